@@ -1,0 +1,204 @@
+# Orca build; `./dev` stands in front of it and installs what is missing.
+#
+#   make                    build/release: orca, liborca.so, libOrcaAgent.so, man page, completions
+#   make unit [T=pattern]       build and run the unit tests
+#   make V=test | SAN=address,undefined | SAN=thread | CC=clang ...    other variants, side by side
+#   make fuzz F=name S=60       fuzz tests/fuzz/name_fuzz.c for S seconds (clang)
+#   make demo docs lint fmt fmt-check install PREFIX= DESTDIR=  clean
+# VERBOSE=1 prints the commands.
+#
+# Source files are found by folder, so a new one needs no change here.  A folder may be empty.
+
+SHELL  := /bin/sh
+PREFIX ?= /usr/local
+CFLAGS ?= -O2 -g
+V      ?=
+SAN    ?=
+F      ?=
+S      ?= 60
+VERBOSE ?=
+T      ?=
+comma  := ,
+Q      := $(if $(VERBOSE),,@)
+
+# --- the variant: release, test, address-undefined, thread, clang, clang-thread, ..., fuzz ------
+ifneq ($(filter fuzz,$(MAKECMDGOALS)),)
+override CC  := clang
+override SAN := fuzzer-no-link,address,undefined
+override V   := fuzz
+endif
+IS_CLANG := $(findstring clang,$(notdir $(firstword $(CC))))
+KIND     := $(or $(V),$(subst $(comma),-,$(SAN)))
+ifeq ($(V),fuzz)
+VARIANT  := fuzz
+else
+VARIANT  := $(or $(subst $() $(),-,$(strip $(IS_CLANG) $(KIND))),release)
+endif
+B        := build/$(VARIANT)
+
+# --- flags --------------------------------------------------------------------------------------
+WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+            -Wpointer-arith -Wundef -Wvla
+DEBUG    := $(if $(filter-out release,$(KIND)),-DORCA_DEBUG -DORCA_TEST_POINTS)
+SAN_FLAG := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
+            $(if $(IS_CLANG),,$(if $(findstring thread,$(SAN)),-Wno-tsan)) # it knows no fences
+BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread -Isrc $(WARNINGS) \
+               $(DEBUG) $(CPPFLAGS) $(CFLAGS)
+ALL_CFLAGS  := $(BASE_CFLAGS) $(SAN_FLAG)
+ALL_LDFLAGS := -pthread $(LDFLAGS) $(SAN_FLAG) -Wl,-z,noexecstack,-z,relro,-z,now
+AGENT_LIBS  := -lzstd
+TOOL_LIBS   := -lzstd -ljansson
+
+# The first JDK that has the JVMTI header: JAVA_HOME, the javac on PATH, /usr/lib/jvm.
+JDK := $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard $(addsuffix /include/jvmti.h, \
+         $(JAVA_HOME) $(patsubst %/bin/javac,%,$(realpath $(shell command -v javac))) \
+         $(wildcard /usr/lib/jvm/*)))))
+JNI_INC = $(if $(JDK),-isystem $(JDK)/include -isystem $(JDK)/include/linux,\
+            $(error no JDK with include/jvmti.h: set JAVA_HOME or run ./dev build))
+
+# --- what is made of what -----------------------------------------------------------------------
+objs      = $(patsubst %.c,$(B)/%.o,$(wildcard $(addsuffix /*.c,$(1))))
+FOLDERS  := $(patsubst src/%/,%,$(sort $(wildcard src/*/)))
+AGENT_O  := $(call objs,src/agent)
+CLI_O    := $(call objs,src/cli)
+# Everything else: the agent and the command take from it what they refer to, and no more.
+LIB_O    := $(call objs,$(addprefix src/,$(filter-out agent cli,$(FOLDERS))))
+TEST_LIB  = $(filter-out %/cli/main.o,$(CLI_O)) $(B)/lib.a
+UNIT_O   := $(call objs,tests/unit)
+# Criterion hides leaks and cannot run under ThreadSanitizer (see the file).
+UNIT_O   += $(if $(SAN),$(B)/tests/plain_runner.o)
+FUZZERS  := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
+BENCHES  := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
+DEMO_SRC := $(shell find demo -name '*.java' 2>/dev/null)
+OBJECTS  := $(AGENT_O) $(CLI_O) $(LIB_O) $(UNIT_O) $(call objs,tests/fuzz tests/bench tests tools)
+PRODUCTS := $(addprefix $(B)/,orca liborca.so libOrcaAgent.so)
+SHARE    := $(addprefix $(B)/share/,man/man1/orca.1 bash-completion/completions/orca \
+              zsh/site-functions/_orca fish/vendor_completions.d/orca.fish)
+
+.PHONY: all products test unit unit-build fuzz fuzz-replay bench-build demo docs lint fmt fmt-check \
+        check-includes install clean print-variant FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: products $(if $(filter build/release,$(B)),$(SHARE))
+products: $(PRODUCTS)
+
+$(B)/lib.a: $(LIB_O) $(B)/.link-flags
+	@rm -f $@
+	@$(AR) rcs $@ $(LIB_O)
+$(B)/liborca.so: $(AGENT_O) $(B)/lib.a src/agent/exports.map
+	@echo "  ld  $@"
+	$(Q)$(CC) -shared -o $@ -Wl,-soname,liborca.so $(AGENT_O) $(B)/lib.a $(ALL_LDFLAGS) \
+	  $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,--version-script=src/agent/exports.map \
+	  -Wl,--as-needed $(AGENT_LIBS)
+$(B)/libOrcaAgent.so: $(B)/liborca.so
+	@ln -sf liborca.so $@
+
+define link
+	@mkdir -p $(@D)
+	@echo "  ld  $@"
+	$(Q)$(CC) -pie -o $@ $(filter %.o %.a,$^) $(ALL_LDFLAGS) -Wl,--as-needed $(TOOL_LIBS)
+endef
+$(B)/orca: $(CLI_O) $(B)/lib.a
+	$(link)
+$(B)/orca-test: $(UNIT_O) $(TEST_LIB)
+	$(link) -lcriterion -lm
+$(B)/fuzz/%-replay: $(B)/tests/fuzz/%_fuzz.o $(B)/tests/fuzz/replay.o $(TEST_LIB)
+	$(link)
+$(B)/bench/%: $(B)/tests/bench/%.o $(TEST_LIB)
+	$(link) -lm
+
+$(B)/src/agent/%.o: ALL_CFLAGS += $(JNI_INC)
+$(B)/%.o: %.c $(B)/.compile-flags
+	@mkdir -p $(@D)
+	@echo "  cc  $<"
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Stamps whose content is the command line: a changed flag, compiler or JDK rebuilds what depends.
+define stamp
+	@mkdir -p $(@D)
+	@echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@
+endef
+$(B)/.compile-flags: FORCE
+	$(call stamp,$(CC) $(ALL_CFLAGS) $(JDK))
+$(B)/.link-flags: FORCE
+	$(call stamp,$(CC) $(ALL_LDFLAGS) $(TOOL_LIBS) $(AGENT_O) $(CLI_O) $(LIB_O) $(UNIT_O))
+
+# --- generated from the option tables -----------------------------------------------------------
+define from_tables
+	@mkdir -p $(@D)
+	@$(B)/orca $(1) > $@.tmp && mv $@.tmp $@
+endef
+$(B)/share/man/man1/orca.1: $(B)/orca
+	$(call from_tables,__man)
+$(B)/share/bash-completion/completions/orca: $(B)/orca
+	$(call from_tables,__complete bash)
+$(B)/share/zsh/site-functions/_orca: $(B)/orca
+	$(call from_tables,__complete zsh)
+$(B)/share/fish/vendor_completions.d/orca.fish: $(B)/orca
+	$(call from_tables,__complete fish)
+
+# docs/: a page per subcommand, the agent's options, and the generated part of format.md.
+$(B)/agent-options: $(B)/tools/agent-options.o $(B)/src/agent/settings.o $(B)/lib.a
+	$(link)
+docs: $(B)/orca $(B)/agent-options
+	@mkdir -p docs
+	@for c in $$($(B)/orca __complete names); do $(B)/orca __docs $$c > docs/$$c.md || exit 1; done
+	@$(B)/agent-options > docs/agent-options.md
+	@if [ -x tools/gen-format ]; then tools/gen-format; fi
+
+# --- Java ---------------------------------------------------------------------------------------
+demo: $(if $(DEMO_SRC),build/demo/.built)
+build/demo/.built: $(DEMO_SRC)
+	@rm -rf build/demo && mkdir -p build/demo
+	$(JDK)/bin/javac --release 17 -g -Xlint:-options -d build/demo $(DEMO_SRC)
+	@touch $@
+
+# --- tests --------------------------------------------------------------------------------------
+unit-build: $(B)/orca-test
+unit: $(B)/orca-test
+	$(B)/orca-test $(if $(T),--filter '$(T)')
+fuzz-replay: $(patsubst %,$(B)/fuzz/%-replay,$(FUZZERS))
+bench-build: $(patsubst %,$(B)/bench/%,$(BENCHES))
+
+# Inputs that taught the fuzzer something are kept in build/fuzz/corpus/F; a finding lands in
+# build/fuzz/found/F: fix it, then save the input under tests/fuzz/F.
+$(B)/fuzz-%: $(B)/tests/fuzz/%_fuzz.o $(TEST_LIB)
+	@echo "  ld  $@"
+	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(subst fuzzer-no-link,fuzzer,$(ALL_LDFLAGS)) $(TOOL_LIBS)
+fuzz: $(if $(F),$(B)/fuzz-$(F))
+	@test -n "$(F)" || { echo "make fuzz F=name S=seconds; names: $(FUZZERS)" >&2; exit 2; }
+	@mkdir -p $(B)/corpus/$(F) $(B)/found/$(F) tests/fuzz/$(F)
+	$(B)/fuzz-$(F) -max_total_time=$(S) -print_final_stats=1 -rss_limit_mb=1024 -malloc_limit_mb=512 \
+	  -timeout=10 -artifact_prefix=$(B)/found/$(F)/ $(B)/corpus/$(F) tests/fuzz/$(F)
+
+test:
+	tests/run build includes unit asan golden jvm workloads
+check-includes:
+	tools/check-includes
+
+# --- lint and format ----------------------------------------------------------------------------
+SOURCES = $(shell find src tests tools -name '*.[ch]')
+lint: check-includes
+	@find src -name '*.c' -print0 | xargs -0 -r -n 4 -P "$$(nproc)" sh -c \
+	  'clang-tidy --quiet --warnings-as-errors="*" "$$@" -- $(BASE_CFLAGS) $(JNI_INC)' lint
+fmt:
+	clang-format -i $(SOURCES)
+fmt-check:
+	clang-format --dry-run -Werror $(SOURCES)
+
+# --- install ------------------------------------------------------------------------------------
+D = $(DESTDIR)$(PREFIX)
+install: all
+	install -d "$(D)/bin" "$(D)/lib"
+	install -m 755 $(B)/orca "$(D)/bin/orca"
+	install -m 644 $(B)/liborca.so "$(D)/lib/liborca.so"
+	ln -sf liborca.so "$(D)/lib/libOrcaAgent.so"
+	cd $(B)/share && find . -type f | while read -r f; do \
+	  (cd $(CURDIR) && install -D -m 644 "$(B)/share/$$f" "$(D)/share/$$f") || exit 1; done
+
+print-variant:
+	@echo $(VARIANT)
+clean:
+	rm -rf build
+-include $(wildcard $(OBJECTS:.o=.d))

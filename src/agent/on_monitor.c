@@ -1,0 +1,146 @@
+/* on_monitor.c - monitors and Object.wait.
+ *
+ * Enter does the work (owner, lock id, stack): its thread is about to block anyway.  Entered and
+ * Waited take the time and little else, because their thread holds the user's lock. */
+#include "agent/locks.h"
+#include "agent/stacks.h"
+#include "agent/threads.h"
+#include "base/clock.h"
+
+static thread_id owner_of_pending(struct os_thread *self, jobject object)
+{
+    /* A local reference is the address of the place where the JVM keeps the object's address; the
+     * two low bits mark other kinds of reference. */
+    const uintptr_t *oop = (const uintptr_t *)((uintptr_t)object & ~(uintptr_t)3);
+    struct owner o = owner_find(agent.table, self->java_thread, oop);
+    return o.id ? (thread_id){o.id} : threads_by_tid(o.java_tid);
+}
+
+static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_t now)
+{
+    struct os_thread *self = os_thread_self(jni);
+    bool wanted;
+    if (!self)
+        return;
+    thread_id owner = owner_of_pending(self, object); /* first: it may change any moment */
+    lock_id lock = locks_id(jni, object, &wanted);
+    if (!wanted)
+        return;
+    thread_id id = threads_current(jni, thread, self);
+    stack_id stack = stacks_current(jni);
+    if (id.v == self->id.v)
+        threads_note_wait(self, EV_monitor_contended_enter, lock, now);
+    struct event *e = ring_begin(self->ring, EV_monitor_contended_enter, id, now);
+    if (!e)
+        return;
+    e->monitor_contended_enter.lock = lock;
+    e->monitor_contended_enter.owner = owner;
+    e->monitor_contended_enter.stack = stack;
+    ring_commit(self->ring, e);
+}
+
+/* The lock of the wait that ends now.  A platform thread remembers it from the wait's begin, which
+ * saves the JVM's tag table (and its mutex) while the user's lock is held. */
+static lock_id ending_lock(JNIEnv *jni, struct os_thread *self, thread_id id, uint32_t kind,
+                           jobject object, bool *wanted)
+{
+    if (id.v == self->id.v &&
+        atomic_load_explicit(&self->open_kind, memory_order_relaxed) == kind) {
+        lock_id lock = {atomic_load_explicit(&self->open_lock, memory_order_relaxed)};
+        threads_note_wait(self, 0, (lock_id){0}, 0);
+        *wanted = true;
+        return lock;
+    }
+    return locks_id(jni, object, wanted);
+}
+
+static void contended_entered(JNIEnv *jni, jthread thread, jobject object, uint64_t now)
+{
+    struct os_thread *self = os_thread_self(jni);
+    bool wanted;
+    if (!self)
+        return;
+    thread_id id = threads_current(jni, thread, self);
+    lock_id lock = ending_lock(jni, self, id, EV_monitor_contended_enter, object, &wanted);
+    if (!wanted)
+        return;
+    struct event *e = ring_begin(self->ring, EV_monitor_contended_entered, id, now);
+    if (!e)
+        return;
+    e->monitor_contended_entered.lock = lock;
+    ring_commit(self->ring, e);
+}
+
+static void wait_enter(JNIEnv *jni, jthread thread, jobject object, jlong timeout, uint64_t now)
+{
+    struct os_thread *self = os_thread_self(jni);
+    bool wanted;
+    if (!self || timeout < 0) /* throws IllegalArgumentException; only JDK 17 announces it */
+        return;
+    lock_id lock = locks_id(jni, object, &wanted);
+    if (!wanted)
+        return;
+    thread_id id = threads_current(jni, thread, self);
+    stack_id stack = stacks_current(jni);
+    if (id.v == self->id.v)
+        threads_note_wait(self, EV_wait_enter, lock, now);
+    struct event *e = ring_begin(self->ring, EV_wait_enter, id, now);
+    if (!e)
+        return;
+    e->wait_enter.lock = lock;
+    e->wait_enter.timeout_ms = timeout;
+    e->wait_enter.stack = stack;
+    ring_commit(self->ring, e);
+}
+
+static void wait_exit(JNIEnv *jni, jthread thread, jobject object, bool timed_out, uint64_t now)
+{
+    struct os_thread *self = os_thread_self(jni);
+    bool wanted;
+    if (!self)
+        return;
+    thread_id id = threads_current(jni, thread, self);
+    /* A thread that waits for another one to initialize a class waits on an int[] of the JVM's:
+     * JVMTI posts its end but not its begin (JDK 17 and 25).  That is not Object.wait. */
+    if (id.v == self->id.v && self->from_start &&
+        atomic_load_explicit(&self->open_kind, memory_order_relaxed) != EV_wait_enter)
+        return;
+    lock_id lock = ending_lock(jni, self, id, EV_wait_enter, object, &wanted);
+    if (!wanted)
+        return;
+    struct event *e = ring_begin(self->ring, EV_wait_exit, id, now);
+    if (!e)
+        return;
+    e->wait_exit.lock = lock;
+    e->wait_exit.timed_out = timed_out;
+    ring_commit(self->ring, e);
+}
+
+void JNICALL on_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
+{
+    (void)jvmti;
+    if (agent_on())
+        KEEP_ERRNO(contended_enter(jni, thread, object, clock_mono_ns()));
+}
+
+void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
+{
+    (void)jvmti;
+    if (agent_on())
+        KEEP_ERRNO(contended_entered(jni, thread, object, clock_mono_ns()));
+}
+
+void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jlong timeout)
+{
+    (void)jvmti;
+    if (agent_on())
+        KEEP_ERRNO(wait_enter(jni, thread, object, timeout, clock_mono_ns()));
+}
+
+void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                       jboolean timed_out)
+{
+    (void)jvmti;
+    if (agent_on())
+        KEEP_ERRNO(wait_exit(jni, thread, object, timed_out, clock_mono_ns()));
+}

@@ -1,0 +1,177 @@
+#include "agent/settings.h"
+
+#include "base/util.h"
+#include "format/writer.h"
+#include "record/recorder.h"
+
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *const format_names[] = {"otrace", "orca", "orca-1.1", NULL};
+static const char *const group_names[] = {"threads", "monitors", "waits", "gc", NULL};
+static const enum event_group group_ids[] = {GROUP_threads, GROUP_monitors, GROUP_waits, GROUP_gc};
+static const char *const full_names[] = {"drop", "block", NULL};
+
+#define AT(field) offsetof(struct settings, field)
+static const struct opt rows[] = {
+    {"file", 0, OPT_STR, AT(file), "PATH",
+     "the trace; %p is the pid, %t the time (default orca-%p.otrace)", NULL, 0, 0},
+    {"format", 0, OPT_SET, AT(formats), "FORMAT",
+     "what to write, several joined by + (default otrace)", format_names, 0, 0},
+    {"events", 0, OPT_SET, AT(events), "GROUP+...", "event groups to record (default all of them)",
+     group_names, 0, 0},
+    {"contanalysis", 0, OPT_FLAG, AT(contanalysis), "on|off",
+     "contention analysis: off leaves out monitors and waits (default on)", NULL, 0, 0},
+    {"include", 0, OPT_STR, AT(include), "PATTERN+...",
+     "only locks of these classes: java.util.*, shop.Order (default all)", NULL, 0, 0},
+    {"exclude", 0, OPT_STR, AT(exclude), "PATTERN+...", "no locks of these classes (default none)",
+     NULL, 0, 0},
+    {"depth", 0, OPT_UINT, AT(depth), "N", "frames of a stack at most, 0 to 1024 (default 256)",
+     NULL, 0, DEPTH_MAX},
+    {"ring", 0, OPT_SIZE, AT(ring), "SIZE",
+     "a thread's ring at most; rings start at 2k and grow (default 8m)", NULL, RING_SIZE_MIN,
+     1u << 30},
+    {"ringmem", 0, OPT_SIZE, AT(ringmem), "SIZE", "all rings together at most (default 64m)", NULL,
+     1 << 20, (uint64_t)64 << 30},
+    {"ringdir", 0, OPT_STR, AT(ringdir), "DIR",
+     "where the rings live (default /dev/shm, else beside the trace)", NULL, 0, 0},
+    {"full", 0, OPT_CHOICE, AT(full), "drop|block",
+     "when a ring is full: drop events and count them, or make the thread wait (default drop)",
+     full_names, 0, 0},
+    {"maxsize", 0, OPT_SIZE, AT(maxsize), "SIZE",
+     "keep the newest part in a file of this size, at least 4m (default no limit)", NULL,
+     WRITER_CAPACITY_MIN, 0},
+    {"duration", 0, OPT_TIME, AT(duration), "TIME",
+     "stop recording after this time (default never)", NULL, 0, 0},
+    {"quiet", 0, OPT_FLAG, AT(quiet), NULL, "no line at the end (default off)", NULL, 0, 0},
+    {"session", 0, OPT_STR, AT(session), "FILE", NULL, NULL, 0, 0}, /* orca record's own */
+};
+const struct opt_table settings_table = OPT_TABLE(rows);
+
+static void apply_groups(struct settings *s)
+{
+    s->groups[GROUP_meta] = true;
+    for (size_t i = 0; i < ARRAY_LEN(group_ids); i++)
+        s->groups[group_ids[i]] = s->events >> i & 1;
+    if (!s->contanalysis)
+        s->groups[GROUP_monitors] = s->groups[GROUP_waits] = false;
+}
+
+int settings_parse(struct settings *s, const char *options, bool spec2, struct err *err)
+{
+    *s = (struct settings){
+        .formats = FORMAT_OTRACE, .events = ~(uint64_t)0, .depth = 256, .contanalysis = true};
+    bool empty = !options || !*options;
+    s->text = strdup(empty ? "" : options);
+    if (!s->text)
+        return err_set(err, -ENOMEM, "out of memory");
+    bool flag_alone = !empty && opt_find(settings_table, options, strlen(options)) != NULL;
+    if (spec2 && empty) {
+        s->file = "orca";
+        s->formats = FORMAT_ORCA;
+    } else if (!empty && !strchr(options, '=') && !strchr(options, ',') && !flag_alone) {
+        s->file = s->text; /* spec 2: the word is the prefix of three text files */
+        s->formats = FORMAT_ORCA;
+    } else if (opt_parse_keys(settings_table, s->text, s, err) < 0) {
+        return -EINVAL;
+    }
+    if (!s->file || !*s->file)
+        s->file = spec2 ? "orca" : "orca-%p.otrace";
+    if (!s->formats)
+        return err_set(err, -EINVAL,
+                       "format=none would record nothing: name otrace, orca, orca-1.1");
+    if ((s->formats & FORMAT_ORCA) && (s->formats & FORMAT_ORCA_1_1))
+        return err_set(
+            err, -EINVAL,
+            "format=orca+orca-1.1: both write a .orca file; record one, and make the other "
+            "with orca export");
+    apply_groups(s);
+    return 0;
+}
+
+/* --- class patterns -----------------------------------------------------------------------------
+ */
+
+/* Whether one of the patterns, joined by '+', matches a class name with dots. */
+static bool matches(const char *patterns, const char *name)
+{
+    char one[512];
+    while (patterns && *patterns) {
+        size_t n = strcspn(patterns, "+");
+        if (n < sizeof one) {
+            memcpy(one, patterns, n);
+            one[n] = 0;
+            if (fnmatch(one, name, 0) == 0)
+                return true;
+        }
+        patterns += n + (patterns[n] == '+');
+    }
+    return false;
+}
+
+bool settings_wants_class(const struct settings *s, const char *signature)
+{
+    if (!s->include && !s->exclude)
+        return true;
+    char name[1024];
+    size_t n = 0;
+    const char *p = signature + (*signature == 'L');
+    for (; *p && *p != ';' && n + 1 < sizeof name; p++)
+        name[n++] = (char)(*p == '/' ? '.' : *p);
+    name[n] = 0;
+    if (s->include && !matches(s->include, name))
+        return false;
+    return !matches(s->exclude, name);
+}
+
+/* --- the file name ------------------------------------------------------------------------------
+ */
+
+static void put_expanded(struct buf *b, const char *file)
+{
+    time_t now = time(NULL);
+    struct tm tm;
+    char stamp[32] = "";
+    if (localtime_r(&now, &tm))
+        strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &tm);
+    for (const char *p = file; *p; p++) {
+        if (p[0] == '%' && p[1] == 'p')
+            buf_printf(b, "%d", (int)getpid());
+        else if (p[0] == '%' && p[1] == 't')
+            buf_puts(b, stamp);
+        else if (p[0] == '%' && p[1] == '%')
+            buf_putc(b, '%');
+        else {
+            buf_putc(b, *p);
+            continue;
+        }
+        p++;
+    }
+}
+
+int settings_path(const struct settings *s, char *out, size_t n, struct err *err)
+{
+    struct buf b;
+    char cwd[PATH_MAX];
+    buf_init(&b);
+    if (s->file[0] != '/' && getcwd(cwd, sizeof cwd))
+        buf_printf(&b, "%s/", strcmp(cwd, "/") == 0 ? "" : cwd);
+    put_expanded(&b, s->file);
+    if (!(s->formats & FORMAT_OTRACE)) /* the prefix of text files: the trace is beside them */
+        buf_puts(&b, ".otrace");
+    int rc = 0;
+    if (b.oom)
+        rc = err_set(err, -ENOMEM, "out of memory");
+    else if (b.len >= n)
+        rc = err_set(err, -ENAMETOOLONG, "file= is too long a path: %zu bytes, at most %zu", b.len,
+                     n - 1);
+    else
+        memcpy(out, buf_str(&b), b.len + 1);
+    buf_fini(&b);
+    return rc;
+}

@@ -1,0 +1,48 @@
+/* decode.h - from the streams of a trace to intervals.
+ *
+ * Nothing here needs the events of different streams in the order of time.  A platform thread's
+ * events are in one stream and in order, so its waits are paired on the fly, in a track that is
+ * kept by thread. A virtual thread moves from carrier to carrier: its events are collected from
+ * every stream, sorted by time, and paired at the end; threads without a definition are treated so,
+ * too, since they may be virtual.  Streams are read one after the other, or merged where that
+ * unpacks fewer chunks. */
+#ifndef ORCA_ANALYZE_DECODE_H
+#define ORCA_ANALYZE_DECODE_H
+
+#include "analyze/interval.h"
+#include "analyze/thread_set.h"
+
+/* A wait that was going on when the recording ended. */
+struct open_wait {
+    uint32_t thread, other; /* as in struct interval */
+    uint8_t state;
+    lock_id lock;
+    stack_id stack;
+    uint64_t since; /* may be before the recording's window */
+};
+
+struct pause {
+    uint64_t start, end; /* the world stood still for the collector */
+};
+
+struct decoded {
+    uint64_t events;           /* read */
+    uint64_t kinds[EV_LIMIT];  /* of them, by kind */
+    uint64_t nameless;         /* events of waits by a thread that could not be named: not paired */
+    uint64_t lost[LOSS_LIMIT]; /* events lost, by cause, as the `lost` events say */
+    struct buf pauses;         /* struct pause [] */
+    struct buf open;           /* struct open_wait [], by thread */
+};
+
+void decoded_fini(struct decoded *d);
+
+struct decode_window {
+    uint64_t from, to; /* the times between which the trace has events */
+};
+
+/* Decode everything.  Intervals go to the sinks; `threads` (made by thread_set_init) gets starts,
+ * ends, losses and who is incomplete.  Errors: -ENOMEM, or a sink's. */
+int decode_trace(struct decoded *out, struct trace *t, struct thread_set *threads,
+                 const struct decode_window *window, struct interval_sinks sinks, struct err *err);
+
+#endif

@@ -1,0 +1,86 @@
+#include "analyze/labels.h"
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/util.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void label_thread(const struct thread_set *ts, const struct trace *t, uint32_t thread, char *out,
+                  size_t n)
+{
+    const struct thread_stats *s = &ts->v[thread];
+    const struct trace_thread *def = trace_thread(t, s->id);
+    if (thread == 0)
+        snprintf(out, n, "unknown");
+    else if (!s->defined)
+        snprintf(out, n, "unnamed thread %" PRIu32, s->id.v);
+    else if (!*def->name)
+        snprintf(out, n, "#%" PRIu64, def->java_tid);
+    else if (s->shares_name)
+        snprintf(out, n, "%s#%" PRIu64, def->name, def->java_tid ? def->java_tid : def->os_tid);
+    else
+        snprintf(out, n, "%s", def->name);
+}
+
+void label_class(const char *signature, char *out, size_t n)
+{
+    if (strcmp(signature, "?") == 0)
+        snprintf(out, n, "unknown class");
+    else
+        trace_class_name(signature, out, n);
+}
+
+const char *label_simple(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
+}
+
+void label_method(const struct trace *t, method_id method, char *out, size_t n)
+{
+    const struct trace_method *m = trace_method(t, method);
+    const struct trace_class *c = trace_class(t, m->class_);
+    if (!m->id.v) {
+        snprintf(out, n, "unknown");
+        return;
+    }
+    label_class(c->signature, out, n);
+    size_t len = strlen(out);
+    snprintf(out + len, n - len, ".%s", m->name);
+}
+
+void label_line(const struct trace *t, struct place p, char *out, size_t n)
+{
+    const struct trace_method *m = trace_method(t, p.method);
+    const char *source = trace_class(t, m->class_)->source;
+    if (p.line >= 0 && *source)
+        snprintf(out, n, "%s:%" PRId32, source, p.line);
+    else if (p.line >= 0)
+        snprintf(out, n, "line %" PRId32, p.line);
+    else
+        snprintf(out, n, "%s", m->flags & METHOD_NATIVE ? "native" : source);
+}
+
+int label_shared_names(struct thread_set *ts, const struct trace *t)
+{
+    struct map seen; /* hash of a name -> index of the first thread that has it */
+    int rc = 0;
+    map_init(&seen);
+    for (uint32_t i = 1; i < ts->n && rc == 0; i++) {
+        const char *name = trace_thread(t, ts->v[i].id)->name;
+        if (!ts->v[i].defined || !*name)
+            continue;
+        uint64_t *first = map_put(&seen, hash_bytes(name, strlen(name), 0));
+        if (!first)
+            rc = -ENOMEM;
+        else if (*first)
+            ts->v[*first].shares_name = ts->v[i].shares_name = true;
+        else
+            *first = i;
+    }
+    map_fini(&seen);
+    return rc;
+}

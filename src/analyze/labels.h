@@ -1,0 +1,33 @@
+/* labels.h - what the things of a trace are called in texts.
+ *
+ * Every function fills at most n bytes with the NUL.  Names are as recorded: they may hold control
+ * characters and broken UTF-8, which whoever prints them must see to. */
+#ifndef ORCA_ANALYZE_LABELS_H
+#define ORCA_ANALYZE_LABELS_H
+
+#include "analyze/sites.h"
+#include "analyze/thread_set.h"
+
+enum { LABEL_MAX = 256 };
+
+/* "main"; "worker#57" (Thread.getId()) where several threads have the name; "#57" for one without a
+ * name; "unknown" for index 0. */
+void label_thread(const struct thread_set *ts, const struct trace *t, uint32_t thread, char *out,
+                  size_t n);
+
+/* "orderbook.OrderBook"; "unknown class" for "?". */
+void label_class(const char *signature, char *out, size_t n);
+
+/* The class name behind the last '.': "OrderBook"; a pointer into `name`. */
+const char *label_simple(const char *name);
+
+/* "orderbook.OrderBook.rebalance", or "unknown". */
+void label_method(const struct trace *t, method_id method, char *out, size_t n);
+
+/* "OrderBook.java:88", "OrderBook.java", "native", or "" when neither is known. */
+void label_line(const struct trace *t, struct place p, char *out, size_t n);
+
+/* Find which threads share their name; sets thread_stats.shares_name.  -ENOMEM. */
+int label_shared_names(struct thread_set *ts, const struct trace *t);
+
+#endif

@@ -1,0 +1,95 @@
+#include "analyze/percentile.h"
+
+#include "base/err.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SUB_BITS = 7, /* 128 buckets to each power of two */
+    SUB = 1 << SUB_BITS,
+    LINEAR = 2 * SUB, /* below, each value has its bucket */
+    BUCKETS = LINEAR + (64 - SUB_BITS - 1) * SUB,
+};
+
+static size_t bucket_of(uint64_t v)
+{
+    if (v < LINEAR)
+        return (size_t)v;
+    unsigned shift = 63 - (unsigned)__builtin_clzll(v) - SUB_BITS;
+    return LINEAR + (shift - 1) * SUB + (size_t)((v >> shift) - SUB);
+}
+
+static uint64_t middle_of(size_t bucket)
+{
+    if (bucket < LINEAR)
+        return bucket;
+    unsigned shift = (unsigned)((bucket - LINEAR) / SUB) + 1;
+    uint64_t low = (uint64_t)(SUB + (bucket - LINEAR) % SUB) << shift;
+    return low + ((UINT64_C(1) << shift) - 1) / 2;
+}
+
+static int to_buckets(struct percentile *p, struct arena *a)
+{
+    p->buckets = arena_alloc(a, BUCKETS * sizeof *p->buckets);
+    if (!p->buckets)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < p->n; i++)
+        p->buckets[bucket_of(p->values[i])]++;
+    return 0;
+}
+
+/* Room for one more kept value, or the buckets. */
+static int make_room(struct percentile *p, struct arena *a)
+{
+    if (p->n == PERCENTILE_EXACT)
+        return to_buckets(p, a);
+    uint32_t cap = p->cap ? p->cap * 4 : 4;
+    uint64_t *values = arena_alloc(a, cap * sizeof *values);
+    if (!values)
+        return -ENOMEM;
+    if (p->n)
+        memcpy(values, p->values, p->n * sizeof *values);
+    p->values = values;
+    p->cap = cap;
+    return 0;
+}
+
+int percentile_add(struct percentile *p, uint64_t value, struct arena *a)
+{
+    if (!p->buckets && p->n == p->cap)
+        TRY(make_room(p, a));
+    if (p->buckets) {
+        uint32_t *bucket = &p->buckets[bucket_of(value)];
+        *bucket += *bucket != UINT32_MAX;
+    } else {
+        p->values[p->n] = value;
+    }
+    p->n++;
+    return 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+uint64_t percentile_get(struct percentile *p, unsigned permille)
+{
+    if (p->n == 0)
+        return 0;
+    /* ceil(n * permille / 1000), at least 1; without overflow for any n that was counted one by one
+     */
+    uint64_t rank = p->n / 1000 * permille + (p->n % 1000 * permille + 999) / 1000;
+    rank = max_u64(rank, 1);
+    if (!p->buckets) {
+        qsort(p->values, p->n, sizeof *p->values, ascending);
+        return p->values[rank - 1];
+    }
+    size_t i = 0;
+    for (uint64_t seen = p->buckets[0]; seen < rank && i + 1 < BUCKETS; seen += p->buckets[i])
+        i++;
+    return middle_of(i);
+}

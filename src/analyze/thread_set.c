@@ -1,0 +1,103 @@
+#include "analyze/thread_set.h"
+
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Undefined threads beyond this many count as the unknown one: their number comes from the file. */
+enum { EXTRA_MAX = 65536 };
+
+static struct thread_stats fresh(thread_id id)
+{
+    return (struct thread_stats){.id = id, .from = UINT64_MAX};
+}
+
+int thread_set_init(struct thread_set *ts, const struct trace *t, struct err *err)
+{
+    memset(ts, 0, sizeof *ts);
+    ts->n = ts->n_defined = ts->cap = t->n_threads ? t->n_threads : 1;
+    ts->v = calloc(ts->cap, sizeof *ts->v);
+    if (!ts->v)
+        return err_set(err, -ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < ts->n; i++) {
+        const struct trace_thread *def = trace_thread(t, (thread_id){i});
+        ts->v[i] = fresh((thread_id){i});
+        ts->v[i].defined = def->id.v != 0;
+        ts->v[i].is_virtual = def->flags & THREAD_VIRTUAL;
+    }
+    return 0;
+}
+
+void thread_set_fini(struct thread_set *ts)
+{
+    free(ts->v);
+    map_fini(&ts->extra);
+    memset(ts, 0, sizeof *ts);
+}
+
+uint32_t thread_set_add(struct thread_set *ts, thread_id id)
+{
+    uint64_t *known = map_find(&ts->extra, id.v);
+    if (known)
+        return (uint32_t)*known;
+    if (ts->n - ts->n_defined == EXTRA_MAX)
+        return 0;
+    if (ts->n == ts->cap) {
+        size_t cap = ts->cap + ts->cap / 2 + 64;
+        struct thread_stats *v = realloc(ts->v, cap * sizeof *v);
+        if (!v)
+            return 0;
+        ts->v = v;
+        ts->cap = cap;
+    }
+    uint64_t *place = map_put(&ts->extra, id.v);
+    if (!place)
+        return 0;
+    *place = ts->n;
+    ts->v[ts->n] = fresh(id);
+    return (uint32_t)ts->n++;
+}
+
+int thread_set_take(void *self, const struct interval *v, size_t n)
+{
+    struct thread_set *ts = self;
+    for (size_t i = 0; i < n; i++) {
+        struct thread_stats *s = &ts->v[v[i].thread];
+        s->from = min_u64(s->from, v[i].start);
+        s->to = max_u64(s->to, v[i].end);
+        if (v[i].flags & INTERVAL_REACQUIRED) {
+            s->reacquired++;
+            continue;
+        }
+        s->state[v[i].state].count++;
+        s->state[v[i].state].ns += v[i].ns;
+        s->unknown += (v[i].flags & INTERVAL_UNKNOWN) != 0;
+        s->open += v[i].flags & INTERVAL_OPEN;
+    }
+    return 0;
+}
+
+void thread_set_finish(struct thread_set *ts, uint64_t window_from, uint64_t window_to)
+{
+    for (size_t i = 0; i < ts->n; i++) {
+        struct thread_stats *s = &ts->v[i];
+        /* The intervals decide where they contradict: a thread that blocks is alive. */
+        s->from = min_u64(s->from, s->has_started ? s->started : window_from);
+        s->to = max_u64(s->to, s->has_ended ? s->ended : window_to);
+        s->to = max_u64(s->to, s->from);
+    }
+}
+
+uint64_t thread_life(const struct thread_stats *s)
+{
+    return s->to - s->from;
+}
+
+uint64_t thread_running(const struct thread_stats *s)
+{
+    uint64_t ns = thread_life(s);
+    for (int i = 0; i < STATE_LIMIT; i++)
+        ns -= s->state[i].ns;
+    return ns;
+}

@@ -1,0 +1,198 @@
+#include "analyze/track.h"
+
+#include "base/util.h"
+
+#define BIT(state) (1u << (state))
+
+/* The states that can begin while a thread is in each state. */
+static const uint8_t may_contain[STATE_LIMIT] = {
+    [STATE_WAITING] = BIT(STATE_BLOCKED),
+    [STATE_JOINING] = BIT(STATE_BLOCKED) | BIT(STATE_WAITING) | BIT(STATE_PARKED),
+};
+
+void track_init(struct track *tr, uint32_t thread, bool roams)
+{
+    *tr = (struct track){.thread = thread, .roams = roams};
+}
+
+static bool has_lock(unsigned state)
+{
+    return state == STATE_BLOCKED || state == STATE_WAITING;
+}
+
+static struct interval *push(const struct track *tr, const struct track_wait *w, uint64_t end,
+                             const struct track_env *env)
+{
+    struct interval *iv = intervals_push(env->out);
+    *iv = (struct interval){.start = w->start,
+                            .end = end,
+                            .ns = end - w->start - w->inner,
+                            .thread = tr->thread,
+                            .other = w->other,
+                            .lock = {has_lock(w->state) ? w->object : 0},
+                            .stack = {w->stack},
+                            .state = w->state};
+    return iv;
+}
+
+/* Hand out a wait of which one end, or the truth about it, is missing. */
+static void push_unknown(struct track *tr, const struct track_wait *w, unsigned flags,
+                         const struct track_env *env)
+{
+    tr->incomplete = true;
+    if (w->absorbed)
+        return;
+    struct interval *iv = push(tr, w, w->start + w->inner, env);
+    iv->end = iv->start;
+    iv->flags = (uint8_t)(INTERVAL_UNKNOWN | flags);
+}
+
+/* Give up the innermost wait. */
+static void cut(struct track *tr, const struct track_env *env)
+{
+    push_unknown(tr, &tr->wait[--tr->depth], 0, env);
+}
+
+static void cut_all(struct track *tr, const struct track_env *env)
+{
+    while (tr->depth)
+        cut(tr, env);
+}
+
+static bool fits_inside(const struct track_wait *outer, const struct op *op)
+{
+    if (!(may_contain[outer->state] & BIT(op->state)))
+        return false;
+    /* A wait re-acquires its own monitor and no other. */
+    return outer->state != STATE_WAITING || outer->object == op->object;
+}
+
+static void open_wait(struct track *tr, const struct op *op, uint64_t start,
+                      const struct track_env *env)
+{
+    while (tr->depth && !fits_inside(&tr->wait[tr->depth - 1], op))
+        cut(tr, env);
+    INVARIANT(tr->depth < TRACK_DEPTH);
+    const struct track_wait *outer = tr->depth ? &tr->wait[tr->depth - 1] : NULL;
+    struct track_wait *w = &tr->wait[tr->depth++];
+    w->start = start;
+    w->inner = 0;
+    w->object = op->object;
+    w->other = op->other;
+    w->stack = op->stack;
+    w->state = op->state;
+    w->absorbed = outer && (outer->absorbed || outer->state == STATE_JOINING);
+}
+
+/* An end whose beginning is not there. */
+static void lone_end(struct track *tr, const struct op *op, const struct track_env *env)
+{
+    struct track_wait w = {.start = tr->last,
+                           .object = op->object,
+                           .other = op->other,
+                           .stack = op->stack,
+                           .state = op->state};
+    const struct track_wait *outer = tr->depth ? &tr->wait[tr->depth - 1] : NULL;
+    bool in_wait = outer && outer->state == STATE_WAITING && outer->object == op->object;
+    if (op->state == STATE_BLOCKED && (in_wait || tr->roams)) {
+        struct interval *iv = push(tr, &w, w.start, env);
+        iv->flags = INTERVAL_REACQUIRED;
+        return;
+    }
+    cut_all(tr, env); /* the thread was not in them any more */
+    push_unknown(tr, &w, op->flags, env);
+}
+
+static bool is_gap(const struct track *tr, uint64_t start, uint64_t end,
+                   const struct track_env *env)
+{
+    if (gaps_count(env->gaps) == 0)
+        return false;
+    return tr->roams ? gaps_overlap(env->gaps, start, end) : gaps_between(env->gaps, start, end);
+}
+
+static void close_wait(struct track *tr, const struct op *op, const struct track_env *env)
+{
+    unsigned at = tr->depth;
+    while (at && (tr->wait[at - 1].state != op->state || tr->wait[at - 1].object != op->object))
+        at--;
+    if (!at) {
+        lone_end(tr, op, env);
+        return;
+    }
+    while (tr->depth > at)
+        cut(tr, env);
+    struct track_wait *w = &tr->wait[--tr->depth];
+    if (is_gap(tr, w->start, tr->last, env)) {
+        push_unknown(tr, w, op->flags, env);
+        return;
+    }
+    if (w->absorbed)
+        return;
+    push(tr, w, tr->last, env)->flags = op->flags;
+    if (tr->depth)
+        tr->wait[tr->depth - 1].inner += tr->last - w->start;
+}
+
+void track_apply(struct track *tr, const struct op *op, const struct track_env *env)
+{
+    if (op->action == OP_NONE)
+        return; /* its time is when somebody else wrote it */
+    if (op->time < tr->last)
+        tr->incomplete = true; /* a damaged file: durations are never negative all the same */
+    tr->last = max_u64(tr->last, op->time);
+    switch (op->action) {
+    case OP_OPEN:
+        open_wait(tr, op, tr->last, env);
+        break;
+    case OP_CLOSE:
+        close_wait(tr, op, env);
+        break;
+    case OP_BREAK:
+        tr->incomplete = true;
+        cut_all(tr, env);
+        break;
+    case OP_END:
+        tr->ended = true;
+        cut_all(tr, env);
+        break;
+    }
+}
+
+void track_still_open(struct track *tr, const struct op *op, const struct track_env *env)
+{
+    for (unsigned i = 0; i < tr->depth; i++)
+        if (tr->wait[i].state == op->state && tr->wait[i].object == op->object)
+            return;
+    if (op->time < tr->last) {
+        tr->incomplete =
+            true; /* events of this thread inside a wait that was never seen to begin */
+        return;
+    }
+    open_wait(tr, op, op->time, env);
+    tr->last = op->time;
+}
+
+void track_gap(struct track *tr, uint64_t time, const struct track_env *env)
+{
+    tr->incomplete = true;
+    while (tr->depth && tr->wait[tr->depth - 1].start <= time)
+        cut(tr, env);
+}
+
+void track_finish(struct track *tr, uint64_t end, const struct track_env *env)
+{
+    while (tr->depth) {
+        struct track_wait *w = &tr->wait[tr->depth - 1];
+        if (tr->ended || end < w->start || is_gap(tr, w->start, end, env)) {
+            cut(tr, env);
+            continue;
+        }
+        tr->depth--;
+        if (w->absorbed)
+            continue;
+        push(tr, w, end, env)->flags = INTERVAL_OPEN;
+        if (tr->depth)
+            tr->wait[tr->depth - 1].inner += end - w->start;
+    }
+}

@@ -1,0 +1,85 @@
+#include "base/fdio.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int fdio_write_all(int fd, const void *p, size_t n)
+{
+    const char *at = p;
+    while (n > 0) {
+        ssize_t w = write(fd, at, n);
+        if (w < 0 && errno == EINTR)
+            continue;
+        if (w < 0)
+            return -errno;
+        at += w;
+        n -= (size_t)w;
+    }
+    return 0;
+}
+
+int fdio_pwrite_all(int fd, const void *p, size_t n, uint64_t offset)
+{
+    const char *at = p;
+    while (n > 0) {
+        ssize_t w = pwrite(fd, at, n, (off_t)offset);
+        if (w < 0 && errno == EINTR)
+            continue;
+        if (w < 0)
+            return -errno;
+        at += w;
+        offset += (uint64_t)w;
+        n -= (size_t)w;
+    }
+    return 0;
+}
+
+ssize_t fdio_pread_some(int fd, void *p, size_t n, uint64_t offset)
+{
+    size_t got = 0;
+    while (got < n) {
+        ssize_t r = pread(fd, (char *)p + got, n - got, (off_t)(offset + got));
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return -errno;
+        if (r == 0)
+            break;
+        got += (size_t)r;
+    }
+    return (ssize_t)got;
+}
+
+ssize_t fdio_read_some(int fd, void *p, size_t n)
+{
+    size_t got = 0;
+    while (got < n) {
+        ssize_t r = read(fd, (char *)p + got, n - got);
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return -errno;
+        if (r == 0)
+            break;
+        got += (size_t)r;
+    }
+    return (ssize_t)got;
+}
+
+int fdio_open_private(const char *path, int flags, struct err *err)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | flags, 0600);
+    if (fd < 0)
+        return err_set(err, -errno, "%s: cannot create: %s", path, strerror(errno));
+    return fd;
+}
+
+int64_t fdio_size(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    return st.st_size;
+}

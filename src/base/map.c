@@ -1,0 +1,59 @@
+#include "base/map.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void map_init(struct map *m)
+{
+    memset(m, 0, sizeof *m);
+}
+
+void map_fini(struct map *m)
+{
+    free(m->slots);
+    memset(m, 0, sizeof *m);
+}
+
+static struct map_slot *probe(const struct map *m, uint64_t key)
+{
+    size_t i = hash_u64(key) & (m->cap - 1);
+    while (m->slots[i].used && m->slots[i].key != key)
+        i = (i + 1) & (m->cap - 1);
+    return &m->slots[i];
+}
+
+uint64_t *map_find(const struct map *m, uint64_t key)
+{
+    if (m->cap == 0)
+        return NULL;
+    struct map_slot *s = probe(m, key);
+    return s->used ? &s->value : NULL;
+}
+
+static bool grow(struct map *m)
+{
+    struct map bigger = {.cap = m->cap ? m->cap * 2 : 16, .len = m->len};
+    bigger.slots = calloc(bigger.cap, sizeof *bigger.slots);
+    if (!bigger.slots)
+        return false;
+    for (size_t i = 0; i < m->cap; i++)
+        if (m->slots[i].used)
+            *probe(&bigger, m->slots[i].key) = m->slots[i];
+    free(m->slots);
+    *m = bigger;
+    return true;
+}
+
+uint64_t *map_put(struct map *m, uint64_t key)
+{
+    if ((m->len + 1) * 10 > m->cap * 7 && !grow(m))
+        return NULL;
+    struct map_slot *s = probe(m, key);
+    if (!s->used) {
+        *s = (struct map_slot){.key = key, .used = true};
+        m->len++;
+    }
+    return &s->value;
+}

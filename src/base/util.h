@@ -1,0 +1,37 @@
+/* util.h - the few macros every file may use.
+ *
+ * INVARIANT is for Orca's own logic only: it stops debug, test and sanitizer builds, and is a no-op
+ * in the release agent, which must never take its host down.  Bytes from outside are checked by
+ * `if`. */
+#ifndef ORCA_BASE_UTIL_H
+#define ORCA_BASE_UTIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define ALIGN_UP(x, a) (((x) + (a)-1) & ~((a)-1))
+#define UNUSED(x) ((void)(x))
+
+#ifdef ORCA_DEBUG
+#include <stdlib.h>
+#define INVARIANT(cond)                                                                            \
+    do {                                                                                           \
+        if (!(cond))                                                                               \
+            abort();                                                                               \
+    } while (0)
+#else
+#define INVARIANT(cond) ((void)sizeof(cond))
+#endif
+
+static inline uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+#endif

@@ -1,0 +1,18 @@
+#include "cli/cmd.h"
+
+#include <stddef.h>
+
+const struct cmd *const *cmd_all(void)
+{
+    static const struct cmd *const all[] = {
+        &cmd_record, &cmd_report, &cmd_info,   &cmd_events,
+        &cmd_export, &cmd_import, &cmd_doctor, NULL,
+    };
+    return all;
+}
+
+int cmd_parse(const struct cmd *c, int argc, char **argv, void *into, struct err *err)
+{
+    int n = opt_parse_args(c->opts, argc, argv, c->order, into, err);
+    return n >= 0 || n == CMD_HELP ? n : CMD_USAGE;
+}

@@ -1,0 +1,158 @@
+/* cmd_import.c - makes a trace of another tool's files. */
+#include "base/buf.h"
+#include "base/fdio.h"
+#include "base/human.h"
+#include "base/log.h"
+#include "cli/cmd.h"
+#include "cli/input.h"
+#include "cli/progress.h"
+#include "import/orca_text.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct args {
+    const char *output;
+};
+
+static const struct opt opts[] = {
+    {"output", 'o', OPT_STR, offsetof(struct args, output), "FILE",
+     "the trace to write (default: the input's name with .otrace instead of its suffix, if there "
+     "is "
+     "no such file yet)",
+     NULL, 0, 0},
+};
+
+static void put_default_output(struct buf *b, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    buf_put(b, path, dot && dot > name ? (size_t)(dot - path) : strlen(path));
+    buf_puts(b, ".otrace");
+}
+
+static int copy(int from, int to)
+{
+    enum { STEP = 1 << 20 };
+    char *bytes = malloc(STEP);
+    ssize_t n = bytes ? 0 : -ENOMEM;
+    uint64_t at = 0;
+    while (n >= 0 && (n = fdio_pread_some(from, bytes, STEP, at)) > 0) {
+        int rc = fdio_write_all(to, bytes, (size_t)n);
+        at += (uint64_t)n;
+        n = rc < 0 ? rc : n;
+    }
+    free(bytes);
+    return (int)n;
+}
+
+/* Copy the trace beside `path`, then give it that name: whoever finds it finds all of it. */
+static int save_as(const struct trace *t, const char *path, char *temp, struct err *err)
+{
+    int fd = mkostemp(temp, O_CLOEXEC);
+    if (fd < 0)
+        return err_set(err, -errno, "%s: cannot create: %s", path, strerror(errno));
+    int rc = copy(t->fd, fd);
+    if (close(fd) < 0 && rc == 0)
+        rc = -errno;
+    if (rc == 0 && rename(temp, path) < 0)
+        rc = -errno;
+    if (rc < 0) {
+        unlink(temp);
+        return err_set(err, rc, "%s: cannot write: %s", path, strerror(-rc));
+    }
+    return 0;
+}
+
+static int save(const struct trace *t, const char *path, struct err *err)
+{
+    struct buf temp = {0};
+    buf_printf(&temp, "%s.tmp-XXXXXX", path);
+    buf_str(&temp);
+    int rc = temp.oom ? err_set(err, -ENOMEM, "%s: out of memory", path)
+                      : save_as(t, path, (char *)temp.p, err);
+    buf_fini(&temp);
+    return rc;
+}
+
+static int refuse_own_input(const char *input, const char *output, struct err *err)
+{
+    struct stat in, out;
+    if (stat(input, &in) < 0 || stat(output, &out) < 0 || in.st_dev != out.st_dev ||
+        in.st_ino != out.st_ino)
+        return 0;
+    return err_set(err, -EEXIST, "%s: this is the input; choose another name with --output",
+                   output);
+}
+
+static int import_to(const char *input, const char *output, struct err *err)
+{
+    struct trace *t;
+    TRY(refuse_own_input(input, output, err));
+    struct progress p;
+    progress_begin(&p, "reading");
+    int rc = import_orca_watched(&t, input, &(struct import_watch){progress_step, &p}, err);
+    progress_end(&p);
+    TRY(rc);
+    rc = save(t, output, err);
+    if (rc == 0) {
+        log_line("%s: %s event%s", output, human_count(t->n_events).text,
+                 t->n_events == 1 ? "" : "s");
+        rc = input_warn(t);
+    }
+    trace_close(t);
+    return rc;
+}
+
+/* The default name may belong to the recording that the text was exported from. */
+static int refuse_existing(const char *path, struct err *err)
+{
+    if (access(path, F_OK) != 0)
+        return 0;
+    return err_set(err, -EEXIST, "%s is there already; name the trace to write with --output",
+                   path);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+    struct args o = {NULL};
+    int n = cmd_parse(&cmd_import, argc, argv, &o, err);
+    if (n < 0)
+        return n;
+    if (n != 1) {
+        err_set(err, 0, "name one file");
+        return CMD_USAGE;
+    }
+    if (o.output)
+        return import_to(argv[1], o.output, err);
+    struct buf path = {0};
+    put_default_output(&path, argv[1]);
+    int rc = refuse_existing(buf_str(&path), err);
+    if (rc == 0)
+        rc = import_to(argv[1], buf_str(&path), err);
+    buf_fini(&path);
+    return rc;
+}
+
+const struct cmd cmd_import = {
+    .name = "import",
+    .summary = "make a trace of another tool's files",
+    .args = "FILE",
+    .description =
+        "Reads PREFIX.orca, an event log of Orca's 2014 back-end or of 'orca export', with the "
+        "files beside it that name its methods and classes (PREFIX.methods and PREFIX.classtable, "
+        "or the older PREFIX.meta), and writes a trace. The other commands read such files "
+        "directly; importing saves the time of doing it again.\n"
+        "\n"
+        "A line that is not in the format is refused with file, line and column. A file that was "
+        "cut, or lacks its companions, is imported as far as it goes, with a warning. "
+        "docs/orca-text.md says what is accepted.",
+    .examples = "orca import pingpong.orca                   # pingpong.otrace\n"
+                "orca import old/run7.orca -o run7.otrace",
+    .opts = OPT_TABLE(opts),
+    .run = run,
+};

@@ -1,0 +1,273 @@
+/* cmd_info.c - what a trace is: the JVM, how long, how many events of which kind, what is missing.
+ */
+#include "base/clock.h"
+#include "base/human.h"
+#include "cli/cmd.h"
+#include "cli/input.h"
+#include "format/trace.h"
+#include "record/recover.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+struct info {
+    bool json;
+};
+
+static const struct opt opts[] = {
+    {"json", 0, OPT_FLAG, offsetof(struct info, json), NULL, "one JSON object (schema orca-info-1)",
+     NULL, 0, 0},
+};
+
+struct facts {
+    struct trace *t;
+    uint64_t kinds[EV_LIMIT], events;
+    uint64_t end, size;
+};
+
+static const char *const states[] = {
+    [TRACE_RECORDING] = "recording",
+    [TRACE_CLOSED] = "complete",
+    [TRACE_RECOVERED] = "recovered",
+    [TRACE_STOPPED] = "stopped",
+};
+
+static const char *const state_texts[] = {
+    [TRACE_RECORDING] = "unfinished: the JVM was killed and its rings are gone; events after the "
+                        "last chunk are lost",
+    [TRACE_CLOSED] = "complete",
+    [TRACE_RECOVERED] = "recovered after the JVM was killed",
+    [TRACE_STOPPED] = "stopped early: the file could not be written further",
+};
+
+static uint32_t state_of(const struct trace *t)
+{
+    return t->header.state <= TRACE_STOPPED ? t->header.state : TRACE_RECORDING;
+}
+
+static const char *state_text(const struct trace *t)
+{
+    if (state_of(t) == TRACE_RECORDING && recover_probe(t->path, NULL) == RECOVER_LIVE)
+        return "still recording: up to two seconds are not in the file yet";
+    return state_texts[state_of(t)];
+}
+
+static int collect(struct facts *f, struct err *err)
+{
+    struct trace_iter *it;
+    struct event e;
+    int rc = 0;
+    for (size_t s = 0; s < f->t->n_streams && rc >= 0; s++) {
+        TRY(trace_iter_open_stream(&it, f->t, s, err));
+        while ((rc = trace_iter_next(it, &e, NULL, err)) > 0) {
+            f->kinds[e.kind]++;
+            f->events++;
+        }
+        trace_iter_close(it);
+    }
+    f->end = f->t->header.end_mono ? f->t->header.end_mono : f->t->last;
+    struct stat st;
+    f->size = fstat(f->t->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+    return rc;
+}
+
+static uint64_t duration(const struct facts *f)
+{
+    uint64_t start = f->t->header.start_mono;
+    return f->end > start ? f->end - start : 0;
+}
+
+static size_t defined(const struct trace *t, int what)
+{
+    size_t n = 0;
+    switch (what) {
+    case DEF_thread:
+        for (size_t i = 0; i < t->n_threads; i++)
+            n += t->threads[i].id.v != 0;
+        break;
+    case DEF_class:
+        for (size_t i = 0; i < t->n_classes; i++)
+            n += t->classes[i].id.v != 0;
+        break;
+    case DEF_method:
+        for (size_t i = 0; i < t->n_methods; i++)
+            n += t->methods[i].id.v != 0;
+        break;
+    case DEF_stack:
+        for (size_t i = 0; i < t->n_stacks; i++)
+            n += t->stacks[i].id.v != 0;
+        break;
+    case DEF_lock:
+        for (size_t i = 0; i < t->n_locks; i++)
+            n += t->locks[i].id.v != 0;
+        break;
+    }
+    return n;
+}
+
+static const struct {
+    int kind;
+    const char *name;
+} tables[] = {{DEF_thread, "threads"},
+              {DEF_lock, "locks"},
+              {DEF_stack, "stacks"},
+              {DEF_method, "methods"},
+              {DEF_class, "classes"}};
+enum { N_TABLES = sizeof tables / sizeof tables[0] };
+
+/* --- text ---------------------------------------------------------------------------------------
+ */
+
+static void row(const char *name, const char *value)
+{
+    if (*value)
+        printf("%-10s %s\n", name, value);
+}
+
+static void print_head(const struct facts *f)
+{
+    const struct trace *t = f->t;
+    char text[512], date[64] = "";
+    time_t at = (time_t)(t->header.start_real / 1000000000u);
+    struct tm tm;
+    if (t->header.start_real && localtime_r(&at, &tm))
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &tm);
+    row("program", trace_info(t, "sun.java.command", ""));
+    if (t->header.pid) {
+        snprintf(text, sizeof text, "%s %s on %s", trace_info(t, "java.vm.name", "?"),
+                 trace_info(t, "java.vm.version", "?"), trace_info(t, "arch", "?"));
+        row("jvm", text);
+        snprintf(text, sizeof text, "%s, pid %u", trace_info(t, "host", "?"), t->header.pid);
+        row("host", text);
+    } else { /* imported: such files say nothing of the JVM */
+        snprintf(text, sizeof text, "%s, format %s", trace_info(t, "import.file", "?"),
+                 trace_info(t, "import.format", "?"));
+        row("imported", text);
+    }
+    snprintf(text, sizeof text, "%s%sfor %s", date, *date ? ", " : "",
+             human_time(duration(f)).text);
+    row("recorded", text);
+    row("groups", trace_info(t, "orca.events", ""));
+    row("state", state_text(t));
+    snprintf(text, sizeof text, "%s, %s events, %.2f bytes an event", human_bytes(f->size).text,
+             human_count(f->events).text, f->events ? (double)f->size / (double)f->events : 0.0);
+    row("file", text);
+    if (t->header.capacity) {
+        snprintf(text, sizeof text, "keeps the newest %s; %s older events were overwritten",
+                 human_bytes(t->header.capacity).text, human_count(t->header.evicted_events).text);
+        row("window", text);
+    }
+}
+
+static void print_losses(const struct trace *t)
+{
+    uint64_t lost = trace_lost(t);
+    if (!lost) {
+        row("losses", "none");
+        return;
+    }
+    row("losses", human_count(lost).text);
+    for (int i = 0; i < LOSS_LIMIT; i++)
+        if (t->loss[i])
+            printf("           %s %s: %s\n", human_count(t->loss[i]).text, loss_causes[i].name,
+                   loss_causes[i].doc);
+}
+
+static void print_text(const struct facts *f)
+{
+    print_head(f);
+    print_losses(f->t);
+    printf("\n%15s  event\n", "count");
+    for (int i = 0; i < EV_LIMIT; i++)
+        if (f->kinds[i])
+            printf("%15s  %s\n", human_count(f->kinds[i]).text,
+                   event_kinds[i].name ? event_kinds[i].name : "(of a newer Orca)");
+    printf("\n%15s  definitions\n", "count");
+    for (int i = 0; i < N_TABLES; i++)
+        printf("%15s  %s\n", human_count(defined(f->t, tables[i].kind)).text, tables[i].name);
+}
+
+/* --- JSON ---------------------------------------------------------------------------------------
+ */
+
+static json_t *number(uint64_t v)
+{
+    return json_integer((json_int_t)v);
+}
+
+/* Names in a trace may hold any byte; JSON takes UTF-8 only. */
+static json_t *text(const char *s)
+{
+    json_t *j = json_string(s);
+    return j ? j : json_string("?");
+}
+
+static int print_json(const struct facts *f, struct err *err)
+{
+    const struct trace *t = f->t;
+    json_t *events = json_object(), *losses = json_object(), *info = json_object();
+    json_t *defs = json_object();
+    for (int i = 0; i < EV_LIMIT; i++)
+        if (f->kinds[i] && event_kinds[i].name)
+            json_object_set_new(events, event_kinds[i].name, number(f->kinds[i]));
+    for (int i = 0; i < LOSS_LIMIT; i++)
+        if (t->loss[i])
+            json_object_set_new(losses, loss_causes[i].name, number(t->loss[i]));
+    for (size_t i = 0; i < t->n_infos; i++)
+        json_object_set_new(info, t->infos[i].key, text(t->infos[i].value));
+    for (int i = 0; i < N_TABLES; i++)
+        json_object_set_new(defs, tables[i].name, number(defined(t, tables[i].kind)));
+    json_t *root = json_pack(
+        "{s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "schema",
+        "orca-info-1", "file", text(t->path), "state", states[state_of(t)], "pid",
+        (json_int_t)t->header.pid, "start_unix_ns", (json_int_t)t->header.start_real, "duration_ns",
+        (json_int_t)duration(f), "bytes", (json_int_t)f->size, "events_total",
+        (json_int_t)f->events, "lost_total", (json_int_t)trace_lost(t), "evicted_total",
+        (json_int_t)t->header.evicted_events, "damaged", (json_int_t)t->n_damaged, "info", info,
+        "events", events, "losses", losses, "definitions", defs);
+    int rc = root && json_dumpf(root, stdout, JSON_INDENT(2)) == 0 && putchar('\n') != EOF ? 0 : -1;
+    json_decref(root);
+    return rc < 0 ? err_set(err, -EIO, "cannot write the JSON") : 0;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+    struct info o = {0};
+    struct facts f = {0};
+    int n = cmd_parse(&cmd_info, argc, argv, &o, err);
+    if (n < 0)
+        return n;
+    if (n != 1) {
+        err_set(err, 0, "name one trace");
+        return CMD_USAGE;
+    }
+    TRY(input_open(&f.t, argv[1], err));
+    int rc = collect(&f, err);
+    if (rc >= 0) {
+        if (o.json)
+            rc = print_json(&f, err);
+        else
+            print_text(&f);
+    }
+    if (rc >= 0)
+        rc = input_warn(f.t);
+    trace_close(f.t);
+    return rc;
+}
+
+const struct cmd cmd_info = {
+    .name = "info",
+    .summary = "say what a trace holds: JVM, duration, events per kind, losses",
+    .args = "FILE",
+    .description = "Prints the program and the JVM, when and for how long it was recorded, how the "
+                   "recording ended, what was lost and why, and how many events of each kind there "
+                   "are.",
+    .examples = "orca info app.otrace",
+    .opts = OPT_TABLE(opts),
+    .run = run,
+};

@@ -1,0 +1,111 @@
+#include "cli/page.h"
+
+#include "analyze/labels.h"
+#include "base/util.h"
+#include "cli/printable.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct human three_digits(double v, const char *unit)
+{
+    struct human h;
+    /* The borders are where rounding would make a fourth digit. */
+    int decimals = v < 9.995 ? 2 : v < 99.95 ? 1 : 0;
+    snprintf(h.text, sizeof h.text, "%.*f %s", decimals, v, unit);
+    return h;
+}
+
+struct human page_time(const struct page *p, uint64_t ns)
+{
+    struct human h;
+    if (ns >= 59950000000u)
+        return human_time(max_u64(ns, 60000000000u));
+    if (ns >= 999500000)
+        return three_digits((double)ns / 1e9, "s");
+    if (ns >= 999500)
+        return three_digits((double)ns / 1e6, "ms");
+    if (ns >= 1000)
+        return three_digits((double)ns / 1e3, p->utf8 ? "\xc2\xb5s" : "us");
+    snprintf(h.text, sizeof h.text, "%" PRIu64 " ns", ns);
+    return h;
+}
+
+void page_thread(const struct page *p, uint32_t thread, char *out)
+{
+    char name[LABEL_MAX];
+    label_thread(&p->r->a->threads, p->r->trace, thread, name, sizeof name);
+    printable_text(name, p->utf8, out, PAGE_NAME);
+}
+
+void page_class(const struct page *p, const char *signature, char *out)
+{
+    char name[LABEL_MAX];
+    label_class(signature, name, sizeof name);
+    printable_text(name, p->utf8, out, PAGE_NAME);
+}
+
+static void begin(const struct page *p, enum page_style style)
+{
+    static const char *const codes[] = {"", "\033[1m", "\033[33m", "\033[31m", "\033[2m"};
+    *p->begun = true;
+    if (p->color)
+        fputs(codes[style], p->to);
+}
+
+static void end(const struct page *p, enum page_style style)
+{
+    if (p->color && style != STYLE_PLAIN)
+        fputs("\033[0m", p->to);
+}
+
+void page_line(const struct page *p, enum page_style style, const char *text)
+{
+    begin(p, style);
+    fputs(text, p->to);
+    end(p, style);
+    fputc('\n', p->to);
+}
+
+void page_heading(const struct page *p, const char *text)
+{
+    if (*p->begun)
+        fputc('\n', p->to);
+    page_line(p, STYLE_BOLD, text);
+}
+
+/* Bytes up to the next place for a break: not between a number and its unit. */
+static size_t unbroken(const char *text)
+{
+    size_t len = strcspn(text, " ");
+    while (len && text[len] && text[len - 1] >= '0' && text[len - 1] <= '9')
+        len += 1 + strcspn(text + len + 1, " ");
+    return len;
+}
+
+void page_wrapped(const struct page *p, enum page_style style, const char *first, const char *text,
+                  size_t indent)
+{
+    size_t at = printable_width(first);
+    begin(p, style);
+    fputs(first, p->to);
+    while (*text) {
+        char word[PAGE_NAME];
+        size_t len = unbroken(text);
+        snprintf(word, sizeof word, "%.*s", (int)len, text);
+        printable_cut(word, PAGE_WIDTH - indent);
+        if (at > indent && at + 1 + printable_width(word) > PAGE_WIDTH) {
+            fprintf(p->to, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (at > indent) {
+            fputc(' ', p->to);
+            at++;
+        }
+        fputs(word, p->to);
+        at += printable_width(word);
+        text += len + strspn(text + len, " ");
+    }
+    end(p, style);
+    fputc('\n', p->to);
+}

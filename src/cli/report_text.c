@@ -1,0 +1,218 @@
+/* report_text.c - `orca report` for a terminal: what was recorded, and the findings. */
+#include "cli/page.h"
+
+#include "base/buf.h"
+#include "base/util.h"
+#include "cli/printable.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char SPINNING[] =
+    "Contention shorter than about 10 us that spinning wins is not reported by the JVM.";
+
+static uint64_t duration(const struct report *r)
+{
+    return r->a->window.to - r->a->window.from;
+}
+
+/* --- the head --------------------------------------------------------------------------------- */
+
+static void print_losses(const struct page *p)
+{
+    const struct analysis *a = p->r->a;
+    uint64_t lost = analysis_lost_events(a);
+    struct buf b = {0};
+    if (a->n_losses == 0)
+        return;
+    if (lost)
+        buf_printf(&b, "%s of %s events were lost: counts and times below are lower bounds",
+                   human_count(lost).text, human_count(lost + a->decoded.events).text);
+    else
+        buf_puts(&b, "stacks or locks of some events were lost: they count as unknown");
+    page_wrapped(p, STYLE_PROBLEM, "LOST     ", buf_str(&b), 9);
+    for (size_t i = 0; i < a->n_losses; i++) {
+        buf_clear(&b);
+        buf_printf(&b, "%s %s: %s", human_count(a->losses[i].count).text,
+                   loss_causes[a->losses[i].cause].name, loss_causes[a->losses[i].cause].doc);
+        page_wrapped(p, STYLE_PROBLEM, "         ", buf_str(&b), 9);
+    }
+    buf_fini(&b);
+}
+
+/* Whatever part of the report follows. */
+static void print_warnings(const struct page *p)
+{
+    print_losses(p);
+    if (p->r->trace->n_damaged)
+        page_wrapped(p, STYLE_PROBLEM, "DAMAGED  ",
+                     "parts of the file could not be read: counts and times below are lower bounds",
+                     9);
+}
+
+/* "program  text", where there is a text. */
+static void head_line(const struct page *p, const char *what, const char *text)
+{
+    char first[16], clean[2 * PAGE_NAME];
+    if (!*text)
+        return;
+    snprintf(first, sizeof first, "%-9s", what);
+    printable_text(text, p->utf8, clean, sizeof clean);
+    printable_cut(clean, PAGE_WIDTH - 9);
+    fprintf(p->to, "%s%s\n", first, clean);
+    *p->begun = true;
+}
+
+static void print_jvm(const struct page *p)
+{
+    const struct trace *t = p->r->trace;
+    const char *name = trace_info(t, "java.vm.name", ""), *host = trace_info(t, "host", "");
+    struct buf b = {0};
+    buf_printf(&b, "%s%s%s", name, *name ? " " : "", trace_info(t, "java.vm.version", ""));
+    if (t->header.pid)
+        buf_printf(&b, "%spid %u", b.len ? ", " : "", t->header.pid);
+    if (*host)
+        buf_printf(&b, " on %s", host);
+    head_line(p, "jvm", buf_str(&b));
+    buf_fini(&b);
+}
+
+static void print_ending(const struct page *p)
+{
+    static const char *const texts[] = {
+        [ENDED_CLOSED] = "",
+        [ENDED_RECOVERED] = "the JVM was killed; completed from what its rings held",
+        [ENDED_STOPPED] = "stopped early: the file could not be written further",
+        [ENDED_LIVE] = "still being recorded: this is what has been written so far",
+        [ENDED_CUT] = "unfinished: the JVM was killed and its rings are gone, or the file was cut",
+    };
+    head_line(p, "state", texts[p->r->ending]);
+    if (!p->r->a->windowed)
+        return;
+    struct buf b = {0};
+    uint64_t evicted = p->r->trace->header.evicted_events;
+    buf_puts(&b, "the newest part of a longer recording (maxsize)");
+    if (evicted)
+        buf_printf(&b, ": %s older events were overwritten", human_count(evicted).text);
+    head_line(p, "window", buf_str(&b));
+    buf_fini(&b);
+}
+
+static void print_recorded(const struct page *p)
+{
+    const struct analysis *a = p->r->a;
+    char date[64] = "";
+    time_t at = (time_t)(p->r->trace->header.start_real / 1000000000u);
+    struct tm tm;
+    struct buf b = {0};
+    if (at && localtime_r(&at, &tm))
+        strftime(date, sizeof date, " from %Y-%m-%d %H:%M:%S", &tm);
+    buf_printf(&b, "%s%s, %s events", page_time(p, duration(p->r)).text, date,
+               human_count(a->decoded.events).text);
+    head_line(p, "recorded", buf_str(&b));
+    buf_clear(&b);
+    if (a->gc_count)
+        buf_printf(&b, "%s pause%s of %s in all, longest %s", human_count(a->gc_count).text,
+                   a->gc_count == 1 ? "" : "s", page_time(p, a->gc_ns).text,
+                   page_time(p, a->gc_max).text);
+    head_line(p, "gc", buf_str(&b));
+    buf_fini(&b);
+}
+
+static void print_head(const struct page *p)
+{
+    head_line(p, "program", trace_info(p->r->trace, "sun.java.command", ""));
+    print_jvm(p);
+    print_recorded(p);
+    print_ending(p);
+}
+
+/* --- findings --------------------------------------------------------------------------------- */
+
+static void print_sum(const struct page *p)
+{
+    const struct analysis *a = p->r->a;
+    const struct state_stats *blocked = &a->total[STATE_BLOCKED];
+    const struct state_stats *waited = &a->total[STATE_WAITING];
+    uint64_t threads = 0;
+    struct buf b = {0};
+    for (size_t i = 0; i < a->threads.n; i++)
+        threads += a->threads.v[i].state[STATE_BLOCKED].count > 0;
+    if (blocked->count)
+        buf_printf(&b, "%s thread%s blocked %s time%s for %s in all", human_count(threads).text,
+                   threads == 1 ? "" : "s", human_count(blocked->count).text,
+                   blocked->count == 1 ? "" : "s", page_time(p, blocked->ns).text);
+    else
+        buf_puts(&b, "No contention was recorded");
+    if (waited->count)
+        buf_printf(&b, "; %s wait%s in Object.wait for %s in all", human_count(waited->count).text,
+                   waited->count == 1 ? "" : "s", page_time(p, waited->ns).text);
+    buf_putc(&b, '.');
+    page_wrapped(p, STYLE_PLAIN, "", buf_str(&b), 0);
+    buf_fini(&b);
+}
+
+static void print_findings(const struct page *p)
+{
+    static const enum page_style styles[] = {STYLE_PLAIN, STYLE_WARNING, STYLE_PROBLEM};
+    if (p->r->group == EVERY_CLASS)
+        print_sum(p);
+    int number = 0;
+    for (size_t i = 0; i < p->r->n_findings; i++) {
+        const struct rule_finding *f = &p->r->findings[i];
+        char first[16], text[2 * FINDING_TEXT];
+        if (strcmp(f->rule, "events-lost") == 0)
+            continue; /* heads the report already */
+        snprintf(first, sizeof first, "%2d. ", ++number);
+        printable_text(f->text, p->utf8, text, sizeof text);
+        if (p->color)
+            page_wrapped(p, styles[f->severity], first, text, 4);
+        else
+            page_wrapped(p, STYLE_PLAIN, first, text, 4);
+    }
+}
+
+/* --- the page --------------------------------------------------------------------------------- */
+
+static bool wants_color(void)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+           !(term && strcmp(term, "dumb") == 0);
+}
+
+int report_text(const struct report *r, struct err *err)
+{
+    setlocale(LC_CTYPE, "");
+    bool begun = false;
+    const struct page page = {.r = r,
+                              .to = stdout,
+                              .color = wants_color(),
+                              .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+                              .begun = &begun};
+    const struct page *p = &page;
+    print_warnings(p);
+    if (r->sections & REPORT_FINDINGS) {
+        print_head(p);
+        fputc('\n', p->to);
+        print_findings(p);
+    }
+    if (r->sections & REPORT_THREADS)
+        page_threads(p);
+    if (r->sections & REPORT_MONITORS)
+        page_monitors(p);
+    if (r->sections & REPORT_SITES)
+        page_sites(p);
+    if (r->sections & REPORT_OWNERS)
+        page_owners(p);
+    if (r->sections & REPORT_FINDINGS) {
+        fputc('\n', p->to);
+        page_line(p, STYLE_FAINT, SPINNING);
+    }
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0
+                                                  : err_set(err, -EIO, "cannot write to stdout");
+}

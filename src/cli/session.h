@@ -1,0 +1,28 @@
+/* session.h - the private file in which the agents of one `orca record` say what they record.
+ *
+ * Each agent appends one line, "pid<TAB>path of its trace", in one write when it begins. */
+#ifndef ORCA_CLI_SESSION_H
+#define ORCA_CLI_SESSION_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+struct session {
+    char path[256];
+    int fd;
+    char *text;   /* the file's content, once read */
+    char **files; /* the traces, each once, in the order in which they began; point into text */
+    size_t n;
+};
+
+/* Make the file, mode 0600, in TMPDIR or /tmp. */
+int session_open(struct session *s, struct err *err);
+
+/* Read what the agents wrote, into files. */
+int session_read(struct session *s, struct err *err);
+
+/* Remove the file. */
+void session_close(struct session *s);
+
+#endif

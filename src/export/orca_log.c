@@ -1,0 +1,304 @@
+#include "export/orca_log.h"
+
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- definitions that were named ----------------------------------------------------------------
+ */
+
+static int named_init(struct orca_named *d, size_t n)
+{
+    d->n = n;
+    d->time = calloc(n + 1, sizeof *d->time);
+    d->order = calloc(n + 1, sizeof *d->order);
+    d->seen = calloc(n + 1, 1);
+    return d->time && d->order && d->seen ? 0 : -ENOMEM;
+}
+
+static void named_fini(struct orca_named *d)
+{
+    free(d->time);
+    free(d->order);
+    free(d->seen);
+}
+
+/* Returns true for the first time. */
+static bool named_add(struct orca_named *d, uint32_t id, uint64_t time)
+{
+    if (id >= d->n || d->seen[id])
+        return false;
+    d->seen[id] = 1;
+    d->time[id] = time;
+    d->order[d->count++] = id;
+    return true;
+}
+
+static void name_frame(struct export *x, struct trace_frame f, uint64_t time)
+{
+    struct orca_log *log = x->state;
+    const struct trace_method *m = trace_method(x->trace, f.method);
+    if (!m->id.v || !named_add(&log->methods, m->id.v, time))
+        return;
+    const struct trace_class *c = trace_class(x->trace, m->class_);
+    if (c->id.v)
+        named_add(&log->named_classes, c->id.v, time);
+}
+
+static void name_stack(struct export *x, const struct trace_stack *s, uint64_t time)
+{
+    struct orca_log *log = x->state;
+    if (!s->id.v || log->stack_seen[s->id.v])
+        return;
+    log->stack_seen[s->id.v] = 1;
+    for (uint32_t i = 0; i < s->n_frames; i++)
+        name_frame(x, s->frames[i], time);
+}
+
+/* --- begin and end
+ * -------------------------------------------------------------------------------- */
+
+static bool thread_hash(const void *table, size_t i, uint32_t *hash)
+{
+    const struct trace_thread *t = (const struct trace_thread *)table + i;
+    *hash = t->hash;
+    return t->id.v != 0;
+}
+
+static bool lock_hash(const void *table, size_t i, uint32_t *hash)
+{
+    const struct trace_lock *l = (const struct trace_lock *)table + i;
+    *hash = l->hash;
+    return l->id.v != 0;
+}
+
+static bool class_hash(const void *table, size_t i, uint32_t *hash)
+{
+    const struct trace_class *c = (const struct trace_class *)table + i;
+    *hash = c->hash;
+    return c->id.v != 0;
+}
+
+static int allocate(struct orca_log *log, const struct trace *t)
+{
+    log->state = calloc(t->n_threads + 1, sizeof *log->state);
+    log->stack_seen = calloc(t->n_stacks + 1, 1);
+    if (!log->state || !log->stack_seen)
+        return -ENOMEM;
+    TRY(orca_ids_init(&log->threads, t->n_threads, thread_hash, t->threads));
+    TRY(orca_ids_init(&log->locks, t->n_locks, lock_hash, t->locks));
+    TRY(orca_ids_init(&log->classes, t->n_classes, class_hash, t->classes));
+    TRY(named_init(&log->methods, t->n_methods));
+    return named_init(&log->named_classes, t->n_classes);
+}
+
+int orca_log_begin(struct export *x, enum orca_version version, struct err *err)
+{
+    struct orca_log *log = calloc(1, sizeof *log);
+    x->state = log;
+    if (!log || allocate(log, x->trace) < 0)
+        return err_set(err, -ENOMEM, "%s: out of memory", x->trace->path);
+    log->version = version;
+    for (unsigned kind = 0; kind < EV_LIMIT; kind++) {
+        const struct orca_line *line = orca_line_of(kind);
+        log->line_of[kind] = line && (line->versions & version) ? line : NULL;
+    }
+    log->n_damaged = x->trace->n_damaged;
+    return 0;
+}
+
+void orca_log_fini(struct export *x)
+{
+    struct orca_log *log = x->state;
+    if (!log)
+        return;
+    orca_ids_fini(&log->threads);
+    orca_ids_fini(&log->locks);
+    orca_ids_fini(&log->classes);
+    named_fini(&log->methods);
+    named_fini(&log->named_classes);
+    free(log->state);
+    free(log->stack_seen);
+    free(log);
+    x->state = NULL;
+}
+
+/* --- lines
+ * ---------------------------------------------------------------------------------------- */
+
+enum { FRAME_TEXT = 18 }; /* bytes: ";method;location" */
+
+static void put_stack(struct export *x, stack_id id, uint64_t time)
+{
+    struct orca_log *log = x->state;
+    struct out *o = &x->files[0];
+    const struct trace_stack *s = trace_stack(x->trace, id);
+    char separator = orca_separator(log->version);
+    out_decimal(o, s->n_frames);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        uint8_t *p = out_room(o, FRAME_TEXT);
+        p[0] = (uint8_t)separator;
+        out_hex8_at(p + 1, s->frames[i].method.v);
+        p[9] = (uint8_t)separator;
+        out_hex8_at(p + 10, (uint32_t)s->frames[i].bci); /* -1, a native method, is FFFFFFFF */
+        o->len += FRAME_TEXT;
+    }
+    name_stack(x, s, time);
+}
+
+static void put_thread_name(struct export *x, thread_id id)
+{
+    const struct trace_thread *t = trace_thread(x->trace, id);
+    if (t->id.v)
+        out_text_without(&x->files[0], t->name, ",;");
+}
+
+/* The number of the thread or lock in a field, 0 for other fields. */
+static uint32_t number_of(const struct orca_log *log, struct orca_field f, const struct event *e)
+{
+    if (f.type == ORCA_THREAD)
+        return orca_ids_get(&log->threads, orca_field_get(f, e));
+    return f.type == ORCA_LOCK ? orca_ids_get(&log->locks, orca_field_get(f, e)) : 0;
+}
+
+static void put_field(struct export *x, struct orca_field f, const struct event *e, stack_id stack)
+{
+    out_char(&x->files[0], ',');
+    switch (f.type) {
+    case ORCA_THREAD:
+    case ORCA_LOCK:
+        out_hex8(&x->files[0], number_of(x->state, f, e));
+        break;
+    case ORCA_STACK:
+        put_stack(x, stack, e->time);
+        break;
+    case ORCA_NAME:
+        put_thread_name(x, e->thread);
+        break;
+    }
+}
+
+static void put_line(struct export *x, const struct orca_line *line, const struct event *e,
+                     stack_id stack)
+{
+    struct orca_log *log = x->state;
+    struct out *o = &x->files[0];
+    out_seconds(o, e->time);
+    out_char(o, ',');
+    out_text(o, line->name);
+    out_char(o, ',');
+    out_hex8(o, orca_ids_get(&log->threads, e->thread.v));
+    for (size_t i = 0; i < ORCA_FIELDS_MAX && line->fields[i].type != ORCA_END; i++)
+        put_field(x, line->fields[i], e, stack);
+    out_newline(o);
+}
+
+/* --- events
+ * --------------------------------------------------------------------------------------- */
+
+static struct orca_thread *state_of(struct export *x, thread_id id)
+{
+    struct orca_log *log = x->state;
+    return trace_thread(x->trace, id)->id.v ? &log->state[id.v] : NULL;
+}
+
+/* Names come only with ThreadStarted: a thread that acts without having had one (the recording, or
+ * what is left of it, began later) gets one in front of its first line. */
+static void introduce(struct export *x, thread_id id, uint64_t time)
+{
+    struct orca_log *log = x->state;
+    struct orca_thread *t = state_of(x, id);
+    if (!t || t->started)
+        return;
+    t->started = true;
+    struct event e = {.time = time, .thread = id, .kind = EV_thread_alive};
+    put_line(x, log->line_of[EV_thread_alive], &e, (stack_id){0});
+}
+
+/* Events of some thread could not be read: who was in a call may no longer be. */
+static void note_damage(struct export *x)
+{
+    struct orca_log *log = x->state;
+    if (log->n_damaged == x->trace->n_damaged)
+        return;
+    log->n_damaged = x->trace->n_damaged;
+    for (size_t i = 0; i < x->trace->n_threads; i++)
+        orca_calls_forget(&log->state[i]);
+}
+
+/* Whether the event is to be written, and with which stack. */
+static bool step(struct export *x, struct orca_thread *t, const struct orca_line *line,
+                 const struct event *e, stack_id *stack)
+{
+    stack->v = orca_field_get(orca_line_field(line, ORCA_STACK), e);
+    if (trace_stack(x->trace, *stack)->n_frames == 0)
+        stack->v = 0;
+    return orca_calls_step(t, line, number_of(x->state, line->fields[0], e), stack);
+}
+
+/* The formats go by Thread objects; a thread of the JVM itself has none. */
+static bool has_no_object(const struct export *x, thread_id id)
+{
+    const struct trace_thread *t = trace_thread(x->trace, id);
+    return (t->flags & THREAD_NATIVE) && t->hash == 0;
+}
+
+static void write_event(struct export *x, struct orca_thread *t, const struct orca_line *line,
+                        const struct event *e, stack_id stack)
+{
+    if (t && e->kind == EV_thread_start)
+        t->started = true;
+    else
+        introduce(x, e->thread, e->time);
+    if (e->kind == EV_monitor_contended_enter)
+        introduce(x, e->monitor_contended_enter.owner, e->time);
+    if (e->kind != EV_thread_alive || !t) /* else the introduction was it */
+        put_line(x, line, e, stack);
+}
+
+int orca_log_event(struct export *x, const struct event *e, struct err *err)
+{
+    UNUSED(err);
+    struct orca_log *log = x->state;
+    struct orca_thread nobody = {.depth = 0}, *t = state_of(x, e->thread);
+    note_damage(x);
+    if (e->kind == EV_lost) {
+        orca_calls_forget(t ? t : &nobody);
+        return 0;
+    }
+    const struct orca_line *line = log->line_of[e->kind];
+    stack_id stack;
+    if (has_no_object(x, e->thread) || !step(x, t ? t : &nobody, line, e, &stack))
+        x->suppressed++;
+    else
+        write_event(x, t, line, e, stack);
+    return 0;
+}
+
+/* --- definitions
+ * ---------------------------------------------------------------------------------- */
+
+void orca_log_name(struct out *o, const char *name)
+{
+    out_text_without(o, name, ",");
+}
+
+void orca_log_lines(struct out *o, const struct trace_method *m, char separator,
+                    void (*line)(struct out *o, uint32_t line))
+{
+    uint32_t start, number, n = 0;
+    for (struct packed_iter it = packed_begin(m->lines); packed_next_line(&it, &start, &number);)
+        n++;
+    if (n == 0) {
+        out_text(o, "-1");
+        return;
+    }
+    out_decimal(o, n);
+    for (struct packed_iter it = packed_begin(m->lines); packed_next_line(&it, &start, &number);) {
+        out_char(o, separator);
+        out_hex8(o, start);
+        out_char(o, separator);
+        line(o, number);
+    }
+}

@@ -1,0 +1,149 @@
+#include "export/out.h"
+
+#include "base/fdio.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *joined(const char *a, const char *b, const char *c)
+{
+    size_t n = strlen(a) + strlen(b) + strlen(c) + 1;
+    char *s = malloc(n);
+    if (s)
+        snprintf(s, n, "%s%s%s", a, b, c);
+    return s;
+}
+
+static void release(struct out *o)
+{
+    free(o->path);
+    free(o->temp);
+    free(o->buf);
+    memset(o, 0, sizeof *o);
+    o->fd = -1;
+}
+
+/* Nothing but a file can be replaced; better known now than after everything was written. */
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+int out_open(struct out *o, const char *prefix, const char *suffix, struct err *err)
+{
+    memset(o, 0, sizeof *o);
+    o->fd = -1;
+    o->path = joined(prefix, suffix, "");
+    o->temp = joined(prefix, suffix, ".tmp-XXXXXX");
+    o->buf = malloc(OUT_BUFFER);
+    int rc = 0;
+    if (!o->path || !o->temp || !o->buf)
+        rc = err_set(err, -ENOMEM, "%s%s: out of memory", prefix, suffix);
+    else if (is_folder(o->path))
+        rc = err_set(err, -EISDIR, "%s: cannot create: %s", o->path, strerror(EISDIR));
+    else if ((o->fd = mkostemp(o->temp, O_CLOEXEC)) < 0)
+        rc = err_set(err, -errno, "%s: cannot create: %s", o->path, strerror(errno));
+    if (rc < 0)
+        release(o);
+    return rc;
+}
+
+void out_flush(struct out *o)
+{
+    if (o->rc == 0)
+        o->rc = fdio_write_all(o->fd, o->buf, o->len);
+    o->len = 0;
+}
+
+int out_finish(struct out *o, struct err *err)
+{
+    out_flush(o);
+    /* Some file systems (NFS, quotas) say only now that there was no room. */
+    if (close(o->fd) < 0 && o->rc == 0)
+        o->rc = -errno;
+    o->fd = -1;
+    return o->rc < 0 ? err_set(err, o->rc, "%s: cannot write: %s", o->path, strerror(-o->rc)) : 0;
+}
+
+int out_publish(struct out *o, struct err *err)
+{
+    if (rename(o->temp, o->path) < 0)
+        return err_set(err, -errno, "%s: cannot replace: %s", o->path, strerror(errno));
+    release(o);
+    return 0;
+}
+
+void out_discard(struct out *o)
+{
+    if (!o->temp)
+        return;
+    if (o->fd >= 0)
+        close(o->fd);
+    unlink(o->temp);
+    release(o);
+}
+
+/* --- text and numbers ------------------------------------------------------------------------- */
+
+static void put(struct out *o, const char *s, size_t n)
+{
+    while (n > 0) {
+        size_t part = n < OUT_BUFFER ? n : OUT_BUFFER;
+        memcpy(out_room(o, part), s, part);
+        o->len += part;
+        s += part;
+        n -= part;
+    }
+}
+
+void out_text(struct out *o, const char *s)
+{
+    put(o, s, strlen(s));
+}
+
+void out_text_without(struct out *o, const char *s, const char *reserved)
+{
+    for (;;) {
+        size_t n = strcspn(s, reserved), line = strcspn(s, "\r\n");
+        n = line < n ? line : n;
+        put(o, s, n);
+        s += n;
+        if (!*s++)
+            return;
+        out_char(o, '_');
+    }
+}
+
+/* `v` at p with at least `width` digits; returns how many. */
+static size_t put_decimal(uint8_t *p, uint64_t v, size_t width)
+{
+    uint8_t reversed[20];
+    size_t n = 0;
+    do
+        reversed[n++] = (uint8_t)('0' + v % 10);
+    while ((v /= 10) || n < width);
+    for (size_t i = 0; i < n; i++)
+        p[i] = reversed[n - 1 - i];
+    return n;
+}
+
+void out_decimal(struct out *o, uint64_t v)
+{
+    o->len += put_decimal(out_room(o, 20), v, 1);
+}
+
+void out_seconds(struct out *o, uint64_t ns)
+{
+    uint8_t *p = out_room(o, 40);
+    size_t n = put_decimal(p, ns / 1000000000u, 1);
+    p[n++] = '.';
+    n += put_decimal(p + n, ns % 1000000000u, 9);
+    p[n++] = '0';
+    o->len += n;
+}

@@ -1,0 +1,111 @@
+/* event.c - the tables of event.h, made from events.def. */
+#include "format/event.h"
+
+#include "base/util.h"
+
+#include <string.h>
+
+/* A field's offset needs the name of its struct, which F does not know: a function of its own gives
+ * each kind a scope in which HERE is that struct. */
+#define F(type, field, doc) {#field, FIELD_##type, offsetof(HERE, field), doc},
+#define EVENT(number, name_, group, fields_, doc)                                                  \
+    static const struct field *event_fields_##name_(void)                                          \
+    {                                                                                              \
+        typedef struct event HOLDER;                                                               \
+        typedef struct ev_##name_ HERE;                                                            \
+        static const struct field fields[] = {fields_{0}};                                         \
+        _Static_assert(sizeof(HERE) % 8 == 0 && offsetof(HOLDER, name_) == EVENT_HEAD, "layout");  \
+        return fields;                                                                             \
+    }
+#include "format/events.def"
+#undef F
+
+#define F(type, field, doc) +1
+#define EVENT(number, name_, group_, fields_, doc_)                                                \
+    [number] = {#name_,         doc_,                                                              \
+                GROUP_##group_, EVENT_HEAD + sizeof(struct ev_##name_),                            \
+                (0 fields_),    event_fields_##name_},
+const struct kind_info event_kinds[EV_LIMIT] = {
+#include "format/events.def"
+};
+#undef F
+
+#define D(type, field, doc) {#field, FIELD_##type, offsetof(HERE, field), doc},
+#define DEF(number, name_, fields_, doc)                                                           \
+    static const struct field *def_fields_##name_(void)                                            \
+    {                                                                                              \
+        typedef struct def_##name_ HERE;                                                           \
+        static const struct field fields[] = {fields_{0}};                                         \
+        return fields;                                                                             \
+    }
+#include "format/events.def"
+#undef D
+
+#define D(type, field, doc) +1
+#define DEF(number, name_, fields_, doc_)                                                          \
+    [number] = {#name_, doc_, 0, 0, (0 fields_), def_fields_##name_},
+const struct kind_info def_kinds[DEF_LIMIT] = {
+#include "format/events.def"
+};
+#undef D
+
+const struct name_info event_groups[GROUP_LIMIT] = {
+#define GROUP(name, summary) {#name, summary},
+#include "format/events.def"
+};
+
+const struct name_info loss_causes[LOSS_LIMIT] = {
+    {"none", ""},
+#define LOSS(number, name, doc) [number] = {#name, doc},
+#include "format/events.def"
+};
+
+static int same(const char *a, const char *b, size_t len)
+{
+    return strlen(a) == len && memcmp(a, b, len) == 0;
+}
+
+int event_kind_find(const char *name, size_t len)
+{
+    for (int i = 0; i < EV_LIMIT; i++)
+        if (event_kinds[i].name && same(event_kinds[i].name, name, len))
+            return i;
+    return -1;
+}
+
+int event_group_find(const char *name, size_t len)
+{
+    for (int i = 0; i < GROUP_LIMIT; i++)
+        if (same(event_groups[i].name, name, len))
+            return i;
+    return -1;
+}
+
+uint64_t field_get(const struct field *f, const void *base)
+{
+    const char *p = (const char *)base + f->offset;
+    switch (f->type) {
+    case FIELD_u64:
+    case FIELD_i64:
+    case FIELD_time: {
+        uint64_t v;
+        memcpy(&v, p, sizeof v);
+        return v;
+    }
+    case FIELD_thread:
+    case FIELD_lock:
+    case FIELD_class:
+    case FIELD_method:
+    case FIELD_stack:
+    case FIELD_u32: {
+        uint32_t v;
+        memcpy(&v, p, sizeof v);
+        return v;
+    }
+    case FIELD_str:
+    case FIELD_lines:
+    case FIELD_frames:
+        break;
+    }
+    return 0;
+}

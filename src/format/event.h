@@ -1,0 +1,178 @@
+/* event.h - events and definitions in memory, made from events.def.
+ *
+ * An event is a 16-byte head and the fields of its kind.  A ring holds events in exactly this form,
+ * cut behind the kind's last field (event_size); the file holds them as codec.h writes them. */
+#ifndef ORCA_FORMAT_EVENT_H
+#define ORCA_FORMAT_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Dense ids; 0 means unknown.  Structs, so that one kind cannot pass as another. */
+typedef struct {
+    uint32_t v;
+} thread_id;
+typedef struct {
+    uint32_t v;
+} lock_id;
+typedef struct {
+    uint32_t v;
+} class_id;
+typedef struct {
+    uint32_t v;
+} method_id;
+typedef struct {
+    uint32_t v;
+} stack_id;
+
+enum event_kind {
+#define EVENT(number, name, group, fields, doc) EV_##name = (number),
+#include "format/events.def"
+    EV_LIMIT = 64 /* every kind is below */
+};
+
+enum event_group {
+#define GROUP(name, summary) GROUP_##name,
+#include "format/events.def"
+    GROUP_LIMIT
+};
+
+enum def_kind {
+#define DEF(number, name, fields, doc) DEF_##name = (number),
+#include "format/events.def"
+    DEF_LIMIT
+};
+
+enum loss_cause {
+    LOSS_none,
+#define LOSS(number, name, doc) LOSS_##name = (number),
+#include "format/events.def"
+    LOSS_LIMIT
+};
+
+/* flags of DEF thread */
+enum {
+    THREAD_DAEMON = 1,
+    THREAD_VIRTUAL = 2,
+    THREAD_NATIVE = 4, /* a thread of the JVM itself: no Java object */
+};
+enum { STACK_TRUNCATED = 1 };
+enum { METHOD_NATIVE = 0x100 };
+
+#define FIELD_C_thread thread_id
+#define FIELD_C_lock lock_id
+#define FIELD_C_class class_id
+#define FIELD_C_method method_id
+#define FIELD_C_stack stack_id
+#define FIELD_C_u32 uint32_t
+#define FIELD_C_u64 uint64_t
+#define FIELD_C_i64 int64_t
+#define FIELD_C_time uint64_t
+#define FIELD_C_str struct str
+#define FIELD_C_lines struct packed
+#define FIELD_C_frames struct packed
+
+/* Text inside a definition: not NUL-terminated, any byte may occur. */
+struct str {
+    const char *p;
+    size_t len;
+};
+
+/* A counted list inside a definition, still encoded: see codec.h for the iterators. */
+struct packed {
+    const uint8_t *p;
+    size_t len; /* bytes */
+    uint32_t count;
+};
+
+#define F(type, field, doc) FIELD_C_##type field;
+#define EVENT(number, name, group, fields, doc)                                                    \
+    struct ev_##name {                                                                             \
+        uint64_t align_[0]; /* GNU C: a kind without fields has size 0 */                          \
+        fields                                                                                     \
+    };
+#include "format/events.def"
+#undef F
+
+struct event {
+    uint16_t kind; /* with size in the first 8 bytes, so that a filler can be as short as that */
+    uint16_t size; /* of this record in a ring, bytes, a multiple of 8 */
+    thread_id thread;
+    uint64_t time; /* ns of CLOCK_MONOTONIC */
+    union {
+#define EVENT(number, name, group, fields, doc) struct ev_##name name;
+#include "format/events.def"
+    };
+};
+
+enum { EVENT_HEAD = 16, EVENT_MAX = sizeof(struct event) };
+
+#define D(type, field, doc) FIELD_C_##type field;
+#define DEF(number, name, fields, doc)                                                             \
+    struct def_##name {                                                                            \
+        fields                                                                                     \
+    };
+#include "format/events.def"
+#undef D
+
+struct def {
+    int kind;
+    union {
+#define DEF(number, name, fields, doc) struct def_##name name;
+#include "format/events.def"
+    };
+};
+
+/* One field of a kind, for everything that handles kinds by table. */
+enum field_type {
+    FIELD_thread,
+    FIELD_lock,
+    FIELD_class,
+    FIELD_method,
+    FIELD_stack,
+    FIELD_u32,
+    FIELD_u64,
+    FIELD_i64,
+    FIELD_time,
+    FIELD_str,
+    FIELD_lines,
+    FIELD_frames,
+};
+
+struct field {
+    const char *name;
+    enum field_type type;
+    size_t
+        offset; /* in the kind's ev_ struct (EVENT_HEAD behind the event's start) or def_ struct */
+    const char *doc;
+};
+
+enum { EVENT_FIELDS_MAX = 8 };
+
+struct kind_info {
+    const char *name; /* NULL: no such kind */
+    const char *doc;
+    int group;     /* events only */
+    uint16_t size; /* of the event in a ring: head and fields, a multiple of 8; events only */
+    uint16_t n_fields;
+    const struct field *(*fields)(void); /* [n_fields] */
+};
+
+/* [EV_LIMIT] and [DEF_LIMIT], indexed by number. */
+extern const struct kind_info event_kinds[EV_LIMIT];
+extern const struct kind_info def_kinds[DEF_LIMIT];
+
+struct name_info {
+    const char *name, *doc;
+};
+extern const struct name_info event_groups[GROUP_LIMIT];
+extern const struct name_info loss_causes[LOSS_LIMIT];
+
+/* The kind's number, or -1. */
+int event_kind_find(const char *name, size_t len);
+int event_group_find(const char *name, size_t len);
+
+/* The value of a numeric field (not str, lines, frames) as one 64-bit number; i64 sign-extended. */
+uint64_t field_get(const struct field *f, const void *base);
+
+#endif

@@ -1,0 +1,174 @@
+#include "format/trace.h"
+
+#include "base/fdio.h"
+#include "base/util.h"
+#include "format/trace_parts.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PROBLEMS_MAX = 100 };
+
+void trace_note(struct trace *t, uint64_t offset, bool damage, const char *fmt, ...)
+{
+    t->n_damaged += damage;
+    if (t->n_problems == PROBLEMS_MAX)
+        return;
+    struct trace_problem *p = &t->problems[t->n_problems++];
+    p->offset = offset;
+    p->damage = damage;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(p->text, sizeof p->text, fmt, ap);
+    va_end(ap);
+}
+
+static int load(struct trace *t, struct err *err)
+{
+    uint8_t page[FILE_HEADER_SIZE];
+    t->problems = arena_alloc(&t->arena, PROBLEMS_MAX * sizeof *t->problems);
+    if (!t->problems)
+        return err_set(err, -ENOMEM, "out of memory");
+    ssize_t n = fdio_pread_some(t->fd, page, sizeof page, 0);
+    if (n < 0)
+        return err_set(err, (int)n, "cannot read: %s", strerror((int)-n));
+    if (n == 0)
+        return err_set(err, -EINVAL, "the file is empty: nothing was recorded");
+    TRY(file_header_unpack(&t->header, page, (size_t)n, err));
+    t->complete = t->header.state != TRACE_RECORDING;
+    TRY(trace_scan(t, err));
+    TRY(trace_load_defs(t, err));
+    t->loss[LOSS_write] += t->header.unwritten_events;
+    return 0;
+}
+
+int trace_open_fd(struct trace **out, int fd, const char *name, struct err *err)
+{
+    *out = NULL;
+    struct trace *t = calloc(1, sizeof *t);
+    if (!t) {
+        close(fd);
+        return err_set(err, -ENOMEM, "%s: out of memory", name);
+    }
+    t->fd = fd;
+    arena_init(&t->arena, 0);
+    t->path = arena_strndup(&t->arena, name, strlen(name));
+    int rc = t->path ? load(t, err) : err_set(err, -ENOMEM, "out of memory");
+    if (rc < 0) {
+        trace_close(t);
+        return err_prefix(err, rc, "%s", name);
+    }
+    *out = t;
+    return 0;
+}
+
+int trace_open(struct trace **out, const char *path, struct err *err)
+{
+    *out = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return err_set(err, -errno, "%s: %s", path, strerror(errno));
+    return trace_open_fd(out, fd, path, err);
+}
+
+void trace_close(struct trace *t)
+{
+    if (!t)
+        return;
+    free(t->chunks);
+    free(t->blocks);
+    arena_fini(&t->arena);
+    if (t->fd >= 0)
+        close(t->fd);
+    free(t);
+}
+
+#define LOOKUP(what, type, table, n, unknown)                                                      \
+    const struct trace_##what *trace_##what(const struct trace *t, type id)                        \
+    {                                                                                              \
+        static const struct trace_##what none = unknown;                                           \
+        return id.v < t->n && t->table[id.v].id.v ? &t->table[id.v] : &none;                       \
+    }
+#define NONE(...)                                                                                  \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+LOOKUP(thread, thread_id, threads, n_threads, NONE(.name = "?", .group = "", .parent_group = ""))
+LOOKUP(class, class_id, classes, n_classes, NONE(.signature = "?", .source = ""))
+LOOKUP(method, method_id, methods, n_methods, NONE(.name = "?", .signature = ""))
+LOOKUP(stack, stack_id, stacks, n_stacks, NONE(.n_frames = 0))
+LOOKUP(lock, lock_id, locks, n_locks, NONE(.hash = 0))
+
+const char *trace_info(const struct trace *t, const char *key, const char *otherwise)
+{
+    for (size_t i = 0; i < t->n_infos; i++)
+        if (strcmp(t->infos[i].key, key) == 0)
+            return t->infos[i].value;
+    return otherwise;
+}
+
+uint64_t trace_lost(const struct trace *t)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < LOSS_LIMIT; i++)
+        sum += t->loss[i];
+    return sum;
+}
+
+int32_t trace_line(const struct trace *t, struct trace_frame f)
+{
+    const struct trace_method *m = trace_method(t, f.method);
+    int32_t best = -1;
+    uint32_t bci, line, best_bci = 0;
+    if (f.bci < 0)
+        return -1;
+    /* The entry with the largest start not beyond bci; javac writes them unsorted now and then. */
+    struct packed_iter it = packed_begin(m->lines);
+    while (packed_next_line(&it, &bci, &line))
+        if (bci <= (uint32_t)f.bci && (best < 0 || bci >= best_bci)) {
+            best = (int32_t)line;
+            best_bci = bci;
+        }
+    return best;
+}
+
+void trace_class_name(const char *signature, char *out, size_t n)
+{
+    static const struct {
+        char code;
+        const char *name;
+    } primitives[] = {{'B', "byte"}, {'C', "char"},  {'D', "double"}, {'F', "float"},  {'I', "int"},
+                      {'J', "long"}, {'S', "short"}, {'V', "void"},   {'Z', "boolean"}};
+    size_t dims = strspn(signature, "["), len = strlen(signature + dims);
+    const char *base = signature + dims;
+    if (len > 1 && base[0] == 'L' && base[len - 1] == ';') {
+        base++;
+        len -= 2;
+    } else if (len == 1) {
+        for (size_t i = 0; i < ARRAY_LEN(primitives); i++)
+            if (primitives[i].code == *base) {
+                base = primitives[i].name;
+                len = strlen(base);
+                break;
+            }
+    }
+    if (n == 0)
+        return;
+    size_t at = 0;
+    for (size_t i = 0; i < len && at + 1 < n; i++)
+        out[at++] = (char)(base[i] == '/' ? '.' : base[i]);
+    for (size_t i = 0; i < dims && at + 2 < n; i++) {
+        out[at++] = '[';
+        out[at++] = ']';
+    }
+    out[at] = 0;
+}
+
+double trace_seconds(const struct trace *t, uint64_t time)
+{
+    return (double)(int64_t)(time - t->header.start_mono) / 1e9;
+}

@@ -1,0 +1,172 @@
+/* trace.h - reading a trace: definitions as tables, events as streams.
+ *
+ * trace_open reads the file's chunk headers and every definition; events stay in the file until an
+ * iterator decodes them, so a trace larger than memory can be read.  A file that is still growing,
+ * was cut, or is damaged opens all the same: what can be read is there, and `problems` says what is
+ * not.
+ *
+ * Several iterators may be open at the same time, but a trace and its iterators belong to one
+ * thread. Every pointer in it lives until trace_close. */
+#ifndef ORCA_FORMAT_TRACE_H
+#define ORCA_FORMAT_TRACE_H
+
+#include "base/arena.h"
+#include "format/chunk.h"
+
+#include <stdbool.h>
+
+struct trace_thread {
+    thread_id id;
+    uint32_t flags, hash, os_tid; /* THREAD_* */
+    uint64_t java_tid;
+    const char *name, *group, *parent_group;
+};
+
+struct trace_class {
+    class_id id;
+    uint32_t hash;
+    const char *signature; /* Ljava/lang/Object; */
+    const char *source;    /* "" when the class file names none */
+};
+
+struct trace_method {
+    method_id id;
+    class_id class_;
+    uint32_t flags;
+    const char *name, *signature;
+    struct packed lines; /* packed_begin, packed_next_line */
+};
+
+struct trace_frame {
+    method_id method;
+    int32_t bci; /* -1: native method */
+};
+
+struct trace_stack {
+    stack_id id;
+    uint32_t flags, n_frames;         /* STACK_TRUNCATED */
+    const struct trace_frame *frames; /* innermost first */
+};
+
+struct trace_lock {
+    lock_id id;
+    class_id class_;
+    uint32_t hash;
+};
+
+struct trace_info {
+    const char *key, *value;
+};
+
+/* Something in the file that could not be read. */
+struct trace_problem {
+    uint64_t offset;
+    bool damage;    /* false: the file is merely unfinished */
+    char text[200]; /* "chunk 12 at 0x4f000: bad checksum, 1,234 events lost" */
+};
+
+/* Where a block is; blocks of one stream are in time order in `blocks`. */
+struct trace_block {
+    struct block b;
+    uint32_t chunk;    /* index into chunks */
+    uint32_t raw_from; /* in the chunk's raw payload */
+};
+
+struct trace_chunk {
+    uint64_t offset;
+    struct chunk_header h;
+};
+
+struct trace_stream {
+    uint32_t id;           /* as in the file */
+    uint32_t first, count; /* its blocks: blocks[first .. first + count) */
+};
+
+struct trace {
+    const char *path;
+    int fd;
+    struct file_header header;
+    struct arena arena;
+
+    struct trace_info *infos;
+    size_t n_infos;
+    uint64_t loss[LOSS_LIMIT]; /* events lost, by cause */
+
+    /* Indexed by id; [0] and ids without a definition are the "unknown" entry.  n_*: table lengths.
+     */
+    struct trace_thread *threads;
+    struct trace_class *classes;
+    struct trace_method *methods;
+    struct trace_stack *stacks;
+    struct trace_lock *locks;
+    size_t n_threads, n_classes, n_methods, n_stacks, n_locks;
+
+    struct trace_chunk *chunks; /* in the order of seq */
+    size_t n_chunks;
+    struct trace_block *blocks; /* by stream, then by position */
+    size_t n_blocks;
+    struct trace_stream *streams;
+    size_t n_streams;
+
+    uint64_t n_events;    /* in readable chunk headers */
+    uint64_t first, last; /* times of the earliest and latest event; both 0 when there is none */
+    bool complete;        /* closed, recovered or stopped: nothing more will be appended */
+
+    struct trace_problem *problems;
+    size_t n_problems; /* kept: at most 100 */
+    size_t n_damaged;  /* of all problems, those that are damage */
+};
+
+/* Open a .otrace.  On failure *out is NULL and err names the file.  Errors: -ENOENT and other
+ * open(2) errors, -EINVAL (not a trace), -ENOTSUP (other version), -ENOMEM. */
+int trace_open(struct trace **out, const char *path, struct err *err);
+
+/* The same from an open descriptor, which trace_close closes; `name` is used in messages. */
+int trace_open_fd(struct trace **out, int fd, const char *name, struct err *err);
+
+void trace_close(struct trace *t);
+
+/* The definition of an id; for 0 and for ids without one, an entry with id 0 and the name "?".
+ * Never NULL. */
+const struct trace_thread *trace_thread(const struct trace *t, thread_id id);
+const struct trace_class *trace_class(const struct trace *t, class_id id);
+const struct trace_method *trace_method(const struct trace *t, method_id id);
+const struct trace_stack *trace_stack(const struct trace *t, stack_id id);
+const struct trace_lock *trace_lock(const struct trace *t, lock_id id);
+
+/* The value of a DEF info, or `otherwise`. */
+const char *trace_info(const struct trace *t, const char *key, const char *otherwise);
+
+/* All losses added up. */
+uint64_t trace_lost(const struct trace *t);
+
+/* Source line of a frame, or -1 when it is not known. */
+int32_t trace_line(const struct trace *t, struct trace_frame f);
+
+/* "Ljava/util/Map$Entry;" -> "java.util.Map$Entry", "[I" -> "int[]"; at most n bytes with the NUL.
+ */
+void trace_class_name(const char *signature, char *out, size_t n);
+
+/* Seconds since the recording began; negative before it. */
+double trace_seconds(const struct trace *t, uint64_t time);
+
+/* --- events ------------------------------------------------------------------------------------
+ */
+
+struct trace_iter;
+
+/* Every event of the trace in time order (equal times: by stream).  Problems met on the way (a
+ * chunk with a bad checksum) are appended to t->problems and skipped. */
+int trace_iter_open(struct trace_iter **out, struct trace *t, struct err *err);
+
+/* The events of one stream (an OS thread; index into t->streams), in order; cheaper than the merge.
+ */
+int trace_iter_open_stream(struct trace_iter **out, struct trace *t, size_t stream,
+                           struct err *err);
+
+/* 1 and *e, 0 at the end, or a negative errno.  *stream (may be NULL): index into t->streams. */
+int trace_iter_next(struct trace_iter *it, struct event *e, size_t *stream, struct err *err);
+
+void trace_iter_close(struct trace_iter *it);
+
+#endif

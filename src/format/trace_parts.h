@@ -1,0 +1,24 @@
+/* trace_parts.h - what the files that make up the reader share; nothing else includes it.
+ *
+ *   trace_scan.c   finds the chunks          trace_defs.c   fills the tables from the definitions
+ *   trace_iter.c   decodes events            trace.c        opens, closes, looks up */
+#ifndef ORCA_FORMAT_TRACE_PARTS_H
+#define ORCA_FORMAT_TRACE_PARTS_H
+
+#include "format/trace.h"
+
+/* Note a problem; `damage` as in struct trace_problem. */
+void trace_note(struct trace *t, uint64_t offset, bool damage, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Fill t->chunks (in the order of seq), t->blocks and t->streams. */
+int trace_scan(struct trace *t, struct err *err);
+
+/* Fill the tables, t->infos and t->loss. */
+int trace_load_defs(struct trace *t, struct err *err);
+
+/* The raw payload of a chunk into out, which has room for h.raw_len.  -EBADMSG with a reason in err
+ * when it is damaged. */
+int trace_read_payload(struct trace *t, size_t chunk, uint8_t *out, struct err *err);
+
+#endif

@@ -1,0 +1,47 @@
+/* owner.h - which thread owns a monitor that another thread is about to block on.
+ *
+ * Read from the ObjectMonitor itself.  The blocking thread is counted among the monitor's
+ * contenders while JVMTI posts the event, so the monitor cannot be deflated under us; the objects'
+ * header is never read. What the owner field holds: JDK 17-23 the owner's JavaThread, or the
+ * address of a lock record on its stack; JDK 24+ its Thread.getId(); since JDK 21 also "anonymous":
+ * somebody holds it as a fast lock, and the owner is the thread whose lock stack names the object.
+ *
+ * The table of live threads is Orca's own.  A thread is taken out before its JavaThread is freed,
+ * and thread_table_remove waits for searches under way, so a search never reads freed memory.  No
+ * JNI. */
+#ifndef ORCA_HOTSPOT_OWNER_H
+#define ORCA_HOTSPOT_OWNER_H
+
+#include "hotspot/vmstructs.h"
+
+struct thread_table;
+
+/* `owners` false: the JVM's layout is not known well enough, owner_find always answers "unknown".
+ */
+int thread_table_new(struct thread_table **out, const struct vm_layout *layout, bool owners);
+
+/* A live thread.  java_thread: its JavaThread, 0 for a virtual thread.  False when memory is out
+ * (its owner will be unknown).  Any thread; takes a mutex. */
+bool thread_table_add(struct thread_table *t, uintptr_t java_thread, uint64_t java_tid,
+                      uint32_t id);
+
+/* Take a thread out; nothing happens when it is not there.  Waits for searches (microseconds). */
+void thread_table_remove(struct thread_table *t, uint64_t java_tid);
+
+/* The id under which a Thread.getId() was added, 0 when it was not.  Any thread; takes no lock. */
+uint32_t thread_table_find(struct thread_table *t, uint64_t java_tid);
+
+struct owner {
+    uint32_t id;       /* as added to the table; 0: not known */
+    uint64_t java_tid; /* JDK 24+: may be known although the thread is not in the table; else 0 */
+};
+
+/* The owner of the monitor that the calling thread (its JavaThread) is about to block on.  `oop`:
+ * where the JVM keeps the object's address, to find an anonymous owner; NULL: do not look. Threads:
+ * the blocking thread itself, inside MonitorContendedEnter.  No allocation, no lock. */
+struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uintptr_t *oop);
+
+/* The kernel's id of a live thread, 0 when the layout does not tell. */
+uint32_t os_thread_id(const struct vm_layout *l, uintptr_t java_thread);
+
+#endif

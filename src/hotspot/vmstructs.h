@@ -1,0 +1,41 @@
+/* vmstructs.h - HotSpot's own description of its data structures (gHotSpotVMStructs, the tables
+ * that the serviceability agent reads), resolved at run time.
+ *
+ * Offsets differ between releases and even between updates of one release, so nothing is tabled
+ * here but names.  What is not described is -1, and whatever needs it is switched off.  No JNI. */
+#ifndef ORCA_HOTSPOT_VMSTRUCTS_H
+#define ORCA_HOTSPOT_VMSTRUCTS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct vm_layout {
+    /* JavaThread */
+    long pending_monitor, lock_stack, monitor_owner_id, stack_base, stack_size, osthread, vthread;
+    long lock_stack_top, lock_stack_base; /* LockStack */
+    long os_thread_id;                    /* OSThread */
+    long monitor_owner;                   /* ObjectMonitor */
+    bool owner_is_tid;                    /* JDK 24 and later: a Thread.getId(), not an address */
+};
+
+struct vmstructs;
+
+/* Find the tables in the library that holds the address `inside` (any function of the JVM).
+ * -ENOTSUP when that library is not HotSpot or does not describe itself. */
+int vmstructs_open(struct vmstructs **out, const void *inside, struct err *err);
+void vmstructs_close(struct vmstructs *vs);
+
+/* Offset of a field (address of a static one), -1 when it is not described.  *type_string may be
+ * NULL. */
+long vmstructs_offset(const struct vmstructs *vs, const char *type, const char *field,
+                      const char **type_string);
+
+/* The value of a boolean command-line flag of the JVM, or `otherwise` when there is no such flag.
+ */
+bool vmstructs_flag(const struct vmstructs *vs, const char *name, bool otherwise);
+
+void vmstructs_layout(const struct vmstructs *vs, struct vm_layout *l);
+
+#endif

@@ -1,0 +1,324 @@
+#include "import/intake.h"
+
+#include "base/fdio.h"
+#include "base/util.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct intake_stream {
+    uint64_t pos; /* bytes of it in chunks */
+    struct codec codec;
+    struct block block;
+    struct buf raw;
+};
+
+static int out_of_memory(struct intake *in, struct err *err)
+{
+    return err_set(err, -ENOMEM, "%s: out of memory", in->name);
+}
+
+/* --- the file -----------------------------------------------------------------------------------
+ */
+
+/* On disk where that is possible: a long import need not fit into memory. */
+static int nameless_file(void)
+{
+    const char *folder = getenv("TMPDIR");
+    int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    return fd >= 0 ? fd : memfd_create("orca-import", MFD_CLOEXEC);
+}
+
+int intake_init(struct intake *in, const char *name, struct err *err)
+{
+    memset(in, 0, sizeof *in);
+    in->name = name;
+    arena_init(&in->names, 0);
+    in->streams = calloc(INTAKE_STREAMS, sizeof *in->streams);
+    in->problems = calloc(INTAKE_PROBLEMS, sizeof *in->problems);
+    if ((in->fd = nameless_file()) < 0) {
+        int rc =
+            err_set(err, -errno, "%s: no room for a temporary file: %s", name, strerror(errno));
+        intake_fini(in);
+        return rc;
+    }
+    struct file_header h;
+    writer_header_init(&h);
+    h.pid = 0; /* not a process of this machine */
+    h.pid_start = h.start_mono = h.start_real = 0;
+    int rc = in->streams && in->problems ? 0 : out_of_memory(in, err);
+    if (rc == 0)
+        rc = writer_init(&in->writer, in->fd, &h, err);
+    if (rc < 0)
+        intake_fini(in);
+    return rc;
+}
+
+void intake_fini(struct intake *in)
+{
+    for (size_t i = 0; in->streams && i < INTAKE_STREAMS; i++)
+        buf_fini(&in->streams[i].raw);
+    free(in->streams);
+    free(in->problems);
+    free(in->threads);
+    buf_fini(&in->defs);
+    buf_fini(&in->packed);
+    map_fini(&in->thread_ids);
+    map_fini(&in->lock_ids);
+    digest_fini(&in->stacks);
+    arena_fini(&in->names);
+    if (in->writer.zstd)
+        writer_fini(&in->writer);
+    if (in->fd >= 0)
+        close(in->fd);
+    memset(in, 0, sizeof *in);
+    in->fd = -1;
+}
+
+static int write_failed(struct intake *in, int rc, struct err *err)
+{
+    return err_prefix(err, rc, "%s: temporary file", in->name);
+}
+
+/* --- definitions --------------------------------------------------------------------------------
+ */
+
+static int flush_defs(struct intake *in, struct err *err)
+{
+    if (in->n_defs == 0)
+        return 0;
+    int rc = writer_put_defs(&in->writer, in->defs.p, in->defs.len, in->n_defs,
+                             (struct defs_span){0, 0}, err);
+    buf_clear(&in->defs);
+    in->n_defs = 0;
+    return rc < 0 ? write_failed(in, rc, err) : 0;
+}
+
+int intake_def(struct intake *in, const struct def *d, struct err *err)
+{
+    size_t before = in->defs.len;
+    codec_put_def(&in->defs, d);
+    if (in->defs.oom)
+        return out_of_memory(in, err);
+    size_t len = in->defs.len - before;
+    if (len > WRITER_DEF_MAX)
+        return err_set(err, -EINVAL, "a definition of %zu bytes; at most %d are possible", len,
+                       WRITER_DEF_MAX);
+    in->n_defs++;
+    /* One definition may be as long as a chunk: it starts a new one when it does not fit. */
+    if (before && in->defs.len > WRITER_CHUNK_RAW) {
+        in->defs.len = before;
+        in->n_defs--;
+        TRY(flush_defs(in, err));
+        codec_put_def(&in->defs, d);
+        in->n_defs = 1;
+    }
+    return 0;
+}
+
+int intake_thread(struct intake *in, uint32_t hash, thread_id *id, struct err *err)
+{
+    id->v = 0;
+    if (hash == 0)
+        return 0;
+    uint64_t *slot = map_put(&in->thread_ids, hash);
+    if (!slot)
+        return out_of_memory(in, err);
+    if (*slot == 0) {
+        if (in->n_threads == in->cap_threads) {
+            size_t cap = in->cap_threads ? 2 * in->cap_threads : 64;
+            struct intake_thread *threads = realloc(in->threads, cap * sizeof *threads);
+            if (!threads)
+                return out_of_memory(in, err);
+            in->threads = threads;
+            in->cap_threads = cap;
+        }
+        in->threads[in->n_threads++] = (struct intake_thread){.hash = hash};
+        *slot = in->n_threads;
+    }
+    id->v = (uint32_t)*slot;
+    return 0;
+}
+
+int intake_name_thread(struct intake *in, thread_id id, struct text name, struct err *err)
+{
+    if (id.v == 0 || id.v > in->n_threads)
+        return 0;
+    struct text *old = &in->threads[id.v - 1].name;
+    if (old->len == name.len && (name.len == 0 || memcmp(old->p, name.p, name.len) == 0))
+        return 0;
+    char *p = arena_strndup(&in->names, name.p, name.len);
+    if (!p)
+        return out_of_memory(in, err);
+    *old = (struct text){p, name.len};
+    return 0;
+}
+
+int intake_lock(struct intake *in, uint32_t hash, lock_id *id, struct err *err)
+{
+    id->v = 0;
+    if (hash == 0)
+        return 0;
+    uint64_t *slot = map_put(&in->lock_ids, hash);
+    if (!slot)
+        return out_of_memory(in, err);
+    bool fresh = *slot == 0;
+    if (fresh)
+        *slot = in->lock_ids.len;
+    id->v = (uint32_t)*slot;
+    struct def d = {.kind = DEF_lock, .lock = {.id = *id, .hash = hash}};
+    return fresh ? intake_def(in, &d, err) : 0;
+}
+
+int intake_stack(struct intake *in, const struct packed *frames, stack_id *id, struct err *err)
+{
+    id->v = 0;
+    if (frames->count == 0)
+        return 0;
+    bool fresh;
+    id->v = digest_get(&in->stacks, frames->p, frames->len, &fresh);
+    if (id->v == 0)
+        return out_of_memory(in, err);
+    struct def d = {.kind = DEF_stack, .stack = {.id = *id, .frames = *frames}};
+    return fresh ? intake_def(in, &d, err) : 0;
+}
+
+static int put_threads(struct intake *in, struct err *err)
+{
+    for (size_t i = 0; i < in->n_threads; i++) {
+        const struct intake_thread *t = &in->threads[i];
+        struct def d = {
+            .kind = DEF_thread,
+            .thread = {.id = {(uint32_t)i + 1}, .hash = t->hash, .name = {t->name.p, t->name.len}}};
+        TRY(intake_def(in, &d, err));
+    }
+    return 0;
+}
+
+/* --- events -------------------------------------------------------------------------------------
+ */
+
+/* The block of a stream is closed: hand its description over and begin the next. */
+static struct block take_block(struct intake_stream *s, size_t stream)
+{
+    struct block b = s->block;
+    b.stream = (uint32_t)stream + 1;
+    b.len = (uint32_t)s->raw.len;
+    b.pos = s->pos;
+    b.pos_end = s->pos += s->raw.len;
+    b.last = s->codec.time;
+    s->block.events = 0;
+    return b;
+}
+
+/* Write the blocks of all streams as one chunk. */
+static int flush_events(struct intake *in, struct err *err)
+{
+    struct block blocks[INTAKE_STREAMS];
+    struct buf all = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < in->n_streams; i++) {
+        struct intake_stream *s = &in->streams[i];
+        if (s->raw.len == 0)
+            continue;
+        if (in->n_streams > 1)
+            buf_put(&all, s->raw.p, s->raw.len);
+        blocks[n++] = take_block(s, i);
+    }
+    const struct buf *raw = in->n_streams > 1 ? &all : &in->streams[0].raw;
+    int rc = all.oom ? out_of_memory(in, err) : 0;
+    if (rc == 0 && n > 0) {
+        rc = writer_put_events(&in->writer, blocks, n, raw->p, raw->len, err);
+        rc = rc < 0 ? write_failed(in, rc, err) : 0;
+    }
+    for (size_t i = 0; i < in->n_streams; i++)
+        buf_clear(&in->streams[i].raw);
+    buf_fini(&all);
+    return rc;
+}
+
+static size_t waiting_bytes(const struct intake *in)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < in->n_streams; i++)
+        sum += in->streams[i].raw.len;
+    return sum;
+}
+
+static struct intake_stream *stream_for(struct intake *in, uint64_t time)
+{
+    for (size_t i = 0; i < in->n_streams; i++)
+        if (in->streams[i].codec.time <= time)
+            return &in->streams[i];
+    return in->n_streams < INTAKE_STREAMS ? &in->streams[in->n_streams++] : NULL;
+}
+
+int intake_event(struct intake *in, const struct event *e, struct err *err)
+{
+    struct intake_stream *s = stream_for(in, e->time);
+    if (!s)
+        return err_set(err, -EINVAL, "the events are too far out of the order of time");
+    if (waiting_bytes(in) + EVENT_ENCODED_MAX > WRITER_CHUNK_RAW)
+        TRY(flush_events(in, err));
+    uint8_t *p = buf_reserve(&s->raw, EVENT_ENCODED_MAX);
+    if (!p)
+        return out_of_memory(in, err);
+    if (s->block.events == 0) {
+        s->codec = (struct codec){.time = e->time, .thread = e->thread.v};
+        s->block = (struct block){.thread = e->thread.v, .first = e->time};
+    }
+    s->raw.len += (size_t)(codec_put_event(&s->codec, p, e) - p);
+    s->block.events++;
+    in->first = in->n_events == 0 ? e->time : min_u64(in->first, e->time);
+    in->last = max_u64(in->last, e->time);
+    in->n_events++;
+    return 0;
+}
+
+/* --- the end ------------------------------------------------------------------------------------
+ */
+
+void intake_note(struct intake *in, uint64_t offset, bool damage, const char *fmt, ...)
+{
+    in->n_damaged += damage;
+    if (in->n_problems == INTAKE_PROBLEMS)
+        return;
+    struct trace_problem *p = &in->problems[in->n_problems++];
+    p->offset = offset;
+    p->damage = damage;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(p->text, sizeof p->text, fmt, ap);
+    va_end(ap);
+}
+
+static int close_file(struct intake *in, struct err *err)
+{
+    TRY(put_threads(in, err));
+    TRY(flush_defs(in, err));
+    if (in->n_events)
+        TRY(flush_events(in, err));
+    in->writer.header.start_mono = in->first;
+    int rc = writer_close(&in->writer, TRACE_CLOSED, in->last, err);
+    return rc < 0 ? write_failed(in, rc, err) : 0;
+}
+
+int intake_open(struct intake *in, struct trace **out, struct err *err)
+{
+    *out = NULL;
+    TRY(close_file(in, err));
+    int fd = in->fd;
+    in->fd = -1;
+    TRY(trace_open_fd(out, fd, in->name, err));
+    /* trace.h: "problems[n_problems], at most 100", with room for them. */
+    struct trace *t = *out;
+    for (size_t i = 0; i < in->n_problems && t->n_problems < INTAKE_PROBLEMS; i++)
+        t->problems[t->n_problems++] = in->problems[i];
+    t->n_damaged += in->n_damaged;
+    return 0;
+}

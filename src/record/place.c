@@ -1,0 +1,100 @@
+#include "record/place.h"
+
+#include "base/fdio.h"
+#include "format/chunk.h"
+#include "record/recover.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A trace is empty for the instant between its creation and its header. */
+enum { FRESH_S = 5 };
+
+/* 1: an Orca trace, 2: an empty file that may become one, 0: nothing, -EEXIST: something else. */
+static int look(const char *path, struct err *err)
+{
+    uint8_t magic[8];
+    struct stat st;
+    if (lstat(path, &st) < 0)
+        return errno == ENOENT ? 0 : 1; /* creating the file will say what is wrong */
+    int fd = S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    ssize_t n = fd >= 0 ? fdio_pread_some(fd, magic, sizeof magic, 0) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (n == 0) /* made by another JVM a moment ago, or left over */
+        return time(NULL) - st.st_mtime < FRESH_S ? 2 : 1;
+    if (n == (ssize_t)sizeof magic && memcmp(magic, FILE_MAGIC, sizeof magic) == 0)
+        return 1;
+    return err_set(err, -EEXIST,
+                   "%s exists and is not an Orca trace: it is left alone; name another "
+                   "file with file=",
+                   path);
+}
+
+/* Remove a complete trace.  Two JVMs may want to at once, and the second must not remove what the
+ * first has put there: only who holds the old file's lock may unlink the name, and only while it
+ * names that file. 1: removed; 0: somebody else is at it; or a negative errno. */
+static int remove_old(const char *path)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat there, here;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return errno == ENOENT ? 1 : -errno;
+    int rc = 0;
+    if (fcntl(fd, F_OFD_SETLK, &lock) == 0 && fstat(fd, &here) == 0 && lstat(path, &there) == 0 &&
+        here.st_ino == there.st_ino && here.st_dev == there.st_dev)
+        rc = unlink(path) < 0 ? -errno : 1;
+    close(fd);
+    return rc;
+}
+
+/* "dir/app.otrace" -> "dir/app-4711.otrace" */
+static int add_pid(char *path, size_t n)
+{
+    char copy[RING_PATH_MAX];
+    if (strlen(path) >= sizeof copy)
+        return -ENAMETOOLONG;
+    snprintf(copy, sizeof copy, "%s", path);
+    char *slash = strrchr(copy, '/'), *dot = strrchr(copy, '.');
+    if (!dot || (slash && dot < slash))
+        dot = copy + strlen(copy);
+    int len = snprintf(path, n, "%.*s-%d%s", (int)(dot - copy), copy, (int)getpid(), dot);
+    return len < 0 || (size_t)len >= n ? -ENAMETOOLONG : 0;
+}
+
+int place_trace(char *path, size_t n, int keep, struct err *err)
+{
+    char asked[RING_PATH_MAX];
+    snprintf(asked, sizeof asked, "%s", path);
+    int there = look(path, err);
+    if (there <= 0)
+        return there;
+    int state = there == 2 ? RECOVER_LIVE : recover_probe(path, NULL);
+    if (state == RECOVER_NOTHING && !keep) {
+        int gone = remove_old(path);
+        if (gone < 0)
+            return err_set(err, gone, "%s: cannot replace it: %s", path, strerror(-gone));
+        if (gone)
+            return 0;
+        state = RECOVER_LIVE;
+    }
+    int rc = add_pid(path, n);
+    if (rc < 0)
+        return err_set(err, rc, "%s: %s", asked, strerror(-rc));
+    there = look(path, err);
+    if (there < 0)
+        return there;
+    if (there && recover_probe(path, NULL) == RECOVER_NOTHING)
+        unlink(path); /* of an earlier process with this pid */
+    err_set(err, 0, "%s %s: recording to %s", asked,
+            state == RECOVER_LIVE ? "is being recorded by another JVM"
+            : keep                ? "belongs to another JVM of this run"
+                                  : "is the unfinished trace of a killed JVM",
+            path);
+    return 1;
+}

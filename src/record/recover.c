@@ -1,0 +1,221 @@
+#include "record/recover.h"
+
+#include "base/fdio.h"
+#include "base/util.h"
+#include "format/trace.h"
+#include "record/stage.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct recovery {
+    struct region region;
+    struct trace *t; /* as the file stands */
+    struct writer w;
+    struct stager s;
+};
+
+/* Read a trace's header; RECOVER_NOTHING when there is nothing to do with the file. */
+static int read_header(const char *path, struct file_header *h)
+{
+    uint8_t page[FILE_HEADER_SIZE];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return RECOVER_NOTHING;
+    ssize_t n = fdio_pread_some(fd, page, sizeof page, 0);
+    close(fd);
+    if (n < 0 || file_header_unpack(h, page, (size_t)n, NULL) < 0 || h->state != TRACE_RECORDING)
+        return RECOVER_NOTHING;
+    return h->ring_path[0] ? RECOVER_DONE : RECOVER_GONE;
+}
+
+/* Take the dead JVM's region, or say why there is none. */
+static int take_region(struct region *r, const struct file_header *h, struct err *err)
+{
+    int rc = region_open_dead(r, h->ring_path, h->id, err);
+    if (rc == -EBUSY)
+        return RECOVER_LIVE;
+    if (rc == -ENOENT)
+        return RECOVER_GONE;
+    return rc < 0 ? rc : RECOVER_DONE;
+}
+
+/* --- what the file already holds ----------------------------------------------------------------
+ */
+
+/* If a block of `stream` in the file covers position `pos`, the position behind that block; else
+ * pos. */
+static uint64_t skip_covered(const struct trace *t, uint32_t stream, uint64_t pos)
+{
+    size_t lo = 0, hi = t->n_blocks; /* first block with (stream, pos) greater than ours */
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        const struct block *b = &t->blocks[mid].b;
+        if (b->stream < stream || (b->stream == stream && b->pos <= pos))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    const struct block *b = lo ? &t->blocks[lo - 1].b : NULL;
+    return b && b->stream == stream && pos < b->pos_end ? b->pos_end : pos;
+}
+
+/* Take out of the stage what was written just before the JVM died. */
+static void drop_written_blocks(struct recovery *r)
+{
+    struct stage *st = &r->region.h->stage;
+    uint32_t n = atomic_load_explicit(&st->n_blocks, memory_order_relaxed), kept = 0;
+    uint32_t from = 0, to = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct block b = st->blocks[i];
+        if (skip_covered(r->t, b.stream, b.pos) == b.pos) {
+            memmove(st->raw + to, st->raw + from, b.len);
+            st->blocks[kept++] = b;
+            to += b.len;
+        }
+        from += b.len;
+    }
+    atomic_store_explicit(&st->n_blocks, kept, memory_order_relaxed);
+}
+
+/* The same against the blocks still in the stage. */
+static uint64_t skip_staged(const struct stage *st, uint32_t n, uint32_t stream, uint64_t pos)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (st->blocks[i].stream == stream && st->blocks[i].pos <= pos &&
+            pos < st->blocks[i].pos_end)
+            return st->blocks[i].pos_end;
+    return pos;
+}
+
+static void skip_known(struct recovery *r, struct ring_ctl *c, uint32_t staged)
+{
+    uint64_t pos = atomic_load_explicit(&c->tail, memory_order_relaxed), next = pos;
+    do {
+        pos = next;
+        next = skip_covered(r->t, c->stream, pos);
+        next = skip_staged(&r->region.h->stage, staged, c->stream, next);
+    } while (next != pos);
+    uint64_t head = atomic_load_explicit(&c->head, memory_order_relaxed);
+    if (pos > head)
+        pos = head;
+    atomic_store_explicit(&c->tail, pos, memory_order_relaxed);
+}
+
+/* --- writing on ---------------------------------------------------------------------------------
+ */
+
+/* Continue the file behind its newest chunk. */
+static int resume_writer(struct recovery *r, int fd, struct err *err)
+{
+    const struct trace *t = r->t;
+    uint64_t at = FILE_HEADER_SIZE, seq = 0;
+    for (size_t i = 0; i < t->n_chunks; i++) { /* in the order of seq: the last one is the newest */
+        at = t->chunks[i].offset + t->chunks[i].h.total_len;
+        seq = t->chunks[i].h.seq + 1;
+    }
+    if (!t->header.capacity && ftruncate(fd, (off_t)at) < 0) /* the torn chunk, if there is one */
+        return err_set(err, -errno, "%s", strerror(errno));
+    TRY(writer_resume(&r->w, fd, &t->header, at, seq, err));
+    for (size_t i = 0; i < t->n_chunks; i++) {
+        const struct trace_chunk *c = &t->chunks[i];
+        struct writer_ref ref = {c->offset, c->h.seq, c->h.total_len, c->h.events, c->h.type};
+        if (writer_add_ref(&r->w, &ref) < 0)
+            return err_set(err, -ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
+static int drain_dead_rings(struct recovery *r, uint64_t *events, struct err *err)
+{
+    struct region_header *h = r->region.h;
+    uint32_t used = atomic_load_explicit(&h->used_rings, memory_order_relaxed);
+    uint32_t staged = atomic_load_explicit(&h->stage.n_blocks, memory_order_relaxed);
+    if (used > h->max_rings)
+        return err_set(err, -EINVAL, "%s: damaged", r->region.path);
+    for (uint32_t i = 0; i < used; i++) {
+        struct ring_ctl *c = region_ctl(h, i);
+        if (atomic_load_explicit(&c->state, memory_order_relaxed) != RING_FREE)
+            skip_known(r, c, staged);
+    }
+    for (uint32_t i = 0; i < used; i++) {
+        struct ring_ctl *c = region_ctl(h, i);
+        if (atomic_load_explicit(&c->state, memory_order_relaxed) == RING_FREE)
+            continue;
+        while (stage_ring(&r->s, c, events) == STAGE_FULL)
+            TRY(stage_flush(&r->s, &r->w, err));
+    }
+    return stage_flush(&r->s, &r->w, err);
+}
+
+/* When the dead JVM was last heard of: its latest event. */
+static uint64_t last_time(const struct recovery *r)
+{
+    uint64_t last = max_u64(r->t->last, r->t->header.start_mono);
+    const struct stage *st = &r->region.h->stage;
+    /* The blocks of the final flush are still in the stage's memory. */
+    for (uint32_t i = 0; i < REGION_STAGE_BLOCKS && st->blocks[i].events; i++)
+        last = max_u64(last, st->blocks[i].last);
+    return last;
+}
+
+static int recover_into(struct recovery *r, int fd, struct err *err)
+{
+    uint64_t events = 0, losses[LOSS_LIMIT] = {0};
+    TRY(resume_writer(r, fd, err));
+    drop_written_blocks(r);
+    int rc = stager_init(&r->s, r->region.h);
+    if (rc < 0)
+        return err_set(err, rc, "%s: damaged", r->region.path);
+    TRY(drain_dead_rings(r, &events, err));
+    TRY(stage_write_losses(&r->s, &r->w, losses, err));
+    TRY(writer_close(&r->w, TRACE_RECOVERED, last_time(r), err));
+    region_unlink(&r->region);
+    return 0;
+}
+
+int recover_trace(const char *path, struct err *err)
+{
+    struct file_header h;
+    int rc = read_header(path, &h);
+    if (rc != RECOVER_DONE)
+        return rc;
+    struct recovery r = {0};
+    rc = take_region(&r.region, &h, err);
+    if (rc != RECOVER_DONE)
+        return rc < 0 ? err_prefix(err, rc, "%s", path) : rc;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        rc = err_set(err, -errno, "%s: cannot complete the trace of a killed JVM: %s", path,
+                     strerror(errno));
+    else
+        rc = trace_open(&r.t, path, err);
+    if (rc >= 0) {
+        rc = recover_into(&r, fd, err);
+        if (rc < 0)
+            err_prefix(err, rc, "%s: completing the trace of a killed JVM", path);
+    }
+    stager_fini(&r.s);
+    if (r.w.zstd)
+        writer_fini(&r.w);
+    trace_close(r.t);
+    if (fd >= 0)
+        close(fd);
+    region_close(&r.region);
+    return rc < 0 ? rc : RECOVER_DONE;
+}
+
+int recover_probe(const char *path, struct err *err)
+{
+    struct file_header h;
+    struct region r;
+    int rc = read_header(path, &h);
+    if (rc != RECOVER_DONE)
+        return rc;
+    rc = take_region(&r, &h, err);
+    if (rc == RECOVER_DONE)
+        region_close(&r);
+    return rc;
+}

@@ -1,0 +1,28 @@
+/* recover.h - complete the trace of a JVM that was killed, from the shared memory that it left.
+ *
+ * Nothing that was committed to a ring is lost: staged blocks and ring contents that are not in the
+ * file yet are appended, then the file is closed as TRACE_RECOVERED and the shared memory removed.
+ * A recovery that is itself killed is completed by the next one. */
+#ifndef ORCA_RECORD_RECOVER_H
+#define ORCA_RECORD_RECOVER_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+enum recover_outcome {
+    RECOVER_NOTHING, /* the trace ended in good order, or is not an Orca trace */
+    RECOVER_DONE,    /* completed just now */
+    RECOVER_LIVE,    /* the JVM is still recording */
+    RECOVER_GONE,    /* killed, and its shared memory is gone (reboot, container removed): the file
+                      * ends    with its last chunk */
+};
+
+/* Returns an outcome, or a negative errno when the trace needs recovery and it failed (for example
+ * a file that may not be written); the trace can be read as it is all the same. */
+int recover_trace(const char *path, struct err *err);
+
+/* The same question without changing anything: RECOVER_DONE means "would recover". */
+int recover_probe(const char *path, struct err *err);
+
+#endif

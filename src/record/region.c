@@ -1,0 +1,217 @@
+#include "record/region.h"
+
+#include "base/fdio.h"
+#include "base/util.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { STEP_CTL = 64 * 1024, STEP_DATA = 256 * 1024, PAGE = 4096 };
+
+static int lock_whole(int fd)
+{
+    struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_SETLK, &l) < 0 ? -errno : 0;
+}
+
+/* fallocate where the file system has it; elsewhere write zeros, so that the pages are there. */
+static int reserve(int fd, uint64_t offset, uint64_t len)
+{
+    while (fallocate(fd, 0, (off_t)offset, (off_t)len) < 0) {
+        if (errno == EINTR)
+            continue;
+        if (errno != EOPNOTSUPP && errno != ENOSYS)
+            return -errno;
+        static const char zeros[PAGE];
+        for (uint64_t done = 0; done < len; done += sizeof zeros)
+            TRY(fdio_pwrite_all(fd, zeros, min_u64(sizeof zeros, len - done), offset + done));
+        break;
+    }
+    return 0;
+}
+
+static int map(struct region *r)
+{
+    void *p = mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+    if (p == MAP_FAILED)
+        return -errno;
+    /* A forked child that is not yet a new program must not be able to write events. */
+    madvise(p, r->size, MADV_DONTFORK);
+    madvise(p, r->size, MADV_DONTDUMP);
+    r->h = p;
+    return 0;
+}
+
+static int create_at(struct region *r, const char *path, uint64_t size, uint64_t fixed)
+{
+    int n = snprintf(r->path, sizeof r->path, "%s", path);
+    if (n < 0 || (size_t)n >= sizeof r->path)
+        return -ENAMETOOLONG;
+    r->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (r->fd < 0)
+        return -errno;
+    r->size = size;
+    int rc = ftruncate(r->fd, (off_t)size) < 0 ? -errno : 0;
+    if (rc == 0)
+        rc = reserve(r->fd, 0, fixed);
+    if (rc == 0)
+        rc = lock_whole(r->fd);
+    if (rc == 0)
+        rc = map(r);
+    if (rc < 0) {
+        close(r->fd);
+        unlink(path);
+    }
+    return rc;
+}
+
+/* "<dir>/orca-<pid>-<8 hex digits of the trace id>.rings" */
+static void name_in(char *out, size_t n, const char *dir, const uint8_t *id)
+{
+    snprintf(out, n, "%s/orca-%d-%02x%02x%02x%02x.rings", dir, (int)getpid(), id[0], id[1], id[2],
+             id[3]);
+}
+
+void region_first_path(char *out, size_t n, const char *dir, const uint8_t trace_id[TRACE_ID_SIZE])
+{
+    name_in(out, n, dir ? dir : "/dev/shm", trace_id);
+}
+
+static void dir_of(char *out, size_t n, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        snprintf(out, n, ".");
+    else
+        snprintf(out, n, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+int region_create(struct region *r, const char *dir, const char *trace_path, uint64_t mem,
+                  const uint8_t trace_id[TRACE_ID_SIZE], struct err *err)
+{
+    memset(r, 0, sizeof *r);
+    r->fd = -1;
+    uint64_t max_rings = mem / RING_SIZE_MIN;
+    uint64_t ctl_offset = ALIGN_UP(sizeof(struct region_header), (uint64_t)PAGE);
+    uint64_t data_offset = ALIGN_UP(ctl_offset + max_rings * RING_CTL_SIZE, (uint64_t)PAGE);
+    char beside[RING_PATH_MAX], path[2][RING_PATH_MAX + 64];
+    dir_of(beside, sizeof beside, trace_path);
+    region_first_path(path[0], sizeof path[0], dir, trace_id);
+    name_in(path[1], sizeof path[1], beside, trace_id);
+    int rc = -1, first_rc = 0;
+    for (int i = 0; i < (dir ? 1 : 2) && rc < 0; i++) {
+        rc = create_at(r, path[i], data_offset + mem, ctl_offset);
+        first_rc = i == 0 ? rc : first_rc;
+    }
+    if (rc < 0)
+        return dir ? err_set(err, rc, "%s: cannot make the rings' shared memory: %s", path[0],
+                             strerror(-rc))
+                   : err_set(
+                         err, rc,
+                         "cannot make the rings' shared memory: %s: %s; %s: %s; free some room or "
+                         "name another directory with ringdir=",
+                         path[0], strerror(-first_rc), path[1], strerror(-rc));
+    struct region_header *h = r->h;
+    h->size = r->size;
+    memcpy(h->trace_id, trace_id, TRACE_ID_SIZE);
+    h->ctl_offset = ctl_offset;
+    h->data_offset = data_offset;
+    h->max_rings = (uint32_t)max_rings;
+    h->magic = REGION_MAGIC;
+    return 0;
+}
+
+static int check(const struct region *r, const uint8_t *trace_id)
+{
+    const struct region_header *h = r->h;
+    uint64_t room = r->size;
+    if (h->magic != REGION_MAGIC || h->size != room ||
+        memcmp(h->trace_id, trace_id, TRACE_ID_SIZE) != 0)
+        return -EINVAL;
+    if (h->ctl_offset < sizeof *h || h->ctl_offset > room || h->data_offset > room ||
+        h->data_offset < h->ctl_offset || h->ctl_offset % PAGE || h->data_offset % PAGE ||
+        h->max_rings > (h->data_offset - h->ctl_offset) / RING_CTL_SIZE)
+        return -EINVAL;
+    return 0;
+}
+
+int region_open_dead(struct region *r, const char *path, const uint8_t trace_id[TRACE_ID_SIZE],
+                     struct err *err)
+{
+    memset(r, 0, sizeof *r);
+    snprintf(r->path, sizeof r->path, "%s", path);
+    r->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+    if (r->fd < 0)
+        return err_set(err, -errno, "%s: %s", path, strerror(errno));
+    struct stat st;
+    int rc = fstat(r->fd, &st) < 0 ? -errno : 0;
+    if (rc == 0 && (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < sizeof(struct region_header)))
+        rc = -EINVAL;
+    if (rc == 0) {
+        rc = lock_whole(r->fd);
+        rc = rc == -EACCES || rc == -EAGAIN ? -EBUSY : rc;
+    }
+    if (rc == 0) {
+        r->size = (uint64_t)st.st_size;
+        rc = map(r);
+    }
+    if (rc == 0)
+        rc = check(r, trace_id);
+    if (rc < 0) {
+        region_close(r);
+        return err_set(err, rc, "%s: %s", path,
+                       rc == -EINVAL  ? "not the rings of this trace"
+                       : rc == -EBUSY ? "in use by a live JVM"
+                                      : strerror(-rc));
+    }
+    return 0;
+}
+
+static int reserve_more(struct region *r, uint64_t offset, uint64_t *have, uint64_t want,
+                        uint64_t step, uint64_t limit)
+{
+    if (want <= *have)
+        return 0;
+    if (want > limit)
+        return -ENOSPC;
+    uint64_t upto = min_u64(ALIGN_UP(want, step), limit);
+    int rc = reserve(r->fd, offset + *have, upto - *have);
+    if (rc < 0 && upto > ALIGN_UP(want, (uint64_t)PAGE)) {
+        upto = min_u64(ALIGN_UP(want, (uint64_t)PAGE), limit);
+        rc = reserve(r->fd, offset + *have, upto - *have);
+    }
+    if (rc == 0)
+        *have = upto;
+    return rc;
+}
+
+int region_reserve_ctl(struct region *r, uint64_t len)
+{
+    return reserve_more(r, r->h->ctl_offset, &r->reserved_ctl, len, STEP_CTL,
+                        r->h->data_offset - r->h->ctl_offset);
+}
+
+int region_reserve_data(struct region *r, uint64_t len)
+{
+    return reserve_more(r, r->h->data_offset, &r->reserved_data, len, STEP_DATA,
+                        r->size - r->h->data_offset);
+}
+
+void region_unlink(struct region *r)
+{
+    unlink(r->path);
+}
+
+void region_close(struct region *r)
+{
+    if (r->h)
+        munmap(r->h, r->size);
+    if (r->fd >= 0)
+        close(r->fd);
+    r->h = NULL;
+    r->fd = -1;
+}

@@ -1,0 +1,128 @@
+/* region.h - the shared memory of one recording: everything that must survive the JVM being killed.
+ *
+ * One file, mapped shared, in /dev/shm when there is room, else beside the trace.  Its pages are
+ * reserved (fallocate) before they are touched, because a full tmpfs would otherwise kill the JVM
+ * with SIGBUS.
+ *
+ *     header | definition ring | staging area | ring controls | ring memory
+ *
+ * At every instant each committed event is in exactly one of: the trace file, the staging area, a
+ * ring; or in two of them, and then the stream positions [pos, pos_end) tell that it is the same
+ * one. The JVM holds a POSIX lock on the file for as long as it lives (it is not inherited by a
+ * fork); whoever gets the lock knows that the JVM is gone and may recover.
+ *
+ * This file: layout, creation, opening.  The writers are ring.h (application threads), defs.h
+ * (under a mutex) and drain.c (one thread).  No JVM. */
+#ifndef ORCA_RECORD_REGION_H
+#define ORCA_RECORD_REGION_H
+
+#include "base/err.h"
+#include "format/chunk.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#define REGION_MAGIC 0x31676e6952617263u /* "craRing1" */
+
+enum {
+    REGION_DEFS_SIZE = 1 << 20,
+    REGION_STAGE_RAW = 256 * 1024,
+    REGION_STAGE_BLOCKS = 4096,
+    RING_CTL_SIZE = 256,
+    RING_SIZE_MIN = 2048,
+};
+
+/* A ring as the drain thread and a recovery see it.  Positions count the bytes of a stream from its
+ * start; a stream goes on in a larger ring where it left the smaller one.
+ *     base <= tail <= head <= tail + size; the byte of position p is at data + (p - base) % size */
+struct ring_ctl {
+    _Atomic uint32_t state; /* enum ring_state */
+    uint32_t stream;        /* from 1 */
+    uint32_t size;          /* a power of two */
+    uint32_t reserved;
+    uint64_t data; /* offset in the region */
+    uint64_t base; /* position where this ring took the stream over */
+    char pad0_[64 - 32];
+    _Atomic uint64_t head; /* owner stores with release, drain loads with acquire */
+    char pad1_[64 - 8];
+    _Atomic uint64_t tail; /* drain stores with release, owner loads with acquire */
+    char pad2_[RING_CTL_SIZE - 136];
+};
+_Static_assert(sizeof(struct ring_ctl) == RING_CTL_SIZE, "ring_ctl");
+
+enum ring_state {
+    RING_FREE,
+    RING_OPEN,   /* a thread may write to it */
+    RING_CLOSED, /* its thread left it: free once drained */
+};
+
+/* Where the drain thread collects encoded blocks until they make a chunk. */
+struct stage {
+    _Atomic uint32_t n_blocks; /* blocks [0, n) are whole; stored with release after their bytes */
+    struct block blocks[REGION_STAGE_BLOCKS];
+    uint8_t raw[REGION_STAGE_RAW];
+};
+
+/* Definitions, encoded; each behind a u32 length, padded to 8 bytes; length UINT32_MAX: skip to the
+ * start. */
+struct defs_ring {
+    _Atomic uint64_t head; /* under the definition mutex; release, read by drain with acquire */
+    char pad0_[64 - 8];
+    _Atomic uint64_t tail; /* drain */
+    char pad1_[64 - 8];
+    uint8_t data[REGION_DEFS_SIZE];
+};
+
+struct region_header {
+    uint64_t magic;
+    uint64_t size; /* of the whole region */
+    uint8_t trace_id[TRACE_ID_SIZE];
+    uint64_t ctl_offset, data_offset;
+    uint32_t max_rings;
+    _Atomic uint32_t used_rings; /* controls ever used: [0, used) */
+    _Atomic uint64_t loss[LOSS_LIMIT];
+    struct defs_ring defs;
+    struct stage stage;
+};
+
+struct region {
+    struct region_header *h; /* the mapping */
+    int fd;
+    uint64_t size;
+    uint64_t reserved_ctl, reserved_data; /* bytes with pages behind them, from their offsets */
+    char path[RING_PATH_MAX];
+};
+
+static inline struct ring_ctl *region_ctl(const struct region_header *h, uint32_t i)
+{
+    return (struct ring_ctl *)((char *)h + h->ctl_offset) + i;
+}
+
+/* Make a region for `mem` bytes of rings: in `dir`, or when dir is NULL in /dev/shm and, when that
+ * has no room, beside `trace_path`.  Locked and private.  Errors name the places that were tried.
+ */
+int region_create(struct region *r, const char *dir, const char *trace_path, uint64_t mem,
+                  const uint8_t trace_id[TRACE_ID_SIZE], struct err *err);
+
+/* Where region_create looks first: the trace's header names it before the region exists, so that a
+ * JVM killed in between leaves nothing that nobody knows of. */
+void region_first_path(char *out, size_t n, const char *dir, const uint8_t trace_id[TRACE_ID_SIZE]);
+
+/* Map the region of a dead JVM and take its lock.  -EBUSY: the JVM lives (or another recovery
+ * runs); -ENOENT: no such file; -EINVAL: not the region of this trace. */
+int region_open_dead(struct region *r, const char *path, const uint8_t trace_id[TRACE_ID_SIZE],
+                     struct err *err);
+
+/* Put pages behind the first `len` bytes of controls or of ring memory.  -ENOSPC when there are
+ * none. */
+int region_reserve_ctl(struct region *r, uint64_t len);
+int region_reserve_data(struct region *r, uint64_t len);
+
+/* Remove the file.  The mapping stays until the process ends, for threads that still write to it.
+ */
+void region_unlink(struct region *r);
+
+/* Unmap and close; only where nobody else uses it (tests, recovery). */
+void region_close(struct region *r);
+
+#endif

@@ -1,0 +1,218 @@
+#include "record/stage.h"
+
+#include "base/testpoint.h"
+#include "base/util.h"
+
+#include <string.h>
+
+/* --- rings to stage -----------------------------------------------------------------------------
+ */
+
+int stager_init(struct stager *s, struct region_header *h)
+{
+    memset(s, 0, sizeof *s);
+    s->h = h;
+    uint32_t n = atomic_load_explicit(&h->stage.n_blocks, memory_order_acquire);
+    uint64_t raw = 0;
+    if (n > REGION_STAGE_BLOCKS)
+        return -EINVAL;
+    for (uint32_t i = 0; i < n; i++) {
+        raw += h->stage.blocks[i].len;
+        s->events += h->stage.blocks[i].events;
+    }
+    if (raw > REGION_STAGE_RAW)
+        return -EINVAL;
+    s->raw_len = (uint32_t)raw;
+    return 0;
+}
+
+void stager_fini(struct stager *s)
+{
+    buf_fini(&s->defs);
+}
+
+/* A record of a ring, or NULL when it makes no sense.  `left`: bytes before head. */
+static const struct event *record_at(const struct stager *s, const struct ring_ctl *c, uint64_t pos,
+                                     uint64_t left)
+{
+    uint64_t at = (pos - c->base) & (c->size - 1);
+    const struct event *e = (const void *)((const char *)s->h + c->data + at);
+    uint64_t room = c->size - at;
+    if (e->size < 8 || e->size % 8 || e->size > left || e->size > room)
+        return NULL;
+    if (e->kind != 0 && (e->kind >= EV_LIMIT || event_kinds[e->kind].size != e->size))
+        return NULL;
+    return e;
+}
+
+/* Encode records from pos up to head as one block; returns the position behind the last one taken.
+ */
+static uint64_t encode_block(struct stager *s, const struct ring_ctl *c, uint64_t pos,
+                             uint64_t head, struct block *b, bool *damaged)
+{
+    uint8_t *p = s->h->stage.raw + s->raw_len, *const from = p;
+    uint8_t *const limit = s->h->stage.raw + REGION_STAGE_RAW - EVENT_ENCODED_MAX;
+    struct codec codec = {0};
+    *b = (struct block){.stream = c->stream, .pos = pos};
+    while (pos < head && p <= limit) {
+        const struct event *e = record_at(s, c, pos, head - pos);
+        if (!e) {
+            *damaged = true;
+            break;
+        }
+        pos += e->size;
+        if (e->kind == 0)
+            continue;
+        if (b->events == 0) {
+            b->thread = e->thread.v;
+            b->first = e->time;
+            codec = (struct codec){.time = b->first, .thread = b->thread};
+        }
+        p = codec_put_event(&codec, p, e);
+        b->last = codec.time;
+        b->events++;
+    }
+    b->pos_end = pos;
+    b->len = (uint32_t)(p - from);
+    return pos;
+}
+
+static bool ring_is_sane(const struct stager *s, const struct ring_ctl *c, uint64_t tail,
+                         uint64_t head)
+{
+    return c->size >= RING_SIZE_MIN && (c->size & (c->size - 1)) == 0 &&
+           c->data >= s->h->data_offset && c->data <= s->h->size &&
+           c->size <= s->h->size - c->data && c->data % 8 == 0 && tail >= c->base && head >= tail &&
+           head - tail <= c->size && tail % 8 == 0 && c->stream != 0;
+}
+
+enum stage_status stage_ring(struct stager *s, struct ring_ctl *c, uint64_t *events)
+{
+    struct stage *st = &s->h->stage;
+    uint64_t tail = atomic_load_explicit(&c->tail, memory_order_relaxed); /* only we store it */
+    /* acquire: pairs with ring_commit; the records below head are whole */
+    uint64_t head = atomic_load_explicit(&c->head, memory_order_acquire);
+    bool damaged = !ring_is_sane(s, c, tail, head);
+    while (tail < head && !damaged) {
+        uint32_t n = atomic_load_explicit(&st->n_blocks, memory_order_relaxed);
+        if (n == REGION_STAGE_BLOCKS || s->raw_len + EVENT_ENCODED_MAX > REGION_STAGE_RAW)
+            return STAGE_FULL;
+        struct block b;
+        tail = encode_block(s, c, tail, head, &b, &damaged);
+        TEST_POINT("stage:encoded");
+        if (b.events) {
+            st->blocks[n] = b;
+            s->raw_len += b.len;
+            s->events += b.events;
+            *events += b.events;
+            /* release: a recovery that sees the count sees the block */
+            atomic_store_explicit(&st->n_blocks, n + 1, memory_order_release);
+        }
+        TEST_POINT("stage:committed");
+        /* release: pairs with the owner's acquire; we are done reading these bytes */
+        atomic_store_explicit(&c->tail, tail, memory_order_release);
+        TEST_POINT("stage:freed");
+    }
+    if (!damaged)
+        return STAGE_EMPTIED;
+    atomic_fetch_add_explicit(&s->h->loss[LOSS_damaged], 1, memory_order_relaxed);
+    atomic_store_explicit(&c->tail, head, memory_order_release);
+    return STAGE_DAMAGED;
+}
+
+/* --- definitions --------------------------------------------------------------------------------
+ */
+
+/* Collect definitions from *pos up to head, a chunk's worth; false when the ring makes no sense. */
+static bool collect_defs(struct stager *s, uint64_t *pos, uint64_t head, uint32_t *count)
+{
+    const struct defs_ring *d = &s->h->defs;
+    buf_clear(&s->defs);
+    *count = 0;
+    while (*pos < head) {
+        uint64_t at = *pos % REGION_DEFS_SIZE, room = REGION_DEFS_SIZE - at;
+        uint32_t len;
+        memcpy(&len, d->data + at, sizeof len);
+        if (len == UINT32_MAX) {
+            *pos += room;
+            continue;
+        }
+        uint64_t size = 8 + ALIGN_UP((uint64_t)len, (uint64_t)8);
+        if (size > room || size > head - *pos || len > WRITER_DEF_MAX)
+            return false;
+        if (*count && s->defs.len + len > WRITER_CHUNK_RAW)
+            break;
+        buf_put(&s->defs, d->data + at + 8, len);
+        ++*count;
+        *pos += size;
+    }
+    return true;
+}
+
+int stage_flush_defs(struct stager *s, struct writer *w, struct err *err)
+{
+    struct defs_ring *d = &s->h->defs;
+    uint64_t tail = atomic_load_explicit(&d->tail, memory_order_relaxed); /* only we store it */
+    /* acquire: pairs with recorder_define */
+    uint64_t head = atomic_load_explicit(&d->head, memory_order_acquire);
+    if (head < tail || head - tail > REGION_DEFS_SIZE || tail % 8)
+        return err_set(err, -EINVAL, "the definition ring is damaged");
+    while (tail < head) {
+        uint64_t from = tail;
+        uint32_t count;
+        bool sane = collect_defs(s, &tail, head, &count);
+        if (s->defs.oom)
+            return err_set(err, -ENOMEM, "out of memory");
+        if (count)
+            TRY(writer_put_defs(w, s->defs.p, s->defs.len, count, (struct defs_span){from, tail},
+                                err));
+        TEST_POINT("defs:written");
+        if (!sane) {
+            atomic_fetch_add_explicit(&s->h->loss[LOSS_damaged], 1, memory_order_relaxed);
+            tail = head;
+        }
+        /* release: pairs with recorder_define's acquire */
+        atomic_store_explicit(&d->tail, tail, memory_order_release);
+    }
+    return 0;
+}
+
+int stage_flush(struct stager *s, struct writer *w, struct err *err)
+{
+    struct stage *st = &s->h->stage;
+    TRY(stage_flush_defs(s, w, err));
+    uint32_t n = atomic_load_explicit(&st->n_blocks, memory_order_relaxed);
+    if (n == 0)
+        return 0;
+    TRY(writer_put_events(w, st->blocks, n, st->raw, s->raw_len, err));
+    TEST_POINT("flush:written");
+    /* release: only after the chunk is in the file */
+    atomic_store_explicit(&st->n_blocks, 0, memory_order_release);
+    s->raw_len = 0;
+    s->events = 0;
+    TEST_POINT("flush:emptied");
+    return 0;
+}
+
+int stage_write_losses(struct stager *s, struct writer *w, uint64_t written[LOSS_LIMIT],
+                       struct err *err)
+{
+    buf_clear(&s->defs);
+    uint32_t count = 0;
+    uint64_t now[LOSS_LIMIT];
+    for (int i = 0; i < LOSS_LIMIT; i++) {
+        now[i] = atomic_load_explicit(&s->h->loss[i], memory_order_relaxed);
+        if (now[i] == written[i])
+            continue;
+        struct def d = {.kind = DEF_loss, .loss = {.cause = (uint32_t)i, .count = now[i]}};
+        codec_put_def(&s->defs, &d);
+        count++;
+    }
+    if (!count)
+        return 0;
+    if (s->defs.oom)
+        return err_set(err, -ENOMEM, "out of memory");
+    TRY(writer_put_defs(w, s->defs.p, s->defs.len, count, (struct defs_span){0, 0}, err));
+    memcpy(written, now, sizeof now);
+    return 0;
+}

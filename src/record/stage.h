@@ -1,0 +1,44 @@
+/* stage.h - from rings to chunks: encode what the rings hold into the staging area of the region,
+ * and write the staging area and the definition ring out as chunks.
+ *
+ * The drain thread does this while the JVM lives, a recovery does the same after its death; killed
+ * in between, the next one goes on, because each step leaves every event somewhere: encode a block
+ * behind the staged ones; commit it (n_blocks); only then free the ring (tail) write the chunk;
+ * only then empty the stage (n_blocks = 0) One thread at a time. */
+#ifndef ORCA_RECORD_STAGE_H
+#define ORCA_RECORD_STAGE_H
+
+#include "format/writer.h"
+#include "record/region.h"
+
+struct stager {
+    struct region_header *h;
+    uint32_t raw_len; /* of the committed blocks */
+    uint64_t events;  /* in the stage */
+    struct buf defs;  /* scratch */
+};
+
+/* Start from whatever the stage holds.  -EINVAL when its blocks do not fit (a damaged region). */
+int stager_init(struct stager *s, struct region_header *h);
+void stager_fini(struct stager *s);
+
+enum stage_status {
+    STAGE_EMPTIED, /* the ring was drained up to the head seen */
+    STAGE_FULL,    /* flush, then call again */
+    STAGE_DAMAGED, /* a record makes no sense: the ring's content was given up (LOSS_damaged) */
+};
+
+/* Move one ring's records to the stage; *events grows by what was moved. */
+enum stage_status stage_ring(struct stager *s, struct ring_ctl *c, uint64_t *events);
+
+/* Write all definitions committed so far. */
+int stage_flush_defs(struct stager *s, struct writer *w, struct err *err);
+
+/* Write the staged blocks, and before them the definitions that they may name. */
+int stage_flush(struct stager *s, struct writer *w, struct err *err);
+
+/* Write the loss counters that changed since `written`, which is brought up to date. */
+int stage_write_losses(struct stager *s, struct writer *w, uint64_t written[LOSS_LIMIT],
+                       struct err *err);
+
+#endif

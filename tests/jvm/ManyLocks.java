@@ -1,0 +1,36 @@
+/* The thread "blocker" blocks once on each of N objects of class ManyLocks$Lock while "holder" owns it:
+ * ManyLocks N */
+import java.util.concurrent.atomic.AtomicInteger;
+
+public class ManyLocks {
+    static final class Lock { }
+
+    public static void main(String[] args) throws Exception {
+        int n = Integer.parseInt(args[0]);
+        Lock[] locks = new Lock[n];
+        AtomicInteger held = new AtomicInteger(-1), passed = new AtomicInteger(-1);
+        Thread blocker = Sync.start("blocker", () -> {
+            for (int i = 0; i < n; i++) {
+                while (held.get() < i)
+                    Thread.onSpinWait();
+                synchronized (locks[i]) {
+                    passed.set(i);
+                }
+            }
+        });
+        Thread holder = Sync.start("holder", () -> {
+            for (int i = 0; i < n; i++) {
+                locks[i] = new Lock();
+                synchronized (locks[i]) {
+                    held.set(i);
+                    Sync.state(Thread.State.BLOCKED, blocker);
+                }
+                while (passed.get() < i)
+                    Thread.onSpinWait();
+            }
+        });
+        holder.join();
+        blocker.join();
+        System.out.println("passed " + (passed.get() + 1));
+    }
+}

@@ -1,0 +1,215 @@
+# The agent and its options in a JVM: bad options, the 2014 command line, two agents, other agents beside it.
+. "$ROOT/tests/jvm/traced.sh"
+
+with_agent() { # OPTIONS JAVA-ARGUMENT...
+    local options=$1
+    shift
+    "$JAVA" "-agentpath:$AGENT=$options" -XX:-UsePerfData -Xmx48m -XX:+UseSerialGC -cp "$CLASSES" "$@"
+}
+
+# One line that begins so; the program runs and keeps its status; no file.
+bad() { # OPTIONS TEXT
+    run 3 with_agent "$1" Ends exit 3
+    same "$(cat out)" contended
+    same "$(cat err)" "orca: $2; the program runs without recording"
+    same "$(ls)" "err
+out"
+}
+
+KNOWN="known are: file, format, events, contanalysis, include, exclude, depth, ring, ringmem, ringdir, full, maxsize, duration, quiet"
+
+test_bad_values() {
+    bad depth=1025 "depth=1025: it takes a number, at most 1024"
+    bad depth=-1 "depth=-1: it takes a number, at most 1024"
+    bad depth=x "depth=x: it takes a number, at most 1024"
+    bad depth= "depth=: it takes a number, at most 1024"
+    bad full=maybe "full=maybe: it takes one of drop, block"
+    bad ring=1k "ring=1k: it takes a size such as 64k, 16m or 1g from 2k to 1g"
+    bad ringmem=65g "ringmem=65g: it takes a size such as 64k, 16m or 1g from 1m to 64g"
+    bad maxsize=1m "maxsize=1m: it takes a size such as 64k, 16m or 1g, at least 4m"
+    bad duration=5 "duration=5: it takes a time such as 500ms, 30s, 10m or 2h"
+    bad events=thread "events=thread: it takes one or more, joined by '+', of threads, monitors, waits, gc, all, none"
+    bad events=threads+x "events=threads+x: it takes one or more, joined by '+', of threads, monitors, waits, gc, all, none"
+    bad contanalysis=maybe "contanalysis=maybe: it takes on or off"
+    bad quiet=perhaps "quiet=perhaps: it takes on or off"
+    bad file= "file=: it takes a text that is not empty"
+    bad include= "include=: it takes a text that is not empty"
+}
+
+test_bad_format() {
+    run 3 with_agent format=xml Ends exit 3
+    has err "orca: format=xml: it takes one or more, joined by '+', of otrace, orca, orca-1.1"
+    run 3 with_agent format=none Ends exit 3
+    has err "orca: format=none would record nothing: name otrace, orca"
+    same "$(grep -c '' err)" 1
+    run 3 with_agent format=orca+orca-1.1 Ends exit 3
+    has err "both write a .orca file"
+    same "$(grep -c '' err)" 1
+}
+
+test_unknown_keys() {
+    bad fil=x "unknown key 'fil'; did you mean 'file'?"
+    bad dpeth=3 "unknown key 'dpeth'; did you mean 'depth'?"
+    bad zzzzzz=1 "unknown key 'zzzzzz'; $KNOWN"
+    bad =3 "unknown key ''; $KNOWN"
+    bad file=a,b "unknown key 'b'; $KNOWN"
+}
+
+# The first mistake is named, and a good option before it does not record half of something.
+test_good_and_bad_options() {
+    bad quiet,file=x.otrace,depth=y "depth=y: it takes a number, at most 1024"
+}
+
+test_harmless_oddities() {
+    run 3 with_agent depth=3,,quiet, Ends exit 3
+    same "$(cat err)" ""
+    events_of=$(ls orca-*.otrace)
+    info "$events_of"
+    same "$(value state) $(value orca.depth)" "complete 3"
+    rm "$events_of"
+    run 3 with_agent depth=3,depth=4,quiet Ends exit 3
+    info orca-*.otrace
+    same "$(value orca.depth)" 4
+}
+
+# --- spec 2's command line ----------------------------------------------------------------------
+
+three_files() { # PREFIX
+    same "$(cat out)" contended
+    same "$(ls | grep -v '^err$\|^out$\|^lib$')" "$1.classtable
+$1.methods
+$1.orca"
+    grep -q ',ThreadStarted,[0-9A-F]\{8\},ends-blocked$' "$1.orca" || fail "no ThreadStarted in $1.orca"
+    grep -q ',MonitorContendedEnter,' "$1.orca" || fail "no MonitorContendedEnter in $1.orca"
+    grep -q ',noise,()V,' "$1.methods" || fail "no method in $1.methods"
+    grep -q ',LEnds;,Ends.java$' "$1.classtable" || fail "no class in $1.classtable"
+    has err "none lost"
+    same "$(grep -c '' err)" 1
+}
+
+test_agentlib_with_a_prefix() {
+    LD_LIBRARY_PATH=$(dirname "$AGENT") run 3 "$JAVA" -agentlib:OrcaAgent=pingpong -cp "$CLASSES" Ends exit 3
+    three_files pingpong
+    # and they are what orca export makes of a trace, and import reads
+    run 0 "$ORCA" import pingpong.orca -o back.otrace
+    info back.otrace
+    at_least "$(value monitor_contended_enter)" 1 "events read back"
+}
+test_agentlib_without_argument() {
+    LD_LIBRARY_PATH=$(dirname "$AGENT") run 3 "$JAVA" -agentlib:OrcaAgent -cp "$CLASSES" Ends exit 3
+    three_files orca
+}
+test_prefix_by_the_other_name() {
+    run 3 with_agent pingpong Ends exit 3
+    three_files pingpong
+}
+test_text_formats_beside_the_trace() {
+    run 3 with_agent format=otrace+orca,file=both.otrace,quiet Ends exit 3
+    same "$(ls both*)" "both.classtable
+both.methods
+both.orca
+both.otrace"
+    rm both*
+    run 3 with_agent format=orca-1.1,file=older,quiet Ends exit 3
+    same "$(ls older*)" "older.meta
+older.orca"
+}
+
+# --- two of them --------------------------------------------------------------------------------
+
+test_loaded_twice() {
+    run 3 with_agent "file=app.otrace,quiet" "-agentpath:$AGENT=file=second.otrace,quiet" Ends exit 3
+    same "$(cat out)" contended
+    same "$(cat err)" "orca: the agent is already loaded: a second -agentpath is ignored"
+    [ ! -e second.otrace ] || fail "two traces"
+    good_trace complete
+}
+test_environment_and_command_line() {
+    JAVA_TOOL_OPTIONS="-agentpath:$AGENT=file=app.otrace,quiet" \
+        run 3 with_agent file=second.otrace,quiet Ends exit 3
+    same "$(grep -v '^Picked up' err)" "orca: the agent is already loaded: a second -agentpath is ignored"
+    good_trace complete
+    [ ! -e second.otrace ] || fail "two traces"
+    rm app.otrace
+    run 3 "$ORCA" record -o app.otrace -- "$JAVA" "-agentpath:$AGENT=file=second.otrace,quiet" -cp "$CLASSES" Ends exit 3
+    has err "already loaded"
+    good_trace complete
+}
+
+# --- beside others ------------------------------------------------------------------------------
+
+beside() { # JVM-ARGUMENT...
+    run_traced 3 "" "$@" Ends exit 3
+    events
+    same "$(matching ' ends-blocked monitor_contended_enter .* owner=main ')" 1
+}
+
+test_beside_a_debugger() {
+    [ -e "$JDK/lib/libjdwp.so" ] || skip "this JDK has no debugger agent"
+    beside -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0
+}
+test_beside_a_flight_recording() {
+    "$JAVA" -XX:StartFlightRecording:filename=x.jfr -version >/dev/null 2>&1 || skip "this JVM has no flight recorder"
+    beside -XX:StartFlightRecording:filename=app.jfr -Xlog:jfr*=off
+    [ -s app.jfr ] || fail "no flight recording"
+}
+test_beside_a_java_agent() {
+    printf 'Premain-Class: Redefine\nCan-Retransform-Classes: true\n' >manifest
+    "$JDK/bin/jar" cfm java.jar manifest -C "$CLASSES" Redefine.class || fail jar
+    beside -javaagent:java.jar
+}
+test_beside_all_of_them() {
+    printf 'Premain-Class: Redefine\nCan-Retransform-Classes: true\n' >manifest
+    "$JDK/bin/jar" cfm java.jar manifest -C "$CLASSES" Redefine.class || fail jar
+    beside -javaagent:java.jar -XX:StartFlightRecording:filename=app.jfr -Xlog:jfr*=off \
+        -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0 -XX:NativeMemoryTracking=summary
+}
+
+# --- another JVM --------------------------------------------------------------------------------
+
+test_a_jvm_that_is_not_hotspot() {
+    ${CC:-cc} -O1 -I"$JDK/include" -I"$JDK/include/linux" -o fake_jvm "$ROOT/tests/jvm/fake_jvm.c" -ldl || fail "cannot build"
+    run 0 ./fake_jvm "$AGENT" file=x.otrace jvmti
+    same "$(grep -c '' err)" 1
+    has err "orca: Another VM 21: Orca needs a HotSpot JVM, 17 or later"
+    has err "the program runs without recording"
+    run 0 ./fake_jvm "$AGENT" file=x.otrace none
+    same "$(cat err)" "orca: this JVM has no JVMTI 11: Orca needs Java 17 or later; the program runs without recording"
+    run 0 ./fake_jvm "$AGENT" nonsense=1 none
+    has err "unknown key 'nonsense'"
+    [ ! -e x.otrace ] || fail "a trace"
+}
+
+# --- hygiene ------------------------------------------------------------------------------------
+
+# The JVM's own checks of native code, over every event kind: not one complaint.
+test_checked_jni() {
+    local program
+    for program in Waits Threads Contention Hidden "ManyThreads 50 briefly" "Unloading 8"; do
+        # shellcheck disable=SC2086 # words
+        run_traced 0 "" -Xcheck:jni $program
+        lacks out WARNING
+        lacks out "FATAL ERROR"
+    done
+    [ "$JDK_MAJOR" -lt 21 ] && return
+    run_traced 0 "" -Xcheck:jni Virtual facts
+    lacks out WARNING
+}
+
+test_an_exception_on_its_way_is_kept() {
+    local access=
+    [ "$JDK_MAJOR" -lt 24 ] || access=--enable-native-access=ALL-UNNAMED
+    ${CC:-cc} -shared -fPIC -O1 -pthread -I"$JDK/include" -I"$JDK/include/linux" -o libnative.so \
+        "$ROOT/tests/jvm/native_threads.c" || fail "cannot build"
+    run_traced 0 "" $access NativeThreads throwing - "$TMP/libnative.so"
+    same "$(cat out)" "still there: true"
+    events
+    same "$(matching ' thrower monitor_contended_enter .* class=java\.lang\.Integer\[\] .* at=NativeThreads\.enterThrowing\(native\)')" 1
+    same "$(matching ' thrower monitor_contended_entered .* class=java\.lang\.Integer\[\] ')" 1
+}
+
+# Locks at every depth of a stack that overflows: the callback has little room there.
+test_contention_near_the_end_of_the_stack() {
+    run_traced 0 "" -Xss512k StackEnd
+    has out "overflowed"
+}

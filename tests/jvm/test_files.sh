@@ -1,0 +1,360 @@
+# Where the trace goes, what is already there, and disks that are full or cannot be written.
+. "$ROOT/tests/jvm/traced.sh"
+
+# The agent with a file= of its own; not quiet.  The JVM's process id is in the file "pid".
+to() { # FILE[,OPTIONS] JAVA-ARGUMENT...
+    local file=$1
+    shift
+    sh -c 'echo $$ >pid; exec "$@"' sh "$JAVA" "-agentpath:$AGENT=file=$file" -XX:-UsePerfData -Xmx48m -XX:+UseSerialGC -cp "$CLASSES" "$@"
+}
+
+# One line on stderr, with these words; the program itself ran and kept its status.
+refused() { # FILE[,OPTIONS] WORD...
+    local file=$1 word
+    shift
+    run 3 to "$file" Ends exit 3
+    same "$(cat out)" contended
+    same "$(grep -c '' err)" 1
+    same "$(cut -c 1-6 err)" "orca: "
+    for word in "$@" "the program runs without recording"; do
+        has err "$word"
+    done
+    no_rings "$(cat pid)"
+}
+
+# The rest of the test in a name space whose mounts nobody else sees and that vanish with it.
+with_mounts() {
+    [ "${PRIVATE_MOUNTS:-}" = yes ] && return
+    unshare -m true 2>/dev/null || skip "needs unshare -m (root)"
+    PRIVATE_MOUNTS=yes exec unshare -m bash "$ROOT/tests/jvm/lib.sh" "${BASH_SOURCE[0]}" "${FUNCNAME[1]}"
+}
+disk() { # SIZE DIRECTORY
+    mkdir -p "$2"
+    mount -t tmpfs -o size="$1" tmpfs "$2" 2>mount.err || skip "cannot mount: $(cat mount.err)"
+}
+
+storm_waits() {
+    echo "$(matching ' storm-[0-9] wait_enter .* class=WaitStorm\$Old ')" \
+        "$(matching ' storm-[0-9] wait_exit .* class=WaitStorm\$Old ')"
+}
+
+# --- the name -----------------------------------------------------------------------------------
+
+test_no_directory() {
+    refused none/x.otrace "$TMP/none/x.otrace" "No such file or directory"
+    touch file
+    refused file/x.otrace "$TMP/file/x.otrace" "Not a directory"
+    same "$(ls)" "err
+file
+out
+pid"
+}
+
+test_a_directory_is_left_alone() {
+    mkdir there
+    touch there/precious
+    refused there "$TMP/there" "not an Orca trace"
+    same "$(ls there)" precious
+}
+
+test_a_foreign_file_is_left_alone() {
+    echo precious >app.otrace
+    refused app.otrace "$TMP/app.otrace" "not an Orca trace" "file="
+    same "$(cat app.otrace)" precious
+    ln -s app.otrace link
+    refused link "$TMP/link" "not an Orca trace"
+    mkfifo pipe
+    refused pipe "$TMP/pipe" "not an Orca trace"
+}
+
+test_a_complete_trace_is_replaced() {
+    run 0 to app.otrace Ends return
+    info
+    local first
+    first=$(value pid)
+    run 0 to app.otrace Ends return
+    info
+    [ "$(value pid)" != "$first" ] || fail "the old trace is still there"
+    same "$(ls ./*.otrace)" ./app.otrace
+    : >app.otrace # an empty file is no loss, either; a fresh one may be another JVM's
+    touch -d '1 minute ago' app.otrace
+    run 0 to app.otrace Ends return
+    good_trace complete
+}
+
+# What a killed JVM left is not thrown away before somebody has completed it.
+test_an_unfinished_trace_is_kept() {
+    start_traced "" -Xmx48m Ends wait
+    wait_for 30 grep -q contended out
+    end_with KILL 137
+    local killed=$jvm other
+    run 0 to app.otrace Ends return
+    has err "app.otrace is the unfinished trace of a killed JVM: recording to $TMP/app-"
+    other=$(ls "$TMP"/app-*.otrace)
+    info
+    same "$(value pid) $(value state)" "$killed recovered"
+    info "$other"
+    same "$(value state)" complete
+}
+
+test_two_jvms_with_one_name() {
+    start_traced "" -Xmx48m Ends wait
+    wait_for 30 grep -q contended out
+    local first=$jvm
+    "$JAVA" "$(agent "" | sed s/,quiet//)" -Xmx48m -cp "$CLASSES" Ends return >out2 2>err2 || fail "status $?"
+    has err2 "app.otrace is being recorded by another JVM: recording to $TMP/app-"
+    end_with TERM 143
+    good_trace complete
+    same "$(value pid)" "$first"
+    info "$(ls "$TMP"/app-*.otrace)"
+    same "$(value state) $(value damaged)" "complete 0"
+    same "$(ls ./*.otrace | grep -c '')" 2
+}
+
+test_pid_time_and_percent() {
+    local before after stamp
+    before=$(date +%Y%m%d-%H%M%S)
+    run 0 to 'a-%p-%t-100%%.otrace' Ends return
+    after=$(date +%Y%m%d-%H%M%S)
+    # shellcheck disable=SC2010 # our own names
+    stamp=$(ls | sed -n 's/^a-[0-9]*-\([0-9]*-[0-9]*\)-100%\.otrace$/\1/p')
+    [[ ! $stamp < $before && ! $stamp > $after ]] || fail "the time is $stamp, not from $before to $after"
+    info a-*.otrace
+    [ -e "a-$(value pid)-$stamp-100%.otrace" ] || fail "another pid: $(ls)"
+}
+
+test_odd_names() {
+    run 0 to 'a b\,c.otrace' Ends return
+    info 'a b,c.otrace'
+    run 0 to "Grüße 世界'\"\$.otrace" Ends return
+    info "Grüße 世界'\"\$.otrace"
+    same "$(value state)" complete
+    mkdir 'x\,y' 'p,q'
+    run 0 to 'p\,q/a\\b.otrace' Ends return
+    info 'p,q/a\b.otrace'
+    local long
+    long=$(printf 'd%.0s' $(seq 300))
+    refused "$long.otrace" "File name too long"
+    refused "$(printf "$long/%.0s" 1 2 3 4 5)x.otrace" "too long"
+}
+
+test_default_name() {
+    run 0 "$JAVA" "-agentpath:$AGENT" -cp "$CLASSES" Ends return
+    info orca-[0-9]*.otrace
+    [ -e "orca-$(value pid).otrace" ] || fail "$(ls)"
+    has err "orca-$(value pid).otrace: "
+    has err "none lost; look at it: orca report "
+    same "$(grep -c '' err)" 1
+}
+
+test_private() {
+    (umask 0 && run 0 to app.otrace Ends return) || exit
+    same "$(stat -c %a app.otrace)" 600
+}
+
+# --- children -----------------------------------------------------------------------------------
+
+test_children_with_traces_of_their_own() {
+    local agent="-agentpath:$AGENT=file=child-%p.otrace,quiet"
+    for launch in POSIX_SPAWN FORK VFORK; do
+        [ $launch = POSIX_SPAWN ] || [ "$JDK_MAJOR" -lt 25 ] || [ "$LONG" != 0 ] || continue
+        rm -f ./*.otrace
+        run 0 traced "" -Djdk.lang.Process.launchMechanism=$launch Children "$JAVA" "$agent" -cp "$CLASSES"
+        same "$(grep -v VFORK out)" "child 0
+child 0"
+        good_trace complete
+        events
+        same "$(matching ' blocker monitor_contended_enter .* owner=main ')" 2
+        same "$(ls child-*.otrace | grep -c '')" 2
+        for t in child-*.otrace; do
+            good_trace_of "$t"
+        done
+    done
+}
+good_trace_of() { # TRACE
+    info "$1"
+    same "$(value state) $(value lost_total) $(value damaged)" "complete 0 0"
+    no_rings "$(value pid)"
+    "$ORCA" events "$1" >events
+    same "$(matching ' blocker monitor_contended_enter .* owner=main ')" 1
+}
+
+# A child that is no JVM holds nothing of the recording: neither its files nor its rings.
+test_a_child_inherits_nothing() {
+    cat >look <<'END'
+ls -l /proc/self/fd /proc/$PPID/fd >fds 2>/dev/null
+grep -c 'orca-.*rings' /proc/self/maps >maps
+END
+    run 0 traced "" Children /bin/sh "$TMP/look"
+    at_least "$(grep -c 'orca-.*rings' fds)" 1 "rings of the JVM itself"
+    same "$(sed -n '/self/,/^$/p' fds | grep -c 'otrace\|rings')" 0
+    same "$(cat maps)" 0
+    good_trace complete
+}
+
+# --- full disks ---------------------------------------------------------------------------------
+
+test_read_only_disk() {
+    with_mounts
+    disk 1m ro
+    mount -o remount,ro ro || skip "cannot remount"
+    refused ro/x.otrace "$TMP/ro/x.otrace" "Read-only file system"
+}
+
+# Recording stops with one line, the program does not notice, and what there is can be read.
+test_full_disk() {
+    with_mounts
+    disk 2m full
+    run 0 to "$TMP/full/app.otrace,ringdir=/dev/shm" WaitStorm 2 300000
+    same "$(cat out)" "waits 600000"
+    same "$(grep -c 'recording stopped' err)" 1
+    has err "full/app.otrace"
+    has err "No space left on device"
+    same "$(grep -vc '^orca: ' err)" 0
+    at_least 2 "$(grep -c '' err)" "lines"
+    info full/app.otrace
+    same "$(value state) $(value damaged)" "stopped 0"
+    at_least "$(value events_total)" 50000 "events of a 2 MiB file"
+    at_least "$(value lost_total)" 1 "lost events, counted"
+    no_rings "$(value pid)"
+    TRACE=$TMP/full/app.otrace events
+    at_least "$(matching ' storm-[01] wait_enter .* class=WaitStorm\$Old .* at=java\.lang\.Object\.wait')" 25000 waits
+    "$ORCA" report full/app.otrace >report || fail "orca report"
+}
+
+test_disk_that_is_full_from_the_start() {
+    with_mounts
+    disk 64k full
+    head -c 65536 /dev/zero >full/rest 2>/dev/null
+    refused "$TMP/full/app.otrace" "$TMP/full/app.otrace" "No space left on device"
+    same "$(ls full)" rest
+}
+
+test_full_shared_memory() {
+    with_mounts
+    disk 64k /dev/shm
+    head -c 65536 /dev/zero >/dev/shm/rest 2>/dev/null
+    # the rings are beside the trace instead, and gone at the end
+    run 0 to app.otrace WaitStorm 2 1000
+    same "$(cat out)" "waits 2000"
+    good_trace complete
+    events
+    same "$(storm_waits)" "2000 2000"
+    same "$(ls ./*.rings 2>/dev/null)" ""
+    mount -o remount,ro /dev/shm || skip "cannot remount"
+    run 0 to app.otrace WaitStorm 2 1000
+    good_trace complete
+    start_traced "" -Xmx48m Ends wait
+    wait_for 30 grep -q contended out
+    at_least "$(ls ./*.rings | grep -c '')" 1 "rings beside the trace"
+    end_with KILL 137
+    good_trace recovered
+    same "$(ls ./*.rings 2>/dev/null)" ""
+    # no room for them there, either
+    disk 1m small
+    refused "$TMP/small/app.otrace" "shared memory" "ringdir="
+}
+
+# Rings that cannot grow lose events, and count them; touching them must not kill the JVM.
+test_small_shared_memory() {
+    with_mounts
+    disk 3m /dev/shm
+    run 0 to app.otrace -Xss256k ManyThreads 2000 alive
+    same "$(tail -n 1 out)" "passed 2000"
+    run 0 to app.otrace WaitStorm 4 20000
+    same "$(cat out)" "waits 80000"
+    no_crash
+    info
+    same "$(value state) $(value damaged)" "complete 0"
+    same "$((80000 - $(value wait_enter) + 80000 - $(value wait_exit) <= $(value lost_total)))" 1
+}
+
+test_ring_directory() {
+    mkdir rings
+    start_traced "ringdir=$TMP/rings" Ends wait
+    wait_for 30 grep -q contended out
+    same "$(ls rings | grep -c '')" 1
+    end_with TERM 143
+    good_trace complete
+    same "$(ls rings)" ""
+    start_traced "ringdir=$TMP/rings" Ends wait
+    wait_for 30 grep -q contended out
+    end_with KILL 137
+    good_trace recovered
+    same "$(ls rings)" ""
+    refused app2.otrace,ringdir=/none/such /none/such "No such file"
+    refused app2.otrace,ringdir=/proc /proc "cannot make the rings"
+    [ ! -e app2.otrace ] || fail "a trace without rings is left"
+}
+
+# --- limits -------------------------------------------------------------------------------------
+
+# The newest part in 4 MiB: the last event is there, the first is not, and all names resolve.
+check_flight() { # STATE
+    info
+    same "$(value state) $(value lost_total) $(value damaged)" "$1 0 0"
+    [ "$(value bytes)" -le $((4400 * 1024)) ] || fail "the file has $(value bytes) bytes"
+    at_least "$(value bytes)" 2000000 "bytes of the window"
+    events
+    # enough waits · waits without their names · newest's enter · its entered · unresolved names · the start
+    same "$(awk '
+        / storm-[0-3] wait_(enter|exit) lock=[0-9]* class=WaitStorm\$Old / { named++; enters += $3 == "wait_enter" }
+        / wait_(enter|exit) / && $2 ~ /^storm/ { waits++ }
+        / newest monitor_contended_enter .* class=WaitStorm\$Newest .* owner=main .* at=WaitStorm\./ { enter++ }
+        / newest monitor_contended_entered / { entered++ }
+        / (class|at|owner)=\?/ || $2 ~ /^[#?]/ && $3 !~ /^recording/ { bad++ }
+        $3 == "recording_start" { start++ }
+        END { print (enters > 50000), waits - named, enter, entered, bad + 0, start + 0 }' events)" "1 0 1 1 0 0"
+    # kept and overwritten events are all there were
+    at_least "$(value evicted_total)" 100000 "evicted events"
+    at_least $(($(value wait_enter) + $(value wait_exit) + $(value evicted_total))) 1600000 "events in all"
+}
+
+test_flight_recorder() {
+    run_traced 0 maxsize=4m,full=block -Xmx48m WaitStorm 4 200000
+    same "$(cat out)" "waits 800000"
+    check_flight complete
+}
+
+# Rings of one page, a storm: everything is there, and in each thread's order.
+test_block_loses_nothing() {
+    run_traced 0 full=block,ring=2k,ringmem=1m -Xmx48m WaitStorm 4 50000
+    same "$(cat out)" "waits 200000"
+    events
+    same "$(storm_waits)" "200000 200000"
+    same "$(awk '$3 == "wait_enter" && /WaitStorm/ { if (n[$2]++) print "twice: " $0 }
+        $3 == "wait_exit" && /WaitStorm/ { if (--n[$2]) print "out of order: " $0 }' events | head)" ""
+}
+
+# The same rings without full=block: what is lost is counted, event by event.
+test_drop_counts_every_loss() {
+    run 0 traced full=drop,ring=2k,ringmem=1m -Xmx48m WaitStorm 4 200000
+    same "$(cat out)" "waits 800000"
+    info
+    same "$(value state) $(value damaged)" "complete 0"
+    at_least "$(value lost_total)" 1 "losses"
+    same "$(($(value wait_enter) + $(value wait_exit) + $(value lost_total) >= 1600000))" 1
+    same "$(($(value wait_enter) + $(value wait_exit) + $(value lost_total) <= 1600100))" 1
+    # where they are missing is in the trace, too, except at the very end of a thread whose ring is full
+    local noted
+    events -k lost
+    noted=$(awk '{ split($NF, n, "="); sum += n[2] } END { printf "%d", sum }' events)
+    at_least "$(value lost_total)" "$noted" "counted, of $noted noted"
+    at_least "$noted" $(($(value lost_total) * 9 / 10)) "noted in the events"
+}
+
+# It ends by itself; the program goes on, and its end adds nothing.
+test_duration() {
+    start_traced duration=1s -Xmx48m Ends wait
+    wait_for 30 grep -q contended out
+    wait_for 30 eval '"$ORCA" info "$TRACE" | grep -q "^state  *complete"'
+    good_trace complete
+    local bytes
+    bytes=$(value bytes)
+    kill -0 "$jvm" || fail "the JVM has ended"
+    end_with TERM 143
+    good_trace complete
+    same "$(value bytes)" "$bytes"
+    at_least "$(value duration_ns)" 1000000000 "ns recorded"
+    [ "$(value duration_ns)" -lt 3000000000 ] || fail "recorded for $(value duration_ns) ns"
+}

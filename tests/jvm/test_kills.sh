@@ -1,0 +1,161 @@
+# A JVM that is killed at any moment: what it had seen happen is in the trace.
+# ORCA_LONG=1: more rounds.
+# timeout: 300
+. "$ROOT/tests/jvm/traced.sh"
+
+KILLS=4
+[ "$LONG" = 0 ] || KILLS=20
+
+# A repeatable series of numbers: each call gives the next one below LIMIT, in "random".
+SEED=${ORCA_SEED:-42}
+next_random() { # LIMIT
+    SEED=$(((SEED * 1103515245 + 12345) % 2147483648))
+    random=$((SEED / 65536 % $1))
+}
+
+# Start the program and wait until it contends.
+start_killed() { # OPTIONS
+    rm -f counts "$TRACE"
+    start_traced "$1" -Xmx48m -XX:+UseSerialGC Killed counts
+    wait_for 30 grep -q ready out
+}
+
+# number <= entered <= enter <= number + 1, for both pairs; and every definition resolves.
+# FLOOR: a copy of the counts; where the JVM ends in good order its threads run on behind the recording's end.
+check_counts() { # [TRACE [FLOOR]]
+    local i number enter entered numbers floors
+    # shellcheck disable=SC2207 # two numbers
+    numbers=($(od -An -t d8 counts)) floors=($(od -An -t d8 "${2:-counts}"))
+    "$ORCA" events "${1:-$TRACE}" >events 2>events.err || fail "orca events: $(cat events.err)"
+    for i in 0 1; do
+        number=${numbers[i]}
+        enter=$(matching " pair-$i-blocker monitor_contended_enter .* class=Killed\\\$Lock .* at=Killed\\\$Pair\\.block\\(")
+        entered=$(matching " pair-$i-blocker monitor_contended_entered .* class=Killed\\\$Lock ")
+        at_least "$entered" "${floors[i]}" "of ${floors[i]} contentions of pair $i, entered"
+        at_least "$enter" "$entered" "enter of pair $i"
+        at_least $((number + 1)) "$enter" "what the program knows of pair $i, of $enter"
+    done
+    same "$(matching 'class=\?|at=\?\.')" 0
+    same "$(matching '^[^ ]* (#[0-9]+|\?) (monitor|wait)_')" 0
+}
+
+test_sigkill() {
+    local i
+    for i in $(seq $KILLS); do
+        start_killed ""
+        next_random 700
+        sleep 0.$(printf %03d $random)
+        end_with KILL 137
+        info
+        same "$(value state) $(value lost_total) $(value damaged)" "recovered 0 0"
+        same "$(grep -c 'completed' info.err)" 1
+        no_rings "$(value pid)"
+        check_counts
+        # the second reader has nothing to do, and sees the same
+        local total
+        total=$(value events_total)
+        cp "$TRACE" before
+        info
+        same "$(value events_total) $(value state)" "$total recovered"
+        same "$(cat info.err)" ""
+        cmp "$TRACE" before || fail "the second reader changed the trace"
+    done
+}
+
+# Long before anything is flushed, and with rings that overflow into larger ones.
+test_sigkill_with_small_rings() {
+    start_killed ring=2k,full=block
+    sleep 0.4
+    end_with KILL 137
+    good_trace recovered
+    check_counts
+}
+
+test_sigkill_of_a_flight_recorder() {
+    start_killed maxsize=4m
+    sleep 0.3
+    end_with KILL 137
+    good_trace recovered
+    check_counts
+}
+
+# Recovery is killed, again and again; the last one completes it.
+test_kill_of_the_recovery() {
+    local i k killed=0
+    for i in $(seq $((KILLS / 2))); do
+        start_killed ""
+        sleep 0.6
+        end_with KILL 137
+        for k in 001 002 003 004 006 008 010 013 016 020; do
+            { timeout -s KILL 0.$k "$ORCA" info "$TRACE" >/dev/null 2>&1; } 2>/dev/null
+            [ $? = 137 ] && killed=$((killed + 1))
+        done
+        good_trace recovered
+        check_counts
+    done
+    echo "recoveries killed: $killed"
+}
+
+# The copy takes the rings; the original stays readable, and says that it is unfinished.
+test_copy_of_the_trace_of_a_killed_jvm() {
+    start_killed ""
+    sleep 0.3
+    end_with KILL 137
+    mkdir copy
+    cp "$TRACE" copy/copy.otrace
+    info copy/copy.otrace
+    same "$(value state) $(value lost_total) $(value damaged)" "recovered 0 0"
+    no_rings "$(value pid)"
+    check_counts copy/copy.otrace
+    "$ORCA" info "$TRACE" >text || fail "the original cannot be read"
+    has text unfinished
+    # and a recovered trace needs nothing but itself
+    mv copy/copy.otrace elsewhere.otrace
+    check_counts elsewhere.otrace
+}
+
+# The rings are gone, too (a reboot): what is in the file can be read.
+test_rings_are_gone() {
+    start_killed ""
+    sleep 2.5 # a flush every two seconds
+    end_with KILL 137
+    rm -f /dev/shm/orca-"$jvm"-*
+    info
+    same "$(value state)" recording
+    at_least "$(value monitor_contended_enter)" 100 "events that were flushed"
+}
+
+test_sigterm_and_sigint() {
+    local i
+    for i in $(seq $((KILLS / 2))); do
+        start_killed ""
+        next_random 300
+        sleep 0.$(printf %03d $random)
+        cp counts floor
+        end_with TERM 143
+        good_trace complete
+        check_counts "$TRACE" floor
+        start_killed ""
+        cp counts floor
+        end_with INT 130
+        good_trace complete
+        check_counts "$TRACE" floor
+    done
+}
+
+# Readers of a trace that grows change nothing about it.
+test_reading_while_it_is_recorded() {
+    start_killed ""
+    local i
+    for i in 1 2 3 4 5; do
+        info
+        same "$(value state) $(value damaged)" "recording 0"
+        sleep 0.5
+    done
+    at_least "$(value events_total)" 100 "events seen while recording"
+    "$ORCA" events "$TRACE" >events || fail "orca events"
+    cp counts floor
+    end_with TERM 143
+    good_trace complete
+    check_counts "$TRACE" floor
+}

@@ -1,0 +1,89 @@
+# The owner of a contended monitor, against the program's own truth, with the collector running:
+# every collector, every way of locking, every compiler.  Never wrong; unknown only now and then.
+# ORCA_LONG=1: longer, and every collector with every way of locking.
+# timeout: 120
+. "$ROOT/tests/jvm/traced.sh"
+
+ROUNDS=20 CHURN=300
+[ "$LONG" = 0 ] || ROUNDS=200 CHURN=5000
+
+owners() { # UNKNOWN-PERCENT JVM-FLAG...
+    local unknown=$1
+    shift
+    echo "flags: $*"
+    run_traced 0 "" -Xmx96m "$@" Owners $ROUNDS $CHURN
+    owners_are_right out "$unknown"
+    same "$(sed 's/.* unnamed //' owners) unnamed" "0 unnamed"
+}
+
+need_flag() { # FLAG...
+    "$JAVA" "$@" -version >/dev/null 2>&1 || skip "this JVM has no $*"
+}
+
+# --- collectors ---------------------------------------------------------------------------------
+test_g1() { owners 5 -XX:+UseG1GC; }
+test_parallel() { owners 5 -XX:+UseParallelGC; }
+test_serial() { owners 5 -XX:+UseSerialGC; }
+test_z() {
+    need_flag -XX:+UseZGC
+    owners 20 -XX:+UseZGC
+}
+test_shenandoah() {
+    need_flag -XX:+UseShenandoahGC
+    owners 20 -XX:+UseShenandoahGC
+}
+
+# --- ways of locking ----------------------------------------------------------------------------
+# JDK 17: biased.  JDK 25: the address of a lock record on the owner's stack, which that JVM does not
+# publish, so a monitor that was never contended before has no known owner.
+test_older_way_of_locking() {
+    if "$JAVA" -XX:+UseBiasedLocking -version >/dev/null 2>&1; then
+        owners 5 -XX:+UseBiasedLocking -XX:BiasedLockingStartupDelay=0
+    else
+        need_flag -XX:LockingMode=1
+        owners 100 -XX:LockingMode=1
+    fi
+}
+test_heavy_monitors_only() {
+    if "$JAVA" -XX:LockingMode=0 -version >/dev/null 2>&1; then
+        owners 5 -XX:LockingMode=0
+    else
+        need_flag -XX:+UnlockDiagnosticVMOptions -XX:+UseHeavyMonitors
+        owners 5 -XX:+UnlockDiagnosticVMOptions -XX:+UseHeavyMonitors
+    fi
+}
+test_monitor_table() {
+    need_flag -XX:+UnlockDiagnosticVMOptions -XX:+UseObjectMonitorTable
+    owners 5 -XX:+UnlockDiagnosticVMOptions -XX:+UseObjectMonitorTable
+}
+test_compact_headers() {
+    need_flag -XX:+UseCompactObjectHeaders
+    owners 5 -XX:+UseCompactObjectHeaders
+}
+test_large_pointers() { owners 5 -XX:-UseCompressedOops -XX:-UseCompressedClassPointers; }
+
+# --- compilers ----------------------------------------------------------------------------------
+test_interpreter() { owners 5 -Xint; }
+test_first_compiler() { owners 5 -XX:TieredStopAtLevel=1; }
+test_compile_everything() { owners 5 -Xcomp -XX:TieredStopAtLevel=1; }
+test_second_compiler_only() { owners 5 -XX:-TieredCompilation; }
+
+# Every check that the JVM has for native code; it prints its complaints on stdout.
+test_checked_jni() {
+    owners 5 -Xcheck:jni
+    same "$(grep -v '^strict \|^hold ' out)" ""
+}
+
+# --- everything with everything -----------------------------------------------------------------
+test_matrix() {
+    [ "$LONG" != 0 ] || skip "ORCA_LONG=1 runs it"
+    ROUNDS=40 CHURN=1000
+    local gc lock
+    for gc in UseG1GC UseParallelGC UseSerialGC UseZGC UseShenandoahGC; do
+        for lock in -XX:LockingMode=0 -XX:LockingMode=1 -XX:+UseObjectMonitorTable -XX:+UseCompactObjectHeaders \
+            -XX:+UseBiasedLocking -XX:+UseHeavyMonitors -XX:-UseCompressedOops; do
+            "$JAVA" -XX:+UnlockDiagnosticVMOptions -XX:+$gc $lock -version >/dev/null 2>&1 || continue
+            (owners 100 -XX:+UnlockDiagnosticVMOptions -XX:+$gc $lock) || fail "$gc $lock"
+        done
+    done
+}

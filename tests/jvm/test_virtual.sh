@@ -1,0 +1,71 @@
+# Virtual threads: their events carry them, not their carriers; owners among them; a million of them.
+# timeout: 120
+. "$ROOT/tests/jvm/traced.sh"
+
+need_jdk 21
+
+test_contention_and_waits() {
+    run_traced 0 "" Virtual facts
+    # an unmounted owner of a monitor that was never contended before cannot be known
+    owners_are_right out 40 '^v-waits$'
+    same "$(matching ' v-[0-4] monitor_contended_enter .* class=Virtual\$ByPlatform .* owner=plat-holder .* at=Virtual\.pass\(')" 5
+    events
+    same "$(matching ' v-waits wait_enter .* class=Virtual\$Waited .* timeout_ms=0 ')" 1
+    same "$(matching ' v-waits wait_exit .* timed_out=0$')" 1
+    same "$(matching ' v-times wait_enter .* timeout_ms=40 ')" 1
+    same "$(matching ' v-times wait_exit .* timed_out=1$')" 1
+    same "$(matching 'ForkJoinPool.* (monitor|wait)_.*class=Virtual')" 0
+    same "$(matching ' v-[0-5] thread_end$')" 6
+    "$ORCA" report --json --threads "$TRACE" >report || fail report
+    for t in v-0 v-5 v-waits v-times; do
+        grep -F "\"name\": \"$t\"" report | grep -q '"virtual": true' || fail "$t is not virtual"
+    done
+    for t in p-0 plat-holder main; do
+        grep -F "\"name\": \"$t\"" report | grep -q '"virtual": false' || fail "$t is virtual"
+    done
+}
+
+# "v-spins" owns what others block on and has no event of its own.
+test_name_of_an_owner_without_events() {
+    run_traced 0 "" Virtual facts
+    events
+    same "$(matching ' p-[01] monitor_contended_enter .* class=Virtual\$ByMounted .* owner=v-spins ')" 2
+    same "$(matching 'owner=#')" 0
+}
+
+test_ten_thousand_on_one_lock() {
+    run_traced 0 "" -Xmx256m Virtual crowd 10000
+    same "$(tail -n 1 out)" "sum 10000"
+    check_owners out
+    echo "owners: $(cat owners)"
+    read -r _ _ _ _ _ _ _ others _ wrong _ _ _ pairs _ <owners
+    same "$wrong wrong, $pairs unpaired" "0 wrong, 0 unpaired"
+    at_least "$others" 1000 contentions
+}
+
+# Memory: what a tenth of them needed is what all of them need.
+bounded() { # SUM SLACK-KIB
+    same "$(tail -n 1 out)" "sum $1"
+    local first last
+    first=$(grep '^rss' out | head -n 1 | cut -d ' ' -f 2)
+    last=$(grep '^rss' out | tail -n 1 | cut -d ' ' -f 2)
+    echo "resident: $first KiB, then $last KiB"
+    [ $((last - first)) -lt "$2" ] || fail "memory grows: $first KiB, then $last KiB"
+}
+
+test_many_over_a_synchronous_queue() {
+    local n=100000
+    [ "$LONG" = 0 ] || n=500000
+    run_traced 0 "" -Xmx64m -XX:+UseSerialGC Virtual relay $n
+    bounded $((n * (n + 1) / 2)) 50000
+}
+
+test_many_that_contend() {
+    local n=100000
+    [ "$LONG" = 0 ] || n=1000000
+    run_traced 0 "" -Xmx64m -XX:+UseSerialGC Virtual storm $n
+    bounded $n 50000
+    events -k monitor_contended_enter,monitor_contended_entered
+    # of the program's lock; the JDK's own tables of threads are another matter
+    same "$(matching ' monitor_contended_enter .*class=Virtual' 'owner=main ')" 0
+}

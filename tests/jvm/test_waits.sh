@@ -1,0 +1,100 @@
+# Object.wait: on what, how long, how it ended; waits and blocked threads at the end of the program.
+. "$ROOT/tests/jvm/traced.sh"
+
+# One wait of a thread: its object's class, its time-out, whether it timed out.
+check_wait() { # THREAD CLASS TIMEOUT-MS TIMED-OUT
+    same "$(awk -v t="$1" -v class="class=Waits\$$2" -v timeout="timeout_ms=$3" -v out="timed_out=$4" '
+        $2 == t && $3 == "wait_enter" { at = $1; lock = $4; enters += $5 == class && $7 == timeout }
+        $2 == t && $3 == "wait_exit" { exits += $5 == class && $7 == out && $4 == lock && $1 >= at }
+        $2 == t && $3 ~ /^wait/ { all++ }
+        END { print all, enters, exits }' events)" "2 1 1"
+}
+
+length_ms() { # THREAD
+    awk -v t="$1" '$2 == t && $3 == "wait_enter" { at = $1 }
+        $2 == t && $3 == "wait_exit" { printf "%d", ($1 - at) * 1000 }' events
+}
+
+test_every_way_to_end_a_wait() {
+    run_traced 0 "" Waits
+    same "$(cat out)" "interrupted 2"
+    events
+    check_wait timed-out TimedOut 50 1
+    check_wait notified Notified 0 0
+    check_wait in-time InTime 60000 0
+    check_wait interrupted Interrupted 60000 0
+    check_wait every-0 Everybody 0 0
+    check_wait every-1 Everybody 0 0
+    check_wait every-2 Everybody 0 0
+    check_wait reacquire Reacquire 0 0
+    check_wait forever Forever 9223372036854775807 0
+    # wait(60000, 1) is rounded up to milliseconds by the JDK
+    check_wait nested Nested 60001 0
+    at_least "$(length_ms timed-out)" 49 "ms of wait(50)"
+    at_least "$(length_ms reacquire)" 29 "ms until the monitor was free again"
+    same "$(matching ' wait_open ' 'Waits')" 0
+}
+
+# An interrupt that was there before: the JVM posts an end at most, no begin that stays open.
+test_interrupted_before() {
+    run_traced 0 "" Waits
+    events
+    same "$(matching ' early wait_exit ')" "$(matching ' early wait_enter ')"
+    same "$(matching ' early wait_open ')" 0
+}
+
+test_stack_of_a_wait() {
+    run_traced 0 "" Waits
+    events -s -t notified -k wait_enter
+    same "$(matching '^    at ')" "$(sed -n 's/.* depth=\([0-9]*\) .*/\1/p' events)"
+    same "$(matching '^    at java\.lang\.Object\.wait0?\(native\)$')" 1
+    same "$(matching "^    at Waits\.lambda.waiter.[0-9]*\(Waits\.java:$(site Waits.java wait)\)")" 1
+}
+
+# wait_open once for each thread that still waits, with what began it and when; no other thread of ours.
+check_open() {
+    events
+    for t in waits-0 waits-1; do
+        same "$(matching " $t wait_open kind=wait_enter .* class=OpenEnd\\\$Waited ")" 1
+    done
+    for t in dead-0 dead-1; do
+        same "$(matching " $t wait_open kind=monitor_contended_enter .* class=OpenEnd\\\$Dead ")" 1
+    done
+    same "$(matching " queued wait_open kind=monitor_contended_enter .* class=OpenEnd\\\$Held ")" 1
+    same "$(matching ' dead-0 monitor_contended_enter .* owner=dead-1 ')" 1
+    same "$(matching ' dead-1 monitor_contended_enter .* owner=dead-0 ')" 1
+    same "$(matching ' queued monitor_contended_enter .* owner=main ')" 1
+    same "$(matching ' wait_open ' 'OpenEnd')" 5
+    same "$(matching ' was-waiting wait_(enter|exit) ')" 2
+    same "$(matching ' illegal (wait_open|wait_exit) ')" 0
+    # "since" is the time of the event that began it
+    same "$(awk '$3 == "wait_enter" || $3 == "monitor_contended_enter" { at[$2] = $1 }
+        $3 == "wait_open" && /OpenEnd/ { split($NF, since, "="); if (since[2] != at[$2]) print }' events)" ""
+    same "$(matching ' recording_end$')" 1
+    same "$(tail -n 1 events | cut -d ' ' -f 3)" recording_end
+}
+
+test_open_when_main_returns() {
+    run_traced 0 "" OpenEnd return
+    # main has released its lock: the queued thread may have got it before the end
+    events
+    same "$(matching ' (waits-[01]|dead-[01]) wait_open ')" 4
+    same "$(matching ' (was-waiting|illegal) wait_open ')" 0
+}
+test_open_at_exit() {
+    run_traced 5 "" OpenEnd exit
+    check_open
+}
+test_open_at_halt() {
+    run_traced 6 "" OpenEnd halt
+    check_open
+}
+
+test_filtered_waits() {
+    run_traced 0 'exclude=Waits$*' Waits
+    events
+    same "$(matching 'Waits')" 0
+    run_traced 0 events=monitors OpenEnd return
+    events
+    same "$(matching ' wait_(enter|exit) ')" 0
+}

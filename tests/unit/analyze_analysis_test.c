@@ -1,0 +1,639 @@
+/* Whole traces with known facts: windows, open waits, losses, damage, virtual threads, findings. */
+#include "analyze/analysis.h"
+#include "analyze/labels.h"
+#include "analyze/rules.h"
+#include "format/writer.h"
+#include "trace_builder.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct trace_builder b;
+static thread_id ann, bob;
+static class_id order;
+static lock_id lock, other_lock;
+static stack_id stack;
+static struct trace *t;
+static struct analysis *a;
+
+static void begin(void)
+{
+    builder_init(&b);
+    ann = builder_thread(&b, "ann");
+    bob = builder_thread(&b, "bob");
+    order = builder_class(&b, "Lshop/Order;");
+    lock = builder_lock(&b, order);
+    other_lock = builder_lock(&b, builder_class(&b, "Lshop/Stock;"));
+    stack = builder_stack(&b, "shop.Order.submit:88 shop.Main.main:12");
+    t = NULL;
+    a = NULL;
+}
+
+static void end(void)
+{
+    analysis_free(a);
+    trace_close(t);
+}
+
+TestSuite(analysis, .init = begin, .fini = end);
+
+static void run_trace(void)
+{
+    struct err err = {""};
+    cr_assert_eq(analysis_run(&a, t, &err), 0, "%s", err.msg);
+}
+
+static void run(uint64_t end_time)
+{
+    t = builder_open(&b, end_time);
+    run_trace();
+}
+
+static const struct thread_stats *stats(thread_id id)
+{
+    return &a->threads.v[id.v];
+}
+
+static const struct lock_class *class_named(const char *signature)
+{
+    for (size_t i = 0; i < a->locks.n_classes; i++)
+        if (strcmp(a->locks.classes[i].signature, signature) == 0)
+            return &a->locks.classes[i];
+    cr_assert_fail("no class %s", signature);
+    return NULL;
+}
+
+static void block(uint32_t stream, thread_id who, uint64_t from, uint64_t to, lock_id on)
+{
+    ADD(&b, stream, who, from, monitor_contended_enter, .lock = on, .owner = bob, .stack = stack);
+    ADD(&b, stream, who, to, monitor_contended_entered, .lock = on);
+}
+
+Test(analysis, an_empty_trace)
+{
+    run(1000);
+    cr_assert_eq(a->decoded.events, 0);
+    cr_assert_eq(a->window.to - a->window.from, 1000);
+    cr_assert_eq(a->total[STATE_BLOCKED].count, 0);
+    cr_assert_eq(thread_life(stats(ann)), 1000);
+}
+
+Test(analysis, lives)
+{
+    ADD0(&b, 1, ann, 100, thread_start);
+    block(1, ann, 200, 260, lock);
+    ADD0(&b, 1, ann, 500, thread_end);
+    ADD0(&b, 2, bob, 0, thread_alive);
+    run(1000);
+    cr_assert(stats(ann)->has_started && stats(ann)->has_ended);
+    cr_assert_eq(thread_life(stats(ann)), 400);
+    cr_assert_eq(thread_running(stats(ann)), 340);
+    cr_assert(!stats(bob)->has_started && !stats(bob)->has_ended);
+    cr_assert_eq(thread_life(stats(bob)), 1000);
+    cr_assert(!stats(ann)->incomplete);
+}
+
+/* HotSpot locks the Thread object after it has said that the thread ends. */
+Test(analysis, a_block_after_the_end_lengthens_the_life)
+{
+    ADD0(&b, 1, ann, 100, thread_start);
+    ADD0(&b, 1, ann, 500, thread_end);
+    block(1, ann, 510, 530, lock);
+    run(1000);
+    cr_assert_eq(stats(ann)->state[STATE_BLOCKED].ns, 20);
+    cr_assert_eq(thread_life(stats(ann)), 430);
+    cr_assert_eq(thread_running(stats(ann)), 410);
+}
+
+Test(analysis, a_block_before_the_start_lengthens_the_life)
+{
+    block(1, ann, 100, 130, lock);
+    ADD0(&b, 1, ann, 200, thread_start);
+    run(1000);
+    cr_assert_eq(thread_life(stats(ann)), 900);
+    cr_assert_eq(thread_running(stats(ann)), 870);
+}
+
+Test(analysis, averages_leave_out_what_is_not_known)
+{
+    block(1, ann, 100, 130, lock);
+    ADD(&b, 1, ann, 200, monitor_contended_entered, .lock = lock);
+    block(1, ann, 300, 310, lock);
+    run(1000);
+    const struct wait_stats *s = &class_named("Lshop/Order;")->blocked;
+    cr_assert_eq(s->count, 3);
+    cr_assert_eq(s->unknown, 1);
+    cr_assert_eq(wait_stats_avg(s), 20);
+    cr_assert_eq(wait_stats_min(s), 10);
+    cr_assert_eq(s->objects, 1);
+}
+
+Test(analysis, still_open_at_the_end)
+{
+    ADD(&b, 1, ann, 300, monitor_contended_enter, .lock = lock, .owner = bob, .stack = stack);
+    run(1000);
+    cr_assert_eq(stats(ann)->state[STATE_BLOCKED].ns, 700);
+    cr_assert_eq(stats(ann)->open, 1);
+    cr_assert_eq(class_named("Lshop/Order;")->blocked.open, 1);
+    cr_assert_eq(class_named("Lshop/Order;")->blocked.max, 700);
+    const struct open_wait *w = (const void *)a->decoded.open.p;
+    cr_assert_eq(a->decoded.open.len, sizeof *w);
+    cr_assert_eq(w->thread, ann.v);
+    cr_assert_eq(w->other, bob.v);
+    cr_assert_eq(w->lock.v, lock.v);
+    cr_assert_eq(w->stack.v, stack.v);
+    cr_assert_eq(w->since, BUILDER_START + 300);
+}
+
+Test(analysis, an_unfinished_trace_ends_with_its_last_event)
+{
+    b.header.state = TRACE_RECORDING;
+    ADD(&b, 1, ann, 300, monitor_contended_enter, .lock = lock);
+    ADD0(&b, 2, bob, 900, thread_start);
+    run(0);
+    cr_assert_eq(stats(ann)->state[STATE_BLOCKED].ns, 600);
+    cr_assert_eq(thread_life(stats(ann)), 900);
+}
+
+/* The agent writes wait_open when the recording ends, from whatever thread does that. */
+Test(analysis, wait_open_of_a_wait_that_is_known)
+{
+    ADD(&b, 1, ann, 300, wait_enter, .lock = lock, .stack = stack);
+    ADD(&b, 2, ann, 1000, wait_open, .kind = EV_wait_enter, .lock = lock,
+        .since = BUILDER_START + 300);
+    run(1000);
+    cr_assert_eq(stats(ann)->state[STATE_WAITING].count, 1);
+    cr_assert_eq(stats(ann)->state[STATE_WAITING].ns, 700);
+    cr_assert(!stats(ann)->incomplete);
+}
+
+Test(analysis, wait_open_of_a_wait_that_began_before_the_window)
+{
+    ADD0(&b, 2, bob, 400, thread_start);
+    ADD(&b, 2, ann, 1000, wait_open, .kind = EV_wait_enter, .lock = lock,
+        .since = BUILDER_START + 100);
+    b.header.capacity = WRITER_CAPACITY_MIN;
+    t = builder_open(&b, 1000);
+    t->header.evicted_events = 77;
+    run_trace();
+    cr_assert(a->windowed);
+    cr_assert_eq(a->window.from, BUILDER_START + 400);
+    cr_assert_eq(stats(ann)->state[STATE_WAITING].ns, 600, "only the part in the window");
+    cr_assert_eq(thread_life(stats(ann)), 600);
+    const struct open_wait *w = (const void *)a->decoded.open.p;
+    cr_assert_eq(w->since, BUILDER_START + 100, "but the true beginning is kept");
+    cr_assert(!stats(ann)->incomplete);
+}
+
+Test(analysis, an_exit_without_enter_is_counted_without_time)
+{
+    ADD(&b, 1, ann, 300, wait_exit, .lock = lock, .timed_out = 1);
+    run(1000);
+    cr_assert_eq(stats(ann)->state[STATE_WAITING].count, 1);
+    cr_assert_eq(stats(ann)->state[STATE_WAITING].ns, 0);
+    cr_assert_eq(stats(ann)->unknown, 1);
+    const struct lock_class *c = class_named("Lshop/Order;");
+    cr_assert_eq(c->waited.unknown, 1);
+    cr_assert_eq(c->timed_out, 1);
+    cr_assert_eq(wait_stats_min(&c->waited), 0);
+    cr_assert_eq(wait_stats_avg(&c->waited), 0);
+}
+
+Test(analysis, joins_and_sleeps)
+{
+    ADD(&b, 1, ann, 100, join_enter, .target = bob);
+    ADD(&b, 1, ann, 110, wait_enter, .lock = lock);
+    ADD(&b, 1, ann, 190, wait_exit, .lock = lock);
+    ADD(&b, 1, ann, 200, join_exit, .target = bob);
+    ADD(&b, 1, ann, 300, sleep_enter, .timeout_ms = 1);
+    ADD0(&b, 1, ann, 450, sleep_exit);
+    run(1000);
+    cr_assert_eq(stats(ann)->state[STATE_JOINING].ns, 100);
+    cr_assert_eq(stats(ann)->state[STATE_SLEEPING].ns, 150);
+    cr_assert_eq(stats(ann)->state[STATE_WAITING].count, 0);
+    cr_assert_eq(thread_running(stats(ann)), 750);
+}
+
+Test(analysis, a_virtual_thread_that_changes_carriers)
+{
+    thread_id v = builder_thread_flags(&b, "v", THREAD_VIRTUAL);
+    ADD(&b, 9, v, 100, monitor_contended_enter, .lock = lock, .owner = bob, .stack = stack);
+    ADD(&b, 8, v, 180, monitor_contended_entered, .lock = lock);
+    ADD(&b, 8, v, 200, wait_enter, .lock = lock);
+    ADD(&b, 7, v, 290, monitor_contended_entered, .lock = lock);
+    ADD(&b, 7, v, 300, wait_exit, .lock = lock);
+    ADD(&b, 9, v, 400, monitor_contended_enter, .lock = lock);
+    run(1000);
+    cr_assert_eq(stats(v)->state[STATE_BLOCKED].count, 2);
+    cr_assert_eq(stats(v)->state[STATE_BLOCKED].ns, 80 + 600);
+    cr_assert_eq(stats(v)->state[STATE_WAITING].ns, 100);
+    cr_assert_eq(stats(v)->reacquired, 1);
+    cr_assert_eq(class_named("Lshop/Order;")->reacquired, 1);
+    cr_assert(!stats(v)->incomplete);
+}
+
+Test(analysis, what_a_carrier_lost_may_be_of_any_virtual_thread)
+{
+    thread_id v = builder_thread_flags(&b, "v", THREAD_VIRTUAL);
+    thread_id w = builder_thread_flags(&b, "w", THREAD_VIRTUAL);
+    ADD(&b, 9, v, 100, monitor_contended_enter, .lock = lock);
+    ADD(&b, 8, w, 150, monitor_contended_enter, .lock = lock);
+    ADD(&b, 8, w, 200, lost, .cause = LOSS_ring_full, .count = 3);
+    ADD(&b, 9, v, 300, monitor_contended_entered, .lock = lock);
+    ADD(&b, 9, v, 400, monitor_contended_enter, .lock = lock);
+    ADD(&b, 9, v, 430, monitor_contended_entered, .lock = lock);
+    run(1000);
+    cr_assert_eq(stats(v)->state[STATE_BLOCKED].count, 2);
+    cr_assert_eq(stats(v)->unknown, 1);
+    cr_assert_eq(stats(v)->state[STATE_BLOCKED].ns, 30);
+    cr_assert_eq(a->n_losses, 1);
+    cr_assert_eq(a->losses[0].count, 3);
+}
+
+Test(analysis, losses_of_several_carriers)
+{
+    thread_id v = builder_thread_flags(&b, "v", THREAD_VIRTUAL);
+    thread_id w = builder_thread_flags(&b, "w", THREAD_VIRTUAL);
+    for (uint32_t i = 0; i < 3;
+         i++) { /* gaps 500-600, 300-420, 400-520: not in order, and overlapping */
+        static const uint64_t from[] = {500, 300, 400}, to[] = {600, 420, 520};
+        ADD0(&b, 5 + i, w, from[i], thread_start);
+        ADD(&b, 5 + i, w, to[i], lost, .cause = LOSS_ring_full, .count = 1);
+    }
+    static const uint64_t at[][2] = {{100, 200}, {250, 310}, {430, 450}, {599, 610}, {620, 680}};
+    for (int i = 0; i < 5; i++)
+        block(9, v, at[i][0], at[i][1], lock);
+    run(1000);
+    cr_assert_eq(stats(v)->state[STATE_BLOCKED].count, 5);
+    cr_assert_eq(stats(v)->unknown, 3);
+    cr_assert_eq(stats(v)->state[STATE_BLOCKED].ns, 100 + 60);
+}
+
+Test(analysis, the_larger_of_both_loss_counts)
+{
+    builder_loss(&b, LOSS_ring_full, 2);
+    builder_loss(&b, LOSS_write, 8);
+    ADD(&b, 1, ann, 200, lost, .cause = LOSS_ring_full, .count = 5);
+    run(1000);
+    cr_assert_eq(a->n_losses, 2);
+    cr_assert_eq(a->losses[0].cause, LOSS_ring_full);
+    cr_assert_eq(a->losses[0].count, 5);
+    cr_assert_eq(a->losses[1].count, 8);
+    cr_assert_eq(stats(ann)->lost, 5);
+    cr_assert(stats(ann)->incomplete);
+}
+
+Test(analysis, gc_pauses)
+{
+    ADD0(&b, 3, (thread_id){0}, 100, gc_start);
+    ADD0(&b, 3, (thread_id){0}, 130, gc_finish);
+    ADD0(&b, 3, (thread_id){0}, 600, gc_start);
+    run(1000);
+    cr_assert_eq(a->gc_count, 2);
+    cr_assert_eq(a->gc_ns, 30 + 400);
+    cr_assert_eq(a->gc_max, 400);
+}
+
+Test(analysis, threads_without_a_definition)
+{
+    const thread_id ghost = {60000}, far = {4000000000u};
+    block(1, ghost, 100, 150, lock);
+    block(2, far, 100, 170, lock);
+    run(1000);
+    char name[LABEL_MAX];
+    uint32_t i = thread_set_index(&a->threads, far);
+    cr_assert_eq(a->threads.v[i].state[STATE_BLOCKED].ns, 70);
+    label_thread(&a->threads, t, i, name, sizeof name);
+    cr_assert_str_eq(name, "unnamed thread 4000000000");
+    cr_assert_eq(a->total[STATE_BLOCKED].ns, 120);
+}
+
+Test(analysis, events_of_the_unknown_thread_are_not_paired)
+{
+    block(1, (thread_id){0}, 100, 150, lock);
+    run(1000);
+    cr_assert_eq(a->total[STATE_BLOCKED].count, 0);
+    cr_assert_eq(a->decoded.nameless, 2);
+}
+
+Test(analysis, locks_and_stacks_without_a_definition)
+{
+    ADD(&b, 1, ann, 100, monitor_contended_enter, .lock = {70000}, .stack = {70000},
+        .owner = {70000});
+    ADD(&b, 1, ann, 150, monitor_contended_entered, .lock = {70000});
+    run(1000);
+    cr_assert_eq(a->locks.classes[0].blocked.count, 1);
+    cr_assert_eq(a->locks.classes[0].blocked.total, 50);
+    struct site *sites;
+    size_t n;
+    cr_assert_eq(sites_list(&a->sites, EVERY_CLASS, &sites, &n), 0);
+    cr_assert_eq(n, 1);
+    cr_assert_eq(sites[0].app.method.v, 0);
+}
+
+Test(analysis, classes_of_one_name_are_one_group)
+{
+    lock_id twin = builder_lock(&b, builder_class(&b, "Lshop/Order;"));
+    block(1, ann, 100, 150, lock);
+    block(1, ann, 200, 230, twin);
+    run(1000);
+    cr_assert_eq(class_named("Lshop/Order;")->blocked.count, 2);
+    cr_assert_eq(class_named("Lshop/Order;")->objects, 2);
+}
+
+Test(analysis, bytes_missing_between_blocks_are_a_gap)
+{
+    ADD(&b, 1, ann, 100, monitor_contended_enter, .lock = lock);
+    builder_gap(&b, 1, 64);
+    ADD(&b, 1, ann, 300, monitor_contended_entered, .lock = lock);
+    block(1, ann, 400, 450, lock);
+    run(1000);
+    cr_assert_eq(stats(ann)->state[STATE_BLOCKED].ns, 50);
+    cr_assert_eq(stats(ann)->unknown, 1);
+    cr_assert(stats(ann)->incomplete);
+}
+
+/* Overwrite a byte in the middle of chunk number `chunk` of events. */
+static void damage(int fd, unsigned chunk)
+{
+    struct trace *probe;
+    cr_assert_eq(trace_open_fd(&probe, dup(fd), "probe", NULL), 0);
+    for (size_t i = 0; i < probe->n_chunks; i++) {
+        const struct trace_chunk *c = &probe->chunks[i];
+        if (c->h.type != CHUNK_EVENTS || chunk--)
+            continue;
+        off_t at = (off_t)(c->offset + CHUNK_HEADER_SIZE + c->h.dir_len + c->h.stored_len / 2);
+        uint8_t byte;
+        cr_assert_eq(pread(fd, &byte, 1, at), 1);
+        byte ^= 0xff;
+        cr_assert_eq(pwrite(fd, &byte, 1, at), 1);
+    }
+    trace_close(probe);
+}
+
+/* Without the gap, each thread would seem to wait from its first enter to its last exit. */
+Test(analysis, a_damaged_chunk_is_a_gap_in_every_stream_that_it_holds)
+{
+    b.block_events = 2;
+    const thread_id who[] = {ann, bob};
+    for (uint32_t i = 0; i < 2; i++) { /* three chunks, two events of each stream in each */
+        ADD0(&b, i + 1, who[i], 10, thread_alive);
+        ADD(&b, i + 1, who[i], 20, wait_enter, .lock = lock);
+        ADD(&b, i + 1, who[i], 100, wait_exit, .lock = lock);
+        ADD(&b, i + 1, who[i], 120, wait_enter, .lock = lock);
+        ADD(&b, i + 1, who[i], 200, wait_exit, .lock = lock);
+        ADD(&b, i + 1, who[i], 220, wait_enter, .lock = lock);
+        ADD(&b, i + 1, who[i], 300, wait_exit, .lock = lock);
+    }
+    int fd = memfd_create("trace", 0);
+    builder_write(&b, fd, 1000);
+    damage(fd, 1);
+    cr_assert_eq(trace_open_fd(&t, fd, "damaged", NULL), 0);
+    run_trace();
+    cr_assert_geq(t->n_damaged, 1);
+    cr_assert_eq(a->decoded.events, 10);
+    for (uint32_t i = 0; i < 2; i++) {
+        cr_assert(stats(who[i])->incomplete);
+        cr_assert_eq(stats(who[i])->state[STATE_WAITING].ns, 80);
+        cr_assert_eq(stats(who[i])->unknown, 1, "counts are lower bounds");
+    }
+}
+
+/* A second analysis meets no new problem: what is damaged is known before. */
+Test(analysis, again_gives_the_same)
+{
+    b.block_events = 1;
+    for (uint64_t i = 0; i < 20; i++)
+        block(1, ann, 100 + 20 * i, 110 + 20 * i, lock);
+    int fd = memfd_create("trace", 0);
+    builder_write(&b, fd, 1000);
+    damage(fd, 7);
+    cr_assert_eq(trace_open_fd(&t, fd, "damaged", NULL), 0);
+    run_trace();
+    uint64_t ns = stats(ann)->state[STATE_BLOCKED].ns, unknown = stats(ann)->unknown;
+    cr_assert_eq(ns, 190);
+    cr_assert_eq(unknown, 1);
+    analysis_free(a);
+    run_trace();
+    cr_assert_eq(stats(ann)->state[STATE_BLOCKED].ns, ns);
+    cr_assert_eq(stats(ann)->unknown, unknown);
+}
+
+Test(analysis, a_wait_open_behind_a_gap_is_not_invented)
+{
+    b.block_events = 1;
+    ADD(&b, 1, ann, 100, monitor_contended_enter, .lock = lock);
+    ADD(&b, 1, ann, 200, monitor_contended_entered, .lock = lock);
+    int fd = memfd_create("trace", 0);
+    builder_write(&b, fd, 1000);
+    damage(fd, 1);
+    cr_assert_eq(trace_open_fd(&t, fd, "damaged", NULL), 0);
+    run_trace();
+    cr_assert_eq(stats(ann)->open, 0, "its end may be in the chunk that cannot be read");
+    cr_assert_eq(stats(ann)->unknown, 1);
+}
+
+/* A chunk with one event of ann's stream, whose block claims `claimed`. */
+static void put_block(struct writer *w, const struct event *e, uint64_t pos, uint32_t claimed)
+{
+    uint8_t raw[EVENT_ENCODED_MAX];
+    const uint64_t first = e->time - 50; /* as if an event before it had been read, too */
+    struct codec c = {.time = first, .thread = e->thread.v};
+    const struct block block = {.stream = 1,
+                                .thread = e->thread.v,
+                                .pos = pos,
+                                .pos_end = pos + 100,
+                                .first = first,
+                                .last = e->time,
+                                .events = claimed,
+                                .len = (uint32_t)(codec_put_event(&c, raw, e) - raw)};
+    cr_assert_eq(writer_put_events(w, &block, 1, raw, block.len, NULL), 0);
+}
+
+Test(analysis, a_block_that_claims_more_events_than_it_has)
+{
+    struct writer w;
+    int fd = memfd_create("trace", 0);
+    cr_assert_eq(writer_init(&w, fd, &b.header, NULL), 0);
+    cr_assert_eq(
+        writer_put_defs(&w, b.defs.p, b.defs.len, b.n_defs, (struct defs_span){0, 0}, NULL), 0);
+    struct event e = {.time = BUILDER_START + 100, .thread = ann, .kind = EV_wait_enter};
+    e.wait_enter.lock = lock;
+    put_block(&w, &e, 0, 3);
+    e = (struct event){.time = BUILDER_START + 300, .thread = ann, .kind = EV_wait_exit};
+    e.wait_exit.lock = lock;
+    put_block(&w, &e, 100, 1);
+    cr_assert_eq(writer_close(&w, TRACE_CLOSED, BUILDER_START + 1000, NULL), 0);
+    writer_fini(&w);
+    cr_assert_eq(trace_open_fd(&t, fd, "short", NULL), 0);
+    run_trace();
+    cr_assert_eq(t->n_damaged, 1);
+    cr_assert_eq(stats(ann)->unknown, 1);
+    cr_assert_eq(stats(ann)->state[STATE_WAITING].ns, 0);
+}
+
+/* --- sites ------------------------------------------------------------------------------------ */
+
+Test(analysis, the_site_is_the_innermost_frame_outside_the_jdk)
+{
+    stack_id deep =
+        builder_stack(&b, "java.util.Hashtable.put:480 jdk.internal.X.y:3 shop.Main.add:7");
+    stack_id twin =
+        builder_stack(&b, "java.util.Hashtable.put:480 shop.Main.add:7 shop.Main.main:9");
+    stack_id jdk = builder_stack(&b, "java.lang.Object.wait0:native java.lang.Thread.run:840");
+    ADD(&b, 1, ann, 100, monitor_contended_enter, .lock = lock, .stack = deep);
+    ADD(&b, 1, ann, 150, monitor_contended_entered, .lock = lock);
+    ADD(&b, 1, ann, 200, monitor_contended_enter, .lock = lock, .stack = twin);
+    ADD(&b, 1, ann, 230, monitor_contended_entered, .lock = lock);
+    ADD(&b, 1, ann, 300, monitor_contended_enter, .lock = lock, .stack = jdk);
+    ADD(&b, 1, ann, 310, monitor_contended_entered, .lock = lock);
+    run(1000);
+    struct site *s;
+    size_t n;
+    char text[LABEL_MAX];
+    cr_assert_eq(sites_list(&a->sites, EVERY_CLASS, &s, &n), 0);
+    cr_assert_eq(n, 2);
+    cr_assert_eq(s[0].blocked.count, 2);
+    cr_assert_eq(s[0].blocked.ns, 80);
+    cr_assert_eq(s[0].blocked.max, 50);
+    label_method(t, s[0].app.method, text, sizeof text);
+    cr_assert_str_eq(text, "shop.Main.add");
+    label_line(t, s[0].app, text, sizeof text);
+    cr_assert_str_eq(text, "Main.java:7");
+    label_method(t, s[0].top.method, text, sizeof text);
+    cr_assert_str_eq(text, "java.util.Hashtable.put");
+    label_method(t, s[1].app.method, text, sizeof text);
+    cr_assert_str_eq(text, "java.lang.Object.wait0");
+    label_line(t, s[1].app, text, sizeof text);
+    cr_assert_str_eq(text, "native");
+}
+
+Test(analysis, callers_of_the_same_jdk_method_are_different_sites)
+{
+    block(1, ann, 100, 130, lock);
+    stack = builder_stack(&b, "java.util.Hashtable.put:480 shop.Main.add:7");
+    block(1, ann, 200, 220, lock);
+    stack = builder_stack(&b, "java.util.Hashtable.put:480 shop.Main.sub:8");
+    block(1, ann, 300, 310, lock);
+    run(1000);
+    struct site *s;
+    size_t n;
+    cr_assert_eq(sites_list(&a->sites, EVERY_CLASS, &s, &n), 0);
+    cr_assert_eq(n, 3);
+    cr_assert_eq(s[1].blocked.ns, 20);
+    cr_assert_eq(s[2].blocked.ns, 10);
+}
+
+/* --- labels ----------------------------------------------------------------------------------- */
+
+Test(analysis, thread_labels)
+{
+    thread_id twin = builder_thread(&b, "ann"),
+              nameless = builder_thread_flags(&b, "", THREAD_VIRTUAL);
+    run(1000);
+    char text[LABEL_MAX];
+    label_thread(&a->threads, t, ann.v, text, sizeof text);
+    cr_assert_str_eq(text, "ann#11");
+    label_thread(&a->threads, t, twin.v, text, sizeof text);
+    cr_assert_str_eq(text, "ann#13");
+    label_thread(&a->threads, t, bob.v, text, sizeof text);
+    cr_assert_str_eq(text, "bob");
+    label_thread(&a->threads, t, nameless.v, text, sizeof text);
+    cr_assert_str_eq(text, "#14");
+    label_thread(&a->threads, t, 0, text, sizeof text);
+    cr_assert_str_eq(text, "unknown");
+}
+
+/* --- findings --------------------------------------------------------------------------------- */
+
+static const struct rule_finding *findings(size_t *n)
+{
+    struct rule_finding *f;
+    cr_assert_eq(rules_apply(a, &f, n, NULL), 0);
+    return f;
+}
+
+Test(analysis, a_dominant_lock)
+{
+    block(1, ann, 1000, 9001000, lock);
+    block(1, ann, 9100000, 9101000, other_lock);
+    run(10000000);
+    size_t n;
+    const struct rule_finding *f = findings(&n);
+    cr_assert_eq(n, 1);
+    cr_assert_str_eq(f->rule, "dominant-lock");
+    cr_assert_str_eq(f->text,
+                     "shop.Order: 1 thread queued 1 time for 9.0 ms in all; longest 9.0 ms; "
+                     "mostly at Order.java:88 in shop.Order.submit; owner mostly bob (100 %)");
+    cr_assert_eq(f->threads.n, 1);
+    cr_assert_eq(f->threads.v[0], ann.v);
+    cr_assert_eq(f->locks.v[0], lock.v);
+    cr_assert_eq(f->stacks.v[0], stack.v);
+    cr_assert_eq(f->from, BUILDER_START + 1000);
+    cr_assert_eq(f->to, BUILDER_START + 9001000);
+}
+
+Test(analysis, many_owners)
+{
+    for (uint64_t i = 0; i < 10; i++) {
+        bob = builder_thread(&b, "owner");
+        block(1, ann, 1000000 * i, 1000000 * i + 1000, lock);
+    }
+    run(100000000);
+    size_t n;
+    const struct rule_finding *f = findings(&n);
+    cr_assert(strstr(f->text, "; 10 different owners, none for more than 11 %"), "%s", f->text);
+}
+
+Test(analysis, threads_still_blocked)
+{
+    ADD(&b, 1, ann, 100, monitor_contended_enter, .lock = lock, .owner = bob, .stack = stack);
+    run(3000000100);
+    size_t n;
+    const struct rule_finding *f = findings(&n);
+    cr_assert_eq(n, 2);
+    cr_assert_str_eq(f[0].rule, "still-blocked");
+    cr_assert_str_eq(f[0].text, "shop.Order: 1 thread was still blocked when the recording ended; "
+                                "ann for 3.0 s, at whose beginning bob owned it");
+    cr_assert_str_eq(f[1].rule, "dominant-lock");
+}
+
+Test(analysis, any_moment_finds_some_thread_blocked)
+{
+    ADD(&b, 1, ann, 100, monitor_contended_enter, .lock = lock, .owner = bob, .stack = stack);
+    run(3000100);
+    size_t n;
+    cr_assert_str_eq(findings(&n)->rule, "dominant-lock");
+}
+
+Test(analysis, losses_are_the_first_finding)
+{
+    ADD(&b, 1, ann, 200, lost, .cause = LOSS_ring_full, .count = 5);
+    run(1000);
+    size_t n;
+    const struct rule_finding *f = findings(&n);
+    cr_assert_eq(n, 1);
+    cr_assert_str_eq(f->rule, "events-lost");
+}
+
+Test(analysis, nothing_to_find)
+{
+    ADD0(&b, 1, ann, 200, thread_start);
+    run(1000);
+    size_t n;
+    findings(&n);
+    cr_assert_eq(n, 0);
+}
+
+Test(analysis, a_lock_that_hardly_matters_is_no_finding)
+{
+    block(1, ann, 0, 1000000, lock);
+    block(1, ann, 2000000, 2004000, other_lock);
+    run(10000000);
+    size_t n;
+    findings(&n);
+    cr_assert_eq(n, 1);
+}

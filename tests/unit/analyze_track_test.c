@@ -1,0 +1,360 @@
+#include "analyze/track.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything a track hands out, as it comes. */
+struct log {
+    struct interval v[100];
+    size_t n;
+};
+
+static int take(void *self, const struct interval *v, size_t n)
+{
+    struct log *l = self;
+    memcpy(l->v + l->n, v, n * sizeof *v);
+    l->n += n;
+    return 0;
+}
+
+static struct log got;
+static struct interval_sink sink = {take, &got};
+static struct intervals out;
+static struct gaps gaps;
+static const struct track_env env = {&out, &gaps};
+static struct track tr;
+
+static void begin(void)
+{
+    got.n = 0;
+    intervals_init(&out, (struct interval_sinks){&sink, 1});
+    gaps = (struct gaps){0};
+    track_init(&tr, 7, false);
+}
+
+static void end(void)
+{
+    gaps_fini(&gaps);
+}
+
+TestSuite(track, .init = begin, .fini = end);
+
+static void apply(int action, int state, uint32_t object, uint64_t time)
+{
+    const struct op op = {.time = time,
+                          .thread = 7,
+                          .object = object,
+                          .other = object + 100,
+                          .stack = object + 200,
+                          .action = (uint8_t)action,
+                          .state = (uint8_t)state};
+    track_apply(&tr, &op, &env);
+}
+
+static void finish(uint64_t end_time)
+{
+    track_finish(&tr, end_time, &env);
+    intervals_flush(&out);
+}
+
+static void expect(size_t i, int state, unsigned flags, uint64_t start, uint64_t stop, uint64_t ns)
+{
+    cr_assert_lt(i, got.n, "interval %zu is missing", i);
+    cr_assert_eq(got.v[i].state, state, "%zu: state %d", i, got.v[i].state);
+    cr_assert_eq(got.v[i].flags, flags, "%zu: flags %d", i, got.v[i].flags);
+    cr_assert_eq(got.v[i].start, start, "%zu: start %lu", i, got.v[i].start);
+    cr_assert_eq(got.v[i].end, stop, "%zu: end %lu", i, got.v[i].end);
+    cr_assert_eq(got.v[i].ns, ns, "%zu: ns %lu", i, got.v[i].ns);
+}
+
+Test(track, enter_and_entered_pair)
+{
+    apply(OP_OPEN, STATE_BLOCKED, 3, 100);
+    apply(OP_CLOSE, STATE_BLOCKED, 3, 150);
+    apply(OP_OPEN, STATE_WAITING, 4, 160);
+    apply(OP_CLOSE, STATE_WAITING, 4, 190);
+    finish(1000);
+    cr_assert_eq(got.n, 2);
+    expect(0, STATE_BLOCKED, 0, 100, 150, 50);
+    expect(1, STATE_WAITING, 0, 160, 190, 30);
+    cr_assert_eq(got.v[0].thread, 7);
+    cr_assert_eq(got.v[0].lock.v, 3);
+    cr_assert_eq(got.v[0].other, 103);
+    cr_assert_eq(got.v[0].stack.v, 203);
+    cr_assert(!tr.incomplete);
+}
+
+Test(track, an_open_wait_lasts_to_the_end)
+{
+    apply(OP_OPEN, STATE_BLOCKED, 3, 100);
+    finish(1000);
+    cr_assert_eq(got.n, 1);
+    expect(0, STATE_BLOCKED, INTERVAL_OPEN, 100, 1000, 900);
+    cr_assert(!tr.incomplete);
+}
+
+Test(track, a_second_enter_proves_that_an_entered_is_missing)
+{
+    apply(OP_OPEN, STATE_BLOCKED, 3, 100);
+    apply(OP_OPEN, STATE_BLOCKED, 4, 200);
+    apply(OP_CLOSE, STATE_BLOCKED, 4, 250);
+    finish(1000);
+    cr_assert_eq(got.n, 2);
+    expect(0, STATE_BLOCKED, INTERVAL_UNKNOWN, 100, 100, 0);
+    expect(1, STATE_BLOCKED, 0, 200, 250, 50);
+    cr_assert(tr.incomplete);
+}
+
+Test(track, another_kind_of_end_does_not_close)
+{
+    apply(OP_OPEN, STATE_BLOCKED, 3, 100);
+    apply(OP_CLOSE, STATE_WAITING, 3, 200);
+    finish(1000);
+    cr_assert_eq(got.n, 2);
+    expect(0, STATE_BLOCKED, INTERVAL_UNKNOWN, 100, 100, 0);
+    expect(1, STATE_WAITING, INTERVAL_UNKNOWN, 200, 200, 0);
+    cr_assert(tr.incomplete);
+}
+
+Test(track, another_object_does_not_close)
+{
+    apply(OP_OPEN, STATE_BLOCKED, 3, 100);
+    apply(OP_CLOSE, STATE_BLOCKED, 4, 200);
+    finish(1000);
+    cr_assert_eq(got.n, 2);
+    expect(0, STATE_BLOCKED, INTERVAL_UNKNOWN, 100, 100, 0);
+    expect(1, STATE_BLOCKED, INTERVAL_UNKNOWN, 200, 200, 0);
+}
+
+Test(track, a_wait_takes_no_other_monitor_on_the_way)
+{
+    apply(OP_OPEN, STATE_WAITING, 3, 100);
+    apply(OP_OPEN, STATE_BLOCKED, 4, 150);
+    apply(OP_CLOSE, STATE_BLOCKED, 4, 170);
+    finish(1000);
+    cr_assert_eq(got.n, 2);
+    expect(0, STATE_WAITING, INTERVAL_UNKNOWN, 100, 100, 0);
+    expect(1, STATE_BLOCKED, 0, 150, 170, 20);
+    cr_assert(tr.incomplete);
+}
+
+Test(track, lost_events_make_a_thread_incomplete_whatever_is_open)
+{
+    apply(OP_BREAK, 0, 0, 150);
+    finish(1000);
+    cr_assert_eq(got.n, 0);
+    cr_assert(tr.incomplete);
+}
+
+Test(track, lost_events_break_what_is_open)
+{
+    apply(OP_OPEN, STATE_WAITING, 3, 100);
+    apply(OP_BREAK, 0, 0, 150);
+    apply(OP_CLOSE, STATE_WAITING, 3, 200);
+    finish(1000);
+    cr_assert_eq(got.n, 2);
+    expect(0, STATE_WAITING, INTERVAL_UNKNOWN, 100, 100, 0);
+    expect(1, STATE_WAITING, INTERVAL_UNKNOWN, 200, 200, 0);
+    cr_assert(tr.incomplete);
+}
+
+Test(track, reacquiring_inside_a_wait_is_not_counted_twice)
+{
+    apply(OP_OPEN, STATE_WAITING, 3, 100);
+    apply(OP_OPEN, STATE_BLOCKED, 3, 150);
+    apply(OP_CLOSE, STATE_BLOCKED, 3, 170);
+    apply(OP_CLOSE, STATE_WAITING, 3, 200);
+    finish(1000);
+    cr_assert_eq(got.n, 2);
+    expect(0, STATE_BLOCKED, 0, 150, 170, 20);
+    expect(1, STATE_WAITING, 0, 100, 200, 80);
+    cr_assert(!tr.incomplete);
+}
+
+Test(track, reacquired_without_an_enter_is_kept_apart)
+{
+    apply(OP_OPEN, STATE_WAITING, 3, 100);
+    apply(OP_CLOSE, STATE_BLOCKED, 3, 170);
+    apply(OP_CLOSE, STATE_WAITING, 3, 200);
+    finish(1000);
+    cr_assert_eq(got.n, 2);
+    expect(0, STATE_BLOCKED, INTERVAL_REACQUIRED, 170, 170, 0);
+    expect(1, STATE_WAITING, 0, 100, 200, 100);
+    cr_assert(!tr.incomplete);
+}
+
+Test(track, a_virtual_thread_may_say_so_after_the_wait)
+{
+    track_init(&tr, 7, true);
+    apply(OP_OPEN, STATE_WAITING, 3, 100);
+    apply(OP_CLOSE, STATE_WAITING, 3, 200);
+    apply(OP_CLOSE, STATE_BLOCKED, 3, 210);
+    finish(1000);
+    cr_assert_eq(got.n, 2);
+    expect(1, STATE_BLOCKED, INTERVAL_REACQUIRED, 210, 210, 0);
+    cr_assert(!tr.incomplete);
+}
+
+Test(track, a_platform_thread_that_says_so_has_lost_the_enter)
+{
+    apply(OP_CLOSE, STATE_BLOCKED, 3, 210);
+    finish(1000);
+    expect(0, STATE_BLOCKED, INTERVAL_UNKNOWN, 210, 210, 0);
+    cr_assert(tr.incomplete);
+}
+
+Test(track, a_join_swallows_its_waits)
+{
+    apply(OP_OPEN, STATE_JOINING, 0, 100);
+    apply(OP_OPEN, STATE_WAITING, 5, 110);
+    apply(OP_OPEN, STATE_BLOCKED, 5, 120);
+    apply(OP_CLOSE, STATE_BLOCKED, 5, 130);
+    apply(OP_CLOSE, STATE_WAITING, 5, 140);
+    apply(OP_CLOSE, STATE_JOINING, 0, 150);
+    apply(OP_OPEN, STATE_WAITING, 5, 160);
+    apply(OP_CLOSE, STATE_WAITING, 5, 170);
+    finish(1000);
+    cr_assert_eq(got.n, 2);
+    expect(0, STATE_JOINING, 0, 100, 150, 50);
+    cr_assert_eq(got.v[0].lock.v, 0);
+    expect(1, STATE_WAITING, 0, 160, 170, 10);
+    cr_assert(!tr.incomplete);
+}
+
+Test(track, an_open_wait_inside_an_open_join)
+{
+    apply(OP_OPEN, STATE_JOINING, 0, 100);
+    apply(OP_OPEN, STATE_WAITING, 5, 110);
+    finish(200);
+    cr_assert_eq(got.n, 1);
+    expect(0, STATE_JOINING, INTERVAL_OPEN, 100, 200, 100);
+}
+
+Test(track, nested_open_waits_do_not_add_up_to_more_than_the_time)
+{
+    apply(OP_OPEN, STATE_WAITING, 5, 100);
+    apply(OP_OPEN, STATE_BLOCKED, 5, 150);
+    finish(200);
+    cr_assert_eq(got.n, 2);
+    expect(0, STATE_BLOCKED, INTERVAL_OPEN, 150, 200, 50);
+    expect(1, STATE_WAITING, INTERVAL_OPEN, 100, 200, 50);
+}
+
+Test(track, an_ended_thread_waits_for_nothing)
+{
+    apply(OP_OPEN, STATE_BLOCKED, 3, 100);
+    apply(OP_END, 0, 0, 150);
+    finish(1000);
+    cr_assert_eq(got.n, 1);
+    expect(0, STATE_BLOCKED, INTERVAL_UNKNOWN, 100, 100, 0);
+}
+
+Test(track, what_begins_after_the_end_is_not_open_for_ever)
+{
+    apply(OP_END, 0, 0, 150);
+    apply(OP_OPEN, STATE_BLOCKED, 3, 160);
+    finish(1000);
+    cr_assert_eq(got.n, 1);
+    expect(0, STATE_BLOCKED, INTERVAL_UNKNOWN, 160, 160, 0);
+}
+
+Test(track, a_gap_of_any_stream_may_hold_the_end_for_a_thread_that_roams)
+{
+    track_init(&tr, 7, true);
+    gaps_add(&gaps, 500, 600);
+    apply(OP_OPEN, STATE_BLOCKED, 3, 100);
+    finish(1000);
+    cr_assert_eq(got.n, 1);
+    expect(0, STATE_BLOCKED, INTERVAL_UNKNOWN, 100, 100, 0);
+}
+
+static void still_open(int state, uint32_t object, uint64_t since)
+{
+    const struct op op = {
+        .time = since, .thread = 7, .object = object, .action = OP_OPEN, .state = (uint8_t)state};
+    track_still_open(&tr, &op, &env);
+}
+
+Test(track, a_wait_that_began_before_the_trace)
+{
+    still_open(STATE_WAITING, 3, 50);
+    finish(1000);
+    cr_assert_eq(got.n, 1);
+    expect(0, STATE_WAITING, INTERVAL_OPEN, 50, 1000, 950);
+    cr_assert(!tr.incomplete);
+}
+
+Test(track, what_the_recorder_says_is_open_and_is_known_already)
+{
+    apply(OP_OPEN, STATE_WAITING, 3, 100);
+    still_open(STATE_WAITING, 3, 100);
+    finish(1000);
+    cr_assert_eq(got.n, 1);
+    expect(0, STATE_WAITING, INTERVAL_OPEN, 100, 1000, 900);
+}
+
+Test(track, what_the_recorder_says_is_open_and_cannot_be)
+{
+    apply(OP_OPEN, STATE_WAITING, 3, 100);
+    apply(OP_CLOSE, STATE_WAITING, 3, 150);
+    still_open(STATE_BLOCKED, 4, 120);
+    finish(1000);
+    cr_assert_eq(got.n, 1);
+    cr_assert(tr.incomplete);
+}
+
+Test(track, a_gap_of_the_stream_breaks)
+{
+    gaps_add(&gaps, 120, 130);
+    apply(OP_OPEN, STATE_WAITING, 3, 100);
+    apply(OP_CLOSE, STATE_WAITING, 3, 150);
+    apply(OP_OPEN, STATE_WAITING, 3, 160);
+    apply(OP_CLOSE, STATE_WAITING, 3, 170);
+    finish(1000);
+    cr_assert_eq(got.n, 2);
+    expect(0, STATE_WAITING, INTERVAL_UNKNOWN, 100, 100, 0);
+    expect(1, STATE_WAITING, 0, 160, 170, 10);
+}
+
+Test(track, a_gap_behind_the_last_event)
+{
+    apply(OP_OPEN, STATE_WAITING, 3, 100);
+    track_gap(&tr, 100, &env);
+    finish(1000);
+    cr_assert_eq(got.n, 1);
+    expect(0, STATE_WAITING, INTERVAL_UNKNOWN, 100, 100, 0);
+}
+
+Test(track, time_never_runs_backwards)
+{
+    apply(OP_OPEN, STATE_BLOCKED, 3, 100);
+    apply(OP_CLOSE, STATE_BLOCKED, 3, 60);
+    apply(OP_OPEN, STATE_BLOCKED, 3, 70);
+    apply(OP_CLOSE, STATE_BLOCKED, 3, 120);
+    finish(1000);
+    expect(0, STATE_BLOCKED, 0, 100, 100, 0);
+    expect(1, STATE_BLOCKED, 0, 100, 120, 20);
+    cr_assert(tr.incomplete);
+}
+
+/* Whatever happens, a thread's own times do not overlap. */
+Test(track, random_ops_keep_the_sum)
+{
+    srand(11);
+    for (int round = 0; round < 5000; round++) {
+        uint64_t now = 0, sum = 0;
+        begin();
+        track_init(&tr, 7, rand() % 2);
+        for (int i = 0; i < 30; i++)
+            apply(rand() % 12 ? rand() % 2 : rand() % 5, rand() % STATE_LIMIT,
+                  (uint32_t)rand() % 2 + 1, now += (uint64_t)rand() % 5);
+        finish(now + 3);
+        for (size_t i = 0; i < got.n; i++) {
+            sum += got.v[i].ns;
+            cr_assert_leq(got.v[i].ns, got.v[i].end - got.v[i].start);
+        }
+        cr_assert_leq(sum, now + 3);
+        cr_assert_eq(tr.depth, 0);
+    }
+}

@@ -1,0 +1,186 @@
+/* owner_test.c - owners read from memory that looks like a JVM's, in the ways of JDK 17 and of
+ * JDK 25. */
+#include "hotspot/owner.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A JavaThread and an ObjectMonitor with just the fields that are read. */
+struct fake_thread {
+    uintptr_t pending_monitor;
+    uint64_t monitor_owner_id;
+    uintptr_t stack_base, stack_size;
+    struct {
+        uint32_t top;
+        uintptr_t slots[8];
+    } lock_stack;
+    uintptr_t osthread;
+};
+struct fake_monitor {
+    uint64_t owner;
+};
+struct fake_os {
+    char pad[12];
+    uint32_t tid;
+};
+
+static struct vm_layout layout(bool tid)
+{
+    struct vm_layout l;
+    memset(&l, 0xff, sizeof l);
+    l.pending_monitor = offsetof(struct fake_thread, pending_monitor);
+    l.stack_base = offsetof(struct fake_thread, stack_base);
+    l.stack_size = offsetof(struct fake_thread, stack_size);
+    l.osthread = offsetof(struct fake_thread, osthread);
+    l.os_thread_id = offsetof(struct fake_os, tid);
+    l.monitor_owner = offsetof(struct fake_monitor, owner);
+    l.owner_is_tid = tid;
+    if (tid) {
+        l.monitor_owner_id = offsetof(struct fake_thread, monitor_owner_id);
+        l.lock_stack = offsetof(struct fake_thread, lock_stack);
+        l.lock_stack_top = 0;
+        l.lock_stack_base = 8;
+    }
+    return l;
+}
+
+static uint32_t lock_stack_top(int entries)
+{
+    return (uint32_t)(offsetof(struct fake_thread, lock_stack) + 8 + (size_t)entries * 8);
+}
+
+static struct fake_thread threads[3];
+static struct fake_monitor monitor;
+static struct thread_table *table;
+
+static void set_up(bool tid)
+{
+    struct vm_layout l = layout(tid);
+    memset(threads, 0, sizeof threads);
+    cr_assert_eq(thread_table_new(&table, &l, true), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        threads[i].stack_base = 0x100000u * (i + 2);
+        threads[i].stack_size = 0x80000;
+        threads[i].monitor_owner_id = 30 + i;
+        threads[i].lock_stack.top = lock_stack_top(0);
+        cr_assert(thread_table_add(table, (uintptr_t)&threads[i], 30 + i, i + 1));
+    }
+    threads[0].pending_monitor = (uintptr_t)&monitor;
+}
+
+static struct owner ask(const uintptr_t *oop)
+{
+    return owner_find(table, (uintptr_t)&threads[0], oop);
+}
+
+Test(owner, jdk17_java_thread_or_stack_address)
+{
+    set_up(false);
+    monitor.owner = 0;
+    cr_assert_eq(ask(NULL).id, 0, "just released");
+    monitor.owner = (uintptr_t)&threads[2];
+    cr_assert_eq(ask(NULL).id, 3);
+    monitor.owner = 0x300000 - 8; /* in the second thread's stack */
+    cr_assert_eq(ask(NULL).id, 2);
+    monitor.owner = 0x300000 - 0x80000;
+    cr_assert_eq(ask(NULL).id, 2, "its lowest byte");
+    monitor.owner = 0x300000 - 0x80000 - 8;
+    cr_assert_eq(ask(NULL).id, 0, "below it");
+    monitor.owner = 0x300000;
+    cr_assert_eq(ask(NULL).id, 0, "above it");
+    thread_table_remove(table, 32);
+    monitor.owner = (uintptr_t)&threads[2];
+    cr_assert_eq(ask(NULL).id, 0, "ended");
+    threads[0].pending_monitor = 0;
+    cr_assert_eq(ask(NULL).id, 0, "not blocking");
+}
+
+Test(owner, jdk25_thread_id)
+{
+    set_up(true);
+    monitor.owner = 31;
+    cr_assert_eq(ask(NULL).id, 2);
+    monitor.owner = 4711; /* a virtual thread that nobody met */
+    struct owner o = ask(NULL);
+    cr_assert(o.id == 0 && o.java_tid == 4711);
+    cr_assert(thread_table_add(table, 0, 4711, 99));
+    cr_assert_eq(ask(NULL).id, 99);
+    monitor.owner = 2; /* being deflated */
+    cr_assert(ask(NULL).id == 0 && ask(NULL).java_tid == 0);
+}
+
+Test(owner, jdk25_anonymous)
+{
+    uintptr_t oop = 0xabcdef00;
+    set_up(true);
+    monitor.owner = 1;
+    cr_assert_eq(ask(&oop).id, 0, "on no lock stack");
+    threads[1].lock_stack.slots[0] = 0x1111;
+    threads[1].lock_stack.slots[1] = oop;
+    threads[1].lock_stack.top = lock_stack_top(1);
+    cr_assert_eq(ask(&oop).id, 0, "above the top");
+    threads[1].lock_stack.top = lock_stack_top(2);
+    cr_assert_eq(ask(&oop).id, 2);
+    threads[1].monitor_owner_id = 500; /* a virtual thread is mounted there */
+    cr_assert_eq(ask(&oop).java_tid, 500);
+    cr_assert_eq(ask(NULL).id, 0);
+    threads[1].lock_stack.top = 0xffffffff; /* not a lock stack */
+    cr_assert_eq(ask(&oop).id, 0);
+}
+
+Test(owner, os_thread_ids)
+{
+    struct fake_os os = {.tid = 1234};
+    struct vm_layout l = layout(false);
+    struct fake_thread t = {.osthread = (uintptr_t)&os};
+    cr_assert_eq(os_thread_id(&l, (uintptr_t)&t), 1234);
+    t.osthread = 0;
+    cr_assert_eq(os_thread_id(&l, (uintptr_t)&t), 0);
+    cr_assert_eq(os_thread_id(&l, 0), 0);
+}
+
+/* --- a search never sees a thread that was removed ----------------------------------------------
+ */
+
+static _Atomic bool stop;
+
+static void *search(void *arg)
+{
+    uintptr_t oop = 0x7777;
+    uint64_t *found = arg;
+    while (!atomic_load(&stop))
+        *found += ask(&oop).id != 0;
+    return NULL;
+}
+
+Test(owner, threads_come_and_go_under_searches)
+{
+    enum { ROUNDS = 3000 };
+    set_up(true);
+    monitor.owner = 1;
+    uint64_t found[2] = {0};
+    pthread_t t[2];
+    atomic_store(&stop, false);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&t[i], NULL, search, &found[i]);
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        struct fake_thread *f =
+            malloc(sizeof *f); /* freed below: a search that lags is a use after free */
+        memset(f, 0, sizeof *f);
+        f->monitor_owner_id = 1000 + i;
+        f->lock_stack.slots[0] = 0x7777;
+        f->lock_stack.top = lock_stack_top(1);
+        cr_assert(thread_table_add(table, (uintptr_t)f, 1000 + i, (uint32_t)(100 + i)));
+        cr_assert_eq(thread_table_find(table, 1000 + i), 100 + i);
+        thread_table_remove(table, 1000 + i);
+        memset(f, 0xee, sizeof *f);
+        free(f);
+        cr_assert_eq(thread_table_find(table, 1000 + i), 0);
+    }
+    atomic_store(&stop, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], NULL);
+}

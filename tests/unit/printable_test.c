@@ -1,0 +1,113 @@
+#include "cli/printable.h"
+
+#include <criterion/criterion.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *utf8_of(const char *in)
+{
+    static char out[200];
+    printable_utf8(in, out, sizeof out);
+    return out;
+}
+
+static const char *text_of(const char *in, bool utf8)
+{
+    static char out[200];
+    printable_text(in, utf8, out, sizeof out);
+    return out;
+}
+
+Test(printable, valid_text_stays)
+{
+    cr_assert_str_eq(utf8_of("worker-1"), "worker-1");
+    cr_assert_str_eq(utf8_of("\xc3\xa4\xe2\x82\xac\xf0\x9f\x90\x8b"),
+                     "\xc3\xa4\xe2\x82\xac\xf0\x9f\x90\x8b");
+    cr_assert_str_eq(utf8_of(""), "");
+}
+
+Test(printable, broken_bytes_become_one_mark_each)
+{
+#define MARK "\xef\xbf\xbd"
+    static const char *const t[][2] = {
+        {"a\xff"
+         "b",
+         "a" MARK "b"},
+        {"\xc3", MARK},                            /* cut off */
+        {"\xc0\x80", MARK MARK},                   /* overlong NUL */
+        {"\xe0\x80\xaf", MARK MARK MARK},          /* overlong slash */
+        {"\xed\xa0\x80", MARK MARK MARK},          /* half of a surrogate pair */
+        {"\xf4\x90\x80\x80", MARK MARK MARK MARK}, /* beyond Unicode */
+        {"\x80x", MARK "x"},
+        {"\xe2\x82x", MARK MARK "x"},
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        cr_assert_str_eq(utf8_of(t[i][0]), t[i][1], "%zu", i);
+}
+
+Test(printable, any_bytes_give_valid_text_that_fits)
+{
+    srand(5);
+    for (int round = 0; round < 20000; round++) {
+        char in[30], out[24];
+        size_t n = (size_t)rand() % sizeof in;
+        for (size_t i = 0; i < n; i++)
+            in[i] = (char)(1 + rand() % 255);
+        in[n < sizeof in ? n : sizeof in - 1] = 0;
+        printable_utf8(in, out, sizeof out);
+        cr_assert_lt(strlen(out), sizeof out);
+        for (const char *p = out; *p;)
+            cr_assert_neq(utf8_next(&p), UINT32_MAX);
+    }
+}
+
+Test(printable, terminals_get_no_controls)
+{
+    cr_assert_str_eq(text_of("a\033[31mb\n\tc\x7f", true), "a?[31mb??c?");
+    cr_assert_str_eq(text_of("\xc2\x9b"
+                             "31m",
+                             true),
+                     "?31m", "the one-byte escape of C1");
+    cr_assert_str_eq(text_of("\xe2\x80\xae"
+                             "abc",
+                             true),
+                     "?abc", "right-to-left override");
+    cr_assert_str_eq(text_of("\xc3\xa4", true), "\xc3\xa4");
+    cr_assert_str_eq(text_of("\xc3\xa4", false), "?");
+}
+
+Test(printable, cut_keeps_both_ends)
+{
+    static const struct {
+        const char *text;
+        size_t width;
+        const char *want;
+    } t[] = {{"short", 5, "short"},           {"abcdefghij", 9, "abc...hij"},
+             {"abcdefghij", 8, "ab...hij"},   {"abcdefghij", 3, "aij"},
+             {"abcdefghij", 2, "aj"},         {"abcdefghij", 0, ""},
+             {"abcdefghij", 10, "abcdefghij"}};
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        char text[40];
+        strcpy(text, t[i].text);
+        printable_cut(text, t[i].width);
+        cr_assert_str_eq(text, t[i].want, "%zu: %s", i, text);
+    }
+}
+
+Test(printable, wide_characters_count_twice)
+{
+    cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
+    char text[] =
+        "\xe4\xb8\xad\xe6\x96\x87\xe4\xb8\xad\xe6\x96\x87\xe4\xb8\xad\xe6\x96\x87"; /* 6 characters
+                                                                                     */
+    cr_assert_eq(printable_width(text), 12);
+    for (size_t width = 12; width-- > 0;) {
+        char copy[sizeof text];
+        strcpy(copy, text);
+        printable_cut(copy, width);
+        cr_assert_leq(printable_width(copy), width);
+        for (const char *p = copy; *p;)
+            cr_assert_neq(utf8_next(&p), UINT32_MAX);
+    }
+}

@@ -1,0 +1,155 @@
+# shellcheck shell=sh disable=SC2034 # variables for the scripts that source this
+# lib.sh - what the workload scripts share.  Sourced by them, never run:
+#
+#     . "${0%/*}/lib.sh"
+#     workload "$@"                     # JDK_HOME OUTDIR [--short] [--plain | --recorded]
+#
+# Without an option a workload runs without the agent, then recorded by $ORCA (default:
+# build/release/orca), and compares.  --plain runs only the first (no agent needed), --recorded only
+# the second, both for tests/bench/run.  --short does less work.
+#
+# OUTDIR keeps, per run R (plain or recorded), R.out, R.err, R.status and R.measure ("KEY NUMBER" lines,
+# seconds and cpu_seconds first: what the benchmark compares), and recorded.otrace; all else is in a temporary directory, $tmp,
+# that goes away.  A workload that finds a fault says why on its last line and exits with 1; one that
+# cannot run here says "SKIP why" and exits with 77.
+
+ORCA=${ORCA:-$(cd "${0%/*}/../.." && pwd)/build/release/orca}
+
+workload() {
+    [ $# -ge 2 ] || usage
+    jdk=$1
+    out=$2
+    shift 2
+    short=no
+    runs='plain recorded'
+    for option; do
+        case $option in
+        --short) short=yes ;;
+        --plain) runs=plain ;;
+        --recorded) runs=recorded ;;
+        *) usage ;;
+        esac
+    done
+    [ -x "$jdk/bin/java" ] || fail "no bin/java in $jdk"
+    case $runs in
+    *recorded*) [ -x "$ORCA" ] || fail "no such command: $ORCA" ;;
+    esac
+    mkdir -p "$out" || exit 1
+    out=$(cd "$out" && pwd)
+    tmp=$(mktemp -d "${TMPDIR:-/tmp}/orca-workload.XXXXXX") || exit 1
+    child=
+    trap 'stop_child; rm -rf "$tmp"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS JDK_JAVAC_OPTIONS _JAVA_OPTIONS
+    export LC_ALL=C.UTF-8
+}
+
+usage() {
+    echo "usage: ${0##*/} JDK_HOME OUTDIR [--short] [--plain | --recorded]" >&2
+    exit 2
+}
+
+fail() {
+    echo "$*"
+    exit 1
+}
+
+skip() {
+    echo "SKIP $*"
+    exit 77
+}
+
+# Ends the program under test, if the script is left while it runs.
+stop_child() {
+    [ -n "$child" ] || return 0
+    kill -TERM "$child" 2>/dev/null
+    sleep 1
+    kill -KILL "$child" 2>/dev/null
+    wait "$child" 2>/dev/null
+}
+
+# Starts COMMAND as run R in the background: $child.  SECONDS bounds it.
+start() { # R SECONDS COMMAND...
+    run=$1
+    limit=$2
+    shift 2
+    case $run in
+    recorded)
+        rm -f "$out/recorded.otrace"
+        set -- "$ORCA" record -o "$out/recorded.otrace" -- "$@"
+        ;;
+    esac
+    # Here, not in the background: who watches the log must not find that of an older run.
+    : >"$out/$run.out"
+    : >"$out/$run.err"
+    began=$(date +%s%N)
+    timeout -k 5 "$limit" "$@" >"$out/$run.out" 2>"$out/$run.err" </dev/null &
+    child=$!
+}
+
+# Seconds of processor time of the children waited for so far, into $cpu.
+children_cpu() {
+    times >"$tmp/times"
+    cpu=$(sed -e 1d -e 's/[ms]/ /g' "$tmp/times" | awk '{ print $1 * 60 + $2 + $3 * 60 + $4 }')
+}
+
+# Waits for it: $status, and the time it took, by the clock and of the processors, as measures.
+finish() {
+    children_cpu
+    before=$cpu
+    wait "$child"
+    status=$?
+    child=
+    children_cpu
+    measure seconds "$(($(date +%s%N) - began))e-9"
+    measure cpu_seconds "$(echo "$cpu $before" | awk '{ print $1 - $2 }')"
+    echo "$status" >"$out/$run.status"
+    case $status in
+    124 | 137) fail "$run: still running after $limit s (or killed): $out/$run.err" ;;
+    esac
+}
+
+run() {
+    start "$@"
+    finish
+}
+
+# Notes a figure about the current run; the first one of a key replaces an older run's file.
+measure() { # KEY NUMBER
+    [ "$1" != seconds ] || : >"$out/$run.measure"
+    echo "$1 $2" | awk '{ printf "%s %.6g\n", $1, $2 }' >>"$out/$run.measure"
+}
+
+# Standard error without what the JVM and orca say about being recorded.
+own_errors() { # R
+    grep -v -e '^Picked up JAVA_TOOL_OPTIONS: ' -e '^orca: ' "$out/$1.err"
+}
+
+# The last thing run R said, for a complaint about it.
+last_words() { # R
+    { cat "$out/$1.out"; own_errors "$1"; } | grep -v '^ *$' | tail -n 1 | cut -c 1-200
+}
+
+# The number called KEY in `orca info --json`; 0 when there is none.
+trace_number() { # KEY
+    number=$(tr -d ' \n' <"$out/info.json" | grep -o "\"$1\":[0-9]*" | head -n 1 | cut -d : -f 2)
+    echo "${number:-0}"
+}
+
+# Is the trace complete, readable, and about a program with THREADS threads or more?
+check_trace() { # THREADS
+    trace=$out/recorded.otrace
+    [ -s "$trace" ] || fail "recorded: no trace: $(grep '^orca: ' "$out/recorded.err" | tail -n 1)"
+    for command in info report; do
+        timeout 60 "$ORCA" $command "$trace" >"$out/$command.txt" 2>"$out/$command.err" ||
+            fail "orca $command failed: $(head -n 1 "$out/$command.err")"
+        [ -s "$out/$command.txt" ] || fail "orca $command printed nothing"
+    done
+    timeout 60 "$ORCA" info --json "$trace" >"$out/info.json" 2>"$out/info.err" ||
+        fail "orca info --json failed: $(head -n 1 "$out/info.err")"
+    grep -q '"state": "complete"' "$out/info.json" || fail "the trace is not complete: $out/info.txt"
+    [ "$(trace_number damaged)" = 0 ] || fail "the trace is damaged: $out/info.txt"
+    [ "$(trace_number lost_total)" = 0 ] || fail "events were lost: $out/info.txt"
+    [ "$(trace_number threads)" -ge "$1" ] || fail "too few threads in the trace: $out/info.txt"
+}

@@ -1,0 +1,82 @@
+#!/bin/sh
+# tomcat.sh JDK_HOME OUTDIR [--short] [--plain | --recorded] - Tomcat 10 and its examples under load.
+#
+# A private Tomcat instance on a free port of 127.0.0.1 answers 32 connections for 20 s (--short: 4 s),
+# after 1 s of warm-up.
+# Every answer must be a 2xx, and SIGTERM must end the server cleanly (exit status 143 or 0).
+# Measures of its own: requests, requests_per_s.
+set -u
+# shellcheck source=tests/workloads/lib.sh
+. "${0%/*}/lib.sh"
+workload "$@"
+
+seconds=20
+[ $short = no ] || seconds=4
+for command in wrk tomcat10-instance-create pgrep; do
+    command -v $command >/dev/null || skip "no $command (Debian: wrk tomcat10-user procps)"
+done
+context=/etc/tomcat10/Catalina/localhost/examples.xml
+[ -e $context ] || skip "no $context (Debian: tomcat10-examples)"
+
+# Requests on 32 connections; the first ones, for which Tomcat compiles its JSPs, make a run of their own.
+load() { # LOG SECONDS
+    timeout $(($2 + 30)) wrk -t2 -c32 -d"$2s" --timeout 20s -s "${0%/*}/tomcat.lua" \
+        "http://127.0.0.1:$port/" >"$out/$1" 2>&1 ||
+        fail "$r: wrk ended with exit status $?: $(tail -n 1 "$out/$1")"
+    grep -q 'Non-2xx\|Socket errors' "$out/$1" &&
+        fail "$r: $(grep 'Non-2xx\|Socket errors' "$out/$1" | tr -s ' ')"
+    return 0
+}
+
+for r in $runs; do
+    # The creator asks, on a terminal, when its ports are in use; the port is our affair (below).
+    tomcat10-instance-create "$tmp/$r" >"$tmp/create.log" 2>&1 </dev/null
+    [ -f "$tmp/$r/conf/server.xml" ] || fail "no instance: $(tail -n 1 "$tmp/create.log")"
+    # Port 0: the kernel chooses, the log says what.  No shutdown port.
+    sed -i -e 's/Connector port="8080"/Connector address="127.0.0.1" port="0"/' \
+        -e 's/Server port="8005"/Server port="-1"/' "$tmp/$r/conf/server.xml"
+    mkdir -p "$tmp/$r/conf/Catalina/localhost"
+    cp $context "$tmp/$r/conf/Catalina/localhost/"
+
+    start "$r" $((seconds + 120)) env JAVA_HOME="$jdk" JRE_HOME="$jdk" CATALINA_BASE="$tmp/$r" \
+        CATALINA_HOME=/usr/share/tomcat10 CATALINA_OPTS=-Djava.security.egd=file:/dev/urandom \
+        /usr/share/tomcat10/bin/catalina.sh run
+    port=
+    tries=0
+    while [ $tries -lt 300 ] && kill -0 $child 2>/dev/null; do
+        if grep -q 'Server startup in' "$out/$r.err"; then
+            port=$(sed -n 's/.*"http-nio-127\.0\.0\.1-auto-[0-9]*-\([0-9]*\)".*/\1/p' "$out/$r.err" |
+                head -n 1)
+            break
+        fi
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    [ -n "$port" ] || fail "$r: Tomcat did not start: $(last_words "$r")"
+
+    load "$r.warmup" 1
+    load "$r.wrk" $seconds
+
+    # To the program itself, not to timeout: orca has to pass it on.
+    kill -TERM "$(pgrep -P $child)"
+    finish
+    case $status in
+    0 | 143) ;;
+    *) fail "$r: exit status $status after SIGTERM: $(last_words "$r")" ;;
+    esac
+    requests=$(awk '/requests in/ { print $1 }' "$out/$r.wrk")
+    [ "${requests:-0}" -ge 100 ] || fail "$r: only ${requests:-no} requests"
+    grep -q 'SEVERE' "$out/$r.err" && fail "$r: Tomcat complains: $(grep -m 1 SEVERE "$out/$r.err")"
+    grep -q 'Destroying ProtocolHandler' "$out/$r.err" || fail "$r: Tomcat did not stop cleanly"
+    measure requests "$requests"
+    measure requests_per_s "$(awk '/^Requests\/sec/ { print $2 }' "$out/$r.wrk")"
+done
+
+case $runs in
+*recorded*)
+    check_trace 20
+    [ "$(trace_number monitor_contended_enter)" -gt 0 ] ||
+        fail "no contended monitor in the trace: $out/info.txt"
+    ;;
+esac
+echo "$requests requests"
