@@ -22,9 +22,15 @@ method_of() { # WAY
     esac
 }
 
-# The one lock of each way; threads also meet on locks of the JDK, when classes are loaded.
+# A class's name as a regular expression.
+quoted_class() { # WAY
+    class_of "$1" | sed 's/[][$.]/\\&/g'
+}
+
+# The one lock of each way; threads also meet on locks of the JDK, when classes are loaded and threads end.
 lock_of() { # WAY
-    sed -n "s/^[^ ]* $1-[012] monitor_contended_enter \(lock=[0-9]*\) .* owner=holder-$1 .*/\1/p" events | sort -u
+    sed -n "s/^[^ ]* $1-[012] monitor_contended_enter \(lock=[0-9]*\) class=$(quoted_class "$1") .* owner=holder-$1 .*/\1/p" events |
+        sort -u
 }
 
 # Each thread of a way: one enter and one entered, on one lock, at least 20 ms apart.
@@ -40,7 +46,7 @@ check_way() { # WAY [LINES]
             if ($1 - from[$2] < 0.020) print "too short: " $0
         }
         END { print enters, entereds }' events)" "3 3"
-    same "$(matching "^[^ ]* $way-[012] monitor_contended_enter .* class=$(class_of "$way" | sed 's/[][$.]/\\&/g') .* owner=holder-$way .* at=$(method_of "$way" | sed 's/[$.]/\\&/g')\(Contention\.java:($line${lines:+|$((line + 1))})\)")" 3
+    same "$(matching "^[^ ]* $way-[012] monitor_contended_enter .* class=$(quoted_class "$way") .* owner=holder-$way .* at=$(method_of "$way" | sed 's/[$.]/\\&/g')\(Contention\.java:($line${lines:+|$((line + 1))})\)")" 3
 }
 
 test_ways_to_write_it() {
