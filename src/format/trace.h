@@ -108,6 +108,7 @@ struct trace {
     struct trace_stream *streams;
     size_t n_streams;
 
+    uint64_t n_put;       /* events ever written to the file, overwritten ones included */
     uint64_t n_events;    /* in readable chunk headers */
     uint64_t first, last; /* times of the earliest and latest event; both 0 when there is none */
     bool complete;        /* closed, recovered or stopped: nothing more will be appended */

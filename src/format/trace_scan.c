@@ -161,9 +161,12 @@ static int add_blocks(struct trace *t, size_t chunk, size_t *cap)
         return -ENOMEM;
     ssize_t n = fdio_pread_some(t->fd, dir, c->h.dir_len, c->offset + CHUNK_HEADER_SIZE);
     const uint8_t *p = dir, *end = dir + c->h.dir_len;
-    uint64_t raw = 0;
-    bool ok = n == (ssize_t)c->h.dir_len && chunk_body_hash(dir, (size_t)n) == c->h.dir_hash;
+    uint64_t raw = 0, before = 0;
+    bool ok = n == (ssize_t)c->h.dir_len && chunk_body_hash(dir, (size_t)n) == c->h.dir_hash &&
+              (p = varint_get(p, end, &before));
     int rc = 0;
+    if (ok)
+        t->n_put = max_u64(t->n_put, before + c->h.events);
     while (ok && p < end && rc == 0) {
         struct trace_block b = {.chunk = (uint32_t)chunk, .raw_from = (uint32_t)raw};
         ok = (p = block_get(p, end, &b.b, c->h.first)) && (raw += b.b.len) <= c->h.raw_len;
@@ -251,6 +254,15 @@ static void drop_torn(struct trace *t)
     t->n_chunks--;
 }
 
+/* How many events a circle that nobody closed has overwritten. */
+static uint64_t count_evicted(const struct trace *t)
+{
+    uint64_t there = 0;
+    for (size_t i = 0; i < t->n_chunks; i++)
+        there += t->chunks[i].h.type == CHUNK_EVENTS ? t->chunks[i].h.events : 0;
+    return t->n_put > there ? t->n_put - there : 0;
+}
+
 int trace_scan(struct trace *t, struct err *err)
 {
     int64_t size = fdio_size(t->fd);
@@ -273,6 +285,8 @@ int trace_scan(struct trace *t, struct err *err)
     for (size_t i = 0; i < t->n_chunks && rc == 0; i++)
         if (t->chunks[i].h.type == CHUNK_EVENTS)
             rc = add_blocks(t, i, &cap);
+    if (t->header.capacity && !t->complete)
+        t->header.evicted_events = count_evicted(t);
     if (rc == 0) {
         sort(t->blocks, t->n_blocks, sizeof *t->blocks, by_stream);
         drop_repeated(t);

@@ -329,12 +329,14 @@ int writer_put_events(struct writer *w, const struct block *blocks, size_t n, co
         h.events += blocks[i].events;
     }
     struct buf dir = {0};
+    varint_append(&dir, w->events);
     for (size_t i = 0; i < n; i++)
         block_put(&dir, &blocks[i], h.first);
     int rc = fill_scratch(w, &h, &dir, raw, len, err);
     buf_fini(&dir);
     TRY(rc);
     TRY(put_chunk(w, &h, err));
+    w->events += h.events;
     return keep_definitions(w, err);
 }
 

@@ -40,6 +40,7 @@ struct writer {
     struct writer_ref *refs; /* live chunks, oldest first: refs[head .. n_refs) */
     size_t head, n_refs, cap_refs;
     uint64_t defs_bytes; /* of live chunks of definitions */
+    uint64_t events;     /* put so far, overwritten ones included */
     void *zstd;
     struct buf scratch;
     uint64_t chunks, bytes; /* written so far, for statistics */
@@ -54,7 +55,7 @@ void writer_header_init(struct file_header *h);
 
 /* Go on with a trace that was cut: `header` as read, `at` behind its last good chunk, `seq` beyond
  * every chunk's.  The refs of the chunks that are there are added with writer_add_ref, oldest
- * first. */
+ * first; w->events is the caller's to set. */
 int writer_resume(struct writer *w, int fd, const struct file_header *header, uint64_t at,
                   uint64_t seq, struct err *err);
 int writer_add_ref(struct writer *w, const struct writer_ref *ref);

@@ -11,8 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A trace is empty for the instant between its creation and its header. */
+/* A trace is empty for the instant between its creation and its header, and its rings have no name
+ * for another one. */
 enum { FRESH_S = 5 };
+
+static bool fresh(const struct stat *st)
+{
+    return time(NULL) - st->st_mtime < FRESH_S;
+}
 
 /* 1: an Orca trace, 2: an empty file that may become one, 0: nothing, -EEXIST: something else. */
 static int look(const char *path, struct err *err)
@@ -26,7 +32,7 @@ static int look(const char *path, struct err *err)
     if (fd >= 0)
         close(fd);
     if (n == 0) /* made by another JVM a moment ago, or left over */
-        return time(NULL) - st.st_mtime < FRESH_S ? 2 : 1;
+        return fresh(&st) ? 2 : 1;
     if (n == (ssize_t)sizeof magic && memcmp(magic, FILE_MAGIC, sizeof magic) == 0)
         return 1;
     return err_set(err, -EEXIST,
@@ -67,6 +73,16 @@ static int add_pid(char *path, size_t n)
     return len < 0 || (size_t)len >= n ? -ENAMETOOLONG : 0;
 }
 
+/* enum recover_state of the trace that is there, without touching it. */
+static int state_of(const char *path)
+{
+    struct stat st;
+    int state = recover_probe(path, NULL);
+    if (state == RECOVER_GONE && lstat(path, &st) == 0 && fresh(&st))
+        return RECOVER_LIVE;
+    return state;
+}
+
 int place_trace(char *path, size_t n, int keep, struct err *err)
 {
     char asked[RING_PATH_MAX];
@@ -74,7 +90,7 @@ int place_trace(char *path, size_t n, int keep, struct err *err)
     int there = look(path, err);
     if (there <= 0)
         return there;
-    int state = there == 2 ? RECOVER_LIVE : recover_probe(path, NULL);
+    int state = there == 2 ? RECOVER_LIVE : state_of(path);
     if (state == RECOVER_NOTHING && !keep) {
         int gone = remove_old(path);
         if (gone < 0)

@@ -26,19 +26,23 @@ void recorder_count_loss(struct recorder *rec, enum loss_cause cause, uint64_t n
 /* --- opening ------------------------------------------------------------------------------------
  */
 
-/* The region, and its name in the header when it is not the one expected. */
-static int open_region(struct recorder *rec, const struct recorder_opts *o, struct err *err)
+/* The trace file, with its header, and then the name of the region that the header speaks of. */
+static int open_trace(struct recorder *rec, const struct recorder_opts *o,
+                      const struct file_header *header, struct err *err)
 {
-    struct file_header *h = &rec->writer.header;
-    uint64_t mem = o->ring_mem ? o->ring_mem : RING_MEM_DEFAULT;
-    TRY(region_create(&rec->region, o->ringdir, o->path, mem, h->id, err));
-    if (strcmp(h->ring_path, rec->region.path) == 0)
-        return 0;
-    snprintf(h->ring_path, sizeof h->ring_path, "%s", rec->region.path);
-    int rc = writer_put_header(&rec->writer, err);
+    rec->fd = fdio_open_private(o->path, O_EXCL, err);
+    TRY(rec->fd);
+    int rc = writer_init(&rec->writer, rec->fd, header, err);
     if (rc < 0) {
-        region_unlink(&rec->region);
-        region_close(&rec->region);
+        err_prefix(err, rc, "%s", o->path);
+    } else {
+        rc = region_publish(&rec->region, err);
+        if (rc < 0)
+            writer_fini(&rec->writer);
+    }
+    if (rc < 0) {
+        close(rec->fd);
+        unlink(o->path);
     }
     return rc;
 }
@@ -48,20 +52,13 @@ static int open_files(struct recorder *rec, const struct recorder_opts *o, struc
     struct file_header header;
     writer_header_init(&header);
     header.capacity = o->maxsize;
-    region_first_path(header.ring_path, sizeof header.ring_path, o->ringdir, header.id);
-    rec->fd = fdio_open_private(o->path, O_EXCL, err);
-    TRY(rec->fd);
-    int rc = writer_init(&rec->writer, rec->fd, &header, err);
+    uint64_t mem = o->ring_mem ? o->ring_mem : RING_MEM_DEFAULT;
+    TRY(region_create(&rec->region, o->ringdir, o->path, mem, header.id, err));
+    snprintf(header.ring_path, sizeof header.ring_path, "%s", rec->region.path);
+    int rc = open_trace(rec, o, &header, err);
     if (rc < 0) {
-        err_prefix(err, rc, "%s", o->path);
-    } else {
-        rc = open_region(rec, o, err);
-        if (rc < 0)
-            writer_fini(&rec->writer);
-    }
-    if (rc < 0) {
-        close(rec->fd);
-        unlink(o->path);
+        region_unlink(&rec->region);
+        region_close(&rec->region);
     }
     return rc;
 }

@@ -119,6 +119,7 @@ static int resume_writer(struct recovery *r, int fd, struct err *err)
     if (!t->header.capacity && ftruncate(fd, (off_t)at) < 0) /* the torn chunk, if there is one */
         return err_set(err, -errno, "%s", strerror(errno));
     TRY(writer_resume(&r->w, fd, &t->header, at, seq, err));
+    r->w.events = t->n_put;
     for (size_t i = 0; i < t->n_chunks; i++) {
         const struct trace_chunk *c = &t->chunks[i];
         struct writer_ref ref = {c->offset, c->h.seq, c->h.total_len, c->h.events, c->h.type};

@@ -46,14 +46,33 @@ static int map(struct region *r)
     return 0;
 }
 
-static int create_at(struct region *r, const char *path, uint64_t size, uint64_t fixed)
+/* "<dir>/orca-<pid>-<8 hex digits of the trace id>.rings" */
+static int name_in(char *out, size_t n, const char *dir, const uint8_t *id)
 {
-    int n = snprintf(r->path, sizeof r->path, "%s", path);
-    if (n < 0 || (size_t)n >= sizeof r->path)
-        return -ENAMETOOLONG;
-    r->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (r->fd < 0)
-        return -errno;
+    int len = snprintf(out, n, "%s/orca-%d-%02x%02x%02x%02x.rings", dir, (int)getpid(), id[0],
+                       id[1], id[2], id[3]);
+    return len < 0 || (size_t)len >= n ? -ENAMETOOLONG : 0;
+}
+
+/* A file without a name in `dir`; where that cannot be, or could not be named later, one at r->path.
+ */
+static int open_new(struct region *r, const char *dir)
+{
+    if (access("/proc/self/fd", X_OK) == 0) {
+        r->fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+        if (r->fd >= 0)
+            return 0;
+    }
+    r->fd = open(r->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    r->named = r->fd >= 0;
+    return r->fd < 0 ? -errno : 0;
+}
+
+static int create_in(struct region *r, const char *dir, const uint8_t *id, uint64_t size,
+                     uint64_t fixed)
+{
+    TRY(name_in(r->path, sizeof r->path, dir, id));
+    TRY(open_new(r, dir));
     r->size = size;
     int rc = ftruncate(r->fd, (off_t)size) < 0 ? -errno : 0;
     if (rc == 0)
@@ -63,22 +82,10 @@ static int create_at(struct region *r, const char *path, uint64_t size, uint64_t
     if (rc == 0)
         rc = map(r);
     if (rc < 0) {
-        close(r->fd);
-        unlink(path);
+        region_unlink(r);
+        region_close(r);
     }
     return rc;
-}
-
-/* "<dir>/orca-<pid>-<8 hex digits of the trace id>.rings" */
-static void name_in(char *out, size_t n, const char *dir, const uint8_t *id)
-{
-    snprintf(out, n, "%s/orca-%d-%02x%02x%02x%02x.rings", dir, (int)getpid(), id[0], id[1], id[2],
-             id[3]);
-}
-
-void region_first_path(char *out, size_t n, const char *dir, const uint8_t trace_id[TRACE_ID_SIZE])
-{
-    name_in(out, n, dir ? dir : "/dev/shm", trace_id);
 }
 
 static void dir_of(char *out, size_t n, const char *path)
@@ -98,23 +105,19 @@ int region_create(struct region *r, const char *dir, const char *trace_path, uin
     uint64_t max_rings = mem / RING_SIZE_MIN;
     uint64_t ctl_offset = ALIGN_UP(sizeof(struct region_header), (uint64_t)PAGE);
     uint64_t data_offset = ALIGN_UP(ctl_offset + max_rings * RING_CTL_SIZE, (uint64_t)PAGE);
-    char beside[RING_PATH_MAX], path[2][RING_PATH_MAX + 64];
+    char beside[RING_PATH_MAX];
     dir_of(beside, sizeof beside, trace_path);
-    region_first_path(path[0], sizeof path[0], dir, trace_id);
-    name_in(path[1], sizeof path[1], beside, trace_id);
-    int rc = -1, first_rc = 0;
-    for (int i = 0; i < (dir ? 1 : 2) && rc < 0; i++) {
-        rc = create_at(r, path[i], data_offset + mem, ctl_offset);
-        first_rc = i == 0 ? rc : first_rc;
-    }
+    const char *const dirs[] = {dir ? dir : "/dev/shm", dir ? NULL : beside};
+    int rc = create_in(r, dirs[0], trace_id, data_offset + mem, ctl_offset), first_rc = rc;
+    if (rc < 0 && dirs[1])
+        rc = create_in(r, dirs[1], trace_id, data_offset + mem, ctl_offset);
     if (rc < 0)
-        return dir ? err_set(err, rc, "%s: cannot make the rings' shared memory: %s", path[0],
+        return dir ? err_set(err, rc, "%s: cannot make the rings' shared memory: %s", dir,
                              strerror(-rc))
-                   : err_set(
-                         err, rc,
-                         "cannot make the rings' shared memory: %s: %s; %s: %s; free some room or "
-                         "name another directory with ringdir=",
-                         path[0], strerror(-first_rc), path[1], strerror(-rc));
+                   : err_set(err, rc,
+                             "cannot make the rings' shared memory: %s: %s; %s: %s; free some room "
+                             "or name another directory with ringdir=",
+                             dirs[0], strerror(-first_rc), beside, strerror(-rc));
     struct region_header *h = r->h;
     h->size = r->size;
     memcpy(h->trace_id, trace_id, TRACE_ID_SIZE);
@@ -122,6 +125,19 @@ int region_create(struct region *r, const char *dir, const char *trace_path, uin
     h->data_offset = data_offset;
     h->max_rings = (uint32_t)max_rings;
     h->magic = REGION_MAGIC;
+    return 0;
+}
+
+int region_publish(struct region *r, struct err *err)
+{
+    char self[64];
+    if (r->named)
+        return 0;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", r->fd);
+    if (linkat(AT_FDCWD, self, AT_FDCWD, r->path, AT_SYMLINK_FOLLOW) < 0)
+        return err_set(err, -errno, "%s: cannot make the rings' shared memory: %s", r->path,
+                       strerror(errno));
+    r->named = true;
     return 0;
 }
 
@@ -144,6 +160,7 @@ int region_open_dead(struct region *r, const char *path, const uint8_t trace_id[
 {
     memset(r, 0, sizeof *r);
     snprintf(r->path, sizeof r->path, "%s", path);
+    r->named = true;
     r->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
     if (r->fd < 0)
         return err_set(err, -errno, "%s: %s", path, strerror(errno));
@@ -203,7 +220,9 @@ int region_reserve_data(struct region *r, uint64_t len)
 
 void region_unlink(struct region *r)
 {
-    unlink(r->path);
+    if (r->named)
+        unlink(r->path);
+    r->named = false;
 }
 
 void region_close(struct region *r)

@@ -9,7 +9,9 @@
  * At every instant each committed event is in exactly one of: the trace file, the staging area, a
  * ring; or in two of them, and then the stream positions [pos, pos_end) tell that it is the same
  * one. The JVM holds a POSIX lock on the file for as long as it lives (it is not inherited by a
- * fork); whoever gets the lock knows that the JVM is gone and may recover.
+ * fork); whoever gets the lock knows that the JVM is gone and may recover.  The file gets its name
+ * only when it is whole and locked and the trace's header names it: a JVM that is killed at its
+ * start leaves nothing that nobody knows of, and nobody meets a region half made.
  *
  * This file: layout, creation, opening.  The writers are ring.h (application threads), defs.h
  * (under a mutex) and drain.c (one thread).  No JVM. */
@@ -90,6 +92,7 @@ struct region {
     int fd;
     uint64_t size;
     uint64_t reserved_ctl, reserved_data; /* bytes with pages behind them, from their offsets */
+    bool named;                           /* the file is at `path`, not only to be there */
     char path[RING_PATH_MAX];
 };
 
@@ -99,14 +102,12 @@ static inline struct ring_ctl *region_ctl(const struct region_header *h, uint32_
 }
 
 /* Make a region for `mem` bytes of rings: in `dir`, or when dir is NULL in /dev/shm and, when that
- * has no room, beside `trace_path`.  Locked and private.  Errors name the places that were tried.
- */
+ * has no room, beside `trace_path`.  Locked and private; its name is in r->path and does not exist
+ * before region_publish (a file system without nameless files: it does).  Errors name the places
+ * that were tried. */
 int region_create(struct region *r, const char *dir, const char *trace_path, uint64_t mem,
                   const uint8_t trace_id[TRACE_ID_SIZE], struct err *err);
-
-/* Where region_create looks first: the trace's header names it before the region exists, so that a
- * JVM killed in between leaves nothing that nobody knows of. */
-void region_first_path(char *out, size_t n, const char *dir, const uint8_t trace_id[TRACE_ID_SIZE]);
+int region_publish(struct region *r, struct err *err);
 
 /* Map the region of a dead JVM and take its lock.  -EBUSY: the JVM lives (or another recovery
  * runs); -ENOENT: no such file; -EINVAL: not the region of this trace. */

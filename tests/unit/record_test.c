@@ -473,6 +473,12 @@ Test(recover, a_circle_killed_in_mid_write, .init = set_up, .fini = tear_down)
         cr_assert(s.last[1] == *progress || s.last[1] == *progress + 1, "%d: %u of %lu", after,
                   s.last[1], (unsigned long)*progress);
         cr_assert(s.events > 1000);
+        struct trace *t;
+        cr_assert_eq(trace_open(&t, path, &err), 0, "%s", err.msg);
+        uint64_t all = s.events + t->header.evicted_events;
+        cr_assert(all == *progress || all == *progress + 1, "%d: %lu of %lu", after,
+                  (unsigned long)all, (unsigned long)*progress);
+        trace_close(t);
     }
 }
 #endif

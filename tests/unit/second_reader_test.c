@@ -95,6 +95,7 @@ static size_t read_file(const uint8_t *d, size_t len, struct seen *out)
             cr_assert_eq(got, le(h + 16, 4));
             payload = raw;
         }
+        cr_assert_eq(leb(&dir), n); /* written before this chunk */
         while (dir < dir_end) {
             uint64_t v[8];
             for (int i = 0; i < 8; i++)
