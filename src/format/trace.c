@@ -13,6 +13,9 @@
 
 enum { PROBLEMS_MAX = 100 };
 
+/* How often a circle is read again because the recording was faster. */
+enum { OPEN_TRIES = 5 };
+
 void trace_note(struct trace *t, uint64_t offset, bool damage, const char *fmt, ...)
 {
     t->n_damaged += damage;
@@ -25,6 +28,27 @@ void trace_note(struct trace *t, uint64_t offset, bool damage, const char *fmt, 
     va_start(ap, fmt);
     vsnprintf(p->text, sizeof p->text, fmt, ap);
     va_end(ap);
+}
+
+static bool overwritten(const struct trace *t, const struct trace_chunk *c)
+{
+    uint8_t bytes[CHUNK_HEADER_SIZE];
+    struct chunk_header now;
+    if (!t->header.capacity || t->complete)
+        return false;
+    return fdio_pread_some(t->fd, bytes, sizeof bytes, c->offset) < (ssize_t)sizeof bytes ||
+           chunk_header_unpack(&now, t->header.id, c->offset, bytes) < 0 || now.seq != c->h.seq;
+}
+
+void trace_note_chunk(struct trace *t, size_t chunk, const char *why)
+{
+    const struct trace_chunk *c = &t->chunks[chunk];
+    bool gone = overwritten(t, c);
+    t->overtaken |= gone;
+    trace_note(t, c->offset, !gone, "chunk %llu at 0x%llx: %s, up to %u %s lost",
+               (unsigned long long)c->h.seq, (unsigned long long)c->offset,
+               gone ? "overwritten by the recording while it was read" : why, c->h.events,
+               c->h.type == CHUNK_DEFS ? "definitions" : "events");
 }
 
 static int load(struct trace *t, struct err *err)
@@ -46,6 +70,17 @@ static int load(struct trace *t, struct err *err)
     return 0;
 }
 
+/* Everything but the descriptor. */
+static void forget(struct trace *t)
+{
+    int fd = t->fd;
+    free(t->chunks);
+    free(t->blocks);
+    arena_fini(&t->arena);
+    memset(t, 0, sizeof *t);
+    t->fd = fd;
+}
+
 int trace_open_fd(struct trace **out, int fd, const char *name, struct err *err)
 {
     *out = NULL;
@@ -55,9 +90,13 @@ int trace_open_fd(struct trace **out, int fd, const char *name, struct err *err)
         return err_set(err, -ENOMEM, "%s: out of memory", name);
     }
     t->fd = fd;
-    arena_init(&t->arena, 0);
-    t->path = arena_strndup(&t->arena, name, strlen(name));
-    int rc = t->path ? load(t, err) : err_set(err, -ENOMEM, "out of memory");
+    int rc = 0;
+    for (int i = 0; i < OPEN_TRIES && rc == 0 && (i == 0 || t->overtaken); i++) {
+        forget(t);
+        arena_init(&t->arena, 0);
+        t->path = arena_strndup(&t->arena, name, strlen(name));
+        rc = t->path ? load(t, err) : err_set(err, -ENOMEM, "out of memory");
+    }
     if (rc < 0) {
         trace_close(t);
         return err_prefix(err, rc, "%s", name);
@@ -79,9 +118,7 @@ void trace_close(struct trace *t)
 {
     if (!t)
         return;
-    free(t->chunks);
-    free(t->blocks);
-    arena_fini(&t->arena);
+    forget(t);
     if (t->fd >= 0)
         close(t->fd);
     free(t);

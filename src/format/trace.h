@@ -112,6 +112,7 @@ struct trace {
     uint64_t n_events;    /* in readable chunk headers */
     uint64_t first, last; /* times of the earliest and latest event; both 0 when there is none */
     bool complete;        /* closed, recovered or stopped: nothing more will be appended */
+    bool overtaken;       /* chunks were overwritten by the recording while they were read */
 
     struct trace_problem *problems;
     size_t n_problems; /* kept: at most 100 */

@@ -242,10 +242,7 @@ static int each_chunk(struct load *l, void (*use)(struct load *, const struct de
         if (trace_read_payload(t, i, raw, &why) == 0)
             each_def(l, &t->chunks[i], raw, use, note);
         else if (note)
-            trace_note(t, t->chunks[i].offset, true,
-                       "chunk %llu at 0x%llx: %s, %u definitions lost",
-                       (unsigned long long)t->chunks[i].h.seq,
-                       (unsigned long long)t->chunks[i].offset, why.msg, t->chunks[i].h.events);
+            trace_note_chunk(t, i, why.msg);
     }
     free(raw);
     return l->oom ? err_set(err, -ENOMEM, "out of memory") : 0;

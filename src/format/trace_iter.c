@@ -54,8 +54,7 @@ static void note_bad(struct trace_iter *it, size_t chunk, const char *why)
     for (size_t i = 0; i < it->t->n_problems; i++)
         if (it->t->problems[i].offset == c->offset)
             return; /* an earlier iterator said so */
-    trace_note(it->t, c->offset, true, "chunk %llu at 0x%llx: %s, up to %u events lost",
-               (unsigned long long)c->h.seq, (unsigned long long)c->offset, why, c->h.events);
+    trace_note_chunk(it->t, chunk, why);
 }
 
 /* The raw payload of a chunk, cached; NULL when it cannot be read (noted). */

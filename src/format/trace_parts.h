@@ -11,6 +11,10 @@
 void trace_note(struct trace *t, uint64_t offset, bool damage, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Note that a chunk cannot be read, and why.  In a circle that is being recorded it may have been
+ * overwritten since it was found, which is no damage: then t->overtaken is set. */
+void trace_note_chunk(struct trace *t, size_t chunk, const char *why);
+
 /* Fill t->chunks (in the order of seq), t->blocks and t->streams. */
 int trace_scan(struct trace *t, struct err *err);
 

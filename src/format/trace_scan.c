@@ -186,8 +186,7 @@ static int add_blocks(struct trace *t, size_t chunk, size_t *cap)
     }
     free(dir);
     if (!ok)
-        trace_note(t, c->offset, true, "chunk %llu at 0x%llx: bad directory, %u events lost",
-                   (unsigned long long)c->h.seq, (unsigned long long)c->offset, c->h.events);
+        trace_note_chunk(t, chunk, "bad directory");
     return rc;
 }
 

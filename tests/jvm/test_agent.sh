@@ -124,6 +124,17 @@ test_loaded_twice() {
     [ ! -e second.otrace ] || fail "two traces"
     good_trace complete
 }
+# Another file has a state of its own, and must not record the same JVM a second time.
+test_two_copies() {
+    mkdir copy
+    cp "$AGENT" copy/liborca.so
+    run 3 with_agent "file=app.otrace,quiet" "-agentpath:$TMP/copy/liborca.so=file=second.otrace,quiet" Ends exit 3
+    same "$(cat out)" contended
+    has err "orca: the agent is already loaded ($AGENT): this second one is ignored"
+    same "$(grep -c '' err)" 1
+    [ ! -e second.otrace ] || fail "two traces"
+    good_trace complete
+}
 test_environment_and_command_line() {
     JAVA_TOOL_OPTIONS="-agentpath:$AGENT=file=app.otrace,quiet" \
         run 3 with_agent file=second.otrace,quiet Ends exit 3

@@ -111,6 +111,27 @@ test_two_jvms_with_one_name() {
     same "$(ls ./*.otrace | grep -c '')" 2
 }
 
+# All alive at the same time: each has a trace of its own, and it is whole.
+test_many_jvms_at_once_with_one_name() {
+    local i pids=()
+    for i in 1 2 3 4 5 6; do
+        "$JAVA" "$(agent "")" -Xmx32m -XX:+UseSerialGC -cp "$CLASSES" Ends wait >out$i 2>&1 &
+        pids+=($!)
+    done
+    for i in 1 2 3 4 5 6; do
+        wait_for 50 grep -q contended out$i
+    done
+    kill -TERM "${pids[@]}"
+    wait "${pids[@]}" 2>/dev/null
+    same "$(ls ./*.otrace | grep -c '')" 6
+    for i in ./*.otrace; do
+        info "$i"
+        same "$(value state) $(value lost_total) $(value damaged)" "complete 0 0"
+        value pid >>named
+    done
+    same "$(sort -n named | tr '\n' ' ')" "$(printf '%s\n' "${pids[@]}" | sort -n | tr '\n' ' ')"
+}
+
 test_pid_time_and_percent() {
     local before after stamp
     before=$(date +%Y%m%d-%H%M%S)

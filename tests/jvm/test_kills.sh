@@ -79,6 +79,49 @@ test_sigkill_of_a_flight_recorder() {
     check_counts
 }
 
+# The recovered trace says what a live one said: how much of the beginning is no longer there.
+test_sigkill_of_a_flight_recorder_that_has_overwritten() {
+    local live=0
+    start_traced maxsize=4m,full=block -Xmx48m -XX:+UseSerialGC WaitStorm 4 100000000
+    wait_for 30 test -s "$TRACE"
+    for _ in $(seq 400); do
+        info
+        live=$(value evicted_total)
+        [ "$live" -gt 0 ] && break
+        sleep 0.1
+    done
+    same "$(value state)" recording
+    at_least "$live" 1 "overwritten events while recording"
+    end_with KILL 137
+    good_trace recovered
+    at_least "$(value evicted_total)" "$live" "overwritten events"
+    "$ORCA" report "$TRACE" >report || fail "orca report"
+    has report "older events were overwritten"
+    events
+    same "$(matching ' storm-[0-3] wait_(enter|exit) ')" "$(matching ' storm-[0-3] wait_(enter|exit) lock=[0-9]* class=WaitStorm\$')"
+}
+
+# While it starts, loads the agent, or makes its files: nothing stays in shared memory.
+test_sigkill_at_the_start() {
+    local i seen=0
+    for i in $(seq 1 $((KILLS * 8))); do
+        start_traced "" -Xmx48m -XX:+UseSerialGC Ends wait
+        next_random 200
+        sleep 0.$(printf %03d $random)
+        kill -KILL "$jvm"
+        wait "$jvm" 2>/dev/null
+        if [ -s "$TRACE" ]; then
+            info
+            same "$(value state) $(value lost_total) $(value damaged)" "recovered 0 0"
+            seen=$((seen + 1))
+        fi
+        no_rings "$jvm"
+        rm -f "$TRACE"
+    done
+    echo "traces: $seen"
+    at_least "$seen" 1 "kills after the file was made"
+}
+
 # Recovery is killed, again and again; the last one completes it.
 test_kill_of_the_recovery() {
     local i k killed=0
