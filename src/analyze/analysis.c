@@ -111,7 +111,7 @@ uint64_t analysis_lost_events(const struct analysis *a)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < a->n_losses; i++)
-        if (a->losses[i].cause != LOSS_stack && a->losses[i].cause != LOSS_lock)
+        if (loss_causes[a->losses[i].cause].what == LOSS_OF_EVENT)
             n += a->losses[i].count;
     return n;
 }

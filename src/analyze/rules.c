@@ -81,8 +81,9 @@ static void find_losses(struct evidence *ev)
     say(f, "%s events were lost: every count and time here is a lower bound",
         human_count(lost).text);
     for (size_t i = 0; i < a->n_losses; i++)
-        say(f, "; %s: %s", loss_causes[a->losses[i].cause].name,
-            human_count(a->losses[i].count).text);
+        if (loss_causes[a->losses[i].cause].what == LOSS_OF_EVENT)
+            say(f, "; %s: %s", loss_causes[a->losses[i].cause].name,
+                human_count(a->losses[i].count).text);
 }
 
 /* --- still-blocked ---------------------------------------------------------------------------- */

@@ -166,12 +166,11 @@ static void print_head(const struct facts *f)
 
 static void print_losses(const struct trace *t)
 {
-    uint64_t lost = trace_lost(t);
-    if (!lost) {
-        row("losses", "none");
-        return;
-    }
-    row("losses", human_count(lost).text);
+    uint64_t lost = trace_lost(t), details = trace_lost_details(t);
+    char text[128];
+    snprintf(text, sizeof text, "%s%s%s", lost ? human_count(lost).text : "none",
+             details ? "; without stack or lock: " : "", details ? human_count(details).text : "");
+    row("losses", text);
     for (int i = 0; i < LOSS_LIMIT; i++)
         if (t->loss[i])
             printf("           %s %s: %s\n", human_count(t->loss[i]).text, loss_causes[i].name,

@@ -23,18 +23,22 @@ static const char *shown(const char *path)
 
 static void put_losses(const struct trace *t, struct buf *b)
 {
-    uint64_t lost = trace_lost(t);
-    if (lost == 0) {
+    uint64_t lost = trace_lost(t), details = trace_lost_details(t);
+    if (lost == 0)
         buf_puts(b, "none lost");
+    else
+        buf_printf(b, "%s lost", human_count(lost).text);
+    if (details)
+        buf_printf(b, ", %s without stack or lock", human_count(details).text);
+    if (lost == 0 && details == 0)
         return;
-    }
-    buf_printf(b, "%s lost (", human_count(lost).text);
-    const char *comma = "";
+    const char *before = " (";
     for (int cause = 0; cause < LOSS_LIMIT; cause++) {
         if (t->loss[cause] == 0)
             continue;
-        buf_printf(b, "%s%s %s", comma, loss_causes[cause].name, human_count(t->loss[cause]).text);
-        comma = ", ";
+        buf_printf(b, "%s%s %s", before, loss_causes[cause].name,
+                   human_count(t->loss[cause]).text);
+        before = ", ";
     }
     buf_putc(b, ')');
 }

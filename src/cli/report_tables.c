@@ -140,6 +140,8 @@ static void print_marks(const struct page *p)
     const struct report *r = p->r;
     unsigned marks = 0;
     struct buf b = {0};
+    if (r->n_threads == 0)
+        return;
     for (size_t i = 0; i < report_rows(r, r->n_threads); i++)
         marks |= marks_of(p, &r->a->threads.v[r->threads[i]]);
     for (int i = 0; i < MARKS; i++)
@@ -147,6 +149,9 @@ static void print_marks(const struct page *p)
             buf_printf(&b, "%s%s", b.len ? ", " : "", mark_texts[i]);
     if (marks)
         page_wrapped(p, STYLE_FAINT, "", buf_str(&b), 0);
+    page_wrapped(p, STYLE_FAINT, "",
+                 "rest: running, ready to run, or in a wait that was not recorded (park, I/O, ...)",
+                 0);
     buf_fini(&b);
 }
 
@@ -155,7 +160,7 @@ static const struct table_column thread_columns[] = {
     {"life", TABLE_RIGHT, false},        {"blocked", TABLE_RIGHT, false},
     {"blocked for", TABLE_RIGHT, false}, {"waited", TABLE_RIGHT, false},
     {"waited for", TABLE_RIGHT, false},  {"joined, slept", TABLE_RIGHT, false},
-    {"running", TABLE_RIGHT, false},
+    {"rest", TABLE_RIGHT, false},
 };
 
 /* Times that only some traces have get no column where they are nothing. */

@@ -54,9 +54,9 @@ const struct name_info event_groups[GROUP_LIMIT] = {
 #include "format/events.def"
 };
 
-const struct name_info loss_causes[LOSS_LIMIT] = {
-    {"none", ""},
-#define LOSS(number, name, doc) [number] = {#name, doc},
+const struct loss_info loss_causes[LOSS_LIMIT] = {
+    {"none", "", LOSS_OF_EVENT},
+#define LOSS(number, name, what, doc) [number] = {#name, doc, LOSS_OF_##what},
 #include "format/events.def"
 };
 

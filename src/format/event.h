@@ -45,7 +45,7 @@ enum def_kind {
 
 enum loss_cause {
     LOSS_none,
-#define LOSS(number, name, doc) LOSS_##name = (number),
+#define LOSS(number, name, what, doc) LOSS_##name = (number),
 #include "format/events.def"
     LOSS_LIMIT
 };
@@ -166,7 +166,12 @@ struct name_info {
     const char *name, *doc;
 };
 extern const struct name_info event_groups[GROUP_LIMIT];
-extern const struct name_info loss_causes[LOSS_LIMIT];
+
+struct loss_info {
+    const char *name, *doc;
+    enum loss_what { LOSS_OF_EVENT, LOSS_OF_DETAIL } what; /* a detail: the event itself is there */
+};
+extern const struct loss_info loss_causes[LOSS_LIMIT];
 
 /* The kind's number, or -1. */
 int event_kind_find(const char *name, size_t len);

@@ -148,12 +148,22 @@ const char *trace_info(const struct trace *t, const char *key, const char *other
     return otherwise;
 }
 
-uint64_t trace_lost(const struct trace *t)
+static uint64_t sum_losses(const struct trace *t, enum loss_what what)
 {
     uint64_t sum = 0;
     for (int i = 0; i < LOSS_LIMIT; i++)
-        sum += t->loss[i];
+        sum += loss_causes[i].what == what ? t->loss[i] : 0;
     return sum;
+}
+
+uint64_t trace_lost(const struct trace *t)
+{
+    return sum_losses(t, LOSS_OF_EVENT);
+}
+
+uint64_t trace_lost_details(const struct trace *t)
+{
+    return sum_losses(t, LOSS_OF_DETAIL);
 }
 
 int32_t trace_line(const struct trace *t, struct trace_frame f)

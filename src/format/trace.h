@@ -128,6 +128,10 @@ int trace_open_fd(struct trace **out, int fd, const char *name, struct err *err)
 
 void trace_close(struct trace *t);
 
+/* Add to t->problems, for readers of formats that are turned into a trace. */
+void trace_note(struct trace *t, uint64_t offset, bool damage, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* The definition of an id; for 0 and for ids without one, an entry with id 0 and the name "?".
  * Never NULL. */
 const struct trace_thread *trace_thread(const struct trace *t, thread_id id);
@@ -139,8 +143,9 @@ const struct trace_lock *trace_lock(const struct trace *t, lock_id id);
 /* The value of a DEF info, or `otherwise`. */
 const char *trace_info(const struct trace *t, const char *key, const char *otherwise);
 
-/* All losses added up. */
+/* Events lost, by all causes; and events that are there without their stack or lock. */
 uint64_t trace_lost(const struct trace *t);
+uint64_t trace_lost_details(const struct trace *t);
 
 /* Source line of a frame, or -1 when it is not known. */
 int32_t trace_line(const struct trace *t, struct trace_frame f);

@@ -7,10 +7,6 @@
 
 #include "format/trace.h"
 
-/* Note a problem; `damage` as in struct trace_problem. */
-void trace_note(struct trace *t, uint64_t offset, bool damage, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
 /* Note that a chunk cannot be read, and why.  In a circle that is being recorded it may have been
  * overwritten since it was found, which is no damage: then t->overtaken is set. */
 void trace_note_chunk(struct trace *t, size_t chunk, const char *why);

@@ -315,10 +315,10 @@ int intake_open(struct intake *in, struct trace **out, struct err *err)
     int fd = in->fd;
     in->fd = -1;
     TRY(trace_open_fd(out, fd, in->name, err));
-    /* trace.h: "problems[n_problems], at most 100", with room for them. */
-    struct trace *t = *out;
-    for (size_t i = 0; i < in->n_problems && t->n_problems < INTAKE_PROBLEMS; i++)
-        t->problems[t->n_problems++] = in->problems[i];
-    t->n_damaged += in->n_damaged;
+    size_t damaged = (*out)->n_damaged + in->n_damaged; /* more than are kept */
+    for (size_t i = 0; i < in->n_problems; i++)
+        trace_note(*out, in->problems[i].offset, in->problems[i].damage, "%s",
+                   in->problems[i].text);
+    (*out)->n_damaged = damaged;
     return 0;
 }

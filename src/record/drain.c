@@ -124,7 +124,8 @@ static void finish(struct recorder *rec, int rc, struct err *err)
         r->state = TRACE_STOPPED;
     }
     for (int i = 0; i < LOSS_LIMIT; i++)
-        r->lost += atomic_load_explicit(&rec->region.h->loss[i], memory_order_relaxed);
+        if (loss_causes[i].what == LOSS_OF_EVENT)
+            r->lost += atomic_load_explicit(&rec->region.h->loss[i], memory_order_relaxed);
     r->lost += rec->writer.header.unwritten_events;
     r->bytes = rec->writer.size;
     r->duration_ns = now - rec->writer.header.start_mono;
