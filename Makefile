@@ -181,7 +181,7 @@ check-includes:
 SOURCES = $(shell find src tests tools -name '*.[ch]')
 lint: check-includes
 	@find src -name '*.c' -print0 | xargs -0 -r -n 4 -P "$$(nproc)" sh -c \
-	  'clang-tidy --quiet --warnings-as-errors="*" "$$@" -- $(BASE_CFLAGS) $(JNI_INC)' lint
+	  'clang-tidy --quiet --warnings-as-errors="*" "$$@" -- $(BASE_CFLAGS) -DORCA_DEBUG $(JNI_INC)' lint
 fmt:
 	clang-format -i $(SOURCES)
 fmt-check:

@@ -38,8 +38,8 @@ static const char *const states[] = {
 };
 
 static const char *const state_texts[] = {
-    [TRACE_RECORDING] = "unfinished: the JVM was killed and its rings are gone; events after the "
-                        "last chunk are lost",
+    [TRACE_RECORDING] = ("unfinished: the JVM was killed and its rings are gone; events after the "
+                         "last chunk are lost"),
     [TRACE_CLOSED] = "complete",
     [TRACE_RECOVERED] = "recovered after the JVM was killed",
     [TRACE_STOPPED] = "stopped early: the file could not be written further",

@@ -36,8 +36,7 @@ static void put_losses(const struct trace *t, struct buf *b)
     for (int cause = 0; cause < LOSS_LIMIT; cause++) {
         if (t->loss[cause] == 0)
             continue;
-        buf_printf(b, "%s%s %s", before, loss_causes[cause].name,
-                   human_count(t->loss[cause]).text);
+        buf_printf(b, "%s%s %s", before, loss_causes[cause].name, human_count(t->loss[cause]).text);
         before = ", ";
     }
     buf_putc(b, ')');

@@ -43,9 +43,10 @@ struct file_header {
     uint64_t start_mono;       /* ns of CLOCK_MONOTONIC when the recording began */
     uint64_t start_real;       /* ns of CLOCK_REALTIME at the same moment */
     uint64_t end_mono;         /* 0 while recording */
-    uint64_t capacity;       /* the file's limit when it keeps the newest part (maxsize), else 0 */
-    uint64_t index_offset;   /* of the index chunk, 0: none */
-    uint64_t evicted_events; /* overwritten to keep the newest part; in the file valid once closed */
+    uint64_t capacity;     /* the file's limit when it keeps the newest part (maxsize), else 0 */
+    uint64_t index_offset; /* of the index chunk, 0: none */
+    uint64_t
+        evicted_events; /* overwritten to keep the newest part; in the file valid once closed */
     uint64_t unwritten_events; /* lost when the file could not be written further */
     struct codec_schema schema;
     char ring_path[RING_PATH_MAX]; /* shared memory of the recording, "" when there is none */

@@ -54,7 +54,8 @@ static int name_in(char *out, size_t n, const char *dir, const uint8_t *id)
     return len < 0 || (size_t)len >= n ? -ENAMETOOLONG : 0;
 }
 
-/* A file without a name in `dir`; where that cannot be, or could not be named later, one at r->path.
+/* A file without a name in `dir`; where that cannot be, or could not be named later, one at
+ * r->path.
  */
 static int open_new(struct region *r, const char *dir)
 {
