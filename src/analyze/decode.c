@@ -316,6 +316,10 @@ static int decode_events(struct decoder *d, struct trace_iter *it, struct err *e
             thread = thread_set_index(d->threads, e.thread);
             tr = thread ? switch_thread(d, s, thread) : NULL;
         }
+        if (d->damaged != d->t->n_damaged) { /* met on the way to this event */
+            gaps_add(&s->gaps, s->last, s->last);
+            add_problems(d);
+        }
         if (make_op(d, &e, &op)) {
             op.time = e.time;
             op.thread = thread;
@@ -324,42 +328,19 @@ static int decode_events(struct decoder *d, struct trace_iter *it, struct err *e
         if (!is_pure_wait[e.kind])
             note_event(d, s, thread, &e);
         s->last = e.time;
-        if (d->damaged !=
-            d->t->n_damaged) { /* the iterator, which is one event ahead, met damage */
-            gaps_add(&s->gaps, e.time, e.time);
-            add_problems(d);
-        }
         if (d->iv.rc)
             return err_set(err, d->iv.rc, "out of memory");
     }
+    add_problems(d);
     return rc;
 }
 
-/* A chunk holds blocks of many streams and is unpacked for each of them that is decoded by itself;
- * merging unpacks it once, but compares times at each event. */
-static bool merging_is_cheaper(const struct trace *t)
-{
-    return t->n_streams > 1 && t->n_blocks > 2 * t->n_chunks;
-}
-
-static int decode_merged(struct decoder *d, struct err *err)
+static int decode_blocks(struct decoder *d, struct err *err)
 {
     struct trace_iter *it;
-    TRY(trace_iter_open(&it, d->t, err));
+    TRY(trace_iter_open_blocks(&it, d->t, err));
     int rc = decode_events(d, it, err);
     trace_iter_close(it);
-    return rc;
-}
-
-static int decode_streams(struct decoder *d, struct err *err)
-{
-    int rc = 0;
-    for (size_t i = 0; i < d->t->n_streams && rc >= 0; i++) {
-        struct trace_iter *it;
-        TRY(trace_iter_open_stream(&it, d->t, i, err));
-        rc = decode_events(d, it, err);
-        trace_iter_close(it);
-    }
     return rc;
 }
 
@@ -453,7 +434,7 @@ static int take_open(void *self, const struct interval *v, size_t n)
 static int run(struct decoder *d, struct err *err)
 {
     TRY(begin_streams(d, err));
-    int rc = merging_is_cheaper(d->t) ? decode_merged(d, err) : decode_streams(d, err);
+    int rc = decode_blocks(d, err);
     for (size_t i = 0; i < d->t->n_streams; i++)
         end_stream(d, &d->streams[i]);
     TRY(rc);

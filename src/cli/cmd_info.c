@@ -61,15 +61,13 @@ static int collect(struct facts *f, struct err *err)
 {
     struct trace_iter *it;
     struct event e;
-    int rc = 0;
-    for (size_t s = 0; s < f->t->n_streams && rc >= 0; s++) {
-        TRY(trace_iter_open_stream(&it, f->t, s, err));
-        while ((rc = trace_iter_next(it, &e, NULL, err)) > 0) {
-            f->kinds[e.kind]++;
-            f->events++;
-        }
-        trace_iter_close(it);
+    int rc;
+    TRY(trace_iter_open_blocks(&it, f->t, err));
+    while ((rc = trace_iter_next(it, &e, NULL, err)) > 0) {
+        f->kinds[e.kind]++;
+        f->events++;
     }
+    trace_iter_close(it);
     f->end = f->t->header.end_mono ? f->t->header.end_mono : f->t->last;
     struct stat st;
     f->size = fstat(f->t->fd, &st) == 0 ? (uint64_t)st.st_size : 0;

@@ -1,6 +1,6 @@
-/* trace_iter.c - decode the events of one stream, or of all streams merged by time.
+/* trace_iter.c - decode the events of one stream, of all streams merged by time, or block by block.
  *
- * Each stream that takes part has one block's bytes in memory and one event decoded ahead; a heap
+ * Each stream that is merged has one block's bytes in memory and one event decoded ahead; a heap
  * keeps the streams by the time of that event.  A stream whose next block was not touched yet sits
  * in the heap with the block's first time, so that a chunk is read only when the merge has come to
  * it.  The last few payloads are cached, because blocks of one chunk are needed at about the same
@@ -16,7 +16,8 @@ enum { CACHE_SLOTS = 16 };
 struct source {
     uint64_t time; /* of `ahead`, or of the next block's first event */
     uint32_t stream;
-    uint32_t block, block_end; /* index into t->blocks: next block to load */
+    uint32_t block, block_end; /* next block to load: index into t->blocks, or into order */
+    uint32_t loaded_block;     /* index into t->blocks: whose events are decoded */
     bool loaded;               /* `ahead` is valid */
     uint8_t *bytes;
     size_t cap;
@@ -24,6 +25,12 @@ struct source {
     uint32_t left; /* events of this block not decoded yet */
     struct codec codec;
     struct event ahead;
+};
+
+/* A block and its stream, where blocks are not taken stream by stream. */
+struct turn {
+    uint32_t block, stream;
+    uint32_t chunk; /* the last one that holds an earlier part of the stream, or its own */
 };
 
 struct payload {
@@ -34,6 +41,7 @@ struct payload {
 
 struct trace_iter {
     struct trace *t;
+    struct turn *order; /* [t->n_blocks]; NULL: sources take their stream's blocks */
     struct source *sources;
     uint32_t *heap; /* indices into sources */
     size_t n_sources, n_heap;
@@ -95,7 +103,12 @@ static const uint8_t *payload(struct trace_iter *it, size_t chunk)
 
 static bool load_block(struct trace_iter *it, struct source *s)
 {
-    const struct trace_block *b = &it->t->blocks[s->block++];
+    uint32_t next = s->block++;
+    if (it->order) {
+        s->stream = it->order[next].stream;
+        next = it->order[next].block;
+    }
+    const struct trace_block *b = &it->t->blocks[next];
     const uint8_t *raw = payload(it, b->chunk);
     if (!raw)
         return false;
@@ -108,6 +121,7 @@ static bool load_block(struct trace_iter *it, struct source *s)
     }
     if (b->b.len)
         memcpy(s->bytes, raw + b->raw_from, b->b.len);
+    s->loaded_block = next;
     s->p = s->bytes;
     s->end = s->bytes + b->b.len;
     s->left = b->b.events;
@@ -115,19 +129,16 @@ static bool load_block(struct trace_iter *it, struct source *s)
     return true;
 }
 
-/* Decode the next event into `ahead`; false at the end of the stream. */
-static bool advance(struct trace_iter *it, struct source *s)
+/* Decode the source's next event; false at its end. */
+static bool advance(struct trace_iter *it, struct source *s, struct event *e)
 {
     for (;;) {
         if (s->left) {
             s->left--;
-            s->p = codec_get_event(&s->codec, &it->t->header.schema, s->p, s->end, &s->ahead);
-            if (s->p) {
-                s->time = s->ahead.time;
-                s->loaded = true;
+            s->p = codec_get_event(&s->codec, &it->t->header.schema, s->p, s->end, e);
+            if (s->p)
                 return true;
-            }
-            note_bad(it, it->t->blocks[s->block - 1].chunk, "events cannot be decoded");
+            note_bad(it, it->t->blocks[s->loaded_block].chunk, "events cannot be decoded");
             s->left = 0;
         }
         if (s->block == s->block_end)
@@ -207,9 +218,53 @@ int trace_iter_open_stream(struct trace_iter **out, struct trace *t, size_t stre
     return open_iter(out, t, stream, 1, err);
 }
 
+static int by_turn(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    if (x->chunk != y->chunk)
+        return x->chunk < y->chunk ? -1 : 1;
+    return (x->block > y->block) - (x->block < y->block); /* t->blocks: a stream's are in order */
+}
+
+int trace_iter_open_blocks(struct trace_iter **out, struct trace *t, struct err *err)
+{
+    *out = NULL;
+    struct turn *order = malloc((t->n_blocks + 1) * sizeof *order);
+    if (!order)
+        return err_set(err, -ENOMEM, "%s: out of memory", t->path);
+    for (size_t s = 0; s < t->n_streams; s++) {
+        const struct trace_stream *st = &t->streams[s];
+        uint32_t chunk = 0;
+        for (uint32_t i = st->first; i < st->first + st->count; i++) {
+            chunk = t->blocks[i].chunk > chunk ? t->blocks[i].chunk : chunk;
+            order[i] = (struct turn){i, (uint32_t)s, chunk};
+        }
+    }
+    if (t->n_blocks)
+        qsort(order, t->n_blocks, sizeof *order, by_turn);
+    int rc = open_iter(out, t, 0, t->n_blocks ? 1 : 0, err);
+    if (rc < 0) {
+        free(order);
+        return rc;
+    }
+    (*out)->order = order;
+    if (t->n_blocks) {
+        (*out)->sources[0].block = 0;
+        (*out)->sources[0].block_end = (uint32_t)t->n_blocks;
+    }
+    return 0;
+}
+
 int trace_iter_next(struct trace_iter *it, struct event *e, size_t *stream, struct err *err)
 {
     UNUSED(err);
+    if (it->n_sources == 1) { /* nothing to compare with: no event is decoded ahead */
+        if (!advance(it, it->sources, e))
+            return 0;
+        if (stream)
+            *stream = it->sources->stream;
+        return 1;
+    }
     while (it->n_heap) {
         struct source *s = &it->sources[it->heap[0]];
         bool have = s->loaded;
@@ -218,8 +273,9 @@ int trace_iter_next(struct trace_iter *it, struct event *e, size_t *stream, stru
             if (stream)
                 *stream = s->stream;
         }
-        s->loaded = false;
-        if (!advance(it, s)) {
+        s->loaded = advance(it, s, &s->ahead);
+        s->time = s->ahead.time;
+        if (!s->loaded) {
             free(s->bytes);
             s->bytes = NULL;
             it->heap[0] = it->heap[--it->n_heap];
@@ -240,6 +296,7 @@ void trace_iter_close(struct trace_iter *it)
         free(it->sources[i].bytes);
     for (size_t i = 0; i < CACHE_SLOTS; i++)
         free(it->cache[i].raw);
+    free(it->order);
     free(it->sources);
     free(it->heap);
     free(it->bad_chunk);

@@ -100,16 +100,14 @@ static void generate(int fd, uint64_t events, struct names *n)
 
 /* --- what is measured ------------------------------------------------------------------------- */
 
-static void read_streams(struct trace *t)
+static void read_blocks(struct trace *t)
 {
     struct event e;
-    for (size_t i = 0; i < t->n_streams; i++) {
-        struct trace_iter *it;
-        require(trace_iter_open_stream(&it, t, i, NULL) == 0, "iter");
-        while (trace_iter_next(it, &e, NULL, NULL) > 0)
-            ;
-        trace_iter_close(it);
-    }
+    struct trace_iter *it;
+    require(trace_iter_open_blocks(&it, t, NULL) == 0, "iter");
+    while (trace_iter_next(it, &e, NULL, NULL) > 0)
+        ;
+    trace_iter_close(it);
 }
 
 static void read_merged(struct trace *t)
@@ -167,7 +165,7 @@ int main(int argc, char **argv)
            human_count(t->n_events).text, human_count(n.n_threads).text, t->n_streams,
            human_count(t->n_chunks).text,
            (double)lseek(fd, 0, SEEK_END) / (double)max_u64(t->n_events, 1));
-    measure("streams, one by one", t, read_streams);
+    measure("block by block", t, read_blocks);
     measure("streams, merged", t, read_merged);
     measure("analysis", t, analyse);
     trace_close(t);

@@ -82,6 +82,11 @@ static void read_everything(int fd)
             trace_line(t, t->stacks[i].frames[f]);
     for (size_t i = 0; i < t->n_classes; i++)
         trace_class_name(t->classes[i].signature, name, sizeof name);
+    if (trace_iter_open_blocks(&it, t, &err) == 0) {
+        while (trace_iter_next(it, &e, NULL, &err) > 0)
+            ;
+        trace_iter_close(it);
+    }
     if (trace_iter_open(&it, t, &err) == 0) {
         while (trace_iter_next(it, &e, NULL, &err) > 0)
             trace_stack(t, e.monitor_contended_enter.stack);

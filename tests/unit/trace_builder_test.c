@@ -38,6 +38,25 @@ static void check_events(struct trace *t)
     trace_iter_close(it);
 }
 
+/* The same events, each stream's in order, whatever the turns of the streams. */
+static void check_blocks(struct trace *t)
+{
+    struct trace_iter *it;
+    struct event e;
+    size_t n[2] = {0}, stream;
+    cr_assert_eq(trace_iter_open_blocks(&it, t, NULL), 0);
+    while (trace_iter_next(it, &e, &stream, NULL) > 0) {
+        size_t i = n[stream]++;
+        uint64_t time = stream ? 100 * i + 20 : 100 * (i / 2) + (i % 2 ? 50 : 0);
+        cr_assert_eq(e.time, BUILDER_START + time, "stream %zu, event %zu", stream, i);
+        cr_assert_eq(e.kind, stream  ? EV_gc_start
+                             : i % 2 ? EV_monitor_contended_entered
+                                     : EV_monitor_contended_enter);
+    }
+    cr_assert(n[0] == 20 && n[1] == 10);
+    trace_iter_close(it);
+}
+
 Test(trace_builder, what_is_put_in_comes_out)
 {
     for (uint32_t block = 1; block < 40; block += 6) {
@@ -48,6 +67,7 @@ Test(trace_builder, what_is_put_in_comes_out)
         cr_assert(t->complete);
         cr_assert_eq(t->header.end_mono, BUILDER_START + 5000);
         check_events(t);
+        check_blocks(t);
         trace_close(t);
     }
 }
