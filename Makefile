@@ -69,6 +69,8 @@ UNIT_O   := $(call objs,tests/unit)
 UNIT_O   += $(if $(SAN),$(B)/tests/plain_runner.o)
 FUZZERS  := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 BENCHES  := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
+PROBE_SRC := $(wildcard java/orca/probe/*.java)
+PROBE_O  := $(patsubst java/orca/probe/%.java,$(B)/probe/%.o,$(PROBE_SRC))
 DEMO_SRC := $(shell find demo -name '*.java' 2>/dev/null)
 OBJECTS  := $(AGENT_O) $(CLI_O) $(LIB_O) $(UNIT_O) $(call objs,tests/fuzz tests/bench tests tools)
 PRODUCTS := $(addprefix $(B)/,orca liborca.so libOrcaAgent.so)
@@ -86,9 +88,9 @@ products: $(PRODUCTS)
 $(B)/lib.a: $(LIB_O) $(B)/.link-flags
 	@rm -f $@
 	@$(AR) rcs $@ $(LIB_O)
-$(B)/liborca.so: $(AGENT_O) $(B)/lib.a src/agent/exports.map
+$(B)/liborca.so: $(AGENT_O) $(PROBE_O) $(B)/lib.a src/agent/exports.map
 	@echo "  ld  $@"
-	$(Q)$(CC) -shared -o $@ -Wl,-soname,liborca.so $(AGENT_O) $(B)/lib.a $(ALL_LDFLAGS) \
+	$(Q)$(CC) -shared -o $@ -Wl,-soname,liborca.so $(AGENT_O) $(PROBE_O) $(B)/lib.a $(ALL_LDFLAGS) \
 	  $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,--version-script=src/agent/exports.map \
 	  -Wl,--as-needed $(AGENT_LIBS)
 $(B)/libOrcaAgent.so: $(B)/liborca.so
@@ -148,6 +150,14 @@ docs: $(B)/orca $(B)/agent-options
 	@if [ -x tools/gen-format ]; then tools/gen-format; fi
 
 # --- Java ---------------------------------------------------------------------------------------
+# The classes that the agent defines in the JVM, as data in liborca.so.
+build/probe/.built: $(PROBE_SRC)
+	@rm -rf build/probe && mkdir -p build/probe
+	$(Q)$(JDK)/bin/javac --release 17 -g:source,lines -Xlint:all,-options -Werror -d build/probe $(PROBE_SRC)
+	@touch $@
+$(B)/probe/%.o: build/probe/.built tools/embed.S $(B)/.compile-flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) -c -o $@ -DNAME=orca_probe_$* -DFILE='"build/probe/orca/probe/$*.class"' tools/embed.S
 demo: $(if $(DEMO_SRC),build/demo/.built)
 build/demo/.built: $(DEMO_SRC)
 	@rm -rf build/demo && mkdir -p build/demo

@@ -6,6 +6,8 @@
 #include "agent/agent.h"
 #include "agent/jvm_text.h"
 #include "agent/methods.h"
+#include "agent/natives.h"
+#include "agent/on_park.h"
 #include "agent/stacks.h"
 #include "agent/threads.h"
 #include "base/clock.h"
@@ -167,6 +169,8 @@ static int start(JNIEnv *jni, jthread thread, struct err *err)
         ring_commit(self->ring, e);
     enable_events();
     threads_enumerate(jni);
+    park_init(jni);
+    natives_install(jni);
     return 0;
 }
 

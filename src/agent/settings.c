@@ -13,8 +13,6 @@
 #include <unistd.h>
 
 static const char *const format_names[] = {"otrace", "orca", "orca-1.1", NULL};
-static const char *const group_names[] = {"threads", "monitors", "waits", "gc", NULL};
-static const enum event_group group_ids[] = {GROUP_threads, GROUP_monitors, GROUP_waits, GROUP_gc};
 static const char *const full_names[] = {"drop", "block", NULL};
 
 #define AT(field) offsetof(struct settings, field)
@@ -24,7 +22,7 @@ static const struct opt rows[] = {
     {"format", 0, OPT_SET, AT(formats), "FORMAT",
      "what to write, several joined by + (default otrace)", format_names, 0, 0},
     {"events", 0, OPT_SET, AT(events), "GROUP+...", "event groups to record (default all of them)",
-     group_names, 0, 0},
+     event_group_names, 0, 0},
     {"contanalysis", 0, OPT_FLAG, AT(contanalysis), "on|off",
      "contention analysis: off leaves out monitors and waits (default on)", NULL, 0, 0},
     {"include", 0, OPT_STR, AT(include), "PATTERN+...",
@@ -56,8 +54,8 @@ const struct opt_table settings_table = OPT_TABLE(rows);
 static void apply_groups(struct settings *s)
 {
     s->groups[GROUP_meta] = true;
-    for (size_t i = 0; i < ARRAY_LEN(group_ids); i++)
-        s->groups[group_ids[i]] = s->events >> i & 1;
+    for (size_t i = 0; event_group_names[i]; i++)
+        s->groups[i + 1] = s->events >> i & 1;
     if (!s->contanalysis)
         s->groups[GROUP_monitors] = s->groups[GROUP_waits] = false;
 }

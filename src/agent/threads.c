@@ -283,6 +283,34 @@ thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self)
     return (thread_id){id};
 }
 
+thread_id threads_self(JNIEnv *jni, struct os_thread *self)
+{
+    jthread thread;
+    if (!agent.virtual_threads && self->id.v)
+        return self->id;
+    uint32_t id = stored_id(NULL);
+    if (id || (*agent.jvmti)->GetCurrentThread(agent.jvmti, &thread) != JVMTI_ERROR_NONE)
+        return (thread_id){id};
+    thread_id found = threads_current(jni, thread, self);
+    (*jni)->DeleteLocalRef(jni, thread);
+    return found;
+}
+
+thread_id threads_of(JNIEnv *jni, jthread thread)
+{
+    uint64_t java_tid = (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
+    uint32_t id = thread_table_find(agent.table, java_tid);
+    if (!id)
+        id = register_thread(jni, thread, 0);
+    if (!id) {
+        pthread_mutex_lock(&reg.lock);
+        if (ended_lately[java_tid % ENDED_KEPT].java_tid == java_tid)
+            id = ended_lately[java_tid % ENDED_KEPT].id;
+        pthread_mutex_unlock(&reg.lock);
+    }
+    return (thread_id){id};
+}
+
 /* --- starts and ends ----------------------------------------------------------------------------
  */
 
@@ -424,8 +452,9 @@ static void note_open_waits(struct os_thread *self, const struct map *waiting)
 /* Note the names that live threads have now; collect the ids of those that block or wait. */
 static void look_at_threads(JNIEnv *jni, struct map *waiting)
 {
-    const jint in_wait =
-        JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER | JVMTI_THREAD_STATE_IN_OBJECT_WAIT;
+    const jint in_wait = JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER |
+                         JVMTI_THREAD_STATE_IN_OBJECT_WAIT | JVMTI_THREAD_STATE_PARKED |
+                         JVMTI_THREAD_STATE_SLEEPING;
     jint n = 0, state;
     jthread *threads = NULL;
     if ((*agent.jvmti)->GetAllThreads(agent.jvmti, &n, &threads) != JVMTI_ERROR_NONE)

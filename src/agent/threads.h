@@ -34,6 +34,13 @@ struct os_thread *os_thread_self(JNIEnv *jni);
 /* The id of the current Java thread, which a callback got as `thread`; 0 when it cannot be had. */
 thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self);
 
+/* The same where there is no `thread`: a wrapped native method.  May run with a Java exception
+ * pending when the thread has an id already. */
+thread_id threads_self(JNIEnv *jni, struct os_thread *self);
+
+/* The id of any thread that was started; 0 when it ended long ago.  No exception may be pending. */
+thread_id threads_of(JNIEnv *jni, jthread thread);
+
 /* The id of a thread of which only Thread.getId() is known: the owner of a monitor. */
 thread_id threads_by_tid(uint64_t java_tid);
 
@@ -53,6 +60,15 @@ static inline void threads_note_wait(struct os_thread *self, uint32_t kind, lock
     atomic_store_explicit(&self->open_lock, lock.v, memory_order_relaxed);
     atomic_store_explicit(&self->open_since, since, memory_order_relaxed);
     atomic_store_explicit(&self->open_kind, kind, memory_order_relaxed);
+}
+
+/* The wait that began with an event of this kind is over; false when there is none. */
+static inline bool threads_end_wait(struct os_thread *self, uint32_t kind)
+{
+    if (atomic_load_explicit(&self->open_kind, memory_order_relaxed) != kind)
+        return false;
+    threads_note_wait(self, 0, (lock_id){0}, 0);
+    return true;
 }
 
 #endif

@@ -195,14 +195,17 @@ static void put_field(struct printer *p, const struct field *f, const struct eve
     case FIELD_i64:
         buf_printf(b, "%s=%" PRId64, f->name, (int64_t)v);
         break;
+    case FIELD_cause:
+        buf_printf(b, "%s=%s", f->name, v < LOSS_LIMIT ? loss_causes[v].name : "?");
+        break;
+    case FIELD_kind:
+        buf_printf(b, "%s=%s", f->name,
+                   v == 0                                ? "none"
+                   : v < EV_LIMIT && event_kinds[v].name ? event_kinds[v].name
+                                                         : "?");
+        break;
     default:
-        if (e->kind == EV_lost && strcmp(f->name, "cause") == 0)
-            buf_printf(b, "cause=%s", v < LOSS_LIMIT ? loss_causes[v].name : "?");
-        else if (e->kind == EV_wait_open && strcmp(f->name, "kind") == 0)
-            buf_printf(b, "kind=%s",
-                       v < EV_LIMIT && event_kinds[v].name ? event_kinds[v].name : "?");
-        else
-            buf_printf(b, "%s=%" PRIu64, f->name, v);
+        buf_printf(b, "%s=%" PRIu64, f->name, v);
     }
 }
 

@@ -20,12 +20,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the agent's events= knows (agent/settings.c). */
-static const char *const groups[] = {"threads", "monitors", "waits", "gc", NULL};
-
 struct record {
     const char *file, *more;
-    uint64_t events; /* bits of `groups`; 0: the agent's default */
+    uint64_t events; /* bits, as in event_group_names; 0: the agent's default */
 };
 
 static const struct opt opts[] = {
@@ -34,8 +31,8 @@ static const struct opt opts[] = {
      "process id added (default: orca-%p.otrace)",
      NULL, 0, 0},
     {"events", 'e', OPT_SET, offsetof(struct record, events), "GROUPS",
-     "groups of events to record, joined by '+' (default: all that cost nothing when idle)", groups,
-     0, 0},
+     "groups of events to record, joined by '+' (default: all that cost nothing when idle)",
+     event_group_names, 0, 0},
     {"options", 0, OPT_STR, offsetof(struct record, more), "KEY=VALUE,...",
      "more options for the agent, as in docs/agent-options.md", NULL, 0, 0},
 };
@@ -142,10 +139,10 @@ static void put_agent_option(const struct record *o, const char *agent, const ch
     opt_escape(&word, session);
     buf_puts(&word, ",quiet");
     const char *divider = ",events=";
-    for (size_t i = 0; groups[i]; i++) {
+    for (size_t i = 0; event_group_names[i]; i++) {
         if (!(o->events >> i & 1))
             continue;
-        buf_printf(&word, "%s%s", divider, groups[i]);
+        buf_printf(&word, "%s%s", divider, event_group_names[i]);
         divider = "+";
     }
     if (o->more)

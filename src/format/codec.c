@@ -31,6 +31,8 @@ void varint_append(struct buf *b, uint64_t v)
 #define PUT_stack(f)                                                                               \
     (p = varint_put(p, zigzag((int64_t)(f).v - (int64_t)c->stack)), c->stack = (f).v)
 #define PUT_u32(f) p = varint_put(p, (f))
+#define PUT_kind(f) PUT_u32(f)
+#define PUT_cause(f) PUT_u32(f)
 #define PUT_u64(f) p = varint_put(p, (f))
 #define PUT_i64(f) p = varint_put(p, zigzag(f))
 #define PUT_time(f) p = varint_put(p, e->time >= (f) ? e->time - (f) : 0)
@@ -68,6 +70,8 @@ void codec_schema_own(struct codec_schema *s)
 #define GET_lock(f) (f).v = c->lock = (uint32_t)((int64_t)c->lock + unzigzag(v))
 #define GET_stack(f) (f).v = c->stack = (uint32_t)((int64_t)c->stack + unzigzag(v))
 #define GET_u32(f) (f) = (uint32_t)v
+#define GET_kind(f) GET_u32(f)
+#define GET_cause(f) GET_u32(f)
 #define GET_u64(f) (f) = v
 #define GET_i64(f) (f) = unzigzag(v)
 #define GET_time(f) (f) = e->time >= v ? e->time - v : 0

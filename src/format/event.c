@@ -54,6 +54,12 @@ const struct name_info event_groups[GROUP_LIMIT] = {
 #include "format/events.def"
 };
 
+const char *const event_group_names[GROUP_LIMIT] = {
+#define GROUP(name, summary)                                                                       \
+    [GROUP_##name ? GROUP_##name - 1 : GROUP_LIMIT - 1] = GROUP_##name ? #name : NULL,
+#include "format/events.def"
+};
+
 const struct loss_info loss_causes[LOSS_LIMIT] = {
     {"none", "", LOSS_OF_EVENT},
 #define LOSS(number, name, what, doc) [number] = {#name, doc, LOSS_OF_##what},
@@ -97,7 +103,9 @@ uint64_t field_get(const struct field *f, const void *base)
     case FIELD_class:
     case FIELD_method:
     case FIELD_stack:
-    case FIELD_u32: {
+    case FIELD_u32:
+    case FIELD_kind:
+    case FIELD_cause: {
         uint32_t v;
         memcpy(&v, p, sizeof v);
         return v;

@@ -65,6 +65,8 @@ enum { METHOD_NATIVE = 0x100 };
 #define FIELD_C_method method_id
 #define FIELD_C_stack stack_id
 #define FIELD_C_u32 uint32_t
+#define FIELD_C_kind uint32_t
+#define FIELD_C_cause uint32_t
 #define FIELD_C_u64 uint64_t
 #define FIELD_C_i64 int64_t
 #define FIELD_C_time uint64_t
@@ -131,6 +133,8 @@ enum field_type {
     FIELD_method,
     FIELD_stack,
     FIELD_u32,
+    FIELD_kind,
+    FIELD_cause,
     FIELD_u64,
     FIELD_i64,
     FIELD_time,
@@ -166,6 +170,10 @@ struct name_info {
     const char *name, *doc;
 };
 extern const struct name_info event_groups[GROUP_LIMIT];
+
+/* The names of the groups that can be switched, all but meta: [i] is group i + 1; NULL behind the
+ * last one. */
+extern const char *const event_group_names[GROUP_LIMIT];
 
 struct loss_info {
     const char *name, *doc;

@@ -69,6 +69,11 @@ void vmstructs_close(struct vmstructs *vs)
     free(vs);
 }
 
+void *vmstructs_symbol(const struct vmstructs *vs, const char *name)
+{
+    return dlsym(vs->lib, name);
+}
+
 static const char *text_at(const char *entry, uint64_t at)
 {
     const char *s;
@@ -95,7 +100,7 @@ long vmstructs_offset(const struct vmstructs *vs, const char *type, const char *
     }
 }
 
-static long type_size(const struct vmstructs *vs, const char *type)
+long vmstructs_sizeof(const struct vmstructs *vs, const char *type)
 {
     for (const char *e = vs->types;; e += vs->type_stride) {
         const char *t = text_at(e, vs->type_name);
@@ -115,7 +120,7 @@ bool vmstructs_flag(const struct vmstructs *vs, const char *name, bool otherwise
     long count = vmstructs_offset(vs, "JVMFlag", "numFlags", NULL);
     long name_at = vmstructs_offset(vs, "JVMFlag", "_name", NULL);
     long addr_at = vmstructs_offset(vs, "JVMFlag", "_addr", NULL);
-    long size = type_size(vs, "JVMFlag");
+    long size = vmstructs_sizeof(vs, "JVMFlag");
     if (flags == -1 || count == -1 || name_at < 0 || addr_at < 0 || size <= 0)
         return otherwise;
     const char *f = *(const char *const *)flags;

@@ -32,6 +32,12 @@ void vmstructs_close(struct vmstructs *vs);
 long vmstructs_offset(const struct vmstructs *vs, const char *type, const char *field,
                       const char **type_string);
 
+/* A function that the JVM's library exports, or NULL. */
+void *vmstructs_symbol(const struct vmstructs *vs, const char *name);
+
+/* The size of a type, -1 when it is not described. */
+long vmstructs_sizeof(const struct vmstructs *vs, const char *type);
+
 /* The value of a boolean command-line flag of the JVM, or `otherwise` when there is no such flag.
  */
 bool vmstructs_flag(const struct vmstructs *vs, const char *name, bool otherwise);

@@ -208,7 +208,7 @@ Test(analysis, joins_and_sleeps)
     ADD(&b, 1, ann, 110, wait_enter, .lock = lock);
     ADD(&b, 1, ann, 190, wait_exit, .lock = lock);
     ADD(&b, 1, ann, 200, join_exit, .target = bob);
-    ADD(&b, 1, ann, 300, sleep_enter, .timeout_ms = 1);
+    ADD(&b, 1, ann, 300, sleep_enter, .timeout_ns = 1);
     ADD0(&b, 1, ann, 450, sleep_exit);
     run(1000);
     cr_assert_eq(stats(ann)->state[STATE_JOINING].ns, 100);

@@ -62,7 +62,7 @@ static struct trace *ping_pong(void)
     ADD(&b, 1, main, 7, notify, .lock = table, .stack = run);
     ADD(&b, 1, main, 8, notify_all, .lock = table, .stack = run);
     ADD(&b, 1, ping, 9, wait_exit, .lock = table);
-    ADD(&b, 1, ping, 10, sleep_enter, .timeout_ms = 1, .stack = run);
+    ADD(&b, 1, ping, 10, sleep_enter, .timeout_ns = 1, .stack = run);
     ADD(&b, 1, ping, 11, sleep_exit, .stack = run);
     ADD(&b, 1, ping, 12, semaphore_acquire_enter, .lock = permits, .stack = run);
     ADD(&b, 1, main, 13, semaphore_release, .lock = permits, .stack = run);

@@ -81,7 +81,7 @@ Test(import_orca, reads_the_examples_of_spec_2)
     cr_assert_eq(t->n_problems, 0);
     char *got = events_of(t);
     cr_assert_str_eq(got, "34232841923742 thread_start FFFF38D6:main\n"
-                          "34232841923742 sleep_enter FFFF38D6:main timeout_ms=0 depth=1\n");
+                          "34232841923742 sleep_enter FFFF38D6:main timeout_ns=0 depth=1\n");
     free(got);
     const struct trace_stack *s = trace_stack(t, (stack_id){1});
     const struct trace_method *m = trace_method(t, s->frames[0].method);
@@ -173,11 +173,11 @@ Test(import_orca, reads_every_kind_of_event)
            "3000000000 thread_start B:\n"
            "4000000000 monitor_contended_enter B: lock=C thread=A depth=1\n"
            "5000000000 monitor_contended_entered B: lock=C\n"
-           "6000000000 wait_enter B: lock=C timeout_ms=0 depth=2\n"
+           "6000000000 wait_enter B: lock=C timeout_ns=0 depth=2\n"
            "7000000000 notify A:main lock=C depth=0\n"
            "8000000000 notify_all A:main lock=C depth=0\n"
            "9000000000 wait_exit B: lock=C timed_out=0\n"
-           "10000000000 sleep_enter B: timeout_ms=0 depth=0\n"
+           "10000000000 sleep_enter B: timeout_ns=0 depth=0\n"
            "11000000000 sleep_exit B: depth=1\n"
            "12000000000 semaphore_acquire_enter B: lock=D depth=0\n"
            "13000000000 semaphore_release A:main lock=D depth=0\n"

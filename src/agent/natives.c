@@ -1,0 +1,155 @@
+#include "agent/natives.h"
+
+#include "base/embed.h"
+#include "base/log.h"
+#include "base/util.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+EMBED(orca_probe_Natives);
+
+struct originals originals;
+
+/* A JDK has one of the methods of each `what`.  symbol: the JVM's function behind it, for the case
+ * that the method was never called and is not bound; NULL: it has no name. */
+static const struct hook {
+    const char *what;
+    enum event_group group;
+    const char *class, *name, *signature;
+    bool is_static;
+    const char *symbol;
+    void *wrapper;
+    size_t original; /* in struct originals */
+} hooks[] = {
+#define ORIGINAL(field) offsetof(struct originals, field)
+    {"Object.notify", GROUP_waits, "java/lang/Object", "notify", "()V", false, "JVM_MonitorNotify",
+     (void *)on_notify, ORIGINAL(notify)},
+    {"Object.notifyAll", GROUP_waits, "java/lang/Object", "notifyAll", "()V", false,
+     "JVM_MonitorNotifyAll", (void *)on_notify_all, ORIGINAL(notify_all)},
+    {"Thread.start", GROUP_threads, "java/lang/Thread", "start0", "()V", false, "JVM_StartThread",
+     (void *)on_start, ORIGINAL(start)},
+    {"Thread.interrupt", GROUP_interrupts, "java/lang/Thread", "interrupt0", "()V", false,
+     "JVM_Interrupt", (void *)on_interrupt, ORIGINAL(interrupt)},
+    /* JDK 17 to 18, 19 to 21, 22 and later */
+    {"Thread.sleep", GROUP_sleeps, "java/lang/Thread", "sleep", "(J)V", true, "JVM_Sleep",
+     (void *)on_sleep_ms, ORIGINAL(sleep_ms)},
+    {"Thread.sleep", GROUP_sleeps, "java/lang/Thread", "sleep0", "(J)V", true, "JVM_Sleep",
+     (void *)on_sleep_ns, ORIGINAL(sleep_ns)},
+    {"Thread.sleep", GROUP_sleeps, "java/lang/Thread", "sleepNanos0", "(J)V", true,
+     "JVM_SleepNanos", (void *)on_sleep_ns, ORIGINAL(sleep_ns)},
+    {"LockSupport.park", GROUP_parks, "jdk/internal/misc/Unsafe", "park", "(ZJ)V", false, NULL,
+     (void *)on_park, ORIGINAL(park)},
+    {"LockSupport.unpark", GROUP_parks, "jdk/internal/misc/Unsafe", "unpark",
+     "(Ljava/lang/Object;)V", false, NULL, (void *)on_unpark, ORIGINAL(unpark)},
+#undef ORIGINAL
+};
+
+/* HotSpot keeps a native method's function in the word behind its Method, which a jmethodID points
+ * to.  0: this JVM does not, as a method of our own has shown. */
+static long entry_offset;
+static void *unbound_entry;
+
+static void *entry_of(jmethodID method)
+{
+    const char *m;
+    void *entry;
+    memcpy(&m, method, sizeof m);
+    memcpy(&entry, m + entry_offset, sizeof entry);
+    return entry;
+}
+
+static jmethodID find_method(JNIEnv *jni, jclass c, const struct hook *h)
+{
+    jmethodID m = h->is_static ? (*jni)->GetStaticMethodID(jni, c, h->name, h->signature)
+                               : (*jni)->GetMethodID(jni, c, h->name, h->signature);
+    jboolean native = JNI_FALSE;
+    if (!m)
+        (*jni)->ExceptionClear(jni);
+    else if ((*agent.jvmti)->IsMethodNative(agent.jvmti, m, &native) != JVMTI_ERROR_NONE || !native)
+        m = NULL;
+    return m;
+}
+
+static void *original_of(jmethodID m, const struct hook *h)
+{
+    void *entry = entry_offset ? entry_of(m) : NULL;
+    if (entry && entry != unbound_entry)
+        return entry;
+    return h->symbol ? vmstructs_symbol(agent.vmstructs, h->symbol) : NULL;
+}
+
+static bool replace(JNIEnv *jni, const struct hook *h)
+{
+    bool ok = false;
+    jclass c = (*jni)->FindClass(jni, h->class);
+    jmethodID m = c ? find_method(jni, c, h) : NULL;
+    void *original = m ? original_of(m, h) : NULL;
+    if (original) {
+        memcpy((char *)&originals + h->original, &original, sizeof original);
+        const JNINativeMethod native = {(char *)h->name, (char *)h->signature, h->wrapper};
+        ok = (*jni)->RegisterNatives(jni, c, &native, 1) == JNI_OK;
+    }
+    if ((*jni)->ExceptionCheck(jni))
+        (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, c);
+    return ok;
+}
+
+/* Natives.replace, called by Natives.run. */
+static void JNICALL replace_all(JNIEnv *jni, jclass natives)
+{
+    (void)natives;
+    for (size_t i = 0; i < ARRAY_LEN(hooks);) {
+        const char *what = hooks[i].what;
+        bool wanted = agent.settings.groups[hooks[i].group], done = false;
+        for (; i < ARRAY_LEN(hooks) && strcmp(hooks[i].what, what) == 0; i++)
+            done = done || !wanted || replace(jni, &hooks[i]);
+        if (!done)
+            log_line("%s of this JVM is not as Orca knows it: it is not recorded", what);
+    }
+}
+
+/* Learn, from methods of our own, where a native method's function is kept. */
+static void learn_entry(jmethodID bound, jmethodID unbound)
+{
+    long size = vmstructs_sizeof(agent.vmstructs, "Method");
+    entry_offset = size;
+    if (size > 0 && entry_of(bound) == (void *)replace_all && entry_of(unbound))
+        unbound_entry = entry_of(unbound);
+    else
+        entry_offset = 0;
+}
+
+static int call_from_java(JNIEnv *jni)
+{
+    static const JNINativeMethod own = {(char *)"replace", (char *)"()V", (void *)replace_all};
+    jclass c = (*jni)->DefineClass(jni, "orca/probe/Natives", NULL,
+                                   (const jbyte *)embed_orca_probe_Natives,
+                                   (jsize)EMBED_BYTES(orca_probe_Natives));
+    if (!c || (*jni)->RegisterNatives(jni, c, &own, 1) != JNI_OK)
+        return -ENOTSUP;
+    jmethodID run = (*jni)->GetStaticMethodID(jni, c, "run", "()V");
+    jmethodID bound = run ? (*jni)->GetStaticMethodID(jni, c, "replace", "()V") : NULL;
+    jmethodID unbound = bound ? (*jni)->GetStaticMethodID(jni, c, "unbound", "()V") : NULL;
+    if (!unbound)
+        return -ENOTSUP;
+    learn_entry(bound, unbound);
+    (*jni)->CallStaticVoidMethod(jni, c, run);
+    (*jni)->DeleteLocalRef(jni, c);
+    return (*jni)->ExceptionCheck(jni) ? -ENOTSUP : 0;
+}
+
+void natives_install(JNIEnv *jni)
+{
+    const bool *g = agent.settings.groups;
+    if (!g[GROUP_waits] && !g[GROUP_threads] && !g[GROUP_interrupts] && !g[GROUP_sleeps] &&
+        !g[GROUP_parks])
+        return;
+    if (call_from_java(jni) == 0)
+        return;
+    if ((*jni)->ExceptionCheck(jni))
+        (*jni)->ExceptionClear(jni);
+    log_line("this JVM does not let Orca replace native methods: notify, park, sleep, start and "
+             "interrupt are not recorded");
+}

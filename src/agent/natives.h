@@ -1,0 +1,40 @@
+/* natives.h - native methods of the JDK that the agent stands in front of.
+ *
+ * Each is replaced by a wrapper (RegisterNatives) that calls what was there before, so a wrapper of
+ * another agent goes on working.  The replacement stays until the JVM ends; while nothing is
+ * recorded a wrapper is one test and the call. */
+#ifndef ORCA_AGENT_NATIVES_H
+#define ORCA_AGENT_NATIVES_H
+
+#include "agent/agent.h"
+
+/* The wrapped methods' signatures, as JNI sees them. */
+typedef void(JNICALL *native_object)(JNIEnv *, jobject);
+typedef void(JNICALL *native_class_long)(JNIEnv *, jclass, jlong);
+typedef void(JNICALL *native_unsafe_park)(JNIEnv *, jobject, jboolean, jlong);
+typedef void(JNICALL *native_unsafe_unpark)(JNIEnv *, jobject, jobject);
+
+/* What was there before; set before the wrapper can be called. */
+struct originals {
+    native_object notify, notify_all, start, interrupt;
+    native_class_long sleep_ms, sleep_ns;
+    native_unsafe_park park;
+    native_unsafe_unpark unpark;
+};
+extern struct originals originals;
+
+/* on_cause.c, on_park.c */
+void JNICALL on_notify(JNIEnv *jni, jobject object);
+void JNICALL on_notify_all(JNIEnv *jni, jobject object);
+void JNICALL on_start(JNIEnv *jni, jobject thread);
+void JNICALL on_interrupt(JNIEnv *jni, jobject thread);
+void JNICALL on_sleep_ms(JNIEnv *jni, jclass c, jlong ms);
+void JNICALL on_sleep_ns(JNIEnv *jni, jclass c, jlong ns);
+void JNICALL on_park(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong time);
+void JNICALL on_unpark(JNIEnv *jni, jobject unsafe, jobject thread);
+
+/* Replace those that the groups in the settings need.  In VMInit or later, on a Java thread.
+ * What cannot be replaced costs one line on stderr and its events. */
+void natives_install(JNIEnv *jni);
+
+#endif

@@ -1,0 +1,168 @@
+/* on_cause.c - what one thread does to another, and sleep: the wrappers of natives.c.
+ *
+ * A cause is recorded after the call, with the time before it: what threw did not happen, and the
+ * other thread is not held up by our work. */
+#include "agent/locks.h"
+#include "agent/natives.h"
+#include "agent/stacks.h"
+#include "agent/threads.h"
+#include "base/clock.h"
+
+enum { MS_NS = 1000000 };
+
+static void note_notify(JNIEnv *jni, jobject object, enum event_kind kind, uint64_t now)
+{
+    struct os_thread *self = os_thread_self(jni);
+    bool wanted;
+    if (!self || (*jni)->ExceptionCheck(jni)) /* IllegalMonitorStateException */
+        return;
+    lock_id lock = locks_id(jni, object, &wanted);
+    if (!wanted)
+        return;
+    stack_id stack = stacks_current(jni);
+    struct event *e = ring_begin(self->ring, kind, threads_self(jni, self), now);
+    if (!e)
+        return;
+    e->notify.lock = lock; /* notify_all has the same fields */
+    e->notify.stack = stack;
+    ring_commit(self->ring, e);
+}
+
+_Static_assert(sizeof(struct ev_notify) == sizeof(struct ev_notify_all), "written as one");
+
+void JNICALL on_notify(JNIEnv *jni, jobject object)
+{
+    uint64_t now = agent_on() ? clock_mono_ns() : 0;
+    originals.notify(jni, object);
+    if (now)
+        KEEP_ERRNO(note_notify(jni, object, EV_notify, now));
+}
+
+void JNICALL on_notify_all(JNIEnv *jni, jobject object)
+{
+    uint64_t now = agent_on() ? clock_mono_ns() : 0;
+    originals.notify_all(jni, object);
+    if (now)
+        KEEP_ERRNO(note_notify(jni, object, EV_notify_all, now));
+}
+
+static void note_start(JNIEnv *jni, jobject thread, uint64_t now)
+{
+    struct os_thread *self = os_thread_self(jni);
+    if (!self || (*jni)->ExceptionCheck(jni)) /* no memory for its stack */
+        return;
+    thread_id target = threads_of(jni, thread);
+    stack_id stack = stacks_current(jni);
+    struct event *e = ring_begin(self->ring, EV_thread_start_called, threads_self(jni, self), now);
+    if (!e)
+        return;
+    e->thread_start_called.target = target;
+    e->thread_start_called.stack = stack;
+    ring_commit(self->ring, e);
+}
+
+void JNICALL on_start(JNIEnv *jni, jobject thread)
+{
+    uint64_t now = agent_on() ? clock_mono_ns() : 0;
+    originals.start(jni, thread);
+    if (now)
+        KEEP_ERRNO(note_start(jni, thread, now));
+}
+
+/* What began the wait that a thread is in, 0 when it is in none. */
+static enum event_kind wait_of(jobject thread)
+{
+    static const struct {
+        jint state;
+        enum event_kind kind;
+    } waits[] = {{JVMTI_THREAD_STATE_SLEEPING, EV_sleep_enter},
+                 {JVMTI_THREAD_STATE_IN_OBJECT_WAIT, EV_wait_enter},
+                 {JVMTI_THREAD_STATE_PARKED, EV_park_enter},
+                 {JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER, EV_monitor_contended_enter}};
+    jint state = 0;
+    if ((*agent.jvmti)->GetThreadState(agent.jvmti, thread, &state) != JVMTI_ERROR_NONE)
+        return 0;
+    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++)
+        if (state & waits[i].state)
+            return waits[i].kind;
+    return 0;
+}
+
+static void note_interrupt(JNIEnv *jni, jobject thread, enum event_kind in, uint64_t now)
+{
+    struct os_thread *self = os_thread_self(jni);
+    if (!self)
+        return;
+    thread_id target = threads_of(jni, thread);
+    stack_id stack = stacks_current(jni);
+    struct event *e = ring_begin(self->ring, EV_interrupt, threads_self(jni, self), now);
+    if (!e)
+        return;
+    e->interrupt.target = target;
+    e->interrupt.target_in = in;
+    e->interrupt.stack = stack;
+    ring_commit(self->ring, e);
+}
+
+void JNICALL on_interrupt(JNIEnv *jni, jobject thread)
+{
+    uint64_t now = agent_on() ? clock_mono_ns() : 0;
+    enum event_kind in = 0;
+    if (now)
+        KEEP_ERRNO(in = wait_of(thread));
+    originals.interrupt(jni, thread);
+    if (now)
+        KEEP_ERRNO(note_interrupt(jni, thread, in, now));
+}
+
+/* --- sleep --------------------------------------------------------------------------------------
+ */
+
+static void sleep_enter(JNIEnv *jni, jlong ns)
+{
+    struct os_thread *self = os_thread_self(jni);
+    if (!self)
+        return;
+    uint64_t now = clock_mono_ns();
+    stack_id stack = stacks_current(jni);
+    thread_id id = threads_self(jni, self);
+    threads_note_wait(self, EV_sleep_enter, (lock_id){0}, now);
+    struct event *e = ring_begin(self->ring, EV_sleep_enter, id, now);
+    if (!e)
+        return;
+    e->sleep_enter.timeout_ns = ns;
+    e->sleep_enter.stack = stack;
+    ring_commit(self->ring, e);
+}
+
+/* May run with InterruptedException pending: makes no JNI call. */
+static void sleep_exit(JNIEnv *jni)
+{
+    struct os_thread *self = os_thread_self(jni);
+    if (!self || !threads_end_wait(self, EV_sleep_enter))
+        return;
+    struct event *e =
+        ring_begin(self->ring, EV_sleep_exit, threads_self(jni, self), clock_mono_ns());
+    if (e)
+        ring_commit(self->ring, e);
+}
+
+void JNICALL on_sleep_ms(JNIEnv *jni, jclass c, jlong ms)
+{
+    bool on = agent_on() && ms >= 0;
+    if (on)
+        KEEP_ERRNO(sleep_enter(jni, ms > INT64_MAX / MS_NS ? INT64_MAX : ms * MS_NS));
+    originals.sleep_ms(jni, c, ms);
+    if (on)
+        KEEP_ERRNO(sleep_exit(jni));
+}
+
+void JNICALL on_sleep_ns(JNIEnv *jni, jclass c, jlong ns)
+{
+    bool on = agent_on() && ns >= 0;
+    if (on)
+        KEEP_ERRNO(sleep_enter(jni, ns));
+    originals.sleep_ns(jni, c, ns);
+    if (on)
+        KEEP_ERRNO(sleep_exit(jni));
+}
