@@ -8,6 +8,7 @@
 #include "agent/methods.h"
 #include "agent/natives.h"
 #include "agent/on_park.h"
+#include "agent/probes.h"
 #include "agent/stacks.h"
 #include "agent/threads.h"
 #include "base/clock.h"
@@ -171,6 +172,7 @@ static int start(JNIEnv *jni, jthread thread, struct err *err)
     threads_enumerate(jni);
     park_init(jni);
     natives_install(jni);
+    probes_install(jni);
     return 0;
 }
 

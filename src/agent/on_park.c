@@ -48,17 +48,27 @@ static thread_id owner_of(JNIEnv *jni, jobject blocker)
     return id;
 }
 
-struct park_info park_info(JNIEnv *jni, jthread thread)
+static struct park_info look(JNIEnv *jni, jthread thread, bool with_owner)
 {
     struct park_info p = {.wanted = true};
     jobject blocker = fields.blocker ? (*jni)->GetObjectField(jni, thread, fields.blocker) : NULL;
     if (!blocker)
         return p;
     p.lock = locks_id(jni, blocker, &p.wanted);
-    if (p.wanted)
+    if (p.wanted && with_owner)
         p.owner = owner_of(jni, blocker);
     (*jni)->DeleteLocalRef(jni, blocker);
     return p;
+}
+
+struct park_info park_info(JNIEnv *jni, jthread thread)
+{
+    return look(jni, thread, true);
+}
+
+struct park_info park_lock(JNIEnv *jni, jthread thread)
+{
+    return look(jni, thread, false);
 }
 
 static int64_t timeout_ns(bool absolute, int64_t time)

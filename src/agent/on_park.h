@@ -13,7 +13,8 @@ struct park_info {
 /* Look up the fields.  Where a JDK has them not, blockers and owners are unknown. */
 void park_init(JNIEnv *jni);
 
-/* thread: the current one.  No exception may be pending. */
+/* thread: the current one.  No exception may be pending.  park_lock: without the owner. */
 struct park_info park_info(JNIEnv *jni, jthread thread);
+struct park_info park_lock(JNIEnv *jni, jthread thread);
 
 #endif

@@ -3,6 +3,7 @@
  * Whatever is wrong costs one line on stderr; the JVM starts all the same, unprofiled. */
 #include "agent/agent.h"
 #include "agent/jvmti21.h"
+#include "agent/probes.h"
 #include "base/log.h"
 
 #include <dlfcn.h>
@@ -95,6 +96,7 @@ static int add_capabilities(struct err *err)
     want.can_get_line_numbers = 1;
     want.can_get_source_file_name = 1;
     want.can_get_bytecodes = 1;
+    probes_want(&want);
     want.can_generate_garbage_collection_events = agent.settings.groups[GROUP_gc];
     agent.virtual_threads = agent.java_version >= 21 && capability_has_virtual_threads(&have);
     if (agent.virtual_threads)
@@ -119,6 +121,7 @@ static int set_callbacks(struct err *err)
     t.named.MonitorWaited = on_waited;
     t.named.GarbageCollectionStart = on_gc_start;
     t.named.GarbageCollectionFinish = on_gc_finish;
+    t.named.ClassFileLoadHook = on_class_file;
     callback_set(&t, EVENT_VIRTUAL_THREAD_END, (void (*)(void))on_virtual_thread_end);
     jvmtiEnv *ti = agent.jvmti;
     jvmtiError e = (*ti)->SetEventCallbacks(ti, &t.named, sizeof t);

@@ -56,7 +56,7 @@ static bool define(void *arg, uint32_t id)
     return ok;
 }
 
-stack_id stacks_current(JNIEnv *jni)
+static stack_id capture(JNIEnv *jni, jint skip)
 {
     jvmtiFrameInfo
         frames[DEPTH_MAX + 1]; /* 16 KiB: a native frame has the JVM's shadow pages, 80 KiB */
@@ -64,7 +64,7 @@ stack_id stacks_current(JNIEnv *jni)
     jint depth = (jint)agent.settings.depth;
     /* One more than asked for tells a stack that was cut from one that ends there. */
     if (depth == 0 ||
-        (*agent.jvmti)->GetStackTrace(agent.jvmti, NULL, 0, depth + 1, frames, &n) !=
+        (*agent.jvmti)->GetStackTrace(agent.jvmti, NULL, skip, depth + 1, frames, &n) !=
             JVMTI_ERROR_NONE ||
         n <= 0)
         return (stack_id){0};
@@ -78,4 +78,14 @@ stack_id stacks_current(JNIEnv *jni)
     if (!id.v)
         recorder_count_loss(agent.rec, LOSS_stack, 1);
     return id;
+}
+
+stack_id stacks_current(JNIEnv *jni)
+{
+    return capture(jni, 0);
+}
+
+stack_id stacks_of_caller(JNIEnv *jni)
+{
+    return capture(jni, 1);
 }

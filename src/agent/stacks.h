@@ -14,4 +14,7 @@ int stacks_init(struct err *err);
  * hash and one lookup; a new one is defined first. */
 stack_id stacks_current(JNIEnv *jni);
 
+/* The same from a native method of orca.probe.Probe, which does not belong to the program. */
+stack_id stacks_of_caller(JNIEnv *jni);
+
 #endif

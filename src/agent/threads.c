@@ -22,13 +22,27 @@ static __thread struct os_thread *self_tls __attribute__((tls_model("initial-exe
 static __thread bool self_ended __attribute__((tls_model("initial-exec")));
 static __thread uint32_t ended_id __attribute__((tls_model("initial-exec")));
 
-/* Platform threads that ended lately: one may still own a monitor, its own Thread object's, while
- * it leaves the JVM.  By Thread.getId() modulo the table's length; under reg.lock. */
+/* Threads that ended lately: somebody may still join or unpark one, and a platform thread may own a
+ * monitor, its own Thread object's, while it leaves the JVM.  By Thread.getId() modulo the table's
+ * length; under reg.lock. */
 enum { ENDED_KEPT = 1024 };
 static struct {
     uint64_t java_tid;
     uint32_t id;
 } ended_lately[ENDED_KEPT];
+
+static uint32_t ended_under_lock(uint64_t java_tid)
+{
+    return ended_lately[java_tid % ENDED_KEPT].java_tid == java_tid
+               ? ended_lately[java_tid % ENDED_KEPT].id
+               : 0;
+}
+
+static void note_ended(uint64_t java_tid, uint32_t id)
+{
+    ended_lately[java_tid % ENDED_KEPT].java_tid = java_tid;
+    ended_lately[java_tid % ENDED_KEPT].id = id;
+}
 
 /* Stored instead of an id once a platform thread has passed its ThreadEnd. */
 #define ENDED UINT32_MAX
@@ -127,7 +141,7 @@ static void define(uint32_t id, uint64_t java_tid, uint32_t os_tid, uint32_t fla
     recorder_define(agent.rec, &d);
 }
 
-static bool is_virtual(JNIEnv *jni, jthread thread)
+bool threads_is_virtual(JNIEnv *jni, jthread thread)
 {
     return agent.virtual_threads && jni_is_virtual_thread(jni, thread);
 }
@@ -153,7 +167,7 @@ static uint32_t register_thread(JNIEnv *jni, jthread thread, uint32_t os_tid)
     struct thread_text text;
     jint hash = 0;
     uint64_t java_tid = (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
-    bool virtual = is_virtual(jni, thread);
+    bool virtual = threads_is_virtual(jni, thread);
     uint32_t flags = thread_text(jni, thread, &text) | (virtual ? THREAD_VIRTUAL : 0);
     (*agent.jvmti)->GetObjectHashCode(agent.jvmti, thread, &hash);
     pthread_mutex_lock(&reg.lock);
@@ -187,8 +201,8 @@ thread_id threads_by_tid(uint64_t java_tid)
      * virtual one that had no event yet. */
     pthread_mutex_lock(&reg.lock);
     id = thread_table_find(agent.table, java_tid);
-    if (!id && ended_lately[java_tid % ENDED_KEPT].java_tid == java_tid)
-        id = ended_lately[java_tid % ENDED_KEPT].id;
+    if (!id)
+        id = ended_under_lock(java_tid);
     if (!id) {
         id = new_id();
         define(id, java_tid, 0, THREAD_VIRTUAL, 0, &none);
@@ -278,7 +292,7 @@ thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self)
     uint32_t id = stored_id(thread);
     if (!id)
         id = register_thread(jni, thread, 0);
-    if (!self->id.v && !is_virtual(jni, thread))
+    if (!self->id.v && !threads_is_virtual(jni, thread))
         self->id.v = id;
     return (thread_id){id};
 }
@@ -296,18 +310,24 @@ thread_id threads_self(JNIEnv *jni, struct os_thread *self)
     return found;
 }
 
+static bool has_ended(jthread thread)
+{
+    jint state = 0;
+    return (*agent.jvmti)->GetThreadState(agent.jvmti, thread, &state) == JVMTI_ERROR_NONE &&
+           (state & JVMTI_THREAD_STATE_TERMINATED);
+}
+
 thread_id threads_of(JNIEnv *jni, jthread thread)
 {
     uint64_t java_tid = (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
     uint32_t id = thread_table_find(agent.table, java_tid);
-    if (!id)
+    if (id)
+        return (thread_id){id};
+    pthread_mutex_lock(&reg.lock);
+    id = ended_under_lock(java_tid);
+    pthread_mutex_unlock(&reg.lock);
+    if (!id && !(threads_is_virtual(jni, thread) && has_ended(thread)))
         id = register_thread(jni, thread, 0);
-    if (!id) {
-        pthread_mutex_lock(&reg.lock);
-        if (ended_lately[java_tid % ENDED_KEPT].java_tid == java_tid)
-            id = ended_lately[java_tid % ENDED_KEPT].id;
-        pthread_mutex_unlock(&reg.lock);
-    }
     return (thread_id){id};
 }
 
@@ -365,8 +385,8 @@ void threads_ended(JNIEnv *jni, jthread thread)
     pthread_mutex_lock(&reg.lock);
     uint32_t id = stored_id(thread);
     if (id && id != ENDED) {
-        ended_lately[java_tid % ENDED_KEPT].java_tid = java_tid;
-        ended_lately[java_tid % ENDED_KEPT].id = ended_id = id;
+        note_ended(java_tid, id);
+        ended_id = id;
     }
     store_id(thread, ENDED);
     pthread_mutex_unlock(&reg.lock);
@@ -381,6 +401,9 @@ void threads_virtual_ended(JNIEnv *jni, jthread thread)
     uint32_t id = thread_table_find(agent.table, java_tid);
     if (!id)
         return;
+    pthread_mutex_lock(&reg.lock);
+    note_ended(java_tid, id);
+    pthread_mutex_unlock(&reg.lock);
     thread_table_remove(agent.table, java_tid);
     struct os_thread *self = os_thread_self(jni);
     if (!stored_id(

@@ -41,6 +41,8 @@ thread_id threads_self(JNIEnv *jni, struct os_thread *self);
 /* The id of any thread that was started; 0 when it ended long ago.  No exception may be pending. */
 thread_id threads_of(JNIEnv *jni, jthread thread);
 
+bool threads_is_virtual(JNIEnv *jni, jthread thread);
+
 /* The id of a thread of which only Thread.getId() is known: the owner of a monitor. */
 thread_id threads_by_tid(uint64_t java_tid);
 

@@ -1,0 +1,222 @@
+/* on_call.c - tracked methods whose calls have an event kind of their own: join, semaphores, what
+ * virtual threads do (tracked.h). */
+#include "agent/locks.h"
+#include "agent/on_park.h"
+#include "agent/stacks.h"
+#include "agent/threads.h"
+#include "agent/tracked.h"
+#include "base/clock.h"
+
+enum { MS_NS = 1000000 };
+
+/* An event of the current thread, begun; NULL: it is not recorded. */
+static struct event *begin(JNIEnv *jni, enum event_kind kind, struct os_thread **self)
+{
+    *self = os_thread_self(jni);
+    return *self ? ring_begin((*self)->ring, kind, threads_self(jni, *self), clock_mono_ns())
+                 : NULL;
+}
+
+/* --- join ---------------------------------------------------------------------------------------
+ */
+
+static void put_join_enter(JNIEnv *jni, jobject thread, int64_t timeout)
+{
+    struct os_thread *self;
+    thread_id target = threads_of(jni, thread);
+    stack_id stack = stacks_of_caller(jni);
+    struct event *e = begin(jni, EV_join_enter, &self);
+    if (!e)
+        return;
+    e->join_enter.target = target;
+    e->join_enter.stack = stack;
+    e->join_enter.timeout_ns = timeout;
+    ring_commit(self->ring, e);
+}
+
+static void put_join_exit(JNIEnv *jni, jobject thread)
+{
+    struct os_thread *self;
+    thread_id target = threads_of(jni, thread);
+    struct event *e = begin(jni, EV_join_exit, &self);
+    if (!e)
+        return;
+    e->join_exit.target = target;
+    e->join_exit.stack.v = 0; /* that of its enter */
+    ring_commit(self->ring, e);
+}
+
+/* A virtual target's join goes on in VirtualThread.joinNanos.  A negative time-out, which throws,
+ * is recorded as it is. */
+void join_enter(JNIEnv *jni, jobject thread, int64_t ms)
+{
+    if (!threads_is_virtual(jni, thread))
+        put_join_enter(jni, thread,
+                       ms > INT64_MAX / MS_NS   ? INT64_MAX
+                       : ms < INT64_MIN / MS_NS ? INT64_MIN
+                                                : ms * MS_NS);
+}
+
+void join_exit(JNIEnv *jni, jobject thread, bool got)
+{
+    (void)got;
+    if (!threads_is_virtual(jni, thread))
+        put_join_exit(jni, thread);
+}
+
+void virtual_join_enter(JNIEnv *jni, jobject thread, int64_t ns)
+{
+    put_join_enter(jni, thread, ns);
+}
+
+void virtual_join_exit(JNIEnv *jni, jobject thread, bool got)
+{
+    (void)got;
+    put_join_exit(jni, thread);
+}
+
+/* --- virtual threads ----------------------------------------------------------------------------
+ */
+
+void virtual_sleep_enter(JNIEnv *jni, jobject thread, int64_t ns)
+{
+    struct os_thread *self;
+    (void)thread;
+    stack_id stack = stacks_of_caller(jni);
+    struct event *e = begin(jni, EV_sleep_enter, &self);
+    if (!e)
+        return;
+    e->sleep_enter.timeout_ns = ns;
+    e->sleep_enter.stack = stack;
+    ring_commit(self->ring, e);
+}
+
+void virtual_sleep_exit(JNIEnv *jni, jobject thread, bool got)
+{
+    struct os_thread *self;
+    (void)thread;
+    (void)got;
+    struct event *e = begin(jni, EV_sleep_exit, &self);
+    if (!e)
+        return;
+    e->sleep_exit.stack.v = 0;
+    ring_commit(self->ring, e);
+}
+
+void virtual_start(JNIEnv *jni, jobject thread)
+{
+    struct os_thread *self;
+    thread_id target = threads_of(jni, thread);
+    stack_id stack = stacks_of_caller(jni);
+    struct event *e = begin(jni, EV_thread_start_called, &self);
+    if (!e)
+        return;
+    e->thread_start_called.target = target;
+    e->thread_start_called.stack = stack;
+    ring_commit(self->ring, e);
+}
+
+void virtual_park_enter(JNIEnv *jni, jobject thread, int64_t ns)
+{
+    struct os_thread *self;
+    struct park_info p = park_info(jni, thread);
+    if (!p.wanted)
+        return;
+    stack_id stack = stacks_of_caller(jni);
+    struct event *e = begin(jni, EV_park_enter, &self);
+    if (!e)
+        return;
+    e->park_enter.lock = p.lock;
+    e->park_enter.owner = p.owner;
+    e->park_enter.timeout_ns = ns;
+    e->park_enter.stack = stack;
+    ring_commit(self->ring, e);
+}
+
+/* LockSupport clears Thread.parkBlocker only after this. */
+void virtual_park_exit(JNIEnv *jni, jobject thread, bool got)
+{
+    struct os_thread *self;
+    (void)got;
+    struct park_info p = park_lock(jni, thread);
+    struct event *e = p.wanted ? begin(jni, EV_park_exit, &self) : NULL;
+    if (!e)
+        return;
+    e->park_exit.lock = p.lock;
+    ring_commit(self->ring, e);
+}
+
+void virtual_unpark(JNIEnv *jni, jobject thread)
+{
+    struct os_thread *self;
+    thread_id target = threads_of(jni, thread);
+    stack_id stack = stacks_of_caller(jni);
+    struct event *e = begin(jni, EV_unpark, &self);
+    if (!e)
+        return;
+    e->unpark.target = target;
+    e->unpark.stack = stack;
+    ring_commit(self->ring, e);
+}
+
+/* --- the rest -----------------------------------------------------------------------------------
+ */
+
+void interrupted(JNIEnv *jni, jobject exception)
+{
+    struct os_thread *self;
+    (void)exception;
+    stack_id stack = stacks_of_caller(jni);
+    struct event *e = begin(jni, EV_interrupted, &self);
+    if (!e)
+        return;
+    e->interrupted.stack = stack;
+    ring_commit(self->ring, e);
+}
+
+/* The three semaphore events begin with the lock. */
+static void put_semaphore(JNIEnv *jni, jobject semaphore, enum event_kind kind, bool with_stack)
+{
+    struct os_thread *self;
+    bool wanted;
+    lock_id lock = locks_id(jni, semaphore, &wanted);
+    if (!wanted)
+        return;
+    stack_id stack = with_stack ? stacks_of_caller(jni) : (stack_id){0};
+    struct event *e = begin(jni, kind, &self);
+    if (!e)
+        return;
+    e->semaphore_acquire_enter.lock = lock;
+    e->semaphore_acquire_enter.stack = stack;
+    ring_commit(self->ring, e);
+}
+
+_Static_assert(sizeof(struct ev_semaphore_acquire_enter) == sizeof(struct ev_semaphore_release) &&
+                   offsetof(struct ev_semaphore_release, stack) ==
+                       offsetof(struct ev_semaphore_acquire_enter, stack),
+               "written as one");
+
+void semaphore_acquire_enter(JNIEnv *jni, jobject semaphore, int64_t time)
+{
+    (void)time;
+    put_semaphore(jni, semaphore, EV_semaphore_acquire_enter, true);
+}
+
+void semaphore_acquire_exit(JNIEnv *jni, jobject semaphore, bool got)
+{
+    struct os_thread *self;
+    bool wanted;
+    lock_id lock = locks_id(jni, semaphore, &wanted);
+    struct event *e = wanted ? begin(jni, EV_semaphore_acquire_exit, &self) : NULL;
+    if (!e)
+        return;
+    e->semaphore_acquire_exit.lock = lock;
+    e->semaphore_acquire_exit.stack.v = 0;
+    e->semaphore_acquire_exit.failed = !got;
+    ring_commit(self->ring, e);
+}
+
+void semaphore_release(JNIEnv *jni, jobject semaphore)
+{
+    put_semaphore(jni, semaphore, EV_semaphore_release, true);
+}
