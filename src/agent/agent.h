@@ -70,6 +70,7 @@ void agent_finish(JNIEnv *jni);
 /* callbacks of the event groups */
 void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
 void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
+void JNICALL on_virtual_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
 void JNICALL on_virtual_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
 void JNICALL on_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object);
 void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object);

@@ -5,9 +5,11 @@
  * then find it off.  When the JVM is killed instead, recover.h has the rest. */
 #include "agent/agent.h"
 #include "agent/jvm_text.h"
+#include "agent/jvmti21.h"
 #include "agent/methods.h"
 #include "agent/natives.h"
 #include "agent/on_park.h"
+#include "agent/on_thread.h"
 #include "agent/probes.h"
 #include "agent/stacks.h"
 #include "agent/threads.h"
@@ -148,6 +150,9 @@ static void enable_events(void)
     enable(g[GROUP_monitors], JVMTI_EVENT_MONITOR_CONTENDED_ENTERED);
     enable(g[GROUP_waits], JVMTI_EVENT_MONITOR_WAIT);
     enable(g[GROUP_waits], JVMTI_EVENT_MONITOR_WAITED);
+    enable(g[GROUP_virtual] && agent.virtual_threads, EVENT_VIRTUAL_THREAD_START);
+    if (g[GROUP_mounts])
+        mounts_enable();
     enable(g[GROUP_gc], JVMTI_EVENT_GARBAGE_COLLECTION_START);
     enable(g[GROUP_gc], JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
 }

@@ -1,5 +1,12 @@
-/* on_thread.c - threads start and end. */
+/* on_thread.c - threads start and end; virtual threads are mounted and unmounted. */
+#include "agent/on_thread.h"
+
+#include "agent/jvmti21.h"
 #include "agent/threads.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <string.h>
 
 void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
@@ -15,9 +22,96 @@ void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
         KEEP_ERRNO(threads_ended(jni, thread));
 }
 
+void JNICALL on_virtual_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void)jvmti;
+    if (agent_on())
+        KEEP_ERRNO(threads_virtual_started(jni, thread));
+}
+
 void JNICALL on_virtual_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jvmti;
     if (agent_on())
         KEEP_ERRNO(threads_virtual_ended(jni, thread));
+}
+
+/* --- mount and unmount: extension events of HotSpot's JVMTI (JDK 21 and later) ------------------
+ */
+
+static void put_mount(JNIEnv *jni, jthread thread)
+{
+    struct os_thread *self = os_thread_self(jni);
+    if (!self)
+        return;
+    thread_id id = threads_current(jni, thread, self);
+    struct event *e = ring_begin(self->ring, EV_mount, id, clock_mono_ns());
+    if (!e)
+        return;
+    e->mount.carrier = self->id;
+    ring_commit(self->ring, e);
+}
+
+static void put_unmount(JNIEnv *jni, jthread thread)
+{
+    struct os_thread *self = os_thread_self(jni);
+    if (!self)
+        return;
+    thread_id id = threads_current(jni, thread, self);
+    struct event *e = ring_begin(self->ring, EV_unmount, id, clock_mono_ns());
+    if (e)
+        ring_commit(self->ring, e);
+}
+
+static void JNICALL on_mount(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, ...)
+{
+    (void)jvmti;
+    if (agent_on())
+        KEEP_ERRNO(put_mount(jni, thread));
+}
+
+static void JNICALL on_unmount(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, ...)
+{
+    (void)jvmti;
+    if (agent_on())
+        KEEP_ERRNO(put_unmount(jni, thread));
+}
+
+/* Setting the callback does not enable the event, whatever the specification says of extension
+ * events (JDK 21 to 25). */
+static bool watch(const jvmtiExtensionEventInfo *e, jvmtiExtensionEvent callback)
+{
+    jvmtiEnv *ti = agent.jvmti;
+    return (*ti)->SetExtensionEventCallback(ti, e->extension_event_index, callback) ==
+               JVMTI_ERROR_NONE &&
+           (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)e->extension_event_index,
+                                           NULL) == JVMTI_ERROR_NONE;
+}
+
+static void free_event(jvmtiExtensionEventInfo *e)
+{
+    for (jint i = 0; i < e->param_count; i++)
+        jvmti_free(e->params[i].name);
+    jvmti_free(e->params);
+    jvmti_free(e->id);
+    jvmti_free(e->short_description);
+}
+
+void mounts_enable(void)
+{
+    jint n = 0;
+    jvmtiExtensionEventInfo *all = NULL;
+    int watched = 0;
+    (*agent.jvmti)->GetExtensionEvents(agent.jvmti, &n, &all);
+    for (jint i = 0; i < n; i++) {
+        if (strcmp(all[i].id, "com.sun.hotspot.events.VirtualThreadMount") == 0)
+            watched += watch(&all[i], (jvmtiExtensionEvent)on_mount);
+        else if (strcmp(all[i].id, "com.sun.hotspot.events.VirtualThreadUnmount") == 0)
+            watched += watch(&all[i], (jvmtiExtensionEvent)on_unmount);
+        free_event(&all[i]);
+    }
+    jvmti_free(all);
+    if (watched < 2)
+        log_line("this JVM does not tell when virtual threads are mounted: events=mounts has no "
+                 "effect");
 }

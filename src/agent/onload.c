@@ -122,6 +122,7 @@ static int set_callbacks(struct err *err)
     t.named.GarbageCollectionStart = on_gc_start;
     t.named.GarbageCollectionFinish = on_gc_finish;
     t.named.ClassFileLoadHook = on_class_file;
+    callback_set(&t, EVENT_VIRTUAL_THREAD_START, (void (*)(void))on_virtual_thread_start);
     callback_set(&t, EVENT_VIRTUAL_THREAD_END, (void (*)(void))on_virtual_thread_end);
     jvmtiEnv *ti = agent.jvmti;
     jvmtiError e = (*ti)->SetEventCallbacks(ti, &t.named, sizeof t);

@@ -21,8 +21,8 @@ static const struct opt rows[] = {
      "the trace; %p is the pid, %t the time (default orca-%p.otrace)", NULL, 0, 0},
     {"format", 0, OPT_SET, AT(formats), "FORMAT",
      "what to write, several joined by + (default otrace)", format_names, 0, 0},
-    {"events", 0, OPT_SET, AT(events), "GROUP+...", "event groups to record (default all of them)",
-     event_group_names, 0, 0},
+    {"events", 0, OPT_SET, AT(events), "GROUP+...",
+     "event groups to record (default: all but mounts)", event_group_names, 0, 0},
     {"contanalysis", 0, OPT_FLAG, AT(contanalysis), "on|off",
      "contention analysis: off leaves out monitors and waits (default on)", NULL, 0, 0},
     {"include", 0, OPT_STR, AT(include), "PATTERN+...",
@@ -60,10 +60,18 @@ static void apply_groups(struct settings *s)
         s->groups[GROUP_monitors] = s->groups[GROUP_waits] = false;
 }
 
+static uint64_t default_events(void)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; event_group_names[i]; i++)
+        bits |= (uint64_t)event_groups[i + 1].on << i;
+    return bits;
+}
+
 int settings_parse(struct settings *s, const char *options, bool spec2, struct err *err)
 {
     *s = (struct settings){
-        .formats = FORMAT_OTRACE, .events = ~(uint64_t)0, .depth = 256, .contanalysis = true};
+        .formats = FORMAT_OTRACE, .events = default_events(), .depth = 256, .contanalysis = true};
     bool empty = !options || !*options;
     s->text = strdup(empty ? "" : options);
     if (!s->text)

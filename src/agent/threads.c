@@ -395,6 +395,13 @@ void threads_ended(JNIEnv *jni, jthread thread)
     self_ended = true;
 }
 
+void threads_virtual_started(JNIEnv *jni, jthread thread)
+{
+    struct os_thread *self = os_thread_self(jni);
+    if (self)
+        put_simple(self, EV_thread_start, threads_current(jni, thread, self).v);
+}
+
 void threads_virtual_ended(JNIEnv *jni, jthread thread)
 {
     uint64_t java_tid = (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
@@ -409,7 +416,7 @@ void threads_virtual_ended(JNIEnv *jni, jthread thread)
     if (!stored_id(
             thread)) /* met only as an owner, by its number: now it can be asked for its name */
         redefine(jni, thread, id, 0, THREAD_VIRTUAL);
-    if (self && agent.settings.groups[GROUP_threads])
+    if (self && agent.settings.groups[GROUP_virtual])
         put_simple(self, EV_thread_end, id);
 }
 

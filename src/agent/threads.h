@@ -49,6 +49,7 @@ thread_id threads_by_tid(uint64_t java_tid);
 /* The current thread starts or ends. */
 void threads_started(JNIEnv *jni, jthread thread);
 void threads_ended(JNIEnv *jni, jthread thread);
+void threads_virtual_started(JNIEnv *jni, jthread thread);
 void threads_virtual_ended(JNIEnv *jni, jthread thread);
 
 /* At the end of the recording: note renamed threads and waits that are still open. */

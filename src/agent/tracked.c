@@ -20,7 +20,7 @@ const struct tracked tracked[] = {
     {VIRTUAL, "parkNanos", "(J)V", GROUP_parks, OBJECT_THIS, 0, .from = 21,
      BLOCKING(virtual_park_enter, virtual_park_exit)},
     {VIRTUAL, "unpark", "()V", GROUP_parks, OBJECT_THIS, -1, .from = 21, .call = virtual_unpark},
-    {VIRTUAL, "start", "(Ljdk/internal/vm/ThreadContainer;)V", GROUP_threads, OBJECT_THIS, -1,
+    {VIRTUAL, "start", "(Ljdk/internal/vm/ThreadContainer;)V", GROUP_virtual, OBJECT_THIS, -1,
      .from = 21, .call = virtual_start},
     {"java/lang/InterruptedException", "<init>", NULL, GROUP_interrupts, OBJECT_NONE, -1,
      .call = interrupted},

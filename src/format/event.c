@@ -49,13 +49,14 @@ const struct kind_info def_kinds[DEF_LIMIT] = {
 };
 #undef D
 
-const struct name_info event_groups[GROUP_LIMIT] = {
-#define GROUP(name, summary) {#name, summary},
+enum { GROUP_OFF, GROUP_ON };
+const struct group_info event_groups[GROUP_LIMIT] = {
+#define GROUP(name, state, summary) {#name, summary, GROUP_##state},
 #include "format/events.def"
 };
 
 const char *const event_group_names[GROUP_LIMIT] = {
-#define GROUP(name, summary)                                                                       \
+#define GROUP(name, state, summary)                                                                \
     [GROUP_##name ? GROUP_##name - 1 : GROUP_LIMIT - 1] = GROUP_##name ? #name : NULL,
 #include "format/events.def"
 };

@@ -5,6 +5,7 @@
 #ifndef ORCA_FORMAT_EVENT_H
 #define ORCA_FORMAT_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,7 +33,7 @@ enum event_kind {
 };
 
 enum event_group {
-#define GROUP(name, summary) GROUP_##name,
+#define GROUP(name, state, summary) GROUP_##name,
 #include "format/events.def"
     GROUP_LIMIT
 };
@@ -166,10 +167,11 @@ struct kind_info {
 extern const struct kind_info event_kinds[EV_LIMIT];
 extern const struct kind_info def_kinds[DEF_LIMIT];
 
-struct name_info {
+struct group_info {
     const char *name, *doc;
+    bool on; /* without being asked for */
 };
-extern const struct name_info event_groups[GROUP_LIMIT];
+extern const struct group_info event_groups[GROUP_LIMIT];
 
 /* The names of the groups that can be switched, all but meta: [i] is group i + 1; NULL behind the
  * last one. */

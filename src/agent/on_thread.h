@@ -1,0 +1,9 @@
+/* on_thread.h - what threads' callbacks need besides being registered. */
+#ifndef ORCA_AGENT_ON_THREAD_H
+#define ORCA_AGENT_ON_THREAD_H
+
+/* Ask for mount and unmount of virtual threads, in VMInit or later.  Where the JVM has no such
+ * events: one line on stderr. */
+void mounts_enable(void);
+
+#endif
