@@ -58,6 +58,8 @@ static unsigned state_of(uint32_t kind)
         return STATE_JOINING;
     case EV_sleep_enter:
         return STATE_SLEEPING;
+    case EV_park_enter:
+        return STATE_PARKED;
     default:
         return STATE_LIMIT;
     }
@@ -100,6 +102,16 @@ static inline bool make_op(struct decoder *d, const struct event *e, struct op *
         return true;
     case EV_join_exit:
         *op = (struct op){.action = OP_CLOSE, .state = STATE_JOINING};
+        return true;
+    case EV_park_enter:
+        *op = (struct op){.object = e->park_enter.lock.v,
+                          .other = thread_set_index(d->threads, e->park_enter.owner),
+                          .stack = e->park_enter.stack.v,
+                          .action = OP_OPEN,
+                          .state = STATE_PARKED};
+        return true;
+    case EV_park_exit:
+        *op = (struct op){.object = e->park_exit.lock.v, .action = OP_CLOSE, .state = STATE_PARKED};
         return true;
     case EV_sleep_enter:
         *op = (struct op){
@@ -151,7 +163,7 @@ static void note_wait_open(struct decoder *d, uint32_t thread, const struct even
     unsigned state = state_of(e->wait_open.kind);
     if (state == STATE_LIMIT)
         return;
-    bool has_lock = state == STATE_BLOCKED || state == STATE_WAITING;
+    bool has_lock = state == STATE_BLOCKED || state == STATE_WAITING || state == STATE_PARKED;
     struct still_open s = {.since = e->wait_open.since,
                            .op = {.time = max_u64(e->wait_open.since, d->window.from),
                                   .thread = thread,

@@ -101,8 +101,9 @@ static void name_stack(const struct trace *t, struct site *site)
     site->top = site->app = (struct place){{0}, -1};
     if (s->n_frames == 0)
         return;
-    site->top = site->app = place_of(t, s->frames[0]);
-    for (uint32_t i = 0; i < s->n_frames; i++) {
+    uint32_t first = trace_site(t, s);
+    site->top = site->app = place_of(t, s->frames[first]);
+    for (uint32_t i = first; i < s->n_frames; i++) {
         const struct trace_method *m = trace_method(t, s->frames[i].method);
         const struct trace_class *c = trace_class(t, m->class_);
         if (c->id.v && !sites_is_jdk(c->signature)) {

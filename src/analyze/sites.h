@@ -1,8 +1,8 @@
 /* sites.h - the places in the program that block and wait.
  *
  * While events come in, counts are kept per (class group, stack).  sites_list then names each stack
- * by two frames - the innermost one, and the innermost one of the application when that is inside
- * the JDK - and adds up the stacks that agree in both, line included. */
+ * by two frames - the innermost one that is not the machinery of waiting (trace_site), and the
+ * innermost one of the application when that is inside the JDK - and adds up the stacks that agree in both, line included. */
 #ifndef ORCA_ANALYZE_SITES_H
 #define ORCA_ANALYZE_SITES_H
 
@@ -22,7 +22,7 @@ struct place {
 struct site {
     uint32_t group;   /* index into locks.classes; UINT32_MAX: of every class */
     stack_id stack;   /* one of its stacks */
-    struct place top; /* innermost frame */
+    struct place top; /* innermost frame that is not machinery */
     struct place app; /* innermost frame outside the JDK; the same as top when there is none */
     struct site_stats blocked, waited;
 };

@@ -8,6 +8,7 @@
 static const uint8_t may_contain[STATE_LIMIT] = {
     [STATE_WAITING] = BIT(STATE_BLOCKED),
     [STATE_JOINING] = BIT(STATE_BLOCKED) | BIT(STATE_WAITING) | BIT(STATE_PARKED),
+    [STATE_SLEEPING] = BIT(STATE_PARKED), /* a virtual thread's sleep */
 };
 
 void track_init(struct track *tr, uint32_t thread, bool roams)
@@ -17,7 +18,7 @@ void track_init(struct track *tr, uint32_t thread, bool roams)
 
 static bool has_lock(unsigned state)
 {
-    return state == STATE_BLOCKED || state == STATE_WAITING;
+    return state == STATE_BLOCKED || state == STATE_WAITING || state == STATE_PARKED;
 }
 
 static struct interval *push(const struct track *tr, const struct track_wait *w, uint64_t end,
@@ -81,7 +82,8 @@ static void open_wait(struct track *tr, const struct op *op, uint64_t start,
     w->other = op->other;
     w->stack = op->stack;
     w->state = op->state;
-    w->absorbed = outer && (outer->absorbed || outer->state == STATE_JOINING);
+    w->absorbed = outer && (outer->absorbed || outer->state == STATE_JOINING ||
+                            outer->state == STATE_SLEEPING);
 }
 
 /* An end whose beginning is not there. */

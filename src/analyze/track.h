@@ -39,7 +39,7 @@ struct track_wait {
     uint64_t start, inner; /* inner: ns of closed waits nested in this one */
     uint32_t object, other, stack;
     uint8_t state;
-    bool absorbed; /* part of the join around it: paired, not handed out */
+    bool absorbed; /* part of the join or sleep around it: paired, not handed out */
 };
 
 struct track {

@@ -158,7 +158,7 @@ static const char *stack_text(struct printer *p, uint32_t id)
     const struct trace_stack *st = trace_stack(p->t, (stack_id){id});
     buf_printf(&b, "stack=%u depth=%u at=", id, st->n_frames);
     if (st->n_frames)
-        put_frame(p, &b, st->frames[0]);
+        put_frame(p, &b, st->frames[trace_site(p->t, st)]);
     else
         buf_putc(&b, '?');
     for (uint32_t i = 0; p->all_frames && i < st->n_frames; i++) {

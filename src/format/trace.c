@@ -183,6 +183,33 @@ int32_t trace_line(const struct trace *t, struct trace_frame f)
     return best;
 }
 
+static bool is_machinery(const char *signature)
+{
+    static const char *const classes[] = {
+        "Ljava/lang/Object;",
+        "Ljava/lang/Thread;",
+        "Ljava/lang/VirtualThread;",
+        "Ljava/lang/System$1;", /* JavaLangAccess, $1 or $2 by release */
+        "Ljava/lang/System$2;",
+        "Ljava/lang/InterruptedException;",
+        "Ljdk/internal/misc/Unsafe;",
+        "Ljdk/internal/misc/VirtualThreads;",
+        "Ljava/util/concurrent/locks/LockSupport;",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(classes); i++)
+        if (strcmp(signature, classes[i]) == 0)
+            return true;
+    return false;
+}
+
+uint32_t trace_site(const struct trace *t, const struct trace_stack *s)
+{
+    for (uint32_t i = 0; i < s->n_frames; i++)
+        if (!is_machinery(trace_class(t, trace_method(t, s->frames[i].method)->class_)->signature))
+            return i;
+    return 0;
+}
+
 void trace_class_name(const char *signature, char *out, size_t n)
 {
     static const struct {

@@ -150,6 +150,10 @@ uint64_t trace_lost_details(const struct trace *t);
 /* Source line of a frame, or -1 when it is not known. */
 int32_t trace_line(const struct trace *t, struct trace_frame f);
 
+/* The innermost frame that is not the machinery of waiting itself (Object.wait, Unsafe.park and what
+ * lies between it and its caller); index into s->frames, 0 when there is no other. */
+uint32_t trace_site(const struct trace *t, const struct trace_stack *s);
+
 /* "Ljava/util/Map$Entry;" -> "java.util.Map$Entry", "[I" -> "int[]"; at most n bytes with the NUL.
  */
 void trace_class_name(const char *signature, char *out, size_t n);

@@ -133,7 +133,7 @@ Test(import_orca, reads_what_spec_1_describes)
     cr_assert_eq(t->n_problems, 0);
     char *got = events_of(t);
     cr_assert_str_eq(got, "34232841923742 thread_start FFFF38D6:main\n"
-                          "34232841923742 join_enter FFFF38D6:main thread=ABCD depth=2\n");
+                          "34232841923742 join_enter FFFF38D6:main thread=ABCD depth=2 timeout_ns=0\n");
     free(got);
     const struct trace_stack *s = trace_stack(t, (stack_id){1});
     cr_assert_eq(s->frames[0].bci, -1);
@@ -181,8 +181,8 @@ Test(import_orca, reads_every_kind_of_event)
            "11000000000 sleep_exit B: depth=1\n"
            "12000000000 semaphore_acquire_enter B: lock=D depth=0\n"
            "13000000000 semaphore_release A:main lock=D depth=0\n"
-           "14000000000 semaphore_acquire_exit B: lock=D depth=0\n"
-           "15000000000 join_enter A:main thread=B depth=0\n"
+           "14000000000 semaphore_acquire_exit B: lock=D depth=0 failed=0\n"
+           "15000000000 join_enter A:main thread=B depth=0 timeout_ns=0\n"
            "16000000000 thread_end B:\n"
            "17000000000 join_exit A:main thread=B depth=0\n");
 }
