@@ -72,7 +72,7 @@ BENCHES  := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
 PROBE_SRC := $(wildcard java/orca/probe/*.java)
 PROBE_O  := $(patsubst java/orca/probe/%.java,$(B)/probe/%.o,$(PROBE_SRC))
 DEMO_SRC := $(shell find demo -name '*.java' 2>/dev/null)
-OBJECTS  := $(AGENT_O) $(CLI_O) $(LIB_O) $(UNIT_O) $(call objs,tests/fuzz tests/bench tests tools)
+OBJECTS  := $(AGENT_O) $(CLI_O) $(LIB_O) $(UNIT_O) $(call objs,tests/fuzz tests/bench tests/classfile tests tools)
 PRODUCTS := $(addprefix $(B)/,orca liborca.so libOrcaAgent.so)
 SHARE    := $(addprefix $(B)/share/,man/man1/orca.1 bash-completion/completions/orca \
               zsh/site-functions/_orca fish/vendor_completions.d/orca.fish)
@@ -109,6 +109,8 @@ $(B)/fuzz/%-replay: $(B)/tests/fuzz/%_fuzz.o $(B)/tests/fuzz/replay.o $(TEST_LIB
 	$(link)
 $(B)/bench/%: $(B)/tests/bench/%.o $(TEST_LIB)
 	$(link) -lm
+$(B)/classfile-edit: $(call objs,tests/classfile) $(B)/lib.a
+	$(link)
 
 $(B)/src/agent/%.o: ALL_CFLAGS += $(JNI_INC)
 $(B)/%.o: %.c $(B)/.compile-flags
@@ -183,7 +185,7 @@ fuzz: $(if $(F),$(B)/fuzz-$(F))
 	  -timeout=10 -artifact_prefix=$(B)/found/$(F)/ $(B)/corpus/$(F) tests/fuzz/$(F)
 
 test:
-	tests/run build includes unit asan golden jvm workloads
+	tests/run build includes unit asan golden classfile jvm workloads
 check-includes:
 	tools/check-includes
 

@@ -33,6 +33,9 @@ void JNICALL on_sleep_ns(JNIEnv *jni, jclass c, jlong ns);
 void JNICALL on_park(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong time);
 void JNICALL on_unpark(JNIEnv *jni, jobject unsafe, jobject thread);
 
+/* What began the wait that a thread is in, 0 when it is in none. */
+enum event_kind wait_of(jthread thread);
+
 /* Replace those that the groups in the settings need.  In VMInit or later, on a Java thread.
  * What cannot be replaced costs one line on stderr and its events. */
 void natives_install(JNIEnv *jni);

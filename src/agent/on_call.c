@@ -1,6 +1,7 @@
 /* on_call.c - tracked methods whose calls have an event kind of their own: join, semaphores, what
  * virtual threads do (tracked.h). */
 #include "agent/locks.h"
+#include "agent/natives.h"
 #include "agent/on_park.h"
 #include "agent/stacks.h"
 #include "agent/threads.h"
@@ -46,33 +47,35 @@ static void put_join_exit(JNIEnv *jni, jobject thread)
     ring_commit(self->ring, e);
 }
 
-/* A virtual target's join goes on in VirtualThread.joinNanos.  A negative time-out, which throws,
- * is recorded as it is. */
+static int64_t ms_to_ns(int64_t ms)
+{
+    return ms > INT64_MAX / MS_NS ? INT64_MAX : ms < INT64_MIN / MS_NS ? INT64_MIN : ms * MS_NS;
+}
+
+/* A negative time-out, which throws, is recorded as it is. */
 void join_enter(JNIEnv *jni, jobject thread, int64_t ms)
 {
-    if (!threads_is_virtual(jni, thread))
-        put_join_enter(jni, thread,
-                       ms > INT64_MAX / MS_NS   ? INT64_MAX
-                       : ms < INT64_MIN / MS_NS ? INT64_MIN
-                                                : ms * MS_NS);
+    put_join_enter(jni, thread, ms_to_ns(ms));
 }
 
 void join_exit(JNIEnv *jni, jobject thread, bool got)
 {
     (void)got;
-    if (!threads_is_virtual(jni, thread))
-        put_join_exit(jni, thread);
+    put_join_exit(jni, thread);
 }
 
-void virtual_join_enter(JNIEnv *jni, jobject thread, int64_t ns)
+/* The overloads that end in the one above where the target is a platform thread. */
+void virtual_join_enter(JNIEnv *jni, jobject thread, int64_t ms)
 {
-    put_join_enter(jni, thread, ns);
+    if (threads_is_virtual(jni, thread))
+        put_join_enter(jni, thread, ms_to_ns(ms));
 }
 
 void virtual_join_exit(JNIEnv *jni, jobject thread, bool got)
 {
     (void)got;
-    put_join_exit(jni, thread);
+    if (threads_is_virtual(jni, thread))
+        put_join_exit(jni, thread);
 }
 
 /* --- virtual threads ----------------------------------------------------------------------------
@@ -161,6 +164,21 @@ void virtual_unpark(JNIEnv *jni, jobject thread)
 
 /* --- the rest -----------------------------------------------------------------------------------
  */
+
+void virtual_interrupt(JNIEnv *jni, jobject thread)
+{
+    struct os_thread *self;
+    enum event_kind in = wait_of(thread);
+    thread_id target = threads_of(jni, thread);
+    stack_id stack = stacks_of_caller(jni);
+    struct event *e = begin(jni, EV_interrupt, &self);
+    if (!e)
+        return;
+    e->interrupt.target = target;
+    e->interrupt.target_in = in;
+    e->interrupt.stack = stack;
+    ring_commit(self->ring, e);
+}
 
 void interrupted(JNIEnv *jni, jobject exception)
 {

@@ -8,6 +8,8 @@
 #include "agent/threads.h"
 #include "base/clock.h"
 
+#include <string.h>
+
 enum { MS_NS = 1000000 };
 
 static void note_notify(JNIEnv *jni, jobject object, enum event_kind kind, uint64_t now)
@@ -69,8 +71,7 @@ void JNICALL on_start(JNIEnv *jni, jobject thread)
         KEEP_ERRNO(note_start(jni, thread, now));
 }
 
-/* What began the wait that a thread is in, 0 when it is in none. */
-static enum event_kind wait_of(jobject thread)
+enum event_kind wait_of(jthread thread)
 {
     static const struct {
         jint state;
@@ -104,9 +105,24 @@ static void note_interrupt(JNIEnv *jni, jobject thread, enum event_kind in, uint
     ring_commit(self->ring, e);
 }
 
+/* VirtualThread.interrupt, which has a probe, passes the interrupt on to the carrier. */
+static bool is_carrier(JNIEnv *jni, jobject thread)
+{
+    char *signature = NULL;
+    if (!agent.virtual_threads)
+        return false;
+    jclass c = (*jni)->GetObjectClass(jni, thread);
+    bool yes =
+        (*agent.jvmti)->GetClassSignature(agent.jvmti, c, &signature, NULL) == JVMTI_ERROR_NONE &&
+        strcmp(signature, "Ljdk/internal/misc/CarrierThread;") == 0;
+    jvmti_free(signature);
+    (*jni)->DeleteLocalRef(jni, c);
+    return yes;
+}
+
 void JNICALL on_interrupt(JNIEnv *jni, jobject thread)
 {
-    uint64_t now = agent_on() ? clock_mono_ns() : 0;
+    uint64_t now = agent_on() && !is_carrier(jni, thread) ? clock_mono_ns() : 0;
     enum event_kind in = 0;
     if (now)
         KEEP_ERRNO(in = wait_of(thread));

@@ -7,11 +7,13 @@
 #define SEMAPHORE "java/util/concurrent/Semaphore"
 #define BLOCKING(enter_, exit_) .enter = (enter_), .exit = (exit_)
 
-/* Thread.join(J) is where every join of a platform thread ends up, VirtualThread.joinNanos where
- * every join of a virtual one does. */
+/* Every join of a platform thread ends up in join(J); for a virtual one each overload does its own
+ * waiting. */
 const struct tracked tracked[] = {
     {THREAD, "join", "(J)V", GROUP_joins, OBJECT_THIS, 0, BLOCKING(join_enter, join_exit)},
-    {VIRTUAL, "joinNanos", "(J)Z", GROUP_joins, OBJECT_THIS, 0, .from = 21,
+    {THREAD, "join", "(JI)V", GROUP_joins, OBJECT_THIS, 0, .from = 21,
+     BLOCKING(virtual_join_enter, virtual_join_exit)},
+    {THREAD, "join", "(Ljava/time/Duration;)Z", GROUP_joins, OBJECT_THIS, -1, .from = 21,
      BLOCKING(virtual_join_enter, virtual_join_exit)},
     {VIRTUAL, "sleepNanos", "(J)V", GROUP_sleeps, OBJECT_THIS, 0, .from = 21,
      BLOCKING(virtual_sleep_enter, virtual_sleep_exit)},
@@ -22,6 +24,8 @@ const struct tracked tracked[] = {
     {VIRTUAL, "unpark", "()V", GROUP_parks, OBJECT_THIS, -1, .from = 21, .call = virtual_unpark},
     {VIRTUAL, "start", "(Ljdk/internal/vm/ThreadContainer;)V", GROUP_virtual, OBJECT_THIS, -1,
      .from = 21, .call = virtual_start},
+    {VIRTUAL, "interrupt", "()V", GROUP_interrupts, OBJECT_THIS, -1, .from = 21, .early = true,
+     .call = virtual_interrupt},
     {"java/lang/InterruptedException", "<init>", NULL, GROUP_interrupts, OBJECT_NONE, -1,
      .call = interrupted},
     {SEMAPHORE, "acquire", NULL, GROUP_semaphores, OBJECT_THIS, -1,

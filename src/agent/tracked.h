@@ -21,8 +21,9 @@ struct tracked {
     int8_t object; /* enum tracked_object, or the number of a parameter */
     int8_t time;   /* the number of the parameter (a long) that is the time-out; -1: none */
     bool result;   /* it returns a boolean that says whether it got what it wanted */
+    bool early;    /* `call` comes before the method does its work */
     int from, to;  /* Java versions; 0: all */
-    /* A method that may block has enter and exit, another one `call`, after it did its work. */
+    /* A method that may block has enter and exit; another one `call`, after it did its work. */
     void (*enter)(JNIEnv *jni, jobject object, int64_t time);
     void (*exit)(JNIEnv *jni, jobject object, bool got);
     void (*call)(JNIEnv *jni, jobject object);
@@ -38,11 +39,12 @@ enum { N_TRACKED_NATIVES = 6 };
 /* on_call.c, on_park.c */
 void join_enter(JNIEnv *jni, jobject thread, int64_t ms);
 void join_exit(JNIEnv *jni, jobject thread, bool got);
-void virtual_join_enter(JNIEnv *jni, jobject thread, int64_t ns);
+void virtual_join_enter(JNIEnv *jni, jobject thread, int64_t ms);
 void virtual_join_exit(JNIEnv *jni, jobject thread, bool got);
 void virtual_sleep_enter(JNIEnv *jni, jobject thread, int64_t ns);
 void virtual_sleep_exit(JNIEnv *jni, jobject thread, bool got);
 void virtual_start(JNIEnv *jni, jobject thread);
+void virtual_interrupt(JNIEnv *jni, jobject thread);
 void interrupted(JNIEnv *jni, jobject exception);
 void semaphore_acquire_enter(JNIEnv *jni, jobject semaphore, int64_t time);
 void semaphore_acquire_exit(JNIEnv *jni, jobject semaphore, bool got);

@@ -94,8 +94,8 @@ static int parse_pool(struct cf_class *c, struct be_reader *r, struct arena *a, 
                            r->bad ? "the file ends" : "unknown tag");
         pool[i] = (uint32_t)at;
         be_skip(r, tag == CF_UTF8 ? be_u2(r) : constant_len[tag]);
-        if (tag == CF_LONG || tag == CF_DOUBLE) /* JVMS 4.4.5: takes two indices */
-            i++;
+        if ((tag == CF_LONG || tag == CF_DOUBLE) && ++i >= c->n_pool) /* JVMS 4.4.5 */
+            return err_set(err, -EINVAL, "the last constant takes two indices");
     }
     c->pool_end = (uint32_t)r->pos;
     return 0;

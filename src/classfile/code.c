@@ -42,7 +42,7 @@ static bool check_switch(struct code *code, uint32_t pc)
     struct insn_switch s = insn_switch_at(code->bytes, pc);
     bool ok = take_target(code, (int64_t)pc + (int32_t)be_get4(code->bytes + s.def)) != CODE_NONE;
     for (uint32_t i = 0; i < s.n && ok; i++) {
-        int32_t offset = (int32_t)be_get4(code->bytes + s.first + i * s.stride);
+        int32_t offset = (int32_t)be_get4(code->bytes + s.first + (size_t)i * s.stride);
         ok = take_target(code, (int64_t)pc + offset) != CODE_NONE;
     }
     return ok;
@@ -87,18 +87,16 @@ static int parse_handlers(struct code *code, struct be_reader *r, struct arena *
     return 0;
 }
 
-int code_parse(struct code *code, const struct cf_class *c, const struct cf_method *m,
-               struct arena *a, struct err *err)
+static int parse_layout(struct code *code, bool old_layout, struct arena *a, struct err *err)
 {
-    struct be_reader r = cf_reader(c, m->code, m->end);
+    const struct cf_class *c = code->c;
+    struct be_reader r = cf_reader(c, code->m->code, code->m->end);
     struct cf_attr attr = cf_next_attr(c, &r);
     r = cf_reader(c, attr.data, attr.end);
-    *code = (struct code){.c = c, .m = m, .end = attr.end};
-    /* The JVM specification of 1.0.2 differs from 45.3 on; HotSpot reads both. */
-    code->old_layout = c->major == 45 && c->minor < 3;
-    code->max_stack = code->old_layout ? be_u1(&r) : be_u2(&r);
-    code->max_locals = code->old_layout ? be_u1(&r) : be_u2(&r);
-    code->len = code->old_layout ? be_u2(&r) : be_u4(&r);
+    *code = (struct code){.c = c, .m = code->m, .end = attr.end, .old_layout = old_layout};
+    code->max_stack = old_layout ? be_u1(&r) : be_u2(&r);
+    code->max_locals = old_layout ? be_u1(&r) : be_u2(&r);
+    code->len = old_layout ? be_u2(&r) : be_u4(&r);
     code->bytes = c->p + r.pos;
     if (!be_skip(&r, code->len) || code->len == 0 || code->len > UINT16_MAX)
         return err_set(err, -EINVAL, "code_length %u is not possible", code->len);
@@ -112,4 +110,15 @@ int code_parse(struct code *code, const struct cf_class *c, const struct cf_meth
     if (r.bad || r.pos != r.end)
         return err_set(err, -EINVAL, "attributes of the Code attribute do not fit");
     return 0;
+}
+
+int code_parse(struct code *code, const struct cf_class *c, const struct cf_method *m,
+               struct arena *a, struct err *err)
+{
+    *code = (struct code){.c = c, .m = m};
+    /* Before 45.3 the fields were shorter.  JVMs up to 8 read them so, JDK 17 does not any more;
+     * only one of the two fits the attribute's length. */
+    if (c->major == 45 && c->minor < 3 && parse_layout(code, true, a, NULL) == 0)
+        return 0;
+    return parse_layout(code, false, a, err);
 }

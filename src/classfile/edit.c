@@ -1,3 +1,5 @@
+/* edit.c - one class: each method through method.c, then the class around the edited methods: its
+ * old constants and the new ones, and everything else byte for byte. */
 #include "classfile/edit.h"
 
 #include "classfile/rewrite.h"
@@ -122,6 +124,14 @@ static int finish(struct edit *e, struct buf *out, struct err *err)
     return changed;
 }
 
+static int edit_parsed(struct edit *e, struct buf *out, struct err *err)
+{
+    if (!e->news)
+        return err_set(err, -ENOMEM, "out of memory");
+    TRY(edit_methods(e, err));
+    return finish(e, out, err);
+}
+
 int cf_edit_class(const uint8_t *p, size_t len, const struct cf_plan *plan, struct buf *out,
                   struct cf_result *result, struct err *err)
 {
@@ -135,9 +145,7 @@ int cf_edit_class(const uint8_t *p, size_t len, const struct cf_plan *plan, stru
         cpool_init(&e.pool, &c);
         arena_init(&e.scratch, 0);
         e.news = arena_alloc(&arena, c.n_methods * sizeof *e.news);
-        rc = e.news ? edit_methods(&e, err) : err_set(err, -ENOMEM, "out of memory");
-        if (rc == 0)
-            rc = finish(&e, out, err);
+        rc = edit_parsed(&e, out, err);
         buf_fini(&e.methods);
         arena_fini(&e.scratch);
         cpool_fini(&e.pool);

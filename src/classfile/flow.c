@@ -45,7 +45,7 @@ static void arrive_switch(struct flow *f, const struct code_insn *in, enum code_
     struct insn_switch s = insn_switch_at(code->bytes, in->pc);
     arrive(f, code->at[in->pc + be_get4(code->bytes + s.def)], state, waiting);
     for (uint32_t i = 0; i < s.n; i++) {
-        uint32_t offset = be_get4(code->bytes + s.first + i * s.stride);
+        uint32_t offset = be_get4(code->bytes + s.first + (size_t)i * s.stride);
         arrive(f, code->at[in->pc + offset], state, waiting);
     }
 }

@@ -69,7 +69,7 @@ bool vtype_equal(struct vtype x, struct vtype y);
 bool vtype_is_ref(struct vtype x);
 
 /* Write the table's content (number_of_entries and entries) for frames sorted by `off`.
- * at(pc) is the new place of a `new`.  -ENOSPC: more than 65535 frames. */
+ * -ENOSPC: more than 65535 frames. */
 int frames_encode(const struct frames *f, const struct frame *v, uint32_t n, struct cpool *pool,
                   struct buf *out);
 

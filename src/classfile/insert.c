@@ -84,7 +84,7 @@ static void at_return(struct rewrite *w, uint32_t insn)
 {
     struct site s = site_at(w, insn);
     s.top = CF_ARG_RESULT;
-    s.top_kind = w->desc.result == 'V' ? 0 : w->desc.result;
+    s.top_kind = w->desc.result; /* V: no argument has that kind */
     begin(w, &w->code.insns[insn].before, 0);
     emit_point(w, CF_AT_RETURN, &s);
     end(w, &w->code.insns[insn].before, &w->peak_above);
@@ -310,7 +310,7 @@ static int at_call(struct rewrite *w, uint32_t insn)
     end(w, &in->before, &w->peak_above);
     replace_call(w, insn, &call);
     s.top = CF_ARG_RESULT;
-    s.top_kind = call.desc.result == 'V' ? 0 : call.desc.result;
+    s.top_kind = call.desc.result;
     begin(w, &in[1].after, 0);
     emit_call_point(w, &call, CF_AFTER_CALL, &s);
     end(w, &in[1].after, &w->peak_above);

@@ -185,6 +185,12 @@ static void write_trampolines(const struct layout *l, uint32_t spot, struct buf 
     }
 }
 
+static void write_piece(const struct layout *l, struct code_piece piece, struct buf *out)
+{
+    if (piece.len)
+        buf_put(out, l->inserted + piece.at, piece.len);
+}
+
 void layout_write(const struct layout *l, struct buf *out)
 {
     const struct code *code = l->code;
@@ -192,12 +198,12 @@ void layout_write(const struct layout *l, struct buf *out)
         const struct code_insn *in = &code->insns[i];
         if (l->at_spot[i])
             write_trampolines(l, i, out);
-        buf_put(out, l->inserted + in->after.at, in->after.len);
-        buf_put(out, l->inserted + in->before.at, in->before.len);
+        write_piece(l, in->after, out);
+        write_piece(l, in->before, out);
         if (i == code->n_insns)
             break;
         if (in->replaced.len)
-            buf_put(out, l->inserted + in->replaced.at, in->replaced.len);
+            write_piece(l, in->replaced, out);
         else if (in->kind == INSN_SWITCH)
             write_switch(l, in, out);
         else if (insn_is_branch(in->kind))

@@ -1,3 +1,5 @@
+/* method.c - one method from its parsed Code attribute to its new bytes: plan, insert, lay out,
+ * relocate.  Any step may find that the method has to stay as it is. */
 #include "classfile/rewrite.h"
 
 /* Find the StackMapTable; false: there are two. */

@@ -9,8 +9,9 @@
 #include <string.h>
 
 enum {
-    MAX_SLOTS = 1024, /* keeps the arrays below on the stack */
-    LOOK_AHEAD = 8,   /* javac's region starts behind monitorenter, scalac's after some stores */
+    MAX_SLOTS = 1024,   /* keeps the arrays below on the stack */
+    MAX_COVERING = 100, /* handlers of one instruction; bounds the work on a class made to hurt */
+    LOOK_AHEAD = 8,     /* javac's region starts behind monitorenter, scalac's after some stores */
     LOOK_HANDLER = 24,
 };
 
@@ -64,6 +65,7 @@ bool protect_frame(struct rewrite *w, uint32_t insn, uint32_t object, struct fra
 {
     const struct code *code = &w->code;
     struct vtype slots[MAX_SLOTS];
+    uint32_t covering = 0;
     *out = (struct frame){.pc = CODE_NONE};
     if (code->insns[insn].this_state != CODE_THIS_READY)
         return false;
@@ -75,6 +77,8 @@ bool protect_frame(struct rewrite *w, uint32_t insn, uint32_t object, struct fra
         const struct code_handler *h = &code->handlers[i];
         if (insn < h->start || insn >= h->end)
             continue;
+        if (++covering > MAX_COVERING)
+            return false;
         const struct frame *f = frames_find(&w->frames, code->insns[h->handler].pc);
         if (!f || !join_frame(f, slots, top))
             return false;

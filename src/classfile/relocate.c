@@ -31,7 +31,7 @@ uint32_t relocate_insn(const struct layout *l, uint32_t pc)
 static void write_entry(struct relocate *r, uint32_t range[2], uint32_t handler, uint32_t type,
                         struct buf *out)
 {
-    if (range[0] >= range[1])
+    if (range[0] >= range[1] || r->n_entries > UINT16_MAX) /* then the method stays as it is */
         return;
     be_put2(out, range[0]);
     be_put2(out, range[1]);

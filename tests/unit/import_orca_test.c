@@ -173,7 +173,7 @@ Test(import_orca, reads_every_kind_of_event)
            "3000000000 thread_start B:\n"
            "4000000000 monitor_contended_enter B: lock=C thread=A depth=1\n"
            "5000000000 monitor_contended_entered B: lock=C\n"
-           "6000000000 wait_enter B: lock=C timeout_ns=0 depth=2\n"
+           "6000000000 wait_enter B: lock=C timeout_ms=0 depth=2\n"
            "7000000000 notify A:main lock=C depth=0\n"
            "8000000000 notify_all A:main lock=C depth=0\n"
            "9000000000 wait_exit B: lock=C timed_out=0\n"

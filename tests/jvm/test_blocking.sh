@@ -1,0 +1,93 @@
+# Each way to block: right thread, object, owner, place, cause and duration (Blocking.java).
+. "$ROOT/tests/jvm/traced.sh"
+
+# The event that begins each wait, its class, its owner, and the event by which the waker ends it.
+TABLE='synchronized monitor_contended_enter java.lang.Object            waker -
+wait         wait_enter              java.lang.Object            -     notify
+waitall      wait_enter              java.lang.Object            -     notify_all
+reentrant    park_enter              ReentrantLock$NonfairSync   waker unpark
+readwrite    park_enter              ReentrantReadWriteLock$NonfairSync waker unpark
+stamped      park_enter              StampedLock                 -     unpark
+condition    park_enter              AbstractQueuedSynchronizer$ConditionObject - unpark
+semaphore    park_enter              Semaphore$NonfairSync       -     unpark
+latch        park_enter              CountDownLatch$Sync         -     unpark
+queue        park_enter              AbstractQueuedSynchronizer$ConditionObject - unpark
+future       park_enter              CompletableFuture$Signaller -     unpark
+barrier      park_enter              AbstractQueuedSynchronizer$ConditionObject - unpark
+exchanger    park_enter              Exchanger                   -     unpark
+park         park_enter              Blocking$Blocker            -     unpark
+sleep        sleep_enter             -                           -     -
+interrupt    sleep_enter             -                           -     interrupt
+join         join_enter              -                           -     -'
+
+exit_of() { # ENTER
+    case $1 in
+    monitor_contended_enter) echo monitor_contended_entered ;;
+    *) echo "${1%_enter}_exit" ;;
+    esac
+}
+
+# From the first such enter to the last such exit of the waiter: 25 ms at least, 5 s at most.
+check_duration() { # KIND ENTER
+    same "$(awk -v waiter="$1-waiter" -v enter="$2" -v leave="$(exit_of "$2")" '
+        $2 != waiter { next }
+        $3 == enter { depth++; if (!from) from = $1 }
+        $3 == leave { depth--; to = $1 }
+        END {
+            if (depth) print "open " depth
+            else if (to - from < 0.025 || to - from > 5) print "it took " to - from
+        }' all)" ""
+}
+
+# The waker ends it: its event names the waiter or the same lock, and comes before the wait's end.
+check_cause() { # KIND ENTER CAUSE
+    local about="target=$1-waiter"
+    case $3 in
+    notify*) about=$(sed -n "s/^[^ ]* $1-waiter wait_enter \(lock=[0-9]*\) .*/\1/p" all | head -n 1) ;;
+    esac
+    at_least "$(grep -cE "^[^ ]* $1-waker $3 $about " all)" 1 "$3 by $1-waker, $about"
+}
+
+check_kind() { # KIND ENTER CLASS OWNER CAUSE
+    local line lines
+    events -s -t "$1-waiter" -k "$2"
+    lines=$(grep -c " $1-waiter $2 " events)
+    at_least "$lines" 1 "$2 of $1-waiter"
+    line=$(site Blocking.java "$1")
+    at_least "$(matching "^    at Blocking.*\(Blocking\.java:$line\)")" 1 "line $line in the stack of $1"
+    [ "$3" = - ] || at_least "$(grep -c " $1-waiter $2 .* class=[a-z.]*$(sed 's/[$.]/\\&/g' <<<"$3") " events)" 1 "class $3 of $1"
+    [ "$4" = - ] || at_least "$(grep -c " owner=$1-waker " events)" 1 "owner of $1"
+    check_duration "$1" "$2"
+    [ "$5" = - ] || check_cause "$1" "$2" "$5"
+}
+
+check_all() { # [virtual]
+    same "$(grep -c '^done ' out)" 17
+    events
+    cp events all
+    while read -r kind enter class owner cause; do
+        check_kind "$kind" "$enter" "$class" "$owner" "$cause"
+    done <<<"$TABLE"
+    # what belongs to a kind besides
+    same "$(grep -cE ' semaphore-waiter semaphore_acquire_(enter|exit) ' all)" 2
+    same "$(grep -c ' semaphore-waker semaphore_release .* class=java.util.concurrent.Semaphore ' all)" 1
+    same "$(grep -cE ' interrupt-waker interrupt target=interrupt-waiter target_in=(sleep|park)_enter ' all)" 1
+    same "$(grep -c ' interrupt-waiter interrupted ' all)" 1
+    same "$(grep -c ' join-waiter join_enter target=join-target ' all)" 1
+    same "$(grep -cE '^[^ ]* main join_enter target=[a-z]*-(waker|waiter) ' all)" 34
+    same "$(grep -cE '^[^ ]* (main|[a-z]*-waker) thread_start_called target=[a-z]*-(waker|waiter) ' all)" 34
+    same "$(grep -cE '^[^ ]* [a-z]*-waiter thread_start$' all)" 17
+    same "$(grep -cE '^[^ ]* [a-z]*-waiter thread_end$' all)" 17
+    same "$(grep -cE '(orca\.probe|at=\?\.)' all)" 0
+}
+
+test_platform_threads() {
+    run_traced 0 "" Blocking
+    check_all
+}
+
+test_virtual_threads() {
+    [ "$JDK_MAJOR" -ge 21 ] || skip "needs JDK 21"
+    run_traced 0 "" Blocking virtual
+    check_all
+}
