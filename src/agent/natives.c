@@ -27,6 +27,10 @@ static const struct hook {
      (void *)on_notify, ORIGINAL(notify)},
     {"Object.notifyAll", GROUP_waits, "java/lang/Object", "notifyAll", "()V", false,
      "JVM_MonitorNotifyAll", (void *)on_notify_all, ORIGINAL(notify_all)},
+    /* Before JDK 19 the JVM announces waits that then throw (on_native_wait); later there is no
+     * native method of this name. */
+    {"Object.wait", GROUP_waits, "java/lang/Object", "wait", "(J)V", false, "JVM_MonitorWait",
+     (void *)on_native_wait, ORIGINAL(wait)},
     {"Thread.start", GROUP_threads, "java/lang/Thread", "start0", "()V", false, "JVM_StartThread",
      (void *)on_start, ORIGINAL(start)},
     {"Thread.interrupt", GROUP_interrupts, "java/lang/Thread", "interrupt0", "()V", false,
@@ -105,7 +109,7 @@ static void JNICALL replace_all(JNIEnv *jni, jclass natives)
         bool wanted = agent.settings.groups[hooks[i].group], done = false;
         for (; i < ARRAY_LEN(hooks) && strcmp(hooks[i].what, what) == 0; i++)
             done = done || !wanted || replace(jni, &hooks[i]);
-        if (!done)
+        if (!done && !(hooks[i - 1].wrapper == (void *)on_native_wait && agent.java_version > 18))
             log_line("%s of this JVM is not as Orca knows it: it is not recorded", what);
     }
 }

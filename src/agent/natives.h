@@ -10,6 +10,7 @@
 
 /* The wrapped methods' signatures, as JNI sees them. */
 typedef void(JNICALL *native_object)(JNIEnv *, jobject);
+typedef void(JNICALL *native_object_long)(JNIEnv *, jobject, jlong);
 typedef void(JNICALL *native_class_long)(JNIEnv *, jclass, jlong);
 typedef void(JNICALL *native_unsafe_park)(JNIEnv *, jobject, jboolean, jlong);
 typedef void(JNICALL *native_unsafe_unpark)(JNIEnv *, jobject, jobject);
@@ -17,6 +18,7 @@ typedef void(JNICALL *native_unsafe_unpark)(JNIEnv *, jobject, jobject);
 /* What was there before; set before the wrapper can be called. */
 struct originals {
     native_object notify, notify_all, start, interrupt;
+    native_object_long wait;
     native_class_long sleep_ms, sleep_ns;
     native_unsafe_park park;
     native_unsafe_unpark unpark;
@@ -26,6 +28,7 @@ extern struct originals originals;
 /* on_cause.c, on_park.c */
 void JNICALL on_notify(JNIEnv *jni, jobject object);
 void JNICALL on_notify_all(JNIEnv *jni, jobject object);
+void JNICALL on_native_wait(JNIEnv *jni, jobject object, jlong ms);
 void JNICALL on_start(JNIEnv *jni, jobject thread);
 void JNICALL on_interrupt(JNIEnv *jni, jobject thread);
 void JNICALL on_sleep_ms(JNIEnv *jni, jclass c, jlong ms);

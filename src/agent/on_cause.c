@@ -48,6 +48,32 @@ void JNICALL on_notify_all(JNIEnv *jni, jobject object)
         KEEP_ERRNO(note_notify(jni, object, EV_notify_all, now));
 }
 
+/* The wait was announced (MonitorWait) but not ended (MonitorWaited): it threw, because the thread
+ * does not own the monitor or was interrupted before.  JDK 17 and 18.  Makes no JNI call. */
+static void end_wait_that_threw(JNIEnv *jni)
+{
+    struct os_thread *self = os_thread_self(jni);
+    if (!self)
+        return;
+    lock_id lock = {atomic_load_explicit(&self->open_lock, memory_order_relaxed)};
+    if (!threads_end_wait(self, EV_wait_enter))
+        return;
+    struct event *e =
+        ring_begin(self->ring, EV_wait_exit, threads_self(jni, self), clock_mono_ns());
+    if (!e)
+        return;
+    e->wait_exit.lock = lock;
+    e->wait_exit.timed_out = 0;
+    ring_commit(self->ring, e);
+}
+
+void JNICALL on_native_wait(JNIEnv *jni, jobject object, jlong ms)
+{
+    originals.wait(jni, object, ms);
+    if (agent_on())
+        KEEP_ERRNO(end_wait_that_threw(jni));
+}
+
 static void note_start(JNIEnv *jni, jobject thread, uint64_t now)
 {
     struct os_thread *self = os_thread_self(jni);

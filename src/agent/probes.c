@@ -11,7 +11,7 @@
 EMBED(orca_probe_Probe);
 
 #define PROBE "orca/probe/Probe"
-enum { CLASSES_MAX = 32 };
+enum { CLASSES_MAX = 32, REFERENCES = 4096 };
 
 static _Atomic bool hooking; /* the probe's natives are there */
 
@@ -204,8 +204,11 @@ void probes_install(JNIEnv *jni)
                 ->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE,
                                            JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     }
-    if (e == JVMTI_ERROR_NONE)
+    /* GetLoadedClasses makes a reference to each of several hundred classes. */
+    if (e == JVMTI_ERROR_NONE && (*jni)->PushLocalFrame(jni, REFERENCES) == 0) {
         e = rewrite_loaded(jni);
+        (*jni)->PopLocalFrame(jni, NULL);
+    }
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);
     if (e != JVMTI_ERROR_NONE)

@@ -125,7 +125,7 @@ static const char *lock_text(struct printer *p, uint32_t id)
     const struct trace_lock *l = trace_lock(p->t, (lock_id){id});
     trace_class_name(trace_class(p->t, l->class_)->signature, name, sizeof name);
     if (id == 0)
-        buf_puts(&b, "lock=? class=?");
+        buf_puts(&b, "lock=?");
     else
         buf_printf(&b, "lock=%u class=%s hash=%08X", id, name, l->hash);
     const char *s = keep(p, &b);

@@ -16,6 +16,7 @@ bad() { # OPTIONS TEXT
 out"
 }
 
+GROUPS_KNOWN="threads, virtual, mounts, monitors, waits, parks, sleeps, joins, interrupts, semaphores, gc"
 KNOWN="known are: file, format, events, contanalysis, include, exclude, depth, ring, ringmem, ringdir, full, maxsize, duration, quiet"
 
 test_bad_values() {
@@ -28,8 +29,8 @@ test_bad_values() {
     bad ringmem=65g "ringmem=65g: it takes a size such as 64k, 16m or 1g from 1m to 64g"
     bad maxsize=1m "maxsize=1m: it takes a size such as 64k, 16m or 1g, at least 4m"
     bad duration=5 "duration=5: it takes a time such as 500ms, 30s, 10m or 2h"
-    bad events=thread "events=thread: it takes one or more, joined by '+', of threads, monitors, waits, gc, all, none"
-    bad events=threads+x "events=threads+x: it takes one or more, joined by '+', of threads, monitors, waits, gc, all, none"
+    bad events=thread "events=thread: it takes one or more, joined by '+', of $GROUPS_KNOWN, all, none"
+    bad events=threads+x "events=threads+x: it takes one or more, joined by '+', of $GROUPS_KNOWN, all, none"
     bad contanalysis=maybe "contanalysis=maybe: it takes on or off"
     bad quiet=perhaps "quiet=perhaps: it takes on or off"
     bad file= "file=: it takes a text that is not empty"

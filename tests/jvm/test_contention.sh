@@ -56,7 +56,7 @@ test_ways_to_write_it() {
     for way in $WAYS; do
         check_way "$way" or_next
     done
-    same "$(matching 'monitor_contended_enter' 'class=\?|at=\?')" 0
+    same "$(matching 'monitor_contended_enter' 'lock=\?|at=\?')" 0
 }
 
 # The interpreter's frame is already at the next bytecode when it blocks, the compilers' is not: one site

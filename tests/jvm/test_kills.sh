@@ -35,7 +35,7 @@ check_counts() { # [TRACE [FLOOR]]
         at_least "$enter" "$entered" "enter of pair $i"
         at_least $((number + 1)) "$enter" "what the program knows of pair $i, of $enter"
     done
-    same "$(matching 'class=\?|at=\?\.')" 0
+    same "$(matching ' (monitor_contended|wait)_(enter|entered|exit) .*lock=\?|at=\?\.')" 0
     same "$(matching '^[^ ]* (#[0-9]+|\?) (monitor|wait)_')" 0
 }
 
