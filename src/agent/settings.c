@@ -54,7 +54,7 @@ const struct opt_table settings_table = OPT_TABLE(rows);
 static void apply_groups(struct settings *s)
 {
     s->groups[GROUP_meta] = true;
-    for (size_t i = 0; event_group_names[i]; i++)
+    for (size_t i = 0; i + 1 < GROUP_LIMIT; i++)
         s->groups[i + 1] = s->events >> i & 1;
     if (!s->contanalysis)
         s->groups[GROUP_monitors] = s->groups[GROUP_waits] = false;
@@ -63,7 +63,7 @@ static void apply_groups(struct settings *s)
 static uint64_t default_events(void)
 {
     uint64_t bits = 0;
-    for (size_t i = 0; event_group_names[i]; i++)
+    for (size_t i = 0; i + 1 < GROUP_LIMIT; i++)
         bits |= (uint64_t)event_groups[i + 1].on << i;
     return bits;
 }

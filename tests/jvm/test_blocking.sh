@@ -91,3 +91,16 @@ test_virtual_threads() {
     run_traced 0 "" Blocking virtual
     check_all
 }
+
+# The JVM's own counts of each thread, at its end: contended enters, and waits, parks and sleeps.
+test_the_jvms_own_sums() {
+    run_traced 0 "" Sums
+    same "$(tail -n 1 out)" "main 1600"
+    events
+    local name blocked waited
+    while read -r _ name blocked waited; do
+        same "$name $(matching " $name monitor_contended_enter ") $(matching " $name (wait|park|sleep)_enter ")" "$name $blocked $waited"
+        at_least "$waited" 30 "waits of $name"
+    done < <(grep '^sums ' out)
+    same "$(grep -c '^sums ' out)" 4
+}
