@@ -63,6 +63,10 @@ static void put_infos(void)
             snprintf(value + strlen(value), sizeof value - strlen(value), "%s%s",
                      value[0] ? "+" : "", event_groups[g].name);
     put_info("orca.events", value);
+    if (agent.settings.include)
+        put_info("orca.include", agent.settings.include);
+    if (agent.settings.exclude)
+        put_info("orca.exclude", agent.settings.exclude);
     snprintf(value, sizeof value, "%" PRIu64, agent.settings.depth);
     put_info("orca.depth", value);
     put_info("orca.owners", agent.layout.monitor_owner >= 0 ? "yes" : "no");
@@ -196,10 +200,7 @@ void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 
 static void write_texts(void)
 {
-    static const struct {
-        uint64_t bit;
-        const char *name;
-    } formats[] = {{FORMAT_ORCA, "orca"}, {FORMAT_ORCA_1_1, "orca-1.1"}};
+    const char *failed = exporter_names[0];
     struct err err = {""};
     struct trace *t;
     char prefix[sizeof agent.path];
@@ -210,12 +211,14 @@ static void write_texts(void)
     if (suffix && strcmp(suffix, ".otrace") == 0)
         *suffix = 0;
     int rc = trace_open(&t, agent.path, &err);
-    for (size_t i = 0; i < ARRAY_LEN(formats) && rc >= 0; i++)
-        if (agent.settings.formats & formats[i].bit)
-            rc = export_run(exporter_find(formats[i].name), t, prefix, &err);
+    for (size_t i = 0; exporters[i] && rc >= 0; i++)
+        if (agent.settings.formats & FORMAT_OF(i)) {
+            failed = exporters[i]->name;
+            rc = export_run(exporters[i], t, prefix, &err);
+        }
     if (rc < 0)
-        log_line("%s; the recording is in %s: orca export %s --to orca", err.msg, agent.path,
-                 agent.path);
+        log_line("%s; the recording is in %s: orca export %s --to %s", err.msg, agent.path,
+                 agent.path, failed);
     else if (!(agent.settings.formats & FORMAT_OTRACE))
         unlink(agent.path);
     trace_close(t);

@@ -12,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const format_names[] = {"otrace", "orca", "orca-1.1", NULL};
+#define EXPORTER(id, name) name,
+static const char *const format_names[] = {"otrace", EXPORTERS NULL};
+#undef EXPORTER
 static const char *const full_names[] = {"drop", "block", NULL};
 
 #define AT(field) offsetof(struct settings, field)
@@ -68,6 +70,25 @@ static uint64_t default_events(void)
     return bits;
 }
 
+/* All files of a recording have one prefix. */
+static int check_formats(uint64_t formats, struct err *err)
+{
+#define EXPORTER(id, name) ", " name
+    if (!formats)
+        return err_set(err, -EINVAL, "format=none would record nothing: name otrace" EXPORTERS);
+#undef EXPORTER
+    for (size_t a = 0; exporters[a]; a++)
+        for (size_t b = a + 1; exporters[b]; b++) {
+            const char *suffix = exporter_clash(exporters[a], exporters[b]);
+            if (suffix && (formats & FORMAT_OF(a)) && (formats & FORMAT_OF(b)))
+                return err_set(err, -EINVAL,
+                               "format=%s+%s: both write a %s file; record one, and make the "
+                               "other with orca export",
+                               exporters[a]->name, exporters[b]->name, suffix);
+        }
+    return 0;
+}
+
 int settings_parse(struct settings *s, const char *options, bool spec2, struct err *err)
 {
     *s = (struct settings){
@@ -87,15 +108,8 @@ int settings_parse(struct settings *s, const char *options, bool spec2, struct e
         return -EINVAL;
     }
     if (!s->file || !*s->file)
-        s->file = spec2 ? "orca" : "orca-%p.otrace";
-    if (!s->formats)
-        return err_set(err, -EINVAL,
-                       "format=none would record nothing: name otrace, orca, orca-1.1");
-    if ((s->formats & FORMAT_ORCA) && (s->formats & FORMAT_ORCA_1_1))
-        return err_set(
-            err, -EINVAL,
-            "format=orca+orca-1.1: both write a .orca file; record one, and make the other "
-            "with orca export");
+        s->file = spec2 ? "orca" : s->formats & FORMAT_OTRACE ? "orca-%p.otrace" : "orca-%p";
+    TRY(check_formats(s->formats, err));
     apply_groups(s);
     return 0;
 }
@@ -160,6 +174,19 @@ static void put_expanded(struct buf *b, const char *file)
     }
 }
 
+/* file=app.trcxml with format=tptp means the prefix "app". */
+static void cut_suffix(const struct settings *s, struct buf *b)
+{
+    for (size_t i = 0; exporters[i]; i++) {
+        size_t n = strlen(exporters[i]->suffixes[0]);
+        if ((s->formats & FORMAT_OF(i)) && b->len > n &&
+            memcmp(b->p + b->len - n, exporters[i]->suffixes[0], n) == 0) {
+            b->len -= n;
+            return;
+        }
+    }
+}
+
 int settings_path(const struct settings *s, char *out, size_t n, struct err *err)
 {
     struct buf b;
@@ -168,8 +195,10 @@ int settings_path(const struct settings *s, char *out, size_t n, struct err *err
     if (s->file[0] != '/' && getcwd(cwd, sizeof cwd))
         buf_printf(&b, "%s/", strcmp(cwd, "/") == 0 ? "" : cwd);
     put_expanded(&b, s->file);
-    if (!(s->formats & FORMAT_OTRACE)) /* the prefix of text files: the trace is beside them */
+    if (!(s->formats & FORMAT_OTRACE)) { /* the prefix of text files: the trace is beside them */
+        cut_suffix(s, &b);
         buf_puts(&b, ".otrace");
+    }
     int rc = 0;
     if (b.oom)
         rc = err_set(err, -ENOMEM, "out of memory");

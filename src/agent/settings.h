@@ -4,16 +4,23 @@
 
 #include "base/err.h"
 #include "base/options.h"
+#include "export/export.h"
 #include "format/event.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum output_format {
-    FORMAT_OTRACE = 1,
-    FORMAT_ORCA = 2,
-    FORMAT_ORCA_1_1 = 4,
+/* Bits of settings.formats: the trace, and behind it the rows of EXPORTERS in their order. */
+enum output_index {
+    FORMAT_INDEX_otrace,
+#define EXPORTER(id, name) FORMAT_INDEX_##id,
+    EXPORTERS
+#undef EXPORTER
 };
+#define FORMAT_OTRACE (UINT64_C(1) << FORMAT_INDEX_otrace)
+#define FORMAT_ORCA (UINT64_C(1) << FORMAT_INDEX_orca)
+/* The bit of exporters[i]. */
+#define FORMAT_OF(i) (UINT64_C(2) << (i))
 
 enum { DEPTH_MAX = 1024 };
 
@@ -21,7 +28,7 @@ struct settings {
     char *text; /* the option string, which the values point into */
     const char *file, *ringdir, *session;
     const char *include, *exclude;
-    uint64_t formats; /* enum output_format bits */
+    uint64_t formats; /* FORMAT_* bits */
     uint64_t events;  /* bits of the rows of settings_groups */
     uint64_t depth, ring, ringmem, maxsize, duration;
     uint64_t full; /* 0 drop, 1 block */

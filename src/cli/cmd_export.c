@@ -80,8 +80,8 @@ static void say_left_out(const struct exporter *x, const struct export_job *job)
         log_line("%s has no form for %s event%s: %s", x->name, human_count(n).text, plural(n),
                  buf_str(&kinds));
     if (job->suppressed)
-        log_line("%s leaves out %s event%s: calls inside calls, threads without an object", x->name,
-                 human_count(job->suppressed).text, plural(job->suppressed));
+        log_line("%s leaves out %s event%s: %s", x->name, human_count(job->suppressed).text,
+                 plural(job->suppressed), x->leaves_out);
     buf_fini(&kinds);
 }
 
@@ -144,10 +144,13 @@ const struct cmd cmd_export = {
         "\n"
         "orca: the text files of Orca's 2014 back-end, PREFIX.orca (events), PREFIX.methods and "
         "PREFIX.classtable. orca-1.1: their older form, PREFIX.orca and PREFIX.meta. Both are "
-        "described in docs/orca-text.md.",
+        "described in docs/orca-text.md.\n"
+        "\n"
+        "tptp: the XML of Eclipse TPTP's thread profiler, PREFIX.trcxml; docs/tptp.md.",
     .examples =
         "orca export app.otrace --to orca            # app.orca, app.methods, app.classtable\n"
-        "orca export app.otrace --to orca-1.1 -o old # old.orca, old.meta",
+        "orca export app.otrace --to orca-1.1 -o old # old.orca, old.meta\n"
+        "orca export app.otrace --to tptp            # app.trcxml",
     .opts = OPT_TABLE(opts),
     .run = run,
 };

@@ -29,7 +29,8 @@ struct exporter {
     const char *name;    /* what --to and format= call it */
     const char *summary; /* one line for the help */
     const char *const
-        *suffixes; /* PREFIX + suffix are its files; the main one first; ends with NULL */
+        *suffixes;          /* PREFIX + suffix are its files; the main one first; ends with NULL */
+    const char *leaves_out; /* which events `suppressed` counts, for the user */
 
     /* All return 0 or a negative errno with err set.  `end` is called after the last event, `fini`
      * always, even when `begin` failed half-way. */
@@ -44,7 +45,8 @@ struct exporter {
 
 #define EXPORTERS                                                                                  \
     EXPORTER(orca, "orca")                                                                         \
-    EXPORTER(orca_1_1, "orca-1.1")
+    EXPORTER(orca_1_1, "orca-1.1")                                                                 \
+    EXPORTER(tptp, "tptp")
 
 /* The format of a name, or NULL. */
 const struct exporter *exporter_find(const char *name);
@@ -63,7 +65,8 @@ struct export_job {
     void *ctx;
 
     /* results */
-    uint64_t lines[EXPORT_FILES_MAX]; /* in each file, in the order of the suffixes */
+    uint64_t lines[EXPORT_FILES_MAX]; /* in each file, in the order of the suffixes; of the main one
+                                         those of events */
     uint64_t suppressed;              /* events the format asks to leave out, like nested calls */
     uint64_t skipped[EV_LIMIT];       /* events of kinds the format does not have; no meta events */
 };

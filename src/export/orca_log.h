@@ -28,6 +28,9 @@ struct orca_log {
     size_t n_damaged; /* of the trace, when last looked at */
 };
 
+/* What the formats leave out, for struct exporter. */
+#define orca_log_leaves_out "calls inside calls, threads without an object"
+
 /* Allocates x->state.  Undone by orca_log_fini, also when it failed. */
 int orca_log_begin(struct export *x, enum orca_version version, struct err *err);
 int orca_log_event(struct export *x, const struct event *e, struct err *err);

@@ -75,6 +75,7 @@ const struct exporter exporter_orca = {
     .name = "orca",
     .summary = "Orca's text files of 2014: events, methods, classes",
     .suffixes = suffixes,
+    .leaves_out = orca_log_leaves_out,
     .begin = begin,
     .event = orca_log_event,
     .end = end,

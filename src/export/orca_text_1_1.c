@@ -90,6 +90,7 @@ const struct exporter exporter_orca_1_1 = {
     .name = "orca-1.1",
     .summary = "their older form: one file for classes and methods, no semaphores",
     .suffixes = suffixes,
+    .leaves_out = orca_log_leaves_out,
     .begin = begin,
     .event = orca_log_event,
     .end = end,

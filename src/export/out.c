@@ -138,12 +138,17 @@ void out_decimal(struct out *o, uint64_t v)
     o->len += put_decimal(out_room(o, 20), v, 1);
 }
 
-void out_seconds(struct out *o, uint64_t ns)
+void out_seconds_9(struct out *o, uint64_t ns)
 {
     uint8_t *p = out_room(o, 40);
     size_t n = put_decimal(p, ns / 1000000000u, 1);
     p[n++] = '.';
     n += put_decimal(p + n, ns % 1000000000u, 9);
-    p[n++] = '0';
     o->len += n;
+}
+
+void out_seconds(struct out *o, uint64_t ns)
+{
+    out_seconds_9(o, ns);
+    out_char(o, '0');
 }

@@ -85,6 +85,9 @@ static inline void out_hex8(struct out *o, uint32_t v)
 /* Without leading zeros. */
 void out_decimal(struct out *o, uint64_t v);
 
+/* Seconds with nine decimals. */
+void out_seconds_9(struct out *o, uint64_t ns);
+
 /* Seconds with ten decimals; exact, so that the last one is 0. */
 void out_seconds(struct out *o, uint64_t ns);
 

@@ -39,13 +39,17 @@ test_bad_values() {
 
 test_bad_format() {
     run 3 with_agent format=xml Ends exit 3
-    has err "orca: format=xml: it takes one or more, joined by '+', of otrace, orca, orca-1.1"
+    has err "orca: format=xml: it takes one or more, joined by '+', of otrace, orca, orca-1.1, tptp"
     run 3 with_agent format=none Ends exit 3
-    has err "orca: format=none would record nothing: name otrace, orca"
+    has err "orca: format=none would record nothing: name otrace, orca, orca-1.1, tptp;"
     same "$(grep -c '' err)" 1
     run 3 with_agent format=orca+orca-1.1 Ends exit 3
-    has err "both write a .orca file"
+    has err "format=orca+orca-1.1: both write a .orca file"
     same "$(grep -c '' err)" 1
+    run 3 with_agent format=tptp+orca-1.1+otrace+orca Ends exit 3
+    has err "format=orca+orca-1.1: both write a .orca file"
+    same "$(ls)" "err
+out"
 }
 
 test_unknown_keys() {

@@ -1,0 +1,324 @@
+/* tptp.c - Eclipse TPTP's XML: PREFIX.trcxml, the ten thread events of TPTP 4.5 (docs/tptp.md).
+ *
+ * The attributes and their order are those of docs/orca-tptp.dtd; what is not known is left out.
+ * Waits, sleeps and joins are in tptp_waits.c. */
+#include "base/util.h"
+#include "export/tptp_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t frames_kept = (size_t)32 << 20; /* bytes; the agent writes while the JVM ends */
+
+static const char *const suffixes[] = {".trcxml", NULL};
+
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+/* Whether a list of groups, joined by '+', names one. */
+static bool lists(const char *groups, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *p = groups; *p; p += p[0] == '+') {
+        size_t n = strcspn(p, "+");
+        if (n == len && memcmp(p, name, n) == 0)
+            return true;
+        p += n;
+    }
+    return false;
+}
+
+/* Whether the wait inside a join was recorded, too: not where waits were not asked for, or classes
+ * were left out, nor in an imported text. */
+static bool joins_have_waits(const struct trace *t)
+{
+    return lists(trace_info(t, "orca.events", ""), "waits") &&
+           !*trace_info(t, "orca.include", "") && !*trace_info(t, "orca.exclude", "");
+}
+
+static int allocate(struct export *x)
+{
+    const struct trace *t = x->trace;
+    struct tptp *p = calloc(1, sizeof *p);
+    x->state = p;
+    if (!p)
+        return -ENOMEM;
+    arena_init(&p->arena, frames_kept);
+    buf_init(&p->scratch);
+    p->threads = calloc(t->n_threads + 1, sizeof *p->threads);
+    p->frames = calloc(t->n_stacks + 1, sizeof *p->frames);
+    if (!p->threads || !p->frames)
+        return -ENOMEM;
+    p->joins_have_waits = joins_have_waits(t);
+    p->imported = *trace_info(t, "import.format", "");
+    p->n_damaged = t->n_damaged;
+    return tptp_find_threads(x);
+}
+
+static int out_of_memory(const struct export *x, struct err *err)
+{
+    return err_set(err, -ENOMEM, "%s: out of memory", x->trace->path);
+}
+
+static int begin(struct export *x, struct err *err)
+{
+    if (allocate(x) < 0)
+        return out_of_memory(x, err);
+    tptp_head(x);
+    return 0;
+}
+
+static int end(struct export *x, struct err *err)
+{
+    const struct tptp *p = x->state;
+    tptp_foot(x);
+    return p->scratch.oom ? out_of_memory(x, err) : 0;
+}
+
+static void fini(struct export *x)
+{
+    struct tptp *p = x->state;
+    if (!p)
+        return;
+    free(p->threads);
+    free(p->thread_of);
+    free(p->frames);
+    arena_fini(&p->arena);
+    buf_fini(&p->scratch);
+    free(p);
+    x->state = NULL;
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+static void write_start(struct export *x, thread_id id, uint64_t time, bool alive)
+{
+    const struct trace_thread *t = trace_thread(x->trace, id);
+    struct out *o = &x->files[0];
+    bool is_virtual = t->flags & THREAD_VIRTUAL;
+    out_text(o, "<threadStart");
+    tptp_attr_number(x, "threadId", id.v);
+    tptp_attr_time(x, time);
+    if (t->id.v && *t->group)
+        tptp_attr(x, "groupName", t->group);
+    if (t->id.v && *t->parent_group)
+        tptp_attr(x, "parentName", t->parent_group);
+    tptp_attr_object(x, "objIdRef", tptp_thread_object(x, id));
+    if (t->id.v)
+        tptp_attr(x, "threadName", t->name);
+    if (!is_virtual && !alive) {
+        tptp_end_empty(x);
+        return;
+    }
+    out_char(o, '>');
+    if (is_virtual)
+        tptp_annotation(x, "orca.virtual", "1");
+    if (alive)
+        tptp_annotation(x, "orca.alive", "1");
+    out_text(o, "</threadStart>");
+    out_newline(o);
+}
+
+static void forget(struct tptp_thread *t)
+{
+    t->open = 0;
+    t->join = 0;
+    t->interrupted = false;
+}
+
+/* A thread's id is defined by its threadStart: who acts without one (the recording, or what is left
+ * of it, began later) gets one in front of that. */
+static void introduce(struct export *x, thread_id id, uint64_t time)
+{
+    struct tptp_thread *t = tptp_thread_state(x, id);
+    if (!t || t->started || t->ended)
+        return;
+    t->started = true;
+    write_start(x, id, time, true);
+}
+
+static void thread_start(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    if (t->started || !tptp_thread_state(x, e->thread))
+        return;
+    *t = (struct tptp_thread){.started = true};
+    write_start(x, e->thread, e->time, false);
+}
+
+static void thread_alive(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    UNUSED(t);
+    introduce(x, e->thread, e->time);
+}
+
+static void thread_end(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    tptp_begin(x, "threadEnd", "threadIdRef", e);
+    tptp_end_empty(x);
+    *t = (struct tptp_thread){.ended = true};
+}
+
+static void call_on_thread(struct export *x, const char *name, const struct event *e,
+                           thread_id target, stack_id stack)
+{
+    tptp_begin(x, name, "threadId", e);
+    tptp_attr_object(x, "objIdRef", tptp_thread_object(x, target));
+    tptp_end(x, name, (lock_id){0}, stack);
+}
+
+static void call_start(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    UNUSED(t);
+    call_on_thread(x, "callStart", e, e->thread_start_called.target, e->thread_start_called.stack);
+}
+
+/* Only of a thread that waits: getState() is WAITING or TIMED_WAITING. */
+static void call_interrupt(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    UNUSED(t);
+    const struct ev_interrupt *i = &e->interrupt;
+    if (i->target_in == 0 || i->target_in == EV_monitor_contended_enter)
+        x->suppressed++;
+    else
+        call_on_thread(x, "callInterrupt", e, i->target, i->stack);
+}
+
+static void thread_interrupted(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    t->interrupted = true;
+    tptp_begin(x, "threadInterrupted", "threadId", e);
+    tptp_end(x, "threadInterrupted", (lock_id){0}, e->interrupted.stack);
+}
+
+/* --- monitors --------------------------------------------------------------------------------- */
+
+static void contended_enter(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    UNUSED(t);
+    const struct ev_monitor_contended_enter *m = &e->monitor_contended_enter;
+    introduce(x, m->owner, e->time);
+    tptp_begin(x, "monContendedEnter", "threadIdRef", e);
+    tptp_attr_object(x, "objIdRef", tptp_lock_object(x, m->lock));
+    tptp_attr_thread(x, "threadOwner", m->owner);
+    tptp_end(x, "monContendedEnter", m->lock, m->stack);
+}
+
+static void contended_entered(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    UNUSED(t);
+    tptp_begin(x, "monContendedEntered", "threadIdRef", e);
+    tptp_attr_object(x, "objIdRef", tptp_lock_object(x, e->monitor_contended_entered.lock));
+    tptp_end_empty(x);
+}
+
+static void call_notify(struct export *x, const struct event *e, lock_id lock, stack_id stack,
+                        const char *all)
+{
+    tptp_begin(x, "callNotify", "threadId", e);
+    tptp_attr_object(x, "objIdRef", tptp_lock_object(x, lock));
+    tptp_attr(x, "isNotifyAll", all);
+    tptp_end(x, "callNotify", lock, stack);
+}
+
+static void notify(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    UNUSED(t);
+    call_notify(x, e, e->notify.lock, e->notify.stack, "0");
+}
+
+static void notify_all(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    UNUSED(t);
+    call_notify(x, e, e->notify_all.lock, e->notify_all.stack, "1");
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* A collector's pause, whose thread is none of the program's. */
+static void gc_start(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    UNUSED(t);
+    out_text(&x->files[0], "<gcStart");
+    tptp_attr_time(x, e->time);
+    tptp_end_empty(x);
+}
+
+static void gc_finish(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    UNUSED(t);
+    out_text(&x->files[0], "<gcFinish");
+    tptp_attr_time(x, e->time);
+    tptp_end_empty(x);
+}
+
+static void lost(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    UNUSED(x);
+    UNUSED(e);
+    forget(t);
+}
+
+/* What writes a kind; `introduces`: its thread must have had its threadStart. */
+static const struct {
+    void (*write)(struct export *x, struct tptp_thread *t, const struct event *e);
+    bool introduces;
+} kinds[EV_LIMIT] = {
+    [EV_lost] = {lost, false},
+    [EV_thread_start] = {thread_start, false},
+    [EV_thread_alive] = {thread_alive, false},
+    [EV_thread_end] = {thread_end, true},
+    [EV_thread_start_called] = {call_start, true},
+    [EV_monitor_contended_enter] = {contended_enter, true},
+    [EV_monitor_contended_entered] = {contended_entered, true},
+    [EV_wait_enter] = {tptp_wait_enter, true},
+    [EV_wait_exit] = {tptp_wait_exit, true},
+    [EV_notify] = {notify, true},
+    [EV_notify_all] = {notify_all, true},
+    [EV_join_enter] = {tptp_join_enter, true},
+    [EV_join_exit] = {tptp_join_exit, true},
+    [EV_sleep_enter] = {tptp_sleep_enter, true},
+    [EV_sleep_exit] = {tptp_sleep_exit, true},
+    [EV_interrupt] = {call_interrupt, true},
+    [EV_interrupted] = {thread_interrupted, true},
+    [EV_gc_start] = {gc_start, false},
+    [EV_gc_finish] = {gc_finish, false},
+};
+
+static bool has(unsigned kind)
+{
+    return kind < EV_LIMIT && kinds[kind].write;
+}
+
+/* Events of some thread could not be read: who was in a wait may no longer be. */
+static void note_damage(struct export *x)
+{
+    struct tptp *p = x->state;
+    if (p->n_damaged == x->trace->n_damaged)
+        return;
+    p->n_damaged = x->trace->n_damaged;
+    for (size_t i = 0; i < x->trace->n_threads; i++)
+        forget(&p->threads[i]);
+}
+
+static int event(struct export *x, const struct event *e, struct err *err)
+{
+    UNUSED(err);
+    struct tptp_thread nobody = {.open = 0}, *t = tptp_thread_state(x, e->thread);
+    note_damage(x);
+    if (kinds[e->kind].introduces)
+        introduce(x, e->thread, e->time);
+    kinds[e->kind].write(x, t ? t : &nobody, e);
+    return 0;
+}
+
+const struct exporter exporter_tptp = {
+    .name = "tptp",
+    .summary = "Eclipse TPTP's XML: threads, monitors, waits",
+    .suffixes = suffixes,
+    .leaves_out = "interrupts of threads that did not wait, waits inside joins",
+    .begin = begin,
+    .event = event,
+    .end = end,
+    .fini = fini,
+    .has = has,
+};

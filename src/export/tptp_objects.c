@@ -1,0 +1,115 @@
+/* tptp_objects.c - which lock is which thread's object.
+ *
+ * Eclipse takes a wait on an object for a join when the object is the objIdRef of a threadStart, so
+ * a Thread that is waited on or locked must go by one id.  A trace has threads and locks apart, and
+ * what they share is the identity hash, which has 31 bits: of a hundred thousand objects several
+ * pairs have the same by chance.  So hashes alone prove nothing; they do
+ *
+ *   - for a lock of one of the JDK's own thread classes, when no other such lock and no other
+ *     thread has that hash, and
+ *   - for any lock on which a thread waits inside its join of a thread with that hash.
+ *
+ * The trace does not say of other classes whether they extend Thread. */
+#include "base/map.h"
+#include "export/tptp_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AMBIGUOUS UINT64_MAX
+
+uint64_t tptp_thread_object(const struct export *x, thread_id id)
+{
+    const struct trace_thread *t = trace_thread(x->trace, id);
+    bool none = id.v == 0 || ((t->flags & THREAD_NATIVE) && t->hash == 0);
+    return none ? 0 : 2 * (uint64_t)id.v + 1;
+}
+
+uint64_t tptp_lock_object(const struct export *x, lock_id id)
+{
+    const struct tptp *p = x->state;
+    if (id.v < x->trace->n_locks && p->thread_of[id.v])
+        return tptp_thread_object(x, (thread_id){p->thread_of[id.v]});
+    return 2 * (uint64_t)id.v;
+}
+
+static bool is_thread_class(const char *signature)
+{
+    static const char *const classes[] = {
+        "Ljava/lang/Thread;",
+        "Ljava/lang/VirtualThread;",
+        "Ljava/lang/ThreadBuilders$BoundVirtualThread;",
+        "Ljava/lang/ref/Finalizer$FinalizerThread;",
+        "Ljava/lang/ref/Reference$ReferenceHandler;",
+        "Ljava/util/concurrent/ForkJoinWorkerThread;",
+        "Ljava/util/concurrent/ForkJoinWorkerThread$InnocuousForkJoinWorkerThread;",
+        "Ljdk/internal/misc/CarrierThread;",
+        "Ljdk/internal/misc/InnocuousThread;",
+    };
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strcmp(signature, classes[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_thread(const struct trace *t, const struct trace_lock *l)
+{
+    return l->id.v && l->hash && is_thread_class(trace_class(t, l->class_)->signature);
+}
+
+/* hash -> id of the one that has it, or AMBIGUOUS. */
+static int note(struct map *of, uint32_t hash, uint32_t id)
+{
+    uint64_t *v = map_put(of, hash);
+    if (v)
+        *v = *v ? AMBIGUOUS : id;
+    return v ? 0 : -ENOMEM;
+}
+
+static int match(const struct trace *t, struct map *locks, struct map *threads, uint32_t *thread_of)
+{
+    int rc = 0;
+    for (size_t i = 0; i < t->n_locks && rc == 0; i++)
+        if (is_thread(t, &t->locks[i]))
+            rc = note(locks, t->locks[i].hash, t->locks[i].id.v);
+    if (locks->len == 0) /* a million threads need no map then */
+        return rc;
+    for (size_t i = 0; i < t->n_threads && rc == 0; i++)
+        if (t->threads[i].id.v && map_find(locks, t->threads[i].hash))
+            rc = note(threads, t->threads[i].hash, t->threads[i].id.v);
+    for (size_t i = 0; i < threads->cap && rc == 0; i++) {
+        const struct map_slot *s = &threads->slots[i];
+        uint64_t lock = s->used ? *map_find(locks, s->key) : AMBIGUOUS;
+        if (lock != AMBIGUOUS && s->value != AMBIGUOUS)
+            thread_of[lock] = (uint32_t)s->value;
+    }
+    return rc;
+}
+
+int tptp_find_threads(struct export *x)
+{
+    struct tptp *p = x->state;
+    struct map locks, threads;
+    p->thread_of = calloc(x->trace->n_locks + 1, sizeof *p->thread_of);
+    if (!p->thread_of)
+        return -ENOMEM;
+    map_init(&locks);
+    map_init(&threads);
+    int rc = match(x->trace, &locks, &threads, p->thread_of);
+    map_fini(&locks);
+    map_fini(&threads);
+    return rc;
+}
+
+uint64_t tptp_joined_object(struct export *x, lock_id lock, thread_id target)
+{
+    struct tptp *p = x->state;
+    const struct trace_lock *l = trace_lock(x->trace, lock);
+    const struct trace_thread *t = trace_thread(x->trace, target);
+    if (!l->id.v && t->id.v) /* the definition was lost; a join waits on nothing else */
+        return tptp_thread_object(x, target);
+    if (l->id.v && t->id.v && l->hash && l->hash == t->hash && !p->thread_of[l->id.v])
+        p->thread_of[l->id.v] = t->id.v;
+    return tptp_lock_object(x, lock);
+}
