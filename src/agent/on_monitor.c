@@ -7,22 +7,23 @@
 #include "agent/threads.h"
 #include "base/clock.h"
 
-static thread_id owner_of_pending(struct os_thread *self, jobject object)
+static thread_id owner_of_pending(struct os_thread *self, jobject object, bool *gone)
 {
     /* A local reference is the address of the place where the JVM keeps the object's address; the
      * two low bits mark other kinds of reference. */
     const uintptr_t *oop = (const uintptr_t *)((uintptr_t)object & ~(uintptr_t)3);
     struct owner o = owner_find(agent.table, self->java_thread, oop);
+    *gone = o.gone;
     return o.id ? (thread_id){o.id} : threads_by_tid(o.java_tid);
 }
 
 static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_t now)
 {
     struct os_thread *self = os_thread_self(jni);
-    bool wanted;
+    bool wanted, gone;
     if (!self)
         return;
-    thread_id owner = owner_of_pending(self, object); /* first: it may change any moment */
+    thread_id owner = owner_of_pending(self, object, &gone); /* first: it may change any moment */
     lock_id lock = locks_id(jni, object, &wanted);
     if (!wanted)
         return;
@@ -36,6 +37,7 @@ static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_
     e->monitor_contended_enter.lock = lock;
     e->monitor_contended_enter.owner = owner;
     e->monitor_contended_enter.stack = stack;
+    e->monitor_contended_enter.owner_gone = gone;
     ring_commit(self->ring, e);
 }
 

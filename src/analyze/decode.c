@@ -76,6 +76,7 @@ static inline bool make_op(struct decoder *d, const struct event *e, struct op *
                           .stack = e->monitor_contended_enter.stack.v,
                           .action = OP_OPEN,
                           .state = STATE_BLOCKED};
+        d->out->owner_gone += e->monitor_contended_enter.owner_gone != 0;
         return true;
     case EV_monitor_contended_entered:
         *op = (struct op){.object = e->monitor_contended_entered.lock.v,

@@ -27,6 +27,7 @@ struct pause {
 struct decoded {
     uint64_t events;           /* read */
     uint64_t kinds[EV_LIMIT];  /* of them, by kind */
+    uint64_t owner_gone;       /* contended enters whose monitor nobody owned any more */
     uint64_t nameless;         /* events of waits by a thread that could not be named: not paired */
     uint64_t lost[LOSS_LIMIT]; /* events lost, by cause, as the `lost` events say */
     struct buf pauses;         /* struct pause [] */

@@ -13,6 +13,7 @@
 struct args {
     uint64_t to; /* index into exporters; NO_FORMAT: not given */
     const char *prefix;
+    bool no_fast;
 };
 
 #define NO_FORMAT UINT64_MAX
@@ -22,6 +23,10 @@ static const struct opt opts[] = {
      exporter_names, 0, 0},
     {"output", 'o', OPT_STR, offsetof(struct args, prefix), "PREFIX",
      "what the names of the files begin with (default: FILE without its suffix)", NULL, 0, 0},
+    {"no-fast", 0, OPT_FLAG, offsetof(struct args, no_fast), NULL,
+     "leave out fast contention: blocks on a monitor that nobody owned any more when its owner was "
+     "looked up",
+     NULL, 0, 0},
 };
 
 /* "dir/app.otrace" -> "dir/app": the suffix of the file's name, not of a folder's. */
@@ -85,29 +90,34 @@ static void say_left_out(const struct exporter *x, const struct export_job *job)
     buf_fini(&kinds);
 }
 
-static int export_to(const struct exporter *x, struct trace *t, const char *prefix, struct err *err)
+static int export_to(const struct exporter *x, struct trace *t, const char *prefix, bool no_fast,
+                     struct err *err)
 {
     struct progress p;
     progress_begin(&p, "writing");
-    struct export_job job = {.trace = t, .prefix = prefix, .progress = progress_step, .ctx = &p};
+    struct export_job job = {
+        .trace = t, .prefix = prefix, .progress = progress_step, .ctx = &p, .no_fast = no_fast};
     int rc = export_job_run(x, &job, err);
     progress_end(&p);
     TRY(rc);
     say_files(x, &job);
     say_left_out(x, &job);
+    if (job.fast)
+        log_line("%s fast contention%s left out", human_count(job.fast).text, plural(job.fast));
     if (trace_lost(t))
         log_line("%s: %s events were lost while recording; the text does not show where", t->path,
                  human_count(trace_lost(t)).text);
     return input_warn(t);
 }
 
-static int open_and_export(const struct exporter *x, const char *input, const char *prefix,
+static int open_and_export(const struct args *o, const char *input, const char *prefix,
                            struct err *err)
 {
+    const struct exporter *x = exporters[o->to];
     struct trace *t;
     TRY(refuse_own_input(x, input, prefix, err));
     TRY(input_open(&t, input, err));
-    int rc = export_to(x, t, prefix, err);
+    int rc = export_to(x, t, prefix, o->no_fast, err);
     trace_close(t);
     return rc;
 }
@@ -128,7 +138,7 @@ static int run(int argc, char **argv, struct err *err)
     }
     struct buf stem = {0};
     put_stem(&stem, argv[1]);
-    int rc = open_and_export(exporters[o.to], argv[1], o.prefix ? o.prefix : buf_str(&stem), err);
+    int rc = open_and_export(&o, argv[1], o.prefix ? o.prefix : buf_str(&stem), err);
     buf_fini(&stem);
     return rc;
 }

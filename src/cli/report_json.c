@@ -136,6 +136,7 @@ static void put_recording(struct out *o)
     set_bool(j, "windowed", a->windowed);
     set_count(j, "events", a->decoded.events);
     set_count(j, "evicted_events", t->header.evicted_events);
+    set_count(j, "owner_gone", a->decoded.owner_gone);
     set_count(j, "damaged", t->n_damaged);
     set_count(j, "gc_count", a->gc_count);
     set_count(j, "gc_ns", a->gc_ns);

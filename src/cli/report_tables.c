@@ -374,6 +374,10 @@ static void print_monitor_notes(const struct page *p)
     if (unknown)
         buf_printf(&b, "Beginning or end of %s of these waits is missing: counted, with no time. ",
                    human_count(unknown).text);
+    uint64_t gone = p->r->a->decoded.owner_gone;
+    if (gone)
+        buf_printf(&b, "%s time%s the owner had gone before it could be named (fast contention). ",
+                   human_count(gone).text, gone == 1 ? "" : "s");
     if (waited_for_initialization(p->r))
         buf_puts(&b, "Where a thread waits for another one to initialize a class, HotSpot reports "
                      "the end alone, and an int[] as the object. ");

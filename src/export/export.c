@@ -1,5 +1,6 @@
 #include "export/export.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define EXPORTER(id, name) extern const struct exporter exporter_##id;
@@ -51,6 +52,25 @@ static int failed_write(const struct export *e)
     return 0;
 }
 
+/* Whether an event is part of a contention that is left out.  in_fast: by thread, whether it is in
+ * one; a thread is in one contention at a time. */
+static bool leave_out_fast(struct export_job *job, uint8_t *in_fast, const struct event *ev)
+{
+    uint32_t id = ev->thread.v;
+    if (!in_fast || id >= job->trace->n_threads)
+        return false;
+    bool leave = in_fast[id];
+    if (ev->kind == EV_monitor_contended_enter) {
+        in_fast[id] = ev->monitor_contended_enter.owner_gone != 0;
+        job->fast += in_fast[id];
+        return in_fast[id];
+    }
+    if (ev->kind != EV_monitor_contended_entered)
+        return false;
+    in_fast[id] = 0;
+    return leave;
+}
+
 static int one_event(const struct exporter *x, struct export *e, struct export_job *job,
                      const struct event *ev, struct err *err)
 {
@@ -64,13 +84,16 @@ static int one_event(const struct exporter *x, struct export *e, struct export_j
 static int all_events(const struct exporter *x, struct export *e, struct export_job *job,
                       struct err *err)
 {
-    struct trace_iter *it;
+    struct trace_iter *it = NULL;
     struct event ev;
     uint64_t done = 0;
-    TRY(trace_iter_open(&it, job->trace, err));
-    int rc;
-    while ((rc = trace_iter_next(it, &ev, NULL, err)) > 0) {
-        rc = one_event(x, e, job, &ev, err);
+    uint8_t *in_fast = job->no_fast ? calloc(job->trace->n_threads + 1, 1) : NULL;
+    if (job->no_fast && !in_fast)
+        return err_set(err, -ENOMEM, "out of memory");
+    int rc = trace_iter_open(&it, job->trace, err);
+    while (rc >= 0 && (rc = trace_iter_next(it, &ev, NULL, err)) > 0) {
+        if (!leave_out_fast(job, in_fast, &ev))
+            rc = one_event(x, e, job, &ev, err);
         if (rc < 0)
             break;
         if (++done % CHECK_EVERY != 0)
@@ -81,6 +104,7 @@ static int all_events(const struct exporter *x, struct export *e, struct export_
             job->progress(job->ctx, done, job->trace->n_events);
     }
     trace_iter_close(it);
+    free(in_fast);
     return rc < 0 ? rc : 0;
 }
 

@@ -63,12 +63,14 @@ struct export_job {
     const char *prefix;
     void (*progress)(void *ctx, uint64_t done, uint64_t total); /* events; may be NULL */
     void *ctx;
+    bool no_fast; /* leave out contention whose owner had gone before it could be named */
 
     /* results */
     uint64_t lines[EXPORT_FILES_MAX]; /* in each file, in the order of the suffixes; of the main one
                                          those of events */
     uint64_t suppressed;              /* events the format asks to leave out, like nested calls */
     uint64_t skipped[EV_LIMIT];       /* events of kinds the format does not have; no meta events */
+    uint64_t fast;                    /* contentions left out because of no_fast */
 };
 
 /* On failure none of the files is there, unless the error is that they could not all be renamed. */

@@ -241,7 +241,7 @@ static bool in_lock_stack(const struct thread_table *t, const struct entry *e, u
 static struct owner by_tid(struct thread_table *t, uint64_t java_tid)
 {
     const struct entry *e = java_tid ? find_tid(t, java_tid) : NULL;
-    return (struct owner){e ? e->id : 0, java_tid};
+    return (struct owner){.id = e ? e->id : 0, .java_tid = java_tid};
 }
 
 /* JDK 17-23: a JavaThread, or a place on the owner's stack. */
@@ -254,8 +254,8 @@ static struct owner by_address(struct thread_table *t, uintptr_t address)
         e = scan(t, on_stack, address);
     /* On JDK 21-23 the address is the carrier's even when a virtual thread owns the monitor. */
     if (e && t->layout.vthread >= 0 && !t->layout.owner_is_tid)
-        return (struct owner){0, 0};
-    return (struct owner){e ? e->id : 0, 0};
+        return (struct owner){0};
+    return (struct owner){.id = e ? e->id : 0};
 }
 
 /* The thread whose lock stack names the object.  The collector may move the object meanwhile: the
@@ -265,24 +265,24 @@ static struct owner by_lock_stack(struct thread_table *t, uintptr_t monitor, con
     const struct vm_layout *l = &t->layout;
     uintptr_t address = __atomic_load_n(oop, __ATOMIC_RELAXED);
     if (!address || l->lock_stack < 0 || l->lock_stack_top < 0 || l->lock_stack_base < 0)
-        return (struct owner){0, 0};
+        return (struct owner){0};
     const struct entry *e = scan(t, in_lock_stack, address);
     if (!e)
-        return (struct owner){0, 0};
-    struct owner o = {e->id, 0};
+        return (struct owner){0};
+    struct owner o = {.id = e->id};
     if (l->monitor_owner_id >= 0) /* the mounted virtual thread, when there is one */
         o = by_tid(t, word_at(e->java_thread, l->monitor_owner_id));
     atomic_thread_fence(memory_order_acquire);
     if (__atomic_load_n(oop, __ATOMIC_RELAXED) != address || !in_lock_stack(t, e, address) ||
         word_at(monitor, l->monitor_owner) != OWNER_ANONYMOUS)
-        return (struct owner){0, 0};
+        return (struct owner){0};
     return o;
 }
 
 struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uintptr_t *oop)
 {
     const struct vm_layout *l = &t->layout;
-    struct owner none = {0, 0};
+    struct owner none = {0};
     if (!t->owners || !java_thread)
         return none;
     uintptr_t monitor = word_at(java_thread, l->pending_monitor);
@@ -290,9 +290,11 @@ struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uin
         return none;
     uint32_t epoch = enter(t);
     uint64_t owner = word_at(monitor, l->monitor_owner);
-    struct owner o = none;
+    struct owner o = {.gone = owner == 0};
     if (owner == OWNER_ANONYMOUS && l->lock_stack >= 0)
         o = oop ? by_lock_stack(t, monitor, oop) : none;
+    else if (owner == 0)
+        ;
     else if (l->owner_is_tid)
         o = owner == OWNER_DEFLATER ? none : by_tid(t, owner);
     else if (owner > OWNER_DEFLATER)

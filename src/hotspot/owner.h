@@ -34,6 +34,7 @@ uint32_t thread_table_find(struct thread_table *t, uint64_t java_tid);
 struct owner {
     uint32_t id;       /* as added to the table; 0: not known */
     uint64_t java_tid; /* JDK 24+: may be known although the thread is not in the table; else 0 */
+    bool gone;         /* nobody owns the monitor any more */
 };
 
 /* The owner of the monitor that the calling thread (its JavaThread) is about to block on.  `oop`:

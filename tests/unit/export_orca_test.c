@@ -271,6 +271,28 @@ Test(export_orca, contention_is_no_call_and_never_left_out)
     cr_assert_eq(suppressed, 0);
 }
 
+/* Of two contentions the one whose owner had gone is left out, begin and end, when asked for. */
+Test(export_orca, fast_contention_is_left_out_on_request)
+{
+    struct nest n;
+    nest_init(&n);
+    STEP(&n, monitor_contended_enter, .lock = n.lock, .owner_gone = 1);
+    STEP(&n, monitor_contended_entered, .lock = n.lock);
+    STEP(&n, monitor_contended_enter, .lock = n.lock, .owner = n.other);
+    STEP(&n, monitor_contended_entered, .lock = n.lock);
+    struct trace *t = builder_open(&n.b, n.at);
+    struct orca_files all = files_export(orca(), t);
+    struct orca_files slow =
+        files_export_job(orca(), &(struct export_job){.trace = t, .no_fast = true});
+    cr_assert(all.job.lines[0] == 6 && all.job.fast == 0);
+    cr_assert(slow.job.lines[0] == 4 && slow.job.fast == 1);
+    cr_assert_not_null(strstr(slow.text[0], "ContendedEnter,00000001,00000101,00000002,"));
+    cr_assert_null(strstr(slow.text[0], "ContendedEnter,00000001,00000101,00000000,"));
+    files_free(&all);
+    files_free(&slow);
+    trace_close(t);
+}
+
 Test(export_orca, the_stack_of_an_end_is_that_of_its_own_beginning)
 {
     struct nest n;

@@ -132,8 +132,9 @@ Test(import_orca, reads_what_spec_1_describes)
     cr_assert_not_null(t, "%s", err.msg);
     cr_assert_eq(t->n_problems, 0);
     char *got = events_of(t);
-    cr_assert_str_eq(got, "34232841923742 thread_start FFFF38D6:main\n"
-                          "34232841923742 join_enter FFFF38D6:main thread=ABCD depth=2 timeout_ns=0\n");
+    cr_assert_str_eq(got,
+                     "34232841923742 thread_start FFFF38D6:main\n"
+                     "34232841923742 join_enter FFFF38D6:main thread=ABCD depth=2 timeout_ns=0\n");
     free(got);
     const struct trace_stack *s = trace_stack(t, (stack_id){1});
     cr_assert_eq(s->frames[0].bci, -1);
@@ -171,7 +172,7 @@ Test(import_orca, reads_every_kind_of_event)
            "1000000000 thread_start A:main\n"
            "2000000000 thread_start_called A:main thread=B depth=1\n"
            "3000000000 thread_start B:\n"
-           "4000000000 monitor_contended_enter B: lock=C thread=A depth=1\n"
+           "4000000000 monitor_contended_enter B: lock=C thread=A depth=1 owner_gone=0\n"
            "5000000000 monitor_contended_entered B: lock=C\n"
            "6000000000 wait_enter B: lock=C timeout_ms=0 depth=2\n"
            "7000000000 notify A:main lock=C depth=0\n"
@@ -294,7 +295,7 @@ Test(import_orca, hash_0_is_unknown)
     log_is("1.0,ThreadStarted,00000000,who\n"
            "2.0,MonitorContendedEnter,00000000,00000000,00000000,0\n",
            "1000000000 thread_start 0:\n"
-           "2000000000 monitor_contended_enter 0: lock=0 thread=0 depth=0\n");
+           "2000000000 monitor_contended_enter 0: lock=0 thread=0 depth=0 owner_gone=0\n");
 }
 
 Test(import_orca, an_empty_file_is_an_empty_trace)

@@ -68,10 +68,16 @@ static char *read_text(const char *prefix, const char *suffix)
 
 struct orca_files files_export(const struct exporter *x, struct trace *t)
 {
+    return files_export_job(x, &(struct export_job){.trace = t});
+}
+
+struct orca_files files_export_job(const struct exporter *x, const struct export_job *job)
+{
     struct err err = {""};
     char *folder = folder_make(), prefix[300];
     snprintf(prefix, sizeof prefix, "%s/app", folder);
-    struct orca_files f = {.job = {.trace = t, .prefix = prefix}};
+    struct orca_files f = {.job = *job};
+    f.job.prefix = prefix;
     int rc = export_job_run(x, &f.job, &err);
     cr_assert_eq(rc, 0, "%s", err.msg);
     size_t n = 0;

@@ -14,6 +14,7 @@ struct orca_files {
 
 /* Export (in a folder of its own) and read what was written.  A failure fails the test. */
 struct orca_files files_export(const struct exporter *x, struct trace *t);
+struct orca_files files_export_job(const struct exporter *x, const struct export_job *job);
 void files_free(struct orca_files *f);
 
 /* Import texts: version 2 with .methods and .classtable, or 1.1 with a .meta.  NULL: there is no

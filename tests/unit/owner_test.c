@@ -80,9 +80,9 @@ Test(owner, jdk17_java_thread_or_stack_address)
 {
     set_up(false);
     monitor.owner = 0;
-    cr_assert_eq(ask(NULL).id, 0, "just released");
+    cr_assert(ask(NULL).id == 0 && ask(NULL).gone, "just released");
     monitor.owner = (uintptr_t)&threads[2];
-    cr_assert_eq(ask(NULL).id, 3);
+    cr_assert(ask(NULL).id == 3 && !ask(NULL).gone);
     monitor.owner = 0x300000 - 8; /* in the second thread's stack */
     cr_assert_eq(ask(NULL).id, 2);
     monitor.owner = 0x300000 - 0x80000;
@@ -93,7 +93,7 @@ Test(owner, jdk17_java_thread_or_stack_address)
     cr_assert_eq(ask(NULL).id, 0, "above it");
     thread_table_remove(table, 32);
     monitor.owner = (uintptr_t)&threads[2];
-    cr_assert_eq(ask(NULL).id, 0, "ended");
+    cr_assert(ask(NULL).id == 0 && !ask(NULL).gone, "ended: somebody owns it, nobody known");
     threads[0].pending_monitor = 0;
     cr_assert_eq(ask(NULL).id, 0, "not blocking");
 }
@@ -109,7 +109,9 @@ Test(owner, jdk25_thread_id)
     cr_assert(thread_table_add(table, 0, 4711, 99));
     cr_assert_eq(ask(NULL).id, 99);
     monitor.owner = 2; /* being deflated */
-    cr_assert(ask(NULL).id == 0 && ask(NULL).java_tid == 0);
+    cr_assert(ask(NULL).id == 0 && ask(NULL).java_tid == 0 && !ask(NULL).gone);
+    monitor.owner = 0;
+    cr_assert(ask(NULL).gone);
 }
 
 Test(owner, jdk25_anonymous)

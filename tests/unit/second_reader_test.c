@@ -15,7 +15,7 @@
 struct seen {
     uint64_t time;
     uint32_t kind, thread;
-    int64_t field[3];
+    int64_t field[8];
 };
 
 static uint64_t le(const uint8_t *p, int n)
@@ -41,9 +41,9 @@ static int64_t zz(uint64_t v)
     return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
 }
 
-/* Kinds 20 (lock, thread, stack), 21 (lock), 30 (lock, i64, stack), 31 (lock, u32): the page's
+/* Kinds 20 (lock, thread, stack, u32), 21 (lock), 30 (lock, i64, stack), 31 (lock, u32): the page's
  * tables. */
-static const char *const types[64] = {[20] = "lts", [21] = "l", [30] = "lis", [31] = "lu"};
+static const char *const types[64] = {[20] = "ltsu", [21] = "l", [30] = "lis", [31] = "lu"};
 
 static void read_block(const uint8_t *p, uint64_t n, uint64_t time, uint32_t thread,
                        const uint8_t *schema, struct seen *out)
