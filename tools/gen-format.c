@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 static const char *const types[] = {
-    [FIELD_thread] = "thread", [FIELD_lock] = "lock",     [FIELD_class] = "class",
-    [FIELD_method] = "method", [FIELD_stack] = "stack",   [FIELD_u32] = "u32",
-    [FIELD_kind] = "kind",     [FIELD_cause] = "cause",   [FIELD_u64] = "u64",
-    [FIELD_i64] = "i64",       [FIELD_time] = "time",     [FIELD_str] = "str",
-    [FIELD_lines] = "lines",   [FIELD_frames] = "frames",
+    [FIELD_thread] = "thread", [FIELD_lock] = "lock",   [FIELD_class] = "class",
+    [FIELD_method] = "method", [FIELD_stack] = "stack", [FIELD_call] = "call",
+    [FIELD_u32] = "u32",       [FIELD_kind] = "kind",   [FIELD_cause] = "cause",
+    [FIELD_u64] = "u64",       [FIELD_i64] = "i64",     [FIELD_time] = "time",
+    [FIELD_str] = "str",       [FIELD_lines] = "lines", [FIELD_frames] = "frames",
 };
 
 static void kinds(const struct kind_info *table, int n, int events)

@@ -155,7 +155,7 @@ static void enable_events(void)
     enable(g[GROUP_waits], JVMTI_EVENT_MONITOR_WAIT);
     enable(g[GROUP_waits], JVMTI_EVENT_MONITOR_WAITED);
     enable(g[GROUP_virtual] && agent.virtual_threads, EVENT_VIRTUAL_THREAD_START);
-    if (g[GROUP_mounts])
+    if (g[GROUP_mounts] && agent.virtual_threads)
         mounts_enable();
     enable(g[GROUP_gc], JVMTI_EVENT_GARBAGE_COLLECTION_START);
     enable(g[GROUP_gc], JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);

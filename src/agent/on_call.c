@@ -53,26 +53,30 @@ static int64_t ms_to_ns(int64_t ms)
 }
 
 /* A negative time-out, which throws, is recorded as it is. */
-void join_enter(JNIEnv *jni, jobject thread, int64_t ms)
+void join_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ms)
 {
+    (void)t;
     put_join_enter(jni, thread, ms_to_ns(ms));
 }
 
-void join_exit(JNIEnv *jni, jobject thread, bool got)
+void join_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got)
 {
+    (void)t;
     (void)got;
     put_join_exit(jni, thread);
 }
 
 /* The overloads that end in the one above where the target is a platform thread. */
-void virtual_join_enter(JNIEnv *jni, jobject thread, int64_t ms)
+void virtual_join_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ms)
 {
+    (void)t;
     if (threads_is_virtual(jni, thread))
         put_join_enter(jni, thread, ms_to_ns(ms));
 }
 
-void virtual_join_exit(JNIEnv *jni, jobject thread, bool got)
+void virtual_join_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got)
 {
+    (void)t;
     (void)got;
     if (threads_is_virtual(jni, thread))
         put_join_exit(jni, thread);
@@ -81,8 +85,9 @@ void virtual_join_exit(JNIEnv *jni, jobject thread, bool got)
 /* --- virtual threads ----------------------------------------------------------------------------
  */
 
-void virtual_sleep_enter(JNIEnv *jni, jobject thread, int64_t ns)
+void virtual_sleep_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ns)
 {
+    (void)t;
     struct os_thread *self;
     (void)thread;
     stack_id stack = stacks_of_caller(jni);
@@ -94,8 +99,9 @@ void virtual_sleep_enter(JNIEnv *jni, jobject thread, int64_t ns)
     ring_commit(self->ring, e);
 }
 
-void virtual_sleep_exit(JNIEnv *jni, jobject thread, bool got)
+void virtual_sleep_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got)
 {
+    (void)t;
     struct os_thread *self;
     (void)thread;
     (void)got;
@@ -106,8 +112,9 @@ void virtual_sleep_exit(JNIEnv *jni, jobject thread, bool got)
     ring_commit(self->ring, e);
 }
 
-void virtual_start(JNIEnv *jni, jobject thread)
+void virtual_start(JNIEnv *jni, const struct tracked *t, jobject thread)
 {
+    (void)t;
     struct os_thread *self;
     thread_id target = threads_of(jni, thread);
     stack_id stack = stacks_of_caller(jni);
@@ -119,8 +126,9 @@ void virtual_start(JNIEnv *jni, jobject thread)
     ring_commit(self->ring, e);
 }
 
-void virtual_park_enter(JNIEnv *jni, jobject thread, int64_t ns)
+void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ns)
 {
+    (void)t;
     struct os_thread *self;
     struct park_info p = park_info(jni, thread);
     if (!p.wanted)
@@ -137,8 +145,9 @@ void virtual_park_enter(JNIEnv *jni, jobject thread, int64_t ns)
 }
 
 /* LockSupport clears Thread.parkBlocker only after this. */
-void virtual_park_exit(JNIEnv *jni, jobject thread, bool got)
+void virtual_park_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got)
 {
+    (void)t;
     struct os_thread *self;
     (void)got;
     struct park_info p = park_lock(jni, thread);
@@ -149,8 +158,9 @@ void virtual_park_exit(JNIEnv *jni, jobject thread, bool got)
     ring_commit(self->ring, e);
 }
 
-void virtual_unpark(JNIEnv *jni, jobject thread)
+void virtual_unpark(JNIEnv *jni, const struct tracked *t, jobject thread)
 {
+    (void)t;
     struct os_thread *self;
     thread_id target = threads_of(jni, thread);
     stack_id stack = stacks_of_caller(jni);
@@ -165,8 +175,9 @@ void virtual_unpark(JNIEnv *jni, jobject thread)
 /* --- the rest -----------------------------------------------------------------------------------
  */
 
-void virtual_interrupt(JNIEnv *jni, jobject thread)
+void virtual_interrupt(JNIEnv *jni, const struct tracked *t, jobject thread)
 {
+    (void)t;
     struct os_thread *self;
     enum event_kind in = wait_of(thread);
     thread_id target = threads_of(jni, thread);
@@ -180,8 +191,9 @@ void virtual_interrupt(JNIEnv *jni, jobject thread)
     ring_commit(self->ring, e);
 }
 
-void interrupted(JNIEnv *jni, jobject exception)
+void interrupted(JNIEnv *jni, const struct tracked *t, jobject exception)
 {
+    (void)t;
     struct os_thread *self;
     (void)exception;
     stack_id stack = stacks_of_caller(jni);
@@ -214,14 +226,16 @@ _Static_assert(sizeof(struct ev_semaphore_acquire_enter) == sizeof(struct ev_sem
                        offsetof(struct ev_semaphore_acquire_enter, stack),
                "written as one");
 
-void semaphore_acquire_enter(JNIEnv *jni, jobject semaphore, int64_t time)
+void semaphore_acquire_enter(JNIEnv *jni, const struct tracked *t, jobject semaphore, int64_t time)
 {
+    (void)t;
     (void)time;
     put_semaphore(jni, semaphore, EV_semaphore_acquire_enter, true);
 }
 
-void semaphore_acquire_exit(JNIEnv *jni, jobject semaphore, bool got)
+void semaphore_acquire_exit(JNIEnv *jni, const struct tracked *t, jobject semaphore, bool got)
 {
+    (void)t;
     struct os_thread *self;
     bool wanted;
     lock_id lock = locks_id(jni, semaphore, &wanted);
@@ -234,7 +248,60 @@ void semaphore_acquire_exit(JNIEnv *jni, jobject semaphore, bool got)
     ring_commit(self->ring, e);
 }
 
-void semaphore_release(JNIEnv *jni, jobject semaphore)
+void semaphore_release(JNIEnv *jni, const struct tracked *t, jobject semaphore)
 {
+    (void)t;
     put_semaphore(jni, semaphore, EV_semaphore_release, true);
+}
+
+/* --- methods without a kind of their own --------------------------------------------------------
+ */
+
+void call_enter(JNIEnv *jni, const struct tracked *t, jobject object, int64_t time)
+{
+    struct os_thread *self;
+    bool wanted = true;
+    (void)time;
+    lock_id lock = object ? locks_id(jni, object, &wanted) : (lock_id){0};
+    if (!wanted)
+        return;
+    stack_id stack = stacks_of_caller(jni);
+    struct event *e = begin(jni, EV_call_enter, &self);
+    if (!e)
+        return;
+    e->call_enter.call = tracked_id(t);
+    e->call_enter.lock = lock;
+    e->call_enter.stack = stack;
+    ring_commit(self->ring, e);
+}
+
+void call_exit(JNIEnv *jni, const struct tracked *t, jobject object, bool got)
+{
+    struct os_thread *self;
+    bool wanted = true;
+    lock_id lock = object ? locks_id(jni, object, &wanted) : (lock_id){0};
+    struct event *e = wanted ? begin(jni, EV_call_exit, &self) : NULL;
+    if (!e)
+        return;
+    e->call_exit.call = tracked_id(t);
+    e->call_exit.lock = lock;
+    e->call_exit.failed = !got;
+    ring_commit(self->ring, e);
+}
+
+void call_made(JNIEnv *jni, const struct tracked *t, jobject object)
+{
+    struct os_thread *self;
+    bool wanted = true;
+    lock_id lock = object ? locks_id(jni, object, &wanted) : (lock_id){0};
+    if (!wanted)
+        return;
+    stack_id stack = stacks_of_caller(jni);
+    struct event *e = begin(jni, EV_call, &self);
+    if (!e)
+        return;
+    e->call.call = tracked_id(t);
+    e->call.lock = lock;
+    e->call.stack = stack;
+    ring_commit(self->ring, e);
 }

@@ -11,7 +11,7 @@
 EMBED(orca_probe_Probe);
 
 #define PROBE "orca/probe/Probe"
-enum { CLASSES_MAX = 32, REFERENCES = 4096 };
+enum { CLASSES_MAX = 64, REFERENCES = 4096 };
 
 static _Atomic bool hooking; /* the probe's natives are there */
 
@@ -21,18 +21,12 @@ void probes_want(jvmtiCapabilities *want)
     want->can_retransform_any_class = 1;
 }
 
-static bool applies(const struct tracked *t)
-{
-    return agent.settings.groups[t->group] && (!t->from || agent.java_version >= t->from) &&
-           (!t->to || agent.java_version <= t->to);
-}
-
 /* Whether methods of this class are tracked; `len`: of the name in internal form. */
 static bool is_tracked_class(const char *name, size_t len)
 {
     for (size_t i = 0; i < n_tracked; i++)
         if (strncmp(tracked[i].class, name, len) == 0 && !tracked[i].class[len] &&
-            applies(&tracked[i]))
+            tracked_applies(&tracked[i]))
             return true;
     return false;
 }
@@ -84,8 +78,8 @@ static const struct cf_edit *edits_of(void *ctx, const struct cf_class *c,
     *n = 0;
     for (size_t i = 0; i < n_tracked && *n + 3 <= CF_MAX_EDITS; i++) {
         const struct tracked *t = &tracked[i];
-        if (!applies(t) || strcmp(t->class, r->class) != 0 || !cf_text_is(m->name, t->name) ||
-            (t->signature && !cf_text_is(m->desc, t->signature)))
+        if (!tracked_applies(t) || strcmp(t->class, r->class) != 0 ||
+            !cf_text_is(m->name, t->name) || (t->signature && !cf_text_is(m->desc, t->signature)))
             continue;
         if (t->call)
             r->edits[(*n)++] =
@@ -188,7 +182,7 @@ static bool any_wanted(void)
 {
     bool any = false;
     for (size_t i = 0; i < n_tracked; i++)
-        any |= applies(&tracked[i]);
+        any |= tracked_applies(&tracked[i]);
     return any;
 }
 
@@ -197,6 +191,7 @@ void probes_install(JNIEnv *jni)
     if (!any_wanted())
         return;
     jvmtiError e = JVMTI_ERROR_INTERNAL;
+    tracked_define();
     if (define_probe(jni)) {
         /* release: pairs with on_class_file */
         atomic_store_explicit(&hooking, true, memory_order_release);

@@ -24,33 +24,47 @@ struct tracked {
     bool early;    /* `call` comes before the method does its work */
     int from, to;  /* Java versions; 0: all */
     /* A method that may block has enter and exit; another one `call`, after it did its work. */
-    void (*enter)(JNIEnv *jni, jobject object, int64_t time);
-    void (*exit)(JNIEnv *jni, jobject object, bool got);
-    void (*call)(JNIEnv *jni, jobject object);
+    void (*enter)(JNIEnv *jni, const struct tracked *t, jobject object, int64_t time);
+    void (*exit)(JNIEnv *jni, const struct tracked *t, jobject object, bool got);
+    void (*call)(JNIEnv *jni, const struct tracked *t, jobject object);
 };
 
 extern const struct tracked tracked[];
 extern const size_t n_tracked;
+
+/* The id of a row in events, and the definitions of those that the settings switch on and that have
+ * no event kind of their own. */
+static inline call_id tracked_id(const struct tracked *t)
+{
+    return (call_id){(uint32_t)(t - tracked) + 1};
+}
+bool tracked_applies(const struct tracked *t);
+void tracked_define(void);
 
 /* The natives of orca.probe.Probe: the table for RegisterNatives. */
 extern const JNINativeMethod tracked_natives[];
 enum { N_TRACKED_NATIVES = 6 };
 
 /* on_call.c, on_park.c */
-void join_enter(JNIEnv *jni, jobject thread, int64_t ms);
-void join_exit(JNIEnv *jni, jobject thread, bool got);
-void virtual_join_enter(JNIEnv *jni, jobject thread, int64_t ms);
-void virtual_join_exit(JNIEnv *jni, jobject thread, bool got);
-void virtual_sleep_enter(JNIEnv *jni, jobject thread, int64_t ns);
-void virtual_sleep_exit(JNIEnv *jni, jobject thread, bool got);
-void virtual_start(JNIEnv *jni, jobject thread);
-void virtual_interrupt(JNIEnv *jni, jobject thread);
-void interrupted(JNIEnv *jni, jobject exception);
-void semaphore_acquire_enter(JNIEnv *jni, jobject semaphore, int64_t time);
-void semaphore_acquire_exit(JNIEnv *jni, jobject semaphore, bool got);
-void semaphore_release(JNIEnv *jni, jobject semaphore);
-void virtual_park_enter(JNIEnv *jni, jobject thread, int64_t ns);
-void virtual_park_exit(JNIEnv *jni, jobject thread, bool got);
-void virtual_unpark(JNIEnv *jni, jobject thread);
+void join_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ms);
+void join_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got);
+void virtual_join_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ms);
+void virtual_join_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got);
+void virtual_sleep_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ns);
+void virtual_sleep_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got);
+void virtual_start(JNIEnv *jni, const struct tracked *t, jobject thread);
+void virtual_interrupt(JNIEnv *jni, const struct tracked *t, jobject thread);
+void interrupted(JNIEnv *jni, const struct tracked *t, jobject exception);
+void semaphore_acquire_enter(JNIEnv *jni, const struct tracked *t, jobject semaphore, int64_t time);
+void semaphore_acquire_exit(JNIEnv *jni, const struct tracked *t, jobject semaphore, bool got);
+void semaphore_release(JNIEnv *jni, const struct tracked *t, jobject semaphore);
+void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ns);
+void virtual_park_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got);
+void virtual_unpark(JNIEnv *jni, const struct tracked *t, jobject thread);
+
+/* Those without an event kind of their own. */
+void call_enter(JNIEnv *jni, const struct tracked *t, jobject object, int64_t time);
+void call_exit(JNIEnv *jni, const struct tracked *t, jobject object, bool got);
+void call_made(JNIEnv *jni, const struct tracked *t, jobject object);
 
 #endif

@@ -189,6 +189,9 @@ static void put_field(struct printer *p, const struct field *f, const struct eve
     case FIELD_thread:
         buf_printf(b, "%s=%s", f->name, thread_text(p, (uint32_t)v));
         break;
+    case FIELD_call:
+        buf_printf(b, "%s=%s", f->name, trace_call(p->t, (call_id){(uint32_t)v})->name);
+        break;
     case FIELD_time:
         buf_printf(b, "%s=%.9f", f->name, trace_seconds(p->t, v));
         break;

@@ -30,6 +30,7 @@ void varint_append(struct buf *b, uint64_t v)
 #define PUT_lock(f) (p = varint_put(p, zigzag((int64_t)(f).v - (int64_t)c->lock)), c->lock = (f).v)
 #define PUT_stack(f)                                                                               \
     (p = varint_put(p, zigzag((int64_t)(f).v - (int64_t)c->stack)), c->stack = (f).v)
+#define PUT_call(f) p = varint_put(p, (f).v)
 #define PUT_u32(f) p = varint_put(p, (f))
 #define PUT_kind(f) PUT_u32(f)
 #define PUT_cause(f) PUT_u32(f)
@@ -69,6 +70,7 @@ void codec_schema_own(struct codec_schema *s)
 #define GET_thread(f) (f).v = (uint32_t)v
 #define GET_lock(f) (f).v = c->lock = (uint32_t)((int64_t)c->lock + unzigzag(v))
 #define GET_stack(f) (f).v = c->stack = (uint32_t)((int64_t)c->stack + unzigzag(v))
+#define GET_call(f) (f).v = (uint32_t)v
 #define GET_u32(f) (f) = (uint32_t)v
 #define GET_kind(f) GET_u32(f)
 #define GET_cause(f) GET_u32(f)

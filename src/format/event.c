@@ -104,6 +104,7 @@ uint64_t field_get(const struct field *f, const void *base)
     case FIELD_class:
     case FIELD_method:
     case FIELD_stack:
+    case FIELD_call:
     case FIELD_u32:
     case FIELD_kind:
     case FIELD_cause: {

@@ -25,6 +25,9 @@ typedef struct {
 typedef struct {
     uint32_t v;
 } stack_id;
+typedef struct {
+    uint32_t v;
+} call_id;
 
 enum event_kind {
 #define EVENT(number, name, group, fields, doc) EV_##name = (number),
@@ -65,6 +68,7 @@ enum { METHOD_NATIVE = 0x100 };
 #define FIELD_C_class class_id
 #define FIELD_C_method method_id
 #define FIELD_C_stack stack_id
+#define FIELD_C_call call_id
 #define FIELD_C_u32 uint32_t
 #define FIELD_C_kind uint32_t
 #define FIELD_C_cause uint32_t
@@ -133,6 +137,7 @@ enum field_type {
     FIELD_class,
     FIELD_method,
     FIELD_stack,
+    FIELD_call,
     FIELD_u32,
     FIELD_kind,
     FIELD_cause,

@@ -139,6 +139,7 @@ LOOKUP(class, class_id, classes, n_classes, NONE(.signature = "?", .source = "")
 LOOKUP(method, method_id, methods, n_methods, NONE(.name = "?", .signature = ""))
 LOOKUP(stack, stack_id, stacks, n_stacks, NONE(.n_frames = 0))
 LOOKUP(lock, lock_id, locks, n_locks, NONE(.hash = 0))
+LOOKUP(call, call_id, calls, n_calls, NONE(.name = "?", .class_signature = "?", .method = "?"))
 
 const char *trace_info(const struct trace *t, const char *key, const char *otherwise)
 {
@@ -194,12 +195,12 @@ static bool is_machinery(const char *signature)
         "Ljava/lang/InterruptedException;",
         "Ljdk/internal/misc/Unsafe;",
         "Ljdk/internal/misc/VirtualThreads;",
-        "Ljava/util/concurrent/locks/LockSupport;",
     };
+    static const char locks[] = "Ljava/util/concurrent/locks/";
     for (size_t i = 0; i < ARRAY_LEN(classes); i++)
         if (strcmp(signature, classes[i]) == 0)
             return true;
-    return false;
+    return strncmp(signature, locks, sizeof locks - 1) == 0;
 }
 
 uint32_t trace_site(const struct trace *t, const struct trace_stack *s)

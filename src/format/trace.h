@@ -54,6 +54,12 @@ struct trace_lock {
     uint32_t hash;
 };
 
+struct trace_call {
+    call_id id;
+    const char *name; /* "ReentrantLock.lock" */
+    const char *class_signature, *method;
+};
+
 struct trace_info {
     const char *key, *value;
 };
@@ -99,7 +105,8 @@ struct trace {
     struct trace_method *methods;
     struct trace_stack *stacks;
     struct trace_lock *locks;
-    size_t n_threads, n_classes, n_methods, n_stacks, n_locks;
+    struct trace_call *calls;
+    size_t n_threads, n_classes, n_methods, n_stacks, n_locks, n_calls;
 
     struct trace_chunk *chunks; /* in the order of seq */
     size_t n_chunks;
@@ -139,6 +146,7 @@ const struct trace_class *trace_class(const struct trace *t, class_id id);
 const struct trace_method *trace_method(const struct trace *t, method_id id);
 const struct trace_stack *trace_stack(const struct trace *t, stack_id id);
 const struct trace_lock *trace_lock(const struct trace *t, lock_id id);
+const struct trace_call *trace_call(const struct trace *t, call_id id);
 
 /* The value of a DEF info, or `otherwise`. */
 const char *trace_info(const struct trace *t, const char *key, const char *otherwise);
@@ -150,8 +158,9 @@ uint64_t trace_lost_details(const struct trace *t);
 /* Source line of a frame, or -1 when it is not known. */
 int32_t trace_line(const struct trace *t, struct trace_frame f);
 
-/* The innermost frame that is not the machinery of waiting itself (Object.wait, Unsafe.park and what
- * lies between it and its caller); index into s->frames, 0 when there is no other. */
+/* The innermost frame that is not the machinery of waiting itself (Object.wait, Unsafe.park and
+ * what lies between it and its caller, java.util.concurrent.locks); index into s->frames, 0 when
+ * there is no other. */
 uint32_t trace_site(const struct trace *t, const struct trace_stack *s);
 
 /* "Ljava/util/Map$Entry;" -> "java.util.Map$Entry", "[I" -> "int[]"; at most n bytes with the NUL.

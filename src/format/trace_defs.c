@@ -35,6 +35,8 @@ static uint32_t def_id(const struct def *d)
         return d->stack.id.v;
     case DEF_lock:
         return d->lock.id.v;
+    case DEF_call:
+        return d->call.id.v;
     }
     return 0;
 }
@@ -98,6 +100,7 @@ static void make_tables(struct load *l)
     t->methods = table(l, DEF_method, sizeof *t->methods, &t->n_methods);
     t->stacks = table(l, DEF_stack, sizeof *t->stacks, &t->n_stacks);
     t->locks = table(l, DEF_lock, sizeof *t->locks, &t->n_locks);
+    t->calls = table(l, DEF_call, sizeof *t->calls, &t->n_calls);
     t->infos = arena_alloc(&t->arena, (l->count[DEF_info] + 1) * sizeof *t->infos);
     l->oom |= !t->infos;
     for (size_t i = 0; i < t->n_threads; i++)
@@ -202,6 +205,12 @@ static void put_def(struct load *l, const struct def *d)
     case DEF_lock:
         if (in_table(l, d))
             t->locks[d->lock.id.v] = (struct trace_lock){d->lock.id, d->lock.class_, d->lock.hash};
+        break;
+    case DEF_call:
+        if (in_table(l, d))
+            t->calls[d->call.id.v] =
+                (struct trace_call){d->call.id, text(l, d->call.name), text(l, d->call.class_name),
+                                    text(l, d->call.method)};
         break;
     }
 }

@@ -9,6 +9,7 @@
 
 LONG=${ORCA_LONG:-0}
 TRACE=$TMP/app.otrace
+: >"$TMP/.began"
 
 agent() { # OPTIONS [AGENT]
     echo "-agentpath:${2:-$AGENT}=file=$TRACE,quiet${1:+,$1}"
@@ -78,8 +79,11 @@ good_trace() { # STATE
     no_rings "$(value pid)"
 }
 
+# Since the test began: process ids come again.
 no_rings() { # PID
-    [ -z "$(ls /dev/shm/orca-"$1"-* 2>/dev/null)" ] || fail "left behind: $(ls /dev/shm/orca-"$1"-*)"
+    local rings
+    rings=$(find /dev/shm -maxdepth 1 -name "orca-$1-*" -newer "$TMP/.began")
+    [ -z "$rings" ] || fail "left behind: $rings"
 }
 
 # How many lines of "events" match each of the extended patterns (one to three).
