@@ -24,7 +24,7 @@ static const struct opt rows[] = {
     {"format", 0, OPT_SET, AT(formats), "FORMAT",
      "what to write, several joined by + (default otrace)", format_names, 0, 0},
     {"events", 0, OPT_SET, AT(events), "GROUP+...",
-     "event groups to record (default: all but mounts and locks)", event_group_names, 0, 0},
+     "event groups to record (default: all but virtual, mounts and locks)", event_group_names, 0, 0},
     {"contanalysis", 0, OPT_FLAG, AT(contanalysis), "on|off",
      "contention analysis: off leaves out monitors and waits (default on)", NULL, 0, 0},
     {"include", 0, OPT_STR, AT(include), "PATTERN+...",

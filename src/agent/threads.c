@@ -31,6 +31,10 @@ static struct {
     uint32_t id;
 } ended_lately[ENDED_KEPT];
 
+/* Virtual threads that were met as owners, by number only, and are named when they end; in the same
+ * way. */
+static uint64_t nameless[ENDED_KEPT];
+
 static uint32_t ended_under_lock(uint64_t java_tid)
 {
     return ended_lately[java_tid % ENDED_KEPT].java_tid == java_tid
@@ -60,8 +64,11 @@ static struct {
     uintptr_t env_offset; /* from a JavaThread to its JNIEnv */
 } reg = {.lock = PTHREAD_MUTEX_INITIALIZER, .list_lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* --- JVMTI's thread-local storage holds the id --------------------------------------------------
- */
+/* --- JVMTI's thread-local storage marks platform threads that are registered --------------------
+ *
+ * And those that have passed their ThreadEnd, while their JavaThread is still there.  Virtual
+ * threads have none of it: JVMTI would make a state for each of them, and GetThreadLocalStorage has
+ * crashed on JDK 25 where they come and go fast. */
 
 static uint32_t stored_id(jthread thread)
 {
@@ -171,7 +178,9 @@ static uint32_t register_thread(JNIEnv *jni, jthread thread, uint32_t os_tid)
     uint32_t flags = thread_text(jni, thread, &text) | (virtual ? THREAD_VIRTUAL : 0);
     (*agent.jvmti)->GetObjectHashCode(agent.jvmti, thread, &hash);
     pthread_mutex_lock(&reg.lock);
-    uint32_t id = stored_id(thread);
+    uint32_t id = virtual ? thread_table_find(agent.table, java_tid) : stored_id(thread);
+    if (virtual && !id)
+        id = ended_under_lock(java_tid);
     uintptr_t java_thread = virtual ? 0 : (uintptr_t)(*jni)->GetLongField(jni, thread, reg.eetop);
     if (id == 0 && (virtual || java_thread)) {
         id = thread_table_find(agent.table, java_tid);
@@ -183,7 +192,8 @@ static uint32_t register_thread(JNIEnv *jni, jthread thread, uint32_t os_tid)
         define(id, java_tid, os_tid, flags, (uint32_t)hash, &text);
         if (!known)
             thread_table_add(agent.table, java_thread, java_tid, id);
-        store_id(thread, id);
+        if (!virtual)
+            store_id(thread, id);
     }
     pthread_mutex_unlock(&reg.lock);
     if (virtual)
@@ -207,6 +217,7 @@ thread_id threads_by_tid(uint64_t java_tid)
         id = new_id();
         define(id, java_tid, 0, THREAD_VIRTUAL, 0, &none);
         thread_table_add(agent.table, 0, java_tid, id);
+        nameless[java_tid % ENDED_KEPT] = java_tid;
     }
     pthread_mutex_unlock(&reg.lock);
     watch_virtual_ends();
@@ -289,11 +300,18 @@ thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self)
 {
     if (!agent.virtual_threads && self->id.v)
         return self->id;
-    uint32_t id = stored_id(thread);
+    uint64_t tid = mounted_tid(&agent.layout, self->java_thread);
+    if (!tid)
+        tid = (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
+    if (self->java_tid == tid)
+        return self->id;
+    uint32_t id = thread_table_find(agent.table, tid);
     if (!id)
         id = register_thread(jni, thread, 0);
-    if (!self->id.v && !threads_is_virtual(jni, thread))
+    if (!self->id.v && !threads_is_virtual(jni, thread)) {
         self->id.v = id;
+        self->java_tid = tid;
+    }
     return (thread_id){id};
 }
 
@@ -302,7 +320,10 @@ thread_id threads_self(JNIEnv *jni, struct os_thread *self)
     jthread thread;
     if (!agent.virtual_threads && self->id.v)
         return self->id;
-    uint32_t id = stored_id(NULL);
+    uint64_t tid = mounted_tid(&agent.layout, self->java_thread);
+    if (tid && self->java_tid == tid)
+        return self->id;
+    uint32_t id = tid ? thread_table_find(agent.table, tid) : 0;
     if (id || (*agent.jvmti)->GetCurrentThread(agent.jvmti, &thread) != JVMTI_ERROR_NONE)
         return (thread_id){id};
     thread_id found = threads_current(jni, thread, self);
@@ -351,6 +372,7 @@ void threads_started(JNIEnv *jni, jthread thread)
     if (!id)
         id = register_thread(jni, thread, (uint32_t)syscall(SYS_gettid));
     self->id.v = id;
+    self->java_tid = (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
     self->from_start = true;
     if (agent.settings.groups[GROUP_threads])
         put_simple(self, EV_thread_start, id);
@@ -399,7 +421,7 @@ void threads_virtual_started(JNIEnv *jni, jthread thread)
 {
     struct os_thread *self = os_thread_self(jni);
     if (self)
-        put_simple(self, EV_thread_start, threads_current(jni, thread, self).v);
+        put_simple(self, EV_thread_start, threads_of(jni, thread).v);
 }
 
 void threads_virtual_ended(JNIEnv *jni, jthread thread)
@@ -410,13 +432,14 @@ void threads_virtual_ended(JNIEnv *jni, jthread thread)
         return;
     pthread_mutex_lock(&reg.lock);
     note_ended(java_tid, id);
+    bool name_it = nameless[java_tid % ENDED_KEPT] == java_tid;
     pthread_mutex_unlock(&reg.lock);
     thread_table_remove(agent.table, java_tid);
     struct os_thread *self = os_thread_self(jni);
-    if (!stored_id(
-            thread)) /* met only as an owner, by its number: now it can be asked for its name */
+    if (name_it) /* now it can be asked for its name */
         redefine(jni, thread, id, 0, THREAD_VIRTUAL);
-    if (self && agent.settings.groups[GROUP_virtual])
+    /* Without the group, too, for those that were met: so it is known how long they lived. */
+    if (self && (agent.settings.groups[GROUP_virtual] || agent.settings.groups[GROUP_threads]))
         put_simple(self, EV_thread_end, id);
 }
 

@@ -1,8 +1,7 @@
 /* threads.h - who the threads are: dense ids, definitions, and each OS thread's ring.
  *
- * An id belongs to the Java thread, platform or virtual: it is kept in JVMTI's thread-local
- * storage, so a virtual thread has the same id on every carrier.  The ring belongs to the OS
- * thread. */
+ * An id belongs to the Java thread, platform or virtual, and is found by its Thread.getId(), so a
+ * virtual thread has the same id on every carrier.  The ring belongs to the OS thread. */
 #ifndef ORCA_AGENT_THREADS_H
 #define ORCA_AGENT_THREADS_H
 
@@ -13,6 +12,7 @@
 struct os_thread {
     struct ring *ring;
     thread_id id;          /* of the platform thread, or of the JVM's own thread */
+    uint64_t java_tid;     /* the platform thread's Thread.getId(), once id is known; else 0 */
     uintptr_t java_thread; /* HotSpot's JavaThread, 0 for the JVM's own threads */
     bool from_start;       /* its ThreadStart was seen: no wait of it can be older */
     /* The wait that the platform thread is in: the kind of the event that began it, 0 for none. */

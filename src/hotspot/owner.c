@@ -303,6 +303,11 @@ struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uin
     return o;
 }
 
+uint64_t mounted_tid(const struct vm_layout *l, uintptr_t java_thread)
+{
+    return java_thread && l->monitor_owner_id >= 0 ? word_at(java_thread, l->monitor_owner_id) : 0;
+}
+
 uint32_t os_thread_id(const struct vm_layout *l, uintptr_t java_thread)
 {
     if (!java_thread || l->osthread < 0 || l->os_thread_id < 0)

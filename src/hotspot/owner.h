@@ -42,6 +42,10 @@ struct owner {
  * the blocking thread itself, inside MonitorContendedEnter.  No allocation, no lock. */
 struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uintptr_t *oop);
 
+/* Thread.getId() of the Java thread that the calling thread (its JavaThread) runs, the mounted
+ * virtual one if there is one; 0 when the layout does not tell (before JDK 24). */
+uint64_t mounted_tid(const struct vm_layout *l, uintptr_t java_thread);
+
 /* The kernel's id of a live thread, 0 when the layout does not tell. */
 uint32_t os_thread_id(const struct vm_layout *l, uintptr_t java_thread);
 

@@ -36,6 +36,12 @@ public class Threads {
         finish(in(null, "n".repeat(3000), () -> { }));
 
         Object lock = new Object();
+        /* Whoever waits first initializes classes, and others block on that: not in the thread below. */
+        CountDownLatch warm = new CountDownLatch(1);
+        Thread warming = Sync.start("warming", warm::await);
+        Sync.state(Thread.State.WAITING, warming);
+        warm.countDown();
+        warming.join();
         CountDownLatch started = new CountDownLatch(1), renamed = new CountDownLatch(1);
         Thread late = Sync.start("late", () -> {
             started.countDown();

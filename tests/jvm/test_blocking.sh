@@ -88,7 +88,7 @@ test_platform_threads() {
 
 test_virtual_threads() {
     [ "$JDK_MAJOR" -ge 21 ] || skip "needs JDK 21"
-    run_traced 0 "" Blocking virtual
+    run_traced 0 events=all Blocking virtual
     check_all
 }
 

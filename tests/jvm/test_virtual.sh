@@ -69,3 +69,15 @@ test_many_that_contend() {
     # of the program's lock; the JDK's own tables of threads are another matter
     same "$(matching ' monitor_contended_enter .*class=Virtual' 'owner=main ')" 0
 }
+
+# Threads that are gone while their start is still being recorded: each has one start and one end.
+test_many_that_come_and_go() {
+    [ "$JDK_MAJOR" -ge 21 ] || skip "needs JDK 21"
+    run_traced 0 events=all,full=block -Xmx256m ManyVirtual 100000
+    same "$(cat out)" "sum 4999950000"
+    events -k thread_start,thread_end,thread_start_called
+    same "$(awk '$2 ~ /^#/ { n[$3]++ } $3 == "thread_start_called" && $4 ~ /^target=#/ { called++ }
+        END { print n["thread_start"], n["thread_end"], called }' events)" "100000 100000 100000"
+    same "$(awk '$2 ~ /^#/ && $3 == "thread_start" && seen[$2]++ { print "twice: " $0 }' events | head -n 3)" ""
+    "$ORCA" report "$TRACE" >report || fail "orca report"
+}
