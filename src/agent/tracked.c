@@ -60,7 +60,7 @@ const struct tracked tracked[] = {
      BLOCKING(virtual_park_enter, virtual_park_exit)},
     {VIRTUAL, "unpark", "()V", GROUP_parks, OBJECT_THIS, -1, .from = 21, .call = virtual_unpark},
     {VIRTUAL, "start", "(Ljdk/internal/vm/ThreadContainer;)V", GROUP_virtual, OBJECT_THIS, -1,
-     .from = 21, .call = virtual_start},
+     .from = 21, .early = true, .call = virtual_start}, /* afterwards it may be gone already */
     {VIRTUAL, "interrupt", "()V", GROUP_interrupts, OBJECT_THIS, -1, .from = 21, .early = true,
      .call = virtual_interrupt},
     {"java/lang/InterruptedException", "<init>", NULL, GROUP_interrupts, OBJECT_NONE, -1,

@@ -16,7 +16,7 @@ bad() { # OPTIONS TEXT
 out"
 }
 
-GROUPS_KNOWN="threads, virtual, mounts, monitors, waits, parks, sleeps, joins, interrupts, semaphores, gc"
+GROUPS_KNOWN="threads, virtual, mounts, monitors, waits, parks, sleeps, joins, interrupts, semaphores, locks, gc"
 KNOWN="known are: file, format, events, contanalysis, include, exclude, depth, ring, ringmem, ringdir, full, maxsize, duration, quiet"
 
 test_bad_values() {

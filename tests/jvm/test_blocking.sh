@@ -93,7 +93,8 @@ test_virtual_threads() {
 }
 
 # The JVM's own counts of each thread, at its end: waits, parks and sleeps; and contended enters, to which it adds
-# the times that a thread was blocked when it took its monitor again after a wait.
+# the times that a thread was blocked when it took its monitor again after a wait, and now and then one
+# of its own (the initialization of a class).
 test_the_jvms_own_sums() {
     run_traced 0 "" Sums
     same "$(tail -n 1 out)" "main 1600"
@@ -105,7 +106,7 @@ test_the_jvms_own_sums() {
         local enters
         enters=$(matching " $name monitor_contended_enter ")
         at_least "$blocked" "$enters" "blocked count, of $enters enters of $name"
-        at_least $((enters + $(matching " $name wait_enter "))) "$blocked" "enters and waits of $name, of $blocked"
+        at_least $((enters + $(matching " $name wait_enter ") + 3)) "$blocked" "enters and waits of $name, of $blocked"
     done < <(grep '^sums ' out)
     same "$(grep -c '^sums ' out)" 4
 }
