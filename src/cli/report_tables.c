@@ -150,7 +150,7 @@ static void print_marks(const struct page *p)
     if (marks)
         page_wrapped(p, STYLE_FAINT, "", buf_str(&b), 0);
     page_wrapped(p, STYLE_FAINT, "",
-                 "rest: running, ready to run, or in a wait that was not recorded (park, I/O, ...)",
+                 "rest: running, ready to run, or in a wait that was not recorded (such as I/O)",
                  0);
     buf_fini(&b);
 }
@@ -159,7 +159,7 @@ static const struct table_column thread_columns[] = {
     {"thread", TABLE_LEFT, true},        {"", TABLE_LEFT, false},
     {"life", TABLE_RIGHT, false},        {"blocked", TABLE_RIGHT, false},
     {"blocked for", TABLE_RIGHT, false}, {"waited", TABLE_RIGHT, false},
-    {"waited for", TABLE_RIGHT, false},  {"joined, slept", TABLE_RIGHT, false},
+    {"waited for", TABLE_RIGHT, false},  {"park, join, sleep", TABLE_RIGHT, false},
     {"rest", TABLE_RIGHT, false},
 };
 
