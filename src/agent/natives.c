@@ -15,37 +15,37 @@ struct originals originals;
  * that the method was never called and is not bound; NULL: it has no name. */
 static const struct hook {
     const char *what;
-    enum event_group group;
     const char *class, *name, *signature;
-    bool is_static;
     const char *symbol;
     void *wrapper;
     size_t original; /* in struct originals */
+    enum event_group group;
+    bool is_static;
 } hooks[] = {
 #define ORIGINAL(field) offsetof(struct originals, field)
-    {"Object.notify", GROUP_waits, "java/lang/Object", "notify", "()V", false, "JVM_MonitorNotify",
-     (void *)on_notify, ORIGINAL(notify)},
-    {"Object.notifyAll", GROUP_waits, "java/lang/Object", "notifyAll", "()V", false,
-     "JVM_MonitorNotifyAll", (void *)on_notify_all, ORIGINAL(notify_all)},
+    {"Object.notify", "java/lang/Object", "notify", "()V", "JVM_MonitorNotify", (void *)on_notify,
+     ORIGINAL(notify), GROUP_waits, false},
+    {"Object.notifyAll", "java/lang/Object", "notifyAll", "()V", "JVM_MonitorNotifyAll",
+     (void *)on_notify_all, ORIGINAL(notify_all), GROUP_waits, false},
     /* Before JDK 19 the JVM announces waits that then throw (on_native_wait); later there is no
      * native method of this name. */
-    {"Object.wait", GROUP_waits, "java/lang/Object", "wait", "(J)V", false, "JVM_MonitorWait",
-     (void *)on_native_wait, ORIGINAL(wait)},
-    {"Thread.start", GROUP_threads, "java/lang/Thread", "start0", "()V", false, "JVM_StartThread",
-     (void *)on_start, ORIGINAL(start)},
-    {"Thread.interrupt", GROUP_interrupts, "java/lang/Thread", "interrupt0", "()V", false,
-     "JVM_Interrupt", (void *)on_interrupt, ORIGINAL(interrupt)},
+    {"Object.wait", "java/lang/Object", "wait", "(J)V", "JVM_MonitorWait", (void *)on_native_wait,
+     ORIGINAL(wait), GROUP_waits, false},
+    {"Thread.start", "java/lang/Thread", "start0", "()V", "JVM_StartThread", (void *)on_start,
+     ORIGINAL(start), GROUP_threads, false},
+    {"Thread.interrupt", "java/lang/Thread", "interrupt0", "()V", "JVM_Interrupt",
+     (void *)on_interrupt, ORIGINAL(interrupt), GROUP_interrupts, false},
     /* JDK 17 to 18, 19 to 21, 22 and later */
-    {"Thread.sleep", GROUP_sleeps, "java/lang/Thread", "sleep", "(J)V", true, "JVM_Sleep",
-     (void *)on_sleep_ms, ORIGINAL(sleep_ms)},
-    {"Thread.sleep", GROUP_sleeps, "java/lang/Thread", "sleep0", "(J)V", true, "JVM_Sleep",
-     (void *)on_sleep_ns, ORIGINAL(sleep_ns)},
-    {"Thread.sleep", GROUP_sleeps, "java/lang/Thread", "sleepNanos0", "(J)V", true,
-     "JVM_SleepNanos", (void *)on_sleep_ns, ORIGINAL(sleep_ns)},
-    {"LockSupport.park", GROUP_parks, "jdk/internal/misc/Unsafe", "park", "(ZJ)V", false, NULL,
-     (void *)on_park, ORIGINAL(park)},
-    {"LockSupport.unpark", GROUP_parks, "jdk/internal/misc/Unsafe", "unpark",
-     "(Ljava/lang/Object;)V", false, NULL, (void *)on_unpark, ORIGINAL(unpark)},
+    {"Thread.sleep", "java/lang/Thread", "sleep", "(J)V", "JVM_Sleep", (void *)on_sleep_ms,
+     ORIGINAL(sleep_ms), GROUP_sleeps, true},
+    {"Thread.sleep", "java/lang/Thread", "sleep0", "(J)V", "JVM_Sleep", (void *)on_sleep_ns,
+     ORIGINAL(sleep_ns), GROUP_sleeps, true},
+    {"Thread.sleep", "java/lang/Thread", "sleepNanos0", "(J)V", "JVM_SleepNanos",
+     (void *)on_sleep_ns, ORIGINAL(sleep_ns), GROUP_sleeps, true},
+    {"LockSupport.park", "jdk/internal/misc/Unsafe", "park", "(ZJ)V", NULL, (void *)on_park,
+     ORIGINAL(park), GROUP_parks, false},
+    {"LockSupport.unpark", "jdk/internal/misc/Unsafe", "unpark", "(Ljava/lang/Object;)V", NULL,
+     (void *)on_unpark, ORIGINAL(unpark), GROUP_parks, false},
 #undef ORIGINAL
 };
 

@@ -116,6 +116,7 @@ static void rewrite(const char *name, const unsigned char *bytes, jint len, jint
 }
 
 /* Only classes of the boot loader: another class of such a name is none of ours. */
+/* NOLINTNEXTLINE(readability-function-size): the parameters are JVMTI's */
 void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
                            const char *name, jobject domain, jint len, const unsigned char *bytes,
                            jint *new_len, unsigned char **new_bytes)

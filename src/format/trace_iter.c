@@ -243,14 +243,15 @@ int trace_iter_open_blocks(struct trace_iter **out, struct trace *t, struct err 
     if (t->n_blocks)
         qsort(order, t->n_blocks, sizeof *order, by_turn);
     int rc = open_iter(out, t, 0, t->n_blocks ? 1 : 0, err);
-    if (rc < 0) {
+    struct trace_iter *it = *out;
+    if (!it) {
         free(order);
         return rc;
     }
-    (*out)->order = order;
+    it->order = order;
     if (t->n_blocks) {
-        (*out)->sources[0].block = 0;
-        (*out)->sources[0].block_end = (uint32_t)t->n_blocks;
+        it->sources[0].block = 0;
+        it->sources[0].block_end = (uint32_t)t->n_blocks;
     }
     return 0;
 }
