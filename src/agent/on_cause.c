@@ -185,8 +185,10 @@ static void sleep_exit(JNIEnv *jni)
         return;
     struct event *e =
         ring_begin(self->ring, EV_sleep_exit, threads_self(jni, self), clock_mono_ns());
-    if (e)
-        ring_commit(self->ring, e);
+    if (!e)
+        return;
+    e->sleep_exit.stack.v = 0; /* that of its enter */
+    ring_commit(self->ring, e);
 }
 
 void JNICALL on_sleep_ms(JNIEnv *jni, jclass c, jlong ms)

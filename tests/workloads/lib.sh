@@ -2,18 +2,21 @@
 # lib.sh - what the workload scripts share.  Sourced by them, never run:
 #
 #     . "${0%/*}/lib.sh"
-#     workload "$@"                     # JDK_HOME OUTDIR [--short] [--plain | --recorded]
+#     workload "$@"                     # JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME]
 #
 # Without an option a workload runs without the agent, then recorded by $ORCA (default:
 # build/release/orca), and compares.  --plain runs only the first (no agent needed), --recorded only
-# the second, both for tests/bench/run.  --short does less work.
+# the second, both for tests/bench/run.  --short does less work.  --gc=G1 (Z, Parallel, ...) is the
+# collector, for the workloads that pass $gc_option to their JVM.  A workload that sets $groups is
+# recorded with these groups of events.
 #
 # OUTDIR keeps, per run R (plain or recorded), R.out, R.err, R.status and R.measure ("KEY NUMBER" lines,
 # seconds and cpu_seconds first: what the benchmark compares), and recorded.otrace; all else is in a temporary directory, $tmp,
 # that goes away.  A workload that finds a fault says why on its last line and exits with 1; one that
 # cannot run here says "SKIP why" and exits with 77.
 
-ORCA=${ORCA:-$(cd "${0%/*}/../.." && pwd)/build/release/orca}
+here=$(cd "${0%/*}" && pwd)
+ORCA=${ORCA:-${here%/tests/workloads}/build/release/orca}
 
 workload() {
     [ $# -ge 2 ] || usage
@@ -21,9 +24,12 @@ workload() {
     out=$2
     shift 2
     short=no
+    groups=
+    gc_option=
     runs='plain recorded'
     for option; do
         case $option in
+        --gc=*) gc_option=-XX:+Use${option#--gc=}GC ;;
         --short) short=yes ;;
         --plain) runs=plain ;;
         --recorded) runs=recorded ;;
@@ -46,7 +52,7 @@ workload() {
 }
 
 usage() {
-    echo "usage: ${0##*/} JDK_HOME OUTDIR [--short] [--plain | --recorded]" >&2
+    echo "usage: ${0##*/} JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME]" >&2
     exit 2
 }
 
@@ -77,7 +83,7 @@ start() { # R SECONDS COMMAND...
     case $run in
     recorded)
         rm -f "$out/recorded.otrace"
-        set -- "$ORCA" record -o "$out/recorded.otrace" -- "$@"
+        set -- "$ORCA" record ${groups:+-e "$groups"} -o "$out/recorded.otrace" -- "$@"
         ;;
     esac
     # Here, not in the background: who watches the log must not find that of an older run.
@@ -152,4 +158,30 @@ check_trace() { # THREADS
     [ "$(trace_number damaged)" = 0 ] || fail "the trace is damaged: $out/info.txt"
     [ "$(trace_number lost_total)" = 0 ] || fail "events were lost: $out/info.txt"
     [ "$(trace_number threads)" -ge "$1" ] || fail "too few threads in the trace: $out/info.txt"
+}
+
+# The two runs printed the same; nothing to compare when only one was asked for.
+same_output() {
+    [ "$runs" = 'plain recorded' ] || return 0
+    cmp -s "$out/plain.out" "$out/recorded.out" ||
+        fail "the output differs: $(diff "$out/plain.out" "$out/recorded.out" | head -n 3 | tr '\n' ' ')"
+    own_errors plain >"$tmp/plain.err"
+    own_errors recorded >"$tmp/recorded.err"
+    cmp -s "$tmp/plain.err" "$tmp/recorded.err" ||
+        fail "the messages differ: $(diff "$tmp/plain.err" "$tmp/recorded.err" | head -n 3 | tr '\n' ' ')"
+}
+
+# Every reader and every export takes the trace, and no event says what cannot be (possible.awk).
+check_readers() {
+    trace=$out/recorded.otrace
+    timeout 120 "$ORCA" events "$trace" >"$tmp/events" 2>"$out/events.err" ||
+        fail "orca events failed: $(head -n 1 "$out/events.err")"
+    impossible=$(awk -f "$here/possible.awk" "$tmp/events") || fail "impossible events: $impossible"
+    for format in orca orca-1.1 tptp; do
+        timeout 300 "$ORCA" export --to $format -o "$tmp/export" "$trace" >"$out/export.err" 2>&1 ||
+            fail "orca export --to $format failed: $(head -n 1 "$out/export.err")"
+    done
+    ! command -v xmllint >/dev/null ||
+        xmllint --huge --noout "$tmp/export.trcxml" 2>"$out/export.err" ||
+        fail "the exported XML is not well-formed: $(head -n 1 "$out/export.err")"
 }
