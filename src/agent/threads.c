@@ -338,17 +338,24 @@ static bool has_ended(jthread thread)
            (state & JVMTI_THREAD_STATE_TERMINATED);
 }
 
+static uint32_t recently_ended(uint64_t java_tid)
+{
+    pthread_mutex_lock(&reg.lock);
+    uint32_t id = ended_under_lock(java_tid);
+    pthread_mutex_unlock(&reg.lock);
+    return id;
+}
+
 thread_id threads_of(JNIEnv *jni, jthread thread)
 {
     uint64_t java_tid = (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
     uint32_t id = thread_table_find(agent.table, java_tid);
-    if (id)
-        return (thread_id){id};
-    pthread_mutex_lock(&reg.lock);
-    id = ended_under_lock(java_tid);
-    pthread_mutex_unlock(&reg.lock);
+    if (!id)
+        id = recently_ended(java_tid);
     if (!id && !(threads_is_virtual(jni, thread) && has_ended(thread)))
         id = register_thread(jni, thread, 0);
+    if (!id) /* it has started and ended since the first look */
+        id = recently_ended(java_tid);
     return (thread_id){id};
 }
 

@@ -79,6 +79,8 @@ check_all() { # [virtual]
     same "$(grep -cE '^[^ ]* [a-z]*-waiter thread_start$' all)" 17
     same "$(grep -cE '^[^ ]* [a-z]*-waiter thread_end$' all)" 17
     same "$(grep -cE '(orca\.probe|at=\?\.)' all)" 0
+    same "$(grep -E ' stack=[1-9]' all | grep -c ' depth=0 ')" 0
+    same "$(grep -cE ' (sleep|join|semaphore_acquire)_exit .*stack=[1-9]' all)" 0
 }
 
 test_platform_threads() {

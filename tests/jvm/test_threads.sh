@@ -74,6 +74,8 @@ test_ten_thousand_threads_alive() {
     same "$(matching ' t-[0-9]+ monitor_contended_enter .* class=ManyThreads\$Lock .* owner=main ')" 10000
     same "$(matching ' t-[0-9]+ monitor_contended_entered .* class=ManyThreads\$Lock ')" 10000
     same "$(matching ' t-[0-9]+ thread_end$')" 10000
+    same "$(matching ' thread_start_called target=t-')" 10000
+    same "$(matching ' thread_start_called target=\?')" 0
     read -r _ before _ <<<"$(grep '^before ' out)"
     read -r _ with _ <<<"$(grep '^with ' out)"
     echo "shared memory: $before KiB, with 10,000 threads $with KiB"
