@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/util.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 EMBED(orca_probe_Natives);
