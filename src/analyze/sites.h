@@ -2,7 +2,8 @@
  *
  * While events come in, counts are kept per (class group, stack).  sites_list then names each stack
  * by two frames - the innermost one that is not the machinery of waiting (trace_site), and the
- * innermost one of the application when that is inside the JDK - and adds up the stacks that agree in both, line included. */
+ * innermost one of the application when that is inside the JDK - and adds up the stacks that agree
+ * in both, line included. */
 #ifndef ORCA_ANALYZE_SITES_H
 #define ORCA_ANALYZE_SITES_H
 
