@@ -82,9 +82,8 @@ static const struct cf_edit *edits_of(void *ctx, const struct cf_class *c,
             !cf_text_is(m->name, t->name) || (t->signature && !cf_text_is(m->desc, t->signature)))
             continue;
         if (t->call)
-            r->edits[(*n)++] =
-                (struct cf_edit){.at = t->early ? CF_AT_ENTRY : CF_AT_RETURN,
-                                 .probe = probe(i, "call", "(ILjava/lang/Object;)V")};
+            r->edits[(*n)++] = (struct cf_edit){
+                .at = CF_AT_ENTRY, .probe = probe(i, "call", "(ILjava/lang/Object;)V")};
         else
             *n += blocking_edits(i, r->edits + *n);
     }

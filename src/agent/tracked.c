@@ -60,8 +60,8 @@ const struct tracked tracked[] = {
      BLOCKING(virtual_park_enter, virtual_park_exit)},
     {VIRTUAL, "unpark", "()V", GROUP_parks, OBJECT_THIS, -1, .from = 21, .call = virtual_unpark},
     {VIRTUAL, "start", "(Ljdk/internal/vm/ThreadContainer;)V", GROUP_virtual, OBJECT_THIS, -1,
-     .from = 21, .early = true, .call = virtual_start}, /* afterwards it may be gone already */
-    {VIRTUAL, "interrupt", "()V", GROUP_interrupts, OBJECT_THIS, -1, .from = 21, .early = true,
+     .from = 21, .call = virtual_start},
+    {VIRTUAL, "interrupt", "()V", GROUP_interrupts, OBJECT_THIS, -1, .from = 21,
      .call = virtual_interrupt},
     {"java/lang/InterruptedException", "<init>", NULL, GROUP_interrupts, OBJECT_NONE, -1,
      .call = interrupted},
@@ -116,11 +116,9 @@ const struct tracked tracked[] = {
     BLOCKS(JUC "ForkJoinTask", "invoke", NULL),
 
     /* A task on its way from who submits it to who runs it: the object is the task. */
-    {JUC "ThreadPoolExecutor", "execute", NULL, GROUP_locks, 0, -1, .early = true,
-     .call = call_made},
-    {JUC "ThreadPoolExecutor", "beforeExecute", NULL, GROUP_locks, 1, -1, .early = true,
-     .call = call_made},
-    {JUC "ForkJoinPool", "execute", "(Ljava/lang/Runnable;)V", GROUP_locks, 0, -1, .early = true,
+    {JUC "ThreadPoolExecutor", "execute", NULL, GROUP_locks, 0, -1, .call = call_made},
+    {JUC "ThreadPoolExecutor", "beforeExecute", NULL, GROUP_locks, 1, -1, .call = call_made},
+    {JUC "ForkJoinPool", "execute", "(Ljava/lang/Runnable;)V", GROUP_locks, 0, -1,
      .call = call_made},
     BLOCKS(JUC "FutureTask", "run", NULL),
 };

@@ -21,9 +21,9 @@ struct tracked {
     int8_t object; /* enum tracked_object, or the number of a parameter */
     int8_t time;   /* the number of the parameter (a long) that is the time-out; -1: none */
     bool result;   /* it returns a boolean that says whether it got what it wanted */
-    bool early;    /* `call` comes before the method does its work */
     int from, to;  /* Java versions; 0: all */
-    /* A method that may block has enter and exit; another one `call`, after it did its work. */
+    /* A method that may block has enter and exit; another one `call`, at its entry: a cause must
+     * not be recorded after what it causes. */
     void (*enter)(JNIEnv *jni, const struct tracked *t, jobject object, int64_t time);
     void (*exit)(JNIEnv *jni, const struct tracked *t, jobject object, bool got);
     void (*call)(JNIEnv *jni, const struct tracked *t, jobject object);

@@ -46,6 +46,10 @@ check_cause() { # KIND ENTER CAUSE
     notify*) about=$(sed -n "s/^[^ ]* $1-waiter wait_enter \(lock=[0-9]*\) .*/\1/p" all | head -n 1) ;;
     esac
     at_least "$(grep -cE "^[^ ]* $1-waker $3 $about " all)" 1 "$3 by $1-waker, $about"
+    same "$(awk -v waker="$1-waker" -v waiter="$1-waiter" -v cause="$3" -v about="$about" -v leave="$(exit_of "$2")" '
+        $2 == waker && $3 == cause && $4 == about && !at { at = $1 }
+        $2 == waiter && $3 == leave { ended = $1 }
+        END { if (at > ended) print "the cause came at " at ", the end at " ended }' all)" ""
 }
 
 check_kind() { # KIND ENTER CLASS OWNER CAUSE
@@ -70,6 +74,9 @@ check_all() { # [virtual]
     done <<<"$TABLE"
     # what belongs to a kind besides
     same "$(grep -cE ' semaphore-waiter semaphore_acquire_(enter|exit) ' all)" 2
+    same "$(awk '$2 == "semaphore-waker" && $3 == "semaphore_release" { at = $1 }
+        $2 == "semaphore-waiter" && $3 == "semaphore_acquire_exit" { ended = $1 }
+        END { print (at <= ended) }' all)" 1
     same "$(grep -c ' semaphore-waker semaphore_release .* class=java.util.concurrent.Semaphore ' all)" 1
     same "$(grep -cE ' interrupt-waker interrupt target=interrupt-waiter target_in=(sleep|park)_enter ' all)" 1
     same "$(grep -c ' interrupt-waiter interrupted ' all)" 1

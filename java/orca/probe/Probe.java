@@ -19,6 +19,6 @@ public final class Probe {
 
     public static native void threw(int what, Object object);
 
-    /** A method that does not block did what it does. */
+    /** A method that does not block is called. */
     public static native void call(int what, Object object);
 }
