@@ -1,10 +1,11 @@
 # Orca build; `./dev` stands in front of it and installs what is missing.
 #
-#   make                    build/release: orca, liborca.so, libOrcaAgent.so, man page, completions
+#   make                    build/release: orca, liborca.so, libOrcaAgent.so, libasgct2.so, man page,
+#                               completions
 #   make unit [T=pattern]       build and run the unit tests
 #   make V=test | SAN=address,undefined | SAN=thread | CC=clang ...    other variants, side by side
 #   make fuzz F=name S=60       fuzz tests/fuzz/name_fuzz.c for S seconds (clang)
-#   make demo docs lint fmt fmt-check install PREFIX= DESTDIR=  clean
+#   make demo examples docs lint fmt fmt-check install PREFIX= DESTDIR=  clean
 # VERBOSE=1 prints the commands.
 #
 # Source files are found by folder, so a new one needs no change here.  A folder may be empty.
@@ -42,12 +43,12 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototy
 DEBUG    := $(if $(filter-out release,$(KIND)),-DORCA_DEBUG -DORCA_TEST_POINTS)
 SAN_FLAG := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
             $(if $(IS_CLANG),,$(if $(findstring thread,$(SAN)),-Wno-tsan)) # it knows no fences
-BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread -Isrc $(WARNINGS) \
+BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread -Isrc -Iinclude $(WARNINGS) \
                $(DEBUG) $(CPPFLAGS) $(CFLAGS)
 ALL_CFLAGS  := $(BASE_CFLAGS) $(SAN_FLAG)
 ALL_LDFLAGS := -pthread $(LDFLAGS) $(SAN_FLAG) -Wl,-z,noexecstack,-z,relro,-z,now
 AGENT_LIBS  := -lzstd
-TOOL_LIBS   := -lzstd -ljansson
+TOOL_LIBS   := -lzstd -ldw -lelf -liberty -llzma -lz -lmicrohttpd -ljansson -lexpat -lncursesw -ltinfo -lm
 
 # The first JDK that has the JVMTI header: JAVA_HOME, the javac on PATH, /usr/lib/jvm.
 JDK := $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard $(addsuffix /include/jvmti.h, \
@@ -60,41 +61,53 @@ JNI_INC = $(if $(JDK),-isystem $(JDK)/include -isystem $(JDK)/include/linux,\
 objs      = $(patsubst %.c,$(B)/%.o,$(wildcard $(addsuffix /*.c,$(1))))
 FOLDERS  := $(patsubst src/%/,%,$(sort $(wildcard src/*/)))
 AGENT_O  := $(call objs,src/agent)
+ASGCT2_O := $(call objs,src/asgct2)
 CLI_O    := $(call objs,src/cli)
+# Of the agent, what needs no JVM: the words of its options and of its control socket.
+WORDS_O  := $(addprefix $(B)/src/agent/,request.o settings.o alloc_counts.o alloc_weight.o)
 # Everything else: the agent and the command take from it what they refer to, and no more.
-LIB_O    := $(call objs,$(addprefix src/,$(filter-out agent cli,$(FOLDERS))))
+LIB_O    := $(call objs,$(addprefix src/,$(filter-out agent asgct2 cli,$(FOLDERS))))
 TEST_LIB  = $(filter-out %/cli/main.o,$(CLI_O)) $(B)/lib.a
 UNIT_O   := $(call objs,tests/unit)
 # Criterion hides leaks and cannot run under ThreadSanitizer (see the file).
 UNIT_O   += $(if $(SAN),$(B)/tests/plain_runner.o)
 FUZZERS  := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 BENCHES  := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
-PROBE_SRC := $(wildcard java/orca/probe/*.java)
-PROBE_O  := $(patsubst java/orca/probe/%.java,$(B)/probe/%.o,$(PROBE_SRC))
+PROBE_SRC := $(wildcard java/*/*/*.java)
+PROBE_O  := $(patsubst java/%.java,$(B)/probe/%.o,$(PROBE_SRC))
+VIEWER_SRC := $(wildcard viewer/*.mjs viewer/src/* viewer/src/*/*)
+VIEWER_O := $(addprefix $(B)/,view_html.o start_html.o report_html.o heap_html.o)
 DEMO_SRC := $(shell find demo -name '*.java' 2>/dev/null)
-OBJECTS  := $(AGENT_O) $(CLI_O) $(LIB_O) $(UNIT_O) $(call objs,tests/fuzz tests/bench tests/classfile tests tools)
-PRODUCTS := $(addprefix $(B)/,orca liborca.so libOrcaAgent.so)
+OBJECTS  := $(AGENT_O) $(ASGCT2_O) $(CLI_O) $(LIB_O) $(UNIT_O) $(call objs,tests/fuzz tests/bench tests/classfile tests tools)
+PRODUCTS := $(addprefix $(B)/,orca liborca.so libOrcaAgent.so libasgct2.so)
 SHARE    := $(addprefix $(B)/share/,man/man1/orca.1 bash-completion/completions/orca \
               zsh/site-functions/_orca fish/vendor_completions.d/orca.fish)
 
-.PHONY: all products test unit unit-build fuzz fuzz-replay bench-build demo docs lint fmt fmt-check \
-        check-includes install clean print-variant FORCE
+.PHONY: all products test unit unit-build fuzz fuzz-replay bench-build demo examples docs lint fmt fmt-check \
+        check-includes viewer-check viewer-test install clean print-variant FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: products $(if $(filter build/release,$(B)),$(SHARE))
 products: $(PRODUCTS)
+	@tools/check-names $(AGENT_O) $(ASGCT2_O) $(CLI_O) $(LIB_O)
 
-$(B)/lib.a: $(LIB_O) $(B)/.link-flags
+$(B)/lib.a: $(LIB_O) $(VIEWER_O) $(B)/.link-flags
 	@rm -f $@
-	@$(AR) rcs $@ $(LIB_O)
-$(B)/liborca.so: $(AGENT_O) $(PROBE_O) $(B)/lib.a src/agent/exports.map
+	@$(AR) rcs $@ $(LIB_O) $(VIEWER_O)
+$(B)/liborca.so: $(AGENT_O) $(ASGCT2_O) $(PROBE_O) $(B)/lib.a src/agent/exports.map
 	@echo "  ld  $@"
-	$(Q)$(CC) -shared -o $@ -Wl,-soname,liborca.so $(AGENT_O) $(PROBE_O) $(B)/lib.a $(ALL_LDFLAGS) \
+	$(Q)$(CC) -shared -o $@ -Wl,-soname,liborca.so $(AGENT_O) $(ASGCT2_O) $(PROBE_O) $(B)/lib.a $(ALL_LDFLAGS) \
 	  $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,--version-script=src/agent/exports.map \
-	  -Wl,--as-needed $(AGENT_LIBS)
+	  -Wl,-z,nodelete -Wl,--as-needed $(AGENT_LIBS)
 $(B)/libOrcaAgent.so: $(B)/liborca.so
 	@ln -sf liborca.so $@
+# Only what it needs of the rest comes with it: libc is all that it is linked to.
+$(B)/libasgct2.so: $(ASGCT2_O) $(B)/lib.a src/asgct2/exports.map
+	@echo "  ld  $@"
+	$(Q)$(CC) -shared -o $@ -Wl,-soname,libasgct2.so $(ASGCT2_O) $(B)/lib.a $(ALL_LDFLAGS) \
+	  $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,--version-script=src/asgct2/exports.map \
+	  -Wl,-z,nodelete -Wl,--gc-sections
 
 define link
 	@mkdir -p $(@D)
@@ -103,16 +116,16 @@ define link
 endef
 $(B)/orca: $(CLI_O) $(B)/lib.a
 	$(link)
-$(B)/orca-test: $(UNIT_O) $(TEST_LIB)
+$(B)/orca-test: $(UNIT_O) $(ASGCT2_O) $(WORDS_O) $(TEST_LIB)
 	$(link) -lcriterion -lm
-$(B)/fuzz/%-replay: $(B)/tests/fuzz/%_fuzz.o $(B)/tests/fuzz/replay.o $(TEST_LIB)
+$(B)/fuzz/%-replay: $(B)/tests/fuzz/%_fuzz.o $(B)/tests/fuzz/replay.o $(WORDS_O) $(TEST_LIB)
 	$(link)
 $(B)/bench/%: $(B)/tests/bench/%.o $(TEST_LIB)
 	$(link) -lm
 $(B)/classfile-edit: $(call objs,tests/classfile) $(B)/lib.a
 	$(link)
 
-$(B)/src/agent/%.o: ALL_CFLAGS += $(JNI_INC)
+$(B)/src/agent/%.o $(B)/src/asgct2/%.o $(B)/tests/unit/asgct2_test.o: ALL_CFLAGS += $(JNI_INC)
 $(B)/%.o: %.c $(B)/.compile-flags
 	@mkdir -p $(@D)
 	@echo "  cc  $<"
@@ -155,11 +168,43 @@ docs: $(B)/orca $(B)/agent-options
 # The classes that the agent defines in the JVM, as data in liborca.so.
 build/probe/.built: $(PROBE_SRC)
 	@rm -rf build/probe && mkdir -p build/probe
-	$(Q)$(JDK)/bin/javac --release 17 -g:source,lines -Xlint:all,-options -Werror -d build/probe $(PROBE_SRC)
+	$(Q)$(JDK)/bin/javac -source 17 -target 17 --patch-module java.base=java -g:source,lines \
+	  -Xlint:all,-options -Werror -d build/probe $(filter java/java/%,$(PROBE_SRC))
+	$(Q)$(JDK)/bin/javac --release 17 -g:source,lines -Xlint:all,-options -Werror -d build/probe \
+	  $(filter java/orca/%,$(PROBE_SRC))
 	@touch $@
 $(B)/probe/%.o: build/probe/.built tools/embed.S $(B)/.compile-flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) -c -o $@ -DNAME=orca_probe_$* -DFILE='"build/probe/orca/probe/$*.class"' tools/embed.S
+	$(Q)$(CC) -c -o $@ -DNAME=$(subst /,_,$*) -DFILE='"build/probe/$*.class"' tools/embed.S
+
+# --- the viewer ---------------------------------------------------------------------------------
+# Four pages, as data in orca (viewer/build.mjs).
+viewer/node_modules/.package-lock.json: viewer/package-lock.json
+	@echo "  npm viewer"
+	$(Q)cd viewer && npm ci --ignore-scripts --loglevel=error
+	@touch $@
+build/viewer/.built: viewer/node_modules/.package-lock.json viewer/package.json $(VIEWER_SRC)
+	@echo "  js  build/viewer"
+	$(Q)node viewer/build.mjs build/viewer
+	@touch $@
+$(VIEWER_O): $(B)/%_html.o: build/viewer/.built tools/embed.S $(B)/.compile-flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) -c -o $@ -DNAME=$*_html -DFILE='"build/viewer/$*.html"' tools/embed.S
+viewer-check: viewer/node_modules/.package-lock.json
+	cd viewer && node_modules/.bin/tsc --noEmit
+# What needs no browser: packs, tables, layouts.
+viewer-test: viewer/node_modules/.package-lock.json
+	node viewer/test.mjs $(T)
+
+# What a user of AsyncGetCallTrace2 builds: the public header and the library, none of src/.
+EXAMPLES := $(patsubst examples/%.c,$(B)/examples/lib%.so,$(wildcard examples/*.c))
+examples: $(EXAMPLES)
+$(B)/examples/lib%.so: examples/%.c include/orca/asgct2.h $(B)/libasgct2.so $(B)/.compile-flags
+	@mkdir -p $(@D)
+	@echo "  cc  $<"
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) $(CFLAGS) -fPIC -shared -Iinclude $(JNI_INC) -o $@ $< \
+	  -L$(B) -lasgct2 -Wl,-rpath,'$$ORIGIN/..'
+
 demo: $(if $(DEMO_SRC),build/demo/.built)
 build/demo/.built: $(DEMO_SRC)
 	@rm -rf build/demo && mkdir -p build/demo
@@ -174,23 +219,24 @@ fuzz-replay: $(patsubst %,$(B)/fuzz/%-replay,$(FUZZERS))
 bench-build: $(patsubst %,$(B)/bench/%,$(BENCHES))
 
 # Inputs that taught the fuzzer something are kept in build/fuzz/corpus/F; a finding lands in
-# build/fuzz/found/F: fix it, then save the input under tests/fuzz/F.
-$(B)/fuzz-%: $(B)/tests/fuzz/%_fuzz.o $(TEST_LIB)
+# build/fuzz/found/F: fix it, then save the input under tests/fuzz/F.  tests/fuzz/F.dict: words to use.
+$(B)/fuzz-%: $(B)/tests/fuzz/%_fuzz.o $(WORDS_O) $(TEST_LIB)
 	@echo "  ld  $@"
 	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(subst fuzzer-no-link,fuzzer,$(ALL_LDFLAGS)) $(TOOL_LIBS)
 fuzz: $(if $(F),$(B)/fuzz-$(F))
 	@test -n "$(F)" || { echo "make fuzz F=name S=seconds; names: $(FUZZERS)" >&2; exit 2; }
 	@mkdir -p $(B)/corpus/$(F) $(B)/found/$(F) tests/fuzz/$(F)
 	$(B)/fuzz-$(F) -max_total_time=$(S) -print_final_stats=1 -rss_limit_mb=1024 -malloc_limit_mb=512 \
+	  $(addprefix -dict=,$(wildcard tests/fuzz/$(F).dict)) \
 	  -timeout=10 -artifact_prefix=$(B)/found/$(F)/ $(B)/corpus/$(F) tests/fuzz/$(F)
 
 test:
-	tests/run build includes unit asan golden classfile jvm workloads
+	tests/run build includes unit asan golden readers classfile jvm workloads
 check-includes:
 	tools/check-includes
 
 # --- lint and format ----------------------------------------------------------------------------
-SOURCES = $(shell find src tests tools -name '*.[ch]')
+SOURCES = $(shell find include src tests tools examples -name '*.[ch]')
 lint: check-includes
 	@find src -name '*.c' -print0 | xargs -0 -r -n 4 -P "$$(nproc)" sh -c \
 	  'clang-tidy --quiet --warnings-as-errors="*" "$$@" -- $(BASE_CFLAGS) -DORCA_DEBUG $(JNI_INC)' lint
@@ -205,6 +251,8 @@ install: all
 	install -d "$(D)/bin" "$(D)/lib"
 	install -m 755 $(B)/orca "$(D)/bin/orca"
 	install -m 644 $(B)/liborca.so "$(D)/lib/liborca.so"
+	install -m 644 $(B)/libasgct2.so "$(D)/lib/libasgct2.so"
+	install -D -m 644 include/orca/asgct2.h "$(D)/include/orca/asgct2.h"
 	ln -sf liborca.so "$(D)/lib/libOrcaAgent.so"
 	cd $(B)/share && find . -type f | while read -r f; do \
 	  (cd $(CURDIR) && install -D -m 644 "$(B)/share/$$f" "$(D)/share/$$f") || exit 1; done

@@ -5,11 +5,12 @@
 #include <stdio.h>
 
 static const char *const types[] = {
-    [FIELD_thread] = "thread", [FIELD_lock] = "lock",   [FIELD_class] = "class",
-    [FIELD_method] = "method", [FIELD_stack] = "stack", [FIELD_call] = "call",
-    [FIELD_u32] = "u32",       [FIELD_kind] = "kind",   [FIELD_cause] = "cause",
-    [FIELD_u64] = "u64",       [FIELD_i64] = "i64",     [FIELD_time] = "time",
-    [FIELD_str] = "str",       [FIELD_lines] = "lines", [FIELD_frames] = "frames",
+    [FIELD_thread] = "thread", [FIELD_lock] = "lock",       [FIELD_class] = "class",
+    [FIELD_method] = "method", [FIELD_stack] = "stack",     [FIELD_call] = "call",
+    [FIELD_module] = "module", [FIELD_gc_name] = "gc_name", [FIELD_u32] = "u32",
+    [FIELD_kind] = "kind",     [FIELD_cause] = "cause",     [FIELD_u64] = "u64",
+    [FIELD_i64] = "i64",       [FIELD_time] = "time",       [FIELD_str] = "str",
+    [FIELD_lines] = "lines",   [FIELD_frames] = "frames",
 };
 
 static void kinds(const struct kind_info *table, int n, int events)
@@ -38,8 +39,11 @@ int main(void)
     printf("\n### Definitions\n");
     kinds(def_kinds, DEF_LIMIT, 0);
     printf("\n### Loss causes\n\n");
-    for (int i = 1; i < LOSS_LIMIT; i++)
+    for (int i = 0; i < LOSS_LIMIT; i++)
         if (loss_causes[i].name)
             printf("- %d `%s`: %s\n", i, loss_causes[i].name, loss_causes[i].doc);
+    printf("\n### Errors of samples\n\n");
+    for (int i = 0; i < SAMPLE_ERROR_UNKNOWN; i++)
+        printf("- %d `%s`: %s\n", i, sample_errors[i].name, sample_errors[i].doc);
     return 0;
 }

@@ -1,13 +1,26 @@
 /* agent.h - the agent's one state, and the way from a JVMTI event to the ring.
  *
  *   onload.c          entry points, options, capabilities
- *   lifecycle.c       VMInit to VMDeath: opens the recorder, closes it, writes the text formats
+ *   lifecycle.c       a recording begins and ends; groups are switched; the text formats
  *   settings.c        the option table
+ *   files.c           the files of a recording: names, and who is told of them
+ *   control.c request.c verbs.c query.c   the control socket, what it is asked, in what words, what
+ *                     goes on in the JVM now
  *   threads.c         who the threads are: ids, names, rings
- *   stacks.c          the current call stack as an id          (the only user of GetStackTrace)
+ *   stacks.c          the current call stack as an id, by the walker or GetStackTrace
  *   methods.c         methods and classes as ids
  *   locks.c           monitor objects as ids
- *   on_monitor.c, on_thread.c, on_gc.c   the callbacks
+ *   on_monitor.c on_thread.c on_gc.c     JVMTI's callbacks
+ *   gc_cycles.c gc_names.c   cycles of concurrent collectors; the words about collections
+ *   natives.c         native methods of the JDK with a wrapper in front: on_cause.c, on_park.c
+ *   probes.c          methods rewritten to call probes: tracked.c (the table), on_call.c;
+ *                     user_methods.c (those that the user names)
+ *   holds.c           how long locks are held
+ *   heap.c            what the heap profiler records: on_alloc.c, alloc_*.c, objects.c (numbers);
+ *                     heap_walk.c, heap_classes.c (walks of the heap), heap_xml.c, heap_live.c,
+ *                     query_object.c, query_refs.c (what is asked of it)
+ *   sampling.c        what threads execute, sampled: sample_events.c makes events of it,
+ *                     modules.c names the files of native code
  *
  * In the JVM: nothing here exits, aborts, throws, or leaves an exception or a local reference
  * behind. Callbacks keep errno. */
@@ -15,41 +28,72 @@
 #define ORCA_AGENT_AGENT_H
 
 #include "agent/settings.h"
+#include "base/guard.h"
 #include "hotspot/owner.h"
 #include "record/recorder.h"
 
 #include <jvmti.h>
 
-/* The state of this library in this JVM.  Set up by Agent_OnLoad and VMInit before any other
- * callback is enabled; never freed, because a late callback may still look at it. */
+/* The state of this library in this JVM.  What belongs to a recording is set up before the guard is
+ * opened, and only to be looked at inside of it (agent_enter). */
 struct agent {
     JavaVM *vm;
-    jvmtiEnv *jvmti;
-    struct settings settings;
-    struct recorder *rec; /* NULL: not recording */
     struct vmstructs *vmstructs;
     struct vm_layout layout;
+    struct walker *walker; /* NULL: not on this JVM, or not wanted */
+    int java_version;      /* 17, 25 */
+
+    /* of the recording */
+    uint32_t session; /* which one: they are counted from 1 */
+    jvmtiEnv *jvmti;
+    struct settings settings;
+    struct recorder *rec;
     struct thread_table *table;
     bool virtual_threads; /* the JVM has them and posts their events to us */
-    bool loaded;
-    int java_version; /* 17, 25 */
-    char path[1024];  /* of the trace */
+    bool attached;        /* to a running JVM */
+    uint64_t started;
+    char path[1024]; /* of the trace, the first one when there are several (files.h) */
 };
 
 extern struct agent agent;
 
-/* Whether an event should be looked at.  Any thread. */
+/* Whether it is worth to look closer.  Any thread. */
 static inline bool agent_on(void)
 {
-    return agent.rec && recorder_on(agent.rec);
+    return atomic_load_explicit(&guard_is_open, memory_order_relaxed);
 }
 
-/* Callbacks preserve errno: the interrupted code may be about to read it. */
-#define KEEP_ERRNO(body)                                                                           \
+/* The same for a group that can be switched while it goes on. */
+static inline bool agent_wants(enum event_group g)
+{
+    return agent_on() && agent.settings.groups[g];
+}
+
+/* Whether events are recorded; then the recording stays until agent_leave.  Any thread. */
+static inline bool agent_enter(void)
+{
+    if (!guard_enter())
+        return false;
+    if (recorder_on(agent.rec))
+        return true;
+    guard_leave();
+    return false;
+}
+
+static inline void agent_leave(void)
+{
+    guard_leave();
+}
+
+/* Run `body` if events are recorded.  Keeps errno: the interrupted code may be about to read it. */
+#define RECORDING(body)                                                                            \
     do {                                                                                           \
-        int saved_errno_ = errno;                                                                  \
-        body;                                                                                      \
-        errno = saved_errno_;                                                                      \
+        if (agent_enter()) {                                                                       \
+            int saved_errno_ = errno;                                                              \
+            body;                                                                                  \
+            errno = saved_errno_;                                                                  \
+            agent_leave();                                                                         \
+        }                                                                                          \
     } while (0)
 
 /* "JVMTI_ERROR_..." in words for messages; static text. */
@@ -62,7 +106,19 @@ void jvm_property(const char *key, char *out, size_t n);
 /* Release what JVMTI allocated; NULL is allowed. */
 void jvmti_free(void *p);
 
-/* lifecycle.c */
+/* onload.c: read the options and get a JVMTI environment.  -EINVAL: an option is wrong; -ENOTSUP.
+ */
+int agent_load(JavaVM *vm, const char *options, bool live, struct err *err);
+void agent_unload(void);
+
+/* lifecycle.c: a recording begins and ends; on a Java thread.  One at a time.
+ * agent_attach: loads and starts, in a JVM that is running; -EALREADY.  agent_stop: everything is
+ * as it was before; -ENODATA: nothing is recorded. */
+int agent_attach(JNIEnv *jni, JavaVM *vm, const char *options, struct err *err);
+int agent_stop(JNIEnv *jni, struct recorder_result *result, struct err *err);
+
+/* Switch groups while it goes on: "+parks-waits", or "parks+waits" for just these. */
+int agent_switch(JNIEnv *jni, char *groups, struct err *err);
 void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
 void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni);
 void agent_finish(JNIEnv *jni);

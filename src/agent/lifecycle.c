@@ -1,18 +1,33 @@
-/* lifecycle.c - from VMInit to VMDeath.
+/* lifecycle.c - how a recording begins (VMInit, attach) and ends (VMDeath, detach).
  *
  * The recorder is opened in VMInit: a JVM that does not come that far leaves no file.  Events are
  * enabled after everything they need is there.  VMDeath ends the recording; threads that still run
- * then find it off.  When the JVM is killed instead, recover.h has the rest. */
+ * then find it off.  When the JVM is killed instead, recover.h has the rest.  Detaching takes
+ * everything away again: events, probes, wrappers; then it waits until no thread is inside the
+ * guard, and frees. */
 #include "agent/agent.h"
+#include "agent/control.h"
+#include "agent/files.h"
+#include "agent/gc_cycles.h"
+#include "agent/gc_names.h"
+#include "agent/heap.h"
 #include "agent/jvm_text.h"
 #include "agent/jvmti21.h"
+#include "agent/locks.h"
 #include "agent/methods.h"
+#include "agent/modules.h"
 #include "agent/natives.h"
+#include "agent/on_gc.h"
 #include "agent/on_park.h"
 #include "agent/on_thread.h"
+#include "agent/owner_stacks.h"
 #include "agent/probes.h"
+#include "agent/request.h"
+#include "agent/sampling.h"
 #include "agent/stacks.h"
 #include "agent/threads.h"
+#include "agent/tracked.h"
+#include "agent/user_methods.h"
 #include "base/clock.h"
 #include "base/human.h"
 #include "base/log.h"
@@ -21,8 +36,8 @@
 #include "export/export.h"
 #include "record/place.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -32,8 +47,7 @@
 
 static void put_info(const char *key, const char *value)
 {
-    struct def d = {.kind = DEF_info, .info = {{key, strlen(key)}, {value, strlen(value)}}};
-    recorder_define(agent.rec, &d);
+    recorder_put_info(agent.rec, key, value);
 }
 
 static void put_infos(void)
@@ -63,10 +77,18 @@ static void put_infos(void)
             snprintf(value + strlen(value), sizeof value - strlen(value), "%s%s",
                      value[0] ? "+" : "", event_groups[g].name);
     put_info("orca.events", value);
+    if (agent.attached)
+        put_info("orca.attached", "the JVM was running already");
     if (agent.settings.include)
         put_info("orca.include", agent.settings.include);
     if (agent.settings.exclude)
         put_info("orca.exclude", agent.settings.exclude);
+    if (agent.settings.methods)
+        put_info("orca.methods", agent.settings.methods);
+    if (agent.settings.holdsample > 1) {
+        snprintf(value, sizeof value, "%" PRIu64, agent.settings.holdsample);
+        put_info("orca.holdsample", value);
+    }
     snprintf(value, sizeof value, "%" PRIu64, agent.settings.depth);
     put_info("orca.depth", value);
     put_info("orca.owners", agent.layout.monitor_owner >= 0 ? "yes" : "no");
@@ -97,13 +119,18 @@ static int open_recorder(struct err *err)
 {
     const struct settings *s = &agent.settings;
     int rc = 0;
+    /* The control thread ends it in good order; the recorder alone only if it is not there. */
+    uint64_t grace = s->control ? UINT64_C(2000000000) : 0;
     struct recorder_opts o = {.path = agent.path,
                               .ringdir = s->ringdir,
                               .ring_max = s->ring,
                               .ring_mem = s->ringmem,
                               .maxsize = s->maxsize,
-                              .duration = s->duration,
-                              .block = s->full == 1};
+                              .duration = s->duration ? s->duration + grace : 0,
+                              .block = s->full == 1,
+                              .every = s->every,
+                              .keep = s->keep,
+                              .files = files_of_recording()};
     /* Another JVM may take the name between the look and the creation: then look again. */
     for (int i = 0; i < 5; i++) {
         TRY(settings_path(s, agent.path, sizeof agent.path, err));
@@ -118,71 +145,134 @@ static int open_recorder(struct err *err)
     return rc;
 }
 
-/* `orca record` wants to know which traces there are. */
-static void tell_session(void)
+static void set_event(int event, bool on)
 {
-    char line[1100];
-    if (!agent.settings.session)
-        return;
-    int fd = open(agent.settings.session, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-    int n = snprintf(line, sizeof line, "%d\t%s\n", (int)getpid(), agent.path);
-    if (fd < 0 || write(fd, line, (size_t)n) != n)
-        log_line("%s: cannot be written: orca record will not find %s", agent.settings.session,
-                 agent.path);
-    if (fd >= 0)
-        close(fd);
-}
-
-static void enable(bool wanted, int event)
-{
-    if (!wanted)
-        return;
-    jvmtiError e =
-        (*agent.jvmti)
-            ->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, (jvmtiEvent)event, NULL);
+    jvmtiError e = (*agent.jvmti)
+                       ->SetEventNotificationMode(agent.jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE,
+                                                  (jvmtiEvent)event, NULL);
     if (e != JVMTI_ERROR_NONE)
         log_line("event %d is not available on this JVM: %s", event, jvmti_error_name(e));
 }
 
-static void enable_events(void)
+/* Thread events always: owners and ids stand on them. */
+static void enable_thread_events(void)
 {
-    const bool *g = agent.settings.groups;
-    /* Thread events always: owners and ids stand on them. */
-    enable(true, JVMTI_EVENT_THREAD_START);
-    enable(true, JVMTI_EVENT_THREAD_END);
-    enable(g[GROUP_monitors], JVMTI_EVENT_MONITOR_CONTENDED_ENTER);
-    enable(g[GROUP_monitors], JVMTI_EVENT_MONITOR_CONTENDED_ENTERED);
-    enable(g[GROUP_waits], JVMTI_EVENT_MONITOR_WAIT);
-    enable(g[GROUP_waits], JVMTI_EVENT_MONITOR_WAITED);
-    enable(g[GROUP_virtual] && agent.virtual_threads, EVENT_VIRTUAL_THREAD_START);
-    if (g[GROUP_mounts] && agent.virtual_threads)
-        mounts_enable();
-    enable(g[GROUP_gc], JVMTI_EVENT_GARBAGE_COLLECTION_START);
-    enable(g[GROUP_gc], JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
+    set_event(JVMTI_EVENT_THREAD_START, true);
+    set_event(JVMTI_EVENT_THREAD_END, true);
 }
 
-static int start(JNIEnv *jni, jthread thread, struct err *err)
+/* What the groups in `on` and `off` need of JVMTI. */
+static void switch_events(const bool *on, const bool *off)
+{
+    static const struct {
+        enum event_group group;
+        int event;
+    } events[] = {{GROUP_monitors, JVMTI_EVENT_MONITOR_CONTENDED_ENTER},
+                  {GROUP_monitors, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED},
+                  {GROUP_waits, JVMTI_EVENT_MONITOR_WAIT},
+                  {GROUP_waits, JVMTI_EVENT_MONITOR_WAITED},
+                  {GROUP_virtual, EVENT_VIRTUAL_THREAD_START},
+                  {GROUP_gc, JVMTI_EVENT_GARBAGE_COLLECTION_START},
+                  {GROUP_gc, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH}};
+    for (size_t i = 0; i < ARRAY_LEN(events); i++)
+        if ((on[events[i].group] || off[events[i].group]) &&
+            (events[i].group != GROUP_virtual || agent.virtual_threads))
+            set_event(events[i].event, on[events[i].group]);
+    if ((on[GROUP_mounts] || off[GROUP_mounts]) && agent.virtual_threads)
+        mounts_switch(on[GROUP_mounts]);
+}
+
+static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
 {
     TRY(threads_init(jni, thread, err));
     TRY(methods_init(err));
     TRY(stacks_init(err));
+    locks_init();
+    modules_reset();
     if (thread_table_new(&agent.table, &agent.layout, owners_known()) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    TRY(open_recorder(err));
-    put_infos();
-    tell_session();
+    return open_recorder(err);
+}
+
+static void free_tables(void)
+{
+    methods_fini();
+    stacks_fini();
+    threads_free();
+    thread_table_free(agent.table);
+    agent.table = NULL;
+}
+
+static void begin(JNIEnv *jni, jthread thread)
+{
     struct os_thread *self = os_thread_self(jni);
     struct event *e = self ? ring_begin(self->ring, EV_recording_start,
                                         threads_current(jni, thread, self), clock_mono_ns())
                            : NULL;
     if (e)
         ring_commit(self->ring, e);
-    enable_events();
-    threads_enumerate(jni);
+    enable_thread_events();
     park_init(jni);
+    stacks_start(jni);
+    threads_enumerate(jni);
+    static const bool none[GROUP_LIMIT];
+    owner_stacks_start(jni);
+    gc_init();
+    switch_events(agent.settings.groups, none);
     natives_install(jni);
+    heap_update(jni, !agent.attached);
     probes_install(jni);
+    sampling_update();
+}
+
+/* What the JVM does at a time; also keeps the end of the JVM and a detach apart. */
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
+
+static int start(JNIEnv *jni, jthread thread, struct err *err)
+{
+    agent.session++;
+    int rc = make_tables(jni, thread, err);
+    if (rc < 0) {
+        free_tables();
+        return rc;
+    }
+    agent.started = clock_mono_ns();
+    put_infos();
+    files_begin(agent.path);
+    guard_open();
+    if (agent_enter()) {
+        begin(jni, thread);
+        agent_leave();
+    }
     return 0;
+}
+
+static int attach(JNIEnv *jni, JavaVM *vm, const char *options, struct err *err)
+{
+    jthread self = NULL;
+    if (agent.rec) {
+        struct recorder_status now;
+        recorder_status(agent.rec, &now);
+        return err_set(err, -EALREADY, "this JVM is being recorded already, into %s", now.path);
+    }
+    TRY(agent_load(vm, options, true, err));
+    int rc = -EAGAIN;
+    if ((*agent.jvmti)->GetCurrentThread(agent.jvmti, &self) == JVMTI_ERROR_NONE)
+        rc = start(jni, self, err);
+    else
+        err_set(err, rc, "the JVM does not say which thread this is");
+    (*jni)->DeleteLocalRef(jni, self);
+    if (rc < 0)
+        agent_unload();
+    return rc;
+}
+
+int agent_attach(JNIEnv *jni, JavaVM *vm, const char *options, struct err *err)
+{
+    pthread_mutex_lock(&life);
+    int rc = attach(jni, vm, options, err);
+    pthread_mutex_unlock(&life);
+    return rc;
 }
 
 void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
@@ -190,8 +280,15 @@ void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     (void)jvmti;
     struct err err;
     int saved = errno;
-    if (start(jni, thread, &err) < 0)
+    pthread_mutex_lock(&life);
+    int rc = start(jni, thread, &err);
+    if (rc < 0)
+        agent_unload();
+    pthread_mutex_unlock(&life);
+    if (rc < 0)
         log_line("%s; the program runs without recording", err.msg);
+    else if (agent.settings.control && control_start(agent.vm, &err) < 0)
+        log_line("%s; it is recorded, but cannot be talked to", err.msg);
     errno = saved;
 }
 
@@ -204,7 +301,7 @@ static void write_texts(void)
     struct err err = {""};
     struct trace *t;
     char prefix[sizeof agent.path];
-    if (!(agent.settings.formats & ~(uint64_t)FORMAT_OTRACE))
+    if (!settings_has_texts(&agent.settings))
         return;
     snprintf(prefix, sizeof prefix, "%s", agent.path);
     char *suffix = strrchr(prefix, '.');
@@ -232,27 +329,147 @@ static void say_result(const struct recorder_result *r)
         log_line("%s events in %s, %s lost", human_count(r->events).text,
                  human_time(r->duration_ns).text, r->lost ? human_count(r->lost).text : "none");
     else
-        log_line("%s: %s events in %s, %s lost; look at it: orca report %s", agent.path,
+        log_line("%s%s: %s events in %s, %s lost; look at it: orca report %s",
+                 r->parts > 1 ? "several files, the last one " : "", r->path,
                  human_count(r->events).text, human_time(r->duration_ns).text,
-                 r->lost ? human_count(r->lost).text : "none", agent.path);
+                 r->lost ? human_count(r->lost).text : "none", r->path);
 }
 
+static void end_recording(struct recorder_result *r)
+{
+    user_methods_report();
+    stacks_report();
+    owner_stacks_report();
+    gc_names_define();
+    recorder_close(agent.rec, r);
+    if (r->state == TRACE_CLOSED)
+        write_texts();
+    say_result(r);
+}
+
+/* --- groups -------------------------------------------------------------------------------------
+ */
+
+/* So that nobody takes what was not asked for, for what did not happen. */
+static void note_switch(const bool *on, const bool *off)
+{
+    static struct buf changes;
+    static uint32_t session;
+    if (session != agent.session)
+        buf_clear(&changes);
+    session = agent.session;
+    buf_printf(&changes, "%s%.3f s:", changes.len ? "; " : "",
+               (double)(clock_mono_ns() - agent.started) / 1e9);
+    for (int g = 1; g < GROUP_LIMIT; g++)
+        if (on[g] || off[g])
+            buf_printf(&changes, " %c%s", on[g] ? '+' : '-', event_groups[g].name);
+    put_info("orca.events.changes", buf_str(&changes));
+}
+
+static void switch_groups(JNIEnv *jni, bool *wanted)
+{
+    bool on[GROUP_LIMIT] = {false}, off[GROUP_LIMIT] = {false}, any = false;
+    wanted[GROUP_waits] |= wanted[GROUP_holds]; /* as at the beginning: settings.c */
+    for (int g = 1; g < GROUP_LIMIT; g++) {
+        on[g] = wanted[g] && !agent.settings.groups[g];
+        off[g] = !wanted[g] && agent.settings.groups[g];
+        any |= on[g] || off[g];
+    }
+    if (!any)
+        return;
+    memcpy(agent.settings.groups, wanted, sizeof agent.settings.groups);
+    note_switch(on, off);
+    switch_events(on, off);
+    threads_forget_waits(off);
+    natives_install(jni);
+    heap_update(jni, false);
+    probes_update(jni);
+    sampling_update();
+}
+
+int agent_switch(JNIEnv *jni, char *groups, struct err *err)
+{
+    bool wanted[GROUP_LIMIT];
+    pthread_mutex_lock(&life);
+    memcpy(wanted, agent.settings.groups, sizeof wanted);
+    int rc = agent.rec ? request_groups(groups, wanted, err)
+                       : err_set(err, -ENODATA, "nothing is recorded in this JVM");
+    if (rc == 0)
+        RECORDING(switch_groups(jni, wanted));
+    pthread_mutex_unlock(&life);
+    return rc;
+}
+
+/* --- the end, again -----------------------------------------------------------------------------
+ */
+
+/* The JVM ends: threads may still run, so nothing is taken away. */
 void agent_finish(JNIEnv *jni)
 {
-    static _Atomic bool finished;
+    static const uint64_t patience = UINT64_C(1000000000);
+    static bool finished;
     struct recorder_result r;
-    if (!agent.rec || atomic_exchange(&finished, true))
-        return;
-    if (agent_on() && jni)
+    control_end();
+    pthread_mutex_lock(&life);
+    if (agent.rec && !finished) {
+        finished = true;
+        sampling_stop();
+        heap_quiet();
+        guard_shut(patience); /* nothing is to be recorded behind recording_end */
+        heap_finish();
+        if (jni && recorder_on(agent.rec))
+            threads_finish(jni);
+        end_recording(&r);
+    }
+    pthread_mutex_unlock(&life);
+}
+
+static int stop(JNIEnv *jni, struct recorder_result *r, struct err *err)
+{
+    enum { SECONDS = 10 };
+    static const uint64_t timeout = SECONDS * UINT64_C(1000000000);
+    if (guard_enter()) {
+        probes_remove(jni);
+        natives_remove(jni);
+        gc_cycles_stop(jni);
+        guard_leave();
+    }
+    sampling_stop();
+    heap_quiet();
+    bool out = guard_close(timeout);
+    heap_finish();
+    if (recorder_on(agent.rec))
         threads_finish(jni);
-    recorder_close(agent.rec, &r);
-    if (r.state == TRACE_CLOSED)
-        write_texts();
-    say_result(&r);
+    end_recording(r);
+    if (!out) /* what a thread may still look at stays: memory, but no harm */
+        return err_set(
+            err, -ETIMEDOUT,
+            "a thread did not leave the agent within %d s (is a debugger attached?): the "
+            "recording is complete, but its memory is not given back, and the JVM cannot "
+            "be attached to again",
+            SECONDS);
+    user_methods_free(jni);
+    tracked_forget();
+    heap_free(jni);
+    free_tables();
+    recorder_free(agent.rec);
+    agent.rec = NULL;
+    agent_unload();
+    return 0;
+}
+
+int agent_stop(JNIEnv *jni, struct recorder_result *result, struct err *err)
+{
+    pthread_mutex_lock(&life);
+    int rc = agent.rec ? stop(jni, result, err) : err_set(err, -ENODATA, "nothing is recorded");
+    pthread_mutex_unlock(&life);
+    return rc;
 }
 
 void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void)jvmti;
-    KEEP_ERRNO(agent_finish(jni));
+    int saved = errno;
+    agent_finish(jni);
+    errno = saved;
 }

@@ -1,29 +1,87 @@
 #include "agent/locks.h"
 
 #include "agent/jvm_text.h"
+#include "base/hash.h"
+#include "base/map.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* In the lower half of a tag: this object is not recorded. */
-#define UNWANTED 0x80000000u
+/* What a JVMTI tag holds.  The environment, and the tags with it, outlast a recording (onload.c):
+ * ids of another recording count as none. */
+enum { LOCK_BITS = 28, CLASS_BITS = 20, SESSION_BITS = 15 };
+
+struct tag {
+    uint32_t lock;   /* UNWANTED: this object is not recorded */
+    uint32_t class_; /* of a Class object */
+    bool ended;      /* of a Thread object: it has passed its ThreadEnd, whenever that was */
+};
+
+#define UNWANTED (1u << (LOCK_BITS - 1))
+
+static uint64_t low_bits(uint64_t v, unsigned n)
+{
+    return v & ((UINT64_C(1) << n) - 1);
+}
+
+static uint64_t tag_pack(struct tag t)
+{
+    return (uint64_t)t.ended << 63 |
+           low_bits(agent.session, SESSION_BITS) << (LOCK_BITS + CLASS_BITS) |
+           (uint64_t)t.class_ << LOCK_BITS | t.lock;
+}
+
+static struct tag tag_unpack(uint64_t v)
+{
+    struct tag t = {.ended = v >> 63};
+    if (low_bits(v >> (LOCK_BITS + CLASS_BITS), SESSION_BITS) !=
+        low_bits(agent.session, SESSION_BITS))
+        return t;
+    t.lock = (uint32_t)low_bits(v, LOCK_BITS);
+    t.class_ = (uint32_t)low_bits(v >> LOCK_BITS, CLASS_BITS);
+    return t;
+}
 
 static struct {
     pthread_mutex_t lock;
     uint32_t last_lock, last_class;
+    struct map named; /* classes known by name only: hash of the signature -> id */
 } ids = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static uint64_t get_tag(jobject o)
+/* Locks that were told by hash, and that no thread has come by yet; under ids.lock. */
+enum { TOLD_MAX = 4096 };
+static struct told {
+    uint32_t hash, lock;
+    uint64_t class_hash; /* of the signature */
+} told[TOLD_MAX];
+static size_t n_told;
+
+/* What include= and exclude= say of a class, by its id; UNASKED: not looked up yet. */
+enum { UNASKED, WANTED, NOT_WANTED };
+static _Atomic uint8_t wanted_by_id[1 << CLASS_BITS];
+
+void locks_init(void)
+{
+    for (uint32_t i = 0; i <= ids.last_class; i++)
+        atomic_store_explicit(&wanted_by_id[i], UNASKED, memory_order_relaxed);
+    ids.last_lock = ids.last_class = 0;
+    map_fini(&ids.named);
+    map_init(&ids.named);
+    n_told = 0;
+}
+
+static struct tag get_tag(jobject o)
 {
     jlong tag = 0;
     (*agent.jvmti)->GetTag(agent.jvmti, o, &tag);
-    return (uint64_t)tag;
+    return tag_unpack((uint64_t)tag);
 }
 
-static bool set_tag(jobject o, uint64_t tag)
+static bool set_tag(jobject o, struct tag t)
 {
-    return (*agent.jvmti)->SetTag(agent.jvmti, o, (jlong)tag) == JVMTI_ERROR_NONE;
+    return (*agent.jvmti)->SetTag(agent.jvmti, o, (jlong)tag_pack(t)) == JVMTI_ERROR_NONE;
 }
 
 static uint32_t hash_of(jobject o)
@@ -54,8 +112,8 @@ static bool define_class(uint32_t id, jclass c, char *signature)
 /* Under ids.lock.  *wanted: whether include/exclude let locks of this class be recorded. */
 static uint32_t class_under_lock(jclass c, bool *wanted)
 {
-    uint64_t tag = get_tag(c);
-    uint32_t id = (uint32_t)(tag >> 32);
+    struct tag tag = get_tag(c);
+    uint32_t id = tag.class_, new_id = ids.last_class + 1;
     char *signature = NULL;
     bool filter = agent.settings.include || agent.settings.exclude;
     *wanted = true;
@@ -63,9 +121,9 @@ static uint32_t class_under_lock(jclass c, bool *wanted)
         (*agent.jvmti)->GetClassSignature(agent.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE)
         return id;
     *wanted = settings_wants_class(&agent.settings, signature);
-    if (!id && define_class(ids.last_class + 1, c, signature) &&
-        set_tag(c, (uint64_t)(ids.last_class + 1) << 32 | (uint32_t)tag))
-        id = ++ids.last_class;
+    tag.class_ = new_id;
+    if (!id && new_id >> CLASS_BITS == 0 && define_class(new_id, c, signature) && set_tag(c, tag))
+        id = ids.last_class = new_id;
     jvmti_free(signature);
     return id;
 }
@@ -74,7 +132,7 @@ class_id classes_id(JNIEnv *jni, jclass class_)
 {
     (void)jni;
     bool wanted;
-    uint32_t id = (uint32_t)(get_tag(class_) >> 32);
+    uint32_t id = get_tag(class_).class_;
     if (!id) {
         pthread_mutex_lock(&ids.lock);
         id = class_under_lock(class_, &wanted);
@@ -83,35 +141,157 @@ class_id classes_id(JNIEnv *jni, jclass class_)
     return (class_id){id};
 }
 
+static uint8_t ask_wanted(jclass c)
+{
+    char *signature = NULL;
+    if ((*agent.jvmti)->GetClassSignature(agent.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE)
+        return UNASKED;
+    bool wanted = settings_wants_class(&agent.settings, signature);
+    jvmti_free(signature);
+    return wanted ? WANTED : NOT_WANTED;
+}
+
+class_id classes_wanted(JNIEnv *jni, jclass class_, bool *wanted)
+{
+    class_id id = classes_id(jni, class_);
+    *wanted = true;
+    if (!agent.settings.include && !agent.settings.exclude)
+        return id;
+    /* relaxed: whoever looks it up finds the same */
+    uint8_t said = atomic_load_explicit(&wanted_by_id[id.v], memory_order_relaxed);
+    if (said == UNASKED || !id.v) {
+        said = ask_wanted(class_);
+        atomic_store_explicit(&wanted_by_id[id.v], said, memory_order_relaxed);
+    }
+    *wanted = said != NOT_WANTED;
+    return id;
+}
+
+static void signature_of_name(const char *name, char *out, size_t n)
+{
+    snprintf(out, n, *name == '[' ? "%s" : "L%s;", name);
+    for (char *p = out; (p = strchr(p, '.')) != NULL; p++)
+        *p = '/';
+}
+
+static uint64_t signature_hash(const char *signature)
+{
+    struct hash128 h = hash_bytes128(signature, strlen(signature));
+    return h.lo;
+}
+
+/* Under ids.lock. */
+static uint32_t class_by_name(const char *signature, struct str source)
+{
+    uint64_t hash = signature_hash(signature);
+    const uint64_t *known = map_find(&ids.named, hash);
+    uint32_t id = ids.last_class + 1;
+    struct def d = {
+        .kind = DEF_class,
+        .class = {.id = {id}, .signature = {signature, strlen(signature)}, .source = source}};
+    if (known)
+        return (uint32_t)*known;
+    if (id >> CLASS_BITS || !recorder_define(agent.rec, &d))
+        return 0;
+    uint64_t *at = map_put(&ids.named, hash);
+    if (at)
+        *at = id;
+    return ids.last_class = id;
+}
+
+class_id classes_id_of_name(const char *name, struct str source)
+{
+    char signature[1024];
+    signature_of_name(name, signature, sizeof signature);
+    pthread_mutex_lock(&ids.lock);
+    uint32_t id = class_by_name(signature, source);
+    pthread_mutex_unlock(&ids.lock);
+    return (class_id){id};
+}
+
 /* --- locks --------------------------------------------------------------------------------------
  */
 
-/* Under ids.lock: the first sight of an object.  Returns the lower half of its tag. */
+static bool define_lock(uint32_t id, uint32_t class_, uint32_t hash)
+{
+    struct def d = {.kind = DEF_lock, .lock = {.id = {id}, .class_ = {class_}, .hash = hash}};
+    bool ok = id < UNWANTED && recorder_define(agent.rec, &d); /* 134 million locks */
+    if (!ok)
+        recorder_count_loss(agent.rec, LOSS_lock, 1);
+    return ok;
+}
+
+/* The id under which this object was told of, 0: it was not.  It is asked for once. */
+static uint32_t take_told(jclass c, uint32_t hash)
+{
+    char *signature = NULL;
+    uint32_t id = 0;
+    for (size_t i = 0; i < n_told && !id; i++) {
+        if (told[i].hash != hash)
+            continue;
+        if (!signature &&
+            (*agent.jvmti)->GetClassSignature(agent.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE)
+            return 0;
+        if (signature_hash(signature) == told[i].class_hash) {
+            id = told[i].lock;
+            told[i] = told[--n_told];
+        }
+    }
+    jvmti_free(signature);
+    return id;
+}
+
+/* Under ids.lock: the first sight of an object.  Returns its tag's `lock`. */
 static uint32_t new_lock(jobject object, jclass c)
 {
-    uint64_t tag = get_tag(object);
-    if ((uint32_t)tag)
-        return (uint32_t)tag; /* another thread was first */
+    struct tag tag = get_tag(object);
+    if (tag.lock)
+        return tag.lock; /* another thread was first */
     bool wanted;
     uint32_t class_ = class_under_lock(c, &wanted);
-    uint32_t low = wanted ? ids.last_lock + 1 : UNWANTED;
-    struct def d = {.kind = DEF_lock,
-                    .lock = {.id = {low}, .class_ = {class_}, .hash = hash_of(object)}};
-    if (wanted && !recorder_define(agent.rec, &d)) {
-        recorder_count_loss(agent.rec, LOSS_lock, 1);
+    uint32_t hash = hash_of(object), known = wanted && n_told ? take_told(c, hash) : 0;
+    uint32_t low = !wanted ? UNWANTED : known ? known : ids.last_lock + 1;
+    if (wanted && !define_lock(low, class_, hash))
         return 0;
-    }
-    tag = get_tag(
-        object); /* class_under_lock may have tagged it: the object may be its own class's */
-    if (!set_tag(object, (tag & ~(uint64_t)UINT32_MAX) | low))
+    /* class_under_lock may have tagged it: the object may be its own class's */
+    tag = get_tag(object);
+    tag.lock = low;
+    if (!set_tag(object, tag))
         return 0;
-    ids.last_lock += wanted;
+    ids.last_lock += wanted && !known;
     return low;
+}
+
+/* The class is one without a Class object, until one of the name is met: then the lock gets that.
+ */
+static uint32_t told_lock(const char *signature, uint32_t hash)
+{
+    uint64_t class_hash = signature_hash(signature);
+    for (size_t i = 0; i < n_told; i++)
+        if (told[i].hash == hash && told[i].class_hash == class_hash)
+            return told[i].lock;
+    uint32_t class_ = class_by_name(signature, (struct str){"", 0}), id = ids.last_lock + 1;
+    if (n_told == TOLD_MAX || !class_ || !define_lock(id, class_, hash))
+        return 0;
+    told[n_told++] = (struct told){hash, id, class_hash};
+    return ids.last_lock = id;
+}
+
+lock_id locks_by_hash(const char *class_name, uint32_t hash)
+{
+    char signature[1024];
+    signature_of_name(class_name, signature, sizeof signature);
+    if (!settings_wants_class(&agent.settings, signature))
+        return (lock_id){0};
+    pthread_mutex_lock(&ids.lock);
+    uint32_t id = told_lock(signature, hash);
+    pthread_mutex_unlock(&ids.lock);
+    return (lock_id){id};
 }
 
 lock_id locks_id(JNIEnv *jni, jobject object, bool *wanted)
 {
-    uint32_t low = (uint32_t)get_tag(object);
+    uint32_t low = get_tag(object).lock;
     if (!low) {
         /* The event may come while an exception is on its way; GetObjectClass wants none. */
         jthrowable pending = (*jni)->ExceptionOccurred(jni);
@@ -129,4 +309,80 @@ lock_id locks_id(JNIEnv *jni, jobject object, bool *wanted)
     }
     *wanted = low != UNWANTED;
     return (lock_id){low == UNWANTED ? 0 : low};
+}
+
+/* --- threads that have ended
+ * ----------------------------------------------------------------------
+ */
+
+void locks_set_ended(jthread thread)
+{
+    pthread_mutex_lock(&ids.lock);
+    struct tag tag = get_tag(thread);
+    tag.ended = true;
+    set_tag(thread, tag);
+    pthread_mutex_unlock(&ids.lock);
+}
+
+bool locks_is_ended(jthread thread)
+{
+    return get_tag(thread).ended;
+}
+
+/* --- back from ids ------------------------------------------------------------------------------
+ */
+
+uint32_t locks_known(jobject object)
+{
+    uint32_t low = get_tag(object).lock;
+    return low == UNWANTED ? 0 : low;
+}
+
+uint32_t classes_known(jclass class_)
+{
+    return get_tag(class_).class_;
+}
+
+static jobject find_tag(struct tag tag)
+{
+    jlong wanted = (jlong)tag_pack(tag);
+    jint n = 0;
+    jobject *objects = NULL, found = NULL;
+    if ((*agent.jvmti)->GetObjectsWithTags(agent.jvmti, 1, &wanted, &n, &objects, NULL) ==
+            JVMTI_ERROR_NONE &&
+        n > 0)
+        found = objects[0];
+    jvmti_free(objects);
+    return found;
+}
+
+/* Nearly every object has one of the two only; a Class that is a lock, too, has both, and is looked
+ * for among the classes that have been met. */
+static jobject find(JNIEnv *jni, uint32_t lock, uint32_t class_)
+{
+    jobject o = find_tag((struct tag){.lock = lock, .class_ = class_});
+    jint n = 0;
+    jclass *all = NULL;
+    if (o || (*agent.jvmti)->GetLoadedClasses(agent.jvmti, &n, &all) != JVMTI_ERROR_NONE)
+        return o;
+    for (jint i = 0; i < n; i++) {
+        struct tag tag = get_tag(all[i]);
+        bool is = lock ? tag.lock == lock : tag.class_ == class_;
+        if (is && !o)
+            o = all[i];
+        else
+            (*jni)->DeleteLocalRef(jni, all[i]);
+    }
+    jvmti_free(all);
+    return o;
+}
+
+jobject locks_find(JNIEnv *jni, uint32_t lock)
+{
+    return lock ? find(jni, lock, 0) : NULL;
+}
+
+jclass classes_find(JNIEnv *jni, uint32_t class_)
+{
+    return class_ ? find(jni, 0, class_) : NULL;
 }

@@ -2,18 +2,77 @@
 
 #include "agent/jvm_text.h"
 #include "agent/locks.h"
-#include "record/intern.h"
+#include "agent/natives.h"
+#include "record/way.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { METHODS_MAX = 1 << 24 };
+/* NAMED_ONLY, in by_address: the method was met by its text only, so that its class is known by
+ * name and not as itself. */
+enum { METHODS_MAX = 1 << 20, NAMED_ONLY = 1 << 30 };
 
-static struct intern methods;
+static struct {
+    struct way by_jmethod, by_address, by_text;
+    _Atomic uint32_t last;
+} methods;
 
 int methods_init(struct err *err)
 {
-    int rc = intern_init(&methods, METHODS_MAX);
-    return rc < 0 ? err_set(err, rc, "out of memory") : 0;
+    atomic_store_explicit(&methods.last, 0, memory_order_relaxed); /* nobody else is there yet */
+    if (way_init(&methods.by_jmethod, METHODS_MAX) < 0 ||
+        way_init(&methods.by_address, METHODS_MAX) < 0 ||
+        way_init(&methods.by_text, METHODS_MAX) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
+    return 0;
+}
+
+void methods_fini(void)
+{
+    way_fini(&methods.by_jmethod);
+    way_fini(&methods.by_address);
+    way_fini(&methods.by_text);
+}
+
+/* By id: the class of a constructor, or TELLS. */
+enum { TELLS = UINT32_MAX };
+static _Atomic uint32_t parts[METHODS_MAX + 1];
+
+static void note_part(uint32_t id, const char *name, jclass c, class_id class_)
+{
+    char *signature = NULL;
+    if (id > METHODS_MAX ||
+        (*agent.jvmti)->GetClassSignature(agent.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE)
+        return;
+    uint32_t part = strcmp(signature, "Ljava/lang/OrcaHeap;") == 0 ? TELLS
+                    : strcmp(name, "<init>") == 0                  ? class_.v
+                                                                   : 0;
+    /* relaxed: the id itself is handed over with more than that */
+    atomic_store_explicit(&parts[id], part, memory_order_relaxed);
+    jvmti_free(signature);
+}
+
+struct method_part methods_part(method_id id)
+{
+    uint32_t part =
+        id.v <= METHODS_MAX ? atomic_load_explicit(&parts[id.v], memory_order_relaxed) : 0;
+    return part == TELLS ? (struct method_part){.tells = true}
+                         : (struct method_part){.class_ = {part}};
+}
+
+static uint32_t new_id(void)
+{
+    return atomic_fetch_add_explicit(&methods.last, 1, memory_order_relaxed) + 1;
+}
+
+static struct hash128 text_key(const struct method_text *t)
+{
+    return (struct hash128){t->key.lo, t->key.hi};
+}
+
+static struct hash128 address_key(uintptr_t method, uint64_t stamp)
+{
+    return (struct hash128){hash_u64(stamp ^ method), method};
 }
 
 /* The line table, packed; its bytes are in `b`. */
@@ -34,14 +93,172 @@ static struct packed line_table(jmethodID method, struct buf *b)
     return b->oom ? (struct packed){0} : (struct packed){b->p, b->len, (uint32_t)n};
 }
 
+/* --- by address ---------------------------------------------------------------------------------
+ */
+
+uint32_t methods_known(uintptr_t method, uint64_t stamp)
+{
+    return way_find(&methods.by_address, address_key(method, stamp)) & ~(uint32_t)NAMED_ONLY;
+}
+
+uint32_t methods_known_whole(uintptr_t method, uint64_t stamp)
+{
+    uint32_t id = way_find(&methods.by_address, address_key(method, stamp));
+    return id & NAMED_ONLY ? 0 : id;
+}
+
+static struct str str_of(const char *p, size_t n, struct buf *b)
+{
+    buf_clear(b);
+    buf_put(b, p, n);
+    buf_putc(b, 0);
+    if (b->oom)
+        return (struct str){"?", 1};
+    return (struct str){(char *)b->p, mutf8_to_utf8((char *)b->p)};
+}
+
+static struct packed lines_of_text(const struct walker *w, const struct method_text *t,
+                                   struct buf *b)
+{
+    struct method_lines l = {0};
+    uint32_t bci = 0, line = 0, n = 0;
+    while (method_lines_next(w, t, &l)) {
+        packed_put_line(b, (uint32_t)l.bci, (uint32_t)l.line, bci, line);
+        bci = (uint32_t)l.bci;
+        line = (uint32_t)l.line;
+        n++;
+    }
+    return b->oom ? (struct packed){0} : (struct packed){b->p, b->len, n};
+}
+
+static bool define_text(uint32_t id, const struct walker *w, const struct method_text *t)
+{
+    struct buf class, source, name, signature, lines;
+    buf_init(&class);
+    buf_init(&source);
+    buf_init(&name);
+    buf_init(&signature);
+    buf_init(&lines);
+    struct str class_name = str_of(t->class_name, t->class_name_len, &class);
+    struct str file = str_of(t->source, t->source_len, &source);
+    struct def d = {.kind = DEF_method,
+                    .method = {.id = {id},
+                               .class_ = classes_id_of_name(class_name.p, file),
+                               .name = str_of(t->name, t->name_len, &name),
+                               .signature = str_of(t->signature, t->signature_len, &signature),
+                               .flags = t->access,
+                               .lines = lines_of_text(w, t, &lines)}};
+    bool ok = recorder_define(agent.rec, &d);
+    buf_fini(&class);
+    buf_fini(&source);
+    buf_fini(&name);
+    buf_fini(&signature);
+    buf_fini(&lines);
+    return ok;
+}
+
+/* The id of the text, defined when it is new: under the text's own lock, so that it is seen by
+ * nobody before. */
+struct text_job {
+    const struct walker *walker;
+    const struct method_text *text;
+};
+
+static bool define_new_text(void *arg, uint32_t number)
+{
+    struct text_job *job = arg;
+    uint32_t id = new_id();
+    way_give(&methods.by_text, number, id);
+    return define_text(id, job->walker, job->text);
+}
+
+static uint32_t id_of_text(const struct walker *w, const struct method_text *text)
+{
+    struct text_job job = {w, text};
+    return way_get(&methods.by_text, text_key(text), define_new_text, &job);
+}
+
+method_id methods_id_of_text(uintptr_t method, uint64_t stamp, const struct walker *w,
+                             const struct method_text *text)
+{
+    uint32_t id = id_of_text(w, text);
+    if (id)
+        way_put(&methods.by_address, address_key(method, stamp), id | NAMED_ONLY);
+    return (method_id){id};
+}
+
+static bool define_stub(void *arg, uint32_t number)
+{
+    const char *name = arg;
+    uint32_t id = new_id();
+    struct def d = {.kind = DEF_method,
+                    .method = {.id = {id}, .name = {name, strlen(name)}, .flags = METHOD_STUB}};
+    way_give(&methods.by_text, number, id);
+    return recorder_define(agent.rec, &d);
+}
+
+method_id methods_id_of_stub(const char *name)
+{
+    struct hash128 key = hash_bytes128(name, strlen(name));
+    return (method_id){way_get(&methods.by_text, key, define_stub, (void *)(uintptr_t)name)};
+}
+
+struct place {
+    module_id module;
+    uint64_t address;
+};
+
+static bool define_place(void *arg, uint32_t number)
+{
+    const struct place *p = arg;
+    uint32_t id = new_id();
+    struct def d = {
+        .kind = DEF_method,
+        .method = {
+            .id = {id}, .flags = METHOD_NATIVE_CODE, .module = p->module, .address = p->address}};
+    way_give(&methods.by_text, number, id);
+    return recorder_define(agent.rec, &d);
+}
+
+method_id methods_id_of_place(module_id module, uint64_t address)
+{
+    struct place p = {module, address};
+    struct hash128 key = {hash_u64(address), hash_u64(~(uint64_t)module.v)};
+    return (method_id){way_get(&methods.by_text, key, define_place, &p)};
+}
+
+/* --- by jmethodID -------------------------------------------------------------------------------
+ */
+
 struct job {
     JNIEnv *jni;
     jmethodID method;
 };
 
-static bool define(void *arg, uint32_t id)
+/* A method by address and text; the text's bytes are in `own` or, when there are more, in `more`.
+ */
+struct seen {
+    uintptr_t method;
+    struct method_text text;
+    char *more;
+    char own[4096];
+};
+
+static bool describe(uintptr_t method, struct seen *s)
 {
-    struct job *job = arg;
+    enum { MORE_BYTES = 1 << 20 }; /* four names of 64 KiB, and the lines */
+    s->method = method;
+    s->more = NULL;
+    int rc = agent.walker && method
+                 ? method_describe(agent.walker, method, s->own, sizeof s->own, &s->text)
+                 : -ENOTSUP;
+    if (rc == -ENOSPC && (s->more = malloc(MORE_BYTES)) != NULL)
+        rc = method_describe(agent.walker, method, s->more, MORE_BYTES, &s->text);
+    return rc == 0;
+}
+
+static bool define_jmethod(struct job *job, uint32_t id)
+{
     jvmtiEnv *ti = agent.jvmti;
     jclass c = NULL;
     char *name = NULL, *signature = NULL;
@@ -59,6 +276,7 @@ static bool define(void *arg, uint32_t id)
                                    .signature = {signature, mutf8_to_utf8(signature)},
                                    .flags = (uint32_t)flags & 0xffff,
                                    .lines = line_table(job->method, &lines)}};
+        note_part(id, name, c, d.method.class_);
         ok = recorder_define(agent.rec, &d);
         (*job->jni)->DeleteLocalRef(job->jni, c);
     }
@@ -68,9 +286,69 @@ static bool define(void *arg, uint32_t id)
     return ok;
 }
 
+/* One that was met by its text keeps that id, and is defined again, with its own class. */
+static bool define(void *arg, uint32_t number)
+{
+    struct job *job = arg;
+    struct seen s;
+    bool seen = describe(natives_method(job->method), &s);
+    uint32_t id = seen ? way_find(&methods.by_text, text_key(&s.text)) : 0;
+    if (!id)
+        id = new_id();
+    bool ok = define_jmethod(job, id);
+    if (ok && seen && way_put(&methods.by_text, text_key(&s.text), id) == id)
+        way_set(&methods.by_address, address_key(s.method, s.text.stamp), id);
+    if (ok)
+        way_give(&methods.by_jmethod, number, id);
+    free(s.more);
+    return ok;
+}
+
 method_id methods_id(JNIEnv *jni, jmethodID method)
 {
     struct job job = {jni, method};
-    struct hash128 key = {hash_u64((uint64_t)(uintptr_t)method), (uint64_t)(uintptr_t)method};
-    return (method_id){intern_get(&methods, key, define, &job)};
+    /* A method that was rewritten keeps its jmethodID and gets other lines: HotSpot's Method is a
+     * new one. */
+    struct hash128 key = {hash_u64(natives_method(method) ^ (uintptr_t)method), (uintptr_t)method};
+    return (method_id){way_get(&methods.by_jmethod, key, define, &job)};
+}
+
+/* --- by both ------------------------------------------------------------------------------------
+ */
+
+/* Known by its own text alone: a version of a method that goes on after a newer one has its
+ * jmethodID. */
+static uint32_t id_of_version(uintptr_t method)
+{
+    struct seen s;
+    uint32_t id = describe(method, &s) ? id_of_text(agent.walker, &s.text) : 0;
+    free(s.more);
+    return id;
+}
+
+method_id methods_id_of_frame(JNIEnv *jni, jmethodID jmethod, uintptr_t method, uint64_t stamp)
+{
+    uint32_t id =
+        natives_method(jmethod) == method ? methods_id(jni, jmethod).v : id_of_version(method);
+    if (id)
+        way_set(&methods.by_address, address_key(method, stamp), id);
+    return (method_id){id};
+}
+
+bool methods_is_version(jmethodID jmethod, uintptr_t method)
+{
+    struct seen a, b;
+    uintptr_t newest = natives_method(jmethod);
+    if (newest == method)
+        return true;
+    bool same = describe(newest, &a);
+    same = describe(method, &b) && same && a.text.loader == b.text.loader &&
+           a.text.class_name_len == b.text.class_name_len && a.text.name_len == b.text.name_len &&
+           a.text.signature_len == b.text.signature_len &&
+           memcmp(a.text.class_name, b.text.class_name, a.text.class_name_len) == 0 &&
+           memcmp(a.text.name, b.text.name, a.text.name_len) == 0 &&
+           memcmp(a.text.signature, b.text.signature, a.text.signature_len) == 0;
+    free(a.more);
+    free(b.more);
+    return same;
 }

@@ -8,6 +8,8 @@
 
 EMBED(orca_probe_Natives);
 
+#define NATIVES "orca/probe/Natives"
+
 struct originals originals;
 
 /* A JDK has one of the methods of each `what`.  symbol: the JVM's function behind it, for the case
@@ -53,6 +55,14 @@ static const struct hook {
 static long entry_offset;
 static void *unbound_entry;
 
+uintptr_t natives_method(jmethodID method)
+{
+    uintptr_t m = 0;
+    if (entry_offset)
+        memcpy(&m, method, sizeof m);
+    return m;
+}
+
 static void *entry_of(jmethodID method)
 {
     const char *m;
@@ -82,16 +92,26 @@ static void *original_of(jmethodID m, const struct hook *h)
     return h->symbol ? vmstructs_symbol(agent.vmstructs, h->symbol) : NULL;
 }
 
+/* Our wrapper is in the chain of calls, be it behind somebody else's. */
+static bool in_place[ARRAY_LEN(hooks)];
+
+static bool bind(JNIEnv *jni, jclass c, const struct hook *h, void *fn)
+{
+    const JNINativeMethod native = {(char *)h->name, (char *)h->signature, fn};
+    return (*jni)->RegisterNatives(jni, c, &native, 1) == JNI_OK;
+}
+
 static bool replace(JNIEnv *jni, const struct hook *h)
 {
+    if (in_place[h - hooks])
+        return true;
     bool ok = false;
     jclass c = (*jni)->FindClass(jni, h->class);
     jmethodID m = c ? find_method(jni, c, h) : NULL;
     void *original = m ? original_of(m, h) : NULL;
     if (original) {
         memcpy((char *)&originals + h->original, &original, sizeof original);
-        const JNINativeMethod native = {(char *)h->name, (char *)h->signature, h->wrapper};
-        ok = (*jni)->RegisterNatives(jni, c, &native, 1) == JNI_OK;
+        ok = in_place[h - hooks] = bind(jni, c, h, h->wrapper);
     }
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);
@@ -99,10 +119,29 @@ static bool replace(JNIEnv *jni, const struct hook *h)
     return ok;
 }
 
-/* Natives.replace, called by Natives.run. */
-static void JNICALL replace_all(JNIEnv *jni, jclass natives)
+/* `originals` keeps its value: a thread may be inside the wrapper. */
+static void restore(JNIEnv *jni, const struct hook *h)
 {
-    (void)natives;
+    void *original;
+    memcpy(&original, (char *)&originals + h->original, sizeof original);
+    jclass c = (*jni)->FindClass(jni, h->class);
+    jmethodID m = c ? find_method(jni, c, h) : NULL;
+    if (m && entry_offset && entry_of(m) == h->wrapper && bind(jni, c, h, original))
+        in_place[h - hooks] = false;
+    if ((*jni)->ExceptionCheck(jni))
+        (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, c);
+}
+
+static void restore_all(JNIEnv *jni)
+{
+    for (size_t i = 0; i < ARRAY_LEN(hooks); i++)
+        if (in_place[i])
+            restore(jni, &hooks[i]);
+}
+
+static void replace_all(JNIEnv *jni)
+{
     for (size_t i = 0; i < ARRAY_LEN(hooks);) {
         const char *what = hooks[i].what;
         bool wanted = agent.settings.groups[hooks[i].group], done = false;
@@ -113,34 +152,81 @@ static void JNICALL replace_all(JNIEnv *jni, jclass natives)
     }
 }
 
+/* --- from Java ----------------------------------------------------------------------------------
+ */
+
+/* What Natives.replace, called by Natives.run, does; while the JVM starts, so by one thread. */
+static void (*job)(JNIEnv *jni);
+
+static void JNICALL do_job(JNIEnv *jni, jclass natives)
+{
+    (void)natives;
+    job(jni);
+}
+
 /* Learn, from methods of our own, where a native method's function is kept. */
 static void learn_entry(jmethodID bound, jmethodID unbound)
 {
     long size = vmstructs_sizeof(agent.vmstructs, "Method");
     entry_offset = size;
-    if (size > 0 && entry_of(bound) == (void *)replace_all && entry_of(unbound))
+    if (size > 0 && entry_of(bound) == (void *)do_job && entry_of(unbound))
         unbound_entry = entry_of(unbound);
     else
         entry_offset = 0;
 }
 
-static int call_from_java(JNIEnv *jni)
+jclass natives_define(JNIEnv *jni, const char *name, const unsigned char *bytes, size_t len)
 {
-    static const JNINativeMethod own = {(char *)"replace", (char *)"()V", (void *)replace_all};
-    jclass c = (*jni)->DefineClass(jni, "orca/probe/Natives", NULL,
-                                   (const jbyte *)embed_orca_probe_Natives,
-                                   (jsize)EMBED_BYTES(orca_probe_Natives));
+    jclass c = (*jni)->DefineClass(jni, name, NULL, (const jbyte *)bytes, (jsize)len);
+    if (c)
+        return c;
+    (*jni)->ExceptionClear(jni);
+    c = (*jni)->FindClass(jni, name);
+    if (!c)
+        (*jni)->ExceptionClear(jni);
+    return c;
+}
+
+/* Natives, defined on first use; NULL when that failed. */
+static jclass natives_class(JNIEnv *jni)
+{
+    static const JNINativeMethod own = {(char *)"replace", (char *)"()V", (void *)do_job};
+    static jclass known; /* a global reference, kept as long as the JVM lives */
+    if (known)
+        return known;
+    jclass c =
+        natives_define(jni, NATIVES, embed_orca_probe_Natives, EMBED_BYTES(orca_probe_Natives));
     if (!c || (*jni)->RegisterNatives(jni, c, &own, 1) != JNI_OK)
-        return -ENOTSUP;
-    jmethodID run = (*jni)->GetStaticMethodID(jni, c, "run", "()V");
-    jmethodID bound = run ? (*jni)->GetStaticMethodID(jni, c, "replace", "()V") : NULL;
+        return NULL;
+    jmethodID bound = (*jni)->GetStaticMethodID(jni, c, "replace", "()V");
     jmethodID unbound = bound ? (*jni)->GetStaticMethodID(jni, c, "unbound", "()V") : NULL;
     if (!unbound)
-        return -ENOTSUP;
+        return NULL;
     learn_entry(bound, unbound);
-    (*jni)->CallStaticVoidMethod(jni, c, run);
+    known = (*jni)->NewGlobalRef(jni, c);
     (*jni)->DeleteLocalRef(jni, c);
-    return (*jni)->ExceptionCheck(jni) ? -ENOTSUP : 0;
+    return known;
+}
+
+bool natives_learn(JNIEnv *jni)
+{
+    bool known = natives_class(jni) && entry_offset;
+    if ((*jni)->ExceptionCheck(jni))
+        (*jni)->ExceptionClear(jni);
+    return known;
+}
+
+int natives_from_java(JNIEnv *jni, void (*fn)(JNIEnv *jni))
+{
+    jclass c = natives_class(jni);
+    jmethodID run = c ? (*jni)->GetStaticMethodID(jni, c, "run", "()V") : NULL;
+    job = fn;
+    if (run)
+        (*jni)->CallStaticVoidMethod(jni, c, run);
+    bool threw = (*jni)->ExceptionCheck(jni);
+    if (threw)
+        (*jni)->ExceptionClear(jni);
+    return run && !threw ? 0 : -ENOTSUP;
 }
 
 void natives_install(JNIEnv *jni)
@@ -149,10 +235,12 @@ void natives_install(JNIEnv *jni)
     if (!g[GROUP_waits] && !g[GROUP_threads] && !g[GROUP_interrupts] && !g[GROUP_sleeps] &&
         !g[GROUP_parks])
         return;
-    if (call_from_java(jni) == 0)
-        return;
-    if ((*jni)->ExceptionCheck(jni))
-        (*jni)->ExceptionClear(jni);
-    log_line("this JVM does not let Orca replace native methods: notify, park, sleep, start and "
-             "interrupt are not recorded");
+    if (natives_from_java(jni, replace_all) < 0)
+        log_line("this JVM does not let Orca replace native methods: notify, park, sleep, start "
+                 "and interrupt are not recorded");
+}
+
+void natives_remove(JNIEnv *jni)
+{
+    natives_from_java(jni, restore_all);
 }

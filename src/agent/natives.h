@@ -38,9 +38,30 @@ void JNICALL on_unpark(JNIEnv *jni, jobject unsafe, jobject thread);
 
 /* What began the wait that a thread is in, 0 when it is in none. */
 enum event_kind wait_of(jthread thread);
+enum event_kind wait_of_state(jint state); /* JVMTI_THREAD_STATE_ bits */
+
+/* Run `fn` as what Java code of the boot loader calls: there RegisterNatives may replace methods of
+ * java.base without a warning on the program's standard output.  -ENOTSUP: this JVM does not let
+ * us; no exception is left. */
+int natives_from_java(JNIEnv *jni, void (*fn)(JNIEnv *jni));
 
 /* Replace those that the groups in the settings need.  In VMInit or later, on a Java thread.
  * What cannot be replaced costs one line on stderr and its events. */
 void natives_install(JNIEnv *jni);
+
+/* Put back what was there before; where another agent stands in front of us by now, our wrapper
+ * stays and only passes on. */
+void natives_remove(JNIEnv *jni);
+
+/* Find out how this JVM keeps a Method; natives_install and natives_from_java do so, too.  False:
+ * in a way that is not known. */
+bool natives_learn(JNIEnv *jni);
+
+/* HotSpot's Method of a jmethodID, 0: it is not known how this JVM finds it. */
+uintptr_t natives_method(jmethodID method);
+
+/* A class of ours in the boot loader, by its internal name: defined, or found when an earlier copy
+ * of this library has defined it.  A local reference; NULL: this JVM does not let us. */
+jclass natives_define(JNIEnv *jni, const char *name, const unsigned char *bytes, size_t len);
 
 #endif

@@ -2,6 +2,7 @@
  * virtual threads do (tracked.h). */
 #include "agent/locks.h"
 #include "agent/natives.h"
+#include "agent/on_cause.h"
 #include "agent/on_park.h"
 #include "agent/stacks.h"
 #include "agent/threads.h"
@@ -115,33 +116,28 @@ void virtual_sleep_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bo
 void virtual_start(JNIEnv *jni, const struct tracked *t, jobject thread)
 {
     (void)t;
-    struct os_thread *self;
-    thread_id target = threads_of(jni, thread);
-    stack_id stack = stacks_of_caller(jni);
-    struct event *e = begin(jni, EV_thread_start_called, &self);
-    if (!e)
-        return;
-    e->thread_start_called.target = target;
-    e->thread_start_called.stack = stack;
-    ring_commit(self->ring, e);
+    note_start(jni, thread, stacks_of_caller, clock_mono_ns());
 }
 
 void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ns)
 {
     (void)t;
     struct os_thread *self;
-    struct park_info p = park_info(jni, thread);
-    if (!p.wanted)
+    struct park_owner owner;
+    struct park_info p = park_info(jni, thread, &owner);
+    stack_id stack = p.wanted ? stacks_of_caller(jni) : (stack_id){0};
+    struct event *e = p.wanted ? begin(jni, EV_park_enter, &self) : NULL;
+    if (!e) {
+        (*jni)->DeleteLocalRef(jni, owner.blocker);
         return;
-    stack_id stack = stacks_of_caller(jni);
-    struct event *e = begin(jni, EV_park_enter, &self);
-    if (!e)
-        return;
+    }
     e->park_enter.lock = p.lock;
     e->park_enter.owner = p.owner;
     e->park_enter.timeout_ns = ns;
     e->park_enter.stack = stack;
+    thread_id id = e->thread;
     ring_commit(self->ring, e);
+    park_ask_owner(jni, self, id, &p, &owner);
 }
 
 /* LockSupport clears Thread.parkBlocker only after this. */
@@ -161,15 +157,7 @@ void virtual_park_exit(JNIEnv *jni, const struct tracked *t, jobject thread, boo
 void virtual_unpark(JNIEnv *jni, const struct tracked *t, jobject thread)
 {
     (void)t;
-    struct os_thread *self;
-    thread_id target = threads_of(jni, thread);
-    stack_id stack = stacks_of_caller(jni);
-    struct event *e = begin(jni, EV_unpark, &self);
-    if (!e)
-        return;
-    e->unpark.target = target;
-    e->unpark.stack = stack;
-    ring_commit(self->ring, e);
+    note_unpark(jni, thread, stacks_of_caller, clock_mono_ns());
 }
 
 /* --- the rest -----------------------------------------------------------------------------------
@@ -178,17 +166,7 @@ void virtual_unpark(JNIEnv *jni, const struct tracked *t, jobject thread)
 void virtual_interrupt(JNIEnv *jni, const struct tracked *t, jobject thread)
 {
     (void)t;
-    struct os_thread *self;
-    enum event_kind in = wait_of(thread);
-    thread_id target = threads_of(jni, thread);
-    stack_id stack = stacks_of_caller(jni);
-    struct event *e = begin(jni, EV_interrupt, &self);
-    if (!e)
-        return;
-    e->interrupt.target = target;
-    e->interrupt.target_in = in;
-    e->interrupt.stack = stack;
-    ring_commit(self->ring, e);
+    note_interrupt(jni, thread, wait_of(thread), stacks_of_caller, clock_mono_ns());
 }
 
 void interrupted(JNIEnv *jni, const struct tracked *t, jobject exception)

@@ -1,7 +1,8 @@
-/* on_cause.c - what one thread does to another, and sleep: the wrappers of natives.c.
+/* on_cause.c - what one thread does to another, and sleep: most of the wrappers of natives.c.
  *
  * A cause is recorded after the call, with the time before it: what threw did not happen, and the
  * other thread is not held up by our work. */
+#include "agent/on_cause.h"
 #include "agent/locks.h"
 #include "agent/natives.h"
 #include "agent/stacks.h"
@@ -16,7 +17,7 @@ static void note_notify(JNIEnv *jni, jobject object, enum event_kind kind, uint6
 {
     struct os_thread *self = os_thread_self(jni);
     bool wanted;
-    if (!self || (*jni)->ExceptionCheck(jni)) /* IllegalMonitorStateException */
+    if (!self || now < agent.started || (*jni)->ExceptionCheck(jni)) /* not the owner */
         return;
     lock_id lock = locks_id(jni, object, &wanted);
     if (!wanted)
@@ -34,18 +35,18 @@ _Static_assert(sizeof(struct ev_notify) == sizeof(struct ev_notify_all), "writte
 
 void JNICALL on_notify(JNIEnv *jni, jobject object)
 {
-    uint64_t now = agent_on() ? clock_mono_ns() : 0;
+    uint64_t now = agent_wants(GROUP_waits) ? clock_mono_ns() : 0;
     originals.notify(jni, object);
     if (now)
-        KEEP_ERRNO(note_notify(jni, object, EV_notify, now));
+        RECORDING(note_notify(jni, object, EV_notify, now));
 }
 
 void JNICALL on_notify_all(JNIEnv *jni, jobject object)
 {
-    uint64_t now = agent_on() ? clock_mono_ns() : 0;
+    uint64_t now = agent_wants(GROUP_waits) ? clock_mono_ns() : 0;
     originals.notify_all(jni, object);
     if (now)
-        KEEP_ERRNO(note_notify(jni, object, EV_notify_all, now));
+        RECORDING(note_notify(jni, object, EV_notify_all, now));
 }
 
 /* The wait was announced (MonitorWait) but not ended (MonitorWaited): it threw, because the thread
@@ -70,34 +71,61 @@ static void end_wait_that_threw(JNIEnv *jni)
 void JNICALL on_native_wait(JNIEnv *jni, jobject object, jlong ms)
 {
     originals.wait(jni, object, ms);
-    if (agent_on())
-        KEEP_ERRNO(end_wait_that_threw(jni));
+    RECORDING(end_wait_that_threw(jni));
 }
 
-static void note_start(JNIEnv *jni, jobject thread, uint64_t now)
+/* An event about another thread, begun: its target and stack are set.  NULL: it is not recorded. */
+static struct event *begin(JNIEnv *jni, enum event_kind kind, jobject thread, stack_of stack,
+                           uint64_t now, struct os_thread **self)
 {
-    struct os_thread *self = os_thread_self(jni);
-    if (!self || (*jni)->ExceptionCheck(jni)) /* no memory for its stack */
-        return;
+    *self = os_thread_self(jni);
+    if (!*self || now < agent.started) /* begun under an earlier recording */
+        return NULL;
     thread_id target = threads_of(jni, thread);
-    stack_id stack = stacks_current(jni);
-    struct event *e = ring_begin(self->ring, EV_thread_start_called, threads_self(jni, self), now);
+    stack_id at = stack(jni);
+    struct event *e = ring_begin((*self)->ring, kind, threads_self(jni, *self), now);
     if (!e)
-        return;
-    e->thread_start_called.target = target;
-    e->thread_start_called.stack = stack;
-    ring_commit(self->ring, e);
+        return NULL;
+    e->unpark.target = target;
+    e->unpark.stack = at;
+    return e;
+}
+
+_Static_assert(sizeof(struct ev_unpark) == sizeof(struct ev_thread_start_called), "written as one");
+
+void note_start(JNIEnv *jni, jobject thread, stack_of stack, uint64_t now)
+{
+    struct os_thread *self;
+    struct event *e = begin(jni, EV_thread_start_called, thread, stack, now, &self);
+    if (e)
+        ring_commit(self->ring, e);
+}
+
+void note_unpark(JNIEnv *jni, jobject thread, stack_of stack, uint64_t now)
+{
+    struct os_thread *self;
+    struct event *e = begin(jni, EV_unpark, thread, stack, now, &self);
+    if (e)
+        ring_commit(self->ring, e);
+}
+
+void JNICALL on_unpark(JNIEnv *jni, jobject unsafe, jobject thread)
+{
+    uint64_t now = agent_wants(GROUP_parks) ? clock_mono_ns() : 0;
+    originals.unpark(jni, unsafe, thread);
+    if (now && thread)
+        RECORDING(note_unpark(jni, thread, stacks_current, now));
 }
 
 void JNICALL on_start(JNIEnv *jni, jobject thread)
 {
-    uint64_t now = agent_on() ? clock_mono_ns() : 0;
+    uint64_t now = agent_wants(GROUP_threads) ? clock_mono_ns() : 0;
     originals.start(jni, thread);
-    if (now)
-        KEEP_ERRNO(note_start(jni, thread, now));
+    if (now && !(*jni)->ExceptionCheck(jni)) /* no memory for its stack */
+        RECORDING(note_start(jni, thread, stacks_current, now));
 }
 
-enum event_kind wait_of(jthread thread)
+enum event_kind wait_of_state(jint state)
 {
     static const struct {
         jint state;
@@ -106,28 +134,33 @@ enum event_kind wait_of(jthread thread)
                  {JVMTI_THREAD_STATE_IN_OBJECT_WAIT, EV_wait_enter},
                  {JVMTI_THREAD_STATE_PARKED, EV_park_enter},
                  {JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER, EV_monitor_contended_enter}};
-    jint state = 0;
-    if ((*agent.jvmti)->GetThreadState(agent.jvmti, thread, &state) != JVMTI_ERROR_NONE)
-        return 0;
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++)
         if (state & waits[i].state)
             return waits[i].kind;
     return 0;
 }
 
-static void note_interrupt(JNIEnv *jni, jobject thread, enum event_kind in, uint64_t now)
+enum event_kind wait_of(jthread thread)
+{
+    jint state = 0;
+    if ((*agent.jvmti)->GetThreadState(agent.jvmti, thread, &state) != JVMTI_ERROR_NONE)
+        return 0;
+    return wait_of_state(state);
+}
+
+void note_interrupt(JNIEnv *jni, jobject thread, enum event_kind in, stack_of stack, uint64_t now)
 {
     struct os_thread *self = os_thread_self(jni);
-    if (!self)
+    if (!self || now < agent.started)
         return;
     thread_id target = threads_of(jni, thread);
-    stack_id stack = stacks_current(jni);
+    stack_id at = stack(jni);
     struct event *e = ring_begin(self->ring, EV_interrupt, threads_self(jni, self), now);
     if (!e)
         return;
     e->interrupt.target = target;
     e->interrupt.target_in = in;
-    e->interrupt.stack = stack;
+    e->interrupt.stack = at;
     ring_commit(self->ring, e);
 }
 
@@ -146,15 +179,23 @@ static bool is_carrier(JNIEnv *jni, jobject thread)
     return yes;
 }
 
+static void before_interrupt(JNIEnv *jni, jobject thread, enum event_kind *in, uint64_t *now)
+{
+    if (is_carrier(jni, thread))
+        return;
+    *now = clock_mono_ns();
+    *in = wait_of(thread);
+}
+
 void JNICALL on_interrupt(JNIEnv *jni, jobject thread)
 {
-    uint64_t now = agent_on() && !is_carrier(jni, thread) ? clock_mono_ns() : 0;
+    uint64_t now = 0;
     enum event_kind in = 0;
-    if (now)
-        KEEP_ERRNO(in = wait_of(thread));
+    if (agent_wants(GROUP_interrupts))
+        RECORDING(before_interrupt(jni, thread, &in, &now));
     originals.interrupt(jni, thread);
     if (now)
-        KEEP_ERRNO(note_interrupt(jni, thread, in, now));
+        RECORDING(note_interrupt(jni, thread, in, stacks_current, now));
 }
 
 /* --- sleep --------------------------------------------------------------------------------------
@@ -193,20 +234,20 @@ static void sleep_exit(JNIEnv *jni)
 
 void JNICALL on_sleep_ms(JNIEnv *jni, jclass c, jlong ms)
 {
-    bool on = agent_on() && ms >= 0;
+    bool on = agent_wants(GROUP_sleeps) && ms >= 0;
     if (on)
-        KEEP_ERRNO(sleep_enter(jni, ms > INT64_MAX / MS_NS ? INT64_MAX : ms * MS_NS));
+        RECORDING(sleep_enter(jni, ms > INT64_MAX / MS_NS ? INT64_MAX : ms * MS_NS));
     originals.sleep_ms(jni, c, ms);
     if (on)
-        KEEP_ERRNO(sleep_exit(jni));
+        RECORDING(sleep_exit(jni));
 }
 
 void JNICALL on_sleep_ns(JNIEnv *jni, jclass c, jlong ns)
 {
-    bool on = agent_on() && ns >= 0;
+    bool on = agent_wants(GROUP_sleeps) && ns >= 0;
     if (on)
-        KEEP_ERRNO(sleep_enter(jni, ns));
+        RECORDING(sleep_enter(jni, ns));
     originals.sleep_ns(jni, c, ns);
     if (on)
-        KEEP_ERRNO(sleep_exit(jni));
+        RECORDING(sleep_exit(jni));
 }

@@ -1,26 +1,131 @@
 /* on_gc.c - collector pauses.  These callbacks run on the VM thread at a safepoint: no JNI, no
- * JVMTI. */
+ * JVMTI, and but for the ring (the thread's first event, one that is full) no lock, no allocation,
+ * no system call. */
+#include "agent/on_gc.h"
+
+#include "agent/gc_names.h"
 #include "agent/threads.h"
 #include "base/clock.h"
+#include "base/guarded.h"
+#include "base/log.h"
+#include "hotspot/gc_counters.h"
+#include "hotspot/heap_use.h"
 
-static void put(enum event_kind kind)
+#include <stdatomic.h>
+#include <string.h>
+
+/* When the counters have the cause of the collection that pauses. */
+enum cause_is { CAUSE_NOW, CAUSE_NOW_OR_LAST, CAUSE_UNKNOWN };
+
+/* Set up before the events are enabled; then only the VM thread's. */
+static struct {
+    struct heap_use heap;
+    struct gc_counters counters;
+    enum cause_is cause_is;
+    uint64_t began;              /* the pause that goes on */
+    _Atomic uint64_t last_pause; /* when the last one began; 0: none has been seen */
+} gc;
+
+static bool heap_is(const char *collector)
+{
+    return gc.heap.collector && strcmp(gc.heap.collector, collector) == 0;
+}
+
+/* Serial and Parallel of 17 have put the cause away when JVMTI tells of the end; their collections
+ * are pauses, so it is this one's.  Young and old collections of the generational ZGC overlap, and
+ * there is one counter for the cause of both. */
+static enum cause_is find_cause_is(void)
+{
+    for (size_t i = 0; i < GC_COUNTERS; i++)
+        if (strstr(gc.counters.kinds[i].name, "ZGC minor"))
+            return CAUSE_UNKNOWN;
+    return heap_is("Serial") || heap_is("Parallel") ? CAUSE_NOW_OR_LAST : CAUSE_NOW;
+}
+
+void gc_init(void)
+{
+    struct err err;
+    gc_names_reset();
+    memset(&gc, 0, sizeof gc);
+    /* -Xcheck:jni would print that another handler stands before the JVM's own. */
+    if (vmstructs_flag(agent.vmstructs, "CheckJNICalls", false))
+        return;
+    if (guarded_open(&err) < 0) {
+        log_line("%s; of collections only the times are recorded", err.msg);
+        return;
+    }
+    heap_use_open(&gc.heap, agent.vmstructs);
+    gc_counters_open(&gc.counters, agent.vmstructs);
+    gc.cause_is = find_cause_is();
+    gc_counters_kind(&gc.counters);
+}
+
+bool gc_has_cycles(void)
+{
+    return gc.heap.concurrent && gc_last_pause() != 0;
+}
+
+uint64_t gc_last_pause(void)
+{
+    /* relaxed: a number, which nothing else goes with */
+    return atomic_load_explicit(&gc.last_pause, memory_order_relaxed);
+}
+
+static gc_name_id cause(void)
+{
+    char text[GC_TEXT];
+    if (gc.cause_is == CAUSE_UNKNOWN)
+        return (gc_name_id){0};
+    if (gc_counters_cause(&gc.counters, text) ||
+        (gc.cause_is == CAUSE_NOW_OR_LAST && gc_counters_last_cause(&gc.counters, text)))
+        return gc_names_id(text);
+    return (gc_name_id){0};
+}
+
+/* Shenandoah's counters go by the names of another collector's. */
+static gc_name_id collector(void)
+{
+    int kind = gc_counters_kind(&gc.counters);
+    if (kind >= 0 && !heap_is("Shenandoah"))
+        return gc_names_id(gc.counters.kinds[kind].name);
+    return gc.heap.collector ? gc_names_id(gc.heap.collector) : (gc_name_id){0};
+}
+
+static void put_start(void)
 {
     struct os_thread *self = os_thread_self(NULL);
-    struct event *e = self ? ring_begin(self->ring, kind, self->id, clock_mono_ns()) : NULL;
-    if (e)
-        ring_commit(self->ring, e);
+    gc.began = clock_mono_ns();
+    struct event *e = self ? ring_begin(self->ring, EV_gc_start, self->id, gc.began) : NULL;
+    if (!e)
+        return;
+    e->gc_start.used = heap_use_used(&gc.heap);
+    ring_commit(self->ring, e);
+}
+
+static void put_finish(void)
+{
+    uint64_t now = clock_mono_ns();
+    struct os_thread *self = os_thread_self(NULL);
+    struct event *e = self ? ring_begin(self->ring, EV_gc_finish, self->id, now) : NULL;
+    atomic_store_explicit(&gc.last_pause, gc.began, memory_order_relaxed);
+    gc_name_id whose = collector(); /* even if the event is lost: the next pause needs it */
+    if (!e)
+        return;
+    e->gc_finish.collector = whose;
+    e->gc_finish.cause = cause();
+    e->gc_finish.used = heap_use_used(&gc.heap);
+    e->gc_finish.committed = heap_use_committed(&gc.heap);
+    ring_commit(self->ring, e);
 }
 
 void JNICALL on_gc_start(jvmtiEnv *jvmti)
 {
     (void)jvmti;
-    if (agent_on())
-        KEEP_ERRNO(put(EV_gc_start));
+    RECORDING(put_start());
 }
 
 void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 {
     (void)jvmti;
-    if (agent_on())
-        KEEP_ERRNO(put(EV_gc_finish));
+    RECORDING(put_finish());
 }

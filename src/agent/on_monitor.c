@@ -3,16 +3,22 @@
  * Enter does the work (owner, lock id, stack): its thread is about to block anyway.  Entered and
  * Waited take the time and little else, because their thread holds the user's lock. */
 #include "agent/locks.h"
+#include "agent/owner_stacks.h"
 #include "agent/stacks.h"
 #include "agent/threads.h"
 #include "base/clock.h"
 
-static thread_id owner_of_pending(struct os_thread *self, jobject object, bool *gone)
+/* A local reference is the address of the place where the JVM keeps the object's address; the two
+ * low bits mark other kinds of reference. */
+static const uintptr_t *oop_of(jobject object)
 {
-    /* A local reference is the address of the place where the JVM keeps the object's address; the
-     * two low bits mark other kinds of reference. */
-    const uintptr_t *oop = (const uintptr_t *)((uintptr_t)object & ~(uintptr_t)3);
-    struct owner o = owner_find(agent.table, self->java_thread, oop);
+    return (const uintptr_t *)((uintptr_t)object & ~(uintptr_t)3);
+}
+
+static thread_id owner_of_pending(struct os_thread *self, jobject object, bool *gone,
+                                  struct owner_place *place)
+{
+    struct owner o = owner_find(agent.table, self->java_thread, oop_of(object), place);
     *gone = o.gone;
     return o.id ? (thread_id){o.id} : threads_by_tid(o.java_tid);
 }
@@ -20,10 +26,12 @@ static thread_id owner_of_pending(struct os_thread *self, jobject object, bool *
 static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_t now)
 {
     struct os_thread *self = os_thread_self(jni);
-    bool wanted, gone;
+    bool wanted, gone, ask = owner_stacks_due();
+    struct owner_place place;
     if (!self)
         return;
-    thread_id owner = owner_of_pending(self, object, &gone); /* first: it may change any moment */
+    /* first: it may change any moment */
+    thread_id owner = owner_of_pending(self, object, &gone, ask ? &place : NULL);
     lock_id lock = locks_id(jni, object, &wanted);
     if (!wanted)
         return;
@@ -39,6 +47,10 @@ static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_
     e->monitor_contended_enter.stack = stack;
     e->monitor_contended_enter.owner_gone = gone;
     ring_commit(self->ring, e);
+    if (ask && owner.v && place.java_thread) {
+        const struct owner_stack_job job = {self, id, owner, lock, &place};
+        owner_stacks_take_monitor(&job, oop_of(object));
+    }
 }
 
 /* The lock of the wait that ends now.  A platform thread remembers it from the wait's begin, which
@@ -121,28 +133,24 @@ static void wait_exit(JNIEnv *jni, jthread thread, jobject object, bool timed_ou
 void JNICALL on_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
 {
     (void)jvmti;
-    if (agent_on())
-        KEEP_ERRNO(contended_enter(jni, thread, object, clock_mono_ns()));
+    RECORDING(contended_enter(jni, thread, object, clock_mono_ns()));
 }
 
 void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
 {
     (void)jvmti;
-    if (agent_on())
-        KEEP_ERRNO(contended_entered(jni, thread, object, clock_mono_ns()));
+    RECORDING(contended_entered(jni, thread, object, clock_mono_ns()));
 }
 
 void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jlong timeout)
 {
     (void)jvmti;
-    if (agent_on())
-        KEEP_ERRNO(wait_enter(jni, thread, object, timeout, clock_mono_ns()));
+    RECORDING(wait_enter(jni, thread, object, timeout, clock_mono_ns()));
 }
 
 void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                        jboolean timed_out)
 {
     (void)jvmti;
-    if (agent_on())
-        KEEP_ERRNO(wait_exit(jni, thread, object, timed_out, clock_mono_ns()));
+    RECORDING(wait_exit(jni, thread, object, timed_out, clock_mono_ns()));
 }

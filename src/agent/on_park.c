@@ -1,4 +1,4 @@
-/* on_park.c - LockSupport.park and unpark of platform threads: the wrappers of natives.c.
+/* on_park.c - LockSupport.park of platform threads: its wrapper of natives.c.
  *
  * What a thread waits for is what it says itself, Thread.parkBlocker; when that is a lock of
  * java.util.concurrent with an owner (AbstractOwnableSynchronizer), the owner is what the lock
@@ -20,6 +20,8 @@ static struct {
 
 void park_init(JNIEnv *jni)
 {
+    if (fields.blocker)
+        return; /* by an earlier recording */
     jclass thread = (*jni)->FindClass(jni, "java/lang/Thread");
     if (thread)
         fields.blocker = (*jni)->GetFieldID(jni, thread, "parkBlocker", "Ljava/lang/Object;");
@@ -38,17 +40,22 @@ void park_init(JNIEnv *jni)
     (*jni)->DeleteLocalRef(jni, ownable);
 }
 
-static thread_id owner_of(JNIEnv *jni, jobject blocker)
+/* `ask`, when there is one: the field is looked at before JNI says whose it is, and again after. */
+static thread_id owner_of(JNIEnv *jni, jobject blocker, struct park_owner *ask)
 {
     if (!fields.ownable || !(*jni)->IsInstanceOf(jni, blocker, fields.ownable))
         return (thread_id){0};
+    bool look = ask && ownable_look(blocker, &ask->lock);
     jobject owner = (*jni)->GetObjectField(jni, blocker, fields.owner);
     thread_id id = owner ? threads_of(jni, owner) : (thread_id){0};
+    if (look && id.v && ownable_is_same(&ask->lock) &&
+        owner_locate(agent.table, threads_java_tid(jni, owner), &ask->place))
+        ask->blocker = blocker;
     (*jni)->DeleteLocalRef(jni, owner);
     return id;
 }
 
-static struct park_info look(JNIEnv *jni, jthread thread, bool with_owner)
+static struct park_info look(JNIEnv *jni, jthread thread, bool with_owner, struct park_owner *ask)
 {
     struct park_info p = {.wanted = true};
     jobject blocker = fields.blocker ? (*jni)->GetObjectField(jni, thread, fields.blocker) : NULL;
@@ -56,19 +63,32 @@ static struct park_info look(JNIEnv *jni, jthread thread, bool with_owner)
         return p;
     p.lock = locks_id(jni, blocker, &p.wanted);
     if (p.wanted && with_owner)
-        p.owner = owner_of(jni, blocker);
-    (*jni)->DeleteLocalRef(jni, blocker);
+        p.owner = owner_of(jni, blocker, ask);
+    if (!ask || !ask->blocker)
+        (*jni)->DeleteLocalRef(jni, blocker);
     return p;
 }
 
-struct park_info park_info(JNIEnv *jni, jthread thread)
+struct park_info park_info(JNIEnv *jni, jthread thread, struct park_owner *owner)
 {
-    return look(jni, thread, true);
+    if (owner)
+        owner->blocker = NULL;
+    return look(jni, thread, true, owner && owner_stacks_due() ? owner : NULL);
 }
 
 struct park_info park_lock(JNIEnv *jni, jthread thread)
 {
-    return look(jni, thread, false);
+    return look(jni, thread, false, NULL);
+}
+
+void park_ask_owner(JNIEnv *jni, struct os_thread *self, thread_id id, const struct park_info *p,
+                    const struct park_owner *owner)
+{
+    if (!owner->blocker)
+        return;
+    const struct owner_stack_job job = {self, id, p->owner, p->lock, &owner->place};
+    owner_stacks_take_ownable(&job, &owner->lock);
+    (*jni)->DeleteLocalRef(jni, owner->blocker);
 }
 
 static int64_t timeout_ns(bool absolute, int64_t time)
@@ -81,6 +101,21 @@ static int64_t timeout_ns(bool absolute, int64_t time)
     return time - now > INT64_MAX / MS_NS ? INT64_MAX : (time - now) * MS_NS;
 }
 
+static bool put_enter(struct os_thread *self, thread_id id, const struct park_info *p,
+                      int64_t timeout, stack_id stack, uint64_t now)
+{
+    threads_note_wait(self, EV_park_enter, p->lock, now);
+    struct event *e = ring_begin(self->ring, EV_park_enter, id, now);
+    if (!e)
+        return false;
+    e->park_enter.lock = p->lock;
+    e->park_enter.owner = p->owner;
+    e->park_enter.timeout_ns = timeout;
+    e->park_enter.stack = stack;
+    ring_commit(self->ring, e);
+    return true;
+}
+
 static void park_enter(JNIEnv *jni, int64_t timeout)
 {
     struct os_thread *self = os_thread_self(jni);
@@ -91,21 +126,14 @@ static void park_enter(JNIEnv *jni, int64_t timeout)
     thread_id id = threads_current(jni, thread, self);
     /* A virtual thread that parks its carrier has said so in VirtualThread.park. */
     struct park_info p = {.wanted = false};
+    struct park_owner owner = {.blocker = NULL};
     if (id.v == self->id.v)
-        p = park_info(jni, thread);
+        p = park_info(jni, thread, &owner);
     (*jni)->DeleteLocalRef(jni, thread);
-    if (!p.wanted)
-        return;
-    stack_id stack = stacks_current(jni);
-    threads_note_wait(self, EV_park_enter, p.lock, now);
-    struct event *e = ring_begin(self->ring, EV_park_enter, id, now);
-    if (!e)
-        return;
-    e->park_enter.lock = p.lock;
-    e->park_enter.owner = p.owner;
-    e->park_enter.timeout_ns = timeout;
-    e->park_enter.stack = stack;
-    ring_commit(self->ring, e);
+    if (p.wanted && put_enter(self, id, &p, timeout, stacks_current(jni), now))
+        park_ask_owner(jni, self, id, &p, &owner);
+    else
+        (*jni)->DeleteLocalRef(jni, owner.blocker);
 }
 
 static void park_exit(JNIEnv *jni)
@@ -126,33 +154,10 @@ static void park_exit(JNIEnv *jni)
 
 void JNICALL on_park(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong time)
 {
-    bool on = agent_on();
+    bool on = agent_wants(GROUP_parks);
     if (on)
-        KEEP_ERRNO(park_enter(jni, timeout_ns(absolute, time)));
+        RECORDING(park_enter(jni, timeout_ns(absolute, time)));
     originals.park(jni, unsafe, absolute, time);
     if (on)
-        KEEP_ERRNO(park_exit(jni));
-}
-
-static void note_unpark(JNIEnv *jni, jobject thread, uint64_t now)
-{
-    struct os_thread *self = os_thread_self(jni);
-    if (!self)
-        return;
-    thread_id target = threads_of(jni, thread);
-    stack_id stack = stacks_current(jni);
-    struct event *e = ring_begin(self->ring, EV_unpark, threads_self(jni, self), now);
-    if (!e)
-        return;
-    e->unpark.target = target;
-    e->unpark.stack = stack;
-    ring_commit(self->ring, e);
-}
-
-void JNICALL on_unpark(JNIEnv *jni, jobject unsafe, jobject thread)
-{
-    uint64_t now = agent_on() ? clock_mono_ns() : 0;
-    originals.unpark(jni, unsafe, thread);
-    if (now && thread)
-        KEEP_ERRNO(note_unpark(jni, thread, now));
+        RECORDING(park_exit(jni));
 }

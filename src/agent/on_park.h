@@ -2,7 +2,7 @@
 #ifndef ORCA_AGENT_ON_PARK_H
 #define ORCA_AGENT_ON_PARK_H
 
-#include "agent/agent.h"
+#include "agent/owner_stacks.h"
 
 struct park_info {
     lock_id lock;    /* of Thread.parkBlocker; 0: the thread does not say */
@@ -13,8 +13,20 @@ struct park_info {
 /* Look up the fields.  Where a JDK has them not, blockers and owners are unknown. */
 void park_init(JNIEnv *jni);
 
-/* thread: the current one.  No exception may be pending.  park_lock: without the owner. */
-struct park_info park_info(JNIEnv *jni, jthread thread);
+/* Whom to ask what it executes; blocker: a local reference to be released, NULL: nobody. */
+struct park_owner {
+    jobject blocker;
+    struct ownable lock;
+    struct owner_place place;
+};
+
+/* thread: the current one.  No exception may be pending.  owner (NULL: not asked for): filled in
+ * when its stack is due.  park_lock: without the owner. */
+struct park_info park_info(JNIEnv *jni, jthread thread, struct park_owner *owner);
 struct park_info park_lock(JNIEnv *jni, jthread thread);
+
+/* Ask it, when the park's beginning is recorded; releases the reference. */
+void park_ask_owner(JNIEnv *jni, struct os_thread *self, thread_id id, const struct park_info *p,
+                    const struct park_owner *owner);
 
 #endif

@@ -11,29 +11,30 @@
 void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jvmti;
-    if (agent_on())
-        KEEP_ERRNO(threads_started(jni, thread));
+    RECORDING(threads_started(jni, thread));
 }
 
 void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jvmti;
-    if (agent.rec) /* on or off: the thread's JavaThread must not be looked at any more */
-        KEEP_ERRNO(threads_ended(jni, thread));
+    int saved = errno;
+    if (!guard_enter())
+        return;
+    threads_ended(jni, thread); /* on or off: its JavaThread must not be looked at any more */
+    guard_leave();
+    errno = saved;
 }
 
 void JNICALL on_virtual_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jvmti;
-    if (agent_on())
-        KEEP_ERRNO(threads_virtual_started(jni, thread));
+    RECORDING(threads_virtual_started(jni, thread));
 }
 
 void JNICALL on_virtual_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jvmti;
-    if (agent_on())
-        KEEP_ERRNO(threads_virtual_ended(jni, thread));
+    RECORDING(threads_virtual_ended(jni, thread));
 }
 
 /* --- mount and unmount: extension events of HotSpot's JVMTI (JDK 21 and later) ------------------
@@ -66,25 +67,24 @@ static void put_unmount(JNIEnv *jni, jthread thread)
 static void JNICALL on_mount(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, ...)
 {
     (void)jvmti;
-    if (agent_on())
-        KEEP_ERRNO(put_mount(jni, thread));
+    RECORDING(put_mount(jni, thread));
 }
 
 static void JNICALL on_unmount(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, ...)
 {
     (void)jvmti;
-    if (agent_on())
-        KEEP_ERRNO(put_unmount(jni, thread));
+    RECORDING(put_unmount(jni, thread));
 }
 
 /* Setting the callback does not enable the event, whatever the specification says of extension
  * events (JDK 21 to 25). */
-static bool watch(const jvmtiExtensionEventInfo *e, jvmtiExtensionEvent callback)
+static bool watch(const jvmtiExtensionEventInfo *e, jvmtiExtensionEvent callback, bool on)
 {
     jvmtiEnv *ti = agent.jvmti;
     return (*ti)->SetExtensionEventCallback(ti, e->extension_event_index, callback) ==
                JVMTI_ERROR_NONE &&
-           (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)e->extension_event_index,
+           (*ti)->SetEventNotificationMode(ti, on ? JVMTI_ENABLE : JVMTI_DISABLE,
+                                           (jvmtiEvent)e->extension_event_index,
                                            NULL) == JVMTI_ERROR_NONE;
 }
 
@@ -97,7 +97,7 @@ static void free_event(jvmtiExtensionEventInfo *e)
     jvmti_free(e->short_description);
 }
 
-void mounts_enable(void)
+void mounts_switch(bool on)
 {
     jint n = 0;
     jvmtiExtensionEventInfo *all = NULL;
@@ -105,9 +105,9 @@ void mounts_enable(void)
     (*agent.jvmti)->GetExtensionEvents(agent.jvmti, &n, &all);
     for (jint i = 0; i < n; i++) {
         if (strcmp(all[i].id, "com.sun.hotspot.events.VirtualThreadMount") == 0)
-            watched += watch(&all[i], (jvmtiExtensionEvent)on_mount);
+            watched += watch(&all[i], (jvmtiExtensionEvent)on_mount, on);
         else if (strcmp(all[i].id, "com.sun.hotspot.events.VirtualThreadUnmount") == 0)
-            watched += watch(&all[i], (jvmtiExtensionEvent)on_unmount);
+            watched += watch(&all[i], (jvmtiExtensionEvent)on_unmount, on);
         free_event(&all[i]);
     }
     jvmti_free(all);

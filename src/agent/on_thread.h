@@ -2,8 +2,10 @@
 #ifndef ORCA_AGENT_ON_THREAD_H
 #define ORCA_AGENT_ON_THREAD_H
 
-/* Ask for mount and unmount of virtual threads, in VMInit or later.  Where the JVM has no such
- * events: one line on stderr. */
-void mounts_enable(void);
+#include <stdbool.h>
+
+/* Ask for mount and unmount of virtual threads, or no longer, in VMInit or later.  Where the JVM
+ * has no such events: one line on stderr. */
+void mounts_switch(bool on);
 
 #endif

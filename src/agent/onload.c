@@ -2,14 +2,17 @@
  *
  * Whatever is wrong costs one line on stderr; the JVM starts all the same, unprofiled. */
 #include "agent/agent.h"
+#include "agent/control.h"
 #include "agent/jvmti21.h"
 #include "agent/probes.h"
+#include "agent/tracked.h"
+#include "agent/user_methods.h"
 #include "base/log.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct agent agent;
 
@@ -55,7 +58,7 @@ static int check_jvm(struct err *err)
     agent.java_version = atoi(strncmp(version, "1.", 2) == 0 ? version + 2 : version);
     const void *inside;
     memcpy(&inside, &(*agent.vm)->GetEnv, sizeof inside);
-    int rc = vmstructs_open(&agent.vmstructs, inside, err);
+    int rc = agent.vmstructs ? 0 : vmstructs_open(&agent.vmstructs, inside, err);
     if (rc < 0)
         return err_prefix(err, rc, "%s %s: Orca needs a HotSpot JVM, 17 or later",
                           name[0] ? name : "this JVM", version);
@@ -65,20 +68,40 @@ static int check_jvm(struct err *err)
     return 0;
 }
 
-/* Another copy of Orca, from another file, has its own state: an environment variable with this
- * process's pid tells of it (JVMTI cannot add a system property; a child JVM has another pid). */
+/* Another copy of Orca, from another file, has its own state; this word tells it whether this one
+ * is in use.  (An environment variable would: but setenv in a running JVM is not safe.) */
+__attribute__((visibility("default"))) volatile int orca_agent_active;
+
+struct search {
+    const char *own; /* this library's file */
+    char found[1024];
+};
+
+static int look_at_library(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct search *s = arg;
+    (void)size;
+    if (!info->dlpi_name || !*info->dlpi_name || strcmp(info->dlpi_name, s->own) == 0)
+        return 0;
+    void *lib = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    volatile int *active = lib ? dlsym(lib, "orca_agent_active") : NULL;
+    if (active && active != &orca_agent_active && *active)
+        snprintf(s->found, sizeof s->found, "%s", info->dlpi_name);
+    if (lib)
+        dlclose(lib);
+    return s->found[0] != 0;
+}
+
 static int check_alone(struct err *err)
 {
-    char mark[1100];
     Dl_info self;
-    const char *path = dladdr((void *)&agent, &self) && self.dli_fname ? self.dli_fname : "?";
-    const char *other = getenv("ORCA_AGENT_LOADED");
-    int n = snprintf(mark, sizeof mark, "%d ", (int)getpid());
-    if (other && strncmp(other, mark, (size_t)n) == 0)
+    struct search s = {.own = "?"};
+    if (dladdr((void *)&agent, &self) && self.dli_fname)
+        s.own = self.dli_fname;
+    dl_iterate_phdr(look_at_library, &s);
+    if (s.found[0])
         return err_set(err, -EALREADY,
-                       "the agent is already loaded (%s): this second one is ignored", other + n);
-    snprintf(mark + n, sizeof mark - (size_t)n, "%s", path);
-    setenv("ORCA_AGENT_LOADED", mark, 1);
+                       "the agent is already loaded (%s): this second one is ignored", s.found);
     return 0;
 }
 
@@ -90,14 +113,17 @@ static int add_capabilities(struct err *err)
     jvmtiCapabilities want, have;
     memset(&want, 0, sizeof want);
     memset(&have, 0, sizeof have);
-    (*agent.jvmti)->GetPotentialCapabilities(agent.jvmti, &have);
+    if ((*agent.jvmti)->GetPotentialCapabilities(agent.jvmti, &have) != JVMTI_ERROR_NONE)
+        return err_set(err, -ENOTSUP, "the JVM does not tell its capabilities");
     want.can_tag_objects = 1;
     want.can_generate_monitor_events = 1;
     want.can_get_line_numbers = 1;
     want.can_get_source_file_name = 1;
     want.can_get_bytecodes = 1;
+    want.can_get_constant_pool = have.can_get_constant_pool; /* which classes call what */
+    want.can_get_monitor_info = have.can_get_monitor_info;   /* for orca query */
     probes_want(&want);
-    want.can_generate_garbage_collection_events = agent.settings.groups[GROUP_gc];
+    want.can_generate_garbage_collection_events = 1;
     agent.virtual_threads = agent.java_version >= 21 && capability_has_virtual_threads(&have);
     if (agent.virtual_threads)
         capability_add_virtual_threads(&want);
@@ -107,7 +133,7 @@ static int add_capabilities(struct err *err)
                                            jvmti_error_name(e));
 }
 
-static int set_callbacks(struct err *err)
+static int set_callbacks(bool live, struct err *err)
 {
     union callback_table t;
     memset(&t, 0, sizeof t);
@@ -122,11 +148,12 @@ static int set_callbacks(struct err *err)
     t.named.GarbageCollectionStart = on_gc_start;
     t.named.GarbageCollectionFinish = on_gc_finish;
     t.named.ClassFileLoadHook = on_class_file;
+    t.named.ClassPrepare = on_class_prepare;
     callback_set(&t, EVENT_VIRTUAL_THREAD_START, (void (*)(void))on_virtual_thread_start);
     callback_set(&t, EVENT_VIRTUAL_THREAD_END, (void (*)(void))on_virtual_thread_end);
     jvmtiEnv *ti = agent.jvmti;
     jvmtiError e = (*ti)->SetEventCallbacks(ti, &t.named, sizeof t);
-    if (e == JVMTI_ERROR_NONE)
+    if (e == JVMTI_ERROR_NONE && !live)
         e = (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
     if (e == JVMTI_ERROR_NONE)
         e = (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL);
@@ -148,39 +175,84 @@ static bool spec2_name(void)
     return strncmp(slash ? slash + 1 : self.dli_fname, "libOrcaAgent", 12) == 0;
 }
 
-static int load(JavaVM *vm, const char *options, struct err *err)
+static bool in_use; /* the environment: events of it may be under way */
+
+static int load(const char *options, bool live, struct err *err)
 {
+    JavaVM *vm = agent.vm;
     TRY(settings_parse(&agent.settings, options, spec2_name(), err));
-    agent.vm = vm;
-    if ((*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_11) != JNI_OK)
+    TRY(tracked_read(agent.settings.methods, err));
+    if (!agent.jvmti && (*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_11) != JNI_OK)
         return err_set(err, -ENOTSUP, "this JVM has no JVMTI 11: Orca needs Java 17 or later");
     TRY(check_jvm(err));
     TRY(check_alone(err));
     TRY(add_capabilities(err));
-    return set_callbacks(err);
+    agent.attached = live;
+    in_use = true;
+    return set_callbacks(live, err);
+}
+
+int agent_load(JavaVM *vm, const char *options, bool live, struct err *err)
+{
+    agent.vm = vm;
+    int rc = load(options, live, err);
+    if (rc < 0)
+        agent_unload();
+    else
+        orca_agent_active = 1;
+    return rc;
+}
+
+/* The environment stays, with nothing enabled, for the next recording: HotSpot frees parts of a
+ * disposed one while threads that start and end still look at them (17 crashes within seconds of
+ * attaching and detaching under such a load). */
+static void silence(void)
+{
+    enum { FIRST_EXTENSION = 40 }; /* HotSpot numbers its own events below JVMTI's */
+    for (int event = FIRST_EXTENSION; agent.jvmti && event <= EVENT_VIRTUAL_THREAD_END; event++)
+        (*agent.jvmti)
+            ->SetEventNotificationMode(agent.jvmti, JVMTI_DISABLE, (jvmtiEvent)event, NULL);
+}
+
+void agent_unload(void)
+{
+    if (in_use) {
+        silence();
+    } else if (agent.jvmti) { /* nobody has seen it yet */
+        (*agent.jvmti)->DisposeEnvironment(agent.jvmti);
+        agent.jvmti = NULL;
+    }
+    tracked_forget();
+    free(agent.settings.text);
+    agent.settings = (struct settings){.text = NULL};
+    orca_agent_active = 0;
 }
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
     (void)reserved;
     struct err err = {""};
-    if (agent.loaded) {
+    if (orca_agent_active)
         log_line("the agent is already loaded: a second -agentpath is ignored");
-        return JNI_OK;
-    }
-    agent.loaded = true;
-    if (load(vm, options, &err) < 0)
+    else if (agent_load(vm, options, false, &err) < 0)
         log_line("%s; the program runs without recording", err.msg);
     return JNI_OK; /* anything else would stop the JVM */
 }
 
+/* "control": only the control socket, over which orca attach says the rest and gets its answer.
+ * Options: as -agentpath's, for those who load the agent by other means. */
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
-    (void)vm;
-    (void)options;
     (void)reserved;
-    log_line("this version records only from the JVM's start: use orca record, or -agentpath");
-    return JNI_OK;
+    struct err err = {""};
+    int saved = errno;
+    int rc = control_start(vm, &err);
+    if (rc == 0 && !(options && strcmp(options, "control") == 0))
+        rc = control_attach(vm, options, &err);
+    if (rc < 0)
+        log_line("%s", err.msg);
+    errno = saved;
+    return rc < 0 ? JNI_ERR : JNI_OK;
 }
 
 JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)

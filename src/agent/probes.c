@@ -1,6 +1,11 @@
 #include "agent/probes.h"
 
+#include "agent/alloc_probes.h"
+#include "agent/holds.h"
+#include "agent/natives.h"
+#include "agent/stacks.h"
 #include "agent/tracked.h"
+#include "agent/user_methods.h"
 #include "base/embed.h"
 #include "base/log.h"
 #include "base/util.h"
@@ -8,12 +13,19 @@
 
 #include <string.h>
 
-EMBED(orca_probe_Probe);
+EMBED(java_lang_OrcaProbe);
 
-#define PROBE "orca/probe/Probe"
-enum { CLASSES_MAX = 64, REFERENCES = 4096 };
+#define PROBE "java/lang/OrcaProbe"
+enum { CLASSES_MAX = 128, REFERENCES = 4096, USER_ROWS_MAX = 64, ROWS_MAX = 256 };
 
 static _Atomic bool hooking; /* the probe's natives are there */
+
+static _Atomic bool holding; /* OrcaHolds is there, and its group on */
+
+static _Atomic bool counting; /* OrcaHeap is there, and tells of every object */
+
+/* Rows of Orca's own whose class carries probes, perhaps of an earlier choice of groups. */
+static _Atomic bool rewritten[ROWS_MAX];
 
 void probes_want(jvmtiCapabilities *want)
 {
@@ -21,32 +33,52 @@ void probes_want(jvmtiCapabilities *want)
     want->can_retransform_any_class = 1;
 }
 
-/* Whether methods of this class are tracked; `len`: of the name in internal form. */
-static bool is_tracked_class(const char *name, size_t len)
+static bool is_of_class(const struct tracked *t, const char *name, size_t len)
+{
+    return !t->user && strncmp(t->class, name, len) == 0 && !t->class[len];
+}
+
+/* Whether we track methods of this class (`len`: of the name in internal form); `old`: or did until
+ * now. */
+static bool is_tracked_class(const char *name, size_t len, bool old)
 {
     for (size_t i = 0; i < n_tracked; i++)
-        if (strncmp(tracked[i].class, name, len) == 0 && !tracked[i].class[len] &&
-            tracked_applies(&tracked[i]))
+        if (is_of_class(&tracked[i], name, len) &&
+            (tracked_applies(&tracked[i]) || (old && i < ROWS_MAX && rewritten[i])))
             return true;
     return false;
+}
+
+static void note_rewritten(const char *name, bool is)
+{
+    for (size_t i = 0; i < n_tracked && i < ROWS_MAX; i++)
+        if (is_of_class(&tracked[i], name, strlen(name)))
+            rewritten[i] = is;
 }
 
 /* --- one class ----------------------------------------------------------------------------------
  */
 
 struct rewrite {
-    const char *class;
+    const char *class; /* NULL: none of Orca's own rows */
+    const char *holds; /* the class, when its locks are looked at */
+    const char *alloc; /* when its allocations are */
+    bool boot;
+    struct user_hit hits[USER_ROWS_MAX];
+    size_t n_hits;
     struct cf_edit edits[CF_MAX_EDITS];
 };
+
+enum { EDITS_OF_ROW = 3 }; /* at most */
 
 static struct cf_probe probe(size_t row, const char *name, const char *signature)
 {
     const struct tracked *t = &tracked[row];
     struct cf_probe p = {.cls = PROBE, .name = name, .desc = signature, .n_args = 2};
-    p.args[0] = (struct cf_arg){CF_ARG_INT, (int32_t)row};
-    p.args[1] = t->object == OBJECT_NONE   ? (struct cf_arg){CF_ARG_NULL, 0}
-                : t->object == OBJECT_THIS ? (struct cf_arg){CF_ARG_THIS, 0}
-                                           : (struct cf_arg){CF_ARG_PARAM, t->object};
+    p.args[0] = (struct cf_arg){CF_ARG_INT, tracked_number(row)};
+    p.args[1] = t->object == CALL_NO_OBJECT ? (struct cf_arg){CF_ARG_NULL, 0}
+                : t->object == CALL_THIS    ? (struct cf_arg){CF_ARG_THIS, 0}
+                                            : (struct cf_arg){CF_ARG_PARAM, t->object};
     return p;
 }
 
@@ -70,31 +102,86 @@ static uint32_t blocking_edits(size_t row, struct cf_edit *e)
     return 3;
 }
 
+/* `this` of a constructor is an object only at its end. */
+static enum cf_point call_point(const struct tracked *t)
+{
+    bool ctor = t->object == CALL_THIS && strcmp(t->name, "<init>") == 0;
+    return ctor ? CF_AT_RETURN : CF_AT_ENTRY;
+}
+
+static struct cf_arg arg_int(int32_t value)
+{
+    return (struct cf_arg){CF_ARG_INT, value};
+}
+
+/* The same, with the object that the method is called on. */
+static uint32_t filtered_edits(size_t row, struct cf_edit *e)
+{
+    const struct tracked *t = &tracked[row];
+    uint32_t n = t->call ? 1 : 3;
+    for (uint32_t i = 0; i < n; i++) {
+        bool exits = !t->call && i > 0;
+        e[i].at = t->call  ? call_point(t)
+                  : i == 0 ? CF_AT_ENTRY
+                  : i == 1 ? CF_AT_RETURN
+                           : CF_AT_THROW;
+        e[i].probe = probe(row,
+                           t->call ? "callIf"
+                           : exits ? "exitIf"
+                                   : "enterIf",
+                           exits ? "(ILjava/lang/Object;Ljava/lang/Object;I)V"
+                                 : "(ILjava/lang/Object;Ljava/lang/Object;)V");
+        e[i].probe.args[e[i].probe.n_args++] = (struct cf_arg){CF_ARG_THIS, 0};
+        if (exits) /* what threw got nothing; what returns has got it unless it says no */
+            e[i].probe.args[e[i].probe.n_args++] = i == 2      ? arg_int(0)
+                                                   : t->result ? (struct cf_arg){CF_ARG_RESULT, 0}
+                                                               : arg_int(1);
+    }
+    return n;
+}
+
+static uint32_t row_edits(size_t row, bool filtered, struct cf_edit *e)
+{
+    const struct tracked *t = &tracked[row];
+    if (filtered)
+        return filtered_edits(row, e);
+    if (!t->call)
+        return blocking_edits(row, e);
+    *e = (struct cf_edit){.at = call_point(t),
+                          .probe = probe(row, "call", "(ILjava/lang/Object;)V")};
+    return 1;
+}
+
 static const struct cf_edit *edits_of(void *ctx, const struct cf_class *c,
                                       const struct cf_method *m, uint32_t *n)
 {
     struct rewrite *r = ctx;
     (void)c;
     *n = 0;
-    for (size_t i = 0; i < n_tracked && *n + 3 <= CF_MAX_EDITS; i++) {
+    for (size_t i = 0; r->class && i < n_tracked && *n + EDITS_OF_ROW <= CF_MAX_EDITS; i++) {
         const struct tracked *t = &tracked[i];
-        if (!tracked_applies(t) || strcmp(t->class, r->class) != 0 ||
-            !cf_text_is(m->name, t->name) || (t->signature && !cf_text_is(m->desc, t->signature)))
-            continue;
-        if (t->call)
-            r->edits[(*n)++] = (struct cf_edit){
-                .at = CF_AT_ENTRY, .probe = probe(i, "call", "(ILjava/lang/Object;)V")};
-        else
-            *n += blocking_edits(i, r->edits + *n);
+        if (!t->user && tracked_applies(t) && strcmp(t->class, r->class) == 0 &&
+            cf_text_is(m->name, t->name) && (!t->signature || cf_text_is(m->desc, t->signature)))
+            *n += row_edits(i, false, r->edits + *n);
     }
+    for (size_t i = 0; i < r->n_hits && *n + EDITS_OF_ROW <= CF_MAX_EDITS; i++) {
+        const struct tracked *t = &tracked[r->hits[i].row];
+        bool boolean = m->desc.len && m->desc.p[m->desc.len - 1] == 'Z';
+        if (call_row_is(t->user, m->name.p, m->name.len, m->desc.p, m->desc.len) &&
+            (boolean || !t->result))
+            *n += row_edits(r->hits[i].row, r->hits[i].filtered, r->edits + *n);
+    }
+    if (r->holds && *n + HOLDS_EDITS <= CF_MAX_EDITS)
+        *n += holds_edits(r->holds, r->boot, m, r->edits + *n);
+    if (r->alloc && *n + ALLOC_EDITS <= CF_MAX_EDITS)
+        *n += alloc_edits(r->alloc, m, r->edits + *n);
     return r->edits;
 }
 
-static void rewrite(const char *name, const unsigned char *bytes, jint len, jint *new_len,
-                    unsigned char **new_bytes)
+static void rewrite(struct rewrite *r, const char *name, const unsigned char *bytes, jint len,
+                    jint *new_len, unsigned char **new_bytes)
 {
-    struct rewrite r = {.class = name};
-    struct cf_plan plan = {.edits = edits_of, .ctx = &r};
+    struct cf_plan plan = {.edits = edits_of, .ctx = r};
     struct cf_result result;
     struct buf out;
     struct err err = {""};
@@ -111,36 +198,76 @@ static void rewrite(const char *name, const unsigned char *bytes, jint len, jint
         *new_bytes = copy;
         *new_len = (jint)out.len;
     }
+    if (r->class)
+        note_rewritten(name, copy != NULL);
     buf_fini(&out);
 }
 
-/* Only classes of the boot loader: another class of such a name is none of ours. */
+/* HotSpot names a class that is being retransformed to the hook of each class that is loaded
+ * meanwhile, too (17). */
+static bool is_named(jclass c, const char *name)
+{
+    char *signature = NULL;
+    if ((*agent.jvmti)->GetClassSignature(agent.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE)
+        return false;
+    size_t len = strlen(name);
+    bool is = signature[0] == 'L' && strncmp(signature + 1, name, len) == 0 &&
+              strcmp(signature + 1 + len, ";") == 0;
+    jvmti_free(signature);
+    return is;
+}
+
+/* Orca's own rows mean classes of the boot loader: another class of such a name is none of them. */
 /* NOLINTNEXTLINE(readability-function-size): the parameters are JVMTI's */
 void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
                            const char *name, jobject domain, jint len, const unsigned char *bytes,
                            jint *new_len, unsigned char **new_bytes)
 {
-    (void)jvmti, (void)jni, (void)redefined, (void)domain;
-    /* acquire: pairs with probes_install; the probe class can be linked to */
-    if (loader || !name || !atomic_load_explicit(&hooking, memory_order_acquire))
+    (void)jvmti, (void)domain;
+    int saved = errno;
+    struct rewrite r;
+    if (!name || !guard_enter())
         return;
-    if (is_tracked_class(name, strlen(name)))
-        KEEP_ERRNO(rewrite(name, bytes, len, new_len, new_bytes));
+    /* acquire: pairs with probes_install; the probe class can be linked to */
+    if (atomic_load_explicit(&hooking, memory_order_acquire)) {
+        r.class = !loader && is_tracked_class(name, strlen(name), true) ? name : NULL;
+        r.n_hits = redefined && is_named(redefined, name)
+                       ? user_methods_of(jni, redefined, r.hits, USER_ROWS_MAX)
+                       : 0;
+        r.boot = !loader;
+        r.holds =
+            atomic_load_explicit(&holding, memory_order_acquire) && holds_wants_class(name, r.boot)
+                ? name
+                : NULL;
+        r.alloc = atomic_load_explicit(&counting, memory_order_acquire) && alloc_wants_class(name)
+                      ? name
+                      : NULL;
+        if (r.class || r.n_hits || r.holds || r.alloc)
+            rewrite(&r, name, bytes, len, new_len, new_bytes);
+    }
+    guard_leave();
+    errno = saved;
 }
 
 /* --- all of them --------------------------------------------------------------------------------
  */
 
-static bool define_probe(JNIEnv *jni)
+static bool probe_defined;
+
+/* Called through natives_from_java: a class of java.lang with native methods of ours. */
+static void define_probe(JNIEnv *jni)
 {
-    jclass c = (*jni)->DefineClass(jni, PROBE, NULL, (const jbyte *)embed_orca_probe_Probe,
-                                   (jsize)EMBED_BYTES(orca_probe_Probe));
-    bool ok = c && (*jni)->RegisterNatives(jni, c, tracked_natives, N_TRACKED_NATIVES) == JNI_OK;
+    if (probe_defined)
+        return;
+    jclass c =
+        natives_define(jni, PROBE, embed_java_lang_OrcaProbe, EMBED_BYTES(java_lang_OrcaProbe));
+    probe_defined =
+        c && (*jni)->RegisterNatives(jni, c, tracked_natives, N_TRACKED_NATIVES) == JNI_OK;
     (*jni)->DeleteLocalRef(jni, c);
-    return ok;
 }
 
-static bool is_tracked(jclass c)
+/* `old`: or was until now. */
+static bool is_tracked(jclass c, bool old)
 {
     char *signature = NULL;
     jobject loader = NULL;
@@ -148,7 +275,7 @@ static bool is_tracked(jclass c)
     if ((*agent.jvmti)->GetClassSignature(agent.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE)
         return false;
     size_t len = strlen(signature);
-    if (signature[0] == 'L' && is_tracked_class(signature + 1, len - 2))
+    if (signature[0] == 'L' && is_tracked_class(signature + 1, len - 2, old))
         yes =
             (*agent.jvmti)->GetClassLoader(agent.jvmti, c, &loader) == JVMTI_ERROR_NONE && !loader;
     jvmti_free(signature);
@@ -157,7 +284,7 @@ static bool is_tracked(jclass c)
 
 /* Rewrite those that are there already; the others come through the hook when they are loaded. None
  * is loaded for our sake: VirtualThread's initializer, for one, starts a thread. */
-static jvmtiError rewrite_loaded(JNIEnv *jni)
+static jvmtiError rewrite_loaded(JNIEnv *jni, bool old)
 {
     jint n = 0, found = 0;
     jclass *all = NULL;
@@ -166,21 +293,125 @@ static jvmtiError rewrite_loaded(JNIEnv *jni)
     if (e != JVMTI_ERROR_NONE)
         return e;
     for (jint i = 0; i < n; i++)
-        if (found < CLASSES_MAX && is_tracked(all[i]))
+        if (found < CLASSES_MAX && is_tracked(all[i], old))
             classes[found++] = all[i];
         else
             (*jni)->DeleteLocalRef(jni, all[i]);
     jvmti_free(all);
     if (found)
         e = (*agent.jvmti)->RetransformClasses(agent.jvmti, found, classes);
+    stacks_code_changed();
     for (jint i = 0; i < found; i++)
         (*jni)->DeleteLocalRef(jni, classes[i]);
     return e;
 }
 
+/* --- holds --------------------------------------------------------------------------------------
+ */
+
+static bool holds_defined;
+
+static void define_holds(JNIEnv *jni)
+{
+    holds_defined = holds_define(jni);
+}
+
+/* The group may have been switched. */
+static void update_holds(JNIEnv *jni)
+{
+    bool want = agent.settings.groups[GROUP_holds];
+    /* relaxed: only those who hold the life of the recording come here */
+    if (want == atomic_load_explicit(&holding, memory_order_relaxed))
+        return;
+    if (want && (natives_from_java(jni, define_holds) < 0 || !holds_defined || !holds_start(jni))) {
+        log_line("this JVM does not take the class OrcaHolds: holds are not recorded");
+        agent.settings.groups[GROUP_holds] = false;
+        return;
+    }
+    /* release: pairs with on_class_file */
+    atomic_store_explicit(&holding, want, memory_order_release);
+    holds_rewrite_loaded(jni);
+    if (!want)
+        holds_stop(jni);
+}
+
+/* --- every object -------------------------------------------------------------------------------
+ */
+
+static bool alloc_defined;
+
+static void define_alloc(JNIEnv *jni)
+{
+    alloc_defined = alloc_define(jni);
+}
+
+static void update_alloc(JNIEnv *jni)
+{
+    bool want = agent.settings.groups[GROUP_alloc] && agent.settings.allocby == ALLOCBY_CODE;
+    /* relaxed: only those who hold the life of the recording come here */
+    if (want == atomic_load_explicit(&counting, memory_order_relaxed))
+        return;
+    if (want && (natives_from_java(jni, define_alloc) < 0 || !alloc_defined || !alloc_start(jni))) {
+        log_line("this JVM does not take the class OrcaHeap: allocations are not recorded; "
+                 "allocby=jvm does without");
+        agent.settings.groups[GROUP_alloc] = false;
+        return;
+    }
+    /* release: pairs with on_class_file */
+    atomic_store_explicit(&counting, want, memory_order_release);
+    if (!want)
+        alloc_stop(jni);
+    alloc_rewrite_loaded(jni);
+}
+
+void probes_update(JNIEnv *jni)
+{
+    /* relaxed: only those who hold the life of the recording come here */
+    if (!atomic_load_explicit(&hooking, memory_order_relaxed)) {
+        probes_install(jni);
+        return;
+    }
+    tracked_define();
+    if ((*jni)->PushLocalFrame(jni, REFERENCES) < 0)
+        return;
+    jvmtiError e = rewrite_loaded(jni, true);
+    (*jni)->PopLocalFrame(jni, NULL);
+    if (e != JVMTI_ERROR_NONE)
+        log_line("this JVM does not let Orca rewrite classes (%s)", jvmti_error_name(e));
+    update_holds(jni);
+    update_alloc(jni);
+}
+
+void probes_remove(JNIEnv *jni)
+{
+    /* relaxed: the retransformation below is ordered by the JVM */
+    if (!atomic_exchange_explicit(&hooking, false, memory_order_relaxed))
+        return;
+    jvmtiError e = JVMTI_ERROR_OUT_OF_MEMORY;
+    if ((*jni)->PushLocalFrame(jni, REFERENCES) == 0) {
+        e = rewrite_loaded(jni, true);
+        user_methods_stop(jni);
+        (*jni)->PopLocalFrame(jni, NULL);
+    }
+    if (atomic_exchange_explicit(&holding, false, memory_order_relaxed)) {
+        holds_rewrite_loaded(jni);
+        holds_stop(jni);
+    }
+    if (atomic_exchange_explicit(&counting, false, memory_order_relaxed)) {
+        alloc_stop(jni);
+        alloc_rewrite_loaded(jni);
+    }
+    for (size_t i = 0; i < ROWS_MAX; i++)
+        rewritten[i] = false;
+    if (e != JVMTI_ERROR_NONE)
+        log_line("this JVM does not let Orca put classes back (%s): their probes stay, and do "
+                 "nothing",
+                 jvmti_error_name(e));
+}
+
 static bool any_wanted(void)
 {
-    bool any = false;
+    bool any = agent.settings.groups[GROUP_holds] || agent.settings.groups[GROUP_alloc];
     for (size_t i = 0; i < n_tracked; i++)
         any |= tracked_applies(&tracked[i]);
     return any;
@@ -192,7 +423,7 @@ void probes_install(JNIEnv *jni)
         return;
     jvmtiError e = JVMTI_ERROR_INTERNAL;
     tracked_define();
-    if (define_probe(jni)) {
+    if (natives_from_java(jni, define_probe) == 0 && probe_defined) {
         /* release: pairs with on_class_file */
         atomic_store_explicit(&hooking, true, memory_order_release);
         e = (*agent.jvmti)
@@ -201,9 +432,15 @@ void probes_install(JNIEnv *jni)
     }
     /* GetLoadedClasses makes a reference to each of several hundred classes. */
     if (e == JVMTI_ERROR_NONE && (*jni)->PushLocalFrame(jni, REFERENCES) == 0) {
-        e = rewrite_loaded(jni);
+        e = rewrite_loaded(jni, false);
         (*jni)->PopLocalFrame(jni, NULL);
     }
+    if (e == JVMTI_ERROR_NONE && user_methods_any())
+        user_methods_start(jni);
+    if (e == JVMTI_ERROR_NONE)
+        update_holds(jni);
+    if (e == JVMTI_ERROR_NONE)
+        update_alloc(jni);
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);
     if (e != JVMTI_ERROR_NONE)

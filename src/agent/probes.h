@@ -11,9 +11,15 @@
 /* Ask for what rewriting needs; in Agent_OnLoad. */
 void probes_want(jvmtiCapabilities *want);
 
-/* Define orca.probe.Probe and rewrite the classes that the groups in the settings need.  In VMInit.
- * What cannot be done costs one line on stderr and its events. */
+/* Define java.lang.OrcaProbe and rewrite the classes that the groups in the settings need.  In
+ * VMInit. What cannot be done costs one line on stderr and its events. */
 void probes_install(JNIEnv *jni);
+
+/* The groups in the settings have changed. */
+void probes_update(JNIEnv *jni);
+
+/* Put the original classes back: what other agents made of them stays. */
+void probes_remove(JNIEnv *jni);
 
 void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
                            const char *name, jobject domain, jint len, const unsigned char *bytes,

@@ -16,6 +16,16 @@
 static const char *const format_names[] = {"otrace", EXPORTERS NULL};
 #undef EXPORTER
 static const char *const full_names[] = {"drop", "block", NULL};
+static const char *const ownerstack_names[] = {"auto", "all", "none", NULL}; /* enum ownerstacks */
+static const char *const cpuclock_names[] = {"auto", "timer", "perf",
+                                             NULL}; /* enum sampled_clock */
+
+enum { EVERY_MIN = 1000000000 /* ns */, KEEP_MAX = 100000 };
+#define EVERY_MAX (UINT64_C(31536000) * EVERY_MIN)                /* a year */
+static const char *const allocby_names[] = {"code", "jvm", NULL}; /* enum allocby */
+
+enum { SAMPLEBYTES_MAX = 1 << 30 /* JVMTI takes an int */ };
+enum { SAMPLE_MIN = 100000, SAMPLE_MAX = 1000000000 };
 
 #define AT(field) offsetof(struct settings, field)
 static const struct opt rows[] = {
@@ -24,14 +34,48 @@ static const struct opt rows[] = {
     {"format", 0, OPT_SET, AT(formats), "FORMAT",
      "what to write, several joined by + (default otrace)", format_names, 0, 0},
     {"events", 0, OPT_SET, AT(events), "GROUP+...",
-     "event groups to record (default: all but virtual, mounts and locks)", event_group_names, 0,
-     0},
+     "event groups to record (default: all but virtual, mounts, locks, holds, cpu, wall, alloc, "
+     "sampled-alloc and frees; all: all but alloc and frees)",
+     event_group_names, 0, 0},
     {"contanalysis", 0, OPT_FLAG, AT(contanalysis), "on|off",
      "contention analysis: off leaves out monitors and waits (default on)", NULL, 0, 0},
     {"include", 0, OPT_STR, AT(include), "PATTERN+...",
-     "only locks of these classes: java.util.*, shop.Order (default all)", NULL, 0, 0},
-    {"exclude", 0, OPT_STR, AT(exclude), "PATTERN+...", "no locks of these classes (default none)",
-     NULL, 0, 0},
+     "only locks and objects of these classes: java.util.*, shop.Order, byte[] (default all)", NULL,
+     0, 0},
+    {"exclude", 0, OPT_STR, AT(exclude), "PATTERN+...",
+     "no locks and objects of these classes (default none)", NULL, 0, 0},
+    {"methods", 0, OPT_STR, AT(methods), "FILE",
+     "more methods whose calls are recorded: a table, or CLASS#METHOD+... (docs/methods.md)", NULL,
+     0, 0},
+    {"ownerstacks", 0, OPT_CHOICE, AT(ownerstacks), "auto|all|none",
+     "what a lock's owner executes when another thread blocks: auto takes up to 1 % of the time, "
+     "and "
+     "leaves owners in native code alone (default auto)",
+     ownerstack_names, 0, 0},
+    {"cpu", 0, OPT_TIME, AT(cpu), "TIME",
+     "a sample of each thread's stack for every TIME of its processor time, at least 100us; turns "
+     "the group cpu on (default 10ms)",
+     NULL, SAMPLE_MIN, SAMPLE_MAX},
+    {"cpuclock", 0, OPT_CHOICE, AT(cpuclock), "auto|timer|perf",
+     "what counts processor time: perf events (with the kernel's frames; finer than its tick), or "
+     "timers where those are not allowed (default auto)",
+     cpuclock_names, 0, 0},
+    {"wall", 0, OPT_TIME, AT(wall), "TIME",
+     "a sample of each thread's stack every TIME, running or not, at least 100us; turns the group "
+     "wall on (default 20ms)",
+     NULL, SAMPLE_MIN, SAMPLE_MAX},
+    {"samplebytes", 0, OPT_SIZE, AT(samplebytes), "SIZE",
+     "a sample of the objects for every SIZE bytes of allocation; turns the group sampled-alloc on "
+     "(default 512k)",
+     NULL, 1, SAMPLEBYTES_MAX},
+    {"allocby", 0, OPT_CHOICE, AT(allocby), "code|jvm",
+     "group alloc: every object by calls put into the program's code, or by the JVM itself, which "
+     "takes longer for each and needs no changes (default code)",
+     allocby_names, 0, 0},
+    {"allocstacks", 0, OPT_FLAG, AT(allocstacks), "on|off",
+     "group alloc: where objects are allocated, or only how many (default on)", NULL, 0, 0},
+    {"holdsample", 0, OPT_UINT, AT(holdsample), "N",
+     "group holds: record one hold of N (default 1: each)", NULL, 1, HOLDSAMPLE_MAX},
     {"depth", 0, OPT_UINT, AT(depth), "N", "frames of a stack at most, 0 to 1024 (default 256)",
      NULL, 0, DEPTH_MAX},
     {"ring", 0, OPT_SIZE, AT(ring), "SIZE",
@@ -49,18 +93,47 @@ static const struct opt rows[] = {
      WRITER_CAPACITY_MIN, 0},
     {"duration", 0, OPT_TIME, AT(duration), "TIME",
      "stop recording after this time (default never)", NULL, 0, 0},
+    {"every", 0, OPT_TIME, AT(every), "TIME",
+     "go on in a new file after each TIME, at least 1s (default never)", NULL, EVERY_MIN,
+     EVERY_MAX},
+    {"keep", 0, OPT_UINT, AT(keep), "N",
+     "of this recording's files keep the newest N, the one being written included; at least 2 "
+     "(default all)",
+     NULL, 2, KEEP_MAX},
+    {"control", 0, OPT_FLAG, AT(control), "on|off",
+     "a socket by which orca status, dump and detach reach this JVM (default on)", NULL, 0, 0},
     {"quiet", 0, OPT_FLAG, AT(quiet), NULL, "no line at the end (default off)", NULL, 0, 0},
     {"session", 0, OPT_STR, AT(session), "FILE", NULL, NULL, 0, 0}, /* orca record's own */
 };
 const struct opt_table settings_table = OPT_TABLE(rows);
 
+static uint64_t bit_of(enum event_group g)
+{
+    return UINT64_C(1) << (g - 1);
+}
+
+/* events=all does not mean those that make every allocation many times as long. */
+static uint64_t events_meant(uint64_t events)
+{
+    static const uint64_t all = (UINT64_C(1) << (GROUP_LIMIT - 1)) - 1;
+    return events == all ? all & ~(bit_of(GROUP_alloc) | bit_of(GROUP_frees)) : events;
+}
+
 static void apply_groups(struct settings *s)
 {
     s->groups[GROUP_meta] = true;
+    s->events = events_meant(s->events);
     for (size_t i = 0; i + 1 < GROUP_LIMIT; i++)
         s->groups[i + 1] = s->events >> i & 1;
+    if (s->methods) /* who names some wants them, whatever else events= says */
+        s->groups[GROUP_methods] = true;
+    s->groups[GROUP_cpu] |= s->cpu != 0;
+    s->groups[GROUP_wall] |= s->wall != 0;
+    s->groups[GROUP_sampled_alloc] |= s->samplebytes != 0;
     if (!s->contanalysis)
         s->groups[GROUP_monitors] = s->groups[GROUP_waits] = false;
+    if (s->groups[GROUP_holds]) /* a wait is no part of the hold around it */
+        s->groups[GROUP_waits] = true;
 }
 
 static uint64_t default_events(void)
@@ -90,10 +163,31 @@ static int check_formats(uint64_t formats, struct err *err)
     return 0;
 }
 
+/* The text formats are made at the end, from one trace. */
+static int check_files(const struct settings *s, struct err *err)
+{
+    if ((s->every || s->keep) && settings_has_texts(s))
+        return err_set(err, -EINVAL,
+                       "%s= goes with format=otrace only: record the trace, and make the other "
+                       "formats from its files with orca export",
+                       s->every ? "every" : "keep");
+    return 0;
+}
+
+bool settings_has_texts(const struct settings *s)
+{
+    return s->formats & ~(uint64_t)FORMAT_OTRACE;
+}
+
 int settings_parse(struct settings *s, const char *options, bool spec2, struct err *err)
 {
-    *s = (struct settings){
-        .formats = FORMAT_OTRACE, .events = default_events(), .depth = 256, .contanalysis = true};
+    *s = (struct settings){.formats = FORMAT_OTRACE,
+                           .events = default_events(),
+                           .depth = 256,
+                           .holdsample = 1,
+                           .contanalysis = true,
+                           .allocstacks = true,
+                           .control = true};
     bool empty = !options || !*options;
     s->text = strdup(empty ? "" : options);
     if (!s->text)
@@ -111,6 +205,7 @@ int settings_parse(struct settings *s, const char *options, bool spec2, struct e
     if (!s->file || !*s->file)
         s->file = spec2 ? "orca" : s->formats & FORMAT_OTRACE ? "orca-%p.otrace" : "orca-%p";
     TRY(check_formats(s->formats, err));
+    TRY(check_files(s, err));
     apply_groups(s);
     return 0;
 }
@@ -118,21 +213,51 @@ int settings_parse(struct settings *s, const char *options, bool spec2, struct e
 /* --- class patterns -----------------------------------------------------------------------------
  */
 
+/* For fnmatch: the brackets of an array are no set of letters.  False: too long for any name. */
+static bool pattern_of(const char *p, size_t n, char *out, size_t max)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < n && len + 2 < max; i++) {
+        if (p[i] == '[')
+            out[len++] = '\\';
+        out[len++] = p[i];
+    }
+    out[len] = 0;
+    return n + 2 < max && len + 2 < max;
+}
+
 /* Whether one of the patterns, joined by '+', matches a class name with dots. */
 static bool matches(const char *patterns, const char *name)
 {
     char one[512];
     while (patterns && *patterns) {
         size_t n = strcspn(patterns, "+");
-        if (n < sizeof one) {
-            memcpy(one, patterns, n);
-            one[n] = 0;
-            if (fnmatch(one, name, 0) == 0)
-                return true;
-        }
+        if (pattern_of(patterns, n, one, sizeof one) && fnmatch(one, name, 0) == 0)
+            return true;
         patterns += n + (patterns[n] == '+');
     }
     return false;
+}
+
+/* As in Java's source: byte[], shop.Order. */
+static void class_name_of(const char *signature, char *out, size_t max)
+{
+    static const char *const types[] = {"Zboolean", "Bbyte", "Cchar",  "Sshort",
+                                        "Iint",     "Jlong", "Ffloat", "Ddouble"};
+    size_t dims = strspn(signature, "["), n = 0, brackets = 2 * dims + 1;
+    const char *p = signature + dims;
+    for (size_t i = 0; dims && i < ARRAY_LEN(types); i++)
+        if (*p == types[i][0]) {
+            p = types[i] + 1;
+            break;
+        }
+    for (p += *p == 'L'; *p && *p != ';' && n + brackets < max; p++)
+        out[n++] = (char)(*p == '/' ? '.' : *p);
+    for (; dims && n + 3 <= max; dims--) {
+        out[n++] = '[';
+        out[n++] = ']';
+    }
+    out[n] = 0;
 }
 
 bool settings_wants_class(const struct settings *s, const char *signature)
@@ -140,11 +265,7 @@ bool settings_wants_class(const struct settings *s, const char *signature)
     if (!s->include && !s->exclude)
         return true;
     char name[1024];
-    size_t n = 0;
-    const char *p = signature + (*signature == 'L');
-    for (; *p && *p != ';' && n + 1 < sizeof name; p++)
-        name[n++] = (char)(*p == '/' ? '.' : *p);
-    name[n] = 0;
+    class_name_of(signature, name, sizeof name);
     if (s->include && !matches(s->include, name))
         return false;
     return !matches(s->exclude, name);
@@ -173,6 +294,14 @@ static void put_expanded(struct buf *b, const char *file)
         }
         p++;
     }
+}
+
+bool settings_names_time(const struct settings *s)
+{
+    for (const char *p = s->file; *p; p++)
+        if (p[0] == '%' && p[1] && *++p == 't')
+            return true;
+    return false;
 }
 
 /* file=app.trcxml with format=tptp means the prefix "app". */

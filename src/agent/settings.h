@@ -22,17 +22,28 @@ enum output_index {
 /* The bit of exporters[i]. */
 #define FORMAT_OF(i) (UINT64_C(2) << (i))
 
-enum { DEPTH_MAX = 1024 };
+enum ownerstacks { OWNERSTACKS_AUTO, OWNERSTACKS_ALL, OWNERSTACKS_NONE };
+
+/* Who tells of every object: calls in the program's code, or the JVM. */
+enum allocby { ALLOCBY_CODE, ALLOCBY_JVM };
+
+enum { DEPTH_MAX = 1024, HOLDSAMPLE_MAX = 1000000 };
 
 struct settings {
     char *text; /* the option string, which the values point into */
     const char *file, *ringdir, *session;
-    const char *include, *exclude;
+    const char *include, *exclude, *methods;
     uint64_t formats; /* FORMAT_* bits */
     uint64_t events;  /* bits of the rows of settings_groups */
-    uint64_t depth, ring, ringmem, maxsize, duration;
-    uint64_t full; /* 0 drop, 1 block */
-    bool contanalysis, quiet;
+    uint64_t depth, ring, ringmem, maxsize, duration, holdsample;
+    uint64_t every, keep;
+    uint64_t cpuclock;    /* enum sampled_clock */
+    uint64_t cpu, wall;   /* ns between samples; 0: the default, when the group is on */
+    uint64_t samplebytes; /* group sampled_alloc: one sample of so many bytes */
+    uint64_t allocby;     /* enum allocby */
+    uint64_t ownerstacks; /* enum ownerstacks */
+    uint64_t full;        /* 0 drop, 1 block */
+    bool contanalysis, quiet, control, allocstacks;
     bool groups[GROUP_LIMIT];
 };
 
@@ -45,6 +56,12 @@ int settings_parse(struct settings *s, const char *options, bool spec2, struct e
 
 /* Whether objects of this class (JVM signature) are recorded, by include= and exclude=. */
 bool settings_wants_class(const struct settings *s, const char *signature);
+
+/* Whether other formats than the trace are written at the end. */
+bool settings_has_texts(const struct settings *s);
+
+/* Whether the file's name changes with the time: it has a %t. */
+bool settings_names_time(const struct settings *s);
 
 /* The trace's absolute path: %p is the pid, %t the time (yyyymmdd-hhmmss), %% a percent sign. */
 int settings_path(const struct settings *s, char *out, size_t n, struct err *err);

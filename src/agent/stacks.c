@@ -1,35 +1,119 @@
 #include "agent/stacks.h"
 
+#include "agent/locks.h"
 #include "agent/methods.h"
-#include "record/intern.h"
+#include "agent/natives.h"
+#include "agent/stacks_check.h"
+#include "agent/threads.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "record/way.h"
+
+#include <inttypes.h>
 
 enum { STACKS_MAX = 1 << 20 };
 
-static struct intern stacks;
+/* by_methods: a stack is its methods' ids and bcis, however it was taken.  by_places: the same as
+ * it was found, addresses and all: what is met again is looked up once. */
+static struct {
+    struct intern by_methods;
+    struct way by_places;
+} stacks;
 
-_Static_assert(sizeof(jvmtiFrameInfo) == 16, "frames are hashed as they are: no padding");
+static _Atomic uint32_t code_version;
+
+void stacks_code_changed(void)
+{
+    atomic_fetch_add_explicit(&code_version, 1, memory_order_relaxed);
+}
+
+static void forget_counts(void);
 
 int stacks_init(struct err *err)
 {
-    int rc = intern_init(&stacks, STACKS_MAX);
+    forget_counts();
+    int rc = intern_init(&stacks.by_methods, STACKS_MAX);
+    if (rc == 0)
+        rc = way_init(&stacks.by_places, STACKS_MAX);
     return rc < 0 ? err_set(err, rc, "out of memory") : 0;
 }
 
+void stacks_fini(void)
+{
+    intern_fini(&stacks.by_methods);
+    way_fini(&stacks.by_places);
+}
+
+/* --- by methods ---------------------------------------------------------------------------------
+ */
+
 struct job {
-    JNIEnv *jni;
-    const jvmtiFrameInfo *frames;
-    jint n;
+    const struct stack_frame *frames;
+    const uint8_t *kinds; /* NULL: none */
+    uint32_t n;
     bool cut;
 };
 
+static bool define(void *arg, uint32_t id)
+{
+    struct job *job = arg;
+    struct buf packed;
+    buf_init(&packed);
+    for (uint32_t i = 0; i < job->n; i++)
+        packed_put_frame(&packed, job->frames[i].method, job->frames[i].bci);
+    struct def d = {.kind = DEF_stack,
+                    .stack = {.id = {id},
+                              .flags = job->cut ? STACK_TRUNCATED : 0,
+                              .frames = {packed.p, packed.len, job->n},
+                              .kinds = {(const char *)job->kinds, job->kinds ? job->n : 0}}};
+    bool ok = !packed.oom && recorder_define(agent.rec, &d);
+    buf_fini(&packed);
+    return ok;
+}
+
+_Static_assert(sizeof(struct stack_frame) == 8, "frames are hashed as they are: no padding");
+
+stack_id stacks_of_methods(const struct stack_frame *frames, uint32_t n, bool cut)
+{
+    return stacks_of_kinds(frames, NULL, n, cut);
+}
+
+stack_id stacks_of_kinds(const struct stack_frame *frames, const uint8_t *kinds, uint32_t n,
+                         bool cut)
+{
+    struct job job = {frames, kinds, n, cut};
+    struct hash128 key = hash_bytes128(frames, n * sizeof *frames);
+    if (kinds)
+        key.lo ^= hash_bytes(kinds, n, 1);
+    key.hi ^= cut; /* the same frames, cut and whole, are two stacks */
+    stack_id id = {intern_get(&stacks.by_methods, key, define, &job)};
+    if (!id.v)
+        recorder_count_loss(agent.rec, LOSS_stack, 1);
+    return id;
+}
+
 /* Where the innermost frame is.  The interpreter has moved on to the next bytecode when a
  * monitorenter blocks, compiled code has not: one place in the source must not look like two. */
-static int32_t innermost_bci(const jvmtiFrameInfo *f)
+static int32_t innermost_bci(uintptr_t method, int32_t bci)
+{
+    enum { MONITORENTER = 0xc2 };
+    if (bci <= 0 || method_bytecode(agent.walker, method, bci - 1) != MONITORENTER ||
+        method_bytecode(agent.walker, method, bci) == MONITORENTER)
+        return bci;
+    return bci - 1;
+}
+
+/* The same by JVMTI, where there is no walker. */
+static int32_t innermost_location(const jvmtiFrameInfo *f)
 {
     enum { MONITORENTER = 0xc2 };
     jint n = 0;
     unsigned char *code = NULL;
     int32_t bci = (int32_t)f->location;
+    uintptr_t method = agent.walker ? natives_method(f->method) : 0;
+    if (method)
+        return innermost_bci(method, bci);
     if (bci <= 0 ||
         (*agent.jvmti)->GetBytecodes(agent.jvmti, f->method, &n, &code) != JVMTI_ERROR_NONE)
         return bci;
@@ -39,53 +123,443 @@ static int32_t innermost_bci(const jvmtiFrameInfo *f)
     return bci;
 }
 
-static bool define(void *arg, uint32_t id)
+/* --- by places ----------------------------------------------------------------------------------
+ */
+
+/* A frame as it is hashed.  method_bci: HotSpot's Method has an address of 48 bits, a bci 16. */
+struct place {
+    uint64_t method_bci, stamp;
+};
+
+/* Where frames are put on their way to an id; 16 bytes each, whatever they are just now. */
+union scratch {
+    struct place place;
+    jvmtiFrameInfo theirs;
+};
+
+_Static_assert(sizeof(union scratch) == 16, "places and JVMTI's frames are hashed: no padding");
+
+static stack_id known(struct hash128 key)
 {
-    struct job *job = arg;
-    struct buf packed;
-    buf_init(&packed);
-    for (jint i = 0; i < job->n; i++)
-        packed_put_frame(&packed, methods_id(job->jni, job->frames[i].method),
-                         i ? (int32_t)job->frames[i].location : innermost_bci(&job->frames[0]));
-    struct def d = {.kind = DEF_stack,
-                    .stack = {.id = {id},
-                              .flags = job->cut ? STACK_TRUNCATED : 0,
-                              .frames = {packed.p, packed.len, (uint32_t)job->n}}};
-    bool ok = !packed.oom && recorder_define(agent.rec, &d);
-    buf_fini(&packed);
-    return ok;
+    return (stack_id){way_find(&stacks.by_places, key)};
 }
 
-static stack_id capture(JNIEnv *jni, jint skip)
+/* A stack of which not every method could be defined is not remembered. */
+static stack_id remember(struct hash128 key, const struct stack_frame *frames, uint32_t n, bool cut)
 {
-    jvmtiFrameInfo
-        frames[DEPTH_MAX + 1]; /* 16 KiB: a native frame has the JVM's shadow pages, 80 KiB */
-    jint n = 0;
+    bool all = true;
+    stack_id id = stacks_of_methods(frames, n, cut);
+    for (uint32_t i = 0; i < n && all; i++)
+        all = frames[i].method.v != 0;
+    if (all && id.v)
+        way_put(&stacks.by_places, key, id.v);
+    return id;
+}
+
+static stack_id new_of_frames(JNIEnv *jni, const jvmtiFrameInfo *theirs, uint32_t n, bool cut,
+                              struct hash128 key)
+{
+    struct stack_frame frames[DEPTH_MAX];
+    for (uint32_t i = 0; i < n; i++) {
+        frames[i].method = methods_id(jni, theirs[i].method);
+        frames[i].bci = i ? (int32_t)theirs[i].location : innermost_location(&theirs[i]);
+    }
+    return remember(key, frames, n, cut);
+}
+
+stack_id stacks_of_frames(JNIEnv *jni, const jvmtiFrameInfo *frames, jint n)
+{
     jint depth = (jint)agent.settings.depth;
-    /* One more than asked for tells a stack that was cut from one that ends there. */
-    if (depth == 0 ||
-        (*agent.jvmti)->GetStackTrace(agent.jvmti, NULL, skip, depth + 1, frames, &n) !=
-            JVMTI_ERROR_NONE ||
-        n <= 0)
+    if (depth == 0 || n <= 0)
         return (stack_id){0};
     bool cut = n > depth;
-    n -= cut;
-    struct job job = {jni, frames, n, cut};
-    /* The same frames, cut and whole, are two stacks: the frame beyond tells them apart. */
-    struct hash128 key = hash_bytes128(frames, (size_t)n * sizeof frames[0]);
+    n = cut ? depth : n;
+    struct hash128 key = hash_bytes128(frames, (size_t)n * sizeof *frames);
+    /* The bcis mean another place when a class was rewritten, and its methods then are new ones. */
+    key.lo ^= hash_u64(atomic_load_explicit(&code_version, memory_order_relaxed));
     key.hi ^= cut;
-    stack_id id = {intern_get(&stacks, key, define, &job)};
-    if (!id.v)
-        recorder_count_loss(agent.rec, LOSS_stack, 1);
+    stack_id id = known(key);
+    return id.v ? id : new_of_frames(jni, frames, (uint32_t)n, cut, key);
+}
+
+/* --- what it costs, and which way they came -----------------------------------------------------
+ */
+
+/* Why JVMTI was asked; the walker's errors beside these (walker.h). */
+enum {
+    ASK_CLOSED = -32, /* there is no walker */
+    ASK_UNTHAWED,     /* a virtual thread's older frames are in the heap */
+    ASK_UNCERTAIN,
+    ASK_DIFFERS, /* JVMTI has another stack */
+};
+
+static const int reasons[] = {
+    ASK_CLOSED,          ASK_UNTHAWED,          ASK_UNCERTAIN,
+    ASK_DIFFERS,         WALK_UNKNOWN_NOT_JAVA, WALK_NOT_WALKABLE_NOT_JAVA,
+    WALK_UNKNOWN_STATE,  WALK_THREAD_EXIT,      WALK_DEOPT,
+    WALK_THREAD_NOT_JAVA};
+
+enum { TIMED_OF = 32, STRIPES = 32, LINE = 64 };
+
+static struct {
+    /* of a thread's own stripe, so that threads do not wait for each other's cache lines */
+    struct {
+        _Alignas(LINE) _Atomic uint64_t n;
+    } walked[STRIPES];
+    _Atomic uint64_t asked[ARRAY_LEN(reasons) + 1]; /* the last one: another reason */
+    _Atomic uint64_t cost_ns, new_ones;
+} counts;
+
+static __thread uint32_t captures __attribute__((tls_model("initial-exec")));
+
+static void forget_counts(void)
+{
+    for (size_t i = 0; i < STRIPES; i++)
+        atomic_store_explicit(&counts.walked[i].n, 0, memory_order_relaxed);
+    for (size_t i = 0; i < ARRAY_LEN(counts.asked); i++)
+        atomic_store_explicit(&counts.asked[i], 0, memory_order_relaxed);
+    atomic_store_explicit(&counts.new_ones, 0, memory_order_relaxed);
+}
+
+static void count_walked(void)
+{
+    enum { THREAD_SHIFT = 12 }; /* thread-local data of two threads are pages apart */
+    size_t i = ((uintptr_t)&captures >> THREAD_SHIFT) % STRIPES;
+    atomic_fetch_add_explicit(&counts.walked[i].n, 1, memory_order_relaxed);
+}
+
+static void count_asked(int reason)
+{
+    size_t i = 0;
+    while (i < ARRAY_LEN(reasons) && reasons[i] != reason)
+        i++;
+    atomic_fetch_add_explicit(&counts.asked[i], 1, memory_order_relaxed);
+}
+
+static const char *reason_text(size_t i)
+{
+    if (i >= ARRAY_LEN(reasons))
+        return "for another reason";
+    switch (reasons[i]) {
+    case ASK_CLOSED:
+        return "no walker";
+    case ASK_UNTHAWED:
+        return "partly in the heap";
+    case ASK_UNCERTAIN:
+        return "not certain";
+    case ASK_DIFFERS:
+        return "JVMTI's differ";
+    default:
+        return walk_error_text(reasons[i]);
+    }
+}
+
+void stacks_put_counts(struct buf *b)
+{
+    uint64_t walked = 0, asked = 0;
+    for (size_t i = 0; i < STRIPES; i++)
+        walked += atomic_load_explicit(&counts.walked[i].n, memory_order_relaxed);
+    for (size_t i = 0; i < ARRAY_LEN(counts.asked); i++)
+        asked += atomic_load_explicit(&counts.asked[i], memory_order_relaxed);
+    buf_printf(b, "walked %" PRIu64 ", by JVMTI %" PRIu64, walked, asked);
+    for (size_t i = 0; i < ARRAY_LEN(counts.asked); i++) {
+        uint64_t n = atomic_load_explicit(&counts.asked[i], memory_order_relaxed);
+        if (n)
+            buf_printf(b, ", %s %" PRIu64, reason_text(i), n);
+    }
+}
+
+void stacks_report(void)
+{
+    struct buf b;
+    buf_init(&b);
+    stacks_put_counts(&b);
+    recorder_put_info(agent.rec, "orca.stacks", buf_str(&b));
+    buf_fini(&b);
+    stacks_check_report();
+}
+
+static uint64_t cost_begin(void)
+{
+    return ++captures % TIMED_OF == 0 ? clock_mono_ns() : 0;
+}
+
+static void cost_end(uint64_t began)
+{
+    if (began)
+        atomic_fetch_add_explicit(&counts.cost_ns, (clock_mono_ns() - began) * TIMED_OF,
+                                  memory_order_relaxed);
+}
+
+uint64_t stacks_cost(void)
+{
+    return atomic_load_explicit(&counts.cost_ns, memory_order_relaxed);
+}
+
+/* --- the walker ---------------------------------------------------------------------------------
+ */
+
+/* Whether events' stacks are walked.  Set while no event comes, or by whoever finds it wrong. */
+static _Atomic bool walking;
+
+static struct err closed = {"this JVM's stacks are laid out in an unknown way"};
+
+/* Opened once, and stays for the JVM's life. */
+static void open_walker(void)
+{
+    static bool tried;
+    struct err err;
+    if (tried)
+        return;
+    tried = true;
+    if (walker_open(&agent.walker, agent.vmstructs, &err) < 0) {
+        agent.walker = NULL;
+        closed = err;
+        log_line("%s: stacks are taken through JVMTI, which takes longer", err.msg);
+    }
+}
+
+void stacks_start(JNIEnv *jni)
+{
+    if (agent.settings.depth == 0)
+        return;
+    /* It would print that another handler stands before the JVM's own. */
+    if (vmstructs_flag(agent.vmstructs, "CheckJNICalls", false))
+        err_set(&closed, -ENOTSUP, "-Xcheck:jni");
+    else
+        open_walker();
+    atomic_store_explicit(&walking, agent.walker && natives_learn(jni), memory_order_relaxed);
+    stacks_check_start();
+}
+
+const char *stacks_not_walked(void)
+{
+    return closed.msg;
+}
+
+/* It has been wrong so often that it may be so on this JVM. */
+static void note_difference(void)
+{
+    enum { PATIENCE = 100 };
+    static _Atomic uint32_t differences;
+    if (atomic_fetch_add_explicit(&differences, 1, memory_order_relaxed) + 1 < PATIENCE ||
+        !atomic_exchange_explicit(&walking, false, memory_order_relaxed))
+        return;
+    log_line("stack walks do not agree with JVMTI's on this JVM: stacks are taken through JVMTI, "
+             "which takes longer");
+}
+
+/* --- taking them --------------------------------------------------------------------------------
+ */
+
+enum { SKIP_MAX = 8, DEPTH_USUAL = 256 };
+
+/* The stack of the calling thread.  room: for depth + skip frames walked, and depth + 1 in scratch:
+ * one more than asked for tells a stack that was cut from one that ends there. */
+struct taking {
+    JNIEnv *jni;
+    jint skip, depth;
+    struct walk_frame *walked;
+    union scratch *scratch;
+    uint32_t n;
+    bool cut;
+    class_id object; /* it is being allocated: see allocation_frames; 0: none is */
+};
+
+/* Of n frames, those that belong to the allocation: OrcaHeap's with what it calls, and the
+ * constructors up to that of the object's own class; several of that are taken for one that calls
+ * this(...). */
+static uint32_t allocation_frames(const struct stack_frame *frames, uint32_t n, class_id object)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < n && i < SKIP_MAX; i++)
+        if (methods_part(frames[i].method).tells)
+            first = i + 1;
+    for (bool own = false; first < n; first++) {
+        class_id class_ = methods_part(frames[first].method).class_;
+        if (!class_.v || (own && class_.v != object.v))
+            break;
+        own |= class_.v == object.v;
+    }
+    return first;
+}
+
+static jint ask(const struct taking *t)
+{
+    jint n = 0;
+    jvmtiError e =
+        (*agent.jvmti)
+            ->GetStackTrace(agent.jvmti, NULL, t->skip, t->depth + 1, &t->scratch->theirs, &n);
+    return e == JVMTI_ERROR_NONE ? n : 0;
+}
+
+/* The same of what JVMTI has answered. */
+static jint asked_allocation_frames(const struct taking *t, jint n)
+{
+    struct stack_frame frames[2 * SKIP_MAX];
+    uint32_t some = min_u32((uint32_t)n, ARRAY_LEN(frames));
+    for (uint32_t i = 0; i < some; i++)
+        frames[i].method = methods_id(t->jni, t->scratch[i].theirs.method);
+    return (jint)allocation_frames(frames, some, t->object);
+}
+
+static stack_id ask_because(const struct taking *t, int reason)
+{
+    count_asked(reason);
+    jint n = ask(t), own = t->object.v ? asked_allocation_frames(t, n) : 0;
+    return stacks_of_frames(t->jni, &t->scratch[own].theirs, n - own);
+}
+
+/* 0, or why JVMTI is to be asked. */
+static int walk_own(struct taking *t)
+{
+    const struct os_thread *self = os_thread_self(t->jni);
+    struct walk w = {.frames = t->walked, .max = t->depth + t->skip, .options = WALK_WITH_STAMPS};
+    if (!self || !self->java_thread || !atomic_load_explicit(&walking, memory_order_relaxed))
+        return ASK_CLOSED;
+    int n = walk(agent.walker, self->java_thread, NULL, &w);
+    if (n < 0)
+        return n;
+    if (w.flags & WALK_CUT_UNTHAWED)
+        return ASK_UNTHAWED;
+    if (w.flags & WALK_NEAR)
+        return ASK_UNCERTAIN;
+    t->n = n > t->skip ? (uint32_t)(n - t->skip) : 0;
+    t->walked += t->skip;
+    t->cut = w.flags & WALK_CUT_DEPTH;
+    stacks_check_spoil(t->walked, t->n);
+    return 0;
+}
+
+/* False: not every frame's method could be told by its stamp. */
+static bool key_of_walk(const struct taking *t, struct hash128 *key)
+{
+    enum { BCI_BITS = 16 };
+    static const uint64_t walks = 0x77616c6b; /* not to be taken for the hash of JVMTI's frames */
+    bool all = true;
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct walk_frame *f = &t->walked[i];
+        t->scratch[i].place.method_bci = f->method << BCI_BITS | (uint16_t)f->bci;
+        t->scratch[i].place.stamp = f->stamp;
+        all = all && f->stamp;
+    }
+    *key = hash_bytes128(t->scratch, t->n * sizeof *t->scratch);
+    key->lo ^= walks;
+    key->hi ^= t->cut;
+    return all;
+}
+
+/* So many stacks of a recording have JVMTI asked in any case. */
+static bool on_probation(void)
+{
+    enum { FIRST = 256 };
+    return atomic_load_explicit(&counts.new_ones, memory_order_relaxed) < FIRST &&
+           atomic_fetch_add_explicit(&counts.new_ones, 1, memory_order_relaxed) < FIRST;
+}
+
+/* JVMTI says the same of this stack, and which class each method is of. */
+static bool name_methods(const struct taking *t)
+{
+    jint n = ask(t);
+    bool same = n == (jint)t->n + t->cut;
+    for (uint32_t i = 0; i < t->n && same; i++)
+        same = t->walked[i].bci == (int32_t)t->scratch[i].theirs.location &&
+               methods_is_version(t->scratch[i].theirs.method, t->walked[i].method);
+    for (uint32_t i = 0; i < t->n && same; i++)
+        methods_id_of_frame(t->jni, t->scratch[i].theirs.method, t->walked[i].method,
+                            t->walked[i].stamp);
+    if (!same) {
+        stacks_check_show(t->walked, t->n, &t->scratch->theirs, n);
+        note_difference();
+    }
+    return same;
+}
+
+/* JVMTI is asked when a method is new, too. */
+static stack_id new_of_walk(const struct taking *t, struct hash128 key)
+{
+    struct stack_frame frames[DEPTH_MAX + SKIP_MAX];
+    bool whole = !on_probation();
+    for (uint32_t i = 0; i < t->n && whole; i++)
+        whole = methods_known_whole(t->walked[i].method, t->walked[i].stamp);
+    if (!whole && !name_methods(t))
+        return ask_because(t, ASK_DIFFERS);
+    count_walked();
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct walk_frame *f = &t->walked[i];
+        frames[i].method.v = methods_known(f->method, f->stamp);
+        frames[i].bci = i ? f->bci : innermost_bci(f->method, f->bci);
+    }
+    uint32_t own = t->object.v ? allocation_frames(frames, t->n, t->object) : 0;
+    uint32_t n = min_u32(t->n - own, (uint32_t)agent.settings.depth);
+    return remember(key, frames + own, n, t->cut || own + n < t->n);
+}
+
+static stack_id take(struct taking *t)
+{
+    struct hash128 key;
+    int reason = walk_own(t);
+    if (reason == 0 && t->n == 0)
+        return (stack_id){0};
+    if (reason == 0 && !key_of_walk(t, &key))
+        reason = WALK_NOT_WALKABLE_NOT_JAVA;
+    key.hi ^= t->object.v ? hash_u64(t->object.v) : 0;
+    if (reason != 0)
+        return ask_because(t, reason);
+    stack_id id = known(key);
+    if (id.v)
+        count_walked();
+    else
+        id = new_of_walk(t, key);
+    if (!t->object.v)
+        stacks_check(t->jni, t->skip, t->walked, t->n, t->cut, id);
+    return id;
+}
+
+/* A callback and a native method have 80 KiB of stack, the JVM's shadow pages. */
+static __attribute__((noinline)) stack_id take_usual(struct taking t)
+{
+    struct walk_frame walked[DEPTH_USUAL + 2 * SKIP_MAX];
+    union scratch scratch[DEPTH_USUAL + SKIP_MAX + 1];
+    t.walked = walked;
+    t.scratch = scratch;
+    return take(&t);
+}
+
+static __attribute__((noinline)) stack_id take_deep(struct taking t)
+{
+    struct walk_frame walked[DEPTH_MAX + 2 * SKIP_MAX];
+    union scratch scratch[DEPTH_MAX + SKIP_MAX + 1];
+    t.walked = walked;
+    t.scratch = scratch;
+    return take(&t);
+}
+
+static stack_id capture(struct taking t)
+{
+    t.depth = (jint)agent.settings.depth;
+    if (t.depth == 0)
+        return (stack_id){0};
+    bool usual = t.depth <= DEPTH_USUAL;
+    t.depth += t.object.v ? SKIP_MAX : 0;
+    uint64_t began = cost_begin();
+    stack_id id = usual ? take_usual(t) : take_deep(t);
+    cost_end(began);
     return id;
 }
 
 stack_id stacks_current(JNIEnv *jni)
 {
-    return capture(jni, 0);
+    return capture((struct taking){.jni = jni});
 }
 
-stack_id stacks_of_caller(JNIEnv *jni)
+stack_id stacks_skipping(JNIEnv *jni, int frames)
 {
-    return capture(jni, 1);
+    return capture((struct taking){.jni = jni, .skip = frames});
+}
+
+stack_id stacks_of_allocation(JNIEnv *jni, class_id object)
+{
+    /* 0, "none", is not known to be the object's class: then all constructors are left out. */
+    return capture((struct taking){.jni = jni, .object = {object.v ? object.v : UINT32_MAX}});
 }

@@ -1,21 +1,30 @@
 #include "agent/threads.h"
 
+#include "agent/alloc_counts.h"
 #include "agent/jvm_text.h"
 #include "agent/jvmti21.h"
+#include "agent/locks.h"
+#include "agent/natives.h"
+#include "agent/open_waits.h"
+#include "agent/sampling.h"
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/util.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /* initial-exec: no allocation on first use, one load afterwards; eight bytes of the static reserve.
  */
 static __thread struct os_thread *self_tls __attribute__((tls_model("initial-exec")));
+
+/* The recording that self_tls is of: what an earlier one made is gone. */
+static __thread uint32_t self_session __attribute__((tls_model("initial-exec")));
 
 /* The Java thread has passed its ThreadEnd.  It may still block once, on its own Thread object when
  * somebody joins it: that comes too late to be recorded, and must not make a new record. */
@@ -35,6 +44,9 @@ static struct {
  * way. */
 static uint64_t nameless[ENDED_KEPT];
 
+/* Threads that are none of Java's, by their number in the kernel: "VM Thread"; under list_lock. */
+static struct map natives;
+
 static uint32_t ended_under_lock(uint64_t java_tid)
 {
     return ended_lately[java_tid % ENDED_KEPT].java_tid == java_tid
@@ -48,9 +60,6 @@ static void note_ended(uint64_t java_tid, uint32_t id)
     ended_lately[java_tid % ENDED_KEPT].id = id;
 }
 
-/* Stored instead of an id once a platform thread has passed its ThreadEnd. */
-#define ENDED UINT32_MAX
-
 static struct {
     /* Held while a thread is registered, also across JVM calls, which may wait for a safepoint to
      * end. So a thread at a safepoint must not take it. */
@@ -62,26 +71,15 @@ static struct {
     _Atomic bool virtual_seen; /* a virtual thread has an id */
     jfieldID tid, eetop;
     uintptr_t env_offset; /* from a JavaThread to its JNIEnv */
+    uint32_t not_exiting; /* JavaThread::_terminated of a thread that is alive */
 } reg = {.lock = PTHREAD_MUTEX_INITIALIZER, .list_lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* --- JVMTI's thread-local storage marks platform threads that are registered --------------------
- *
- * And those that have passed their ThreadEnd, while their JavaThread is still there.  Virtual
- * threads have none of it: JVMTI would make a state for each of them, and GetThreadLocalStorage has
- * crashed on JDK 25 where they come and go fast. */
-
-static uint32_t stored_id(jthread thread)
+/* The id of a live thread.  JVMTI's thread-local storage would be the obvious place for it, but
+ * HotSpot reads it without stopping at safepoints: while another thread ends, or another
+ * environment is disposed, what it reads is freed (crashes on 17 and 25). */
+static uint32_t id_of(JNIEnv *jni, jthread thread)
 {
-    void *p = NULL;
-    if ((*agent.jvmti)->GetThreadLocalStorage(agent.jvmti, thread, &p) != JVMTI_ERROR_NONE)
-        return 0;
-    return (uint32_t)(uintptr_t)p;
-}
-
-static void store_id(jthread thread, uint32_t id)
-{
-    /* A thread that is just ending refuses; it will not be asked again. */
-    (*agent.jvmti)->SetThreadLocalStorage(agent.jvmti, thread, (void *)(uintptr_t)id);
+    return thread_table_find(agent.table, threads_java_tid(jni, thread));
 }
 
 static uint32_t new_id(void)
@@ -168,37 +166,31 @@ static void watch_virtual_ends(void)
  * not known.  Returns 0 for a thread that has ended.
  *
  * Its JavaThread is read only under the mutex and before the thread has passed threads_ended, which
- * takes the mutex too and leaves the mark ENDED: it cannot be freed under us. */
+ * takes the mutex too and marks the Thread object: it cannot be freed under us. */
 static uint32_t register_thread(JNIEnv *jni, jthread thread, uint32_t os_tid)
 {
     struct thread_text text;
     jint hash = 0;
-    uint64_t java_tid = (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
+    uint64_t java_tid = threads_java_tid(jni, thread);
     bool virtual = threads_is_virtual(jni, thread);
     uint32_t flags = thread_text(jni, thread, &text) | (virtual ? THREAD_VIRTUAL : 0);
     (*agent.jvmti)->GetObjectHashCode(agent.jvmti, thread, &hash);
     pthread_mutex_lock(&reg.lock);
-    uint32_t id = virtual ? thread_table_find(agent.table, java_tid) : stored_id(thread);
+    uint32_t id = thread_table_find(agent.table, java_tid);
     if (virtual && !id)
         id = ended_under_lock(java_tid);
     uintptr_t java_thread = virtual ? 0 : (uintptr_t)(*jni)->GetLongField(jni, thread, reg.eetop);
-    if (id == 0 && (virtual || java_thread)) {
-        id = thread_table_find(agent.table, java_tid);
-        bool known = id != 0;
-        if (!known)
-            id = new_id();
+    if (id == 0 && (virtual || (java_thread && !locks_is_ended(thread)))) {
+        id = new_id();
         if (!os_tid)
             os_tid = os_thread_id(&agent.layout, java_thread);
         define(id, java_tid, os_tid, flags, (uint32_t)hash, &text);
-        if (!known)
-            thread_table_add(agent.table, java_thread, java_tid, id);
-        if (!virtual)
-            store_id(thread, id);
+        thread_table_add(agent.table, java_thread, java_tid, id);
     }
     pthread_mutex_unlock(&reg.lock);
     if (virtual)
         watch_virtual_ends();
-    return id == ENDED ? 0 : id;
+    return id;
 }
 
 thread_id threads_by_tid(uint64_t java_tid)
@@ -249,26 +241,77 @@ static void list_remove(struct os_thread *t)
     pthread_mutex_unlock(&reg.list_lock);
 }
 
-/* A thread of the JVM itself ("VM Thread"): its only name is the kernel's. */
-static uint32_t register_native(void)
+/* The name that the kernel knows. */
+static void native_name(uint32_t os_tid, char *out, size_t n)
 {
-    struct thread_text text = {.name = ""};
-    char comm[17] = "";
-    prctl(PR_GET_NAME, comm);
-    jvm_text(text.name, sizeof text.name, comm);
-    uint32_t id = new_id();
-    define(id, 0, (uint32_t)syscall(SYS_gettid), THREAD_NATIVE, 0, &text);
-    return id;
+    char path[64], comm[32] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%u/comm", os_tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, comm, sizeof comm - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    comm[got > 0 ? strcspn(comm, "\n") : 0] = 0;
+    jvm_text(out, n, comm);
 }
 
-struct os_thread *os_thread_self(JNIEnv *jni)
+/* Under list_lock, which a thread at a safepoint may take. */
+static uint32_t native_under_lock(uint32_t os_tid)
 {
-    struct os_thread *t = self_tls;
-    if (t)
-        return t;
-    if (self_ended || !agent_on())
+    struct thread_text text = {.name = ""};
+    uint64_t *id = map_put(&natives, os_tid);
+    if (id && *id)
+        return (uint32_t)*id;
+    uint32_t new = new_id();
+    native_name(os_tid, text.name, sizeof text.name);
+    define(new, 0, os_tid, THREAD_NATIVE, 0, &text);
+    if (id)
+        *id = new;
+    return new;
+}
+
+thread_id threads_native(uint32_t os_tid)
+{
+    pthread_mutex_lock(&reg.list_lock);
+    uint32_t id = native_under_lock(os_tid);
+    pthread_mutex_unlock(&reg.list_lock);
+    return (thread_id){id};
+}
+
+void threads_native_ended(uint32_t os_tid)
+{
+    pthread_mutex_lock(&reg.list_lock);
+    map_remove(&natives, os_tid);
+    pthread_mutex_unlock(&reg.list_lock);
+}
+
+void threads_each_java(void (*visit)(void *ctx, uintptr_t java_thread, uint32_t id), void *ctx)
+{
+    thread_table_each(agent.table, visit, ctx);
+}
+
+/* A thread that was past its ThreadEnd when the recording began may still block, as one that
+ * self_ended marks may: its JavaThread is about to be freed, and nobody will tell us. */
+static bool is_exiting(uintptr_t java_thread)
+{
+    uint32_t terminated;
+    if (agent.layout.terminated < 0)
+        return false;
+    memcpy(&terminated, (const char *)java_thread + agent.layout.terminated, sizeof terminated);
+    return terminated != reg.not_exiting;
+}
+
+static struct os_thread *new_os_thread(JNIEnv *jni)
+{
+    uintptr_t java_thread = jni ? (uintptr_t)jni - reg.env_offset : 0;
+    if (self_session != agent.session) {
+        self_session = agent.session;
+        self_tls = NULL;
+        self_ended = jni && is_exiting(java_thread);
+        ended_id = 0;
+    }
+    if (self_ended)
         return NULL;
-    t = calloc(1, sizeof *t);
+    struct os_thread *t = calloc(1, sizeof *t);
     if (!t)
         return NULL;
     t->ring = ring_attach(agent.rec);
@@ -276,22 +319,28 @@ struct os_thread *os_thread_self(JNIEnv *jni)
         free(t);
         return NULL;
     }
-    if (jni)
-        t->java_thread = (uintptr_t)jni - reg.env_offset;
-    else
-        t->id.v = register_native();
+    t->java_thread = java_thread;
+    if (!jni)
+        t->id = threads_native((uint32_t)syscall(SYS_gettid));
     self_tls = t;
     list_add(t);
     return t;
 }
 
+struct os_thread *os_thread_self(JNIEnv *jni)
+{
+    struct os_thread *t = self_tls;
+    return t && self_session == agent.session ? t : new_os_thread(jni);
+}
+
 static void os_thread_end(void)
 {
     struct os_thread *t = self_tls;
-    if (!t)
+    if (!t || self_session != agent.session)
         return;
     self_tls = NULL;
     list_remove(t);
+    alloc_counts_end(t->counts);
     ring_detach(t->ring);
     free(t);
 }
@@ -302,7 +351,7 @@ thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self)
         return self->id;
     uint64_t tid = mounted_tid(&agent.layout, self->java_thread);
     if (!tid)
-        tid = (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
+        tid = threads_java_tid(jni, thread);
     if (self->java_tid == tid)
         return self->id;
     uint32_t id = thread_table_find(agent.table, tid);
@@ -331,6 +380,52 @@ thread_id threads_self(JNIEnv *jni, struct os_thread *self)
     return found;
 }
 
+uint64_t threads_java_tid(JNIEnv *jni, jthread thread)
+{
+    return (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
+}
+
+int64_t threads_waiting_for(uint64_t java_tid)
+{
+    int64_t ns = -1;
+    pthread_mutex_lock(&reg.list_lock);
+    for (struct os_thread *t = reg.all; t && ns < 0; t = t->next)
+        if (t->java_tid == java_tid && atomic_load_explicit(&t->open_kind, memory_order_relaxed)) {
+            uint64_t since = atomic_load_explicit(&t->open_since, memory_order_relaxed);
+            uint64_t now = clock_mono_ns();
+            ns = now > since ? (int64_t)(now - since) : 0;
+        }
+    pthread_mutex_unlock(&reg.list_lock);
+    return ns;
+}
+
+static void each_and_unlock(void (*visit)(void *ctx, const struct os_thread *t), void *ctx)
+{
+    for (const struct os_thread *t = reg.all; t; t = t->next)
+        visit(ctx, t);
+    pthread_mutex_unlock(&reg.list_lock);
+}
+
+void threads_each(void (*visit)(void *ctx, const struct os_thread *t), void *ctx)
+{
+    pthread_mutex_lock(&reg.list_lock);
+    each_and_unlock(visit, ctx);
+}
+
+bool threads_each_soon(void (*visit)(void *ctx, const struct os_thread *t), void *ctx)
+{
+    enum { PATIENCE_NS = 100000000, SECOND_NS = 1000000000 };
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until); /* the clock of pthread_mutex_timedlock */
+    until.tv_nsec += PATIENCE_NS;
+    until.tv_sec += until.tv_nsec / SECOND_NS;
+    until.tv_nsec %= SECOND_NS;
+    if (pthread_mutex_timedlock(&reg.list_lock, &until) != 0)
+        return false;
+    each_and_unlock(visit, ctx);
+    return true;
+}
+
 static bool has_ended(jthread thread)
 {
     jint state = 0;
@@ -348,7 +443,7 @@ static uint32_t recently_ended(uint64_t java_tid)
 
 thread_id threads_of(JNIEnv *jni, jthread thread)
 {
-    uint64_t java_tid = (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
+    uint64_t java_tid = threads_java_tid(jni, thread);
     uint32_t id = thread_table_find(agent.table, java_tid);
     if (!id)
         id = recently_ended(java_tid);
@@ -375,14 +470,15 @@ void threads_started(JNIEnv *jni, jthread thread)
     struct os_thread *self = os_thread_self(jni);
     if (!self)
         return;
-    uint32_t id = stored_id(thread); /* not 0: the enumeration met it while it started */
+    uint32_t id = id_of(jni, thread); /* not 0: the enumeration met it while it started */
     if (!id)
         id = register_thread(jni, thread, (uint32_t)syscall(SYS_gettid));
     self->id.v = id;
-    self->java_tid = (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
+    self->java_tid = threads_java_tid(jni, thread);
     self->from_start = true;
     if (agent.settings.groups[GROUP_threads])
         put_simple(self, EV_thread_start, id);
+    sampling_thread_started(self->java_thread, id);
 }
 
 /* The name may have changed since the thread was defined: the last one is what people know. */
@@ -394,17 +490,16 @@ static void redefine(JNIEnv *jni, jthread thread, uint32_t id, uint32_t os_tid, 
     if (!text.name[0])
         return;
     (*agent.jvmti)->GetObjectHashCode(agent.jvmti, thread, &hash);
-    define(id, (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid), os_tid, flags, (uint32_t)hash,
-           &text);
+    define(id, threads_java_tid(jni, thread), os_tid, flags, (uint32_t)hash, &text);
 }
 
 void threads_ended(JNIEnv *jni, jthread thread)
 {
-    uint64_t java_tid = (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
-    if (agent_on()) {
+    uint64_t java_tid = threads_java_tid(jni, thread);
+    if (recorder_on(agent.rec)) {
         struct os_thread *self = os_thread_self(jni);
-        uint32_t known = stored_id(thread);
-        if (self && known && known != ENDED) {
+        uint32_t known = id_of(jni, thread);
+        if (self && known) {
             redefine(jni, thread, known, (uint32_t)syscall(SYS_gettid), 0);
             if (agent.settings.groups[GROUP_threads])
                 put_simple(self, EV_thread_end, known);
@@ -412,14 +507,15 @@ void threads_ended(JNIEnv *jni, jthread thread)
     }
     /* Before the JavaThread is freed, on or off: see register_thread and owner.h. */
     pthread_mutex_lock(&reg.lock);
-    uint32_t id = stored_id(thread);
-    if (id && id != ENDED) {
+    uint32_t id = id_of(jni, thread);
+    if (id) {
         note_ended(java_tid, id);
         ended_id = id;
     }
-    store_id(thread, ENDED);
+    locks_set_ended(thread);
     pthread_mutex_unlock(&reg.lock);
     thread_table_remove(agent.table, java_tid);
+    sampling_thread_ended();
     os_thread_end();
     self_ended = true;
 }
@@ -433,7 +529,7 @@ void threads_virtual_started(JNIEnv *jni, jthread thread)
 
 void threads_virtual_ended(JNIEnv *jni, jthread thread)
 {
-    uint64_t java_tid = (uint64_t)(*jni)->GetLongField(jni, thread, reg.tid);
+    uint64_t java_tid = threads_java_tid(jni, thread);
     uint32_t id = thread_table_find(agent.table, java_tid);
     if (!id)
         return;
@@ -448,6 +544,18 @@ void threads_virtual_ended(JNIEnv *jni, jthread thread)
     /* Without the group, too, for those that were met: so it is known how long they lived. */
     if (self && (agent.settings.groups[GROUP_virtual] || agent.settings.groups[GROUP_threads]))
         put_simple(self, EV_thread_end, id);
+}
+
+void threads_forget_waits(const bool *off)
+{
+    pthread_mutex_lock(&reg.list_lock);
+    for (struct os_thread *t = reg.all; t; t = t->next) {
+        uint32_t kind = atomic_load_explicit(&t->open_kind, memory_order_relaxed);
+        if (kind && off[event_kinds[kind].group])
+            atomic_store_explicit(&t->open_kind, 0, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&reg.list_lock);
+    open_waits_forget(off);
 }
 
 /* --- set-up and end of the recording ------------------------------------------------------------
@@ -466,67 +574,74 @@ int threads_init(JNIEnv *jni, jthread current, struct err *err)
         (*jni)->ExceptionClear(jni);
     if (!reg.tid || !reg.eetop)
         return err_set(err, -ENOTSUP, "java.lang.Thread of this JVM has no fields tid and eetop");
-    reg.env_offset = (uintptr_t)jni - (uintptr_t)(*jni)->GetLongField(jni, current, reg.eetop);
+    uintptr_t java_thread = (uintptr_t)(*jni)->GetLongField(jni, current, reg.eetop);
+    reg.env_offset = (uintptr_t)jni - java_thread;
+    if (agent.layout.terminated >= 0)
+        memcpy(&reg.not_exiting, (const char *)java_thread + agent.layout.terminated,
+               sizeof reg.not_exiting);
+    reg.all = NULL;
+    atomic_store_explicit(&reg.last_id, 0, memory_order_relaxed); /* nobody else is there yet */
+    atomic_store_explicit(&reg.virtual_seen, false, memory_order_relaxed);
+    map_init(&natives);
+    memset(ended_lately, 0, sizeof ended_lately);
+    memset(nameless, 0, sizeof nameless);
     return 0;
 }
 
+/* Returns the thread's id if it is news. */
+static uint32_t enumerate(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *info)
+{
+    if (id_of(jni, info->thread))
+        return 0; /* ourselves, or it started meanwhile and said so itself */
+    uint32_t id = register_thread(jni, info->thread, 0);
+    if (id && agent.settings.groups[GROUP_threads])
+        put_simple(self, EV_thread_alive, id);
+    return id;
+}
+
+/* At a safepoint the JVM takes all stacks.  ThreadEnd was enabled before, and a thread passes no
+ * safepoint between the point where it would post it and the one from where on it is not listed
+ * (JavaThread::exit, 17 to 25): of each thread that is listed we will get the ThreadEnd. */
 void threads_enumerate(JNIEnv *jni)
 {
     jint n = 0;
-    jthread *threads = NULL;
+    jvmtiStackInfo *all = NULL;
     struct os_thread *self = os_thread_self(jni);
-    if (!self || (*agent.jvmti)->GetAllThreads(agent.jvmti, &n, &threads) != JVMTI_ERROR_NONE)
+    if (!self ||
+        (*agent.jvmti)->GetAllStackTraces(agent.jvmti, (jint)agent.settings.depth + 1, &all, &n) !=
+            JVMTI_ERROR_NONE)
         return;
-    for (jint i = 0; i < n; i++) {
-        if (!stored_id(threads[i])) { /* else it started meanwhile and said so itself */
-            uint32_t id = register_thread(jni, threads[i], 0);
-            if (id && agent.settings.groups[GROUP_threads])
-                put_simple(self, EV_thread_alive, id);
-        }
-        (*jni)->DeleteLocalRef(jni, threads[i]);
-    }
-    jvmti_free(threads);
+    uint32_t *ids = calloc((size_t)n + 1, sizeof *ids);
+    for (jint i = 0; ids && i < n; i++)
+        ids[i] = enumerate(jni, self, &all[i]);
+    /* Then, because the owner of a wait's lock is one of them. */
+    if (ids)
+        open_waits_found(jni, self, all, ids, n);
+    for (jint i = 0; i < n; i++)
+        (*jni)->DeleteLocalRef(jni, all[i].thread);
+    free(ids);
+    jvmti_free(all);
 }
 
-/* Waits that are still open: written by the thread that ends the recording, for all others.
- * `waiting`: the ids of threads that the JVM says are in one; Object.wait by a thread that does not
- * own the monitor is announced on JDK 17, throws, and has no end. */
-static void note_open_waits(struct os_thread *self, const struct map *waiting)
-{
-    pthread_mutex_lock(&reg.list_lock);
-    for (struct os_thread *t = reg.all; t; t = t->next) {
-        uint32_t kind = atomic_load_explicit(&t->open_kind, memory_order_relaxed);
-        if (!kind || !map_find(waiting, t->id.v))
-            continue;
-        struct event *e = ring_begin(self->ring, EV_wait_open, t->id, clock_mono_ns());
-        if (!e)
-            continue;
-        e->wait_open.kind = kind;
-        e->wait_open.lock.v = atomic_load_explicit(&t->open_lock, memory_order_relaxed);
-        e->wait_open.since = atomic_load_explicit(&t->open_since, memory_order_relaxed);
-        ring_commit(self->ring, e);
-    }
-    pthread_mutex_unlock(&reg.list_lock);
-}
-
-/* Note the names that live threads have now; collect the ids of those that block or wait. */
+/* Note the names that live threads have now; collect the ids of those that block or wait, with the
+ * kind of event that would begin such a wait. */
 static void look_at_threads(JNIEnv *jni, struct map *waiting)
 {
-    const jint in_wait = JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER |
-                         JVMTI_THREAD_STATE_IN_OBJECT_WAIT | JVMTI_THREAD_STATE_PARKED |
-                         JVMTI_THREAD_STATE_SLEEPING;
     jint n = 0, state;
     jthread *threads = NULL;
     if ((*agent.jvmti)->GetAllThreads(agent.jvmti, &n, &threads) != JVMTI_ERROR_NONE)
         return;
     for (jint i = 0; i < n; i++) {
-        uint32_t id = stored_id(threads[i]);
-        if (id && id != ENDED) {
+        uint32_t id = id_of(jni, threads[i]);
+        if (id) {
             redefine(jni, threads[i], id, 0, 0);
             if ((*agent.jvmti)->GetThreadState(agent.jvmti, threads[i], &state) ==
                     JVMTI_ERROR_NONE &&
-                (state & in_wait))
-                map_put(waiting, id);
+                wait_of_state(state)) {
+                uint64_t *kind = map_put(waiting, id);
+                if (kind)
+                    *kind = wait_of_state(state);
+            }
         }
         (*jni)->DeleteLocalRef(jni, threads[i]);
     }
@@ -545,7 +660,19 @@ void threads_finish(JNIEnv *jni)
     struct map waiting;
     map_init(&waiting);
     look_at_threads(jni, &waiting);
-    note_open_waits(self, &waiting);
+    open_waits_end(self, &waiting);
     map_fini(&waiting);
     put_simple(self, EV_recording_end, self->id.v);
+}
+
+void threads_free(void)
+{
+    for (struct os_thread *t = reg.all, *next; t; t = next) {
+        next = t->next;
+        free(t->ring);
+        free(t);
+    }
+    reg.all = NULL;
+    map_fini(&natives);
+    open_waits_free();
 }

@@ -15,6 +15,9 @@ struct os_thread {
     uint64_t java_tid;     /* the platform thread's Thread.getId(), once id is known; else 0 */
     uintptr_t java_thread; /* HotSpot's JavaThread, 0 for the JVM's own threads */
     bool from_start;       /* its ThreadStart was seen: no wait of it can be older */
+    bool in_user_probe;    /* it records the call of a method of methods= */
+    bool in_alloc;         /* it records an allocation: what is allocated for that does not count */
+    struct alloc_counts *counts; /* what it has allocated; NULL: nothing yet */
     /* The wait that the platform thread is in: the kind of the event that began it, 0 for none. */
     _Atomic uint32_t open_kind, open_lock;
     _Atomic uint64_t open_since;
@@ -24,8 +27,12 @@ struct os_thread {
 /* Before any callback is enabled.  -ENOTSUP when this JVM's threads cannot be told apart. */
 int threads_init(JNIEnv *jni, jthread current, struct err *err);
 
-/* Define the threads that are alive now and note each as thread_alive. */
+/* Define the threads that are alive now, note each as thread_alive and those that wait with what
+ * they wait for.  ThreadStart and ThreadEnd are enabled, nothing else is; after park_init. */
 void threads_enumerate(JNIEnv *jni);
+
+/* When nobody is inside the guard any more. */
+void threads_free(void);
 
 /* The calling OS thread; made on first use.  NULL when memory is out or recording is off.
  * jni: of the caller, NULL on a thread of the JVM that has none. */
@@ -41,7 +48,25 @@ thread_id threads_self(JNIEnv *jni, struct os_thread *self);
 /* The id of any thread that was started; 0 when it ended long ago.  No exception may be pending. */
 thread_id threads_of(JNIEnv *jni, jthread thread);
 
+/* Thread.getId() of any thread. */
+uint64_t threads_java_tid(JNIEnv *jni, jthread thread);
+
 bool threads_is_virtual(JNIEnv *jni, jthread thread);
+
+/* The id of a thread that is none of Java's, by its number in the kernel; given and defined when it
+ * is new.  No JVM call; any thread. */
+thread_id threads_native(uint32_t os_tid);
+
+/* It has ended: the kernel may give its number to another one. */
+void threads_native_ended(uint32_t os_tid);
+
+/* Each live platform thread of Java: nobody is added or removed meanwhile.  `visit` makes no JVM
+ * call. */
+void threads_each_java(void (*visit)(void *ctx, uintptr_t java_thread, uint32_t id), void *ctx);
+
+/* For how long a platform thread has been in the wait that it is in, ns; -1: it is in none, or that
+ * was not recorded. */
+int64_t threads_waiting_for(uint64_t java_tid);
 
 /* The id of a thread of which only Thread.getId() is known: the owner of a monitor. */
 thread_id threads_by_tid(uint64_t java_tid);
@@ -51,6 +76,16 @@ void threads_started(JNIEnv *jni, jthread thread);
 void threads_ended(JNIEnv *jni, jthread thread);
 void threads_virtual_started(JNIEnv *jni, jthread thread);
 void threads_virtual_ended(JNIEnv *jni, jthread thread);
+
+/* Each OS thread that has recorded something and lives; `visit` makes no JVM call. */
+void threads_each(void (*visit)(void *ctx, const struct os_thread *t), void *ctx);
+
+/* The same on the drain thread: false when the list was not to be had within 100 ms.  Who holds it
+ * may be waiting for room in a ring (full=block), which only the drain thread makes. */
+bool threads_each_soon(void (*visit)(void *ctx, const struct os_thread *t), void *ctx);
+
+/* Groups were switched off: what threads wait for is not followed any more. */
+void threads_forget_waits(const bool *off);
 
 /* At the end of the recording: note renamed threads and waits that are still open. */
 void threads_finish(JNIEnv *jni);

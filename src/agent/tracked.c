@@ -1,8 +1,11 @@
 #include "agent/tracked.h"
 
+#include "agent/threads.h"
+#include "agent/user_methods.h"
 #include "base/util.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define THREAD "java/lang/Thread"
@@ -19,16 +22,16 @@
 /* Methods on `this` without an event kind of their own. */
 #define BLOCKS(class, name, signature)                                                             \
     {                                                                                              \
-        class, name, signature, GROUP_locks, OBJECT_THIS, -1, BLOCKING(call_enter, call_exit)      \
+        class, name, signature, GROUP_locks, CALL_THIS, -1, BLOCKING(call_enter, call_exit)        \
     }
 #define TRIES(class, name, signature)                                                              \
     {                                                                                              \
-        class, name, signature, GROUP_locks, OBJECT_THIS, -1, .result = true,                      \
-                                                              BLOCKING(call_enter, call_exit)      \
+        class, name, signature, GROUP_locks, CALL_THIS, -1, .result = true,                        \
+                                                            BLOCKING(call_enter, call_exit)        \
     }
 #define CALLS(class, name)                                                                         \
     {                                                                                              \
-        class, name, NULL, GROUP_locks, OBJECT_THIS, -1, .call = call_made                         \
+        class, name, NULL, GROUP_locks, CALL_THIS, -1, .call = call_made                           \
     }
 #define LOCK(class)                                                                                \
     BLOCKS(class, "lock", NULL), BLOCKS(class, "lockInterruptibly", NULL),                         \
@@ -46,32 +49,32 @@
 
 /* Every join of a platform thread ends up in join(J); for a virtual one each overload does its own
  * waiting. */
-const struct tracked tracked[] = {
-    {THREAD, "join", "(J)V", GROUP_joins, OBJECT_THIS, 0, BLOCKING(join_enter, join_exit)},
-    {THREAD, "join", "(JI)V", GROUP_joins, OBJECT_THIS, 0, .from = 21,
+static const struct tracked built_in[] = {
+    {THREAD, "join", "(J)V", GROUP_joins, CALL_THIS, 0, BLOCKING(join_enter, join_exit)},
+    {THREAD, "join", "(JI)V", GROUP_joins, CALL_THIS, 0, .from = 21,
      BLOCKING(virtual_join_enter, virtual_join_exit)},
-    {THREAD, "join", "(Ljava/time/Duration;)Z", GROUP_joins, OBJECT_THIS, -1, .from = 21,
+    {THREAD, "join", "(Ljava/time/Duration;)Z", GROUP_joins, CALL_THIS, -1, .from = 21,
      BLOCKING(virtual_join_enter, virtual_join_exit)},
-    {VIRTUAL, "sleepNanos", "(J)V", GROUP_sleeps, OBJECT_THIS, 0, .from = 21,
+    {VIRTUAL, "sleepNanos", "(J)V", GROUP_sleeps, CALL_THIS, 0, .from = 21,
      BLOCKING(virtual_sleep_enter, virtual_sleep_exit)},
-    {VIRTUAL, "park", "()V", GROUP_parks, OBJECT_THIS, -1, .from = 21,
+    {VIRTUAL, "park", "()V", GROUP_parks, CALL_THIS, -1, .from = 21,
      BLOCKING(virtual_park_enter, virtual_park_exit)},
-    {VIRTUAL, "parkNanos", "(J)V", GROUP_parks, OBJECT_THIS, 0, .from = 21,
+    {VIRTUAL, "parkNanos", "(J)V", GROUP_parks, CALL_THIS, 0, .from = 21,
      BLOCKING(virtual_park_enter, virtual_park_exit)},
-    {VIRTUAL, "unpark", "()V", GROUP_parks, OBJECT_THIS, -1, .from = 21, .call = virtual_unpark},
-    {VIRTUAL, "start", "(Ljdk/internal/vm/ThreadContainer;)V", GROUP_virtual, OBJECT_THIS, -1,
+    {VIRTUAL, "unpark", "()V", GROUP_parks, CALL_THIS, -1, .from = 21, .call = virtual_unpark},
+    {VIRTUAL, "start", "(Ljdk/internal/vm/ThreadContainer;)V", GROUP_virtual, CALL_THIS, -1,
      .from = 21, .call = virtual_start},
-    {VIRTUAL, "interrupt", "()V", GROUP_interrupts, OBJECT_THIS, -1, .from = 21,
+    {VIRTUAL, "interrupt", "()V", GROUP_interrupts, CALL_THIS, -1, .from = 21,
      .call = virtual_interrupt},
-    {"java/lang/InterruptedException", "<init>", NULL, GROUP_interrupts, OBJECT_NONE, -1,
+    {"java/lang/InterruptedException", "<init>", NULL, GROUP_interrupts, CALL_NO_OBJECT, -1,
      .call = interrupted},
-    {SEMAPHORE, "acquire", NULL, GROUP_semaphores, OBJECT_THIS, -1,
+    {SEMAPHORE, "acquire", NULL, GROUP_semaphores, CALL_THIS, -1,
      BLOCKING(semaphore_acquire_enter, semaphore_acquire_exit)},
-    {SEMAPHORE, "acquireUninterruptibly", NULL, GROUP_semaphores, OBJECT_THIS, -1,
+    {SEMAPHORE, "acquireUninterruptibly", NULL, GROUP_semaphores, CALL_THIS, -1,
      BLOCKING(semaphore_acquire_enter, semaphore_acquire_exit)},
-    {SEMAPHORE, "tryAcquire", NULL, GROUP_semaphores, OBJECT_THIS, -1, .result = true,
+    {SEMAPHORE, "tryAcquire", NULL, GROUP_semaphores, CALL_THIS, -1, .result = true,
      BLOCKING(semaphore_acquire_enter, semaphore_acquire_exit)},
-    {SEMAPHORE, "release", NULL, GROUP_semaphores, OBJECT_THIS, -1, .call = semaphore_release},
+    {SEMAPHORE, "release", NULL, GROUP_semaphores, CALL_THIS, -1, .call = semaphore_release},
 
     /* signature NULL: every overload that returns no boolean */
     LOCK(REENTRANT),
@@ -122,7 +125,8 @@ const struct tracked tracked[] = {
      .call = call_made},
     BLOCKS(JUC "FutureTask", "run", NULL),
 };
-const size_t n_tracked = ARRAY_LEN(tracked);
+const struct tracked *tracked = built_in;
+size_t n_tracked = ARRAY_LEN(built_in);
 
 bool tracked_applies(const struct tracked *t)
 {
@@ -130,33 +134,155 @@ bool tracked_applies(const struct tracked *t)
            (!t->to || agent.java_version <= t->to);
 }
 
-/* "java/util/concurrent/locks/ReentrantLock" "lock" -> "ReentrantLock.lock" */
+/* --- the user's rows ----------------------------------------------------------------------------
+ */
+
+static struct call_table user_table;
+
+int tracked_read(const char *methods, struct err *err)
+{
+    if (!methods)
+        return 0;
+    TRY(call_table_open(&user_table, methods, err));
+    struct tracked *rows = calloc(ARRAY_LEN(built_in) + user_table.n, sizeof *rows);
+    if (!rows)
+        return err_set(err, -ENOMEM, "out of memory");
+    memcpy(rows, built_in, sizeof built_in);
+    for (size_t i = 0; i < user_table.n; i++) {
+        const struct call_row *u = &user_table.rows[i];
+        struct tracked *t = &rows[ARRAY_LEN(built_in) + i];
+        *t = (struct tracked){.class = u->class,
+                              .name = u->method,
+                              .group = GROUP_methods,
+                              .object = (int16_t)u->object,
+                              .time = -1,
+                              .result = u->kind == CALL_TRIES,
+                              .user = u};
+        if (u->kind == CALL_CALLS)
+            t->call = call_made;
+        else
+            t->enter = call_enter, t->exit = call_exit;
+    }
+    tracked = rows;
+    n_tracked = ARRAY_LEN(built_in) + user_table.n;
+    return 0;
+}
+
+void tracked_forget(void)
+{
+    if (tracked != built_in)
+        free((void *)tracked);
+    tracked = built_in;
+    n_tracked = ARRAY_LEN(built_in);
+    call_table_fini(&user_table);
+}
+
+/* --- definitions --------------------------------------------------------------------------------
+ */
+
+/* A row of our own in the form of the user's, without its name and that of its end. */
+static struct call_row own_row(const struct tracked *t)
+{
+    return (struct call_row){.class = t->class,
+                             .method = t->name,
+                             .params = t->signature ? t->signature : "",
+                             .kind = t->call     ? CALL_CALLS
+                                     : t->result ? CALL_TRIES
+                                                 : CALL_BLOCKS,
+                             .object = t->object};
+}
+
 static void define(const struct tracked *t)
 {
-    char name[128], signature[128];
-    const char *slash = strrchr(t->class, '/');
-    snprintf(name, sizeof name, "%s.%s", slash ? slash + 1 : t->class, t->name);
-    snprintf(signature, sizeof signature, "L%s;", t->class);
-    struct def d = {.kind = DEF_call,
-                    .call = {.id = tracked_id(t),
-                             .name = {name, strlen(name)},
-                             .class_name = {signature, strlen(signature)},
-                             .method = {t->name, strlen(t->name)}}};
-    recorder_define(agent.rec, &d);
+    struct call_texts texts;
+    struct buf event, ended;
+    struct def d;
+    buf_init(&event);
+    buf_init(&ended);
+    call_default_name(&event, t->class, t->name);
+    buf_printf(&ended, "%sEnded", buf_str(&event));
+    struct call_row row = t->user ? *t->user : own_row(t);
+    if (!t->user) {
+        row.event = buf_str(&event);
+        row.ended = t->call ? "" : buf_str(&ended);
+    }
+    if (call_define(&row, tracked_id(t), &texts, &d) == 0 && !event.oom && !ended.oom)
+        recorder_define(agent.rec, &d);
+    call_texts_fini(&texts);
+    buf_fini(&event);
+    buf_fini(&ended);
 }
 
 void tracked_define(void)
 {
     for (size_t i = 0; i < n_tracked; i++)
-        if (tracked[i].group == GROUP_locks && tracked_applies(&tracked[i]))
+        if ((tracked[i].user || tracked[i].group == GROUP_locks) && tracked_applies(&tracked[i]))
             define(&tracked[i]);
 }
+
+/* --- the probes ---------------------------------------------------------------------------------
+ */
+
+/* The user may track what recording an event calls (Thread.getId): such calls are not events. */
+static struct os_thread *begin_user(JNIEnv *jni, const struct tracked *t)
+{
+    struct os_thread *self = t->user ? os_thread_self(jni) : NULL;
+    if (self)
+        self->in_user_probe = true;
+    return self;
+}
+
+static void end_user(struct os_thread *self)
+{
+    if (self)
+        self->in_user_probe = false;
+}
+
+static bool inside(JNIEnv *jni, const struct tracked *t)
+{
+    const struct os_thread *self = t->user ? os_thread_self(jni) : NULL;
+    return self && self->in_user_probe;
+}
+
+/* As much as fits an instruction: a number that needs a constant, another one in each recording,
+ * would make the class's constant pool grow with every attach, and HotSpot could never reuse what
+ * it freed of the one before (16 kB of metaspace per attach for java.lang.Thread, 17 and 25). */
+enum { ROW_BITS = 12, SESSION_BITS = 15 - ROW_BITS };
+
+int32_t tracked_number(size_t row)
+{
+    return (int32_t)((agent.session & ((1u << SESSION_BITS) - 1)) << ROW_BITS | (uint32_t)row);
+}
+
+/* The row of a probe's number, NULL when it is of another recording.  Inside the guard. */
+static const struct tracked *row_of(jint number)
+{
+    size_t row = (size_t)number & ((1u << ROW_BITS) - 1);
+    return row < n_tracked && tracked_number(row) == number ? &tracked[row] : NULL;
+}
+
+/* `what` with t, the row; `of`: further conditions on it. */
+#define PROBE(number, of, what)                                                                    \
+    do {                                                                                           \
+        if (agent_enter()) {                                                                       \
+            int errno_ = errno;                                                                    \
+            const struct tracked *t = row_of(number);                                              \
+            if (t && !inside(jni, t) && (of)) {                                                    \
+                struct os_thread *user_ = begin_user(jni, t);                                      \
+                what;                                                                              \
+                end_user(user_);                                                                   \
+            }                                                                                      \
+            errno = errno_;                                                                        \
+            agent_leave();                                                                         \
+        }                                                                                          \
+    } while (0)
+
+#define OF_ITS_CLASS user_methods_mean(jni, (size_t)(t - tracked), self)
 
 static void JNICALL probe_enter_timed(JNIEnv *jni, jclass c, jint what, jobject object, jlong time)
 {
     (void)c;
-    if (agent_on())
-        KEEP_ERRNO(tracked[what].enter(jni, &tracked[what], object, time));
+    PROBE(what, t->enter, t->enter(jni, t, object, time));
 }
 
 static void JNICALL probe_enter(JNIEnv *jni, jclass c, jint what, jobject object)
@@ -167,8 +293,7 @@ static void JNICALL probe_enter(JNIEnv *jni, jclass c, jint what, jobject object
 static void JNICALL probe_exit_result(JNIEnv *jni, jclass c, jint what, jobject object, jint result)
 {
     (void)c;
-    if (agent_on())
-        KEEP_ERRNO(tracked[what].exit(jni, &tracked[what], object, result != 0));
+    PROBE(what, t->exit, t->exit(jni, t, object, result != 0));
 }
 
 static void JNICALL probe_exit(JNIEnv *jni, jclass c, jint what, jobject object)
@@ -184,8 +309,26 @@ static void JNICALL probe_threw(JNIEnv *jni, jclass c, jint what, jobject object
 static void JNICALL probe_call(JNIEnv *jni, jclass c, jint what, jobject object)
 {
     (void)c;
-    if (agent_on())
-        KEEP_ERRNO(tracked[what].call(jni, &tracked[what], object));
+    PROBE(what, t->call, t->call(jni, t, object));
+}
+
+static void JNICALL probe_enter_if(JNIEnv *jni, jclass c, jint what, jobject object, jobject self)
+{
+    (void)c;
+    PROBE(what, t->enter && OF_ITS_CLASS, t->enter(jni, t, object, 0));
+}
+
+static void JNICALL probe_exit_if(JNIEnv *jni, jclass c, jint what, jobject object, jobject self,
+                                  jint result)
+{
+    (void)c;
+    PROBE(what, t->exit && OF_ITS_CLASS, t->exit(jni, t, object, result != 0));
+}
+
+static void JNICALL probe_call_if(JNIEnv *jni, jclass c, jint what, jobject object, jobject self)
+{
+    (void)c;
+    PROBE(what, t->call && OF_ITS_CLASS, t->call(jni, t, object));
 }
 
 #define NATIVE(name, signature, fn)                                                                \
@@ -199,4 +342,7 @@ const JNINativeMethod tracked_natives[N_TRACKED_NATIVES] = {
     NATIVE("exit", "(ILjava/lang/Object;I)V", probe_exit_result),
     NATIVE("threw", "(ILjava/lang/Object;)V", probe_threw),
     NATIVE("call", "(ILjava/lang/Object;)V", probe_call),
+    NATIVE("enterIf", "(ILjava/lang/Object;Ljava/lang/Object;)V", probe_enter_if),
+    NATIVE("exitIf", "(ILjava/lang/Object;Ljava/lang/Object;I)V", probe_exit_if),
+    NATIVE("callIf", "(ILjava/lang/Object;Ljava/lang/Object;)V", probe_call_if),
 };

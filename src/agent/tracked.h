@@ -1,36 +1,42 @@
 /* tracked.h - the table of methods whose calls are events, and what their probes do.
  *
- * probes.c rewrites the methods of the table so that they call orca.probe.Probe, whose native
+ * probes.c rewrites the methods of the table so that they call java.lang.OrcaProbe, whose native
  * methods are here.  All run on the thread that makes the call, in state "in native", with no
  * exception pending. */
 #ifndef ORCA_AGENT_TRACKED_H
 #define ORCA_AGENT_TRACKED_H
 
 #include "agent/agent.h"
-
-/* What a tracked method is about. */
-enum tracked_object {
-    OBJECT_NONE = -2,
-    OBJECT_THIS = -1, /* else: the number of the parameter, from 0 */
-};
+#include "format/call_table.h"
 
 struct tracked {
     const char *class, *name; /* class in internal form: java/lang/Thread */
     const char *signature;    /* NULL: every overload */
     enum event_group group;
-    int8_t object; /* enum tracked_object, or the number of a parameter */
-    int8_t time;   /* the number of the parameter (a long) that is the time-out; -1: none */
-    bool result;   /* it returns a boolean that says whether it got what it wanted */
-    int from, to;  /* Java versions; 0: all */
+    int16_t object; /* CALL_THIS, CALL_NO_OBJECT, or the number of a parameter, from 0 */
+    int16_t time;   /* the number of the parameter (a long) that is the time-out; -1: none */
+    bool result;    /* it returns a boolean that says whether it got what it wanted */
+    int from, to;   /* Java versions; 0: all */
     /* A method that may block has enter and exit; another one `call`, at its entry: a cause must
      * not be recorded after what it causes. */
     void (*enter)(JNIEnv *jni, const struct tracked *t, jobject object, int64_t time);
     void (*exit)(JNIEnv *jni, const struct tracked *t, jobject object, bool got);
     void (*call)(JNIEnv *jni, const struct tracked *t, jobject object);
+    const struct call_row *user; /* its row of methods=; NULL: Orca's own */
 };
 
-extern const struct tracked tracked[];
-extern const size_t n_tracked;
+/* Orca's own rows, then the user's. */
+extern const struct tracked *tracked;
+extern size_t n_tracked;
+
+/* Read the user's rows: a file of them, or a list of them joined by '+'; NULL: none.  In
+ * Agent_OnLoad. */
+int tracked_read(const char *methods, struct err *err);
+void tracked_forget(void);
+
+/* What a probe is told of its row.  A method that was entered while another recording was on still
+ * calls that one's probes: its number is none of ours. */
+int32_t tracked_number(size_t row);
 
 /* The id of a row in events, and the definitions of those that the settings switch on and that have
  * no event kind of their own. */
@@ -41,9 +47,9 @@ static inline call_id tracked_id(const struct tracked *t)
 bool tracked_applies(const struct tracked *t);
 void tracked_define(void);
 
-/* The natives of orca.probe.Probe: the table for RegisterNatives. */
+/* The natives of java.lang.OrcaProbe: the table for RegisterNatives. */
 extern const JNINativeMethod tracked_natives[];
-enum { N_TRACKED_NATIVES = 6 };
+enum { N_TRACKED_NATIVES = 9 };
 
 /* on_call.c, on_park.c */
 void join_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ms);

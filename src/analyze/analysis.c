@@ -33,20 +33,16 @@ static int start(struct analysis *a, struct trace *t, struct err *err)
     arena_init(&a->arena, 0);
     a->windowed = is_windowed(t);
     a->window = window_of(t, a->windowed);
+    samples_init(&a->samples);
+    allocs_init(&a->allocs);
     TRY(thread_set_init(&a->threads, t, err));
-    TRY(lock_set_init(&a->locks, t, &a->arena, err));
-    TRY(sites_init(&a->sites, t, &a->locks, &a->arena, err));
-    blames_init(&a->blames, &a->locks, &a->arena);
-    return 0;
+    if (timeline_init(&a->timeline) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
+    return lock_set_init(&a->locks, t, &a->arena, err);
 }
 
 static void add_totals(struct analysis *a)
 {
-    for (size_t i = 0; i < a->threads.n; i++)
-        for (int k = 0; k < STATE_LIMIT; k++) {
-            a->total[k].count += a->threads.v[i].state[k].count;
-            a->total[k].ns += a->threads.v[i].state[k].ns;
-        }
     const struct open_wait *w = (const void *)a->decoded.open.p;
     for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++)
         a->open[w[i].state]++;
@@ -69,30 +65,224 @@ static void add_losses(struct analysis *a)
     }
 }
 
+static void add_lives(struct analysis *a)
+{
+    for (uint32_t i = 0; i < a->timeline.n_lines; i++) {
+        const struct run *spans = &a->timeline.lines[i].spans;
+        if (spans->n)
+            thread_set_lived(
+                &a->threads, i, line_span(&a->timeline.lines[i], 0)->start,
+                span_end(&a->timeline, line_span(&a->timeline.lines[i], spans->n - 1)));
+    }
+    thread_set_finish(&a->threads, a->window.from, a->window.to);
+}
+
+/* What is made in the order of time. */
+struct makers {
+    struct binder *binder;
+    struct bottler *bottler;
+    struct queuer *queuer;
+};
+
+static int make_in_order(struct analysis *a, struct makers *m, struct err *err)
+{
+    const struct decode_window *w = &a->window;
+    if (binder_new(&m->binder, a->trace, &a->timeline, &a->threads) < 0 ||
+        bottler_new(&m->bottler, a->trace, &a->threads, w->from, w->to) < 0 ||
+        queuer_new(&m->queuer, &a->timeline, &a->locks, w->from, w->to) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
+    const struct sweep_sink sinks[] = {binder_sink(m->binder), bottler_sink(m->bottler),
+                                       queuer_sink(m->queuer)};
+    TRY(sweep(&a->timeline, &a->threads, sinks, ARRAY_LEN(sinks), err));
+    if (binder_finish(m->binder, &a->bindings) < 0 || queuer_finish(m->queuer, &a->queues) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
+    bottler_finish(m->bottler, &a->bottles);
+    return 0;
+}
+
+static int bind_causes(struct analysis *a, struct err *err)
+{
+    struct makers m = {NULL, NULL, NULL};
+    int rc = make_in_order(a, &m, err);
+    binder_free(m.binder);
+    bottler_free(m.bottler);
+    queuer_free(m.queuer);
+    return rc;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct pause *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* What a branch shares is only forgotten. */
+static void drop_path(struct analysis *a)
+{
+    if (!a->whole || a->path.v != a->whole->path.v)
+        path_fini(&a->path);
+    if (!a->whole || a->slack != a->whole->slack)
+        free(a->slack);
+    memset(&a->path, 0, sizeof a->path);
+    a->slack = NULL;
+}
+
+static void drop_stats(struct analysis *a)
+{
+    if (!a->whole || a->stats.threads != a->whole->stats.threads)
+        stats_fini(&a->stats);
+    memset(&a->stats, 0, sizeof a->stats);
+}
+
+int analysis_follow(struct analysis *a, uint32_t thread, uint64_t to, uint64_t from)
+{
+    const struct path_source src = {&a->timeline, &a->threads, (const void *)a->decoded.pauses.p,
+                                    a->decoded.pauses.len / sizeof(struct pause)};
+    drop_path(a);
+    TRY(path_walk(&a->path, &src, thread, to, from));
+    return path_sum_up(&a->path_sums, &a->path, a->trace, &a->arena);
+}
+
+int analysis_blames(struct analysis *a, uint32_t group, unsigned keys, const struct blame **out,
+                    size_t *n)
+{
+    const struct blame_source from = {&a->timeline, &a->locks, &a->stats.selection, group};
+    return blames_list(&from, keys, &a->arena, out, n);
+}
+
+int analysis_wait_graph(struct analysis *a)
+{
+    if (a->has_pools)
+        return 0;
+    TRY(wait_graph_make(&a->pools, a->trace, &a->timeline, &a->threads,
+                        a->window.to - a->window.from, &a->arena));
+    a->has_pools = true;
+    return 0;
+}
+
+int analysis_lock_order(struct analysis *a)
+{
+    if (a->has_orders)
+        return 0;
+    TRY(lock_order_find(&a->orders, a, &a->arena));
+    a->has_orders = true;
+    return 0;
+}
+
+int analysis_slack(struct analysis *a)
+{
+    struct slacker *s;
+    if (a->slack || !a->path.n)
+        return 0;
+    TRY(slacker_new(&s, &a->timeline, a->threads.n, a->locks.n_objects, a->path.thread,
+                    a->path.to));
+    const struct sweep_sink sink = slacker_sink(s);
+    int rc = sweep_back(&a->timeline, &a->threads, &sink, 1, NULL);
+    a->slack = rc == 0 ? slacker_take(s) : NULL;
+    slacker_free(s);
+    return rc;
+}
+
+static int find_collections(struct analysis *a)
+{
+    const struct decoded *d = &a->decoded;
+    const struct collection_source from = {.trace = a->trace,
+                                           .pauses = (const void *)d->pauses.p,
+                                           .n_pauses = d->pauses.len / sizeof(struct pause),
+                                           .cycles = (const void *)d->cycles.p,
+                                           .n_cycles = d->cycles.len / sizeof(struct cycle)};
+    return collections_make(&a->collections, &from, &a->arena);
+}
+
+/* What is asked of the whole once the causes are known. */
+static int follow_causes(struct analysis *a)
+{
+    struct buf *pauses = &a->decoded.pauses;
+    if (pauses->len)
+        qsort(pauses->p, pauses->len / sizeof(struct pause), sizeof(struct pause), by_start);
+    TRY(find_collections(a));
+    const struct deadlock_source src = {a->trace, &a->timeline, &a->threads, a->bindings.owners};
+    TRY(deadlocks_find(&a->deadlocks, &src, a->window.to, &a->arena));
+    TRY(signals_find(&a->signals, &a->timeline, a->locks.n_objects, &a->arena));
+    uint32_t last = path_last_thread(a->trace, &a->threads);
+    return last ? analysis_follow(a, last, a->threads.v[last].ended, a->window.from) : 0;
+}
+
+static void enter(const struct analysis_watch *watch, const char *phase)
+{
+    if (watch)
+        watch->progress(watch->ctx, phase, 0, 1);
+}
+
+static int run(struct analysis *a, struct trace *t, const struct analysis_watch *watch,
+               struct err *err)
+{
+    const struct selection all = selection_all();
+    TRY(start(a, t, err));
+    enter(watch, "reading");
+    const struct decode_target to = {&a->threads, &a->timeline, &a->samples, &a->allocs, watch};
+    TRY(decode_trace(&a->decoded, t, &to, &a->window, err));
+    if (label_shared_names(&a->threads, t) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
+    add_lives(a);
+    enter(watch, "finding causes");
+    TRY(bind_causes(a, err));
+    enter(watch, "following causes");
+    if (sites_init(&a->sites, t, &a->locks, &a->timeline.contexts, &a->arena) < 0 ||
+        follow_causes(a) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
+    enter(watch, "adding up");
+    if (analysis_select(a, &all) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
+    add_totals(a);
+    add_losses(a);
+    return 0;
+}
+
 int analysis_run(struct analysis **out, struct trace *t, struct err *err)
+{
+    return analysis_run_watched(out, t, NULL, err);
+}
+
+int analysis_run_watched(struct analysis **out, struct trace *t, const struct analysis_watch *watch,
+                         struct err *err)
 {
     struct analysis *a = *out = calloc(1, sizeof *a);
     if (!a)
         return err_set(err, -ENOMEM, "%s: out of memory", t->path);
-    const struct interval_sink sinks[] = {{thread_set_take, &a->threads},
-                                          {lock_set_take, &a->locks},
-                                          {sites_take, &a->sites},
-                                          {blames_take, &a->blames}};
-    int rc = start(a, t, err);
-    if (rc == 0)
-        rc = decode_trace(&a->decoded, t, &a->threads, &a->window,
-                          (struct interval_sinks){sinks, ARRAY_LEN(sinks)}, err);
-    if (rc == 0 && label_shared_names(&a->threads, t) < 0)
-        rc = err_set(err, -ENOMEM, "out of memory");
+    int rc = run(a, t, watch, err);
     if (rc < 0) {
         analysis_free(a);
         *out = NULL;
         return err_prefix(err, rc, "%s", t->path);
     }
-    thread_set_finish(&a->threads, a->window.from, a->window.to);
-    add_totals(a);
-    add_losses(a);
     return 0;
+}
+
+int analysis_stats(const struct analysis *a, const struct selection *selection, struct stats *out)
+{
+    const struct stats_source from = {&a->timeline, &a->threads, &a->locks, &a->sites};
+    return stats_make(out, &from, selection);
+}
+
+int analysis_select(struct analysis *a, const struct selection *selection)
+{
+    drop_stats(a);
+    return analysis_stats(a, selection, &a->stats);
+}
+
+void analysis_branch(struct analysis *out, const struct analysis *whole)
+{
+    *out = *whole;
+    out->whole = whole;
+    arena_init(&out->arena, 0);
+}
+
+void analysis_branch_fini(struct analysis *branch)
+{
+    drop_path(branch);
+    drop_stats(branch);
+    arena_fini(&branch->arena);
 }
 
 void analysis_free(struct analysis *a)
@@ -100,8 +290,15 @@ void analysis_free(struct analysis *a)
     if (!a)
         return;
     thread_set_fini(&a->threads);
-    sites_fini(&a->sites);
-    blames_fini(&a->blames);
+    timeline_fini(&a->timeline);
+    samples_fini(&a->samples);
+    allocs_fini(&a->allocs);
+    bindings_fini(&a->bindings);
+    bottles_fini(&a->bottles);
+    queues_fini(&a->queues);
+    path_fini(&a->path);
+    free(a->slack);
+    stats_fini(&a->stats);
     decoded_fini(&a->decoded);
     arena_fini(&a->arena);
     free(a);

@@ -1,5 +1,6 @@
 #include "analyze/blames.h"
 
+#include "base/err.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/util.h"
@@ -7,107 +8,112 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct blame_cell {
-    uint32_t group, waiter, owner;
-    uint32_t state;        /* BLOCKED or WAITING */
-    struct site_stats sum; /* count 0: an empty cell */
+struct maker {
+    const struct blame_source *from;
+    unsigned keys;
+    uint32_t *slot;     /* [contexts.n]: which sum a context goes to; NO_SLOT: to none */
+    struct blame *sums; /* [n_slots]: of the thread at hand, or of all threads */
+    uint32_t *touched;  /* [n_slots] */
+    uint32_t n_slots, n_touched;
+    struct buf found; /* struct blame [] */
 };
 
-enum { CELLS_LEAST = 1024 };
+enum { NO_SLOT = UINT32_MAX };
 
-void blames_init(struct blames *b, const struct lock_set *l, struct arena *a)
+static bool is_listed(const struct context *x)
 {
-    memset(b, 0, sizeof *b);
-    b->arena = a;
-    b->locks = l;
+    return (x->what == STATE_BLOCKED || x->what == STATE_WAITING || x->what == STATE_PARKED) &&
+           !(x->flags & INTERVAL_REACQUIRED);
 }
 
-void blames_fini(struct blames *b)
+static struct blame_sum *sum_of(struct blame *b, unsigned state)
 {
-    free(b->cells);
-    memset(b, 0, sizeof *b);
+    return state == STATE_BLOCKED ? &b->blocked : state == STATE_WAITING ? &b->waited : &b->parked;
 }
 
-/* Multiplicative hashing (Knuth): the upper bits of the product depend on all bits of the key. */
-static size_t place_of(const struct blames *b, const struct blame_cell *key)
+/* Contexts that agree in group and owner, as far as these are keys, go to one sum. */
+static int make_slots(struct maker *m)
 {
-    uint64_t h = ((uint64_t)key->waiter << 32 | key->owner) ^ (uint64_t)key->group << 20 ^
-                 (uint64_t)key->state << 17;
-    return (size_t)(h * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (b->cap - 1);
-}
-
-static struct blame_cell *probe(const struct blames *b, const struct blame_cell *key, size_t at)
-{
-    for (;; at = (at + 1) & (b->cap - 1)) {
-        struct blame_cell *c = &b->cells[at];
-        if (c->sum.count == 0 || memcmp(c, key, offsetof(struct blame_cell, sum)) == 0)
-            return c;
-    }
-}
-
-/* Make room for `more` new cells. */
-static int reserve(struct blames *b, size_t more)
-{
-    struct blames bigger = *b;
-    while ((b->len + more) * 10 > bigger.cap * 7)
-        bigger.cap = bigger.cap ? bigger.cap * 2 : CELLS_LEAST;
-    if (bigger.cap == b->cap)
-        return 0;
-    bigger.cells = calloc(bigger.cap, sizeof *bigger.cells);
-    if (!bigger.cells)
+    const struct contexts *c = &m->from->timeline->contexts;
+    struct map known;
+    int rc = 0;
+    m->slot = malloc(c->n * sizeof *m->slot);
+    if (!m->slot)
         return -ENOMEM;
-    for (size_t i = 0; i < b->cap; i++)
-        if (b->cells[i].sum.count)
-            *probe(&bigger, &b->cells[i], place_of(&bigger, &b->cells[i])) = b->cells[i];
-    free(b->cells);
-    *b = bigger;
-    return 0;
-}
-
-static void add(struct site_stats *to, const struct site_stats *more)
-{
-    to->count += more->count;
-    to->ns += more->ns;
-    to->max = max_u64(to->max, more->max);
-}
-
-static bool is_counted(const struct interval *iv)
-{
-    return (iv->state == STATE_BLOCKED || iv->state == STATE_WAITING) &&
-           !(iv->flags & INTERVAL_REACQUIRED);
-}
-
-int blames_take(void *self, const struct interval *v, size_t n)
-{
-    struct blames *b = self;
-    struct blame_cell key[INTERVAL_BATCH];
-    size_t at[INTERVAL_BATCH], used = 0;
-    TRY(reserve(b, n));
-    for (size_t i = 0; i < n; i++) {
-        if (!is_counted(&v[i]))
+    map_init(&known);
+    for (uint32_t i = 0; i < c->n && rc == 0; i++) {
+        uint32_t group = lock_set_group(m->from->locks, c->v[i].lock);
+        m->slot[i] = NO_SLOT;
+        if (i == 0 || !is_listed(&c->v[i]) ||
+            (m->from->group != EVERY_CLASS && m->from->group != group))
             continue;
-        struct blame_cell *k = &key[used];
-        *k = (struct blame_cell){.group = lock_set_object(b->locks, v[i].lock)->group,
-                                 .waiter = v[i].thread,
-                                 .owner = v[i].other,
-                                 .state = v[i].state,
-                                 .sum = {1, v[i].ns, v[i].ns}};
-        at[used] = place_of(b, k);
-        __builtin_prefetch(&b->cells[at[used++]], 1);
+        uint64_t key = (uint64_t)(m->keys & BLAME_BY_GROUP ? group : 0) << 32 |
+                       (m->keys & BLAME_BY_OWNER ? c->v[i].other : 0);
+        uint64_t *place = map_put(&known, key);
+        if (place && !*place)
+            *place = ++m->n_slots;
+        m->slot[i] = place ? (uint32_t)*place - 1 : NO_SLOT;
+        rc = place ? 0 : -ENOMEM;
     }
-    for (size_t i = 0; i < used; i++) {
-        struct blame_cell *c = probe(b, &key[i], at[i]);
-        if (c->sum.count) {
-            add(&c->sum, &key[i].sum);
-        } else {
-            *c = key[i];
-            b->len++;
-        }
-    }
-    return 0;
+    map_fini(&known);
+    if (rc < 0)
+        return rc;
+    m->sums = calloc((size_t)m->n_slots + 1, sizeof *m->sums);
+    m->touched = malloc(((size_t)m->n_slots + 1) * sizeof *m->touched);
+    return m->sums && m->touched ? 0 : -ENOMEM;
 }
 
-/* --- adding up -------------------------------------------------------------------------------- */
+static void add_span(struct maker *m, const struct span *s)
+{
+    const struct timeline *t = m->from->timeline;
+    const struct selection *sel = m->from->selection;
+    const struct context *x = timeline_context(t, s->context);
+    uint64_t start = s->start, end = span_waited_until(t, s);
+    if ((sel->lock && sel->lock != x->lock.v) || !selection_clip(sel, &start, &end))
+        return;
+    struct blame *b = &m->sums[m->slot[s->context]];
+    if (b->blocked.count + b->waited.count + b->parked.count == 0) {
+        b->group = m->keys & BLAME_BY_GROUP ? lock_set_group(m->from->locks, x->lock) : EVERY_CLASS;
+        b->owner = m->keys & BLAME_BY_OWNER ? x->other : BLAME_ANY;
+        m->touched[m->n_touched++] = m->slot[s->context];
+    }
+    struct blame_sum *to = sum_of(b, x->what);
+    to->count++;
+    to->ns += end - start;
+    to->max = max_u64(to->max, end - start);
+}
+
+static void flush(struct maker *m, uint32_t waiter)
+{
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): blames_list frees them */
+    for (uint32_t i = 0; i < m->n_touched; i++) {
+        struct blame *b = &m->sums[m->touched[i]];
+        b->waiter = waiter;
+        buf_put(&m->found, b, sizeof *b);
+        *b = (struct blame){.waiter = 0};
+    }
+    m->n_touched = 0;
+}
+
+static int add_lines(struct maker *m)
+{
+    const struct timeline *t = m->from->timeline;
+    for (uint32_t thread = 0; thread < t->n_lines; thread++) {
+        const struct run *r = &t->lines[thread].spans;
+        if (!selection_has(m->from->selection, thread))
+            continue;
+        for (uint32_t i = 0, n; i < r->n; i += n) {
+            const struct span *s = run_stretch(r, sizeof *s, i, &n);
+            for (uint32_t k = 0; k < n; k++)
+                if (m->slot[s[k].context] != NO_SLOT)
+                    add_span(m, &s[k]);
+        }
+        if (m->keys & BLAME_BY_WAITER)
+            flush(m, thread);
+    }
+    flush(m, BLAME_ANY);
+    return m->found.oom ? -ENOMEM : 0;
+}
 
 static int by_time(const void *a, const void *b)
 {
@@ -116,6 +122,8 @@ static int by_time(const void *a, const void *b)
         return x->blocked.ns < y->blocked.ns ? 1 : -1;
     if (x->waited.ns != y->waited.ns)
         return x->waited.ns < y->waited.ns ? 1 : -1;
+    if (x->parked.ns != y->parked.ns)
+        return x->parked.ns < y->parked.ns ? 1 : -1;
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
     if (x->waiter != y->waiter)
@@ -123,66 +131,22 @@ static int by_time(const void *a, const void *b)
     return (x->owner > y->owner) - (x->owner < y->owner);
 }
 
-/* The entry of the list with the same three keys, or a new one. */
-static struct blame *find_or_append(struct blame *list, size_t *n, const struct blame *want,
-                                    struct map *known)
+int blames_list(const struct blame_source *from, unsigned keys, struct arena *a,
+                const struct blame **out, size_t *n)
 {
-    const uint32_t id[] = {want->group, want->waiter, want->owner};
-    for (uint64_t key = hash_bytes(id, sizeof id, 0);; key++) {
-        uint64_t *place = map_put(known, key);
-        if (!place)
-            return NULL;
-        if (*place == 0) {
-            list[*n] = *want;
-            *place = ++*n;
-        }
-        struct blame *x = &list[*place - 1];
-        if (x->group == want->group && x->waiter == want->waiter && x->owner == want->owner)
-            return x;
+    struct maker m = {.from = from, .keys = keys};
+    int rc = make_slots(&m);
+    rc = rc ? rc : add_lines(&m);
+    struct blame *v = rc ? NULL : arena_alloc(a, m.found.len);
+    if (v && m.found.len) {
+        memcpy(v, m.found.p, m.found.len);
+        qsort(v, m.found.len / sizeof *v, sizeof *v, by_time);
     }
-}
-
-static int add_up(const struct blames *b, uint32_t group, unsigned keys, struct blame *list,
-                  size_t *n)
-{
-    struct map known;
-    int rc = 0;
-    map_init(&known);
-    for (size_t i = 0; i < b->cap && rc == 0; i++) {
-        const struct blame_cell *c = &b->cells[i];
-        if (c->sum.count == 0 || (group != EVERY_CLASS && c->group != group))
-            continue;
-        struct blame want = {.group = keys & BLAME_BY_GROUP ? c->group : EVERY_CLASS,
-                             .waiter = keys & BLAME_BY_WAITER ? c->waiter : BLAME_ANY,
-                             .owner = keys & BLAME_BY_OWNER ? c->owner : BLAME_ANY};
-        struct blame *to = find_or_append(list, n, &want, &known);
-        if (to)
-            add(c->state == STATE_BLOCKED ? &to->blocked : &to->waited, &c->sum);
-        else
-            rc = -ENOMEM;
-    }
-    map_fini(&known);
-    return rc;
-}
-
-int blames_list(struct blames *b, uint32_t group, unsigned keys, const struct blame **out,
-                size_t *n)
-{
-    if (group == EVERY_CLASS && b->lists[keys].v) {
-        *out = b->lists[keys].v;
-        *n = b->lists[keys].n;
-        return 0;
-    }
-    struct blame *list = arena_alloc(b->arena, b->len * sizeof *list);
-    *n = 0;
-    if (!list)
-        return -ENOMEM;
-    TRY(add_up(b, group, keys, list, n));
-    qsort(list, *n, sizeof *list, by_time);
-    *out = list;
-    if (group == EVERY_CLASS) {
-        b->lists[keys].v = list;
-        b->lists[keys].n = *n;
-    }
-    return 0;
+    *out = v;
+    *n = v ? m.found.len / sizeof *v : 0;
+    free(m.slot);
+    free(m.sums);
+    free(m.touched);
+    buf_fini(&m.found);
+    return v ? 0 : -ENOMEM;
 }

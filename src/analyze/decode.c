@@ -1,5 +1,6 @@
 #include "analyze/decode.h"
 
+#include "analyze/op.h"
 #include "analyze/roaming.h"
 #include "analyze/track.h"
 #include "base/util.h"
@@ -7,10 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WATCH_EVERY = 1 << 18 }; /* events */
+
 struct decoder {
     struct trace *t;
     struct thread_set *threads;
+    struct timeline *timeline;
+    struct samples *samples;
+    struct allocs *allocs;
     struct decoded *out;
+    const struct analysis_watch *watch;
     struct intervals iv;
     struct decode_window window;
 
@@ -18,7 +25,9 @@ struct decoder {
     struct buf tracks;  /* struct track *[], by thread index; NULL: none yet, or it roams */
     struct roaming roaming;
     struct buf still_open;  /* struct still_open [] */
+    struct buf found;       /* struct found_wait [] */
     struct stream *streams; /* [t->n_streams] */
+    bool out_of_order;      /* a thread's events may be in several streams, whatever it is */
     size_t damaged;         /* t->n_damaged when the latest event was read */
     size_t problems;        /* t->problems whose chunks are in the streams' gaps */
 };
@@ -29,6 +38,7 @@ struct stream {
     struct buf seen; /* struct track *[]: platform threads met in it, a new entry at each switch */
     uint64_t last;   /* time of its latest event */
     uint64_t gc_since; /* 0: no collection under way */
+    uint64_t gc_used;  /* bytes of the heap in use then */
     bool roams;        /* it carries threads that roam */
 };
 
@@ -38,107 +48,27 @@ struct still_open {
     uint64_t since;
 };
 
+/* What a wait_found event said.  It stands in the stream of who began the recording, before every
+ * event of its thread; wait_open tells later whether it lasted until the end. */
+struct found_wait {
+    uint64_t time;
+    uint32_t thread, stack, other;
+};
+
 void decoded_fini(struct decoded *d)
 {
     buf_fini(&d->pauses);
+    buf_fini(&d->cycles);
     buf_fini(&d->open);
 }
 
-/* --- events into ops -------------------------------------------------------------------------- */
-
-/* The state that a kind opens; STATE_LIMIT: none. */
-static unsigned state_of(uint32_t kind)
-{
-    switch (kind) {
-    case EV_monitor_contended_enter:
-        return STATE_BLOCKED;
-    case EV_wait_enter:
-        return STATE_WAITING;
-    case EV_join_enter:
-        return STATE_JOINING;
-    case EV_sleep_enter:
-        return STATE_SLEEPING;
-    case EV_park_enter:
-        return STATE_PARKED;
-    default:
-        return STATE_LIMIT;
-    }
-}
-
-/* The op of an event that is about the thread's waits; false for the others.  op->time and thread
- * are the caller's. */
-static inline bool make_op(struct decoder *d, const struct event *e, struct op *op)
-{
-    switch (e->kind) {
-    case EV_monitor_contended_enter:
-        *op = (struct op){.object = e->monitor_contended_enter.lock.v,
-                          .other = thread_set_index(d->threads, e->monitor_contended_enter.owner),
-                          .stack = e->monitor_contended_enter.stack.v,
-                          .action = OP_OPEN,
-                          .state = STATE_BLOCKED};
-        d->out->owner_gone += e->monitor_contended_enter.owner_gone != 0;
-        return true;
-    case EV_monitor_contended_entered:
-        *op = (struct op){.object = e->monitor_contended_entered.lock.v,
-                          .action = OP_CLOSE,
-                          .state = STATE_BLOCKED};
-        return true;
-    case EV_wait_enter:
-        *op = (struct op){.object = e->wait_enter.lock.v,
-                          .stack = e->wait_enter.stack.v,
-                          .action = OP_OPEN,
-                          .state = STATE_WAITING};
-        return true;
-    case EV_wait_exit:
-        *op = (struct op){.object = e->wait_exit.lock.v,
-                          .action = OP_CLOSE,
-                          .state = STATE_WAITING,
-                          .flags = e->wait_exit.timed_out ? INTERVAL_TIMED_OUT : 0};
-        return true;
-    case EV_join_enter:
-        *op = (struct op){.other = thread_set_index(d->threads, e->join_enter.target),
-                          .stack = e->join_enter.stack.v,
-                          .action = OP_OPEN,
-                          .state = STATE_JOINING};
-        return true;
-    case EV_join_exit:
-        *op = (struct op){.action = OP_CLOSE, .state = STATE_JOINING};
-        return true;
-    case EV_park_enter:
-        *op = (struct op){.object = e->park_enter.lock.v,
-                          .other = thread_set_index(d->threads, e->park_enter.owner),
-                          .stack = e->park_enter.stack.v,
-                          .action = OP_OPEN,
-                          .state = STATE_PARKED};
-        return true;
-    case EV_park_exit:
-        *op = (struct op){.object = e->park_exit.lock.v, .action = OP_CLOSE, .state = STATE_PARKED};
-        return true;
-    case EV_sleep_enter:
-        *op = (struct op){
-            .stack = e->sleep_enter.stack.v, .action = OP_OPEN, .state = STATE_SLEEPING};
-        return true;
-    case EV_sleep_exit:
-        *op = (struct op){.action = OP_CLOSE, .state = STATE_SLEEPING};
-        return true;
-    case EV_thread_end:
-        *op = (struct op){.action = OP_END};
-        return true;
-    case EV_lost:
-        *op = (struct op){.action = OP_BREAK};
-        return true;
-    case EV_wait_open:
-        *op = (struct op){.action = OP_NONE};
-        return true;
-    default:
-        return false;
-    }
-}
+/* --- what events say ---------------------------------------------------------------------------
+ */
 
 static bool is_roaming(const struct decoder *d, uint32_t thread)
 {
     const struct thread_stats *s = &d->threads->v[thread];
-    return s->is_virtual || !s->defined;
+    return s->is_virtual || !s->defined || d->out_of_order;
 }
 
 static const bool is_pure_wait[EV_LIMIT] = {
@@ -161,7 +91,7 @@ static void note_lost(struct decoder *d, struct stream *s, uint32_t thread, cons
 
 static void note_wait_open(struct decoder *d, uint32_t thread, const struct event *e)
 {
-    unsigned state = state_of(e->wait_open.kind);
+    unsigned state = op_state(e->wait_open.kind);
     if (state == STATE_LIMIT)
         return;
     bool has_lock = state == STATE_BLOCKED || state == STATE_WAITING || state == STATE_PARKED;
@@ -174,12 +104,33 @@ static void note_wait_open(struct decoder *d, uint32_t thread, const struct even
     buf_put(&d->still_open, &s, sizeof s);
 }
 
-static void end_pause(struct decoder *d, struct stream *s, uint64_t end)
+/* gc: of the event, NULL when the pause's end is not in the trace. */
+static void end_pause(struct decoder *d, struct stream *s, uint64_t end,
+                      const struct ev_gc_finish *gc)
 {
+    struct pause p = {.start = s->gc_since, .end = max_u64(end, s->gc_since)};
+    p.gc.before = s->gc_used;
+    if (gc) {
+        p.gc.collector = gc->collector;
+        p.gc.cause = gc->cause;
+        p.gc.used = gc->used;
+        p.gc.committed = gc->committed;
+    }
     if (s->gc_since)
-        buf_put(&d->out->pauses, &(struct pause){s->gc_since, max_u64(end, s->gc_since)},
-                sizeof(struct pause));
+        buf_put(&d->out->pauses, &p, sizeof p);
     s->gc_since = 0;
+}
+
+static void note_cycle(struct decoder *d, const struct ev_gc_cycle *gc)
+{
+    const struct cycle c = {.start = gc->since,
+                            .end = max_u64(gc->since, gc->until),
+                            .gc = {.collector = gc->collector,
+                                   .cause = gc->cause,
+                                   .before = gc->before,
+                                   .used = gc->used,
+                                   .committed = gc->committed}};
+    buf_put(&d->out->cycles, &c, sizeof c);
 }
 
 /* What an event says besides the waits. */
@@ -201,15 +152,50 @@ static void note_event(struct decoder *d, struct stream *s, uint32_t thread, con
     case EV_wait_open:
         note_wait_open(d, thread, e);
         break;
+    case EV_wait_found:
+        buf_put(&d->found,
+                &(struct found_wait){e->time, thread, e->wait_found.stack.v,
+                                     thread_set_index(d->threads, e->wait_found.owner)},
+                sizeof(struct found_wait));
+        break;
     case EV_gc_start:
         s->gc_since = e->time;
+        s->gc_used = e->gc_start.used;
         break;
     case EV_gc_finish:
-        end_pause(d, s, e->time);
+        end_pause(d, s, e->time, &e->gc_finish);
+        break;
+    case EV_gc_cycle:
+        note_cycle(d, &e->gc_cycle);
         break;
     default:
         break;
     }
+}
+
+/* The thread that an act is about. */
+static thread_id target_of(const struct event *e)
+{
+    switch (e->kind) {
+    case EV_thread_start_called:
+        return e->thread_start_called.target;
+    case EV_unpark:
+        return e->unpark.target;
+    case EV_interrupt:
+        return e->interrupt.target;
+    default:
+        return (thread_id){0};
+    }
+}
+
+static void note_act(struct decoder *d, uint32_t thread, const struct event *e)
+{
+    thread_id target = target_of(e);
+    uint32_t index = target.v ? thread_set_index(d->threads, target) : 0;
+    if (index && e->kind == EV_thread_start_called)
+        d->threads->v[index].called = e->time;
+    if (thread && timeline_act(d->timeline, thread, e, index) < 0)
+        d->iv.rc = -ENOMEM;
 }
 
 /* --- streams ---------------------------------------------------------------------------------- */
@@ -284,7 +270,7 @@ static void end_stream(struct decoder *d, struct stream *s)
     const struct gap *g = (const void *)s->gaps.v.p;
     struct track *const *seen = (void *)s->seen.p;
     const struct track_env env = {&d->iv, &s->gaps};
-    end_pause(d, s, d->window.to);
+    end_pause(d, s, d->window.to, NULL);
     for (size_t i = 0; i < gaps_count(&s->gaps); i++) {
         for (size_t k = 0; k < s->seen.len / sizeof *seen; k++)
             track_gap(seen[k], g[i].from, &env);
@@ -308,6 +294,30 @@ static void take_op(struct decoder *d, const struct op *op, struct track *tr,
         d->out->nameless++;
 }
 
+/* Samples of every thread are in one stream: they say nothing of whose stream that is. */
+static void take_sample(struct decoder *d, const struct event *e)
+{
+    uint32_t thread = thread_set_index(d->threads, e->thread);
+    d->threads->v[thread].named = true;
+    if (samples_add(d->samples, thread, e) < 0)
+        d->iv.rc = -ENOMEM;
+}
+
+static bool is_sample(const struct event *e)
+{
+    return e->kind == EV_cpu_sample || e->kind == EV_wall_sample;
+}
+
+/* An allocation says nothing of what its thread waits for; its end comes from any thread. */
+static void take_alloc(struct decoder *d, const struct event *e)
+{
+    thread_id id = e->kind == EV_object_free ? e->object_free.allocated_by : e->thread;
+    uint32_t thread = thread_set_index(d->threads, id);
+    d->threads->v[thread].named = true;
+    if (allocs_add(d->allocs, thread, e) < 0)
+        d->iv.rc = -ENOMEM;
+}
+
 /* The loop that a large trace's time is spent in. */
 static int decode_events(struct decoder *d, struct trace_iter *it, struct err *err)
 {
@@ -316,33 +326,50 @@ static int decode_events(struct decoder *d, struct trace_iter *it, struct err *e
     struct track *tr = NULL;
     uint32_t id = 0, thread = 0; /* of `tr` */
     size_t from = SIZE_MAX, stream;
+    uint64_t n = 0;
     struct event e;
     struct op op;
     int rc;
     while ((rc = trace_iter_next(it, &e, &stream, err)) > 0) {
         d->out->kinds[e.kind]++;
-        if (e.thread.v != id || stream != from) {
+        if (is_sample(&e) || allocs_takes(e.kind)) {
+            if (is_sample(&e))
+                take_sample(d, &e);
+            else
+                take_alloc(d, &e);
+            s = &d->streams[stream];
+            from = SIZE_MAX; /* the next event's thread is looked up */
+            thread = 0;
+        } else if (e.thread.v != id || stream != from) {
             from = stream;
             s = &d->streams[stream];
             env.gaps = &s->gaps;
             id = e.thread.v;
             thread = thread_set_index(d->threads, e.thread);
+            d->threads->v[thread].named = true;
             tr = thread ? switch_thread(d, s, thread) : NULL;
         }
         if (d->damaged != d->t->n_damaged) { /* met on the way to this event */
             gaps_add(&s->gaps, s->last, s->last);
             add_problems(d);
         }
-        if (make_op(d, &e, &op)) {
-            op.time = e.time;
+        if (op_make(&e, &op)) {
             op.thread = thread;
+            if (op.other)
+                op.other = thread_set_index(d->threads, (thread_id){op.other});
+            d->out->owner_gone +=
+                e.kind == EV_monitor_contended_enter && e.monitor_contended_enter.owner_gone != 0;
             take_op(d, &op, tr, &env);
         }
-        if (!is_pure_wait[e.kind])
+        if (!is_pure_wait[e.kind]) {
             note_event(d, s, thread, &e);
+            note_act(d, thread, &e);
+        }
         s->last = e.time;
         if (d->iv.rc)
             return err_set(err, d->iv.rc, "out of memory");
+        if (++n % WATCH_EVERY == 0 && d->watch)
+            d->watch->progress(d->watch->ctx, "reading", n, d->t->n_events);
     }
     add_problems(d);
     return rc;
@@ -371,18 +398,31 @@ static int by_thread_and_time(const void *a, const void *b)
 static const struct still_open *still_open_of(const struct decoder *d, uint32_t thread, size_t *n)
 {
     const struct still_open *v = (const void *)d->still_open.p;
-    size_t low = 0, high = d->still_open.len / sizeof *v, all = high;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (v[mid].op.thread < thread)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (high = low; high < all && v[high].op.thread == thread; high++)
-        ;
-    *n = high - low;
-    return *n ? v + low : NULL;
+    size_t first = 0, all = d->still_open.len / sizeof *v;
+    BISECT(first, all, v[first].op.thread < thread);
+    size_t end = first;
+    while (end < all && v[end].op.thread == thread)
+        end++;
+    *n = end - first;
+    return *n ? v + first : NULL;
+}
+
+/* A wait that lasted from the beginning of the recording: where, and for whom. */
+static void fill_in_found(const struct decoder *d, struct still_open *s)
+{
+    const struct found_wait *f = (const void *)d->found.p;
+    for (size_t i = 0; i < d->found.len / sizeof *f; i++)
+        if (f[i].thread == s->op.thread && f[i].time == s->since) {
+            s->op.stack = f[i].stack;
+            s->op.other = f[i].other;
+        }
+}
+
+static void fill_in_all_found(struct decoder *d)
+{
+    struct still_open *s = (void *)d->still_open.p;
+    for (size_t i = 0; d->found.len && i < d->still_open.len / sizeof *s; i++)
+        fill_in_found(d, &s[i]);
 }
 
 static void finish_track(struct decoder *d, struct track *tr, const struct track_env *env)
@@ -454,40 +494,48 @@ static int run(struct decoder *d, struct err *err)
     if (d->still_open.len)
         qsort(d->still_open.p, d->still_open.len / sizeof(struct still_open),
               sizeof(struct still_open), by_thread_and_time);
+    fill_in_all_found(d);
     rc = finish_tracks(d);
     if (rc == 0)
         TRY(finish_roaming(d, err));
     intervals_flush(&d->iv);
     for (int i = 0; i < EV_LIMIT; i++)
         d->out->events += d->out->kinds[i];
-    if (d->out->pauses.oom || d->out->open.oom || d->still_open.oom || d->roaming.gaps.v.oom)
+    if (d->out->pauses.oom || d->out->cycles.oom || d->out->open.oom || d->still_open.oom ||
+        d->found.oom || d->roaming.gaps.v.oom)
         rc = -ENOMEM;
     rc = rc ? rc : d->iv.rc;
     return rc ? err_set(err, rc, "out of memory") : 0;
 }
 
-int decode_trace(struct decoded *out, struct trace *t, struct thread_set *threads,
-                 const struct decode_window *window, struct interval_sinks sinks, struct err *err)
+int decode_trace(struct decoded *out, struct trace *t, const struct decode_target *to,
+                 const struct decode_window *window, struct err *err)
 {
     memset(out, 0, sizeof *out);
     struct decoder *d = calloc(1, sizeof *d);
-    struct interval_sink *all = calloc(sinks.n + 1, sizeof *all);
-    int rc = -ENOMEM;
-    if (d && all) {
-        memcpy(all, sinks.v, sinks.n * sizeof *all);
-        all[sinks.n] = (struct interval_sink){take_open, d};
-        *d = (struct decoder){.t = t, .threads = threads, .out = out, .window = *window};
-        intervals_init(&d->iv, (struct interval_sinks){all, sinks.n + 1});
-        arena_init(&d->arena, 0);
-        rc = run(d, err);
-        arena_fini(&d->arena);
-        buf_fini(&d->tracks);
-        buf_fini(&d->still_open);
-        roaming_fini(&d->roaming);
-    } else {
-        err_set(err, rc, "out of memory");
-    }
-    free(all);
+    if (!d)
+        return err_set(err, -ENOMEM, "out of memory");
+    const struct interval_sink sinks[] = {{timeline_take, to->timeline}, {take_open, d}};
+    *d = (struct decoder){.t = t,
+                          .threads = to->threads,
+                          .timeline = to->timeline,
+                          .samples = to->samples,
+                          .allocs = to->allocs,
+                          .out = out,
+                          .watch = to->watch,
+                          .window = *window,
+                          .out_of_order = t->n_streams > 1 && *trace_info(t, "import.format", "")};
+    intervals_init(&d->iv, (struct interval_sinks){sinks, ARRAY_LEN(sinks)});
+    arena_init(&d->arena, 0);
+    int rc = run(d, err);
+    if (rc == 0 && (timeline_finish(to->timeline, to->threads) < 0 ||
+                    samples_finish(to->samples) < 0 || allocs_finish(to->allocs, &out->pauses) < 0))
+        rc = err_set(err, -ENOMEM, "out of memory");
+    arena_fini(&d->arena);
+    buf_fini(&d->tracks);
+    buf_fini(&d->still_open);
+    buf_fini(&d->found);
+    roaming_fini(&d->roaming);
     free(d);
     return rc;
 }

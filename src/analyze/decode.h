@@ -9,8 +9,11 @@
 #ifndef ORCA_ANALYZE_DECODE_H
 #define ORCA_ANALYZE_DECODE_H
 
+#include "analyze/allocs.h"
+#include "analyze/collections.h"
 #include "analyze/interval.h"
-#include "analyze/thread_set.h"
+#include "analyze/samples.h"
+#include "analyze/timeline.h"
 
 /* A wait that was going on when the recording ended. */
 struct open_wait {
@@ -21,10 +24,6 @@ struct open_wait {
     uint64_t since; /* may be before the recording's window */
 };
 
-struct pause {
-    uint64_t start, end; /* the world stood still for the collector */
-};
-
 struct decoded {
     uint64_t events;           /* read */
     uint64_t kinds[EV_LIMIT];  /* of them, by kind */
@@ -32,6 +31,7 @@ struct decoded {
     uint64_t nameless;         /* events of waits by a thread that could not be named: not paired */
     uint64_t lost[LOSS_LIMIT]; /* events lost, by cause, as the `lost` events say */
     struct buf pauses;         /* struct pause [] */
+    struct buf cycles;         /* struct cycle [], of collectors */
     struct buf open;           /* struct open_wait [], by thread */
 };
 
@@ -41,9 +41,25 @@ struct decode_window {
     uint64_t from, to; /* the times between which the trace has events */
 };
 
-/* Decode everything.  Intervals go to the sinks; `threads` (made by thread_set_init) gets starts,
- * ends, losses and who is incomplete.  Errors: -ENOMEM, or a sink's. */
-int decode_trace(struct decoded *out, struct trace *t, struct thread_set *threads,
-                 const struct decode_window *window, struct interval_sinks sinks, struct err *err);
+/* For who wants to show that something happens: called now and then, with what is done of all.
+ * `phase` is a static string. */
+struct analysis_watch {
+    void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
+    void *ctx;
+};
+
+/* Where it goes. */
+struct decode_target {
+    struct thread_set *threads; /* made by thread_set_init; gets starts, ends, losses and who is
+                                 * incomplete */
+    struct timeline *timeline;  /* made by timeline_init; finished here */
+    struct samples *samples;    /* made by samples_init; finished here */
+    struct allocs *allocs;      /* made by allocs_init; finished here */
+    const struct analysis_watch *watch; /* may be NULL */
+};
+
+/* Decode everything.  Errors: -ENOMEM. */
+int decode_trace(struct decoded *out, struct trace *t, const struct decode_target *to,
+                 const struct decode_window *window, struct err *err);
 
 #endif

@@ -45,15 +45,9 @@ static void sort(struct gaps *g)
 /* The first gap for which `from` (or `to`) is not below `time`. */
 static size_t first_not_below(const struct gaps *g, uint64_t time, bool to)
 {
-    size_t low = 0, high = gaps_count(g);
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if ((to ? list(g)[mid].to : list(g)[mid].from) < time)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    size_t i = 0;
+    BISECT(i, gaps_count(g), (to ? list(g)[i].to : list(g)[i].from) < time);
+    return i;
 }
 
 bool gaps_between(struct gaps *g, uint64_t start, uint64_t end)

@@ -13,3 +13,9 @@ void intervals_flush(struct intervals *out)
         out->rc = out->sinks.v[i].take(out->sinks.v[i].self, out->v, out->n);
     out->n = 0;
 }
+
+const char *wait_state_name(unsigned state)
+{
+    static const char *const names[STATE_LIMIT + 1] = {WAIT_STATE_NAMES, "running"};
+    return names[state < STATE_LIMIT ? state : STATE_LIMIT];
+}

@@ -14,21 +14,30 @@
 #include <stdint.h>
 
 enum wait_state {
-    STATE_BLOCKED,  /* on a monitor that another thread owns */
-    STATE_WAITING,  /* in Object.wait */
-    STATE_PARKED,   /* in LockSupport.park */
-    STATE_JOINING,  /* in Thread.join, whatever that does inside */
-    STATE_SLEEPING, /* in Thread.sleep */
+    STATE_BLOCKED,     /* on a monitor that another thread owns */
+    STATE_WAITING,     /* in Object.wait */
+    STATE_PARKED,      /* in LockSupport.park */
+    STATE_JOINING,     /* in Thread.join, whatever that does inside */
+    STATE_SLEEPING,    /* in Thread.sleep */
+    STATE_REACQUIRING, /* in Object.wait, which is over, on the monitor: made by timeline.h */
     STATE_LIMIT
 };
+
+/* What they are called, in their order. */
+#define WAIT_STATE_NAMES "blocked", "waiting", "parked", "joining", "sleeping", "reacquiring"
+
+/* The name of one; "running" for STATE_LIMIT. */
+const char *wait_state_name(unsigned state);
 
 enum {
     INTERVAL_OPEN = 1,      /* still going on when the recording ended, which is its `end` */
     INTERVAL_UNKNOWN = 2,   /* one of its ends is missing: it happened, start == end, ns == 0 */
     INTERVAL_TIMED_OUT = 4, /* Object.wait: nobody notified */
     INTERVAL_REACQUIRED =
-        8, /* a virtual thread took a monitor again after a wait, which JDK 25 says
-            * without saying since when it was blocked: start == end, ns == 0 */
+        8,               /* a virtual thread took a monitor again after a wait, which JDK 25 says
+                          * without saying since when it was blocked: start == end, ns == 0 */
+    INTERVAL_TIMED = 16, /* it had a time-out */
+    INTERVAL_INTERRUPTED = 32, /* it ended in an InterruptedException; set by timeline.h */
 };
 
 struct interval {
@@ -36,8 +45,10 @@ struct interval {
     uint64_t ns;         /* end - start without what was nested inside */
     uint32_t thread;     /* index into struct thread_set */
     uint32_t other; /* the same; BLOCKED: the owner, JOINING: the thread waited for; 0: unknown */
-    lock_id lock;   /* BLOCKED, WAITING; 0: unknown */
+    lock_id lock;   /* BLOCKED, WAITING, PARKED; 0: unknown */
     stack_id stack;
+    stack_id owner_stack; /* BLOCKED, PARKED: what the owner executed, 0: it was not asked */
+    uint32_t nested;      /* so many of the thread's latest intervals lie inside this one */
     uint8_t state, flags;
 };
 

@@ -41,21 +41,26 @@ const char *label_simple(const char *name)
 
 void label_method(const struct trace *t, method_id method, char *out, size_t n)
 {
+    trace_method_text(t, method, out, n);
+}
+
+void label_method_parts(const struct trace *t, method_id method, char class_[LABEL_MAX],
+                        char name[LABEL_MAX])
+{
     const struct trace_method *m = trace_method(t, method);
-    const struct trace_class *c = trace_class(t, m->class_);
-    if (!m->id.v) {
-        snprintf(out, n, "unknown");
+    class_[0] = 0;
+    if (!trace_method_is_java(m)) {
+        trace_method_text(t, method, name, LABEL_MAX);
         return;
     }
-    label_class(c->signature, out, n);
-    size_t len = strlen(out);
-    snprintf(out + len, n - len, ".%s", m->name);
+    trace_class_name(trace_class(t, m->class_)->signature, class_, LABEL_MAX);
+    snprintf(name, LABEL_MAX, "%s", m->name);
 }
 
 void label_line(const struct trace *t, struct place p, char *out, size_t n)
 {
     const struct trace_method *m = trace_method(t, p.method);
-    const char *source = trace_class(t, m->class_)->source;
+    const char *source = trace_method_source(t, p.method);
     if (p.line >= 0 && *source)
         snprintf(out, n, "%s:%" PRId32, source, p.line);
     else if (p.line >= 0)

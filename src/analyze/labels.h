@@ -21,8 +21,13 @@ void label_class(const char *signature, char *out, size_t n);
 /* The class name behind the last '.': "OrderBook"; a pointer into `name`. */
 const char *label_simple(const char *name);
 
-/* "orderbook.OrderBook.rebalance", or "unknown". */
+/* "orderbook.OrderBook.rebalance": trace_method_text. */
 void label_method(const struct trace *t, method_id method, char *out, size_t n);
+
+/* The same in two parts, as Java knows them: "orderbook.OrderBook" and "rebalance".  What is no
+ * method of Java has no class: "" and "libjvm.so!JVM_Sleep". */
+void label_method_parts(const struct trace *t, method_id method, char class_[LABEL_MAX],
+                        char name[LABEL_MAX]);
 
 /* "OrderBook.java:88", "OrderBook.java", "native", or "" when neither is known. */
 void label_line(const struct trace *t, struct place p, char *out, size_t n);

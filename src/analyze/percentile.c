@@ -70,6 +70,35 @@ int percentile_add(struct percentile *p, uint64_t value, struct arena *a)
     return 0;
 }
 
+int percentile_merge(struct percentile *p, const struct percentile *from, struct arena *a)
+{
+    if (!from->buckets) {
+        for (uint64_t i = 0; i < from->n; i++)
+            TRY(percentile_add(p, from->values[i], a));
+        return 0;
+    }
+    if (!p->buckets)
+        TRY(to_buckets(p, a));
+    for (size_t i = 0; i < BUCKETS; i++) {
+        uint64_t sum = (uint64_t)p->buckets[i] + from->buckets[i];
+        p->buckets[i] = (uint32_t)min_u64(sum, UINT32_MAX);
+    }
+    p->n += from->n;
+    return 0;
+}
+
+void percentile_log2(const struct percentile *p, uint64_t counts[64])
+{
+    memset(counts, 0, 64 * sizeof *counts);
+    if (!p->buckets) {
+        for (uint64_t i = 0; i < p->n; i++)
+            counts[63 - __builtin_clzll(p->values[i] | 1)]++;
+        return;
+    }
+    for (size_t i = 0; i < BUCKETS; i++)
+        counts[63 - __builtin_clzll(middle_of(i) | 1)] += p->buckets[i];
+}
+
 static int ascending(const void *a, const void *b)
 {
     const uint64_t *x = a, *y = b;

@@ -24,6 +24,12 @@ struct percentile {
 /* Memory is the arena's.  0 or -ENOMEM. */
 int percentile_add(struct percentile *p, uint64_t value, struct arena *a);
 
+/* Add all values of another one, which may keep more of them exactly than their sum does. */
+int percentile_merge(struct percentile *p, const struct percentile *from, struct arena *a);
+
+/* How many values lie in each power of two: [0] those of 0 and 1, [k] those from 2^k on. */
+void percentile_log2(const struct percentile *p, uint64_t counts[64]);
+
 /* The smallest value that at least `permille` of 1000 values do not exceed (nearest rank); 0 when
  * there is none.  Sorts the kept values. */
 uint64_t percentile_get(struct percentile *p, unsigned permille);

@@ -1,35 +1,88 @@
 #include "analyze/rules.h"
 
 #include "analyze/labels.h"
+#include "analyze/rules_parts.h"
 #include "base/human.h"
 #include "base/util.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LOCK_FINDINGS = 5, /* of each rule at most so many: the tables have the others */
-    FINDINGS_MAX = 1 + 2 * LOCK_FINDINGS,
-    DOMINANT_PERMILLE = 500,
-    CONTENDED_PERMILLE = 5,
-    MANY_PERCENT = 20, /* an owner with less is one of many */
-    STILL_BLOCKED_NS = 100000000,
+/* --- losses ----------------------------------------------------------------------------------- */
+
+void rule_losses(struct evidence *ev)
+{
+    const struct analysis *a = ev->a;
+    uint64_t lost = analysis_lost_events(a);
+    struct rule_finding *f = lost ? rule_find(ev, SEVERITY_PROBLEM, UINT64_MAX) : NULL;
+    if (!f)
+        return;
+    rule_say(f, "%s events were lost: every count and time here is a lower bound",
+             human_count(lost).text);
+    for (size_t i = 0; i < a->n_losses; i++)
+        if (loss_causes[a->losses[i].cause].what == LOSS_OF_EVENT)
+            rule_say(f, "; %s: %s", loss_causes[a->losses[i].cause].name,
+                     human_count(a->losses[i].count).text);
+}
+
+/* Waits whose cause is not known, where there are many: paths and hand-overs are then uncertain. */
+void rule_unreliable(struct evidence *ev)
+{
+    enum { MANY = 100, SHARE_PERMILLE = 100 };
+    const struct bindings *b = &ev->a->bindings;
+    uint64_t unbound = 0, all = 0;
+    for (int i = 0; i < STATE_LIMIT; i++) {
+        unbound += i == STATE_SLEEPING ? 0 : b->unbound[i];
+        all += i == STATE_SLEEPING ? 0 : ev->a->stats.total[i].count;
+    }
+    if (unbound < MANY || rule_permille(unbound, all) < SHARE_PERMILLE)
+        return;
+    struct rule_finding *f = rule_find(ev, SEVERITY_INFO, 0);
+    if (f)
+        rule_say(f,
+                 "of %s of %s waits it is not known who ended them: the critical path and the "
+                 "hand-overs leave them out",
+                 human_count(unbound).text, human_count(all).text);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static const struct {
+    struct rule rule;
+    void (*apply)(struct evidence *ev);
+} table[] = {
+#define RULES                                                                                      \
+    R("events-lost", "events that are missing", rule_losses)                                       \
+    R("deadlock", "threads that wait for each other in a circle", rule_deadlock)                   \
+    R("stuck", "waits at the end that nobody can end", rule_stuck)                                 \
+    R("inversion", "locks taken in contradicting orders", rule_inversion)                          \
+    R("still-blocked", "threads blocked when the recording ended", rule_still_blocked)             \
+    R("lost-signal", "a notify before an endless wait", rule_lost_signal)                          \
+    R("dominant-lock", "the lock that the program waits for most", rule_dominant_lock)             \
+    R("contended-lock", "other locks with queues", rule_contended_lock)                            \
+    R("convoy", "queues that a long hold left behind", rule_convoy)                                \
+    R("held-while-waiting", "locks held by threads that slept or waited", rule_held_while_waiting) \
+    R("held-during-io", "locks held during input and output", rule_held_during_io)                 \
+    R("notify-storm", "notifyAll that wakes threads for nothing", rule_notify_storm)               \
+    R("futile-wakeups", "notify that wakes threads for nothing", rule_futile_wakeups)              \
+    R("pool-saturation", "tasks that wait for a thread of their pool", rule_pool_saturation)       \
+    R("sleep-on-path", "sleep on the critical path", rule_sleep_on_path)                           \
+    R("serial-phase", "time in which one thread ran alone", rule_serial_phase)                     \
+    R("unbalanced-join", "joins that wait for one slow thread", rule_unbalanced_join)              \
+    R("leak-suspect", "objects that survive and become more", rule_leak_suspect)                   \
+    R("allocation-hot-spot", "places that allocate much", rule_allocation_hot_spot)                \
+    R("unreliable", "waits whose cause is not known", rule_unreliable)
+#define R(name, looks_at, apply) {{name, looks_at}, apply},
+    RULES
+#undef R
 };
 
-/* What the rules look at, each list most blocked time first. */
-struct evidence {
-    struct analysis *a;
-    uint32_t *classes; /* groups */
-    size_t n_classes;
-    struct site *sites;
-    const struct blame *owners, *waiters; /* by class and owner, by class and waiter */
-    size_t n_sites, n_owners, n_waiters;
-    struct rule_finding *out;
-    size_t n;
+const struct rule rules[] = {
+#define R(name, looks_at, apply) {name, looks_at},
+    RULES
+#undef R
 };
+const size_t n_rules = ARRAY_LEN(rules);
 
 const char *severity_name(enum severity s)
 {
@@ -37,252 +90,76 @@ const char *severity_name(enum severity s)
     return names[s];
 }
 
-static void say(struct rule_finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct rule_finding *f, const char *fmt, ...)
-{
-    size_t len = strlen(f->text);
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(f->text + len, sizeof f->text - len, fmt, ap);
-    va_end(ap);
-}
-
-static void add_id(struct id_list *l, uint32_t id)
-{
-    for (uint32_t i = 0; i < l->n; i++)
-        if (l->v[i] == id)
-            return;
-    if (id && l->n < FINDING_IDS)
-        l->v[l->n++] = id;
-}
-
-static unsigned permille(uint64_t part, uint64_t whole)
-{
-    return whole ? (unsigned)((unsigned __int128)part * 1000 / whole) : 0;
-}
-
-static struct rule_finding *begin(struct evidence *ev, const char *rule, enum severity severity)
-{
-    struct rule_finding *f = &ev->out[ev->n++];
-    *f = (struct rule_finding){
-        .rule = rule, .severity = severity, .from = ev->a->window.from, .to = ev->a->window.to};
-    return f;
-}
-
-/* --- events-lost ------------------------------------------------------------------------------ */
-
-static void find_losses(struct evidence *ev)
-{
-    const struct analysis *a = ev->a;
-    uint64_t lost = analysis_lost_events(a);
-    if (!lost)
-        return;
-    struct rule_finding *f = begin(ev, "events-lost", SEVERITY_WARNING);
-    say(f, "%s events were lost: every count and time here is a lower bound",
-        human_count(lost).text);
-    for (size_t i = 0; i < a->n_losses; i++)
-        if (loss_causes[a->losses[i].cause].what == LOSS_OF_EVENT)
-            say(f, "; %s: %s", loss_causes[a->losses[i].cause].name,
-                human_count(a->losses[i].count).text);
-}
-
-/* --- still-blocked ---------------------------------------------------------------------------- */
-
-/* Of the threads blocked on this class at the end, the one that is so for the longest; NULL: none.
- */
-static const struct open_wait *longest_blocked(const struct analysis *a, uint32_t group)
-{
-    const struct open_wait *w = (const void *)a->decoded.open.p, *longest = NULL;
-    for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++)
-        if (w[i].state == STATE_BLOCKED && lock_set_object(&a->locks, w[i].lock)->group == group &&
-            (!longest || w[i].since < longest->since))
-            longest = &w[i];
-    return longest;
-}
-
-static void add_blocked_ids(struct rule_finding *f, const struct analysis *a, uint32_t group)
-{
-    const struct open_wait *w = (const void *)a->decoded.open.p;
-    for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++) {
-        if (w[i].state != STATE_BLOCKED || lock_set_object(&a->locks, w[i].lock)->group != group)
-            continue;
-        add_id(&f->threads, a->threads.v[w[i].thread].id.v);
-        add_id(&f->locks, w[i].lock.v);
-        add_id(&f->stacks, w[i].stack.v);
-    }
-}
-
-static void find_still_blocked(struct evidence *ev, uint32_t group)
-{
-    const struct analysis *a = ev->a;
-    const struct lock_class *c = &a->locks.classes[group];
-    const struct open_wait *w = c->blocked.open ? longest_blocked(a, group) : NULL;
-    if (!w || a->window.to - w->since < STILL_BLOCKED_NS)
-        return; /* any moment finds some thread blocked */
-    struct rule_finding *f = begin(ev, "still-blocked", SEVERITY_PROBLEM);
-    char name[LABEL_MAX];
-    add_blocked_ids(f, a, group);
-    f->from = w->since;
-    label_class(c->signature, name, sizeof name);
-    say(f, "%s: %s thread%s still blocked when the recording ended", name,
-        human_count(c->blocked.open).text, c->blocked.open == 1 ? " was" : "s were");
-    label_thread(&a->threads, a->trace, w->thread, name, sizeof name);
-    say(f, "; %s%s for %s", c->blocked.open == 1 ? "" : "longest ", name,
-        human_time(a->window.to - w->since).text);
-    if (!w->other)
-        return;
-    label_thread(&a->threads, a->trace, w->other, name, sizeof name);
-    say(f, ", at whose beginning %s owned it", name);
-}
-
-/* --- dominant-lock, contended-lock ------------------------------------------------------------ */
-
-static void say_site(struct rule_finding *f, const struct evidence *ev, uint32_t group)
-{
-    const struct lock_class *c = &ev->a->locks.classes[group];
-    for (size_t i = 0; i < ev->n_sites; i++)
-        if (ev->sites[i].group == group && ev->sites[i].blocked.count)
-            add_id(&f->stacks, ev->sites[i].stack.v);
-    for (size_t i = 0; i < ev->n_sites; i++) {
-        const struct site *s = &ev->sites[i];
-        if (s->group != group)
-            continue;
-        char method[LABEL_MAX], line[LABEL_MAX];
-        if (!s->app.method.v)
-            return;
-        label_method(ev->a->trace, s->app.method, method, sizeof method);
-        label_line(ev->a->trace, s->app, line, sizeof line);
-        unsigned share = permille(s->blocked.ns, c->blocked.total) / 10;
-        say(f, "; %s", share >= 50 ? "mostly" : "most often");
-        say(f, *line ? " at %s in %s" : "%s in %s", line, method);
-        if (share < 100)
-            say(f, " (%u %%)", share);
-        return;
-    }
-}
-
-static void say_owner(struct rule_finding *f, const struct evidence *ev, uint32_t group)
-{
-    const struct blame *top = NULL;
-    uint64_t owners = 0;
-    for (size_t i = 0; i < ev->n_owners; i++) {
-        const struct blame *b = &ev->owners[i];
-        if (b->group != group || !b->blocked.count)
-            continue;
-        owners += b->owner != 0;
-        top = top ? top : b;
-    }
-    if (!top)
-        return;
-    unsigned share = permille(top->blocked.ns, ev->a->locks.classes[group].blocked.total) / 10;
-    char name[LABEL_MAX];
-    label_thread(&ev->a->threads, ev->a->trace, top->owner, name, sizeof name);
-    if (share >= MANY_PERCENT)
-        say(f, "; owner %s %s (%u %%)", share >= 50 ? "mostly" : "most often", name, share);
-    else
-        say(f, "; %s different owners, none for more than %u %%", human_count(owners).text,
-            share + 1);
-}
-
-static uint64_t count_waiters(const struct evidence *ev, uint32_t group, struct rule_finding *f)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < ev->n_waiters; i++)
-        if (ev->waiters[i].group == group && ev->waiters[i].blocked.count) {
-            add_id(&f->threads, ev->a->threads.v[ev->waiters[i].waiter].id.v);
-            n++;
-        }
-    return n;
-}
-
-static void add_objects(struct rule_finding *f, const struct lock_set *l, uint32_t group)
-{
-    uint64_t bound = UINT64_MAX;
-    uint32_t last = 0;
-    for (int k = 0; k < FINDING_IDS; k++) { /* the next largest, a few times */
-        uint32_t best = 0;
-        for (uint32_t i = 1; i < l->n_objects; i++) {
-            const struct lock_stats *o = &l->objects[i];
-            bool before = o->blocked_ns < bound || (o->blocked_ns == bound && i > last);
-            if (o->group == group && o->blocked_count && before &&
-                (!best || o->blocked_ns > l->objects[best].blocked_ns))
-                best = i;
-        }
-        if (!best)
-            return;
-        add_id(&f->locks, best);
-        bound = l->objects[best].blocked_ns;
-        last = best;
-    }
-}
-
-static void find_contended(struct evidence *ev, uint32_t group)
-{
-    const struct analysis *a = ev->a;
-    const struct lock_class *c = &a->locks.classes[group];
-    unsigned share = permille(c->blocked.total, a->total[STATE_BLOCKED].ns);
-    if (share < CONTENDED_PERMILLE || c->blocked.total == 0)
-        return;
-    bool dominant = share >= DOMINANT_PERMILLE;
-    struct rule_finding *f = begin(ev, dominant ? "dominant-lock" : "contended-lock",
-                                   dominant ? SEVERITY_PROBLEM : SEVERITY_WARNING);
-    char name[LABEL_MAX];
-    label_class(c->signature, name, sizeof name);
-    uint64_t threads = count_waiters(ev, group, f);
-    say(f, "%s: %s thread%s queued %s time%s", name, human_count(threads).text,
-        threads == 1 ? "" : "s", human_count(c->blocked.count).text,
-        c->blocked.count == 1 ? "" : "s");
-    say(f, " for %s in all; longest %s", human_time(c->blocked.total).text,
-        human_time(c->blocked.max).text);
-    f->from = c->blocked.first;
-    f->to = c->blocked.last;
-    add_objects(f, &a->locks, group);
-    say_site(f, ev, group);
-    say_owner(f, ev, group);
-}
-
 /* --- all of them ------------------------------------------------------------------------------ */
 
 static int by_blocked(const void *a, const void *b, void *classes)
 {
-    const struct lock_class *all = classes;
+    const struct class_stats *all = classes;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (all[x].blocked.total != all[y].blocked.total)
-        return all[x].blocked.total < all[y].blocked.total ? 1 : -1;
+    if (all[x].state[STATE_BLOCKED].ns != all[y].state[STATE_BLOCKED].ns)
+        return all[x].state[STATE_BLOCKED].ns < all[y].state[STATE_BLOCKED].ns ? 1 : -1;
     return (x > y) - (x < y);
 }
 
 static int gather(struct evidence *ev)
 {
     struct analysis *a = ev->a;
-    size_t n = a->locks.n_classes;
+    size_t n = a->locks.n_groups;
+    ev->length = a->window.to - a->window.from;
     ev->classes = arena_alloc(&a->arena, n * sizeof *ev->classes);
-    ev->out = arena_alloc(&a->arena, FINDINGS_MAX * sizeof *ev->out);
-    if (!ev->classes || !ev->out)
+    if (!ev->classes)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++)
         ev->classes[i] = i;
-    qsort_r(ev->classes, n, sizeof *ev->classes, by_blocked, a->locks.classes);
+    qsort_r(ev->classes, n, sizeof *ev->classes, by_blocked, a->stats.classes);
     ev->n_classes = n;
-    TRY(sites_list(&a->sites, EVERY_CLASS, &ev->sites, &ev->n_sites));
-    TRY(blames_list(&a->blames, EVERY_CLASS, BLAME_BY_GROUP | BLAME_BY_OWNER, &ev->owners,
-                    &ev->n_owners));
-    return blames_list(&a->blames, EVERY_CLASS, BLAME_BY_GROUP | BLAME_BY_WAITER, &ev->waiters,
-                       &ev->n_waiters);
+    TRY(stats_list_sites(&a->stats, &a->sites, EVERY_CLASS, &a->arena, &ev->sites, &ev->n_sites));
+    TRY(analysis_blames(a, EVERY_CLASS, BLAME_BY_GROUP | BLAME_BY_OWNER, &ev->owners,
+                        &ev->n_owners));
+    return analysis_blames(a, EVERY_CLASS, BLAME_BY_GROUP | BLAME_BY_WAITER, &ev->waiters,
+                           &ev->n_waiters);
+}
+
+/* Most severe first, then most time; equals in the order of the table. */
+static int most_important(const void *a, const void *b)
+{
+    const struct rule_finding *const *p = a, *const *q = b, *x = *p, *y = *q;
+    if (x->severity != y->severity)
+        return x->severity < y->severity ? 1 : -1;
+    if (x->impact != y->impact)
+        return x->impact < y->impact ? 1 : -1;
+    return (x > y) - (x < y);
+}
+
+/* The findings in their order, in the arena. */
+static int hand_out(struct evidence *ev, struct rule_finding **out, size_t *n)
+{
+    const struct rule_finding *v = (const void *)ev->found.p;
+    *n = ev->found.len / sizeof *v;
+    const struct rule_finding **order = arena_alloc(&ev->a->arena, *n * sizeof *order);
+    *out = arena_alloc(&ev->a->arena, *n * sizeof **out);
+    if (!order || !*out || ev->found.oom)
+        return -ENOMEM;
+    for (size_t i = 0; i < *n; i++)
+        order[i] = &v[i];
+    qsort(order, *n, sizeof *order, most_important);
+    for (size_t i = 0; i < *n; i++)
+        (*out)[i] = *order[i];
+    return 0;
 }
 
 int rules_apply(struct analysis *a, struct rule_finding **out, size_t *n, struct err *err)
 {
     struct evidence ev = {.a = a};
     int rc = gather(&ev);
-    if (rc < 0)
-        return err_set(err, rc, "out of memory");
-    find_losses(&ev);
-    for (size_t i = 0; i < ev.n_classes && ev.n <= LOCK_FINDINGS; i++)
-        find_still_blocked(&ev, ev.classes[i]);
-    for (size_t i = 0; i < ev.n_classes && i < LOCK_FINDINGS; i++)
-        find_contended(&ev, ev.classes[i]);
-    *out = ev.out;
-    *n = ev.n;
-    return 0;
+    if (rc == 0 && (a->timeline.n_holds || a->timeline.n_spans <= RULES_SIGHTINGS))
+        rc = analysis_lock_order(a);
+    for (size_t i = 0; i < ARRAY_LEN(table) && rc == 0; i++) {
+        ev.rule = table[i].rule.name;
+        ev.n_of_rule = 0;
+        table[i].apply(&ev);
+    }
+    rc = rc ? rc : hand_out(&ev, out, n);
+    buf_fini(&ev.found);
+    return rc < 0 ? err_set(err, rc, "out of memory") : 0;
 }

@@ -1,18 +1,13 @@
 /* sites.h - the places in the program that block and wait.
  *
- * While events come in, counts are kept per (class group, stack).  sites_list then names each stack
- * by two frames - the innermost one that is not the machinery of waiting (trace_site), and the
- * innermost one of the application when that is inside the JDK - and adds up the stacks that agree
- * in both, line included. */
+ * A stack is named by two frames - the innermost one that is not the machinery of waiting
+ * (trace_site), and the innermost one of the application when that is inside the JDK.  Contexts on
+ * locks of one class whose stacks agree in both, line included, are one site. */
 #ifndef ORCA_ANALYZE_SITES_H
 #define ORCA_ANALYZE_SITES_H
 
+#include "analyze/context.h"
 #include "analyze/lock_set.h"
-#include "base/map.h"
-
-struct site_stats {
-    uint64_t count, ns, max;
-};
 
 /* A frame as a reader knows it. */
 struct place {
@@ -21,37 +16,27 @@ struct place {
 };
 
 struct site {
-    uint32_t group;   /* index into locks.classes; UINT32_MAX: of every class */
+    uint32_t group;   /* index into lock_set.groups */
     stack_id stack;   /* one of its stacks */
     struct place top; /* innermost frame that is not machinery */
     struct place app; /* innermost frame outside the JDK; the same as top when there is none */
-    struct site_stats blocked, waited;
 };
-
-struct site_cell;
 
 struct sites {
-    struct arena *arena;
-    const struct trace *trace;
-    const struct lock_set *locks;
-    struct buf cells;  /* struct site_cell [] */
-    struct map places; /* stack, group -> 1 + index of the cell */
-    uint32_t *recent;  /* [n_stacks], by stack id: 1 + index of the cell used last */
-    size_t n_stacks;
+    struct site *v;
+    uint32_t n;
+    uint32_t *of_context; /* [contexts->n]: index into v of the context's stack */
+    uint32_t *of_owner;   /* [contexts->n]: of its owner's stack; NO_SITE: it was not asked */
 };
 
-enum { EVERY_CLASS = UINT32_MAX };
+enum { NO_SITE = UINT32_MAX };
 
-int sites_init(struct sites *s, const struct trace *t, const struct lock_set *l, struct arena *a,
-               struct err *err);
-void sites_fini(struct sites *s);
+/* Memory is the arena's.  -ENOMEM. */
+int sites_init(struct sites *s, const struct trace *t, const struct lock_set *l,
+               const struct contexts *c, struct arena *a);
 
-/* The sink; self is a struct sites. */
-int sites_take(void *self, const struct interval *v, size_t n);
-
-/* The sites of one class group or of EVERY_CLASS, most blocked time first, then most waited time.
- * *out is the arena's. */
-int sites_list(const struct sites *s, uint32_t group, struct site **out, size_t *n);
+/* Name a stack. */
+void sites_name(const struct trace *t, stack_id stack, struct place *top, struct place *app);
 
 /* Whether a class of this signature belongs to the JDK: java.*, javax.*, jdk.*, sun.*. */
 bool sites_is_jdk(const char *signature);

@@ -20,11 +20,13 @@ int thread_set_init(struct thread_set *ts, const struct trace *t, struct err *er
     ts->v = calloc(ts->cap, sizeof *ts->v);
     if (!ts->v)
         return err_set(err, -ENOMEM, "out of memory");
+    ts->cut = t->until != 0;
     for (uint32_t i = 0; i < ts->n; i++) {
         const struct trace_thread *def = trace_thread(t, (thread_id){i});
         ts->v[i] = fresh((thread_id){i});
         ts->v[i].defined = def->id.v != 0;
         ts->v[i].is_virtual = def->flags & THREAD_VIRTUAL;
+        ts->v[i].gone = def->flags & THREAD_ENDED;
     }
     return 0;
 }
@@ -59,31 +61,21 @@ uint32_t thread_set_add(struct thread_set *ts, thread_id id)
     return (uint32_t)ts->n++;
 }
 
-int thread_set_take(void *self, const struct interval *v, size_t n)
-{
-    struct thread_set *ts = self;
-    for (size_t i = 0; i < n; i++) {
-        struct thread_stats *s = &ts->v[v[i].thread];
-        s->from = min_u64(s->from, v[i].start);
-        s->to = max_u64(s->to, v[i].end);
-        if (v[i].flags & INTERVAL_REACQUIRED) {
-            s->reacquired++;
-            continue;
-        }
-        s->state[v[i].state].count++;
-        s->state[v[i].state].ns += v[i].ns;
-        s->unknown += (v[i].flags & INTERVAL_UNKNOWN) != 0;
-        s->open += v[i].flags & INTERVAL_OPEN;
-    }
-    return 0;
-}
-
 void thread_set_finish(struct thread_set *ts, uint64_t window_from, uint64_t window_to)
 {
     for (size_t i = 0; i < ts->n; i++) {
         struct thread_stats *s = &ts->v[i];
+        if (s->gone && s->to == 0) { /* and no event contradicts */
+            s->from = s->to = window_from;
+            continue;
+        }
+        if (ts->cut && !s->named && !s->called && !s->seen) {
+            s->from = s->to = window_to;
+            continue;
+        }
         /* The intervals decide where they contradict: a thread that blocks is alive. */
-        s->from = min_u64(s->from, s->has_started ? s->started : window_from);
+        uint64_t unseen = s->called ? s->called : window_from;
+        s->from = min_u64(s->from, s->has_started ? s->started : unseen);
         s->to = max_u64(s->to, s->has_ended ? s->ended : window_to);
         s->to = max_u64(s->to, s->from);
     }
@@ -92,12 +84,4 @@ void thread_set_finish(struct thread_set *ts, uint64_t window_from, uint64_t win
 uint64_t thread_life(const struct thread_stats *s)
 {
     return s->to - s->from;
-}
-
-uint64_t thread_running(const struct thread_stats *s)
-{
-    uint64_t ns = thread_life(s);
-    for (int i = 0; i < STATE_LIMIT; i++)
-        ns -= s->state[i].ns;
-    return ns;
 }

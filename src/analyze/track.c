@@ -21,10 +21,12 @@ static bool has_lock(unsigned state)
     return state == STATE_BLOCKED || state == STATE_WAITING || state == STATE_PARKED;
 }
 
-static struct interval *push(const struct track *tr, const struct track_wait *w, uint64_t end,
+static struct interval *push(struct track *tr, const struct track_wait *w, uint64_t end,
                              const struct track_env *env)
 {
     struct interval *iv = intervals_push(env->out);
+    if (tr->depth)
+        tr->wait[tr->depth - 1].nested++;
     *iv = (struct interval){.start = w->start,
                             .end = end,
                             .ns = end - w->start - w->inner,
@@ -32,7 +34,10 @@ static struct interval *push(const struct track *tr, const struct track_wait *w,
                             .other = w->other,
                             .lock = {has_lock(w->state) ? w->object : 0},
                             .stack = {w->stack},
-                            .state = w->state};
+                            .owner_stack = {w->owner_stack},
+                            .nested = w->nested,
+                            .state = w->state,
+                            .flags = w->flags};
     return iv;
 }
 
@@ -45,7 +50,7 @@ static void push_unknown(struct track *tr, const struct track_wait *w, unsigned 
         return;
     struct interval *iv = push(tr, w, w->start + w->inner, env);
     iv->end = iv->start;
-    iv->flags = (uint8_t)(INTERVAL_UNKNOWN | flags);
+    iv->flags |= (uint8_t)(INTERVAL_UNKNOWN | flags);
 }
 
 /* Give up the innermost wait. */
@@ -78,10 +83,13 @@ static void open_wait(struct track *tr, const struct op *op, uint64_t start,
     struct track_wait *w = &tr->wait[tr->depth++];
     w->start = start;
     w->inner = 0;
+    w->nested = 0;
     w->object = op->object;
     w->other = op->other;
     w->stack = op->stack;
+    w->owner_stack = 0;
     w->state = op->state;
+    w->flags = op->flags;
     w->absorbed = outer && (outer->absorbed || outer->state == STATE_JOINING ||
                             outer->state == STATE_SLEEPING);
 }
@@ -103,6 +111,13 @@ static void lone_end(struct track *tr, const struct op *op, const struct track_e
     }
     cut_all(tr, env); /* the thread was not in them any more */
     push_unknown(tr, &w, op->flags, env);
+}
+
+static void note_owner(struct track *tr, const struct op *op)
+{
+    struct track_wait *w = tr->depth ? &tr->wait[tr->depth - 1] : NULL;
+    if (w && w->object == op->object && (w->state == STATE_BLOCKED || w->state == STATE_PARKED))
+        w->owner_stack = op->stack;
 }
 
 static bool is_gap(const struct track *tr, uint64_t start, uint64_t end,
@@ -131,7 +146,7 @@ static void close_wait(struct track *tr, const struct op *op, const struct track
     }
     if (w->absorbed)
         return;
-    push(tr, w, tr->last, env)->flags = op->flags;
+    push(tr, w, tr->last, env)->flags |= op->flags;
     if (tr->depth)
         tr->wait[tr->depth - 1].inner += tr->last - w->start;
 }
@@ -153,6 +168,9 @@ void track_apply(struct track *tr, const struct op *op, const struct track_env *
     case OP_BREAK:
         tr->incomplete = true;
         cut_all(tr, env);
+        break;
+    case OP_OWNER:
+        note_owner(tr, op);
         break;
     case OP_END:
         tr->ended = true;
@@ -193,7 +211,7 @@ void track_finish(struct track *tr, uint64_t end, const struct track_env *env)
         tr->depth--;
         if (w->absorbed)
             continue;
-        push(tr, w, end, env)->flags = INTERVAL_OPEN;
+        push(tr, w, end, env)->flags |= INTERVAL_OPEN;
         if (tr->depth)
             tr->wait[tr->depth - 1].inner += end - w->start;
     }

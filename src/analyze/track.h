@@ -19,6 +19,7 @@ enum op_action {
     OP_CLOSE, /* a wait ends */
     OP_BREAK, /* events of this thread are missing just before */
     OP_END,   /* the thread ends */
+    OP_OWNER, /* what the owner of the lock executes, which the thread has begun to wait for */
     OP_NONE,  /* the thread has a wait_open that track_finish will want to know of */
 };
 
@@ -30,15 +31,16 @@ struct op {
     uint32_t object; /* what must be the same at both ends: lock id; JOINING: target's thread id */
     uint32_t other;  /* as in struct interval */
     uint32_t stack;
-    uint8_t action, state, flags; /* INTERVAL_TIMED_OUT */
+    uint8_t action, state, flags; /* INTERVAL_TIMED of an OPEN, INTERVAL_TIMED_OUT of a CLOSE */
 };
 
 enum { TRACK_DEPTH = 3 }; /* joining, waiting, blocked: see may_contain in track.c */
 
 struct track_wait {
     uint64_t start, inner; /* inner: ns of closed waits nested in this one */
-    uint32_t object, other, stack;
-    uint8_t state;
+    uint32_t object, other, stack, owner_stack;
+    uint32_t nested; /* waits inside that were handed out */
+    uint8_t state, flags;
     bool absorbed; /* part of the join or sleep around it: paired, not handed out */
 };
 

@@ -57,3 +57,20 @@ uint64_t *map_put(struct map *m, uint64_t key)
     }
     return &s->value;
 }
+
+/* Slots behind the gap move into it unless they would then stand before their key's own place. */
+void map_remove(struct map *m, uint64_t key)
+{
+    if (!map_find(m, key))
+        return;
+    size_t mask = m->cap - 1, gap = (size_t)(probe(m, key) - m->slots);
+    for (size_t i = (gap + 1) & mask; m->slots[i].used; i = (i + 1) & mask) {
+        size_t home = hash_u64(m->slots[i].key) & mask;
+        if (((i - home) & mask) < ((i - gap) & mask))
+            continue;
+        m->slots[gap] = m->slots[i];
+        gap = i;
+    }
+    m->slots[gap].used = false;
+    m->len--;
+}

@@ -26,4 +26,7 @@ uint64_t *map_find(const struct map *m, uint64_t key);
 /* The value's place, made with value 0 when the key is new; NULL when memory is out. */
 uint64_t *map_put(struct map *m, uint64_t key);
 
+/* Forget a key, if it is there. */
+void map_remove(struct map *m, uint64_t key);
+
 #endif

@@ -24,7 +24,27 @@
 #define INVARIANT(cond) ((void)sizeof(cond))
 #endif
 
+/* Moves the variable `i` to the first place of [i, end) where `holds`, which is said of i, does
+ * not; it does everywhere before and nowhere behind.  To `end` if it does everywhere. */
+#define BISECT(i, end, holds)                                                                      \
+    do {                                                                                           \
+        __typeof__(i) low_ = (i), high_ = (end);                                                   \
+        while (low_ < high_) {                                                                     \
+            (i) = low_ + (high_ - low_) / 2;                                                       \
+            if (holds)                                                                             \
+                low_ = (i) + 1;                                                                    \
+            else                                                                                   \
+                high_ = (i);                                                                       \
+        }                                                                                          \
+        (i) = low_;                                                                                \
+    } while (0)
+
 static inline uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint32_t min_u32(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }

@@ -58,10 +58,13 @@ struct cf_arg {
 /* A static method returning void.  Its parameters are int, long, float, double and, for
  * references, java/lang/Object. */
 struct cf_probe {
-    const char *cls, *name, *desc; /* cls in internal form: orca/probe/Probe */
+    const char *cls, *name, *desc; /* cls in internal form: java/lang/OrcaProbe */
     uint32_t n_args;
     struct cf_arg args[CF_MAX_ARGS];
 };
+
+/* call_class of a method that arrays have. */
+#define CF_ANY_ARRAY "["
 
 struct cf_edit {
     enum cf_point at;

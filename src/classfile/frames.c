@@ -1,5 +1,7 @@
 #include "classfile/frames.h"
 
+#include "base/util.h"
+
 #include <string.h>
 
 enum {
@@ -165,15 +167,9 @@ int frames_decode(struct frames *f, struct code *code, const struct cf_attr *att
 
 const struct frame *frames_find(const struct frames *f, uint32_t pc)
 {
-    uint32_t lo = 0, hi = f->n;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (f->v[mid].pc < pc)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < f->n && f->v[lo].pc == pc ? &f->v[lo] : NULL;
+    uint32_t i = 0;
+    BISECT(i, f->n, f->v[i].pc < pc);
+    return i < f->n && f->v[i].pc == pc ? &f->v[i] : NULL;
 }
 
 struct vtype frame_slot(const struct frame *f, uint32_t slot)

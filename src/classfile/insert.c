@@ -186,6 +186,13 @@ struct call {
     bool object, has_receiver;
 };
 
+static bool is_class(struct cf_text name, const char *wanted)
+{
+    if (strcmp(wanted, CF_ANY_ARRAY) == 0)
+        return name.len && name.p[0] == '[';
+    return cf_text_is(name, wanted);
+}
+
 static bool match_call(const struct rewrite *w, uint32_t insn, struct call *call)
 {
     const struct code_insn *in = &w->code.insns[insn];
@@ -200,7 +207,7 @@ static bool match_call(const struct rewrite *w, uint32_t insn, struct call *call
         call->matches[i] = e->at >= CF_BEFORE_CALL && e->at <= CF_REPLACE_CALL &&
                            cf_text_is(call->ref.name, e->call_name) &&
                            cf_text_is(call->ref.desc, e->call_desc) &&
-                           cf_text_is(call->ref.cls, e->call_class);
+                           is_class(call->ref.cls, e->call_class);
         any |= call->matches[i];
         call->object |= call->matches[i] && call->has_receiver && e->at != CF_REPLACE_CALL &&
                         probe_uses(e, CF_ARG_OBJECT);

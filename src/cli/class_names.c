@@ -1,7 +1,7 @@
 #include "cli/class_names.h"
 
 #include "base/err.h"
-#include "cli/printable.h"
+#include "base/printable.h"
 
 #include <stdio.h>
 #include <stdlib.h>

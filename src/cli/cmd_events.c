@@ -137,17 +137,16 @@ static const char *lock_text(struct printer *p, uint32_t id)
 static void put_frame(struct printer *p, struct buf *b, struct trace_frame f)
 {
     char name[1024];
-    const struct trace_method *m = trace_method(p->t, f.method);
-    const struct trace_class *c = trace_class(p->t, m->class_);
-    trace_class_name(c->signature, name, sizeof name);
+    const char *source = trace_method_source(p->t, f.method);
+    trace_method_text(p->t, f.method, name, sizeof name);
     int32_t line = trace_line(p->t, f);
-    buf_printf(b, "%s.%s", name, m->name);
+    buf_puts(b, name);
     if (f.bci < 0)
         buf_puts(b, "(native)");
     else if (line >= 0)
-        buf_printf(b, "(%s:%d)", *c->source ? c->source : "?", line);
+        buf_printf(b, "(%s:%d)", *source ? source : "?", line);
     else
-        buf_printf(b, "(%s)", *c->source ? c->source : "?");
+        buf_printf(b, "(%s)", *source ? source : "?");
 }
 
 static const char *stack_text(struct printer *p, uint32_t id)
@@ -173,6 +172,14 @@ static const char *stack_text(struct printer *p, uint32_t id)
     return s;
 }
 
+static void put_class(struct printer *p, uint32_t id)
+{
+    char name[1024] = "?";
+    if (id)
+        trace_class_name(trace_class(p->t, (class_id){id})->signature, name, sizeof name);
+    buf_printf(&p->line, "class=%s", name);
+}
+
 static void put_field(struct printer *p, const struct field *f, const struct event *e)
 {
     struct buf *b = &p->line;
@@ -186,8 +193,18 @@ static void put_field(struct printer *p, const struct field *f, const struct eve
     case FIELD_stack:
         buf_puts(b, stack_text(p, (uint32_t)v));
         break;
+    case FIELD_class:
+        put_class(p, (uint32_t)v);
+        break;
     case FIELD_thread:
         buf_printf(b, "%s=%s", f->name, thread_text(p, (uint32_t)v));
+        break;
+    case FIELD_module:
+        buf_printf(b, "%s=%s", f->name, trace_module(p->t, (module_id){(uint32_t)v})->path);
+        break;
+    case FIELD_gc_name:
+        buf_printf(b, "%s=", f->name);
+        put_word(b, trace_gc_name(p->t, (gc_name_id){(uint32_t)v})->text);
         break;
     case FIELD_call:
         buf_printf(b, "%s=%s", f->name, trace_call(p->t, (call_id){(uint32_t)v})->name);

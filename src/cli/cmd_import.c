@@ -6,13 +6,12 @@
 #include "cli/cmd.h"
 #include "cli/input.h"
 #include "cli/progress.h"
-#include "import/orca_text.h"
+#include "import/import.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct args {
@@ -79,23 +78,13 @@ static int save(const struct trace *t, const char *path, struct err *err)
     return rc;
 }
 
-static int refuse_own_input(const char *input, const char *output, struct err *err)
-{
-    struct stat in, out;
-    if (stat(input, &in) < 0 || stat(output, &out) < 0 || in.st_dev != out.st_dev ||
-        in.st_ino != out.st_ino)
-        return 0;
-    return err_set(err, -EEXIST, "%s: this is the input; choose another name with --output",
-                   output);
-}
-
 static int import_to(const char *input, const char *output, struct err *err)
 {
     struct trace *t;
-    TRY(refuse_own_input(input, output, err));
+    TRY(input_refuse(input, output, err));
     struct progress p;
     progress_begin(&p, "reading");
-    int rc = import_orca_watched(&t, input, &(struct import_watch){progress_step, &p}, err);
+    int rc = import_file(&t, input, &(struct import_watch){progress_step, &p}, err);
     progress_end(&p);
     TRY(rc);
     rc = save(t, output, err);
@@ -143,16 +132,24 @@ const struct cmd cmd_import = {
     .summary = "make a trace of another tool's files",
     .args = "FILE",
     .description =
-        "Reads PREFIX.orca, an event log of Orca's 2014 back-end or of 'orca export', with the "
-        "files beside it that name its methods and classes (PREFIX.methods and PREFIX.classtable, "
-        "or the older PREFIX.meta), and writes a trace. The other commands read such files "
-        "directly; importing saves the time of doing it again.\n"
+        "Reads another tool's file and writes a trace. The other commands read such files "
+        "directly; importing saves the time of doing it again. A file is known by its content, "
+        "else by its name.\n"
         "\n"
-        "A line that is not in the format is refused with file, line and column. A file that was "
-        "cut, or lacks its companions, is imported as far as it goes, with a warning. "
-        "docs/orca-text.md says what is accepted.",
+        "PREFIX.orca is an event log of Orca's 2014 back-end or of 'orca export'; the files "
+        "beside it name its methods and classes (PREFIX.methods and PREFIX.classtable, or the "
+        "older PREFIX.meta). A line that is not in the format is refused with file, line and "
+        "column. docs/orca-text.md says what is accepted.\n"
+        "\n"
+        "FILE.trcxml is the XML of Eclipse TPTP's thread profiler, or of 'orca export'. What is "
+        "not XML is refused; elements that lack something, or that a trace has no place for, are "
+        "left out and counted. docs/tptp.md says what is accepted.\n"
+        "\n"
+        "A file that was cut, or lacks its companions, is imported as far as it goes, with a "
+        "warning.",
     .examples = "orca import pingpong.orca                   # pingpong.otrace\n"
-                "orca import old/run7.orca -o run7.otrace",
+                "orca import old/run7.orca -o run7.otrace\n"
+                "orca import profile.trcxml                  # profile.otrace",
     .opts = OPT_TABLE(opts),
     .run = run,
 };

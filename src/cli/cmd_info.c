@@ -4,6 +4,7 @@
 #include "base/human.h"
 #include "cli/cmd.h"
 #include "cli/input.h"
+#include "cli/sample_words.h"
 #include "format/trace.h"
 #include "record/recover.h"
 
@@ -24,17 +25,24 @@ static const struct opt opts[] = {
      NULL, 0, 0},
 };
 
+/* Groups of samples. */
+enum { SAMPLES_CPU, SAMPLES_WALL, SAMPLE_GROUPS };
+static const struct {
+    int event;
+    const char *name;
+} sample_groups[SAMPLE_GROUPS] = {{EV_cpu_sample, "cpu"}, {EV_wall_sample, "wall"}};
+
 struct facts {
     struct trace *t;
+    struct symbols_summary names; /* of native code */
     uint64_t kinds[EV_LIMIT], events;
+    uint64_t no_stack[SAMPLE_GROUPS][SAMPLE_ERRORS]; /* samples, by why they have none */
     uint64_t end, size;
 };
 
 static const char *const states[] = {
-    [TRACE_RECORDING] = "recording",
-    [TRACE_CLOSED] = "complete",
-    [TRACE_RECOVERED] = "recovered",
-    [TRACE_STOPPED] = "stopped",
+    [TRACE_RECORDING] = "recording", [TRACE_CLOSED] = "complete",  [TRACE_RECOVERED] = "recovered",
+    [TRACE_STOPPED] = "stopped",     [TRACE_TURNING] = "complete",
 };
 
 static const char *const state_texts[] = {
@@ -43,11 +51,12 @@ static const char *const state_texts[] = {
     [TRACE_CLOSED] = "complete",
     [TRACE_RECOVERED] = "recovered after the JVM was killed",
     [TRACE_STOPPED] = "stopped early: the file could not be written further",
+    [TRACE_TURNING] = "complete",
 };
 
 static uint32_t state_of(const struct trace *t)
 {
-    return t->header.state <= TRACE_STOPPED ? t->header.state : TRACE_RECORDING;
+    return t->header.state <= TRACE_TURNING ? t->header.state : TRACE_RECORDING;
 }
 
 static const char *state_text(const struct trace *t)
@@ -55,6 +64,14 @@ static const char *state_text(const struct trace *t)
     if (state_of(t) == TRACE_RECORDING && recover_probe(t->path, NULL) == RECOVER_LIVE)
         return "still recording: up to two seconds are not in the file yet";
     return state_texts[state_of(t)];
+}
+
+static void note_sample(struct facts *f, const struct event *e)
+{
+    if (e->kind == EV_cpu_sample && !e->cpu_sample.stack.v)
+        f->no_stack[SAMPLES_CPU][sample_error_of(e->cpu_sample.error)]++;
+    if (e->kind == EV_wall_sample && !e->wall_sample.stack.v)
+        f->no_stack[SAMPLES_WALL][sample_error_of(e->wall_sample.error)]++;
 }
 
 static int collect(struct facts *f, struct err *err)
@@ -65,6 +82,7 @@ static int collect(struct facts *f, struct err *err)
     TRY(trace_iter_open_blocks(&it, f->t, err));
     while ((rc = trace_iter_next(it, &e, NULL, err)) > 0) {
         f->kinds[e.kind]++;
+        note_sample(f, &e);
         f->events++;
     }
     trace_iter_close(it);
@@ -127,6 +145,43 @@ static void row(const char *name, const char *value)
         printf("%-10s %s\n", name, value);
 }
 
+/* Which file of a recording of several this is. */
+static void print_part(const struct trace *t)
+{
+    const char *number = trace_info(t, "orca.part", "");
+    const char *before = trace_info(t, "orca.previous", ""), *next = trace_info(t, "orca.next", "");
+    struct buf b = {0};
+    if (!*number)
+        return;
+    buf_printf(&b, "file %s of its recording", number);
+    if (*before)
+        buf_printf(&b, ", after %s", before);
+    if (*next)
+        buf_printf(&b, ", before %s", next);
+    row("part", buf_str(&b));
+    buf_fini(&b);
+}
+
+/* Which JVM was recorded; the files that are imported may say little of it, or nothing. */
+static void print_origin(const struct trace *t)
+{
+    const char *format = trace_info(t, "import.format", "");
+    char text[512];
+    if (!*format || *trace_info(t, "java.vm.name", "")) {
+        snprintf(text, sizeof text, "%s %s on %s", trace_info(t, "java.vm.name", "?"),
+                 trace_info(t, "java.vm.version", "?"), trace_info(t, "arch", "?"));
+        row("jvm", text);
+    }
+    if (!*format || t->header.pid) {
+        snprintf(text, sizeof text, "%s, pid %u", trace_info(t, "host", "?"), t->header.pid);
+        row("host", text);
+    }
+    if (*format) {
+        snprintf(text, sizeof text, "%s, format %s", trace_info(t, "import.file", "?"), format);
+        row("imported", text);
+    }
+}
+
 static void print_head(const struct facts *f)
 {
     const struct trace *t = f->t;
@@ -136,21 +191,26 @@ static void print_head(const struct facts *f)
     if (t->header.start_real && localtime_r(&at, &tm))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &tm);
     row("program", trace_info(t, "sun.java.command", ""));
-    if (t->header.pid) {
-        snprintf(text, sizeof text, "%s %s on %s", trace_info(t, "java.vm.name", "?"),
-                 trace_info(t, "java.vm.version", "?"), trace_info(t, "arch", "?"));
-        row("jvm", text);
-        snprintf(text, sizeof text, "%s, pid %u", trace_info(t, "host", "?"), t->header.pid);
-        row("host", text);
-    } else { /* imported: such files say nothing of the JVM */
-        snprintf(text, sizeof text, "%s, format %s", trace_info(t, "import.file", "?"),
-                 trace_info(t, "import.format", "?"));
-        row("imported", text);
-    }
+    print_origin(t);
     snprintf(text, sizeof text, "%s%sfor %s", date, *date ? ", " : "",
              human_time(duration(f)).text);
     row("recorded", text);
+    print_part(t);
     row("groups", trace_info(t, "orca.events", ""));
+    if (*trace_info(t, "orca.events.changes", ""))
+        row("switched", trace_info(t, "orca.events.changes", ""));
+    if (*trace_info(t, "orca.stacks", ""))
+        row("stacks", trace_info(t, "orca.stacks", ""));
+    if (*trace_info(t, "orca.ownerstacks", ""))
+        row("owners", trace_info(t, "orca.ownerstacks", ""));
+    if (*trace_info(t, "orca.clocks", ""))
+        row("clocks", trace_info(t, "orca.clocks", ""));
+    if (*trace_info(t, "orca.holdsample", "")) {
+        snprintf(text, sizeof text, "one of %s is recorded", trace_info(t, "orca.holdsample", ""));
+        row("holds", text);
+    }
+    if (*trace_info(t, "orca.attached", ""))
+        row("attached", trace_info(t, "orca.attached", ""));
     row("state", state_text(t));
     snprintf(text, sizeof text, "%s, %s events, %.2f bytes an event", human_bytes(f->size).text,
              human_count(f->events).text, f->events ? (double)f->size / (double)f->events : 0.0);
@@ -175,9 +235,50 @@ static void print_losses(const struct trace *t)
                    loss_causes[i].doc);
 }
 
+/* "1,234 cpu; without a stack 12: in Java, frames do not fit together" */
+static void print_samples(const struct facts *f)
+{
+    for (int i = 0; i < SAMPLE_GROUPS; i++) {
+        struct buf b = {0};
+        uint64_t n = f->kinds[sample_groups[i].event];
+        buf_printf(&b, "%s %s", human_count(n).text, sample_groups[i].name);
+        put_without_stack(&b, f->no_stack[i]);
+        if (n)
+            row("samples", buf_str(&b));
+        buf_fini(&b);
+    }
+}
+
+/* A file of native code that stacks name: what of it has a name, and if not all, what to do. */
+static void print_module(const struct symbols_module *m)
+{
+    printf("%15s  %s: ", human_count(m->places).text, m->module->path);
+    if (m->state == SYMBOLS_NONE)
+        printf("no names\n");
+    else
+        printf("%.0f %% have a name%s\n", 100.0 * m->named / m->places,
+               m->lines ? ", with source lines" : "");
+    if (*m->why)
+        printf("%15s  - %s\n", "", m->why);
+    if (*m->remedy)
+        printf("%15s  -> %s\n", "", m->remedy);
+}
+
+static void print_modules(const struct symbols_summary *s)
+{
+    if (s->n || s->nowhere)
+        printf("\n%15s  places in native code\n", "count");
+    for (size_t i = 0; i < s->n; i++)
+        print_module(&s->modules[i]);
+    if (s->nowhere)
+        printf("%15s  in no file: code that the program made itself\n",
+               human_count(s->nowhere).text);
+}
+
 static void print_text(const struct facts *f)
 {
     print_head(f);
+    print_samples(f);
     print_losses(f->t);
     printf("\n%15s  event\n", "count");
     for (int i = 0; i < EV_LIMIT; i++)
@@ -187,6 +288,7 @@ static void print_text(const struct facts *f)
     printf("\n%15s  definitions\n", "count");
     for (int i = 0; i < N_TABLES; i++)
         printf("%15s  %s\n", human_count(defined(f->t, tables[i].kind)).text, tables[i].name);
+    print_modules(&f->names);
 }
 
 /* --- JSON ---------------------------------------------------------------------------------------
@@ -204,6 +306,42 @@ static json_t *text(const char *s)
     return j ? j : json_string("?");
 }
 
+/* {cpu: {not_a_java_thread: 3}, wall: {}} */
+static json_t *samples_without_stack(const struct facts *f)
+{
+    json_t *all = json_object();
+    for (int i = 0; i < SAMPLE_GROUPS; i++) {
+        json_t *of = json_object();
+        for (int k = 0; k < SAMPLE_ERRORS; k++)
+            if (f->no_stack[i][k])
+                json_object_set_new(of, sample_errors[k].name, number(f->no_stack[i][k]));
+        json_object_set_new(all, sample_groups[i].name, of);
+    }
+    return all;
+}
+
+static json_t *modules(const struct symbols_summary *s)
+{
+    static const char *const symbol_states[] = {
+        [SYMBOLS_WHOLE] = "whole", [SYMBOLS_EXPORTED] = "exported", [SYMBOLS_NONE] = "none"};
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n; i++) {
+        const struct symbols_module *m = &s->modules[i];
+        json_t *j = json_object();
+        json_object_set_new(j, "path", text(m->module->path));
+        json_object_set_new(j, "build_id", text(m->module->build_id));
+        json_object_set_new(j, "places", number(m->places));
+        json_object_set_new(j, "named", number(m->named));
+        json_object_set_new(j, "symbols", text(symbol_states[m->state]));
+        json_object_set_new(j, "lines", json_boolean(m->lines));
+        json_object_set_new(j, "from", text(m->from));
+        json_object_set_new(j, "why", text(m->why));
+        json_object_set_new(j, "remedy", text(m->remedy));
+        json_array_append_new(list, j);
+    }
+    return list;
+}
+
 static int print_json(const struct facts *f, struct err *err)
 {
     const struct trace *t = f->t;
@@ -217,16 +355,18 @@ static int print_json(const struct facts *f, struct err *err)
             json_object_set_new(losses, loss_causes[i].name, number(t->loss[i]));
     for (size_t i = 0; i < t->n_infos; i++)
         json_object_set_new(info, t->infos[i].key, text(t->infos[i].value));
+    json_t *no_stack = samples_without_stack(f);
     for (int i = 0; i < N_TABLES; i++)
         json_object_set_new(defs, tables[i].name, number(defined(t, tables[i].kind)));
     json_t *root = json_pack(
-        "{s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "schema",
-        "orca-info-1", "file", text(t->path), "state", states[state_of(t)], "pid",
+        "{s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "schema", "orca-info-1", "file", text(t->path), "state", states[state_of(t)], "pid",
         (json_int_t)t->header.pid, "start_unix_ns", (json_int_t)t->header.start_real, "duration_ns",
         (json_int_t)duration(f), "bytes", (json_int_t)f->size, "events_total",
         (json_int_t)f->events, "lost_total", (json_int_t)trace_lost(t), "evicted_total",
         (json_int_t)t->header.evicted_events, "damaged", (json_int_t)t->n_damaged, "info", info,
-        "events", events, "losses", losses, "definitions", defs);
+        "events", events, "losses", losses, "definitions", defs, "samples_without_stack", no_stack,
+        "modules", modules(&f->names));
     int rc = root && json_dumpf(root, stdout, JSON_INDENT(2)) == 0 && putchar('\n') != EOF ? 0 : -1;
     json_decref(root);
     return rc < 0 ? err_set(err, -EIO, "cannot write the JSON") : 0;
@@ -243,7 +383,7 @@ static int run(int argc, char **argv, struct err *err)
         err_set(err, 0, "name one trace");
         return CMD_USAGE;
     }
-    TRY(input_open(&f.t, argv[1], err));
+    TRY(input_open_named(&f.t, argv[1], &f.names, err));
     int rc = collect(&f, err);
     if (rc >= 0) {
         if (o.json)
@@ -263,7 +403,8 @@ const struct cmd cmd_info = {
     .args = "FILE",
     .description = "Prints the program and the JVM, when and for how long it was recorded, how the "
                    "recording ended, what was lost and why, and how many events of each kind there "
-                   "are.",
+                   "are; of native code in its stacks, which files had symbols, and how to get "
+                   "those that are missing (docs/symbols.md).",
     .examples = "orca info app.otrace",
     .opts = OPT_TABLE(opts),
     .run = run,

@@ -3,8 +3,10 @@
  * The agent travels in JAVA_TOOL_OPTIONS, which every HotSpot JVM reads, so that wrappers (mvn,
  * gradle, shell scripts) need no change.  The command keeps its terminal, its signals and its exit
  * status. */
+#include "base/human.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "cli/agent_options.h"
 #include "cli/agent_path.h"
 #include "cli/child.h"
 #include "cli/cmd.h"
@@ -20,21 +22,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct record {
-    const char *file, *more;
-    uint64_t events; /* bits, as in event_group_names; 0: the agent's default */
-};
-
 static const struct opt opts[] = {
-    {"output", 'o', OPT_STR, offsetof(struct record, file), "FILE",
+    {"output", 'o', OPT_STR, offsetof(struct agent_options, file), "FILE",
      "the trace; %p becomes the process id, %t the time; further JVMs of the same run get their "
      "process id added (default: orca-%p.otrace)",
      NULL, 0, 0},
-    {"events", 'e', OPT_SET, offsetof(struct record, events), "GROUPS",
-     "groups of events to record, joined by '+' (default: all that cost nothing when idle)",
-     event_group_names, 0, 0},
-    {"options", 0, OPT_STR, offsetof(struct record, more), "KEY=VALUE,...",
-     "more options for the agent, as in docs/agent-options.md", NULL, 0, 0},
+    AGENT_OPTIONS(0),
 };
 
 static bool is_trace(int fd)
@@ -93,23 +86,6 @@ static int check_place(const char *given, struct err *err)
     return rc == 0 && !strchr(given, '%') ? make_room(given, err) : rc;
 }
 
-/* The agent's file= value: absolute, because the JVM may be started in another folder.  A '%' in
- * the current folder's name stands for itself, one in `given` for a pattern. */
-static int absolute_pattern(const char *given, struct buf *b, struct err *err)
-{
-    if (given[0] != '/') {
-        char *cwd = getcwd(NULL, 0);
-        if (!cwd)
-            return err_set(err, -errno, "the current folder is gone: %s", strerror(errno));
-        for (const char *p = cwd; *p; p++)
-            buf_printf(b, *p == '%' ? "%%%%" : "%c", *p);
-        free(cwd);
-        buf_putc(b, '/');
-    }
-    buf_puts(b, given);
-    return 0;
-}
-
 /* One word for the JVM's parser of JAVA_TOOL_OPTIONS (HotSpot, Arguments::parse_options_buffer):
  * blanks divide words, either quote takes the meaning off everything up to its like, there is no
  * backslash. */
@@ -128,27 +104,28 @@ static void put_jvm_word(struct buf *b, const char *word)
     }
 }
 
-static void put_agent_option(const struct record *o, const char *agent, const char *file,
-                             const char *session, struct buf *b)
+/* The compilers describe calls only, unless they are asked for more: then samples between two calls
+ * know which inlined method they are in. */
+#define NON_SAFEPOINTS "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints"
+
+static int put_tool_options(const struct agent_options *o, const char *agent, const char *session,
+                            struct buf *b, struct err *err)
 {
-    struct buf word;
+    struct buf word, own;
+    const char *old = getenv("JAVA_TOOL_OPTIONS");
     buf_init(&word);
-    buf_printf(&word, "-agentpath:%s=file=", agent);
-    opt_escape(&word, file);
-    buf_puts(&word, ",session=");
-    opt_escape(&word, session);
-    buf_puts(&word, ",quiet");
-    const char *divider = ",events=";
-    for (size_t i = 0; event_group_names[i]; i++) {
-        if (!(o->events >> i & 1))
-            continue;
-        buf_printf(&word, "%s%s", divider, event_group_names[i]);
-        divider = "+";
-    }
-    if (o->more)
-        buf_printf(&word, ",%s", o->more);
+    buf_init(&own);
+    buf_puts(&own, "session=");
+    opt_escape(&own, session);
+    buf_printf(&word, "-agentpath:%s=", agent);
+    int rc = agent_options_put(o, buf_str(&own), NULL, &word, err);
+    buf_printf(b, "JAVA_TOOL_OPTIONS=%s%s", old ? old : "", old && *old ? " " : "");
     put_jvm_word(b, buf_str(&word));
+    if (agent_options_sample(o))
+        buf_puts(b, " " NON_SAFEPOINTS);
     buf_fini(&word);
+    buf_fini(&own);
+    return rc;
 }
 
 /* Our environment with JAVA_TOOL_OPTIONS replaced by `value` ("NAME=..." included).  NULL: no
@@ -186,22 +163,18 @@ static void say_results(const struct session *s, const char *command)
             log_line("%s", err.msg);
         buf_fini(&line);
     }
+    if (s->n_removed)
+        log_line("%s older file%s removed (--keep)", human_count(s->n_removed).text,
+                 s->n_removed == 1 ? " was" : "s were");
 }
 
-static int run_child(const struct record *o, struct session *s, const char *agent, const char *file,
-                     char **argv, struct err *err)
+static int run_child(struct session *s, struct buf *tool_options, char **argv, struct err *err)
 {
-    struct buf value;
-    buf_init(&value);
-    const char *old = getenv("JAVA_TOOL_OPTIONS");
-    buf_printf(&value, "JAVA_TOOL_OPTIONS=%s%s", old ? old : "", old && *old ? " " : "");
-    put_agent_option(o, agent, file, s->path, &value);
-    buf_str(&value);
-    char **env = value.oom ? NULL : environment((char *)value.p);
+    buf_str(tool_options);
+    char **env = tool_options->oom ? NULL : environment((char *)tool_options->p);
     struct child child;
     int rc = env ? child_start(&child, argv, env, err) : err_set(err, -ENOMEM, "out of memory");
     free(env);
-    buf_fini(&value);
     if (rc == -ENOENT || rc == -EACCES || rc == -ENOEXEC) {
         log_line("%s", err->msg);
         return rc == -ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_EXECUTABLE;
@@ -232,7 +205,7 @@ static int find_agent(char out[PATH_MAX], struct err *err)
 
 static int run(int argc, char **argv, struct err *err)
 {
-    struct record o = {.file = "orca-%p.otrace"};
+    struct agent_options o = {.file = AGENT_FILE_DEFAULT};
     int n = cmd_parse(&cmd_record, argc, argv, &o, err);
     if (n < 0)
         return n;
@@ -240,17 +213,18 @@ static int run(int argc, char **argv, struct err *err)
         return err_set(err, CMD_USAGE, "name the command to run: orca record -- java -jar app.jar");
     char agent[PATH_MAX];
     TRY(find_agent(agent, err));
+    TRY(agent_options_check(&o, err));
     TRY(check_place(o.file, err));
     struct session s = {.fd = -1};
-    struct buf file;
-    buf_init(&file);
-    int rc = absolute_pattern(o.file, &file, err);
+    struct buf tool_options;
+    buf_init(&tool_options);
+    int rc = session_open(&s, err);
     if (rc == 0)
-        rc = session_open(&s, err);
+        rc = put_tool_options(&o, agent, s.path, &tool_options, err);
     if (rc == 0)
-        rc = run_child(&o, &s, agent, buf_str(&file), argv + 1, err);
+        rc = run_child(&s, &tool_options, argv + 1, err);
     session_close(&s);
-    buf_fini(&file);
+    buf_fini(&tool_options);
     return rc;
 }
 
@@ -265,13 +239,26 @@ const struct cmd cmd_record = {
         "\n"
         "The agent is passed in JAVA_TOOL_OPTIONS, after what that variable already holds; each "
         "JVM "
-        "says so with its own line \"Picked up JAVA_TOOL_OPTIONS\" on the standard error. COMMAND "
+        "says so with its own line \"Picked up JAVA_TOOL_OPTIONS\" on the standard error. With "
+        "samples "
+        "it also holds " NON_SAFEPOINTS
+        ", so that the compilers describe inlined code between calls, "
+        "too. COMMAND "
         "keeps "
         "the terminal; signals are passed on to it; the exit status is COMMAND's, 128 + N when "
         "signal "
-        "N killed it, 126 or 127 when it could not be started.",
+        "N killed it, 126 or 127 when it could not be started.\n"
+        "\n"
+        "With --every a recording goes on in a new file after each TIME: app.otrace, "
+        "app.002.otrace, app.003.otrace, or with %t in the name one with its own time. Each is a "
+        "trace by itself. An app.002.otrace that is there already is treated as -o's: the complete "
+        "trace of an earlier run is replaced, one that is live or unfinished is left alone and the "
+        "process id added, a file that is no trace is not touched: the recording then goes on in "
+        "the file before. --keep removes this recording's oldest finished files.",
     .examples = "orca record -- java -jar app.jar\n"
                 "orca record -o app.otrace -- mvn test\n"
+                "orca record -m shop.Cart#checkout -- java -jar shop.jar\n"
+                "orca record --every 10m --keep 6 -- ./server.sh    # the last hour\n"
                 "orca record -e monitors+waits --options depth=200,maxsize=1g -- ./server.sh",
     .opts = {opts, ARRAY_LEN(opts)},
     .order = OPT_OPERANDS_LAST,

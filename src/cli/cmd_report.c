@@ -1,29 +1,76 @@
 /* cmd_report.c - why the threads of a recorded program waited, where, and for whom. */
+#include "cli/analyse.h"
 #include "cli/cmd.h"
 #include "cli/input.h"
-#include "cli/report.h"
-#include "record/recover.h"
+#include "cli/page.h"
+#include "export/report_json.h"
 
 #include <stddef.h>
 
 enum { TOP_DEFAULT = 10, TOP_UNSET = UINT32_MAX };
 
+#define TO_UNSET UINT64_MAX
+
 struct args {
-    bool threads, monitors, sites, owners, json;
-    const char *class_name;
-    uint64_t top;
+    bool findings, threads, monitors, sites, owners, interactions, path, deadlocks, bottles, queues,
+        pools, orders, hot, gc, alloc, live, json;
+    const char *class_name, *thread, *follow;
+    uint64_t top, from, to, lock;
 };
 
 static const struct opt opts[] = {
+    {"findings", 0, OPT_FLAG, offsetof(struct args, findings), NULL, "only the findings", NULL, 0,
+     0},
     {"threads", 't', OPT_FLAG, offsetof(struct args, threads), NULL,
      "only the threads: how often and how long each was blocked and waited", NULL, 0, 0},
     {"monitors", 'm', OPT_FLAG, offsetof(struct args, monitors), NULL,
      "only the monitors, by class", NULL, 0, 0},
     {"locks", 0, OPT_FLAG, offsetof(struct args, monitors), NULL, NULL, NULL, 0, 0},
+    {"queues", 'q', OPT_FLAG, offsetof(struct args, queues), NULL,
+     "only the locks one by one: queues over time, hand-overs, share of the path, slack", NULL, 0,
+     0},
     {"sites", 's', OPT_FLAG, offsetof(struct args, sites), NULL,
      "only the places in the program that blocked and waited", NULL, 0, 0},
     {"owners", 'o', OPT_FLAG, offsetof(struct args, owners), NULL,
      "only the threads that owned what others blocked on, and who blocked on whom", NULL, 0, 0},
+    {"interactions", 'i', OPT_FLAG, offsetof(struct args, interactions), NULL,
+     "only how threads acted on each other: starts, hand-overs, notifies, unparks, ends", NULL, 0,
+     0},
+    {"path", 'p', OPT_FLAG, offsetof(struct args, path), NULL,
+     "only the critical path: what decided when the program ended", NULL, 0, 0},
+    {"follow", 'f', OPT_STR, offsetof(struct args, follow), "THREAD",
+     "follow the path back from this thread's end (or from --to) instead of the program's", NULL, 0,
+     0},
+    {"deadlocks", 'd', OPT_FLAG, offsetof(struct args, deadlocks), NULL,
+     "only deadlocks, and waits at the end that nobody can end", NULL, 0, 0},
+    {"bottles", 'b', OPT_FLAG, offsetof(struct args, bottles), NULL,
+     "only the bottle graph: who ran, and beside how many", NULL, 0, 0},
+    {"orders", 0, OPT_FLAG, offsetof(struct args, orders), NULL,
+     "only locks that are taken in contradicting orders: deadlocks that did not happen", NULL, 0,
+     0},
+    {"pools", 0, OPT_FLAG, offsetof(struct args, pools), NULL,
+     "only which pools of threads wait for which, and the knots in that", NULL, 0, 0},
+    {"hot", 0, OPT_FLAG, offsetof(struct args, hot), NULL,
+     "only the samples (groups cpu, wall): what the threads executed, and the owners of locks "
+     "while "
+     "others waited for them",
+     NULL, 0, 0},
+    {"gc", 0, OPT_FLAG, offsetof(struct args, gc), NULL,
+     "only the garbage collections: by collector and cause, pauses, what they freed", NULL, 0, 0},
+    {"alloc", 0, OPT_FLAG, offsetof(struct args, alloc), NULL,
+     "only allocations (groups alloc, sampled-alloc): by class, place and thread, and how long the "
+     "objects lived",
+     NULL, 0, 0},
+    {"live", 0, OPT_FLAG, offsetof(struct args, live), NULL,
+     "of allocations, what is still live at the end: its age, and how it grew", NULL, 0, 0},
+    {"thread", 0, OPT_STR, offsetof(struct args, thread), "NAMES",
+     "tables of these threads only: names with * and ?, joined by ',' (default: all)", NULL, 0, 0},
+    {"lock", 0, OPT_UINT, offsetof(struct args, lock), "ID",
+     "tables of this object only, by its number in --queues (default: all)", NULL, 0, UINT32_MAX},
+    {"from", 0, OPT_TIME, offsetof(struct args, from), "TIME",
+     "tables and path from this time after the beginning on: 1500ms, 2s (default: 0)", NULL, 0, 0},
+    {"to", 0, OPT_TIME, offsetof(struct args, to), "TIME",
+     "tables and path up to this time after the beginning (default: the end)", NULL, 0, 0},
     {"class", 'c', OPT_STR, offsetof(struct args, class_name), "NAME",
      "only monitors of this class: shop.Order$Line, Order$Line or Line (default: all)", NULL, 0, 0},
     {"top", 'n', OPT_UINT, offsetof(struct args, top), "N",
@@ -35,41 +82,51 @@ static const struct opt opts[] = {
 
 static unsigned sections_of(const struct args *o)
 {
-    unsigned s = (o->threads ? REPORT_THREADS : 0) | (o->monitors ? REPORT_MONITORS : 0) |
-                 (o->sites ? REPORT_SITES : 0) | (o->owners ? REPORT_OWNERS : 0);
+    unsigned s = (o->findings ? REPORT_FINDINGS : 0) | (o->threads ? REPORT_THREADS : 0) |
+                 (o->monitors ? REPORT_MONITORS : 0) | (o->sites ? REPORT_SITES : 0) |
+                 (o->owners ? REPORT_OWNERS : 0) | (o->interactions ? REPORT_INTERACTIONS : 0) |
+                 (o->path ? REPORT_PATH : 0) | (o->deadlocks ? REPORT_DEADLOCKS : 0) |
+                 (o->bottles ? REPORT_BOTTLES : 0) | (o->queues ? REPORT_QUEUES : 0) |
+                 (o->pools ? REPORT_POOLS : 0) | (o->orders ? REPORT_ORDERS : 0) |
+                 (o->hot ? REPORT_HOT : 0) | (o->gc ? REPORT_GC : 0) |
+                 (o->alloc || o->live ? REPORT_ALLOC : 0);
     return s ? s : REPORT_ALL;
 }
 
-static enum report_ending ending_of(const struct trace *t, const char *path)
+static int print(const struct report *r, bool json, struct err *err)
 {
-    switch (t->header.state) {
-    case TRACE_CLOSED:
-        return ENDED_CLOSED;
-    case TRACE_RECOVERED:
-        return ENDED_RECOVERED;
-    case TRACE_STOPPED:
-        return ENDED_STOPPED;
-    default:
-        return recover_probe(path, NULL) == RECOVER_LIVE ? ENDED_LIVE : ENDED_CUT;
-    }
+    if (!json)
+        return report_text(r, err);
+    int rc = report_json(r, stdout);
+    return rc < 0 ? err_set(err, rc, "cannot write the JSON to stdout") : 0;
 }
 
 static int show(const struct args *o, struct trace *t, const char *path, struct err *err)
 {
-    struct report r = {.trace = t, .path = path, .sections = sections_of(o)};
+    struct report r = {.trace = t, .path = path, .sections = sections_of(o), .live = o->live};
     r.top = o->top != TOP_UNSET ? o->top : o->json ? 0 : TOP_DEFAULT;
-    r.ending = ending_of(t, path);
-    TRY(analysis_run(&r.a, t, err));
-    int rc = report_init(&r, o->class_name, err);
+    r.ending = analyse_ending(t, path);
+    const struct report_part part = {.from = o->from,
+                                     .to = o->to == TO_UNSET ? UINT64_MAX : o->to,
+                                     .lock = o->lock,
+                                     .threads = o->thread,
+                                     .follow = o->follow};
+    TRY(analyse(&r.a, t, err));
+    int rc = report_select(&r, &part, err);
+    if (rc == 0) {
+        rc = report_init(&r, o->class_name, err);
+        if (rc == -ENOENT)
+            err_prefix(err, rc, "--class");
+    }
     if (rc == 0)
-        rc = o->json ? report_json(&r, err) : report_text(&r, err);
+        rc = print(&r, o->json, err);
     analysis_free(r.a);
     return rc;
 }
 
 static int run(int argc, char **argv, struct err *err)
 {
-    struct args o = {.top = TOP_UNSET};
+    struct args o = {.top = TOP_UNSET, .to = TO_UNSET};
     struct trace *t;
     int n = cmd_parse(&cmd_report, argc, argv, &o, err);
     if (n < 0)
@@ -90,11 +147,16 @@ const struct cmd cmd_report = {
     .summary = "say why the threads of a recorded program waited, where, and for whom",
     .args = "FILE",
     .description =
-        "Prints findings in plain words, then tables: the threads, the monitors by class, the "
-        "places "
-        "in the program, and the owners. FILE is an .otrace, also of a JVM that is still running "
-        "or "
-        "was killed, or an .orca with its two companions beside it.\n\n"
+        "Prints findings in plain words, then deadlocks, the critical path, tables of the threads, "
+        "the locks by class and one by one, the places in the program and the owners, how threads "
+        "acted on each other, and who ran beside how many. docs/analysis.md says how they are "
+        "made, "
+        "docs/findings.md when a finding speaks.\n\n"
+        "FILE is an .otrace, also of a JVM that is still running or was killed, an .orca with its "
+        "two companions beside it, or a .trcxml of Eclipse TPTP.\n\n"
+        "--thread, --lock, --from and --to choose what the tables are made of; a wait that lies in "
+        "the range with a part counts with that part. Findings, deadlocks, queues, interactions, "
+        "pools and the bottle graph are always of the whole recording.\n\n"
         "A thread is blocked while another one owns the monitor that it wants, and waits while it "
         "is "
         "in Object.wait. Averages and percentiles include what was still going on at the end of "
@@ -108,6 +170,10 @@ const struct cmd cmd_report = {
         "orca report app.otrace\n"
         "orca report --class OrderBook app.otrace  # one class: its threads, places, owners\n"
         "orca report --threads --top 0 app.otrace  # every thread\n"
+        "orca report --thread 'worker-*' --from 2s --to 3s app.otrace\n"
+        "orca report --path --follow worker-3 app.otrace  # what worker-3's end waited for\n"
+        "orca report --live --from 60s app.otrace  # what was allocated since then and is still "
+        "there\n"
         "orca report --json app.otrace | jq '.locks[0]'",
     .opts = OPT_TABLE(opts),
     .run = run,

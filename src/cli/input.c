@@ -1,9 +1,22 @@
 #include "cli/input.h"
 
 #include "base/log.h"
+#include "base/util.h"
 #include "cli/cmd.h"
-#include "import/orca_text.h"
+#include "import/import.h"
 #include "record/recover.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* Nothing is missing from such a file, so nothing is said of one that holds something. */
+static void say_closed(const struct trace *t)
+{
+    if (t->n_events == 0)
+        log_line("%s: the JVM was killed as this file was about to begin: it is empty, the events "
+                 "are in %s",
+                 t->path, trace_info(t, "orca.previous", "the file before"));
+}
 
 static int open_trace(struct trace **out, const char *path, struct err *err)
 {
@@ -13,12 +26,42 @@ static int open_trace(struct trace **out, const char *path, struct err *err)
         log_line("%s; reading it as it is", why.msg);
     else if (rc == RECOVER_DONE)
         log_line("%s: the JVM was killed; completed from what its rings held", path);
-    return trace_open(out, path, err);
+    TRY(trace_open(out, path, err));
+    if (rc == RECOVER_CLOSED)
+        say_closed(*out);
+    return 0;
+}
+
+static void say_unusable(const char *path, const struct symbols_summary *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->modules[i].worth_a_line)
+            log_line("%s: %s", path, s->modules[i].why);
+}
+
+int input_open_named(struct trace **out, const char *path, struct symbols_summary *names,
+                     struct err *err)
+{
+    struct symbols_options o = symbols_options_default();
+    if (import_wants(path)) {
+        *names = (struct symbols_summary){0};
+        return import_file(out, path, NULL, err);
+    }
+    TRY(open_trace(out, path, err));
+    int rc = symbols_resolve(*out, &o, names, err);
+    if (rc == 0)
+        return 0;
+    trace_close(*out);
+    *out = NULL;
+    return rc;
 }
 
 int input_open(struct trace **out, const char *path, struct err *err)
 {
-    return import_orca_wants(path) ? import_orca(out, path, err) : open_trace(out, path, err);
+    struct symbols_summary names;
+    TRY(input_open_named(out, path, &names, err));
+    say_unusable(path, &names);
+    return 0;
 }
 
 int input_warn(const struct trace *t)
@@ -28,4 +71,21 @@ int input_warn(const struct trace *t)
     if (t->n_damaged > t->n_problems)
         log_line("%s: %zu more problems", t->path, t->n_damaged - t->n_problems);
     return t->n_damaged ? CMD_FAILED : 0;
+}
+
+void input_stem(struct buf *b, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    buf_put(b, path, dot && dot > name ? (size_t)(dot - path) : strlen(path));
+}
+
+int input_refuse(const char *input, const char *output, struct err *err)
+{
+    struct stat in, out;
+    if (stat(input, &in) < 0 || stat(output, &out) < 0 || in.st_dev != out.st_dev ||
+        in.st_ino != out.st_ino)
+        return 0;
+    return err_set(err, -EEXIST, "%s: this is the input; choose another name with --output",
+                   output);
 }

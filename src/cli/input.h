@@ -4,13 +4,27 @@
 #ifndef ORCA_CLI_INPUT_H
 #define ORCA_CLI_INPUT_H
 
+#include "base/buf.h"
 #include "format/trace.h"
+#include "symbols/symbols.h"
 
-/* Open a .otrace, .orca or spec-1.1 log.  Errors name the file and what to do. */
+/* Open a .otrace, a .trcxml, a .orca or spec-1.1 log.  Errors name the file and what to do.  Native
+ * code gets its names (symbols/symbols.h); a file that cannot be used for that is said on stderr.
+ */
 int input_open(struct trace **out, const char *path, struct err *err);
+
+/* The same, and what came of the names of its native code; without a word of that on stderr. */
+int input_open_named(struct trace **out, const char *path, struct symbols_summary *names,
+                     struct err *err);
 
 /* Print one warning a problem on stderr.  Returns the exit status for it: 0, or CMD_FAILED when
  * part of the file is damaged; an unfinished trace is none. */
 int input_warn(const struct trace *t);
+
+/* "dir/app.otrace" -> "dir/app": without the suffix of the file's name, not of a folder's. */
+void input_stem(struct buf *b, const char *path);
+
+/* -EEXIST when a file that is to be written is the input, perhaps under another name. */
+int input_refuse(const char *input, const char *output, struct err *err);
 
 #endif

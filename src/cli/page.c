@@ -1,8 +1,8 @@
 #include "cli/page.h"
 
 #include "analyze/labels.h"
+#include "base/printable.h"
 #include "base/util.h"
-#include "cli/printable.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,6 +30,56 @@ struct human page_time(const struct page *p, uint64_t ns)
         return three_digits((double)ns / 1e3, p->utf8 ? "\xc2\xb5s" : "us");
     snprintf(h.text, sizeof h.text, "%" PRIu64 " ns", ns);
     return h;
+}
+
+void page_bar(const struct page *p, uint64_t part, uint64_t whole, char out[PAGE_BAR])
+{
+    enum { CELLS = 10 };
+    static const char *const eighths[] = {"",
+                                          "\xe2\x96\x8f",
+                                          "\xe2\x96\x8e",
+                                          "\xe2\x96\x8d",
+                                          "\xe2\x96\x8c",
+                                          "\xe2\x96\x8b",
+                                          "\xe2\x96\x8a",
+                                          "\xe2\x96\x89",
+                                          "\xe2\x96\x88"};
+    unsigned n = whole ? (unsigned)((unsigned __int128)part * 8u * CELLS / whole) : 0;
+    size_t len = 0;
+    n = n > 8 * CELLS ? 8 * CELLS : n;
+    *out = '\0';
+    for (; n >= 8; n -= 8)
+        len += (size_t)snprintf(out + len, PAGE_BAR - len, "%s", p->utf8 ? eighths[8] : "#");
+    snprintf(out + len, PAGE_BAR - len, "%s", p->utf8 ? eighths[n] : n >= 4 ? "-" : "");
+}
+
+void page_spark(const struct page *p, const uint64_t *v, size_t n, size_t width,
+                char out[4 * PAGE_BAR])
+{
+    static const char *const utf8[] = {" ",
+                                       "\xe2\x96\x81",
+                                       "\xe2\x96\x82",
+                                       "\xe2\x96\x83",
+                                       "\xe2\x96\x84",
+                                       "\xe2\x96\x85",
+                                       "\xe2\x96\x86",
+                                       "\xe2\x96\x87",
+                                       "\xe2\x96\x88"};
+    static const char *const ascii[] = {" ", ".", ".", ":", ":", "+", "+", "#", "#"};
+    uint64_t cells[PAGE_BAR] = {0}, most = 0;
+    size_t len = 0;
+    width = width < PAGE_BAR ? width : PAGE_BAR;
+    for (size_t i = 0; i < n; i++)
+        cells[i * width / n] += v[i];
+    for (size_t i = 0; i < width; i++)
+        most = max_u64(most, cells[i]);
+    *out = '\0';
+    for (size_t i = 0; i < width; i++) {
+        /* What is not nothing is seen. */
+        size_t level = most ? (size_t)(((unsigned __int128)cells[i] * 8 + most - 1) / most) : 0;
+        len += (size_t)snprintf(out + len, (size_t)4 * PAGE_BAR - len, "%s",
+                                p->utf8 ? utf8[level] : ascii[level]);
+    }
 }
 
 void page_thread(const struct page *p, uint32_t thread, char *out)

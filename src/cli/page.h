@@ -1,9 +1,14 @@
-/* page.h - where a report's text goes, and how it may look there. */
+/* page.h - where a report's text goes, and how it may look there.
+ *
+ *   report_text.c    header and findings   report_flow.c     interactions, path, deadlocks, bottles
+ *   report_tables.c  the tables            report_queues.c   locks, one by one
+ *   report_hot.c     samples              report_alloc.c     allocations
+ *   report_gc.c      collections          class_names.c      short class names */
 #ifndef ORCA_CLI_PAGE_H
 #define ORCA_CLI_PAGE_H
 
+#include "analyze/report.h"
 #include "base/human.h"
-#include "cli/report.h"
 
 #include <stdio.h>
 
@@ -15,13 +20,22 @@ struct page {
     bool *begun; /* whether anything stands on it yet */
 };
 
-enum { PAGE_WIDTH = 100, PAGE_NAME = 512 };
+enum { PAGE_WIDTH = 100, PAGE_NAME = 512, PAGE_BAR = 64 };
 
 enum page_style { STYLE_PLAIN, STYLE_BOLD, STYLE_WARNING, STYLE_PROBLEM, STYLE_FAINT };
 
 /* Three digits, and the unit that makes them one to three before the point: 7.80 us, 45.6 ms, 1.23
  * s; from a minute on 12 m 05 s, from an hour on 3 h 10 m; "-" for `none`. */
 struct human page_time(const struct page *p, uint64_t ns);
+
+/* "||||||    ": the part of a whole, as a bar of at most ten characters, in eighths of one where
+ * the terminal can. */
+void page_bar(const struct page *p, uint64_t part, uint64_t whole, char out[PAGE_BAR]);
+
+/* Values over time, as a line of `width` characters (at most 64), the highest one full; empty where
+ * there is none. */
+void page_spark(const struct page *p, const uint64_t *v, size_t n, size_t width,
+                char out[4 * PAGE_BAR]);
 
 /* Names, fit for the page; in a buffer of PAGE_NAME bytes. */
 void page_thread(const struct page *p, uint32_t thread, char *out);
@@ -40,5 +54,29 @@ void page_threads(const struct page *p);
 void page_monitors(const struct page *p);
 void page_sites(const struct page *p);
 void page_owners(const struct page *p);
+
+/* report_flow.c */
+void page_interactions(const struct page *p);
+void page_path(const struct page *p);
+void page_deadlocks(const struct page *p);
+void page_orders(const struct page *p);
+void page_bottles(const struct page *p);
+
+/* report_hot.c */
+void page_hot(const struct page *p);
+
+/* report_gc.c; page_put_gc: the line of the whole report, nothing if there were none. */
+void page_gc(const struct page *p);
+void page_put_gc(const struct page *p, struct buf *b);
+
+/* report_alloc.c */
+void page_allocs(const struct page *p);
+
+/* report_queues.c */
+void page_queues(const struct page *p);
+void page_pools(const struct page *p);
+
+/* The whole report, on the standard output.  -EIO when that cannot be written. */
+int report_text(const struct report *r, struct err *err);
 
 #endif

@@ -3,62 +3,17 @@
 
 #include "analyze/labels.h"
 #include "base/buf.h"
+#include "base/printable.h"
 #include "base/util.h"
 #include "cli/class_names.h"
-#include "cli/printable.h"
-#include "cli/table.h"
+#include "cli/page_cells.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLASS_WIDTH = 34, THREAD_WIDTH = 30, PLACE_WIDTH = 66 };
-
-static void put_count(struct table *t, uint64_t n)
-{
-    table_put(t, n ? human_count(n).text : "-");
-}
-
-/* A time; "-" where there is none to show. */
-static void put_time(struct table *t, const struct page *p, uint64_t ns, bool known)
-{
-    table_put(t, known ? page_time(p, ns).text : "-");
-}
-
-static void put_percent(struct table *t, uint64_t part, uint64_t whole)
-{
-    char text[32];
-    unsigned permille = whole ? (unsigned)((unsigned __int128)part * 1000 / whole) : 0;
-    snprintf(text, sizeof text, "%u.%u %%", permille / 10, permille % 10);
-    table_put(t, whole ? text : "-");
-}
-
-/* "Threads" or "Threads: 10 of 23, most blocked time first" */
-static void heading(const struct page *p, const char *what, size_t n, const char *order)
-{
-    char text[PAGE_WIDTH + 1];
-    size_t shown = report_rows(p->r, n);
-    if (shown < n)
-        snprintf(text, sizeof text, "%s: %s of %s, %s", what, human_count(shown).text,
-                 human_count(n).text, order);
-    else
-        snprintf(text, sizeof text, "%s", what);
-    page_heading(p, text);
-}
-
-static void print(const struct page *p, struct table *t)
-{
-    table_print(t, p->to);
-    table_fini(t);
-}
-
-/* An empty section, where it was asked for: the whole report has said so above. */
-static void nothing(const struct page *p, const char *text)
-{
-    if (!(p->r->sections & REPORT_FINDINGS))
-        page_heading(p, text);
-}
+enum { CLASS_WIDTH = 34 };
 
 static const char *kept(const struct page *p, const char *text)
 {
@@ -72,12 +27,12 @@ static const char *const *short_classes(const struct page *p, size_t width)
     const struct report *r = p->r;
     struct arena *a = &r->a->arena;
     struct class_name *names = arena_alloc(a, r->n_classes * sizeof *names);
-    const char **by_group = arena_alloc(a, r->a->locks.n_classes * sizeof *by_group);
+    const char **by_group = arena_alloc(a, r->a->locks.n_groups * sizeof *by_group);
     if (!names || !by_group)
         return NULL;
     for (size_t i = 0; i < r->n_classes; i++) {
         char full[PAGE_NAME];
-        page_class(p, r->a->locks.classes[r->classes[i]].signature, full);
+        page_class(p, r->a->locks.groups[r->classes[i]].signature, full);
         names[i].full = kept(p, full);
     }
     if (class_names_shorten(names, r->n_classes, width, a) < 0)
@@ -93,20 +48,20 @@ struct class_table {
     const struct table_column *columns;
     size_t n_columns;
     /* names: by group; NULL: put "" instead */
-    void (*fill)(struct table *t, const struct page *p, const char *const *names, bool waited);
-    bool waited;
+    void (*fill)(struct table *t, const struct page *p, const char *const *names, unsigned state);
+    unsigned state;
 };
 
 static void print_class_table(const struct page *p, const struct class_table *c)
 {
     struct table t;
     table_init(&t, c->columns, c->n_columns);
-    c->fill(&t, p, NULL, c->waited);
+    c->fill(&t, p, NULL, c->state);
     const char *const *names = short_classes(p, table_room(&t, CLASS_WIDTH));
     table_fini(&t);
     table_init(&t, c->columns, c->n_columns);
-    c->fill(&t, p, names, c->waited);
-    print(p, &t);
+    c->fill(&t, p, names, c->state);
+    page_table(p, &t);
 }
 
 /* --- threads ---------------------------------------------------------------------------------- */
@@ -160,51 +115,56 @@ static const struct table_column thread_columns[] = {
     {"life", TABLE_RIGHT, false},        {"blocked", TABLE_RIGHT, false},
     {"blocked for", TABLE_RIGHT, false}, {"waited", TABLE_RIGHT, false},
     {"waited for", TABLE_RIGHT, false},  {"park, join, sleep", TABLE_RIGHT, false},
-    {"rest", TABLE_RIGHT, false},
+    {"reacquiring", TABLE_RIGHT, false}, {"rest", TABLE_RIGHT, false},
 };
 
 /* Times that only some traces have get no column where they are nothing. */
 static bool has_others(const struct analysis *a)
 {
-    return a->total[STATE_JOINING].count || a->total[STATE_SLEEPING].count ||
-           a->total[STATE_PARKED].count;
+    return a->stats.total[STATE_JOINING].count || a->stats.total[STATE_SLEEPING].count ||
+           a->stats.total[STATE_PARKED].count;
 }
 
-static void put_thread(struct table *t, const struct page *p, uint32_t i, bool others)
+static void put_thread(struct table *t, const struct page *p, uint32_t i, bool others,
+                       bool reacquiring)
 {
     const struct thread_stats *s = &p->r->a->threads.v[i];
-    const struct state_stats *b = &s->state[STATE_BLOCKED], *w = &s->state[STATE_WAITING];
+    const struct thread_sums *sums = &p->r->a->stats.threads[i];
+    const struct state_stats *v = sums->state, *b = &v[STATE_BLOCKED], *w = &v[STATE_WAITING];
     char name[PAGE_NAME];
     page_thread(p, i, name);
     table_put(t, name);
     put_marks(t, marks_of(p, s));
-    put_time(t, p, thread_life(s), 1);
-    put_count(t, b->count);
-    put_time(t, p, b->ns, b->ns);
-    put_count(t, w->count);
-    put_time(t, p, w->ns, w->ns);
+    cell_time(t, p, sums->life, 1);
+    cell_count(t, b->count);
+    cell_time(t, p, b->ns, b->ns);
+    cell_count(t, w->count);
+    cell_time(t, p, w->ns, w->ns);
     if (others) {
-        uint64_t ns = thread_life(s) - thread_running(s) - b->ns - w->ns;
-        put_time(t, p, ns, ns);
+        uint64_t ns = v[STATE_PARKED].ns + v[STATE_JOINING].ns + v[STATE_SLEEPING].ns;
+        cell_time(t, p, ns, ns);
     }
-    put_time(t, p, thread_running(s), 1);
+    if (reacquiring)
+        cell_time(t, p, v[STATE_REACQUIRING].ns, v[STATE_REACQUIRING].ns);
+    cell_time(t, p, thread_sums_running(sums), 1);
 }
 
 static void print_all_threads(const struct page *p)
 {
     const struct report *r = p->r;
     bool others = has_others(r->a);
+    bool reacquiring = r->a->stats.total[STATE_REACQUIRING].ns > 0;
     struct table_column columns[ARRAY_LEN(thread_columns)];
     size_t n = 0;
     for (size_t i = 0; i < ARRAY_LEN(thread_columns); i++)
-        if (others || i != 7)
+        if ((others || i != 7) && (reacquiring || i != 8))
             columns[n++] = thread_columns[i];
-    heading(p, "Threads", r->n_threads, "most blocked time first");
+    page_list_heading(p, "Threads", r->n_threads, "most blocked time first");
     struct table t;
     table_init(&t, columns, n);
     for (size_t i = 0; i < report_rows(r, r->n_threads); i++)
-        put_thread(&t, p, r->threads[i], others);
-    print(p, &t);
+        put_thread(&t, p, r->threads[i], others, reacquiring);
+    page_table(p, &t);
     print_marks(p);
 }
 
@@ -217,8 +177,8 @@ static void print_class_threads(const struct page *p)
         {"waited", TABLE_RIGHT, false},      {"waited for", TABLE_RIGHT, false},
         {"longest", TABLE_RIGHT, false}};
     const struct report *r = p->r;
-    heading(p, "Threads that blocked or waited on this class", r->n_waiters,
-            "most blocked time first");
+    page_list_heading(p, "Threads that blocked or waited on this class", r->n_waiters,
+                      "most blocked time first");
     struct table t;
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(r, r->n_waiters); i++) {
@@ -226,14 +186,14 @@ static void print_class_threads(const struct page *p)
         char name[PAGE_NAME];
         page_thread(p, w->waiter, name);
         table_put(&t, name);
-        put_count(&t, w->blocked.count);
-        put_time(&t, p, w->blocked.ns, w->blocked.ns);
-        put_time(&t, p, w->blocked.max, w->blocked.ns);
-        put_count(&t, w->waited.count);
-        put_time(&t, p, w->waited.ns, w->waited.ns);
-        put_time(&t, p, w->waited.max, w->waited.ns);
+        cell_count(&t, w->blocked.count);
+        cell_time(&t, p, w->blocked.ns, w->blocked.ns);
+        cell_time(&t, p, w->blocked.max, w->blocked.ns);
+        cell_count(&t, w->waited.count);
+        cell_time(&t, p, w->waited.ns, w->waited.ns);
+        cell_time(&t, p, w->waited.max, w->waited.ns);
     }
-    print(p, &t);
+    page_table(p, &t);
 }
 
 void page_threads(const struct page *p)
@@ -243,7 +203,7 @@ void page_threads(const struct page *p)
     else if (p->r->n_threads)
         print_all_threads(p);
     else
-        nothing(p, "No thread was recorded.");
+        page_nothing(p, "No thread was recorded.");
 }
 
 /* --- monitors by class ------------------------------------------------------------------------ */
@@ -258,104 +218,109 @@ static const struct table_column monitor_columns[] = {
     {"timed out", TABLE_RIGHT, false},
 };
 
-static const struct wait_stats *stats_of(const struct report *r, uint32_t group, bool waited)
+static const struct wait_stats *stats_of(const struct report *r, uint32_t group, unsigned state)
 {
-    const struct lock_class *c = &r->a->locks.classes[group];
-    return waited ? &c->waited : &c->blocked;
+    return &r->a->stats.classes[group].state[state];
 }
 
-static int by_waited(const void *a, const void *b, void *classes)
+struct class_order {
+    const struct report *r;
+    unsigned state;
+};
+
+static int by_state_time(const void *a, const void *b, void *order)
 {
-    const struct lock_class *all = classes;
+    const struct class_order *o = order;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    const struct wait_stats *x = &all[i].waited, *y = &all[k].waited;
-    if (x->total != y->total)
-        return x->total < y->total ? 1 : -1;
-    if (x->count != y->count)
-        return x->count < y->count ? 1 : -1;
+    const struct wait_stats *x = stats_of(o->r, i, o->state), *y = stats_of(o->r, k, o->state);
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? 1 : -1;
     return (i > k) - (i < k);
 }
 
 /* The classes with something to show, most time first; NULL when memory is out. */
-static uint32_t *classes_in_order(const struct report *r, bool waited, size_t *n)
+static uint32_t *classes_in_order(const struct report *r, unsigned state, size_t *n)
 {
     uint32_t *v = arena_alloc(&r->a->arena, r->n_classes * sizeof *v);
     *n = 0;
     for (size_t i = 0; i < r->n_classes && v; i++)
-        if (stats_of(r, r->classes[i], waited)->count)
+        if (stats_of(r, r->classes[i], state)->count)
             v[(*n)++] = r->classes[i];
-    if (v && waited)
-        qsort_r(v, *n, sizeof *v, by_waited, r->a->locks.classes);
+    if (v && state != STATE_BLOCKED)
+        qsort_r(v, *n, sizeof *v, by_state_time, &(struct class_order){r, state});
     return v;
 }
 
-static bool any_open(const struct report *r, bool waited)
+static bool any_open(const struct report *r, unsigned state)
 {
     bool any = false;
     for (size_t i = 0; i < r->n_classes; i++)
-        any |= stats_of(r, r->classes[i], waited)->open > 0;
+        any |= stats_of(r, r->classes[i], state)->open > 0;
     return any;
 }
 
-static bool any_timed_out(const struct report *r, bool waited)
+static bool any_timed_out(const struct report *r, unsigned state)
 {
     bool any = false;
-    for (size_t i = 0; i < r->n_classes && waited; i++)
-        any |= r->a->locks.classes[r->classes[i]].timed_out > 0;
+    for (size_t i = 0; i < r->n_classes && state == STATE_WAITING; i++)
+        any |= r->a->stats.classes[r->classes[i]].timed_out > 0;
     return any;
 }
 
-static void put_class(struct table *t, const struct page *p, uint32_t group, bool waited)
+static void put_class(struct table *t, const struct page *p, uint32_t group, unsigned state)
 {
-    struct lock_class *c = &p->r->a->locks.classes[group];
-    struct wait_stats *s = waited ? &c->waited : &c->blocked;
+    struct class_stats *c = &p->r->a->stats.classes[group];
+    struct wait_stats *s = &c->state[state];
     uint64_t known = s->count - s->unknown;
-    put_count(t, s->objects);
-    const struct class_threads *threads = &p->r->class_threads[group];
-    put_count(t, waited ? threads->waited : threads->blocked);
-    put_count(t, s->count);
-    put_time(t, p, s->total, known);
-    put_time(t, p, wait_stats_min(s), known);
-    put_time(t, p, wait_stats_avg(s), known);
-    put_time(t, p, percentile_get(&s->times, 990), known);
-    put_time(t, p, s->max, known);
-    if (any_open(p->r, waited))
-        put_count(t, s->open);
-    if (any_timed_out(p->r, waited))
-        put_count(t, c->timed_out);
+    cell_count(t, s->objects);
+    cell_count(t, s->threads);
+    cell_count(t, s->count);
+    cell_time(t, p, s->ns, known);
+    cell_time(t, p, wait_stats_min(s), known);
+    cell_time(t, p, wait_stats_avg(s), known);
+    cell_time(t, p, percentile_get(&s->times, 990), known);
+    cell_time(t, p, s->max, known);
+    if (any_open(p->r, state))
+        cell_count(t, s->open);
+    if (any_timed_out(p->r, state))
+        cell_count(t, c->timed_out);
 }
 
 static void fill_classes(struct table *t, const struct page *p, const char *const *names,
-                         bool waited)
+                         unsigned state)
 {
     size_t n;
-    const uint32_t *v = classes_in_order(p->r, waited, &n);
+    const uint32_t *v = classes_in_order(p->r, state, &n);
     for (size_t i = 0; i < report_rows(p->r, n) && v; i++) {
         table_put(t, names ? names[v[i]] : "");
-        put_class(t, p, v[i], waited);
+        put_class(t, p, v[i], state);
     }
 }
 
-static void print_classes(const struct page *p, bool waited)
+static void print_classes(const struct page *p, unsigned state)
 {
+    static const char *const titles[STATE_LIMIT] = {
+        [STATE_BLOCKED] = "Contended monitors, by class",
+        [STATE_WAITING] = "Object.wait, by class",
+        [STATE_PARKED] = "Parked, by class of what for"};
     size_t n;
     struct table_column columns[ARRAY_LEN(monitor_columns)];
-    struct class_table c = {columns, 0, fill_classes, waited};
-    if (!classes_in_order(p->r, waited, &n) || n == 0)
+    struct class_table c = {columns, 0, fill_classes, state};
+    if (!classes_in_order(p->r, state, &n) || n == 0)
         return;
     for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-        if (i < 9 || (i == 9 && any_open(p->r, waited)) || (i == 10 && any_timed_out(p->r, waited)))
+        if (i < 9 || (i == 9 && any_open(p->r, state)) || (i == 10 && any_timed_out(p->r, state)))
             columns[c.n_columns++] = monitor_columns[i];
-    heading(p, waited ? "Object.wait, by class" : "Contended monitors, by class", n,
-            "most time first");
+    page_list_heading(p, titles[state], n, "most time first");
     print_class_table(p, &c);
 }
 
 static bool waited_for_initialization(const struct report *r)
 {
     for (size_t i = 0; i < r->n_classes; i++) {
-        const struct lock_class *c = &r->a->locks.classes[r->classes[i]];
-        if (strcmp(c->signature, "[I") == 0 && c->waited.unknown)
+        uint32_t group = r->classes[i];
+        if (strcmp(r->a->locks.groups[group].signature, "[I") == 0 &&
+            r->a->stats.classes[group].state[STATE_WAITING].unknown)
             return true;
     }
     return false;
@@ -367,8 +332,8 @@ static void print_monitor_notes(const struct page *p)
     uint64_t unknown = 0, reacquired = 0;
     struct buf b = {0};
     for (size_t i = 0; i < p->r->n_classes; i++) {
-        const struct lock_class *c = &p->r->a->locks.classes[p->r->classes[i]];
-        unknown += c->blocked.unknown + c->waited.unknown;
+        const struct class_stats *c = &p->r->a->stats.classes[p->r->classes[i]];
+        unknown += c->state[STATE_BLOCKED].unknown + c->state[STATE_WAITING].unknown;
         reacquired += c->reacquired;
     }
     if (unknown)
@@ -394,34 +359,14 @@ static void print_monitor_notes(const struct page *p)
 void page_monitors(const struct page *p)
 {
     if (p->r->n_classes == 0)
-        nothing(p, "No monitor was contended, and no thread was in Object.wait.");
-    print_classes(p, false);
-    print_classes(p, true);
+        page_nothing(p, "No monitor was contended, and no thread was in Object.wait or parked.");
+    print_classes(p, STATE_BLOCKED);
+    print_classes(p, STATE_WAITING);
+    print_classes(p, STATE_PARKED);
     print_monitor_notes(p);
 }
 
 /* --- sites ------------------------------------------------------------------------------------ */
-
-/* "orderbook.OrderBook.rebalance (OrderBook.java:88)", at most `width` wide: packages give way
- * first. */
-static void place_text(const struct page *p, struct place at, size_t width, char out[PAGE_NAME])
-{
-    const struct trace_method *m = trace_method(p->r->trace, at.method);
-    char raw[2 * LABEL_MAX], rest[2 * LABEL_MAX], line[LABEL_MAX];
-    if (!m->id.v) {
-        snprintf(out, PAGE_NAME, "unknown");
-        return;
-    }
-    label_line(p->r->trace, at, line, sizeof line);
-    snprintf(raw, sizeof raw, *line ? ".%s (%s)" : ".%s", m->name, line);
-    printable_text(raw, p->utf8, rest, sizeof rest);
-    size_t rest_width = printable_width(rest);
-    page_class(p, trace_class(p->r->trace, m->class_)->signature, out);
-    class_name_fit(out, width > rest_width + 8 ? width - rest_width : 8);
-    size_t len = strlen(out);
-    snprintf(out + len, PAGE_NAME - len, "%s", rest);
-    printable_cut(out, width);
-}
 
 static const struct table_column site_columns[] = {
     {"times", TABLE_RIGHT, false},
@@ -447,87 +392,98 @@ static bool is_object_wait(const struct page *p, struct place at)
     return strcmp(trace_class(p->r->trace, m->class_)->signature, "Ljava/lang/Object;") == 0;
 }
 
-static void put_site(struct table *t, const struct page *p, const struct site *s, bool waited)
+static void put_site(struct table *t, const struct page *p, uint32_t site,
+                     const struct wait_stats *n, unsigned state)
 {
-    const struct site_stats *n = waited ? &s->waited : &s->blocked;
+    const struct site *s = &p->r->a->sites.v[site];
     char text[PAGE_NAME];
-    put_count(t, n->count);
-    put_time(t, p, n->ns, n->ns);
-    put_time(t, p, n->max, n->ns);
-    place_text(p, s->app, PLACE_WIDTH, text);
+    cell_count(t, n->count);
+    cell_time(t, p, n->ns, n->ns);
+    cell_time(t, p, n->max, n->ns);
+    page_place(p, s->app, PLACE_WIDTH, text);
     table_put(t, text);
-    if (memcmp(&s->app, &s->top, sizeof s->app) != 0 && !(waited && is_object_wait(p, s->top))) {
-        place_text(p, s->top, PLACE_WIDTH - 5, text);
+    if (memcmp(&s->app, &s->top, sizeof s->app) != 0 &&
+        !(state == STATE_WAITING && is_object_wait(p, s->top))) {
+        page_place(p, s->top, PLACE_WIDTH - 5, text);
         put_detail(t, "in", text);
     }
-    page_class(p, p->r->a->locks.classes[s->group].signature, text);
+    if (s->group == 0 && state != STATE_BLOCKED && state != STATE_WAITING)
+        return; /* nothing to name */
+    page_class(p, p->r->a->locks.groups[s->group].signature, text);
     class_name_fit(text, PLACE_WIDTH - 5);
     put_detail(t, "on", text);
 }
 
-static const struct site_stats *site_stats_of(const struct site *s, bool waited)
+static const struct wait_stats *site_stats_of(const struct report *r, uint32_t site, unsigned state)
 {
-    return waited ? &s->waited : &s->blocked;
+    return &r->a->stats.sites[site].state[state];
 }
 
-static int by_site_waited(const void *a, const void *b)
+struct site_order {
+    const struct report *r;
+    unsigned state;
+};
+
+static int by_site_time(const void *a, const void *b, void *order)
 {
-    const struct site *const *x = a, *const *y = b;
-    if ((*x)->waited.ns != (*y)->waited.ns)
-        return (*x)->waited.ns < (*y)->waited.ns ? 1 : -1;
-    return (*x > *y) - (*x < *y);
+    const struct site_order *o = order;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const struct wait_stats *x = site_stats_of(o->r, i, o->state);
+    const struct wait_stats *y = site_stats_of(o->r, k, o->state);
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? 1 : -1;
+    return (i > k) - (i < k);
 }
 
-static void print_sites(const struct page *p, bool waited)
+static void print_sites(const struct page *p, unsigned state)
 {
+    static const char *const titles[STATE_LIMIT] = {
+        [STATE_BLOCKED] = "Where threads blocked",
+        [STATE_WAITING] = "Where threads waited",
+        [STATE_PARKED] = "Where threads parked",
+        [STATE_JOINING] = "Where threads joined",
+        [STATE_SLEEPING] = "Where threads slept",
+        [STATE_REACQUIRING] = "Where they took monitors again"};
     const struct report *r = p->r;
-    const struct site **v = arena_alloc(&r->a->arena, r->n_sites * sizeof *v);
+    uint32_t *v = arena_alloc(&r->a->arena, r->n_sites * sizeof *v);
     size_t n = 0;
     for (size_t i = 0; i < r->n_sites && v; i++)
-        if (site_stats_of(&r->sites[i], waited)->count)
-            v[n++] = &r->sites[i];
+        if (site_stats_of(r, r->sites[i], state)->count)
+            v[n++] = r->sites[i];
     if (n == 0)
         return;
-    if (waited)
-        qsort(v, n, sizeof *v, by_site_waited);
-    heading(p, waited ? "Where threads waited" : "Where threads blocked", n, "most time first");
+    if (state != STATE_BLOCKED)
+        qsort_r(v, n, sizeof *v, by_site_time, &(struct site_order){r, state});
+    page_list_heading(p, titles[state], n, "most time first");
     struct table t;
     table_init(&t, site_columns, ARRAY_LEN(site_columns));
     for (size_t i = 0; i < report_rows(r, n); i++)
-        put_site(&t, p, v[i], waited);
-    print(p, &t);
+        put_site(&t, p, v[i], site_stats_of(r, v[i], state), state);
+    page_table(p, &t);
 }
 
 void page_sites(const struct page *p)
 {
     if (p->r->n_sites == 0)
-        nothing(p, "No place blocked or waited.");
-    print_sites(p, false);
-    print_sites(p, true);
+        page_nothing(p, "No place blocked or waited.");
+    for (unsigned state = 0; state < STATE_REACQUIRING; state++)
+        print_sites(p, state);
 }
 
 /* --- owners ----------------------------------------------------------------------------------- */
 
-static void put_name(struct table *t, const struct page *p, uint32_t thread)
-{
-    char name[PAGE_NAME];
-    page_thread(p, thread, name);
-    printable_cut(name, THREAD_WIDTH);
-    table_put(t, name);
-}
-
 static void fill_owners(struct table *t, const struct page *p, const char *const *names,
-                        bool waited)
+                        unsigned state)
 {
     const struct report *r = p->r;
-    UNUSED(waited);
+    UNUSED(state);
     for (size_t i = 0; i < report_rows(r, r->n_owners); i++) {
         const struct blame *b = &r->owners[i];
-        put_name(t, p, b->owner);
-        put_count(t, b->blocked.count);
-        put_time(t, p, b->blocked.ns, b->blocked.ns);
-        put_percent(t, b->blocked.ns, r->a->locks.classes[b->group].blocked.total);
-        put_time(t, p, b->blocked.max, b->blocked.ns);
+        cell_thread(t, p, b->owner);
+        cell_count(t, b->blocked.count);
+        cell_time(t, p, b->blocked.ns, b->blocked.ns);
+        cell_percent(t, b->blocked.ns, r->a->stats.classes[b->group].state[STATE_BLOCKED].ns);
+        cell_time(t, p, b->blocked.max, b->blocked.ns);
         table_put(t, names ? names[b->group] : "");
     }
 }
@@ -539,7 +495,8 @@ static void print_owners(const struct page *p)
         {"total", TABLE_RIGHT, false},   {"of the class", TABLE_RIGHT, false},
         {"longest", TABLE_RIGHT, false}, {"class", TABLE_LEFT, true}};
     const struct class_table c = {columns, ARRAY_LEN(columns), fill_owners, false};
-    heading(p, "Owners when a thread was about to block", p->r->n_owners, "most time first");
+    page_list_heading(p, "Owners when a thread was about to block", p->r->n_owners,
+                      "most time first");
     print_class_table(p, &c);
 }
 
@@ -551,26 +508,43 @@ static void print_pairs(const struct page *p)
                                                   {"thread", TABLE_LEFT, false},
                                                   {"waited for", TABLE_LEFT, true}};
     const struct report *r = p->r;
-    heading(p, "Who blocked on whom", r->n_pairs, "most time first");
+    page_list_heading(p, "Who blocked on whom", r->n_pairs, "most time first");
     struct table t;
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(r, r->n_pairs); i++) {
         const struct blame *b = &r->pairs[i];
-        put_count(&t, b->blocked.count);
-        put_time(&t, p, b->blocked.ns, b->blocked.ns);
-        put_time(&t, p, b->blocked.max, b->blocked.ns);
-        put_name(&t, p, b->waiter);
-        put_name(&t, p, b->owner);
+        cell_count(&t, b->blocked.count);
+        cell_time(&t, p, b->blocked.ns, b->blocked.ns);
+        cell_time(&t, p, b->blocked.max, b->blocked.ns);
+        cell_thread(&t, p, b->waiter);
+        cell_thread(&t, p, b->owner);
     }
-    print(p, &t);
+    page_table(p, &t);
+}
+
+/* Also of locks of java.util.concurrent, whose waits the other tables do not hold. */
+static void print_owner_sites(const struct page *p)
+{
+    const struct report *r = p->r;
+    if (r->n_owner_sites == 0)
+        return;
+    page_list_heading(p, "What owners executed when they were asked", r->n_owner_sites,
+                      "most time first");
+    struct table t;
+    table_init(&t, site_columns, ARRAY_LEN(site_columns));
+    for (size_t i = 0; i < report_rows(r, r->n_owner_sites); i++)
+        put_site(&t, p, r->owner_sites[i], &r->a->stats.owner_sites[r->owner_sites[i]],
+                 STATE_BLOCKED);
+    page_table(p, &t);
 }
 
 void page_owners(const struct page *p)
 {
-    if (p->r->n_owners == 0) {
-        nothing(p, "No thread blocked on a monitor, so that none owned one that was wanted.");
-        return;
-    }
-    print_owners(p);
-    print_pairs(p);
+    if (p->r->n_owners == 0)
+        page_nothing(p, "No thread blocked on a monitor, so that none owned one that was wanted.");
+    else
+        print_owners(p);
+    print_owner_sites(p);
+    if (p->r->n_owners)
+        print_pairs(p);
 }

@@ -2,8 +2,8 @@
 #include "cli/page.h"
 
 #include "base/buf.h"
+#include "base/printable.h"
 #include "base/util.h"
-#include "cli/printable.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -81,6 +81,22 @@ static void print_jvm(const struct page *p)
     buf_fini(&b);
 }
 
+/* Which file of a recording of several this is. */
+static void print_part(const struct page *p)
+{
+    const struct trace *t = p->r->trace;
+    const char *number = trace_info(t, "orca.part", "");
+    bool first = !*trace_info(t, "orca.previous", "");
+    struct buf b = {0};
+    if (!*number)
+        return;
+    buf_printf(&b, "file %s of its recording%s", number,
+               first ? "" : "; waits that began in an earlier one are not whole here");
+    head_line(p, "part", buf_str(&b));
+    head_line(p, "next", trace_info(t, "orca.next", ""));
+    buf_fini(&b);
+}
+
 static void print_ending(const struct page *p)
 {
     static const char *const texts[] = {
@@ -115,10 +131,7 @@ static void print_recorded(const struct page *p)
                human_count(a->decoded.events).text);
     head_line(p, "recorded", buf_str(&b));
     buf_clear(&b);
-    if (a->gc_count)
-        buf_printf(&b, "%s pause%s of %s in all, longest %s", human_count(a->gc_count).text,
-                   a->gc_count == 1 ? "" : "s", page_time(p, a->gc_ns).text,
-                   page_time(p, a->gc_max).text);
+    page_put_gc(p, &b);
     head_line(p, "gc", buf_str(&b));
     buf_fini(&b);
 }
@@ -128,6 +141,7 @@ static void print_head(const struct page *p)
     head_line(p, "program", trace_info(p->r->trace, "sun.java.command", ""));
     print_jvm(p);
     print_recorded(p);
+    print_part(p);
     print_ending(p);
 }
 
@@ -136,12 +150,12 @@ static void print_head(const struct page *p)
 static void print_sum(const struct page *p)
 {
     const struct analysis *a = p->r->a;
-    const struct state_stats *blocked = &a->total[STATE_BLOCKED];
-    const struct state_stats *waited = &a->total[STATE_WAITING];
+    const struct state_stats *blocked = &a->stats.total[STATE_BLOCKED];
+    const struct state_stats *waited = &a->stats.total[STATE_WAITING];
     uint64_t threads = 0;
     struct buf b = {0};
     for (size_t i = 0; i < a->threads.n; i++)
-        threads += a->threads.v[i].state[STATE_BLOCKED].count > 0;
+        threads += a->stats.threads[i].state[STATE_BLOCKED].count > 0;
     if (blocked->count)
         buf_printf(&b, "%s thread%s blocked %s time%s for %s in all", human_count(threads).text,
                    threads == 1 ? "" : "s", human_count(blocked->count).text,
@@ -156,12 +170,31 @@ static void print_sum(const struct page *p)
     buf_fini(&b);
 }
 
+/* What the rules looked at in vain. */
+static void print_nothing(const struct page *p)
+{
+    struct buf b = {0};
+    buf_puts(&b, "Nothing stands out. Looked at: ");
+    for (size_t i = 0; i < n_rules; i++)
+        buf_printf(&b, "%s%s", i ? "; " : "", rules[i].looks_at);
+    buf_putc(&b, '.');
+    page_wrapped(p, STYLE_PLAIN, "", buf_str(&b), 0);
+    buf_fini(&b);
+}
+
 static void print_findings(const struct page *p)
 {
     static const enum page_style styles[] = {STYLE_PLAIN, STYLE_WARNING, STYLE_PROBLEM};
     if (p->r->group == EVERY_CLASS)
         print_sum(p);
     int number = 0;
+    if (!p->r->a->has_orders)
+        page_wrapped(p, STYLE_FAINT, "",
+                     "Not looked at: orders of locks, in so many waits and without holds; --orders "
+                     "does.",
+                     0);
+    if (p->r->n_findings == 0 && p->r->group == EVERY_CLASS)
+        print_nothing(p);
     for (size_t i = 0; i < p->r->n_findings; i++) {
         const struct rule_finding *f = &p->r->findings[i];
         char first[16], text[2 * FINDING_TEXT];
@@ -169,10 +202,7 @@ static void print_findings(const struct page *p)
             continue; /* heads the report already */
         snprintf(first, sizeof first, "%2d. ", ++number);
         printable_text(f->text, p->utf8, text, sizeof text);
-        if (p->color)
-            page_wrapped(p, styles[f->severity], first, text, 4);
-        else
-            page_wrapped(p, STYLE_PLAIN, first, text, 4);
+        page_wrapped(p, p->color ? styles[f->severity] : STYLE_PLAIN, first, text, 4);
     }
 }
 
@@ -201,14 +231,34 @@ int report_text(const struct report *r, struct err *err)
         fputc('\n', p->to);
         print_findings(p);
     }
+    if (r->sections & REPORT_DEADLOCKS)
+        page_deadlocks(p);
+    if (r->sections & REPORT_ORDERS)
+        page_orders(p);
+    if (r->sections & REPORT_PATH)
+        page_path(p);
     if (r->sections & REPORT_THREADS)
         page_threads(p);
     if (r->sections & REPORT_MONITORS)
         page_monitors(p);
+    if (r->sections & REPORT_QUEUES)
+        page_queues(p);
     if (r->sections & REPORT_SITES)
         page_sites(p);
     if (r->sections & REPORT_OWNERS)
         page_owners(p);
+    if (r->sections & REPORT_HOT)
+        page_hot(p);
+    if (r->sections & REPORT_GC)
+        page_gc(p);
+    if (r->sections & REPORT_ALLOC)
+        page_allocs(p);
+    if (r->sections & REPORT_INTERACTIONS)
+        page_interactions(p);
+    if (r->sections & REPORT_BOTTLES)
+        page_bottles(p);
+    if (r->sections & REPORT_POOLS)
+        page_pools(p);
     if (r->sections & REPORT_FINDINGS) {
         fputc('\n', p->to);
         page_line(p, STYLE_FAINT, SPINNING);

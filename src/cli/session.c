@@ -34,6 +34,16 @@ static bool known(const struct session *s, const char *file)
     return false;
 }
 
+static void forget(struct session *s, const char *file)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->files[i], file) != 0)
+            s->files[to++] = s->files[i];
+    s->n_removed += s->n - to;
+    s->n = to;
+}
+
 static void split(struct session *s)
 {
     for (char *line = s->text, *end; *line; line = end + 1) {
@@ -42,7 +52,9 @@ static void split(struct session *s)
             break; /* a JVM died while it wrote this */
         *end = 0;
         char *tab = strchr(line, '\t');
-        if (tab && tab[1] && !known(s, tab + 1))
+        if (tab && tab[1] == '-')
+            forget(s, tab + 2);
+        else if (tab && tab[1] && !known(s, tab + 1))
             s->files[s->n++] = tab + 1;
     }
 }

@@ -1,6 +1,7 @@
 /* session.h - the private file in which the agents of one `orca record` say what they record.
  *
- * Each agent appends one line, "pid<TAB>path of its trace", in one write when it begins. */
+ * Each agent appends a line, "pid<TAB>path", in one write for each trace when it begins, and
+ * "pid<TAB>-path" for one that it has removed, because it is to keep so many of them only. */
 #ifndef ORCA_CLI_SESSION_H
 #define ORCA_CLI_SESSION_H
 
@@ -13,7 +14,7 @@ struct session {
     int fd;
     char *text;   /* the file's content, once read */
     char **files; /* the traces, each once, in the order in which they began; point into text */
-    size_t n;
+    size_t n, n_removed;
 };
 
 /* Make the file, mode 0600, in TMPDIR or /tmp. */

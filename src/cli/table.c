@@ -1,7 +1,7 @@
 #include "cli/table.h"
 
+#include "base/printable.h"
 #include "base/util.h"
-#include "cli/printable.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -119,7 +119,10 @@ static int publish(const struct exporter *x, struct export *e, struct export_job
         TRY(out_finish(&e->files[n], err));
     }
     while (n-- > 0)
-        TRY(out_publish(&e->files[n], err));
+        if (export_has_file(x, job, n))
+            TRY(out_publish(&e->files[n], err));
+        else
+            out_withdraw(&e->files[n]);
     return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "format/trace.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 enum { EXPORT_FILES_MAX = 4 };
 
@@ -30,6 +31,7 @@ struct exporter {
     const char *summary; /* one line for the help */
     const char *const
         *suffixes;          /* PREFIX + suffix are its files; the main one first; ends with NULL */
+    const char *optional;   /* the suffix of a file that is not there when it has no line; NULL */
     const char *leaves_out; /* which events `suppressed` counts, for the user */
 
     /* All return 0 or a negative errno with err set.  `end` is called after the last event, `fini`
@@ -72,6 +74,12 @@ struct export_job {
     uint64_t skipped[EV_LIMIT];       /* events of kinds the format does not have; no meta events */
     uint64_t fast;                    /* contentions left out because of no_fast */
 };
+
+/* Whether the file of suffix i is there after an export that went well. */
+static inline bool export_has_file(const struct exporter *x, const struct export_job *job, size_t i)
+{
+    return job->lines[i] > 0 || !x->optional || strcmp(x->suffixes[i], x->optional) != 0;
+}
 
 /* On failure none of the files is there, unless the error is that they could not all be renamed. */
 int export_job_run(const struct exporter *x, struct export_job *job, struct err *err);

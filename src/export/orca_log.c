@@ -46,6 +46,12 @@ static void name_frame(struct export *x, struct trace_frame f, uint64_t time)
         named_add(&log->named_classes, c->id.v, time);
 }
 
+/* The formats have no words for other frames. */
+static bool is_java(const struct export *x, struct trace_frame f)
+{
+    return trace_method_is_java(trace_method(x->trace, f.method));
+}
+
 static void name_stack(struct export *x, const struct trace_stack *s, uint64_t time)
 {
     struct orca_log *log = x->state;
@@ -53,7 +59,25 @@ static void name_stack(struct export *x, const struct trace_stack *s, uint64_t t
         return;
     log->stack_seen[s->id.v] = 1;
     for (uint32_t i = 0; i < s->n_frames; i++)
-        name_frame(x, s->frames[i], time);
+        if (is_java(x, s->frames[i]))
+            name_frame(x, s->frames[i], time);
+}
+
+/* Rows that share their names are seen together: the text does not tell them apart. */
+static const struct call_row *first_of_name(const struct orca_log *log, const struct call_row *row)
+{
+    bool ended;
+    return call_table_find(&log->call_rows, row->event, strlen(row->event), &ended);
+}
+
+static void see_call(struct orca_log *log, const struct call_row *row)
+{
+    log->call_seen[first_of_name(log, row) - log->call_rows.rows] = 1;
+}
+
+bool orca_log_has_seen(const struct orca_log *log, const struct call_row *row)
+{
+    return log->call_seen[first_of_name(log, row) - log->call_rows.rows];
 }
 
 /* --- begin and end
@@ -80,8 +104,31 @@ static bool class_hash(const void *table, size_t i, uint32_t *hash)
     return c->id.v != 0;
 }
 
+/* The rows of the trace's calls.  A trace of an older Orca has none, a damaged one may have
+ * anything: calls without a row have no form in the text. */
+static int read_call_rows(struct orca_log *log, const struct trace *t)
+{
+    struct buf b;
+    buf_init(&b);
+    for (size_t id = 1; id < t->n_calls; id++)
+        buf_printf(&b, "%s\n", t->calls[id].row ? t->calls[id].row : "");
+    int rc = b.oom ? -ENOMEM : call_table_read(&log->call_rows, t->path, (char *)b.p, b.len, NULL);
+    buf_fini(&b);
+    for (size_t i = 0; rc == 0 && i < log->call_rows.n; i++)
+        if (log->call_rows.rows[i].line < t->n_calls)
+            log->call_of[log->call_rows.rows[i].line] = &log->call_rows.rows[i];
+    return rc == -EINVAL ? 0 : rc;
+}
+
 static int allocate(struct orca_log *log, const struct trace *t)
 {
+    log->call_of = calloc(t->n_calls + 1, sizeof(struct call_row *));
+    if (!log->call_of)
+        return -ENOMEM;
+    TRY(read_call_rows(log, t));
+    log->call_seen = calloc(log->call_rows.n + 1, 1);
+    if (!log->call_seen)
+        return -ENOMEM;
     log->state = calloc(t->n_threads + 1, sizeof *log->state);
     log->stack_seen = calloc(t->n_stacks + 1, 1);
     if (!log->state || !log->stack_seen)
@@ -118,6 +165,9 @@ void orca_log_fini(struct export *x)
     orca_ids_fini(&log->classes);
     named_fini(&log->methods);
     named_fini(&log->named_classes);
+    call_table_fini(&log->call_rows);
+    free(log->call_of);
+    free(log->call_seen);
     free(log->state);
     free(log->stack_seen);
     free(log);
@@ -135,8 +185,10 @@ static void put_stack(struct export *x, stack_id id, uint64_t time)
     struct out *o = &x->files[0];
     const struct trace_stack *s = trace_stack(x->trace, id);
     char separator = orca_separator(log->version);
-    out_decimal(o, s->n_frames);
+    out_decimal(o, trace_java_frames(x->trace, s));
     for (uint32_t i = 0; i < s->n_frames; i++) {
+        if (!is_java(x, s->frames[i]))
+            continue;
         uint8_t *p = out_room(o, FRAME_TEXT);
         p[0] = (uint8_t)separator;
         out_hex8_at(p + 1, s->frames[i].method.v);
@@ -179,6 +231,26 @@ static void put_field(struct export *x, struct orca_field f, const struct event 
     }
 }
 
+_Static_assert(offsetof(struct event, call_enter.call) == offsetof(struct event, call.call) &&
+                   offsetof(struct event, call_exit.call) == offsetof(struct event, call.call),
+               "read as one");
+
+/* The row of a call event's method, NULL when it has no names. */
+static const struct call_row *call_row_of(const struct export *x, const struct event *e)
+{
+    const struct orca_log *log = x->state;
+    const struct call_row *row =
+        e->call.call.v < x->trace->n_calls ? log->call_of[e->call.call.v] : NULL;
+    return row && (row->kind == CALL_CALLS) == (e->kind == EV_call) ? row : NULL;
+}
+
+static void put_call_name(struct export *x, const struct event *e)
+{
+    const struct call_row *row = call_row_of(x, e);
+    see_call(x->state, row);
+    out_text(&x->files[0], e->kind == EV_call_exit ? row->ended : row->event);
+}
+
 static void put_line(struct export *x, const struct orca_line *line, const struct event *e,
                      stack_id stack)
 {
@@ -186,7 +258,10 @@ static void put_line(struct export *x, const struct orca_line *line, const struc
     struct out *o = &x->files[0];
     out_seconds(o, e->time);
     out_char(o, ',');
-    out_text(o, line->name);
+    if (line->name)
+        out_text(o, line->name);
+    else
+        put_call_name(x, e);
     out_char(o, ',');
     out_hex8(o, orca_ids_get(&log->threads, e->thread.v));
     for (size_t i = 0; i < ORCA_FIELDS_MAX && line->fields[i].type != ORCA_END; i++)
@@ -231,9 +306,14 @@ static void note_damage(struct export *x)
 static bool step(struct export *x, struct orca_thread *t, const struct orca_line *line,
                  const struct event *e, stack_id *stack)
 {
+    const struct call_row *row = line->name ? NULL : call_row_of(x, e);
+    if (!line->name && !row)
+        return false;
     stack->v = orca_field_get(orca_line_field(line, ORCA_STACK), e);
-    if (trace_stack(x->trace, *stack)->n_frames == 0)
+    if (trace_java_frames(x->trace, trace_stack(x->trace, *stack)) == 0)
         stack->v = 0;
+    if (row && row->nests) /* what happens inside it is written as if it were not there */
+        return t->depth == 0;
     return orca_calls_step(t, line, number_of(x->state, line->fields[0], e), stack);
 }
 
@@ -282,6 +362,11 @@ int orca_log_event(struct export *x, const struct event *e, struct err *err)
 void orca_log_name(struct out *o, const char *name)
 {
     out_text_without(o, name, ",");
+}
+
+void orca_log_signature(struct out *o, const struct trace_method *m)
+{
+    orca_log_name(o, *m->signature ? m->signature : "()");
 }
 
 void orca_log_lines(struct out *o, const struct trace_method *m, char separator,

@@ -9,6 +9,7 @@
 #include "export/export.h"
 #include "export/orca_calls.h"
 #include "export/orca_ids.h"
+#include "format/call_table.h"
 
 /* Definitions that were named, oldest first.  count <= n */
 struct orca_named {
@@ -25,7 +26,10 @@ struct orca_log {
     struct orca_thread *state; /* [trace->n_threads], by id */
     uint8_t *stack_seen;       /* [trace->n_stacks] */
     struct orca_named methods, named_classes;
-    size_t n_damaged; /* of the trace, when last looked at */
+    struct call_table call_rows;     /* their `line` is the id of the call */
+    const struct call_row **call_of; /* [trace->n_calls], by id; NULL: it has no names */
+    uint8_t *call_seen;              /* [call_rows.n] */
+    size_t n_damaged;                /* of the trace, when last looked at */
 };
 
 /* What the formats leave out, for struct exporter. */
@@ -36,8 +40,14 @@ int orca_log_begin(struct export *x, enum orca_version version, struct err *err)
 int orca_log_event(struct export *x, const struct event *e, struct err *err);
 void orca_log_fini(struct export *x);
 
+/* Whether the log names events of this row. */
+bool orca_log_has_seen(const struct orca_log *log, const struct call_row *row);
+
 /* The name of a class, method or source file, without what separates fields. */
 void orca_log_name(struct out *o, const char *name);
+
+/* A method's signature; `()` where it is not known: the field may not be empty. */
+void orca_log_signature(struct out *o, const struct trace_method *m);
 
 /* Number of entries and the entries of a line table; `line` writes one line number. */
 void orca_log_lines(struct out *o, const struct trace_method *m, char separator,

@@ -1,4 +1,6 @@
-/* orca_text.c - the format of spec 2: PREFIX.orca, PREFIX.methods, PREFIX.classtable.
+/* orca_text.c - the format of spec 2: PREFIX.orca, PREFIX.methods, PREFIX.classtable; and
+ * PREFIX.calltable when there are calls of a method table, whose event names are not the
+ * specification's.
  *
  *   .orca        time,EVENT,thread,...,depth;method;location;...
  *   .methods     time,method,name,signature,class,count;start;line;start;line;...
@@ -11,9 +13,10 @@
  * digits, too. */
 #include "export/orca_log.h"
 
-enum { LOG, METHODS, CLASSES };
+enum { LOG, METHODS, CLASSES, CALLS };
 
-static const char *const suffixes[] = {".orca", ".methods", ".classtable", NULL};
+#define CALLTABLE ".calltable"
+static const char *const suffixes[] = {".orca", ".methods", ".classtable", CALLTABLE, NULL};
 
 static bool has(unsigned kind)
 {
@@ -37,7 +40,7 @@ static void put_method(struct export *x, uint32_t id)
     out_char(o, ',');
     orca_log_name(o, m->name);
     out_char(o, ',');
-    orca_log_name(o, m->signature);
+    orca_log_signature(o, m);
     out_char(o, ',');
     out_hex8(o, orca_ids_get(&log->classes, m->class_.v));
     out_char(o, ',');
@@ -60,10 +63,29 @@ static void put_class(struct export *x, uint32_t id)
     out_newline(o);
 }
 
+static int put_calls(struct export *x, struct err *err)
+{
+    const struct orca_log *log = x->state;
+    struct buf b;
+    buf_init(&b);
+    for (size_t i = 0; i < log->call_rows.n; i++) {
+        const struct call_row *row = &log->call_rows.rows[i];
+        if (!orca_log_has_seen(log, row))
+            continue;
+        buf_clear(&b);
+        call_row_put(&b, row);
+        out_text(&x->files[CALLS], buf_str(&b));
+        out_newline(&x->files[CALLS]);
+    }
+    int rc = b.oom ? err_set(err, -ENOMEM, "out of memory") : 0;
+    buf_fini(&b);
+    return rc;
+}
+
 static int end(struct export *x, struct err *err)
 {
-    (void)err;
     const struct orca_log *log = x->state;
+    TRY(put_calls(x, err));
     for (size_t i = 0; i < log->methods.count; i++)
         put_method(x, log->methods.order[i]);
     for (size_t i = 0; i < log->named_classes.count; i++)
@@ -75,6 +97,7 @@ const struct exporter exporter_orca = {
     .name = "orca",
     .summary = "Orca's text files of 2014: events, methods, classes",
     .suffixes = suffixes,
+    .optional = CALLTABLE,
     .leaves_out = orca_log_leaves_out,
     .begin = begin,
     .event = orca_log_event,

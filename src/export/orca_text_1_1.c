@@ -44,7 +44,7 @@ static void put_method(struct export *x, uint32_t id)
     out_char(o, ',');
     orca_log_name(o, m->name);
     out_char(o, ',');
-    orca_log_name(o, m->signature);
+    orca_log_signature(o, m);
     out_char(o, ',');
     orca_log_name(o, c->id.v ? c->signature : "");
     out_char(o, ',');

@@ -3,7 +3,6 @@
 #include "base/fdio.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +27,24 @@ static void release(struct out *o)
     o->fd = -1;
 }
 
-/* Nothing but a file can be replaced; better known now than after everything was written. */
-static bool is_folder(const char *path)
+/* Nothing but a file is replaced - no folder, and no device or pipe either, which could be; better
+ * known now than after everything was written. */
+static int check_replaceable(const char *path, struct err *err)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+        return 0;
+    if (S_ISDIR(st.st_mode))
+        return err_set(err, -EISDIR, "%s: cannot create: %s", path, strerror(EISDIR));
+    return err_set(err, -EEXIST, "%s: this is no file that can be replaced; name another one",
+                   path);
+}
+
+static int create(struct out *o, struct err *err)
+{
+    TRY(check_replaceable(o->path, err));
+    o->fd = mkostemp(o->temp, O_CLOEXEC);
+    return o->fd >= 0 ? 0 : err_set(err, -errno, "%s: cannot create: %s", o->path, strerror(errno));
 }
 
 int out_open(struct out *o, const char *prefix, const char *suffix, struct err *err)
@@ -45,10 +57,40 @@ int out_open(struct out *o, const char *prefix, const char *suffix, struct err *
     int rc = 0;
     if (!o->path || !o->temp || !o->buf)
         rc = err_set(err, -ENOMEM, "%s%s: out of memory", prefix, suffix);
-    else if (is_folder(o->path))
-        rc = err_set(err, -EISDIR, "%s: cannot create: %s", o->path, strerror(EISDIR));
-    else if ((o->fd = mkostemp(o->temp, O_CLOEXEC)) < 0)
-        rc = err_set(err, -errno, "%s: cannot create: %s", o->path, strerror(errno));
+    else
+        rc = create(o, err);
+    if (rc < 0)
+        release(o);
+    return rc;
+}
+
+int out_create(struct out *o, const char *path, struct err *err)
+{
+    memset(o, 0, sizeof *o);
+    o->path = joined(path, "", "");
+    o->temp = joined(path, "", "");
+    o->buf = malloc(OUT_BUFFER);
+    o->fd = o->path && o->temp && o->buf ? fdio_open_private(path, O_CREAT | O_EXCL, err)
+                                         : err_set(err, -ENOMEM, "%s: out of memory", path);
+    int rc = o->fd < 0 ? o->fd : 0;
+    if (rc < 0)
+        release(o);
+    return rc;
+}
+
+int out_open_stdout(struct out *o, struct err *err)
+{
+    memset(o, 0, sizeof *o);
+    o->path = joined("the standard output", "", "");
+    o->buf = malloc(OUT_BUFFER);
+    o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    int rc = 0;
+    if (!o->path || !o->buf)
+        rc = err_set(err, -ENOMEM, "out of memory");
+    else if (o->fd < 0)
+        rc = err_set(err, -errno, "%s: cannot write: %s", o->path, strerror(errno));
+    if (rc < 0 && o->fd >= 0)
+        close(o->fd);
     if (rc < 0)
         release(o);
     return rc;
@@ -73,38 +115,47 @@ int out_finish(struct out *o, struct err *err)
 
 int out_publish(struct out *o, struct err *err)
 {
-    if (rename(o->temp, o->path) < 0)
+    if (o->temp && rename(o->temp, o->path) < 0)
         return err_set(err, -errno, "%s: cannot replace: %s", o->path, strerror(errno));
     release(o);
     return 0;
 }
 
+void out_withdraw(struct out *o)
+{
+    unlink(o->temp);
+    unlink(o->path);
+    release(o);
+}
+
 void out_discard(struct out *o)
 {
-    if (!o->temp)
+    if (!o->path)
         return;
     if (o->fd >= 0)
         close(o->fd);
-    unlink(o->temp);
+    if (o->temp)
+        unlink(o->temp);
     release(o);
 }
 
 /* --- text and numbers ------------------------------------------------------------------------- */
 
-static void put(struct out *o, const char *s, size_t n)
+void out_bytes(struct out *o, const void *bytes, size_t n)
 {
+    const uint8_t *p = bytes;
     while (n > 0) {
         size_t part = n < OUT_BUFFER ? n : OUT_BUFFER;
-        memcpy(out_room(o, part), s, part);
+        memcpy(out_room(o, part), p, part);
         o->len += part;
-        s += part;
+        p += part;
         n -= part;
     }
 }
 
 void out_text(struct out *o, const char *s)
 {
-    put(o, s, strlen(s));
+    out_bytes(o, s, strlen(s));
 }
 
 void out_text_without(struct out *o, const char *s, const char *reserved)
@@ -112,7 +163,7 @@ void out_text_without(struct out *o, const char *s, const char *reserved)
     for (;;) {
         size_t n = strcspn(s, reserved), line = strcspn(s, "\r\n");
         n = line < n ? line : n;
-        put(o, s, n);
+        out_bytes(o, s, n);
         s += n;
         if (!*s++)
             return;

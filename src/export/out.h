@@ -1,4 +1,4 @@
-/* out.h - a text file being written: buffered, under a temporary name until it is complete.
+/* out.h - a file being written: buffered, under a temporary name until it is complete.
  *
  *     out_open, out_...  out_finish, out_publish      the file is there, whole
  *                        out_discard                  nothing is there
@@ -19,7 +19,7 @@ enum { OUT_BUFFER = 256 * 1024 };
 struct out {
     int fd;            /* -1: closed */
     int rc;            /* of the first write that failed, a negative errno */
-    char *path, *temp; /* final and temporary name, in the same directory */
+    char *path, *temp; /* final and temporary name, in the same directory; temp is NULL of stdout */
     uint8_t *buf;      /* [OUT_BUFFER] */
     size_t len;
     uint64_t lines;
@@ -28,11 +28,22 @@ struct out {
 /* Create PREFIX.SUFFIX under a temporary name, mode 0600.  A failed open needs no out_discard. */
 int out_open(struct out *o, const char *prefix, const char *suffix, struct err *err);
 
+/* Create exactly this file, mode 0600, which must not be there; out_publish leaves it, out_discard
+ * removes it. */
+int out_create(struct out *o, const char *path, struct err *err);
+
+/* Write to the standard output instead, which is borrowed; out_publish and out_discard only release
+ * then. */
+int out_open_stdout(struct out *o, struct err *err);
+
 /* Write out what is buffered and close. */
 int out_finish(struct out *o, struct err *err);
 
 /* Give the finished file its final name, replacing what had it, and release everything. */
 int out_publish(struct out *o, struct err *err);
+
+/* The finished file is not wanted: remove it, and an older one of its final name. */
+void out_withdraw(struct out *o);
 
 /* Close and remove the temporary file, if any, and release everything.  A zeroed struct is fine. */
 void out_discard(struct out *o);
@@ -59,6 +70,7 @@ static inline void out_newline(struct out *o)
     o->lines++;
 }
 
+void out_bytes(struct out *o, const void *bytes, size_t n);
 void out_text(struct out *o, const char *s);
 
 /* The text with every byte that occurs in `reserved`, and every line break, as '_'. */

@@ -1,7 +1,8 @@
-/* tptp.c - Eclipse TPTP's XML: PREFIX.trcxml, the ten thread events of TPTP 4.5 (docs/tptp.md).
+/* tptp.c - Eclipse TPTP's XML: PREFIX.trcxml, the ten thread events of TPTP 4.5 and its heap's
+ * (docs/tptp.md).
  *
  * The attributes and their order are those of docs/orca-tptp.dtd; what is not known is left out.
- * Waits, sleeps and joins are in tptp_waits.c. */
+ * Waits, sleeps and joins are in tptp_waits.c, objects in tptp_heap.c. */
 #include "base/util.h"
 #include "export/tptp_parts.h"
 
@@ -14,27 +15,6 @@ static const size_t frames_kept = (size_t)32 << 20; /* bytes; the agent writes w
 static const char *const suffixes[] = {".trcxml", NULL};
 
 /* --- begin and end ---------------------------------------------------------------------------- */
-
-/* Whether a list of groups, joined by '+', names one. */
-static bool lists(const char *groups, const char *name)
-{
-    size_t len = strlen(name);
-    for (const char *p = groups; *p; p += p[0] == '+') {
-        size_t n = strcspn(p, "+");
-        if (n == len && memcmp(p, name, n) == 0)
-            return true;
-        p += n;
-    }
-    return false;
-}
-
-/* Whether the wait inside a join was recorded, too: not where waits were not asked for, or classes
- * were left out, nor in an imported text. */
-static bool joins_have_waits(const struct trace *t)
-{
-    return lists(trace_info(t, "orca.events", ""), "waits") &&
-           !*trace_info(t, "orca.include", "") && !*trace_info(t, "orca.exclude", "");
-}
 
 static int allocate(struct export *x)
 {
@@ -49,9 +29,12 @@ static int allocate(struct export *x)
     p->frames = calloc(t->n_stacks + 1, sizeof *p->frames);
     if (!p->threads || !p->frames)
         return -ENOMEM;
-    p->joins_have_waits = joins_have_waits(t);
-    p->imported = *trace_info(t, "import.format", "");
+    p->joins_have_waits =
+        event_joins_have_waits(trace_info(t, "orca.events", ""), trace_info(t, "orca.include", ""),
+                               trace_info(t, "orca.exclude", ""));
+    p->has_no_timeouts = *trace_info(t, "import.format", "") && !tptp_is_import(t);
     p->n_damaged = t->n_damaged;
+    TRY(tptp_heap_init(x));
     return tptp_find_threads(x);
 }
 
@@ -82,6 +65,8 @@ static void fini(struct export *x)
         return;
     free(p->threads);
     free(p->thread_of);
+    map_fini(&p->threads_of);
+    tptp_heap_fini(p);
     free(p->frames);
     arena_fini(&p->arena);
     buf_fini(&p->scratch);
@@ -248,6 +233,10 @@ static void gc_finish(struct export *x, struct tptp_thread *t, const struct even
     UNUSED(t);
     out_text(&x->files[0], "<gcFinish");
     tptp_attr_time(x, e->time);
+    if (e->gc_finish.used)
+        tptp_attr_number(x, "usedObjSpace", e->gc_finish.used);
+    if (e->gc_finish.committed)
+        tptp_attr_number(x, "totalObjSpace", e->gc_finish.committed);
     tptp_end_empty(x);
 }
 
@@ -280,6 +269,9 @@ static const struct {
     [EV_sleep_exit] = {tptp_sleep_exit, true},
     [EV_interrupt] = {call_interrupt, true},
     [EV_interrupted] = {thread_interrupted, true},
+    [EV_object_alloc] = {tptp_object_alloc, true},
+    [EV_object_sample] = {tptp_object_sample, true},
+    [EV_object_free] = {tptp_object_free, false},
     [EV_gc_start] = {gc_start, false},
     [EV_gc_finish] = {gc_finish, false},
 };
@@ -315,7 +307,8 @@ const struct exporter exporter_tptp = {
     .name = "tptp",
     .summary = "Eclipse TPTP's XML: threads, monitors, waits",
     .suffixes = suffixes,
-    .leaves_out = "interrupts of threads that did not wait, waits inside joins",
+    .leaves_out = "interrupts of threads that did not wait, waits inside joins, samples where each "
+                  "object is told, ends of objects of an earlier file",
     .begin = begin,
     .event = event,
     .end = end,

@@ -26,11 +26,28 @@ static void uuid(const struct trace *t, char role, char out[UUID_TEXT])
                               i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", b[i]);
 }
 
+bool tptp_is_import(const struct trace *t)
+{
+    return strcmp(trace_info(t, "import.format", ""), "tptp") == 0;
+}
+
+/* An import keeps the ids that its file had. */
 static void attr_uuid(struct export *x, const char *name, char role)
 {
+    static const struct {
+        char role;
+        const char *info;
+    } kept[] = {{'n', "import.nodeId"},
+                {'p', "import.processId"},
+                {'a', "import.agentId"},
+                {'t', "import.traceId"}};
     char text[UUID_TEXT];
     uuid(x->trace, role, text);
-    tptp_attr(x, name, text);
+    const char *id = text;
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+        if (kept[i].role == role)
+            id = trace_info(x->trace, kept[i].info, text);
+    tptp_attr(x, name, id);
 }
 
 /* The lines of this file are not counted: x->files[0].lines are events. */
@@ -102,7 +119,8 @@ static void agent_and_trace(struct export *x)
     close_element(x);
 }
 
-/* TPTP's keys say what the file holds; the rest is what the trace knows of the JVM and itself. */
+/* TPTP's keys say what the file holds; the rest is what the trace knows of the JVM and itself,
+ * without where it was imported from: the file says that better. */
 static void options(struct export *x)
 {
     static const char *const states[] = {"unfinished", "complete", "recovered", "stopped"};
@@ -115,7 +133,7 @@ static void options(struct export *x)
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
         option(x, fixed[i].key, fixed[i].value);
     for (size_t i = 0; i < t->n_infos; i++)
-        if (*t->infos[i].value)
+        if (*t->infos[i].value && strncmp(t->infos[i].key, "import.", 7) != 0)
             option(x, t->infos[i].key, t->infos[i].value);
     if (t->header.state < ARRAY_LEN(states))
         option(x, "orca.state", states[t->header.state]);

@@ -9,9 +9,11 @@
  *     thread has that hash, and
  *   - for any lock on which a thread waits inside its join of a thread with that hash.
  *
- * The trace does not say of other classes whether they extend Thread. */
+ * The trace does not say of other classes whether they extend Thread.  In an import of this format
+ * the hashes are the object ids of the file, which said so: there they prove it for every lock. */
 #include "base/map.h"
 #include "export/tptp_parts.h"
+#include "format/tptp_ids.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +33,17 @@ uint64_t tptp_lock_object(const struct export *x, lock_id id)
     const struct tptp *p = x->state;
     if (id.v < x->trace->n_locks && p->thread_of[id.v])
         return tptp_thread_object(x, (thread_id){p->thread_of[id.v]});
-    return 2 * (uint64_t)id.v;
+    uint64_t object = trace_lock(x->trace, id)->object;
+    return object ? tptp_heap_object(x, object) : 2 * (uint64_t)id.v;
+}
+
+uint64_t tptp_heap_object(const struct export *x, uint64_t number)
+{
+    const struct tptp *p = x->state;
+    const uint64_t *thread = number < TPTP_IMPORTED_ID ? map_find(&p->threads_of, number) : NULL;
+    if (thread)
+        return tptp_thread_object(x, (thread_id){(uint32_t)*thread});
+    return number < TPTP_IMPORTED_ID ? TPTP_HEAP_OBJECTS + number : number - TPTP_IMPORTED_ID;
 }
 
 static bool is_thread_class(const char *signature)
@@ -55,7 +67,8 @@ static bool is_thread_class(const char *signature)
 
 static bool is_thread(const struct trace *t, const struct trace_lock *l)
 {
-    return l->id.v && l->hash && is_thread_class(trace_class(t, l->class_)->signature);
+    return l->id.v && l->hash &&
+           (tptp_is_import(t) || is_thread_class(trace_class(t, l->class_)->signature));
 }
 
 /* hash -> id of the one that has it, or AMBIGUOUS. */
@@ -87,6 +100,21 @@ static int match(const struct trace *t, struct map *locks, struct map *threads, 
     return rc;
 }
 
+/* Objects that are locks and threads, by their numbers. */
+static int note_objects(struct export *x)
+{
+    struct tptp *p = x->state;
+    for (size_t i = 0; i < x->trace->n_locks; i++) {
+        uint64_t object = x->trace->locks[i].object;
+        uint64_t *of = object && p->thread_of[i] ? map_put(&p->threads_of, object) : NULL;
+        if (of)
+            *of = p->thread_of[i];
+        else if (object && p->thread_of[i])
+            return -ENOMEM;
+    }
+    return 0;
+}
+
 int tptp_find_threads(struct export *x)
 {
     struct tptp *p = x->state;
@@ -99,7 +127,7 @@ int tptp_find_threads(struct export *x)
     int rc = match(x->trace, &locks, &threads, p->thread_of);
     map_fini(&locks);
     map_fini(&threads);
-    return rc;
+    return rc ? rc : note_objects(x);
 }
 
 uint64_t tptp_joined_object(struct export *x, lock_id lock, thread_id target)

@@ -5,6 +5,7 @@
  *   tptp_waits.c    monWait and monWaited
  *   tptp_text.c     elements, attributes, annotations
  *   tptp_objects.c  which lock is which thread's object
+ *   tptp_heap.c     objAlloc, objFree, classDef
  *
  * Everything is written to files[0].  One element is one line. */
 #ifndef ORCA_EXPORT_TPTP_PARTS_H
@@ -12,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/map.h"
 #include "export/export.h"
 
 /* What a thread is in the middle of.  Kept at 32 bytes: there may be a million virtual threads. */
@@ -28,12 +30,17 @@ struct tptp_thread {
 struct tptp {
     struct tptp_thread *threads; /* [trace->n_threads], by id */
     uint32_t *thread_of;         /* [trace->n_locks]: the thread whose object the lock is, or 0 */
-    const char **frames;         /* [trace->n_stacks]: their annotations; NULL: not made yet */
-    struct arena arena;          /* of frames; limited */
-    struct buf scratch;          /* of one attribute or one stack */
-    bool joins_have_waits; /* the wait inside a platform thread's join is an event of its own */
-    bool imported;         /* from a text, which has no time-outs */
-    size_t n_damaged;      /* of the trace, when last looked at */
+    struct map threads_of;  /* number of an object that is a thread's and a lock -> the thread */
+    uint32_t *class_number; /* [trace->n_classes]: its classId; 0: not defined yet */
+    struct map class_names; /* hash of name and source -> the first class called so */
+    uint32_t n_classes;     /* defined */
+    bool has_each;          /* each object is told by an object_alloc */
+    const char **frames;    /* [trace->n_stacks]: their annotations; NULL: not made yet */
+    struct arena arena;     /* of frames; limited */
+    struct buf scratch;     /* of one attribute or one stack */
+    bool joins_have_waits;  /* the wait inside a platform thread's join is an event of its own */
+    bool has_no_timeouts;   /* the trace is an import of a text that has none */
+    size_t n_damaged;       /* of the trace, when last looked at */
 };
 
 /* --- tptp_text.c ------------------------------------------------------------------------------ */
@@ -75,10 +82,24 @@ void tptp_sleep_exit(struct export *x, struct tptp_thread *t, const struct event
 void tptp_join_enter(struct export *x, struct tptp_thread *t, const struct event *e);
 void tptp_join_exit(struct export *x, struct tptp_thread *t, const struct event *e);
 
+/* --- tptp_heap.c ------------------------------------------------------------------------------ */
+
+/* -ENOMEM. */
+int tptp_heap_init(struct export *x);
+void tptp_heap_fini(struct tptp *p);
+
+void tptp_object_alloc(struct export *x, struct tptp_thread *t, const struct event *e);
+void tptp_object_sample(struct export *x, struct tptp_thread *t, const struct event *e);
+void tptp_object_free(struct export *x, struct tptp_thread *t, const struct event *e);
+
 /* --- tptp_head.c ------------------------------------------------------------------------------ */
 
 void tptp_head(struct export *x);
 void tptp_foot(struct export *x);
+
+/* Whether the trace was imported from this format.  The hashes of its objects are then the object
+ * ids that the file had. */
+bool tptp_is_import(const struct trace *t);
 
 /* --- tptp_objects.c --------------------------------------------------------------------------- */
 
@@ -87,6 +108,11 @@ void tptp_foot(struct export *x);
  */
 uint64_t tptp_thread_object(const struct export *x, thread_id id);
 uint64_t tptp_lock_object(const struct export *x, lock_id id);
+
+/* An object that the heap profiler has recorded, by its number: 2^33 + number, unless it is known
+ * to be a thread.  A lock that is one goes by the same id.  Numbers from 2^62 on stand for ids of
+ * the file that the trace was imported from. */
+uint64_t tptp_heap_object(const struct export *x, uint64_t number);
 
 /* Find the locks that are Thread objects, as far as their classes tell.  -ENOMEM. */
 int tptp_find_threads(struct export *x);

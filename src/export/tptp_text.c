@@ -129,7 +129,8 @@ const char *tptp_frames(struct export *x, stack_id id)
         return p->frames[s->id.v];
     buf_clear(&p->scratch);
     for (uint32_t i = 0; i < s->n_frames; i++)
-        put_frame(&p->scratch, x->trace, s->frames[i]);
+        if (trace_method_is_java(trace_method(x->trace, s->frames[i].method)))
+            put_frame(&p->scratch, x->trace, s->frames[i]);
     if (s->flags & STACK_TRUNCATED)
         buf_puts(&p->scratch, "<annotation name=\"orca.truncated\" value=\"1\"/>");
     const char *made = buf_str(&p->scratch);
@@ -176,7 +177,7 @@ void tptp_end(struct export *x, const char *name, lock_id lock, stack_id stack)
     struct out *o = &x->files[0];
     class_id class_ = trace_lock(x->trace, lock)->class_;
     bool has_class = trace_class(x->trace, class_)->id.v != 0;
-    if (!has_class && trace_stack(x->trace, stack)->n_frames == 0) {
+    if (!has_class && trace_java_frames(x->trace, trace_stack(x->trace, stack)) == 0) {
         tptp_end_empty(x);
         return;
     }

@@ -11,9 +11,10 @@
 
 enum { MS_NS = 1000000 };
 
-static uint64_t ms_up(int64_t ns)
+/* -1 stays what it is: not known. */
+static int64_t ms_up(int64_t ns)
 {
-    return ns <= 0 ? 0 : ((uint64_t)ns + MS_NS - 1) / MS_NS;
+    return ns < 0 ? -1 : (int64_t)(((uint64_t)ns + MS_NS - 1) / MS_NS);
 }
 
 /* `object` NULL: a sleep. */
@@ -46,7 +47,7 @@ static void mon_wait(struct export *x, const struct event *e, const uint64_t *ob
     const struct tptp *p = x->state;
     tptp_begin(x, "monWait", "threadIdRef", e);
     attr_waited(x, object);
-    if (ms >= 0 && !p->imported)
+    if (ms >= 0 && !p->has_no_timeouts)
         tptp_attr_number(x, "timeout", (uint64_t)ms);
     tptp_end(x, "monWait", lock, stack);
 }
@@ -60,7 +61,7 @@ static void mon_waited(struct export *x, const struct tptp_thread *t, const stru
     attr_waited(x, object);
     if (began)
         tptp_attr_number(x, "timeout", e->time > t->since ? (e->time - t->since) / MS_NS : 0);
-    if (timed_out >= 0 && !p->imported)
+    if (timed_out >= 0 && !p->has_no_timeouts)
         tptp_attr_number(x, "isTimedOut", timed_out != 0);
     tptp_end_empty(x);
 }
@@ -110,7 +111,7 @@ void tptp_sleep_enter(struct export *x, struct tptp_thread *t, const struct even
 {
     int64_t ns = e->sleep_enter.timeout_ns;
     open_wait(t, e, 0, ns < 0 ? 0 : ns);
-    mon_wait(x, e, NULL, (int64_t)ms_up(ns), (lock_id){0}, e->sleep_enter.stack);
+    mon_wait(x, e, NULL, ms_up(ns), (lock_id){0}, e->sleep_enter.stack);
 }
 
 void tptp_sleep_exit(struct export *x, struct tptp_thread *t, const struct event *e)
@@ -134,7 +135,7 @@ void tptp_join_enter(struct export *x, struct tptp_thread *t, const struct event
     if (!join_is_wait(x, j->target))
         return;
     open_wait(t, e, object, j->timeout_ns < 0 ? 0 : j->timeout_ns);
-    mon_wait(x, e, &object, (int64_t)ms_up(j->timeout_ns), (lock_id){0}, j->stack);
+    mon_wait(x, e, &object, ms_up(j->timeout_ns), (lock_id){0}, j->stack);
 }
 
 void tptp_join_exit(struct export *x, struct tptp_thread *t, const struct event *e)

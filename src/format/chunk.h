@@ -33,10 +33,12 @@ enum trace_state {
     TRACE_CLOSED = 1,    /* ended in good order */
     TRACE_RECOVERED = 2, /* completed from the rings of a killed JVM */
     TRACE_STOPPED = 3,   /* the file could not be written further */
+    TRACE_TURNING = 4, /* complete, unless the rings that it names are this trace's: for an instant
+                        * while a recording goes on in its next file (record/rotate.c) */
 };
 
 struct file_header {
-    uint8_t id[TRACE_ID_SIZE]; /* random */
+    uint8_t id[TRACE_ID_SIZE]; /* random; of a recording's files the second half is the same */
     uint32_t state;            /* enum trace_state */
     uint32_t pid;              /* of the recorded JVM */
     uint64_t pid_start;        /* field 22 of /proc/pid/stat, clock ticks after boot */

@@ -31,6 +31,9 @@ void varint_append(struct buf *b, uint64_t v)
 #define PUT_stack(f)                                                                               \
     (p = varint_put(p, zigzag((int64_t)(f).v - (int64_t)c->stack)), c->stack = (f).v)
 #define PUT_call(f) p = varint_put(p, (f).v)
+#define PUT_class(f) p = varint_put(p, (f).v)
+#define PUT_module(f) p = varint_put(p, (f).v)
+#define PUT_gc_name(f) p = varint_put(p, (f).v)
 #define PUT_u32(f) p = varint_put(p, (f))
 #define PUT_kind(f) PUT_u32(f)
 #define PUT_cause(f) PUT_u32(f)
@@ -71,6 +74,9 @@ void codec_schema_own(struct codec_schema *s)
 #define GET_lock(f) (f).v = c->lock = (uint32_t)((int64_t)c->lock + unzigzag(v))
 #define GET_stack(f) (f).v = c->stack = (uint32_t)((int64_t)c->stack + unzigzag(v))
 #define GET_call(f) (f).v = (uint32_t)v
+#define GET_class(f) (f).v = (uint32_t)v
+#define GET_module(f) (f).v = (uint32_t)v
+#define GET_gc_name(f) (f).v = (uint32_t)v
 #define GET_u32(f) (f) = (uint32_t)v
 #define GET_kind(f) GET_u32(f)
 #define GET_cause(f) GET_u32(f)
@@ -78,6 +84,7 @@ void codec_schema_own(struct codec_schema *s)
 #define GET_i64(f) (f) = unzigzag(v)
 #define GET_time(f) (f) = e->time >= v ? e->time - v : 0
 
+/* NOLINTNEXTLINE(readability-function-size): a case for each kind of event, made from events.def */
 const uint8_t *codec_get_event(struct codec *c, const struct codec_schema *s, const uint8_t *p,
                                const uint8_t *end, struct event *e)
 {

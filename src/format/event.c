@@ -51,21 +51,52 @@ const struct kind_info def_kinds[DEF_LIMIT] = {
 
 enum { GROUP_OFF, GROUP_ON };
 const struct group_info event_groups[GROUP_LIMIT] = {
-#define GROUP(name, state, summary) {#name, summary, GROUP_##state},
+#define GROUP(name, word, state, summary) {word, summary, GROUP_##state},
 #include "format/events.def"
 };
 
 const char *const event_group_names[GROUP_LIMIT] = {
-#define GROUP(name, state, summary)                                                                \
-    [GROUP_##name ? GROUP_##name - 1 : GROUP_LIMIT - 1] = GROUP_##name ? #name : NULL,
+#define GROUP(name, word, state, summary)                                                          \
+    [GROUP_##name ? GROUP_##name - 1 : GROUP_LIMIT - 1] = GROUP_##name ? word : NULL,
 #include "format/events.def"
 };
 
 const struct loss_info loss_causes[LOSS_LIMIT] = {
-    {"none", "", LOSS_OF_EVENT},
+    {"unknown",
+     "why is not known: the trace was imported from a file that says how many, and no more",
+     LOSS_OF_EVENT},
 #define LOSS(number, name, what, doc) [number] = {#name, doc, LOSS_OF_##what},
 #include "format/events.def"
 };
+
+const struct sample_error_info sample_errors[SAMPLE_ERRORS] = {
+#define SAMPLE_ERROR(number, name, doc) [number] = {#name, doc},
+#include "format/events.def"
+    [SAMPLE_ERROR_UNKNOWN] = {"unknown", "an error that this Orca does not know"},
+};
+
+const char *const executed_names[EXECUTED_LIMIT] = {
+    [EXECUTED_UNKNOWN] = "unknown", [EXECUTED_INTERPRETED] = "interpreted",
+    [EXECUTED_C1] = "C1",           [EXECUTED_C2] = "C2",
+    [EXECUTED_INLINED] = "inlined", [EXECUTED_NATIVE_METHOD] = "native method",
+    [EXECUTED_STUB] = "stub",       [EXECUTED_NATIVE_CODE] = "native code",
+    [EXECUTED_KERNEL] = "kernel",
+};
+
+enum { LEVEL_C2 = 4 };
+
+enum executed executed_of(uint8_t kind)
+{
+    static const uint8_t as[] = {
+        [FRAMEKIND_INTERPRETED] = EXECUTED_INTERPRETED,     [FRAMEKIND_INLINED] = EXECUTED_INLINED,
+        [FRAMEKIND_NATIVE_METHOD] = EXECUTED_NATIVE_METHOD, [FRAMEKIND_STUB] = EXECUTED_STUB,
+        [FRAMEKIND_NATIVE_CODE] = EXECUTED_NATIVE_CODE,     [FRAMEKIND_KERNEL] = EXECUTED_KERNEL,
+    };
+    unsigned what = kind & ((1u << FRAMEKIND_LEVEL_SHIFT) - 1);
+    if (what == FRAMEKIND_COMPILED)
+        return kind >> FRAMEKIND_LEVEL_SHIFT >= LEVEL_C2 ? EXECUTED_C2 : EXECUTED_C1;
+    return what < ARRAY_LEN(as) ? (enum executed)as[what] : EXECUTED_UNKNOWN;
+}
 
 static int same(const char *a, const char *b, size_t len)
 {
@@ -105,6 +136,8 @@ uint64_t field_get(const struct field *f, const void *base)
     case FIELD_method:
     case FIELD_stack:
     case FIELD_call:
+    case FIELD_module:
+    case FIELD_gc_name:
     case FIELD_u32:
     case FIELD_kind:
     case FIELD_cause: {
@@ -118,4 +151,21 @@ uint64_t field_get(const struct field *f, const void *base)
         break;
     }
     return 0;
+}
+
+/* Whether a list of groups, joined by '+', names one. */
+static bool lists(const char *groups, const char *name)
+{
+    for (const char *p = groups; *p; p += p[0] == '+') {
+        size_t n = strcspn(p, "+");
+        if (same(name, p, n))
+            return true;
+        p += n;
+    }
+    return false;
+}
+
+bool event_joins_have_waits(const char *groups, const char *include, const char *exclude)
+{
+    return lists(groups, event_groups[GROUP_waits].name) && !*include && !*exclude;
 }

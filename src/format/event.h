@@ -28,6 +28,12 @@ typedef struct {
 typedef struct {
     uint32_t v;
 } call_id;
+typedef struct {
+    uint32_t v;
+} module_id;
+typedef struct {
+    uint32_t v;
+} gc_name_id;
 
 enum event_kind {
 #define EVENT(number, name, group, fields, doc) EV_##name = (number),
@@ -36,7 +42,7 @@ enum event_kind {
 };
 
 enum event_group {
-#define GROUP(name, state, summary) GROUP_##name,
+#define GROUP(name, word, state, summary) GROUP_##name,
 #include "format/events.def"
     GROUP_LIMIT
 };
@@ -59,9 +65,55 @@ enum {
     THREAD_DAEMON = 1,
     THREAD_VIRTUAL = 2,
     THREAD_NATIVE = 4, /* a thread of the JVM itself: no Java object */
+    THREAD_ENDED = 8,  /* it had ended before this file of the recording began */
 };
 enum { STACK_TRUNCATED = 1 };
-enum { METHOD_NATIVE = 0x100 };
+enum {
+    METHOD_NATIVE = 0x100,        /* a native method of Java */
+    METHOD_NATIVE_CODE = 0x10000, /* a place in native code: module, address */
+    METHOD_STUB = 0x20000,        /* code that the JVM made */
+};
+
+/* flags of cpu_sample and wall_sample */
+enum {
+    SAMPLE_NEAR = 1, /* the innermost compiled frame: no bci, and inlined ones may be missing */
+    SAMPLE_IDLE = 2, /* the thread was not running: it waited, or stood in a system call */
+};
+
+/* DEF stack's kinds: one of these and the level << FRAMEKIND_LEVEL_SHIFT (0 interpreted, 1-3 C1, 4
+ * C2).
+ */
+enum frame_kind {
+    FRAMEKIND_UNKNOWN,
+    FRAMEKIND_INTERPRETED,
+    FRAMEKIND_COMPILED,
+    FRAMEKIND_INLINED,
+    FRAMEKIND_NATIVE_METHOD,
+    FRAMEKIND_STUB,
+    FRAMEKIND_NATIVE_CODE,
+    FRAMEKIND_KERNEL,
+    FRAMEKIND_LEVEL_SHIFT = 4,
+};
+
+/* How a frame was executed, as reports and pictures tell it. */
+enum executed {
+    EXECUTED_UNKNOWN,
+    EXECUTED_INTERPRETED,
+    EXECUTED_C1,
+    EXECUTED_C2,
+    EXECUTED_INLINED, /* into a compiled method */
+    EXECUTED_NATIVE_METHOD,
+    EXECUTED_STUB,
+    EXECUTED_NATIVE_CODE,
+    EXECUTED_KERNEL,
+    EXECUTED_LIMIT,
+};
+
+/* "interpreted", "C1", ... */
+extern const char *const executed_names[EXECUTED_LIMIT];
+
+/* What a byte of DEF stack's kinds says. */
+enum executed executed_of(uint8_t kind);
 
 #define FIELD_C_thread thread_id
 #define FIELD_C_lock lock_id
@@ -69,6 +121,8 @@ enum { METHOD_NATIVE = 0x100 };
 #define FIELD_C_method method_id
 #define FIELD_C_stack stack_id
 #define FIELD_C_call call_id
+#define FIELD_C_module module_id
+#define FIELD_C_gc_name gc_name_id
 #define FIELD_C_u32 uint32_t
 #define FIELD_C_kind uint32_t
 #define FIELD_C_cause uint32_t
@@ -138,6 +192,8 @@ enum field_type {
     FIELD_method,
     FIELD_stack,
     FIELD_call,
+    FIELD_module,
+    FIELD_gc_name,
     FIELD_u32,
     FIELD_kind,
     FIELD_cause,
@@ -188,9 +244,32 @@ struct loss_info {
 };
 extern const struct loss_info loss_causes[LOSS_LIMIT];
 
+/* Why a sample has no stack: its field `error`. */
+enum sample_error {
+#define SAMPLE_ERROR(number, name, doc) SAMPLE_ERROR_##name = (number),
+#include "format/events.def"
+    SAMPLE_ERROR_UNKNOWN, /* any other number */
+    SAMPLE_ERRORS,
+};
+
+struct sample_error_info {
+    const char *name, *doc;
+};
+extern const struct sample_error_info sample_errors[SAMPLE_ERRORS];
+
+static inline enum sample_error sample_error_of(uint32_t error)
+{
+    return error < SAMPLE_ERROR_UNKNOWN ? (enum sample_error)error : SAMPLE_ERROR_UNKNOWN;
+}
+
 /* The kind's number, or -1. */
 int event_kind_find(const char *name, size_t len);
 int event_group_find(const char *name, size_t len);
+
+/* Whether a recording of these groups, joined by '+', has the wait that a join of a platform thread
+ * consists of as events of their own: not where waits were not asked for, or classes were left out.
+ * include, exclude: its filters, "" for none. */
+bool event_joins_have_waits(const char *groups, const char *include, const char *exclude);
 
 /* The value of a numeric field (not str, lines, frames) as one 64-bit number; i64 sign-extended. */
 uint64_t field_get(const struct field *f, const void *base);

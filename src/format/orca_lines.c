@@ -53,6 +53,12 @@ static const struct orca_line lines[] = {
      {LOCK(semaphore_acquire_exit), STACK(semaphore_acquire_exit)}},
     {"SemaphoreRelease",  EV_semaphore_release, 0,             ORCA_2, ORCA_CALL,
      {LOCK(semaphore_release), STACK(semaphore_release)}},
+    {NULL,                EV_call_enter,    0,                 ORCA_2, ORCA_ENTER,
+     {LOCK(call_enter), STACK(call_enter)}},
+    {NULL,                EV_call_exit,     EV_call_enter,     ORCA_2, ORCA_EXIT,
+     {LOCK(call_exit), STACK_OF_ENTER}},
+    {NULL,                EV_call,          0,                 ORCA_2, ORCA_CALL,
+     {LOCK(call), STACK(call)}},
     {"MonitorContendedEnter", EV_monitor_contended_enter, 0,   BOTH,   ORCA_BLOCK,
      {LOCK(monitor_contended_enter), THREAD(monitor_contended_enter, owner),
       STACK(monitor_contended_enter)}},
@@ -76,7 +82,7 @@ const struct orca_line *orca_line_of(unsigned kind)
 const struct orca_line *orca_line_find(const char *name, size_t len)
 {
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)
-        if (strlen(lines[i].name) == len && memcmp(lines[i].name, name, len) == 0)
+        if (lines[i].name && strlen(lines[i].name) == len && memcmp(lines[i].name, name, len) == 0)
             return &lines[i];
     return NULL;
 }

@@ -43,7 +43,7 @@ enum orca_role {
 enum { ORCA_FIELDS_MAX = 4 };
 
 struct orca_line {
-    const char *name;
+    const char *name; /* NULL: what the call's row in its method table says */
     uint8_t kind;     /* enum event_kind */
     uint8_t enter;    /* ORCA_EXIT: the kind that began it */
     uint8_t versions; /* enum orca_version bits */

@@ -5,13 +5,12 @@
 #include "format/trace_parts.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { PROBLEMS_MAX = 100 };
 
 /* How often a circle is read again because the recording was faster. */
 enum { OPEN_TRIES = 5 };
@@ -19,7 +18,7 @@ enum { OPEN_TRIES = 5 };
 void trace_note(struct trace *t, uint64_t offset, bool damage, const char *fmt, ...)
 {
     t->n_damaged += damage;
-    if (t->n_problems == PROBLEMS_MAX)
+    if (t->n_problems == TRACE_PROBLEMS_MAX)
         return;
     struct trace_problem *p = &t->problems[t->n_problems++];
     p->offset = offset;
@@ -54,7 +53,7 @@ void trace_note_chunk(struct trace *t, size_t chunk, const char *why)
 static int load(struct trace *t, struct err *err)
 {
     uint8_t page[FILE_HEADER_SIZE];
-    t->problems = arena_alloc(&t->arena, PROBLEMS_MAX * sizeof *t->problems);
+    t->problems = arena_alloc(&t->arena, TRACE_PROBLEMS_MAX * sizeof *t->problems);
     if (!t->problems)
         return err_set(err, -ENOMEM, "out of memory");
     ssize_t n = fdio_pread_some(t->fd, page, sizeof page, 0);
@@ -63,7 +62,7 @@ static int load(struct trace *t, struct err *err)
     if (n == 0)
         return err_set(err, -EINVAL, "the file is empty: nothing was recorded");
     TRY(file_header_unpack(&t->header, page, (size_t)n, err));
-    t->complete = t->header.state != TRACE_RECORDING;
+    t->complete = t->header.state != TRACE_RECORDING && t->header.state != TRACE_TURNING;
     TRY(trace_scan(t, err));
     TRY(trace_load_defs(t, err));
     t->loss[LOSS_write] += t->header.unwritten_events;
@@ -140,6 +139,8 @@ LOOKUP(method, method_id, methods, n_methods, NONE(.name = "?", .signature = "")
 LOOKUP(stack, stack_id, stacks, n_stacks, NONE(.n_frames = 0))
 LOOKUP(lock, lock_id, locks, n_locks, NONE(.hash = 0))
 LOOKUP(call, call_id, calls, n_calls, NONE(.name = "?", .class_signature = "?", .method = "?"))
+LOOKUP(module, module_id, modules, n_modules, NONE(.path = "", .build_id = ""))
+LOOKUP(gc_name, gc_name_id, gc_names, n_gc_names, NONE(.text = "?"))
 
 const char *trace_info(const struct trace *t, const char *key, const char *otherwise)
 {
@@ -147,6 +148,51 @@ const char *trace_info(const struct trace *t, const char *key, const char *other
         if (strcmp(t->infos[i].key, key) == 0)
             return t->infos[i].value;
     return otherwise;
+}
+
+bool trace_method_is_java(const struct trace_method *m)
+{
+    return !(m->flags & (METHOD_NATIVE_CODE | METHOD_STUB));
+}
+
+uint32_t trace_java_frames(const struct trace *t, const struct trace_stack *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_frames; i++)
+        n += trace_method_is_java(trace_method(t, s->frames[i].method));
+    return n;
+}
+
+const char *trace_method_source(const struct trace *t, method_id id)
+{
+    const struct trace_method *m = trace_method(t, id);
+    return m->source ? m->source : trace_class(t, m->class_)->source;
+}
+
+static void native_text(const struct trace *t, const struct trace_method *m, char *out, size_t n)
+{
+    const struct trace_module *in = trace_module(t, m->module);
+    const char *slash = strrchr(in->path, '/'), *file = slash ? slash + 1 : in->path;
+    if (*m->name)
+        snprintf(out, n, "%s%s%s", file, *file ? "!" : "", m->name);
+    else
+        snprintf(out, n, "%s%s0x%" PRIx64, file, *file ? "+" : "", m->address);
+}
+
+void trace_method_text(const struct trace *t, method_id id, char *out, size_t n)
+{
+    const struct trace_method *m = trace_method(t, id);
+    if (!m->id.v) {
+        snprintf(out, n, "unknown");
+    } else if (m->flags & METHOD_NATIVE_CODE) {
+        native_text(t, m, out, n);
+    } else if (m->flags & METHOD_STUB) {
+        snprintf(out, n, *m->name == '[' ? "%s" : "[%s]", m->name);
+    } else {
+        trace_class_name(trace_class(t, m->class_)->signature, out, n);
+        size_t len = strlen(out);
+        snprintf(out + len, n - len, ".%s", m->name);
+    }
 }
 
 static uint64_t sum_losses(const struct trace *t, enum loss_what what)
@@ -172,6 +218,8 @@ int32_t trace_line(const struct trace *t, struct trace_frame f)
     const struct trace_method *m = trace_method(t, f.method);
     int32_t best = -1;
     uint32_t bci, line, best_bci = 0;
+    if (m->flags & METHOD_NATIVE_CODE)
+        return f.bci > 0 ? f.bci : -1;
     if (f.bci < 0)
         return -1;
     /* The entry with the largest start not beyond bci; javac writes them unsorted now and then. */
@@ -184,7 +232,7 @@ int32_t trace_line(const struct trace *t, struct trace_frame f)
     return best;
 }
 
-static bool is_machinery(const char *signature)
+static bool is_machinery(const char *signature, const char *method)
 {
     static const char *const classes[] = {
         "Ljava/lang/Object;",
@@ -193,6 +241,8 @@ static bool is_machinery(const char *signature)
         "Ljava/lang/System$1;", /* JavaLangAccess, $1 or $2 by release */
         "Ljava/lang/System$2;",
         "Ljava/lang/InterruptedException;",
+        "Ljava/lang/OrcaProbe;", /* an owner was just being recorded */
+        "Ljava/lang/OrcaHolds;",
         "Ljdk/internal/misc/Unsafe;",
         "Ljdk/internal/misc/VirtualThreads;",
     };
@@ -200,14 +250,19 @@ static bool is_machinery(const char *signature)
     for (size_t i = 0; i < ARRAY_LEN(classes); i++)
         if (strcmp(signature, classes[i]) == 0)
             return true;
+    /* Between a condition and its park: ForkJoinPool.managedBlock, unmanagedBlock. */
+    if (strcmp(signature, "Ljava/util/concurrent/ForkJoinPool;") == 0)
+        return strcmp(method, "managedBlock") == 0 || strcmp(method, "unmanagedBlock") == 0;
     return strncmp(signature, locks, sizeof locks - 1) == 0;
 }
 
 uint32_t trace_site(const struct trace *t, const struct trace_stack *s)
 {
-    for (uint32_t i = 0; i < s->n_frames; i++)
-        if (!is_machinery(trace_class(t, trace_method(t, s->frames[i].method)->class_)->signature))
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        if (!is_machinery(trace_class(t, m->class_)->signature, m->name))
             return i;
+    }
     return 0;
 }
 

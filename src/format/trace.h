@@ -32,32 +32,49 @@ struct trace_class {
 struct trace_method {
     method_id id;
     class_id class_;
-    uint32_t flags;
+    uint32_t flags; /* METHOD_* */
     const char *name, *signature;
     struct packed lines; /* packed_begin, packed_next_line */
+    module_id module;    /* of METHOD_NATIVE_CODE */
+    uint64_t address;    /* likewise: of the place; of the function once it has a name */
+    const char *source;  /* likewise: its file; NULL: the class's, if any */
+};
+
+struct trace_module {
+    module_id id;
+    const char *path, *build_id; /* "[vdso]", "[kernel]"; hexadecimal or "" */
+    uint64_t bias, begin, end;
+};
+
+struct trace_gc_name {
+    gc_name_id id;
+    const char *text; /* "?": not known */
 };
 
 struct trace_frame {
     method_id method;
-    int32_t bci; /* -1: native method */
+    int32_t bci; /* -1: native method; in native code its source line, or -1 */
 };
 
 struct trace_stack {
     stack_id id;
     uint32_t flags, n_frames;         /* STACK_TRUNCATED */
     const struct trace_frame *frames; /* innermost first */
+    const uint8_t *kinds;             /* [n_frames], see FRAMEKIND_UNKNOWN; NULL: not known */
 };
 
 struct trace_lock {
     lock_id id;
     class_id class_;
     uint32_t hash;
+    uint64_t object; /* its number in the events of the heap profiler; 0: it has none */
 };
 
 struct trace_call {
     call_id id;
     const char *name; /* "ReentrantLock.lock" */
     const char *class_signature, *method;
+    const char *row; /* of its method table (call_table.h); "": an older trace */
 };
 
 struct trace_info {
@@ -106,7 +123,9 @@ struct trace {
     struct trace_stack *stacks;
     struct trace_lock *locks;
     struct trace_call *calls;
-    size_t n_threads, n_classes, n_methods, n_stacks, n_locks, n_calls;
+    struct trace_module *modules;
+    struct trace_gc_name *gc_names;
+    size_t n_threads, n_classes, n_methods, n_stacks, n_locks, n_calls, n_modules, n_gc_names;
 
     struct trace_chunk *chunks; /* in the order of seq */
     size_t n_chunks;
@@ -118,6 +137,7 @@ struct trace {
     uint64_t n_put;       /* events ever written to the file, overwritten ones included */
     uint64_t n_events;    /* in readable chunk headers */
     uint64_t first, last; /* times of the earliest and latest event; both 0 when there is none */
+    uint64_t until;       /* events from here on are passed over (trace_keep_beginning); 0: none */
     bool complete;        /* closed, recovered or stopped: nothing more will be appended */
     bool overtaken;       /* chunks were overwritten by the recording while they were read */
 
@@ -135,9 +155,23 @@ int trace_open_fd(struct trace **out, int fd, const char *name, struct err *err)
 
 void trace_close(struct trace *t);
 
+/* For a first look at a large trace: forget what comes after a moment, as if the recording had come
+ * only so far.  The moment is the latest one for which at most `events` need to be read; nothing of
+ * what was before it is missing, in whatever order the chunks stand.  The definitions stay.  False:
+ * nothing was changed, since the beginning would be all, or next to nothing.  Before anything was
+ * read; not of a flight recorder's file, whose chunks are a circle. */
+bool trace_keep_beginning(struct trace *t, uint64_t events);
+
 /* Add to t->problems, for readers of formats that are turned into a trace. */
 void trace_note(struct trace *t, uint64_t offset, bool damage, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Ids are dense by contract, but may have holes: a reader takes none from here on where there are
+ * `defs` definitions of a kind. */
+static inline size_t trace_id_limit(size_t defs)
+{
+    return defs * 4 + 65536;
+}
 
 /* The definition of an id; for 0 and for ids without one, an entry with id 0 and the name "?".
  * Never NULL. */
@@ -147,6 +181,21 @@ const struct trace_method *trace_method(const struct trace *t, method_id id);
 const struct trace_stack *trace_stack(const struct trace *t, stack_id id);
 const struct trace_lock *trace_lock(const struct trace *t, lock_id id);
 const struct trace_call *trace_call(const struct trace *t, call_id id);
+const struct trace_module *trace_module(const struct trace *t, module_id id);
+const struct trace_gc_name *trace_gc_name(const struct trace *t, gc_name_id id);
+
+/* What a method is called: "shop.Order.submit"; native code: "libjvm.so!JVM_Sleep", without a name
+ * "libjvm.so+0x1a2b", in no file "0x7f0012345678"; code that the JVM made: "[Interpreter]";
+ * "unknown" for an id without a definition.  At most n bytes with the NUL. */
+void trace_method_text(const struct trace *t, method_id id, char *out, size_t n);
+
+/* Whether it is a method of Java, and how many frames of a stack are: the text formats know no
+ * others. */
+bool trace_method_is_java(const struct trace_method *m);
+uint32_t trace_java_frames(const struct trace *t, const struct trace_stack *s);
+
+/* The source file of a method, "" when it is not known. */
+const char *trace_method_source(const struct trace *t, method_id id);
 
 /* The value of a DEF info, or `otherwise`. */
 const char *trace_info(const struct trace *t, const char *key, const char *otherwise);

@@ -1,4 +1,4 @@
-/* trace_defs.c - definitions into tables indexed by id.
+/* trace_defs.c - definitions into tables indexed by id, which grow when a chunk needs it.
  *
  * Ids are dense by contract.  An id far beyond the number of definitions can only come from damage;
  * it is refused, so that memory stays proportional to the file. */
@@ -7,20 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Ids may have holes (a definition that was lost), but not larger than this. */
-static size_t id_limit(size_t defs)
-{
-    return defs * 4 + 65536;
-}
-
-struct load {
-    struct trace *t;
-    size_t count[DEF_LIMIT];
-    uint32_t max[DEF_LIMIT];
-    bool oom;
-    uint64_t refused;
-};
 
 static uint32_t def_id(const struct def *d)
 {
@@ -37,11 +23,15 @@ static uint32_t def_id(const struct def *d)
         return d->lock.id.v;
     case DEF_call:
         return d->call.id.v;
+    case DEF_module:
+        return d->module.id.v;
+    case DEF_gc_name:
+        return d->gc_name.id.v;
     }
     return 0;
 }
 
-static const char *text(struct load *l, struct str s)
+static const char *text(struct def_loader *l, struct str s)
 {
     char *p = arena_strndup(&l->t->arena, s.p ? s.p : "", s.len);
     if (!p)
@@ -49,7 +39,7 @@ static const char *text(struct load *l, struct str s)
     return p ? p : "";
 }
 
-static struct packed keep(struct load *l, struct packed list)
+static struct packed keep(struct def_loader *l, struct packed list)
 {
     /* The chunk's bytes go away; the list stays. */
     struct packed copy = list;
@@ -67,7 +57,7 @@ static struct packed keep(struct load *l, struct packed list)
 /* --- first pass: how many, how large ------------------------------------------------------------
  */
 
-static void count_def(struct load *l, const struct def *d)
+static void count_def(struct def_loader *l, const struct def *d)
 {
     if (d->kind >= DEF_LIMIT)
         return;
@@ -75,46 +65,78 @@ static void count_def(struct load *l, const struct def *d)
     l->max[d->kind] = def_id(d) > l->max[d->kind] ? def_id(d) : l->max[d->kind];
 }
 
-static size_t table_len(const struct load *l, enum def_kind kind)
+static size_t table_len(const struct def_loader *l, enum def_kind kind)
 {
-    size_t limit = id_limit(l->count[kind]), len = (size_t)l->max[kind] + 1;
+    size_t limit = trace_id_limit(l->count[kind]), len = (size_t)l->max[kind] + 1;
     return len < limit ? len : limit;
 }
 
-static void *table(struct load *l, enum def_kind kind, size_t entry, size_t *n)
+/* A table with room for what was counted: `old` when it has that, else a copy, twice as large as
+ * `old` at least (the old one stays in the arena).  New entries are copies of *unknown. */
+static void *grow(struct def_loader *l, enum def_kind kind, void *old, size_t *n, size_t entry,
+                  const void *unknown)
 {
-    *n = table_len(l, kind);
-    void *p = arena_alloc(&l->t->arena, *n * entry);
+    size_t need = table_len(l, kind), bigger = need > *n * 2 ? need : *n * 2;
+    if (need <= *n)
+        return old;
+    char *p = arena_alloc(&l->t->arena, bigger * entry);
     if (!p) {
-        *n = 0;
         l->oom = true;
+        return old;
     }
+    if (*n)
+        memcpy(p, old, *n * entry);
+    for (size_t i = *n; i < bigger; i++)
+        memcpy(p + i * entry, unknown, entry);
+    *n = bigger;
     return p;
 }
 
-static void make_tables(struct load *l)
+static void grow_infos(struct def_loader *l)
 {
     struct trace *t = l->t;
-    t->threads = table(l, DEF_thread, sizeof *t->threads, &t->n_threads);
-    t->classes = table(l, DEF_class, sizeof *t->classes, &t->n_classes);
-    t->methods = table(l, DEF_method, sizeof *t->methods, &t->n_methods);
-    t->stacks = table(l, DEF_stack, sizeof *t->stacks, &t->n_stacks);
-    t->locks = table(l, DEF_lock, sizeof *t->locks, &t->n_locks);
-    t->calls = table(l, DEF_call, sizeof *t->calls, &t->n_calls);
-    t->infos = arena_alloc(&t->arena, (l->count[DEF_info] + 1) * sizeof *t->infos);
-    l->oom |= !t->infos;
-    for (size_t i = 0; i < t->n_threads; i++)
-        t->threads[i] = (struct trace_thread){.name = "?", .group = "", .parent_group = ""};
-    for (size_t i = 0; i < t->n_classes; i++)
-        t->classes[i] = (struct trace_class){.signature = "?", .source = ""};
-    for (size_t i = 0; i < t->n_methods; i++)
-        t->methods[i] = (struct trace_method){.name = "?", .signature = ""};
+    size_t need = l->count[DEF_info] + 1;
+    if (need <= l->cap_infos)
+        return;
+    struct trace_info *p = arena_alloc(&t->arena, need * 2 * sizeof *p);
+    if (!p) {
+        l->oom = true;
+        return;
+    }
+    if (t->n_infos)
+        memcpy(p, t->infos, t->n_infos * sizeof *p);
+    t->infos = p;
+    l->cap_infos = need * 2;
+}
+
+static void grow_tables(struct def_loader *l)
+{
+    static const struct trace_thread thread = {.name = "?", .group = "", .parent_group = ""};
+    static const struct trace_class class = {.signature = "?", .source = ""};
+    static const struct trace_method method = {.name = "?", .signature = ""};
+    static const struct trace_stack stack;
+    static const struct trace_lock lock;
+    static const struct trace_call call;
+    static const struct trace_module module = {.path = "", .build_id = ""};
+    static const struct trace_gc_name gc_name = {.text = "?"};
+    struct trace *t = l->t;
+#define GROW(one, table) t->table = grow(l, DEF_##one, t->table, &t->n_##table, sizeof one, &(one))
+    GROW(thread, threads);
+    GROW(class, classes);
+    GROW(method, methods);
+    GROW(stack, stacks);
+    GROW(lock, locks);
+    GROW(call, calls);
+    GROW(module, modules);
+    GROW(gc_name, gc_names);
+#undef GROW
+    grow_infos(l);
 }
 
 /* --- second pass: fill --------------------------------------------------------------------------
  */
 
-static void put_info(struct load *l, const struct def_info *d)
+static void put_info(struct def_loader *l, const struct def_info *d)
 {
     struct trace *t = l->t;
     struct trace_info in = {text(l, d->key), text(l, d->value)};
@@ -126,7 +148,7 @@ static void put_info(struct load *l, const struct def_info *d)
     t->infos[t->n_infos++] = in;
 }
 
-static void put_thread(struct load *l, const struct def_thread *d)
+static void put_thread(struct def_loader *l, const struct def_thread *d)
 {
     const struct trace_thread *old = &l->t->threads[d->id.v];
     uint32_t os_tid = d->os_tid ? d->os_tid : old->os_tid;
@@ -141,7 +163,7 @@ static void put_thread(struct load *l, const struct def_thread *d)
         .parent_group = d->parent_group.len ? text(l, d->parent_group) : old->parent_group};
 }
 
-static void put_stack(struct load *l, const struct def_stack *d)
+static void put_stack(struct def_loader *l, const struct def_stack *d)
 {
     struct trace_stack s = {.id = d->id, .flags = d->flags};
     /* Two bytes a frame at the least: the count cannot claim more memory than its bytes do. */
@@ -157,19 +179,21 @@ static void put_stack(struct load *l, const struct def_stack *d)
     while (s.n_frames < n && packed_next_frame(&it, &f[s.n_frames].method, &f[s.n_frames].bci))
         s.n_frames++;
     s.frames = f;
+    if (n && d->kinds.len == n)
+        s.kinds = (const uint8_t *)text(l, d->kinds);
     l->t->stacks[d->id.v] = s;
 }
 
-static bool in_table(struct load *l, const struct def *d)
+static bool in_table(struct def_loader *l, const struct def *d, size_t len)
 {
     uint32_t id = def_id(d);
-    if (id != 0 && id < table_len(l, (enum def_kind)d->kind))
+    if (id != 0 && id < len)
         return true;
     l->refused++;
     return false;
 }
 
-static void put_def(struct load *l, const struct def *d)
+static void put_def(struct def_loader *l, const struct def *d)
 {
     struct trace *t = l->t;
     switch (d->kind) {
@@ -177,40 +201,55 @@ static void put_def(struct load *l, const struct def *d)
         put_info(l, &d->info);
         break;
     case DEF_loss:
-        if (d->loss.cause < LOSS_LIMIT)
-            t->loss[d->loss.cause] = d->loss.count;
+        if (d->loss.cause < LOSS_LIMIT) /* a circle's copy of an old one may come late */
+            t->loss[d->loss.cause] = max_u64(t->loss[d->loss.cause], d->loss.count);
         break;
     case DEF_thread:
-        if (in_table(l, d))
+        if (in_table(l, d, t->n_threads))
             put_thread(l, &d->thread);
         break;
     case DEF_class:
-        if (in_table(l, d))
+        if (in_table(l, d, t->n_classes))
             t->classes[d->class.id.v] = (struct trace_class){
                 d->class.id, d->class.hash, text(l, d->class.signature), text(l, d->class.source)};
         break;
     case DEF_method:
-        if (in_table(l, d))
-            t->methods[d->method.id.v] = (struct trace_method){d->method.id,
-                                                               d->method.class_,
-                                                               d->method.flags,
-                                                               text(l, d->method.name),
-                                                               text(l, d->method.signature),
-                                                               keep(l, d->method.lines)};
+        if (in_table(l, d, t->n_methods))
+            t->methods[d->method.id.v] =
+                (struct trace_method){.id = d->method.id,
+                                      .class_ = d->method.class_,
+                                      .flags = d->method.flags,
+                                      .name = text(l, d->method.name),
+                                      .signature = text(l, d->method.signature),
+                                      .lines = keep(l, d->method.lines),
+                                      .module = d->method.module,
+                                      .address = d->method.address};
         break;
     case DEF_stack:
-        if (in_table(l, d))
+        if (in_table(l, d, t->n_stacks))
             put_stack(l, &d->stack);
         break;
     case DEF_lock:
-        if (in_table(l, d))
-            t->locks[d->lock.id.v] = (struct trace_lock){d->lock.id, d->lock.class_, d->lock.hash};
+        if (in_table(l, d, t->n_locks))
+            t->locks[d->lock.id.v] =
+                (struct trace_lock){d->lock.id, d->lock.class_, d->lock.hash, d->lock.object};
         break;
     case DEF_call:
-        if (in_table(l, d))
+        if (in_table(l, d, t->n_calls))
             t->calls[d->call.id.v] =
                 (struct trace_call){d->call.id, text(l, d->call.name), text(l, d->call.class_name),
-                                    text(l, d->call.method)};
+                                    text(l, d->call.method), text(l, d->call.row)};
+        break;
+    case DEF_module:
+        if (in_table(l, d, t->n_modules))
+            t->modules[d->module.id.v] = (struct trace_module){
+                d->module.id,   text(l, d->module.path), text(l, d->module.build_id),
+                d->module.bias, d->module.begin,         d->module.end};
+        break;
+    case DEF_gc_name:
+        if (in_table(l, d, t->n_gc_names))
+            t->gc_names[d->gc_name.id.v] =
+                (struct trace_gc_name){d->gc_name.id, text(l, d->gc_name.text)};
         break;
     }
 }
@@ -218,23 +257,38 @@ static void put_def(struct load *l, const struct def *d)
 /* --- over the chunks ----------------------------------------------------------------------------
  */
 
-static void each_def(struct load *l, const struct trace_chunk *c, const uint8_t *raw,
-                     void (*use)(struct load *, const struct def *), bool note)
+/* False when the bytes are not definitions from some point on. */
+static bool each_def(struct def_loader *l, const uint8_t *raw, size_t len,
+                     void (*use)(struct def_loader *, const struct def *))
 {
-    const uint8_t *p = raw, *end = raw + c->h.raw_len;
+    const uint8_t *p = raw, *end = raw + len;
     while (p && p < end && !l->oom) {
         struct def d;
         p = codec_get_def(p, end, &d);
         if (p)
             use(l, &d);
     }
-    if (!p && note)
-        trace_note(l->t, c->offset, true, "chunk %llu at 0x%llx: definitions cannot be decoded",
-                   (unsigned long long)c->h.seq, (unsigned long long)c->offset);
+    return p != NULL;
 }
 
-static int each_chunk(struct load *l, void (*use)(struct load *, const struct def *), bool note,
-                      struct err *err)
+static void note_bad(struct def_loader *l, const struct trace_chunk *c)
+{
+    trace_note(l->t, c->offset, true, "chunk %llu at 0x%llx: definitions cannot be decoded",
+               (unsigned long long)c->h.seq, (unsigned long long)c->offset);
+}
+
+int trace_add_defs(struct def_loader *l, const uint8_t *raw, const struct trace_chunk *c,
+                   struct err *err)
+{
+    each_def(l, raw, c->h.raw_len, count_def);
+    grow_tables(l);
+    if (!l->oom && !each_def(l, raw, c->h.raw_len, put_def))
+        note_bad(l, c);
+    return l->oom ? err_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static int each_chunk(struct def_loader *l, void (*use)(struct def_loader *, const struct def *),
+                      bool note, struct err *err)
 {
     struct trace *t = l->t;
     size_t largest = 1;
@@ -248,10 +302,12 @@ static int each_chunk(struct load *l, void (*use)(struct load *, const struct de
         struct err why;
         if (t->chunks[i].h.type != CHUNK_DEFS)
             continue;
-        if (trace_read_payload(t, i, raw, &why) == 0)
-            each_def(l, &t->chunks[i], raw, use, note);
-        else if (note)
-            trace_note_chunk(t, i, why.msg);
+        if (trace_read_payload(t, &t->chunks[i], raw, &why) < 0) {
+            if (note)
+                trace_note_chunk(t, i, why.msg);
+        } else if (!each_def(l, raw, t->chunks[i].h.raw_len, use) && note) {
+            note_bad(l, &t->chunks[i]);
+        }
     }
     free(raw);
     return l->oom ? err_set(err, -ENOMEM, "out of memory") : 0;
@@ -259,9 +315,9 @@ static int each_chunk(struct load *l, void (*use)(struct load *, const struct de
 
 int trace_load_defs(struct trace *t, struct err *err)
 {
-    struct load l = {.t = t};
+    struct def_loader l = {.t = t};
     TRY(each_chunk(&l, count_def, false, err));
-    make_tables(&l);
+    grow_tables(&l);
     if (l.oom)
         return err_set(err, -ENOMEM, "out of memory");
     TRY(each_chunk(&l, put_def, true, err));

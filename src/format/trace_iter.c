@@ -89,7 +89,7 @@ static const uint8_t *payload(struct trace_iter *it, size_t chunk)
     oldest->raw = raw;
     if (it->bad_chunk[chunk])
         return NULL;
-    if (trace_read_payload(it->t, chunk, raw, &why) < 0) {
+    if (trace_read_payload(it->t, &it->t->chunks[chunk], raw, &why) < 0) {
         note_bad(it, chunk, why.msg);
         return NULL;
     }
@@ -136,8 +136,12 @@ static bool advance(struct trace_iter *it, struct source *s, struct event *e)
         if (s->left) {
             s->left--;
             s->p = codec_get_event(&s->codec, &it->t->header.schema, s->p, s->end, e);
-            if (s->p)
+            if (s->p && (!it->t->until || e->time < it->t->until))
                 return true;
+            if (s->p) { /* and those behind it are later */
+                s->left = 0;
+                continue;
+            }
             note_bad(it, it->t->blocks[s->loaded_block].chunk, "events cannot be decoded");
             s->left = 0;
         }

@@ -27,7 +27,7 @@ static int push_chunk(struct trace *t, size_t *cap, uint64_t offset, const struc
     return 0;
 }
 
-static bool read_header(struct trace *t, uint64_t offset, struct chunk_header *h)
+bool trace_read_header(const struct trace *t, uint64_t offset, struct chunk_header *h)
 {
     uint8_t bytes[CHUNK_HEADER_SIZE];
     return fdio_pread_some(t->fd, bytes, sizeof bytes, offset) == (ssize_t)sizeof bytes &&
@@ -78,7 +78,7 @@ static int scan_headers(struct trace *t, uint64_t size, struct err *err)
     uint64_t at = FILE_HEADER_SIZE;
     while (rc == 0 && at < size) {
         struct chunk_header h;
-        if (!read_header(t, at, &h)) {
+        if (!trace_read_header(t, at, &h)) {
             uint64_t next = search(t, at + 8, size, window);
             note_gap(t, at, next, size);
             at = next;
@@ -109,17 +109,17 @@ static bool by_index(struct trace *t, uint64_t size)
     struct chunk_header h;
     size_t cap = 0;
     if (!t->header.index_offset || t->header.index_offset >= size ||
-        !read_header(t, t->header.index_offset, &h) || h.type != CHUNK_INDEX ||
+        !trace_read_header(t, t->header.index_offset, &h) || h.type != CHUNK_INDEX ||
         push_chunk(t, &cap, t->header.index_offset, &h) < 0)
         return false;
     uint8_t *raw = calloc(1, (size_t)h.raw_len + 1);
-    bool ok = raw && trace_read_payload(t, 0, raw, NULL) == 0;
+    bool ok = raw && trace_read_payload(t, &t->chunks[0], raw, NULL) == 0;
     const uint8_t *p = raw, *end = raw + h.raw_len;
     for (uint32_t i = 0; ok && i < h.events; i++) {
         uint64_t offset, seq, type;
         struct chunk_header c;
         ok = (p = varint_get(p, end, &offset)) && (p = varint_get(p, end, &seq)) &&
-             (p = varint_get(p, end, &type)) && read_header(t, offset, &c) && c.seq == seq &&
+             (p = varint_get(p, end, &type)) && trace_read_header(t, offset, &c) && c.seq == seq &&
              c.type == type && offset + c.total_len <= size && push_chunk(t, &cap, offset, &c) == 0;
     }
     free(raw);
@@ -159,11 +159,9 @@ static int add_blocks(struct trace *t, size_t chunk, size_t *cap)
     uint8_t *dir = malloc(c->h.dir_len ? c->h.dir_len : 1);
     if (!dir)
         return -ENOMEM;
-    ssize_t n = fdio_pread_some(t->fd, dir, c->h.dir_len, c->offset + CHUNK_HEADER_SIZE);
     const uint8_t *p = dir, *end = dir + c->h.dir_len;
     uint64_t raw = 0, before = 0;
-    bool ok = n == (ssize_t)c->h.dir_len && chunk_body_hash(dir, (size_t)n) == c->h.dir_hash &&
-              (p = varint_get(p, end, &before));
+    bool ok = trace_read_dir(t, c, dir) && (p = varint_get(p, end, &before));
     int rc = 0;
     if (ok)
         t->n_put = max_u64(t->n_put, before + c->h.events);
@@ -205,6 +203,25 @@ static void drop_repeated(struct trace *t)
     t->n_blocks = kept;
 }
 
+static void add_block(struct trace *t, size_t i)
+{
+    const struct block *b = &t->blocks[i].b;
+    if (i == 0 || b->stream != t->blocks[i - 1].b.stream)
+        t->streams[t->n_streams++] = (struct trace_stream){.id = b->stream, .first = (uint32_t)i};
+    t->streams[t->n_streams - 1].count++;
+    t->n_events += b->events;
+    t->first = t->first ? min_u64(t->first, b->first) : b->first;
+    t->last = max_u64(t->last, b->last);
+}
+
+void trace_count_blocks(struct trace *t)
+{
+    t->n_streams = 0;
+    t->n_events = t->first = t->last = 0;
+    for (size_t i = 0; i < t->n_blocks; i++)
+        add_block(t, i);
+}
+
 static int make_streams(struct trace *t)
 {
     size_t n = 0;
@@ -213,16 +230,7 @@ static int make_streams(struct trace *t)
     t->streams = arena_alloc(&t->arena, n * sizeof *t->streams);
     if (!t->streams)
         return -ENOMEM;
-    for (size_t i = 0; i < t->n_blocks; i++) {
-        const struct block *b = &t->blocks[i].b;
-        if (i == 0 || b->stream != t->blocks[i - 1].b.stream)
-            t->streams[t->n_streams++] =
-                (struct trace_stream){.id = b->stream, .first = (uint32_t)i};
-        t->streams[t->n_streams - 1].count++;
-        t->n_events += b->events;
-        t->first = t->first ? min_u64(t->first, b->first) : b->first;
-        t->last = max_u64(t->last, b->last);
-    }
+    trace_count_blocks(t);
     return 0;
 }
 
@@ -230,11 +238,7 @@ static bool is_whole(struct trace *t, size_t chunk)
 {
     const struct trace_chunk *c = &t->chunks[chunk];
     uint8_t *dir = malloc(c->h.dir_len ? c->h.dir_len : 1), *raw = malloc((size_t)c->h.raw_len + 1);
-    bool ok = dir && raw &&
-              fdio_pread_some(t->fd, dir, c->h.dir_len, c->offset + CHUNK_HEADER_SIZE) ==
-                  (ssize_t)c->h.dir_len &&
-              chunk_body_hash(dir, c->h.dir_len) == c->h.dir_hash &&
-              trace_read_payload(t, chunk, raw, NULL) == 0;
+    bool ok = dir && raw && trace_read_dir(t, c, dir) && trace_read_payload(t, c, raw, NULL) == 0;
     free(dir);
     free(raw);
     return ok;
@@ -262,7 +266,7 @@ static uint64_t count_evicted(const struct trace *t)
     return t->n_put > there ? t->n_put - there : 0;
 }
 
-int trace_scan(struct trace *t, struct err *err)
+int trace_find_chunks(struct trace *t, struct err *err)
 {
     int64_t size = fdio_size(t->fd);
     if (size < 0)
@@ -279,8 +283,14 @@ int trace_scan(struct trace *t, struct err *err)
     }
     sort(t->chunks, t->n_chunks, sizeof *t->chunks, by_seq);
     drop_torn(t);
+    return 0;
+}
+
+int trace_scan(struct trace *t, struct err *err)
+{
     size_t cap = 0;
     int rc = 0;
+    TRY(trace_find_chunks(t, err));
     for (size_t i = 0; i < t->n_chunks && rc == 0; i++)
         if (t->chunks[i].h.type == CHUNK_EVENTS)
             rc = add_blocks(t, i, &cap);
@@ -294,9 +304,16 @@ int trace_scan(struct trace *t, struct err *err)
     return rc < 0 ? err_set(err, rc, "out of memory") : 0;
 }
 
-int trace_read_payload(struct trace *t, size_t chunk, uint8_t *out, struct err *err)
+bool trace_read_dir(const struct trace *t, const struct trace_chunk *c, uint8_t *out)
 {
-    const struct trace_chunk *c = &t->chunks[chunk];
+    return fdio_pread_some(t->fd, out, c->h.dir_len, c->offset + CHUNK_HEADER_SIZE) ==
+               (ssize_t)c->h.dir_len &&
+           chunk_body_hash(out, c->h.dir_len) == c->h.dir_hash;
+}
+
+int trace_read_payload(const struct trace *t, const struct trace_chunk *c, uint8_t *out,
+                       struct err *err)
+{
     uint64_t from = c->offset + CHUNK_HEADER_SIZE + c->h.dir_len;
     uint8_t *stored = malloc(c->h.stored_len ? c->h.stored_len : 1);
     if (!stored)

@@ -15,6 +15,8 @@
 #include "base/buf.h"
 #include "format/chunk.h"
 
+#include <stdbool.h>
+
 enum {
     WRITER_CHUNK_RAW = 256 * 1024, /* callers put at most this much raw payload into a chunk, */
     WRITER_DEF_MAX = 256 * 1024,   /* and no definition is longer than this */
@@ -71,6 +73,14 @@ int writer_put_defs(struct writer *w, const void *raw, size_t len, uint32_t coun
 /* Append a chunk of blocks.  blocks[n] in the order of their bytes in raw; at least one. */
 int writer_put_events(struct writer *w, const struct block *blocks, size_t n, const void *raw,
                       size_t len, struct err *err);
+
+/* Which of a file's definitions another one takes over; may change it.  False: leave it out. */
+typedef bool (*writer_take_fn)(void *ctx, struct def *d);
+
+/* Put the definitions of `from`, a file that is being written and stays as it is, into `to`, in as
+ * few chunks as they need.  (writer_defs.c) */
+int writer_take_defs(struct writer *to, const struct writer *from, writer_take_fn take, void *ctx,
+                     struct err *err);
 
 /* Write w->header again after a change. */
 int writer_put_header(struct writer *w, struct err *err);

@@ -1,5 +1,6 @@
 #include "hotspot/owner.h"
 
+#include "base/guarded_x86_64.h"
 #include "base/hash.h"
 #include "base/util.h"
 
@@ -53,6 +54,16 @@ int thread_table_new(struct thread_table **out, const struct vm_layout *layout, 
     t->owners = owners;
     pthread_mutex_init(&t->lock, NULL);
     return 0;
+}
+
+void thread_table_free(struct thread_table *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; i < SEGMENTS; i++)
+        free(atomic_load_explicit(&t->segments[i], memory_order_relaxed));
+    pthread_mutex_destroy(&t->lock);
+    free(t);
 }
 
 /* --- searches and removals ----------------------------------------------------------------------
@@ -196,6 +207,20 @@ uint32_t thread_table_find(struct thread_table *t, uint64_t java_tid)
     return id;
 }
 
+void thread_table_each(struct thread_table *t,
+                       void (*visit)(void *ctx, uintptr_t java_thread, uint32_t id), void *ctx)
+{
+    pthread_mutex_lock(&t->lock);
+    uint32_t n = atomic_load_explicit(&t->used, memory_order_relaxed);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct entry *e =
+            atomic_load_explicit(&t->segments[i / SEGMENT], memory_order_relaxed) + i % SEGMENT;
+        if (atomic_load_explicit(&e->live, memory_order_relaxed) && e->java_thread)
+            visit(ctx, e->java_thread, e->id);
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
 /* --- owners -------------------------------------------------------------------------------------
  */
 
@@ -222,30 +247,56 @@ static bool on_stack(const struct thread_table *t, const struct entry *e, uintpt
     return address >= e->stack_low && address < e->stack_high;
 }
 
-static bool in_lock_stack(const struct thread_table *t, const struct entry *e, uintptr_t oop)
+static bool names_object(const struct vm_layout *l, uintptr_t java_thread, uintptr_t oop)
 {
-    const struct vm_layout *l = &t->layout;
-    uintptr_t stack = e->java_thread + (uintptr_t)l->lock_stack;
+    uintptr_t stack = java_thread + (uintptr_t)l->lock_stack;
+    uint64_t entry;
+    uint32_t top;
     /* _top is the offset of the first free slot from the start of the JavaThread */
-    uint32_t top =
-        __atomic_load_n((const uint32_t *)(stack + (uintptr_t)l->lock_stack_top), __ATOMIC_RELAXED);
+    if (!guarded_u32(stack + (uintptr_t)l->lock_stack_top, &top))
+        return false;
     uintptr_t base = (uintptr_t)(l->lock_stack + l->lock_stack_base);
     if (top < base || top > base + LOCK_STACK_MAX * sizeof(uintptr_t))
         return false;
     for (uintptr_t at = base; at < top; at += sizeof(uintptr_t))
-        if (word_at(e->java_thread, (long)at) == oop)
+        if (guarded_u64(java_thread + at, &entry) && entry == oop)
             return true;
     return false;
 }
 
-static struct owner by_tid(struct thread_table *t, uint64_t java_tid)
+static bool in_lock_stack(const struct thread_table *t, const struct entry *e, uintptr_t oop)
+{
+    return names_object(&t->layout, e->java_thread, oop);
+}
+
+/* What a search has found: the answer, and the platform thread that runs the owner now. */
+struct found {
+    struct owner owner;
+    const struct entry *runs; /* NULL: none, or not known */
+    bool carried;             /* it is a virtual thread */
+};
+
+static bool runs(const struct thread_table *t, const struct entry *e, uintptr_t java_tid)
+{
+    uint64_t tid;
+    return guarded_u64(e->java_thread + (uintptr_t)t->layout.monitor_owner_id, &tid) &&
+           tid == java_tid;
+}
+
+/* `where`: look for the carrier of a virtual thread, too. */
+static struct found by_tid(struct thread_table *t, uint64_t java_tid, bool where)
 {
     const struct entry *e = java_tid ? find_tid(t, java_tid) : NULL;
-    return (struct owner){.id = e ? e->id : 0, .java_tid = java_tid};
+    struct found f = {.owner = {.id = e ? e->id : 0, .java_tid = java_tid}, .runs = e};
+    f.carried = !e || !e->java_thread;
+    if (f.carried)
+        f.runs =
+            where && java_tid && t->layout.monitor_owner_id >= 0 ? scan(t, runs, java_tid) : NULL;
+    return f;
 }
 
 /* JDK 17-23: a JavaThread, or a place on the owner's stack. */
-static struct owner by_address(struct thread_table *t, uintptr_t address)
+static struct found by_address(struct thread_table *t, uintptr_t address)
 {
     struct entry *e = atomic_load_explicit(bucket(t->by_jt, address), memory_order_acquire);
     while (e && e->java_thread != address)
@@ -254,67 +305,132 @@ static struct owner by_address(struct thread_table *t, uintptr_t address)
         e = scan(t, on_stack, address);
     /* On JDK 21-23 the address is the carrier's even when a virtual thread owns the monitor. */
     if (e && t->layout.vthread >= 0 && !t->layout.owner_is_tid)
-        return (struct owner){0};
-    return (struct owner){.id = e ? e->id : 0};
+        return (struct found){.runs = NULL};
+    return (struct found){.owner = {.id = e ? e->id : 0}, .runs = e};
 }
 
 /* The thread whose lock stack names the object.  The collector may move the object meanwhile: the
  * answer counts only if the object's address and the owner field are the same before and after. */
-static struct owner by_lock_stack(struct thread_table *t, uintptr_t monitor, const uintptr_t *oop)
+static struct found by_lock_stack(struct thread_table *t, uintptr_t monitor, const uintptr_t *oop)
 {
     const struct vm_layout *l = &t->layout;
+    struct found none = {.runs = NULL};
     uintptr_t address = __atomic_load_n(oop, __ATOMIC_RELAXED);
     if (!address || l->lock_stack < 0 || l->lock_stack_top < 0 || l->lock_stack_base < 0)
-        return (struct owner){0};
+        return none;
     const struct entry *e = scan(t, in_lock_stack, address);
     if (!e)
-        return (struct owner){0};
-    struct owner o = {.id = e->id};
+        return none;
+    struct found f = {.owner = {.id = e->id}};
     if (l->monitor_owner_id >= 0) /* the mounted virtual thread, when there is one */
-        o = by_tid(t, word_at(e->java_thread, l->monitor_owner_id));
+        f = by_tid(t, mounted_tid(l, e->java_thread), false);
+    f.runs = e;
     atomic_thread_fence(memory_order_acquire);
     if (__atomic_load_n(oop, __ATOMIC_RELAXED) != address || !in_lock_stack(t, e, address) ||
         word_at(monitor, l->monitor_owner) != OWNER_ANONYMOUS)
-        return (struct owner){0};
-    return o;
+        return none;
+    return f;
 }
 
-struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uintptr_t *oop)
+static struct found search(struct thread_table *t, uintptr_t monitor, const uintptr_t *oop,
+                           bool where)
 {
     const struct vm_layout *l = &t->layout;
+    uint64_t owner = word_at(monitor, l->monitor_owner);
+    struct found none = {.owner = {.gone = owner == 0}};
+    if (owner == OWNER_ANONYMOUS && l->lock_stack >= 0)
+        return oop ? by_lock_stack(t, monitor, oop) : none;
+    if (owner == 0 || owner == OWNER_DEFLATER)
+        return none;
+    return l->owner_is_tid ? by_tid(t, owner, where) : by_address(t, owner);
+}
+
+/* Whether the thread runs native code that is not the JVM's; false when that is not known. */
+static bool is_in_native(const struct vm_layout *l, uintptr_t java_thread)
+{
+    enum { THREAD_IN_NATIVE = 4 }; /* enum JavaThreadState, the same since JDK 1.4 */
+    uint32_t state = 0;
+    return l->state >= 0 && guarded_u32(java_thread + (uintptr_t)l->state, &state) &&
+           state == THREAD_IN_NATIVE;
+}
+
+/* Guarded: a thread that ends while it is looked at may be freed by the JVM at any moment. */
+static void fill_place(const struct thread_table *t, const struct found *f, uintptr_t monitor,
+                       struct owner_place *p)
+{
+    if (!f->runs)
+        return;
+    *p = (struct owner_place){.monitor = monitor,
+                              .java_thread = f->runs->java_thread,
+                              .stack_low = f->runs->stack_low,
+                              .stack_high = f->runs->stack_high,
+                              .os_tid = os_thread_id(&t->layout, f->runs->java_thread),
+                              .in_native = is_in_native(&t->layout, f->runs->java_thread),
+                              .carries = f->carried,
+                              .java_tid = f->owner.java_tid};
+}
+
+bool owner_locate(struct thread_table *t, uint64_t java_tid, struct owner_place *place)
+{
+    *place = (struct owner_place){0};
+    uint32_t epoch = enter(t);
+    struct found f = by_tid(t, java_tid, true);
+    fill_place(t, &f, 0, place);
+    leave(t, epoch);
+    return place->java_thread != 0;
+}
+
+struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uintptr_t *oop,
+                        struct owner_place *place)
+{
     struct owner none = {0};
+    if (place)
+        *place = (struct owner_place){0};
     if (!t->owners || !java_thread)
         return none;
-    uintptr_t monitor = word_at(java_thread, l->pending_monitor);
+    uintptr_t monitor = word_at(java_thread, t->layout.pending_monitor);
     if (!monitor)
         return none;
     uint32_t epoch = enter(t);
-    uint64_t owner = word_at(monitor, l->monitor_owner);
-    struct owner o = {.gone = owner == 0};
-    if (owner == OWNER_ANONYMOUS && l->lock_stack >= 0)
-        o = oop ? by_lock_stack(t, monitor, oop) : none;
-    else if (owner == 0)
-        ;
-    else if (l->owner_is_tid)
-        o = owner == OWNER_DEFLATER ? none : by_tid(t, owner);
-    else if (owner > OWNER_DEFLATER)
-        o = by_address(t, owner);
+    struct found f = search(t, monitor, oop, place != NULL);
+    if (place)
+        fill_place(t, &f, monitor, place);
     leave(t, epoch);
-    return o;
+    return f.owner;
+}
+
+/* Guarded: the thread that the place speaks of may have ended meanwhile, and this one have got its
+ * number and its stack. */
+bool owner_is(const struct vm_layout *l, const struct owner_place *p, const uintptr_t *oop)
+{
+    uint64_t owner, address, mounted;
+    if (!guarded_u64(p->monitor + (uintptr_t)l->monitor_owner, &owner) || owner == 0 ||
+        owner == OWNER_DEFLATER)
+        return false;
+    if (owner == OWNER_ANONYMOUS && l->lock_stack >= 0)
+        return oop && guarded_u64((uintptr_t)oop, &address) &&
+               names_object(l, p->java_thread, address);
+    if (l->owner_is_tid)
+        return guarded_u64(p->java_thread + (uintptr_t)l->monitor_owner_id, &mounted) &&
+               mounted == owner;
+    return owner == p->java_thread || (owner >= p->stack_low && owner < p->stack_high);
 }
 
 uint64_t mounted_tid(const struct vm_layout *l, uintptr_t java_thread)
 {
-    return java_thread && l->monitor_owner_id >= 0 ? word_at(java_thread, l->monitor_owner_id) : 0;
+    uint64_t tid;
+    bool known = java_thread && l->monitor_owner_id >= 0 &&
+                 guarded_u64(java_thread + (uintptr_t)l->monitor_owner_id, &tid);
+    return known ? tid : 0;
 }
 
 uint32_t os_thread_id(const struct vm_layout *l, uintptr_t java_thread)
 {
     if (!java_thread || l->osthread < 0 || l->os_thread_id < 0)
         return 0;
-    uintptr_t os = word_at(java_thread, l->osthread);
-    uint32_t tid = 0;
-    if (os)
-        memcpy(&tid, (const char *)os + l->os_thread_id, sizeof tid);
-    return tid;
+    uint64_t os;
+    uint32_t tid;
+    bool known = guarded_u64(java_thread + (uintptr_t)l->osthread, &os) && os &&
+                 guarded_u32((uintptr_t)os + (uintptr_t)l->os_thread_id, &tid);
+    return known ? tid : 0;
 }

@@ -20,6 +20,9 @@ struct thread_table;
  */
 int thread_table_new(struct thread_table **out, const struct vm_layout *layout, bool owners);
 
+/* Nobody may use it any more. */
+void thread_table_free(struct thread_table *t);
+
 /* A live thread.  java_thread: its JavaThread, 0 for a virtual thread.  False when memory is out
  * (its owner will be unknown).  Any thread; takes a mutex. */
 bool thread_table_add(struct thread_table *t, uintptr_t java_thread, uint64_t java_tid,
@@ -31,16 +34,40 @@ void thread_table_remove(struct thread_table *t, uint64_t java_tid);
 /* The id under which a Thread.getId() was added, 0 when it was not.  Any thread; takes no lock. */
 uint32_t thread_table_find(struct thread_table *t, uint64_t java_tid);
 
+/* Each platform thread in the table, with the mutex held: none is freed meanwhile. */
+void thread_table_each(struct thread_table *t,
+                       void (*visit)(void *ctx, uintptr_t java_thread, uint32_t id), void *ctx);
+
 struct owner {
     uint32_t id;       /* as added to the table; 0: not known */
     uint64_t java_tid; /* JDK 24+: may be known although the thread is not in the table; else 0 */
     bool gone;         /* nobody owns the monitor any more */
 };
 
+/* The platform thread that runs the owner: the owner itself, or a virtual thread's carrier. */
+struct owner_place {
+    uintptr_t monitor, java_thread; /* java_thread 0: not known, or it is not mounted */
+    uintptr_t stack_low, stack_high;
+    uint32_t os_tid;
+    bool in_native;    /* it was in a native method of the program or the JDK */
+    bool carries;      /* the owner is a virtual thread, */
+    uint64_t java_tid; /* of this Thread.getId() */
+};
+
 /* The owner of the monitor that the calling thread (its JavaThread) is about to block on.  `oop`:
- * where the JVM keeps the object's address, to find an anonymous owner; NULL: do not look. Threads:
+ * where the JVM keeps the object's address, to find an anonymous owner; NULL: do not look.
+ * *place (NULL: not asked for): who runs it; that thread may be gone when this returns.  Threads:
  * the blocking thread itself, inside MonitorContendedEnter.  No allocation, no lock. */
-struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uintptr_t *oop);
+struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uintptr_t *oop,
+                        struct owner_place *place);
+
+/* Who runs the live thread of this Thread.getId(); false when that is not known or not mounted. */
+bool owner_locate(struct thread_table *t, uint64_t java_tid, struct owner_place *place);
+
+/* Whether the calling thread, which is the one at `place`, owns the monitor now; it does until the
+ * caller returns to what it was doing.  The monitor must be alive: somebody is in its
+ * MonitorContendedEnter.  Async-signal-safe. */
+bool owner_is(const struct vm_layout *l, const struct owner_place *place, const uintptr_t *oop);
 
 /* Thread.getId() of the Java thread that the calling thread (its JavaThread) runs, the mounted
  * virtual one if there is one; 0 when the layout does not tell (before JDK 24). */

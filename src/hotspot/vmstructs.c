@@ -13,9 +13,10 @@ struct entry_shape {
 
 struct vmstructs {
     void *lib;
-    const char *structs, *types;
+    const char *structs, *types, *constants;
     struct entry_shape shape;
     uint64_t type_stride, type_name, type_size;
+    uint64_t constant_stride, constant_name, constant_value;
 };
 
 static const struct {
@@ -34,6 +35,10 @@ static const struct {
     {"gHotSpotVMTypeEntryArrayStride", offsetof(struct vmstructs, type_stride)},
     {"gHotSpotVMTypeEntryTypeNameOffset", offsetof(struct vmstructs, type_name)},
     {"gHotSpotVMTypeEntrySizeOffset", offsetof(struct vmstructs, type_size)},
+    {"gHotSpotVMIntConstants", offsetof(struct vmstructs, constants)},
+    {"gHotSpotVMIntConstantEntryArrayStride", offsetof(struct vmstructs, constant_stride)},
+    {"gHotSpotVMIntConstantEntryNameOffset", offsetof(struct vmstructs, constant_name)},
+    {"gHotSpotVMIntConstantEntryValueOffset", offsetof(struct vmstructs, constant_value)},
 };
 
 int vmstructs_open(struct vmstructs **out, const void *inside, struct err *err)
@@ -114,7 +119,21 @@ long vmstructs_sizeof(const struct vmstructs *vs, const char *type)
     }
 }
 
-bool vmstructs_flag(const struct vmstructs *vs, const char *name, bool otherwise)
+bool vmstructs_constant(const struct vmstructs *vs, const char *name, int32_t *value)
+{
+    for (const char *e = vs->constants;; e += vs->constant_stride) {
+        const char *n = text_at(e, vs->constant_name);
+        if (!n)
+            return false;
+        if (strcmp(n, name) == 0) {
+            memcpy(value, e + vs->constant_value, sizeof *value);
+            return true;
+        }
+    }
+}
+
+/* Where the flag's value is; NULL: there is none of that name. */
+static const char *flag_at(const struct vmstructs *vs, const char *name)
 {
     long flags = vmstructs_offset(vs, "JVMFlag", "flags", NULL);
     long count = vmstructs_offset(vs, "JVMFlag", "numFlags", NULL);
@@ -122,14 +141,28 @@ bool vmstructs_flag(const struct vmstructs *vs, const char *name, bool otherwise
     long addr_at = vmstructs_offset(vs, "JVMFlag", "_addr", NULL);
     long size = vmstructs_sizeof(vs, "JVMFlag");
     if (flags == -1 || count == -1 || name_at < 0 || addr_at < 0 || size <= 0)
-        return otherwise;
+        return NULL;
     const char *f = *(const char *const *)flags;
     size_t n = *(const size_t *)count;
     for (size_t i = 0; f && i < n; i++, f += size) {
         const char *flag = text_at(f, (uint64_t)name_at), *addr = text_at(f, (uint64_t)addr_at);
         if (flag && addr && strcmp(flag, name) == 0)
-            return *addr != 0;
+            return addr;
     }
+    return NULL;
+}
+
+bool vmstructs_flag(const struct vmstructs *vs, const char *name, bool otherwise)
+{
+    const char *at = flag_at(vs, name);
+    return at ? *at != 0 : otherwise;
+}
+
+int64_t vmstructs_number(const struct vmstructs *vs, const char *name, int64_t otherwise)
+{
+    const char *at = flag_at(vs, name);
+    if (at)
+        memcpy(&otherwise, at, sizeof otherwise);
     return otherwise;
 }
 
@@ -146,6 +179,8 @@ void vmstructs_layout(const struct vmstructs *vs, struct vm_layout *l)
         {offsetof(struct vm_layout, stack_size), "JavaThread", "_stack_size"},
         {offsetof(struct vm_layout, osthread), "JavaThread", "_osthread"},
         {offsetof(struct vm_layout, vthread), "JavaThread", "_vthread"},
+        {offsetof(struct vm_layout, terminated), "JavaThread", "_terminated"},
+        {offsetof(struct vm_layout, state), "JavaThread", "_thread_state"},
         {offsetof(struct vm_layout, lock_stack_top), "LockStack", "_top"},
         {offsetof(struct vm_layout, lock_stack_base), "LockStack", "_base[0]"},
         {offsetof(struct vm_layout, os_thread_id), "OSThread", "_thread_id"},

@@ -13,7 +13,8 @@
 
 struct vm_layout {
     /* JavaThread */
-    long pending_monitor, lock_stack, monitor_owner_id, stack_base, stack_size, osthread, vthread;
+    long pending_monitor, lock_stack, monitor_owner_id, stack_base, stack_size, osthread, vthread,
+        state, terminated;
     long lock_stack_top, lock_stack_base; /* LockStack */
     long os_thread_id;                    /* OSThread */
     long monitor_owner;                   /* ObjectMonitor */
@@ -38,9 +39,15 @@ void *vmstructs_symbol(const struct vmstructs *vs, const char *name);
 /* The size of a type, -1 when it is not described. */
 long vmstructs_sizeof(const struct vmstructs *vs, const char *type);
 
+/* A named integer constant; false when it is not described. */
+bool vmstructs_constant(const struct vmstructs *vs, const char *name, int32_t *value);
+
 /* The value of a boolean command-line flag of the JVM, or `otherwise` when there is no such flag.
  */
 bool vmstructs_flag(const struct vmstructs *vs, const char *name, bool otherwise);
+
+/* The same of a flag that is an intx or uintx. */
+int64_t vmstructs_number(const struct vmstructs *vs, const char *name, int64_t otherwise);
 
 void vmstructs_layout(const struct vmstructs *vs, struct vm_layout *l);
 

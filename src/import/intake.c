@@ -38,6 +38,9 @@ int intake_init(struct intake *in, const char *name, struct err *err)
 {
     memset(in, 0, sizeof *in);
     in->name = name;
+    in->state = TRACE_CLOSED;
+    id_space_init(&in->thread_ids);
+    id_space_init(&in->lock_ids);
     arena_init(&in->names, 0);
     in->streams = calloc(INTAKE_STREAMS, sizeof *in->streams);
     in->problems = calloc(INTAKE_PROBLEMS, sizeof *in->problems);
@@ -68,8 +71,10 @@ void intake_fini(struct intake *in)
     free(in->threads);
     buf_fini(&in->defs);
     buf_fini(&in->packed);
-    map_fini(&in->thread_ids);
-    map_fini(&in->lock_ids);
+    map_fini(&in->threads_by_hash);
+    map_fini(&in->locks_by_hash);
+    id_space_fini(&in->thread_ids);
+    id_space_fini(&in->lock_ids);
     digest_fini(&in->stacks);
     arena_fini(&in->names);
     if (in->writer.zstd)
@@ -121,42 +126,76 @@ int intake_def(struct intake *in, const struct def *d, struct err *err)
     return 0;
 }
 
+static bool reserve_threads(struct intake *in, size_t n)
+{
+    if (n <= in->cap_threads)
+        return true;
+    size_t cap = in->cap_threads ? in->cap_threads : 64;
+    while (cap < n)
+        cap *= 2;
+    struct intake_thread *threads = realloc(in->threads, cap * sizeof *threads);
+    if (!threads)
+        return false;
+    in->threads = threads;
+    in->cap_threads = cap;
+    return true;
+}
+
+int intake_new_thread(struct intake *in, uint64_t want, thread_id *id, struct err *err)
+{
+    id->v = id_space_take(&in->thread_ids, want);
+    if (id->v == 0 || !reserve_threads(in, (size_t)id->v + 1))
+        return out_of_memory(in, err);
+    for (; in->n_threads <= id->v; in->n_threads++)
+        in->threads[in->n_threads] = (struct intake_thread){.used = false};
+    in->threads[id->v].used = true;
+    return 0;
+}
+
+struct intake_thread *intake_get_thread(struct intake *in, thread_id id)
+{
+    return id.v < in->n_threads && in->threads[id.v].used ? &in->threads[id.v] : NULL;
+}
+
 int intake_thread(struct intake *in, uint32_t hash, thread_id *id, struct err *err)
 {
     id->v = 0;
     if (hash == 0)
         return 0;
-    uint64_t *slot = map_put(&in->thread_ids, hash);
+    uint64_t *slot = map_put(&in->threads_by_hash, hash);
     if (!slot)
         return out_of_memory(in, err);
     if (*slot == 0) {
-        if (in->n_threads == in->cap_threads) {
-            size_t cap = in->cap_threads ? 2 * in->cap_threads : 64;
-            struct intake_thread *threads = realloc(in->threads, cap * sizeof *threads);
-            if (!threads)
-                return out_of_memory(in, err);
-            in->threads = threads;
-            in->cap_threads = cap;
-        }
-        in->threads[in->n_threads++] = (struct intake_thread){.hash = hash};
-        *slot = in->n_threads;
+        TRY(intake_new_thread(in, 0, id, err));
+        in->threads[id->v].hash = hash;
+        *slot = id->v;
     }
     id->v = (uint32_t)*slot;
     return 0;
 }
 
-int intake_name_thread(struct intake *in, thread_id id, struct text name, struct err *err)
+int intake_keep(struct intake *in, struct text text, struct text *kept, struct err *err)
 {
-    if (id.v == 0 || id.v > in->n_threads)
-        return 0;
-    struct text *old = &in->threads[id.v - 1].name;
-    if (old->len == name.len && (name.len == 0 || memcmp(old->p, name.p, name.len) == 0))
-        return 0;
-    char *p = arena_strndup(&in->names, name.p, name.len);
+    char *p = arena_strndup(&in->names, text.p, text.len);
     if (!p)
         return out_of_memory(in, err);
-    *old = (struct text){p, name.len};
+    *kept = (struct text){p, text.len};
     return 0;
+}
+
+int intake_name_thread(struct intake *in, thread_id id, struct text name, struct err *err)
+{
+    struct intake_thread *t = intake_get_thread(in, id);
+    if (!t ||
+        (t->name.len == name.len && (name.len == 0 || memcmp(t->name.p, name.p, name.len) == 0)))
+        return 0;
+    return intake_keep(in, name, &t->name, err);
+}
+
+int intake_new_lock(struct intake *in, uint64_t want, lock_id *id, struct err *err)
+{
+    id->v = id_space_take(&in->lock_ids, want);
+    return id->v ? 0 : out_of_memory(in, err);
 }
 
 int intake_lock(struct intake *in, uint32_t hash, lock_id *id, struct err *err)
@@ -164,38 +203,63 @@ int intake_lock(struct intake *in, uint32_t hash, lock_id *id, struct err *err)
     id->v = 0;
     if (hash == 0)
         return 0;
-    uint64_t *slot = map_put(&in->lock_ids, hash);
+    uint64_t *slot = map_put(&in->locks_by_hash, hash);
     if (!slot)
         return out_of_memory(in, err);
-    bool fresh = *slot == 0;
-    if (fresh)
-        *slot = in->lock_ids.len;
-    id->v = (uint32_t)*slot;
+    if (*slot) {
+        id->v = (uint32_t)*slot;
+        return 0;
+    }
+    TRY(intake_new_lock(in, 0, id, err));
+    *slot = id->v;
     struct def d = {.kind = DEF_lock, .lock = {.id = *id, .hash = hash}};
-    return fresh ? intake_def(in, &d, err) : 0;
+    return intake_def(in, &d, err);
 }
 
-int intake_stack(struct intake *in, const struct packed *frames, stack_id *id, struct err *err)
+/* The number of a stack.  Its flags follow the frames: no pair of varints can be such a rest. */
+static uint32_t number_stack(struct intake *in, const struct packed *frames, uint32_t flags,
+                             bool *fresh)
+{
+    if (flags == 0)
+        return digest_get(&in->stacks, frames->p, frames->len, fresh);
+    buf_clear(&in->packed);
+    buf_put(&in->packed, frames->p, frames->len);
+    varint_append(&in->packed, flags);
+    return in->packed.oom ? 0 : digest_get(&in->stacks, in->packed.p, in->packed.len, fresh);
+}
+
+int intake_stack(struct intake *in, const struct packed *frames, uint32_t flags, stack_id *id,
+                 struct err *err)
 {
     id->v = 0;
     if (frames->count == 0)
         return 0;
     bool fresh;
-    id->v = digest_get(&in->stacks, frames->p, frames->len, &fresh);
+    id->v = number_stack(in, frames, flags, &fresh);
     if (id->v == 0)
         return out_of_memory(in, err);
-    struct def d = {.kind = DEF_stack, .stack = {.id = *id, .frames = *frames}};
+    struct def d = {.kind = DEF_stack, .stack = {.id = *id, .flags = flags, .frames = *frames}};
     return fresh ? intake_def(in, &d, err) : 0;
+}
+
+static struct str str_of(struct text t)
+{
+    return (struct str){t.p, t.len};
 }
 
 static int put_threads(struct intake *in, struct err *err)
 {
     for (size_t i = 0; i < in->n_threads; i++) {
         const struct intake_thread *t = &in->threads[i];
-        struct def d = {
-            .kind = DEF_thread,
-            .thread = {.id = {(uint32_t)i + 1}, .hash = t->hash, .name = {t->name.p, t->name.len}}};
-        TRY(intake_def(in, &d, err));
+        struct def d = {.kind = DEF_thread,
+                        .thread = {.id = {(uint32_t)i},
+                                   .flags = t->flags,
+                                   .hash = t->hash,
+                                   .name = str_of(t->name),
+                                   .group = str_of(t->group),
+                                   .parent_group = str_of(t->parent_group)}};
+        if (t->used && !t->undefined)
+            TRY(intake_def(in, &d, err));
     }
     return 0;
 }
@@ -238,16 +302,9 @@ static int flush_events(struct intake *in, struct err *err)
     }
     for (size_t i = 0; i < in->n_streams; i++)
         buf_clear(&in->streams[i].raw);
+    in->waiting = 0;
     buf_fini(&all);
     return rc;
-}
-
-static size_t waiting_bytes(const struct intake *in)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < in->n_streams; i++)
-        sum += in->streams[i].raw.len;
-    return sum;
 }
 
 static struct intake_stream *stream_for(struct intake *in, uint64_t time)
@@ -263,7 +320,7 @@ int intake_event(struct intake *in, const struct event *e, struct err *err)
     struct intake_stream *s = stream_for(in, e->time);
     if (!s)
         return err_set(err, -EINVAL, "the events are too far out of the order of time");
-    if (waiting_bytes(in) + EVENT_ENCODED_MAX > WRITER_CHUNK_RAW)
+    if (in->waiting + EVENT_ENCODED_MAX > WRITER_CHUNK_RAW)
         TRY(flush_events(in, err));
     uint8_t *p = buf_reserve(&s->raw, EVENT_ENCODED_MAX);
     if (!p)
@@ -272,7 +329,9 @@ int intake_event(struct intake *in, const struct event *e, struct err *err)
         s->codec = (struct codec){.time = e->time, .thread = e->thread.v};
         s->block = (struct block){.thread = e->thread.v, .first = e->time};
     }
-    s->raw.len += (size_t)(codec_put_event(&s->codec, p, e) - p);
+    size_t len = (size_t)(codec_put_event(&s->codec, p, e) - p);
+    s->raw.len += len;
+    in->waiting += len;
     s->block.events++;
     in->first = in->n_events == 0 ? e->time : min_u64(in->first, e->time);
     in->last = max_u64(in->last, e->time);
@@ -303,8 +362,10 @@ static int close_file(struct intake *in, struct err *err)
     TRY(flush_defs(in, err));
     if (in->n_events)
         TRY(flush_events(in, err));
-    in->writer.header.start_mono = in->first;
-    int rc = writer_close(&in->writer, TRACE_CLOSED, in->last, err);
+    struct file_header *h = &in->writer.header;
+    h->start_mono = in->start ? in->start : in->first;
+    h->start_real = in->dated ? h->start_mono : 0;
+    int rc = writer_close(&in->writer, in->state, max_u64(in->end, in->last), err);
     return rc < 0 ? write_failed(in, rc, err) : 0;
 }
 

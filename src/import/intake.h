@@ -1,8 +1,8 @@
 /* intake.h - the trace that an importer makes: definitions and events in, an open trace out.
  *
  * Everything is written through format/writer.h into a file without a name, so that every command
- * handles an import like a recording.  Ids are dense and given in the order of first sight, except
- * methods', which the importer chooses.
+ * handles an import like a recording.  Ids are given in the order of first sight, or are those of
+ * the file where it has some (id_space.h); methods' the importer chooses.
  *
  * Events may come in any order of time: each goes to the first stream that has not passed its time
  * yet, so that a file in order is one stream, and events of the same time stay in the order of the
@@ -15,6 +15,7 @@
 #include "format/trace.h"
 #include "format/writer.h"
 #include "import/digest.h"
+#include "import/id_space.h"
 #include "import/scan.h"
 
 enum {
@@ -24,8 +25,10 @@ enum {
 };
 
 struct intake_thread {
-    uint32_t hash;
-    struct text name; /* in the arena */
+    bool used;      /* else nobody has this id */
+    bool undefined; /* nothing is known of it, so that no definition is put */
+    uint32_t hash, flags;
+    struct text name, group, parent_group; /* in the arena */
 };
 
 struct intake_stream;
@@ -36,14 +39,19 @@ struct intake {
     struct writer writer;
     struct buf defs, packed;
     uint32_t n_defs;
-    struct map thread_ids, lock_ids; /* by hash */
-    struct intake_thread *threads;   /* [n_threads], by id - 1 */
+    struct map threads_by_hash, locks_by_hash; /* -> ids */
+    struct id_space thread_ids, lock_ids;
+    struct intake_thread *threads; /* [n_threads], by id */
     size_t n_threads, cap_threads;
     struct digest stacks;
     struct arena names;
     struct intake_stream *streams; /* [INTAKE_STREAMS] */
     size_t n_streams;
+    size_t waiting; /* bytes in the streams */
     uint64_t n_events, first, last;
+    uint64_t start, end; /* of the recording, where the file says; 0: its first, last event */
+    bool dated;          /* times are ns since 1970 */
+    enum trace_state state;
     struct trace_problem *problems; /* [INTAKE_PROBLEMS] */
     size_t n_problems, n_damaged;
 };
@@ -58,11 +66,23 @@ void intake_fini(struct intake *in);
 int intake_thread(struct intake *in, uint32_t hash, thread_id *id, struct err *err);
 int intake_lock(struct intake *in, uint32_t hash, lock_id *id, struct err *err);
 
+/* A thread or an object of its own, with the id `want` where that can be; 0: any.  The thread's
+ * fields are the caller's to set (intake_get_thread), and so is the object's definition to put. */
+int intake_new_thread(struct intake *in, uint64_t want, thread_id *id, struct err *err);
+int intake_new_lock(struct intake *in, uint64_t want, lock_id *id, struct err *err);
+
+/* The thread that has this id, until the next new one; NULL: there is none. */
+struct intake_thread *intake_get_thread(struct intake *in, thread_id id);
+
+/* A copy of a text that lives as long as the intake. */
+int intake_keep(struct intake *in, struct text text, struct text *kept, struct err *err);
+
 /* The thread's name from now on, and before. */
 int intake_name_thread(struct intake *in, thread_id id, struct text name, struct err *err);
 
-/* The stack of these frames, packed (packed_put_frame); no frames have id 0. */
-int intake_stack(struct intake *in, const struct packed *frames, stack_id *id, struct err *err);
+/* The stack of these frames, packed (packed_put_frame); no frames have id 0.  flags: STACK_*. */
+int intake_stack(struct intake *in, const struct packed *frames, uint32_t flags, stack_id *id,
+                 struct err *err);
 
 /* Any definition but the above. */
 int intake_def(struct intake *in, const struct def *d, struct err *err);

@@ -9,9 +9,6 @@
 
 enum { LINES_OF_METHOD_MAX = 65535 }; /* class files count them in 16 bits */
 
-/* A trace's reader takes ids up to 65536 + four times the number of definitions (trace_defs.c). */
-enum { ID_SLACK = 65535 };
-
 void orca_defs_init(struct orca_defs *d, struct intake *in, enum orca_version version)
 {
     memset(d, 0, sizeof *d);
@@ -54,10 +51,10 @@ static uint32_t give(struct orca_defs *d)
  * any other gets one. */
 static int give_ids(struct orca_defs *d, struct err *err)
 {
-    uint64_t limit = ID_SLACK + 4 * (uint64_t)d->ids.len;
+    uint64_t limit = trace_id_limit(d->ids.len);
     for (size_t i = 0; i < d->ids.cap; i++) {
         struct map_slot *s = &d->ids.slots[i];
-        if (s->used && s->key <= limit)
+        if (s->used && s->key < limit)
             s->value = s->key;
     }
     for (size_t i = 0; i < d->ids.cap; i++) {

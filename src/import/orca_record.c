@@ -84,13 +84,31 @@ int orca_record_read_stack(struct scan *s, enum orca_version *version, struct or
     return scan_end(s);
 }
 
+/* The line of an event of a method table. */
+static const struct orca_line *find_call(struct orca_record *r, struct text name)
+{
+    bool ended = false;
+    r->call = call_table_find(r->calls, name.p, name.len, &ended);
+    if (!r->call)
+        return NULL;
+    return orca_line_of(ended                         ? EV_call_exit
+                        : r->call->kind == CALL_CALLS ? EV_call
+                                                      : EV_call_enter);
+}
+
 static int read_event_name(struct scan *s, enum orca_version *version, struct orca_record *r)
 {
     const char *at = s->p;
     struct text name = scan_text(s);
+    r->call = NULL;
     r->line = orca_line_find(name.p, name.len);
+    if (!r->line && r->calls)
+        r->line = find_call(r, name);
     if (!r->line)
-        return scan_expected(s, at, "an event (ObjectWait, ThreadStarted, ...)");
+        return scan_expected(s, at,
+                             r->calls && r->calls->n
+                                 ? "an event (ObjectWait, ThreadStarted, one of the .calltable)"
+                                 : "an event (ObjectWait, ThreadStarted, ...)");
     if (*version == 0 && !(r->line->versions & ORCA_1_1))
         *version = ORCA_2;
     if (*version && !(r->line->versions & *version))

@@ -3,6 +3,7 @@
 #ifndef ORCA_IMPORT_ORCA_RECORD_H
 #define ORCA_IMPORT_ORCA_RECORD_H
 
+#include "format/call_table.h"
 #include "format/orca_lines.h"
 #include "import/scan.h"
 
@@ -12,8 +13,10 @@ struct orca_frame {
 };
 
 struct orca_record {
+    const struct call_table *calls; /* whose events there may be; set by the caller */
     uint64_t time;
     const struct orca_line *line;
+    const struct call_row *call;    /* of the line's event; NULL: it is none of `calls` */
     uint32_t thread;                /* hash */
     uint32_t hash[ORCA_FIELDS_MAX]; /* of the ORCA_THREAD and ORCA_LOCK fields */
     struct text name;               /* of the ORCA_NAME field */

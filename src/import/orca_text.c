@@ -4,18 +4,17 @@
 #include "base/util.h"
 #include "import/orca_defs.h"
 #include "import/orca_record.h"
+#include "import/source.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct importer {
     struct intake in;
     struct orca_defs defs;
     enum orca_version version;
+    struct call_table calls;
     struct orca_record record;
     struct buf packed;
     struct digest stack_texts; /* stacks come again and again: each text is read once */
@@ -55,7 +54,7 @@ static int read_stack(struct importer *im, struct scan *s, stack_id *id)
     if (im->packed.oom)
         return out_of_memory(im, s->err);
     struct packed frames = {im->packed.p, im->packed.len, r->n_frames};
-    return blame(s, intake_stack(&im->in, &frames, id, s->err));
+    return blame(s, intake_stack(&im->in, &frames, 0, id, s->err));
 }
 
 static int make_stack(struct importer *im, struct scan *s, stack_id *id)
@@ -110,6 +109,8 @@ static int make_event(struct importer *im, struct scan *s)
     struct event e = {.time = r->time, .kind = r->line->kind};
     memset(&e.recording_start, 0, sizeof e - EVENT_HEAD);
     TRY(intake_thread(&im->in, r->thread, &e.thread, s->err));
+    if (r->call) /* all three kinds begin with it */
+        e.call.call.v = (uint32_t)(r->call - im->calls.rows) + 1;
     for (size_t i = 0; i < ORCA_FIELDS_MAX && r->line->fields[i].type != ORCA_END; i++)
         TRY(make_field(im, s, i, &e));
     return blame(s, intake_event(&im->in, &e, s->err));
@@ -174,12 +175,38 @@ static int put_info(struct importer *im, const char *key, const char *value, str
     return intake_def(&im->in, &d, err);
 }
 
+/* --- the method table ---------------------------------------------------------------------------
+ */
+
+static int define_call(struct importer *im, uint32_t id, struct err *err)
+{
+    struct call_texts texts;
+    struct def d;
+    int rc = call_define(&im->calls.rows[id - 1], (call_id){id}, &texts, &d);
+    rc = rc < 0 ? out_of_memory(im, err) : intake_def(&im->in, &d, err);
+    call_texts_fini(&texts);
+    return rc;
+}
+
+static int read_calls(struct importer *im, const struct text_source *s, struct err *err)
+{
+    if (!s->name)
+        return 0;
+    TRY(s->fd >= 0 ? call_table_read_fd(&im->calls, s->name, s->fd, err)
+                   : call_table_read(&im->calls, s->name, s->p, s->len, err));
+    for (size_t i = 0; i < im->calls.n; i++)
+        TRY(define_call(im, (uint32_t)i + 1, err));
+    return 0;
+}
+
 /* --- all of it
  * -------------------------------------------------------------------------------------- */
 
 static int read_all(struct importer *im, const struct orca_sources *s, struct err *err)
 {
     struct scan_cut cut;
+    im->record.calls = &im->calls;
+    TRY(read_calls(im, &s->calltable, err));
     TRY(find_version(im, &s->log, err));
     TRY(put_info(im, "import.file", s->log.name, err));
     TRY(put_info(im, "import.format", im->version == ORCA_1_1 ? "orca-1.1" : "orca", err));
@@ -209,6 +236,7 @@ int import_orca_from(struct trace **out, const struct orca_sources *sources,
         intake_fini(&im->in);
     }
     orca_record_fini(&im->record);
+    call_table_fini(&im->calls);
     buf_fini(&im->packed);
     digest_fini(&im->stack_texts);
     free(im->stack_of_text);
@@ -219,37 +247,15 @@ int import_orca_from(struct trace **out, const struct orca_sources *sources,
 /* --- files
  * ------------------------------------------------------------------------------------------ */
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 /* Whoever names a companion means the log, but which of the files is meant is better not guessed.
  */
 static int refuse_companion(const char *path, struct err *err)
 {
-    static const char *const companions[] = {".methods", ".classtable", ".meta"};
+    static const char *const companions[] = {".methods", ".classtable", ".meta", ".calltable"};
     for (size_t i = 0; i < ARRAY_LEN(companions); i++)
-        if (ends_with(path, companions[i]))
+        if (source_ends_with(path, companions[i]))
             return err_set(err, -EINVAL, "%s: name the .orca file; %s files are read with it", path,
                            companions[i]);
-    return 0;
-}
-
-static int open_text(struct text_source *s, const char *path, struct err *err)
-{
-    struct stat st;
-    *s = (struct text_source){NULL, -1, NULL, 0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return err_set(err, -errno, "%s: %s", path, strerror(errno));
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        close(fd);
-        return err_set(err, -EINVAL, "%s: not a regular file", path);
-    }
-    s->name = path;
-    s->fd = fd;
     return 0;
 }
 
@@ -257,63 +263,41 @@ static int open_text(struct text_source *s, const char *path, struct err *err)
 static int open_companion(struct text_source *s, struct buf *path, const char *log,
                           const char *suffix, struct err *err)
 {
-    size_t stem = strlen(log) - (ends_with(log, ".orca") ? strlen(".orca") : 0);
+    size_t stem = strlen(log) - (source_ends_with(log, ".orca") ? strlen(".orca") : 0);
     buf_put(path, log, stem);
     buf_puts(path, suffix);
-    int rc = path->oom ? -ENOMEM : open_text(s, buf_str(path), err);
+    int rc = path->oom ? -ENOMEM : source_open(s, buf_str(path), err);
     if (rc == -ENOMEM)
         return err_set(err, rc, "%s: out of memory", log);
     return rc == -ENOENT ? 0 : rc;
 }
 
-/* Bytes that are no text are better called by their name than by their first wrong column. */
-static int refuse_foreign(const struct text_source *log, struct err *err)
-{
-    static const struct {
-        const char *magic, *what;
-    } known[] = {{FILE_MAGIC, "a binary Orca trace (.otrace), not a text event log"},
-                 {"<?xml", "XML, not a text event log"},
-                 {"\x28\xb5\x2f\xfd", "compressed with zstd: decompress it first"},
-                 {"\x1f\x8b", "compressed with gzip: decompress it first"}};
-    char head[16] = "";
-    if (fdio_pread_some(log->fd, head, sizeof head - 1, 0) < 0)
-        return 0;
-    for (size_t i = 0; i < ARRAY_LEN(known); i++)
-        if (strncmp(head, known[i].magic, strlen(known[i].magic)) == 0)
-            return err_set(err, -EINVAL, "%s: this is %s", log->name, known[i].what);
-    return 0;
-}
-
-static int open_all(struct orca_sources *s, struct buf paths[3], const char *path, struct err *err)
+static int open_all(struct orca_sources *s, struct buf paths[4], const char *path, struct err *err)
 {
     TRY(refuse_companion(path, err));
-    TRY(open_text(&s->log, path, err));
-    TRY(refuse_foreign(&s->log, err));
+    TRY(source_open(&s->log, path, err));
+    TRY(source_refuse_foreign(&s->log, "a text event log", err));
     TRY(open_companion(&s->methods, &paths[0], path, ".methods", err));
     TRY(open_companion(&s->classtable, &paths[1], path, ".classtable", err));
+    TRY(open_companion(&s->calltable, &paths[3], path, ".calltable", err));
     return open_companion(&s->meta, &paths[2], path, ".meta", err);
-}
-
-static void close_source(const struct text_source *s)
-{
-    if (s->fd >= 0)
-        close(s->fd);
 }
 
 int import_orca_watched(struct trace **out, const char *path, const struct import_watch *watch,
                         struct err *err)
 {
     static const struct text_source none = {NULL, -1, NULL, 0};
-    struct orca_sources s = {none, none, none, none};
-    struct buf paths[3] = {{0}, {0}, {0}};
+    struct orca_sources s = {none, none, none, none, none};
+    struct buf paths[4] = {{0}, {0}, {0}, {0}};
     *out = NULL;
     int rc = open_all(&s, paths, path, err);
     if (rc == 0)
         rc = import_orca_from(out, &s, watch, err);
-    close_source(&s.log);
-    close_source(&s.methods);
-    close_source(&s.classtable);
-    close_source(&s.meta);
+    source_close(&s.log);
+    source_close(&s.methods);
+    source_close(&s.classtable);
+    source_close(&s.meta);
+    source_close(&s.calltable);
     for (size_t i = 0; i < ARRAY_LEN(paths); i++)
         buf_fini(&paths[i]);
     return rc;
@@ -326,12 +310,9 @@ int import_orca(struct trace **out, const char *path, struct err *err)
 
 bool import_orca_wants(const char *path)
 {
-    char head[sizeof FILE_MAGIC - 1] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    ssize_t n = fd >= 0 ? fdio_pread_some(fd, head, sizeof head, 0) : -1;
-    if (fd >= 0)
-        close(fd);
-    if (n == (ssize_t)sizeof head && memcmp(head, FILE_MAGIC, sizeof head) == 0)
+    char head[sizeof FILE_MAGIC];
+    source_head(path, head, sizeof head);
+    if (strcmp(head, FILE_MAGIC) == 0)
         return false;
-    return ends_with(path, ".orca") || (n > 0 && isdigit((unsigned char)head[0]));
+    return source_ends_with(path, ".orca") || isdigit((unsigned char)head[0]);
 }

@@ -7,17 +7,13 @@
 #ifndef ORCA_IMPORT_ORCA_TEXT_H
 #define ORCA_IMPORT_ORCA_TEXT_H
 
-#include "format/trace.h"
+#include "import/import.h"
 #include "import/lines.h"
 
-/* The event log and its companions: .methods and .classtable, or .meta (spec 1). */
+/* The event log and its companions: .methods and .classtable, or .meta (spec 1); .calltable, where
+ * events have names of a method table. */
 struct orca_sources {
-    struct text_source log, methods, classtable, meta;
-};
-
-struct import_watch {
-    void (*progress)(void *ctx, uint64_t done, uint64_t total); /* bytes of the log */
-    void *ctx;
+    struct text_source log, methods, classtable, meta, calltable;
 };
 
 /* Import PREFIX.orca and what stands beside it.  -EINVAL: not such a file; else as open(2),

@@ -4,12 +4,15 @@
  * ring alone until it is a quarter full: what is in a ring is as safe as what is in the file, and
  * few large blocks make a smaller trace than many small ones.  Every two seconds it empties all of
  * them and writes the chunk, for those who read the trace while it grows; that also finds the rings
- * whose bit was lost to the race between a commit and the clearing of the bit (ring.h). */
+ * whose bit was lost to the race between a commit and the clearing of the bit (ring.h).  Between
+ * two writes it copies the file (snapshot.c) or goes on in the next one (rotate.c). */
 #include "base/clock.h"
+#include "base/human.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "record/recorder_parts.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -65,6 +68,35 @@ static int drain_pass(struct recorder *rec, bool all, struct err *err)
     return 0;
 }
 
+static int drain_closed(struct recorder *rec, struct err *err)
+{
+    /* acquire: pairs with carve */
+    uint32_t used = atomic_load_explicit(&rec->region.h->used_rings, memory_order_acquire);
+    for (uint32_t i = 0; i < used; i++) {
+        const struct ring_ctl *c = region_ctl(rec->region.h, i);
+        if (atomic_load_explicit(&c->state, memory_order_relaxed) == RING_CLOSED)
+            TRY(drain_ring(rec, i, true, err));
+    }
+    return 0;
+}
+
+/* A thread that goes on in a larger ring during a pass may be met there after its smaller one was
+ * looked at: then later events are taken, and earlier ones are not.  Those are in a ring that was
+ * closed before, so after a look at the closed rings that finds nothing, what was taken of each
+ * stream is its beginning, without a hole.  A look takes microseconds, and a stream moves four
+ * times in its life: the limit is for a program that does nothing but end threads, where a hole in
+ * this file is filled by the next one. */
+static int take_left_behind(struct recorder *rec, struct err *err)
+{
+    enum { LOOKS_MAX = 1000 };
+    uint64_t before = UINT64_MAX;
+    for (int i = 0; i < LOOKS_MAX && rec->result.events != before; i++) {
+        before = rec->result.events;
+        TRY(drain_closed(rec, err));
+    }
+    return 0;
+}
+
 static int flush_if_due(struct recorder *rec, uint64_t now, bool must, struct err *err)
 {
     struct stager *s = &rec->stager;
@@ -77,7 +109,18 @@ static int flush_if_due(struct recorder *rec, uint64_t now, bool must, struct er
     if (!must)
         return 0;
     rec->flushed_at = now;
-    return stage_write_losses(s, &rec->writer, rec->loss_written, err);
+    TRY(stage_write_losses(s, &rec->writer, &rec->losses, err));
+    for (int i = 0; i < LOSS_LIMIT; i++)
+        rec->lost_total[i] = rec->losses.before[i] + rec->losses.written[i];
+    return 0;
+}
+
+uint64_t losses_of_file(const struct recorder *rec)
+{
+    uint64_t lost = 0;
+    for (int i = 0; i < LOSS_LIMIT; i++)
+        lost += loss_causes[i].what == LOSS_OF_EVENT ? rec->losses.written[i] : 0;
+    return lost;
 }
 
 /* --- the end ------------------------------------------------------------------------------------
@@ -127,8 +170,10 @@ static void finish(struct recorder *rec, int rc, struct err *err)
         if (loss_causes[i].what == LOSS_OF_EVENT)
             r->lost += atomic_load_explicit(&rec->region.h->loss[i], memory_order_relaxed);
     r->lost += rec->writer.header.unwritten_events;
-    r->bytes = rec->writer.size;
-    r->duration_ns = now - rec->writer.header.start_mono;
+    r->bytes = rec->bytes_before + rec->writer.size;
+    r->duration_ns = now - rec->started;
+    r->parts = rec->part;
+    snprintf(r->path, sizeof r->path, "%s", rec->path);
     region_unlink(&rec->region);
     close(rec->fd);
 }
@@ -150,11 +195,75 @@ static bool pause_drain(struct recorder *rec, uint64_t ns, uint64_t *flush_ticke
     return stop;
 }
 
-static void answer_flush(struct recorder *rec, uint64_t ticket)
+/* Everything up to here is in the file, of each thread without a hole. */
+static int settle(struct recorder *rec, struct err *err)
+{
+    TRY(take_left_behind(rec, err));
+    return flush_if_due(rec, rec->flushed_at, true, err);
+}
+
+static int end_file(struct recorder *rec, uint64_t at, struct recorder_result *finished,
+                    struct err *err)
+{
+    int rc = settle(rec, err);
+    return rc < 0 ? err_prefix(err, rc, "%s", rec->path) : rotate(rec, at, finished, err);
+}
+
+static void run_errand(struct recorder *rec, struct errand *e, uint64_t at)
+{
+    if (!e->copy) {
+        e->rc = end_file(rec, at, e->result, e->err);
+        return;
+    }
+    e->rc = settle(rec, e->err);
+    if (e->rc < 0) {
+        err_prefix(e->err, e->rc, "%s", rec->path);
+        return;
+    }
+    *e->result = (struct recorder_result){.events = rec->result.events - rec->events_before,
+                                          .lost = losses_of_file(rec)};
+    e->rc = snapshot_write(rec, e->copy, e->err);
+}
+
+static void answer_flush(struct recorder *rec, uint64_t ticket, uint64_t at)
 {
     pthread_mutex_lock(&rec->ctl_lock);
+    struct errand *e = rec->errand;
     rec->flush_done = ticket;
     pthread_cond_broadcast(&rec->done);
+    pthread_mutex_unlock(&rec->ctl_lock);
+    if (!e || e->done)
+        return;
+    run_errand(rec, e, at);
+    pthread_mutex_lock(&rec->ctl_lock);
+    e->done = true;
+    pthread_cond_broadcast(&rec->done);
+    pthread_mutex_unlock(&rec->ctl_lock);
+}
+
+/* The next file is due.  When it cannot be made, that is said once, and tried again in its time. */
+static void turn(struct recorder *rec, uint64_t at)
+{
+    struct err err = {""};
+    struct recorder_result finished;
+    int rc = end_file(rec, at, &finished, &err);
+    if (rc < 0 && !rec->turn_failed)
+        log_line("%s; the recording goes on in %s, a new file is tried again every %s", err.msg,
+                 rec->path, human_time(rec->every).text);
+    rec->turn_failed = rc < 0;
+    rec->turn_at = clock_mono_ns() + rec->every;
+}
+
+/* For those who ask while it goes on. */
+static void tell_status(struct recorder *rec)
+{
+    struct recorder_status s = {.events = rec->result.events,
+                                .bytes = rec->writer.size,
+                                .cpu_ns = clock_ns_(CLOCK_THREAD_CPUTIME_ID)};
+    for (int i = 0; i < LOSS_LIMIT; i++)
+        s.loss[i] = atomic_load_explicit(&rec->region.h->loss[i], memory_order_relaxed);
+    pthread_mutex_lock(&rec->ctl_lock);
+    rec->status = s;
     pthread_mutex_unlock(&rec->ctl_lock);
 }
 
@@ -167,13 +276,17 @@ void *drain_main(void *arg)
     prctl(PR_SET_NAME, "orca drain");
     while (rc == 0 && !pause_drain(rec, pause, &ticket)) {
         uint64_t now = clock_mono_ns(), before = rec->result.events;
-        bool asked = ticket != rec->flush_done;
-        bool all = asked || now - rec->flushed_at >= FLUSH_EVERY_NS;
+        bool asked = ticket != rec->flush_done, due = rec->turn_at && now >= rec->turn_at;
+        bool all = asked || due || now - rec->flushed_at >= FLUSH_EVERY_NS;
         rc = drain_pass(rec, all, &err);
         if (rc == 0)
             rc = flush_if_due(rec, now, all, &err);
+        if (all)
+            tell_status(rec);
+        if (rc == 0 && due)
+            turn(rec, now);
         if (rc == 0 && asked)
-            answer_flush(rec, ticket);
+            answer_flush(rec, ticket, now);
         if (rec->end_after && now >= rec->end_after)
             break;
         /* Busy: look again soon, so that small rings do not fill up. */

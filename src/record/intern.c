@@ -43,6 +43,7 @@ void intern_fini(struct intern *in)
         free(t);
         t = older;
     }
+    atomic_store_explicit(&in->table, NULL, memory_order_relaxed); /* a second fini is harmless */
     pthread_mutex_destroy(&in->lock);
 }
 

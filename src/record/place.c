@@ -59,8 +59,8 @@ static int remove_old(const char *path)
     return rc;
 }
 
-/* "dir/app.otrace" -> "dir/app-4711.otrace" */
-static int add_pid(char *path, size_t n)
+/* "dir/app.otrace" -> "dir/app<what>.otrace" */
+static int add_before_suffix(char *path, size_t n, const char *what)
 {
     char copy[RING_PATH_MAX];
     if (strlen(path) >= sizeof copy)
@@ -69,8 +69,15 @@ static int add_pid(char *path, size_t n)
     char *slash = strrchr(copy, '/'), *dot = strrchr(copy, '.');
     if (!dot || (slash && dot < slash))
         dot = copy + strlen(copy);
-    int len = snprintf(path, n, "%.*s-%d%s", (int)(dot - copy), copy, (int)getpid(), dot);
+    int len = snprintf(path, n, "%.*s%s%s", (int)(dot - copy), copy, what, dot);
     return len < 0 || (size_t)len >= n ? -ENAMETOOLONG : 0;
+}
+
+static int add_pid(char *path, size_t n)
+{
+    char pid[16];
+    snprintf(pid, sizeof pid, "-%d", (int)getpid());
+    return add_before_suffix(path, n, pid);
 }
 
 /* enum recover_state of the trace that is there, without touching it. */
@@ -113,4 +120,31 @@ int place_trace(char *path, size_t n, int keep, struct err *err)
                                   : "is the unfinished trace of a killed JVM",
             path);
     return 1;
+}
+
+/* Whether a complete trace is of an earlier recording, by when it ended. */
+static bool is_older(const char *path, uint64_t since)
+{
+    uint8_t page[FILE_HEADER_SIZE];
+    struct file_header h;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    ssize_t n = fdio_pread_some(fd, page, sizeof page, 0);
+    close(fd);
+    if (n < 0 || file_header_unpack(&h, page, (size_t)n, NULL) < 0)
+        return false;
+    uint64_t lasted = h.end_mono > h.start_mono ? h.end_mono - h.start_mono : 0;
+    return h.start_real + lasted < since;
+}
+
+int place_next(char *path, size_t n, uint32_t part, uint64_t since, struct err *err)
+{
+    char number[16];
+    snprintf(number, sizeof number, ".%03u", part);
+    int rc = add_before_suffix(path, n, number);
+    if (rc < 0)
+        return err_set(err, rc, "%s: %s", path, strerror(-rc));
+    rc = place_trace(path, n, !is_older(path, since), err);
+    return rc < 0 ? rc : 0;
 }

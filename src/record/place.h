@@ -5,6 +5,7 @@
 #include "base/err.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Make room for a trace at `path` (absolute, n bytes of buffer), or change it to a free name beside
  * it: nothing there, or a trace that ended in good order (it is removed): path stays a trace that
@@ -12,5 +13,10 @@
  * trace: "name-PID.otrace" 0; 1: path was changed and err says why; -EEXIST: something there is not
  * an Orca trace. */
 int place_trace(char *path, size_t n, int keep, struct err *err);
+
+/* The same for file `part` of a recording, whose first file is at `path`: "app.otrace" ->
+ * "app.002.otrace".  What is there stays, unless it is a complete trace that ended before `since`
+ * (CLOCK_REALTIME ns), when the recording began. */
+int place_next(char *path, size_t n, uint32_t part, uint64_t since, struct err *err);
 
 #endif

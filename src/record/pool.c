@@ -71,6 +71,14 @@ uint32_t pool_take(struct recorder *rec, uint32_t size_class, uint32_t stream, u
     return i;
 }
 
+uint32_t pool_new_stream(struct recorder *rec)
+{
+    pthread_mutex_lock(&rec->pool.lock);
+    uint32_t stream = ++rec->pool.next_stream;
+    pthread_mutex_unlock(&rec->pool.lock);
+    return stream;
+}
+
 void pool_give(struct recorder *rec, uint32_t index)
 {
     struct pool *p = &rec->pool;

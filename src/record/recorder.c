@@ -96,8 +96,25 @@ void recorder_free(struct recorder *rec)
     stager_fini(&rec->stager);
     writer_fini(&rec->writer);
     buf_fini(&rec->defs_scratch);
+    buf_fini(&rec->finished_files);
     region_close(&rec->region);
     free(rec);
+}
+
+static void take_options(struct recorder *rec, const struct recorder_opts *o)
+{
+    rec->started = rec->writer.header.start_mono;
+    rec->started_real = rec->writer.header.start_real;
+    rec->part = 1;
+    snprintf(rec->path, sizeof rec->path, "%s", o->path);
+    snprintf(rec->first_path, sizeof rec->first_path, "%s", o->path);
+    rec->block = o->block;
+    rec->end_after = o->duration ? rec->started + o->duration : 0;
+    rec->maxsize = o->maxsize;
+    rec->every = o->every;
+    rec->turn_at = o->every ? rec->started + o->every : 0;
+    rec->keep = o->keep;
+    rec->files = o->files;
 }
 
 int recorder_open(struct recorder **out, const struct recorder_opts *o, struct err *err)
@@ -112,12 +129,11 @@ int recorder_open(struct recorder **out, const struct recorder_opts *o, struct e
         return rc;
     }
     init_sync(rec);
-    snprintf(rec->path, sizeof rec->path, "%s", o->path);
-    rec->block = o->block;
-    rec->end_after = o->duration ? rec->writer.header.start_mono + o->duration : 0;
+    take_options(rec, o);
     rc = pool_init(rec, o->ring_max ? o->ring_max : RING_MAX_DEFAULT);
     if (rc == 0)
         rc = stager_init(&rec->stager, rec->region.h);
+    rec->stager.notes_ends = true;
     atomic_store_explicit(&rec->on, rc == 0, memory_order_relaxed);
     if (rc == 0)
         rc = start_drain(rec);
@@ -174,6 +190,12 @@ bool recorder_define(struct recorder *rec, const struct def *d)
     return ok;
 }
 
+bool recorder_put_info(struct recorder *rec, const char *key, const char *value)
+{
+    struct def d = {.kind = DEF_info, .info = {{key, strlen(key)}, {value, strlen(value)}}};
+    return recorder_define(rec, &d);
+}
+
 /* --- control ------------------------------------------------------------------------------------
  */
 
@@ -187,6 +209,49 @@ int recorder_flush(struct recorder *rec)
     bool ok = rec->flush_done >= ticket;
     pthread_mutex_unlock(&rec->ctl_lock);
     return ok ? 0 : -ESHUTDOWN;
+}
+
+/* Have the drain thread do something between two of its writes, and wait for it. */
+static int run_errand(struct recorder *rec, struct errand *e)
+{
+    pthread_mutex_lock(&rec->ctl_lock);
+    while (rec->errand && !rec->finished)
+        pthread_cond_wait(&rec->done, &rec->ctl_lock);
+    if (!rec->finished) {
+        rec->errand = e;
+        rec->flush_asked++;
+        pthread_cond_signal(&rec->wake);
+        while (!e->done && !rec->finished)
+            pthread_cond_wait(&rec->done, &rec->ctl_lock);
+        rec->errand = NULL;
+    }
+    if (!e->done)
+        e->rc = err_set(e->err, -ESHUTDOWN, "the recording has ended: its file is %s", rec->path);
+    pthread_cond_broadcast(&rec->done);
+    pthread_mutex_unlock(&rec->ctl_lock);
+    return e->rc;
+}
+
+int recorder_snapshot(struct recorder *rec, const char *path, struct recorder_result *result,
+                      struct err *err)
+{
+    struct errand e = {.copy = path, .result = result, .err = err};
+    return run_errand(rec, &e);
+}
+
+int recorder_rotate(struct recorder *rec, struct recorder_result *finished, struct err *err)
+{
+    struct errand e = {.result = finished, .err = err};
+    return run_errand(rec, &e);
+}
+
+void recorder_status(struct recorder *rec, struct recorder_status *status)
+{
+    pthread_mutex_lock(&rec->ctl_lock);
+    *status = rec->status;
+    status->part = rec->part;
+    snprintf(status->path, sizeof status->path, "%s", rec->path);
+    pthread_mutex_unlock(&rec->ctl_lock);
 }
 
 void recorder_close(struct recorder *rec, struct recorder_result *result)

@@ -7,6 +7,8 @@
 #include "record/recorder.h"
 #include "record/stage.h"
 
+#include <sys/types.h>
+
 enum { RING_CLASSES = 5 };
 
 /* Who frees ring memory, who takes it.  Under `lock`. */
@@ -28,6 +30,7 @@ static inline uint32_t class_size(uint32_t size_class)
 struct recorder {
     _Atomic bool on;
     bool block;
+    bool turn_failed; /* no next file could be made, and it was said; drain's */
     struct region region;
     struct pool pool;
     _Atomic uint64_t *dirty; /* one bit per ring control: it may have something to drain */
@@ -41,17 +44,35 @@ struct recorder {
     struct writer writer;
     struct stager stager;
     int fd;
-    uint64_t end_after; /* CLOCK_MONOTONIC ns, 0: no limit */
-    uint64_t loss_written[LOSS_LIMIT];
+    uint32_t own_stream; /* for events of the recorder's own, 0: none yet */
+    uint64_t end_after;  /* CLOCK_MONOTONIC ns, 0: no limit */
+    struct loss_sums losses;
+    uint64_t lost_total[LOSS_LIMIT]; /* before and written, when the file last was told */
     uint64_t flushed_at;
-    struct err failure;
+    struct recorder_files files;
+    uint64_t maxsize, keep, every, turn_at; /* turn_at: when the next file is due, 0: never */
+    uint64_t started, started_real;
+    uint64_t events_before, bytes_before; /* in the finished files */
+    struct buf finished_files;            /* struct finished_file [], oldest first; with keep */
+    char first_path[RING_PATH_MAX];
 
     /* Between the drain thread and others, under ctl_lock. */
     pthread_mutex_t ctl_lock;
     pthread_cond_t wake, done;
     bool stop, finished;
+    uint32_t part; /* number of the file, from 1; with `path` read by drain without the lock */
     uint64_t flush_asked, flush_done;
+    struct errand *errand; /* to be done at the next flush; NULL: none */
+    struct recorder_status status;
     struct recorder_result result;
+    char path[RING_PATH_MAX];
+};
+
+/* A file of this recording that is complete. */
+struct finished_file {
+    dev_t dev;
+    ino_t ino;
+    uint8_t id[TRACE_ID_SIZE];
     char path[RING_PATH_MAX];
 };
 
@@ -60,7 +81,27 @@ struct recorder {
 int pool_init(struct recorder *rec, uint64_t ring_max);
 uint32_t pool_take(struct recorder *rec, uint32_t size_class, uint32_t stream, uint64_t base);
 void pool_give(struct recorder *rec, uint32_t index);
+uint32_t pool_new_stream(struct recorder *rec);
 void pool_fini(struct recorder *rec);
+
+/* Asked for by recorder_snapshot and recorder_rotate, which wait for `done`. */
+struct errand {
+    const char *copy; /* where the snapshot goes; NULL: rotate */
+    struct recorder_result *result;
+    struct err *err;
+    int rc;
+    bool done;
+};
+
+/* snapshot.c: the file as it is now, as a file that is complete. */
+int snapshot_write(struct recorder *rec, const char *path, struct err *err);
+
+/* rotate.c: go on in the next file.  at: the moment where this one ends; everything committed
+ * before it has been flushed.  When it fails nothing has changed. */
+int rotate(struct recorder *rec, uint64_t at, struct recorder_result *finished, struct err *err);
+
+/* Events lost while the file was written, as it was last told. */
+uint64_t losses_of_file(const struct recorder *rec);
 
 /* drain.c: the drain thread. */
 void *drain_main(void *recorder);

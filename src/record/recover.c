@@ -26,7 +26,8 @@ static int read_header(const char *path, struct file_header *h)
         return RECOVER_NOTHING;
     ssize_t n = fdio_pread_some(fd, page, sizeof page, 0);
     close(fd);
-    if (n < 0 || file_header_unpack(h, page, (size_t)n, NULL) < 0 || h->state != TRACE_RECORDING)
+    if (n < 0 || file_header_unpack(h, page, (size_t)n, NULL) < 0 ||
+        (h->state != TRACE_RECORDING && h->state != TRACE_TURNING))
         return RECOVER_NOTHING;
     return h->ring_path[0] ? RECOVER_DONE : RECOVER_GONE;
 }
@@ -37,6 +38,8 @@ static int take_region(struct region *r, const struct file_header *h, struct err
     int rc = region_open_dead(r, h->ring_path, h->id, err);
     if (rc == -EBUSY)
         return RECOVER_LIVE;
+    if (h->state == TRACE_TURNING && (rc == -ENOENT || rc == -ESTALE))
+        return RECOVER_CLOSED; /* the rings are another file's, or were */
     if (rc == -ENOENT)
         return RECOVER_GONE;
     return rc < 0 ? rc : RECOVER_DONE;
@@ -45,20 +48,18 @@ static int take_region(struct region *r, const struct file_header *h, struct err
 /* --- what the file already holds ----------------------------------------------------------------
  */
 
+static bool is_at_or_before(const struct block *b, uint32_t stream, uint64_t pos)
+{
+    return b->stream < stream || (b->stream == stream && b->pos <= pos);
+}
+
 /* If a block of `stream` in the file covers position `pos`, the position behind that block; else
  * pos. */
 static uint64_t skip_covered(const struct trace *t, uint32_t stream, uint64_t pos)
 {
-    size_t lo = 0, hi = t->n_blocks; /* first block with (stream, pos) greater than ours */
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        const struct block *b = &t->blocks[mid].b;
-        if (b->stream < stream || (b->stream == stream && b->pos <= pos))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    const struct block *b = lo ? &t->blocks[lo - 1].b : NULL;
+    size_t i = 0;
+    BISECT(i, t->n_blocks, is_at_or_before(&t->blocks[i].b, stream, pos));
+    const struct block *b = i ? &t->blocks[i - 1].b : NULL;
     return b && b->stream == stream && pos < b->pos_end ? b->pos_end : pos;
 }
 
@@ -164,17 +165,39 @@ static uint64_t last_time(const struct recovery *r)
 
 static int recover_into(struct recovery *r, int fd, struct err *err)
 {
-    uint64_t events = 0, losses[LOSS_LIMIT] = {0};
+    uint64_t events = 0;
+    struct loss_sums losses = {{0}, {0}};
+    region_lost_before(r->region.h, r->t->header.id, losses.before);
     TRY(resume_writer(r, fd, err));
     drop_written_blocks(r);
     int rc = stager_init(&r->s, r->region.h);
     if (rc < 0)
         return err_set(err, rc, "%s: damaged", r->region.path);
     TRY(drain_dead_rings(r, &events, err));
-    TRY(stage_write_losses(&r->s, &r->w, losses, err));
+    TRY(stage_write_losses(&r->s, &r->w, &losses, err));
     TRY(writer_close(&r->w, TRACE_RECOVERED, last_time(r), err));
     region_unlink(&r->region);
     return 0;
+}
+
+/* A file of a recording that needs nothing but its end.  There is no region whose lock would keep
+ * two readers apart. */
+static int close_file(struct recovery *r, int fd, struct err *err)
+{
+    if (r->t->header.state != TRACE_TURNING) /* somebody else was faster */
+        return 0;
+    TRY(resume_writer(r, fd, err));
+    return writer_close(&r->w, TRACE_CLOSED, max_u64(r->t->last, r->t->header.start_mono), err);
+}
+
+static int complete(struct recovery *r, const char *path, int fd, int what, struct err *err)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (what == RECOVER_CLOSED && fcntl(fd, F_OFD_SETLKW, &lock) < 0)
+        return err_set(err, -errno, "%s: %s", path, strerror(errno));
+    TRY(trace_open(&r->t, path, err));
+    int rc = what == RECOVER_DONE ? recover_into(r, fd, err) : close_file(r, fd, err);
+    return rc < 0 ? err_prefix(err, rc, "%s: completing the trace of a killed JVM", path) : 0;
 }
 
 int recover_trace(const char *path, struct err *err)
@@ -183,21 +206,16 @@ int recover_trace(const char *path, struct err *err)
     int rc = read_header(path, &h);
     if (rc != RECOVER_DONE)
         return rc;
-    struct recovery r = {0};
-    rc = take_region(&r.region, &h, err);
-    if (rc != RECOVER_DONE)
-        return rc < 0 ? err_prefix(err, rc, "%s", path) : rc;
+    struct recovery r = {.region = {.fd = -1}};
+    int what = take_region(&r.region, &h, err);
+    if (what != RECOVER_DONE && what != RECOVER_CLOSED)
+        return what < 0 ? err_prefix(err, what, "%s", path) : what;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         rc = err_set(err, -errno, "%s: cannot complete the trace of a killed JVM: %s", path,
                      strerror(errno));
     else
-        rc = trace_open(&r.t, path, err);
-    if (rc >= 0) {
-        rc = recover_into(&r, fd, err);
-        if (rc < 0)
-            err_prefix(err, rc, "%s: completing the trace of a killed JVM", path);
-    }
+        rc = complete(&r, path, fd, what, err);
     stager_fini(&r.s);
     if (r.w.zstd)
         writer_fini(&r.w);
@@ -205,7 +223,7 @@ int recover_trace(const char *path, struct err *err)
     if (fd >= 0)
         close(fd);
     region_close(&r.region);
-    return rc < 0 ? rc : RECOVER_DONE;
+    return rc < 0 ? rc : what;
 }
 
 int recover_probe(const char *path, struct err *err)
@@ -218,5 +236,5 @@ int recover_probe(const char *path, struct err *err)
     rc = take_region(&r, &h, err);
     if (rc == RECOVER_DONE)
         region_close(&r);
-    return rc;
+    return rc == RECOVER_CLOSED ? RECOVER_NOTHING : rc;
 }

@@ -16,13 +16,16 @@ enum recover_outcome {
     RECOVER_LIVE,    /* the JVM is still recording */
     RECOVER_GONE,    /* killed, and its shared memory is gone (reboot, container removed): the file
                       * ends    with its last chunk */
+    RECOVER_CLOSED,  /* killed between this file of a recording and the next: it is complete, or
+                      * was never begun; closed just now */
 };
 
 /* Returns an outcome, or a negative errno when the trace needs recovery and it failed (for example
  * a file that may not be written); the trace can be read as it is all the same. */
 int recover_trace(const char *path, struct err *err);
 
-/* The same question without changing anything: RECOVER_DONE means "would recover". */
+/* The same question without changing anything: RECOVER_DONE means "would recover", and a trace that
+ * would only be closed is RECOVER_NOTHING. */
 int recover_probe(const char *path, struct err *err);
 
 #endif

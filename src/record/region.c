@@ -121,7 +121,9 @@ int region_create(struct region *r, const char *dir, const char *trace_path, uin
                              dirs[0], strerror(-first_rc), beside, strerror(-rc));
     struct region_header *h = r->h;
     h->size = r->size;
-    memcpy(h->trace_id, trace_id, TRACE_ID_SIZE);
+    uint64_t id_file;
+    region_id_halves(trace_id, &id_file, &h->id_recording);
+    atomic_store_explicit(&h->id_file, id_file, memory_order_relaxed);
     h->ctl_offset = ctl_offset;
     h->data_offset = data_offset;
     h->max_rings = (uint32_t)max_rings;
@@ -142,13 +144,41 @@ int region_publish(struct region *r, struct err *err)
     return 0;
 }
 
+void region_id_halves(const uint8_t id[TRACE_ID_SIZE], uint64_t *file, uint64_t *recording)
+{
+    memcpy(file, id, sizeof *file);
+    memcpy(recording, id + sizeof *file, sizeof *recording);
+}
+
+void region_note_lost(struct region_header *h, const uint8_t id[TRACE_ID_SIZE],
+                      const uint64_t lost[LOSS_LIMIT])
+{
+    uint64_t now = atomic_load_explicit(&h->id_file, memory_order_relaxed), id_recording;
+    struct region_part *p = &h->parts[h->parts[0].id_file == now];
+    region_id_halves(id, &p->id_file, &id_recording);
+    memcpy(p->lost, lost, sizeof p->lost);
+}
+
+void region_lost_before(const struct region_header *h, const uint8_t id[TRACE_ID_SIZE],
+                        uint64_t lost[LOSS_LIMIT])
+{
+    uint64_t id_file, id_recording;
+    region_id_halves(id, &id_file, &id_recording);
+    memset(lost, 0, LOSS_LIMIT * sizeof *lost);
+    for (int i = 0; i < 2; i++)
+        if (h->parts[i].id_file == id_file)
+            memcpy(lost, h->parts[i].lost, sizeof h->parts[i].lost);
+}
+
 static int check(const struct region *r, const uint8_t *trace_id)
 {
     const struct region_header *h = r->h;
-    uint64_t room = r->size;
-    if (h->magic != REGION_MAGIC || h->size != room ||
-        memcmp(h->trace_id, trace_id, TRACE_ID_SIZE) != 0)
+    uint64_t room = r->size, id_file, id_recording;
+    region_id_halves(trace_id, &id_file, &id_recording);
+    if (h->magic != REGION_MAGIC || h->size != room || h->id_recording != id_recording)
         return -EINVAL;
+    if (atomic_load_explicit(&h->id_file, memory_order_acquire) != id_file)
+        return -ESTALE;
     if (h->ctl_offset < sizeof *h || h->ctl_offset > room || h->data_offset > room ||
         h->data_offset < h->ctl_offset || h->ctl_offset % PAGE || h->data_offset % PAGE ||
         h->max_rings > (h->data_offset - h->ctl_offset) / RING_CTL_SIZE)
@@ -182,9 +212,11 @@ int region_open_dead(struct region *r, const char *path, const uint8_t trace_id[
     if (rc < 0) {
         region_close(r);
         return err_set(err, rc, "%s: %s", path,
-                       rc == -EINVAL  ? "not the rings of this trace"
-                       : rc == -EBUSY ? "in use by a live JVM"
-                                      : strerror(-rc));
+                       rc == -EINVAL   ? "not the rings of this trace"
+                       : rc == -ESTALE ? "the rings of a later file of this recording: this is a "
+                                         "copy from before that one began"
+                       : rc == -EBUSY  ? "in use by a live JVM"
+                                       : strerror(-rc));
     }
     return 0;
 }

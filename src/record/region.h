@@ -6,6 +6,8 @@
  *
  *     header | definition ring | staging area | ring controls | ring memory
  *
+ * A recording goes on in its next file by one store to the id in the header (rotate.c).
+ *
  * At every instant each committed event is in exactly one of: the trace file, the staging area, a
  * ring; or in two of them, and then the stream positions [pos, pos_end) tell that it is the same
  * one. The JVM holds a POSIX lock on the file for as long as it lives (it is not inherited by a
@@ -24,7 +26,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define REGION_MAGIC 0x31676e6952617263u /* "craRing1" */
+#define REGION_MAGIC 0x32676e6952617263u /* "craRing2" */
 
 enum {
     REGION_DEFS_SIZE = 1 << 20,
@@ -75,10 +77,20 @@ struct defs_ring {
     uint8_t data[REGION_DEFS_SIZE];
 };
 
+/* What was lost before one of the recording's files began: not its losses. */
+struct region_part {
+    uint64_t id_file;
+    uint64_t lost[LOSS_LIMIT];
+};
+
 struct region_header {
     uint64_t magic;
     uint64_t size; /* of the whole region */
-    uint8_t trace_id[TRACE_ID_SIZE];
+    /* The two halves of the id of the trace that takes what is here.  A recording that goes on in
+     * its next file does so by one store to the first; the second half stays. */
+    _Atomic uint64_t id_file;
+    uint64_t id_recording;
+    struct region_part parts[2]; /* of the file now and the one before or to come */
     uint64_t ctl_offset, data_offset;
     uint32_t max_rings;
     _Atomic uint32_t used_rings; /* controls ever used: [0, used) */
@@ -110,9 +122,19 @@ int region_create(struct region *r, const char *dir, const char *trace_path, uin
 int region_publish(struct region *r, struct err *err);
 
 /* Map the region of a dead JVM and take its lock.  -EBUSY: the JVM lives (or another recovery
- * runs); -ENOENT: no such file; -EINVAL: not the region of this trace. */
+ * runs); -ENOENT: no such file; -ESTALE: of another file of the same recording; -EINVAL: not the
+ * region of this trace. */
 int region_open_dead(struct region *r, const char *path, const uint8_t trace_id[TRACE_ID_SIZE],
                      struct err *err);
+
+/* The two halves of a trace's id. */
+void region_id_halves(const uint8_t id[TRACE_ID_SIZE], uint64_t *file, uint64_t *recording);
+
+/* Note what was lost before the file of this id begins (region_header.parts), and ask for it. */
+void region_note_lost(struct region_header *h, const uint8_t id[TRACE_ID_SIZE],
+                      const uint64_t lost[LOSS_LIMIT]);
+void region_lost_before(const struct region_header *h, const uint8_t id[TRACE_ID_SIZE],
+                        uint64_t lost[LOSS_LIMIT]);
 
 /* Put pages behind the first `len` bytes of controls or of ring memory.  -ENOSPC when there are
  * none. */

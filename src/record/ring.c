@@ -96,7 +96,7 @@ static struct event *place_somehow(struct ring *r, uint32_t size)
             return e;
         if (grow(r))
             continue;
-        if (!r->rec->block || !recorder_on(r->rec))
+        if (!(r->rec->block || r->patient) || !recorder_on(r->rec))
             return NULL;
         clock_sleep_ns(BLOCK_WAIT_NS);
     }

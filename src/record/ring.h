@@ -28,6 +28,8 @@ struct ring {
     _Atomic uint64_t *dirty_word; /* tells the drain thread that this ring has something */
     uint64_t dirty_bit;
     uint32_t index, size_class; /* of the control block */
+    bool patient; /* its thread may wait for the drain, whatever full= says: a thread of Orca's own
+                   */
 };
 
 /* Take a ring for the calling OS thread.  NULL when there is none (counted as no_ring).

@@ -29,6 +29,28 @@ int stager_init(struct stager *s, struct region_header *h)
 void stager_fini(struct stager *s)
 {
     buf_fini(&s->defs);
+    buf_fini(&s->ended);
+}
+
+/* A thread whose bit finds no memory counts as one that goes on. */
+static void note_end(struct stager *s, thread_id thread)
+{
+    size_t byte = thread.v / 8;
+    if (byte >= s->ended.len) {
+        size_t more = byte + 1 - s->ended.len;
+        uint8_t *p = buf_reserve(&s->ended, more);
+        if (!p)
+            return;
+        memset(p, 0, more);
+        s->ended.len += more;
+    }
+    s->ended.p[byte] |= (uint8_t)(1u << (thread.v % 8));
+}
+
+bool stage_has_ended(const struct stager *s, thread_id thread)
+{
+    size_t byte = thread.v / 8;
+    return byte < s->ended.len && s->ended.p[byte] >> (thread.v % 8) & 1;
 }
 
 /* A record of a ring, or NULL when it makes no sense.  `left`: bytes before head. */
@@ -68,6 +90,8 @@ static uint64_t encode_block(struct stager *s, const struct ring_ctl *c, uint64_
             b->first = e->time;
             codec = (struct codec){.time = b->first, .thread = b->thread};
         }
+        if (e->kind == EV_thread_end && s->notes_ends)
+            note_end(s, e->thread);
         p = codec_put_event(&codec, p, e);
         b->last = codec.time;
         b->events++;
@@ -177,10 +201,9 @@ int stage_flush_defs(struct stager *s, struct writer *w, struct err *err)
     return 0;
 }
 
-int stage_flush(struct stager *s, struct writer *w, struct err *err)
+static int flush_events(struct stager *s, struct writer *w, struct err *err)
 {
     struct stage *st = &s->h->stage;
-    TRY(stage_flush_defs(s, w, err));
     uint32_t n = atomic_load_explicit(&st->n_blocks, memory_order_relaxed);
     if (n == 0)
         return 0;
@@ -194,15 +217,54 @@ int stage_flush(struct stager *s, struct writer *w, struct err *err)
     return 0;
 }
 
-int stage_write_losses(struct stager *s, struct writer *w, uint64_t written[LOSS_LIMIT],
-                       struct err *err)
+int stage_flush(struct stager *s, struct writer *w, struct err *err)
+{
+    TRY(stage_flush_defs(s, w, err));
+    return flush_events(s, w, err);
+}
+
+/* Encode as many as there is room for into the stage, which is empty; returns how many. */
+static size_t stage_own(struct stager *s, uint32_t stream, const struct event *events, size_t n)
+{
+    struct stage *st = &s->h->stage;
+    size_t fit = REGION_STAGE_RAW / EVENT_ENCODED_MAX;
+    n = n < fit ? n : fit;
+    struct codec codec = {.time = events[0].time, .thread = events[0].thread.v};
+    struct block b = {stream, codec.thread, .pos = s->note_pos, .first = codec.time};
+    uint8_t *p = st->raw;
+    for (size_t i = 0; i < n; i++)
+        p = codec_put_event(&codec, p, &events[i]);
+    b.pos_end = s->note_pos += 8 * n;
+    b.last = codec.time;
+    b.events = (uint32_t)n;
+    b.len = (uint32_t)(p - st->raw);
+    st->blocks[0] = b;
+    s->raw_len = b.len;
+    s->events = n;
+    /* release: a recovery that sees the count sees the block */
+    atomic_store_explicit(&st->n_blocks, 1, memory_order_release);
+    return n;
+}
+
+int stage_note(struct stager *s, struct writer *w, uint32_t stream, const struct event *events,
+               size_t n, struct err *err)
+{
+    TRY(flush_events(s, w, err));
+    for (size_t done = 0; done < n;) {
+        done += stage_own(s, stream, events + done, n - done);
+        TRY(flush_events(s, w, err));
+    }
+    return 0;
+}
+
+int stage_write_losses(struct stager *s, struct writer *w, struct loss_sums *sums, struct err *err)
 {
     buf_clear(&s->defs);
     uint32_t count = 0;
     uint64_t now[LOSS_LIMIT];
     for (int i = 0; i < LOSS_LIMIT; i++) {
-        now[i] = atomic_load_explicit(&s->h->loss[i], memory_order_relaxed);
-        if (now[i] == written[i])
+        now[i] = atomic_load_explicit(&s->h->loss[i], memory_order_relaxed) - sums->before[i];
+        if (now[i] == sums->written[i])
             continue;
         struct def d = {.kind = DEF_loss, .loss = {.cause = (uint32_t)i, .count = now[i]}};
         codec_put_def(&s->defs, &d);
@@ -213,6 +275,6 @@ int stage_write_losses(struct stager *s, struct writer *w, uint64_t written[LOSS
     if (s->defs.oom)
         return err_set(err, -ENOMEM, "out of memory");
     TRY(writer_put_defs(w, s->defs.p, s->defs.len, count, (struct defs_span){0, 0}, err));
-    memcpy(written, now, sizeof now);
+    memcpy(sums->written, now, sizeof now);
     return 0;
 }

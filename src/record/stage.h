@@ -13,9 +13,12 @@
 
 struct stager {
     struct region_header *h;
-    uint32_t raw_len; /* of the committed blocks */
-    uint64_t events;  /* in the stage */
-    struct buf defs;  /* scratch */
+    uint32_t raw_len;  /* of the committed blocks */
+    uint64_t events;   /* in the stage */
+    struct buf defs;   /* scratch */
+    bool notes_ends;   /* keep `ended` */
+    struct buf ended;  /* one bit for each thread id: its thread_end has come by */
+    uint64_t note_pos; /* of the stream of stage_note */
 };
 
 /* Start from whatever the stage holds.  -EINVAL when its blocks do not fit (a damaged region). */
@@ -37,8 +40,20 @@ int stage_flush_defs(struct stager *s, struct writer *w, struct err *err);
 /* Write the staged blocks, and before them the definitions that they may name. */
 int stage_flush(struct stager *s, struct writer *w, struct err *err);
 
-/* Write the loss counters that changed since `written`, which is brought up to date. */
-int stage_write_losses(struct stager *s, struct writer *w, uint64_t written[LOSS_LIMIT],
-                       struct err *err);
+/* Write events of the recorder's own (`stream`: theirs alone) behind all that is staged.  No
+ * definition is written: what has come since the last flush belongs to the next file. */
+int stage_note(struct stager *s, struct writer *w, uint32_t stream, const struct event *events,
+               size_t n, struct err *err);
+
+/* Whether a thread's end has come by. */
+bool stage_has_ended(const struct stager *s, thread_id thread);
+
+/* The loss counters of a file: what was lost before it began, and what it says. */
+struct loss_sums {
+    uint64_t before[LOSS_LIMIT], written[LOSS_LIMIT];
+};
+
+/* Write those that have changed; `sums` is brought up to date. */
+int stage_write_losses(struct stager *s, struct writer *w, struct loss_sums *sums, struct err *err);
 
 #endif

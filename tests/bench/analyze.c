@@ -2,101 +2,20 @@
  *
  *   analyze [EVENTS [THREADS [VIRTUAL]]]     10,000,000 events of 64 threads, 0 of them virtual
  *   analyze -o FILE ...                      keep the trace, to run the commands on it
+ *   analyze -i FILE                          measure with this trace
  *
- * The trace is made like a recording: threads take turns at random, a chunk holds what all of them
- * wrote in one round of the drain thread, 40 classes, 400 locks, 300 stacks, owners known in 9 of
- * 10 cases, one wait to four contentions.  Each step runs three times; the best and the median are
+ * The trace is that of synthetic.h.  Each step runs three times; the best and the median are
  * shown. */
-#include "../unit/trace_builder.c"
+#include "synthetic.h"
 
-#include "analyze/analysis.h"
+#include "analyze/rules.h"
 #include "base/clock.h"
 #include "base/human.h"
 
-#include <fcntl.h>
+#include <sys/resource.h>
 
-enum { CLASSES = 40, LOCKS = 400, STACKS = 300, RUNS = 3 };
-
-static uint64_t seed = 88172645463325252u;
-
-static uint64_t random_below(uint64_t n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed % n;
-}
-
-struct names {
-    thread_id *threads;
-    uint64_t *clock; /* of each thread's stream */
-    lock_id lock[LOCKS];
-    stack_id stack[STACKS];
-    uint64_t n_threads, n_virtual;
-};
-
-static void define(struct trace_builder *b, struct names *n)
-{
-    class_id class_[CLASSES];
-    char text[100];
-    builder_info(b, "jvm.name", "synthetic");
-    for (int i = 0; i < CLASSES; i++) {
-        snprintf(text, sizeof text, "Lshop/part%d/Class%d;", i % 7, i);
-        class_[i] = builder_class(b, text);
-    }
-    for (int i = 0; i < LOCKS; i++)
-        n->lock[i] = builder_lock(b, class_[i % CLASSES]);
-    for (int i = 0; i < STACKS; i++) {
-        snprintf(text, sizeof text, "shop.C%d.m%d:%d shop.Main.run:12 java.lang.Thread.run:840",
-                 i % 30, i % 60, i + 1);
-        n->stack[i] = builder_stack(b, text);
-    }
-    for (uint64_t i = 0; i < n->n_threads; i++) {
-        snprintf(text, sizeof text, "worker-%u", (unsigned)i);
-        n->threads[i] = builder_thread_flags(b, text, i < n->n_virtual ? THREAD_VIRTUAL : 0);
-    }
-}
-
-/* One contention or wait of one thread. */
-static void add_pair(struct trace_builder *b, struct names *n, uint64_t i)
-{
-    /* Virtual threads ride on eight carriers. */
-    uint32_t stream = (uint32_t)(i < n->n_virtual ? 1 + random_below(8) : 9 + i);
-    uint64_t *now = &n->clock[stream];
-    uint64_t l = random_below(8) ? random_below(20) : random_below(LOCKS);
-    lock_id lock = n->lock[l];
-    stack_id stack = n->stack[(l * 3 + random_below(8) / 5 + random_below(8) / 7) % STACKS];
-    *now += 1000 + random_below(20000);
-    if (random_below(5) == 0) {
-        ADD(b, stream, n->threads[i], *now, wait_enter, .lock = lock, .stack = stack);
-        *now += random_below(1000000);
-        ADD(b, stream, n->threads[i], *now, wait_exit, .lock = lock);
-        return;
-    }
-    thread_id owner = {0};
-    if (random_below(10))
-        owner = n->threads[random_below(n->n_threads)];
-    ADD(b, stream, n->threads[i], *now, monitor_contended_enter, .lock = lock, .owner = owner,
-        .stack = stack);
-    *now += random_below(100000);
-    ADD(b, stream, n->threads[i], *now, monitor_contended_entered, .lock = lock);
-}
-
-static void generate(int fd, uint64_t events, struct names *n)
-{
-    struct trace_builder b;
-    builder_init(&b);
-    b.block_events = (uint32_t)max_u64(40000 / n->n_threads, 8);
-    n->threads = calloc(n->n_threads, sizeof *n->threads);
-    n->clock = calloc(n->n_threads + 16, sizeof *n->clock);
-    define(&b, n);
-    for (uint64_t i = 0; i < events / 2; i++)
-        add_pair(&b, n, random_below(n->n_threads));
-    uint64_t end = 0;
-    for (uint64_t i = 0; i < n->n_threads + 16; i++)
-        end = max_u64(end, n->clock[i]);
-    builder_write(&b, fd, end);
-}
+enum { RUNS = 3 };
+enum { MERGED_MAX = 20000000 }; /* beyond, nobody waits for it */
 
 /* --- what is measured ------------------------------------------------------------------------- */
 
@@ -120,12 +39,53 @@ static void read_merged(struct trace *t)
     trace_iter_close(it);
 }
 
+/* What each phase of an analysis took; the last run's. */
+static struct {
+    const char *name;
+    uint64_t began, ns;
+} phases[8];
+static size_t n_phases;
+
+static void enter(void *ctx, const char *phase, uint64_t done, uint64_t total)
+{
+    uint64_t now = clock_mono_ns();
+    UNUSED(ctx);
+    UNUSED(done);
+    UNUSED(total);
+    if (n_phases && strcmp(phases[n_phases - 1].name, phase) == 0)
+        return;
+    if (n_phases)
+        phases[n_phases - 1].ns = now - phases[n_phases - 1].began;
+    phases[n_phases].name = phase;
+    phases[n_phases++].began = now;
+}
+
 static void analyse(struct trace *t)
 {
     struct analysis *a;
-    require(analysis_run(&a, t, NULL) == 0, "analysis");
+    struct rule_finding *f;
+    size_t n;
+    n_phases = 0;
+    require(analysis_run_watched(&a, t, &(struct analysis_watch){enter, NULL}, NULL) == 0,
+            "analysis");
     require(a->decoded.events == t->n_events, "not all events were read");
+    enter(NULL, "rules", 0, 1);
+    require(rules_apply(a, &f, &n, NULL) == 0, "rules");
+    enter(NULL, "path, slack", 0, 1);
+    require(analysis_follow(a, 1, a->window.to, a->window.from) == 0, "path");
+    require(analysis_slack(a) == 0, "slack");
+    enter(NULL, "end", 0, 1);
     analysis_free(a);
+}
+
+static void print_phases(const struct trace *t)
+{
+    struct rusage u;
+    for (size_t i = 0; i + 1 < n_phases; i++)
+        printf("  %-26s %8.1f ns per event, %6.2f s\n", phases[i].name,
+               (double)phases[i].ns / (double)t->n_events, (double)phases[i].ns / 1e9);
+    getrusage(RUSAGE_SELF, &u);
+    printf("  resident at most %.0f MB\n", (double)u.ru_maxrss / 1024);
 }
 
 static int ascending(const void *a, const void *b)
@@ -151,23 +111,16 @@ static void measure(const char *what, struct trace *t, void (*run)(struct trace 
 
 int main(int argc, char **argv)
 {
-    bool keep = argc > 2 && strcmp(argv[1], "-o") == 0;
-    int fd = keep ? open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0600) : memfd_create("trace", 0);
-    char **arg = argv + (keep ? 3 : 1), **end = argv + argc;
-    uint64_t events = arg < end ? strtoull(arg[0], NULL, 10) : 10000000;
-    struct names n = {.n_threads = arg + 1 < end ? strtoull(arg[1], NULL, 10) : 64,
-                      .n_virtual = arg + 2 < end ? strtoull(arg[2], NULL, 10) : 0};
-    require(fd >= 0, "cannot open the file");
-    generate(fd, events, &n);
-    struct trace *t;
-    require(trace_open_fd(&t, fd, "synthetic", NULL) == 0, "open");
+    struct trace *t = synthetic_open(argc, argv);
     printf("%s events of %s threads in %zu streams, %s chunks, %.2f bytes per event\n",
-           human_count(t->n_events).text, human_count(n.n_threads).text, t->n_streams,
+           human_count(t->n_events).text, human_count(t->n_threads - 1).text, t->n_streams,
            human_count(t->n_chunks).text,
-           (double)lseek(fd, 0, SEEK_END) / (double)max_u64(t->n_events, 1));
+           (double)lseek(t->fd, 0, SEEK_END) / (double)max_u64(t->n_events, 1));
     measure("block by block", t, read_blocks);
-    measure("streams, merged", t, read_merged);
-    measure("analysis", t, analyse);
+    if (t->n_events <= MERGED_MAX)
+        measure("streams, merged", t, read_merged);
+    measure("all analyses", t, analyse);
+    print_phases(t);
     trace_close(t);
     return 0;
 }

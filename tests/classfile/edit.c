@@ -2,7 +2,7 @@
  *
  *   edit NAME [PROBE]    a stream of classes on stdin, the edited ones on stdout; PROBE: the class
  *                        called instead of orca/test/Probe
- *   edit --bench NAME    the same classes again and again for two seconds: classes per second
+ *   edit --bench NAME    the same classes again and again for two seconds: classes and MB a second
  *   edit --names         all names
  *   edit --handmade      the stream of the classes of handmade.c
  *
@@ -17,7 +17,7 @@
 #include <string.h>
 
 struct totals {
-    unsigned long classes, changed, refused, same;
+    unsigned long classes, bytes, changed, refused, same;
     unsigned long methods, edited, sites, trampolines, left[CF_N_LEFT];
 };
 
@@ -64,6 +64,7 @@ static void one_class(struct edits *e, const uint8_t *p, size_t len, struct buf 
     size_t at = out->len;
     int rc = cf_edit_class(p, len, &plan, out, &result, &err);
     t->classes++;
+    t->bytes += len;
     if (rc < 0) {
         t->refused++;
         if (getenv("WHY"))
@@ -117,8 +118,9 @@ static int bench(struct edits *e, const struct buf *in)
         now = clock_mono_ns();
     }
     double s = (double)(now - start) / 1e9;
-    printf("%-8s %8.0f classes/s %9.0f edited methods/s %6.1f us/class\n", e->name,
-           (double)t.classes / s, (double)t.edited / s, s * 1e6 / (double)t.classes);
+    printf("%s: classes/s %.0f MB/s %.1f edited-methods/s %.0f us/class %.2f\n", e->name,
+           (double)t.classes / s, (double)t.bytes / 1e6 / s, (double)t.edited / s,
+           s * 1e6 / (double)t.classes);
     return 0;
 }
 

@@ -5,7 +5,8 @@
  * time step, lock, owner, stack, size of a gap. */
 #include "../unit/trace_builder.c"
 
-#include "cli/report.h"
+#include "cli/page.h"
+#include "export/report_json.h"
 
 #include <fcntl.h>
 
@@ -65,7 +66,25 @@ static void add_record(struct trace_builder *b, const uint8_t *r, uint64_t now[4
                                     EV_lost,
                                     EV_wait_open,
                                     EV_gc_start,
-                                    EV_gc_finish};
+                                    EV_gc_finish,
+                                    EV_thread_start_called,
+                                    EV_notify,
+                                    EV_notify_all,
+                                    EV_park_enter,
+                                    EV_park_exit,
+                                    EV_unpark,
+                                    EV_interrupt,
+                                    EV_interrupted,
+                                    EV_semaphore_acquire_enter,
+                                    EV_semaphore_acquire_exit,
+                                    EV_semaphore_release,
+                                    EV_call_enter,
+                                    EV_call_exit,
+                                    EV_call,
+                                    EV_hold,
+                                    EV_owner_stack,
+                                    EV_wait_found,
+                                    EV_gc_cycle};
     uint32_t stream = r[2] % 4;
     struct event e = {.kind = kinds[r[0] % sizeof kinds], .thread = {id(r[1])}};
     now[stream] += r[3];
@@ -76,21 +95,65 @@ static void add_record(struct trace_builder *b, const uint8_t *r, uint64_t now[4
     builder_event(b, stream + 1, &e);
 }
 
-static void check(const struct analysis *a)
+/* The tables agree with each other. */
+static void check_stats(const struct analysis *a)
 {
-    uint64_t blocked = 0, waited = 0;
+    uint64_t by_class[STATE_LIMIT] = {0}, by_site[STATE_LIMIT] = {0};
     for (size_t i = 0; i < a->threads.n; i++) {
+        const struct thread_sums *t = &a->stats.threads[i];
         uint64_t sum = 0;
         for (int k = 0; k < STATE_LIMIT; k++)
-            sum += a->threads.v[i].state[k].ns;
-        require(sum <= thread_life(&a->threads.v[i]), "a thread's states exceed its life");
+            sum += t->state[k].ns;
+        require(sum <= t->life, "a thread's states exceed its life");
     }
-    for (size_t i = 0; i < a->locks.n_classes; i++) {
-        blocked += a->locks.classes[i].blocked.total;
-        waited += a->locks.classes[i].waited.total;
+    for (int k = 0; k < STATE_LIMIT; k++) {
+        for (size_t i = 0; i < a->locks.n_groups; i++)
+            by_class[k] += a->stats.classes[i].state[k].ns;
+        for (size_t i = 0; i < a->sites.n; i++)
+            by_site[k] += a->stats.sites[i].state[k].ns;
+        require(by_class[k] == a->stats.total[k].ns, "classes and threads differ");
+        require(by_site[k] == a->stats.total[k].ns, "places and threads differ");
     }
-    require(blocked == a->total[STATE_BLOCKED].ns, "blocked: classes and threads differ");
-    require(waited == a->total[STATE_WAITING].ns, "waited: classes and threads differ");
+}
+
+static void check_bottles(const struct bottles *g)
+{
+    unsigned __int128 sum = 0, all = (unsigned __int128)g->elapsed << 32;
+    uint64_t levels = 0;
+    for (size_t i = 0; i < g->n; i++)
+        sum += g->v[i].charged;
+    for (int i = 0; i < BOTTLE_LEVELS; i++)
+        levels += g->level[i];
+    sum += (unsigned __int128)g->idle << 32;
+    require(levels == g->elapsed, "the levels are not the elapsed time");
+    require(sum <= all && all - sum <= (unsigned __int128)1 << 40, "heights are not the time");
+}
+
+/* The segments tile the time of the path. */
+static void check_path(const struct path *p)
+{
+    uint64_t at = p->from, kinds = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        require(p->v[i].from == at && p->v[i].to > at, "a path has a gap");
+        at = p->v[i].to;
+    }
+    for (int i = 0; i < PATH_KINDS; i++)
+        kinds += p->kind_ns[i];
+    require(at == p->to && kinds == p->to - p->from, "a path does not end at its end");
+}
+
+static void check(struct analysis *a, uint64_t part)
+{
+    check_stats(a);
+    check_bottles(&a->bottles);
+    check_path(&a->path);
+    for (uint32_t i = 1; i < a->threads.n && i < 8; i++) {
+        uint64_t length = a->window.to - a->window.from;
+        uint64_t to = i % 2 ? a->threads.v[i].to : a->window.from + part % (length + 1);
+        require(analysis_follow(a, i, to, a->window.from) == 0, "path");
+        check_path(&a->path);
+        require(analysis_slack(a) == 0, "slack");
+    }
 }
 
 /* The reports print to stdout, which goes nowhere here. */
@@ -116,10 +179,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         add_record(&b, data + i, now);
     struct report r = {.trace = builder_open(&b, 5000), .path = "fuzz", .sections = REPORT_ALL};
     require(analysis_run(&r.a, r.trace, &err) == 0, "analysis");
-    check(r.a);
+    check(r.a, size ? data[size - 1] * 20u : 0);
+    const struct report_part part = {.from = size > 1 ? data[1] : 0,
+                                     .to = size > 2 && data[2] > 100 ? 255u + data[2] : UINT64_MAX,
+                                     .lock = size > 3 && data[3] < 6 ? data[3] : 0};
+    if (report_select(&r, &part, &err) < 0) {
+        analysis_free(r.a);
+        trace_close(r.trace);
+        return 0;
+    }
+    check_stats(r.a);
     require(report_init(&r, NULL, &err) == 0, "report_init");
     report_text(&r, &err);
-    report_json(&r, &err);
+    report_json(&r, stdout);
     analysis_free(r.a);
     trace_close(r.trace);
     return 0;

@@ -1,8 +1,8 @@
 /* orca_text_fuzz.c - the importer of Orca's text files.
  *
- * An input is an event log; its companions follow behind lines "=methods", "=classtable" and
- * "=meta". Whatever it holds must become a trace that can be read to its end, or an error with a
- * text. */
+ * An input is an event log; its companions follow behind lines "=methods", "=classtable",
+ * "=meta" and "=calltable". Whatever it holds must become a trace that can be read to its end, or
+ * an error with a text. */
 #include "format/trace.h"
 #include "import/orca_text.h"
 
@@ -61,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .methods = part(text, size, "\n=methods\n"),
         .classtable = part(text, size, "\n=classtable\n"),
         .meta = part(text, size, "\n=meta\n"),
+        .calltable = part(text, size, "\n=calltable\n"),
     };
     struct trace *t;
     struct err err = {""};

@@ -1,11 +1,11 @@
-/* trace_fuzz.c - the trace reader over arbitrary files: open, every definition, every event,
- * merged.
+/* trace_fuzz.c - the trace readers over arbitrary files: open, every definition, every event,
+ * merged; and followed while the file grows piece by piece.
  *
  * Checksums would keep a fuzzer out, so the first byte chooses: 0, the rest is the file as it is;
  * else the rest describes chunks, and a file with right checksums is made from it: chunk =
  * type|flags (1), seq (1), events (1), raw_len (2), dir_len (1), stored_len (2), bytes... */
 #include "base/buf.h"
-#include "format/trace.h"
+#include "format/trace_follow.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -101,6 +101,54 @@ static void read_everything(int fd)
     trace_close(t);
 }
 
+static void take_events(struct trace_follow *f, uint64_t until)
+{
+    struct event e;
+    uint32_t stream;
+    struct err err;
+    /* A file that refers to itself may say "more" as long as it likes. */
+    for (int more = 1, i = 0; more > 0 && i < 20; i++) {
+        more = trace_follow_poll(f, &err);
+        while (trace_follow_next(f, until, &e, &stream) != MERGE_NONE)
+            trace_thread(trace_follow_trace(f), e.thread);
+    }
+}
+
+static void look_up(const struct trace *t)
+{
+    char name[64];
+    for (size_t i = 0; i < t->n_stacks; i++)
+        for (uint32_t k = 0; k < t->stacks[i].n_frames; k++)
+            trace_line(t, t->stacks[i].frames[k]);
+    for (size_t i = 0; i < t->n_classes; i++)
+        trace_class_name(t->classes[i].signature, name, sizeof name);
+}
+
+/* The file comes in pieces that end anywhere; the first one has the header. */
+static void follow(const struct buf *file, size_t tail)
+{
+    struct trace_follow *f = NULL;
+    struct err err;
+    int fd = memfd_create("followed", MFD_CLOEXEC);
+    size_t at = file->len < FILE_HEADER_SIZE ? file->len : FILE_HEADER_SIZE;
+    if (fd < 0 || write(fd, file->p, at) != (ssize_t)at ||
+        trace_follow_open_fd(&f, dup(fd), "fuzz", tail, &err) < 0)
+        at = file->len;
+    for (size_t step = 40; at < file->len; step *= 3) {
+        size_t n = file->len - at < step ? file->len - at : step;
+        if (write(fd, file->p + at, n) != (ssize_t)n)
+            break;
+        at += n;
+        take_events(f, 1500);
+    }
+    if (f) {
+        take_events(f, UINT64_MAX);
+        look_up(trace_follow_trace(f));
+    }
+    trace_follow_close(f);
+    close(fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct buf file = {0};
@@ -111,6 +159,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         make_file(&file, data + 1, data + size);
     else
         buf_put(&file, data + 1, size - 1);
+    if (!file.oom) {
+        follow(&file, 0);
+        follow(&file, 300);
+    }
     if (!file.oom && write(fd, file.p, file.len) == (ssize_t)file.len)
         read_everything(fd);
     else

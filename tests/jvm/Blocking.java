@@ -181,10 +181,7 @@ public class Blocking {
     static Thread waiter(boolean virtual, String name, Runnable body) throws Exception {
         if (!virtual)
             return new Thread(body, name);
-        Class<?> builder = Class.forName("java.lang.Thread$Builder");
-        Object b = Thread.class.getMethod("ofVirtual").invoke(null);
-        b = builder.getMethod("name", String.class).invoke(b, name);
-        return (Thread) builder.getMethod("unstarted", Runnable.class).invoke(b, body);
+        return Sync.virtual(name, body::run);
     }
 
     static boolean blocks(Thread t) {

@@ -1,5 +1,5 @@
-/* The thread "blocker" blocks once on each of N objects of class ManyLocks$Lock while "holder" owns it:
- * ManyLocks N */
+/* The thread "blocker" blocks once on each of N objects of class ManyLocks$Lock while "holder" owns it, for a
+ * millisecond more on every tenth: ManyLocks N */
 import java.util.concurrent.atomic.AtomicInteger;
 
 public class ManyLocks {
@@ -24,6 +24,8 @@ public class ManyLocks {
                 synchronized (locks[i]) {
                     held.set(i);
                     Sync.state(Thread.State.BLOCKED, blocker);
+                    if (i % 10 == 0)
+                        Thread.sleep(1); // so long that the owner can be read
                 }
                 while (passed.get() < i)
                     Thread.onSpinWait();

@@ -17,15 +17,25 @@ final class Sync {
         void run() throws Exception;
     }
 
+    private static void run(Body body) {
+        try {
+            body.run();
+        } catch (Exception e) {
+            e.printStackTrace();
+            System.exit(99);
+        }
+    }
+
     static Thread thread(String name, Body body) {
-        return new Thread(() -> {
-            try {
-                body.run();
-            } catch (Exception e) {
-                e.printStackTrace();
-                System.exit(99);
-            }
-        }, name);
+        return new Thread(() -> run(body), name);
+    }
+
+    /** The same, virtual (JDK 21); the tests are compiled for 17. */
+    static Thread virtual(String name, Body body) throws Exception {
+        Class<?> builder = Class.forName("java.lang.Thread$Builder");
+        Object b = Thread.class.getMethod("ofVirtual").invoke(null);
+        b = builder.getMethod("name", String.class).invoke(b, name);
+        return (Thread) builder.getMethod("unstarted", Runnable.class).invoke(b, (Runnable) () -> run(body));
     }
 
     static Thread start(String name, Body body) {

@@ -16,8 +16,8 @@ bad() { # OPTIONS TEXT
 out"
 }
 
-GROUPS_KNOWN="threads, virtual, mounts, monitors, waits, parks, sleeps, joins, interrupts, semaphores, locks, gc"
-KNOWN="known are: file, format, events, contanalysis, include, exclude, depth, ring, ringmem, ringdir, full, maxsize, duration, quiet"
+GROUPS_KNOWN="threads, virtual, mounts, monitors, waits, parks, sleeps, joins, interrupts, semaphores, locks, methods, holds, gc, cpu, wall, alloc, sampled-alloc, frees"
+KNOWN="known are: file, format, events, contanalysis, include, exclude, methods, ownerstacks, cpu, cpuclock, wall, samplebytes, allocby, allocstacks, holdsample, depth, ring, ringmem, ringdir, full, maxsize, duration, every, keep, control, quiet"
 
 test_bad_values() {
     bad depth=1025 "depth=1025: it takes a number, at most 1024"

@@ -1,4 +1,5 @@
 # Contended monitors: who blocks, where, on what, for how long.  Owners in depth: test_owners.sh.
+# timeout: 240
 . "$ROOT/tests/jvm/traced.sh"
 
 WAYS="block instance static clazz array recursive deep exact"
@@ -122,7 +123,7 @@ test_many_locks() {
     events -t blocker
     same "$(matching ' monitor_contended_enter ' ' class=ManyLocks\$Lock ')" 10000
     same "$(matching ' monitor_contended_enter ' ' class=ManyLocks\$Lock ' ' owner=(holder|\?) ')" 10000
-    # the holder lets go as soon as the blocker's state says so, which is before the owner is read
+    # Mostly the holder lets go as soon as the blocker's state says so, which is before the owner is read.
     at_least "$(matching ' class=ManyLocks\$Lock ' ' owner=holder ')" 500 "known owners"
     same "$(matching ' monitor_contended_entered ' ' class=ManyLocks\$Lock ')" 10000
     same "$(grep ' class=ManyLocks\$Lock ' events | grep -o ' lock=[0-9]* ' | sort -u | grep -c '')" 10000
@@ -137,7 +138,8 @@ test_include_and_exclude() {
     same "$(matching ' monitor_contended_entered ')" 12
     run_traced 0 'exclude=java.*+Contention$Deep' Contention
     events
-    same "$(matching ' monitor_contended_enter .*class=(Contention|int)')" 12
+    # (An int[] is what classes are initialized under; threads may meet there.)
+    same "$(matching ' monitor_contended_enter .*class=(Contention|int\[\]\[\])')" 12
     same "$(matching 'class=(java.*|Contention\$Deep) ')" 0
     run_traced 0 'include=Contention$*,exclude=*Deep' Contention
     events
@@ -163,7 +165,7 @@ test_groups() {
     same "$(matching ' monitor_| wait_')" 0
     run_traced 0 events=gc -XX:+UseSerialGC -Xmx64m Owners 1 0
     events
-    at_least "$(matching ' gc_start$')" 1 collections
-    same "$(matching ' gc_start$')" "$(matching ' gc_finish$')"
+    at_least "$(matching ' gc_start used=')" 1 collections
+    same "$(matching ' gc_start used=')" "$(matching ' gc_finish collector=')"
     same "$(matching ' VM_Thread gc_')" "$(matching ' gc_')"
 }

@@ -20,23 +20,10 @@ start_killed() { # OPTIONS
     wait_for 30 grep -q ready out
 }
 
-# number <= entered <= enter <= number + 1, for both pairs; and every definition resolves.
 # FLOOR: a copy of the counts; where the JVM ends in good order its threads run on behind the recording's end.
 check_counts() { # [TRACE [FLOOR]]
-    local i number enter entered numbers floors
-    # shellcheck disable=SC2207 # two numbers
-    numbers=($(od -An -t d8 counts)) floors=($(od -An -t d8 "${2:-counts}"))
     "$ORCA" events "${1:-$TRACE}" >events 2>events.err || fail "orca events: $(cat events.err)"
-    for i in 0 1; do
-        number=${numbers[i]}
-        enter=$(matching " pair-$i-blocker monitor_contended_enter .* class=Killed\\\$Lock .* at=Killed\\\$Pair\\.block\\(")
-        entered=$(matching " pair-$i-blocker monitor_contended_entered .* class=Killed\\\$Lock ")
-        at_least "$entered" "${floors[i]}" "of ${floors[i]} contentions of pair $i, entered"
-        at_least "$enter" "$entered" "enter of pair $i"
-        at_least $((number + 1)) "$enter" "what the program knows of pair $i, of $enter"
-    done
-    same "$(matching ' (monitor_contended|wait)_(enter|entered|exit) .*lock=\?|at=\?\.')" 0
-    same "$(matching '^[^ ]* (#[0-9]+|\?) (monitor|wait)_')" 0
+    counts_agree "${2:-counts}"
 }
 
 test_sigkill() {

@@ -122,6 +122,25 @@ test_programs_are_valid() {
     done
 }
 
+monitors() { # FILE; without what the format has not: waits under way at the start, owners that had gone, parks
+    run 0 "$ORCA" report --monitors --top 0 "$1"
+    awk '/^Parked, / { parks = 1 } /^$/ || /^[0-9]/ { parks = 0 } !parks && !/^$/' "$TMP/out" |
+        sed -e '/^recorded /d' -e '/^unknown class/d' -e '/the owner had gone/d' -e 's/  */ /g'
+}
+
+# What is read from such a file and written again is the file; the reports agree on monitors.
+test_there_and_back() {
+    local program programs="Waits Threads Contention Tptp"
+    [ "$JDK_MAJOR" -lt 21 ] || programs="$programs Virtual"
+    for program in $programs; do
+        run 0 "$JAVA" "-agentpath:$AGENT=quiet,format=otrace+tptp,file=$program.otrace" -XX:-UsePerfData -cp "$CLASSES" "$program" facts
+        run 0 "$ORCA" export "$program.trcxml" --to tptp -o again
+        cmp "$program.trcxml" again.trcxml || fail "$program: another file"
+        monitors "$program.otrace" >first
+        monitors "$program.trcxml" | diff first - || fail "$program: another report"
+    done
+}
+
 test_names_of_files() {
     recorded 0 format=tptp,file=app.trcxml
     same "$(ls app*)" app.trcxml

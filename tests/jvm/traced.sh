@@ -39,6 +39,59 @@ end_with() { # SIGNAL STATUS
     same $? "$2"
 }
 
+# A program in the background that obeys what is said to descriptor 9; "jvm" is its pid when it is ready.
+launch_told() { # CLASS JVM-OPTION... -- [ARGUMENT...]
+    local class=$1 options=()
+    shift
+    while [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    shift
+    rm -f in
+    mkfifo in
+    set -m
+    "$JAVA" -Xmx64m -XX:-UsePerfData "${options[@]}" -cp "$CLASSES" "$class" "$@" <in >java.out 2>java.err &
+    jvm=$!
+    exec 9>in
+    wait_for 60 grep -q '^ready' java.out
+}
+
+say() { # WORD REPLY
+    local before
+    before=$(grep -c "^$2" java.out)
+    echo "$1" >&9
+    wait_for 60 eval "[ \$(grep -c '^$2' java.out) -gt $before ]"
+}
+
+# For a test's finish: no JVM of it goes on, and nothing of one stays in /tmp.
+leave_no_jvm() {
+    exec 9>&-
+    for pid in $(jobs -p); do
+        kill -KILL -- -"$pid" "$pid" 2>/dev/null
+    done
+    wait 2>/dev/null
+    [ -z "${jvm:-}" ] || rm -f "/tmp/.java_pid$jvm" "/tmp/.attach_pid$jvm" "/tmp/.orca-$(id -u)/$jvm.sock"
+}
+
+# What Killed.java knows of its contentions ("counts"), against the file "events":
+# number <= entered <= enter <= number + 1, for both pairs; and every definition resolves.
+counts_agree() { # [FLOOR]
+    local i number enter entered numbers floors
+    # shellcheck disable=SC2207 # two numbers
+    numbers=($(od -An -t d8 counts)) floors=($(od -An -t d8 "${1:-counts}"))
+    for i in 0 1; do
+        number=${numbers[i]}
+        enter=$(matching " pair-$i-blocker monitor_contended_enter .* class=Killed\\\$Lock .* at=Killed\\\$Pair\\.block\\(")
+        entered=$(matching " pair-$i-blocker monitor_contended_entered .* class=Killed\\\$Lock ")
+        at_least "$entered" "${floors[i]}" "of ${floors[i]} contentions of pair $i, entered"
+        at_least "$enter" "$entered" "enter of pair $i"
+        at_least $((number + 1)) "$enter" "what the program knows of pair $i, of $enter"
+    done
+    same "$(matching ' (monitor_contended|wait)_(enter|entered|exit) .*lock=\?|at=\?\.')" 0
+    same "$(matching '^[^ ]* (#[0-9]+|\?) (monitor|wait)_')" 0
+}
+
 # The usual case: ends with that status, prints nothing on stderr, and its trace is complete and lossless.
 run_traced() { # STATUS OPTIONS JAVA-ARGUMENT...
     local status=$1

@@ -57,13 +57,38 @@ static const struct thread_stats *stats(thread_id id)
     return &a->threads.v[id.v];
 }
 
-static const struct lock_class *class_named(const char *signature)
+static const struct thread_sums *sums(thread_id id)
 {
-    for (size_t i = 0; i < a->locks.n_classes; i++)
-        if (strcmp(a->locks.classes[i].signature, signature) == 0)
-            return &a->locks.classes[i];
+    return &a->stats.threads[id.v];
+}
+
+static const struct class_stats *class_named(const char *signature)
+{
+    for (size_t i = 0; i < a->locks.n_groups; i++)
+        if (strcmp(a->locks.groups[i].signature, signature) == 0)
+            return &a->stats.classes[i];
     cr_assert_fail("no class %s", signature);
     return NULL;
+}
+
+static uint32_t *sites;
+
+/* All sites, most blocked time first: there must be so many. */
+static void list_sites(size_t want)
+{
+    size_t n;
+    cr_assert_eq(stats_list_sites(&a->stats, &a->sites, EVERY_CLASS, &a->arena, &sites, &n), 0);
+    cr_assert_eq(n, want);
+}
+
+static const struct site *site(int i)
+{
+    return &a->sites.v[sites[i]];
+}
+
+static const struct wait_stats *blocked_at(int i)
+{
+    return &a->stats.sites[sites[i]].state[STATE_BLOCKED];
 }
 
 static void block(uint32_t stream, thread_id who, uint64_t from, uint64_t to, lock_id on)
@@ -77,7 +102,7 @@ Test(analysis, an_empty_trace)
     run(1000);
     cr_assert_eq(a->decoded.events, 0);
     cr_assert_eq(a->window.to - a->window.from, 1000);
-    cr_assert_eq(a->total[STATE_BLOCKED].count, 0);
+    cr_assert_eq(a->stats.total[STATE_BLOCKED].count, 0);
     cr_assert_eq(thread_life(stats(ann)), 1000);
 }
 
@@ -90,7 +115,7 @@ Test(analysis, lives)
     run(1000);
     cr_assert(stats(ann)->has_started && stats(ann)->has_ended);
     cr_assert_eq(thread_life(stats(ann)), 400);
-    cr_assert_eq(thread_running(stats(ann)), 340);
+    cr_assert_eq(thread_sums_running(sums(ann)), 340);
     cr_assert(!stats(bob)->has_started && !stats(bob)->has_ended);
     cr_assert_eq(thread_life(stats(bob)), 1000);
     cr_assert(!stats(ann)->incomplete);
@@ -103,9 +128,9 @@ Test(analysis, a_block_after_the_end_lengthens_the_life)
     ADD0(&b, 1, ann, 500, thread_end);
     block(1, ann, 510, 530, lock);
     run(1000);
-    cr_assert_eq(stats(ann)->state[STATE_BLOCKED].ns, 20);
+    cr_assert_eq(sums(ann)->state[STATE_BLOCKED].ns, 20);
     cr_assert_eq(thread_life(stats(ann)), 430);
-    cr_assert_eq(thread_running(stats(ann)), 410);
+    cr_assert_eq(thread_sums_running(sums(ann)), 410);
 }
 
 Test(analysis, a_block_before_the_start_lengthens_the_life)
@@ -114,7 +139,7 @@ Test(analysis, a_block_before_the_start_lengthens_the_life)
     ADD0(&b, 1, ann, 200, thread_start);
     run(1000);
     cr_assert_eq(thread_life(stats(ann)), 900);
-    cr_assert_eq(thread_running(stats(ann)), 870);
+    cr_assert_eq(thread_sums_running(sums(ann)), 870);
 }
 
 Test(analysis, averages_leave_out_what_is_not_known)
@@ -123,7 +148,7 @@ Test(analysis, averages_leave_out_what_is_not_known)
     ADD(&b, 1, ann, 200, monitor_contended_entered, .lock = lock);
     block(1, ann, 300, 310, lock);
     run(1000);
-    const struct wait_stats *s = &class_named("Lshop/Order;")->blocked;
+    const struct wait_stats *s = &class_named("Lshop/Order;")->state[STATE_BLOCKED];
     cr_assert_eq(s->count, 3);
     cr_assert_eq(s->unknown, 1);
     cr_assert_eq(wait_stats_avg(s), 20);
@@ -135,10 +160,10 @@ Test(analysis, still_open_at_the_end)
 {
     ADD(&b, 1, ann, 300, monitor_contended_enter, .lock = lock, .owner = bob, .stack = stack);
     run(1000);
-    cr_assert_eq(stats(ann)->state[STATE_BLOCKED].ns, 700);
-    cr_assert_eq(stats(ann)->open, 1);
-    cr_assert_eq(class_named("Lshop/Order;")->blocked.open, 1);
-    cr_assert_eq(class_named("Lshop/Order;")->blocked.max, 700);
+    cr_assert_eq(sums(ann)->state[STATE_BLOCKED].ns, 700);
+    cr_assert_eq(sums(ann)->open, 1);
+    cr_assert_eq(class_named("Lshop/Order;")->state[STATE_BLOCKED].open, 1);
+    cr_assert_eq(class_named("Lshop/Order;")->state[STATE_BLOCKED].max, 700);
     const struct open_wait *w = (const void *)a->decoded.open.p;
     cr_assert_eq(a->decoded.open.len, sizeof *w);
     cr_assert_eq(w->thread, ann.v);
@@ -154,7 +179,7 @@ Test(analysis, an_unfinished_trace_ends_with_its_last_event)
     ADD(&b, 1, ann, 300, monitor_contended_enter, .lock = lock);
     ADD0(&b, 2, bob, 900, thread_start);
     run(0);
-    cr_assert_eq(stats(ann)->state[STATE_BLOCKED].ns, 600);
+    cr_assert_eq(sums(ann)->state[STATE_BLOCKED].ns, 600);
     cr_assert_eq(thread_life(stats(ann)), 900);
 }
 
@@ -165,8 +190,8 @@ Test(analysis, wait_open_of_a_wait_that_is_known)
     ADD(&b, 2, ann, 1000, wait_open, .kind = EV_wait_enter, .lock = lock,
         .since = BUILDER_START + 300);
     run(1000);
-    cr_assert_eq(stats(ann)->state[STATE_WAITING].count, 1);
-    cr_assert_eq(stats(ann)->state[STATE_WAITING].ns, 700);
+    cr_assert_eq(sums(ann)->state[STATE_WAITING].count, 1);
+    cr_assert_eq(sums(ann)->state[STATE_WAITING].ns, 700);
     cr_assert(!stats(ann)->incomplete);
 }
 
@@ -181,7 +206,7 @@ Test(analysis, wait_open_of_a_wait_that_began_before_the_window)
     run_trace();
     cr_assert(a->windowed);
     cr_assert_eq(a->window.from, BUILDER_START + 400);
-    cr_assert_eq(stats(ann)->state[STATE_WAITING].ns, 600, "only the part in the window");
+    cr_assert_eq(sums(ann)->state[STATE_WAITING].ns, 600, "only the part in the window");
     cr_assert_eq(thread_life(stats(ann)), 600);
     const struct open_wait *w = (const void *)a->decoded.open.p;
     cr_assert_eq(w->since, BUILDER_START + 100, "but the true beginning is kept");
@@ -192,14 +217,14 @@ Test(analysis, an_exit_without_enter_is_counted_without_time)
 {
     ADD(&b, 1, ann, 300, wait_exit, .lock = lock, .timed_out = 1);
     run(1000);
-    cr_assert_eq(stats(ann)->state[STATE_WAITING].count, 1);
-    cr_assert_eq(stats(ann)->state[STATE_WAITING].ns, 0);
-    cr_assert_eq(stats(ann)->unknown, 1);
-    const struct lock_class *c = class_named("Lshop/Order;");
-    cr_assert_eq(c->waited.unknown, 1);
-    cr_assert_eq(c->timed_out, 1);
-    cr_assert_eq(wait_stats_min(&c->waited), 0);
-    cr_assert_eq(wait_stats_avg(&c->waited), 0);
+    cr_assert_eq(sums(ann)->state[STATE_WAITING].count, 1);
+    cr_assert_eq(sums(ann)->state[STATE_WAITING].ns, 0);
+    cr_assert_eq(sums(ann)->unknown, 1);
+    const struct wait_stats *w = &class_named("Lshop/Order;")->state[STATE_WAITING];
+    cr_assert_eq(w->unknown, 1);
+    cr_assert_eq(class_named("Lshop/Order;")->timed_out, 1);
+    cr_assert_eq(wait_stats_min(w), 0);
+    cr_assert_eq(wait_stats_avg(w), 0);
 }
 
 Test(analysis, joins_and_sleeps)
@@ -211,10 +236,10 @@ Test(analysis, joins_and_sleeps)
     ADD(&b, 1, ann, 300, sleep_enter, .timeout_ns = 1);
     ADD0(&b, 1, ann, 450, sleep_exit);
     run(1000);
-    cr_assert_eq(stats(ann)->state[STATE_JOINING].ns, 100);
-    cr_assert_eq(stats(ann)->state[STATE_SLEEPING].ns, 150);
-    cr_assert_eq(stats(ann)->state[STATE_WAITING].count, 0);
-    cr_assert_eq(thread_running(stats(ann)), 750);
+    cr_assert_eq(sums(ann)->state[STATE_JOINING].ns, 100);
+    cr_assert_eq(sums(ann)->state[STATE_SLEEPING].ns, 150);
+    cr_assert_eq(sums(ann)->state[STATE_WAITING].count, 0);
+    cr_assert_eq(thread_sums_running(sums(ann)), 750);
 }
 
 Test(analysis, a_virtual_thread_that_changes_carriers)
@@ -227,10 +252,10 @@ Test(analysis, a_virtual_thread_that_changes_carriers)
     ADD(&b, 7, v, 300, wait_exit, .lock = lock);
     ADD(&b, 9, v, 400, monitor_contended_enter, .lock = lock);
     run(1000);
-    cr_assert_eq(stats(v)->state[STATE_BLOCKED].count, 2);
-    cr_assert_eq(stats(v)->state[STATE_BLOCKED].ns, 80 + 600);
-    cr_assert_eq(stats(v)->state[STATE_WAITING].ns, 100);
-    cr_assert_eq(stats(v)->reacquired, 1);
+    cr_assert_eq(sums(v)->state[STATE_BLOCKED].count, 2);
+    cr_assert_eq(sums(v)->state[STATE_BLOCKED].ns, 80 + 600);
+    cr_assert_eq(sums(v)->state[STATE_WAITING].ns, 100);
+    cr_assert_eq(sums(v)->reacquired, 1);
     cr_assert_eq(class_named("Lshop/Order;")->reacquired, 1);
     cr_assert(!stats(v)->incomplete);
 }
@@ -246,9 +271,9 @@ Test(analysis, what_a_carrier_lost_may_be_of_any_virtual_thread)
     ADD(&b, 9, v, 400, monitor_contended_enter, .lock = lock);
     ADD(&b, 9, v, 430, monitor_contended_entered, .lock = lock);
     run(1000);
-    cr_assert_eq(stats(v)->state[STATE_BLOCKED].count, 2);
-    cr_assert_eq(stats(v)->unknown, 1);
-    cr_assert_eq(stats(v)->state[STATE_BLOCKED].ns, 30);
+    cr_assert_eq(sums(v)->state[STATE_BLOCKED].count, 2);
+    cr_assert_eq(sums(v)->unknown, 1);
+    cr_assert_eq(sums(v)->state[STATE_BLOCKED].ns, 30);
     cr_assert_eq(a->n_losses, 1);
     cr_assert_eq(a->losses[0].count, 3);
 }
@@ -267,9 +292,9 @@ Test(analysis, losses_of_several_carriers)
     for (int i = 0; i < 5; i++)
         block(9, v, at[i][0], at[i][1], lock);
     run(1000);
-    cr_assert_eq(stats(v)->state[STATE_BLOCKED].count, 5);
-    cr_assert_eq(stats(v)->unknown, 3);
-    cr_assert_eq(stats(v)->state[STATE_BLOCKED].ns, 100 + 60);
+    cr_assert_eq(sums(v)->state[STATE_BLOCKED].count, 5);
+    cr_assert_eq(sums(v)->unknown, 3);
+    cr_assert_eq(sums(v)->state[STATE_BLOCKED].ns, 100 + 60);
 }
 
 Test(analysis, the_larger_of_both_loss_counts)
@@ -305,17 +330,17 @@ Test(analysis, threads_without_a_definition)
     run(1000);
     char name[LABEL_MAX];
     uint32_t i = thread_set_index(&a->threads, far);
-    cr_assert_eq(a->threads.v[i].state[STATE_BLOCKED].ns, 70);
+    cr_assert_eq(a->stats.threads[i].state[STATE_BLOCKED].ns, 70);
     label_thread(&a->threads, t, i, name, sizeof name);
     cr_assert_str_eq(name, "unnamed thread 4000000000");
-    cr_assert_eq(a->total[STATE_BLOCKED].ns, 120);
+    cr_assert_eq(a->stats.total[STATE_BLOCKED].ns, 120);
 }
 
 Test(analysis, events_of_the_unknown_thread_are_not_paired)
 {
     block(1, (thread_id){0}, 100, 150, lock);
     run(1000);
-    cr_assert_eq(a->total[STATE_BLOCKED].count, 0);
+    cr_assert_eq(a->stats.total[STATE_BLOCKED].count, 0);
     cr_assert_eq(a->decoded.nameless, 2);
 }
 
@@ -325,13 +350,10 @@ Test(analysis, locks_and_stacks_without_a_definition)
         .owner = {70000});
     ADD(&b, 1, ann, 150, monitor_contended_entered, .lock = {70000});
     run(1000);
-    cr_assert_eq(a->locks.classes[0].blocked.count, 1);
-    cr_assert_eq(a->locks.classes[0].blocked.total, 50);
-    struct site *sites;
-    size_t n;
-    cr_assert_eq(sites_list(&a->sites, EVERY_CLASS, &sites, &n), 0);
-    cr_assert_eq(n, 1);
-    cr_assert_eq(sites[0].app.method.v, 0);
+    cr_assert_eq(a->stats.classes[0].state[STATE_BLOCKED].count, 1);
+    cr_assert_eq(a->stats.classes[0].state[STATE_BLOCKED].ns, 50);
+    list_sites(1);
+    cr_assert_eq(site(0)->app.method.v, 0);
 }
 
 Test(analysis, classes_of_one_name_are_one_group)
@@ -340,7 +362,7 @@ Test(analysis, classes_of_one_name_are_one_group)
     block(1, ann, 100, 150, lock);
     block(1, ann, 200, 230, twin);
     run(1000);
-    cr_assert_eq(class_named("Lshop/Order;")->blocked.count, 2);
+    cr_assert_eq(class_named("Lshop/Order;")->state[STATE_BLOCKED].count, 2);
     cr_assert_eq(class_named("Lshop/Order;")->objects, 2);
 }
 
@@ -351,8 +373,8 @@ Test(analysis, bytes_missing_between_blocks_are_a_gap)
     ADD(&b, 1, ann, 300, monitor_contended_entered, .lock = lock);
     block(1, ann, 400, 450, lock);
     run(1000);
-    cr_assert_eq(stats(ann)->state[STATE_BLOCKED].ns, 50);
-    cr_assert_eq(stats(ann)->unknown, 1);
+    cr_assert_eq(sums(ann)->state[STATE_BLOCKED].ns, 50);
+    cr_assert_eq(sums(ann)->unknown, 1);
     cr_assert(stats(ann)->incomplete);
 }
 
@@ -397,8 +419,8 @@ Test(analysis, a_damaged_chunk_is_a_gap_in_every_stream_that_it_holds)
     cr_assert_eq(a->decoded.events, 10);
     for (uint32_t i = 0; i < 2; i++) {
         cr_assert(stats(who[i])->incomplete);
-        cr_assert_eq(stats(who[i])->state[STATE_WAITING].ns, 80);
-        cr_assert_eq(stats(who[i])->unknown, 1, "counts are lower bounds");
+        cr_assert_eq(sums(who[i])->state[STATE_WAITING].ns, 80);
+        cr_assert_eq(sums(who[i])->unknown, 1, "counts are lower bounds");
     }
 }
 
@@ -413,13 +435,13 @@ Test(analysis, again_gives_the_same)
     damage(fd, 7);
     cr_assert_eq(trace_open_fd(&t, fd, "damaged", NULL), 0);
     run_trace();
-    uint64_t ns = stats(ann)->state[STATE_BLOCKED].ns, unknown = stats(ann)->unknown;
+    uint64_t ns = sums(ann)->state[STATE_BLOCKED].ns, unknown = sums(ann)->unknown;
     cr_assert_eq(ns, 190);
     cr_assert_eq(unknown, 1);
     analysis_free(a);
     run_trace();
-    cr_assert_eq(stats(ann)->state[STATE_BLOCKED].ns, ns);
-    cr_assert_eq(stats(ann)->unknown, unknown);
+    cr_assert_eq(sums(ann)->state[STATE_BLOCKED].ns, ns);
+    cr_assert_eq(sums(ann)->unknown, unknown);
 }
 
 Test(analysis, a_wait_open_behind_a_gap_is_not_invented)
@@ -432,8 +454,8 @@ Test(analysis, a_wait_open_behind_a_gap_is_not_invented)
     damage(fd, 1);
     cr_assert_eq(trace_open_fd(&t, fd, "damaged", NULL), 0);
     run_trace();
-    cr_assert_eq(stats(ann)->open, 0, "its end may be in the chunk that cannot be read");
-    cr_assert_eq(stats(ann)->unknown, 1);
+    cr_assert_eq(sums(ann)->open, 0, "its end may be in the chunk that cannot be read");
+    cr_assert_eq(sums(ann)->unknown, 1);
 }
 
 /* A chunk with one event of ann's stream, whose block claims `claimed`. */
@@ -471,8 +493,8 @@ Test(analysis, a_block_that_claims_more_events_than_it_has)
     cr_assert_eq(trace_open_fd(&t, fd, "short", NULL), 0);
     run_trace();
     cr_assert_eq(t->n_damaged, 1);
-    cr_assert_eq(stats(ann)->unknown, 1);
-    cr_assert_eq(stats(ann)->state[STATE_WAITING].ns, 0);
+    cr_assert_eq(sums(ann)->unknown, 1);
+    cr_assert_eq(sums(ann)->state[STATE_WAITING].ns, 0);
 }
 
 /* --- sites ------------------------------------------------------------------------------------ */
@@ -491,23 +513,20 @@ Test(analysis, the_site_is_the_innermost_frame_outside_the_jdk)
     ADD(&b, 1, ann, 300, monitor_contended_enter, .lock = lock, .stack = jdk);
     ADD(&b, 1, ann, 310, monitor_contended_entered, .lock = lock);
     run(1000);
-    struct site *s;
-    size_t n;
     char text[LABEL_MAX];
-    cr_assert_eq(sites_list(&a->sites, EVERY_CLASS, &s, &n), 0);
-    cr_assert_eq(n, 2);
-    cr_assert_eq(s[0].blocked.count, 2);
-    cr_assert_eq(s[0].blocked.ns, 80);
-    cr_assert_eq(s[0].blocked.max, 50);
-    label_method(t, s[0].app.method, text, sizeof text);
+    list_sites(2);
+    cr_assert_eq(blocked_at(0)->count, 2);
+    cr_assert_eq(blocked_at(0)->ns, 80);
+    cr_assert_eq(blocked_at(0)->max, 50);
+    label_method(t, site(0)->app.method, text, sizeof text);
     cr_assert_str_eq(text, "shop.Main.add");
-    label_line(t, s[0].app, text, sizeof text);
+    label_line(t, site(0)->app, text, sizeof text);
     cr_assert_str_eq(text, "Main.java:7");
-    label_method(t, s[0].top.method, text, sizeof text);
+    label_method(t, site(0)->top.method, text, sizeof text);
     cr_assert_str_eq(text, "java.util.Hashtable.put");
-    label_method(t, s[1].app.method, text, sizeof text);
+    label_method(t, site(1)->app.method, text, sizeof text);
     cr_assert_str_eq(text, "java.lang.Object.wait0");
-    label_line(t, s[1].app, text, sizeof text);
+    label_line(t, site(1)->app, text, sizeof text);
     cr_assert_str_eq(text, "native");
 }
 
@@ -519,12 +538,9 @@ Test(analysis, callers_of_the_same_jdk_method_are_different_sites)
     stack = builder_stack(&b, "java.util.Hashtable.put:480 shop.Main.sub:8");
     block(1, ann, 300, 310, lock);
     run(1000);
-    struct site *s;
-    size_t n;
-    cr_assert_eq(sites_list(&a->sites, EVERY_CLASS, &s, &n), 0);
-    cr_assert_eq(n, 3);
-    cr_assert_eq(s[1].blocked.ns, 20);
-    cr_assert_eq(s[2].blocked.ns, 10);
+    list_sites(3);
+    cr_assert_eq(blocked_at(1)->ns, 20);
+    cr_assert_eq(blocked_at(2)->ns, 10);
 }
 
 /* --- labels ----------------------------------------------------------------------------------- */
@@ -580,7 +596,7 @@ Test(analysis, many_owners)
 {
     for (uint64_t i = 0; i < 10; i++) {
         bob = builder_thread(&b, "owner");
-        block(1, ann, 1000000 * i, 1000000 * i + 1000, lock);
+        block(1, ann, 10000000 * i, 10000000 * i + 8000000, lock);
     }
     run(100000000);
     size_t n;

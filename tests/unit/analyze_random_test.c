@@ -24,7 +24,8 @@ enum {
 
 struct truth {
     int thread, state, lock, owner, stack;
-    uint64_t start, end, nested; /* nested: ns of the re-acquisition inside */
+    uint64_t start, end; /* of a wait in which the monitor is taken again: end of the waiting */
+    int again;           /* the latest re-acquisition inside; -1: none */
     bool enter_seen, exit_seen, over, timed_out;
 };
 
@@ -88,6 +89,16 @@ static bool emit(struct sim *s, int t, struct event e)
     return true;
 }
 
+/* A re-acquisition begins: what the wait did before, waiting or an earlier one, is over. */
+static void begin_again(struct sim *s, struct truth *wait)
+{
+    struct truth *before = wait->again < 0 ? wait : &s->waits[wait->again];
+    before->end = s->now;
+    before->over = before->exit_seen = true;
+    wait->again = s->n;
+    s->waits[s->n].state = STATE_REACQUIRING;
+}
+
 static void begin_wait(struct sim *s, int t, int state, int lock)
 {
     struct truth *w = &s->waits[s->n];
@@ -95,6 +106,7 @@ static void begin_wait(struct sim *s, int t, int state, int lock)
                         .state = state,
                         .lock = lock,
                         .start = s->now,
+                        .again = -1,
                         .owner = rand() % (THREADS + 1) - 1,
                         .stack = rand() % STACKS};
     struct event e = {.kind = EV_wait_enter,
@@ -106,23 +118,27 @@ static void begin_wait(struct sim *s, int t, int state, int lock)
                                .lock = s->lock[lock], .owner = owner, .stack = s->stack[w->stack]}};
     }
     w->enter_seen = emit(s, t, e);
+    if (s->depth[t])
+        begin_again(s, &s->waits[s->open[t][0]]);
     s->open[t][s->depth[t]++] = s->n++;
 }
 
 static void end_wait(struct sim *s, int t)
 {
     struct truth *w = &s->waits[s->open[t][--s->depth[t]]];
-    w->end = s->now;
-    w->over = true;
+    struct truth *last = w->again < 0 ? w : &s->waits[w->again];
     w->timed_out = w->state == STATE_WAITING && rand() % 3 == 0;
     struct event e = {.kind = EV_monitor_contended_entered,
                       .monitor_contended_entered = {.lock = s->lock[w->lock]}};
     if (w->state == STATE_WAITING)
         e = (struct event){.kind = EV_wait_exit,
                            .wait_exit = {.lock = s->lock[w->lock], .timed_out = w->timed_out}};
-    w->exit_seen = emit(s, t, e);
+    bool seen = emit(s, t, e);
     if (s->depth[t])
-        s->waits[s->open[t][0]].nested += w->end - w->start;
+        return; /* what follows until the end of the wait counts as its re-acquisition */
+    last->end = s->now;
+    last->over = true;
+    last->exit_seen = w->exit_seen = seen;
 }
 
 static void step(struct sim *s)
@@ -173,10 +189,7 @@ struct sums {
 
 static void add(struct sums *to, const struct sim *s, const struct truth *w)
 {
-    uint64_t stop = w->over ? w->end : s->end, ns = stop - w->start - w->nested;
-    /* A nested wait that is itself still open. */
-    if (!w->over && s->depth[w->thread] == 2 && w == &s->waits[s->open[w->thread][0]])
-        ns -= s->end - s->waits[s->open[w->thread][1]].start;
+    uint64_t stop = w->over ? w->end : s->end, ns = stop - w->start;
     bool known = w->enter_seen && (w->exit_seen || !w->over);
     to->count += w->enter_seen || w->exit_seen;
     to->unknown += (w->enter_seen || w->exit_seen) && !known;
@@ -210,7 +223,9 @@ enum { ANY = -2 };
 static void check_threads(const struct sim *s, const struct analysis *a)
 {
     for (int t = 0; t < THREADS; t++) {
-        const struct thread_stats *got = &a->threads.v[s->thread[t].v];
+        const struct thread_stats *def = &a->threads.v[s->thread[t].v];
+        const struct thread_sums *got = &a->stats.threads[s->thread[t].v];
+        struct sums again = expect(s, t, STATE_REACQUIRING, -1, ANY, ANY);
         struct sums blocked = expect(s, t, STATE_BLOCKED, -1, ANY, ANY);
         struct sums waited = expect(s, t, STATE_WAITING, -1, ANY, ANY);
         cr_assert_eq(got->state[STATE_BLOCKED].count, blocked.count);
@@ -218,13 +233,15 @@ static void check_threads(const struct sim *s, const struct analysis *a)
                      got->state[STATE_BLOCKED].ns, blocked.ns);
         cr_assert_eq(got->state[STATE_WAITING].count, waited.count);
         cr_assert_eq(got->state[STATE_WAITING].ns, waited.ns);
-        cr_assert_eq(got->unknown, blocked.unknown + waited.unknown);
-        cr_assert_eq(got->open, blocked.open + waited.open);
+        cr_assert_eq(got->unknown, blocked.unknown + waited.unknown + again.unknown);
+        cr_assert_eq(got->state[STATE_REACQUIRING].count, again.count);
+        cr_assert_eq(got->state[STATE_REACQUIRING].ns, again.ns);
+        cr_assert_eq(got->open, blocked.open + waited.open + again.open);
         cr_assert_eq(got->reacquired, s->reacquired[t]);
-        cr_assert_eq(got->lost, s->lost_in_all[t]);
-        cr_assert_eq(got->incomplete, s->lost_in_all[t] > 0);
-        cr_assert_eq(thread_life(got), s->end);
-        cr_assert_eq(thread_running(got) + blocked.ns + waited.ns, s->end);
+        cr_assert_eq(def->lost, s->lost_in_all[t]);
+        cr_assert_eq(def->incomplete, s->lost_in_all[t] > 0);
+        cr_assert_eq(got->life, s->end);
+        cr_assert_eq(thread_sums_running(got) + blocked.ns + waited.ns + again.ns, s->end);
     }
 }
 
@@ -233,7 +250,7 @@ static void check_wait_stats(const struct wait_stats *got, struct sums want)
     cr_assert_eq(got->count, want.count);
     cr_assert_eq(got->unknown, want.unknown);
     cr_assert_eq(got->open, want.open);
-    cr_assert_eq(got->total, want.ns);
+    cr_assert_eq(got->ns, want.ns);
     cr_assert_eq(got->max, want.max);
     cr_assert_eq(got->times.n, want.count - want.unknown);
     cr_assert_eq(got->objects, (uint64_t)__builtin_popcountll(want.objects));
@@ -242,19 +259,21 @@ static void check_wait_stats(const struct wait_stats *got, struct sums want)
 static void check_classes(const struct sim *s, const struct analysis *a)
 {
     static const char *const names[] = {"La/A;", "Lb/B;", "Lc/C;"};
-    for (size_t i = 1; i < a->locks.n_classes; i++) {
-        const struct lock_class *got = &a->locks.classes[i];
+    for (size_t i = 1; i < a->locks.n_groups; i++) {
+        const struct class_stats *got = &a->stats.classes[i];
         int c = 0;
-        while (strcmp(names[c], got->signature) != 0)
+        while (strcmp(names[c], a->locks.groups[i].signature) != 0)
             c++;
         struct sums waited = expect(s, -1, STATE_WAITING, c, ANY, ANY);
-        check_wait_stats(&got->blocked, expect(s, -1, STATE_BLOCKED, c, ANY, ANY));
-        check_wait_stats(&got->waited, waited);
+        check_wait_stats(&got->state[STATE_BLOCKED], expect(s, -1, STATE_BLOCKED, c, ANY, ANY));
+        check_wait_stats(&got->state[STATE_REACQUIRING],
+                         expect(s, -1, STATE_REACQUIRING, c, ANY, ANY));
+        check_wait_stats(&got->state[STATE_WAITING], waited);
         cr_assert_eq(got->timed_out, waited.timed_out);
     }
 }
 
-static void check_site_stats(struct site_stats got, struct sums want)
+static void check_site_stats(struct blame_sum got, struct sums want)
 {
     cr_assert_eq(got.count, want.count);
     cr_assert_eq(got.ns, want.ns);
@@ -263,18 +282,17 @@ static void check_site_stats(struct site_stats got, struct sums want)
 
 static void check_sites(const struct sim *s, const struct analysis *a)
 {
-    struct site *list;
-    size_t n;
     uint64_t count = 0;
-    cr_assert_eq(sites_list(&a->sites, EVERY_CLASS, &list, &n), 0);
-    for (size_t i = 0; i < n; i++) {
-        int c = a->locks.classes[list[i].group].signature[1] - 'a', stack = list[i].app.line - 1;
-        stack = list[i].app.line < 0 ? -1 : stack;
-        check_site_stats(list[i].blocked, expect(s, -1, STATE_BLOCKED, c, ANY, stack));
-        check_site_stats(list[i].waited, expect(s, -1, STATE_WAITING, c, ANY, stack));
-        count += list[i].blocked.count + list[i].waited.count;
+    for (size_t i = 0; i < a->sites.n; i++) {
+        const struct site *site = &a->sites.v[i];
+        const struct wait_stats *got = a->stats.sites[i].state;
+        int c = a->locks.groups[site->group].signature[1] - 'a', stack = site->app.line - 1;
+        stack = site->app.line < 0 ? -1 : stack;
+        for (int k = 0; k < STATE_LIMIT; k++)
+            check_wait_stats(&got[k], expect(s, -1, k, c, ANY, stack));
+        count += got[STATE_BLOCKED].count + got[STATE_WAITING].count;
     }
-    cr_assert_eq(count, a->total[STATE_BLOCKED].count + a->total[STATE_WAITING].count);
+    cr_assert_eq(count, a->stats.total[STATE_BLOCKED].count + a->stats.total[STATE_WAITING].count);
 }
 
 static void check_blames(const struct sim *s, struct analysis *a)
@@ -282,18 +300,18 @@ static void check_blames(const struct sim *s, struct analysis *a)
     const struct blame *list;
     size_t n;
     uint64_t count = 0;
-    cr_assert_eq(blames_list(&a->blames, EVERY_CLASS,
-                             BLAME_BY_GROUP | BLAME_BY_OWNER | BLAME_BY_WAITER, &list, &n),
+    cr_assert_eq(analysis_blames(a, EVERY_CLASS, BLAME_BY_GROUP | BLAME_BY_OWNER | BLAME_BY_WAITER,
+                                 &list, &n),
                  0);
     for (size_t i = 0; i < n; i++) {
-        int c = a->locks.classes[list[i].group].signature[1] - 'a';
+        int c = a->locks.groups[list[i].group].signature[1] - 'a';
         int waiter = (int)list[i].waiter - 1, owner = (int)list[i].owner - 1;
         check_site_stats(list[i].blocked, expect(s, waiter, STATE_BLOCKED, c, owner, ANY));
         if (owner < 0)
             check_site_stats(list[i].waited, expect(s, waiter, STATE_WAITING, c, ANY, ANY));
         count += list[i].blocked.count;
     }
-    cr_assert_eq(count, a->total[STATE_BLOCKED].count);
+    cr_assert_eq(count, a->stats.total[STATE_BLOCKED].count);
 }
 
 static void rounds(int n, int steps, bool lossy)

@@ -94,6 +94,26 @@ Test(track, an_open_wait_lasts_to_the_end)
     cr_assert(!tr.incomplete);
 }
 
+Test(track, what_the_owner_executed_belongs_to_the_wait_that_has_begun)
+{
+    apply(OP_OPEN, STATE_BLOCKED, 3, 100);
+    apply(OP_OWNER, 0, 3, 110);
+    apply(OP_CLOSE, STATE_BLOCKED, 3, 150);
+    apply(OP_OPEN, STATE_PARKED, 4, 160);
+    apply(OP_OWNER, 0, 3, 165); /* of another lock */
+    apply(OP_CLOSE, STATE_PARKED, 4, 190);
+    apply(OP_OPEN, STATE_WAITING, 4, 200);
+    apply(OP_OWNER, 0, 4, 210); /* nobody owns what one waits for in Object.wait */
+    apply(OP_CLOSE, STATE_WAITING, 4, 220);
+    apply(OP_OWNER, 0, 4, 230);
+    finish(1000);
+    cr_assert_eq(got.n, 3);
+    cr_assert_eq(got.v[0].owner_stack.v, 203);
+    cr_assert_eq(got.v[1].owner_stack.v, 0);
+    cr_assert_eq(got.v[2].owner_stack.v, 0);
+    expect(0, STATE_BLOCKED, 0, 100, 150, 50);
+}
+
 Test(track, a_second_enter_proves_that_an_entered_is_missing)
 {
     apply(OP_OPEN, STATE_BLOCKED, 3, 100);

@@ -1,5 +1,5 @@
+#include "base/printable.h"
 #include "cli/class_names.h"
-#include "cli/printable.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -44,7 +44,7 @@ static struct trace *ping_pong(void)
     ADD(&b, 1, ping, 4000012, interrupted, .stack = run);
     ADD0(&b, 1, ping, 6000013, sleep_exit);
     ADD0(&b, 1, main, 6000014, gc_start);
-    ADD0(&b, 1, main, 6000015, gc_finish);
+    ADD(&b, 1, main, 6000015, gc_finish, .used = 4096, .committed = 8192);
     ADD(&b, 1, main, 6000016, park_enter, .stack = run);
     ADD0(&b, 1, ping, 6000017, thread_end);
     ADD0(&b, 1, main, 6000018, recording_end);
@@ -72,7 +72,7 @@ Test(export_tptp, every_kind_of_event_has_its_element)
         "<threadInterrupted threadId='2' @4000012>" RUN "</threadInterrupted>\n"
         "<monWaited threadIdRef='2' @6000013 objIdRef='-1' timeout='2' isTimedOut='0'/>\n"
         "<gcStart @6000014/>\n"
-        "<gcFinish @6000015/>\n"
+        "<gcFinish @6000015 usedObjSpace='4096' totalObjSpace='8192'/>\n"
         "<threadEnd threadIdRef='2' @6000017/>\n");
     cr_assert_eq(left_out, 0);
 }

@@ -601,7 +601,7 @@ Test(import_orca, a_meta_file_that_is_not_in_the_format_is_refused_with_its_plac
 static struct trace *import_bytes(const char *p, size_t n)
 {
     const struct text_source none = {NULL, -1, NULL, 0};
-    struct orca_sources s = {{"app.orca", -1, p, n}, none, none, none};
+    struct orca_sources s = {{"app.orca", -1, p, n}, none, none, none, none};
     struct trace *t;
     import_orca_from(&t, &s, NULL, &err);
     return t;
@@ -630,7 +630,7 @@ Test(import_orca, the_deepest_stack_fits_and_a_deeper_one_says_so)
             cr_assert_eq(trace_stack(t, (stack_id){1})->n_frames, 26200);
         else
             cr_assert_str_eq(err.msg,
-                             "app.orca: line 1: a definition of 263012 bytes; at most 262144 "
+                             "app.orca: line 1: a definition of 263013 bytes; at most 262144 "
                              "are possible");
         trace_close(t);
         buf_fini(&b);

@@ -2,6 +2,7 @@
 
 #include "base/util.h"
 #include "import/orca_text.h"
+#include "import/trcxml.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -81,8 +82,11 @@ struct orca_files files_export_job(const struct exporter *x, const struct export
     int rc = export_job_run(x, &f.job, &err);
     cr_assert_eq(rc, 0, "%s", err.msg);
     size_t n = 0;
-    for (; x->suffixes[n]; n++)
-        f.text[n] = read_text(prefix, x->suffixes[n]);
+    for (size_t i = 0; x->suffixes[i]; i++)
+        if (export_has_file(x, &f.job, i)) {
+            f.text[i] = read_text(prefix, x->suffixes[i]);
+            n++;
+        }
     cr_assert_eq(folder_count(folder), n, "something else was left behind");
     folder_remove(folder);
     f.job.prefix = NULL;
@@ -105,8 +109,16 @@ static struct text_source source(const char *name, const char *text)
 struct trace *files_import(const char *log, const char *methods, const char *classtable,
                            const char *meta, struct err *err)
 {
+    return files_import_calls(log, methods, classtable, meta, NULL, err);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): as many as there are files */
+struct trace *files_import_calls(const char *log, const char *methods, const char *classtable,
+                                 const char *meta, const char *calltable, struct err *err)
+{
     struct orca_sources s = {source("app.orca", log), source("app.methods", methods),
-                             source("app.classtable", classtable), source("app.meta", meta)};
+                             source("app.classtable", classtable), source("app.meta", meta),
+                             source("app.calltable", calltable)};
     struct trace *t;
     err->msg[0] = 0;
     int rc = import_orca_from(&t, &s, NULL, err);
@@ -119,9 +131,30 @@ struct trace *files_import_again(const struct orca_files *f)
 {
     struct err err;
     bool old = !f->text[2];
-    struct trace *t = old ? files_import(f->text[0], NULL, NULL, f->text[1], &err)
-                          : files_import(f->text[0], f->text[1], f->text[2], NULL, &err);
+    struct trace *t =
+        old ? files_import(f->text[0], NULL, NULL, f->text[1], &err)
+            : files_import_calls(f->text[0], f->text[1], f->text[2], NULL, f->text[3], &err);
     cr_assert_not_null(t, "%s", err.msg);
     cr_assert_eq(t->n_problems, 0, "%s", t->n_problems ? t->problems[0].text : "");
+    return t;
+}
+
+struct trace *files_import_xml(const char *xml, struct err *err)
+{
+    struct text_source s = source("app.trcxml", xml);
+    struct trace *t;
+    err->msg[0] = 0;
+    int rc = import_trcxml_from(&t, &s, NULL, err);
+    cr_assert((rc == 0) == (t != NULL));
+    cr_assert((rc < 0) == (err->msg[0] != 0));
+    return t;
+}
+
+struct trace *files_import_xml_again(const struct orca_files *f)
+{
+    struct err err;
+    struct trace *t = files_import_xml(f->text[0], &err);
+    cr_assert_not_null(t, "%s", err.msg);
+    cr_assert_eq(t->n_damaged, 0, "%s", t->n_problems ? t->problems[0].text : "");
     return t;
 }

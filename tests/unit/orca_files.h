@@ -21,9 +21,15 @@ void files_free(struct orca_files *f);
  * such file.  The log is called app.orca.  Returns NULL with *err set. */
 struct trace *files_import(const char *log, const char *methods, const char *classtable,
                            const char *meta, struct err *err);
+struct trace *files_import_calls(const char *log, const char *methods, const char *classtable,
+                                 const char *meta, const char *calltable, struct err *err);
 
 /* The same of what was exported; must succeed. */
 struct trace *files_import_again(const struct orca_files *f);
+
+/* The same of TPTP's XML; files_import_xml_again must succeed, too. */
+struct trace *files_import_xml(const char *xml, struct err *err);
+struct trace *files_import_xml_again(const struct orca_files *f);
 
 /* A new folder, removed with everything in it by folder_remove. */
 char *folder_make(void);

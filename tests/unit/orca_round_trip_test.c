@@ -20,8 +20,8 @@ enum { RUNS = 150, MANY = 6 };
 struct random_trace {
     uint64_t state; /* of xorshift64* */
     struct trace_builder b;
-    uint32_t n_threads, n_locks, n_methods, n_stacks, n_classes;
-    uint64_t at;
+    uint32_t n_threads, n_locks, n_methods, n_stacks, n_classes, n_calls;
+    uint64_t at, tick; /* times are multiples of it */
 };
 
 static uint32_t below(struct random_trace *r, uint32_t n)
@@ -119,10 +119,26 @@ static void add_stacks(struct random_trace *r)
     }
 }
 
+/* Two share their names, one has no row. */
+static void add_calls(struct random_trace *r)
+{
+    static const char *const rows[] = {"A#get(I) blocks this Get GotIt", "A#put calls arg0 Put", "",
+                                       "A#get(J) tries none Get GotIt", "B#x nests In Out"};
+    r->n_calls = ARRAY_LEN(rows);
+    for (uint32_t i = 1; i <= r->n_calls; i++)
+        builder_def(&r->b, &(struct def){.kind = DEF_call,
+                                         .call = {.id = {i},
+                                                  .name = text("A.get"),
+                                                  .class_name = text("LA;"),
+                                                  .method = text("get"),
+                                                  .row = text(rows[i - 1])}});
+}
+
 static void begin(struct random_trace *r, uint64_t seed)
 {
     memset(r, 0, sizeof *r);
     r->state = seed * 2 + 1;
+    r->tick = 1;
     builder_init(&r->b);
     r->b.block_events = 1 + below(r, 20);
     add_threads(r);
@@ -130,6 +146,7 @@ static void begin(struct random_trace *r, uint64_t seed)
     add_classes(r);
     add_methods(r);
     add_stacks(r);
+    add_calls(r);
 }
 
 /* Any ids; 0 is unknown, and one beyond the last has no definition. */
@@ -145,13 +162,16 @@ static void fill(struct random_trace *r, struct event *e)
             v = below(r, r->n_locks + 2);
         else if (f[i].type == FIELD_stack)
             v = below(r, r->n_stacks + 2);
+        else if (f[i].type == FIELD_call)
+            v = below(r, r->n_calls + 2);
         memcpy((char *)e + EVENT_HEAD + f[i].offset, &v, sizeof v);
     }
 }
 
 static void add(struct random_trace *r, uint32_t stream, struct event *e)
 {
-    r->at += below(r, 3) ? 0 : below(r, 2000000000); /* mostly ties */
+    uint64_t step = below(r, 3) ? 0 : below(r, 2000000000); /* mostly ties */
+    r->at += step / r->tick * r->tick;
     e->time = BUILDER_START + r->at;
     builder_event(&r->b, 1 + stream % 3, e);
 }
@@ -244,7 +264,7 @@ static struct trace *tame(struct random_trace *r)
         add(r, i,
             &(struct event){.kind = below(r, 2) ? EV_thread_start : EV_thread_alive,
                             .thread = {i}});
-    r->at++; /* streams order ties, and nobody is to act before it is there */
+    r->at += r->tick; /* streams order ties, and nobody is to act before it is there */
     for (int n = 200; n-- > 0;) {
         struct event *e = &open[1 + below(r, r->n_threads)];
         uint32_t thread = (uint32_t)(e - open), exit = e->kind;
@@ -352,6 +372,46 @@ Test(orca_round_trip, the_imported_events_are_the_exported_ones, .timeout = 60)
                   (int)strcspn((char *)b.p + at, "\n"), (char *)b.p + at);
         buf_fini(&a);
         buf_fini(&b);
+        files_free(&f);
+        trace_close(again);
+        trace_close(t);
+    }
+}
+
+/* --- XML ----------------------------------------------------------------------------------------
+ */
+
+Test(orca_round_trip, tptp_imported_and_exported_is_the_same_xml, .timeout = 60)
+{
+    const struct exporter *x = exporter_find("tptp");
+    uint64_t seed = first_seed();
+    for (int run = 0; run < RUNS; run++, seed++) {
+        struct random_trace r;
+        begin(&r, seed);
+        distinct(&r);
+        r.tick = 1000000; /* time-outs are rounded to it */
+        struct trace *t = tame(&r);
+        struct orca_files first = files_export(x, t);
+        struct trace *again = files_import_xml_again(&first);
+        struct orca_files second = files_export(x, again);
+        same_files(&first, &second, "tptp", seed);
+        files_free(&first);
+        files_free(&second);
+        trace_close(again);
+        trace_close(t);
+    }
+}
+
+Test(orca_round_trip, whatever_was_exported_can_be_imported, .timeout = 60)
+{
+    uint64_t seed = first_seed();
+    for (int run = 0; run < RUNS; run++, seed++) {
+        struct random_trace r;
+        begin(&r, seed);
+        struct trace *t = wild(&r);
+        struct orca_files f = files_export(exporter_find("tptp"), t);
+        struct trace *again = files_import_xml_again(&f);
+        cr_assert_geq(again->n_events, f.job.lines[0], "ORCA_SEED=%llu", (unsigned long long)seed);
         files_free(&f);
         trace_close(again);
         trace_close(t);

@@ -73,7 +73,7 @@ static void set_up(bool tid)
 
 static struct owner ask(const uintptr_t *oop)
 {
-    return owner_find(table, (uintptr_t)&threads[0], oop);
+    return owner_find(table, (uintptr_t)&threads[0], oop, NULL);
 }
 
 Test(owner, jdk17_java_thread_or_stack_address)

@@ -296,11 +296,12 @@ Test(record, a_full_disk_stops_the_recording_only, .init = set_up, .fini = tear_
 
 Test(record, duration_ends_it, .init = set_up, .fini = tear_down)
 {
-    struct recorder *rec = open_rec((struct recorder_opts){.duration = 50000000});
+    /* Long enough for the producers on a busy machine. */
+    struct recorder *rec = open_rec((struct recorder_opts){.duration = UINT64_C(1500000000)});
     struct producer p[1] = {{.count = 10}};
     struct recorder_result res;
     run_producers(rec, p, 1);
-    for (int i = 0; i < 5000 && recorder_on(rec); i++)
+    for (int i = 0; i < 30000 && recorder_on(rec); i++)
         clock_sleep_ns(1000000);
     cr_assert_not(recorder_on(rec));
     recorder_close(rec, &res);

@@ -149,6 +149,17 @@ static void block(uint32_t stream, thread_id who, uint64_t from, uint64_t ns, lo
     ADD(&b, stream, who, from + ns, monitor_contended_entered, .lock = lock);
 }
 
+/* The same, and the owner told what it executed. */
+static void block_asking(uint32_t stream, thread_id who, uint64_t from, uint64_t ns, lock_id lock,
+                         thread_id owner, stack_id stack, stack_id owner_stack)
+{
+    ADD(&b, stream, who, from, monitor_contended_enter, .lock = lock, .owner = owner,
+        .stack = stack);
+    ADD(&b, stream, who, from + 10 * US, owner_stack, .lock = lock, .owner = owner,
+        .stack = owner_stack);
+    ADD(&b, stream, who, from + ns, monitor_contended_entered, .lock = lock);
+}
+
 static void wait_(uint32_t stream, thread_id who, uint64_t from, uint64_t ns, lock_id lock,
                   bool timed_out, stack_id stack)
 {
@@ -169,7 +180,7 @@ static void fill_shop(const struct shop *s)
         block(3, s->worker[1], (20 + 10 * i) * MS, 800 * US + i, s->order[0], s->worker[0],
               s->cancel);
     block(3, s->worker[1], 200 * MS, 78 * US, s->table, (thread_id){0}, s->put);
-    block(3, s->worker[1], 201 * MS, 950 * US, s->stock, s->worker[2], s->submit);
+    block_asking(3, s->worker[1], 201 * MS, 950 * US, s->stock, s->worker[2], s->submit, s->cancel);
     for (uint64_t i = 0; i < 20; i++)
         wait_(4, s->worker[2], (20 + 20 * i) * MS, 15 * MS, s->order[1], i % 4 == 0, s->take);
     block(20, s->virtual, 300 * MS, 5 * MS, s->order[0], s->main, s->submit);
@@ -388,7 +399,7 @@ Test(report, json_totals_agree)
         cr_assert_eq(sum(root, "sites", keys[i]), all);
         if (i < 2) {
             cr_assert_eq(sum(root, "owners", keys[i]), all);
-            cr_assert_eq(sum(root, "interactions", keys[i]), all);
+            cr_assert_eq(sum(root, "pairs", keys[i]), all);
         }
     }
     json_decref(root);
@@ -432,4 +443,129 @@ Test(report, json_exact)
     cr_assert_str_eq(got, want, "tests/unit/report/everything.json differs; it is now:\n%s", got);
     free(got);
     free(want);
+}
+
+/* --- allocations ------------------------------------------------------------------------------ */
+
+enum { ROUNDS = 16 };
+
+struct heap {
+    struct shop s;
+    class_id entry, text;
+    stack_id cache, print;
+    uint64_t number;
+};
+
+static struct heap define_heap(void)
+{
+    struct heap h = {.s = define_shop()};
+    h.entry = builder_class(&b, "Lshop/Cache$Entry;");
+    h.text = builder_class(&b, "[B");
+    h.cache = builder_stack(&b, "shop.Cache$Entry.<init>:9 shop.Cache.put:31 shop.Main.main:20");
+    h.print = builder_stack(&b, "java.util.Arrays.copyOf:3537 java.lang.StringBuilder.append:91 "
+                                "shop.model.Order.toString:17 shop.Main.main:21");
+    return h;
+}
+
+static void object(struct heap *h, thread_id who, uint64_t time, class_id class_, uint64_t size,
+                   stack_id stack, uint64_t weight)
+{
+    if (weight)
+        ADD(&b, who.v, who, time, object_sample, .object = ++h->number, .class_ = class_,
+            .size = size, .stack = stack, .weight = weight);
+    else
+        ADD(&b, who.v, who, time, object_alloc, .object = ++h->number, .class_ = class_,
+            .size = size, .stack = stack);
+}
+
+/* A cache that only grows, and texts of which each collection finds all. */
+static void fill_heap(struct heap *h, uint64_t weight)
+{
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        uint64_t time = (10 + 60 * i) * MS;
+        for (uint64_t k = 0; k < 8; k++)
+            object(h, h->s.main, time + k * MS, h->entry, 4096, h->cache, weight);
+        for (uint64_t k = 0; k < 2; k++)
+            object(h, h->s.worker[0], time + 9 * MS + k, h->text, 1000000, h->print,
+                   weight ? 2 * weight : 0);
+        ADD0(&b, 30, (thread_id){0}, time + 20 * MS, gc_start);
+        ADD0(&b, 30, (thread_id){0}, time + 23 * MS, gc_finish);
+        for (uint64_t k = 0; k < 2; k++)
+            ADD(&b, 31, (thread_id){0}, time + 25 * MS, object_free, .object = h->number - 1 + k,
+                .class_ = h->text, .size = 1000000, .stack = h->print,
+                .since = BUILDER_START + time + 9 * MS + k, .allocated_by = h->s.worker[0],
+                .weight = weight ? 2 * weight : 0);
+    }
+}
+
+Test(report, allocations)
+{
+    struct heap h = define_heap();
+    fill_heap(&h, 0);
+    write_trace();
+    expect_text("alloc", "--alloc", 0);
+    expect_text("alloc-live", "--live", 0);
+    expect_text("alloc-live-part", "--live --from 500ms --thread main", 0);
+    expect_text("alloc-everything", "", 0);
+    expect_text("alloc-none", "--alloc --thread Common-Cleaner", 0);
+}
+
+static json_int_t amount(const json_t *of, const char *what, const char *key)
+{
+    return json_integer_value(json_object_get(json_object_get(of, what), key));
+}
+
+Test(report, json_of_allocations)
+{
+    static const char *const lists[] = {"classes", "places", "threads"};
+    struct heap h = define_heap();
+    fill_heap(&h, 524288);
+    write_trace();
+    json_t *root = report_json_of("--json --alloc"), *j = json_object_get(root, "allocations");
+    cr_assert_str_eq(json_string_value(json_object_get(j, "source")), "sampled");
+    cr_assert_eq(amount(j, "allocated", "samples"), ROUNDS * 10);
+    cr_assert_eq(amount(j, "allocated", "error_permille"), 79);
+    cr_assert_eq(amount(j, "allocated", "bytes"),
+                 amount(j, "freed", "bytes") + amount(j, "live", "bytes"));
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *row, *rows = json_object_get(j, lists[i]);
+        json_int_t bytes = 0;
+        size_t k;
+        json_array_foreach(rows, k, row) bytes += amount(row, "allocated", "bytes");
+        cr_assert_eq(bytes, amount(j, "allocated", "bytes"), "%s", lists[i]);
+    }
+    const json_t *first = json_array_get(json_object_get(j, "classes"), 0);
+    cr_assert_str_eq(json_string_value(json_object_get(first, "class")), "shop.Cache$Entry");
+    cr_assert_eq(amount(first, "ages", "max"), ROUNDS);
+    cr_assert_eq(json_array_size(json_object_get(first, "survivors_bytes")), ROUNDS);
+    json_decref(root);
+}
+
+Test(report, sampled_allocations)
+{
+    struct heap h = define_heap();
+    fill_heap(&h, 524288);
+    ADD(&b, 31, (thread_id){0}, 990 * MS, object_free, .object = 77777, .class_ = h.entry,
+        .size = 4096, .stack = h.cache, .since = BUILDER_START - 5, .allocated_by = h.s.main,
+        .weight = 524288);
+    write_trace();
+    expect_text("alloc-sampled", "--alloc --top 1", 0);
+    expect_text("alloc-sampled-live", "--live --top 1", 0);
+}
+
+Test(report, counted_allocations)
+{
+    struct heap h = define_heap();
+    ADD(&b, 1, h.s.main, 100 * MS, object_allocs, .class_ = h.text, .count = 5000,
+        .bytes = 160000000, .since = BUILDER_START);
+    write_trace();
+    expect_text("alloc-counted", "--alloc", 0);
+    expect_text("alloc-counted-live", "--live", 0);
+    expect_text("alloc-findings", "--findings", 0);
+}
+
+Test(report, no_allocations)
+{
+    write_trace();
+    expect_text("alloc-nothing", "--alloc", 0);
 }

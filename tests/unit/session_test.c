@@ -54,6 +54,15 @@ Test(session, each_trace_once_in_order, .init = begin, .fini = end)
     cr_assert_str_eq(s.files[1], "/y.otrace");
 }
 
+Test(session, removed_traces_are_counted, .init = begin, .fini = end)
+{
+    write_lines("10\t/1\n10\t/2\n11\t/other\n10\t/3\n10\t-/1\n10\t-/never\n10\t-/2\n");
+    cr_assert_eq(s.n, 2);
+    cr_assert_eq(s.n_removed, 2);
+    cr_assert_str_eq(s.files[0], "/other");
+    cr_assert_str_eq(s.files[1], "/3");
+}
+
 Test(session, odd_lines_are_left_out, .init = begin, .fini = end)
 {
     write_lines("\n\t\nno tab\n5\t\n6\t/ok\n7\t/cut");

@@ -14,7 +14,9 @@ groups=all
 console=/usr/share/activemq/bin/activemq.jar
 [ -e $console ] || skip "no $console (Debian: activemq)"
 [ -e /usr/share/java/jasypt.jar ] || skip "no jasypt.jar (Debian: libjasypt-java)"
-command -v pgrep >/dev/null || skip "no pgrep (Debian: procps)"
+for command in pgrep nc; do
+    command -v $command >/dev/null || skip "no $command (Debian: procps netcat-openbsd)"
+done
 messages=10000
 [ $short = no ] || messages=300
 
@@ -32,18 +34,21 @@ for r in $runs; do
     start "$r" 300 env JVM_OPTIONS="$gc_option" sh "$tmp/activemq" start \
         "broker:(tcp://127.0.0.1:$port)/orca?persistent=false&useJmx=false"
     tries=0
-    while [ $tries -lt 600 ] && kill -0 $child 2>/dev/null && ! nc -z 127.0.0.1 $port 2>/dev/null; do
+    while [ $tries -lt 600 ] && kill -0 $child 2>/dev/null &&
+        ! nc -z 127.0.0.1 $port 2>/dev/null; do
         sleep 0.1
         tries=$((tries + 1))
     done
     clients=
     for what in consumer producer; do
-        timeout 200 sh "$tmp/activemq" $what --brokerUrl "tcp://127.0.0.1:$port" --destination queue://work \
-            --parallelThreads 4 --messageCount $messages >"$out/$r.$what" 2>&1 </dev/null &
+        timeout 200 sh "$tmp/activemq" $what --brokerUrl "tcp://127.0.0.1:$port" \
+            --destination queue://work --parallelThreads 4 --messageCount $messages \
+            >"$out/$r.$what" 2>&1 </dev/null &
         clients="$clients $!"
     done
     for client in $clients; do
-        wait "$client" || fail "$r: a client ended with exit status $?: $(tail -n 1 "$out/$r.consumer")"
+        wait "$client" ||
+            fail "$r: a client ended with exit status $?: $(tail -n 1 "$out/$r.consumer")"
     done
     # To the program itself, not to timeout: orca has to pass it on.
     kill -TERM "$(pgrep -P $child)"
@@ -54,7 +59,8 @@ for r in $runs; do
     esac
     for what in 'producer:Produced' 'consumer:Consumed'; do
         full=$(grep -c "${what#*:}: $messages messages" "$out/$r.${what%:*}")
-        [ "$full" -eq 4 ] || fail "$r: only $full of 4 ${what%:*} threads are complete: $out/$r.${what%:*}"
+        [ "$full" -eq 4 ] ||
+            fail "$r: only $full of 4 ${what%:*} threads are complete: $out/$r.${what%:*}"
     done
 done
 case $runs in

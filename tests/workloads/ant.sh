@@ -21,7 +21,8 @@ for r in $runs; do
     ln -sfn "$tmp/$r" "$tmp/dest"
     # shellcheck disable=SC2086 # an option or none
     run "$r" 300 "$jdk/bin/java" $gc_option -cp $launcher -Dant.home=/usr/share/ant \
-        org.apache.tools.ant.launch.Launcher -q -f "$here/programs/build.xml" -Dsrc="$tmp/src" -Ddest="$tmp/dest"
+        org.apache.tools.ant.launch.Launcher -q -f "$here/programs/build.xml" -Dsrc="$tmp/src" \
+        -Ddest="$tmp/dest"
     [ "$status" -eq 0 ] || fail "$r: exit status $status: $(last_words "$r")"
     grep -q 'BUILD SUCCESSFUL' "$out/$r.out" || fail "$r: $(last_words "$r")"
     classes=$(find "$tmp/$r" -name '*.class' | wc -l)

@@ -16,7 +16,8 @@ n=20000
 [ $short = no ] || n=1000
 for r in $runs; do
     # shellcheck disable=SC2086 # an option or none
-    run "$r" 300 "$jdk/bin/java" $gc_option -cp $jars clojure.main "$here/programs/concurrent.clj" $n
+    run "$r" 300 "$jdk/bin/java" $gc_option -cp $jars \
+        clojure.main "$here/programs/concurrent.clj" $n
     [ "$status" -eq 0 ] || fail "$r: exit status $status: $(last_words "$r")"
     for want in 'refs 10000' "agent $((n * (n - 1) / 2))" 'promises 199' \
         "locking $((4 * n))" 'timeout :late'; do

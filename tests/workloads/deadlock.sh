@@ -32,7 +32,8 @@ case $runs in
     check_readers
     # thread, kind, class of the lock, owner
     while read -r thread kind class owner; do
-        "$ORCA" events -t "$thread" "$out/recorded.otrace" >"$tmp/events" || fail "orca events failed"
+        "$ORCA" events -t "$thread" "$out/recorded.otrace" >"$tmp/events" ||
+            fail "orca events failed"
         begun=$(grep -c " ${kind} .*class=$class .*owner=$owner " "$tmp/events")
         [ "$begun" -eq 1 ] || fail "$thread: no $kind on $class of $owner"
         grep " $kind .*class=$class " "$tmp/events" | tail -n 1 | grep -q "owner=$owner " ||

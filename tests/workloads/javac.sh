@@ -1,5 +1,6 @@
 #!/bin/sh
-# javac.sh JDK_HOME OUTDIR [--short] [--plain | --recorded] - the JDK's own compiler, recorded.
+# javac.sh JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME]
+# The JDK's own compiler, recorded.
 #
 # Compiles 960 generated source files (--short: 240) in one JVM with every warning on.  With and
 # without the agent the class files must be the same, byte by byte, and so must the exit status and
@@ -19,7 +20,8 @@ files=$(wc -l <"$tmp/files")
 cd "$tmp" || exit 1
 for r in $runs; do
     mkdir "$tmp/$r"
-    run "$r" 300 "$jdk/bin/javac" -Xlint:all -g -parameters -d "$tmp/$r" @files
+    run "$r" 300 "$jdk/bin/javac" ${gc_option:+"-J$gc_option"} -Xlint:all -g -parameters \
+        -d "$tmp/$r" @files
     [ "$status" -eq 0 ] || fail "$r: javac ended with exit status $status: $(last_words "$r")"
     classes=$(find "$tmp/$r" -name '*.class' | wc -l)
     [ "$classes" -gt "$files" ] || fail "$r: only $classes class files from $files sources"

@@ -11,7 +11,9 @@ set -u
 workload "$@"
 groups=all
 
-command -v ab >/dev/null || skip "no ab (Debian: apache2-utils)"
+for command in ab pgrep; do
+    command -v $command >/dev/null || skip "no $command (Debian: apache2-utils procps)"
+done
 lib=/usr/share/jruby/lib
 [ -e $lib/jruby.jar ] || skip "no $lib/jruby.jar (Debian: jruby)"
 requests=6000
@@ -38,7 +40,8 @@ for r in $runs; do
     kill -TERM "$(pgrep -P $child)"
     finish
     [ "$status" -eq 0 ] || fail "$r: exit status $status after SIGTERM: $(last_words "$r")"
-    for want in "Complete requests: *$requests" 'Failed requests: *0' 'Document Length: *64 bytes'; do
+    for want in "Complete requests: *$requests" 'Failed requests: *0' \
+        'Document Length: *64 bytes'; do
         grep -q "^$want\$" "$out/$r.ab" || fail "$r: not '$want': $out/$r.ab"
     done
     grep -q Non-2xx "$out/$r.ab" && fail "$r: $(grep Non-2xx "$out/$r.ab")"

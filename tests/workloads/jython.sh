@@ -15,8 +15,8 @@ n=20000
 [ $short = no ] || n=1000
 for r in $runs; do
     # shellcheck disable=SC2086 # an option or none
-    run "$r" 300 "$jdk/bin/java" $gc_option -Dpython.home=/usr/share/jython -Dpython.cachedir.skip=true \
-        -jar $jar "$here/programs/threads.py" $n
+    run "$r" 300 "$jdk/bin/java" $gc_option -Dpython.home=/usr/share/jython \
+        -Dpython.cachedir.skip=true -jar $jar "$here/programs/threads.py" $n
     [ "$status" -eq 0 ] || fail "$r: exit status $status: $(last_words "$r")"
     for want in "queue $((4 * n * (n - 1) / 2))" "turns $((n / 10 * 3))" \
         "pool $(((n - 1) * n * (2 * n - 1) / 6))"; do

@@ -2,18 +2,18 @@
 # lib.sh - what the workload scripts share.  Sourced by them, never run:
 #
 #     . "${0%/*}/lib.sh"
-#     workload "$@"                     # JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME]
+#     workload "$@"             # JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME] [--events=GROUPS]
 #
 # Without an option a workload runs without the agent, then recorded by $ORCA (default:
 # build/release/orca), and compares.  --plain runs only the first (no agent needed), --recorded only
 # the second, both for tests/bench/run.  --short does less work.  --gc=G1 (Z, Parallel, ...) is the
-# collector, for the workloads that pass $gc_option to their JVM.  A workload that sets $groups is
-# recorded with these groups of events.
+# collector, for the workloads that pass $gc_option to their JVM.  --events=threads+alloc: record these groups.  A workload that sets $groups is
+# recorded with these groups of events; one that sets $bare passes the agent to its JVMs itself.
 #
-# OUTDIR keeps, per run R (plain or recorded), R.out, R.err, R.status and R.measure ("KEY NUMBER" lines,
-# seconds and cpu_seconds first: what the benchmark compares), and recorded.otrace; all else is in a temporary directory, $tmp,
-# that goes away.  A workload that finds a fault says why on its last line and exits with 1; one that
-# cannot run here says "SKIP why" and exits with 77.
+# OUTDIR keeps, per run R (plain or recorded), R.out, R.err, R.status and R.measure ("KEY NUMBER"
+# lines, seconds and cpu_seconds first: what the benchmark compares), and recorded.otrace; all else
+# is in a temporary directory, $tmp, that goes away.  A workload that finds a fault says why on its
+# last line and exits with 1; one that cannot run here says "SKIP why" and exits with 77.
 
 here=$(cd "${0%/*}" && pwd)
 ORCA=${ORCA:-${here%/tests/workloads}/build/release/orca}
@@ -25,11 +25,14 @@ workload() {
     shift 2
     short=no
     groups=
+    given=
+    bare=
     gc_option=
     runs='plain recorded'
     for option; do
         case $option in
         --gc=*) gc_option=-XX:+Use${option#--gc=}GC ;;
+        --events=*) given=${option#--events=} ;;
         --short) short=yes ;;
         --plain) runs=plain ;;
         --recorded) runs=recorded ;;
@@ -52,7 +55,7 @@ workload() {
 }
 
 usage() {
-    echo "usage: ${0##*/} JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME]" >&2
+    echo "usage: ${0##*/} JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME] [--events=GROUPS]" >&2
     exit 2
 }
 
@@ -80,10 +83,11 @@ start() { # R SECONDS COMMAND...
     run=$1
     limit=$2
     shift 2
-    case $run in
+    case $run$bare in
     recorded)
         rm -f "$out/recorded.otrace"
-        set -- "$ORCA" record ${groups:+-e "$groups"} -o "$out/recorded.otrace" -- "$@"
+        set -- "$ORCA" record ${given:+-e "$given" --options ringmem=1g} \
+            ${groups:+-e "$groups"} -o "$out/recorded.otrace" -- "$@"
         ;;
     esac
     # Here, not in the background: who watches the log must not find that of an older run.
@@ -154,21 +158,27 @@ check_trace() { # THREADS
     done
     timeout 60 "$ORCA" info --json "$trace" >"$out/info.json" 2>"$out/info.err" ||
         fail "orca info --json failed: $(head -n 1 "$out/info.err")"
-    grep -q '"state": "complete"' "$out/info.json" || fail "the trace is not complete: $out/info.txt"
+    grep -q '"state": "complete"' "$out/info.json" ||
+        fail "the trace is not complete: $out/info.txt"
     [ "$(trace_number damaged)" = 0 ] || fail "the trace is damaged: $out/info.txt"
     [ "$(trace_number lost_total)" = 0 ] || fail "events were lost: $out/info.txt"
     [ "$(trace_number threads)" -ge "$1" ] || fail "too few threads in the trace: $out/info.txt"
+}
+
+# For a complaint, in one line.
+first_differences() { # FILE FILE
+    diff "$1" "$2" | head -n 5 | tr '\n' ' '
 }
 
 # The two runs printed the same; nothing to compare when only one was asked for.
 same_output() {
     [ "$runs" = 'plain recorded' ] || return 0
     cmp -s "$out/plain.out" "$out/recorded.out" ||
-        fail "the output differs: $(diff "$out/plain.out" "$out/recorded.out" | head -n 3 | tr '\n' ' ')"
+        fail "the output differs: $(first_differences "$out/plain.out" "$out/recorded.out")"
     own_errors plain >"$tmp/plain.err"
     own_errors recorded >"$tmp/recorded.err"
     cmp -s "$tmp/plain.err" "$tmp/recorded.err" ||
-        fail "the messages differ: $(diff "$tmp/plain.err" "$tmp/recorded.err" | head -n 3 | tr '\n' ' ')"
+        fail "the messages differ: $(first_differences "$tmp/plain.err" "$tmp/recorded.err")"
 }
 
 # Every reader and every export takes the trace, and no event says what cannot be (possible.awk).

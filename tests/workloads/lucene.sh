@@ -1,9 +1,10 @@
 #!/bin/sh
-# lucene.sh JDK_HOME OUTDIR [--short] [--plain | --recorded] - Lucene 8 indexing and searching.
+# lucene.sh JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME]
+# Lucene 8 indexing and searching.
 #
 # Lucene's own benchmark driver adds 4 x 40,000 documents (--short: 4 x 5,000) from four threads,
-# merges them and searches with four threads.  The driver's record counts and the number of documents
-# in the index, counted by Lucene's CheckIndex, must be exactly these.
+# merges them and searches with four threads.  The driver's record counts and the number of
+# documents in the index, counted by Lucene's CheckIndex, must be exactly these.
 set -u
 # shellcheck source=tests/workloads/lib.sh
 . "${0%/*}/lib.sh"
@@ -42,7 +43,8 @@ log.queries=false
 }
 RepSumByName
 END
-    run "$r" 300 "$jdk/bin/java" -cp "${classpath#:}" \
+    # shellcheck disable=SC2086 # an option or none
+    run "$r" 300 "$jdk/bin/java" $gc_option -cp "${classpath#:}" \
         org.apache.lucene.benchmark.byTask.Benchmark "$tmp/$r.alg"
     [ "$status" -eq 0 ] || fail "$r: exit status $status: $(last_words "$r")"
     grep -q 'D O N E' "$out/$r.out" || fail "$r: the benchmark did not finish: $(last_words "$r")"
@@ -53,7 +55,8 @@ END
             fail "$r: the driver does not report '$task' (task, count, records): $out/$r.out"
     done
     timeout 100 "$jdk/bin/java" -cp "${classpath#:}" org.apache.lucene.index.CheckIndex \
-        "$tmp/$r/index" >"$tmp/check" 2>&1 || fail "$r: the index is broken: $(tail -n 1 "$tmp/check")"
+        "$tmp/$r/index" >"$tmp/check" 2>&1 ||
+        fail "$r: the index is broken: $(tail -n 1 "$tmp/check")"
     grep -q "maxDoc=$((4 * each))\$" "$tmp/check" ||
         fail "$r: the index does not hold $((4 * each)) documents: $(grep maxDoc "$tmp/check")"
 done

@@ -1,8 +1,9 @@
 #!/bin/sh
-# tomcat.sh JDK_HOME OUTDIR [--short] [--plain | --recorded] - Tomcat 10 and its examples under load.
+# tomcat.sh JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME]
+# Tomcat 10, its examples, under load.
 #
-# A private Tomcat instance on a free port of 127.0.0.1 answers 32 connections for 20 s (--short: 4 s),
-# after 1 s of warm-up.
+# A private Tomcat instance on a free port of 127.0.0.1 answers 32 connections for 20 s (--short:
+# 4 s), after 1 s of warm-up.
 # Every answer must be a 2xx, and SIGTERM must end the server cleanly (exit status 143 or 0).
 # Measures of its own: requests, requests_per_s.
 set -u
@@ -12,13 +13,10 @@ workload "$@"
 
 seconds=20
 [ $short = no ] || seconds=4
-for command in wrk tomcat10-instance-create pgrep; do
-    command -v $command >/dev/null || skip "no $command (Debian: wrk tomcat10-user procps)"
-done
-context=/etc/tomcat10/Catalina/localhost/examples.xml
-[ -e $context ] || skip "no $context (Debian: tomcat10-examples)"
+command -v wrk >/dev/null || skip "no wrk (Debian: wrk)"
+instance=${0%/*}/tomcat-instance
 
-# Requests on 32 connections; the first ones, for which Tomcat compiles its JSPs, make a run of their own.
+# Requests on 32 connections; the first, for which Tomcat compiles its JSPs, are a run of their own.
 load() { # LOG SECONDS
     timeout $(($2 + 30)) wrk -t2 -c32 -d"$2s" --timeout 20s -s "${0%/*}/tomcat.lua" \
         "http://127.0.0.1:$port/" >"$out/$1" 2>&1 ||
@@ -29,26 +27,19 @@ load() { # LOG SECONDS
 }
 
 for r in $runs; do
-    # The creator asks, on a terminal, when its ports are in use; the port is our affair (below).
-    tomcat10-instance-create "$tmp/$r" >"$tmp/create.log" 2>&1 </dev/null
-    [ -f "$tmp/$r/conf/server.xml" ] || fail "no instance: $(tail -n 1 "$tmp/create.log")"
-    # Port 0: the kernel chooses, the log says what.  No shutdown port.
-    sed -i -e 's/Connector port="8080"/Connector address="127.0.0.1" port="0"/' \
-        -e 's/Server port="8005"/Server port="-1"/' "$tmp/$r/conf/server.xml"
-    mkdir -p "$tmp/$r/conf/Catalina/localhost"
-    cp $context "$tmp/$r/conf/Catalina/localhost/"
+    made=$("$instance" make "$tmp/$r") || {
+        status=$?
+        echo "$made"
+        exit $status
+    }
 
-    start "$r" $((seconds + 120)) env JAVA_HOME="$jdk" JRE_HOME="$jdk" CATALINA_BASE="$tmp/$r" \
-        CATALINA_HOME=/usr/share/tomcat10 CATALINA_OPTS=-Djava.security.egd=file:/dev/urandom \
-        /usr/share/tomcat10/bin/catalina.sh run
+    # shellcheck disable=SC2086 # an option or none
+    start "$r" $((seconds + 120)) "$instance" run "$tmp/$r" "$jdk" $gc_option
     port=
     tries=0
     while [ $tries -lt 300 ] && kill -0 $child 2>/dev/null; do
-        if grep -q 'Server startup in' "$out/$r.err"; then
-            port=$(sed -n 's/.*"http-nio-127\.0\.0\.1-auto-[0-9]*-\([0-9]*\)".*/\1/p' "$out/$r.err" |
-                head -n 1)
-            break
-        fi
+        port=$("$instance" port "$out/$r.err")
+        [ -z "$port" ] || break
         sleep 0.1
         tries=$((tries + 1))
     done
@@ -75,7 +66,7 @@ done
 case $runs in
 *recorded*)
     check_trace 20
-    [ "$(trace_number monitor_contended_enter)" -gt 0 ] ||
+    [ -n "$given" ] || [ "$(trace_number monitor_contended_enter)" -gt 0 ] ||
         fail "no contended monitor in the trace: $out/info.txt"
     ;;
 esac

@@ -16,7 +16,10 @@ reads=400000
 [ $short = no ] || reads=40000
 # Bases and qualities from a linear congruential generator: the same on each machine.
 awk -v n=$reads 'BEGIN {
-    for (i = 0; i < 64; i++) { x = (x * 1103 + 12345) % 65536; tail = tail substr("ACGT", x % 4 + 1, 1) }
+    for (i = 0; i < 64; i++) {
+        x = (x * 1103 + 12345) % 65536
+        tail = tail substr("ACGT", x % 4 + 1, 1)
+    }
     for (r = 1; r <= n; r++) {
         seq = qual = ""
         for (i = 0; i < 40; i++) {

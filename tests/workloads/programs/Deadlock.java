@@ -2,8 +2,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Two threads deadlocked on monitors, two on ReentrantLocks; prints "deadlocked" when all four are, and
- * waits to be killed.
+ * Two threads deadlocked on monitors, two on ReentrantLocks; prints "deadlocked" when all four are,
+ * and waits to be killed.
  */
 public class Deadlock {
     static class A { }
@@ -21,7 +21,8 @@ public class Deadlock {
         }, name);
     }
 
-    static Thread onLocks(String name, ReentrantLock first, ReentrantLock second, CountDownLatch both) {
+    static Thread onLocks(String name, ReentrantLock first, ReentrantLock second,
+                          CountDownLatch both) {
         return new Thread(() -> {
             first.lock();
             both.countDown();
@@ -44,7 +45,8 @@ public class Deadlock {
         B b = new B();
         ReentrantLock c = new ReentrantLock(), d = new ReentrantLock(true);
         CountDownLatch monitors = new CountDownLatch(2), locks = new CountDownLatch(2);
-        Thread[] threads = {onMonitors("monitor-ab", a, b, monitors), onMonitors("monitor-ba", b, a, monitors),
+        Thread[] threads = {onMonitors("monitor-ab", a, b, monitors),
+            onMonitors("monitor-ba", b, a, monitors),
             onLocks("lock-cd", c, d, locks), onLocks("lock-dc", d, c, locks)};
         for (Thread t : threads)
             t.start();

@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Virtual threads in pairs, each of which hands one number over a SynchronousQueue. At most 500 pairs
- * live at a time. Prints the sum of what arrived on standard output; the most memory this process ever
- * had (VmHWM, kB), on standard error.
+ * Virtual threads in pairs, each of which hands one number over a SynchronousQueue. At most 500
+ * pairs live at a time. Prints the sum of what arrived on standard output; the most memory this
+ * process ever had (VmHWM, kB), on standard error.
  */
 public class Million {
     public static void main(String[] args) throws Exception {

@@ -14,8 +14,8 @@ import javax.xml.transform.stream.StreamResult;
 import javax.xml.transform.stream.StreamSource;
 
 /**
- * Xalan: one compiled stylesheet, eight threads that transform documents in step (a barrier); prints the
- * sum of the results.
+ * Xalan: one compiled stylesheet, eight threads that transform documents in step (a barrier);
+ * prints the sum of the results.
  */
 public class Transform {
     static final String SHEET = "<xsl:stylesheet version='1.0' "
@@ -23,7 +23,9 @@ public class Transform {
         + "<xsl:output method='html'/><xsl:key name='k' match='row' use='@g'/>"
         + "<xsl:template match='/'><table><xsl:for-each select='//row'>"
         + "<xsl:sort select='@n' data-type='number' order='descending'/>"
-        + "<tr><td><xsl:value-of select='@n'/></td><td><xsl:value-of select='count(key(\"k\", @g))'/></td></tr></xsl:for-each></table></xsl:template></xsl:stylesheet>";
+        + "<tr><td><xsl:value-of select='@n'/></td>"
+        + "<td><xsl:value-of select='count(key(\"k\", @g))'/></td></tr>"
+        + "</xsl:for-each></table></xsl:template></xsl:stylesheet>";
 
     static String document(int seed) {
         StringBuilder b = new StringBuilder("<rows>");

@@ -31,7 +31,8 @@
 ;; Monitors, and a time-out that must happen.
 (def lock (Object.))
 (def sum (atom 0))
-(def lockers (doall (for [_ (range 4)] (future (dotimes [_ n] (locking lock (reset! sum (inc @sum))))))))
+(def lockers
+  (doall (for [_ (range 4)] (future (dotimes [_ n] (locking lock (reset! sum (inc @sum))))))))
 (run! deref lockers)
 (println "locking" @sum)
 (println "timeout" (deref (promise) 20 :late))

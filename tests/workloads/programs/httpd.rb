@@ -1,4 +1,5 @@
-# A server of WEBrick, one thread a request: what `jruby -run -e httpd` starts, with an answer that takes work.
+# A server of WEBrick, one thread a request: what `jruby -run -e httpd` starts, with an answer that
+# takes work.
 require 'webrick'
 require 'digest'
 

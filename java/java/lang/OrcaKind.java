@@ -1,0 +1,15 @@
+package java.lang;
+
+/** What OrcaHeap knows of a class, in one recording. */
+public final class OrcaKind {
+    /** The recording that the rest is of; 0: of none yet. */
+    int session;
+    /** The agent's number of the class. */
+    int id;
+    boolean wanted;
+    /** Bytes of an object; of an array: 0, but `base` and so many bytes an element. */
+    long size;
+    int base, scale;
+
+    OrcaKind() { }
+}

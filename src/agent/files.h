@@ -1,0 +1,15 @@
+/* files.h - the files of a recording: their names, and who is told of them.
+ *
+ * A recording has one file, or with every= and `orca dump --rotate` several.  What is here runs on
+ * the recorder's drain thread, without a call to the JVM. */
+#ifndef ORCA_AGENT_FILES_H
+#define ORCA_AGENT_FILES_H
+
+#include "record/recorder.h"
+
+struct recorder_files files_of_recording(void);
+
+/* The first file begins. */
+void files_begin(const char *path);
+
+#endif

@@ -1,0 +1,21 @@
+/* gc_cycles.h - cycles of concurrent collectors, as the JVM's management tells them when they have
+ * ended (orca.probe.GcCycles): JVMTI knows only their pauses.
+ *
+ * Only for collectors that have such cycles, and only after their first pause: the management's
+ * classes are not loaded for others.  Without java.management or jdk.management the pauses are all.
+ */
+#ifndef ORCA_AGENT_GC_CYCLES_H
+#define ORCA_AGENT_GC_CYCLES_H
+
+#include "agent/agent.h"
+
+/* Whether to begin to listen.  Cheap; the control thread. */
+bool gc_cycles_due(void);
+
+/* Begin to listen; once in a recording.  On a Java thread. */
+void gc_cycles_start(JNIEnv *jni);
+
+/* Listen no more. */
+void gc_cycles_stop(JNIEnv *jni);
+
+#endif

@@ -1,0 +1,85 @@
+/* objects.h - the objects that the heap profiler records, by number: what is known of each while it
+ * lives, and which have ended.
+ *
+ * A number is in a JVMTI tag of the heap profiler's own environment (heap.h), so it survives the
+ * collector, and the JVM tells when the object is no more.  The JVM tells so on any thread, with
+ * locks of its own held: that only puts the object on a list, which the heap thread takes.
+ *
+ * Memory: a record each, in blocks that are used again and not given back while the recording goes
+ * on.  The ways in take no lock of ours. */
+#ifndef ORCA_AGENT_OBJECTS_H
+#define ORCA_AGENT_OBJECTS_H
+
+#include "agent/agent.h"
+
+/* What is known of an object from its allocation on. */
+struct object_facts {
+    uint64_t number;    /* from 1, never used again in a recording */
+    uint64_t size;      /* bytes in the heap */
+    uint64_t weight;    /* as object_sample's; 0: it was not sampled */
+    uint64_t allocated; /* when */
+    uint64_t ended;     /* when that was told; 0: it lives */
+    class_id class_;
+    stack_id stack;
+    thread_id thread;
+    uint32_t pauses; /* of the collector, that it has outlived */
+    bool met;        /* it got its number from a question (objects_meet): how and when it was
+                        allocated is not known, and no event tells its end */
+};
+
+/* A recording of objects begins, and ends: nothing may be inside any more. */
+int objects_init(jvmtiEnv *jvmti, struct err *err);
+void objects_fini(void);
+
+/* The next number, 0 is none. */
+uint64_t objects_number(void);
+
+/* Keep an object that was just allocated; all of `facts` but `ended` and `pauses` is given.  False:
+ * there is no memory for it, or the JVM does not tag it; it is only not followed then. */
+bool objects_add(jobject object, const struct object_facts *facts);
+
+/* JVMTI: an object of this tag is no more.  Any thread, whatever it holds; makes no call. */
+void objects_ended(jlong tag);
+
+/* A pause of the collector is over.  Any thread, also at a safepoint. */
+void objects_pause_over(void);
+
+/* The objects that have ended since the last call; `visit` makes no call of the JVM.  One thread.
+ */
+void objects_take_ended(void (*visit)(void *ctx, const struct object_facts *f), void *ctx);
+
+/* What is known of an object; false: it is not one of those.  On a Java thread. */
+bool objects_known(jobject object, struct object_facts *f);
+
+/* The object of a number: a local reference, NULL when there is none (any more). */
+jobject objects_find(uint64_t number, struct object_facts *f);
+
+/* Take the tags away again: what stays costs the JVM a few dozen bytes until the object dies.  Does
+ * nothing where there are very many, which would take the JVM longer than it is worth.  On a Java
+ * thread, when no object is added any more. */
+void objects_forget(JNIEnv *jni);
+
+/* The number of any object; one that is not recorded gets one for as long as it lives.  0: nothing
+ * is followed, or there are OBJECTS_MET of the kind.  On a Java thread. */
+enum { OBJECTS_MET = 1 << 20 };
+uint64_t objects_meet(jobject object, uint64_t size);
+
+/* --- walks of the heap (heap_walk.h), whose callbacks may call nothing of the JVM
+ * -----------------
+ *
+ * Objects have their places' tags there; one without a place gets a walk's own tag until the walk's
+ * end, with a number of its own, which no other object gets.  A tag of an earlier recording, or
+ * none, is neither. */
+
+/* Of a place: which one, of how many there are at most while the walk lasts. */
+bool objects_tag_place(jlong tag, uint32_t *place, uint64_t *number);
+uint32_t objects_places(void);
+
+jlong objects_walk_tag(uint64_t number);
+bool objects_is_walk_tag(jlong tag, uint64_t *number);
+
+/* Each object that lives, as far as the JVM has told; `visit` makes no call of the JVM.  Any
+ * thread; objects come and go meanwhile. */
+void objects_each(void (*visit)(void *ctx, const struct object_facts *f), void *ctx);
+
+#endif

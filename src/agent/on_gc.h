@@ -1,0 +1,18 @@
+/* on_gc.h - collections: the pauses that JVMTI tells of, with what the JVM's own books say of them
+ * (hotspot/heap_use.h, gc_counters.h). */
+#ifndef ORCA_AGENT_ON_GC_H
+#define ORCA_AGENT_ON_GC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A recording begins; before the events are enabled. */
+void gc_init(void);
+
+/* Whether this JVM's collector works in cycles while the threads run, and has paused since then. */
+bool gc_has_cycles(void);
+
+/* When the last pause that has ended began; 0: none has been seen. */
+uint64_t gc_last_pause(void);
+
+#endif

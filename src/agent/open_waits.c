@@ -1,0 +1,252 @@
+#include "agent/open_waits.h"
+
+#include "agent/locks.h"
+#include "agent/natives.h"
+#include "agent/on_park.h"
+#include "agent/query.h"
+#include "agent/stacks.h"
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Waits that were under way at the beginning: [n_found], room for `room`. */
+static struct found {
+    uint32_t id, kind, lock;
+    uint64_t time;
+} * found;
+static size_t n_found, room;
+
+/* What the JVM's management says of the waits of which JVMTI does not tell the object. */
+static struct {
+    struct buf lines; /* as of query_waits */
+    uint64_t time;    /* before it was asked */
+} told;
+
+/* Threads that the JVM itself makes: what they wait for is its own affair. */
+static bool is_jvms_own(JNIEnv *jni, jthread thread)
+{
+    jvmtiThreadInfo info;
+    jvmtiThreadGroupInfo group = {.name = NULL};
+    if ((*agent.jvmti)->GetThreadInfo(agent.jvmti, thread, &info) != JVMTI_ERROR_NONE)
+        return true;
+    if (info.thread_group &&
+        (*agent.jvmti)->GetThreadGroupInfo(agent.jvmti, info.thread_group, &group) ==
+            JVMTI_ERROR_NONE)
+        (*jni)->DeleteLocalRef(jni, group.parent);
+    bool own = !group.name || strcmp(group.name, "system") == 0 ||
+               strcmp(group.name, "InnocuousThreadGroup") == 0;
+    jvmti_free(group.name);
+    jvmti_free(info.name);
+    (*jni)->DeleteLocalRef(jni, info.thread_group);
+    (*jni)->DeleteLocalRef(jni, info.context_class_loader);
+    return own;
+}
+
+static bool is_of_monitor(enum event_kind kind)
+{
+    return kind == EV_monitor_contended_enter || kind == EV_wait_enter;
+}
+
+static bool is_wanted(enum event_kind kind)
+{
+    return kind && agent.settings.groups[event_kinds[kind].group];
+}
+
+static void ask(JNIEnv *jni, const jvmtiStackInfo *all, jint n)
+{
+    struct err ignored; /* a JVM without management: then it is not known */
+    jlong *ids = agent.attached ? calloc((size_t)n + 1, sizeof *ids) : NULL;
+    jint k = 0;
+    for (jint i = 0; ids && i < n; i++) {
+        enum event_kind kind = wait_of_state(all[i].state);
+        if (is_of_monitor(kind) && is_wanted(kind) && !is_jvms_own(jni, all[i].thread))
+            ids[k++] = (jlong)threads_java_tid(jni, all[i].thread);
+    }
+    told.time = clock_mono_ns();
+    if (k)
+        query_waits(jni, ids, k, &told.lines, &ignored);
+    free(ids);
+}
+
+/* Whether the thread is where it was when all stacks were taken. */
+static bool is_still_there(const jvmtiStackInfo *info)
+{
+    jint n = 0, max = info->frame_count + 1;
+    jvmtiFrameInfo *frames = calloc((size_t)max, sizeof *frames);
+    bool same = frames &&
+                (*agent.jvmti)->GetStackTrace(agent.jvmti, info->thread, 0, max, frames, &n) ==
+                    JVMTI_ERROR_NONE &&
+                n == info->frame_count &&
+                memcmp(frames, info->frame_buffer, (size_t)n * sizeof *frames) == 0;
+    free(frames);
+    return same;
+}
+
+/* The monitor that the thread was blocked on or waited for at told.time, and who owned it. */
+static struct park_info monitor_of(JNIEnv *jni, const jvmtiStackInfo *info, enum event_kind kind)
+{
+    struct park_info p = {.wanted = true};
+    unsigned long long tid = threads_java_tid(jni, info->thread), id;
+    char state[32], class[1024];
+    uint32_t hash;
+    long long owner;
+    const char *line = told.lines.len ? buf_str(&told.lines) : "";
+    for (; *line; line += strcspn(line, "\n") + 1) {
+        if (sscanf(line, "%llu %31s %x %lld %1023s", &id, state, &hash, &owner, class) != 5 ||
+            id != tid)
+            continue;
+        bool blocked = strcmp(state, "BLOCKED") == 0;
+        if (blocked != (kind == EV_monitor_contended_enter) || !is_still_there(info))
+            break;
+        p.lock = locks_by_hash(class, hash);
+        p.owner = owner > 0 ? threads_by_tid((uint64_t)owner) : p.owner;
+        break;
+    }
+    return p;
+}
+
+void open_waits_free(void)
+{
+    free(found);
+    found = NULL;
+    n_found = room = 0;
+}
+
+static void put_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *info, uint32_t id,
+                      const struct park_info *p, uint64_t time)
+{
+    enum event_kind kind = wait_of_state(info->state);
+    stack_id stack = stacks_of_frames(jni, info->frame_buffer, info->frame_count);
+    struct event *e = ring_begin(self->ring, EV_wait_found, (thread_id){id}, time);
+    if (!e)
+        return;
+    e->wait_found.kind = kind;
+    e->wait_found.lock = p->lock;
+    e->wait_found.owner = p->owner;
+    e->wait_found.stack = stack;
+    if (n_found < room)
+        found[n_found++] = (struct found){id, kind, p->lock.v, e->time};
+    ring_commit(self->ring, e);
+}
+
+/* A wait that was under way before the recording began.  The state was taken at a safepoint, the
+ * blocker now: if the thread still parks, it is of this park. */
+static void look_at(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *info, uint32_t id)
+{
+    enum event_kind kind = wait_of_state(info->state);
+    struct park_info p = {.wanted = true};
+    if (kind == EV_park_enter) {
+        p = park_info(jni, info->thread, NULL);
+        if (wait_of(info->thread) != EV_park_enter || !p.wanted)
+            return;
+    }
+    put_found(jni, self, info, id, &p, clock_mono_ns());
+}
+
+void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *all,
+                      const uint32_t *ids, jint n)
+{
+    found = calloc((size_t)n + 1, sizeof *found);
+    room = found ? (size_t)n : 0;
+    buf_init(&told.lines);
+    ask(jni, all, n);
+    /* First those of the moment when it was asked: a thread's events are in the order of time. */
+    for (jint i = 0; i < n; i++) {
+        enum event_kind kind = wait_of_state(all[i].state);
+        if (ids[i] && is_wanted(kind) && is_of_monitor(kind)) {
+            struct park_info p = monitor_of(jni, &all[i], kind);
+            put_found(jni, self, &all[i], ids[i], &p, told.time);
+        }
+    }
+    for (jint i = 0; i < n; i++) {
+        enum event_kind kind = wait_of_state(all[i].state);
+        if (ids[i] && is_wanted(kind) && !is_of_monitor(kind))
+            look_at(jni, self, &all[i], ids[i]);
+    }
+    buf_fini(&told.lines);
+}
+
+/* --- the change to the next file ----------------------------------------------------------------
+ */
+
+static void list_own(void *ctx, const struct os_thread *t)
+{
+    struct event e = {
+        .kind = EV_wait_open, .size = event_kinds[EV_wait_open].size, .thread = t->id};
+    e.wait_open.kind = atomic_load_explicit(&t->open_kind, memory_order_relaxed);
+    e.wait_open.lock.v = atomic_load_explicit(&t->open_lock, memory_order_relaxed);
+    e.wait_open.since = atomic_load_explicit(&t->open_since, memory_order_relaxed);
+    if (e.wait_open.kind && t->id.v)
+        buf_put(ctx, &e, sizeof e);
+}
+
+void open_waits_now(void *ctx, struct buf *events)
+{
+    (void)ctx;
+    threads_each_soon(list_own, events);
+}
+
+void open_waits_forget(const bool *off)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n_found; i++)
+        if (!off[event_kinds[found[i].kind].group])
+            found[kept++] = found[i];
+    n_found = kept;
+}
+
+/* --- the end ------------------------------------------------------------------------------------
+ */
+
+struct end {
+    struct os_thread *self;
+    const struct map *waiting;
+    struct map seen; /* ids of the threads that have come by */
+};
+
+static void put_open(struct os_thread *self, const struct found *f)
+{
+    struct event *e = ring_begin(self->ring, EV_wait_open, (thread_id){f->id}, clock_mono_ns());
+    if (!e)
+        return;
+    e->wait_open.kind = f->kind;
+    e->wait_open.lock.v = f->lock;
+    e->wait_open.since = f->time;
+    ring_commit(self->ring, e);
+}
+
+/* The wait that the thread itself has noted.  If it waits by what the JVM says: Object.wait by a
+ * thread that does not own the monitor is announced on JDK 17, throws, and has no end. */
+static void note_own(void *ctx, const struct os_thread *t)
+{
+    struct end *end = ctx;
+    map_put(&end->seen, t->id.v);
+    struct found f = {t->id.v, atomic_load_explicit(&t->open_kind, memory_order_relaxed),
+                      atomic_load_explicit(&t->open_lock, memory_order_relaxed),
+                      atomic_load_explicit(&t->open_since, memory_order_relaxed)};
+    const uint64_t *kind = map_find(end->waiting, f.id);
+    if (f.kind && kind && *kind == f.kind)
+        put_open(end->self, &f);
+}
+
+/* A thread that was found waiting, waits in that way now, and never came by here, has waited all
+ * the time: had it waited again, it would have. */
+static void note_found_ones(const struct end *end)
+{
+    for (size_t i = 0; i < n_found; i++) {
+        const uint64_t *kind = map_find(end->waiting, found[i].id);
+        if (kind && *kind == found[i].kind && !map_find(&end->seen, found[i].id))
+            put_open(end->self, &found[i]);
+    }
+}
+
+void open_waits_end(struct os_thread *self, const struct map *waiting)
+{
+    struct end end = {.self = self, .waiting = waiting};
+    map_init(&end.seen);
+    threads_each(note_own, &end);
+    note_found_ones(&end);
+    map_fini(&end.seen);
+}

@@ -1,0 +1,28 @@
+/* open_waits.h - waits that the recording does not see whole: those under way when it begins in a
+ * running JVM, and those still under way when it ends. */
+#ifndef ORCA_AGENT_OPEN_WAITS_H
+#define ORCA_AGENT_OPEN_WAITS_H
+
+#include "agent/threads.h"
+#include "base/map.h"
+
+/* At the beginning, before anything else is recorded: n threads with their states and stacks at one
+ * safepoint, under the ids that they have got (0: left out).  Written by the thread `self`. */
+void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *all,
+                      const uint32_t *ids, jint n);
+
+/* Append a wait_open for each wait that a platform thread has noted and not ended: for the file
+ * that ends now, and without the JVM, so not for waits that were found at the beginning. */
+void open_waits_now(void *ctx, struct buf *events);
+
+/* At the end, written by the thread `self` for all others.  waiting: the ids of threads that the
+ * JVM says wait, with the kind of event that begins such a wait. */
+void open_waits_end(struct os_thread *self, const struct map *waiting);
+
+/* Groups were switched off: what was found is not known to go on. */
+void open_waits_forget(const bool *off);
+
+/* When nobody is inside the guard any more. */
+void open_waits_free(void);
+
+#endif

@@ -1,0 +1,139 @@
+#include "agent/ownable.h"
+
+#include "base/guarded_x86_64.h"
+
+#include <stddef.h>
+
+/* Where the field is; 0: not known. */
+static struct {
+    uintptr_t offset;
+    bool narrow;
+    bool tried;
+} field;
+
+static const uintptr_t *handle_of(jobject o)
+{
+    return (const uintptr_t *)((uintptr_t)o & ~(uintptr_t)3);
+}
+
+static bool read_field(uintptr_t object, uint64_t *value)
+{
+    uint32_t low;
+    if (!field.narrow)
+        return guarded_u64(object + field.offset, value);
+    if (!guarded_u32(object + field.offset, &low))
+        return false;
+    *value = low;
+    return true;
+}
+
+static bool read_all(const uintptr_t *handle, struct ownable *o)
+{
+    *o = (struct ownable){.handle = handle};
+    return guarded_word((uintptr_t)handle, &o->object) && o->object &&
+           read_field(o->object, &o->owner);
+}
+
+bool ownable_look(jobject lock, struct ownable *o)
+{
+    return field.offset && read_all(handle_of(lock), o) && o->owner && ownable_is_same(o);
+}
+
+bool ownable_is_same(const struct ownable *o)
+{
+    struct ownable now, again;
+    return read_all(o->handle, &now) && now.object == o->object && now.owner == o->owner &&
+           read_all(o->handle, &again) && again.object == o->object;
+}
+
+/* --- where the field is -------------------------------------------------------------------------
+ */
+
+/* The objects are read one after the other, and a collector may come in between: then what is found
+ * is not found again. */
+static uintptr_t search(const uintptr_t *lock, uint64_t value, bool narrow)
+{
+    enum { FIRST = 8, LAST = 64 };
+    uintptr_t found = 0;
+    field.narrow = narrow;
+    for (field.offset = FIRST; field.offset <= LAST; field.offset += narrow ? 4 : 8) {
+        uint64_t at;
+        if (read_field(*lock, &at) && at == value) {
+            if (found)
+                return 0;
+            found = field.offset;
+        }
+    }
+    return found;
+}
+
+static uint64_t static_word(const char *type, const char *name)
+{
+    long at = vmstructs_offset(agent.vmstructs, type, name, NULL);
+    return at == -1 ? 0 : *(const uint64_t *)at;
+}
+
+static uint64_t narrowed(uintptr_t oop)
+{
+    static const char *const names[][2] = {{"_narrow_oop._base", "_narrow_oop._shift"},
+                                           {"_base", "_shift"}};
+    for (size_t i = 0; i < 2; i++)
+        if (vmstructs_offset(agent.vmstructs, "CompressedOops", names[i][1], NULL) != -1)
+            return (oop - static_word("CompressedOops", names[i][0])) >>
+                   (static_word("CompressedOops", names[i][1]) & 0x3f);
+    return 0;
+}
+
+struct trial {
+    jobject lock, sync, self;
+    jmethodID take, give;
+};
+
+static bool make_trial(JNIEnv *jni, struct trial *t)
+{
+    jclass c = (*jni)->FindClass(jni, "java/util/concurrent/locks/ReentrantLock");
+    jmethodID new = c ? (*jni)->GetMethodID(jni, c, "<init>", "()V") : NULL;
+    jfieldID sync =
+        new ? (*jni)->GetFieldID(jni, c, "sync", "Ljava/util/concurrent/locks/ReentrantLock$Sync;")
+            : NULL;
+    t->take = sync ? (*jni)->GetMethodID(jni, c, "lock", "()V") : NULL;
+    t->give = t->take ? (*jni)->GetMethodID(jni, c, "unlock", "()V") : NULL;
+    t->lock = t->give ? (*jni)->NewObject(jni, c, new) : NULL;
+    t->sync = t->lock ? (*jni)->GetObjectField(jni, t->lock, sync) : NULL;
+    return t->sync && (*agent.jvmti)->GetCurrentThread(agent.jvmti, &t->self) == JVMTI_ERROR_NONE;
+}
+
+/* The field has our address while we own the lock, and 0 when we do not. */
+static bool find_field(JNIEnv *jni, const struct trial *t, bool narrow)
+{
+    const uintptr_t *lock = handle_of(t->sync), *self = handle_of(t->self);
+    uint64_t value;
+    (*jni)->CallVoidMethod(jni, t->lock, t->take);
+    uintptr_t first = search(lock, narrow ? narrowed(*self) : *self, narrow);
+    (*jni)->CallVoidMethod(jni, t->lock, t->give);
+    field.offset = first;
+    bool released = first && read_field(*lock, &value) && value == 0;
+    (*jni)->CallVoidMethod(jni, t->lock, t->take);
+    uintptr_t second = search(lock, narrow ? narrowed(*self) : *self, narrow);
+    (*jni)->CallVoidMethod(jni, t->lock, t->give);
+    field.offset = released && first == second ? first : 0;
+    return field.offset != 0;
+}
+
+void ownable_init(JNIEnv *jni)
+{
+    enum { REFERENCES = 16, TRIES = 3 };
+    struct trial t;
+    if (field.tried || (*jni)->PushLocalFrame(jni, REFERENCES) < 0)
+        return;
+    field.tried = true;
+    bool moving = vmstructs_flag(agent.vmstructs, "UseZGC", false) ||
+                  vmstructs_flag(agent.vmstructs, "UseShenandoahGC", false);
+    bool narrow = vmstructs_flag(agent.vmstructs, "UseCompressedOops", false);
+    if (!moving && make_trial(jni, &t))
+        for (int i = 0; i < TRIES && !find_field(jni, &t, narrow); i++)
+            ;
+    if ((*jni)->ExceptionCheck(jni))
+        (*jni)->ExceptionClear(jni);
+    (*jni)->PopLocalFrame(jni, NULL);
+}

@@ -1,0 +1,28 @@
+/* ownable.h - the owner of a lock of java.util.concurrent, as it stands in memory.
+ *
+ * AbstractOwnableSynchronizer.exclusiveOwnerThread is a field; a signal handler cannot ask JNI for
+ * it, but can look whether it still has the value that stood there when JNI said who that is.  Only
+ * with collectors that move objects while all threads stand still: then a reference and what it
+ * points to go together. */
+#ifndef ORCA_AGENT_OWNABLE_H
+#define ORCA_AGENT_OWNABLE_H
+
+#include "agent/agent.h"
+
+struct ownable {
+    const uintptr_t *handle; /* where the JVM keeps the lock's address */
+    uintptr_t object;
+    uint64_t owner; /* the field, as it is in memory */
+};
+
+/* Find out where the field is, with a lock of our own.  On a Java thread. */
+void ownable_init(JNIEnv *jni);
+
+/* Look at a lock (an AbstractOwnableSynchronizer); false: it has no owner, or this JVM's memory is
+ * not understood.  Valid as long as the reference. */
+bool ownable_look(jobject lock, struct ownable *o);
+
+/* Whether it has the same owner now.  Async-signal-safe. */
+bool ownable_is_same(const struct ownable *o);
+
+#endif

@@ -1,0 +1,22 @@
+/* retransform.h - have loaded classes go through the class-file hook again: those of a kind. */
+#ifndef ORCA_AGENT_RETRANSFORM_H
+#define ORCA_AGENT_RETRANSFORM_H
+
+#include "agent/agent.h"
+
+/* A loaded class as its chooser sees it. */
+struct loaded_class {
+    jclass class_;
+    const char *name; /* in internal form; arrays are not asked about */
+    bool boot;        /* of the boot loader */
+};
+
+/* Those that can be changed and that `affected` chooses.  Finding out is cheaper than to
+ * retransform: that takes a millisecond.  JVMTI_ERROR_NONE, or why one of them stayed as it was. */
+jvmtiError retransform_those(JNIEnv *jni, bool (*affected)(const struct loaded_class *c));
+
+/* Whether a method of the class is `like`; true as well for a class that is not linked and does not
+ * tell.  code: its bytes. */
+bool class_has_method(jclass c, bool (*like)(jint access, const unsigned char *code, size_t n));
+
+#endif

@@ -1,0 +1,54 @@
+/* stacks_check.h - a debug build's proof that a stack that was walked is the one JVMTI gives.
+ *
+ * With ORCA_CHECK_STACKS in the environment each stack is taken both ways: method and bci of every
+ * frame, and whether it was cut, must be the same, and so must be the id.  What differs is shown on
+ * stderr, the first ones, and counted in the trace (orca.stacks.check).  With
+ * ORCA_CHECK_STACKS=wrong walks are made wrong, to see that this is noticed.  Nothing of it is in a
+ * release build. */
+#ifndef ORCA_AGENT_STACKS_CHECK_H
+#define ORCA_AGENT_STACKS_CHECK_H
+
+#include "agent/agent.h"
+#include "hotspot/walker.h"
+
+#ifdef ORCA_DEBUG
+
+void stacks_check_start(void);
+void stacks_check_report(void);
+
+/* n walked frames of the calling thread, without `skip` of the agent's, have this id; cut: there
+ * are more. */
+void stacks_check(JNIEnv *jni, jint skip, const struct walk_frame *walked, uint32_t n, bool cut,
+                  stack_id id);
+
+/* Make a walk wrong, if that is wanted. */
+void stacks_check_spoil(struct walk_frame *walked, uint32_t n);
+
+/* These two are not the same. */
+void stacks_check_show(const struct walk_frame *walked, uint32_t n, const jvmtiFrameInfo *theirs,
+                       jint n_theirs);
+
+#else
+
+static inline void stacks_check_start(void) {}
+static inline void stacks_check_report(void) {}
+
+static inline void stacks_check_spoil(struct walk_frame *walked, uint32_t n)
+{
+    (void)walked, (void)n;
+}
+
+static inline void stacks_check(JNIEnv *jni, jint skip, const struct walk_frame *walked, uint32_t n,
+                                bool cut, stack_id id)
+{
+    (void)jni, (void)skip, (void)walked, (void)n, (void)cut, (void)id;
+}
+
+static inline void stacks_check_show(const struct walk_frame *walked, uint32_t n,
+                                     const jvmtiFrameInfo *theirs, jint n_theirs)
+{
+    (void)walked, (void)n, (void)theirs, (void)n_theirs;
+}
+
+#endif
+#endif

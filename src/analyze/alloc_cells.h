@@ -1,0 +1,56 @@
+/* alloc_cells.h - the objects of one thread that agree in all that is told of them: class, place,
+ * size, and how many of the collector's pauses had ended when they were allocated.
+ *
+ *     alive at a moment = allocated before it - freed before it
+ *
+ * An end names all of that, so objects need not be found by their numbers.  An object that was
+ * allocated before the file began is in no cell.  Where events are missing there may be ends
+ * without a beginning: they are not alive, and never fewer than none. */
+#ifndef ORCA_ANALYZE_ALLOC_CELLS_H
+#define ORCA_ANALYZE_ALLOC_CELLS_H
+
+#include "analyze/analysis.h"
+
+struct alloc_cell {
+    uint32_t context;
+    uint32_t epoch : 31; /* pauses that had ended */
+    uint32_t in_range : 1;
+    /* Objects: those allocated before the range's end, those of them freed before its begin, and
+     * before its end. */
+    uint64_t allocated, freed_by_from, freed_by_to;
+};
+
+struct alloc_cells {
+    struct buf v; /* struct alloc_cell [] */
+    struct map places;
+};
+
+void alloc_cells_init(struct alloc_cells *c);
+void alloc_cells_fini(struct alloc_cells *c);
+
+/* Those of a thread, of a range, instead of what was there.  -ENOMEM. */
+int alloc_cells_make(struct alloc_cells *c, const struct analysis *a, uint32_t thread,
+                     uint64_t from, uint64_t to);
+
+static inline size_t alloc_cells_count(const struct alloc_cells *c)
+{
+    return c->v.len / sizeof(struct alloc_cell);
+}
+
+static inline const struct alloc_cell *alloc_cell_at(const struct alloc_cells *c, size_t i)
+{
+    return &((const struct alloc_cell *)(const void *)c->v.p)[i];
+}
+
+static inline uint64_t alloc_cell_alive(const struct alloc_cell *c)
+{
+    return c->allocated > c->freed_by_to ? c->allocated - c->freed_by_to : 0;
+}
+
+/* Alive when the range began. */
+static inline uint64_t alloc_cell_was_alive(const struct alloc_cell *c)
+{
+    return !c->in_range && c->allocated > c->freed_by_from ? c->allocated - c->freed_by_from : 0;
+}
+
+#endif

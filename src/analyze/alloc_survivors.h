@@ -1,0 +1,33 @@
+/* alloc_survivors.h - how much had outlived the collector's pauses, over time.
+ *
+ * At a point stands what had been alive in a pause that ended before it, and was not found freed
+ * until the next pause ended: a collector tells the ends of objects a while after its pause. */
+#ifndef ORCA_ANALYZE_ALLOC_SURVIVORS_H
+#define ORCA_ANALYZE_ALLOC_SURVIVORS_H
+
+#include "analyze/analysis.h"
+
+enum { ALLOC_POINTS = 24 };
+
+struct alloc_points {
+    size_t n;
+    uint64_t pause[ALLOC_POINTS]; /* its number in the recording, from 0; the last is the last */
+    uint64_t end[ALLOC_POINTS];   /* when it ended */
+    uint64_t until[ALLOC_POINTS]; /* when the next one ended, or the range */
+};
+
+/* Points among the pauses that ended in a range: all of them, or evenly chosen. */
+void alloc_points_choose(struct alloc_points *p, const struct analysis *a, uint64_t from,
+                         uint64_t to);
+
+/* Changes at points, for alloc_survivors_sum; NULL: memory is out. */
+typedef int64_t *alloc_changes_of(void *ctx, uint32_t thread, uint32_t context);
+
+/* Add the objects of a thread to the changes of their contexts, in bytes.  -ENOMEM. */
+int alloc_survivors_add(const struct analysis *a, const struct alloc_points *p, uint32_t thread,
+                        alloc_changes_of *changes, void *ctx);
+
+/* From changes to what there was at each point: never less than nothing. */
+void alloc_survivors_sum(const struct alloc_points *p, const int64_t *changes, uint64_t *out);
+
+#endif

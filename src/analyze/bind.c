@@ -1,0 +1,855 @@
+#include "analyze/bind.h"
+
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *interaction_name(enum interaction i)
+{
+    static const char *const names[] = {
+        "starts-thread",          "handoff-lock", "interrupt", "notify", "notify-all",
+        "dead-and-notify-joined", "unpark",       "semaphore", "submit", "none"};
+    return names[i];
+}
+
+/* An act, or another cause, of a thread; thread 0: none. */
+struct deed {
+    uint32_t thread, cause;
+};
+
+/* A lock at the moment. */
+struct lock_now {
+    struct deed owner;        /* who owned it last, as far as known, and by what it gave it back */
+    uint64_t since, latest;   /* when it was first known to, after somebody else had, and last */
+    struct deed before;       /* who that was */
+    uint32_t head, tail;      /* threads in its wait set, first in first out; 0: none */
+    uint32_t task, last_task; /* it is a task: how often it was handed over and is not run yet,
+                               * first in first out; 1 + index into binder.loose */
+};
+
+/* A thread at the moment. */
+struct thread_now {
+    uint32_t span;       /* 1 + index of the span that it is in; 0: it runs */
+    uint32_t waits_on;   /* the lock whose wait set it is in, 0: none */
+    uint32_t next, prev; /* there */
+    uint32_t last_act;   /* 1 + index of its latest act */
+    struct deed permit;  /* an unpark that no park has used */
+    struct deed start;
+    struct deed interrupt; /* of which no exception is known to have come */
+    uint64_t interrupted_at;
+    bool interruptible; /* an interrupt of it is recorded */
+};
+
+/* A task that was handed over and is not run yet.  In imported traces also a notify that has nobody
+ * yet, or a wait that ended without one. */
+struct loose {
+    struct deed deed; /* of a wait: cause is the span's index */
+    uint32_t next;    /* 1 + index into binder.loose */
+    bool all;
+};
+
+struct loose_lists {
+    uint32_t notify, notify_last, woken; /* 1 + index into binder.loose */
+    struct deed all;                     /* the latest notifyAll */
+};
+
+enum task_role { TASK_NO, TASK_SUBMITTED, TASK_RUN };
+
+struct binder {
+    const struct trace *trace;
+    struct timeline *tl;
+    const struct thread_set *threads;
+    struct lock_now *locks; /* [n_locks] */
+    size_t n_locks;
+    struct thread_now *now;    /* [threads->n] */
+    uint8_t *roles;            /* [trace->n_calls], enum task_role */
+    struct loose_lists *lists; /* [n_locks]; NULL: recorded, not imported */
+    struct buf loose;          /* struct loose [] */
+    bool exceptions;           /* InterruptedExceptions are recorded */
+    struct bindings out;
+    bool oom;
+};
+
+/* --- small ------------------------------------------------------------------------------------ */
+
+static const struct context *context_of(const struct binder *b, const struct span *s)
+{
+    return timeline_context(b->tl, s->context);
+}
+
+static struct span *span_of(const struct binder *b, uint32_t thread, uint32_t index)
+{
+    return line_span(&b->tl->lines[thread], index);
+}
+
+/* The span that a thread is in; NULL: it runs. */
+static struct span *current(const struct binder *b, uint32_t thread)
+{
+    uint32_t span = b->now[thread].span;
+    return span ? span_of(b, thread, span - 1) : NULL;
+}
+
+static struct lock_now *lock_now(const struct binder *b, lock_id lock)
+{
+    return lock.v && lock.v < b->n_locks ? &b->locks[lock.v] : NULL;
+}
+
+/* `thread` was woken from span s. */
+static void bind(struct binder *b, uint32_t thread, struct span *s, struct deed by,
+                 enum interaction kind)
+{
+    s->waker = by.thread;
+    s->cause = by.cause;
+    if (by.thread != thread) {
+        b->out.sums[kind].count++;
+        b->out.sums[kind].ns += span_len(b->tl, s);
+    }
+    if (cause_type(by.cause) == CAUSE_ACT)
+        line_act(&b->tl->lines[by.thread], by.cause >> 2)->woken++;
+}
+
+/* --- owners of monitors ----------------------------------------------------------------------- */
+
+static void owns(struct lock_now *k, uint32_t thread, uint32_t cause, uint64_t time)
+{
+    if (k->owner.thread != thread) {
+        k->before = k->owner;
+        k->since = time;
+    }
+    k->owner = (struct deed){thread, cause};
+    k->latest = time;
+}
+
+/* Whether the thread can have given a monitor back after a time: it is not known to have done so
+ * before, it lived, and was not in a wait all the time. */
+static bool gave_back_after(const struct binder *b, struct deed by, uint64_t time)
+{
+    const struct line *l = &b->tl->lines[by.thread];
+    const struct span *s = current(b, by.thread);
+    switch (cause_type(by.cause)) {
+    case CAUSE_HOLD:
+        return span_end(b->tl, line_hold(l, by.cause >> 2)) > time;
+    case CAUSE_WAIT:
+        return line_span(l, by.cause >> 2)->start > time;
+    default:
+        return b->threads->v[by.thread].to > time && (!s || s->start > time);
+    }
+}
+
+/* Who gave the monitor back that `thread` waited for from `time` on and has now, at the end of span
+ * s; thread 0: that is not known.  Others may have seen that it has it before it says so itself. */
+static struct deed owner_before(const struct binder *b, const struct lock_now *k, uint32_t thread,
+                                const struct span *s, uint64_t time)
+{
+    const struct deed nobody = {0, 0};
+    struct deed by = k->owner;
+    if (by.thread == thread && k->since > s->start)
+        by = k->before;
+    if (!by.thread || by.thread == thread || !gave_back_after(b, by, time))
+        return nobody;
+    return by;
+}
+
+/* Who owns what a thread waits for when the recording ends, as far as is known since it began to:
+ * of a park what the thread saw tells whether its blocker has an owner at all. */
+static uint32_t owner_at_end(const struct lock_now *k, uint32_t thread, const struct span *s,
+                             const struct context *x)
+{
+    bool monitor = x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING;
+    if (!monitor && (x->what != STATE_PARKED || !x->other))
+        return 0;
+    if (!k)
+        return x->other;
+    bool gone = cause_type(k->owner.cause) != CAUSE_NONE;
+    return k->latest < s->start || k->owner.thread == thread || gone ? 0 : k->owner.thread;
+}
+
+/* --- wait sets -------------------------------------------------------------------------------- */
+
+static void enqueue(struct binder *b, uint32_t thread, uint32_t lock)
+{
+    struct lock_now *k = &b->locks[lock];
+    struct thread_now *w = &b->now[thread];
+    w->waits_on = lock;
+    w->next = 0;
+    w->prev = k->tail;
+    if (k->tail)
+        b->now[k->tail].next = thread;
+    else
+        k->head = thread;
+    k->tail = thread;
+}
+
+static void dequeue(struct binder *b, uint32_t thread)
+{
+    struct thread_now *w = &b->now[thread];
+    struct lock_now *k = &b->locks[w->waits_on];
+    if (!w->waits_on)
+        return;
+    if (w->prev)
+        b->now[w->prev].next = w->next;
+    else
+        k->head = w->next;
+    if (w->next)
+        b->now[w->next].prev = w->prev;
+    else
+        k->tail = w->prev;
+    w->waits_on = w->next = w->prev = 0;
+}
+
+/* Whether a thread is about to leave its Object.wait by itself: it times out, or was interrupted in
+ * it.  An exception tells the latter only when the interrupt itself is not recorded: one that comes
+ * after the notify ends another wait. */
+static bool leaves(const struct binder *b, uint32_t thread, const struct span *s)
+{
+    const struct thread_now *w = &b->now[thread];
+    unsigned flags = context_of(b, s)->flags;
+    if (w->interrupt.thread && w->interrupted_at >= s->start)
+        return true;
+    return flags & INTERVAL_TIMED_OUT || (flags & INTERVAL_INTERRUPTED && !w->interruptible);
+}
+
+/* The first thread of the wait set that a notify can take. */
+static uint32_t first_waiter(const struct binder *b, const struct lock_now *k)
+{
+    for (uint32_t t = k->head; t; t = b->now[t].next) {
+        const struct span *s = current(b, t);
+        if (s && !leaves(b, t, s))
+            return t;
+    }
+    return 0;
+}
+
+static void on_notify(struct binder *b, struct lock_now *k, struct deed by, bool all)
+{
+    enum interaction kind = all ? INTERACTION_NOTIFY_ALL : INTERACTION_NOTIFY;
+    uint32_t waiter;
+    while ((waiter = first_waiter(b, k)) != 0) {
+        dequeue(b, waiter);
+        bind(b, waiter, current(b, waiter), by, kind);
+        if (!all)
+            break;
+    }
+}
+
+/* --- imported traces: spec 5's rule ----------------------------------------------------------- */
+
+static struct loose *loose_at(const struct binder *b, uint32_t i)
+{
+    return (struct loose *)(void *)b->loose.p + i - 1;
+}
+
+static uint32_t loose_add(struct binder *b, struct deed deed, uint32_t next)
+{
+    buf_put(&b->loose, &(struct loose){.deed = deed, .next = next}, sizeof(struct loose));
+    return b->loose.oom ? 0 : (uint32_t)(b->loose.len / sizeof(struct loose));
+}
+
+/* Behind the others of a list. */
+static void append(struct binder *b, uint32_t *first, uint32_t *last, struct deed deed)
+{
+    uint32_t i = loose_add(b, deed, 0);
+    if (*first && i)
+        loose_at(b, *last)->next = i;
+    else
+        *first = i;
+    *last = i;
+}
+
+/* A wait ended: the first notify since it began that has nobody, else the latest notifyAll. */
+static bool take_loose(struct binder *b, struct loose_lists *q, uint32_t thread, struct span *s)
+{
+    uint32_t i;
+    while ((i = q->notify) != 0) {
+        struct deed by = loose_at(b, i)->deed;
+        q->notify = loose_at(b, i)->next;
+        if (line_act(&b->tl->lines[by.thread], by.cause >> 2)->time < s->start)
+            continue; /* nobody was there to wake */
+        bind(b, thread, s, by, INTERACTION_NOTIFY);
+        return true;
+    }
+    if (!q->all.thread ||
+        line_act(&b->tl->lines[q->all.thread], q->all.cause >> 2)->time < s->start)
+        return false;
+    bind(b, thread, s, q->all, INTERACTION_NOTIFY_ALL);
+    return true;
+}
+
+/* Whether that wait's end is the latest thing its thread did. */
+static bool is_fresh(const struct binder *b, struct deed wait)
+{
+    const struct line *l = &b->tl->lines[wait.thread];
+    const struct thread_now *w = &b->now[wait.thread];
+    if (w->span)
+        return false;
+    uint64_t end = span_end(b->tl, line_span(l, wait.cause));
+    return w->last_act == 0 || line_act(l, w->last_act - 1)->time <= end;
+}
+
+static void loose_notify(struct binder *b, struct loose_lists *q, struct deed by, bool all)
+{
+    enum interaction kind = all ? INTERACTION_NOTIFY_ALL : INTERACTION_NOTIFY;
+    bool used = false;
+    while (q->woken && (all || !used)) {
+        struct loose w = *loose_at(b, q->woken);
+        q->woken = w.next;
+        if (!is_fresh(b, w.deed))
+            continue;
+        struct span *s = span_of(b, w.deed.thread, w.deed.cause);
+        b->out.unbound[STATE_WAITING]--;
+        bind(b, w.deed.thread, s, by, kind);
+        used = true;
+    }
+    if (all) {
+        q->all = by;
+    } else if (!used) {
+        append(b, &q->notify, &q->notify_last, by);
+    }
+}
+
+/* --- spans ------------------------------------------------------------------------------------ */
+
+static bool is_unknown(const struct context *x)
+{
+    return x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED);
+}
+
+static void on_begin(struct binder *b, uint32_t thread, uint32_t index, uint64_t time)
+{
+    struct thread_now *w = &b->now[thread];
+    const struct span *s = span_of(b, thread, index);
+    const struct context *x = context_of(b, s);
+    struct lock_now *k = lock_now(b, x->lock);
+    w->span = index + 1;
+    if (is_unknown(x) || !k)
+        return;
+    if (x->what == STATE_WAITING) {
+        owns(k, thread, cause_make(CAUSE_WAIT, index), time);
+        enqueue(b, thread, x->lock.v);
+    } else if (x->other && x->what != STATE_JOINING) { /* it saw who */
+        owns(k, x->other, CAUSE_NONE, time);
+    }
+}
+
+/* The interrupt that ended a wait, if one did: of one that threw the one inside it or before; where
+ * no exceptions are recorded the one inside it.  After a park the thread stays interrupted until it
+ * throws. */
+static bool end_interrupted(struct binder *b, uint32_t thread, struct span *s)
+{
+    struct thread_now *w = &b->now[thread];
+    const struct context *x = context_of(b, s);
+    bool threw = x->flags & INTERVAL_INTERRUPTED;
+    if (!w->interrupt.thread || (!threw && (b->exceptions || w->interrupted_at < s->start)))
+        return false;
+    bind(b, thread, s, w->interrupt, INTERACTION_INTERRUPT);
+    if (x->what != STATE_PARKED)
+        w->interrupt.thread = 0;
+    return true;
+}
+
+static void end_monitor(struct binder *b, uint32_t thread, struct span *s, uint64_t time)
+{
+    const struct context *x = context_of(b, s);
+    struct lock_now *k = lock_now(b, x->lock);
+    const struct deed by = k ? owner_before(b, k, thread, s, s->start) : (struct deed){0, 0};
+    if (by.thread)
+        bind(b, thread, s, by, INTERACTION_HANDOFF_LOCK);
+    else
+        b->out.unbound[x->what]++;
+    if (k)
+        owns(k, thread, CAUSE_NONE, time);
+}
+
+static void note_regain(struct binder *b, uint32_t thread, uint32_t index, struct deed owner)
+{
+    struct regain *r = run_push(&b->tl->lines[thread].regains, &b->tl->arena, sizeof *r);
+    if (r)
+        *r = (struct regain){index, owner.thread, owner.cause};
+    else
+        b->oom = true;
+}
+
+/* Whether a thread did anything between two moments that is kept. */
+static bool did_anything(const struct binder *b, const struct line *l, uint64_t from, uint64_t to)
+{
+    return line_acts_until(l, to) > line_acts_until(l, from) ||
+           line_holds_until(b->tl, l, to) > line_holds_until(b->tl, l, from);
+}
+
+static bool was_notified(const struct binder *b, const struct span *s)
+{
+    const struct act *by = span_wake_act(b->tl, s);
+    uint8_t what = by ? timeline_context(b->tl, by->context)->what : 0;
+    return what == EV_notify || what == EV_notify_all;
+}
+
+/* Whether the thread has the monitor when Object.wait ends.  Who was notified has; who was not
+ * takes it as anybody does, which a contended enter behind the wait tells. */
+static bool has_monitor_after(const struct binder *b, const struct line *l, uint32_t index,
+                              const struct span *s)
+{
+    if (index + 1 == l->spans.n)
+        return true;
+    const struct span *next = line_span(l, index + 1);
+    const struct context *x = context_of(b, next);
+    uint64_t end = span_end(b->tl, s);
+    if (x->lock.v != context_of(b, s)->lock.v || is_unknown(x))
+        return true;
+    if (x->what == STATE_REACQUIRING)
+        return next->start > end;
+    return was_notified(b, s) || x->what != STATE_BLOCKED || did_anything(b, l, end, next->start);
+}
+
+static void end_waiting_unnotified(struct binder *b, uint32_t thread, uint32_t index,
+                                   struct span *s)
+{
+    const struct context *x = context_of(b, s);
+    struct lock_now *k = lock_now(b, x->lock);
+    if (x->flags & INTERVAL_TIMED_OUT) {
+        b->out.timed_out[STATE_WAITING]++;
+        return;
+    }
+    struct loose_lists *q = b->lists && k ? &b->lists[x->lock.v] : NULL;
+    if (x->flags & INTERVAL_INTERRUPTED && end_interrupted(b, thread, s))
+        return;
+    if ((q && take_loose(b, q, thread, s)) || end_interrupted(b, thread, s))
+        return;
+    b->out.unbound[STATE_WAITING]++;
+    if (q)
+        q->woken = loose_add(b, (struct deed){thread, index}, q->woken);
+}
+
+static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struct span *s,
+                        uint64_t time)
+{
+    struct lock_now *k = lock_now(b, context_of(b, s)->lock);
+    dequeue(b, thread);
+    if (k && was_notified(b, s)) {
+        const struct deed by = owner_before(b, k, thread, s, span_wake_time(b->tl, s));
+        if (by.thread)
+            note_regain(b, thread, index, by);
+    }
+    if (k && has_monitor_after(b, &b->tl->lines[thread], index, s))
+        owns(k, thread, CAUSE_NONE, time);
+    if (!s->waker)
+        end_waiting_unnotified(b, thread, index, s);
+}
+
+/* A join of a thread that had ended: there was nothing to wait for. */
+static bool was_over(const struct binder *b, const struct span *s)
+{
+    const struct thread_stats *st = &b->threads->v[context_of(b, s)->other];
+    return st->has_ended && st->ended < s->start;
+}
+
+/* The end of the thread that was waited for, when that is what ended it. */
+static bool end_joined(struct binder *b, uint32_t thread, struct span *s)
+{
+    uint32_t target = context_of(b, s)->other;
+    const struct thread_stats *st = &b->threads->v[target];
+    if (!target || !st->has_ended || st->ended > span_end(b->tl, s) || st->ended < s->start ||
+        target >= b->tl->n_lines)
+        return false;
+    const struct line *l = &b->tl->lines[target];
+    for (uint32_t i = l->acts.n; i; i--) {
+        if (timeline_context(b->tl, line_act(l, i - 1)->context)->what != EV_thread_end)
+            continue;
+        bind(b, thread, s, (struct deed){target, cause_make(CAUSE_ACT, i - 1)}, INTERACTION_JOINED);
+        return true;
+    }
+    return false;
+}
+
+/* Of the waits that a time limit may have ended. */
+static void end_alone(struct binder *b, const struct context *x)
+{
+    if (x->flags & INTERVAL_TIMED)
+        b->out.timed_out[x->what]++;
+    else
+        b->out.unbound[x->what]++;
+}
+
+static void on_end(struct binder *b, uint32_t thread, uint32_t index, uint64_t time)
+{
+    struct thread_now *w = &b->now[thread];
+    struct span *s = span_of(b, thread, index);
+    const struct context *x = context_of(b, s);
+    struct lock_now *k = lock_now(b, x->lock);
+    w->span = 0;
+    if (x->flags & INTERVAL_REACQUIRED && k)
+        owns(k, thread, CAUSE_NONE, time);
+    if (is_unknown(x))
+        return;
+    if (x->flags & INTERVAL_OPEN) {
+        dequeue(b, thread);
+        b->out.owners[thread] = owner_at_end(k, thread, s, x);
+        if (x->what == STATE_JOINING && !s->waker)
+            end_joined(b, thread, s);
+        return;
+    }
+    switch (x->what) {
+    case STATE_BLOCKED:
+    case STATE_REACQUIRING:
+        end_monitor(b, thread, s, time);
+        break;
+    case STATE_WAITING:
+        end_waiting(b, thread, index, s, time);
+        break;
+    case STATE_JOINING:
+        if (s->waker || (x->flags & INTERVAL_INTERRUPTED && end_interrupted(b, thread, s)))
+            break;
+        if (!end_joined(b, thread, s) && !end_interrupted(b, thread, s) && !was_over(b, s))
+            end_alone(b, x);
+        break;
+    default: /* parked, sleeping */
+        if (!s->waker && !end_interrupted(b, thread, s))
+            end_alone(b, x);
+        break;
+    }
+}
+
+/* --- acts ------------------------------------------------------------------------------------- */
+
+/* An unpark by which a permit of a semaphore is handed on, to who is in acquire by then. */
+static bool is_semaphore(const struct timeline *t, struct deed by, const struct act *target_last)
+{
+    uint32_t act = by.cause >> 2;
+    const struct line *l = &t->lines[by.thread];
+    if (!act || !target_last || target_last->time > line_act(l, act)->time)
+        return false;
+    const struct context *release = timeline_context(t, line_act(l, act - 1)->context);
+    const struct context *acquire = timeline_context(t, target_last->context);
+    return release->what == EV_semaphore_release && acquire->what == EV_semaphore_acquire_enter &&
+           release->lock.v == acquire->lock.v;
+}
+
+static void bind_park(struct binder *b, uint32_t target, struct span *s, struct deed by)
+{
+    uint32_t last = b->now[target].last_act;
+    const struct act *a = last ? line_act(&b->tl->lines[target], last - 1) : NULL;
+    bind(b, target, s, by, is_semaphore(b->tl, by, a) ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
+}
+
+static void on_unpark(struct binder *b, uint32_t target, struct deed by, uint64_t time)
+{
+    struct thread_now *w = &b->now[target];
+    struct span *s = current(b, target);
+    const struct context *x = s ? context_of(b, s) : NULL;
+    struct lock_now *k = s ? lock_now(b, x->lock) : NULL;
+    if (s && x->what == STATE_PARKED && !is_unknown(x)) {
+        if (!s->waker)
+            bind_park(b, target, s, by);
+        if (k && x->other && k->owner.thread == by.thread) /* the lock's: it hands it on */
+            owns(k, target, CAUSE_NONE, time);
+        return; /* a second one is lost in the first */
+    }
+    if (!w->permit.thread)
+        w->permit = by;
+}
+
+/* A park that begins with a permit ends at once. */
+static void use_permit(struct binder *b, uint32_t thread, uint32_t index)
+{
+    struct thread_now *w = &b->now[thread];
+    struct span *s = span_of(b, thread, index);
+    if (!w->permit.thread || context_of(b, s)->what != STATE_PARKED || is_unknown(context_of(b, s)))
+        return;
+    bind_park(b, thread, s, w->permit);
+    w->permit.thread = 0;
+}
+
+/* The first interrupt inside a wait is the one that ends it; a park at once, whatever follows. */
+static void on_interrupt(struct binder *b, uint32_t target, struct deed by, uint64_t time)
+{
+    struct thread_now *w = &b->now[target];
+    struct span *s = current(b, target);
+    const struct context *x = s ? context_of(b, s) : NULL;
+    if (s && w->interrupt.thread && w->interrupted_at >= s->start)
+        return;
+    w->interrupt = by;
+    w->interrupted_at = time;
+    if (s && x->what == STATE_PARKED && !is_unknown(x) && !s->waker)
+        bind(b, target, s, by, INTERACTION_INTERRUPT);
+}
+
+/* An exception inside a wait came of the interrupt until then. */
+static void on_exception(struct binder *b, uint32_t thread)
+{
+    struct thread_now *w = &b->now[thread];
+    struct span *s = current(b, thread);
+    if (s && !s->waker && w->interrupt.thread && context_of(b, s)->flags & INTERVAL_INTERRUPTED)
+        bind(b, thread, s, w->interrupt, INTERACTION_INTERRUPT);
+    w->interrupt.thread = 0;
+}
+
+static void on_start(struct binder *b, uint32_t thread)
+{
+    struct thread_now *w = &b->now[thread];
+    struct line *l = &b->tl->lines[thread];
+    if (!b->threads->v[thread].is_virtual) /* HotSpot: there was nobody yet to keep a permit */
+        w->permit.thread = 0;
+    if (!w->start.thread || l->starter)
+        return;
+    l->starter = w->start.thread;
+    l->starter_act = w->start.cause >> 2;
+    line_act(&b->tl->lines[l->starter], l->starter_act)->woken++;
+    b->out.sums[INTERACTION_STARTS_THREAD].count++;
+}
+
+static void on_call(struct binder *b, struct deed by, const struct context *x)
+{
+    struct lock_now *k = lock_now(b, x->lock);
+    uint8_t role = x->call.v < b->trace->n_calls ? b->roles[x->call.v] : TASK_NO;
+    if (!k || role == TASK_NO)
+        return;
+    if (role == TASK_SUBMITTED) {
+        append(b, &k->task, &k->last_task, by);
+        return;
+    }
+    if (!k->task)
+        return;
+    const struct loose task = *loose_at(b, k->task);
+    k->task = task.next;
+    if (task.deed.thread == by.thread)
+        return;
+    struct act *from = line_act(&b->tl->lines[task.deed.thread], task.deed.cause >> 2);
+    const struct act *to = line_act(&b->tl->lines[by.thread], by.cause >> 2);
+    struct handover h = {.from_time = from->time,
+                         .to_time = to->time,
+                         .from = task.deed.thread,
+                         .from_act = task.deed.cause >> 2,
+                         .to = by.thread,
+                         .to_act = by.cause >> 2};
+    from->woken++;
+    b->out.sums[INTERACTION_SUBMIT].count++;
+    b->out.sums[INTERACTION_SUBMIT].ns += to->time - min_u64(from->time, to->time);
+    buf_put(&b->out.handovers, &h, sizeof h);
+}
+
+static void on_act(struct binder *b, uint32_t thread, uint32_t index, uint64_t time)
+{
+    const struct act *a = line_act(&b->tl->lines[thread], index);
+    const struct context *x = timeline_context(b->tl, a->context);
+    struct lock_now *k = lock_now(b, x->lock);
+    const struct deed by = {thread, cause_make(CAUSE_ACT, index)};
+    b->now[thread].last_act = index + 1;
+    switch (x->what) {
+    case EV_notify:
+    case EV_notify_all:
+        if (!k)
+            break;
+        owns(k, thread, CAUSE_NONE, time);
+        if (b->lists)
+            loose_notify(b, &b->lists[x->lock.v], by, x->what == EV_notify_all);
+        else
+            on_notify(b, k, by, x->what == EV_notify_all);
+        break;
+    case EV_unpark:
+        if (x->other)
+            on_unpark(b, x->other, by, time);
+        break;
+    case EV_interrupt:
+        on_interrupt(b, x->other, by, time);
+        break;
+    case EV_interrupted:
+        on_exception(b, thread);
+        break;
+    case EV_thread_start_called:
+        b->now[x->other].start = by;
+        break;
+    case EV_thread_start:
+        on_start(b, thread);
+        break;
+    case EV_call:
+    case EV_call_enter:
+        on_call(b, by, x);
+        break;
+    default:
+        break;
+    }
+}
+
+static void on_hold(struct binder *b, uint32_t thread, uint32_t index, uint64_t time)
+{
+    const struct span *h = line_hold(&b->tl->lines[thread], index);
+    struct lock_now *k = lock_now(b, timeline_context(b->tl, h->context)->lock);
+    if (k)
+        owns(k, thread, cause_make(CAUSE_HOLD, index), time);
+}
+
+static void take(void *self, const struct sweep_item *v, size_t n)
+{
+    struct binder *b = self;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t index = sweep_index(&v[i]);
+        switch (sweep_type(&v[i])) {
+        case SWEEP_BEGIN:
+            on_begin(b, v[i].thread, index, v[i].time);
+            use_permit(b, v[i].thread, index);
+            break;
+        case SWEEP_END:
+            on_end(b, v[i].thread, index, v[i].time);
+            break;
+        case SWEEP_ACT:
+            on_act(b, v[i].thread, index, v[i].time);
+            break;
+        case SWEEP_HOLD:
+            on_hold(b, v[i].thread, index, v[i].time);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static enum task_role role_of(const struct trace_call *c)
+{
+    static const struct {
+        const char *class_name, *method;
+        enum task_role role;
+    } roles[] = {
+        {"Ljava/util/concurrent/ThreadPoolExecutor;", "execute", TASK_SUBMITTED},
+        {"Ljava/util/concurrent/ForkJoinPool;", "execute", TASK_SUBMITTED},
+        {"Ljava/util/concurrent/ThreadPoolExecutor;", "beforeExecute", TASK_RUN},
+        {"Ljava/util/concurrent/FutureTask;", "run", TASK_RUN},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(roles); i++)
+        if (strcmp(c->class_signature, roles[i].class_name) == 0 &&
+            strcmp(c->method, roles[i].method) == 0)
+            return roles[i].role;
+    return TASK_NO;
+}
+
+int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
+               const struct thread_set *threads)
+{
+    struct binder *b = *out = calloc(1, sizeof *b);
+    if (!b)
+        return -ENOMEM;
+    b->trace = t;
+    b->tl = tl;
+    b->threads = threads;
+    b->n_locks = t->n_locks ? t->n_locks : 1;
+    b->locks = calloc(b->n_locks, sizeof *b->locks);
+    b->now = calloc(threads->n + 1, sizeof *b->now);
+    b->roles = calloc(t->n_calls + 1, 1);
+    b->out.owners = calloc(threads->n + 1, sizeof *b->out.owners);
+    bool imported = *trace_info(t, "import.format", "") != '\0';
+    if (imported)
+        b->lists = calloc(b->n_locks, sizeof *b->lists);
+    if (!b->locks || !b->now || !b->roles || !b->out.owners || (imported && !b->lists)) {
+        binder_free(b);
+        *out = NULL;
+        return -ENOMEM;
+    }
+    for (uint32_t i = 1; i < t->n_calls; i++)
+        b->roles[i] = (uint8_t)role_of(trace_call(t, (call_id){i}));
+    for (uint32_t i = 1; i < tl->contexts.n; i++) {
+        const struct context *x = &tl->contexts.v[i];
+        b->exceptions |= x->what == EV_interrupted;
+        if (x->what == EV_interrupt)
+            b->now[x->other].interruptible = true;
+    }
+    return 0;
+}
+
+void binder_free(struct binder *b)
+{
+    if (!b)
+        return;
+    free(b->locks);
+    free(b->now);
+    free(b->roles);
+    free(b->lists);
+    buf_fini(&b->loose);
+    bindings_fini(&b->out);
+    free(b);
+}
+
+struct sweep_sink binder_sink(struct binder *b)
+{
+    return (struct sweep_sink){take, b};
+}
+
+/* The interaction that an act may be; INTERACTION_NONE: it wakes nobody. */
+static enum interaction kind_of(const struct binder *b, const struct context *x)
+{
+    switch (x->what) {
+    case EV_thread_start_called:
+        return INTERACTION_STARTS_THREAD;
+    case EV_interrupt:
+        return INTERACTION_INTERRUPT;
+    case EV_notify:
+        return INTERACTION_NOTIFY;
+    case EV_notify_all:
+        return INTERACTION_NOTIFY_ALL;
+    case EV_unpark:
+        return INTERACTION_UNPARK;
+    case EV_call:
+    case EV_call_enter:
+        if (x->lock.v && x->call.v < b->trace->n_calls && b->roles[x->call.v] == TASK_SUBMITTED)
+            return INTERACTION_SUBMIT;
+        return INTERACTION_NONE;
+    default:
+        return INTERACTION_NONE;
+    }
+}
+
+static void count_alone(struct binder *b)
+{
+    for (size_t i = 0; i < b->tl->n_lines; i++) {
+        const struct line *l = &b->tl->lines[i];
+        for (uint32_t k = 0; k < l->acts.n; k++) {
+            const struct act *act = line_act(l, k);
+            enum interaction kind = kind_of(b, timeline_context(b->tl, act->context));
+            if (kind != INTERACTION_NONE)
+                b->out.sums[kind].alone += act->woken == 0;
+        }
+    }
+}
+
+int binder_finish(struct binder *b, struct bindings *out)
+{
+    count_alone(b);
+    if (b->oom || b->loose.oom || b->out.handovers.oom)
+        return -ENOMEM;
+    *out = b->out;
+    memset(&b->out, 0, sizeof b->out);
+    return 0;
+}
+
+void bindings_fini(struct bindings *b)
+{
+    buf_fini(&b->handovers);
+    free(b->owners);
+    b->owners = NULL;
+}
+
+enum interaction span_interaction(const struct timeline *t, uint32_t thread, const struct span *s)
+{
+    const struct act *a = span_wake_act(t, s);
+    if (!s->waker)
+        return INTERACTION_NONE;
+    if (!a)
+        return INTERACTION_HANDOFF_LOCK;
+    switch (timeline_context(t, a->context)->what) {
+    case EV_notify:
+        return INTERACTION_NOTIFY;
+    case EV_notify_all:
+        return INTERACTION_NOTIFY_ALL;
+    case EV_thread_end:
+        return INTERACTION_JOINED;
+    case EV_interrupt:
+        return INTERACTION_INTERRUPT;
+    default:
+        break;
+    }
+    const struct line *l = &t->lines[thread];
+    uint32_t n = line_acts_until(l, s->start);
+    return is_semaphore(t, (struct deed){s->waker, s->cause}, n ? line_act(l, n - 1) : NULL)
+               ? INTERACTION_SEMAPHORE
+               : INTERACTION_UNPARK;
+}

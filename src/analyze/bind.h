@@ -1,0 +1,90 @@
+/* bind.h - who ended each wait: a sink of the sweep that fills in span.waker and span.act.
+ *
+ *     WAITING      the notify that took it out of the object's wait set.  HotSpot's wait set is
+ *                  first in, first out (ObjectMonitor::DequeueWaiter), so that this is exact as
+ *                  long as all events are there; who timed out or was interrupted is passed over.
+ *
+ *     REACQUIRING, BLOCKED
+ *                  the thread that owned the monitor last before: who entered it, was seen to own
+ *                  it, notified, or waited in it, whichever is latest.  With holds the very
+ * release.
+ *
+ *     PARKED       the first unpark or interrupt inside it, or the unpark before it that left a
+ *                  permit.
+ *
+ *     JOINING      the thread that ended inside it.
+ *
+ *     any of them that ended in an InterruptedException, and had no other end
+ *                  the first interrupt inside it, else the latest one before it.
+ *
+ * A trace that was imported has no such order: there the rule of spec 5 (entity 12) holds: a wait's
+ * end takes the first notify of the object that has nobody yet, else the latest notifyAll, else it
+ * waits for one to come.
+ *
+ * A wait whose cause is not found stays without a waker and is counted, never guessed. */
+#ifndef ORCA_ANALYZE_BIND_H
+#define ORCA_ANALYZE_BIND_H
+
+#include "analyze/sweep.h"
+#include "format/trace.h"
+
+/* The interactions of spec 5, and those that the JVM has had since. */
+enum interaction {
+    INTERACTION_STARTS_THREAD, /* TRCThreadStartsThreadEvent */
+    INTERACTION_HANDOFF_LOCK,  /* TRCThreadHandoffLockEvent */
+    INTERACTION_INTERRUPT,     /* TRCThreadInterruptThreadEvent */
+    INTERACTION_NOTIFY,        /* TRCThreadNotifyEvent */
+    INTERACTION_NOTIFY_ALL,    /* TRCThreadNotifyAllEvent: one of the woken */
+    INTERACTION_JOINED,        /* TRCThreadDeadAndNotifyJoinedEvent */
+    INTERACTION_UNPARK,
+    INTERACTION_SEMAPHORE, /* release -> acquire; the unpark is part of it */
+    INTERACTION_SUBMIT,    /* a task handed over -> its run */
+    INTERACTION_LIMIT,
+    INTERACTION_NONE = INTERACTION_LIMIT,
+};
+
+/* "starts-thread", "handoff-lock", ... */
+const char *interaction_name(enum interaction i);
+
+struct interaction_sum {
+    uint64_t count; /* bound: from a thread to a wait or run of another one */
+    uint64_t ns;    /* of the waits that they ended, whole */
+    uint64_t alone; /* acts that ended no wait and began no run: a notify with nobody waiting, a
+                     * permit or an interrupt not used, a task that nobody else ran */
+};
+
+/* A task from one thread to another. */
+struct handover {
+    uint64_t from_time, to_time;
+    uint32_t from, from_act, to, to_act;
+};
+
+struct bindings {
+    struct interaction_sum sums[INTERACTION_LIMIT];
+    uint64_t unbound[STATE_LIMIT];   /* waits that ended without a cause that is known; not the
+                                      * joins of threads that had ended before */
+    uint64_t timed_out[STATE_LIMIT]; /* TRCThreadWaitTimeoutExceedEvent; parks, joins: had a time
+                                      * limit, and nobody woke them */
+    struct buf handovers;            /* struct handover [], by to_time */
+    uint32_t *owners; /* [thread_set.n]: of a thread that blocked, took a monitor again or parked at
+                       * the end: who owned what it waited for, as far as known then; 0: unknown,
+                       * nobody, or the thread was in no such wait */
+};
+
+struct binder;
+
+/* Errors: -ENOMEM. */
+int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
+               const struct thread_set *threads);
+void binder_free(struct binder *b);
+
+struct sweep_sink binder_sink(struct binder *b);
+
+/* After the sweep; what *out owns is freed by bindings_fini.  -ENOMEM. */
+int binder_finish(struct binder *b, struct bindings *out);
+void bindings_fini(struct bindings *b);
+
+/* What kind of interaction ended a span; INTERACTION_NONE when it has no waker. */
+enum interaction span_interaction(const struct timeline *t, uint32_t thread, const struct span *s);
+
+#endif

@@ -1,0 +1,57 @@
+/* bottle.h - bottle graphs: whose running the program's time is spent on, and beside how many
+ * others.
+ *
+ * After Du Bois, Sartor, Eyerman, Eeckhout, "Bottle graphs: visualizing scalability bottlenecks in
+ * multi-threaded applications" (OOPSLA 2013): while r threads run for a time dt, each of them is
+ * charged dt / r.  A thread's height is the sum of its charges, its width the time it ran divided
+ * by that: the average number of threads that ran when it did.  A tall narrow bottle is a serial
+ * thread.
+ *
+ *     sum of heights + time in which nobody ran = elapsed time      (to a rounding of 2^-32 ns)
+ *
+ * It needs no causes, so it says who, not why.  What runs is what is in none of the recorded waits:
+ * a thread in input or output, in native code or ready to run counts as running, and so does one
+ * that stands still for a collection.  Threads of the JVM itself (thread groups "system" and
+ * "InnocuousThreadGroup", native ones) are left out. */
+#ifndef ORCA_ANALYZE_BOTTLE_H
+#define ORCA_ANALYZE_BOTTLE_H
+
+#include "analyze/sweep.h"
+
+enum { BOTTLE_LEVELS = 65 }; /* numbers of running threads told apart; the last: that or more */
+
+struct bottle {
+    uint64_t running;          /* ns */
+    unsigned __int128 charged; /* 2^-32 ns */
+    uint64_t alone;            /* ns in which no other thread ran */
+};
+
+struct bottles {
+    struct bottle *v; /* [n], by thread; those left out are zero */
+    bool *counted;    /* [n] */
+    size_t n;
+    uint64_t elapsed, idle;        /* ns; idle: nobody ran */
+    uint64_t level[BOTTLE_LEVELS]; /* ns with so many running */
+};
+
+static inline uint64_t bottle_height(const struct bottle *b)
+{
+    return (uint64_t)((b->charged + (UINT64_C(1) << 31)) >> 32);
+}
+
+struct bottler;
+
+/* The graph of the time from `from` to `to`.  -ENOMEM. */
+int bottler_new(struct bottler **out, const struct trace *t, const struct thread_set *threads,
+                uint64_t from, uint64_t to);
+void bottler_free(struct bottler *b);
+struct sweep_sink bottler_sink(struct bottler *b);
+
+/* After the sweep; *out is freed by bottles_fini. */
+void bottler_finish(struct bottler *b, struct bottles *out);
+void bottles_fini(struct bottles *b);
+
+/* Whether a thread is one of the program's: neither the JVM's own nor of its thread group. */
+bool bottle_counts(const struct trace *t, const struct thread_stats *s);
+
+#endif

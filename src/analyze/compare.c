@@ -1,0 +1,362 @@
+#include "analyze/compare.h"
+
+#include "analyze/labels.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/util.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *compare_kind_name(enum compare_kind k)
+{
+    static const char *const names[COMPARE_KINDS] = {"state", "class", "place"};
+    return names[k];
+}
+
+const char *compare_verdict_name(enum compare_verdict v)
+{
+    static const char *const names[] = {"same", "better", "worse", "noise", "other"};
+    return names[v];
+}
+
+/* --- one recording ---------------------------------------------------------------------------- */
+
+struct maker {
+    struct summary *out;
+    struct analysis *a;
+    double *sites; /* [sites.n * STATE_LIMIT * COMPARE_SLICES]: ns */
+    double states[STATE_LIMIT + 1]
+                 [COMPARE_SLICES]; /* of the program's threads; the last: running */
+    uint64_t from, width;
+    struct map known; /* hash of kind and name -> 1 + row */
+    size_t cap;
+};
+
+static double *slices_of(const struct maker *m, uint32_t site, unsigned state)
+{
+    return m->sites + ((size_t)site * STATE_LIMIT + state) * COMPARE_SLICES;
+}
+
+/* Spread a stretch of time over the slices. */
+static void spread(const struct maker *m, double *v, uint64_t start, uint64_t end, double sign)
+{
+    start = max_u64(start, m->from);
+    while (start < end) {
+        uint64_t i = min_u64((start - m->from) / m->width, COMPARE_SLICES - 1);
+        uint64_t edge = i == COMPARE_SLICES - 1 ? end : m->from + (i + 1) * m->width;
+        uint64_t to = min_u64(end, edge);
+        v[i] += sign * (double)(to - start);
+        start = to;
+    }
+}
+
+static void add_piece(struct maker *m, uint32_t site, unsigned state, uint64_t start, uint64_t end,
+                      bool counted)
+{
+    spread(m, slices_of(m, site, state), start, end, 1);
+    if (!counted)
+        return;
+    spread(m, m->states[state], start, end, 1);
+    spread(m, m->states[STATE_LIMIT], start, end, -1);
+}
+
+static void add_line(struct maker *m, uint32_t thread)
+{
+    const struct timeline *t = &m->a->timeline;
+    const struct line *l = &t->lines[thread];
+    const struct thread_stats *life = &m->a->threads.v[thread];
+    bool counted = m->a->bottles.counted[thread];
+    if (counted)
+        spread(m, m->states[STATE_LIMIT], life->from, life->to, 1);
+    for (uint32_t i = 0; i < l->spans.n; i++) {
+        const struct span *s = line_span(l, i);
+        const struct context *x = timeline_context(t, s->context);
+        uint64_t until = span_waited_until(t, s), end = span_end(t, s);
+        uint32_t site = m->a->sites.of_context[s->context];
+        add_piece(m, site, x->what, s->start, until, counted);
+        if (until < end)
+            add_piece(m, site, STATE_REACQUIRING, until, end, counted);
+    }
+}
+
+/* The row of a name, new ones with its kind; NULL: memory is out. */
+static struct compare_row *row_of(struct maker *m, enum compare_kind kind, const char *name)
+{
+    struct summary *s = m->out;
+    for (uint64_t key = hash_bytes(name, strlen(name), kind);; key++) {
+        uint64_t *place = map_put(&m->known, key);
+        if (!place)
+            return NULL;
+        if (*place && s->rows[*place - 1].kind == kind &&
+            strcmp(s->rows[*place - 1].name, name) == 0)
+            return &s->rows[*place - 1];
+        if (*place)
+            continue;
+        if (s->n_rows == m->cap) {
+            size_t cap = m->cap ? m->cap * 2 : 64;
+            struct compare_row *rows = realloc(s->rows, cap * sizeof *rows);
+            if (!rows)
+                return NULL;
+            s->rows = rows;
+            m->cap = cap;
+        }
+        struct compare_row *r = &s->rows[s->n_rows];
+        *r = (struct compare_row){
+            .kind = kind, .name = arena_strndup(&s->arena, name, strlen(name)), .a.path = -1};
+        if (!r->name)
+            return NULL;
+        *place = ++s->n_rows;
+        return r;
+    }
+}
+
+static void add_waits(struct maker *m, struct compare_side *to, struct wait_stats *w,
+                      const double *slices)
+{
+    to->count += w->count;
+    to->ns += w->ns;
+    to->p50 = max_u64(to->p50, percentile_get(&w->times, 500));
+    to->p99 = max_u64(to->p99, percentile_get(&w->times, 990));
+    to->max = max_u64(to->max, w->max);
+    for (int i = 0; i < COMPARE_SLICES; i++)
+        to->slice[i] += slices[i] / (double)m->width;
+    to->threads = m->out->length ? (double)to->ns / (double)m->out->length : 0;
+}
+
+static int add_states(struct maker *m)
+{
+    for (unsigned k = 0; k <= STATE_LIMIT; k++) {
+        struct compare_row *r = row_of(m, COMPARE_STATE, wait_state_name(k));
+        if (!r)
+            return -ENOMEM;
+        for (int i = 0; i < COMPARE_SLICES; i++) {
+            r->a.slice[i] = m->states[k][i] / (double)m->width;
+            r->a.threads += r->a.slice[i] / COMPARE_SLICES;
+        }
+        r->a.count = k < STATE_LIMIT ? m->a->stats.total[k].count : 1;
+        r->a.ns = (uint64_t)(r->a.threads * (double)m->out->length);
+    }
+    return 0;
+}
+
+/* Whether a site's waits in a state are contention. */
+static bool is_contention(const struct maker *m, uint32_t group, unsigned state)
+{
+    if (state == STATE_PARKED)
+        return queue_is_owned(m->a->locks.groups[group].signature);
+    return state == STATE_BLOCKED || state == STATE_REACQUIRING;
+}
+
+static double path_share(const struct analysis *a, uint32_t group)
+{
+    uint64_t ns = 0;
+    if (!a->path.n)
+        return -1;
+    for (size_t i = 0; i < a->path_sums.n_locks; i++)
+        if (lock_set_group(&a->locks, (lock_id){a->path_sums.locks[i].id}) == group)
+            ns += a->path_sums.locks[i].ns;
+    return (double)ns / (double)(a->path.to - a->path.from);
+}
+
+static int add_site(struct maker *m, uint32_t site, unsigned state)
+{
+    const struct site *s = &m->a->sites.v[site];
+    struct wait_stats *w = &m->a->stats.sites[site].state[state];
+    char name[2 * LABEL_MAX], line[LABEL_MAX];
+    if (!w->count || !is_contention(m, s->group, state))
+        return 0;
+    label_class(m->a->locks.groups[s->group].signature, name, sizeof name);
+    struct compare_row *r = row_of(m, COMPARE_CLASS, name);
+    if (!r)
+        return -ENOMEM;
+    add_waits(m, &r->a, w, slices_of(m, site, state));
+    r->a.path = path_share(m->a, s->group);
+    if (!s->app.method.v)
+        return 0;
+    label_method(m->a->trace, s->app.method, name, LABEL_MAX);
+    label_line(m->a->trace, s->app, line, sizeof line);
+    if (*line)
+        snprintf(name + strlen(name), sizeof name - strlen(name), " (%s)", line);
+    r = row_of(m, COMPARE_PLACE, name);
+    if (!r)
+        return -ENOMEM;
+    add_waits(m, &r->a, w, slices_of(m, site, state));
+    return 0;
+}
+
+/* Findings outlive the analysis they were made from. */
+static int keep_findings(struct maker *m, struct err *err)
+{
+    struct rule_finding *v;
+    size_t n;
+    TRY(rules_apply(m->a, &v, &n, err));
+    m->out->findings = arena_alloc(&m->out->arena, n * sizeof *v);
+    if (!m->out->findings)
+        return err_set(err, -ENOMEM, "out of memory");
+    if (n)
+        memcpy(m->out->findings, v, n * sizeof *v);
+    m->out->n_findings = n;
+    return 0;
+}
+
+static int make(struct maker *m)
+{
+    const struct analysis *a = m->a;
+    m->sites = calloc((size_t)a->sites.n * STATE_LIMIT * COMPARE_SLICES + 1, sizeof *m->sites);
+    if (!m->sites)
+        return -ENOMEM;
+    for (uint32_t i = 1; i < a->threads.n && i < a->timeline.n_lines; i++)
+        add_line(m, i);
+    TRY(add_states(m));
+    for (uint32_t i = 0; i < a->sites.n; i++)
+        for (unsigned k = 0; k < STATE_LIMIT; k++)
+            TRY(add_site(m, i, k));
+    return 0;
+}
+
+int summary_make(struct summary *out, struct analysis *a, struct err *err)
+{
+    struct maker m = {.out = out, .a = a, .from = a->window.from};
+    memset(out, 0, sizeof *out);
+    arena_init(&out->arena, 0);
+    map_init(&m.known);
+    out->length = a->window.to - a->window.from;
+    out->program = a->path.n ? a->path.to - a->path.from : 0;
+    m.width = out->length / COMPARE_SLICES + 1;
+    int rc = make(&m);
+    rc = rc < 0 ? err_set(err, rc, "out of memory") : keep_findings(&m, err);
+    map_fini(&m.known);
+    free(m.sites);
+    if (rc < 0)
+        summary_fini(out);
+    return rc;
+}
+
+void summary_fini(struct summary *s)
+{
+    free(s->rows);
+    arena_fini(&s->arena);
+    memset(s, 0, sizeof *s);
+}
+
+/* --- two -------------------------------------------------------------------------------------- */
+
+struct ranked {
+    double v;
+    bool of_a;
+};
+
+static int ascending(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    return (x->v > y->v) - (x->v < y->v);
+}
+
+double compare_ranks(const double *a, const double *b, size_t n)
+{
+    struct ranked all[2 * COMPARE_SLICES];
+    double sum = 0, ties = 0, count = (double)n, both = 2 * count;
+    if (n == 0 || n > COMPARE_SLICES)
+        return 1;
+    for (size_t i = 0; i < n; i++) {
+        all[i] = (struct ranked){a[i], true};
+        all[n + i] = (struct ranked){b[i], false};
+    }
+    qsort(all, 2 * n, sizeof *all, ascending);
+    for (size_t i = 0, k; i < 2 * n; i = k) {
+        for (k = i + 1; k < 2 * n && all[k].v <= all[i].v; k++)
+            ;
+        double rank = (double)(i + k + 1) / 2, equal = (double)(k - i);
+        for (size_t j = i; j < k; j++)
+            sum += all[j].of_a ? rank : 0;
+        ties += equal * equal * equal - equal;
+    }
+    double u = sum - count * (count + 1) / 2, mean = count * count / 2;
+    double variance = count * count / 12 * (both + 1 - ties / (both * (both - 1)));
+    if (variance <= 0)
+        return 1;
+    double z = (fabs(u - mean) - 0.5) / sqrt(variance);
+    return z <= 0 ? 1 : erfc(z / sqrt(2));
+}
+
+static enum compare_verdict judge(const struct compare_row *r)
+{
+    double change = r->b.threads - r->a.threads;
+    double most = fmax(r->a.threads, r->b.threads);
+    if (fabs(change) * 1000 < COMPARE_LEAST_QUEUE ||
+        fabs(change) * 1000 < most * COMPARE_LEAST_PERMILLE)
+        return COMPARE_SAME;
+    if (r->p > COMPARE_P)
+        return COMPARE_NOISE;
+    bool contention = r->kind != COMPARE_STATE ||
+                      strcmp(r->name, wait_state_name(STATE_BLOCKED)) == 0 ||
+                      strcmp(r->name, wait_state_name(STATE_REACQUIRING)) == 0;
+    if (!contention)
+        return COMPARE_OTHER;
+    return change < 0 ? COMPARE_BETTER : COMPARE_WORSE;
+}
+
+static int most_change(const void *a, const void *b)
+{
+    const struct compare_row *x = a, *y = b;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    double p = fabs(x->b.threads - x->a.threads), q = fabs(y->b.threads - y->a.threads);
+    return p != q ? (p < q) - (p > q) : strcmp(x->name, y->name);
+}
+
+static uint64_t key_of(const struct compare_row *r)
+{
+    return hash_bytes(r->name, strlen(r->name), r->kind);
+}
+
+static int join(const struct summary *a, const struct summary *b, struct compare_row *v, size_t *n,
+                struct map *known)
+{
+    for (size_t i = 0; i < a->n_rows; i++) {
+        uint64_t *place = map_put(known, key_of(&a->rows[i]));
+        if (!place)
+            return -ENOMEM;
+        v[*n] = a->rows[i];
+        v[*n].b.path = -1;
+        *place = ++*n;
+    }
+    for (size_t i = 0; i < b->n_rows; i++) {
+        uint64_t *place = map_put(known, key_of(&b->rows[i]));
+        if (!place)
+            return -ENOMEM;
+        if (*place) {
+            v[*place - 1].b = b->rows[i].a;
+            continue;
+        }
+        v[*n] = b->rows[i];
+        v[*n].b = b->rows[i].a;
+        v[*n].a = (struct compare_side){.path = -1};
+        *place = ++*n;
+    }
+    return 0;
+}
+
+int compare(const struct summary *a, const struct summary *b, struct arena *arena,
+            struct compare_row **out, size_t *n)
+{
+    struct map known;
+    *n = 0;
+    *out = arena_alloc(arena, (a->n_rows + b->n_rows) * sizeof **out);
+    if (!*out)
+        return -ENOMEM;
+    map_init(&known);
+    int rc = join(a, b, *out, n, &known);
+    map_fini(&known);
+    for (size_t i = 0; i < *n && rc == 0; i++) {
+        struct compare_row *r = &(*out)[i];
+        r->p = compare_ranks(r->a.slice, r->b.slice, COMPARE_SLICES);
+        r->verdict = judge(r);
+    }
+    if (rc == 0 && *n)
+        qsort(*out, *n, sizeof **out, most_change);
+    return rc;
+}

@@ -1,0 +1,76 @@
+/* compare.h - two recordings side by side: what got better, what got worse, and whether that is
+ * more than noise.
+ *
+ * Recordings of different length are compared by rates: threads waiting on average (ns waited for
+ * each ns recorded), waits a second.  Each recording is cut into COMPARE_SLICES equal parts; that
+ * the parts of one lie higher than those of the other is tested by rank (Mann and Whitney 1947,
+ * normal approximation with ties), which asks nothing of their distribution.  So the noise is that
+ * within the two recordings; two runs of one program can differ by more. */
+#ifndef ORCA_ANALYZE_COMPARE_H
+#define ORCA_ANALYZE_COMPARE_H
+
+#include "analyze/rules.h"
+
+enum {
+    COMPARE_SLICES = 16,
+    COMPARE_LEAST_PERMILLE = 100, /* a change of less is none, */
+    COMPARE_LEAST_QUEUE = 2,      /* nor one of fewer thousandths of a thread */
+};
+
+#define COMPARE_P 0.01 /* more than noise: chance of such ranks without a difference */
+
+enum compare_kind {
+    COMPARE_STATE, /* all threads of the program together, by state; running, too */
+    COMPARE_CLASS, /* contention for the locks of a class */
+    COMPARE_PLACE, /* a place in the program where threads blocked */
+    COMPARE_KINDS
+};
+
+/* "state", "class", "place" */
+const char *compare_kind_name(enum compare_kind k);
+
+/* One side of a row. */
+struct compare_side {
+    uint64_t count, ns, p50, p99, max;
+    double threads;               /* waiting on average */
+    double slice[COMPARE_SLICES]; /* the same, in each part */
+    double path;                  /* COMPARE_CLASS: share of the critical path; -1: there is none */
+};
+
+enum compare_verdict { COMPARE_SAME, COMPARE_BETTER, COMPARE_WORSE, COMPARE_NOISE, COMPARE_OTHER };
+
+/* "same"; "better", "worse": less or more contention, and more than noise; "noise": may be chance;
+ * "other": changed, but neither good nor bad by itself */
+const char *compare_verdict_name(enum compare_verdict v);
+
+struct compare_row {
+    enum compare_kind kind;
+    const char *name;
+    struct compare_side a, b; /* count 0: it is not there */
+    double p;                 /* of the ranks; 1 where nothing can be said */
+    enum compare_verdict verdict;
+};
+
+/* What is kept of a recording. */
+struct summary {
+    struct arena arena;
+    uint64_t length;          /* ns of the recording */
+    uint64_t program;         /* ns up to the program's end; 0: not recorded */
+    struct compare_row *rows; /* side a is used */
+    size_t n_rows;
+    struct rule_finding *findings;
+    size_t n_findings;
+};
+
+/* -ENOMEM. */
+int summary_make(struct summary *out, struct analysis *a, struct err *err);
+void summary_fini(struct summary *s);
+
+/* The rows of both, most change first.  Memory is the arena's.  -ENOMEM. */
+int compare(const struct summary *a, const struct summary *b, struct arena *arena,
+            struct compare_row **out, size_t *n);
+
+/* Chance that ranks differ so much without a difference, two-sided. */
+double compare_ranks(const double *a, const double *b, size_t n);
+
+#endif

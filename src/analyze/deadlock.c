@@ -1,0 +1,223 @@
+#include "analyze/deadlock.h"
+
+#include "base/err.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct finder {
+    const struct trace *t;
+    const struct timeline *tl;
+    const struct thread_set *threads;
+    const uint32_t *owners;
+    struct stuck_thread *open; /* [threads->n]; thread 0: it is in no open wait */
+    uint32_t *circle;          /* [threads->n]: 1 + the deadlock that it is in or behind; 0: none */
+    uint32_t *visit;           /* [threads->n]: who looked at it last */
+};
+
+/* Whether a wait is about to end: who had to wake the thread has done so.  Of a lock that has its
+ * owner still an unpark only makes the thread look, and park again. */
+static bool is_ending(const struct finder *f, uint32_t thread, const struct span *s,
+                      const struct context *x)
+{
+    return (x->what == STATE_PARKED && s->waker && !f->owners[thread]) ||
+           (x->what == STATE_JOINING && f->threads->v[x->other].has_ended);
+}
+
+/* The wait that a thread was in when the recording ended. */
+static void find_open(struct finder *f, uint32_t thread)
+{
+    const struct line *l = &f->tl->lines[thread];
+    for (uint32_t i = l->spans.n; i; i--) {
+        const struct span *s = line_span(l, i - 1);
+        const struct context *x = timeline_context(f->tl, s->context);
+        if (x->flags & INTERVAL_OPEN && is_ending(f, thread, s, x))
+            return;
+        if (x->flags & INTERVAL_OPEN) {
+            f->open[thread] = (struct stuck_thread){
+                .thread = thread,
+                .on = x->what == STATE_JOINING ? x->other : f->owners[thread],
+                .state = x->what,
+                .timed = x->flags & INTERVAL_TIMED,
+                .lock = x->lock,
+                .stack = x->stack,
+                .owner_stack = x->other == f->owners[thread] ? x->owner_stack : (stack_id){0},
+                .since = s->start};
+            return;
+        }
+        if (!(x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED)))
+            return;
+    }
+}
+
+/* Whom a stuck thread waits for, if that one is stuck, too. */
+static uint32_t next_of(const struct finder *f, uint32_t thread)
+{
+    uint32_t on = f->open[thread].on;
+    return on && f->open[on].thread && !f->open[thread].timed ? on : 0;
+}
+
+/* A thread of a circle of which no thread was looked at before; 0: `start` leads to none. */
+static uint32_t find_circle(struct finder *f, uint32_t start)
+{
+    uint32_t at = start;
+    while (at && !f->visit[at]) {
+        f->visit[at] = start;
+        at = next_of(f, at);
+    }
+    return at && f->visit[at] == start ? at : 0;
+}
+
+static uint64_t formed_at(const struct finder *f, uint32_t first, uint32_t *n)
+{
+    uint64_t time = 0;
+    uint32_t at = first;
+    *n = 0;
+    do {
+        time = max_u64(time, f->open[at].since);
+        ++*n;
+        at = next_of(f, at);
+    } while (at != first);
+    return time;
+}
+
+static int add(struct finder *f, struct deadlocks *out, uint32_t first, uint64_t end,
+               struct arena *a)
+{
+    uint32_t n;
+    uint64_t formed = formed_at(f, first, &n);
+    struct stuck_thread *members = arena_alloc(a, n * sizeof *members);
+    if (!members)
+        return -ENOMEM;
+    struct deadlock *d = &out->v[out->n++];
+    uint32_t at = first;
+    for (uint32_t i = 0; i < n; i++, at = next_of(f, at)) {
+        members[i] = f->open[at];
+        f->circle[at] = (uint32_t)out->n;
+    }
+    *d = (struct deadlock){.members = members,
+                           .n_members = n,
+                           .formed = formed,
+                           .sure = end - min_u64(formed, end) >= DEADLOCK_SURE_NS};
+    return 0;
+}
+
+/* The deadlock that a thread ends up in, which every thread on the way then knows. */
+static uint32_t leads_to(struct finder *f, uint32_t thread)
+{
+    uint32_t at = thread, found;
+    for (uint32_t steps = 0; at && !f->circle[at] && steps < f->threads->n; steps++)
+        at = next_of(f, at);
+    found = at ? f->circle[at] : 0;
+    for (at = thread; found && at && !f->circle[at]; at = next_of(f, at))
+        f->circle[at] = found;
+    return found;
+}
+
+static bool is_member(const struct deadlock *d, uint32_t thread)
+{
+    for (uint32_t i = 0; i < d->n_members; i++)
+        if (d->members[i].thread == thread)
+            return true;
+    return false;
+}
+
+static int add_behind(struct finder *f, struct deadlocks *out, struct arena *a)
+{
+    if (out->n == 0)
+        return 0;
+    for (uint32_t i = 1; i < f->threads->n; i++)
+        if (f->open[i].thread)
+            leads_to(f, i);
+    for (size_t k = 0; k < out->n; k++) {
+        struct deadlock *d = &out->v[k];
+        uint32_t n = 0;
+        for (uint32_t i = 1; i < f->threads->n; i++)
+            n += f->circle[i] == k + 1;
+        struct stuck_thread *v = arena_alloc(a, (n - d->n_members + 1) * sizeof *v);
+        if (!v)
+            return -ENOMEM;
+        for (uint32_t i = 1; i < f->threads->n; i++)
+            if (f->circle[i] == k + 1 && !is_member(d, i))
+                v[d->n_behind++] = f->open[i];
+        d->behind = v;
+    }
+    return 0;
+}
+
+/* --- when nobody can go on -------------------------------------------------------------------- */
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct stuck_thread *x = a, *y = b;
+    if (x->since != y->since)
+        return x->since < y->since ? -1 : 1;
+    return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* Whether a thread of the program was alive at the end. */
+static bool is_alive(const struct finder *f, uint32_t thread)
+{
+    const struct thread_stats *s = &f->threads->v[thread];
+    return bottle_counts(f->t, s) && s->defined && !s->gone && !s->has_ended;
+}
+
+static int find_stuck(struct finder *f, struct deadlocks *out, struct arena *a)
+{
+    bool holds_up = false; /* a thread that is no daemon: the program cannot end */
+    size_t n = 0;
+    for (uint32_t i = 1; i < f->threads->n; i++) {
+        if (!is_alive(f, i))
+            continue;
+        if (!f->open[i].thread || f->open[i].timed)
+            return 0;
+        holds_up |=
+            !(trace_thread(f->t, f->threads->v[i].id)->flags & (THREAD_DAEMON | THREAD_VIRTUAL));
+        n++;
+    }
+    if (!holds_up)
+        return 0;
+    out->stuck = arena_alloc(a, n * sizeof *out->stuck);
+    if (!out->stuck)
+        return -ENOMEM;
+    for (uint32_t i = 1; i < f->threads->n; i++)
+        if (is_alive(f, i))
+            out->stuck[out->n_stuck++] = f->open[i];
+    qsort(out->stuck, out->n_stuck, sizeof *out->stuck, longest_first);
+    return 0;
+}
+
+static int find(struct finder *f, struct deadlocks *out, uint64_t end, struct arena *a)
+{
+    size_t n = f->threads->n;
+    for (uint32_t i = 1; i < n && i < f->tl->n_lines; i++)
+        find_open(f, i);
+    out->v = arena_alloc(a, (n / 2 + 1) * sizeof *out->v);
+    if (!out->v)
+        return -ENOMEM;
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t first = f->open[i].thread && !f->visit[i] ? find_circle(f, i) : 0;
+        if (first)
+            TRY(add(f, out, first, end, a));
+    }
+    TRY(add_behind(f, out, a));
+    return find_stuck(f, out, a);
+}
+
+int deadlocks_find(struct deadlocks *out, const struct deadlock_source *from, uint64_t end,
+                   struct arena *a)
+{
+    size_t n = from->threads->n + 1;
+    struct finder f = {
+        .t = from->trace, .tl = from->timeline, .threads = from->threads, .owners = from->owners};
+    memset(out, 0, sizeof *out);
+    f.open = calloc(n, sizeof *f.open);
+    f.circle = calloc(n, sizeof *f.circle);
+    f.visit = calloc(n, sizeof *f.visit);
+    int rc = f.open && f.circle && f.visit ? find(&f, out, end, a) : -ENOMEM;
+    free(f.open);
+    free(f.circle);
+    free(f.visit);
+    return rc;
+}

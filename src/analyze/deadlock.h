@@ -1,0 +1,62 @@
+/* deadlock.h - threads that wait for each other in a circle, and waits at the end of the recording
+ * that nobody can end.
+ *
+ * Who waits for whom: for the owner of the monitor, or of the lock of java.util.concurrent, as the
+ * waiting thread saw it or as is known since (bind.h: bindings.owners), or for the thread that it
+ * joins.  A circle of waits without a time limit that were still going on when the recording ended
+ * is a deadlock (TRCThreadDeadLockEvent): none of its owners can have given its lock back since it
+ * began to wait itself.  Before that one could have: to a thread that had to wait, which is known;
+ * to one that took it without having to wait, which is not (with holds it is known that it was
+ * given back); or to the waiting thread, which would have noticed within microseconds: so a circle
+ * younger than DEADLOCK_SURE_NS is called likely. */
+#ifndef ORCA_ANALYZE_DEADLOCK_H
+#define ORCA_ANALYZE_DEADLOCK_H
+
+#include "analyze/bottle.h"
+
+enum { DEADLOCK_SURE_NS = 100000000 };
+
+/* A thread in an open wait. */
+struct stuck_thread {
+    uint32_t thread, on; /* indices; on: the thread it waits for, 0: unknown or nobody */
+    uint8_t state;
+    bool timed; /* its wait has a time limit */
+    lock_id lock;
+    stack_id stack;       /* where it waits */
+    stack_id owner_stack; /* what `on` executed then; 0: it was not asked */
+    uint64_t since;
+};
+
+struct deadlock {
+    const struct stuck_thread *members; /* each waits for the next, the last for the first */
+    uint32_t n_members;
+    const struct stuck_thread *behind; /* who waits for one of them, or for such a thread, ...,
+                                        * without a time limit */
+    uint32_t n_behind;
+    uint64_t formed; /* when the last of them began to wait */
+    bool sure;
+};
+
+struct deadlocks {
+    struct deadlock *v;
+    size_t n;
+    /* When every thread of the program that lives is in an untimed wait that nobody has ended yet:
+     * all of them, those of the deadlocks too, longest first.  Nobody who is recorded can end them.
+     */
+    struct stuck_thread *stuck;
+    size_t n_stuck;
+};
+
+/* What it is found out from. */
+struct deadlock_source {
+    const struct trace *trace;
+    const struct timeline *timeline;
+    const struct thread_set *threads;
+    const uint32_t *owners; /* [threads->n]: bindings.owners */
+};
+
+/* Of the waits that are open at the end.  Memory is the arena's.  -ENOMEM. */
+int deadlocks_find(struct deadlocks *out, const struct deadlock_source *from, uint64_t end,
+                   struct arena *a);
+
+#endif

@@ -1,0 +1,146 @@
+#include "analyze/owned.h"
+
+#include "analyze/lock_line.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+
+struct stretch {
+    uint64_t from, to;
+};
+
+struct owned_finder {
+    const struct analysis *a;
+    const struct selection *selection;
+    const struct owned_visitor *visitor;
+    struct buf wanted;  /* struct stretch [], of the lock at hand, by time */
+    struct stretch *of; /* [threads.n]: the latest stretch of an owner; from: 1 + the lock */
+};
+
+/* --- when it was wanted ----------------------------------------------------------------------- */
+
+static void add_wanted(struct owned_finder *f, uint64_t from, uint64_t to)
+{
+    struct stretch *v = (void *)f->wanted.p;
+    size_t n = f->wanted.len / sizeof *v;
+    if (n && from <= v[n - 1].to)
+        v[n - 1].to = max_u64(v[n - 1].to, to);
+    else
+        buf_put(&f->wanted, &(struct stretch){from, to}, sizeof *v);
+}
+
+static uint64_t find_wanted(struct owned_finder *f, const struct lock_line *l)
+{
+    uint64_t ns = 0;
+    buf_clear(&f->wanted);
+    for (uint32_t i = 0; i < l->waits.n; i++) {
+        const struct lock_item *w = &l->waits.v[i];
+        uint64_t from = w->from, to = w->to;
+        if (w->queued && from < to && selection_has(f->selection, w->thread) &&
+            selection_clip(f->selection, &from, &to))
+            add_wanted(f, from, to);
+    }
+    const struct stretch *v = (const void *)f->wanted.p;
+    for (size_t i = 0; i < f->wanted.len / sizeof *v; i++)
+        ns += v[i].to - v[i].from;
+    return ns;
+}
+
+/* --- who had it meanwhile --------------------------------------------------------------------- */
+
+/* The first stretch that is not over by a time. */
+static size_t first_after(const struct owned_finder *f, uint64_t time)
+{
+    const struct stretch *v = (const void *)f->wanted.p;
+    size_t i = 0;
+    BISECT(i, f->wanted.len / sizeof *v, v[i].to <= time);
+    return i;
+}
+
+/* A hold of the lock, cut to when it was wanted; *until: up to there the owner is known already. */
+static int visit_hold(struct owned_finder *f, const struct lock_item *h, struct owned_lock *l,
+                      uint64_t *until)
+{
+    const struct stretch *v = (const void *)f->wanted.p;
+    struct stretch *of = &f->of[h->thread];
+    uint64_t begin = h->from;
+    if (of->from == 1 + (uint64_t)l->lock.v)
+        begin = max_u64(begin, of->to);
+    for (size_t i = first_after(f, begin); i < f->wanted.len / sizeof *v && v[i].from < h->to;
+         i++) {
+        uint64_t from = max_u64(v[i].from, begin), to = min_u64(v[i].to, h->to);
+        if (from >= to)
+            continue;
+        l->known += to - min_u64(max_u64(from, *until), to);
+        *until = max_u64(*until, to);
+        TRY(f->visitor->stretch(f->visitor->self, l->lock, h->thread, from, to));
+    }
+    *of = (struct stretch){1 + (uint64_t)l->lock.v, max_u64(begin, h->to)};
+    return 0;
+}
+
+static int visit_lock(struct owned_finder *f, const struct lock_line *line)
+{
+    struct owned_lock l = {.lock = {line->lock}};
+    uint64_t until = 0;
+    l.waited = find_wanted(f, line);
+    if (f->wanted.oom)
+        return -ENOMEM;
+    if (!l.waited)
+        return 0;
+    for (uint32_t i = 0; i < line->holds.n; i++)
+        if (line->holds.v[i].thread)
+            TRY(visit_hold(f, &line->holds.v[i], &l, &until));
+    return f->visitor->end(f->visitor->self, &l);
+}
+
+/* --- all locks -------------------------------------------------------------------------------- */
+
+static int visit_locks(struct owned_finder *f, const uint32_t *locks, size_t n)
+{
+    struct lock_line **lines = calloc(n + 1, sizeof(void *));
+    int rc = lines ? lock_lines_make(f->a, locks, n, lines) : -ENOMEM;
+    for (size_t i = 0; lines && i < n; i++) {
+        if (rc == 0)
+            rc = visit_lock(f, lines[i]);
+        lock_line_free(lines[i]);
+    }
+    free(lines);
+    return rc;
+}
+
+/* The locks that threads queue for, and those that they take again after a wait. */
+static size_t list_locks(const struct analysis *a, uint32_t lock, uint32_t *out)
+{
+    const struct contexts *c = &a->timeline.contexts;
+    size_t n_locks = a->locks.n_objects, n = 0;
+    for (uint32_t i = 1; i < c->n; i++) {
+        const struct context *x = &c->v[i];
+        bool queues = x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING ||
+                      x->what == STATE_WAITING || x->what == STATE_PARKED;
+        if (queues && x->lock.v < n_locks && (!lock || lock == x->lock.v))
+            out[x->lock.v] = 1;
+    }
+    for (uint32_t i = 1; i < n_locks; i++)
+        if (out[i])
+            out[n++] = i;
+    return n;
+}
+
+int owned_visit(const struct analysis *a, const struct selection *selection,
+                const struct owned_visitor *visitor)
+{
+    struct owned_finder f = {.a = a, .selection = selection, .visitor = visitor};
+    uint32_t *locks = calloc(a->locks.n_objects + 1, sizeof *locks);
+    f.of = calloc(a->threads.n + 1, sizeof *f.of);
+    int rc = locks && f.of ? 0 : -ENOMEM;
+    size_t n = rc == 0 ? list_locks(a, selection->lock, locks) : 0;
+    for (size_t i = 0, some; i < n && rc == 0; i += some) {
+        some = n - i < LOCK_LINES_MAX ? n - i : (size_t)LOCK_LINES_MAX;
+        rc = visit_locks(&f, locks + i, some);
+    }
+    free(locks);
+    free(f.of);
+    buf_fini(&f.wanted);
+    return rc;
+}

@@ -1,0 +1,321 @@
+#include "analyze/path.h"
+
+#include "analyze/bottle.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const path_limits[] = {
+    "A path is not the only one: where a wait could have ended later by another cause, the last "
+    "waker counts.",
+    "Running means in no recorded wait: input and output, native code, waiting for a processor and "
+    "spinning for a monitor count as running.",
+    "When an owner gave a monitor back is taken from who got it next, and who took it in between "
+    "without having to wait is not seen (both exact with the group holds).",
+    "A lock's share of the path is not what would be saved without it: another chain takes over.",
+    NULL};
+
+const char *path_kind_name(enum path_kind k)
+{
+    static const char *const names[PATH_KINDS] = {"run", "handoff", "timed", "wait", "gc"};
+    return names[k];
+}
+
+struct walker {
+    const struct path_source *src;
+    const struct timeline *tl;
+    struct buf out;     /* struct path_segment [], backwards */
+    uint32_t thread;    /* where the path is */
+    uint64_t time;      /* up to where it is not told yet */
+    uint64_t floor;     /* where it ends at the latest */
+    uint32_t still;     /* steps since the time went back */
+    bool ended;         /* at a start that nobody is known to have called */
+    stack_id stack;     /* where the thread is at `time`; 0: unknown */
+    lock_id held;       /* what it holds up to `time`, 0: nothing that matters, */
+    uint64_t held_from; /* since then at least */
+};
+
+static const struct line no_line;
+
+static const struct line *line_at(const struct walker *w, uint32_t thread)
+{
+    return thread < w->tl->n_lines ? &w->tl->lines[thread] : &no_line;
+}
+
+static void put(struct walker *w, uint64_t from, struct path_segment s)
+{
+    if (from >= w->time)
+        return;
+    s.from = from;
+    s.to = w->time;
+    s.thread = w->thread;
+    buf_put(&w->out, &s, sizeof s);
+    w->time = from;
+    w->still = 0;
+}
+
+static void put_run(struct walker *w, uint64_t from)
+{
+    struct path_segment s = {.kind = PATH_RUN, .state = STATE_LIMIT, .stack = w->stack};
+    if (w->held.v && w->held_from < w->time) {
+        s.lock = w->held;
+        put(w, max_u64(w->held_from, from), s);
+        s.lock = (lock_id){0};
+        s.stack = (stack_id){0};
+    }
+    put(w, from, s);
+}
+
+static void put_wait(struct walker *w, uint64_t from, enum path_kind kind, const struct context *x,
+                     uint8_t state)
+{
+    put(w, max_u64(from, w->floor),
+        (struct path_segment){
+            .kind = (uint8_t)kind, .state = state, .lock = x->lock, .stack = x->stack});
+}
+
+/* Go on in another thread at the present time. */
+static void jump(struct walker *w, uint32_t thread, stack_id stack)
+{
+    w->thread = thread;
+    w->stack = stack;
+    w->held = (lock_id){0};
+    w->still++;
+}
+
+/* 1 + the index of the last span of a line that begins before a time and has a length; 0: none. */
+static uint32_t last_span(const struct timeline *t, const struct line *l, uint64_t time)
+{
+    uint32_t n = time ? line_spans_until(l, time - 1) : 0;
+    while (n && span_len(t, line_span(l, n - 1)) == 0)
+        n--;
+    return n;
+}
+
+/* Since when a thread owned a monitor that it gave back at `time` by this cause: when it last got
+ * it; `time` when that is not known. */
+static uint64_t owned_since(const struct walker *w, uint32_t thread, uint32_t cause, lock_id lock,
+                            uint64_t time)
+{
+    enum { LOOK_BACK = 16 };
+    const struct line *l = line_at(w, thread);
+    uint32_t n = line_spans_until(l, time);
+    bool held = cause_type(cause) == CAUSE_HOLD;
+    uint64_t taken = held ? line_hold(l, cause >> 2)->start : 0;
+    for (uint32_t i = n; i && i + LOOK_BACK > n; i--) {
+        const struct span *s = line_span(l, i - 1);
+        const struct context *x = timeline_context(w->tl, s->context);
+        uint64_t end = span_end(w->tl, s);
+        if (x->lock.v == lock.v && end <= time &&
+            (x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING || x->what == STATE_WAITING))
+            return max_u64(end, taken);
+    }
+    return held ? taken : time;
+}
+
+uint64_t path_released_at(const struct timeline *t, const struct thread_set *threads,
+                          uint32_t owner, uint64_t since, uint64_t time)
+{
+    const struct line *l = owner < t->n_lines ? &t->lines[owner] : &no_line;
+    time = min_u64(time, threads->v[owner].to);
+    uint32_t n = last_span(t, l, time);
+    const struct span *s = n ? line_span(l, n - 1) : NULL;
+    if (s && span_end(t, s) > time)
+        time = s->start;
+    return time > since ? time : 0;
+}
+
+/* Go on in who ended a wait, or will, by what it did at `at`.  False: it did not live yet. */
+static bool go_on_in(struct walker *w, const struct span *by, uint64_t at, uint8_t state)
+{
+    const struct context *x = timeline_context(w->tl, by->context);
+    bool done = at <= w->time;
+    if (w->src->threads->v[by->waker].from > min_u64(at, w->time))
+        return false;
+    if (done)
+        put_wait(w, at, PATH_HANDOFF, x, state);
+    jump(w, by->waker,
+         done && cause_type(by->cause) != CAUSE_NONE ? span_wake_stack(w->tl, by) : (stack_id){0});
+    return true;
+}
+
+/* The wait s, at whose end the thread waited for the monitor since `since`, ends because the owner
+ * gives it back.  False: that cannot be. */
+static bool follow_owner(struct walker *w, const struct span *s, const struct regain *owner,
+                         uint64_t since, uint8_t state)
+{
+    const struct context *x = timeline_context(w->tl, s->context);
+    struct span by = *s;
+    by.waker = owner->owner;
+    by.cause = owner->cause;
+    bool exact = cause_type(by.cause) != CAUSE_NONE;
+    uint64_t end = span_end(w->tl, s);
+    uint64_t at = exact ? span_wake_time(w->tl, &by)
+                        : path_released_at(w->tl, w->src->threads, by.waker, since, end);
+    if (at <= since || at > end || !go_on_in(w, &by, at, state))
+        return false;
+    w->held = x->lock;
+    w->held_from = since; /* it was seen to own it then */
+    if (x->other != by.waker)
+        w->held_from =
+            max_u64(since, owned_since(w, by.waker, by.cause, x->lock, min_u64(at, w->time)));
+    return true;
+}
+
+/* The thread was in this wait, which somebody ended or will end, up to the present time.  False: it
+ * cannot have been so. */
+static bool follow_waker(struct walker *w, const struct span *s, uint32_t index)
+{
+    const struct context *x = timeline_context(w->tl, s->context);
+    const struct regain by = {.owner = s->waker, .cause = s->cause};
+    uint64_t wake = span_wake_time(w->tl, s), until = span_waited_until(w->tl, s);
+    if (x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING)
+        return follow_owner(w, s, &by, s->start, x->what);
+    if (until < w->time) { /* notified: then it waited for the monitor */
+        const struct regain *r = line_regain(line_at(w, w->thread), index);
+        return (r && follow_owner(w, s, r, until, STATE_REACQUIRING)) ||
+               go_on_in(w, s, wake, STATE_REACQUIRING);
+    }
+    if (wake > s->start)
+        return go_on_in(w, s, wake, x->what);
+    put_wait(w, s->start, PATH_HANDOFF, x, x->what); /* it had no need to wait */
+    return true;
+}
+
+/* The thread was in this wait up to the present time. */
+static void go_through_wait(struct walker *w, const struct span *s, uint32_t index)
+{
+    const struct context *x = timeline_context(w->tl, s->context);
+    bool over = w->time == span_end(w->tl, s) && !(x->flags & INTERVAL_OPEN);
+    w->stack = x->stack;
+    w->held = (lock_id){0};
+    /* not round in circles */
+    if (s->waker && w->still <= w->src->threads->n && follow_waker(w, s, index))
+        return;
+    bool timed = x->what == STATE_SLEEPING || x->flags & INTERVAL_TIMED_OUT ||
+                 (x->flags & INTERVAL_TIMED && over && !s->waker);
+    put_wait(w, s->start, timed ? PATH_TIMED : PATH_WAIT, x, x->what);
+}
+
+/* The thread began to live at the present time. */
+static void go_to_starter(struct walker *w)
+{
+    const struct line *l = line_at(w, w->thread);
+    const struct act *a = l->starter ? line_act(&w->tl->lines[l->starter], l->starter_act) : NULL;
+    if (!a || a->time > w->time || w->still > w->src->threads->n) {
+        w->ended = true;
+        return;
+    }
+    uint32_t starter = l->starter;
+    put(w, max_u64(a->time, w->floor),
+        (struct path_segment){.kind = PATH_HANDOFF, .state = STATE_LIMIT});
+    jump(w, starter, timeline_context(w->tl, a->context)->stack);
+}
+
+static void step(struct walker *w)
+{
+    const struct line *l = line_at(w, w->thread);
+    uint64_t born = w->src->threads->v[w->thread].from;
+    uint32_t n = last_span(w->tl, l, w->time);
+    const struct span *s = n ? line_span(l, n - 1) : NULL;
+    uint64_t end = s ? span_end(w->tl, s) : 0;
+    if (s && end >= w->time) {
+        go_through_wait(w, s, n - 1);
+    } else if (s && end > w->floor) {
+        put_run(w, end);
+    } else if (born > w->floor && born < w->time) {
+        put_run(w, born);
+    } else if (born > w->floor) {
+        go_to_starter(w);
+    } else {
+        put_run(w, w->floor);
+    }
+}
+
+/* --- the collector ---------------------------------------------------------------------------- */
+
+/* The segments of the walk, turned round, with the pauses cut out of the runs. */
+static int finish(struct walker *w, struct path *out)
+{
+    const struct path_source *src = w->src;
+    const struct path_segment *v = (const void *)w->out.p;
+    size_t n = w->out.len / sizeof *v, pause = 0;
+    struct buf all = {0};
+    for (size_t i = n; i-- > 0;) {
+        struct path_segment s = v[i];
+        while (pause < src->n_pauses && src->pauses[pause].end <= s.from)
+            pause++;
+        for (size_t k = pause; s.kind == PATH_RUN && k < src->n_pauses; k++) {
+            uint64_t from = max_u64(src->pauses[k].start, s.from);
+            uint64_t to = min_u64(src->pauses[k].end, s.to);
+            if (from >= s.to)
+                break;
+            if (from >= to)
+                continue;
+            struct path_segment part = s;
+            part.to = from;
+            if (part.from < part.to)
+                buf_put(&all, &part, sizeof part);
+            part.from = from;
+            part.to = to;
+            part.kind = PATH_GC;
+            buf_put(&all, &part, sizeof part);
+            s.from = to;
+        }
+        if (s.from < s.to)
+            buf_put(&all, &s, sizeof s);
+    }
+    if (all.oom) {
+        buf_fini(&all);
+        return -ENOMEM;
+    }
+    out->v = (void *)all.p;
+    out->n = all.len / sizeof *v;
+    for (size_t i = 0; i < out->n; i++)
+        out->kind_ns[out->v[i].kind] += out->v[i].to - out->v[i].from;
+    return 0;
+}
+
+int path_walk(struct path *out, const struct path_source *src, uint32_t thread, uint64_t to,
+              uint64_t from)
+{
+    struct walker w = {.src = src,
+                       .tl = src->timeline,
+                       .thread = thread,
+                       .time = max_u64(to, from),
+                       .floor = from};
+    memset(out, 0, sizeof *out);
+    out->to = w.time;
+    out->thread = thread;
+    while (w.time > w.floor && !w.ended && !w.out.oom)
+        step(&w);
+    out->from = w.time;
+    int rc = w.out.oom ? -ENOMEM : finish(&w, out);
+    buf_fini(&w.out);
+    return rc;
+}
+
+void path_fini(struct path *p)
+{
+    free(p->v);
+    memset(p, 0, sizeof *p);
+}
+
+uint32_t path_last_thread(const struct trace *t, const struct thread_set *threads)
+{
+    uint32_t last = 0;
+    for (uint32_t i = 1; i < threads->n; i++) {
+        const struct thread_stats *s = &threads->v[i];
+        if (!bottle_counts(t, s) || !s->defined || s->gone ||
+            trace_thread(t, s->id)->flags & (THREAD_DAEMON | THREAD_VIRTUAL))
+            continue;
+        if (!s->has_ended)
+            return 0;
+        if (!last || s->ended > threads->v[last].ended)
+            last = i;
+    }
+    return last;
+}

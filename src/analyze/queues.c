@@ -1,0 +1,242 @@
+#include "analyze/queues.h"
+
+#include "base/err.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct queuer {
+    const struct timeline *t;
+    const struct lock_set *locks;
+    bool *owned; /* [n_groups] */
+    struct queues out;
+    bool oom;
+};
+
+bool queue_is_owned(const char *signature)
+{
+    static const char *const prefixes[] = {"Ljava/util/concurrent/locks/ReentrantLock",
+                                           "Ljava/util/concurrent/locks/ReentrantReadWriteLock",
+                                           "Ljava/util/concurrent/locks/StampedLock"};
+    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
+        if (strncmp(signature, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+int queuer_new(struct queuer **out, const struct timeline *t, const struct lock_set *locks,
+               uint64_t from, uint64_t to)
+{
+    struct queuer *q = *out = calloc(1, sizeof *q);
+    if (!q)
+        return -ENOMEM;
+    q->t = t;
+    q->locks = locks;
+    q->owned = calloc(locks->n_groups, sizeof *q->owned);
+    q->out.of_lock = calloc(locks->n_objects, sizeof *q->out.of_lock);
+    q->out.n_objects = locks->n_objects;
+    q->out.from = from;
+    q->out.to = max_u64(from, to);
+    q->out.width = (q->out.to - from) / QUEUE_BUCKETS + 1;
+    if (!q->owned || !q->out.of_lock) {
+        queuer_free(q);
+        *out = NULL;
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < locks->n_groups; i++)
+        q->owned[i] = queue_is_owned(locks->groups[i].signature);
+    return 0;
+}
+
+void queuer_free(struct queuer *q)
+{
+    if (!q)
+        return;
+    queues_fini(&q->out);
+    free(q->owned);
+    free(q);
+}
+
+void queues_fini(struct queues *q)
+{
+    free(q->v);
+    free(q->of_lock);
+    memset(q, 0, sizeof *q);
+}
+
+const struct queue *queues_of(const struct queues *q, lock_id lock)
+{
+    uint32_t i = lock.v < q->n_objects ? q->of_lock[lock.v] : 0;
+    return i ? &q->v[i - 1] : NULL;
+}
+
+static struct queue *queue_of(struct queuer *q, lock_id lock)
+{
+    struct queues *s = &q->out;
+    if (!lock.v || lock.v >= s->n_objects)
+        return NULL;
+    if (!s->of_lock[lock.v]) {
+        if (s->n == s->cap) {
+            size_t cap = s->cap ? s->cap * 2 : 64;
+            struct queue *v = realloc(s->v, cap * sizeof *v);
+            if (!v) {
+                q->oom = true;
+                return NULL;
+            }
+            s->v = v;
+            s->cap = cap;
+        }
+        s->v[s->n] = (struct queue){.lock = lock};
+        s->of_lock[lock.v] = (uint32_t)++s->n;
+    }
+    return &s->v[s->of_lock[lock.v] - 1];
+}
+
+/* --- over time -------------------------------------------------------------------------------- */
+
+/* The queue has had its present length up to `time`. */
+static void go_to(const struct queues *s, struct queue *k, uint64_t time)
+{
+    uint64_t from = max_u64(k->since, s->from), to = min_u64(time, s->to);
+    k->since = max_u64(k->since, time);
+    if (!k->length || from >= to)
+        return;
+    k->area += (to - from) * k->length;
+    k->busy += to - from;
+    if (from >= k->edge) { /* time has passed without a queue */
+        k->at = (uint32_t)min_u64((from - s->from) / s->width, QUEUE_BUCKETS - 1);
+        k->edge = s->from + (k->at + 1) * s->width;
+    }
+    while (from < to) {
+        uint64_t end = k->at == QUEUE_BUCKETS - 1 ? to : min_u64(to, k->edge);
+        k->bucket[k->at] += (end - from) * k->length;
+        from = end;
+        if (from == k->edge && k->at < QUEUE_BUCKETS - 1) {
+            k->at++;
+            k->edge += s->width;
+        }
+    }
+}
+
+/* A hold of the stretch has ended. */
+static void end_hold(struct queue *k, uint64_t time)
+{
+    uint64_t ns = time - min_u64(k->last, time);
+    k->last = time;
+    if (ns > k->hold) {
+        k->hold = ns;
+        k->hold_to = time;
+        k->holder = k->owner;
+        k->after = 0;
+        return;
+    }
+    k->after++;
+}
+
+static void end_stretch(struct queue *k, uint64_t time)
+{
+    uint64_t drain = time - min_u64(k->hold_to, time);
+    if (k->after < CONVOY_HANDOVERS || drain < k->hold / CONVOY_DRAIN ||
+        k->hold / CONVOY_RATIO < drain / k->after)
+        return;
+    k->convoys++;
+    k->convoy_ns += time - k->began;
+    if (time - k->began > k->convoy.to - k->convoy.from)
+        k->convoy = (struct convoy){.from = k->began,
+                                    .to = time,
+                                    .hold = k->hold,
+                                    .owner = k->holder,
+                                    .handovers = k->after,
+                                    .longest = k->stretch_max};
+}
+
+static void join(const struct queues *s, struct queue *k, uint64_t time, uint32_t owner)
+{
+    go_to(s, k, time);
+    if (k->length++ == 0) {
+        k->began = k->last = time;
+        k->hold = k->hold_to = 0;
+        k->after = k->stretch_max = 0;
+    }
+    k->owner = owner ? owner : k->owner;
+    k->max = k->max > k->length ? k->max : k->length;
+    k->stretch_max = k->stretch_max > k->length ? k->stretch_max : k->length;
+}
+
+/* From the release to the going on, where the release is recorded. */
+static void add_latency(const struct timeline *t, struct queue *k, const struct span *w)
+{
+    uint64_t end = span_end(t, w), wake = w->waker ? span_wake_time(t, w) : 0;
+    if (!w->waker || cause_type(w->cause) == CAUSE_NONE || wake < w->start || wake > end)
+        return;
+    k->latency.count++;
+    k->latency.ns += end - wake;
+    k->latency.max = max_u64(k->latency.max, end - wake);
+}
+
+static void leave(const struct queues *s, struct queue *k, uint64_t time, uint32_t thread,
+                  bool got_it)
+{
+    go_to(s, k, time);
+    k->length -= k->length > 0;
+    if (got_it) {
+        k->handovers++;
+        end_hold(k, time);
+        k->owner = thread;
+    }
+    if (k->length == 0)
+        end_stretch(k, time);
+}
+
+/* Whether a span is one of a queue. */
+static bool is_queued(const struct queuer *q, const struct context *x)
+{
+    if (x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED))
+        return false;
+    if (x->what == STATE_PARKED)
+        return q->owned[lock_set_group(q->locks, x->lock)];
+    return x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING;
+}
+
+static void end_wait(struct queuer *q, struct queue *k, const struct sweep_item *i,
+                     const struct span *s, const struct context *x)
+{
+    bool got_it = !(x->flags & INTERVAL_OPEN);
+    leave(&q->out, k, i->time, i->thread, got_it);
+    if (got_it)
+        add_latency(q->t, k, s);
+}
+
+static void take(void *self, const struct sweep_item *v, size_t n)
+{
+    struct queuer *q = self;
+    for (size_t i = 0; i < n; i++) {
+        enum sweep_type type = sweep_type(&v[i]);
+        if (type != SWEEP_BEGIN && type != SWEEP_END)
+            continue;
+        const struct span *s = line_span(&q->t->lines[v[i].thread], sweep_index(&v[i]));
+        const struct context *x = timeline_context(q->t, s->context);
+        struct queue *k = is_queued(q, x) ? queue_of(q, x->lock) : NULL;
+        if (!k)
+            continue;
+        if (type == SWEEP_BEGIN)
+            join(&q->out, k, v[i].time, x->other);
+        else
+            end_wait(q, k, &v[i], s, x);
+    }
+}
+
+struct sweep_sink queuer_sink(struct queuer *q)
+{
+    return (struct sweep_sink){take, q};
+}
+
+int queuer_finish(struct queuer *q, struct queues *out)
+{
+    if (q->oom)
+        return -ENOMEM;
+    *out = q->out;
+    memset(&q->out, 0, sizeof q->out);
+    return 0;
+}

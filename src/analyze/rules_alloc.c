@@ -1,0 +1,220 @@
+#include "analyze/labels.h"
+#include "analyze/rules_parts.h"
+#include "base/human.h"
+#include "base/util.h"
+
+enum {
+    LEAK_PAUSES = 8,          /* of the collector at least; */
+    LEAK_BYTES = 64 * 1024,   /* the survivors grew by so much at least, */
+    LEAK_PERMILLE = 100,      /* and by this part of what they were, */
+    LEAK_SAMPLES = 16,        /* where they are estimated by so many samples at least, */
+    LEAK_ERRORS = 4,          /* and by so many standard errors */
+    WARM_UP = 4,              /* the first quarter of the points is not looked at, */
+    THIRDS = 3,               /* and in each third of the rest is more than in all before it */
+    HOT_PERMILLE = 100,       /* of the allocated bytes, by one place, */
+    HOT_SAMPLES = 20,         /* known by so many samples at least, */
+    HOT_FINDINGS = 3,         /* at most */
+    HOT_PAUSED_PERMILLE = 20, /* of the time in the collector's pauses: it is a warning */
+};
+static const uint64_t hot_rate = (uint64_t)10 << 20; /* bytes a second */
+
+static const struct alloc_tables *tables_of(struct evidence *ev)
+{
+    const struct selection all = selection_all();
+    struct analysis *a = ev->a;
+    if (!ev->allocs && allocs_any(&a->allocs)) {
+        struct alloc_tables *x = arena_alloc(&a->arena, sizeof *x);
+        if (x && alloc_tables_make(x, a, &all, false, &a->arena) == 0)
+            ev->allocs = x;
+    }
+    return ev->allocs;
+}
+
+/* --- leak-suspect ----------------------------------------------------------------------------- */
+
+struct growth {
+    double mean[THIRDS];
+    size_t first, last; /* points */
+    double a_pause, a_second;
+};
+
+/* Each third lies above all of the one before it: a saw's teeth do not. */
+static bool climbs(const struct alloc_points *p, const uint64_t *v, struct growth *g)
+{
+    size_t from = p->n / WARM_UP, n = (p->n - from) / THIRDS;
+    uint64_t most = 0;
+    for (size_t third = 0; third < THIRDS; third++) {
+        uint64_t least = UINT64_MAX, now = 0;
+        size_t at = p->n - (THIRDS - third) * n;
+        g->mean[third] = 0;
+        for (size_t i = at; i < at + n; i++) {
+            least = min_u64(least, v[i]);
+            now = max_u64(now, v[i]);
+            g->mean[third] += (double)v[i] / (double)n;
+        }
+        if (third && least <= most)
+            return false;
+        most = now;
+    }
+    g->first = p->n - THIRDS * n;
+    g->last = p->n - 1;
+    return true;
+}
+
+/* Least squares: bytes by one of the points' two scales. */
+static double slope(const uint64_t *v, const uint64_t *scale, const struct growth *g)
+{
+    double n = (double)(g->last - g->first + 1), x = 0, y = 0, xx = 0, xy = 0;
+    for (size_t i = g->first; i <= g->last; i++) {
+        double at = (double)(scale[i] - scale[g->first]);
+        x += at;
+        y += (double)v[i];
+        xx += at * at;
+        xy += at * (double)v[i];
+    }
+    double d = n * xx - x * x;
+    return d > 0 ? (n * xy - x * y) / d : 0;
+}
+
+/* Whether it is more than chance, where it is an estimate. */
+static bool is_significant(const struct alloc_tables *x, const struct alloc_row *r, double grown)
+{
+    const struct alloc_amount *live = &r->of[ALLOC_LIVE];
+    if (x->ends == ALLOC_EXACT)
+        return true;
+    if (live->records < LEAK_SAMPLES)
+        return false;
+    double samples = grown * (double)live->records / (double)live->bytes;
+    return samples * samples > (double)LEAK_ERRORS * LEAK_ERRORS * 2 * (double)live->records;
+}
+
+static bool leaks(const struct alloc_tables *x, const struct alloc_row *r, struct growth *g)
+{
+    const struct alloc_points *p = &x->points;
+    if (!r->survivors || !r->of[ALLOC_LIVE].bytes || !climbs(p, r->survivors, g))
+        return false;
+    double grown = g->mean[THIRDS - 1] - g->mean[0];
+    g->a_pause = slope(r->survivors, p->pause, g);
+    g->a_second = slope(r->survivors, p->end, g) * 1e9;
+    return grown >= LEAK_BYTES && grown * 1000 >= g->mean[0] * LEAK_PERMILLE && g->a_pause > 0 &&
+           is_significant(x, r, grown);
+}
+
+static void say_class(struct rule_finding *f, const struct evidence *ev, const struct alloc_row *r)
+{
+    char name[LABEL_MAX];
+    label_class(trace_class(ev->a->trace, r->class_)->signature, name, sizeof name);
+    rule_say(f, "%s", name);
+}
+
+static void say_error(struct rule_finding *f, const struct alloc_amount *x)
+{
+    rule_say(f, "; estimated from %s samples, +- %u %%", human_count(x->records).text,
+             (alloc_error(x) + 5) / 10);
+}
+
+static uint64_t share_of_pauses(const struct evidence *ev, uint64_t part, uint64_t whole)
+{
+    return whole ? (uint64_t)((unsigned __int128)ev->a->gc_ns * part / whole) : 0;
+}
+
+/* at: whether the row is of one place. */
+static void say_leak(struct evidence *ev, const struct alloc_row *r, const struct growth *g,
+                     bool at)
+{
+    const struct alloc_tables *x = ev->allocs;
+    const struct alloc_amount *live = &r->of[ALLOC_LIVE], *all = &r->of[ALLOC_ALLOCATED];
+    struct rule_finding *f = rule_find(
+        ev, SEVERITY_WARNING, share_of_pauses(ev, live->bytes, x->all.of[ALLOC_LIVE].bytes));
+    if (!f)
+        return;
+    f->from = x->points.end[g->first];
+    if (at)
+        rule_add_stack(f, r->stack);
+    say_class(f, ev, r);
+    if (at)
+        rule_say_site(f, ev, r->app);
+    uint64_t pauses = x->points.pause[g->last] - x->points.pause[g->first];
+    uint64_t ns = x->points.end[g->last] - x->points.end[g->first];
+    rule_say(f, ": what survives collections grew from %s to %s over %s of them (%s)",
+             human_bytes(r->survivors[g->first]).text, human_bytes(r->survivors[g->last]).text,
+             human_count(pauses).text, human_time(ns).text);
+    rule_say(f, "; %s a collection, %s a second", human_bytes((uint64_t)g->a_pause).text,
+             human_bytes((uint64_t)g->a_second).text);
+    if (x->source == x->ends)
+        rule_say(f, "; of all that was allocated %u %% are live",
+                 rule_permille(live->bytes, all->bytes) / 10);
+    rule_say(f, "; half of the objects have outlived %s of them or more, the oldest %s",
+             human_count(r->ages.p50).text, human_count(r->ages.max).text);
+    if (x->ends == ALLOC_SAMPLED)
+        say_error(f, live);
+}
+
+void rule_leak_suspect(struct evidence *ev)
+{
+    const struct alloc_tables *x = tables_of(ev);
+    struct growth g;
+    if (!x || x->points.n < LEAK_PAUSES)
+        return;
+    const struct alloc_list *places = &x->of[ALLOC_BY_PLACE], *classes = &x->of[ALLOC_BY_CLASS];
+    bool *told = arena_alloc(&ev->a->arena, ev->a->trace->n_classes + 1);
+    for (size_t i = 0; i < places->n && told; i++)
+        if (places->v[i].stack.v && leaks(x, &places->v[i], &g)) {
+            say_leak(ev, &places->v[i], &g, true);
+            told[places->v[i].class_.v] = true;
+        }
+    for (size_t i = 0; i < classes->n && told; i++)
+        if (!told[classes->v[i].class_.v] && leaks(x, &classes->v[i], &g))
+            say_leak(ev, &classes->v[i], &g, false);
+}
+
+/* --- allocation-hot-spot ---------------------------------------------------------------------- */
+
+static uint64_t a_second(const struct evidence *ev, uint64_t bytes)
+{
+    return ev->length ? (uint64_t)((unsigned __int128)bytes * 1000000000u / ev->length) : 0;
+}
+
+static bool is_hot(const struct evidence *ev, const struct alloc_row *r)
+{
+    const struct alloc_amount *x = &r->of[ALLOC_ALLOCATED];
+    return r->stack.v && a_second(ev, x->bytes) >= hot_rate &&
+           rule_permille(x->bytes, ev->allocs->all.of[ALLOC_ALLOCATED].bytes) >= HOT_PERMILLE &&
+           (ev->allocs->source == ALLOC_EXACT || x->records >= HOT_SAMPLES);
+}
+
+static void say_hot(struct evidence *ev, const struct alloc_row *r)
+{
+    const struct alloc_amount *x = &r->of[ALLOC_ALLOCATED];
+    const struct alloc_amount *all = &ev->allocs->all.of[ALLOC_ALLOCATED];
+    uint64_t paused = ev->a->gc_ns;
+    bool costs = rule_permille(paused, ev->length) >= HOT_PAUSED_PERMILLE;
+    struct rule_finding *f = rule_find(ev, costs ? SEVERITY_WARNING : SEVERITY_INFO,
+                                       share_of_pauses(ev, x->bytes, all->bytes));
+    if (!f)
+        return;
+    rule_add_stack(f, r->stack);
+    say_class(f, ev, r);
+    rule_say_site(f, ev, r->app);
+    rule_say(f, ": %u %% of all bytes are allocated there: %s in %s objects, %s a second",
+             rule_permille(x->bytes, all->bytes) / 10, human_bytes(x->bytes).text,
+             human_count(alloc_objects(x)).text, human_bytes(a_second(ev, x->bytes)).text);
+    if (r->lives.thousandths)
+        rule_say(f, "; half of those freed lived no longer than %s", human_time(r->lives.p50).text);
+    if (costs)
+        rule_say(f, "; the collector paused the program for %s (%u %% of the time)",
+                 human_time(paused).text, rule_permille(paused, ev->length) / 10);
+    if (ev->allocs->source == ALLOC_SAMPLED)
+        say_error(f, x);
+}
+
+void rule_allocation_hot_spot(struct evidence *ev)
+{
+    const struct alloc_tables *x = tables_of(ev);
+    size_t n = 0;
+    for (size_t i = 0; x && i < x->of[ALLOC_BY_PLACE].n && n < HOT_FINDINGS; i++)
+        if (is_hot(ev, &x->of[ALLOC_BY_PLACE].v[i])) {
+            say_hot(ev, &x->of[ALLOC_BY_PLACE].v[i]);
+            n++;
+        }
+}

@@ -1,0 +1,318 @@
+#include "analyze/labels.h"
+#include "analyze/rules_parts.h"
+#include "base/human.h"
+#include "base/util.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SLEEP_PERMILLE = 100,  /* of the path */
+    SERIAL_PERMILLE = 300, /* of the time with one thread running, */
+    SERIAL_LEAST_NS = 500000000,
+    SERIAL_ONE_PERMILLE = 600,   /* most of it the same one, */
+    SERIAL_THREADS = 3,          /* of so many threads or more, */
+    SERIAL_OTHERS_PERMILLE = 50, /* which do something */
+    JOIN_LEAST = 3,              /* threads joined in one go */
+    JOIN_PERMILLE = 250,         /* of their time waiting for the slowest alone */
+    POOL_TASKS = 20,
+    POOL_QUEUE_PERMILLE = 1000, /* thousandths of a task waiting on average */
+};
+
+/* --- deadlock, stuck -------------------------------------------------------------------------- */
+
+static void say_stuck(struct rule_finding *f, const struct evidence *ev,
+                      const struct stuck_thread *s)
+{
+    static const char *const words[STATE_LIMIT] = {
+        [STATE_BLOCKED] = " waits for ",    [STATE_WAITING] = " is in Object.wait of ",
+        [STATE_PARKED] = " is parked for ", [STATE_JOINING] = " is in Thread.join",
+        [STATE_SLEEPING] = " sleeps",       [STATE_REACQUIRING] = " takes again "};
+    const struct analysis *a = ev->a;
+    rule_say_thread(f, ev, s->thread);
+    rule_say(f, "%s", words[s->state]);
+    if (s->state == STATE_JOINING && s->on) {
+        rule_say(f, " of ");
+        rule_say_thread(f, ev, s->on);
+    } else if (s->state != STATE_JOINING && s->state != STATE_SLEEPING) {
+        uint32_t group = lock_set_group(&a->locks, s->lock);
+        if (group)
+            rule_say_class(f, ev, group);
+        else
+            rule_say(f, "something unknown");
+        if (s->on) {
+            rule_say(f, " of ");
+            rule_say_thread(f, ev, s->on);
+        }
+    }
+    rule_say_place(f, ev, s->stack);
+    rule_add_thread(f, ev, s->thread);
+    rule_add_lock(f, s->lock);
+    rule_add_stack(f, s->stack);
+}
+
+void rule_deadlock(struct evidence *ev)
+{
+    const struct deadlocks *all = &ev->a->deadlocks;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct deadlock *d = &all->v[i];
+        struct rule_finding *f =
+            rule_find(ev, d->sure ? SEVERITY_PROBLEM : SEVERITY_WARNING, UINT64_MAX - 1);
+        if (!f)
+            return;
+        f->from = d->formed;
+        rule_say(f, "%s of %s thread%s, for %s", d->sure ? "Deadlock" : "Deadlock, likely,",
+                 human_count(d->n_members).text, d->n_members == 1 ? "" : "s",
+                 human_time(ev->a->window.to - d->formed).text);
+        for (uint32_t k = 0; k < d->n_members && k < FINDING_IDS; k++) {
+            rule_say(f, "; ");
+            say_stuck(f, ev, &d->members[k]);
+        }
+        if (d->n_behind)
+            rule_say(f, "; %s other thread%s behind them", human_count(d->n_behind).text,
+                     d->n_behind == 1 ? " waits" : "s wait");
+    }
+}
+
+void rule_stuck(struct evidence *ev)
+{
+    const struct deadlocks *d = &ev->a->deadlocks;
+    if (!d->n_stuck || d->n)
+        return; /* the deadlock says why */
+    struct rule_finding *f =
+        rule_find(ev, SEVERITY_PROBLEM, ev->a->window.to - d->stuck[d->n_stuck - 1].since);
+    if (!f)
+        return;
+    f->from = d->stuck[d->n_stuck - 1].since;
+    rule_say(f,
+             "Every thread of the program (%s) waits without a time limit, for %s: nobody who is "
+             "recorded can end that",
+             human_count(d->n_stuck).text,
+             human_time(ev->a->window.to - d->stuck[d->n_stuck - 1].since).text);
+    for (size_t i = 0; i < d->n_stuck && i < FINDING_IDS; i++) {
+        rule_say(f, "; ");
+        say_stuck(f, ev, &d->stuck[i]);
+    }
+}
+
+/* --- sleep-on-path ---------------------------------------------------------------------------- */
+
+void rule_sleep_on_path(struct evidence *ev)
+{
+    const struct path *p = &ev->a->path;
+    uint64_t ns = 0, longest = 0;
+    size_t most = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->v[i].state != STATE_SLEEPING)
+            continue;
+        ns += p->v[i].to - p->v[i].from;
+        if (p->v[i].to - p->v[i].from > longest) {
+            longest = p->v[i].to - p->v[i].from;
+            most = i;
+        }
+    }
+    if (!longest || rule_permille(ns, p->to - p->from) < SLEEP_PERMILLE)
+        return;
+    struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, ns);
+    if (!f)
+        return;
+    rule_say(f, "Thread.sleep is %u %% of the critical path, %s in all; longest %s, by ",
+             rule_permille(ns, p->to - p->from) / 10, human_time(ns).text,
+             human_time(longest).text);
+    rule_say_thread(f, ev, p->v[most].thread);
+    rule_say_place(f, ev, p->v[most].stack);
+    f->from = p->v[most].from;
+    f->to = p->v[most].to;
+    rule_add_thread(f, ev, p->v[most].thread);
+    rule_add_stack(f, p->v[most].stack);
+}
+
+/* --- serial-phase ----------------------------------------------------------------------------- */
+
+void rule_serial_phase(struct evidence *ev)
+{
+    const struct bottles *g = &ev->a->bottles;
+    uint32_t most = 0;
+    unsigned others = 0;
+    for (uint32_t i = 1; i < g->n; i++) {
+        most = g->v[i].alone > g->v[most].alone ? i : most;
+        others += rule_permille(g->v[i].running, g->elapsed) >= SERIAL_OTHERS_PERMILLE;
+    }
+    if (others < SERIAL_THREADS || rule_permille(g->level[1], g->elapsed) < SERIAL_PERMILLE ||
+        rule_permille(g->v[most].alone, g->level[1]) < SERIAL_ONE_PERMILLE ||
+        g->v[most].alone < SERIAL_LEAST_NS)
+        return;
+    struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, g->v[most].alone);
+    if (!f)
+        return;
+    rule_say(f, "For %u %% of the time (%s) exactly one thread ran, mostly ",
+             rule_permille(g->level[1], g->elapsed) / 10, human_time(g->level[1]).text);
+    rule_say_thread(f, ev, most);
+    rule_say(f, " (%s alone)", human_time(g->v[most].alone).text);
+    rule_add_thread(f, ev, most);
+}
+
+/* --- unbalanced-join -------------------------------------------------------------------------- */
+
+/* Threads that one thread joined, one after the other. */
+struct joined {
+    uint32_t threads[64];
+    uint32_t n;
+    uint64_t since; /* when the first of them was started, as far as that is known */
+};
+
+static int by_end(const void *a, const void *b, void *set)
+{
+    const struct thread_set *ts = set;
+    uint64_t x = ts->v[*(const uint32_t *)a].ended, y = ts->v[*(const uint32_t *)b].ended;
+    return (x > y) - (x < y);
+}
+
+static void tell_joined(struct evidence *ev, struct joined *j, uint32_t parent, stack_id stack)
+{
+    const struct analysis *a = ev->a;
+    if (j->n < JOIN_LEAST)
+        return;
+    qsort_r(j->threads, j->n, sizeof *j->threads, by_end, (void *)&a->threads);
+    uint32_t slowest = j->threads[j->n - 1];
+    uint64_t end = a->threads.v[slowest].ended;
+    uint64_t before = a->threads.v[j->threads[j->n - 2]].ended;
+    uint64_t middle = a->threads.v[j->threads[j->n / 2]].ended;
+    uint64_t alone = end - before, length = end - j->since;
+    uint64_t typical = a->threads.v[j->threads[j->n / 2]].ended - j->since;
+    if (rule_permille(alone, length) < JOIN_PERMILLE || end - middle < length / 4)
+        return;
+    struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, alone);
+    if (!f)
+        return;
+    f->from = before;
+    f->to = end;
+    rule_add_thread(f, ev, slowest);
+    rule_add_thread(f, ev, parent);
+    rule_add_stack(f, stack);
+    rule_say_thread(f, ev, parent);
+    rule_say(f, " joined %u threads", j->n);
+    rule_say_place(f, ev, stack);
+    rule_say(f, "; ");
+    rule_say_thread(f, ev, slowest);
+    rule_say(f, " took %s, the others about %s: for %s (%u %%) only that one was waited for",
+             human_time(length).text, human_time(typical).text, human_time(alone).text,
+             rule_permille(alone, length) / 10);
+}
+
+static void add_joined(const struct evidence *ev, struct joined *j, uint32_t thread)
+{
+    const struct thread_stats *s = &ev->a->threads.v[thread];
+    for (uint32_t i = 0; i < j->n; i++)
+        if (j->threads[i] == thread)
+            return;
+    if (!s->has_ended || !s->has_started || j->n == ARRAY_LEN(j->threads))
+        return;
+    j->since = j->n ? min_u64(j->since, s->started) : s->started;
+    j->threads[j->n++] = thread;
+}
+
+/* Joins at one place in the program, with no other wait of the thread between them.  Joins that
+ * return at once are not recorded as waits of any length, but as joins all the same. */
+static void look_at_joins(struct evidence *ev, uint32_t parent)
+{
+    const struct timeline *t = &ev->a->timeline;
+    const struct line *l = &t->lines[parent];
+    struct joined j = {.n = 0};
+    stack_id at = {0};
+    for (uint32_t i = 0; i < l->spans.n; i++) {
+        const struct context *x = timeline_context(t, line_span(l, i)->context);
+        if (x->what != STATE_JOINING || (j.n && x->stack.v != at.v)) {
+            tell_joined(ev, &j, parent, at);
+            j.n = 0;
+        }
+        if (x->what != STATE_JOINING)
+            continue;
+        at = x->stack;
+        add_joined(ev, &j, x->other);
+    }
+    tell_joined(ev, &j, parent, at);
+}
+
+void rule_unbalanced_join(struct evidence *ev)
+{
+    const struct timeline *t = &ev->a->timeline;
+    if (ev->a->stats.total[STATE_JOINING].count < JOIN_LEAST)
+        return;
+    for (uint32_t i = 1; i < t->n_lines; i++)
+        if (ev->a->stats.threads[i].state[STATE_JOINING].count && ev->a->bottles.counted[i])
+            look_at_joins(ev, i);
+}
+
+/* --- pool-saturation -------------------------------------------------------------------------- */
+
+/* What became of the tasks of a pool. */
+struct task_pool {
+    char name[LABEL_MAX];
+    uint64_t tasks, waited, longest; /* ns */
+    uint64_t first, last;
+    uint32_t threads, thread; /* that ran tasks; one of them */
+};
+
+enum { TASK_POOLS_MAX = 64 };
+
+static struct task_pool *find_pool(struct task_pool *v, size_t *n, const char *name)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(v[i].name, name) == 0)
+            return &v[i];
+    if (*n == TASK_POOLS_MAX)
+        return NULL;
+    struct task_pool *p = &v[(*n)++];
+    *p = (struct task_pool){.first = UINT64_MAX};
+    snprintf(p->name, sizeof p->name, "%s", name);
+    return p;
+}
+
+static void tell_pool(struct evidence *ev, const struct task_pool *p)
+{
+    uint64_t length = p->last - p->first;
+    if (p->tasks < POOL_TASKS || rule_permille(p->waited, length) < POOL_QUEUE_PERMILLE)
+        return;
+    struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, p->waited);
+    if (!f)
+        return;
+    f->from = p->first;
+    f->to = p->last;
+    rule_add_thread(f, ev, p->thread);
+    rule_say(f, "Pool %s: %s tasks waited %s each on average for one of its %u thread%s", p->name,
+             human_count(p->tasks).text, human_time(p->waited / p->tasks).text, p->threads,
+             p->threads == 1 ? "" : "s");
+    rule_say(f, "; longest %s; on average %.1f tasks were waiting", human_time(p->longest).text,
+             length ? (double)p->waited / (double)length : 0.0);
+}
+
+void rule_pool_saturation(struct evidence *ev)
+{
+    const struct analysis *a = ev->a;
+    const struct handover *h = (const void *)a->bindings.handovers.p;
+    size_t n = a->bindings.handovers.len / sizeof *h, n_pools = 0;
+    struct task_pool *pools = n ? calloc(TASK_POOLS_MAX, sizeof *pools) : NULL;
+    uint8_t *seen = n ? calloc(a->threads.n, 1) : NULL;
+    for (size_t i = 0; pools && seen && i < n; i++) {
+        char name[LABEL_MAX];
+        pool_name(trace_thread(a->trace, a->threads.v[h[i].to].id)->name, name, sizeof name);
+        struct task_pool *p = find_pool(pools, &n_pools, name);
+        if (!p)
+            continue;
+        uint64_t ns = h[i].to_time - min_u64(h[i].from_time, h[i].to_time);
+        p->tasks++;
+        p->waited += ns;
+        p->longest = max_u64(p->longest, ns);
+        p->first = min_u64(p->first, h[i].from_time);
+        p->last = max_u64(p->last, h[i].to_time);
+        p->threads += !seen[h[i].to];
+        seen[h[i].to] = 1;
+        p->thread = h[i].to;
+    }
+    for (size_t i = 0; i < n_pools && seen; i++)
+        tell_pool(ev, &pools[i]);
+    free(pools);
+    free(seen);
+}

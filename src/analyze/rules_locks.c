@@ -1,0 +1,615 @@
+#include "analyze/labels.h"
+#include "analyze/rules_parts.h"
+#include "base/human.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DOMINANT_PATH_PERMILLE = 200,      /* of the critical path */
+    DOMINANT_SHARE_PERMILLE = 500,     /* of all contention, and */
+    DOMINANT_QUEUE_PERMILLE = 500,     /* so many thousandths of a thread waiting on average */
+    DOMINANT_OFF_PATH_PERMILLE = 1000, /* the same where there is a path and it is not on it */
+    CONTENDED_SHARE_PERMILLE = 5,
+    CONTENDED_QUEUE_PERMILLE = 50,
+    CONTENDED_PATH_PERMILLE = 20,
+    MANY_PERCENT = 20,   /* an owner with less is one of many */
+    MOSTLY_PERCENT = 50, /* of the samples of owners, in one method, */
+    OWNER_SAMPLES = 20,  /* and at least so many */
+    STILL_BLOCKED_NS = 100000000,
+    CONVOY_PERMILLE = 20,      /* of the recording in convoys, or */
+    CONVOY_TIMES = 5,          /* so many of them, */
+    CONVOY_LEAST_NS = 2000000, /* and the longest at least so long */
+    HELD_LEAST_NS = 1000000,   /* waits shorter than that are not looked at */
+    HELD_PERMILLE = 20,        /* of the recording */
+};
+
+/* --- still-blocked ---------------------------------------------------------------------------- */
+
+/* Of the threads blocked on this class at the end, the one that is so for the longest; NULL: none.
+ */
+static const struct open_wait *longest_blocked(const struct analysis *a, uint32_t group)
+{
+    const struct open_wait *w = (const void *)a->decoded.open.p, *longest = NULL;
+    for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++)
+        if (w[i].state == STATE_BLOCKED && lock_set_group(&a->locks, w[i].lock) == group &&
+            (!longest || w[i].since < longest->since))
+            longest = &w[i];
+    return longest;
+}
+
+static void add_blocked_ids(struct rule_finding *f, const struct evidence *ev, uint32_t group)
+{
+    const struct analysis *a = ev->a;
+    const struct open_wait *w = (const void *)a->decoded.open.p;
+    for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++) {
+        if (w[i].state != STATE_BLOCKED || lock_set_group(&a->locks, w[i].lock) != group)
+            continue;
+        rule_add_thread(f, ev, w[i].thread);
+        rule_add_lock(f, w[i].lock);
+        rule_add_stack(f, w[i].stack);
+    }
+}
+
+static void find_still_blocked(struct evidence *ev, uint32_t group)
+{
+    const struct analysis *a = ev->a;
+    const struct wait_stats *c = &a->stats.classes[group].state[STATE_BLOCKED];
+    const struct open_wait *w = c->open ? longest_blocked(a, group) : NULL;
+    if (!w || a->window.to - w->since < STILL_BLOCKED_NS)
+        return; /* any moment finds some thread blocked */
+    struct rule_finding *f = rule_find(ev, SEVERITY_PROBLEM, a->window.to - w->since);
+    if (!f)
+        return;
+    add_blocked_ids(f, ev, group);
+    f->from = w->since;
+    rule_say_class(f, ev, group);
+    rule_say(f, ": %s thread%s still blocked when the %s ended", human_count(c->open).text,
+             c->open == 1 ? " was" : "s were",
+             *trace_info(a->trace, "orca.next", "") ? "file" : "recording");
+    rule_say(f, "; %s", c->open == 1 ? "" : "longest ");
+    rule_say_thread(f, ev, w->thread);
+    rule_say(f, " for %s", human_time(a->window.to - w->since).text);
+    if (!w->other)
+        return;
+    rule_say(f, ", at whose beginning ");
+    rule_say_thread(f, ev, w->other);
+    rule_say(f, " owned it");
+}
+
+void rule_still_blocked(struct evidence *ev)
+{
+    if (ev->a->deadlocks.n)
+        return; /* says it better */
+    for (size_t i = 0; i < ev->n_classes; i++)
+        find_still_blocked(ev, ev->classes[i]);
+}
+
+/* --- dominant-lock, contended-lock ------------------------------------------------------------ */
+
+/* The state in which threads wait for the locks of a class. */
+static enum wait_state waiting_state(const struct analysis *a, uint32_t group)
+{
+    return queue_is_owned(a->locks.groups[group].signature) ? STATE_PARKED : STATE_BLOCKED;
+}
+
+static const struct wait_stats *contention(const struct analysis *a, uint32_t group)
+{
+    return &a->stats.classes[group].state[waiting_state(a, group)];
+}
+
+/* Of a list of stuck threads, what they waited for locks of the class. */
+static uint64_t stuck_ns(const struct analysis *a, uint32_t group, const struct stuck_thread *v,
+                         size_t n)
+{
+    uint64_t ns = 0;
+    for (size_t i = 0; i < n; i++)
+        if (lock_set_group(&a->locks, v[i].lock) == group && v[i].state == waiting_state(a, group))
+            ns += a->window.to - v[i].since;
+    return ns;
+}
+
+/* The time that threads waited for locks of a class, without that in deadlocks: no lock's load. */
+static uint64_t load(const struct analysis *a, uint32_t group)
+{
+    uint64_t ns = contention(a, group)->ns, stuck = 0;
+    for (size_t i = 0; i < a->deadlocks.n; i++) {
+        const struct deadlock *d = &a->deadlocks.v[i];
+        stuck += stuck_ns(a, group, d->members, d->n_members);
+        stuck += stuck_ns(a, group, d->behind, d->n_behind);
+    }
+    return ns - min_u64(stuck, ns);
+}
+
+static uint64_t whole_load(const struct analysis *a)
+{
+    uint64_t ns = 0;
+    for (uint32_t i = 0; i < a->locks.n_groups; i++)
+        ns += load(a, i);
+    return ns;
+}
+
+static uint64_t path_ns(const struct analysis *a, uint32_t group)
+{
+    uint64_t ns = 0;
+    for (size_t i = 0; i < a->path_sums.n_locks && a->path.n; i++)
+        if (lock_set_group(&a->locks, (lock_id){a->path_sums.locks[i].id}) == group)
+            ns += a->path_sums.locks[i].ns;
+    return ns;
+}
+
+static unsigned path_permille(const struct analysis *a, uint32_t group)
+{
+    return rule_permille(path_ns(a, group), a->path.to - a->path.from);
+}
+
+static void say_places(struct rule_finding *f, const struct evidence *ev, uint32_t group)
+{
+    const struct analysis *a = ev->a;
+    enum wait_state state = waiting_state(a, group);
+    const struct site *most = NULL;
+    uint64_t most_ns = 0;
+    for (size_t i = 0; i < ev->n_sites; i++) {
+        const struct site *s = &a->sites.v[ev->sites[i]];
+        const struct wait_stats *w = &a->stats.sites[ev->sites[i]].state[state];
+        if (s->group != group || !w->count)
+            continue;
+        rule_add_stack(f, s->stack);
+        if (!most || w->ns > most_ns) {
+            most = s;
+            most_ns = w->ns;
+        }
+    }
+    if (!most || !most->app.method.v)
+        return;
+    unsigned share = rule_permille(most_ns, contention(a, group)->ns) / 10;
+    rule_say(f, "; %s", share >= 50 ? "mostly" : "most often");
+    rule_say_site(f, ev, most->app);
+    if (share < 100)
+        rule_say(f, " (%u %%)", share);
+}
+
+static const struct blame_sum *blamed(const struct blame *b, enum wait_state state)
+{
+    return state == STATE_PARKED ? &b->parked : &b->blocked;
+}
+
+static void say_owner(struct rule_finding *f, const struct evidence *ev, uint32_t group)
+{
+    enum wait_state state = waiting_state(ev->a, group);
+    const struct blame *top = NULL;
+    uint64_t owners = 0;
+    for (size_t i = 0; i < ev->n_owners; i++) {
+        const struct blame *b = &ev->owners[i];
+        if (b->group != group || !blamed(b, state)->count)
+            continue;
+        owners += b->owner != 0;
+        if (!top || blamed(b, state)->ns > blamed(top, state)->ns)
+            top = b;
+    }
+    if (!top)
+        return;
+    unsigned share = rule_permille(blamed(top, state)->ns, contention(ev->a, group)->ns) / 10;
+    if (share < MANY_PERCENT) {
+        rule_say(f, "; %s different owners, none for more than %u %%", human_count(owners).text,
+                 share + 1);
+        return;
+    }
+    rule_say(f, "; owner %s ", share >= 50 ? "mostly" : "most often");
+    rule_say_thread(f, ev, top->owner);
+    rule_say(f, " (%u %%)", share);
+}
+
+/* What the owners executed when they were asked. */
+static void say_owner_site(struct rule_finding *f, const struct evidence *ev, uint32_t group)
+{
+    const struct analysis *a = ev->a;
+    uint32_t most = NO_SITE;
+    for (uint32_t i = 0; i < a->sites.n; i++)
+        if (a->sites.v[i].group == group && a->stats.owner_sites[i].count &&
+            (most == NO_SITE || a->stats.owner_sites[i].ns > a->stats.owner_sites[most].ns))
+            most = i;
+    if (most == NO_SITE || !a->sites.v[most].app.method.v)
+        return;
+    rule_say(f, "; asked, an owner was most often");
+    rule_say_site(f, ev, a->sites.v[most].app);
+    rule_add_stack(f, a->sites.v[most].stack);
+}
+
+/* The processor samples of a class's owners while its locks were wanted; NULL: there are none. */
+static const struct hot_owner *owned_of(struct evidence *ev, uint32_t group)
+{
+    const struct selection all = selection_all();
+    struct analysis *a = ev->a;
+    if (!a->samples.n[SAMPLE_CPU])
+        return NULL;
+    if (!ev->owned) {
+        ev->owned = arena_alloc(&a->arena, sizeof *ev->owned);
+        if (!ev->owned || hot_owners(ev->owned, a, SAMPLE_CPU, &all, EVERY_CLASS, &a->arena) < 0)
+            return NULL;
+    }
+    for (size_t i = 0; i < ev->owned->n_classes; i++)
+        if (ev->owned->classes[i].group == group)
+            return &ev->owned->classes[i];
+    return NULL;
+}
+
+/* Where most of enough samples are in one method. */
+static void say_owner_samples(struct rule_finding *f, struct evidence *ev, uint32_t group)
+{
+    const struct hot_owner *o = owned_of(ev, group);
+    const struct hot_method *m = o && o->n_methods ? &o->methods[0] : NULL;
+    char name[LABEL_MAX];
+    if (!m || !m->method.v || o->sum.count < OWNER_SAMPLES)
+        return;
+    unsigned share = rule_permille(m->self.ns, o->sum.ns) / 10;
+    if (share < MOSTLY_PERCENT)
+        return;
+    label_method(ev->a->trace, m->method, name, sizeof name);
+    rule_say(f, "; %u %% of its owners' processor samples meanwhile were in %s", share, name);
+}
+
+static uint64_t count_waiters(const struct evidence *ev, uint32_t group, struct rule_finding *f)
+{
+    enum wait_state state = waiting_state(ev->a, group);
+    uint64_t n = 0;
+    for (size_t i = 0; i < ev->n_waiters; i++)
+        if (ev->waiters[i].group == group && blamed(&ev->waiters[i], state)->count) {
+            rule_add_thread(f, ev, ev->waiters[i].waiter);
+            n++;
+        }
+    return n;
+}
+
+static void add_objects(struct rule_finding *f, const struct analysis *a, uint32_t group)
+{
+    enum wait_state state = waiting_state(a, group);
+    uint64_t bound = UINT64_MAX;
+    uint32_t last = 0;
+    for (int k = 0; k < FINDING_IDS; k++) { /* the next largest, a few times */
+        uint32_t best = 0;
+        for (uint32_t i = 1; i < a->locks.n_objects; i++) {
+            const struct state_stats *o = &a->stats.locks[i].state[state];
+            bool before = o->ns < bound || (o->ns == bound && i > last);
+            if (a->locks.group[i] == group && o->count && before &&
+                (!best || o->ns > a->stats.locks[best].state[state].ns))
+                best = i;
+        }
+        if (!best)
+            return;
+        rule_add_lock(f, (lock_id){best});
+        bound = a->stats.locks[best].state[state].ns;
+        last = best;
+    }
+}
+
+static void tell_contention(struct evidence *ev, uint32_t group, enum severity severity)
+{
+    const struct analysis *a = ev->a;
+    const struct wait_stats *c = contention(a, group);
+    struct rule_finding *f = rule_find(ev, severity, c->ns);
+    if (!f)
+        return;
+    uint64_t threads = count_waiters(ev, group, f);
+    rule_say_class(f, ev, group);
+    if (path_permille(a, group) >= CONTENDED_PATH_PERMILLE)
+        rule_say(f, " is on %u %% of the critical path; ", path_permille(a, group) / 10);
+    else
+        rule_say(f, ": ");
+    rule_say(f, "%s thread%s queued %s time%s", human_count(threads).text, threads == 1 ? "" : "s",
+             human_count(c->count).text, c->count == 1 ? "" : "s");
+    rule_say(f, " for %s in all; longest %s", human_time(c->ns).text, human_time(c->max).text);
+    f->from = c->first;
+    f->to = c->last;
+    add_objects(f, a, group);
+    say_places(f, ev, group);
+    say_owner(f, ev, group);
+    say_owner_site(f, ev, group);
+    say_owner_samples(f, ev, group);
+}
+
+static bool is_dominant(const struct evidence *ev, uint32_t group)
+{
+    const struct analysis *a = ev->a;
+    uint64_t ns = load(a, group);
+    unsigned queue = a->path.n ? DOMINANT_OFF_PATH_PERMILLE : DOMINANT_QUEUE_PERMILLE;
+    if (a->path.n && path_permille(a, group) >= DOMINANT_PATH_PERMILLE)
+        return true;
+    return rule_permille(ns, whole_load(a)) >= DOMINANT_SHARE_PERMILLE &&
+           rule_permille(ns, ev->length) >= queue;
+}
+
+static bool is_contended(const struct evidence *ev, uint32_t group)
+{
+    const struct analysis *a = ev->a;
+    uint64_t ns = load(a, group);
+    if (a->path.n && path_permille(a, group) >= CONTENDED_PATH_PERMILLE)
+        return true;
+    return rule_permille(ns, whole_load(a)) >= CONTENDED_SHARE_PERMILLE &&
+           rule_permille(ns, ev->length) >= CONTENDED_QUEUE_PERMILLE;
+}
+
+void rule_dominant_lock(struct evidence *ev)
+{
+    for (size_t i = 0; i < ev->n_classes; i++)
+        if (contention(ev->a, ev->classes[i])->count && is_dominant(ev, ev->classes[i]))
+            tell_contention(ev, ev->classes[i], SEVERITY_PROBLEM);
+}
+
+void rule_contended_lock(struct evidence *ev)
+{
+    for (size_t i = 0; i < ev->n_classes; i++)
+        if (contention(ev->a, ev->classes[i])->count && !is_dominant(ev, ev->classes[i]) &&
+            is_contended(ev, ev->classes[i]))
+            tell_contention(ev, ev->classes[i], SEVERITY_WARNING);
+}
+
+/* --- convoy ----------------------------------------------------------------------------------- */
+
+static int by_convoys(const void *a, const void *b)
+{
+    const struct queue *const *x = a, *const *y = b;
+    return ((*x)->convoy_ns < (*y)->convoy_ns) - ((*x)->convoy_ns > (*y)->convoy_ns);
+}
+
+static void tell_convoy(struct evidence *ev, const struct queue *q)
+{
+    struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, q->convoy_ns);
+    const struct convoy *c = &q->convoy;
+    if (!f)
+        return;
+    f->from = c->from;
+    f->to = c->to;
+    rule_add_lock(f, q->lock);
+    rule_add_thread(f, ev, c->owner);
+    rule_say_class(f, ev, lock_set_group(&ev->a->locks, q->lock));
+    rule_say(f, ": %s convoy%s, %s in all", human_count(q->convoys).text,
+             q->convoys == 1 ? "" : "s", human_time(q->convoy_ns).text);
+    rule_say(f, "; in the longest ");
+    rule_say_thread(f, ev, c->owner);
+    rule_say(f,
+             " held it for %s, %u threads queued, and it took %s and %u hand-overs more until "
+             "nobody waited",
+             human_time(c->hold).text, c->longest, human_time(c->to - c->from - c->hold).text,
+             c->handovers);
+}
+
+void rule_convoy(struct evidence *ev)
+{
+    const struct queues *all = &ev->a->queues;
+    const struct queue **v = arena_alloc(&ev->a->arena, all->n * sizeof *v);
+    size_t n = 0;
+    for (size_t i = 0; i < all->n && v; i++) {
+        const struct queue *q = &all->v[i];
+        bool often = q->convoys >= CONVOY_TIMES ||
+                     rule_permille(q->convoy_ns, ev->length) >= CONVOY_PERMILLE;
+        if (q->convoys && often && !is_dominant(ev, lock_set_group(&ev->a->locks, q->lock)) &&
+            q->convoy.to - q->convoy.from >= CONVOY_LEAST_NS)
+            v[n++] = q;
+    }
+    if (n)
+        qsort(v, n, sizeof *v, by_convoys);
+    for (size_t i = 0; i < n; i++)
+        tell_convoy(ev, v[i]);
+}
+
+/* --- held-while-waiting ----------------------------------------------------------------------- */
+
+/* How long the owner slept, waited or parked while a thread waited for its lock, as far as that is
+ * certain: it did so already when the thread found it to be the owner. */
+struct held {
+    uint64_t ns, count;
+    uint64_t from, to; /* the longest */
+    uint32_t owner, waiter;
+    uint8_t state;
+    stack_id stack; /* where the owner waited */
+    lock_id lock;
+};
+
+static bool waits_for_something_else(const struct context *x, lock_id held)
+{
+    switch (x->what) {
+    case STATE_SLEEPING:
+    case STATE_JOINING:
+        return true;
+    case STATE_WAITING:
+    case STATE_PARKED:
+        return x->lock.v != held.v;
+    default:
+        return false;
+    }
+}
+
+static void add_held(const struct evidence *ev, struct held *to, uint32_t thread,
+                     const struct span *s, const struct context *x)
+{
+    const struct timeline *t = &ev->a->timeline;
+    const struct line *l = &t->lines[x->other];
+    uint64_t end = span_end(t, s);
+    for (uint32_t i = line_spans_until(l, end); i; i--) {
+        const struct span *o = line_span(l, i - 1);
+        const struct context *y = timeline_context(t, o->context);
+        uint64_t from = max_u64(o->start, s->start), until = min_u64(span_end(t, o), end);
+        if (span_end(t, o) <= s->start)
+            return;
+        if (from >= until || o->start > s->start || !waits_for_something_else(y, x->lock))
+            continue;
+        to->ns += until - from;
+        to->count++;
+        if (until - from <= to->to - to->from)
+            continue;
+        to->from = from;
+        to->to = until;
+        to->owner = x->other;
+        to->waiter = thread;
+        to->state = y->what;
+        to->stack = y->stack;
+        to->lock = x->lock;
+    }
+}
+
+static void look_at_line(const struct evidence *ev, struct held *by_group, uint32_t thread)
+{
+    const struct timeline *t = &ev->a->timeline;
+    const struct line *l = &t->lines[thread];
+    for (uint32_t i = 0, n; i < l->spans.n; i += n) {
+        const struct span *s = run_stretch(&l->spans, sizeof *s, i, &n);
+        for (uint32_t k = 0; k < n; k++) {
+            const struct context *x = timeline_context(t, s[k].context);
+            uint32_t group = lock_set_group(&ev->a->locks, x->lock);
+            if (s[k].len >= HELD_LEAST_NS && x->other && x->other < t->n_lines &&
+                x->what == waiting_state(ev->a, group))
+                add_held(ev, &by_group[group], thread, &s[k], x);
+        }
+    }
+}
+
+static void tell_held(struct evidence *ev, uint32_t group, const struct held *h)
+{
+    static const char *const words[STATE_LIMIT] = {[STATE_WAITING] = "was in Object.wait",
+                                                   [STATE_PARKED] = "was parked",
+                                                   [STATE_JOINING] = "was in Thread.join",
+                                                   [STATE_SLEEPING] = "slept"};
+    struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, h->ns);
+    if (!f)
+        return;
+    f->from = h->from;
+    f->to = h->to;
+    rule_add_thread(f, ev, h->owner);
+    rule_add_thread(f, ev, h->waiter);
+    rule_add_lock(f, h->lock);
+    rule_add_stack(f, h->stack);
+    rule_say_class(f, ev, group);
+    rule_say(f,
+             " was held while its owner waited for something else: threads lost %s by that, in "
+             "%s wait%s",
+             human_time(h->ns).text, human_count(h->count).text, h->count == 1 ? "" : "s");
+    rule_say(f, "; for %s ", human_time(h->to - h->from).text);
+    rule_say_thread(f, ev, h->owner);
+    rule_say(f, " %s", words[h->state]);
+    rule_say_place(f, ev, h->stack);
+    rule_say(f, " while ");
+    rule_say_thread(f, ev, h->waiter);
+    rule_say(f, " waited for the lock");
+}
+
+void rule_held_while_waiting(struct evidence *ev)
+{
+    const struct analysis *a = ev->a;
+    struct held *v = calloc(a->locks.n_groups, sizeof *v);
+    for (uint32_t i = 1; v && i < a->timeline.n_lines; i++)
+        look_at_line(ev, v, i);
+    for (size_t i = 0; v && i < ev->n_classes; i++) {
+        const struct held *h = &v[ev->classes[i]];
+        if (h->count && rule_permille(h->ns, ev->length) >= HELD_PERMILLE && !a->deadlocks.n)
+            tell_held(ev, ev->classes[i], h);
+    }
+    free(v);
+}
+
+/* --- held-during-io --------------------------------------------------------------------------- */
+
+/* Whether a place is a native method of the JDK that reads, writes, connects or waits to. */
+static bool is_io(const struct trace *t, struct place at)
+{
+    static const char *const prefixes[] = {"Ljava/io/", "Ljava/net/", "Lsun/nio/", "Lsun/net/"};
+    const struct trace_method *m = trace_method(t, at.method);
+    const char *signature = trace_class(t, m->class_)->signature;
+    for (size_t i = 0; i < ARRAY_LEN(prefixes) && m->flags & METHOD_NATIVE; i++)
+        if (strncmp(signature, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+static void tell_io(struct evidence *ev, uint32_t group, uint64_t ns, uint64_t count, uint32_t most)
+{
+    const struct analysis *a = ev->a;
+    struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, ns);
+    if (!f)
+        return;
+    f->from = a->stats.owner_sites[most].first;
+    f->to = a->stats.owner_sites[most].last;
+    add_objects(f, a, group);
+    rule_add_stack(f, a->sites.v[most].stack);
+    rule_say_class(f, ev, group);
+    rule_say(
+        f,
+        " was held during input or output: %s of the waiting threads found the owner there, and "
+        "waited %s in all",
+        human_count(count).text, human_time(ns).text);
+    rule_say(f, "; mostly");
+    rule_say_site(f, ev, a->sites.v[most].app);
+}
+
+/* What owners were found to execute (ownerstacks=): only a part of the waits is known. */
+void rule_held_during_io(struct evidence *ev)
+{
+    const struct analysis *a = ev->a;
+    for (size_t i = 0; i < ev->n_classes; i++) {
+        uint64_t ns = 0, count = 0;
+        uint32_t most = NO_SITE;
+        for (uint32_t k = 0; k < a->sites.n; k++) {
+            const struct wait_stats *w = &a->stats.owner_sites[k];
+            if (a->sites.v[k].group != ev->classes[i] || !w->count ||
+                !is_io(a->trace, a->sites.v[k].top))
+                continue;
+            ns += w->ns;
+            count += w->count;
+            most = most == NO_SITE || w->ns > a->stats.owner_sites[most].ns ? k : most;
+        }
+        if (count && rule_permille(ns, ev->length) >= HELD_PERMILLE)
+            tell_io(ev, ev->classes[i], ns, count, most);
+    }
+}
+
+/* --- inversion -------------------------------------------------------------------------------- */
+
+static void say_side(struct rule_finding *f, const struct evidence *ev,
+                     const struct lock_order_side *s)
+{
+    const struct lock_set *l = &ev->a->locks;
+    rule_say_thread(f, ev, s->thread);
+    rule_say(f, " takes ");
+    rule_say_class(f, ev, lock_set_group(l, s->wanted));
+    rule_say(f, " while it holds ");
+    rule_say_class(f, ev, lock_set_group(l, s->held));
+    rule_say_place(f, ev, s->wanted_at.stack);
+    rule_add_thread(f, ev, s->thread);
+    rule_add_lock(f, s->held);
+    rule_add_stack(f, s->wanted_at.stack);
+    rule_add_stack(f, s->held_at.stack);
+}
+
+static void tell_inversion(struct evidence *ev, const struct lock_order_finding *o)
+{
+    bool firm = o->reach == LOCK_ORDER_REORDERABLE || !o->partial;
+    struct rule_finding *f = rule_find(ev, firm ? SEVERITY_WARNING : SEVERITY_INFO, 0);
+    if (!f)
+        return;
+    f->from = UINT64_MAX;
+    f->to = 0;
+    rule_say(f, "Locks in contradicting orders: ");
+    for (uint32_t i = 0; i < o->n_sides; i++) {
+        rule_say(f, "%s", i ? "; " : "");
+        say_side(f, ev, &o->sides[i]);
+        f->from = min_u64(f->from, o->sides[i].from);
+        f->to = max_u64(f->to, o->sides[i].to);
+    }
+    rule_say(f, "; %s",
+             o->reach == LOCK_ORDER_REORDERABLE ? "nothing recorded prevents a deadlock"
+                                                : "they may deadlock");
+    if (o->distance)
+        rule_say(f, "; this time they missed each other by %s", human_time(o->distance).text);
+    if (o->cycles > 1)
+        rule_say(f, "; %s sets of such locks", human_count(o->cycles).text);
+    if (!firm)
+        rule_say(f, "; a lock or a join that keeps them apart may not be recorded (group holds)");
+}
+
+void rule_inversion(struct evidence *ev)
+{
+    const struct lock_order *all = &ev->a->orders;
+    for (size_t i = 0; i < all->n; i++)
+        tell_inversion(ev, &all->v[i]);
+}

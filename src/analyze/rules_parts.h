@@ -1,0 +1,76 @@
+/* rules_parts.h - what the files of rules share; nothing else includes it.
+ *
+ *   rules.c          the table of rules, their order     rules_locks.c    locks that are fought for
+ *   rules_text.c     texts and ids of findings           rules_flow.c     the program as a whole
+ *   rules_alloc.c    allocations                         rules_signals.c  notify and wait
+ */
+#ifndef ORCA_ANALYZE_RULES_PARTS_H
+#define ORCA_ANALYZE_RULES_PARTS_H
+
+#include "analyze/alloc_tables.h"
+#include "analyze/hot.h"
+#include "analyze/rules.h"
+
+enum { RULE_FINDINGS = 5 }; /* of each rule at most so many: the tables have the others */
+
+/* What the rules look at, each list most blocked time first. */
+struct evidence {
+    struct analysis *a;
+    uint64_t length;   /* ns of the recording */
+    uint32_t *classes; /* groups */
+    size_t n_classes;
+    uint32_t *sites;
+    const struct blame *owners, *waiters; /* by class and owner, by class and waiter */
+    size_t n_sites, n_owners, n_waiters;
+    struct alloc_tables
+        *allocs;       /* of the whole recording; NULL: not looked at yet, or there are none */
+    struct hot *owned; /* what owners used the processor for; NULL: not looked at yet */
+    const char *rule;  /* the one at work */
+    size_t n_of_rule;  /* what it has found */
+    struct buf found;  /* struct rule_finding [] */
+};
+
+/* A new finding of the rule at work, about the whole recording; NULL: it has enough, or memory is
+ * out. */
+struct rule_finding *rule_find(struct evidence *ev, enum severity severity, uint64_t impact);
+
+void rule_say(struct rule_finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Names, as the tables have them. */
+void rule_say_thread(struct rule_finding *f, const struct evidence *ev, uint32_t thread);
+void rule_say_class(struct rule_finding *f, const struct evidence *ev, uint32_t group);
+
+/* " at Order.java:88 in shop.Order.submit", nothing when it is not known. */
+void rule_say_place(struct rule_finding *f, const struct evidence *ev, stack_id stack);
+void rule_say_site(struct rule_finding *f, const struct evidence *ev, struct place at);
+
+/* Ids of the trace; those that are there, and 0, are passed over. */
+void rule_add_thread(struct rule_finding *f, const struct evidence *ev, uint32_t thread);
+void rule_add_lock(struct rule_finding *f, lock_id lock);
+void rule_add_stack(struct rule_finding *f, stack_id stack);
+
+unsigned rule_permille(uint64_t part, uint64_t whole);
+
+/* The rules. */
+void rule_losses(struct evidence *ev);
+void rule_unreliable(struct evidence *ev);
+void rule_deadlock(struct evidence *ev);
+void rule_stuck(struct evidence *ev);
+void rule_inversion(struct evidence *ev);
+void rule_still_blocked(struct evidence *ev);
+void rule_dominant_lock(struct evidence *ev);
+void rule_contended_lock(struct evidence *ev);
+void rule_convoy(struct evidence *ev);
+void rule_held_while_waiting(struct evidence *ev);
+void rule_held_during_io(struct evidence *ev);
+void rule_lost_signal(struct evidence *ev);
+void rule_notify_storm(struct evidence *ev);
+void rule_futile_wakeups(struct evidence *ev);
+void rule_sleep_on_path(struct evidence *ev);
+void rule_serial_phase(struct evidence *ev);
+void rule_unbalanced_join(struct evidence *ev);
+void rule_pool_saturation(struct evidence *ev);
+void rule_leak_suspect(struct evidence *ev);
+void rule_allocation_hot_spot(struct evidence *ev);
+
+#endif

@@ -1,0 +1,122 @@
+#include "analyze/rules_parts.h"
+#include "base/human.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+
+enum {
+    STORM_CALLS = 10,      /* of notifyAll at least, */
+    STORM_WOKEN = 2,       /* that woke so many on average, */
+    FUTILE_PERMILLE = 500, /* of the wake-ups futile */
+    FUTILE_WAKEUPS = 50,   /* at least */
+};
+
+void rule_lost_signal(struct evidence *ev)
+{
+    const struct analysis *a = ev->a;
+    const struct signal_set *s = &a->signals;
+    if (!a->deadlocks.n_stuck)
+        return; /* somebody may still notify: an idle consumer looks the same */
+    for (size_t i = 0; i < s->n_lost; i++) {
+        const struct lost_signal *l = &s->lost[i];
+        struct rule_finding *f = rule_find(ev, SEVERITY_PROBLEM, a->window.to - l->since);
+        if (!f)
+            return;
+        f->from = l->notified;
+        rule_add_thread(f, ev, l->waiter);
+        rule_add_thread(f, ev, l->notifier);
+        rule_add_lock(f, l->lock);
+        rule_add_stack(f, l->waits_at);
+        rule_add_stack(f, l->notified_at);
+        rule_say_class(f, ev, lock_set_group(&a->locks, l->lock));
+        rule_say(f, ": ");
+        rule_say_thread(f, ev, l->notifier);
+        rule_say(f, " notified it");
+        rule_say_place(f, ev, l->notified_at);
+        rule_say(f, " while nobody waited; %s later ", human_time(l->since - l->notified).text);
+        rule_say_thread(f, ev, l->waiter);
+        rule_say(f, " began to wait");
+        rule_say_place(f, ev, l->waits_at);
+        rule_say(f, ", without a time limit, and nobody has notified it since: if that signal was "
+                    "meant for this wait, it is lost");
+    }
+}
+
+static void add_ids(struct rule_finding *f, const struct evidence *ev, const struct signals *s)
+{
+    const struct analysis *a = ev->a;
+    uint32_t group = lock_set_group(&a->locks, s->lock);
+    f->from = s->first;
+    f->to = s->last;
+    rule_add_lock(f, s->lock);
+    for (size_t i = 0; i < ev->n_waiters; i++)
+        if (ev->waiters[i].group == group && ev->waiters[i].waited.count)
+            rule_add_thread(f, ev, ev->waiters[i].waiter);
+    for (size_t i = 0; i < ev->n_sites; i++)
+        if (a->sites.v[ev->sites[i]].group == group &&
+            a->stats.sites[ev->sites[i]].state[STATE_WAITING].count)
+            rule_add_stack(f, a->sites.v[ev->sites[i]].stack);
+}
+
+static void say_where(struct rule_finding *f, const struct evidence *ev, const struct signals *s)
+{
+    const struct analysis *a = ev->a;
+    for (size_t i = 0; i < ev->n_sites; i++) {
+        const struct site *site = &a->sites.v[ev->sites[i]];
+        if (site->group != lock_set_group(&a->locks, s->lock) ||
+            !a->stats.sites[ev->sites[i]].state[STATE_WAITING].count)
+            continue;
+        rule_say(f, "; they wait");
+        rule_say_site(f, ev, site->app);
+        return;
+    }
+}
+
+void rule_notify_storm(struct evidence *ev)
+{
+    const struct signal_set *all = &ev->a->signals;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct signals *s = &all->v[i];
+        if (s->notify_all < STORM_CALLS || s->woken[1] < STORM_WOKEN * s->notify_all ||
+            rule_permille(s->futile[1], s->woken[1]) < FUTILE_PERMILLE)
+            continue;
+        struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, s->futile_ns);
+        if (!f)
+            return;
+        add_ids(f, ev, s);
+        rule_say_class(f, ev, lock_set_group(&ev->a->locks, s->lock));
+        rule_say(f,
+                 ": %s notifyAll woke threads %s times, and %s times (%u %%) the thread waited "
+                 "again at once",
+                 human_count(s->notify_all).text, human_count(s->woken[1]).text,
+                 human_count(s->futile[1]).text, rule_permille(s->futile[1], s->woken[1]) / 10);
+        rule_say(f, "; between wake-up and next wait they lost %s", human_time(s->futile_ns).text);
+        say_where(f, ev, s);
+    }
+}
+
+void rule_futile_wakeups(struct evidence *ev)
+{
+    const struct signal_set *all = &ev->a->signals;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct signals *s = &all->v[i];
+        if (s->futile[0] < FUTILE_WAKEUPS ||
+            rule_permille(s->futile[0], s->woken[0]) < FUTILE_PERMILLE || !s->timed_out)
+            continue;
+        struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, s->futile_ns);
+        if (!f)
+            return;
+        add_ids(f, ev, s);
+        rule_say_class(f, ev, lock_set_group(&ev->a->locks, s->lock));
+        rule_say(f,
+                 ": of %s wake-ups by notify %s (%u %%) were futile: the thread waited again "
+                 "within 10 us",
+                 human_count(s->woken[0]).text, human_count(s->futile[0]).text,
+                 rule_permille(s->futile[0], s->woken[0]) / 10);
+        rule_say(f,
+                 "; meanwhile %s wait%s on it ended only because the time was up: notify may "
+                 "wake the wrong kind of waiter",
+                 human_count(s->timed_out).text, s->timed_out == 1 ? "" : "s");
+        say_where(f, ev, s);
+    }
+}

@@ -1,0 +1,85 @@
+/* stats.h - the tables: how often and how long threads waited, by thread, by class of lock, by
+ * lock, by place in the program and by owner - of a range of time and a set of threads (spec 5,
+ * views 2.1 to 2.3).
+ *
+ *     over all threads, over all classes, over all sites, each state's count and ns are the same
+ *     sums; in each thread  sum of ns over the states = life - running
+ *
+ * A wait that lies in the range with a part counts, with the time of that part: ranges that adjoin
+ * add up. */
+#ifndef ORCA_ANALYZE_STATS_H
+#define ORCA_ANALYZE_STATS_H
+
+#include "analyze/blames.h"
+#include "analyze/sites.h"
+#include "analyze/timeline.h"
+#include "analyze/wait_stats.h"
+
+struct state_stats {
+    uint64_t count, ns;
+};
+
+struct thread_sums {
+    struct state_stats state[STATE_LIMIT];
+    uint64_t life;       /* ns of its life in the range */
+    uint64_t unknown;    /* of the counts: waits of which one end is missing */
+    uint64_t reacquired; /* INTERVAL_REACQUIRED */
+    uint32_t open;       /* waits going on at the end of the recording */
+};
+
+struct class_stats {
+    struct wait_stats state[STATE_LIMIT];
+    uint64_t timed_out, reacquired; /* of WAITING; INTERVAL_REACQUIRED */
+    uint64_t objects;               /* that threads blocked on or waited in, or both */
+};
+
+struct site_sums {
+    struct wait_stats state[STATE_LIMIT];
+};
+
+/* One object. */
+struct lock_stats {
+    struct state_stats state[STATE_LIMIT];
+    uint64_t holds, held_ns, held_max; /* group holds; shared ones are not among them */
+};
+
+struct stats {
+    struct selection selection;
+    struct arena arena;
+    struct thread_sums *threads;    /* [n_threads] */
+    struct class_stats *classes;    /* [lock_set.n_groups] */
+    struct site_sums *sites;        /* [sites.n] */
+    struct wait_stats *owner_sites; /* [sites.n]: what owners executed that others blocked on or
+                                     * parked for; known of some of these waits */
+    struct lock_stats *locks;       /* [lock_set.n_objects] */
+    struct state_stats total[STATE_LIMIT]; /* over all threads */
+    size_t n_threads;
+};
+
+/* What statistics are made of. */
+struct stats_source {
+    const struct timeline *timeline;
+    const struct thread_set *threads;
+    const struct lock_set *locks;
+    const struct sites *sites;
+};
+
+/* The selection's threads are borrowed.  -ENOMEM. */
+int stats_make(struct stats *out, const struct stats_source *from,
+               const struct selection *selection);
+void stats_fini(struct stats *s);
+
+/* The sites of one class group or of EVERY_CLASS at which there were waits, most blocked time
+ * first, then most waited time, then that of the other states in their order: indices, in the
+ * arena. -ENOMEM. */
+int stats_list_sites(const struct stats *s, const struct sites *sites, uint32_t group,
+                     struct arena *a, uint32_t **out, size_t *n);
+
+/* The same of owner_sites. */
+int stats_list_owner_sites(const struct stats *s, const struct sites *sites, uint32_t group,
+                           struct arena *a, uint32_t **out, size_t *n);
+
+/* What is left of the life when every state is taken off. */
+uint64_t thread_sums_running(const struct thread_sums *s);
+
+#endif

@@ -1,0 +1,153 @@
+/* timeline.h - the model of a recording: for each thread what it did, in the order of time.
+ *
+ *     spans   stretches in which it did not run; they do not overlap, and between them it ran
+ *     acts    moments at which it did something to another thread or to a lock: started, notified,
+ *             unparked, interrupted it, gave a semaphore back, handed a task over
+ *     holds   stretches in which it held a lock (group holds), in the order of their ends
+ *
+ * A span's waker, and the act by which it woke, are found by bind.h.  Every table, path and picture
+ * is made from these lists; nothing else of a trace's events is kept.
+ *
+ * The states and interactions of TPTP 4.5 (spec 5) under their names here: docs/analysis.md. */
+#ifndef ORCA_ANALYZE_TIMELINE_H
+#define ORCA_ANALYZE_TIMELINE_H
+
+#include "analyze/context.h"
+#include "analyze/run.h"
+#include "analyze/thread_set.h"
+#include "base/buf.h"
+
+enum {
+    /* span.len beyond this is kept aside. */
+    SPAN_LONG = UINT32_C(1) << 31,
+};
+
+/* span.cause: by what the waker ended it - one of its acts, a hold that ended, a wait that it
+ * began and so gave the monitor back - with the index above these bits. */
+enum cause_type {
+    CAUSE_ACT,
+    CAUSE_HOLD,
+    CAUSE_WAIT,
+    CAUSE_NONE, /* it is known, but not by what: an owner whose release is not recorded */
+};
+
+static inline uint32_t cause_make(enum cause_type type, uint32_t index)
+{
+    return index << 2 | type;
+}
+
+static inline enum cause_type cause_type(uint32_t cause)
+{
+    return cause & 3;
+}
+
+struct span {
+    uint64_t start; /* ns of CLOCK_MONOTONIC */
+    uint32_t len;   /* ns, or SPAN_LONG + index into timeline.longs: see span_end */
+    uint32_t context;
+    uint32_t waker; /* index of the thread that ended it; 0: unknown, or nobody (time, spurious) */
+    uint32_t cause; /* see cause_make; of a span that has a waker */
+};
+
+struct act {
+    uint64_t time;
+    uint32_t context;
+    uint32_t woken; /* spans that it ended */
+};
+
+/* Who owned the monitor last before a notified wait took it again. */
+struct regain {
+    uint32_t span; /* index of the WAITING span */
+    uint32_t owner, cause;
+};
+
+struct line {
+    struct run spans, acts, holds; /* struct span, struct act, struct span */
+    struct run regains;            /* struct regain, by span */
+    uint32_t starter;              /* the thread that called its start; 0: unknown */
+    uint32_t starter_act;          /* index of that act */
+};
+
+struct timeline {
+    struct arena arena;
+    struct contexts contexts;
+    struct line *lines; /* [n_lines], by index into struct thread_set */
+    size_t n_lines, cap_lines;
+    struct buf longs; /* uint64_t [] */
+    uint64_t n_spans, n_acts, n_holds;
+};
+
+int timeline_init(struct timeline *t);
+void timeline_fini(struct timeline *t);
+
+/* The sink of intervals; self is a struct timeline.  A monitor that is taken again inside an
+ * Object.wait ends the WAITING span and begins a REACQUIRING one. */
+int timeline_take(void *self, const struct interval *v, size_t n);
+
+/* Keep an event that is an act or a hold; others are passed over.  `target`: index of the thread
+ * that it names, 0: none.  -ENOMEM. */
+int timeline_act(struct timeline *t, uint32_t thread, const struct event *e, uint32_t target);
+
+/* After the last interval: acts of threads that roam come in order, waits that ended in an
+ * InterruptedException are marked.  -ENOMEM. */
+int timeline_finish(struct timeline *t, const struct thread_set *threads);
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static inline struct span *line_span(const struct line *l, uint32_t i)
+{
+    return run_at(&l->spans, sizeof(struct span), i);
+}
+
+static inline struct act *line_act(const struct line *l, uint32_t i)
+{
+    return run_at(&l->acts, sizeof(struct act), i);
+}
+
+static inline struct span *line_hold(const struct line *l, uint32_t i)
+{
+    return run_at(&l->holds, sizeof(struct span), i);
+}
+
+static inline uint64_t span_len(const struct timeline *t, const struct span *s)
+{
+    return s->len < SPAN_LONG ? s->len
+                              : ((const uint64_t *)(const void *)t->longs.p)[s->len - SPAN_LONG];
+}
+
+static inline uint64_t span_end(const struct timeline *t, const struct span *s)
+{
+    return s->start + span_len(t, s);
+}
+
+static inline const struct context *timeline_context(const struct timeline *t, uint32_t context)
+{
+    return &t->contexts.v[context];
+}
+
+/* When the waker woke it: the time of the cause, which may be before the span began (a permit); the
+ * span's end where only the thread is known.  Only of a span that has a waker. */
+uint64_t span_wake_time(const struct timeline *t, const struct span *s);
+
+/* Where the waker was then; 0: unknown. */
+stack_id span_wake_stack(const struct timeline *t, const struct span *s);
+
+/* The act that ended it; NULL: none. */
+const struct act *span_wake_act(const struct timeline *t, const struct span *s);
+
+/* Of a WAITING span whose notify is known: from then on it was taking the monitor again.  Else its
+ * end. */
+uint64_t span_waited_until(const struct timeline *t, const struct span *s);
+
+/* Of a WAITING span: who gave the monitor back that it then took again; NULL: not known. */
+const struct regain *line_regain(const struct line *l, uint32_t span);
+
+/* The number of spans of a line that begin at `time` or before: the last of them is at the result
+ * minus one. */
+uint32_t line_spans_until(const struct line *l, uint64_t time);
+
+/* The same of acts, and of holds that end. */
+uint32_t line_acts_until(const struct line *l, uint64_t time);
+uint32_t line_holds_until(const struct timeline *t, const struct line *l, uint64_t time);
+
+#endif

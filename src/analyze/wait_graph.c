@@ -1,0 +1,316 @@
+#include "analyze/wait_graph.h"
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/util.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct maker {
+    const struct trace *t;
+    const struct timeline *tl;
+    const struct thread_set *threads;
+    struct wait_graph *out;
+    struct arena *a;
+    uint64_t *ns, *count; /* [POOLS_MAX * POOLS_MAX], and one for threads of no pool */
+    uint64_t steps;
+};
+
+/* --- pools ------------------------------------------------------------------------------------ */
+
+void pool_name(const char *name, char *out, size_t n)
+{
+    size_t len = strlen(name);
+    while (len && name[len - 1] >= '0' && name[len - 1] <= '9')
+        len--;
+    snprintf(out, n, "%.*s%s", (int)(len < n - 2 ? len : n - 2), name, name[len] ? "#" : "");
+}
+
+/* The last one takes what there is no more room for. */
+static uint32_t pool_of(struct maker *m, const char *name, struct map *known)
+{
+    struct wait_graph *g = m->out;
+    for (uint64_t key = hash_bytes(name, strlen(name), 0);; key++) {
+        uint64_t *place = map_put(known, key);
+        if (!place)
+            return 0;
+        if (*place && strcmp(g->pools[*place - 1].name, name) == 0)
+            return (uint32_t)*place;
+        if (*place)
+            continue;
+        bool full = g->n_pools == POOLS_MAX;
+        if (!full) {
+            const char *copy =
+                g->n_pools == POOLS_MAX - 1 ? "others" : arena_strndup(m->a, name, strlen(name));
+            if (!copy)
+                return 0;
+            g->pools[g->n_pools++] = (struct pool){.name = copy};
+        }
+        *place = g->n_pools;
+        return (uint32_t)g->n_pools;
+    }
+}
+
+static uint64_t waiting_ns(const struct maker *m, uint32_t thread)
+{
+    const struct line *l = &m->tl->lines[thread];
+    uint64_t ns = 0;
+    for (uint32_t i = 0; i < l->spans.n; i++)
+        ns += span_len(m->tl, line_span(l, i));
+    return ns;
+}
+
+static int make_pools(struct maker *m)
+{
+    struct wait_graph *g = m->out;
+    struct map known;
+    char name[256];
+    int rc = 0;
+    g->pools = arena_alloc(m->a, POOLS_MAX * sizeof *g->pools);
+    g->pool_of = arena_alloc(m->a, m->threads->n * sizeof *g->pool_of);
+    if (!g->pools || !g->pool_of)
+        return -ENOMEM;
+    map_init(&known);
+    for (uint32_t i = 1; i < m->threads->n && rc == 0; i++) {
+        const struct thread_stats *s = &m->threads->v[i];
+        if (!bottle_counts(m->t, s) || (!s->defined && !s->seen) || (s->gone && !s->seen))
+            continue;
+        pool_name(trace_thread(m->t, s->id)->name, name, sizeof name);
+        g->pool_of[i] = pool_of(m, name, &known);
+        rc = g->pool_of[i] ? 0 : -ENOMEM;
+        struct pool *p = rc ? NULL : &g->pools[g->pool_of[i] - 1];
+        uint64_t waited = i < m->tl->n_lines ? waiting_ns(m, i) : 0;
+        if (!p)
+            break;
+        p->first = p->threads++ ? p->first : i;
+        p->life += thread_life(s);
+        p->running += thread_life(s) - min_u64(waited, thread_life(s));
+    }
+    map_fini(&known);
+    return rc;
+}
+
+/* --- edges ------------------------------------------------------------------------------------ */
+
+/* A wait that is to be charged. */
+struct charge {
+    uint32_t waiter, waker;
+    uint64_t from, to;
+    uint32_t lock; /* what it is for; 0: no lock */
+};
+
+static size_t edge_of(const struct maker *m, const struct charge *c)
+{
+    uint32_t from = m->out->pool_of[c->waiter], to = m->out->pool_of[c->waker];
+    return from && to ? (size_t)(from - 1) * POOLS_MAX + to - 1 : (size_t)POOLS_MAX * POOLS_MAX;
+}
+
+static void add(struct maker *m, const struct charge *c, bool direct)
+{
+    size_t at = edge_of(m, c);
+    m->ns[at] += c->to - c->from;
+    m->count[at] += direct;
+}
+
+/* The waker waited for the same lock in a part of that time: others had it, not the waker. */
+static void take_off(struct maker *m, const struct charge *c, const struct charge *part)
+{
+    if (c->lock && c->lock == part->lock)
+        m->ns[edge_of(m, c)] -= part->to - part->from;
+}
+
+/* The lock that a span waits for. */
+static uint32_t lock_of(const struct timeline *tl, const struct span *s)
+{
+    const struct context *x = timeline_context(tl, s->context);
+    bool lock = x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING || x->what == STATE_PARKED;
+    return lock ? x->lock.v : 0;
+}
+
+/* Until when a span was for its waker: until that one acted; where the release of a monitor is not
+ * recorded, at the latest until the owner began a wait that was not over when the span was: then
+ * somebody else has had it, unseen. */
+static uint64_t until(const struct timeline *tl, const struct span *s)
+{
+    uint64_t end = span_end(tl, s), wake = min_u64(max_u64(span_wake_time(tl, s), s->start), end);
+    const struct line *l = &tl->lines[s->waker];
+    uint32_t n = cause_type(s->cause) == CAUSE_NONE ? line_spans_until(l, end) : 0;
+    const struct span *own = n ? line_span(l, n - 1) : NULL;
+    return own && own->start > s->start && span_end(tl, own) > end ? own->start : wake;
+}
+
+/* Charge it, and what its waker itself waited for meanwhile.  The waits behind it are on a stack; a
+ * thread that is on it already is not followed again. */
+static void cascade(struct maker *m, const struct charge *first)
+{
+    struct {
+        struct charge c;
+        uint32_t next; /* 1 + the waker's span to be looked at, going back; 0: done */
+    } stack[WAIT_GRAPH_DEPTH];
+    unsigned depth = 0;
+    stack[0].c = *first;
+    stack[0].next = line_spans_until(&m->tl->lines[first->waker], first->to);
+    add(m, first, true);
+    for (;;) {
+        const struct charge *c = &stack[depth].c;
+        const struct line *l = &m->tl->lines[c->waker];
+        const struct span *s = NULL;
+        while (stack[depth].next && ++m->steps < WAIT_GRAPH_STEPS) {
+            s = line_span(l, --stack[depth].next);
+            if (span_end(m->tl, s) <= c->from)
+                stack[depth].next = 0;
+            if (s->waker && span_end(m->tl, s) > c->from)
+                break;
+            s = NULL;
+        }
+        if (!s) {
+            if (depth-- == 0)
+                return;
+            continue;
+        }
+        struct charge x = {.waiter = first->waiter,
+                           .waker = s->waker,
+                           .from = max_u64(s->start, c->from),
+                           .to = min_u64(until(m->tl, s), c->to),
+                           .lock = lock_of(m->tl, s)};
+        bool on_stack = s->waker == first->waiter;
+        for (unsigned i = 0; i <= depth; i++)
+            on_stack |= stack[i].c.waker == s->waker;
+        if (on_stack || x.from >= x.to)
+            continue;
+        take_off(m, c, &x);
+        add(m, &x, false);
+        if (depth + 1 < WAIT_GRAPH_DEPTH) {
+            stack[++depth].c = x;
+            stack[depth].next = line_spans_until(&m->tl->lines[x.waker], x.to);
+        }
+    }
+}
+
+static void charge_line(struct maker *m, uint32_t thread)
+{
+    const struct line *l = &m->tl->lines[thread];
+    for (uint32_t i = 0; i < l->spans.n && m->steps < WAIT_GRAPH_STEPS; i++) {
+        const struct span *s = line_span(l, i);
+        struct charge c = {
+            .waiter = thread, .waker = s->waker, .from = s->start, .lock = lock_of(m->tl, s)};
+        if (!s->waker)
+            continue;
+        c.to = until(m->tl, s);
+        m->steps++;
+        if (c.from >= c.to)
+            continue;
+        m->out->pools[m->out->pool_of[thread] - 1].waited += c.to - c.from;
+        cascade(m, &c);
+    }
+}
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const struct pool_edge *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? 1 : -1;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return (x->to > y->to) - (x->to < y->to);
+}
+
+static int list_edges(struct maker *m, uint64_t length)
+{
+    struct wait_graph *g = m->out;
+    size_t n = 0;
+    for (size_t i = 0; i < (size_t)POOLS_MAX * POOLS_MAX; i++)
+        n += m->ns[i] > 0;
+    g->edges = arena_alloc(m->a, n * sizeof *g->edges);
+    if (!g->edges)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < POOLS_MAX * POOLS_MAX; i++)
+        if (m->ns[i])
+            g->edges[g->n_edges++] =
+                (struct pool_edge){i / POOLS_MAX, i % POOLS_MAX, m->ns[i], m->count[i]};
+    qsort(g->edges, g->n_edges, sizeof *g->edges, heaviest_first);
+    uint64_t light = length / 1000 * WAIT_GRAPH_LIGHT;
+    while (g->n_heavy < g->n_edges && g->edges[g->n_heavy].ns > light)
+        g->n_heavy++;
+    return 0;
+}
+
+/* --- knots ------------------------------------------------------------------------------------ */
+
+/* Whether heavy edges lead from one pool to another: reach[from * n + to], Warshall. */
+static void close_reach(const struct wait_graph *g, bool *reach)
+{
+    size_t n = g->n_pools;
+    for (size_t i = 0; i < g->n_heavy; i++)
+        reach[g->edges[i].from * n + g->edges[i].to] = true;
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; reach[i * n + k] && j < n; j++)
+                reach[i * n + j] |= reach[k * n + j];
+}
+
+/* Whether everything that a pool reaches leads back to it. */
+static bool is_in_knot(const bool *reach, size_t n, size_t pool)
+{
+    for (size_t j = 0; j < n; j++)
+        if (reach[pool * n + j] && !reach[j * n + pool])
+            return false;
+    return true;
+}
+
+static bool is_waited_for(const struct wait_graph *g, size_t pool)
+{
+    for (size_t i = 0; i < g->n_heavy; i++)
+        if (g->edges[i].to == pool)
+            return true;
+    return false;
+}
+
+static int find_knots(struct maker *m)
+{
+    struct wait_graph *g = m->out;
+    size_t n = g->n_pools;
+    bool *reach = calloc(n * n + 1, sizeof *reach);
+    if (!reach)
+        return -ENOMEM;
+    close_reach(g, reach);
+    for (size_t i = 0; i < n; i++) {
+        if (g->pools[i].knot || !is_waited_for(g, i) || !is_in_knot(reach, n, i))
+            continue;
+        g->pools[i].knot = ++g->n_knots;
+        for (size_t j = 0; j < n; j++)
+            if (reach[i * n + j] && reach[j * n + i])
+                g->pools[j].knot = g->n_knots;
+    }
+    free(reach);
+    return 0;
+}
+
+static int make(struct maker *m, uint64_t length)
+{
+    m->ns = calloc((size_t)POOLS_MAX * POOLS_MAX + 1, sizeof *m->ns);
+    m->count = calloc((size_t)POOLS_MAX * POOLS_MAX + 1, sizeof *m->count);
+    if (!m->ns || !m->count)
+        return -ENOMEM;
+    TRY(make_pools(m));
+    for (uint32_t i = 1; i < m->tl->n_lines && i < m->threads->n; i++)
+        if (m->out->pool_of[i])
+            charge_line(m, i);
+    m->out->whole = m->steps < WAIT_GRAPH_STEPS;
+    TRY(list_edges(m, length));
+    return find_knots(m);
+}
+
+int wait_graph_make(struct wait_graph *out, const struct trace *t, const struct timeline *tl,
+                    const struct thread_set *threads, uint64_t length, struct arena *a)
+{
+    struct maker m = {.t = t, .tl = tl, .threads = threads, .out = out, .a = a};
+    memset(out, 0, sizeof *out);
+    int rc = make(&m, length);
+    free(m.ns);
+    free(m.count);
+    return rc;
+}

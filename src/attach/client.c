@@ -1,0 +1,158 @@
+#include "attach/client.h"
+
+#include "attach/listener.h"
+#include "attach/root.h"
+#include "base/clock.h"
+#include "base/util.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { REPLY_MOST = 64 << 20 };
+
+static bool is_folder_of(const struct jvm *jvm, int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == jvm->uid &&
+           !(st.st_mode & 077);
+}
+
+/* The listening process, and no other that took its name, must be the JVM. */
+static bool is_peer(const struct jvm *jvm, int fd)
+{
+    struct ucred who;
+    socklen_t n = sizeof who;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && who.pid == jvm->pid;
+}
+
+static int connect_to(const struct jvm *jvm, int folder)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%d.sock", (int)jvm->ns_pid);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    int rc = listener_connect_in(fd, folder, name);
+    if (rc == 0 && !is_peer(jvm, fd))
+        rc = -ENOENT;
+    if (rc == 0)
+        return fd;
+    close(fd);
+    return rc;
+}
+
+/* The user may have another number in a container than here, so every folder of ours in /tmp is
+ * looked into. */
+static int connect_agent(const struct jvm *jvm, int tmp)
+{
+    DIR *d = fdopendir(tmp);
+    int fd = -ENOENT;
+    if (!d)
+        return -errno;
+    for (struct dirent *e; fd < 0 && (e = readdir(d));) {
+        if (strncmp(e->d_name, ".orca-", 6) != 0)
+            continue;
+        int folder = openat(dirfd(d), e->d_name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (folder >= 0 && is_folder_of(jvm, folder))
+            fd = connect_to(jvm, folder);
+        if (folder >= 0)
+            close(folder);
+    }
+    closedir(d);
+    return fd;
+}
+
+static int say_not_recorded(const struct jvm *jvm, struct err *err)
+{
+    return err_set(err, -ENOENT, "JVM %d (%s) is not recorded by Orca; orca attach %d begins",
+                   (int)jvm->pid, jvm->name, (int)jvm->pid);
+}
+
+static int open_agent(const struct jvm *jvm, struct err *err)
+{
+    int root = root_open(jvm->pid, err);
+    TRY(root);
+    int tmp = root_open_in(root, "/tmp", O_RDONLY | O_DIRECTORY);
+    close(root);
+    int fd = tmp >= 0 ? connect_agent(jvm, tmp) : tmp;
+    if (fd == -ENOENT)
+        return say_not_recorded(jvm, err);
+    if (fd < 0)
+        return err_set(err, fd, "JVM %d (%s): the agent cannot be reached: %s", (int)jvm->pid,
+                       jvm->name, strerror(-fd));
+    return fd;
+}
+
+int client_parse(const char *raw, const char **text, struct err *err)
+{
+    *text = raw;
+    if (strncmp(raw, "ok\n", 3) == 0) {
+        *text = raw + 3;
+        return 0;
+    }
+    char *end = NULL;
+    long code = strncmp(raw, "error ", 6) == 0 ? strtol(raw + 6, &end, 10) : 0;
+    if (code <= 0 || code > 4095 || !end || *end != ' ')
+        return err_set(err, -EPROTO, "the agent's answer is not understood: \"%.40s\"", raw);
+    return err_set(err, -(int)code, "%.*s", (int)strcspn(end + 1, "\n"), end + 1);
+}
+
+static int talk(int fd, const char *request, uint64_t timeout_ns, struct buf *raw)
+{
+    uint64_t until = clock_mono_ns() + timeout_ns;
+    TRY(listener_send(fd, request, strlen(request), until));
+    TRY(listener_send(fd, "\n", 1, until));
+    return listener_receive(fd, REPLY_MOST, until, raw);
+}
+
+int client_ask(const struct jvm *jvm, const char *request, uint64_t timeout_ns, struct buf *reply,
+               struct err *err)
+{
+    struct buf raw;
+    const char *text;
+    int fd = open_agent(jvm, err);
+    TRY(fd);
+    buf_init(&raw);
+    int rc = talk(fd, request, timeout_ns, &raw);
+    close(fd);
+    if (rc < 0)
+        err_set(err, rc, "JVM %d (%s): the agent does not answer: %s", (int)jvm->pid, jvm->name,
+                strerror(-rc));
+    else if ((rc = client_parse(buf_str(&raw), &text, err)) == -ENODATA)
+        rc = say_not_recorded(jvm, err);
+    else if (rc < 0)
+        err_prefix(err, rc, "JVM %d (%s)", (int)jvm->pid, jvm->name);
+    else if (reply)
+        buf_puts(reply, text);
+    buf_fini(&raw);
+    return rc;
+}
+
+int client_value(const char *text, const char *key, const char **at, const char **value)
+{
+    size_t len = strlen(key);
+    for (const char *p = *at ? *at : text; *p;) {
+        size_t n = strcspn(p, "\n");
+        *at = p + n + (p[n] == '\n');
+        if (n > len && strncmp(p, key, len) == 0 && p[len] == ' ') {
+            *value = p + len + 1;
+            return (int)(n - len - 1);
+        }
+        p = *at;
+    }
+    return -1;
+}
+
+uint64_t client_number(const char *text, const char *key)
+{
+    const char *at = NULL, *value;
+    return client_value(text, key, &at, &value) > 0 ? strtoull(value, NULL, 10) : 0;
+}

@@ -1,0 +1,26 @@
+/* printable.h - names from a trace, made fit for a terminal or for JSON.
+ *
+ * A name may hold anything: control characters that would move a terminal's cursor, broken UTF-8
+ * that no JSON reader takes. */
+#ifndef ORCA_BASE_PRINTABLE_H
+#define ORCA_BASE_PRINTABLE_H
+
+#include "base/utf8.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Valid UTF-8 with U+FFFD for what was not; at most n bytes with the NUL, cut between characters.
+ */
+void printable_utf8(const char *in, char *out, size_t n);
+
+/* For a terminal: controls and, unless it shows UTF-8, everything beyond ASCII become '?'. */
+void printable_text(const char *in, bool utf8, char *out, size_t n);
+
+/* Columns that text made by printable_text takes. */
+size_t printable_width(const char *text);
+
+/* Cut text to `width` columns, with "..." in the middle: both ends of a name tell something. */
+void printable_cut(char *text, size_t width);
+
+#endif

@@ -1,0 +1,41 @@
+/* cmd_detach.c - ends the recording of a JVM that goes on running. */
+#include "base/human.h"
+#include "base/log.h"
+#include "cli/cmd.h"
+#include "cli/target.h"
+
+#include <limits.h>
+
+static int run(int argc, char **argv, struct err *err)
+{
+    char none, path[PATH_MAX];
+    struct jvm jvm;
+    struct buf reply;
+    int n = cmd_parse(&cmd_detach, argc, argv, &none, err);
+    if (n < 0)
+        return n;
+    TRY(target_find(n, argv, &jvm, err));
+    buf_init(&reply);
+    int rc = client_ask(&jvm, "stop", TARGET_TIMEOUT_NS, &reply, err);
+    target_text(buf_str(&reply), "path", path, sizeof path);
+    uint64_t parts = client_number(buf_str(&reply), "part");
+    if (rc == 0 && parts > 1)
+        log_line("the recording went through %s files; this is the last one:",
+                 human_count(parts).text);
+    if (rc == 0)
+        rc = target_say_trace(&jvm, path, err);
+    buf_fini(&reply);
+    return rc;
+}
+
+const struct cmd cmd_detach = {
+    .name = "detach",
+    .summary = "end the recording of a running JVM",
+    .args = "PID",
+    .description =
+        "Ends the recording of a JVM, however it was begun, completes the trace, and takes the "
+        "agent out of the JVM's way: no event, no rewritten class and no wrapped method is left.",
+    .examples = "orca detach 4711",
+    .opts = {NULL, 0},
+    .run = run,
+};

@@ -1,0 +1,194 @@
+/* cmd_view.c - the viewer: a server on 127.0.0.1 and the browser in front of it.
+ *
+ *   view_file.c     a trace, as the server reads it     view_jvms.c    JVMs: list, attach, stop
+ *   view_hooks.c    what the server may ask of us       view_recent.c  traces viewed before
+ *   view_save.c     copies                              view_browser.c
+ *   view_heap.c     heap dumps */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "cli/cmd.h"
+#include "cli/target.h"
+#include "cli/view_browser.h"
+#include "cli/view_file.h"
+#include "cli/view_heap.h"
+#include "cli/view_hooks.h"
+#include "serve/serve.h"
+#include "view/heap_view.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+
+struct args {
+    uint64_t port, idle;
+    bool no_open;
+};
+
+static const struct opt opts[] = {
+    {"port", 'p', OPT_UINT, offsetof(struct args, port), "N",
+     "the port of 127.0.0.1 to listen on (default: a free one)", NULL, 0, 65535},
+    {"no-open", 0, OPT_FLAG, offsetof(struct args, no_open), NULL,
+     "open no browser, print the link only", NULL, 0, 0},
+    {"idle", 0, OPT_TIME, offsetof(struct args, idle), "TIME",
+     "end when no page has been open for this time (default: at ^C only)", NULL, 0, 0},
+};
+
+/* --- until it ends ----------------------------------------------------------------------------
+ */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+    interrupted = sig;
+}
+
+/* The second one ends us as if nothing were caught. */
+static void catch_signals(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        sigaction(ends[i], &a, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void wait_for_end(struct serve *s, const struct args *o)
+{
+    while (!interrupted && (!o->idle || serve_idle_ns(s) < o->idle)) {
+        clock_sleep_ns(SECOND);
+        serve_tick(s);
+    }
+}
+
+static int say_link(const char *name, const char *url, struct err *err)
+{
+    if (printf("orca: %s%s%s\n", name, *name ? ": " : "", url) < 0 || fflush(stdout) != 0)
+        return err_set(err, -EIO, "cannot write to stdout");
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------
+ */
+
+/* What is shown first: one of both, or nothing. */
+struct first {
+    struct serve_source *source;
+    struct heap_view *heap;
+};
+
+static int serve(const struct args *o, struct view_hooks *h, const struct first *first,
+                 struct err *err)
+{
+    struct serve *s;
+    struct serve_source *source = first->source;
+    struct serve_config config = {
+        .port = (unsigned)o->port, .start = h->start, .heap = first->heap};
+    char name[256] = "";
+    uint32_t k;
+    view_hooks_fill(h, &config.hooks);
+    int rc = serve_open(&s, &config, err);
+    if (rc < 0) {
+        if (source)
+            source->ops->close(source);
+        heap_view_free(first->heap);
+        return rc;
+    }
+    if (first->heap)
+        snprintf(name, sizeof name, "%s", heap_view_name(first->heap));
+    if (source) {
+        snprintf(name, sizeof name, "%s", source->name);
+        rc = serve_add(s, source, &k, err);
+    }
+    if (rc == 0)
+        rc = say_link(name, serve_url(s), err);
+    if (rc == 0 && !o->no_open)
+        view_browser_open(serve_url(s));
+    if (rc == 0)
+        wait_for_end(s, o);
+    serve_close(s);
+    return rc;
+}
+
+/* A name of digits only is a process unless there is such a file. */
+static bool is_pid(const char *word)
+{
+    return word[strspn(word, "0123456789")] == 0 && access(word, F_OK) < 0;
+}
+
+static int begin(const char *what, struct view_hooks *h, struct first *first, struct err *err)
+{
+    struct jvm jvm;
+    if (!what)
+        return view_hooks_init(h, VIEW_START, err);
+    if (!is_pid(what)) {
+        TRY(view_hooks_init(h, VIEW_FILE, err));
+        return view_heap_is(what) ? heap_view_new(&first->heap, what, err)
+                                  : view_hooks_open_file(h, what, &first->source, err);
+    }
+    TRY(target_find(1, (char *[]){NULL, (char *)(uintptr_t)what}, &jvm, err));
+    TRY(view_hooks_init(h, VIEW_JVM, err));
+    return view_hooks_open_jvm(h, &jvm, &first->source, err);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+    static struct view_hooks hooks; /* large */
+    struct args o = {0};
+    struct first first = {0};
+    int n = cmd_parse(&cmd_view, argc, argv, &o, err);
+    if (n < 0)
+        return n;
+    if (n > 1) {
+        err_set(err, 0, "name one trace or one process, or nothing for a page to choose on");
+        return CMD_USAGE;
+    }
+    catch_signals();
+    int rc = begin(n ? argv[1] : NULL, &hooks, &first, err);
+    if (rc == 0)
+        rc = serve(&o, &hooks, &first, err);
+    view_hooks_fini(&hooks);
+    return rc;
+}
+
+const struct cmd cmd_view = {
+    .name = "view",
+    .summary = "look at a recorded or running program in the browser",
+    .args = "[FILE | PID]",
+    .description =
+        "Shows threads over time, what they wait for and who ended it, the critical path, tables "
+        "and graphs, in the browser. The server listens on 127.0.0.1 only, and answers nobody but "
+        "the browser that has opened the link that is printed; the link is good once. It ends at "
+        "^C.\n"
+        "\n"
+        "FILE is an .otrace, also of a JVM that is still running or was killed, an .orca with its "
+        "two companions beside it, or a .trcxml of Eclipse TPTP. What is recorded into it "
+        "meanwhile is shown as it comes.\n"
+        "\n"
+        "A heap dump (HPROF, also compressed by gzip) has a page of its own. Its classes can be "
+        "seen after one pass over the file; biggest instances, what they keep alive (as a table "
+        "and as an icicle) and single objects a little later, who refers to an object and the way "
+        "to it from a root at the end. A dump that is cut short or damaged is shown as far as it "
+        "can be read, with what is missing above it. About 0.8 bytes a byte of the dump are "
+        "needed. docs/heap-dumps.md says what counts as a reference, and how sizes are found.\n"
+        "\n"
+        "PID is a JVM. Its recording is joined; if there is none, one begins as by orca top, with "
+        "a trace of 64 MB at most that is taken away at the end unless it was saved, and the JVM "
+        "is detached from.\n"
+        "\n"
+        "Without either, a page lists the JVMs of this user and the traces of the current folder "
+        "and of late, attaches and opens. What was attached to on it is detached from at the end. "
+        "The list of traces is kept in ${XDG_STATE_HOME:-~/.local/state}/orca/recent.",
+    .examples = "orca view app.otrace\n"
+                "orca view 4711                        # a running JVM\n"
+                "orca view heap.hprof                  # a heap dump\n"
+                "orca view                             # choose in the browser\n"
+                "orca view --no-open --port 8080 app.otrace  # through ssh -L 8080:127.0.0.1:8080",
+    .opts = OPT_TABLE(opts),
+    .run = run,
+};

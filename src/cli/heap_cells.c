@@ -1,0 +1,129 @@
+#include "cli/heap_cells.h"
+
+#include "base/human.h"
+#include "base/printable.h"
+#include "heap/links.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME = 1024 };
+
+void heap_put_name(const struct heap_report *h, struct table *t, const char *name)
+{
+    char text[NAME];
+    printable_text(name, h->utf8, text, sizeof text);
+    table_put(t, text);
+}
+
+void heap_put_id(struct table *t, uint64_t id)
+{
+    char text[32];
+    snprintf(text, sizeof text, "0x%" PRIx64, id);
+    table_put(t, text);
+}
+
+void heap_put_count(struct table *t, uint64_t n)
+{
+    table_put(t, n ? human_count(n).text : "-");
+}
+
+void heap_put_object(struct heap_report *h, struct table *t, uint32_t object)
+{
+    struct buf b = {0};
+    heap_put_id(t, ids_at(&h->d->ids, object));
+    if (links_describe(&h->reader, object, &b) < 0)
+        buf_puts(&b, "(cannot be read)");
+    heap_put_name(h, t, buf_str(&b));
+    buf_fini(&b);
+}
+
+void heap_put_table(struct table *t)
+{
+    table_print(t, stdout);
+    table_fini(t);
+}
+
+void heap_heading(const char *text)
+{
+    printf("\n%s\n", text);
+}
+
+void heap_more(uint64_t all, size_t shown)
+{
+    if (all > shown)
+        printf("... and %s more\n", human_count(all - shown).text);
+}
+
+const char *heap_printable(const struct heap_report *h, const char *text, struct buf *b)
+{
+    size_t room = 3 * strlen(text) + 1; /* U+FFFD for each byte, at worst */
+    buf_clear(b);
+    char *clean = (char *)buf_reserve(b, room);
+    if (!clean)
+        return "";
+    printable_text(text, h->utf8, clean, room);
+    b->len = strlen(clean);
+    return buf_str(b);
+}
+
+struct human heap_share(uint64_t part, uint64_t whole)
+{
+    struct human h;
+    snprintf(h.text, sizeof h.text, "%.1f %%", whole ? 100.0 * (double)part / (double)whole : 0.0);
+    return h;
+}
+
+const char *heap_class_name(const struct dump *d, uint32_t class_number)
+{
+    return class_number == DUMP_NONE ? "?" : d->classes[class_number].name;
+}
+
+/* --- JSON ---------------------------------------------------------------------------------------
+ */
+
+json_t *heap_cell_json_number(uint64_t v)
+{
+    return json_integer((json_int_t)v);
+}
+
+json_t *heap_cell_json_text(const char *s)
+{
+    char clean[NAME];
+    printable_utf8(s, clean, sizeof clean);
+    return json_string(clean);
+}
+
+json_t *heap_cell_json_id(uint64_t id)
+{
+    char hex[32];
+    snprintf(hex, sizeof hex, "0x%" PRIx64, id);
+    return json_string(hex);
+}
+
+json_t *heap_cell_json_object(struct heap_report *h, uint32_t x)
+{
+    struct buf b = {0};
+    if (links_describe(&h->reader, x, &b) < 0)
+        buf_puts(&b, "(cannot be read)");
+    json_t *j = json_pack("{s:o, s:o, s:o}", "id", heap_cell_json_id(ids_at(&h->d->ids, x)),
+                          "object", heap_cell_json_text(buf_str(&b)), "retained",
+                          heap_cell_json_number(retained_bytes(&h->retained, x)));
+    buf_fini(&b);
+    return j;
+}
+
+json_t *heap_cell_json_path(struct heap_report *h, const uint32_t *path, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        struct buf b = {0};
+        json_t *j = heap_cell_json_object(h, path[i]);
+        if (i + 1 < n && links_name(&h->reader, path[i], path[i + 1], &b) == 0)
+            json_object_set_new(j, "refers_by", heap_cell_json_text(buf_str(&b)));
+        json_array_append_new(list, j);
+        buf_fini(&b);
+    }
+    return list;
+}

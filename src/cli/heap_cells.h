@@ -1,0 +1,48 @@
+/* heap_cells.h - what all parts of `orca heap` are written with: cells of tables, values in JSON.
+ */
+#ifndef ORCA_CLI_HEAP_CELLS_H
+#define ORCA_CLI_HEAP_CELLS_H
+
+#include "cli/heap_report.h"
+#include "cli/table.h"
+
+#include <jansson.h>
+
+/* A cell. */
+void heap_put_name(const struct heap_report *h, struct table *t, const char *name);
+void heap_put_id(struct table *t, uint64_t id);
+void heap_put_count(struct table *t, uint64_t n); /* 1,234; "-" for 0 */
+
+/* Two cells: the id, and what it is. */
+void heap_put_object(struct heap_report *h, struct table *t, uint32_t object);
+
+/* Print a table and release it. */
+void heap_put_table(struct table *t);
+
+void heap_heading(const char *text);
+
+/* "... and 12 more", when not all are shown. */
+void heap_more(uint64_t all, size_t shown);
+
+/* Text fit for the terminal, in b, which the caller releases. */
+const char *heap_printable(const struct heap_report *h, const char *text, struct buf *b);
+
+/* "12.3 %" */
+struct human heap_share(uint64_t part, uint64_t whole);
+
+/* The name of a class; "?" for DUMP_NONE. */
+const char *heap_class_name(const struct dump *d, uint32_t class_number);
+
+json_t *heap_cell_json_number(uint64_t v);
+json_t *heap_cell_json_text(const char *s);
+
+/* Ids are texts: not every reader of JSON has 64-bit numbers. */
+json_t *heap_cell_json_id(uint64_t id);
+
+/* Id, what it is, and what it retains. */
+json_t *heap_cell_json_object(struct heap_report *h, uint32_t x);
+
+/* A list of such, root first, each but the last with what of it refers to the next. */
+json_t *heap_cell_json_path(struct heap_report *h, const uint32_t *path, size_t n);
+
+#endif

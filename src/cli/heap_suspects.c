@@ -1,0 +1,208 @@
+/* heap_suspects.c - `orca heap --suspects`: where the heap accumulates, in words. */
+#include "base/human.h"
+#include "base/options.h"
+#include "base/util.h"
+#include "cli/heap_cells.h"
+#include "cli/heap_parts.h"
+#include "heap/links.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Rows of a long path, at each end. */
+static const size_t PATH_ENDS = 12;
+
+static int find(struct heap_report *h, struct err *err)
+{
+    const struct suspects_options how = {.paths = true, .soft = h->soft};
+    return suspects_find(&h->suspects, &h->retained, &how, err);
+}
+
+static void release(struct heap_report *h)
+{
+    suspects_fini(&h->suspects);
+}
+
+/* --- words --------------------------------------------------------------------------------------
+ */
+
+/* "java.util.HashMap (0x7f12)", "the thread "main" (0x7f10)" */
+static void put_object(struct heap_report *h, uint32_t object, struct buf *b)
+{
+    uint32_t c = objects_class(&h->retained.objects, object);
+    if (c != DUMP_NONE && dump_class_is(h->d, &h->d->classes[c], "java.lang.Thread")) {
+        buf_puts(b, "the thread \"");
+        threads_name(&h->reader, object, b);
+        buf_puts(b, "\"");
+    } else if (links_describe(&h->reader, object, b) < 0) {
+        buf_puts(b, heap_class_name(h->d, c));
+    }
+    buf_printf(b, " (0x%" PRIx64 ")", ids_at(&h->d->ids, object));
+}
+
+static void put_classes(const struct heap_report *h, const struct suspect_class *v, uint32_t n,
+                        struct buf *b)
+{
+    for (uint32_t i = 0; i < n; i++)
+        buf_printf(b, "%s%s %s (%s)", i ? ", " : "", human_count(v[i].count).text,
+                   heap_class_name(h->d, v[i].class_number), human_bytes(v[i].retained).text);
+}
+
+/* What has come together there. */
+static void put_below(const struct heap_report *h, const struct suspect *x, struct buf *b)
+{
+    if (x->chain && x->n_below) {
+        buf_printf(b, " It is the beginning of a chain of %s or more %s.",
+                   human_count(x->chain).text, heap_class_name(h->d, x->below[0].class_number));
+        return;
+    }
+    if (x->n_below) {
+        buf_puts(b, " Directly below it: ");
+        put_classes(h, x->below, x->n_below, b);
+        buf_puts(b, ".");
+    }
+    if (x->n_further) {
+        buf_puts(b, " Below these: ");
+        put_classes(h, x->further, x->n_further, b);
+        buf_puts(b, ".");
+    }
+}
+
+static void put_words(struct heap_report *h, const struct suspect *x, struct buf *b)
+{
+    const struct human share = heap_share(x->retained, h->retained.bytes_reached);
+    if (x->object == DUMP_NONE) {
+        buf_printf(b,
+                   "%s objects of the class %s, which nothing else keeps alive, keep %s together: "
+                   "%s of what is alive. The largest is ",
+                   human_count(x->count).text, heap_class_name(h->d, x->class_number),
+                   human_bytes(x->retained).text, share.text);
+        put_object(h, x->top, b);
+        buf_printf(b, " with %s.", human_bytes(retained_bytes(&h->retained, x->top)).text);
+        return;
+    }
+    put_object(h, x->object, b);
+    buf_printf(b, " keeps %s: %s of what is alive.", human_bytes(x->retained).text, share.text);
+    if (x->top != x->object) {
+        buf_puts(b, " It is kept by ");
+        put_object(h, x->top, b);
+        buf_puts(b, " alone.");
+    }
+    put_below(h, x, b);
+}
+
+/* --- text ---------------------------------------------------------------------------------------
+ */
+
+static void put_step(struct heap_report *h, struct table *t, const struct suspect *x, size_t i)
+{
+    struct buf b = {0};
+    table_put(t, "  ");
+    table_put(t, human_count(retained_bytes(&h->retained, x->path[i])).text);
+    heap_put_object(h, t, x->path[i]);
+    if (i + 1 < x->n_path)
+        links_name(&h->reader, x->path[i], x->path[i + 1], &b);
+    else
+        buf_putc(&b, '-');
+    heap_put_name(h, t, buf_str(&b));
+    buf_fini(&b);
+}
+
+static void print_path(struct heap_report *h, const struct suspect *x)
+{
+    static const struct table_column columns[] = {{"", TABLE_LEFT, false},
+                                                  {"retained", TABLE_RIGHT, false},
+                                                  {"id", TABLE_LEFT, false},
+                                                  {"object, from a root on", TABLE_LEFT, true},
+                                                  {"refers by", TABLE_LEFT, false}};
+    struct table t;
+    if (x->n_path == 0)
+        return;
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < x->n_path; i++) {
+        if (x->n_path > 2 * PATH_ENDS && i == PATH_ENDS) {
+            char text[64];
+            i = x->n_path - PATH_ENDS;
+            snprintf(text, sizeof text, "... %s more ...",
+                     human_count(x->n_path - 2 * PATH_ENDS).text);
+            const char *const cells[] = {"", "", "", text, "-"};
+            for (size_t c = 0; c < ARRAY_LEN(cells); c++)
+                table_put(&t, cells[c]);
+        }
+        put_step(h, &t, x, i);
+    }
+    heap_put_table(&t);
+}
+
+static void text(struct heap_report *h)
+{
+    const struct suspects *s = &h->suspects;
+    heap_heading("What may be a leak");
+    if (s->n == 0)
+        printf("Nothing keeps %d %% of what is alive: the heap is spread over many objects.\n",
+               SUSPECTS_LEAST);
+    for (size_t i = 0; i < s->n; i++) {
+        struct buf words = {0}, clean = {0}, lines = {0};
+        char number[32];
+        snprintf(number, sizeof number, "%zu. ", i + 1);
+        put_words(h, &s->v[i], &words);
+        buf_puts(&lines, number);
+        opt_wrap(&lines, heap_printable(h, buf_str(&words), &clean), 3, 3);
+        printf("%s%s\n", i ? "\n" : "", buf_str(&lines));
+        print_path(h, &s->v[i]);
+        buf_fini(&words);
+        buf_fini(&clean);
+        buf_fini(&lines);
+    }
+}
+
+/* --- JSON ---------------------------------------------------------------------------------------
+ */
+
+static json_t *classes_json(const struct dump *d, const struct suspect_class *v, uint32_t n)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(list,
+                              json_pack("{s:o, s:o, s:o}", "class",
+                                        heap_cell_json_text(heap_class_name(d, v[i].class_number)),
+                                        "instances", heap_cell_json_number(v[i].count), "retained",
+                                        heap_cell_json_number(v[i].retained)));
+    return list;
+}
+
+static json_t *suspect_json(struct heap_report *h, const struct suspect *x)
+{
+    struct buf words = {0};
+    put_words(h, x, &words);
+    json_t *j = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "text", heap_cell_json_text(buf_str(&words)),
+        "class", heap_cell_json_text(heap_class_name(h->d, x->class_number)), "instances",
+        heap_cell_json_number(x->count), "retained", heap_cell_json_number(x->retained), "chain",
+        heap_cell_json_number(x->chain), "below", classes_json(h->d, x->below, x->n_below),
+        "further", classes_json(h->d, x->further, x->n_further), "path",
+        heap_cell_json_path(h, x->path, x->n_path));
+    if (x->object != DUMP_NONE)
+        json_object_set_new(j, "object", heap_cell_json_object(h, x->object));
+    json_object_set_new(j, "top", heap_cell_json_object(h, x->top));
+    buf_fini(&words);
+    return j;
+}
+
+static json_t *json(struct heap_report *h)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < h->suspects.n; i++)
+        json_array_append_new(list, suspect_json(h, &h->suspects.v[i]));
+    return list;
+}
+
+const struct heap_part heap_part_suspects = {
+    .section = HEAP_SUSPECTS,
+    .key = "suspects",
+    .phase = "looking for suspects",
+    .find_retained = find,
+    .text = text,
+    .json = json,
+    .release = release,
+};

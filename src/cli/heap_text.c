@@ -1,0 +1,179 @@
+/* heap_text.c - a heap dump as tables. */
+#include "base/human.h"
+#include "cli/heap_cells.h"
+#include "cli/heap_parts.h"
+#include "heap/links.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static void print_head(const struct heap_report *h)
+{
+    const struct dump *d = h->d;
+    char date[64] = "";
+    time_t s = (time_t)(d->time_ms / 1000);
+    struct tm tm;
+    if (localtime_r(&s, &tm))
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &tm);
+    printf("%s: heap dump of %s, %s\n", d->path, date, human_bytes(d->disk_size).text);
+    printf("%s objects of %s in the heap", human_count(d->objects_count).text,
+           human_bytes(d->objects_bytes).text);
+    printf("; object header %u bytes, references %u bytes\n", d->layout.header,
+           d->layout.reference);
+    if (d->partial)
+        printf("The dump is not whole: these are partial results.\n");
+    if (!h->has_retained)
+        return;
+    const struct retained *r = &h->retained;
+    printf("%s objects of %s are not reached from the roots (garbage, or kept by weak references "
+           "only)\n",
+           human_count(r->n_unreached).text, human_bytes(r->bytes_unreached).text);
+}
+
+static void print_classes(const struct heap_report *h)
+{
+    static const struct table_column columns[] = {{"instances", TABLE_RIGHT, false},
+                                                  {"bytes", TABLE_RIGHT, false},
+                                                  {"retained", TABLE_RIGHT, false},
+                                                  {"class", TABLE_LEFT, true}};
+    static const struct table_column plain[] = {{"instances", TABLE_RIGHT, false},
+                                                {"bytes", TABLE_RIGHT, false},
+                                                {"class", TABLE_LEFT, true}};
+    const uint64_t *retained = h->has_retained ? h->retained.class_bytes : NULL;
+    size_t n = h->n_classes < h->top ? h->n_classes : h->top;
+    struct table t;
+    heap_heading("Classes");
+    table_init(&t, retained ? columns : plain, retained ? 4 : 3);
+    for (size_t i = 0; i < n; i++) {
+        const struct dump_class *c = &h->d->classes[h->classes[i]];
+        table_put(&t, human_count(c->count).text);
+        table_put(&t, human_count(c->bytes).text);
+        if (retained)
+            table_put(&t, human_count(retained[c->number]).text);
+        heap_put_name(h, &t, c->name);
+    }
+    table_print(&t, stdout);
+    table_fini(&t);
+    heap_more(h->n_classes, n);
+}
+
+static void print_biggest(const struct heap_report *h)
+{
+    static const struct table_column columns[] = {{"bytes", TABLE_RIGHT, false},
+                                                  {"id", TABLE_LEFT, false},
+                                                  {"elements", TABLE_RIGHT, false},
+                                                  {"class", TABLE_LEFT, true}};
+    struct table t;
+    heap_heading("Biggest objects");
+    table_init(&t, columns, 4);
+    for (size_t i = 0; i < h->n_biggest; i++) {
+        const struct big_object *b = &h->biggest[i];
+        table_put(&t, human_count(b->bytes).text);
+        heap_put_id(&t, b->id);
+        table_put(&t, b->n ? human_count(b->n).text : "");
+        heap_put_name(h, &t,
+                      b->class_number == DUMP_NONE ? "?" : h->d->classes[b->class_number].name);
+    }
+    table_print(&t, stdout);
+    table_fini(&t);
+}
+
+static void print_below(struct heap_report *h)
+{
+    static const struct table_column columns[] = {{"retained", TABLE_RIGHT, false},
+                                                  {"share", TABLE_RIGHT, false},
+                                                  {"id", TABLE_LEFT, false},
+                                                  {"object", TABLE_LEFT, true}};
+    const struct retained *r = &h->retained;
+    struct table t;
+    char text[64];
+    snprintf(text, sizeof text, "What 0x%" PRIx64 " keeps alive", h->object);
+    heap_heading(h->sections & HEAP_CHILDREN ? text : "Objects that keep most alive");
+    table_init(&t, columns, 4);
+    for (size_t i = 0; i < h->n_below; i++) {
+        uint64_t bytes = retained_bytes(r, h->below[i]);
+        table_put(&t, human_count(bytes).text);
+        snprintf(text, sizeof text, "%.1f %%",
+                 r->bytes_reached ? 100.0 * (double)bytes / (double)r->bytes_reached : 0.0);
+        table_put(&t, text);
+        heap_put_object(h, &t, h->below[i]);
+    }
+    table_print(&t, stdout);
+    table_fini(&t);
+    heap_more(h->n_below_all, h->n_below);
+}
+
+static void print_path(struct heap_report *h)
+{
+    static const struct table_column columns[] = {{"retained", TABLE_RIGHT, false},
+                                                  {"id", TABLE_LEFT, false},
+                                                  {"object", TABLE_LEFT, true},
+                                                  {"refers by", TABLE_LEFT, false}};
+    const struct retained *r = &h->retained;
+    struct table t;
+    heap_heading("Path from a root");
+    if (r->n_path == 0) {
+        printf("The roots do not lead to 0x%" PRIx64
+               ": it is garbage, or kept by weak references only.\n",
+               h->object);
+        return;
+    }
+    table_init(&t, columns, 4);
+    for (size_t i = 0; i < r->n_path; i++) {
+        struct buf b = {0};
+        table_put(&t, human_count(retained_bytes(r, r->path[i])).text);
+        heap_put_object(h, &t, r->path[i]);
+        if (i + 1 < r->n_path)
+            links_name(&h->reader, r->path[i], r->path[i + 1], &b);
+        else
+            buf_putc(&b, '-');
+        heap_put_name(h, &t, buf_str(&b));
+        buf_fini(&b);
+    }
+    table_print(&t, stdout);
+    table_fini(&t);
+}
+
+static void print_times(const struct heap_report *h)
+{
+    const struct retained_times *t = &h->retained.times;
+    const struct {
+        const char *what;
+        uint64_t ns;
+    } steps[] = {
+        {"reading classes, ids and sizes", h->open_ns},
+        {"looking for big objects", h->biggest_ns},
+        {"reading references", t->graph},
+        {"depth-first search", t->dfs},
+        {"references the other way round", t->reverse},
+        {"dominators", t->semi},
+        {"sizes and places", t->sizes},
+        {"sums", t->sums},
+        {"classes", t->classes},
+        {"other sections", h->parts_ns},
+    };
+    heap_heading("Times");
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (steps[i].ns)
+            printf("%10.3f s  %s\n", (double)steps[i].ns / 1e9, steps[i].what);
+}
+
+int heap_text(struct heap_report *h, struct err *err)
+{
+    print_head(h);
+    if (h->sections & HEAP_CLASSES)
+        print_classes(h);
+    if (h->sections & HEAP_BIGGEST)
+        print_biggest(h);
+    if (h->sections & (HEAP_DOMINATORS | HEAP_CHILDREN))
+        print_below(h);
+    if (h->sections & HEAP_PATH)
+        print_path(h);
+    heap_parts_text(h);
+    if (h->times)
+        print_times(h);
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0
+                                                  : err_set(err, -EIO, "cannot write to stdout");
+}

@@ -1,0 +1,421 @@
+/* report_flow.c - the parts of `orca report` that tell how threads acted on each other:
+ * interactions, critical path, deadlocks, bottle graph. */
+#include "cli/page.h"
+
+#include "analyze/labels.h"
+#include "base/buf.h"
+#include "base/printable.h"
+#include "base/util.h"
+#include "cli/page_cells.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { STACK_SHOWN = 6 }; /* frames of a stack */
+
+/* Where a list of several tables says what they are of. */
+static void note(const struct page *p, const char *text)
+{
+    page_wrapped(p, STYLE_FAINT, "", text, 0);
+}
+
+/* --- interactions ----------------------------------------------------------------------------- */
+
+static const char *const interaction_texts[INTERACTION_LIMIT] = {
+    [INTERACTION_STARTS_THREAD] = "Thread.start -> first instruction",
+    [INTERACTION_HANDOFF_LOCK] = "monitor given back -> taken",
+    [INTERACTION_INTERRUPT] = "Thread.interrupt -> end of a wait",
+    [INTERACTION_NOTIFY] = "notify -> end of a wait",
+    [INTERACTION_NOTIFY_ALL] = "notifyAll -> end of each wait",
+    [INTERACTION_JOINED] = "thread's end -> end of a join",
+    [INTERACTION_UNPARK] = "unpark -> end of a park",
+    [INTERACTION_SEMAPHORE] = "release -> end of an acquire",
+    [INTERACTION_SUBMIT] = "task handed over -> its run",
+};
+
+static void print_unbound(const struct page *p)
+{
+    static const char *const states[STATE_LIMIT] = {"blocked", "in Object.wait", "parked",
+                                                    "in join", "asleep",         "reacquiring"};
+    const struct bindings *b = &p->r->a->bindings;
+    struct buf unbound = {0}, timed = {0};
+    for (int i = 0; i < STATE_LIMIT; i++) {
+        if (b->unbound[i])
+            buf_printf(&unbound, "%s%s %s", unbound.len ? ", " : "",
+                       human_count(b->unbound[i]).text, states[i]);
+        if (b->timed_out[i])
+            buf_printf(&timed, "%s%s %s", timed.len ? ", " : "", human_count(b->timed_out[i]).text,
+                       states[i]);
+    }
+    if (timed.len) {
+        buf_puts(&timed, ": waits that ended because their time was up.");
+        note(p, buf_str(&timed));
+    }
+    if (unbound.len) {
+        buf_puts(&unbound, ": waits that ended, by what is not known.");
+        note(p, buf_str(&unbound));
+    }
+    buf_fini(&unbound);
+    buf_fini(&timed);
+}
+
+void page_interactions(const struct page *p)
+{
+    static const struct table_column columns[] = {{"interaction", TABLE_LEFT, false},
+                                                  {"times", TABLE_RIGHT, false},
+                                                  {"waits ended", TABLE_RIGHT, false},
+                                                  {"woke nobody", TABLE_RIGHT, false},
+                                                  {"from, and to", TABLE_LEFT, true}};
+    const struct bindings *b = &p->r->a->bindings;
+    struct table t;
+    size_t n = 0;
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (int i = 0; i < INTERACTION_LIMIT; i++) {
+        const struct interaction_sum *s = &b->sums[i];
+        if (!s->count && !s->alone)
+            continue;
+        table_put(&t, interaction_name(i));
+        cell_count(&t, s->count);
+        cell_time(&t, p, s->ns, s->count && i != INTERACTION_STARTS_THREAD);
+        cell_count(&t, s->alone);
+        table_put(&t, interaction_texts[i]);
+        n++;
+    }
+    if (n == 0) {
+        table_fini(&t);
+        page_nothing(p, "No thread was seen to act on another one.");
+        return;
+    }
+    page_heading(p, "How threads acted on each other");
+    page_table(p, &t);
+    print_unbound(p);
+}
+
+/* --- critical path ---------------------------------------------------------------------------- */
+
+static const char *const path_texts[PATH_KINDS] = {
+    [PATH_RUN] = "running",
+    [PATH_HANDOFF] = "handed over, not running yet",
+    [PATH_TIMED] = "waiting for time to pass",
+    [PATH_WAIT] = "waiting, for whom is not known",
+    [PATH_GC] = "in pauses of the collector",
+};
+
+static void print_path_head(const struct page *p)
+{
+    const struct path *path = &p->r->a->path;
+    char name[PAGE_NAME], text[2 * PAGE_NAME];
+    page_thread(p, path->thread, name);
+    const struct analysis *a = p->r->a;
+    bool whole = path->to >= a->threads.v[path->thread].to;
+    snprintf(text, sizeof text, "Critical path to %s%s%s%s: %s, %s segments",
+             whole ? "the end of " : "", name, whole ? "" : " at ",
+             whole ? "" : page_time(p, path->to - a->window.from).text,
+             page_time(p, path->to - path->from).text, human_count(path->n).text);
+    page_heading(p, text);
+    struct buf b = {0};
+    for (int i = 0; i < PATH_KINDS; i++)
+        if (path->kind_ns[i])
+            buf_printf(&b, "%s%.1f %% %s", b.len ? "; " : "",
+                       100.0 * (double)path->kind_ns[i] / (double)(path->to - path->from),
+                       path_texts[i]);
+    page_wrapped(p, STYLE_PLAIN, "", buf_str(&b), 0);
+    buf_fini(&b);
+}
+
+static void put_sum(struct table *t, const struct page *p, const struct path_sum *s)
+{
+    const struct path *path = &p->r->a->path;
+    char bar[PAGE_BAR];
+    cell_time(t, p, s->ns, true);
+    cell_percent(t, s->ns, path->to - path->from);
+    page_bar(p, s->ns, path->to - path->from, bar);
+    table_put(t, bar);
+    cell_count(t, s->count);
+}
+
+static const struct table_column path_columns[] = {{"on the path", TABLE_RIGHT, false},
+                                                   {"share", TABLE_RIGHT, false},
+                                                   {"", TABLE_LEFT, false},
+                                                   {"segments", TABLE_RIGHT, false},
+                                                   {"", TABLE_LEFT, true}};
+
+static void print_path_threads(const struct page *p)
+{
+    const struct path_sums *s = &p->r->a->path_sums;
+    struct table_column columns[ARRAY_LEN(path_columns)];
+    struct table t;
+    memcpy(columns, path_columns, sizeof columns);
+    columns[4].title = "thread";
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < report_rows(p->r, s->n_threads); i++) {
+        put_sum(&t, p, &s->threads[i]);
+        cell_thread(&t, p, s->threads[i].id);
+    }
+    page_table(p, &t);
+}
+
+static void print_path_locks(const struct page *p)
+{
+    const struct analysis *a = p->r->a;
+    const struct path_sums *s = &a->path_sums;
+    struct table_column columns[ARRAY_LEN(path_columns)];
+    struct table t;
+    if (s->n_locks == 0)
+        return;
+    memcpy(columns, path_columns, sizeof columns);
+    columns[4].title = "lock";
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < report_rows(p->r, s->n_locks); i++) {
+        char name[PAGE_NAME], text[PAGE_NAME + 32];
+        uint32_t group = lock_set_group(&a->locks, (lock_id){s->locks[i].id});
+        page_class(p, a->locks.groups[group].signature, name);
+        snprintf(text, sizeof text, "%s, object %" PRIu32, name, s->locks[i].id);
+        put_sum(&t, p, &s->locks[i]);
+        table_put(&t, text);
+    }
+    page_list_heading(p, "Locks on the critical path", s->n_locks, "most time first");
+    page_table(p, &t);
+}
+
+static void print_path_places(const struct page *p)
+{
+    const struct path_sums *s = &p->r->a->path_sums;
+    struct table_column columns[ARRAY_LEN(path_columns)];
+    struct table t;
+    if (s->n_places == 0)
+        return;
+    memcpy(columns, path_columns, sizeof columns);
+    columns[4].title = "until, or waiting at";
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < report_rows(p->r, s->n_places); i++) {
+        char text[PAGE_NAME];
+        put_sum(&t, p, &s->by_place[i]);
+        page_place(p, s->places[s->by_place[i].id], 48, text);
+        table_put(&t, text);
+    }
+    page_list_heading(p, "Places on the critical path", s->n_places, "most time first");
+    page_table(p, &t);
+}
+
+void page_path(const struct page *p)
+{
+    const struct path *path = &p->r->a->path;
+    if (path->n == 0) {
+        page_nothing(p, "No thread was seen to end the program: there is no critical path to its "
+                        "end; --follow THREAD goes back from the end of the recording.");
+        return;
+    }
+    print_path_head(p);
+    print_path_threads(p);
+    print_path_locks(p);
+    print_path_places(p);
+    for (const char *const *limit = path_limits; *limit; limit++)
+        if (p->r->sections == REPORT_PATH)
+            note(p, *limit);
+}
+
+/* --- deadlocks -------------------------------------------------------------------------------- */
+
+static const char *const stuck_words[STATE_LIMIT] = {
+    [STATE_BLOCKED] = "blocked on", [STATE_WAITING] = "in Object.wait of",
+    [STATE_PARKED] = "parked for",  [STATE_JOINING] = "in Thread.join",
+    [STATE_SLEEPING] = "asleep",    [STATE_REACQUIRING] = "taking again, after a wait,",
+};
+
+static void print_stack(const struct page *p, stack_id stack)
+{
+    const struct trace *t = p->r->trace;
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames && i < STACK_SHOWN; i++) {
+        char text[PAGE_NAME];
+        struct place at = {s->frames[i].method, trace_line(t, s->frames[i])};
+        page_place(p, at, PAGE_WIDTH - 10, text);
+        fprintf(p->to, "       at %s\n", text);
+    }
+    if (s->n_frames > STACK_SHOWN)
+        fprintf(p->to, "       and %" PRIu32 " frames more\n", s->n_frames - STACK_SHOWN);
+}
+
+static void print_stuck(const struct page *p, const struct stuck_thread *s)
+{
+    const struct analysis *a = p->r->a;
+    char name[PAGE_NAME];
+    struct buf b = {0};
+    page_thread(p, s->thread, name);
+    buf_printf(&b, "%s: %s", name, stuck_words[s->state]);
+    if (s->lock.v) {
+        page_class(p, a->locks.groups[lock_set_group(&a->locks, s->lock)].signature, name);
+        buf_printf(&b, " %s (object %" PRIu32 ")", name, s->lock.v);
+    }
+    if (s->on) {
+        page_thread(p, s->on, name);
+        buf_printf(&b, s->state == STATE_JOINING ? " of %s" : ", owned by %s", name);
+    }
+    buf_printf(&b, ", for %s", page_time(p, a->window.to - s->since).text);
+    page_wrapped(p, STYLE_PLAIN, "   ", buf_str(&b), 5);
+    buf_fini(&b);
+    print_stack(p, s->stack);
+    if (s->owner_stack.v) {
+        page_wrapped(p, STYLE_PLAIN, "     ", "the owner, when it was asked:", 5);
+        print_stack(p, s->owner_stack);
+    }
+}
+
+static void print_deadlock(const struct page *p, const struct deadlock *d)
+{
+    const struct analysis *a = p->r->a;
+    char text[PAGE_NAME];
+    snprintf(text, sizeof text, "%s of %s thread%s, %s after the beginning",
+             d->sure ? "Deadlock" : "Deadlock, likely: it is very young,",
+             human_count(d->n_members).text, d->n_members == 1 ? "" : "s",
+             page_time(p, d->formed - min_u64(d->formed, a->window.from)).text);
+    page_heading(p, text);
+    for (uint32_t i = 0; i < d->n_members; i++)
+        print_stuck(p, &d->members[i]);
+    if (!d->n_behind)
+        return;
+    snprintf(text, sizeof text, "%s thread%s behind them:", human_count(d->n_behind).text,
+             d->n_behind == 1 ? " waits" : "s wait");
+    page_line(p, STYLE_PLAIN, text);
+    for (uint32_t i = 0; i < report_rows(p->r, d->n_behind); i++)
+        print_stuck(p, &d->behind[i]);
+}
+
+void page_deadlocks(const struct page *p)
+{
+    const struct deadlocks *d = &p->r->a->deadlocks;
+    for (size_t i = 0; i < d->n; i++)
+        print_deadlock(p, &d->v[i]);
+    if (d->n_stuck) {
+        page_list_heading(p, "Stuck: every thread of the program waits without a time limit",
+                          d->n_stuck, "longest first");
+        for (size_t i = 0; i < report_rows(p->r, d->n_stuck); i++)
+            print_stuck(p, &d->stuck[i]);
+    }
+    if (!d->n && !d->n_stuck)
+        page_nothing(p, "No thread was deadlocked or stuck when the recording ended.");
+}
+
+/* --- lock orders ------------------------------------------------------------------------------ */
+
+static const char *const order_stack_texts[] = {
+    [LOCK_ORDER_UNKNOWN] = "",
+    [LOCK_ORDER_WANTED] = "where it waited for it",
+    [LOCK_ORDER_GIVEN_BACK] = "where it gave it back",
+    [LOCK_ORDER_OWNING] = "what it executed while it had it",
+    [LOCK_ORDER_EARLIER] = "where it last had to wait for it",
+};
+
+static void lock_text(const struct page *p, lock_id lock, char *out, size_t n)
+{
+    const struct lock_set *l = &p->r->a->locks;
+    char name[PAGE_NAME];
+    page_class(p, l->groups[lock_set_group(l, lock)].signature, name);
+    snprintf(out, n, "%s (object %" PRIu32 ")", name, lock.v);
+}
+
+static void print_order_stack(const struct page *p, const char *lock,
+                              const struct lock_order_place *at)
+{
+    char text[2 * PAGE_NAME];
+    if (!at->stack.v)
+        return;
+    snprintf(text, sizeof text, "%s, %s:", lock, order_stack_texts[at->what]);
+    page_wrapped(p, STYLE_PLAIN, "     ", text, 7);
+    print_stack(p, at->stack);
+}
+
+static void print_side(const struct page *p, const struct lock_order_side *s)
+{
+    char held[PAGE_NAME + 32], wanted[PAGE_NAME + 32], name[PAGE_NAME];
+    struct buf b = {0};
+    page_thread(p, s->thread, name);
+    lock_text(p, s->held, held, sizeof held);
+    lock_text(p, s->wanted, wanted, sizeof wanted);
+    buf_printf(&b, "%s takes %s while it holds %s", name, wanted, held);
+    page_wrapped(p, STYLE_PLAIN, "   ", buf_str(&b), 5);
+    buf_fini(&b);
+    print_order_stack(p, held, &s->held_at);
+    print_order_stack(p, wanted, &s->wanted_at);
+}
+
+static void print_order(const struct page *p, const struct lock_order_finding *o)
+{
+    struct buf b = {0};
+    buf_puts(&b, "Contradicting order of locks");
+    if (o->cycles > 1)
+        buf_printf(&b, ", %s sets of locks", human_count(o->cycles).text);
+    buf_printf(&b, ", %s time%s or more", human_count(o->count).text, o->count == 1 ? "" : "s");
+    if (o->distance)
+        buf_printf(&b, ", missed by %s", page_time(p, o->distance).text);
+    page_heading(p, buf_str(&b));
+    buf_fini(&b);
+    for (uint32_t i = 0; i < o->n_sides; i++)
+        print_side(p, &o->sides[i]);
+    if (o->reach == LOCK_ORDER_REORDERABLE)
+        note(p, "The recorded locks, starts, joins and wake-ups allow that they meet.");
+    if (o->partial)
+        note(p, "A lock or an order of threads that keeps them apart may not be recorded.");
+}
+
+void page_orders(const struct page *p)
+{
+    const struct lock_order *all = &p->r->a->orders;
+    if (!p->r->a->has_orders)
+        return;
+    if (all->n == 0) {
+        page_nothing(p,
+                     "No locks were seen to be taken in contradicting orders. What is held is only "
+                     "known where it is waited for, unless the group holds is recorded.");
+        return;
+    }
+    for (size_t i = 0; i < report_rows(p->r, all->n); i++)
+        print_order(p, &all->v[i]);
+}
+
+/* --- bottle graph ----------------------------------------------------------------------------- */
+
+void page_bottles(const struct page *p)
+{
+    static const struct table_column columns[] = {
+        {"share", TABLE_RIGHT, false}, {"", TABLE_LEFT, false},     {"height", TABLE_RIGHT, false},
+        {"width", TABLE_RIGHT, false}, {"ran", TABLE_RIGHT, false}, {"alone", TABLE_RIGHT, false},
+        {"thread", TABLE_LEFT, true}};
+    const struct report *r = p->r;
+    const struct bottles *g = &r->a->bottles;
+    struct table t;
+    char text[PAGE_NAME];
+    if (r->n_bottles == 0 || g->elapsed == 0) {
+        page_nothing(p, "No thread of the program ran.");
+        return;
+    }
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < report_rows(r, r->n_bottles); i++) {
+        const struct bottle *b = &g->v[r->bottles[i]];
+        uint64_t height = bottle_height(b);
+        cell_percent(&t, height, g->elapsed);
+        page_bar(p, height, g->elapsed, text);
+        table_put(&t, text);
+        cell_time(&t, p, height, true);
+        snprintf(text, sizeof text, "%.1f", height ? (double)b->running / (double)height : 0.0);
+        table_put(&t, text);
+        cell_time(&t, p, b->running, true);
+        cell_time(&t, p, b->alone, b->alone);
+        cell_thread(&t, p, r->bottles[i]);
+    }
+    page_list_heading(p, "Bottle graph: who ran, and beside how many", r->n_bottles,
+                      "highest first");
+    page_table(p, &t);
+    struct buf legend = {0};
+    buf_puts(&legend,
+             "height: its share of the time, each moment divided among the threads that ran; "
+             "width: how many ran when it did");
+    if (g->idle)
+        buf_printf(&legend, "; nobody ran for %s (%.1f %%)", page_time(p, g->idle).text,
+                   100.0 * (double)g->idle / (double)g->elapsed);
+    buf_puts(&legend, ". A thread in input or output or ready to run counts as running.");
+    note(p, buf_str(&legend));
+    buf_fini(&legend);
+}

@@ -1,0 +1,167 @@
+/* report_queues.c - `orca report --queues --pools`: the locks one by one, and which pools of
+ * threads wait for which. */
+#include "cli/page.h"
+
+#include "base/buf.h"
+#include "base/printable.h"
+#include "base/util.h"
+#include "cli/page_cells.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SPARK_WIDTH = 16 };
+
+static uint64_t on_path(const struct analysis *a, lock_id lock)
+{
+    for (size_t i = 0; i < a->path_sums.n_locks && a->path.n; i++)
+        if (a->path_sums.locks[i].id == lock.v)
+            return a->path_sums.locks[i].ns;
+    return 0;
+}
+
+static void cell_slack(struct table *t, const struct page *p, lock_id lock)
+{
+    const uint64_t *slack = p->r->a->slack;
+    if (slack && slack[lock.v] == SLACK_ANY)
+        table_put(t, "any");
+    else
+        cell_time(t, p, slack ? slack[lock.v] : 0, slack != NULL);
+}
+
+static void put_queue(struct table *t, const struct page *p, const struct queue *q, bool holds)
+{
+    const struct analysis *a = p->r->a;
+    const struct lock_stats *l = &a->stats.locks[q->lock.v];
+    uint64_t length = a->queues.to - a->queues.from;
+    char text[4 * PAGE_BAR], name[PAGE_NAME];
+    cell_time(t, p, q->area, true);
+    snprintf(text, sizeof text, "%.2f", length ? (double)q->area / (double)length : 0.0);
+    table_put(t, text);
+    cell_count(t, q->max);
+    cell_percent(t, q->busy, length);
+    page_spark(p, q->bucket, QUEUE_BUCKETS, SPARK_WIDTH, text);
+    table_put(t, text);
+    cell_count(t, q->handovers);
+    cell_percent(t, on_path(a, q->lock), a->path.to - a->path.from);
+    cell_slack(t, p, q->lock);
+    if (holds) {
+        cell_count(t, l->holds);
+        cell_time(t, p, l->held_ns, l->holds);
+    }
+    page_class(p, a->locks.groups[lock_set_group(&a->locks, q->lock)].signature, name);
+    snprintf(text, sizeof text, "%" PRIu32 " ", q->lock.v);
+    char both[PAGE_NAME + sizeof text];
+    snprintf(both, sizeof both, "%s%s", text, name);
+    table_put(t, both);
+}
+
+void page_queues(const struct page *p)
+{
+    static const struct table_column columns[] = {
+        {"waited", TABLE_RIGHT, false},   {"queue", TABLE_RIGHT, false},
+        {"max", TABLE_RIGHT, false},      {"busy", TABLE_RIGHT, false},
+        {"over time", TABLE_LEFT, false}, {"handed", TABLE_RIGHT, false},
+        {"on path", TABLE_RIGHT, false},  {"slack", TABLE_RIGHT, false},
+        {"holds", TABLE_RIGHT, false},    {"held", TABLE_RIGHT, false},
+        {"object", TABLE_LEFT, true}};
+    const struct report *r = p->r;
+    struct table_column shown[ARRAY_LEN(columns)];
+    bool holds = r->a->timeline.n_holds > 0;
+    size_t n = 0;
+    struct table t;
+    if (r->n_queues == 0) {
+        page_nothing(p, "No thread queued for a lock.");
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+        if (holds || (i != 8 && i != 9))
+            shown[n++] = columns[i];
+    table_init(&t, shown, n);
+    for (size_t i = 0; i < report_rows(r, r->n_queues); i++)
+        put_queue(&t, p, &r->a->queues.v[r->queues[i]], holds);
+    page_list_heading(p, "Locks, one by one", r->n_queues, "most time in their queue first");
+    page_table(p, &t);
+    page_wrapped(
+        p, STYLE_FAINT, "",
+        "queue: threads waiting on average; busy: part of the time with one or more; slack: "
+        "how much later it could be handed over without delaying the end (any: nothing waits "
+        "for it). The whole recording, whatever part was chosen.",
+        0);
+}
+
+/* --- pools ------------------------------------------------------------------------------------ */
+
+static void pool_text(const struct page *p, uint32_t pool, char out[PAGE_NAME])
+{
+    const struct pool *v = &p->r->a->pools.pools[pool];
+    char raw[PAGE_NAME];
+    snprintf(raw, sizeof raw, *v->name ? "%s" : "(no name)", v->name);
+    printable_text(raw, p->utf8, out, PAGE_NAME);
+    printable_cut(out, THREAD_WIDTH);
+    if (v->threads > 1)
+        snprintf(out + strlen(out), PAGE_NAME - strlen(out), " (%" PRIu32 ")", v->threads);
+}
+
+static void print_knots(const struct page *p)
+{
+    const struct wait_graph *g = &p->r->a->pools;
+    char name[PAGE_NAME];
+    for (uint32_t k = 1; k <= g->n_knots; k++) {
+        struct buf b = {0};
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < g->n_pools; i++) {
+            if (g->pools[i].knot != k)
+                continue;
+            pool_text(p, i, name);
+            buf_printf(&b, "%s%s", n++ ? ", " : "", name);
+        }
+        buf_printf(&b, n == 1 ? ": others wait for it, it waits for nobody else to speak of"
+                              : ": they wait for each other, and for nobody else to speak of");
+        buf_puts(&b, "; nothing outside can make it faster");
+        page_wrapped(p, STYLE_PLAIN, "knot  ", buf_str(&b), 6);
+        buf_fini(&b);
+    }
+}
+
+void page_pools(const struct page *p)
+{
+    static const struct table_column columns[] = {{"time", TABLE_RIGHT, false},
+                                                  {"", TABLE_LEFT, false},
+                                                  {"waits", TABLE_RIGHT, false},
+                                                  {"threads", TABLE_LEFT, false},
+                                                  {"waited for", TABLE_LEFT, true}};
+    const struct report *r = p->r;
+    const struct wait_graph *g = &r->a->pools;
+    struct table t;
+    char text[PAGE_NAME];
+    if (g->n_edges == 0) {
+        page_nothing(p, "No pool of threads was seen to wait for another one.");
+        return;
+    }
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < report_rows(r, g->n_edges); i++) {
+        const struct pool_edge *e = &g->edges[i];
+        cell_time(&t, p, e->ns, true);
+        page_bar(p, e->ns, g->edges[0].ns, text);
+        table_put(&t, text);
+        cell_count(&t, e->count);
+        pool_text(p, e->from, text);
+        table_put(&t, text);
+        pool_text(p, e->to, text);
+        table_put(&t, text);
+    }
+    page_list_heading(p, "Which threads waited for which, by pool", g->n_edges, "most time first");
+    page_table(p, &t);
+    print_knots(p);
+    page_wrapped(
+        p, STYLE_FAINT, "",
+        "A wait counts for who ended it, and for those whom that one waited for meanwhile; so "
+        "times may add up to more than passed, and are not what would be saved. Sleeps and "
+        "time-outs are nobody's.",
+        0);
+    if (!g->whole)
+        page_wrapped(p, STYLE_WARNING, "",
+                     "There were too many waits to follow all of them: this is a part.", 0);
+}

@@ -1,0 +1,101 @@
+#include "cli/target.h"
+
+#include "base/log.h"
+#include "cli/cmd.h"
+#include "cli/record_summary.h"
+#include "format/trace.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int target_pid(const char *word, pid_t *pid, struct err *err)
+{
+    char *end;
+    errno = 0;
+    long v = strtol(word, &end, 10);
+    if (errno || end == word || *end || v <= 0 || v > INT32_MAX) {
+        err_set(err, 0, "\"%s\" is no process id; orca status lists the JVMs", word);
+        return CMD_USAGE;
+    }
+    *pid = (pid_t)v;
+    return 0;
+}
+
+int target_find(int n_operands, char **argv, struct jvm *jvm, struct err *err)
+{
+    pid_t pid;
+    if (n_operands != 1) {
+        err_set(err, 0, "name one process id; orca status lists the JVMs");
+        return CMD_USAGE;
+    }
+    TRY(target_pid(argv[1], &pid, err));
+    return jvm_find_wait(pid, TARGET_TIMEOUT_NS / 3, jvm, err);
+}
+
+void target_text(const char *reply, const char *key, char *out, size_t n)
+{
+    const char *at = NULL, *value = "";
+    int len = client_value(reply, key, &at, &value);
+    snprintf(out, n, "%.*s", len > 0 ? len : 0, value);
+}
+
+uint64_t target_losses(const char *reply)
+{
+    uint64_t n = 0;
+    const char *at = NULL, *value;
+    while (client_value(reply, "loss", &at, &value) >= 0)
+        n += strtoull(value + strcspn(value, " "), NULL, 10);
+    return n;
+}
+
+void target_path(const struct jvm *jvm, const char *path, char *out, size_t n)
+{
+    struct stat here, there;
+    snprintf(out, n, "/proc/%d/root%s", (int)jvm->pid, path);
+    /* A JVM that has ended has no root any more: it was most likely ours. */
+    if (stat(out, &there) < 0 ||
+        (stat(path, &here) == 0 && here.st_dev == there.st_dev && here.st_ino == there.st_ino))
+        snprintf(out, n, "%s", path);
+}
+
+/* Whether the file says which one came next, and that is there. */
+static bool next_file(const struct jvm *jvm, char *path, size_t n)
+{
+    char here[PATH_MAX], next[PATH_MAX];
+    struct trace *t;
+    target_path(jvm, path, here, sizeof here);
+    if (trace_open(&t, here, NULL) < 0)
+        return false;
+    snprintf(next, sizeof next, "%s", trace_info(t, "orca.next", ""));
+    trace_close(t);
+    target_path(jvm, next, here, sizeof here);
+    if (!*next || access(here, F_OK) < 0)
+        return false;
+    snprintf(path, n, "%s", next);
+    return true;
+}
+
+void target_last_file(const struct jvm *jvm, char *path, size_t n)
+{
+    enum { FILES_MAX = 10000 }; /* files that somebody has written may name each other */
+    for (int i = 0; i < FILES_MAX && next_file(jvm, path, n); i++)
+        ;
+}
+
+int target_say_trace(const struct jvm *jvm, const char *path, struct err *err)
+{
+    char here[PATH_MAX];
+    struct buf line;
+    buf_init(&line);
+    target_path(jvm, path, here, sizeof here);
+    int rc = record_summary(here, &line, err);
+    if (rc == 0)
+        log_line("%s", buf_str(&line));
+    buf_fini(&line);
+    return rc;
+}

@@ -1,0 +1,33 @@
+/* target.h - the running JVM that a command is about. */
+#ifndef ORCA_CLI_TARGET_H
+#define ORCA_CLI_TARGET_H
+
+#include "attach/client.h"
+#include "attach/jvm.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+#define TARGET_TIMEOUT_NS (30 * UINT64_C(1000000000))
+
+/* The process id that a word is; CMD_USAGE when it is none. */
+int target_pid(const char *word, pid_t *pid, struct err *err);
+
+/* The one operand of a command that takes a PID, and its JVM. */
+int target_find(int n_operands, char **argv, struct jvm *jvm, struct err *err);
+
+/* One line of an answer as a string of at most n bytes with its NUL; "" when it is not there. */
+void target_text(const char *reply, const char *key, char *out, size_t n);
+
+/* Events that the recorder says it lost, by whatever cause. */
+uint64_t target_losses(const char *reply);
+
+/* A path that the JVM says, as it is from here: through its root when here is another file. */
+void target_path(const struct jvm *jvm, const char *path, char *out, size_t n);
+
+/* From a file of a recording to its last one, by what each says of the next; n bytes of room. */
+void target_last_file(const struct jvm *jvm, char *path, size_t n);
+
+/* The line about the trace at a path that the JVM says (record_summary.h). */
+int target_say_trace(const struct jvm *jvm, const char *path, struct err *err);
+
+#endif

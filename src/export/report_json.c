@@ -1,0 +1,404 @@
+#include "export/report_json.h"
+
+#include "analyze/labels.h"
+#include "base/printable.h"
+#include "base/util.h"
+#include "export/report_json_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *ids(const struct id_list *l)
+{
+    json_t *a = json_array();
+    for (uint32_t i = 0; i < l->n; i++)
+        json_array_append_new(a, json_integer(l->v[i]));
+    return a;
+}
+
+/* --- the recording ---------------------------------------------------------------------------- */
+
+/* Of a recording of several files only. */
+static void set_part(json_t *j, const struct trace *t)
+{
+    const char *number = trace_info(t, "orca.part", "");
+    if (!*number)
+        return;
+    json_set_count(j, "part", strtoull(number, NULL, 10));
+    json_set_text(j, "previous", trace_info(t, "orca.previous", ""));
+    json_set_text(j, "next", trace_info(t, "orca.next", ""));
+}
+
+void json_put_recording(struct json_out *o)
+{
+    const struct report *r = o->r;
+    const struct trace *t = r->trace;
+    const struct analysis *a = r->a;
+    json_t *j = json_object();
+    json_set_text(j, "program", trace_info(t, "sun.java.command", ""));
+    json_set_text(j, "jvm_name", trace_info(t, "java.vm.name", ""));
+    json_set_text(j, "jvm_version", trace_info(t, "java.vm.version", ""));
+    json_set_text(j, "host", trace_info(t, "host", ""));
+    json_set_count(j, "pid", t->header.pid);
+    json_set_text(j, "state", report_ending_name(r->ending));
+    json_set_count(j, "start_unix_ns", t->header.start_real);
+    json_set_time(j, "from", r, a->window.from);
+    json_set_time(j, "to", r, a->window.to);
+    json_set_bool(j, "windowed", a->windowed);
+    json_set_count(j, "events", a->decoded.events);
+    json_set_count(j, "evicted_events", t->header.evicted_events);
+    json_set_count(j, "owner_gone", a->decoded.owner_gone);
+    json_set_count(j, "damaged", t->n_damaged);
+    json_set_count(j, "gc_count", a->gc_count);
+    json_set_count(j, "gc_ns", a->gc_ns);
+    json_set_count(j, "gc_max_ns", a->gc_max);
+    set_part(j, t);
+    json_key(o, "recording");
+    json_out_value(o, j);
+}
+
+void json_put_losses(struct json_out *o)
+{
+    json_begin_list(o, "losses");
+    for (size_t i = 0; i < o->r->a->n_losses; i++) {
+        const struct loss *l = &o->r->a->losses[i];
+        json_t *j = json_object();
+        json_set_text(j, "cause", loss_causes[l->cause].name);
+        json_set_count(j, "count", l->count);
+        json_set_text(j, "meaning", loss_causes[l->cause].doc);
+        json_entry(o, j);
+    }
+    json_end_list(o);
+}
+
+void json_put_problems(struct json_out *o)
+{
+    json_begin_list(o, "problems");
+    for (size_t i = 0; i < o->r->trace->n_problems; i++) {
+        const struct trace_problem *p = &o->r->trace->problems[i];
+        json_t *j = json_object();
+        json_set_count(j, "offset", p->offset);
+        json_set_bool(j, "damage", p->damage);
+        json_set_text(j, "text", p->text);
+        json_entry(o, j);
+    }
+    json_end_list(o);
+}
+
+void json_put_findings(struct json_out *o)
+{
+    json_begin_list(o, "findings");
+    for (size_t i = 0; i < o->r->n_findings; i++) {
+        const struct rule_finding *f = &o->r->findings[i];
+        json_t *j = json_object();
+        json_set_text(j, "rule", f->rule);
+        json_set_text(j, "severity", severity_name(f->severity));
+        json_set_text(j, "text", f->text);
+        json_set_count(j, "impact_ns", f->impact < UINT64_MAX - 1 ? f->impact : 0);
+        json_set_time(j, "from", o->r, f->from);
+        json_set_time(j, "to", o->r, f->to);
+        json_object_set_new(j, "threads", ids(&f->threads));
+        json_object_set_new(j, "locks", ids(&f->locks));
+        json_object_set_new(j, "stacks", ids(&f->stacks));
+        json_entry(o, j);
+    }
+    json_end_list(o);
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+static void set_life(json_t *j, const struct report *r, const struct thread_stats *s)
+{
+    json_object_set_new(j, "started", json_null());
+    json_object_set_new(j, "ended", json_null());
+    if (s->has_started)
+        json_set_time(j, "started", r, s->started);
+    if (s->has_ended)
+        json_set_time(j, "ended", r, s->ended);
+}
+
+static json_t *thread_entry(const struct report *r, uint32_t index)
+{
+    static const char *const states[STATE_LIMIT][2] = {
+        {"blocked_count", "blocked_ns"}, {"waited_count", "waited_ns"},
+        {"parked_count", "parked_ns"},   {"joined_count", "joined_ns"},
+        {"slept_count", "slept_ns"},     {"reacquired_count", "reacquired_ns"}};
+    const struct thread_stats *s = &r->a->threads.v[index];
+    const struct thread_sums *sums = &r->a->stats.threads[index];
+    const struct trace_thread *def = trace_thread(r->trace, s->id);
+    json_t *j = json_object();
+    json_set_count(j, "id", s->id.v);
+    json_set_text(j, "name", def->name);
+    json_set_text(j, "group", def->group);
+    json_set_count(j, "java_tid", def->java_tid);
+    json_set_bool(j, "daemon", def->flags & THREAD_DAEMON);
+    json_set_bool(j, "virtual", def->flags & THREAD_VIRTUAL);
+    json_set_bool(j, "native", def->flags & THREAD_NATIVE);
+    set_life(j, r, s);
+    json_set_count(j, "life_ns", sums->life);
+    for (int i = 0; i < STATE_LIMIT; i++) {
+        json_set_count(j, states[i][0], sums->state[i].count);
+        json_set_count(j, states[i][1], sums->state[i].ns);
+    }
+    json_set_count(j, "running_ns", thread_sums_running(sums));
+    json_set_count(j, "open", sums->open);
+    json_set_count(j, "unknown", sums->unknown);
+    json_set_count(j, "reacquired", sums->reacquired);
+    json_set_count(j, "lost_events", s->lost);
+    json_set_bool(j, "incomplete", s->incomplete);
+    return j;
+}
+
+/* With --class: what the thread did on its monitors. */
+static json_t *class_thread_entry(const struct report *r, const struct blame *w)
+{
+    json_t *j = json_object();
+    json_set_thread(j, "id", "name", r, w->waiter);
+    json_set_count(j, "blocked_count", w->blocked.count);
+    json_set_count(j, "blocked_ns", w->blocked.ns);
+    json_set_count(j, "blocked_max_ns", w->blocked.max);
+    json_set_count(j, "waited_count", w->waited.count);
+    json_set_count(j, "waited_ns", w->waited.ns);
+    json_set_count(j, "waited_max_ns", w->waited.max);
+    return j;
+}
+
+static void put_threads(struct json_out *o)
+{
+    const struct report *r = o->r;
+    json_begin_list(o, "threads");
+    if (r->group == EVERY_CLASS)
+        for (size_t i = 0; i < report_rows(r, r->n_threads); i++)
+            json_entry(o, thread_entry(r, r->threads[i]));
+    else
+        for (size_t i = 0; i < report_rows(r, r->n_waiters); i++)
+            json_entry(o, class_thread_entry(r, &r->waiters[i]));
+    json_end_list(o);
+}
+
+static void put_open_waits(struct json_out *o)
+{
+    const struct analysis *a = o->r->a;
+    const struct open_wait *w = (const void *)a->decoded.open.p;
+    json_begin_list(o, "open_waits");
+    for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++) {
+        uint32_t group = lock_set_group(&a->locks, w[i].lock);
+        if (o->r->group != EVERY_CLASS && group != o->r->group)
+            continue;
+        json_t *j = json_object();
+        json_set_thread(j, "thread", "name", o->r, w[i].thread);
+        json_set_text(j, "state", wait_state_name(w[i].state));
+        json_set_class(j, o->r, group);
+        json_set_count(j, "lock", w[i].lock.v);
+        json_set_count(j, "stack", w[i].stack.v);
+        json_set_thread(j, "other", "other_name", o->r, w[i].other);
+        json_set_time(j, "since", o->r, w[i].since);
+        json_set_count(j, "ns", a->window.to - w[i].since);
+        json_entry(o, j);
+    }
+    json_end_list(o);
+}
+
+/* --- locks ------------------------------------------------------------------------------------ */
+
+/* [[from_ns, count], ...]: how many lie from there to twice as much; only those that have any. */
+static void set_histogram(json_t *j, const char *what, const struct wait_stats *s)
+{
+    uint64_t counts[64];
+    char name[40];
+    json_t *list = json_array();
+    percentile_log2(&s->times, counts);
+    for (unsigned i = 0; i < 64; i++)
+        if (counts[i]) {
+            json_t *pair = json_array();
+            json_array_append_new(pair, json_integer(i ? (json_int_t)(UINT64_C(1) << i) : 0));
+            json_array_append_new(pair, json_integer((json_int_t)counts[i]));
+            json_array_append_new(list, pair);
+        }
+    snprintf(name, sizeof name, "%s_log2", what);
+    json_object_set_new(j, name, list);
+}
+
+static void set_wait_stats(json_t *j, const char *what, struct wait_stats *s)
+{
+    const struct {
+        const char *suffix;
+        uint64_t v;
+    } values[] = {{"count", s->count},
+                  {"unknown", s->unknown},
+                  {"open", s->open},
+                  {"objects", s->objects},
+                  {"threads", s->threads},
+                  {"ns", s->ns},
+                  {"min_ns", wait_stats_min(s)},
+                  {"avg_ns", wait_stats_avg(s)},
+                  {"p50_ns", percentile_get(&s->times, 500)},
+                  {"p90_ns", percentile_get(&s->times, 900)},
+                  {"p99_ns", percentile_get(&s->times, 990)},
+                  {"max_ns", s->max}};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "%s_%s", what, values[i].suffix);
+        json_set_count(j, name, values[i].v);
+    }
+    set_histogram(j, what, s);
+}
+
+static void put_locks(struct json_out *o)
+{
+    const struct report *r = o->r;
+    json_begin_list(o, "locks");
+    for (size_t i = 0; i < report_rows(r, r->n_classes); i++) {
+        uint32_t group = r->classes[i];
+        struct class_stats *c = &r->a->stats.classes[group];
+        json_t *j = json_object();
+        json_set_class(j, r, group);
+        json_set_count(j, "objects", c->objects);
+        set_wait_stats(j, "blocked", &c->state[STATE_BLOCKED]);
+        set_wait_stats(j, "waited", &c->state[STATE_WAITING]);
+        set_wait_stats(j, "parked", &c->state[STATE_PARKED]);
+        set_wait_stats(j, "reacquiring", &c->state[STATE_REACQUIRING]);
+        json_set_count(j, "timed_out", c->timed_out);
+        json_set_count(j, "reacquired", c->reacquired);
+        json_entry(o, j);
+    }
+    json_end_list(o);
+}
+
+/* --- sites ------------------------------------------------------------------------------------ */
+
+static void set_site_stats(json_t *j, const char *what, const struct blame_sum *s)
+{
+    char name[40];
+    snprintf(name, sizeof name, "%s_count", what);
+    json_set_count(j, name, s->count);
+    snprintf(name, sizeof name, "%s_ns", what);
+    json_set_count(j, name, s->ns);
+    snprintf(name, sizeof name, "%s_max_ns", what);
+    json_set_count(j, name, s->max);
+}
+
+static json_t *site(const struct report *r, uint32_t index)
+{
+    const struct site *s = &r->a->sites.v[index];
+    json_t *j = json_object();
+    json_set_class(j, r, s->group);
+    json_object_set_new(j, "at", json_place(r, s->app));
+    json_object_set_new(j, "innermost", json_place(r, s->top));
+    json_set_count(j, "stack", s->stack.v);
+    return j;
+}
+
+static void put_sites(struct json_out *o)
+{
+    json_begin_list(o, "sites");
+    for (size_t i = 0; i < report_rows(o->r, o->r->n_sites); i++) {
+        struct site_sums *s = &o->r->a->stats.sites[o->r->sites[i]];
+        json_t *j = site(o->r, o->r->sites[i]);
+        set_wait_stats(j, "blocked", &s->state[STATE_BLOCKED]);
+        set_wait_stats(j, "waited", &s->state[STATE_WAITING]);
+        set_wait_stats(j, "parked", &s->state[STATE_PARKED]);
+        set_wait_stats(j, "joined", &s->state[STATE_JOINING]);
+        set_wait_stats(j, "slept", &s->state[STATE_SLEEPING]);
+        set_wait_stats(j, "reacquiring", &s->state[STATE_REACQUIRING]);
+        json_entry(o, j);
+    }
+    json_end_list(o);
+}
+
+static void put_owner_sites(struct json_out *o)
+{
+    json_begin_list(o, "owner_sites");
+    for (size_t i = 0; i < report_rows(o->r, o->r->n_owner_sites); i++) {
+        json_t *j = site(o->r, o->r->owner_sites[i]);
+        set_wait_stats(j, "blocked", &o->r->a->stats.owner_sites[o->r->owner_sites[i]]);
+        json_entry(o, j);
+    }
+    json_end_list(o);
+}
+
+/* --- owners ----------------------------------------------------------------------------------- */
+
+static void put_owners(struct json_out *o)
+{
+    const struct report *r = o->r;
+    json_begin_list(o, "owners");
+    for (size_t i = 0; i < report_rows(r, r->n_owners); i++) {
+        json_t *j = json_object();
+        json_set_class(j, r, r->owners[i].group);
+        json_set_thread(j, "owner", "owner_name", r, r->owners[i].owner);
+        set_site_stats(j, "blocked", &r->owners[i].blocked);
+        json_entry(o, j);
+    }
+    json_end_list(o);
+    put_owner_sites(o);
+    json_begin_list(o, "pairs");
+    for (size_t i = 0; i < report_rows(r, r->n_pairs); i++) {
+        json_t *j = json_object();
+        json_set_thread(j, "waiter", "waiter_name", r, r->pairs[i].waiter);
+        json_set_thread(j, "owner", "owner_name", r, r->pairs[i].owner);
+        set_site_stats(j, "blocked", &r->pairs[i].blocked);
+        json_entry(o, j);
+    }
+    json_end_list(o);
+}
+
+static void put_tables_of_threads(struct json_out *o)
+{
+    put_threads(o);
+    put_open_waits(o);
+}
+
+static const struct {
+    enum report_section section;
+    void (*put)(struct json_out *o);
+} sections[] = {
+    {REPORT_FINDINGS, json_put_findings}, {REPORT_THREADS, put_tables_of_threads},
+    {REPORT_MONITORS, put_locks},         {REPORT_SITES, put_sites},
+    {REPORT_OWNERS, put_owners},          {REPORT_INTERACTIONS, json_put_interactions},
+    {REPORT_PATH, json_put_path},         {REPORT_DEADLOCKS, json_put_deadlocks},
+    {REPORT_ORDERS, json_put_orders},     {REPORT_QUEUES, json_put_queues},
+    {REPORT_POOLS, json_put_pools},       {REPORT_BOTTLES, json_put_bottles},
+    {REPORT_HOT, json_put_samples},       {REPORT_GC, json_put_collections},
+    {REPORT_ALLOC, json_put_allocations},
+};
+
+static void put_file(struct json_out *o)
+{
+    char path[JSON_TEXT];
+    printable_utf8(o->r->path, path, sizeof path);
+    json_key(o, "file");
+    json_out_value(o, json_string(path));
+}
+
+static int put_all(struct json_out *o)
+{
+    json_out(o, "{");
+    json_key(o, "schema");
+    json_out(o, "\"orca-report-1\"");
+    put_file(o);
+    json_put_recording(o);
+    json_put_losses(o);
+    json_put_problems(o);
+    for (size_t i = 0; i < ARRAY_LEN(sections); i++)
+        if (o->r->sections & sections[i].section)
+            sections[i].put(o);
+    json_out(o, "\n}\n");
+    return json_finish(o);
+}
+
+int report_json(const struct report *r, FILE *file)
+{
+    struct buf b = {0};
+    struct json_out o = {.r = r, .to = &b, .file = file, .ok = true, .first_key = true};
+    int rc = put_all(&o);
+    buf_fini(&b);
+    return rc;
+}
+
+int report_json_buf(const struct report *r, struct buf *out, struct err *err)
+{
+    struct json_out o = {.r = r, .to = out, .ok = true, .first_key = true};
+    return put_all(&o) == 0 ? 0 : err_set(err, -ENOMEM, "out of memory");
+}

@@ -1,0 +1,154 @@
+#include "export/wait_sums.h"
+
+#include <string.h>
+
+const char *sum_stack_text(enum sum_stack why)
+{
+    static const char *const texts[SUM_STACKS] = {
+        [STACK_IS_THERE] = NULL,
+        [STACK_NOT_RECORDED] = "no stack",
+        [STACK_OWNER_NOT_ASKED] = "owner not asked",
+        [STACK_NO_OWNER] = "no owner",
+        [STACK_STILL_WAITING] = "still waiting",
+        [STACK_TIME_UP] = "time was up",
+        [STACK_WAKER_UNKNOWN] = "waker not known",
+        [STACK_RELEASE_NOT_RECORDED] = "release not recorded",
+        [STACK_THREAD_ENDED] = "thread ended",
+    };
+    return texts[why];
+}
+
+/* --- which stack ------------------------------------------------------------------------------ */
+
+static bool is_for_a_lock(unsigned state)
+{
+    return state == STATE_BLOCKED || state == STATE_PARKED || state == STATE_REACQUIRING;
+}
+
+static void of_owner(struct wait_sum_key *k, const struct wait *w)
+{
+    k->other = is_for_a_lock(w->state) && !w->second ? w->context->other : 0;
+    k->stack = w->second ? (stack_id){0} : w->context->owner_stack;
+    k->why = is_for_a_lock(w->state) ? STACK_OWNER_NOT_ASKED : STACK_NO_OWNER;
+}
+
+/* Only of Object.wait the JVM says whether its time was up. */
+static bool is_timed_out(const struct context *x)
+{
+    return x->flags & (x->what == STATE_WAITING ? INTERVAL_TIMED_OUT : INTERVAL_TIMED);
+}
+
+/* Behind the notify somebody else gave the monitor back, who is not known. */
+static enum sum_stack why_no_waker(const struct timeline *t, const struct wait *w)
+{
+    const struct act *a = span_wake_act(t, w->span);
+    if (w->context->flags & INTERVAL_OPEN && (w->second || !w->span->waker))
+        return STACK_STILL_WAITING;
+    if (w->second)
+        return STACK_WAKER_UNKNOWN;
+    if (!w->span->waker)
+        return is_timed_out(w->context) ? STACK_TIME_UP : STACK_WAKER_UNKNOWN;
+    if (!a)
+        return cause_type(w->span->cause) == CAUSE_NONE ? STACK_RELEASE_NOT_RECORDED
+                                                        : STACK_NOT_RECORDED;
+    return timeline_context(t, a->context)->what == EV_thread_end ? STACK_THREAD_ENDED
+                                                                  : STACK_NOT_RECORDED;
+}
+
+static void of_waker(struct wait_sum_key *k, const struct timeline *t, const struct wait *w)
+{
+    bool known = w->span->waker && !w->second;
+    k->other = known ? w->span->waker : 0;
+    k->stack = known ? span_wake_stack(t, w->span) : (stack_id){0};
+    k->why = (uint8_t)why_no_waker(t, w);
+}
+
+void wait_sums_key(const struct analysis *a, enum model_by by, uint32_t thread,
+                   const struct wait *w, struct wait_sum_key *k)
+{
+    memset(k, 0, sizeof *k);
+    k->group = lock_set_group(&a->locks, w->context->lock);
+    k->state = w->state;
+    switch (by) {
+    case MODEL_BY_OWNER:
+        of_owner(k, w);
+        break;
+    case MODEL_BY_WAKER:
+        of_waker(k, &a->timeline, w);
+        break;
+    default:
+        k->other = thread;
+        k->stack = w->context->stack;
+        k->why = STACK_NOT_RECORDED;
+        break;
+    }
+    if (trace_stack(a->trace, k->stack)->n_frames)
+        k->why = STACK_IS_THERE;
+    else
+        k->stack.v = 0;
+}
+
+/* --- adding up -------------------------------------------------------------------------------- */
+
+struct adder {
+    struct wait_sums *to;
+    struct model_export *x;
+    struct waits waits;
+    unsigned keys;
+};
+
+static int add_span(struct adder *d, uint32_t thread, const struct span *s)
+{
+    struct wait w[2];
+    unsigned n = waits_of(&d->waits, s, w);
+    for (unsigned i = 0; i < n; i++) {
+        struct wait_sum_key k;
+        wait_sums_key(d->x->a, d->x->options.by, thread, &w[i], &k);
+        k.waiter = d->keys & SUMS_BY_WAITER ? thread : 0;
+        k.other = d->keys & SUMS_BY_OTHER ? k.other : 0;
+        struct wait_sum *sum = keyed_put(&d->to->list, &k);
+        if (!sum)
+            return -ENOMEM;
+        sum->count++;
+        sum->ns += wait_is_unknown(&w[i]) ? 0 : w[i].end - w[i].start;
+    }
+    return 0;
+}
+
+static int add_line(struct adder *d, uint32_t thread, uint64_t *done)
+{
+    const struct line *l = &d->x->a->timeline.lines[thread];
+    for (uint32_t i = 0, n; i < l->spans.n; i += n) {
+        const struct span *s = run_stretch(&l->spans, sizeof *s, i, &n);
+        for (uint32_t k = 0; k < n; k++)
+            TRY(add_span(d, thread, &s[k]));
+        *done += n;
+        if (!model_export_goes_on(d->x, *done, d->x->a->timeline.n_spans))
+            break;
+    }
+    return 0;
+}
+
+int wait_sums_make(struct wait_sums *s, struct model_export *x, unsigned keys)
+{
+    struct adder d = {.to = s, .x = x, .keys = keys};
+    uint64_t done = 0;
+    memset(s, 0, sizeof *s);
+    keyed_init(&s->list, sizeof(struct wait_sum_key), sizeof *s->v);
+    int rc = waits_init(&d.waits, x->a, &x->options.selection, x->options.states);
+    for (uint32_t i = 0; i < x->a->timeline.n_lines && rc == 0; i++)
+        if (selection_has(&x->options.selection, i))
+            rc = add_line(&d, i, &done);
+    waits_fini(&d.waits);
+    s->v = s->list.v;
+    s->n = s->list.n;
+    if (rc < 0)
+        wait_sums_fini(s);
+    return rc;
+}
+
+void wait_sums_fini(struct wait_sums *s)
+{
+    keyed_fini(&s->list);
+    memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,61 @@
+/* wait_sums.h - waits added up by the stack that they are put down to: what collapsed and pprof
+ * are made of.
+ *
+ *     over all sums  count, ns = those of the waits that were asked for
+ *
+ * The memory is that of the sums, however many waits there are. */
+#ifndef ORCA_EXPORT_WAIT_SUMS_H
+#define ORCA_EXPORT_WAIT_SUMS_H
+
+#include "base/keyed.h"
+#include "export/model_export.h"
+#include "export/waits.h"
+
+/* Why there is no stack. */
+enum sum_stack {
+    STACK_IS_THERE,
+    STACK_NOT_RECORDED,
+    STACK_OWNER_NOT_ASKED,
+    STACK_NO_OWNER,      /* of a wait that is not for a lock */
+    STACK_STILL_WAITING, /* nobody has ended it yet */
+    STACK_TIME_UP,       /* nobody did, and it had a time limit */
+    STACK_WAKER_UNKNOWN,
+    STACK_RELEASE_NOT_RECORDED, /* the owner that gave the lock back is known, the place is not */
+    STACK_THREAD_ENDED,         /* a join: the thread waited for has no frame any more */
+    SUM_STACKS,
+};
+
+/* "owner not asked"; NULL for STACK_IS_THERE. */
+const char *sum_stack_text(enum sum_stack why);
+
+struct wait_sum_key {
+    uint32_t waiter; /* index of a thread; 0: all together */
+    uint32_t other;  /* whose the stack is; the same; 0: unknown */
+    stack_id stack;
+    uint32_t group; /* of the lock's class */
+    uint8_t state, why, pad[2];
+};
+
+struct wait_sum {
+    struct wait_sum_key key;
+    uint64_t count, ns;
+};
+
+/* Whose stack a wait of `thread` is put down to, and why there is none. */
+void wait_sums_key(const struct analysis *a, enum model_by by, uint32_t thread,
+                   const struct wait *w, struct wait_sum_key *k);
+
+/* What the sums are kept apart by, besides stack, class and state. */
+enum { SUMS_BY_WAITER = 1, SUMS_BY_OTHER = 2 };
+
+struct wait_sums {
+    struct wait_sum *v; /* [n], in the order of their first waits, thread by thread */
+    size_t n;
+    struct keyed list; /* where they are kept */
+};
+
+/* Add up the waits that x asks for; progress is in waits.  -ENOMEM. */
+int wait_sums_make(struct wait_sums *s, struct model_export *x, unsigned keys);
+void wait_sums_fini(struct wait_sums *s);
+
+#endif

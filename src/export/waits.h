@@ -1,0 +1,60 @@
+/* waits.h - the waits of a recording as the exports count them: those of a selection, cut to it.
+ *
+ * An Object.wait whose notify is known is two waits: WAITING until then, REACQUIRING its monitor
+ * from then on.  So counts and times by state are those of the report (analyze/stats.h). */
+#ifndef ORCA_EXPORT_WAITS_H
+#define ORCA_EXPORT_WAITS_H
+
+#include "analyze/analysis.h"
+
+/* What a user chooses from: the bits 1 << enum wait_state, and one more. */
+enum {
+    WAITS_LOCKED = STATE_LIMIT, /* parked for a lock that somebody owned; a part of parked */
+    WAITS_CHOICES,
+};
+
+/* [WAITS_CHOICES], by bit: "blocked", ...; for option tables, ends with NULL. */
+extern const char *const waits_names[WAITS_CHOICES + 1];
+
+/* Held up by another thread, not at leisure. */
+#define WAITS_HELD_UP                                                                              \
+    (UINT64_C(1) << STATE_BLOCKED | UINT64_C(1) << STATE_REACQUIRING |                             \
+     UINT64_C(1) << STATE_JOINING | UINT64_C(1) << WAITS_LOCKED)
+#define WAITS_ALL ((UINT64_C(1) << WAITS_CHOICES) - 1)
+
+struct waits {
+    const struct analysis *a;
+    struct selection selection; /* borrows its threads */
+    uint64_t states;            /* bits as above */
+    uint8_t *owned; /* [trace->n_locks]: a thread that parked for it saw that somebody owned it */
+};
+
+struct wait {
+    const struct span *span;
+    const struct context *context;
+    uint64_t start, end; /* cut to the selection */
+    uint8_t state;       /* enum wait_state */
+    bool second;         /* the part of the span behind its notify */
+};
+
+/* -ENOMEM. */
+int waits_init(struct waits *w, const struct analysis *a, const struct selection *selection,
+               uint64_t states);
+void waits_fini(struct waits *w);
+
+/* Whether a park for this lock is for one that somebody owned, and so holds the thread up. */
+static inline bool waits_is_owned(const struct waits *w, lock_id lock)
+{
+    return lock.v < w->a->trace->n_locks && w->owned[lock.v];
+}
+
+/* The waits of a span of a selected thread: at most two. */
+unsigned waits_of(const struct waits *w, const struct span *s, struct wait out[2]);
+
+/* Of a wait no time is known: one of its ends is missing. */
+static inline bool wait_is_unknown(const struct wait *w)
+{
+    return w->context->flags & INTERVAL_UNKNOWN;
+}
+
+#endif

@@ -1,0 +1,136 @@
+#include "heap/hprof_file.h"
+
+#include "base/fdio.h"
+#include "heap/inflated.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct hprof_file {
+    int fd;
+    char *path;
+    uint64_t size;
+    struct inflated *inflated; /* NULL: not compressed */
+};
+
+struct hprof_cursor {
+    struct hprof_file *file;
+    struct inflated_cursor *inflated;
+};
+
+static int open_fd(struct hprof_file *f, struct err *err)
+{
+    struct stat st;
+    f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
+    if (f->fd < 0)
+        return err_set(err, -errno, "%s: %s", f->path, strerror(errno));
+    if (fstat(f->fd, &st) < 0)
+        return err_set(err, -errno, "%s: %s", f->path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, -EINVAL,
+                       "%s: not a regular file; a heap dump is read more than once, so copy it to "
+                       "a file first",
+                       f->path);
+    f->size = (uint64_t)st.st_size;
+    return 0;
+}
+
+static int look(struct hprof_file *f, struct err *err)
+{
+    uint8_t magic[2] = {0};
+    ssize_t n = fdio_pread_some(f->fd, magic, sizeof magic, 0);
+    if (n < 0)
+        return err_set(err, (int)n, "%s: %s", f->path, strerror((int)-n));
+    if (magic[0] != 0x1f || magic[1] != 0x8b)
+        return 0;
+    f->inflated = inflated_new(f->fd, f->size);
+    return f->inflated ? 0 : err_set(err, -ENOMEM, "%s: out of memory", f->path);
+}
+
+int hprof_file_open(struct hprof_file **out, const char *path, struct err *err)
+{
+    struct hprof_file *f = calloc(1, sizeof *f);
+    if (!f)
+        return err_set(err, -ENOMEM, "%s: out of memory", path);
+    f->fd = -1;
+    f->path = strdup(path);
+    int rc = f->path ? open_fd(f, err) : err_set(err, -ENOMEM, "%s: out of memory", path);
+    if (rc == 0)
+        rc = look(f, err);
+    if (rc < 0) {
+        hprof_file_close(f);
+        return rc;
+    }
+    *out = f;
+    return 0;
+}
+
+void hprof_file_close(struct hprof_file *f)
+{
+    if (!f)
+        return;
+    inflated_free(f->inflated);
+    if (f->fd >= 0)
+        close(f->fd);
+    free(f->path);
+    free(f);
+}
+
+const char *hprof_file_path(const struct hprof_file *f)
+{
+    return f->path;
+}
+
+bool hprof_file_compressed(const struct hprof_file *f)
+{
+    return f->inflated != NULL;
+}
+
+uint64_t hprof_file_disk_size(const struct hprof_file *f)
+{
+    return f->size;
+}
+
+uint64_t hprof_file_size(const struct hprof_file *f)
+{
+    return f->inflated ? inflated_size(f->inflated) : f->size;
+}
+
+const char *hprof_file_damage(const struct hprof_file *f)
+{
+    return f->inflated ? inflated_damage(f->inflated) : "";
+}
+
+struct hprof_cursor *hprof_cursor_new(struct hprof_file *f)
+{
+    struct hprof_cursor *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->file = f;
+    if (f->inflated) {
+        c->inflated = inflated_cursor_new(f->inflated);
+        if (!c->inflated) {
+            free(c);
+            return NULL;
+        }
+    }
+    return c;
+}
+
+void hprof_cursor_free(struct hprof_cursor *c)
+{
+    if (!c)
+        return;
+    inflated_cursor_free(c->inflated);
+    free(c);
+}
+
+ssize_t hprof_cursor_read(struct hprof_cursor *c, uint64_t offset, void *p, size_t n)
+{
+    if (c->inflated)
+        return inflated_read(c->inflated, offset, p, n);
+    return fdio_pread_some(c->file->fd, p, n, offset);
+}

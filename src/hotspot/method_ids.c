@@ -1,0 +1,116 @@
+#include "hotspot/method_ids.h"
+
+#include "base/guarded.h"
+#include "base/hash.h"
+#include "hotspot/methods.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { ENTRIES = 8192, WORD = sizeof(uintptr_t), NEWEST_JDK = 25, CODE_MAX = 4096 };
+
+/* An id names its method, so the ids alone are kept, where their methods' hashes say. */
+struct method_ids {
+    const struct layout *layout;
+    uintptr_t ids_offset; /* of the array in an InstanceKlass */
+    uint32_t obsolete;    /* bit of a Method's access flags; 0: they do not say (JDK 21) */
+    _Atomic uintptr_t known[ENTRIES];
+};
+
+int method_ids_open(struct method_ids **out, const struct walker *w, const struct vmstructs *vs,
+                    struct err *err)
+{
+    const struct layout *l = walker_layout(w);
+    long at = vmstructs_offset(vs, "InstanceKlass", "_methods_jmethod_ids", NULL);
+    *out = NULL;
+    if (l->major > NEWEST_JDK)
+        return err_set(err, -ENOTSUP, "no method ids on JDK %d: they are known up to JDK %d",
+                       l->major, NEWEST_JDK);
+    if (at < 0)
+        return err_set(err, -ENOTSUP,
+                       "this JVM does not describe InstanceKlass::_methods_jmethod_ids");
+    struct method_ids *m = calloc(1, sizeof *m);
+    if (!m)
+        return err_set(err, -ENOMEM, "out of memory");
+    m->layout = l;
+    m->ids_offset = (uintptr_t)at;
+    int32_t obsolete;
+    m->obsolete = vmstructs_constant(vs, "JVM_ACC_IS_OBSOLETE", &obsolete) ? (uint32_t)obsolete : 0;
+    *out = m;
+    return 0;
+}
+
+static bool names(uintptr_t id, uintptr_t method)
+{
+    uintptr_t named;
+    return id && id % WORD == 0 && guarded_word(id, &named) && named == method;
+}
+
+/* The array: how many there are, then the ids by number. */
+static uintptr_t by_number(const struct method_ids *m, uintptr_t klass, uint16_t number)
+{
+    uintptr_t ids, count, id;
+    bool is = guarded_word(klass + m->ids_offset, &ids) && ids && guarded_word(ids, &count) &&
+              number < count && guarded_word(ids + (1 + (uintptr_t)number) * WORD, &id);
+    return is ? id : 0;
+}
+
+/* Bytecodes that the interpreter has rewritten in one of the two are not the same, either. */
+static bool same_code(const struct method_view *a, const struct method_view *b)
+{
+    uint8_t one, other;
+    bool same = a->code_size == b->code_size && a->code_size <= CODE_MAX;
+    for (uint32_t i = 0; same && i < a->code_size; i++)
+        same = guarded_u8(a->code + i, &one) && guarded_u8(b->code + i, &other) && one == other;
+    return same;
+}
+
+/* A method that was redefined to the same and then to another has kept the first's number. */
+static bool is_replaced(const struct method_ids *m, const struct method_view *v,
+                        const struct method_view *successor)
+{
+    uint32_t flags;
+    if (!m->obsolete)
+        return !same_code(v, successor);
+    return !guarded_u32(v->method + (uintptr_t)m->layout->m_access, &flags) || flags & m->obsolete;
+}
+
+/* Whether the word of the id names a newer version of the method, with the same code. */
+static bool names_successor(const struct method_ids *m, uintptr_t id, const struct method_view *v,
+                            uint16_t number)
+{
+    const struct layout *l = m->layout;
+    uintptr_t successor;
+    struct method_view s;
+    struct method_symbols mine, its;
+    uint16_t its_number;
+    return id % WORD == 0 && guarded_word(id, &successor) && method_view(l, successor, &s) &&
+           s.klass == v->klass && s.code_size == v->code_size && method_symbols(l, v, &mine) &&
+           method_symbols(l, &s, &its) && mine.name == its.name &&
+           mine.signature == its.signature &&
+           guarded_u16(s.constants + (uintptr_t)l->cm_idnum, &its_number) && its_number == number &&
+           !is_replaced(m, v, &s);
+}
+
+static uintptr_t look_up(const struct method_ids *m, uintptr_t method)
+{
+    const struct layout *l = m->layout;
+    struct method_view v;
+    uint16_t number;
+    if (!method_view(l, method, &v) || !guarded_u16(v.constants + (uintptr_t)l->cm_idnum, &number))
+        return 0;
+    uintptr_t id = by_number(m, v.klass, number);
+    return id && (names(id, method) || names_successor(m, id, &v, number)) ? id : 0;
+}
+
+uintptr_t method_ids_find(struct method_ids *m, uintptr_t method)
+{
+    _Atomic uintptr_t *known = &m->known[hash_u64(method) % ENTRIES];
+    uintptr_t id = atomic_load_explicit(known, memory_order_relaxed);
+    if (names(id, method))
+        return id;
+    id = look_up(m, method);
+    if (id)
+        atomic_store_explicit(known, id, memory_order_relaxed);
+    return id;
+}

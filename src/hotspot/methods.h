@@ -1,0 +1,43 @@
+/* methods.h - what stands behind a HotSpot Method: its code, its class, its names.
+ *
+ * An address is believed to be a Method when what hangs on it fits together: its ConstMethod names
+ * a constant pool, the pool names a class, and that class names this pool (or, once it was
+ * redefined, another one that names the class). */
+#ifndef ORCA_HOTSPOT_METHODS_H
+#define ORCA_HOTSPOT_METHODS_H
+
+#include "hotspot/layout.h"
+
+struct method_view {
+    uintptr_t method, constants, pool, klass; /* constants: the ConstMethod */
+    uintptr_t code;                           /* of the first bytecode */
+    uint32_t code_size;
+    uint16_t access;
+};
+
+enum { ACC_NATIVE = 0x0100 };
+
+/* False: no Method. */
+bool method_view(const struct layout *l, uintptr_t method, struct method_view *v);
+
+/* The bytecode index of an address in the method's code, -1 when it is not there. */
+int32_t method_bci(const struct method_view *v, uintptr_t bcp);
+
+/* For the method of an nmethod (it is one): whether it is MethodHandle.linkToStatic or its kind,
+ * which no frame ever stands for, and whose constant pool is not its class's. */
+bool method_is_linker(const struct layout *l, uintptr_t method);
+
+/* HotSpot's Symbols: texts with a length. */
+struct method_symbols {
+    uintptr_t class_name, name, signature;
+};
+
+bool method_symbols(const struct layout *l, const struct method_view *v, struct method_symbols *s);
+
+/* The symbol of the class's source file, 0: it names none. */
+uintptr_t method_source(const struct layout *l, const struct method_view *v);
+
+/* method_stamp (method_text.h). */
+uint64_t method_stamp_at(const struct layout *l, uintptr_t method);
+
+#endif

@@ -1,0 +1,163 @@
+#include "hotspot/pc_cache.h"
+
+#include "base/guarded.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENTRIES = 4096, LINE = 64 };
+
+/* Words, so that each is read and written whole.  Most have one frame: one cache line. */
+struct entry {
+    _Alignas(LINE) _Atomic uint64_t sequence;
+    _Atomic uint64_t pc;
+    _Atomic uint64_t blob;
+    _Atomic uint64_t method;
+    _Atomic uint64_t about; /* compile_id << 32 | frame_words << 16 | n */
+    struct {
+        _Atomic uint64_t method, stamp, tail; /* tail: bci, kind and level as walk_frame has them */
+    } frames[PC_CACHE_FRAMES];
+};
+
+enum { WORDS_MAX = UINT16_MAX };
+
+struct pc_cache {
+    struct entry entries[ENTRIES];
+};
+
+int pc_cache_new(struct pc_cache **out)
+{
+    *out = aligned_alloc(LINE, sizeof **out);
+    if (!*out)
+        return -ENOMEM;
+    memset(*out, 0, sizeof **out);
+    return 0;
+}
+
+void pc_cache_free(struct pc_cache *c)
+{
+    free(c);
+}
+
+static uint64_t get(const _Atomic uint64_t *w)
+{
+    return atomic_load_explicit(w, memory_order_relaxed);
+}
+
+static void put(_Atomic uint64_t *w, uint64_t v)
+{
+    atomic_store_explicit(w, v, memory_order_relaxed);
+}
+
+static size_t slot(uintptr_t pc)
+{
+    return (pc * 0x9e3779b97f4a7c15u) >> 52;
+}
+
+_Static_assert(ENTRIES == 1 << 12, "slot() gives 12 bits");
+
+/* Whether the nmethod of an entry is still the one at its place. */
+static bool is_current(const struct layout *l, uint64_t blob, uint64_t method, uint32_t id)
+{
+    uint32_t id_now;
+    uint64_t method_now;
+    return guarded_u32(blob + (uint64_t)l->nm_compile_id, &id_now) && id_now == id &&
+           guarded_u64(blob + (uint64_t)l->nm_method, &method_now) && method_now == method;
+}
+
+_Static_assert(offsetof(struct walk_frame, bci) + sizeof(uint64_t) == sizeof(struct walk_frame),
+               "bci, kind and level are the last word");
+
+static void *tail_of(struct walk_frame *f)
+{
+    return (char *)f + offsetof(struct walk_frame, bci);
+}
+
+static void read_frames(const struct entry *e, int32_t n, uintptr_t pc, struct walk_frame *out)
+{
+    for (int32_t i = 0; i < n; i++) {
+        uint64_t tail = get(&e->frames[i].tail);
+        out[i].method = get(&e->frames[i].method);
+        out[i].pc = pc;
+        out[i].stamp = get(&e->frames[i].stamp);
+        memcpy(tail_of(&out[i]), &tail, sizeof tail);
+    }
+}
+
+/* The frames behind `pc`, and the size of the physical frame; 0: not there, or no room. */
+static inline int32_t find(const struct pc_cache *c, const struct layout *l, uintptr_t pc,
+                           struct walk_frame *out, int32_t room, uint32_t *words)
+{
+    const struct entry *e = &c->entries[slot(pc)];
+    /* acquire: pairs with the release at the end of pc_cache_put */
+    uint64_t before = atomic_load_explicit(&e->sequence, memory_order_acquire);
+    if (before & 1 || get(&e->pc) != pc)
+        return 0;
+    uint64_t blob = get(&e->blob), method = get(&e->method), about = get(&e->about);
+    int32_t n = (uint16_t)about;
+    if (n > room)
+        return 0;
+    read_frames(e, n, pc, out);
+    /* acquire: what was read comes before this second look; pairs with the fence in pc_cache_put */
+    atomic_thread_fence(memory_order_acquire);
+    if (get(&e->sequence) != before || !is_current(l, blob, method, (uint32_t)(about >> 32)))
+        return 0;
+    *words = (uint16_t)(about >> 16);
+    return n;
+}
+
+int32_t pc_cache_walk(const struct pc_cache *c, const struct layout *l, const struct stack *s,
+                      struct cursor *at, const struct pc_cache_room *room, bool *vm)
+{
+    uintptr_t pc = at->pc, sp = at->sp, next = 0;
+    struct walk_frame *out = room->frames, *end = out + room->n;
+    uint32_t words = 0;
+    for (;;) {
+        int32_t n = find(c, l, pc, out, (int32_t)(end - out), &words);
+        if (n <= 0 || words < 2 || (out->kind == WALK_NATIVE && !*vm) ||
+            (room->stamps && !out->stamp)) /* of a walk that did not want them */
+            break;
+        uintptr_t above = sp + words * sizeof(uintptr_t);
+        if (above > s->high || !stack_slot(s, above, -1, &next))
+            break;
+        *vm = false;
+        out += n;
+        pc = next;
+        sp = above;
+    }
+    if (out == room->frames || !stack_slot(s, sp, -2, &at->fp))
+        return 0;
+    at->pc = pc;
+    at->sp = sp;
+    return (int32_t)(out - room->frames);
+}
+
+void pc_cache_put(struct pc_cache *c, const struct nmethod *nm, uintptr_t pc,
+                  const struct walk_frame *frames, int32_t n)
+{
+    struct entry *e = &c->entries[slot(pc)];
+    uint64_t before = get(&e->sequence);
+    if (n < 1 || n > PC_CACHE_FRAMES || nm->blob.frame_words > WORDS_MAX || before & 1 ||
+        !atomic_compare_exchange_strong_explicit(&e->sequence, &before, before + 1,
+                                                 memory_order_relaxed, memory_order_relaxed))
+        return;
+    /* release: nobody sees what follows without the odd number; pairs with the fence in find */
+    atomic_thread_fence(memory_order_release);
+    put(&e->pc, pc);
+    put(&e->blob, nm->blob.at);
+    put(&e->method, nm->method);
+    put(&e->about, (uint64_t)(uint32_t)nm->compile_id << 32 |
+                       (uint64_t)(uint32_t)nm->blob.frame_words << 16 | (uint64_t)n);
+    for (int32_t i = 0; i < n; i++) {
+        put(&e->frames[i].method, frames[i].method);
+        put(&e->frames[i].stamp, frames[i].stamp);
+        struct walk_frame f = frames[i];
+        uint64_t tail;
+        memcpy(&tail, tail_of(&f), sizeof tail);
+        put(&e->frames[i].tail, tail);
+    }
+    /* release: the entry is whole */
+    atomic_store_explicit(&e->sequence, before + 2, memory_order_release);
+}

@@ -1,0 +1,182 @@
+/* trcxml_head.c - the elements around the events: node > process > agent > trace, and options. */
+#include "base/util.h"
+#include "import/trcxml_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum id_of { OF_NODE, OF_PROCESS, OF_AGENT, OF_TRACE };
+
+/* 2000-01-01: what is earlier counts from something else than 1970. */
+static const uint64_t first_date = UINT64_C(946684800) * 1000000000;
+
+static int put_info(struct trcxml *x, const char *key, const char *value, struct err *err)
+{
+    struct def d = {.kind = DEF_info, .info = {{key, strlen(key)}, {value, strlen(value)}}};
+    return *value ? intake_def(&x->in, &d, err) : 0;
+}
+
+/* The first of several in a file counts. */
+static int keep_first(struct trcxml *x, enum trcxml_attr a, struct text *kept, struct err *err)
+{
+    return kept->len || !*trcxml_text(x, a) ? 0 : trcxml_keep(x, a, kept, err);
+}
+
+int trcxml_node(struct trcxml *x, struct err *err)
+{
+    TRY(keep_first(x, ATTR_hostname, &x->head.host, err));
+    return keep_first(x, ATTR_nodeId, &x->head.ids[OF_NODE], err);
+}
+
+int trcxml_process(struct trcxml *x, struct err *err)
+{
+    struct file_header *h = &x->in.writer.header;
+    if (h->pid == 0)
+        h->pid = (uint32_t)trcxml_number(x, ATTR_pid, UINT32_MAX, 0);
+    return keep_first(x, ATTR_processId, &x->head.ids[OF_PROCESS], err);
+}
+
+int trcxml_agent(struct trcxml *x, struct err *err)
+{
+    return keep_first(x, ATTR_agentId, &x->head.ids[OF_AGENT], err);
+}
+
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+/* An event of no thread. */
+static int put_mark(struct trcxml *x, unsigned kind, uint64_t time, struct err *err)
+{
+    struct event e = {.kind = (uint16_t)kind, .time = time};
+    return trcxml_put(x, &e, err);
+}
+
+int trcxml_trace_start(struct trcxml *x, struct err *err)
+{
+    uint64_t time;
+    TRY(keep_first(x, ATTR_traceId, &x->head.ids[OF_TRACE], err));
+    if (!x->a.v[ATTR_time] || !trcxml_time(x, &time) || time == 0)
+        return 0;
+    x->in.start = x->in.start ? min_u64(x->in.start, time) : time;
+    return put_mark(x, EV_recording_start, time, err);
+}
+
+int trcxml_trace_end(struct trcxml *x, struct err *err)
+{
+    uint64_t time;
+    if (!x->a.v[ATTR_time] || !trcxml_time(x, &time) || time == 0)
+        return 0;
+    x->in.end = max_u64(x->in.end, time);
+    return put_mark(x, EV_recording_end, time, err);
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+/* How the recording ended that the file was exported from. */
+static int take_state(struct trcxml *x, struct err *err)
+{
+    const char *state = trcxml_text(x, ATTR_value);
+    UNUSED(err);
+    if (strcmp(state, "recovered") == 0)
+        x->in.state = TRACE_RECOVERED;
+    else if (strcmp(state, "stopped") == 0)
+        x->in.state = TRACE_STOPPED;
+    else if (strcmp(state, "unfinished") == 0)
+        intake_note(&x->in, xml_reader_place(&x->reader).offset, false,
+                    "the recording was not over when the file was exported");
+    return 0;
+}
+
+static int take_lost(struct trcxml *x, struct err *err)
+{
+    int64_t n = trcxml_number(x, ATTR_value, INT64_MAX, 0);
+    struct def d = {.kind = DEF_loss, .loss = {.cause = LOSS_none, .count = (uint64_t)n}};
+    return n > 0 ? intake_def(&x->in, &d, err) : 0;
+}
+
+static int take_overwritten(struct trcxml *x, struct err *err)
+{
+    UNUSED(err);
+    x->in.writer.header.evicted_events = (uint64_t)trcxml_number(x, ATTR_value, INT64_MAX, 0);
+    return 0;
+}
+
+static int put_info_and(struct trcxml *x, struct text *kept, struct err *err)
+{
+    struct trcxml_head *h = &x->head;
+    TRY(trcxml_keep(x, ATTR_value, kept, err));
+    h->joins_have_waits =
+        h->groups.len && event_joins_have_waits(h->groups.p, h->include.len ? h->include.p : "",
+                                                h->exclude.len ? h->exclude.p : "");
+    return put_info(x, trcxml_text(x, ATTR_key), kept->p, err);
+}
+
+static int take_groups(struct trcxml *x, struct err *err)
+{
+    return put_info_and(x, &x->head.groups, err);
+}
+
+static int take_include(struct trcxml *x, struct err *err)
+{
+    return put_info_and(x, &x->head.include, err);
+}
+
+static int take_exclude(struct trcxml *x, struct err *err)
+{
+    return put_info_and(x, &x->head.exclude, err);
+}
+
+/* What an export says of its trace, and is no info there or has to be known here. */
+static const struct {
+    const char *key;
+    int (*take)(struct trcxml *x, struct err *err);
+} own_options[] = {
+    {"orca.state", take_state},
+    {"orca.lost", take_lost},
+    {"orca.overwritten", take_overwritten},
+    {"orca.events", take_groups},
+    {"orca.include", take_include},
+    {"orca.exclude", take_exclude},
+};
+
+/* TPTP's own options are in capitals; they say what the file holds, and so does the file. */
+static bool is_tptp(const char *key)
+{
+    return strncmp(key, "org.eclipse.tptp.", 17) == 0 ||
+           strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == strlen(key);
+}
+
+int trcxml_option(struct trcxml *x, struct err *err)
+{
+    const char *key = trcxml_text(x, ATTR_key);
+    /* import.*: of another import, before the export */
+    if (is_tptp(key) || strncmp(key, "import.", 7) == 0)
+        return 0;
+    if (strncmp(key, "orca.", 5) == 0)
+        trcxml_ids_own(&x->ids);
+    for (size_t i = 0; i < ARRAY_LEN(own_options); i++)
+        if (strcmp(key, own_options[i].key) == 0)
+            return own_options[i].take(x, err);
+    x->head.has_host_info |= strcmp(key, "host") == 0;
+    return put_info(x, key, trcxml_text(x, ATTR_value), err);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+int trcxml_head_finish(struct trcxml *x, struct err *err)
+{
+    static const char *const keys[] = {
+        [OF_NODE] = "import.nodeId",
+        [OF_PROCESS] = "import.processId",
+        [OF_AGENT] = "import.agentId",
+        [OF_TRACE] = "import.traceId",
+    };
+    if (x->head.host.len && !x->head.has_host_info)
+        TRY(put_info(x, "host", x->head.host.p, err));
+    TRY(put_info(x, "import.file", x->in.name, err));
+    TRY(put_info(x, "import.format", "tptp", err));
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (x->head.ids[i].len)
+            TRY(put_info(x, keys[i], x->head.ids[i].p, err));
+    x->in.dated = (x->in.start ? x->in.start : x->in.first) >= first_date;
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* page.h - the viewer's pages, as they are in this binary.
+ *
+ * Their scripts and styles are inline, and each says itself that nothing else may run: by their
+ * hashes (viewer/build.mjs), which hold from a disk, too. */
+#ifndef ORCA_SERVE_PAGE_H
+#define ORCA_SERVE_PAGE_H
+
+#include "serve/routes.h"
+
+/* A trace; which one, the page finds out.  Or the heap dump, where there is one. */
+void page_view(struct core *c, const struct route_hit *hit, struct answer *a);
+
+/* JVMs to attach to, recent traces. */
+void page_start(struct core *c, const struct route_hit *hit, struct answer *a);
+
+#endif

@@ -1,0 +1,126 @@
+#include "serve/serve.h"
+
+#include "base/clock.h"
+#include "serve/http.h"
+#include "view/heap_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct serve {
+    struct core core;
+    struct live_events events;
+    struct http http;
+    char url[128];
+    unsigned ticks;
+};
+
+static void on_change(void *ctx)
+{
+    struct serve *s = ctx;
+    live_events_wake(&s->events);
+}
+
+static void on_heap(void *ctx)
+{
+    struct serve *s = ctx;
+    /* relaxed: whoever wakes sees it, by the clients' lock. */
+    atomic_fetch_add_explicit(&s->events.heap, 1, memory_order_relaxed);
+    live_events_wake(&s->events);
+}
+
+static int begin(struct serve *s, unsigned port, struct err *err)
+{
+    TRY(live_events_init(&s->events, &s->core.traces, err));
+    int rc = traces_init(&s->core.traces, on_change, s, err);
+    if (rc < 0) {
+        live_events_fini(&s->events);
+        return rc;
+    }
+    rc = http_open(&s->http, port, &s->core, &s->events, err);
+    if (rc < 0) {
+        traces_fini(&s->core.traces);
+        live_events_fini(&s->events);
+    }
+    return rc;
+}
+
+/* False: what has begun is still at work, and must stay. */
+static bool end(struct serve *s)
+{
+    bool reads = s->core.heap && heap_view_end(s->core.heap);
+    if (http_close(&s->http) || traces_fini(&s->core.traces) || reads)
+        return false;
+    live_events_fini(&s->events);
+    return true;
+}
+
+int serve_open(struct serve **out, const struct serve_config *config, struct err *err)
+{
+    struct serve *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_set(err, -ENOMEM, "out of memory");
+    s->core.hooks = config->hooks;
+    s->core.start = config->start;
+    s->core.heap = config->heap;
+    int rc = begin(s, config->port, err);
+    if (rc < 0) {
+        free(s);
+        return rc;
+    }
+    rc = config->heap ? heap_view_start(config->heap, on_heap, s, err) : 0;
+    if (rc < 0) {
+        if (end(s))
+            free(s);
+        return rc;
+    }
+    snprintf(s->url, sizeof s->url, "http://127.0.0.1:%u/?token=%s", s->http.gate.port,
+             s->http.gate.token);
+    *out = s;
+    return 0;
+}
+
+const char *serve_url(const struct serve *s)
+{
+    return s->url;
+}
+
+int serve_add(struct serve *s, struct serve_source *source, uint32_t *k, struct err *err)
+{
+    return traces_add(&s->core.traces, source, k, err);
+}
+
+/* The list of JVMs is looked at while somebody listens, every other second. */
+static void look_at_jvms(struct serve *s)
+{
+    if (!s->core.hooks.stamp || s->ticks++ % 2 || live_events_count(&s->events) == 0)
+        return;
+    uint64_t now = s->core.hooks.stamp(s->core.hooks.ctx);
+    /* relaxed: whoever wakes sees it, by the clients' lock. */
+    if (atomic_exchange_explicit(&s->events.start, now, memory_order_relaxed) != now)
+        live_events_wake(&s->events);
+}
+
+void serve_tick(struct serve *s)
+{
+    look_at_jvms(s);
+    live_events_tick(&s->events);
+}
+
+uint64_t serve_idle_ns(struct serve *s)
+{
+    /* relaxed: see http.c. */
+    uint64_t asked = atomic_load_explicit(&s->http.asked, memory_order_relaxed);
+    uint64_t now = clock_mono_ns();
+    if (live_events_count(&s->events) > 0)
+        atomic_store_explicit(&s->http.asked, now, memory_order_relaxed);
+    return live_events_count(&s->events) > 0 || asked > now ? 0 : now - asked;
+}
+
+void serve_close(struct serve *s)
+{
+    if (!end(s))
+        return;
+    heap_view_free(s->core.heap);
+    free(s);
+}

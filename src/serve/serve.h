@@ -1,0 +1,46 @@
+/* serve.h - the server of orca view: pages and answers about traces, on 127.0.0.1.
+ *
+ *     serve_open(&s, &config, &err); serve_add(s, source, &k, &err);
+ *     for (each second) serve_tick(s);
+ *     serve_close(s);
+ *
+ * http.c       sockets           gate.c, query.c, routes.c   what is asked, and by whom
+ * traces.c     what is open      api.c, page.c, start.c      the answers
+ * live_events.c, news.c          what is told without being asked */
+#ifndef ORCA_SERVE_SERVE_H
+#define ORCA_SERVE_SERVE_H
+
+#include "serve/hooks.h"
+
+#include <stddef.h>
+
+struct serve;
+struct heap_view;
+
+struct serve_config {
+    unsigned port; /* 0: a free one */
+    bool start;    /* a start page is offered */
+    struct serve_hooks hooks;
+    struct heap_view *heap; /* a dump to be shown, not started yet; or NULL */
+};
+
+/* Begin to listen, and to read the dump, which is the server's from now on; on failure it stays the
+ * caller's. */
+int serve_open(struct serve **out, const struct serve_config *config, struct err *err);
+
+/* "http://127.0.0.1:PORT/?token=..." */
+const char *serve_url(const struct serve *s);
+
+/* Open a trace; the source is the server's from now on, also on failure.  *k: its number. */
+int serve_add(struct serve *s, struct serve_source *source, uint32_t *k, struct err *err);
+
+/* Once a second, by one thread. */
+void serve_tick(struct serve *s);
+
+/* How long nobody has asked anything; 0 while a page is open. */
+uint64_t serve_idle_ns(struct serve *s);
+
+/* Waits for no analysis and no long answer. */
+void serve_close(struct serve *s);
+
+#endif

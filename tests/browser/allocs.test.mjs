@@ -1,0 +1,92 @@
+// allocs.test.mjs - flame graphs of allocations and the lanes of their rates: their numbers against `orca report --alloc --json`.
+import { holds, open, ready, report, same } from "./lib.mjs";
+
+export const trace = "heap";
+export const sources = ["server", "html"];
+
+const start = async (w, hash = "tab=flame&panel=600") => {
+    const p = await open(`${w.url}#${hash}`, { viewport: { width: 1600, height: 1100 }, ...w.options });
+    await settled(p);
+    return p;
+};
+
+async function settled(p) {
+    await ready(p);
+    await p.waitForTimeout(160); // views ask a little later
+    await p.waitForFunction(() => !document.querySelector(".busy, [data-view][aria-busy=true]"));
+}
+
+const sum = (list) => list.reduce((x, y) => x + y, 0);
+const flame = (p, of, by) => p.evaluate(([s, b]) => window.orca.state.source.value.flame(s, null, b), [of, by]);
+const rates = (p, of, n) => p.evaluate(([s, k]) => window.orca.state.source.value.rates(s, k), [of, n]);
+
+async function agrees(p, file, of, ...options) {
+    const r = report(file, "--alloc", ...options).allocations;
+    for (const [by, key] of [["alloc", "allocated"], ["live", "live"]]) {
+        const f = await flame(p, of, by);
+        same([f.unit, f.total_ns, f.total_count], ["bytes", r[key].bytes, r[key].objects], `${by} ${options}`);
+        same([sum(f.ns), sum(f.count)], [f.total_ns, f.total_count], `nodes of ${by}`);
+        for (const c of r.classes) {
+            const frame = f.frames.findIndex((x) => x.class === c.class && x.method === "");
+            same(sum(f.ns.filter((_, k) => f.frame[k] === frame)), c[key].bytes, `${by} of ${c.class} ${options}`);
+        }
+    }
+    return r;
+}
+
+export const tests = {
+    async the_graphs_have_the_numbers_of_the_report(w) {
+        const p = await start(w), file = w.trace(trace);
+        const from = 400_000_000, to = 600_000_000, range = ["--from", "400ms", "--to", "600ms"];
+        await agrees(p, file, {});
+        await agrees(p, file, { from, to }, ...range);
+        await agrees(p, file, { from, to, threads: [2] }, ...range, "--thread", "worker-1");
+        await agrees(p, file, { threads: [1] }, "--thread", "main");
+        same(p.faults, []);
+    },
+
+    async rates_add_up_to_what_was_allocated(w) {
+        const p = await start(w);
+        for (const of of [{}, { from: 333_333_333, to: 700_000_001 }, { threads: [1, 3] }])
+            for (const n of [1, 7, 500]) {
+                const r = await rates(p, of, n), f = await flame(p, of, "alloc");
+                same(r.bytes.length, n * r.threads.length);
+                same(sum(r.bytes), f.total_ns, `${JSON.stringify(of)} in ${n}`);
+            }
+        same(p.faults, []);
+    },
+
+    async the_view_shows_what_is_live(w) {
+        const p = await start(w), r = report(w.trace(trace), "--live").allocations;
+        await p.click("[data-test=flame-by-live]");
+        await settled(p);
+        const total = p.locator("[data-test=flame-total]");
+        same([await total.getAttribute("data-ns"), await total.getAttribute("data-count")].map(Number), [r.live.bytes, r.live.objects]);
+        holds((await total.textContent()).includes("objects"), await total.textContent());
+        holds(!(await p.isVisible("[data-test=flame-states]")), "allocations have no states");
+        await p.click("[data-test=flame-as-table]");
+        await settled(p);
+        holds((await p.textContent("[data-view=flame]")).includes("shop.Cache$Entry"), "the class is a row");
+        await p.waitForFunction(() => location.hash.includes("by=live"));
+        same(p.faults, []);
+    },
+
+    async lanes_are_drawn_and_switched_off(w) {
+        const p = await start(w, "group=flat");
+        const purple = () => p.evaluate(() => {
+            const c = document.querySelector("canvas.base"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+            let n = 0;
+            for (let k = 0; k < d.length; k += 4)
+                n += (d[k] === 0xc7 && d[k + 1] === 0x92 && d[k + 2] === 0xea) || (d[k] === 0x8e && d[k + 1] === 0x3f && d[k + 2] === 0xc0);
+            return n;
+        });
+        await p.waitForTimeout(400);
+        const on = await purple();
+        holds(on > 50, `${on} pixels of lanes`);
+        await p.click("[data-test=alloc]");
+        await settled(p);
+        same(await purple(), 0, "switched off");
+        await p.waitForFunction(() => location.hash.includes("alloc=0"));
+        same(p.faults, []);
+    },
+};

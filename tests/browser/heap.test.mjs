@@ -1,0 +1,221 @@
+// heap.test.mjs - the page of `orca view` with a heap dump, made by jcmd of a program whose heap is known (Shop.java).
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build, holds, near, page, run, same, shot, view } from "./lib.mjs";
+
+const made = new Map();
+
+/** The dump of a JDK, made when it is first asked for. */
+function dump(w, jdk, zip) {
+    const name = `shop-${jdk.version}${zip ? ".hprof.gz" : ".hprof"}`;
+    if (!made.has(name))
+        made.set(name, makeDump(w, jdk, join(build, name), zip));
+    return made.get(name);
+}
+
+async function makeDump(w, jdk, file, zip) {
+    rmSync(file, { force: true });
+    const jvm = spawn(`${jdk.home}/bin/java`, ["-Xmx256m", "-cp", w.classes, "Shop"], { stdio: ["pipe", "pipe", "ignore"] });
+    try {
+        await new Promise((done) => jvm.stdout.once("data", done));
+        run(`${jdk.home}/bin/jcmd`, [String(jvm.pid), "GC.heap_dump", ...(zip ? ["-gz=1"] : []), file]);
+    } finally {
+        jvm.stdin.end();
+    }
+    holds(existsSync(file), `jcmd made no ${file}`);
+    return file;
+}
+
+/** Runs a body with the page of a dump that has been read to its end. */
+async function withHeap(file, body, options = {}) {
+    const server = await view([file]);
+    try {
+        const p = await page(options);
+        await p.goto(server.url);
+        await p.waitForFunction(() => window.orca?.heap?.stage.value === "ready", null, { timeout: 60_000 });
+        await settled(p);
+        await body(p, server);
+        same(p.faults, []);
+    } finally {
+        await server.stop();
+    }
+}
+
+async function settled(p) {
+    await p.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    await p.waitForFunction(() => window.orca.pending() === 0);
+    await p.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
+const rows = (p, table) => p.$$eval(`[data-test=${table}] .table-rows [role=row]`, (all) => all.map((r) => [...r.querySelectorAll("[role=gridcell]")].map((c) => c.textContent)));
+
+/** A number with its unit, as bytes. */
+const size = (text) => parseFloat(text) * { B: 1, kB: 1024, MB: 1024 ** 2 }[text.split(" ")[1]];
+
+async function chooseOrders(p) {
+    await p.fill("[data-test=classes-filter]", "Shop$Order");
+    await p.waitForFunction(() => document.querySelectorAll("[data-test=classes] .table-rows [role=row]").length === 1);
+    await p.click("[data-test=classes] .table-rows [role=row]");
+    await p.waitForSelector("[data-test=instances] .table-rows [role=row]");
+    await settled(p);
+}
+
+async function chooseBiggest(p) {
+    await chooseOrders(p);
+    await p.click("[data-test=instances] .table-rows [role=row]");
+    await p.waitForSelector("[data-test=path]");
+    await settled(p);
+}
+
+/** What of the page is wider than it. */
+const isTooWide = (p) => p.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth || document.body.scrollWidth > document.body.clientWidth);
+
+const field = (p, name) => p.textContent(`[data-test=fields] [data-field="${name}"] td:nth-child(3)`);
+
+async function fromClassToRoot(p) {
+    await chooseOrders(p);
+    const [[name, objects, , , retained]] = await rows(p, "classes");
+    same([name, objects], ["Shop$Order", "300"], "the class");
+    near(size(retained), 300 * 301 / 2 * 1040, 0.05, "what all orders keep");
+    await chooseBiggest(p);
+    same(await p.textContent("[data-test=object-label]"), "Shop$Order");
+    same(await field(p, "number"), "300");
+    same(await field(p, "price"), "0.1");
+    same(await field(p, "grade"), "'A' (65)");
+    same(await field(p, "customer"), 'String "customer 300"');
+    near(size((await p.textContent("[data-test=object-retained]")).split(",")[0]), 300 * 1040, 0.05, "what it keeps");
+    const path = await p.$$eval("[data-test=path] li", (all) => all.map((e) => e.textContent.trim()));
+    holds(path.some((t) => t.startsWith("static orders")) && path.at(-1) === "[299] this object", `the path is ${path.join(" / ")}`);
+    const referrers = await p.$$eval("[data-test=referrers] tr", (all) => all.map((e) => e.textContent));
+    holds(referrers.length === 2 && referrers.some((t) => t.includes(".referent weak")), `who refers to it: ${referrers.join(" / ")}`);
+}
+
+export const tests = {
+    async from_a_class_to_the_root(w) {
+        await withHeap(await dump(w, w.jdk, false), async (p) => {
+            await fromClassToRoot(p);
+            await shot(p, "heap-classes");
+            holds(!(await isTooWide(p)), "the page is wider than it should be");
+            // To an array, its elements, a String; and back.
+            await p.click('[data-test=fields] [data-field="lines"] .heap-object');
+            await p.waitForFunction(() => document.querySelector("[data-test=object-label]").textContent === "Shop$Line[300]");
+            await p.click("[data-test=more-elements]");
+            await p.waitForFunction(() => document.querySelectorAll("[data-test=elements] tr").length === 200);
+            await p.goBack();
+            await p.waitForFunction(() => document.querySelector("[data-test=object-label]").textContent === "Shop$Order");
+            await p.click('[data-test=fields] [data-field="customer"] .heap-object');
+            await p.waitForSelector("[data-test=string]");
+            same(await p.textContent("[data-test=string]"), "customer 300");
+            // All pages of the instances.
+            await p.click("[data-test=more-instances]");
+            await settled(p);
+            await p.click("[data-test=more-instances]");
+            await p.waitForSelector("[data-test=more-instances]", { state: "detached" });
+            // Reloaded, it is the same object.
+            await p.reload();
+            await p.waitForSelector("[data-test=string]");
+        });
+    },
+
+    async a_compressed_dump_and_statics(w) {
+        await withHeap(await dump(w, w.newest, true), async (p) => {
+            await fromClassToRoot(p);
+            await p.fill("[data-test=classes-filter]", "");
+            await p.evaluate(() => { window.orca.heap.chosenClass.value = null; });
+            const path = await p.$$("[data-test=path] .heap-object");
+            for (const step of path)
+                if ((await step.textContent()) === "class Shop")
+                    await step.click();
+            await p.waitForSelector("[data-test=statics]");
+            same(await p.textContent('[data-test=statics] [data-field="version"] td:nth-child(3)'), "42");
+        });
+    },
+
+    async the_tree_by_keyboard(w) {
+        await withHeap(await dump(w, w.jdk, false), async (p) => {
+            await p.keyboard.press("2");
+            await p.waitForSelector("[data-test=tree] [role=row]");
+            await p.focus("[data-test=tree]");
+            const names = () => p.$$eval("[data-test=tree] [role=row]", (all) => all.slice(0, 4).map((r) => r.querySelector(".heap-tree-name").innerText.trim()));
+            // class Shop -> ArrayList -> Object[] -> orders, the largest first.
+            for (let depth = 2; depth <= 4; depth++) {
+                await p.keyboard.press("ArrowRight");
+                await p.waitForSelector(`[data-test=tree] [aria-level="${depth}"]`);
+                await p.keyboard.press("ArrowRight");
+            }
+            const seen = (await names()).map((n) => n.replace(/^[▾▸]\s*/, "").replace(/\d+/, "N"));
+            same(seen, ["class Shop", "ArrayList", "Object[N]", "Shop$Order"], "the tree");
+            same(await p.textContent("[data-test=tree-more]").then((t) => /200 others: show more/.test(t)), true, "what is folded");
+            await p.keyboard.press("Enter");
+            await p.waitForFunction(() => document.querySelector("[data-test=object-label]")?.textContent === "Shop$Order");
+            await settled(p);
+            await shot(p, "heap-tree");
+            await p.click("[data-test=tree-more]");
+            await p.waitForFunction(() => /100 others/.test(document.querySelector("[data-test=tree-more]").textContent));
+            await p.focus("[data-test=tree]");
+            await p.keyboard.press("Home");
+            await p.keyboard.press("ArrowLeft");
+            await p.waitForFunction(() => !document.querySelector('[data-test=tree] [aria-level="2"]'));
+        });
+    },
+
+    async the_icicle_zooms(w) {
+        await withHeap(await dump(w, w.jdk, false), async (p) => {
+            await p.keyboard.press("3");
+            await p.waitForSelector("[data-test=flame-canvas]");
+            const box = await p.locator("[data-test=flame-canvas]").boundingBox();
+            const over = async (row) => {
+                await p.mouse.move(box.x + 40, box.y + 18 * row + 8);
+                await p.mouse.move(box.x + 41, box.y + 18 * row + 9);
+                return (await p.textContent("[data-test=flame-tip]"));
+            };
+            holds(/^class Shop\d.* MB, 9\d % of all/.test(await over(1)), `the tooltip says ${await over(1)}`);
+            await p.mouse.click(box.x + 40, box.y + 18 * 3 + 8);
+            await p.waitForFunction(() => /Object\[\]$/.test(document.querySelector("[data-test=icicle-crumbs]").innerText.trim()));
+            await settled(p);
+            holds(/^Object\[366\]|^java.lang.Object\[/.test(await p.textContent("[data-test=object-label]")), "what was clicked is in the inspector");
+            await shot(p, "heap-icicle");
+            // Down to the widest child by keyboard, and out again.
+            await p.focus("[data-test=flame-canvas]");
+            await p.keyboard.press("ArrowDown");
+            await p.keyboard.press("Enter");
+            await p.waitForFunction(() => document.querySelectorAll("[data-test=icicle-crumbs] button").length === 5);
+            await settled(p);
+            await p.focus("[data-test=flame-canvas]");
+            for (const left of [4, 3, 2, 1]) {
+                await p.keyboard.press("Escape");
+                await p.waitForFunction((n) => document.querySelectorAll("[data-test=icicle-crumbs] button").length === n, left);
+                await settled(p);
+            }
+            await p.click("[data-test=theme]");
+            await settled(p);
+            await shot(p, "heap-icicle-light");
+        });
+    },
+
+    async a_dump_that_is_cut_short(w) {
+        const whole = readFileSync(await dump(w, w.jdk, false));
+        const file = join(build, "shop-cut.hprof");
+        writeFileSync(file, whole.subarray(0, Math.floor(whole.length * 0.7)));
+        await withHeap(file, async (p) => {
+            holds(/not whole/.test(await p.textContent("[data-test=partial]")), "it says that something is missing");
+            holds((await rows(p, "classes")).length > 10, "and shows what is there");
+            await p.fill("[data-test=find-id]", "0x10");
+            await p.keyboard.press("Enter");
+            await p.waitForSelector("[data-test=problem]");
+            holds(/0x10: the dump has no object of this id/.test(await p.textContent("[data-test=problem]")), "an id that is none");
+            await shot(p, "heap-cut");
+        }, { viewport: { width: 800, height: 700 } });
+    },
+
+    async nobody_else_may_ask(w) {
+        await withHeap(await dump(w, w.jdk, false), async (p, server) => {
+            const url = new URL("/api/heap", server.url).href;
+            same((await fetch(url)).status, 403, "without the cookie");
+            same(await p.evaluate(() => fetch("/api/heap/object?object=4000000000").then(async (r) => [r.status, (await r.json()).error.split(":")[0]])), [404, "object=4000000000"]);
+            same(await p.evaluate(() => fetch("/api/heap/object?object=x").then((r) => r.status)), 400);
+            same(await p.evaluate(() => fetch("/api/heap", { method: "POST", body: "{}", headers: { "Content-Type": "application/json" } }).then((r) => r.status)), 405);
+        });
+    },
+};

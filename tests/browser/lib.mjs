@@ -1,0 +1,234 @@
+// lib.mjs - what the browser tests stand on: traces of real programs, the real `orca view`, the real page
+// of `orca html`, a real browser.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { createRequire } from "node:module";
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+export const build = join(root, "build/tests/browser");
+export const shots = join(root, "build/shots");
+export const orca = join(root, "build/release/orca");
+const require = createRequire(join(root, "viewer/package.json"));
+const { chromium } = require("playwright-core");
+
+// --- programs -----------------------------------------------------------------------------------
+
+/** The JDKs of this machine, oldest first: {home, version}. */
+export function jdks() {
+    const homes = new Set();
+    for (const d of [process.env.JAVA_HOME, ...(existsSync("/usr/lib/jvm") ? readdirSync("/usr/lib/jvm").map((n) => `/usr/lib/jvm/${n}`) : [])])
+        if (d && existsSync(`${d}/bin/javac`) && existsSync(`${d}/include/jvmti.h`))
+            homes.add(realpathSync(d));
+    return [...homes]
+        .map((home) => ({ home, version: Number(/version "(\d+)/.exec(spawnSync(`${home}/bin/java`, ["-version"], { encoding: "utf8" }).stderr)?.[1] ?? 0) }))
+        .filter((j) => j.version >= 17)
+        .sort((a, b) => a.version - b.version);
+}
+
+export function run(command, args, options = {}) {
+    const r = spawnSync(command, args, { encoding: "utf8", timeout: 120_000, maxBuffer: 1 << 28, ...options });
+    if (r.status !== 0)
+        throw new Error(`${command} ${args.join(" ")}: ${r.error ?? `exit status ${r.status}`}\n${r.stdout ?? ""}${r.stderr ?? ""}`);
+    return r.stdout;
+}
+
+export function compile(jdk) {
+    const out = join(build, "classes");
+    rmSync(out, { recursive: true, force: true });
+    mkdirSync(out, { recursive: true });
+    run(`${jdk.home}/bin/javac`, ["--release", "17", "-g", "-d", out, ...readdirSync(dirname(fileURLToPath(import.meta.url))).filter((f) => f.endsWith(".java")).map((f) => join(root, "tests/browser", f))]);
+    return out;
+}
+
+/** Record a program; the trace's path. */
+export function record(jdk, name, classpath, program, args = [], options = []) {
+    const file = join(build, `${name}.otrace`);
+    rmSync(file, { force: true });
+    run(orca, ["record", "-o", file, ...options, "--", `${jdk.home}/bin/java`, "-cp", classpath, program, ...args]);
+    return file;
+}
+
+export function report(file, ...args) {
+    return JSON.parse(run(orca, ["report", "--json", ...args, file]));
+}
+
+// --- the server ----------------------------------------------------------------------------------
+
+/** `orca view ARGS`: {url, child, stop()}. */
+export async function view(args, options = {}) {
+    const child = spawn(orca, ["view", "--no-open", ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, XDG_STATE_HOME: build }, ...options });
+    let out = "";
+    const url = await new Promise((done, failed) => {
+        const timer = setTimeout(() => failed(new Error(`orca view said no address: ${out}`)), 30_000);
+        const take = (chunk) => {
+            out += chunk;
+            const m = /(http:\/\/127\.0\.0\.1:\d+\/\?token=\S+)/.exec(out);
+            if (m) {
+                clearTimeout(timer);
+                done(m[1]);
+            }
+        };
+        child.stdout.on("data", take);
+        child.stderr.on("data", take);
+        child.on("exit", (code) => {
+            clearTimeout(timer);
+            failed(new Error(`orca view ended with ${code}: ${out}`));
+        });
+    });
+    return {
+        url, child, said: () => out,
+        stop: () => new Promise((done) => {
+            if (child.exitCode !== null)
+                return done(child.exitCode);
+            child.on("exit", (code) => done(code));
+            child.kill("SIGINT");
+            setTimeout(() => child.kill("SIGKILL"), 5000).unref();
+        }),
+    };
+}
+
+const pages = new Map();
+
+/** The page of `orca html`, written once. */
+export function html(file, name, ...args) {
+    const key = [file, name, ...args].join("\n");
+    if (!pages.has(key))
+        pages.set(key, written(file, name, args));
+    return pages.get(key);
+}
+
+function written(file, name, args) {
+    const out = join(build, `${name}.html`);
+    rmSync(out, { force: true });
+    run(orca, ["html", file, "-o", out, ...args]);
+    return { url: pathToFileURL(out).href, file: out, stop: async () => {} };
+}
+
+// --- the browser ----------------------------------------------------------------------------------
+
+let browser = null;
+/** The contexts that a test has opened: those of one that runs beside it are not its own. */
+const opened = new AsyncLocalStorage();
+
+/** Run a test's body, then close its pages. */
+export async function withPages(body) {
+    const contexts = [];
+    try {
+        return await opened.run(contexts, body);
+    } finally {
+        await Promise.all(contexts.map((c) => c.close().catch(() => {})));
+    }
+}
+
+export async function page(options = {}) {
+    browser ??= chromium.launch({
+        executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+        args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb", "--disable-dev-shm-usage"],
+    });
+    const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "dark", ...options });
+    opened.getStore().push(context);
+    const p = await context.newPage();
+    p.setDefaultTimeout(15_000);
+    p.faults = [];
+    p.on("pageerror", (e) => p.faults.push(`error: ${e.message}`));
+    p.on("console", (m) => { if (m.type() === "error" && !/status of 4\d\d/.test(m.text())) p.faults.push(`console: ${m.text()}`); });
+    return p;
+}
+
+export async function closeBrowser() {
+    await (await browser)?.close();
+    browser = null;
+}
+
+/** Open a trace's page and wait until it is drawn. */
+export async function open(url, options = {}) {
+    const p = await page(options);
+    await p.goto(url);
+    await p.waitForFunction(() => document.querySelector("[data-view=timeline], #app.failed"));
+    if (await p.$("#app.failed"))
+        throw new Error(`the page says: ${await p.textContent("#app")}`);
+    await ready(p);
+    return p;
+}
+
+/** Until no question is under way and the frame is drawn. */
+export async function ready(p) {
+    await p.waitForFunction(() => window.orca && window.orca.state.meta.value && !window.orca.state.meta.value.phase, null, { timeout: 30_000 });
+    // Frame one draws and asks, two scrolls to a row, three draws that.
+    const end = Date.now() + 30_000;
+    for (let quiet = 0; quiet < 2;) {
+        if (Date.now() > end)
+            throw new Error(`after 30 s ${await p.evaluate(() => window.orca.pending())} questions are still under way`);
+        await p.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+        quiet = (await p.evaluate(() => window.orca.pending())) === 0 ? quiet + 1 : 0;
+    }
+}
+
+/** Where on the page a time in a row is. */
+export async function pointOf(p, row, time) {
+    return p.evaluate(([key, t]) => {
+        const name = document.querySelector(`[data-row="${key}"]`);
+        const canvas = document.querySelector("[data-test=canvas]");
+        if (!name)
+            return null;
+        const a = name.getBoundingClientRect();
+        const b = canvas.getBoundingClientRect();
+        const v = window.orca.state.view.value;
+        return { x: b.left + ((t - v.from) / (v.to - v.from)) * b.width, y: a.top + a.height / 2 };
+    }, [row, time]);
+}
+
+/** The colours of a bar at a time, from the top of the row to its bottom: [[r, g, b], ...]. */
+export async function colours(p, row, time) {
+    const at = await pointOf(p, row, time);
+    if (!at)
+        throw new Error(`no row ${row}`);
+    return p.evaluate(({ x, y }) => {
+        const base = document.querySelector("canvas.base");
+        const box = base.getBoundingClientRect();
+        const ratio = base.width / box.width;
+        const d = base.getContext("2d").getImageData(Math.floor((x - box.left) * ratio + 0.001), Math.round((y - 8 - box.top) * ratio), 1, Math.round(16 * ratio)).data;
+        return Array.from({ length: d.length / 4 }, (_, k) => [d[4 * k], d[4 * k + 1], d[4 * k + 2]]);
+    }, at);
+}
+
+/** The thread of a name: its index, its waits as the analysis has them. */
+export async function threadOf(p, name) {
+    const t = await p.evaluate((n) => window.orca.state.meta.value.threads.name.indexOf(n), name);
+    if (t <= 0)
+        throw new Error(`no thread ${name}`);
+    return t;
+}
+
+export async function setState(p, change) {
+    await p.evaluate(change);
+    await ready(p);
+}
+
+export async function shot(p, name) {
+    mkdirSync(shots, { recursive: true });
+    await p.mouse.move(2, 2);
+    await p.screenshot({ path: join(shots, `${name}.png`) });
+}
+
+// --- assertions --------------------------------------------------------------------------------------
+
+export function same(got, wanted, what = "") {
+    const a = JSON.stringify(got);
+    const b = JSON.stringify(wanted);
+    if (a !== b)
+        throw new Error(`${what ? `${what}: ` : ""}got ${a?.slice(0, 600)} instead of ${b?.slice(0, 600)}`);
+}
+
+export function holds(condition, what) {
+    if (!condition)
+        throw new Error(what);
+}
+
+export function near(got, wanted, part, what = "") {
+    if (!(Math.abs(got - wanted) <= Math.abs(wanted) * part))
+        throw new Error(`${what ? `${what}: ` : ""}got ${got} instead of about ${wanted}`);
+}

@@ -1,0 +1,23 @@
+/* agct.h - HotSpot's AsyncGetCallTrace: exported, but declared by none of its headers (forte.cpp).
+ */
+#ifndef ORCA_TESTS_AGCT_H
+#define ORCA_TESTS_AGCT_H
+
+#include <jni.h>
+
+enum { AGCT_NATIVE = -3 }; /* the bci of a native method */
+
+typedef struct {
+    jint bci;
+    jmethodID method;
+} agct_frame;
+
+typedef struct {
+    JNIEnv *env;
+    jint n; /* frames, or an error */
+    agct_frame *frames;
+} agct_trace;
+
+typedef void (*agct_function)(agct_trace *trace, jint depth, void *ucontext);
+
+#endif

@@ -1,0 +1,224 @@
+# The groups alloc, frees and sampled-alloc, against a program that knows what it allocates (Allocs.java).
+# timeout: 300
+. "$ROOT/tests/jvm/traced.sh"
+
+KINDS='objects chains nested throwing clones arrays arrayClones copies reflection lambdas strings boxes threads'
+
+# What each thread allocated of a class, by the beginning of the innermost frame, is what FILE's "expect" lines say.
+# Into "compared": how many lines.
+compare() { # FILE
+    events
+    awk '
+        function key(name, i) {
+            for (i = 4; i <= NF; i++)
+                if (index($i, name "=") == 1)
+                    return substr($i, length(name) + 2)
+            return ""
+        }
+        function name_of(class) {
+            sub(/\$\$Lambda.*/, "$$Lambda", class)
+            return class
+        }
+        FNR == NR && $1 == "expect" { want[++n] = $3; class[n] = $2; thread[n] = $4; place[n] = $5; known[$2] = 1; next }
+        FNR == NR { next }
+        $3 != "object_allocs" && $3 != "object_alloc" { next }
+        {
+            c = name_of(key("class"))
+            if (!(c in known))
+                next
+            for (i = 1; i <= n; i++)
+                if (class[i] == c && (thread[i] == "*" || thread[i] == $2) && (place[i] == "-" || index(key("at"), place[i]) == 1))
+                    got[i] += $3 == "object_alloc" ? 1 : key("count")
+        }
+        END {
+            for (i = 1; i <= n; i++) {
+                twin = 0
+                for (k = 1; k < i; k++) # the same told twice counts together
+                    if (class[k] == class[i] && thread[k] == thread[i] && place[k] == place[i])
+                        twin = k
+                if (twin) { want[twin] += want[i]; want[i] = -1 }
+            }
+            for (i = 1; i <= n; i++)
+                if (want[i] >= 0 && want[i] != got[i] + 0)
+                    print class[i] " of " thread[i] " at " place[i] ": " got[i] + 0 " instead of " want[i]
+            print n + 0 >"compared"
+        }' "$1" events >differ
+    [ ! -s differ ] || fail "$(head -n 8 differ)"
+}
+
+lost_none() {
+    info
+    same "$(value lost_total)" 0
+}
+
+allocs() { # OPTIONS [JVM-FLAG...] -- ARGUMENT...
+    local options=$1 flags=()
+    shift
+    while [ "$1" != -- ]; do
+        flags+=("$1")
+        shift
+    done
+    shift
+    rm -f "$TRACE"
+    traced "$options" -Xmx256m "${flags[@]}" Allocs "$@" >out 2>err || fail "exit status $?: $(tail -n 5 err)"
+    [ ! -s err ] || fail "the program said: $(cat err)"
+    has out done
+}
+
+# shellcheck disable=SC2086 # KINDS is a list
+test_each_kind() {
+    allocs events=threads+alloc -- 1000 $KINDS
+    compare out
+    at_least "$(cat compared)" 30 classes
+    lost_none
+    # Orca's own are not among them, and no class's first object led to others without end
+    same "$(matching 'class=java.lang.OrcaKind')" 0
+    same "$(matching 'at=.*StackOverflowError|class=java.lang.StackOverflowError')" 0
+    "$ORCA" report --alloc "$TRACE" >report
+    grep -Eq 'Not among them: [1-9][0-9,]* objects, .*, that were there when the JVM was initialised' report ||
+        fail "what was there before is not told"
+}
+
+# shellcheck disable=SC2086
+test_compiled() {
+    allocs events=threads+alloc -- 100000 $KINDS
+    compare out
+    lost_none
+}
+
+# shellcheck disable=SC2086
+test_other_compilers_and_collectors() {
+    for option in -Xint -XX:TieredStopAtLevel=1 -XX:-TieredCompilation -XX:+UseZGC -XX:+UseParallelGC -XX:+UseSerialGC \
+        -XX:-UseCompressedOops -XX:-UseCompressedClassPointers -XX:ObjectAlignmentInBytes=16; do
+        [ "$option" != -XX:-UseCompressedClassPointers ] || [ "$JDK_MAJOR" -lt 25 ] || continue
+        allocs events=threads+alloc $option -- 5000 $KINDS
+        compare out
+        lost_none
+    done
+}
+
+# Each object's event, with a number of its own.
+# shellcheck disable=SC2086
+test_each_object() {
+    allocs events=threads+alloc+frees,ring=64m,ringmem=512m -- 500 $KINDS
+    compare out
+    lost_none
+    grep -o ' object_alloc object=[0-9]*' events | sort | uniq -d >twice
+    [ ! -s twice ] || fail "$(head -n 3 twice)"
+}
+
+test_without_stacks() {
+    allocs events=threads+alloc,allocstacks=off -- 20000 objects chains nested arrays threads
+    sed -i '/short\[\]/d' out # the JDK has a few
+    sed -i 's/ [^ ]*$/ -/' out
+    compare out
+    same "$(matching ' object_allocs .* stack=[1-9]')" 0
+}
+
+test_virtual_threads() {
+    need_jdk 21
+    allocs events=threads+alloc -- 5000 virtual
+    compare out
+    allocs events=threads+virtual+alloc,ringmem=512m -- 5000 virtual
+    compare out
+}
+
+test_selected() {
+    allocs 'events=threads+alloc,include=Allocs$Arg+short[]' -- 1000 nested arrays objects
+    grep -E 'expect (Allocs\$Arg|short\[\]) ' out >some
+    compare some
+    same "$(awk '/ object_allocs / { print $4 }' events | sort -u | tr '\n' ' ')" 'class=Allocs$Arg class=short[] '
+    allocs 'events=threads+alloc,exclude=java.*+jdk.*+sun.*+*[]' -- 1000 nested arrays objects
+    grep -E 'expect Allocs\$(Arg|Plain) ' out >some
+    compare some
+    same "$(matching 'class=(java|.*\[\])')" 0
+}
+
+# Allocated less freed is what lives after a collection, and what the JVM's own histogram says.
+live() { # GROUPS JVM-FLAG...
+    local groups=$1
+    shift
+    rm -f "$TRACE"
+    start_traced "events=threads+$groups,ring=64m,ringmem=512m" -Xmx512m "$@" -Dafter=60000 Allocs 5000 keep
+    wait_for 60 grep -q '^done' out
+    "$JDK/bin/jcmd" "$jvm" GC.class_histogram >histogram
+    sleep 0.3
+    "$JDK/bin/jcmd" "$jvm" GC.class_histogram >histogram
+    sleep 0.3
+    end_with TERM 143
+    events
+    lost_none
+}
+numbers() { # KIND CLASS
+    awk -v kind="$1" -v class="class=$2" '$3 == kind && ($4 == class || $5 == class) { n++ } END { print n + 0 }' events
+}
+in_histogram() { # CLASS
+    awk -v class="$1" '$4 == class { print $2 }' histogram
+}
+lives_right() { # JVM-FLAG...
+    live alloc+frees "$@"
+    same "$(numbers object_alloc 'Allocs$Arg')" 5000
+    same "$(numbers object_free 'Allocs$Arg')" 0
+    same "$(in_histogram 'Allocs$Arg')" 5000
+    same "$(numbers object_alloc 'Allocs$Plain')" 5000
+    same "$(numbers object_free 'Allocs$Plain')" "$((5000 - $(in_histogram 'Allocs$Plain' | grep . || echo 0)))"
+}
+test_live_g1() { lives_right -XX:+UseG1GC; }
+test_live_parallel() { lives_right -XX:+UseParallelGC; }
+test_live_z() { lives_right -XX:+UseZGC; }
+
+# Samples: as many as the bytes allocated let expect, and their weights add up to these.
+test_sampled() {
+    for option in -XX:+UseG1GC -XX:+UseZGC -XX:+UseParallelGC -Xint; do
+        allocs events=threads,samplebytes=16k $option -- 200000 warm objects
+        events
+        # 3.2 MB of objects of 16 bytes: 195 samples, with a standard deviation of 14
+        local samples bytes
+        samples=$(matching ' main object_sample .*class=Allocs\$Plain ')
+        at_least "$samples" 120 samples
+        [ "$samples" -le 270 ] || fail "$samples samples"
+        bytes=$(sed -n 's/.* main object_sample .*class=Allocs\$Plain .* weight=//p' events | awk '{ n += $1 } END { print int(n / 1000) }')
+        [ "$bytes" -ge 2000 ] && [ "$bytes" -le 4500 ] || fail "$option: $bytes kB instead of 3200"
+        same "$(matching ' main object_sample .*class=Allocs\$Plain .*at=Allocs.objects\(Allocs.java:')" "$samples"
+        allocs events=threads,samplebytes=16k $option -Dafter=500 -- 2500 garbage collect
+        events
+        # objects that are larger than the interval are nearly all sampled: 99.8 % of 2500
+        samples=$(matching ' main object_sample .*class=byte\[\] .*at=Allocs.garbage')
+        at_least "$samples" 2450 samples
+        at_least "$(matching ' object_free .*class=byte\[\] .*at=Allocs.garbage')" "$((samples - 2))" frees
+    done
+}
+
+test_by_jvm() {
+    # the JVM's own callback begins for a thread that runs already with its next half MiB or so
+    allocs events=threads+alloc,allocby=jvm -- 2000 warm objects chains nested
+    compare out
+}
+
+# In a running JVM: from now on, and no more, and again.
+test_attach() {
+    rm -f "$TRACE"
+    : >out
+    "$JAVA" -Xmx256m -XX:-UsePerfData -Dbefore=3000 -Dafter=60000 -cp "$CLASSES" Allocs 2000 objects arrays copies threads >java.out 2>&1 &
+    jvm=$!
+    wait_for 60 grep -q '^ready' java.out
+    run 0 "$ORCA" attach "$jvm" -o "$TRACE" -e threads+alloc
+    wait_for 60 grep -q '^done' java.out
+    run 0 "$ORCA" detach "$jvm"
+    compare java.out
+    lost_none
+    TRACE=$TMP/second.otrace
+    run 0 "$ORCA" attach "$jvm" -o "$TRACE" -e threads
+    run 0 "$ORCA" attach "$jvm" --on sampled-alloc+alloc
+    run 0 "$ORCA" attach "$jvm" --off alloc
+    run 0 "$ORCA" detach "$jvm"
+    lacks java.out Exception
+    kill "$jvm"
+}
+
+test_check_jni() {
+    allocs events=threads+alloc+frees+sampled-alloc,ringmem=512m -Xcheck:jni -- 300 objects arrays clones threads
+    lacks out WARNING
+    lacks out Warning
+    compare out
+}

@@ -1,0 +1,400 @@
+# orca attach, detach, status and dump, with a program that knows what its threads do (Attachable.java).
+# timeout: 240
+. "$ROOT/tests/jvm/traced.sh"
+
+finish() {
+    leave_no_jvm
+}
+
+# The program in the background, ready: "jvm" is its pid; what is said to descriptor 9 it obeys.
+launch() { # JVM-OPTION... -- [ARGUMENT...]
+    launch_told Attachable "$@"
+}
+
+end() {
+    say end sum
+    wait "$jvm" || fail "the program ended with $?"
+    no_crash
+    same "$(sed -n 's/^sum \(.*\) of /\1 /p' java.out | awk '{ print $1 == $2 }')" 1
+    no_rings "$jvm"
+    [ ! -e "/tmp/.orca-$(id -u)/$jvm.sock" ] || fail "the control socket is still there"
+}
+
+attach() { # ARGUMENT...
+    run 0 "$ORCA" attach "$jvm" -o "$TRACE" "$@"
+}
+
+detach() {
+    run 0 "$ORCA" detach "$jvm"
+    good_trace complete
+}
+
+test_waits_under_way() {
+    launch --
+    attach --for 1s
+    has err "is being recorded into $TRACE for 1.0 s"
+    has err 'app.otrace: '
+    good_trace complete
+    events
+    same "$(matching "^[^ ]* stuck wait_found kind=monitor_contended_enter lock=[0-9]+ class=java.lang.Object .*owner=holder .* at=Attachable\..*:$(site Attachable.java stuck)\)")" 1
+    same "$(matching "^[^ ]* waiter wait_found kind=wait_enter lock=[0-9]+ class=java.lang.String .* at=Attachable\..*:$(site Attachable.java waiter)\)")" 1
+    same "$(matching "^[^ ]* parked wait_found kind=park_enter lock=[0-9]+ class=java.util.concurrent.locks.ReentrantLock.NonfairSync .*owner=locker .* at=Attachable\..*:$(site Attachable.java parked)\)")" 1
+    same "$(matching "^[^ ]* sleeper wait_found kind=sleep_enter .* at=Attachable\..*:$(site Attachable.java sleeper)\)")" 1
+    for t in stuck waiter parked sleeper holder; do
+        same "$t $(matching "^[^ ]* $t wait_open ")" "$t 1"
+        same "$t $(matching "^[^ ]* $t thread_alive")" "$t 1"
+    done
+    same "$(matching '^[^ ]* main wait_found')" 0
+    "$ORCA" report "$TRACE" >report || fail "orca report"
+    grep -q "^stuck " report || fail "the report does not know who is stuck: $(cat report)"
+    end
+}
+
+# An object that was known by its hash only is the same one when a thread comes by with it.
+# Methods that were on the stack before their classes were rewritten have their lines afterwards, too.
+test_waits_that_end() {
+    launch --
+    attach -e all
+    say release released
+    detach
+    events
+    local lock
+    lock=$(sed -n 's/^[^ ]* stuck wait_found .* lock=\([0-9]*\) .*/\1/p' events)
+    same "$(matching "^[^ ]* stuck monitor_contended_entered lock=$lock class=java.lang.Object ")" 1
+    same "$(matching "^[^ ]* waiter wait_found .* at=Attachable\..*:$(site Attachable.java waiter)\)")" 1
+    same "$(matching "^[^ ]* waiter wait_enter .* at=Attachable\..*:$(site Attachable.java again)\)")" 1
+    end
+}
+
+test_what_happens_then() {
+    launch --
+    attach -e all
+    has err "orca detach $jvm ends it"
+    say work worked
+    detach
+    events
+    same "$(matching '^[^ ]* main semaphore_acquire_enter ') $(matching '^[^ ]* main semaphore_acquire_exit ') $(matching '^[^ ]* main semaphore_release ')" "10 10 10"
+    same "$(matching '^[^ ]* main notify_all .* class=java.lang.Object ')" 5
+    same "$(matching '^[^ ]* main thread_start_called target=child ')" 1
+    same "$(matching '^[^ ]* main join_enter target=child ') $(matching '^[^ ]* main join_exit target=child ')" "1 1"
+    same "$(matching '^[^ ]* child thread_start$') $(matching '^[^ ]* child thread_end$')" "1 1"
+    at_least "$(matching '^[^ ]* main unpark target=parked ')" 1 unparks
+    same "$(matching '^[^ ]* parked park_enter .*owner=locker ')" 1
+    # and nothing is left of it
+    say work worked
+    run 1 "$ORCA" detach "$jvm"
+    has err "JVM $jvm (Attachable) is not recorded by Orca; orca attach $jvm begins"
+    end
+}
+
+# Again and again, while many threads contend: the classes are as they were, and nothing piles up.
+test_cycles_under_load() {
+    local n=25 rss
+    [ "$LONG" = 0 ] || n=100
+    ${CC:-cc} -shared -fPIC -O1 -I"$JDK/include" -I"$JDK/include/linux" -o libbytecodes.so \
+        "$ROOT/tests/jvm/bytecodes.c" || fail "cannot build bytecodes.c"
+    launch -- 200 "$PWD/libbytecodes.so"
+    say code code
+    for i in $(seq 1 $n); do
+        rm -f "$TRACE"
+        attach -e all
+        [ "$i" != 2 ] || say code code
+        detach
+        if [ "$i" = 5 ]; then
+            rss=$(awk '/^VmRSS/ { print $2 }' "/proc/$jvm/status")
+            ls "/proc/$jvm/fd" | wc -l >fds
+        fi
+    done
+    events
+    at_least "$(matching ' busy-[0-9]* monitor_contended_enter ')" 1 contentions
+    say code code
+    same "$(grep -c "^$(sed -n '/^code/{p;q}' java.out)\$" java.out)" 2
+    same "$(ls "/proc/$jvm/fd" | wc -l)" "$(cat fds)"
+    ! grep -q liborca <(ls -l "/proc/$jvm/fd") || fail "a file is still open"
+    rss=$(($(awk '/^VmRSS/ { print $2 }' "/proc/$jvm/status") - rss))
+    [ $rss -lt 48000 ] || fail "$rss kB more than after 5 rounds"
+    ! grep -q '^orca' <(cat /proc/"$jvm"/task/*/comm) || fail "a thread of the agent is still there"
+    end
+}
+
+# A JVM that was started with the agent is joined, and left as it was found.
+test_join() {
+    launch "$(agent events=threads+parks)" --
+    run 0 "$ORCA" attach "$jvm" --on semaphores+waits --off parks
+    has err "JVM $jvm (Attachable) is being recorded since "
+    has err ", into $TRACE: joined"
+    say work worked
+    run 0 "$ORCA" status "$jvm" --json
+    same "$(tr -d ' \n' <out | grep -o '"groups":[^]]*')" '"groups":["threads","waits","semaphores"'
+    same "$(tr -d ' \n' <out | grep -o '"recorded":[a-z]*')" '"recorded":true'
+    run 0 "$ORCA" attach "$jvm" --on parks --for 200ms
+    has err "app.otrace: "
+    run 0 "$ORCA" status "$jvm"
+    has out "groups      threads waits semaphores"
+    has out "from its start"
+    run 1 "$ORCA" attach "$jvm" -o other.otrace
+    has err "is being recorded already, into $TRACE: orca dump $jvm -o FILE copies what there is"
+    say work worked
+    detach
+    events
+    same "$(matching '^[^ ]* main semaphore_acquire_enter ')" 20
+    same "$(matching '^[^ ]* main notify_all .* class=java.lang.Object ')" 10
+    same "$(matching '^[^ ]* main unpark target=parked ')" 0
+    "$ORCA" info "$TRACE" >info
+    grep -q '^switched .* s: +waits -parks +semaphores; .* s: +parks; .* s: -parks$' info || fail "$(cat info)"
+    rm "$TRACE"
+    attach
+    detach
+    end
+}
+
+test_dump() {
+    launch "$(agent maxsize=4m)" -- 4
+    say work worked
+    run 0 "$ORCA" dump "$jvm" -o one.otrace
+    has err "one.otrace: "
+    info one.otrace
+    same "$(value state) $(value damaged)" "complete 0"
+    "$ORCA" events one.otrace >events
+    same "$(matching '^[^ ]* main semaphore_acquire_enter ')" 10
+    same "$(stat -c %a one.otrace)" 600
+    run 1 "$ORCA" dump "$jvm" -o one.otrace
+    has err "one.otrace is there already"
+    run 1 "$ORCA" dump "$jvm" -o no/such/folder.otrace
+    has err "No such file or directory"
+    say work worked
+    run 0 "$ORCA" dump "$jvm"
+    has err "still recording"
+    run 0 "$ORCA" dump "$jvm" -o two.otrace
+    "$ORCA" events two.otrace >events
+    same "$(matching '^[^ ]* main semaphore_acquire_enter ')" 20
+    end
+    good_trace complete
+}
+
+test_status() {
+    launch --
+    run 0 "$ORCA" status
+    grep -q "^ *$jvm  $JDK_MAJOR[^ ]*  *Attachable  *-\$" out || fail "not in the list: $(cat out)"
+    attach
+    run 0 "$ORCA" status
+    grep -q "^ *$jvm  $JDK_MAJOR[^ ]*  *Attachable .*$TRACE\$" out || fail "not in the list: $(cat out)"
+    run 0 "$ORCA" status "$jvm"
+    has out "attached to"
+    has out "lost        none"
+    detach
+    run 0 "$ORCA" status "$jvm"
+    has out "recorded    no"
+    end
+}
+
+# Who holds and who waits, without a recording and with one.
+test_query() {
+    launch -- 4
+    run 0 "$ORCA" query "$jvm" locks
+    grep -q '^java.lang.Object @[0-9A-F]* (monitor): owned by holder, which is at Attachable\.' out || fail "$(cat out)"
+    grep -q '^    stuck blocked at Attachable\..*(Attachable.java:[0-9]*)$' out || fail "$(cat out)"
+    grep -q '^java.util.concurrent.locks.ReentrantLock.NonfairSync @[0-9A-F]* (synchronizer): owned by locker, which is at Attachable\.' out ||
+        fail "$(cat out)"
+    grep -q "^    parked parked at Attachable\..*:$(site Attachable.java parked))\$" out || fail "$(cat out)"
+    grep -q '^java.lang.String @[0-9A-F]* (monitor): owner unknown$' out || fail "$(cat out)"
+    grep -q "^    waiter waiting at Attachable\..*:$(site Attachable.java waiter))\$" out || fail "$(cat out)"
+    lacks out DEADLOCK
+    run 0 "$ORCA" query "$jvm" thread stuck
+    grep -q '^"stuck" #[0-9]* daemon, BLOCKED$' out || fail "$(cat out)"
+    grep -q '^    waits for java.lang.Object @[0-9A-F]*, owned by holder$' out || fail "$(cat out)"
+    run 0 "$ORCA" query "$jvm" thread holder --json
+    same "$(tr -d ' \n' <out | grep -o '"holds":\[{"class":"java.lang.Object"')" '"holds":[{"class":"java.lang.Object"'
+    run 1 "$ORCA" query "$jvm" thread nobody
+    has err 'has no platform thread "nobody"'
+    run 1 "$ORCA" query "$jvm" monitor 1
+    has err "is not recorded by Orca"
+    run 2 "$ORCA" query "$jvm" thread
+    run 2 "$ORCA" query "$jvm" locks more
+    run 2 "$ORCA" query "$jvm" what
+    run 0 "$ORCA" status "$jvm"
+    has out "recorded    no"
+
+    attach
+    wait_for 30 eval "\"$ORCA\" dump $jvm 2>/dev/null; \"$ORCA\" events app.otrace | grep -q ' monitor_contended_enter '"
+    events
+    local lock
+    lock=$(sed -n 's/.* parked wait_found .* lock=\([0-9]*\) .*/\1/p' events)
+    run 0 "$ORCA" query "$jvm" object "$lock"
+    grep -q "^java.util.concurrent.locks.ReentrantLock.NonfairSync @[0-9A-F]*, lock $lock, [0-9]* bytes\$" out || fail "$(cat out)"
+    lock=$(sed -n 's/.* busy-[0-9]* monitor_contended_enter lock=\([0-9]*\) .*/\1/p' events | head -n 1)
+    run 0 "$ORCA" query "$jvm" monitor "$lock" --json
+    same "$(tr -d ' \n' <out | grep -o '^{"id":[0-9]*,"class":"[^"]*"')" "{\"id\":$lock,\"class\":\"java.lang.Object\""
+    run 1 "$ORCA" query "$jvm" monitor 99999
+    has err "no lock has the id 99999 (any more)"
+    run 1 "$ORCA" query "$jvm" object x
+    has err '"x" is no id of a lock'
+    run 0 "$ORCA" query "$jvm" class Attachable
+    has out "class Attachable extends java.lang.Object"
+    run 1 "$ORCA" query "$jvm" class no.such.Name
+    has err 'no class "no.such.Name" is loaded'
+    detach
+    end
+}
+
+# A deadlock is named.
+test_query_a_deadlock() {
+    set -m
+    "$JAVA" -Xmx32m -XX:-UsePerfData -cp "$CLASSES" Deadlocked >java.out 2>&1 &
+    jvm=$!
+    wait_for 60 grep -q '^ready' java.out
+    run 0 "$ORCA" query "$jvm" locks
+    same "$(head -n 1 out)" "DEADLOCK of 3 threads:"
+    for t in one two three; do
+        grep -q "^    $t waits for java[.a-zA-Z]*[^ ]* @[0-9A-F]* held by [a-z]*, at Deadlocked\." out || fail "$(cat out)"
+    done
+    attach --for 300ms
+    events
+    same "$(matching ' (one|two|three) wait_open ')" 3
+    kill -KILL "$jvm"
+}
+
+# What is wrong is said here, not on the JVM's terminal; the JVM goes on.
+test_mistakes() {
+    launch --
+    run 1 "$ORCA" attach "$jvm" --options zzz=1
+    has err "unknown key 'zzz'"
+    run 1 "$ORCA" attach "$jvm" -o /no/such/folder/t.otrace
+    has err "/no/such/folder/t.otrace"
+    run 1 "$ORCA" attach "$jvm" -m 'Attachable.work'
+    has err "Attachable.work: No such file or directory"
+    run 1 "$ORCA" attach "$jvm" --off parks
+    has err "--off has nothing to switch off"
+    run 1 "$ORCA" attach "$jvm" --on parks
+    has err "--on has nothing to add to"
+    run 2 "$ORCA" attach
+    has err "name one process id"
+    run 2 "$ORCA" detach 12x
+    has err '"12x" is no process id'
+    run 1 "$ORCA" status $$
+    has err "is not a JVM"
+    run 1 "$ORCA" dump "$jvm" -o d.otrace
+    has err "is not recorded by Orca"
+    attach -m 'Attachable#work calls none'
+    say work worked
+    detach
+    events
+    same "$(matching '^[^ ]* main call call=Attachable.work ')" 1
+    # A table's name is relative to where the command stands, not the JVM.
+    mkdir sub
+    echo 'Attachable#work calls none' >sub/t.methods
+    rm "$TRACE"
+    (cd sub && run 0 "$ORCA" attach "$jvm" -m t.methods -o "$TRACE")
+    say work worked
+    detach
+    events
+    same "$(matching '^[^ ]* main call call=Attachable.work ')" 1
+    lacks java.err orca:
+    end
+}
+
+# By other means than orca attach: a mistake in the options is the JVM's to say, and does it no harm.
+test_jcmd() {
+    [ -x "$JDK/bin/jcmd" ] || skip "no jcmd"
+    launch --
+    run 0 "$JDK/bin/jcmd" "$jvm" JVMTI.agent_load "$AGENT" file
+    wait_for 30 grep -q '^orca: file needs a value' java.err
+    sleep 1
+    kill -0 "$jvm" || fail "the JVM has ended"
+    run 0 "$JDK/bin/jcmd" "$jvm" JVMTI.agent_load "$AGENT" "\"file=$TRACE,quiet\""
+    run 0 "$ORCA" status "$jvm"
+    has out "$TRACE"
+    say work worked
+    detach
+    attach -o other.otrace
+    run 0 "$ORCA" detach "$jvm"
+    end
+}
+
+# ^C ends the recording early; when the command is killed the agent ends it by itself.
+test_impatience() {
+    launch --
+    "$ORCA" attach "$jvm" -o "$TRACE" --for 1h >client.out 2>client.err &
+    client=$!
+    wait_for 30 grep -q 'for 1 h' client.err
+    kill -INT $client
+    wait $client || fail "attach ended with $?: $(cat client.err)"
+    has client.err 'app.otrace: '
+    good_trace complete
+    rm "$TRACE"
+    "$ORCA" attach "$jvm" -o "$TRACE" --for 1s >client.out 2>client.err &
+    client=$!
+    wait_for 30 grep -q 'for 1.0 s' client.err
+    kill -KILL $client
+    wait $client 2>/dev/null
+    wait_for 30 eval "\"$ORCA\" status $jvm | grep -q 'recorded    no'"
+    good_trace complete
+    end
+}
+
+# The JVM ends, or is killed, while it is recorded.
+test_the_jvm_ends() {
+    launch --
+    attach
+    end
+    good_trace complete
+    rm "$TRACE"
+    launch --
+    "$ORCA" attach "$jvm" -o "$TRACE" --for 1h >client.out 2>client.err &
+    client=$!
+    wait_for 30 grep -q 'for 1 h' client.err
+    local left=/tmp/.orca-$(id -u)/$jvm.sock
+    [ -S "$left" ] || fail "no socket: nothing to leave behind"
+    kill -KILL "$jvm"
+    wait $client || fail "attach ended with $?: $(cat client.err)"
+    has client.err 'recovered after the JVM was killed'
+    good_trace recovered
+    # What it left behind the next one removes: this one, or one of a test that runs beside it.
+    rm "$TRACE"
+    launch --
+    attach
+    [ ! -e "$left" ] || fail "the socket of the killed JVM is still there"
+    end
+}
+
+# Clients that talk nonsense, too much, too slowly or not at all.
+test_bad_clients() {
+    command -v perl >/dev/null || skip "no perl"
+    launch "$(agent '')" --
+    cat >client.pl <<'END'
+use IO::Socket::UNIX;
+my $path = shift;
+sub client { IO::Socket::UNIX->new(Peer => $path) or die "connect: $!" }
+sub ask { my $c = client(); print $c $_[0]; $c->shutdown(1); local $/; return <$c> }
+$SIG{PIPE} = 'IGNORE';
+print ask("nonsense\n");
+print ask("status but with words\n") =~ /^ok/ ? "ok\n" : "no\n";
+print ask("x" x 100000);
+print ask("groups +nothing\n");
+print ask("dump relative\n");
+print ask("start file=/tmp/x\n");
+print ask("\0\0\0\n");
+print ask("");
+my @silent = map { client() } 1 .. 6;
+my $slow = client();
+print $slow "sta";
+print ask("status\n") =~ /^ok/ ? "ok\n" : "no\n";
+END
+    perl client.pl "/tmp/.orca-$(id -u)/$jvm.sock" >got 2>got.err || fail "$(cat got.err)"
+    sed 's/([^)]*)//' got >got.text
+    cat >want <<'END'
+error 22 the agent  does not know the request "nonsense"
+ok
+error 7 a request has at most 4095 bytes
+error 22 "nothing" is no group of events
+error 22 dump: the file's path must begin with '/'
+END
+    diff want <(head -n 5 got.text) || fail "other answers"
+    grep -q "^error 114 this JVM is being recorded already, into $TRACE" got || fail "$(cat got)"
+    grep -c '^ok$' got >oks
+    same "$(cat oks)" 2
+    same "$(stat -c %a "/tmp/.orca-$(id -u)") $(stat -c %a "/tmp/.orca-$(id -u)/$jvm.sock")" "700 600"
+    run 0 "$ORCA" status "$jvm"
+    end
+    good_trace complete
+}

@@ -1,0 +1,45 @@
+# The control socket under clients that ask nonsense: the JVM lives on, and nothing piles up.
+# timeout: 240
+. "$ROOT/tests/jvm/traced.sh"
+
+# 10,000 lines (hostile.pl) to the agent of the JVM "jvm".
+assault() { # SEED
+    local socket="/tmp/.orca-$(id -u)/$jvm.sock" threads fds
+    perl -MIO::Socket::UNIX -e 1 2>/dev/null || skip "needs perl"
+    wait_for 30 test -S "$socket"
+    perl "$ROOT/tests/jvm/hostile.pl" "$socket" 500 1 >answers || fail "the first lines were not taken"
+    settle
+    threads=$(ls "/proc/$jvm/task" | wc -l)
+    fds=$(ls "/proc/$jvm/fd" | wc -l)
+    perl "$ROOT/tests/jvm/hostile.pl" "$socket" 10000 "$1" >answers || fail "$(cat answers)"
+    cat answers
+    settle
+    [ "$(ls "/proc/$jvm/task" | wc -l)" -le $((threads + 1)) ] || fail "threads: $threads, then $(cat /proc/"$jvm"/task/*/comm)"
+    same "$(ls "/proc/$jvm/fd" | wc -l)" "$fds"
+    run 0 "$ORCA" status "$jvm"
+}
+
+# Clients that say nothing are cut off after five seconds.
+settle() {
+    wait_for 15 eval "! ls -l /proc/$jvm/fd | grep -c socket | grep -qv '^[0-2]\$'"
+}
+
+no_more_files() {
+    same "$(ls "$TMP" | grep -vE '^(answers|app.*\.otrace|counts|out|err|java\..*|info.*|in|events.*)$')" ""
+}
+
+test_nonsense_while_it_is_recorded() {
+    start_traced "" -Xmx48m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UseDynamicNumberOfCompilerThreads Killed counts
+    wait_for 30 grep -q ready out
+    mv err java.err
+    assault 42
+    has out "recorded    for"
+    end_with TERM 143
+    no_crash
+    same "$(grep -v '^OpenJDK 64-Bit Server VM warning: Option' java.err)" ""
+    no_more_files
+    for f in "$TMP"/app*.otrace; do
+        info "$f"
+        same "$f $(value state) $(value lost_total) $(value damaged)" "$f complete 0 0"
+    done
+}

@@ -1,0 +1,139 @@
+# Programs with one thing wrong each: `orca report` finds that, and nothing else.
+# timeout: 240
+. "$ROOT/tests/jvm/traced.sh"
+
+# The rules that found something, sorted. How much of a path a lock is on, so whether it is a
+# dominant one or only one with a queue, is a matter of the machine's load: here one name for both.
+rules() {
+    run 0 "$ORCA" report --json --findings "$TRACE"
+    jq -r '[.findings[].rule | if . == "dominant-lock" then "contended-lock" else . end] |
+        unique | join(" ")' out
+}
+finding() { # RULE
+    jq -r --arg rule "$1" '.findings[] | select(.rule == $rule) | .text' out
+}
+
+# A program that ends by itself; its findings are exactly these.
+program() { # OPTIONS NAME RULE...
+    local options=$1 name=$2
+    shift 2
+    # A machine with much else to do can spoil what the program plays: then it plays again.
+    for _ in 1 2 3; do
+        rm -f "$TRACE"
+        run 0 traced "$options" -Xmx64m Findings "$name"
+        [ "$(rules)" != "$*" ] || return 0
+    done
+    same "$(rules)" "$*"
+}
+
+test_healthy() {
+    program "" healthy
+    run 0 "$ORCA" report "$TRACE"
+    has out "Nothing stands out."
+}
+
+test_philosophers() {
+    program "" philosophers deadlock
+    finding deadlock >text
+    has text "Deadlock of 5 threads"
+    has text "1 other thread waits behind them"
+    run 0 "$ORCA" report --json --deadlocks "$TRACE"
+    same "$(jq '.deadlocks | length' out)" 1
+    same "$(jq -r '[.deadlocks[0].members[].name] | sort | join(" ")' out)" \
+        "philosopher-0 philosopher-1 philosopher-2 philosopher-3 philosopher-4"
+    same "$(jq -r '[.deadlocks[0].behind[].name] | join(" ")' out)" guest
+    # Each waits for the next, and both stacks of each are there.
+    same "$(jq '.deadlocks[0].members as $m | [range(5) | $m[.].on == $m[(. + 1) % 5].thread] | all' out)" true
+    same "$(jq '[.deadlocks[0].members[].stack | any(.method | startswith("lambda$philosophers"))] | all' out)" true
+}
+
+test_lost_signal() {
+    start_traced "" -Xmx64m Findings lost-signal
+    wait_for 60 grep -q '^ready' out
+    end_with TERM 143
+    same "$(rules)" "lost-signal stuck"
+    finding lost-signal >text
+    has text "producer notified it at Findings.java"
+    has text "consumer began to wait at Findings.java"
+}
+
+test_convoy() {
+    program "" convoy contended-lock convoy
+    finding convoy >text
+    has text 'Findings$Ledger: '
+    has text "auditor held it for"
+}
+
+test_unbalanced_join() {
+    program "" joins unbalanced-join
+    finding unbalanced-join >text
+    has text "main joined 5 threads at Findings.java"
+    has text "; part-2 took "
+}
+
+test_notify_storm() {
+    program "" storm notify-storm
+    finding notify-storm >text
+    has text 'Findings$Turn: 320 notifyAll woke threads'
+}
+
+test_held_while_waiting() {
+    program "" held contended-lock held-while-waiting sleep-on-path
+    finding held-while-waiting >text
+    has text 'Findings$Till was held while its owner waited for something else'
+    has text "sleeper slept at Findings.java"
+    finding sleep-on-path >text
+    has text "by sleeper at Findings.java"
+}
+
+test_held_during_io() {
+    program "ownerstacks=all" io contended-lock held-during-io
+    finding held-during-io >text
+    has text 'Findings$Till was held during input or output'
+    has text "; mostly at Findings.java"
+}
+
+test_serial_phase() {
+    program "" serial serial-phase
+    finding serial-phase >text
+    has text "mostly collector ("
+}
+
+test_pool_saturation() {
+    program "events=threads+parks+joins+locks" pool pool-saturation
+    finding pool-saturation >text
+    has text "Pool pool-1-thread-#: 100 tasks waited"
+    has text "one of its 2 threads"
+}
+
+# The segments tile the time from the path's beginning to its end, to the nanosecond.
+test_critical_path() {
+    program "" joins unbalanced-join
+    run 0 "$ORCA" report --json --path "$TRACE"
+    same "$(jq '.critical_path as $p | .critical_path_segments as $s |
+        $s[0].from == $p.from and $s[-1].to == $p.to and
+        ([range($s | length - 1) | $s[.].to == $s[. + 1].from] | all) and
+        ([$s[] | .to - .from] | add) == $p.ns and ([$p.kinds[]] | add) == $p.ns' out)" true
+    same "$(jq -r '.critical_path.name + " " + .critical_path.threads[0].name' out)" "main part-2"
+    run 0 "$ORCA" report --json --path --follow part-1 "$TRACE"
+    same "$(jq -r '.critical_path.name + " " + .critical_path.threads[0].name' out)" "part-1 part-1"
+}
+
+# With itself nothing has changed; without the lock it is gone.
+test_diff() {
+    run 0 traced "" -Xmx64m Findings held
+    mv "$TRACE" held.otrace
+    run 0 "$ORCA" diff --json held.otrace held.otrace
+    same "$(jq -r '[.rows[].verdict] | unique | join(" ")' out)" same
+    run 0 traced "" -Xmx64m Findings healthy
+    run 0 "$ORCA" diff --json held.otrace "$TRACE"
+    same "$(jq -r '.rows[] | select(.kind == "class" and .name == "Findings$Till") | "\(.verdict) \(.b.count)"' out)" \
+        "better 0"
+    run 0 "$ORCA" diff held.otrace "$TRACE"
+    has out "Findings of A alone"
+    has out "held-while-waiting: "
+    run 2 "$ORCA" diff held.otrace
+    has err "name two traces"
+    run 1 "$ORCA" diff held.otrace nothing.otrace
+    has err "nothing.otrace"
+}

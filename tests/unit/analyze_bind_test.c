@@ -1,0 +1,570 @@
+/* analyze_bind_test.c - who ended a wait by what, case by case; the streams are those of real JVMs.
+ */
+#include "analyzed.h"
+
+#include <criterion/criterion.h>
+
+TestSuite(bind, .init = analyzed_begin, .fini = analyzed_end);
+
+/* --- which wait an InterruptedException ended ------------------------------------------------- */
+
+static bool was_interrupted(thread_id thread, uint32_t i)
+{
+    return context_of(thread, i)->flags & INTERVAL_INTERRUPTED;
+}
+
+static void interrupted(thread_id who, uint64_t time)
+{
+    ADD(&b, who.v, who, time, interrupted, .stack = stack);
+}
+
+Test(bind, a_sleep_throws_before_it_returns)
+{
+    ADD(&b, 1, ann, 100, sleep_enter, .timeout_ns = 1000);
+    interrupted(ann, 190);
+    ADD0(&b, 1, ann, 200, sleep_exit);
+    analyzed_run(1000);
+    cr_assert(was_interrupted(ann, 0));
+}
+
+/* HotSpot says that the wait is over, takes the monitor as anybody does, and then throws. */
+Test(bind, a_wait_throws_once_it_has_its_monitor_again)
+{
+    does_wait(ann, 100, 200, lock);
+    does_block(ann, 210, 300, lock, bob);
+    interrupted(ann, 310);
+    analyzed_run(1000);
+    cr_assert(was_interrupted(ann, 0));
+    cr_assert(!was_interrupted(ann, 1));
+}
+
+Test(bind, a_wait_whose_monitor_was_taken_again_inside_it)
+{
+    ADD(&b, 1, ann, 100, wait_enter, .lock = lock);
+    ADD(&b, 1, ann, 200, monitor_contended_enter, .lock = lock);
+    ADD(&b, 1, ann, 300, monitor_contended_entered, .lock = lock);
+    ADD(&b, 1, ann, 310, wait_exit, .lock = lock);
+    interrupted(ann, 320);
+    analyzed_run(1000);
+    cr_assert(was_interrupted(ann, 0));
+    cr_assert_eq(context_of(ann, 1)->what, STATE_REACQUIRING);
+    cr_assert(!was_interrupted(ann, 1));
+}
+
+Test(bind, blocking_on_another_monitor_throws_nothing)
+{
+    does_wait(ann, 100, 200, lock);
+    does_block(ann, 210, 300, other_lock, bob);
+    interrupted(ann, 310);
+    analyzed_run(1000);
+    cr_assert(!was_interrupted(ann, 0));
+    cr_assert(!was_interrupted(ann, 1));
+}
+
+/* Semaphore.acquire throws at once when the thread is interrupted already. */
+Test(bind, an_exception_after_something_else_is_not_the_waits)
+{
+    does_sleep(ann, 100, 200);
+    ADD(&b, 1, ann, 300, semaphore_acquire_enter, .lock = lock);
+    interrupted(ann, 310);
+    does_sleep(bob, 100, 200);
+    ADD(&b, 2, bob, 300, hold, .lock = lock, .since = at(50));
+    interrupted(bob, 310);
+    analyzed_run(1000);
+    cr_assert(!was_interrupted(ann, 0));
+    cr_assert(!was_interrupted(bob, 0));
+}
+
+/* --- interrupts ------------------------------------------------------------------------------- */
+
+static void interrupts(thread_id who, uint64_t time, thread_id target)
+{
+    ADD(&b, who.v, who, time, interrupt, .target = target, .stack = other_stack);
+}
+
+static void check_waker(thread_id thread, uint32_t i, thread_id waker, uint64_t time,
+                        enum interaction kind)
+{
+    const struct span *s = span_of(thread, i);
+    cr_assert_eq(s->waker, waker.v);
+    cr_assert_eq(span_interaction(&a->timeline, thread.v, s), kind);
+    cr_assert_eq(since(span_wake_time(&a->timeline, s)), time);
+}
+
+Test(bind, an_interrupt_ends_what_the_thread_is_in)
+{
+    ADD(&b, 1, ann, 100, sleep_enter, .timeout_ns = 1000);
+    interrupts(dan, 150, ann);
+    interrupted(ann, 190);
+    ADD0(&b, 1, ann, 200, sleep_exit);
+    does_wait(bob, 300, 400, lock);
+    interrupts(dan, 350, bob);
+    interrupted(bob, 410);
+    ADD(&b, 3, cat, 500, join_enter, .target = dan);
+    ADD(&b, 3, cat, 510, wait_enter, .lock = other_lock);
+    interrupts(dan, 550, cat);
+    ADD(&b, 3, cat, 560, wait_exit, .lock = other_lock);
+    interrupted(cat, 570);
+    ADD(&b, 3, cat, 580, join_exit, .target = dan);
+    does_park(ann, 600, 700);
+    interrupts(dan, 650, ann);
+    analyzed_run(1000);
+    check_waker(ann, 0, dan, 150, INTERACTION_INTERRUPT);
+    check_waker(bob, 0, dan, 350, INTERACTION_INTERRUPT);
+    check_waker(cat, 0, dan, 550, INTERACTION_INTERRUPT);
+    check_waker(ann, 1, dan, 650, INTERACTION_INTERRUPT);
+    cr_assert_eq(a->bindings.sums[INTERACTION_INTERRUPT].count, 4);
+    cr_assert_eq(a->bindings.sums[INTERACTION_INTERRUPT].ns, 100 + 100 + 80 + 100);
+    for (int i = 0; i < STATE_LIMIT; i++)
+        cr_assert_eq(a->bindings.unbound[i] + a->bindings.timed_out[i], 0);
+}
+
+/* It is interrupted already when it begins to wait. */
+Test(bind, an_interrupt_from_before_the_wait)
+{
+    interrupts(ann, 50, ann);
+    does_wait(ann, 100, 101, lock);
+    interrupted(ann, 110);
+    interrupts(bob, 210, cat);
+    ADD(&b, 3, cat, 300, sleep_enter, .timeout_ns = 1000);
+    interrupted(cat, 310);
+    ADD0(&b, 3, cat, 320, sleep_exit);
+    analyzed_run(1000);
+    check_waker(ann, 0, ann, 50, INTERACTION_INTERRUPT);
+    check_waker(cat, 0, bob, 210, INTERACTION_INTERRUPT);
+}
+
+/* LockSupport.park returns, and leaves the thread interrupted until somebody asks. */
+Test(bind, one_interrupt_ends_a_park_and_then_a_sleep)
+{
+    does_park(ann, 100, 200);
+    interrupts(bob, 150, ann);
+    ADD(&b, 1, ann, 300, sleep_enter, .timeout_ns = 1000);
+    interrupted(ann, 310);
+    ADD0(&b, 1, ann, 320, sleep_exit);
+    ADD(&b, 1, ann, 400, sleep_enter, .timeout_ns = 1000);
+    ADD0(&b, 1, ann, 500, sleep_exit);
+    analyzed_run(1000);
+    check_waker(ann, 0, bob, 150, INTERACTION_INTERRUPT);
+    check_waker(ann, 1, bob, 150, INTERACTION_INTERRUPT);
+    cr_assert_eq(span_of(ann, 2)->waker, 0);
+    cr_assert_eq(a->bindings.timed_out[STATE_SLEEPING], 1);
+}
+
+Test(bind, the_first_interrupt_counts)
+{
+    ADD(&b, 1, ann, 100, sleep_enter, .timeout_ns = 1000);
+    interrupts(bob, 120, ann);
+    interrupts(cat, 130, ann);
+    interrupted(ann, 140);
+    ADD0(&b, 1, ann, 150, sleep_exit);
+    analyzed_run(1000);
+    check_waker(ann, 0, bob, 120, INTERACTION_INTERRUPT);
+}
+
+Test(bind, what_came_first_ended_the_park)
+{
+    does_park(ann, 100, 200);
+    interrupts(bob, 120, ann);
+    ADD(&b, 3, cat, 130, unpark, .target = ann);
+    does_park(dan, 300, 400);
+    ADD(&b, 3, cat, 320, unpark, .target = dan);
+    interrupts(bob, 330, dan);
+    interrupted(dan, 410);
+    analyzed_run(1000);
+    check_waker(ann, 0, bob, 120, INTERACTION_INTERRUPT);
+    check_waker(dan, 0, cat, 320, INTERACTION_UNPARK);
+}
+
+/* Who was notified does not throw, though it was interrupted before it had the monitor again: it
+ * throws from whatever it waits in next. */
+Test(bind, interrupted_after_the_notify)
+{
+    does_wait(ann, 100, 300, lock);
+    does_wait(bob, 110, 400, lock);
+    ADD(&b, 3, cat, 200, notify, .lock = lock);
+    interrupts(cat, 210, ann);
+    interrupted(ann, 310); /* Lock.lockInterruptibly, say, of which nothing is recorded */
+    ADD(&b, 3, cat, 350, notify, .lock = lock);
+    analyzed_run(1000);
+    check_waker(ann, 0, cat, 200, INTERACTION_NOTIFY);
+    check_waker(bob, 0, cat, 350, INTERACTION_NOTIFY);
+}
+
+Test(bind, a_notify_passes_over_who_was_interrupted)
+{
+    does_wait(ann, 100, 300, lock);
+    does_wait(bob, 110, 310, lock);
+    interrupts(cat, 200, ann);
+    ADD(&b, 3, cat, 210, notify, .lock = lock);
+    interrupted(ann, 320);
+    analyzed_run(1000);
+    check_waker(ann, 0, cat, 200, INTERACTION_INTERRUPT);
+    check_waker(bob, 0, cat, 210, INTERACTION_NOTIFY);
+}
+
+Test(bind, a_notify_passes_over_who_times_out)
+{
+    ADD(&b, 1, ann, 100, wait_enter, .lock = lock, .timeout_ms = 1);
+    does_wait(bob, 110, 310, lock);
+    ADD(&b, 3, cat, 210, notify, .lock = lock);
+    ADD(&b, 1, ann, 220, wait_exit, .lock = lock, .timed_out = 1);
+    analyzed_run(1000);
+    cr_assert_eq(span_of(ann, 0)->waker, 0);
+    check_waker(bob, 0, cat, 210, INTERACTION_NOTIFY);
+    cr_assert_eq(a->bindings.timed_out[STATE_WAITING], 1);
+}
+
+/* --- who owned a monitor before --------------------------------------------------------------- */
+
+static const thread_id nobody = {0};
+
+static void check_owner(thread_id thread, uint32_t i, thread_id owner)
+{
+    cr_assert_eq(span_of(thread, i)->waker, owner.v);
+    cr_assert_eq(span_interaction(&a->timeline, thread.v, span_of(thread, i)),
+                 owner.v ? INTERACTION_HANDOFF_LOCK : INTERACTION_NONE);
+}
+
+static const struct regain *regain_of(thread_id thread, uint32_t i)
+{
+    return line_regain(&a->timeline.lines[thread.v], i);
+}
+
+Test(bind, the_owner_that_was_seen)
+{
+    does_block(ann, 100, 200, lock, bob);
+    analyzed_run(1000);
+    check_owner(ann, 0, bob);
+    cr_assert_eq(cause_type(span_of(ann, 0)->cause), CAUSE_NONE);
+}
+
+Test(bind, the_latest_owner_counts)
+{
+    does_block(bob, 110, 200, lock, cat);
+    does_block(ann, 100, 300, lock, cat);
+    analyzed_run(1000);
+    check_owner(bob, 0, cat);
+    check_owner(ann, 0, bob);
+}
+
+Test(bind, with_holds_the_release)
+{
+    ADD(&b, 2, bob, 190, hold, .lock = lock, .since = at(50), .stack = other_stack);
+    does_block(ann, 100, 200, lock, cat);
+    analyzed_run(1000);
+    check_waker(ann, 0, bob, 190, INTERACTION_HANDOFF_LOCK);
+    cr_assert_eq(span_wake_stack(&a->timeline, span_of(ann, 0)).v, other_stack.v);
+}
+
+Test(bind, who_waits_gives_the_monitor_back)
+{
+    does_block(ann, 100, 200, lock, nobody);
+    does_wait(bob, 150, 400, lock);
+    analyzed_run(1000);
+    check_waker(ann, 0, bob, 150, INTERACTION_HANDOFF_LOCK);
+}
+
+/* Between taking a monitor and saying so there is time for others to see it. */
+Test(bind, seen_to_own_it_before_it_says_so)
+{
+    does_block(ann, 100, 200, lock, bob);
+    ADD(&b, 3, cat, 190, monitor_contended_enter, .lock = lock, .owner = ann);
+    does_wait(dan, 110, 400, other_lock);
+    ADD(&b, 2, bob, 300, notify, .lock = other_lock);
+    ADD(&b, 3, cat, 310, monitor_contended_entered, .lock = lock);
+    ADD(&b, 3, cat, 390, monitor_contended_enter, .lock = other_lock, .owner = dan);
+    analyzed_run(1000);
+    check_owner(ann, 0, bob);
+    check_owner(cat, 0, ann);
+    cr_assert_eq(regain_of(dan, 0)->owner, bob.v);
+}
+
+Test(bind, who_had_it_last_itself_and_waits_for_it_waits_for_somebody_unknown)
+{
+    ADD(&b, 1, ann, 50, notify, .lock = lock);
+    does_block(ann, 100, 200, lock, nobody);
+    analyzed_run(1000);
+    check_owner(ann, 0, nobody);
+    cr_assert_eq(a->bindings.unbound[STATE_BLOCKED], 1);
+}
+
+/* Nothing is guessed: who gave it back before, was dead, or stood still all the time, did not hand
+ * it on now. */
+Test(bind, who_cannot_have_given_it_back)
+{
+    does_wait(bob, 50, 400, lock);
+    does_block(ann, 100, 200, lock, nobody);
+    ADD(&b, 3, cat, 10, notify, .lock = other_lock);
+    ADD0(&b, 3, cat, 20, thread_end);
+    does_block(ann, 210, 300, other_lock, nobody);
+    ADD(&b, 4, dan, 310, notify, .lock = third_lock);
+    does_sleep(dan, 320, 500);
+    does_block(ann, 330, 400, third_lock, nobody);
+    analyzed_run(1000);
+    check_owner(ann, 0, nobody);
+    check_owner(ann, 1, nobody);
+    check_owner(ann, 2, nobody);
+    cr_assert_eq(a->bindings.unbound[STATE_BLOCKED], 3);
+}
+
+Test(bind, it_gave_it_back_before_it_ended_or_began_to_wait)
+{
+    ADD(&b, 3, cat, 150, notify, .lock = lock);
+    ADD0(&b, 3, cat, 160, thread_end);
+    does_block(ann, 100, 200, lock, nobody);
+    ADD(&b, 4, dan, 220, notify, .lock = other_lock);
+    does_sleep(dan, 250, 500);
+    does_block(ann, 210, 300, other_lock, nobody);
+    analyzed_run(1000);
+    check_owner(ann, 0, cat);
+    check_owner(ann, 1, dan);
+}
+
+Test(bind, a_re_acquisition_inside_a_wait_has_an_owner_before_it)
+{
+    ADD(&b, 1, ann, 100, wait_enter, .lock = lock);
+    ADD(&b, 2, bob, 150, notify, .lock = lock);
+    ADD(&b, 1, ann, 200, monitor_contended_enter, .lock = lock, .owner = cat);
+    ADD(&b, 1, ann, 300, monitor_contended_entered, .lock = lock);
+    ADD(&b, 1, ann, 310, wait_exit, .lock = lock);
+    analyzed_run(1000);
+    check_waker(ann, 0, bob, 150, INTERACTION_NOTIFY);
+    check_owner(ann, 1, cat);
+}
+
+/* HotSpot says that a wait is over before it takes the monitor when nobody notified. */
+Test(bind, who_timed_out_does_not_own_the_monitor_yet)
+{
+    ADD(&b, 4, dan, 10, notify, .lock = lock);
+    ADD(&b, 2, bob, 50, monitor_contended_enter, .lock = lock);
+    ADD(&b, 1, ann, 20, wait_enter, .lock = lock, .timeout_ms = 1);
+    ADD(&b, 3, cat, 30, notify, .lock = lock);
+    ADD(&b, 1, ann, 100, wait_exit, .lock = lock, .timed_out = 1);
+    ADD(&b, 1, ann, 110, monitor_contended_enter, .lock = lock);
+    ADD(&b, 2, bob, 200, monitor_contended_entered, .lock = lock);
+    ADD(&b, 1, ann, 300, monitor_contended_entered, .lock = lock);
+    analyzed_run(1000);
+    check_owner(bob, 0, cat);
+    check_owner(ann, 1, bob);
+}
+
+Test(bind, who_was_notified_owns_the_monitor_when_its_wait_ends)
+{
+    does_wait(ann, 100, 200, lock);
+    ADD(&b, 3, cat, 150, notify, .lock = lock);
+    does_block(bob, 160, 300, lock, nobody);
+    analyzed_run(1000);
+    check_owner(bob, 0, ann);
+    cr_assert_eq(regain_of(ann, 0)->owner, cat.v);
+    cr_assert_eq(since(span_waited_until(&a->timeline, span_of(ann, 0))), 150);
+}
+
+/* JDK 25: a virtual thread says that it has the monitor, and later that its wait is over. */
+Test(bind, a_virtual_thread_that_has_its_monitor_again)
+{
+    thread_id v = builder_thread_flags(&b, "v", THREAD_VIRTUAL);
+    does_wait(v, 100, 300, lock);
+    ADD(&b, 3, cat, 150, notify, .lock = lock);
+    ADD(&b, 9, v, 200, monitor_contended_entered, .lock = lock);
+    ADD(&b, 2, bob, 250, monitor_contended_enter, .lock = lock, .owner = v);
+    ADD(&b, 2, bob, 400, monitor_contended_entered, .lock = lock);
+    analyzed_run(1000);
+    check_waker(v, 0, cat, 150, INTERACTION_NOTIFY);
+    cr_assert_eq(regain_of(v, 0)->owner, cat.v);
+    check_owner(bob, 0, v);
+}
+
+/* --- counts ----------------------------------------------------------------------------------- */
+
+static const struct interaction_sum *sum(enum interaction kind)
+{
+    return &a->bindings.sums[kind];
+}
+
+Test(bind, acts_that_wake_nobody_are_counted)
+{
+    ADD(&b, 2, bob, 100, notify, .lock = lock);
+    ADD(&b, 2, bob, 110, notify_all, .lock = lock);
+    ADD(&b, 2, bob, 120, unpark, .target = ann);
+    ADD(&b, 2, bob, 130, thread_start_called, .target = cat);
+    interrupts(bob, 140, ann);
+    analyzed_run(1000);
+    static const enum interaction kinds[] = {INTERACTION_NOTIFY, INTERACTION_NOTIFY_ALL,
+                                             INTERACTION_UNPARK, INTERACTION_STARTS_THREAD,
+                                             INTERACTION_INTERRUPT};
+    for (int i = 0; i < 5; i++) {
+        cr_assert_eq(sum(kinds[i])->alone, 1);
+        cr_assert_eq(sum(kinds[i])->count, 0);
+    }
+}
+
+/* Thread.currentThread().interrupt() before a sleep, a permit of one's own. */
+Test(bind, what_a_thread_does_to_itself_is_no_interaction)
+{
+    ADD(&b, 1, ann, 90, unpark, .target = ann);
+    does_park(ann, 100, 101);
+    interrupts(ann, 200, ann);
+    ADD(&b, 1, ann, 300, sleep_enter, .timeout_ns = 1000);
+    interrupted(ann, 310);
+    ADD0(&b, 1, ann, 320, sleep_exit);
+    analyzed_run(1000);
+    check_waker(ann, 0, ann, 90, INTERACTION_UNPARK);
+    check_waker(ann, 1, ann, 200, INTERACTION_INTERRUPT);
+    cr_assert_eq(sum(INTERACTION_UNPARK)->count + sum(INTERACTION_UNPARK)->alone, 0);
+    cr_assert_eq(sum(INTERACTION_INTERRUPT)->count + sum(INTERACTION_INTERRUPT)->alone, 0);
+}
+
+Test(bind, a_join_of_a_thread_that_had_ended_waits_for_nobody)
+{
+    ADD0(&b, 2, bob, 50, thread_end);
+    does_join(ann, 100, 101, bob);
+    ADD(&b, 3, cat, 200, join_enter, .target = bob, .timeout_ns = 5);
+    ADD(&b, 3, cat, 201, join_exit, .target = bob);
+    analyzed_run(1000);
+    cr_assert_eq(span_of(ann, 0)->waker, 0);
+    cr_assert_eq(sum(INTERACTION_JOINED)->count, 0);
+    cr_assert_eq(a->bindings.unbound[STATE_JOINING], 0);
+    cr_assert_eq(a->bindings.timed_out[STATE_JOINING], 0);
+}
+
+Test(bind, a_join_ends_with_its_thread)
+{
+    does_join(ann, 100, 300, bob);
+    ADD0(&b, 2, bob, 250, thread_end);
+    ADD(&b, 3, cat, 200, join_enter, .target = dan, .timeout_ns = 5);
+    ADD(&b, 3, cat, 220, join_exit, .target = dan);
+    ADD0(&b, 4, dan, 230, thread_end);
+    analyzed_run(1000);
+    check_waker(ann, 0, bob, 250, INTERACTION_JOINED);
+    cr_assert_eq(sum(INTERACTION_JOINED)->ns, 200);
+    cr_assert_eq(span_of(cat, 0)->waker, 0);
+    cr_assert_eq(a->bindings.timed_out[STATE_JOINING], 1);
+}
+
+/* --- permits ---------------------------------------------------------------------------------- */
+
+static void unparks(thread_id who, uint64_t time, thread_id target)
+{
+    ADD(&b, who.v, who, time, unpark, .target = target, .stack = other_stack);
+}
+
+Test(bind, a_permit_is_one)
+{
+    unparks(bob, 50, ann);
+    unparks(cat, 60, ann);
+    does_park(ann, 100, 101);
+    does_park(ann, 200, 300);
+    unparks(cat, 250, ann);
+    unparks(dan, 260, ann);
+    does_park(ann, 400, 500);
+    analyzed_run(1000);
+    check_waker(ann, 0, bob, 50, INTERACTION_UNPARK);
+    check_waker(ann, 1, cat, 250, INTERACTION_UNPARK);
+    cr_assert_eq(span_of(ann, 2)->waker, 0);
+    cr_assert_eq(sum(INTERACTION_UNPARK)->count, 2);
+    cr_assert_eq(sum(INTERACTION_UNPARK)->alone, 2);
+    cr_assert_eq(a->bindings.unbound[STATE_PARKED], 1);
+}
+
+Test(bind, a_platform_thread_that_has_not_started_gets_no_permit)
+{
+    thread_id v = builder_thread_flags(&b, "v", THREAD_VIRTUAL);
+    unparks(bob, 50, ann);
+    unparks(bob, 60, v);
+    ADD0(&b, 1, ann, 70, thread_start);
+    ADD0(&b, 9, v, 80, thread_start);
+    does_park(ann, 100, 200);
+    unparks(cat, 150, ann);
+    ADD(&b, 9, v, 300, park_enter, .lock = {0});
+    ADD(&b, 8, v, 301, park_exit, .lock = {0});
+    analyzed_run(1000);
+    check_waker(ann, 0, cat, 150, INTERACTION_UNPARK);
+    check_waker(v, 0, bob, 60, INTERACTION_UNPARK);
+}
+
+Test(bind, a_park_with_a_time_limit_that_nobody_ends)
+{
+    ADD(&b, 1, ann, 100, park_enter, .timeout_ns = 50);
+    ADD(&b, 1, ann, 150, park_exit, .lock = {0});
+    analyzed_run(1000);
+    cr_assert_eq(a->bindings.timed_out[STATE_PARKED], 1);
+    cr_assert_eq(a->bindings.unbound[STATE_PARKED], 0);
+}
+
+Test(bind, a_release_hands_its_permit_on)
+{
+    ADD(&b, 1, ann, 90, semaphore_acquire_enter, .lock = lock);
+    does_park(ann, 100, 200);
+    ADD(&b, 1, ann, 210, semaphore_acquire_exit, .lock = lock);
+    ADD(&b, 2, bob, 150, semaphore_release, .lock = lock);
+    unparks(bob, 151, ann);
+    does_park(ann, 300, 400);
+    ADD(&b, 2, bob, 350, semaphore_release, .lock = lock);
+    unparks(bob, 351, ann);
+    analyzed_run(1000);
+    check_waker(ann, 0, bob, 151, INTERACTION_SEMAPHORE);
+    check_waker(ann, 1, bob, 351, INTERACTION_UNPARK);
+}
+
+Test(bind, an_unpark_from_before_the_acquire_is_not_the_semaphores)
+{
+    ADD(&b, 2, bob, 50, semaphore_release, .lock = lock);
+    unparks(bob, 51, ann);
+    ADD(&b, 1, ann, 90, semaphore_acquire_enter, .lock = lock);
+    does_park(ann, 100, 101);
+    analyzed_run(1000);
+    check_waker(ann, 0, bob, 51, INTERACTION_UNPARK);
+}
+
+/* The sleep was over when the interrupt came; the next one throws. */
+Test(bind, an_interrupt_that_comes_too_late)
+{
+    does_sleep(ann, 100, 200);
+    interrupts(bob, 199, ann);
+    ADD(&b, 1, ann, 300, sleep_enter, .timeout_ns = 1000);
+    interrupted(ann, 310);
+    ADD0(&b, 1, ann, 320, sleep_exit);
+    analyzed_run(1000);
+    cr_assert_eq(span_of(ann, 0)->waker, 0);
+    check_waker(ann, 1, bob, 199, INTERACTION_INTERRUPT);
+}
+
+Test(bind, without_exceptions_the_interrupt_inside_counts)
+{
+    does_sleep(ann, 100, 200);
+    interrupts(bob, 150, ann);
+    does_wait(cat, 100, 200, lock);
+    interrupts(bob, 160, cat);
+    does_sleep(ann, 300, 400);
+    analyzed_run(1000);
+    check_waker(ann, 0, bob, 150, INTERACTION_INTERRUPT);
+    check_waker(cat, 0, bob, 160, INTERACTION_INTERRUPT);
+    cr_assert_eq(span_of(ann, 1)->waker, 0);
+}
+
+Test(bind, the_interrupt_until_the_exception_counts)
+{
+    interrupts(cat, 50, ann);
+    ADD(&b, 1, ann, 100, join_enter, .target = dan);
+    interrupted(ann, 110);
+    interrupts(bob, 120, ann);
+    ADD(&b, 1, ann, 130, join_exit, .target = dan);
+    ADD(&b, 1, ann, 200, sleep_enter, .timeout_ns = 1000);
+    interrupted(ann, 210);
+    ADD0(&b, 1, ann, 220, sleep_exit);
+    analyzed_run(1000);
+    check_waker(ann, 0, cat, 50, INTERACTION_INTERRUPT);
+    check_waker(ann, 1, bob, 120, INTERACTION_INTERRUPT);
+}
+
+/* The recording ends before the join does. */
+Test(bind, a_join_whose_thread_has_ended_is_over_though_it_goes_on)
+{
+    ADD(&b, 1, ann, 100, join_enter, .target = bob);
+    ADD0(&b, 2, bob, 300, thread_end);
+    ADD(&b, 3, cat, 100, join_enter, .target = dan);
+    analyzed_run(301);
+    check_waker(ann, 0, bob, 300, INTERACTION_JOINED);
+    cr_assert_eq(span_of(cat, 0)->waker, 0);
+}

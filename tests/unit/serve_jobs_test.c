@@ -1,0 +1,107 @@
+#include "serve/jobs.h"
+
+#include "base/clock.h"
+
+#include <criterion/criterion.h>
+#include <stdatomic.h>
+
+enum { MANY = 200 };
+
+struct counted {
+    struct job job;
+    atomic_int ran, dropped;
+};
+
+static struct counted all[MANY];
+static struct jobs jobs;
+static atomic_int may_go, begun, done;
+
+static void run(struct job *j, bool dropped)
+{
+    struct counted *c = (struct counted *)j;
+    begun += !dropped;
+    while (!dropped && !may_go)
+        clock_sleep_ns(100000);
+    if (dropped)
+        c->dropped++;
+    else
+        c->ran++;
+    done++;
+}
+
+static void run_at_once(struct job *j, bool dropped)
+{
+    struct counted *c = (struct counted *)j;
+    c->ran += !dropped;
+    done++;
+}
+
+static void begin(void)
+{
+    cr_assert_eq(jobs_init(&jobs, NULL), 0);
+    for (int i = 0; i < MANY; i++)
+        all[i].job = (struct job){.run = run, .kind = (enum job_kind)(i % JOB_KINDS)};
+}
+
+static void push_all(void)
+{
+    for (int i = 0; i < MANY; i++)
+        jobs_push(&jobs, &all[i].job);
+}
+
+TestSuite(jobs, .init = begin);
+
+Test(jobs, each_is_run_once)
+{
+    may_go = 1;
+    push_all();
+    for (int i = 0; i < 5000 && done < MANY; i++)
+        clock_sleep_ns(1000000);
+    /* The last one is out of its thread's hands a moment after it was run. */
+    clock_sleep_ns(50000000);
+    cr_assert_not(jobs_end(&jobs));
+    for (int i = 0; i < MANY; i++)
+        cr_assert(all[i].ran == 1 && all[i].dropped == 0);
+}
+
+Test(jobs, the_end_drops_what_has_not_begun_and_waits_for_nobody)
+{
+    push_all();
+    for (int i = 0; i < 5000 && begun < JOBS_THREADS; i++)
+        clock_sleep_ns(1000000);
+    cr_assert(jobs_end(&jobs));
+    int dropped = 0;
+    for (int i = 0; i < MANY; i++)
+        dropped += all[i].dropped;
+    cr_assert_eq(dropped, MANY - JOBS_THREADS);
+    static struct counted late = {.job = {.run = run}};
+    jobs_push(&jobs, &late.job);
+    cr_assert_eq(late.dropped, 1);
+    may_go = 1;
+    while (done < MANY + 1)
+        clock_sleep_ns(1000000);
+    for (int i = 0; i < MANY; i++)
+        cr_assert_eq(all[i].ran + all[i].dropped, 1);
+}
+
+/* Long jobs that do not end leave a thread to the short ones. */
+Test(jobs, short_ones_do_not_wait_for_long_ones)
+{
+    static struct counted quick = {.job = {.run = run, .kind = JOB_SHORT}};
+    for (int i = 0; i < MANY; i++) {
+        all[i].job.kind = JOB_LONG;
+        jobs_push(&jobs, &all[i].job);
+    }
+    for (int i = 0; i < 5000 && begun < JOBS_LONG_MAX; i++)
+        clock_sleep_ns(1000000);
+    quick.job.run = run_at_once;
+    jobs_push(&jobs, &quick.job);
+    for (int i = 0; i < 5000 && !quick.ran; i++)
+        clock_sleep_ns(1000000);
+    cr_assert_eq(quick.ran, 1);
+    cr_assert_eq(done, 1);
+    may_go = 1;
+    for (int i = 0; i < 5000 && done < MANY + 1; i++)
+        clock_sleep_ns(1000000);
+    cr_assert_eq(done, MANY + 1);
+}

@@ -1,0 +1,33 @@
+// keys.ts - the keyboard of a heap's page: one table, of which the help is made, too.
+import * as state from "./state.ts";
+
+interface Key { keys: string[]; text: string; run(): void }
+
+const focus = (test: string): void => document.querySelector<HTMLElement>(`[data-test="${test}"]`)?.focus();
+
+export const KEYS: Key[] = [
+    { keys: ["1"], text: "classes, and the biggest instances of one", run: () => { state.tab.value = "classes"; } },
+    { keys: ["2"], text: "who keeps what alive, as a tree", run: () => { state.tab.value = "tree"; } },
+    { keys: ["3"], text: "the same as an icicle", run: () => { state.tab.value = "icicle"; } },
+    { keys: ["/"], text: "filter the classes", run: () => { state.tab.value = "classes"; setTimeout(() => focus("classes-filter")); } },
+    { keys: ["o"], text: "find an object by its id", run: () => focus("find-id") },
+    { keys: ["i"], text: "to the object that is looked at", run: () => focus("inspector") },
+    { keys: ["?"], text: "this help", run: () => { state.dialog.value = "help"; } },
+    { keys: ["Escape"], text: "close; in the icicle: zoom out", run: () => { state.dialog.value = null; } },
+];
+
+const table = new Map(KEYS.flatMap((k) => k.keys.map((name) => [name, k] as const)));
+
+export function watchKeys(): void {
+    document.addEventListener("keydown", (e) => {
+        if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented || /^(INPUT|TEXTAREA|SELECT)$/.test((e.target as HTMLElement).tagName))
+            return;
+        if (state.dialog.value && e.key !== "Escape")
+            return;
+        const k = table.get(e.key);
+        if (!k)
+            return;
+        e.preventDefault();
+        k.run();
+    });
+}

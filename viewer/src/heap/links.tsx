@@ -1,0 +1,48 @@
+// links.tsx - objects where they are named: what is clicked comes into the inspector.
+import { bytes, count, simple } from "../format.ts";
+import * as state from "./state.ts";
+import type { Answer, Pages } from "./ask.ts";
+import type { Brief, Root, Value } from "./types.ts";
+
+/** "java.lang.String "abc"" with the package left out, as there is little room. */
+export function shortLabel(label: string): string {
+    const end = label.search(/[[" ]/);
+    const isClass = label.startsWith("class ");
+    const name = isClass ? label.slice(6) : end < 0 ? label : label.slice(0, end);
+    return isClass ? `class ${simple(name)}` : simple(name) + (end < 0 ? "" : label.slice(end));
+}
+
+export function ObjectLink({ of, test }: { of: Brief; test?: string }) {
+    return (
+        <button type="button" class="link heap-object" data-test={test} data-object={of.object} onClick={() => state.choose(of.object)}
+            title={`${of.label} ${of.id}${of.retained === null ? "" : `, keeps ${bytes(of.retained)}`}`}>{shortLabel(of.label)}</button>
+    );
+}
+
+export function ValueText({ of }: { of: Value }) {
+    return of.to ? <ObjectLink of={of.to} /> : <span class={of.text === "null" ? "dim" : "heap-value"}>{of.text}</span>;
+}
+
+export function RootText({ of }: { of: Root }) {
+    return <span>{of.kind}{of.thread && <> of <ObjectLink of={of.thread} /></>}{of.frame && <> in {of.frame}</>}</span>;
+}
+
+export function retainedText(n: number | null): string {
+    return n === null ? "–" : bytes(n);
+}
+
+/** What stands where an answer is not there. */
+export function Missing({ of, what }: { of: Answer<unknown>; what: string }) {
+    if (of.error)
+        return <p class="scope-error" role="alert">{of.error}</p>;
+    return of.early ? <p class="dim" role="status" data-test="early">{what} can be seen when more of the dump has been read …</p>
+        : of.busy && !of.value ? <p class="dim" role="status">Computing …</p> : null;
+}
+
+/** Behind a list that is not all there. */
+export function More<T, R>({ of, all, test }: { of: Pages<T, R>; all: number; test: string }) {
+    const left = all - of.rows.length;
+    return left <= 0 ? null : (
+        <p class="heap-more"><button type="button" data-test={test} disabled={of.busy} onClick={of.more}>Show {count(Math.min(left, 100))} more</button> <span class="dim">of {count(left)}</span></p>
+    );
+}

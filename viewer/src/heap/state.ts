@@ -1,0 +1,49 @@
+// state.ts - what of a heap dump is looked at; the address has it, too (address.ts).
+import { batch, computed, signal } from "@preact/signals";
+import { STAGES } from "./types.ts";
+import type { Overview, Stage } from "./types.ts";
+
+export { theme } from "../state.ts";
+
+export const TABS = ["classes", "tree", "icicle"] as const;
+export type Tab = (typeof TABS)[number];
+
+export const overview = signal<Overview | null>(null);
+/** Why nothing new can be asked. */
+export const gone = signal<string | null>(null);
+export const dialog = signal<"help" | null>(null);
+
+export const tab = signal<Tab>("classes");
+export const chosenClass = signal<number | null>(null);
+/** In the inspector. */
+export const object = signal<number | null>(null);
+/** What the icicle begins with; null: everything. */
+export const zoomed = signal<number | null>(null);
+
+/** What has been found of the dump. */
+export const stage = computed<Stage>(() => overview.value?.stage ?? "reading");
+
+export function has(wanted: Stage): boolean {
+    return STAGES.indexOf(stage.value) >= STAGES.indexOf(wanted);
+}
+
+export function choose(number: number): void {
+    object.value = number;
+}
+
+/** The instances of a class, in the list of classes. */
+export function chooseClass(number: number): void {
+    batch(() => {
+        tab.value = "classes";
+        chosenClass.value = number;
+    });
+}
+
+export function zoom(number: number | null): void {
+    batch(() => {
+        tab.value = "icicle";
+        zoomed.value = number;
+        if (number !== null)
+            object.value = number;
+    });
+}

@@ -1,0 +1,171 @@
+// http.ts - the source that asks the server of `orca view` (docs/view-protocol.md).
+//
+// Generation answers never change, so the browser's cache keeps them.  When a generation is gone (410)
+// the question is asked again of the newest one.
+import type { Source } from "../source.ts";
+import { SourceError } from "../source.ts";
+import type {
+    Arrows, By, Context, Flame, Found, LockAt, LockRow, Meta, Overview, PathTile, Rates, Report, RowId, Run, Selection, StateName,
+    TileRow, Wait,
+} from "../types.ts";
+import { ranges } from "../ranges.ts";
+import { decodeArrows, decodePath, decodeTile } from "./tile.ts";
+
+type Parameter = string | number | undefined;
+
+function query(parameters: Record<string, Parameter>): string {
+    const q = new URLSearchParams();
+    for (const [name, value] of Object.entries(parameters))
+        if (value !== undefined)
+            q.set(name, String(value));
+    const text = q.toString();
+    return text ? `?${text}` : "";
+}
+
+function of(s: Selection): Record<string, Parameter> {
+    return { from: s.from, to: s.to, threads: s.threads && ranges(s.threads), class: s.class, lock: s.lock };
+}
+
+async function wrong(response: Response): Promise<string> {
+    const body = (await response.json().catch(() => null)) as { error?: string } | null;
+    return body?.error ?? `the server answered ${response.status}`;
+}
+
+export async function ask(path: string, signal?: AbortSignal): Promise<Response> {
+    let response: Response;
+    try {
+        response = await fetch(path, { credentials: "same-origin", signal });
+    } catch (e) {
+        if (signal?.aborted)
+            throw e;
+        throw new SourceError("the server does not answer: was orca view ended? Run it again");
+    }
+    return response;
+}
+
+const PAUSE_MS = 1000;
+
+/** Whether the server is there, a moment after it was not. */
+async function answers(): Promise<boolean> {
+    await new Promise((done) => setTimeout(done, PAUSE_MS));
+    return ask("/api/state").then((r) => r.ok, () => false);
+}
+
+export class HttpSource implements Source {
+    private gen = 0;
+
+    constructor(private readonly trace: number) {}
+
+    async meta(): Promise<Meta> {
+        const response = await ask(`/api/t${this.trace}/meta`);
+        if (!response.ok)
+            throw new SourceError(await wrong(response));
+        const meta = (await response.json()) as Meta;
+        this.gen = meta.gen;
+        return meta;
+    }
+
+    watch(changed: (meta: Meta) => void, gone: (why: string) => void): void {
+        const events = new EventSource("/api/live");
+        let busy = false;
+        let again = false;
+        const look = async (): Promise<void> => {
+            if (busy) {
+                again = true;
+                return;
+            }
+            busy = true;
+            try {
+                changed(await this.meta());
+            } catch (e) {
+                gone(e instanceof Error ? e.message : String(e));
+            }
+            busy = false;
+            if (again) {
+                again = false;
+                void look();
+            }
+        };
+        events.addEventListener("gen", (e) => {
+            const data = JSON.parse((e as MessageEvent<string>).data) as { trace: number };
+            if (data.trace === this.trace)
+                void look();
+        });
+        events.addEventListener("gone", (e) => {
+            const data = JSON.parse((e as MessageEvent<string>).data) as { trace: number; error: string };
+            if (data.trace === this.trace)
+                gone(data.error);
+        });
+        let asking = false;
+        events.onerror = async () => {
+            // A broken connection is made again by itself, unless nobody is there any more.
+            if (asking)
+                return;
+            asking = true;
+            const there = events.readyState !== EventSource.CLOSED && (await answers());
+            asking = false;
+            if (there)
+                return;
+            events.close();
+            gone("The server does not answer any more: what is shown stays, but nothing new can be asked. Run orca view again.");
+        };
+    }
+
+    private async get(path: string, parameters: Record<string, Parameter>): Promise<Response> {
+        for (let tries = 0; ; tries++) {
+            const response = await ask(`/api/t${this.trace}/g${this.gen}/${path}${query(parameters)}`);
+            if (response.ok)
+                return response;
+            if (response.status !== 410 || tries > 2)
+                throw new SourceError(await wrong(response));
+            await this.meta();
+        }
+    }
+
+    private async json<T>(path: string, parameters: Record<string, Parameter>): Promise<T> {
+        return (await (await this.get(path, parameters)).json()) as T;
+    }
+
+    private async binary(path: string, parameters: Record<string, Parameter>): Promise<ArrayBuffer> {
+        return (await this.get(path, parameters)).arrayBuffer();
+    }
+
+    async tile(level: number, i: number, rows: RowId[]): Promise<Map<RowId, TileRow>> {
+        return decodeTile(await this.binary(`tile/${level}/${i}`, { rows: rows.join(",") }), rows);
+    }
+    async arrows(level: number, i: number): Promise<Arrows> {
+        return decodeArrows(await this.binary(`arrows/${level}/${i}`, {}));
+    }
+    async path(level: number, i: number, to?: { thread: number; time: number }): Promise<PathTile> {
+        return decodePath(await this.binary(`path/${level}/${i}`, { thread: to?.thread, to: to && Math.round(to.time) }));
+    }
+    overview(n: number): Promise<Overview> {
+        return this.json("overview", { n });
+    }
+    report(sections: string[], s: Selection, top?: number): Promise<Report> {
+        return this.json("report", { sections: sections.join(","), ...of(s), top });
+    }
+    locks(s: Selection, top: number, ids?: readonly number[]): Promise<{ n: number; locks: LockRow[] }> {
+        return this.json("locks", { from: s.from, to: s.to, threads: s.threads && ranges(s.threads), top, ids: ids?.join(",") });
+    }
+    contexts(ids: number[]): Promise<Context[]> {
+        return this.json("contexts", { ids: ids.join(",") });
+    }
+    wait(thread: number, index: number): Promise<Wait> {
+        return this.json("wait", { thread, index });
+    }
+    at(row: RowId, time: number): Promise<Wait | Run | LockAt> {
+        return this.json("at", { row, time: Math.round(time) });
+    }
+    flame(s: Selection, states: StateName[] | null, by: By): Promise<Flame> {
+        return this.json("flame", {
+            from: s.from, to: s.to, threads: s.threads && ranges(s.threads), lock: s.lock, states: states?.join(","), by,
+        });
+    }
+    rates(s: Selection, n: number): Promise<Rates> {
+        return this.json("rates", { from: s.from, to: s.to, threads: s.threads && ranges(s.threads), n });
+    }
+    search(q: string): Promise<Found> {
+        return this.json("search", { q });
+    }
+}

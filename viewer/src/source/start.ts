@@ -1,0 +1,59 @@
+// start.ts - what the start page asks the server: JVMs, recent traces, and to attach, stop, save, open.
+import { SourceError } from "../source.ts";
+import type { Start } from "../types.ts";
+import { ask } from "./http.ts";
+
+/** A refusal; `field`: which of what was sent is wrong. */
+export class Refused extends SourceError {
+    readonly field: string | null;
+
+    constructor(message: string, field: string | null) {
+        super(message);
+        this.field = field;
+    }
+}
+
+export interface Attach {
+    pid: number; events?: string[]; include?: string; exclude?: string; methods?: string; depth?: number; seconds?: number; output?: string; ownerstacks?: string;
+}
+
+async function answerOf<T>(response: Response): Promise<T> {
+    const body = (await response.json().catch(() => null)) as (T & { error?: string; field?: string }) | null;
+    if (!response.ok || body === null)
+        throw new Refused(body?.error ?? `the server answered ${response.status}`, body?.field ?? null);
+    return body;
+}
+
+export async function start(): Promise<Start> {
+    return answerOf<Start>(await ask("/api/start"));
+}
+
+async function post<T>(path: string, body: unknown): Promise<T> {
+    let response: Response;
+    try {
+        response = await fetch(path, { method: "POST", credentials: "same-origin", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    } catch {
+        throw new SourceError("the server does not answer: was orca view ended? Run it again");
+    }
+    return answerOf<T>(response);
+}
+
+export const attach = (what: Attach) => post<{ trace: number; file: string }>("/api/attach", what);
+export const stop = (pid: number) => post<{ file: string }>("/api/stop", { pid });
+export const save = (trace: number, to: string) => post<{ file: string }>("/api/save", { trace, to });
+export const open = (id: number) => post<{ trace: number }>("/api/open", { id });
+
+/** Calls whenever the list of JVMs has changed. */
+export function watchStart(changed: () => void): () => void {
+    const events = new EventSource("/api/live");
+    events.addEventListener("start", changed);
+    return () => events.close();
+}
+
+/** The address of a trace that the server has open. */
+export function traceAddress(trace: number): string {
+    return `/?trace=${trace}`;
+}
+
+/** The address of the start page. */
+export const START = "/start";

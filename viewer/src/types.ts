@@ -1,0 +1,221 @@
+// types.ts - the answers of the view protocol (docs/view-protocol.md) as the viewer has them.
+//
+// Times are ns after the recording began.  A thread is its index into Meta.threads unless a name says
+// `id`, which is the trace's own number of it, as in `orca report --json`.
+
+export const STATES = ["blocked", "waiting", "parked", "joining", "sleeping", "reacquiring"] as const;
+export type StateName = (typeof STATES)[number];
+export const RUNNING = 6;
+
+export const FLAG = { open: 1, unknown: 2, timedOut: 4, reacquired: 8, timed: 16, interrupted: 32 } as const;
+
+export const INTERACTIONS = [
+    "starts-thread", "handoff-lock", "interrupt", "notify", "notify-all", "dead-and-notify-joined", "unpark", "semaphore", "submit",
+] as const;
+export type Interaction = (typeof INTERACTIONS)[number];
+export const NO_INTERACTION = 255;
+
+export const PATH_KINDS = ["run", "handoff", "timed", "wait", "gc"] as const;
+
+export const THREAD = {
+    daemon: 1, virtual: 2, native: 4, program: 8, started: 16, ended: 32, incomplete: 64, gone: 128,
+} as const;
+
+/** A row's name: "t12", "p3", "g0", "l77". */
+export type RowId = string;
+
+// --- meta --------------------------------------------------------------------------------------
+
+export interface Threads {
+    id: number[]; name: string[]; group: number[]; pool: number[]; java_tid: number[]; flags: number[];
+    from: number[]; to: number[]; called: (number | null)[]; starter: number[]; waits: number[];
+    blocked_ns: number[]; waited_ns: number[]; parked_ns: number[]; joined_ns: number[]; slept_ns: number[];
+    reacquired_ns: number[]; running_ns: number[];
+}
+
+export interface Finding {
+    rule: string; severity: "info" | "warning" | "problem"; text: string; impact_ns: number;
+    from: number; to: number; threads: number[]; locks: number[]; stacks: number[]; // ids of the trace
+}
+
+export interface Place { class: string; method: string; signature?: string; file: string; line: number | null }
+
+export interface StuckThread {
+    thread: number; name: string; state: string; lock: number; class: string | null; on: number | null;
+    on_name: string | null; since: number; stack: Place[]; owner_stack: Place[]; // thread, on: ids
+}
+export interface Deadlock { formed: number; sure: boolean; members: StuckThread[]; behind: StuckThread[] }
+
+export interface Recording {
+    program: string; jvm_name: string; jvm_version: string; host: string; pid: number; state: string;
+    start_unix_ns: number; from: number; to: number; windowed: boolean; events: number; damaged: number;
+    gc_count: number; gc_ns: number; gc_max_ns: number;
+}
+
+/** A pause: from, to, collector, cause, bytes of the heap before, in use, committed; null and 0: not known. */
+export type GcPause = [number, number, (string | null)?, (string | null)?, number?, number?, number?];
+
+export interface Meta {
+    schema: string; gen: number; name: string;
+    phase: null | { text: string; done: number; total: number };
+    live: null | { pid: number; since_unix_ns: number };
+    /** Only the beginning has been read yet, of a recording up to there. */
+    partial?: null | { to: number };
+    /** The findings are still being looked for. */
+    pending?: boolean;
+    from: number; to: number;
+    recording: Recording;
+    losses: { cause: string; count: number; meaning: string }[];
+    problems: { offset: number; damage: boolean; text: string }[];
+    findings: Finding[]; deadlocks: Deadlock[]; stuck: StuckThread[];
+    path: null | { thread: number; from: number; to: number; kinds: Record<string, number>; limits: string[] };
+    gc: GcPause[];
+    locks: number; waits: number;
+    samples?: { cpu: number; wall: number };
+    /** live: what is live can be known. */
+    allocations?: { n: number; live: boolean };
+    arrows: Record<string, { count: number; alone: number }>;
+    threads: Threads;
+    pools: { name: string[]; threads: number[] };
+    groups: { name: string[]; threads: number[] };
+    /** Of a page that `orca html` made: what the pack holds. */
+    packed?: "exact" | "tiles"; said?: string;
+}
+
+// --- tiles -------------------------------------------------------------------------------------
+
+export const BUCKETS = 512;
+
+export interface ExactThread {
+    kind: "exact"; n: number;
+    start: Float64Array; end: Float64Array; wake: Float64Array;
+    index: Uint32Array; context: Uint32Array; waker: Uint32Array;
+    state: Uint8Array; flags: Uint8Array; how: Uint8Array;
+}
+/** 512 cells of 8 bytes: shares of the states 0..5, of having lived, number of waits. */
+export interface Cells { kind: "cells"; cells: Uint8Array }
+export interface ExactLock {
+    kind: "lock"; n: number; m: number;
+    start: Float64Array; end: Float64Array; from: Float64Array; to: Float64Array;
+    thread: Uint32Array; index: Uint32Array; owner: Uint32Array;
+    state: Uint8Array; flags: Uint8Array; sure: Uint8Array;
+}
+/** 512 cells of 8 bytes: held, queued, average and greatest queue, waited on, most waiters, 0, number of waits. */
+export interface LockCells { kind: "lockcells"; cells: Uint8Array }
+export interface Nothing { kind: "nothing" }
+export type TileRow = ExactThread | Cells | ExactLock | LockCells | Nothing;
+
+export interface ExactArrows {
+    kind: "exact"; n: number; left_out: number;
+    from_time: Float64Array; to_time: Float64Array; from: Uint32Array; to: Uint32Array; index: Uint32Array; how: Uint8Array;
+}
+export interface Bundles {
+    kind: "bundles"; n: number; left_out: number;
+    wait_ns: Float64Array; from: Uint32Array; to: Uint32Array; count: Uint32Array; slot: Uint32Array; how: Uint8Array;
+}
+export type Arrows = ExactArrows | Bundles;
+
+export interface ExactPath {
+    kind: "exact"; n: number;
+    from: Float64Array; to: Float64Array; thread: Uint32Array; lock: Uint32Array; stack: Uint32Array;
+    segment: Uint8Array; state: Uint8Array; // segment: index into PATH_KINDS
+}
+export interface PathBuckets { kind: "buckets"; thread: Uint32Array; segment: Uint8Array; share: Uint8Array }
+export type PathTile = ExactPath | PathBuckets;
+
+export interface Overview {
+    from: number; to: number; n: number; running: number[]; held_up: number[]; path: Record<string, number[]>;
+}
+
+// --- JSON answers ------------------------------------------------------------------------------
+
+/** What part of the recording a question is about; threads: indices. */
+export interface Selection { from?: number; to?: number; threads?: number[]; class?: string; lock?: number }
+
+/** `orca report --json`; docs/report-json.md. */
+export interface Times {
+    [key: string]: unknown;
+}
+export interface ReportThread {
+    id: number; name: string; group: string; blocked_count: number; blocked_ns: number; waited_count: number;
+    waited_ns: number; parked_count: number; parked_ns: number; joined_count: number; joined_ns: number;
+    slept_count: number; slept_ns: number; reacquired_count: number; reacquired_ns: number; running_ns: number; life_ns: number;
+}
+export type ReportRow = Record<string, number | string | null | Place | [number, number][]>;
+export interface Report {
+    threads?: ReportThread[]; locks?: ReportRow[]; sites?: ReportRow[]; owners?: ReportRow[]; owner_sites?: ReportRow[];
+    pairs?: ReportRow[]; findings?: Finding[]; queues?: ReportRow[]; [key: string]: unknown;
+}
+
+export interface LockRow {
+    id: number; class: string | null; hash: number | null;
+    blocked_count: number; blocked_ns: number; waited_count: number; waited_ns: number; parked_count: number; parked_ns: number;
+    joined_count: number; joined_ns: number; reacquired_count: number; reacquired_ns: number;
+    longest_queue: number; holds: number; held_ns: number; held_max_ns: number;
+}
+export interface Context {
+    id: number; state: StateName; lock: number; class: string | null; other: number; stack: number; at: Place | null; owner_stack: number;
+}
+
+export interface WaitRef { thread: number; index: number }
+export interface Link { thread: number; index: number | null; state: string; from: number; to: number; lock: number; class: string | null; at: Place | null; text: string }
+export interface Effect { thread: number; index: number | null; time: number; how: Interaction }
+export interface Wait {
+    thread: number; index: number; state: StateName; start: number; end: number; flags: string[]; timed_out: boolean;
+    lock: null | { id: number; class: string | null; hash: number | null };
+    other: number; stack: Place[]; owner_stack: Place[]; owner_stack_note: string | null;
+    ended_by: null | { thread: number; time: number; how: Interaction; stack: Place[]; note: string | null };
+    before: WaitRef | null; after: WaitRef | null;
+    chain: Link[];
+    cause: null | { thread: number; time: number; index: number | null };
+    effects: Effect[]; n_effects: number;
+}
+export interface Run {
+    thread: number; state: "running" | "not alive"; start: number; end: number;
+    before: WaitRef | null; after: WaitRef | null; effects: Effect[]; n_effects: number;
+}
+export interface LockAt { lock: number; class: string | null; owner: number; owner_sure: boolean; queue: number[]; waiters: number[] }
+
+/** Bytes that threads allocated: n of each in turn, which divide the time evenly. */
+export interface Rates { from: number; to: number; n: number; threads: number[]; bytes: number[] }
+
+/** Of waits, of samples, or of allocations. */
+export type ByWait = "waiter" | "owner" | "waker";
+export type BySample = "cpu" | "wall" | "owner-cpu" | "owner-wall";
+export type ByAlloc = "alloc" | "live";
+export type By = ByWait | BySample | ByAlloc;
+export const BYS: readonly By[] = ["waiter", "owner", "waker", "cpu", "wall", "owner-cpu", "owner-wall", "alloc", "live"];
+export const isAlloc = (by: By): by is ByAlloc => BYS.indexOf(by) > 6;
+export const isSampled = (by: By): by is BySample => BYS.indexOf(by) > 2 && !isAlloc(by);
+/** How a sample's frame was executed. */
+export const EXECUTED = ["unknown", "interpreted", "C1", "C2", "inlined", "native method", "stub", "native code", "kernel"];
+export interface FlameFrame { class: string; method: string; file: string; line: number | null; jdk: boolean; executed?: number }
+export interface Flame {
+    /** Of what `ns` are. */
+    unit: "ns" | "bytes"; by: By; total_ns: number; total_count: number;
+    frames: FlameFrame[]; parent: number[]; frame: number[]; ns: number[]; count: number[]; why: string[];
+    /** Of samples: those without a stack; of owners: how long locks were wanted, and their owners known. */
+    /** Of estimated allocations: samples. */
+    samples?: number;
+    failed_count?: number; failed_ns?: number; wanted_ns?: number; owner_known_ns?: number;
+}
+
+export interface Found {
+    threads: number[];
+    classes: { class: string; objects: number; blocked_ns: number; locks: number[] }[];
+    methods: { class: string; method: string; sites: number; blocked_ns: number; wait: WaitRef | null }[];
+}
+
+// --- start page --------------------------------------------------------------------------------
+
+export interface Jvm {
+    pid: number; name: string; java: string; uptime_s: number; state: string;
+    recording: null | { file: string; since_s: number; events: number; lost: number; bytes: number };
+    can_attach: boolean; why: string;
+}
+export interface Start {
+    jvms: Jvm[];
+    recent: { id: number; path: string; bytes: number; modified_unix_s: number; program: string; seconds: number }[];
+    groups: { name: string; summary: string; default: boolean }[];
+    defaults: Record<string, string | number>;
+}

@@ -1,0 +1,108 @@
+// hover_text.ts - what the mouse is on, in words.
+import type { Arrow } from "../draw/arrows.ts";
+import { bytes, count, duration, moment, percent, place } from "../format.ts";
+import { meta, threadName } from "../state.ts";
+import type { Cells, Context, ExactLock, ExactThread, GcPause } from "../types.ts";
+import { FLAG, INTERACTIONS, NO_INTERACTION, STATES } from "../types.ts";
+import { queues, waitedUntil } from "../draw/columns.ts";
+import { tileWidth } from "../source/tile.ts";
+
+/** A state as a sentence begins with it. */
+const DOING = ["blocked", "in Object.wait", "parked", "joining", "sleeping", "taking the monitor again"];
+
+export function describe(row: ExactThread, k: number, c: Context | undefined): string[] {
+    const lines = [`${DOING[row.state[k]]} for ${duration(row.end[k] - row.start[k])}${row.flags[k] & FLAG.open ? ", still at the end of the recording" : ""}`];
+    const until = waitedUntil(row, k);
+    if (until < row.end[k])
+        lines.push(`notified after ${duration(until - row.start[k])}, then taking the monitor again for ${duration(row.end[k] - until)}`);
+    if (c?.class)
+        lines.push(`${c.class}#${c.lock}`);
+    if (c?.at)
+        lines.push(`at ${place(c.at)}`);
+    if (c?.other)
+        lines.push(`${c.state === "joining" ? "of" : "owner"} ${threadName(c.other)}`);
+    else if (c && c.state === "blocked")
+        lines.push("owner unknown");
+    if (row.flags[k] & FLAG.timedOut)
+        lines.push("its time was up");
+    if (row.waker[k])
+        lines.push(`ended by ${threadName(row.waker[k])}${row.how[k] === NO_INTERACTION ? "" : ` (${INTERACTIONS[row.how[k]]})`}`);
+    lines.push(`from ${moment(row.start[k], (row.end[k] - row.start[k]) / 100)}`);
+    return lines;
+}
+
+export function describeCells(row: Cells, time: number, level: number): string[] {
+    const width = tileWidth(level);
+    const k = Math.floor((time / width - Math.floor(time / width)) * 512);
+    const at = k * 8;
+    const lived = row.cells[at + 6];
+    if (!lived)
+        return ["not alive"];
+    let waits = 0;
+    const parts: [number, string][] = [];
+    for (let s = 0; s < 6; s++) {
+        waits += row.cells[at + s];
+        if (row.cells[at + s])
+            parts.push([row.cells[at + s], STATES[s]]);
+    }
+    if (lived > waits)
+        parts.push([lived - waits, "running"]);
+    parts.sort((a, b) => b[0] - a[0]);
+    const n = row.cells[at + 7];
+    return [
+        `${duration(2 ** level)} from ${moment(time, 2 ** level)}, ${n === 255 ? "255 or more" : count(n)} waits`,
+        ...parts.map(([share, name]) => `${percent(share, 255)} ${name}`),
+        "zoom in to see them one by one",
+    ];
+}
+
+/** Who has to do with a lock at a moment. */
+export function peopleOf(row: ExactLock, time: number): { owner: number; sure: boolean; queue: number[]; waiters: number[] } {
+    const out = { owner: 0, sure: false, queue: [] as number[], waiters: [] as number[] };
+    for (let k = 0; k < row.n; k++)
+        if (row.start[k] <= time && time < row.end[k])
+            (queues(row, k) ? out.queue : out.waiters).push(row.thread[k]);
+    for (let k = 0; k < row.m; k++)
+        if (row.from[k] <= time && time < row.to[k]) {
+            out.owner = row.owner[k];
+            out.sure = row.sure[k] === 1;
+        }
+    return out;
+}
+
+export function describeLock(row: ExactLock, time: number): string[] {
+    const names = (list: number[]): string => list.length > 6 ? `${list.slice(0, 6).map(threadName).join(", ")} and ${list.length - 6} more` : list.map(threadName).join(", ");
+    const { owner, sure, queue, waiters } = peopleOf(row, time);
+    const lines = [owner ? `held by ${threadName(owner)}${sure ? "" : ", as far as its waiters saw"}` : "owner not known"];
+    lines.push(queue.length ? `${queue.length} queue: ${names(queue)}` : "nobody queues");
+    if (waiters.length)
+        lines.push(`${waiters.length} wait: ${names(waiters)}`);
+    return lines;
+}
+
+/** A pause of the collector: how long, whose, why, and what it did to the heap. */
+export function describePause([from, to, collector, cause, before, used, committed]: GcPause): string[] {
+    const lines = [`collector pause, ${duration(to - from)}`];
+    if (collector || cause)
+        lines.push([collector, cause].filter((w) => w).join(": "));
+    if (used)
+        lines.push(`heap ${before ? `${bytes(before)} before, ` : ""}${bytes(used)} after${committed ? ` of ${bytes(committed)}` : ""}`);
+    return lines;
+}
+
+export function describeRun(thread: number, time: number): { lines: string[]; look: string } {
+    const t = meta.value!.threads;
+    const pause = meta.value!.gc.find(([a, b]) => a <= time && time < b);
+    if (time < t.from[thread])
+        return { lines: ["not started yet"], look: "dead" };
+    if (time >= t.to[thread])
+        return { lines: ["ended"], look: "dead" };
+    return { lines: ["running, or in something that is not recorded", ...(pause ? [`the collector had stopped it for ${duration(pause[1] - pause[0])}${pause[3] ? ` (${pause[3]})` : ""}`] : [])], look: "running" };
+}
+
+export function describeArrow(a: Arrow): string[] {
+    const how = INTERACTIONS[a.how];
+    return a.count > 1
+        ? [`${count(a.count)} × ${how}`, `from ${threadName(a.from)} to ${threadName(a.to)}`, "zoom in to see them one by one"]
+        : [how, `from ${threadName(a.from)} to ${threadName(a.to)}`, ...(a.fan > 1 ? [`one of ${a.fan} woken by it`] : [])];
+}

@@ -1,0 +1,145 @@
+// legend.tsx - what each colour, texture and arrow means; each kind of arrow with its own switch, each
+// state with its share of what is visible.
+import { effect, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { LOOK, palette } from "../draw/palette.ts";
+import { count, duration, percent } from "../format.ts";
+import { problem } from "../problem.ts";
+import * as state from "../state.ts";
+import { isDark } from "../theme.ts";
+import type { Look } from "../draw/palette.ts";
+import type { Interaction, ReportThread } from "../types.ts";
+import { INTERACTIONS } from "../types.ts";
+import { arrowsLeftOut } from "../stage.ts";
+import "./legend.css";
+
+const STATES: [Look, string, string][] = [
+    ["running", "running", "on a processor, ready to run, or in something that is not recorded (input, output, native code)"],
+    ["blocked", "blocked", "waiting for a monitor that another thread owns"],
+    ["reacquiring", "reacquiring", "notified in Object.wait, taking the monitor again"],
+    ["waiting", "waiting", "in Object.wait"],
+    ["parked", "parked", "in LockSupport.park: java.util.concurrent"],
+    ["joining", "joining", "in Thread.join: waiting for another thread to end"],
+    ["sleeping", "sleeping", "in Thread.sleep"],
+    ["deadlocked", "deadlocked", "in a circle of threads that wait for each other"],
+    ["gc", "collector pause", "every thread stood still"],
+    ["held", "held (locks)", "somebody had the lock"],
+    ["queue", "queue (locks)", "as high as it is long; beneath it who waited in Object.wait or parked"],
+];
+
+const ARROWS: Record<Interaction, string> = {
+    "starts-thread": "a thread starts another one",
+    "handoff-lock": "a lock goes from the one that gave it back to one that waited",
+    "interrupt": "a thread interrupts another one",
+    "notify": "notify() wakes a thread",
+    "notify-all": "notifyAll() wakes threads; ×n: so many",
+    "dead-and-notify-joined": "a thread ends, and one that joined it goes on",
+    "unpark": "a thread unparks another one",
+    "semaphore": "a permit is given back, and one that waited for it goes on",
+    "submit": "a task is handed to the thread that runs it",
+};
+
+/** A square of a state's pattern. */
+export function Swatch({ look }: { look: Look }) {
+    return <canvas class="swatch" width={24} height={14} aria-hidden="true" ref={(c) => {
+        if (!c)
+            return;
+        const image = new ImageData(24, 14);
+        const out = new Uint32Array(image.data.buffer);
+        const pattern = palette(isDark.value).pattern[LOOK[look]];
+        for (let k = 0; k < out.length; k++)
+            out[k] = pattern[((Math.floor(k / 24) & 7) << 3) | (k % 24 & 7)];
+        c.getContext("2d")!.putImageData(image, 0, 0);
+    }} />;
+}
+
+const KEYS: Partial<Record<Look, (t: ReportThread) => number>> = {
+    running: (t) => t.running_ns, blocked: (t) => t.blocked_ns, reacquiring: (t) => t.reacquired_ns, waiting: (t) => t.waited_ns,
+    parked: (t) => t.parked_ns, joining: (t) => t.joined_ns, sleeping: (t) => t.slept_ns,
+};
+
+/** Time in each state, over the threads that are shown, in the range that is shown or marked. */
+const sums = signal<Partial<Record<Look, number>> | null>(null);
+
+function watchSums(): () => void {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let asked = 0;
+    const stop = effect(() => {
+        const s = state.source.value;
+        const of = state.selection.value;
+        const m = state.meta.value;
+        clearTimeout(timer);
+        if (!s || !m || m.phase)
+            return;
+        timer = setTimeout(() => {
+            const mine = ++asked;
+            s.report(["threads"], of).then((r) => {
+                if (mine === asked)
+                    sums.value = Object.fromEntries(Object.entries(KEYS).map(([look, get]) => [look, (r.threads ?? []).reduce((n, t) => n + get!(t), 0)]));
+            }).catch(problem);
+        }, 150);
+    });
+    return () => {
+        stop();
+        clearTimeout(timer);
+    };
+}
+
+export function Legend() {
+    useEffect(watchSums, []);
+    const m = state.meta.value;
+    const all = sums.value ? Object.values(sums.value).reduce((a, b) => a + (b ?? 0), 0) : 0;
+    const colours = palette(isDark.value).arrows;
+    return (
+        <div class="legend" data-view="legend">
+            <section aria-label="states">
+                <h3>States <small>share of {state.marked.value ? "the marked range" : "what is visible"}</small></h3>
+                <table>
+                    <tbody>
+                        {STATES.map(([look, name, text]) => (
+                            <tr key={look} data-state={look}>
+                                <td><Swatch look={look} /></td>
+                                <th scope="row">{name}</th>
+                                <td class="number" data-ns={sums.value?.[look]}>{sums.value && look in sums.value ? percent(sums.value[look] ?? 0, all) : ""}</td>
+                                <td class="number">{sums.value && look in sums.value ? duration(sums.value[look] ?? 0) : ""}</td>
+                                <td class="meaning">{text}</td>
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            </section>
+            <section aria-label="arrows">
+                <h3>Arrows <small>from the thread that acts to the one that goes on</small></h3>
+                <table>
+                    <tbody>
+                        {INTERACTIONS.map((how) => (
+                            <tr key={how} data-arrow={how}>
+                                <td><input type="checkbox" id={`arrow-${how}`} data-test={`arrow-${how}`} checked={state.arrowKinds.value.has(how)} onChange={() => flip(how)} /></td>
+                                <td><svg width="30" height="12" aria-hidden="true"><path d="M1 6h22" stroke={colours[how]} stroke-width="1.5" /><path d="M29 6l-8-4v8z" fill={colours[how]} /></svg></td>
+                                <th scope="row"><label for={`arrow-${how}`}>{how}</label></th>
+                                <td class="number" data-count={m?.arrows[how]?.count ?? 0}>{count(m?.arrows[how]?.count ?? 0)}</td>
+                                <td class="meaning">{ARROWS[how]}</td>
+                            </tr>
+                        ))}
+                        <tr data-arrow="path">
+                            <td><input type="checkbox" id="arrow-path" data-test="arrow-path" checked={state.pathOn.value} disabled={!m?.path} onChange={() => { state.pathOn.value = !state.pathOn.value; }} /></td>
+                            <td><svg width="30" height="12" aria-hidden="true"><path d="M1 6h28" stroke="var(--fg)" stroke-width="3" /></svg></td>
+                            <th scope="row"><label for="arrow-path">critical path</label></th>
+                            <td />
+                            <td class="meaning">{m?.path ? "broken where it waits or is handed over" : "the program's end was not recorded: no path leads there"}</td>
+                        </tr>
+                    </tbody>
+                </table>
+                {arrowsLeftOut.value > 0 && <p class="note">{count(arrowsLeftOut.value)} arrows in sight are left out: zoom in, or hide kinds.</p>}
+                {m?.path && <details><summary>What a critical path cannot say</summary><ul>{m.path.limits.map((l) => <li key={l}>{l}</li>)}</ul></details>}
+            </section>
+        </div>
+    );
+}
+
+export function flip(how: Interaction): void {
+    const next = new Set(state.arrowKinds.value);
+    if (!next.delete(how))
+        next.add(how);
+    state.arrowKinds.value = next;
+}

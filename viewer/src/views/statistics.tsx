@@ -1,0 +1,174 @@
+// statistics.tsx - spec 5's "Monitor statistics" (views 2.1 to 2.3): threads, then the classes that they
+// waited for, then where in the program, and who held it.
+//
+// Each table is of what is selected in those before it, and all are of state.selection.  The numbers
+// are those of `orca report --json`, which the cells carry as data-ns and data-count.
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { count, simple } from "../format.ts";
+import { hover, meta, selection, tableClass, tableThreads, threadName, threadOfId } from "../state.ts";
+import type { Report, ReportRow, ReportThread, Selection } from "../types.ts";
+import { useAnswer } from "./ask.ts";
+import type { Answer } from "./ask.ts";
+import { Choice } from "./choice.tsx";
+import { Scope } from "./scope.tsx";
+import { CLASSES, KINDS, OWNERS, OWNER_SITES, THREADS, callerColumns, className, threadAt } from "./statistics_columns.tsx";
+import type { Kind } from "./statistics_columns.tsx";
+import { Table } from "./table.tsx";
+import type { Key } from "./rows.ts";
+import "./statistics.css";
+
+/** tableClass of the locks whose class is not known. */
+export const UNKNOWN_CLASS = "?";
+
+const TOP = 5000;
+const NO_ROWS: never[] = [];
+
+type Part = "callers" | "others" | "owners";
+const PARTS: { value: Part; text: string; hint: string }[] = [
+    { value: "callers", text: "Blocks and waits", hint: "Where threads blocked, and where they waited" },
+    { value: "others", text: "Parks, joins, sleeps", hint: "Where threads parked, joined, slept, took a monitor again" },
+    { value: "owners", text: "Who held it", hint: "Which threads owned what others blocked on, and what they executed" },
+];
+type Other = "parked" | "joined" | "slept" | "reacquiring";
+const OTHERS = (["parked", "joined", "slept", "reacquiring"] as const).map((value) => ({ value, text: KINDS[value].noun, hint: KINDS[value].what }));
+
+// --- what is asked ------------------------------------------------------------------------------------
+
+/** The selection with the threads that are selected in the table, as far as the filter has them. */
+function narrowed(s: Selection, threads: ReadonlySet<number>): Selection {
+    if (threads.size === 0)
+        return s;
+    const both = [...threads].filter((t) => !s.threads || s.threads.includes(t)).sort((a, b) => a - b);
+    const all = s.threads?.length ?? (meta.value?.threads.id.length ?? 1) - 1;
+    return both.length && both.length < all ? { ...s, threads: both } : s;
+}
+
+function ofClass(s: Selection, name: string | null): Selection {
+    return name === null || name === UNKNOWN_CLASS ? s : { ...s, class: name };
+}
+
+function useReport(sections: string[], s: Selection): Answer<Report> {
+    return useAnswer(JSON.stringify([sections, s]), (source) => source.report(sections, s, TOP));
+}
+
+/** Rows of the selected class; those of an unknown one have no name to ask by. */
+function kept(rows: readonly ReportRow[] | undefined, name: string | null): readonly ReportRow[] {
+    return !rows ? NO_ROWS : name === UNKNOWN_CLASS ? rows.filter((row) => row.class === null) : rows;
+}
+
+const withAny = (rows: readonly ReportRow[], kind: Kind) => rows.filter((row) => (row[`${kind}_count`] as number) > 0);
+const siteKey = (row: ReportRow) => `${row.class}|${row.stack}`;
+
+// --- the view -----------------------------------------------------------------------------------------
+
+export function Statistics() {
+    const part = useSignal<Part>("callers");
+    const other = useSignal<Other>("parked");
+    const s = selection.value;
+    const chosen = narrowed(s, tableThreads.value);
+    const noMonitor = part.value === "others" && (other.value === "joined" || other.value === "slept");
+    const name = noMonitor ? null : tableClass.value;
+    const threads = useReport(["threads"], s);
+    const classes = useReport(["monitors"], chosen);
+    const sites = useReport([part.value === "owners" ? "owners" : "sites"], ofClass(chosen, name));
+    const busy = threads.busy || classes.busy || sites.busy;
+    return (
+        <section class="statistics" data-view="statistics" aria-label="Monitor statistics">
+            <Scope busy={busy} error={threads.error ?? classes.error ?? sites.error}>
+                <Chosen />
+            </Scope>
+            <div class="statistics-tables">
+                <Threads answer={threads} />
+                <Classes answer={classes} />
+                <div class="statistics-callers">
+                    <div class="statistics-parts">
+                        <Choice name="statistics-part" label="Which places" options={PARTS} value={part.value} onChange={(v) => (part.value = v)} />
+                        {part.value === "others" &&
+                            <Choice name="statistics-other" label="Which kind of wait" options={OTHERS} value={other.value} onChange={(v) => (other.value = v)} />}
+                        {noMonitor && tableClass.value && <span class="dim">Joins and sleeps are of no class.</span>}
+                    </div>
+                    <div class="statistics-pair">
+                        {part.value === "callers" && <Callers kind="blocked" answer={sites} name={name} />}
+                        {part.value === "callers" && <Callers kind="waited" answer={sites} name={name} />}
+                        {part.value === "others" && <Callers kind={other.value} answer={sites} name={name} />}
+                        {part.value === "owners" && <Owners answer={sites} name={name} />}
+                    </div>
+                </div>
+            </div>
+        </section>
+    );
+}
+
+/** What is selected in the tables, in words, and how to give it up. */
+function Chosen() {
+    const threads = tableThreads.value, name = tableClass.value;
+    if (threads.size === 0 && name === null)
+        return null;
+    const who = threads.size === 1 ? threadName([...threads][0]) : `${count(threads.size)} threads`;
+    const words = [threads.size ? who : "", name !== null ? `on ${simple(name === UNKNOWN_CLASS ? null : name)}` : ""].filter(Boolean);
+    const clear = () => {
+        tableThreads.value = new Set();
+        tableClass.value = null;
+    };
+    return <span data-test="statistics-chosen">Selected: {words.join(" ")} <button type="button" data-test="statistics-clear" onClick={clear}>Clear</button></span>;
+}
+
+// --- the tables ---------------------------------------------------------------------------------------
+
+function Threads({ answer }: { answer: Answer<Report> }) {
+    const rows = answer.value?.threads ?? NO_ROWS;
+    const over = rows.length >= TOP && (meta.value?.threads.id.length ?? 0) > TOP;
+    const lit = hover.value?.thread;
+    return (
+        <Table<ReportThread> name="statistics-threads" label={over ? `Threads (the first ${count(TOP)})` : "Threads"} rows={rows} columns={THREADS}
+            keyOf={(row) => threadOfId(row.id)} multi search selected={tableThreads.value} busy={answer.busy} failed={answer.error !== null}
+            order={{ id: "blocked_ns", down: true }} empty="No thread lived then."
+            onSelect={(keys: Set<Key>) => (tableThreads.value = new Set([...keys].map(Number)))}
+            onHover={(row) => (hover.value = row && { thread: threadOfId(row.id) })} lit={(row) => lit !== undefined && threadOfId(row.id) === lit} />
+    );
+}
+
+const classKey = (row: ReportRow) => className(row) ?? UNKNOWN_CLASS;
+
+function Classes({ answer }: { answer: Answer<Report> }) {
+    const lit = hover.value?.class;
+    const selected = useMemo(() => new Set(tableClass.value === null ? [] : [tableClass.value]), [tableClass.value]);
+    return (
+        <Table<ReportRow> name="statistics-classes" label="Classes" rows={answer.value?.locks ?? NO_ROWS} columns={CLASSES} keyOf={classKey}
+            search selected={selected} busy={answer.busy} failed={answer.error !== null} empty="Nobody blocked, waited or parked."
+            onSelect={(keys: Set<Key>) => (tableClass.value = keys.size ? String([...keys][0]) : null)}
+            onHover={(row) => (hover.value = row && row.class !== null ? { class: className(row)! } : null)}
+            lit={(row) => lit !== undefined && row.class === lit} />
+    );
+}
+
+const COLUMNS = Object.fromEntries((Object.keys(KINDS) as Kind[]).map((k) => [k, [callerColumns(k, true), callerColumns(k, false)]])) as
+    Record<Kind, ReturnType<typeof callerColumns>[]>;
+
+function Callers({ kind, answer, name }: { kind: Kind; answer: Answer<Report>; name: string | null }) {
+    const rows = useMemo(() => withAny(kept(answer.value?.sites, name), kind), [answer.value, name, kind]);
+    return (
+        <Table<ReportRow> key={kind} name={`statistics-${kind}`} label={`${KINDS[kind].noun} by caller${name === null ? "" : ` on ${simple(name === UNKNOWN_CLASS ? null : name)}`}`}
+            rows={rows} columns={COLUMNS[kind][name === null ? 0 : 1]} keyOf={siteKey} order={{ id: `${kind}_ns`, down: true }} search busy={answer.busy} failed={answer.error !== null}
+            empty={`Nobody ${KINDS[kind].verb === "retaking" ? "took a monitor again" : KINDS[kind].verb} here.`}
+            onHover={(row) => (hover.value = row && row.class !== null ? { class: className(row)! } : null)} />
+    );
+}
+
+function Owners({ answer, name }: { answer: Answer<Report>; name: string | null }) {
+    const owners = useMemo(() => kept(answer.value?.owners, name), [answer.value, name]);
+    const places = useMemo(() => kept(answer.value?.owner_sites, name), [answer.value, name]);
+    const lit = hover.value?.thread;
+    return (
+        <>
+            <Table<ReportRow> name="statistics-owners" label="Who held it" rows={owners} columns={OWNERS} keyOf={(row) => `${row.class}|${row.owner}`}
+                order={{ id: "blocked_ns", down: true }} search busy={answer.busy} failed={answer.error !== null} empty="Nobody blocked."
+                onHover={(row) => (hover.value = row && row.owner !== null ? { thread: threadAt(row, "owner") } : null)}
+                lit={(row) => lit !== undefined && row.owner !== null && threadAt(row, "owner") === lit} />
+            <Table<ReportRow> name="statistics-owner-sites" label="What owners executed" rows={places} columns={OWNER_SITES} keyOf={siteKey}
+                order={{ id: "blocked_ns", down: true }} search busy={answer.busy} failed={answer.error !== null}
+                empty="No owner was asked what it executed (ownerstacks=all asks each time)." />
+        </>
+    );
+}

@@ -1,0 +1,146 @@
+// statistics_columns.tsx - the columns of the statistics: which key of the report each one shows.
+import { count, duration, line, place, simple } from "../format.ts";
+import { threadOfId } from "../state.ts";
+import type { Place, ReportRow, ReportThread } from "../types.ts";
+import { Histogram, log2Scale } from "./histogram.tsx";
+import type { Log2 } from "./histogram.tsx";
+import type { Column } from "./rows.ts";
+
+/** Nothing is 0, of whatever unit. */
+export function amount(write: (n: number) => string, n: number | null | undefined): string {
+    return n ? write(n) : "0";
+}
+
+/** Column of a number that the row has under a key. */
+export function numberColumn<R extends object>(key: keyof R & string, title: string, hint: string, bar = false): Column<R> {
+    const ns = key.endsWith("_ns");
+    return {
+        id: key, title, hint, right: true, bar, width: ns ? 78 : Math.max(56, 12 + title.length * 7.5), data: ns ? "ns" : "count",
+        value: (row) => row[key] as number,
+        text: (row) => amount(ns ? duration : count, row[key] as number),
+    };
+}
+
+/** Kinds of waits under the names that the report's keys begin with, and what a user calls them. */
+export const KINDS = {
+    blocked: { noun: "Blocks", verb: "blocked", what: "waiting for a monitor that another thread owned" },
+    waited: { noun: "Waits", verb: "waited", what: "in Object.wait, up to the notify" },
+    parked: { noun: "Parks", verb: "parked", what: "in LockSupport.park" },
+    joined: { noun: "Joins", verb: "joined", what: "in Thread.join" },
+    slept: { noun: "Sleeps", verb: "slept", what: "in Thread.sleep" },
+    reacquiring: { noun: "Retakes", verb: "retaking", what: "taking the monitor again after Object.wait" },
+} as const;
+export type Kind = keyof typeof KINDS;
+
+const log2 = (row: ReportRow, key: string) => (row[key] ?? []) as unknown as Log2;
+
+/** Count, total, least, average, greatest, percentiles and distribution of one kind. */
+export function kindColumns(kind: Kind, short: boolean): Column<ReportRow>[] {
+    const { noun, verb, what } = KINDS[kind];
+    const name = short ? "" : `${verb} `;
+    const one = (suffix: string, title: string, hint: string, bar = false) =>
+        numberColumn<ReportRow>(`${kind}_${suffix}`, title, `${hint}: ${what}`, bar);
+    const columns: Column<ReportRow>[] = [
+        one("count", short ? "Count" : noun, "Number of times"),
+        one("ns", short ? "Total" : `${noun.slice(0, -1)} time`, "Total time", true),
+        one("min_ns", `${name}min`, "Shortest"),
+        one("avg_ns", `${name}avg`, "Average"),
+        one("max_ns", `${name}max`, "Longest"),
+        one("p50_ns", `${name}p50`, "Half of them were at most so long"),
+        one("p90_ns", `${name}p90`, "90 % of them were at most so long"),
+        one("p99_ns", `${name}p99`, "99 % of them were at most so long"),
+        {
+            id: `${kind}_log2`, title: short ? "Distribution" : `${name}distribution`, hint: `How many lasted how long, by powers of two: ${what}`, width: 112,
+            value: (row) => (row[`${kind}_p50_ns`] as number) ?? null,
+            cell: (row, scale) => <Histogram list={log2(row, `${kind}_log2`)} scale={scale} />,
+            over: (rows) => log2Scale(rows.map((row) => log2(row, `${kind}_log2`))),
+        },
+    ];
+    return columns.map((c) => ({ ...c, width: Math.max(c.width, 18 + c.title.length * 7.6) }));
+}
+
+export const className = (row: ReportRow) => row.class as string | null;
+
+export const CLASS: Column<ReportRow> = {
+    id: "class", title: "Class", hint: "Class of the monitor, or of what threads parked for", width: 150, grow: true,
+    value: (row) => className(row) ?? "unknown class",
+    text: (row) => simple(className(row)),
+    cell: (row) => <span title={className(row) ?? "unknown class"}>{simple(className(row))}</span>,
+};
+
+const at = (row: ReportRow) => row.at as unknown as Place | null;
+
+/** The place in the program, with its file and line. */
+export function callerColumn(title: string): Column<ReportRow> {
+    return {
+        id: "at", title, hint: "The innermost method outside the JDK", width: 200, grow: true,
+        value: (row) => { const p = at(row); return p ? `${p.class}.${p.method}` : "unknown"; },
+        cell: (row) => <Caller row={row} />,
+    };
+}
+
+const LINE: Column<ReportRow> = {
+    id: "line", title: "Line", hint: "File and line", width: 170, value: (row) => { const p = at(row); return p ? line(p) : null; },
+};
+
+function Caller({ row }: { row: ReportRow }) {
+    const p = at(row);
+    if (!p)
+        return <span>unknown: no stack</span>;
+    return <span title={`${place(p)}\n${place(row.innermost as unknown as Place | null)}`}>{simple(p.class)}.{p.method}</span>;
+}
+
+export function callerColumns(kind: Kind, withClass: boolean): Column<ReportRow>[] {
+    return [
+        callerColumn("Caller"), LINE, ...(withClass ? [{ ...CLASS, width: 110, grow: false }] : []), ...kindColumns(kind, true),
+        numberColumn<ReportRow>(`${kind}_objects`, "Objects", "Different monitor objects"),
+        numberColumn<ReportRow>(`${kind}_threads`, "Threads", "Different threads"),
+    ];
+}
+
+export const OWNER_SITES: Column<ReportRow>[] = [callerColumn("What the owner executed"), LINE, { ...CLASS, width: 110, grow: false }, ...kindColumns("blocked", true)];
+
+/** Counts and totals of all kinds first, so that they are seen together; then how each one is spread. */
+const sums = (...kinds: Kind[]) => kinds.flatMap((k) => kindColumns(k, false).slice(0, 2));
+const spread = (...kinds: Kind[]) => kinds.flatMap((k) => kindColumns(k, false).slice(2));
+
+export const CLASSES: Column<ReportRow>[] = [
+    CLASS, numberColumn<ReportRow>("objects", "Objects", "Different objects that threads blocked on or waited in"),
+    ...sums("blocked", "waited", "parked"), ...spread("blocked", "waited", "parked"),
+    numberColumn<ReportRow>("timed_out", "Timed out", "Object.wait that ended because its time was up"),
+];
+
+const timesOf = (prefix: string, noun: string, verb: string, what: string): Column<ReportThread>[] => [
+    numberColumn<ReportThread>(`${prefix}_count` as keyof ReportThread & string, noun, `Times ${what}`),
+    numberColumn<ReportThread>(`${prefix}_ns` as keyof ReportThread & string, verb, `Time ${what}`, true),
+];
+
+export const THREADS: Column<ReportThread>[] = [
+    { id: "id", title: "Id", hint: "Orca's number of the thread", right: true, width: 48, value: (row) => row.id },
+    { id: "name", title: "Thread", width: 140, grow: true, value: (row) => row.name || `#${row.id}` },
+    { id: "group", title: "Group", hint: "Thread group", width: 80, value: (row) => row.group },
+    ...timesOf("blocked", "Blocks", "Blocked", KINDS.blocked.what),
+    ...timesOf("waited", "Waits", "Waited", KINDS.waited.what),
+    ...timesOf("parked", "Parks", "Parked", KINDS.parked.what),
+    ...timesOf("joined", "Joins", "Joined", KINDS.joined.what),
+    ...timesOf("slept", "Sleeps", "Slept", KINDS.slept.what),
+    ...timesOf("reacquired", "Retakes", "Retaking", KINDS.reacquiring.what),
+    numberColumn<ReportThread>("running_ns", "Running", "The rest of its life: in no wait that is recorded", true),
+];
+
+/** Who held it, and who waited for whom: the thread under `who`, its name under `who_name`. */
+export function personColumn(who: string, title: string, hint: string): Column<ReportRow> {
+    return { id: who, title, hint, width: 140, grow: true, value: (row) => (row[`${who}_name`] as string | null) ?? "unknown" };
+}
+
+export const OWNERS: Column<ReportRow>[] = [
+    personColumn("owner", "Owner", "Who owned the monitor when another thread was about to block on it"), { ...CLASS, width: 120 },
+    numberColumn<ReportRow>("blocked_count", "Count", "Times another thread blocked on it"),
+    numberColumn<ReportRow>("blocked_ns", "Total", "Whole time of these blocks", true),
+    numberColumn<ReportRow>("blocked_max_ns", "Max", "Longest of these blocks"),
+];
+
+/** Index of the thread under a key of a row; 0: unknown. */
+export function threadAt(row: ReportRow, key: string): number {
+    return threadOfId(row[key] as number | null);
+}
