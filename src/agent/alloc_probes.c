@@ -1,5 +1,7 @@
 #include "agent/alloc_probes.h"
 
+#include "agent/alloc_rows.h"
+#include "agent/heap.h"
 #include "agent/locks.h"
 #include "agent/natives.h"
 #include "agent/on_alloc.h"
@@ -161,10 +163,18 @@ static jint JNICALL base_of(JNIEnv *jni, jclass self, jclass array)
     return base ? (*jni)->CallIntMethod(jni, unsafe, base, array) : 0;
 }
 
+static jint JNICALL place(JNIEnv *jni, jclass self, jint kind, jlong size)
+{
+    jint at = -1;
+    UNUSED(jni), UNUSED(self);
+    RECORDING(at = alloc_rows_place((class_id){(uint32_t)kind}, (uint64_t)size));
+    return at;
+}
+
 static void JNICALL counted(JNIEnv *jni, jclass self, jint kind, jlong size)
 {
     UNUSED(self);
-    RECORDING(alloc_told(jni, NULL, (class_id){(uint32_t)kind}, (uint64_t)size));
+    RECORDING(alloc_told_by_code(jni, (class_id){(uint32_t)kind}, (uint64_t)size));
 }
 
 static void JNICALL followed(JNIEnv *jni, jclass self, jobject o, jint kind, jlong size)
@@ -186,6 +196,7 @@ bool alloc_define(JNIEnv *jni)
         {(char *)"enter", (char *)"()Z", (void *)enter},
         {(char *)"leave", (char *)"()V", (void *)leave},
         {(char *)"baseOf", (char *)"(" CLASS ")I", (void *)base_of},
+        {(char *)"place", (char *)"(IJ)I", (void *)place},
         {(char *)"counted", (char *)"(IJ)V", (void *)counted},
         {(char *)"followed", (char *)"(" OBJECT "IJ)V", (void *)followed}};
     if (heap_class)
@@ -205,11 +216,12 @@ bool alloc_define(JNIEnv *jni)
 bool alloc_start(JNIEnv *jni)
 {
     on_alloc_init(jni);
-    jmethodID start = (*jni)->GetStaticMethodID(jni, heap_class, "start", "(IZI)V");
+    jmethodID start = (*jni)->GetStaticMethodID(jni, heap_class, "start", "(IZIJ)V");
     jint alignment = (jint)vmstructs_number(agent.vmstructs, "ObjectAlignmentInBytes", 8);
+    jlong rows = heap_wants_stacks() ? 0 : (jlong)alloc_rows_open();
     if (start)
         (*jni)->CallStaticVoidMethod(jni, heap_class, start, (jint)agent.session,
-                                     (jboolean)agent.settings.groups[GROUP_frees], alignment);
+                                     (jboolean)agent.settings.groups[GROUP_frees], alignment, rows);
     bool ok = start && !(*jni)->ExceptionCheck(jni);
     if (!ok)
         (*jni)->ExceptionClear(jni);

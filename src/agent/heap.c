@@ -1,6 +1,7 @@
 #include "agent/heap.h"
 
 #include "agent/alloc_counts.h"
+#include "agent/alloc_rows.h"
 #include "agent/heap_walk.h"
 #include "agent/objects.h"
 #include "agent/on_alloc.h"
@@ -107,6 +108,7 @@ static void put_news(void *ctx, const struct alloc_news *n)
 static void collect_counts(uint64_t now)
 {
     alloc_counts_news(put_news, &now);
+    alloc_rows_news(put_news, &now);
     heap.last = now;
 }
 
@@ -266,12 +268,17 @@ static uint64_t sample_bytes(void)
     return agent.settings.samplebytes ? agent.settings.samplebytes : SAMPLE_BYTES;
 }
 
+bool heap_wants_stacks(void)
+{
+    return agent.settings.allocstacks && agent.settings.depth > 0;
+}
+
 /* The JVM's callback is for every object, or for samples. */
 static void set_mode(const struct wish *w)
 {
     struct alloc_mode mode = {.each = w->each && !w->by_code,
                               .numbered = w->numbered,
-                              .stacks = agent.settings.allocstacks && agent.settings.depth > 0,
+                              .stacks = heap_wants_stacks(),
                               .bytes = w->sampled ? sample_bytes() : 0};
     on_alloc_mode(&mode);
     if (heap.sampling)
@@ -385,5 +392,6 @@ void heap_free(JNIEnv *jni)
 {
     objects_forget(jni);
     alloc_counts_free();
+    alloc_rows_close();
     objects_fini();
 }

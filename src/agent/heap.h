@@ -9,7 +9,8 @@
  *                   code (alloc_probes.c), or, with allocby=jvm, by SampledObjectAlloc of every one
  *   frees           a number for each of them (objects.c), and its end
  *
- * The heap thread makes events of what threads count (alloc_counts.c) and of objects that ended. */
+ * The heap thread makes events of what threads count (alloc_counts.c,
+ * alloc_rows.c) and of objects that ended. */
 #ifndef ORCA_AGENT_HEAP_H
 #define ORCA_AGENT_HEAP_H
 
@@ -22,6 +23,9 @@ void heap_update(JNIEnv *jni, bool initialising);
 /* The profiler's environment, for questions and walks: made when it is not there yet, also where
  * nothing is recorded.  On a Java thread. */
 int heap_environment(JNIEnv *jni, jvmtiEnv **jvmti, struct err *err);
+
+/* Whether each object that is counted has a stack. */
+bool heap_wants_stacks(void);
 
 /* Whether objects have numbers now. */
 bool heap_follows(void);

@@ -1,6 +1,7 @@
 #include "agent/on_alloc.h"
 
 #include "agent/alloc_counts.h"
+#include "agent/alloc_rows.h"
 #include "agent/alloc_weight.h"
 #include "agent/locks.h"
 #include "agent/objects.h"
@@ -94,20 +95,35 @@ void alloc_told(JNIEnv *jni, jobject object, class_id class_, uint64_t size)
     self->in_alloc = false;
 }
 
+/* Only a platform thread: on a carrier, Java code finds the virtual thread. */
+void alloc_told_by_code(JNIEnv *jni, class_id class_, uint64_t size)
+{
+    struct os_thread *self = os_thread_self(jni);
+    alloc_told(jni, NULL, class_, size);
+    if (mode.stacks || !self || self->row_asked || self->in_alloc ||
+        threads_self(jni, self).v != self->id.v)
+        return;
+    self->row_asked = true;
+    self->row = alloc_rows_join(self->java_thread, self->id);
+}
+
 bool alloc_own_begin(JNIEnv *jni)
 {
     struct os_thread *self = os_thread_self(jni);
     if (!self || self->in_alloc)
         return false;
     self->in_alloc = true;
+    alloc_row_hide(self->row);
     return true;
 }
 
 void alloc_own_end(JNIEnv *jni)
 {
     struct os_thread *self = os_thread_self(jni);
-    if (self)
-        self->in_alloc = false;
+    if (!self)
+        return;
+    self->in_alloc = false;
+    alloc_row_show(self->row);
 }
 
 /* --- the JVM's callback -------------------------------------------------------------------------

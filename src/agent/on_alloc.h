@@ -22,6 +22,9 @@ void JNICALL on_alloc_sampled(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobj
  * Inside of the guard. */
 void alloc_told(JNIEnv *jni, jobject object, class_id class_, uint64_t size);
 
+/* The same of one to be counted, by OrcaHeap: the next one it may count itself (alloc_rows.h). */
+void alloc_told_by_code(JNIEnv *jni, class_id class_, uint64_t size);
+
 /* From begin to end the current thread allocates for Orca: that is not recorded.  False: it does so
  * already.  Inside of the guard. */
 bool alloc_own_begin(JNIEnv *jni);

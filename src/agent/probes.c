@@ -347,10 +347,14 @@ static void define_alloc(JNIEnv *jni)
 
 static void update_alloc(JNIEnv *jni)
 {
+    static bool followed; /* what OrcaHeap was told of group frees */
     bool want = agent.settings.groups[GROUP_alloc] && agent.settings.allocby == ALLOCBY_CODE;
+    bool follow = want && agent.settings.groups[GROUP_frees];
     /* relaxed: only those who hold the life of the recording come here */
-    if (want == atomic_load_explicit(&counting, memory_order_relaxed))
+    bool counts = atomic_load_explicit(&counting, memory_order_relaxed);
+    if (want == counts && (!want || follow == followed))
         return;
+    followed = follow;
     if (want && (natives_from_java(jni, define_alloc) < 0 || !alloc_defined || !alloc_start(jni))) {
         log_line("this JVM does not take the class OrcaHeap: allocations are not recorded; "
                  "allocby=jvm does without");
@@ -361,7 +365,8 @@ static void update_alloc(JNIEnv *jni)
     atomic_store_explicit(&counting, want, memory_order_release);
     if (!want)
         alloc_stop(jni);
-    alloc_rewrite_loaded(jni);
+    if (want != counts)
+        alloc_rewrite_loaded(jni);
 }
 
 void probes_update(JNIEnv *jni)

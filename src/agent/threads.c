@@ -1,6 +1,7 @@
 #include "agent/threads.h"
 
 #include "agent/alloc_counts.h"
+#include "agent/alloc_rows.h"
 #include "agent/jvm_text.h"
 #include "agent/jvmti21.h"
 #include "agent/locks.h"
@@ -341,6 +342,7 @@ static void os_thread_end(void)
     self_tls = NULL;
     list_remove(t);
     alloc_counts_end(t->counts);
+    alloc_row_leave(t->row);
     ring_detach(t->ring);
     free(t);
 }

@@ -207,6 +207,53 @@ public class Allocs {
         System.gc();
     }
 
+    /** More platform threads at the same time than the agent has rows for. */
+    static void manyThreads() throws InterruptedException {
+        int many = 1100;
+        Thread[] threads = new Thread[many];
+        java.util.concurrent.CountDownLatch all = new java.util.concurrent.CountDownLatch(many);
+        for (int t = 0; t < many; t++) {
+            threads[t] = new Thread(null, () -> {
+                for (int i = 0; i < n; i++) sink = new Arg(null);
+                all.countDown();
+                try { all.await(); } catch (InterruptedException e) { throw new IllegalStateException(e); }
+                for (int i = 0; i < n; i++) sink = new Arg(null);
+            }, "many", 128 << 10);
+            threads[t].start();
+        }
+        for (Thread t : threads)
+            t.join();
+        says("Allocs$Arg", 2L * n * many, "many", "Allocs.");
+    }
+
+    /** More classes than a row has places for: arrays of up to 255 dimensions, each element null or a number. */
+    static void manyClasses() {
+        Class<?>[] kinds = {boolean.class, byte.class, short.class, char.class, int.class, long.class, float.class,
+            double.class, Plain.class, Leaf.class};
+        for (int k = 0; k < kinds.length; k++) {
+            Class<?> component = kinds[k];
+            String name = component.getName();
+            for (int d = 1; d <= 255; d++) {
+                for (int i = 0; i < 3; i++)
+                    sink = Array.newInstance(component, i);
+                component = Array.newInstance(component, 0).getClass();
+                name += "[]";
+                // the JDK has some of few dimensions itself
+                if (d % 50 == 0 || d == 255 && k >= 6)
+                    says(name, 4, "main", "java.lang.reflect.Array.");
+            }
+        }
+    }
+
+    /** Not in haste: each object may be an event. */
+    static void forever() throws InterruptedException {
+        for (;;) {
+            for (int i = 0; i < 100; i++) sink = new Plain();
+            Thread.sleep(20);
+            System.out.println("more");
+        }
+    }
+
     public static void main(String[] args) throws Exception {
         n = Integer.parseInt(args[0]);
         System.out.println("ready");

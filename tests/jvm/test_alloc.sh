@@ -113,6 +113,41 @@ test_without_stacks() {
     sed -i 's/ [^ ]*$/ -/' out
     compare out
     same "$(matching ' object_allocs .* stack=[1-9]')" 0
+    # sizes, of objects and of arrays
+    same "$(bytes_of 'Allocs$Plain')" "$((20000 * 16))"
+    same "$(bytes_of 'Allocs$Plain[]')" "$(awk 'BEGIN {
+        for (i = 0; i < 20000; i++)
+            sum += int((16 + 4 * (i % 7) + 7) / 8) * 8 + 2 * 32
+        print sum
+    }')"
+}
+
+bytes_of() { # CLASS
+    awk -v class="class=$1" '$3 == "object_allocs" && $4 == class { sub(/.* bytes=/, ""); n += $1 } END { print n + 0 }' events
+}
+
+without_stacks() { # ARGUMENT of allocs...
+    allocs "$@"
+    sed -i '/short\[\]/d; s/ [^ ]*$/ -/' out
+    compare out
+    lost_none
+}
+
+# Where the threads count themselves, as where each object is told.
+test_without_stacks_compiled_otherwise() {
+    for option in -Xint -XX:TieredStopAtLevel=1 -XX:-TieredCompilation -XX:+UseZGC -XX:+UseParallelGC \
+        -XX:-UseCompressedOops -XX:ObjectAlignmentInBytes=16; do
+        without_stacks events=threads+alloc,allocstacks=off $option -- 5000 objects chains nested throwing clones arrays threads
+    done
+}
+
+test_without_stacks_more_than_there_is_room_for() {
+    without_stacks events=threads+alloc,allocstacks=off -- 200 manyThreads manyClasses
+}
+
+test_without_stacks_virtual() {
+    need_jdk 21
+    without_stacks events=threads+alloc,allocstacks=off -- 5000 virtual objects
 }
 
 test_virtual_threads() {
@@ -212,6 +247,38 @@ test_attach() {
     run 0 "$ORCA" attach "$jvm" --on sampled-alloc+alloc
     run 0 "$ORCA" attach "$jvm" --off alloc
     run 0 "$ORCA" detach "$jvm"
+    lacks java.out Exception
+    kill "$jvm"
+}
+
+longer() { # FILE LINES
+    [ "$(wc -l <"$1")" -gt "$2" ]
+}
+
+# Until it has allocated twice more.
+goes_on() { # FILE
+    wait_for 60 longer "$1" "$(($(wc -l <"$1") + 2))"
+}
+
+# Its objects are counted, then followed, then counted again; in another recording of the same JVM, too.
+test_attach_and_follow() {
+    : >out
+    "$JAVA" -Xmx256m -XX:-UsePerfData -cp "$CLASSES" Allocs 0 forever >java.out 2>&1 &
+    jvm=$!
+    wait_for 60 grep -q '^ready' java.out
+    for TRACE in "$TMP/first.otrace" "$TMP/second.otrace"; do
+        run 0 "$ORCA" attach "$jvm" -o "$TRACE" -e threads+alloc --options=allocstacks=off
+        goes_on java.out
+        run 0 "$ORCA" attach "$jvm" --on frees
+        goes_on java.out
+        run 0 "$ORCA" attach "$jvm" --off frees
+        goes_on java.out
+        run 0 "$ORCA" detach "$jvm"
+        events
+        at_least "$(matching ' main object_alloc .*class=Allocs\$Plain')" 100 'objects followed'
+        at_least "$(awk '$3 == "object_allocs" && $4 == "class=Allocs$Plain" { sub(/.* count=/, ""); n += $1 } END { print n + 0 }' events)" \
+            200 'objects counted'
+    done
     lacks java.out Exception
     kill "$jvm"
 }

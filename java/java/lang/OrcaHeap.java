@@ -8,7 +8,8 @@ import jdk.internal.misc.Unsafe;
  * instruction or call that makes an array or an object without a constructor.
  *
  * The class's number and the object's size are found here, so that the agent need not ask the JVM for them:
- * the call costs no more than that of a native method.
+ * the call costs no more than that of a native method. Where no stack is wanted, it is counted here, too, in the
+ * thread's row (the agent's alloc_rows.h).
  *
  * Nothing here may throw into the program. What is allocated here the first time that a class is met is not
  * told of.
@@ -22,6 +23,12 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
     private static boolean follows;
     /** Objects begin at multiples of so many bytes, less 1. */
     private static long alignment;
+    /** Of rows; 0: there are none. */
+    private static long directory;
+
+    private static final Unsafe U = Unsafe.getUnsafe();
+    /** Where a Thread has its JavaThread's address, which a virtual one has not; negative: not known. */
+    private static final long EETOP = eetop();
 
     private OrcaHeap() { }
 
@@ -31,11 +38,12 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
     }
 
     /** Every object from now on. */
-    static void start(int number, boolean followEach, int objectAlignment) {
+    static void start(int number, boolean followEach, int objectAlignment, long rows) {
         on = false;
         session = number;
         follows = followEach;
         alignment = objectAlignment - 1;
+        directory = EETOP >= 0 && !followEach ? rows : 0;
         // What one more entry in a class's map is made of: see made.
         KINDS.get(OrcaKind.class);
         for (Class<?> c : ClassValue.class.getDeclaredClasses()) {
@@ -70,6 +78,9 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
 
     /** Where an array's elements begin: Unsafe.arrayBaseOffset, an int or a long by the JDK's version. */
     private static native int baseOf(Class<?> array);
+
+    /** Where the class is counted in a row; size: of an object, 0 of an array. */
+    private static native int place(int kind, long size);
 
     // --- what is called -----------------------------------------------------------------------------
 
@@ -149,10 +160,40 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
         long size = k.size;
         if (size == 0)
             size = (k.base + (long) Array.getLength(o) * k.scale + alignment) & ~alignment;
-        if (follows)
+        long row = k.place < 0 || directory == 0 ? 0 : row();
+        if (row != 0)
+            count(row + k.place, k.size == 0 ? size : 0);
+        else if (follows)
             followed(o, k.id, size);
         else
             counted(k.id, size);
+    }
+
+    private static long eetop() {
+        try {
+            return U.objectFieldOffset(Thread.class, "eetop");
+        } catch (Throwable t) {
+            return -1;
+        }
+    }
+
+    /** The current thread's row; 0: it has none. Numbers as in alloc_rows.c. */
+    private static long row() {
+        long thread = U.getLong(Thread.currentThread(), EETOP);
+        long entry = directory + (thread * 0x9e3779b97f4a7c15L >>> 64 - 12) * 16;
+        for (int i = 0; i < 4; i++, entry += 16)
+            if (U.getLong(entry) == thread)
+                return U.getLong(entry + 8);
+        return 0;
+    }
+
+    /** The bytes first: who reads beside sees none missing. */
+    private static void count(long cell, long bytes) {
+        if (bytes != 0) {
+            U.putLong(cell + 8, U.getLong(cell + 8) + bytes);
+            U.storeFence();
+        }
+        U.putLong(cell, U.getLong(cell) + 1);
     }
 
     /** The first object of its class in this recording; null: it is one of those that are made for that. */
@@ -176,9 +217,10 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
         k.wanted = id >= 0;
         if (c.isArray()) {
             k.base = baseOf(c);
-            k.scale = Unsafe.getUnsafe().arrayIndexScale(c);
+            k.scale = U.arrayIndexScale(c);
         } else
             k.size = sizeOf(o);
+        k.place = directory == 0 ? -1 : place(k.id, k.size);
         k.session = now;
     }
 }

@@ -10,6 +10,8 @@ public final class OrcaKind {
     /** Bytes of an object; of an array: 0, but `base` and so many bytes an element. */
     long size;
     int base, scale;
+    /** Where in a thread's row it is counted; -1: nowhere. */
+    int place;
 
     OrcaKind() { }
 }
