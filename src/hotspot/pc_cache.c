@@ -58,12 +58,16 @@ static size_t slot(uintptr_t pc)
 
 _Static_assert(ENTRIES == 1 << 12, "slot() gives 12 bits");
 
-/* Whether the nmethod of an entry is still the one at its place. */
+/* Whether the nmethod of an entry is still the one at its place.  What was freed keeps its words
+ * until they are overwritten, and new code is put at the end of a free block: but a block that is
+ * not in use says so. */
 static bool is_current(const struct layout *l, uint64_t blob, uint64_t method, uint32_t id)
 {
+    uint8_t used;
     uint32_t id_now;
     uint64_t method_now;
-    return guarded_u32(blob + (uint64_t)l->nm_compile_id, &id_now) && id_now == id &&
+    return guarded_u8(blob - (uint64_t)l->block_size + (uint64_t)l->block_used, &used) &&
+           used == 1 && guarded_u32(blob + (uint64_t)l->nm_compile_id, &id_now) && id_now == id &&
            guarded_u64(blob + (uint64_t)l->nm_method, &method_now) && method_now == method;
 }
 
