@@ -1,5 +1,6 @@
 #include "agent/stacks.h"
 
+#include "agent/alloc_trails.h"
 #include "agent/locks.h"
 #include "agent/methods.h"
 #include "agent/natives.h"
@@ -363,7 +364,8 @@ struct taking {
     union scratch *scratch;
     uint32_t n;
     bool cut;
-    class_id object; /* it is being allocated: see allocation_frames; 0: none is */
+    class_id object;     /* it is being allocated: see allocation_frames; 0: none is */
+    struct trail *trail; /* to be made; NULL: not wanted */
 };
 
 /* Of n frames, those that belong to the allocation: OrcaHeap's with what it calls, and the
@@ -414,7 +416,10 @@ static stack_id ask_because(const struct taking *t, int reason)
 static int walk_own(struct taking *t)
 {
     const struct os_thread *self = os_thread_self(t->jni);
-    struct walk w = {.frames = t->walked, .max = t->depth + t->skip, .options = WALK_WITH_STAMPS};
+    struct walk w = {.frames = t->walked,
+                     .max = t->depth + t->skip,
+                     .options = WALK_WITH_STAMPS,
+                     .trail = t->trail};
     if (!self || !self->java_thread || !atomic_load_explicit(&walking, memory_order_relaxed))
         return ASK_CLOSED;
     int n = walk(agent.walker, self->java_thread, NULL, &w);
@@ -504,13 +509,17 @@ static stack_id take(struct taking *t)
     if (reason == 0 && !key_of_walk(t, &key))
         reason = WALK_NOT_WALKABLE_NOT_JAVA;
     key.hi ^= t->object.v ? hash_u64(t->object.v) : 0;
-    if (reason != 0)
+    if (reason != 0) {
+        trail_break(t->trail);
         return ask_because(t, reason);
+    }
     stack_id id = known(key);
-    if (id.v)
+    if (id.v) {
         count_walked();
-    else
+    } else {
+        trail_break(t->trail); /* what is remembered only is */
         id = new_of_walk(t, key);
+    }
     if (!t->object.v)
         stacks_check(t->jni, t->skip, t->walked, t->n, t->cut, id);
     return id;
@@ -558,8 +567,45 @@ stack_id stacks_skipping(JNIEnv *jni, int frames)
     return capture((struct taking){.jni = jni, .skip = frames});
 }
 
+/* --- of an allocation ---------------------------------------------------------------------------
+ */
+
+static __attribute__((noinline)) stack_id
+take_with_trail(struct alloc_trails *trails, const struct alloc_here *here, struct taking t)
+{
+    struct trail trail;
+    trail.broken = true; /* until a walk begins; the rest of it is large, and its own affair */
+    t.trail = &trail;
+    stack_id id = capture(t);
+    if (id.v)
+        alloc_trails_put(trails, here, &trail, id);
+    return id;
+}
+
+static struct alloc_trails *trails_of(struct os_thread *self)
+{
+    if (!self->trails && !self->trails_asked)
+        self->trails = alloc_trails_new();
+    self->trails_asked = true;
+    return self->trails;
+}
+
 stack_id stacks_of_allocation(JNIEnv *jni, class_id object)
 {
     /* 0, "none", is not known to be the object's class: then all constructors are left out. */
-    return capture((struct taking){.jni = jni, .object = {object.v ? object.v : UINT32_MAX}});
+    struct taking t = {.jni = jni, .object = {object.v ? object.v : UINT32_MAX}};
+    struct alloc_here here = {.object = t.object};
+    struct os_thread *self = os_thread_self(jni);
+    struct alloc_trails *trails = self ? trails_of(self) : NULL;
+    if (!trails || !atomic_load_explicit(&walking, memory_order_relaxed) ||
+        !trail_here(agent.walker, self->java_thread, &here.from))
+        return capture(t);
+    stack_id id = alloc_trails_find(trails, agent.walker, &here);
+    if (id.v) {
+        count_walked();
+        if (stacks_checked())
+            stacks_check_trail(id, capture(t));
+        return id;
+    }
+    return here.again ? take_with_trail(trails, &here, t) : capture(t);
 }

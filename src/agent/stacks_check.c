@@ -18,7 +18,7 @@ static bool on, spoil;
 /* older: the walk has an older version of a redefined method, which JVMTI calls by the id of the
  * newest. */
 static struct {
-    _Atomic uint64_t compared, frames, older, ids, different, shown;
+    _Atomic uint64_t compared, frames, older, ids, different, shown, trails, trails_different;
 } sums;
 
 void stacks_check_start(void)
@@ -32,6 +32,22 @@ void stacks_check_spoil(struct walk_frame *walked, uint32_t n)
 {
     if (spoil && n > 1)
         walked[1].bci++;
+}
+
+bool stacks_checked(void)
+{
+    return on;
+}
+
+void stacks_check_trail(stack_id by_trail, stack_id walked)
+{
+    atomic_fetch_add(&sums.trails, 1);
+    if (by_trail.v == walked.v)
+        return;
+    atomic_fetch_add(&sums.trails_different, 1);
+    if (atomic_fetch_add(&sums.shown, 1) < SHOWN_MAX)
+        log_line("stacks differ: %" PRIu32 " by its trail, %" PRIu32 " walked", by_trail.v,
+                 walked.v);
 }
 
 static void put_method(struct buf *b, const char *whose, uintptr_t method, int32_t bci)
@@ -108,9 +124,11 @@ void stacks_check_report(void)
     buf_init(&b);
     buf_printf(&b,
                "compared %" PRIu64 ", frames %" PRIu64 ", older versions %" PRIu64
-               ", ids differ %" PRIu64 ", stacks differ %" PRIu64,
+               ", ids differ %" PRIu64 ", stacks differ %" PRIu64 ", followed %" PRIu64
+               ", trails differ %" PRIu64,
                atomic_load(&sums.compared), atomic_load(&sums.frames), atomic_load(&sums.older),
-               atomic_load(&sums.ids), atomic_load(&sums.different));
+               atomic_load(&sums.ids), atomic_load(&sums.different), atomic_load(&sums.trails),
+               atomic_load(&sums.trails_different));
     recorder_put_info(agent.rec, "orca.stacks.check", buf_str(&b));
     buf_fini(&b);
 }

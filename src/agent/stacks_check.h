@@ -21,6 +21,12 @@ void stacks_check_report(void);
 void stacks_check(JNIEnv *jni, jint skip, const struct walk_frame *walked, uint32_t n, bool cut,
                   stack_id id);
 
+/* Whether it is on. */
+bool stacks_checked(void);
+
+/* What a trail told, and what a walk told then. */
+void stacks_check_trail(stack_id by_trail, stack_id walked);
+
 /* Make a walk wrong, if that is wanted. */
 void stacks_check_spoil(struct walk_frame *walked, uint32_t n);
 
@@ -32,6 +38,16 @@ void stacks_check_show(const struct walk_frame *walked, uint32_t n, const jvmtiF
 
 static inline void stacks_check_start(void) {}
 static inline void stacks_check_report(void) {}
+
+static inline bool stacks_checked(void)
+{
+    return false;
+}
+
+static inline void stacks_check_trail(stack_id by_trail, stack_id walked)
+{
+    (void)by_trail, (void)walked;
+}
 
 static inline void stacks_check_spoil(struct walk_frame *walked, uint32_t n)
 {

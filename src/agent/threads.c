@@ -2,6 +2,7 @@
 
 #include "agent/alloc_counts.h"
 #include "agent/alloc_rows.h"
+#include "agent/alloc_trails.h"
 #include "agent/jvm_text.h"
 #include "agent/jvmti21.h"
 #include "agent/locks.h"
@@ -343,6 +344,7 @@ static void os_thread_end(void)
     list_remove(t);
     alloc_counts_end(t->counts);
     alloc_row_leave(t->row);
+    alloc_trails_free(t->trails);
     ring_detach(t->ring);
     free(t);
 }
@@ -672,6 +674,7 @@ void threads_free(void)
     for (struct os_thread *t = reg.all, *next; t; t = next) {
         next = t->next;
         free(t->ring);
+        alloc_trails_free(t->trails);
         free(t);
     }
     reg.all = NULL;

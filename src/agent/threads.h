@@ -19,7 +19,8 @@ struct os_thread {
     bool in_alloc;         /* it records an allocation: what is allocated for that does not count */
     struct alloc_counts *counts; /* what it has allocated; NULL: nothing yet */
     struct alloc_row *row;       /* and what its Java code has counted itself */
-    bool row_asked;
+    bool row_asked, trails_asked;
+    struct alloc_trails *trails; /* of its allocations; NULL: none yet, or no room */
     /* The wait that the platform thread is in: the kind of the event that began it, 0 for none. */
     _Atomic uint32_t open_kind, open_lock;
     _Atomic uint64_t open_since;

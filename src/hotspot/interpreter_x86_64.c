@@ -2,6 +2,7 @@
 
 #include "base/util.h"
 #include "hotspot/methods.h"
+#include "hotspot/trail.h"
 
 #include <string.h>
 
@@ -157,6 +158,16 @@ bool interpreted_caller(const struct stack *s, const struct cursor *c, struct cu
            stack_slot(s, c->fp, SLOT_LINK, &caller->fp) &&
            stack_slot(s, c->fp, SLOT_SENDER_SP, &caller->sp) && caller->sp > c->fp &&
            caller->sp <= s->high && caller->sp % WORD == 0;
+}
+
+void interpreted_trail(struct trail *t, const struct stack *s, const struct cursor *c)
+{
+    static const int8_t slots[] = {SLOT_RETURN, SLOT_LINK,  SLOT_SENDER_SP,
+                                   SLOT_METHOD, SLOT_CACHE, SLOT_BCP};
+    uintptr_t word;
+    for (size_t i = 0; t && i < ARRAY_LEN(slots); i++)
+        if (stack_slot(s, c->fp, slots[i], &word))
+            trail_put_word(t, c->fp + (uintptr_t)((intptr_t)slots[i] * (intptr_t)WORD), word);
 }
 
 /* --- the youngest frame, interrupted anywhere ----------------------------------------------------

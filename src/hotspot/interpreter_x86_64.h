@@ -48,6 +48,9 @@ bool interpreted_frame(const struct layout *l, const struct stack *s, const stru
 
 bool interpreted_caller(const struct stack *s, const struct cursor *c, struct cursor *caller);
 
+/* The words that these two read, when the caller's was not interrupted in it. */
+void interpreted_trail(struct trail *t, const struct stack *s, const struct cursor *c);
+
 enum interpreter_part {
     INTERPRETER_FRAME, /* the frame at rbp is that of the code at pc */
     INTERPRETER_ENTRY, /* the frame of the method in rbx is not built; `caller` is the caller */

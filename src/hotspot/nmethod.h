@@ -5,6 +5,7 @@
 #ifndef ORCA_HOTSPOT_NMETHOD_H
 #define ORCA_HOTSPOT_NMETHOD_H
 
+#include "base/guarded.h"
 #include "hotspot/codecache.h"
 #include "hotspot/walker.h"
 
@@ -26,6 +27,21 @@ bool nmethod_read(const struct layout *l, const struct blob *b, struct nmethod *
 
 /* Its entries, too, which nmethod_read leaves 0. */
 bool nmethod_read_entries(const struct layout *l, struct nmethod *nm);
+
+/* Whether that nmethod is still the one at its place.  What was freed keeps its words until they
+ * are overwritten, and new code is put at the end of a free block: but a block that is not in use
+ * says so. */
+static inline bool nmethod_is(const struct layout *l, uintptr_t blob, uintptr_t method,
+                              uint32_t compile_id)
+{
+    uint8_t used;
+    uint32_t id_now;
+    uintptr_t method_now;
+    return guarded_u8(blob - (uintptr_t)l->block_size + (uintptr_t)l->block_used, &used) &&
+           used == 1 && guarded_u32(blob + (uintptr_t)l->nm_compile_id, &id_now) &&
+           id_now == compile_id && guarded_word(blob + (uintptr_t)l->nm_method, &method_now) &&
+           method_now == method;
+}
 
 /* How the place in a compiled frame is described. */
 enum pc_match {

@@ -58,19 +58,6 @@ static size_t slot(uintptr_t pc)
 
 _Static_assert(ENTRIES == 1 << 12, "slot() gives 12 bits");
 
-/* Whether the nmethod of an entry is still the one at its place.  What was freed keeps its words
- * until they are overwritten, and new code is put at the end of a free block: but a block that is
- * not in use says so. */
-static bool is_current(const struct layout *l, uint64_t blob, uint64_t method, uint32_t id)
-{
-    uint8_t used;
-    uint32_t id_now;
-    uint64_t method_now;
-    return guarded_u8(blob - (uint64_t)l->block_size + (uint64_t)l->block_used, &used) &&
-           used == 1 && guarded_u32(blob + (uint64_t)l->nm_compile_id, &id_now) && id_now == id &&
-           guarded_u64(blob + (uint64_t)l->nm_method, &method_now) && method_now == method;
-}
-
 _Static_assert(offsetof(struct walk_frame, bci) + sizeof(uint64_t) == sizeof(struct walk_frame),
                "bci, kind and level are the last word");
 
@@ -90,9 +77,11 @@ static void read_frames(const struct entry *e, int32_t n, uintptr_t pc, struct w
     }
 }
 
-/* The frames behind `pc`, and the size of the physical frame; 0: not there, or no room. */
+/* The frames behind `pc`, the size of the physical frame, and whose it is; 0: not there, or no
+ * room. */
 static inline int32_t find(const struct pc_cache *c, const struct layout *l, uintptr_t pc,
-                           struct walk_frame *out, int32_t room, uint32_t *words)
+                           struct walk_frame *out, int32_t room, uint32_t *words,
+                           struct trail_code *code)
 {
     const struct entry *e = &c->entries[slot(pc)];
     /* acquire: pairs with the release at the end of pc_cache_put */
@@ -106,7 +95,8 @@ static inline int32_t find(const struct pc_cache *c, const struct layout *l, uin
     read_frames(e, n, pc, out);
     /* acquire: what was read comes before this second look; pairs with the fence in pc_cache_put */
     atomic_thread_fence(memory_order_acquire);
-    if (get(&e->sequence) != before || !is_current(l, blob, method, (uint32_t)(about >> 32)))
+    *code = (struct trail_code){blob, method, (uint32_t)(about >> 32)};
+    if (get(&e->sequence) != before || !nmethod_is(l, blob, method, code->compile_id))
         return 0;
     *words = (uint16_t)(about >> 16);
     return n;
@@ -118,14 +108,17 @@ int32_t pc_cache_walk(const struct pc_cache *c, const struct layout *l, const st
     uintptr_t pc = at->pc, sp = at->sp, next = 0;
     struct walk_frame *out = room->frames, *end = out + room->n;
     uint32_t words = 0;
+    struct trail_code code;
     for (;;) {
-        int32_t n = find(c, l, pc, out, (int32_t)(end - out), &words);
+        int32_t n = find(c, l, pc, out, (int32_t)(end - out), &words, &code);
         if (n <= 0 || words < 2 || (out->kind == WALK_NATIVE && !*vm) ||
             (room->stamps && !out->stamp)) /* of a walk that did not want them */
             break;
         uintptr_t above = sp + words * sizeof(uintptr_t);
         if (above > s->high || !stack_slot(s, above, -1, &next))
             break;
+        trail_put_code(room->trail, code.blob, code.method, code.compile_id);
+        trail_put_word(room->trail, above - sizeof(uintptr_t), next);
         *vm = false;
         out += n;
         pc = next;

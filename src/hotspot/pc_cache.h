@@ -12,6 +12,7 @@
 
 #include "hotspot/nmethod.h"
 #include "hotspot/stack.h"
+#include "hotspot/trail.h"
 
 enum { PC_CACHE_FRAMES = 10 }; /* deeper inlining is decoded each time */
 
@@ -20,7 +21,8 @@ struct pc_cache;
 struct pc_cache_room {
     struct walk_frame *frames;
     int32_t n;
-    bool stamps; /* only what is remembered with stamps */
+    bool stamps;         /* only what is remembered with stamps */
+    struct trail *trail; /* NULL: not wanted */
 };
 
 int pc_cache_new(struct pc_cache **out);

@@ -187,6 +187,8 @@ static enum step decoded(struct run *r, const struct blob *b, struct cursor *c, 
     struct cursor caller;
     uintptr_t pc = c->pc;
     int32_t first = r->n;
+    if (match == PC_NEAR)
+        trail_break(r->out->trail);
     if (!nmethod_read(r->l, b, &nm) || !undo_deopt(r, &nm, c) ||
         !(match == PC_NEAR ? run_pushed_caller(r, b, FRAME_WHOLE, c, &caller)
                            : frame_caller(&r->s, b, FRAME_WHOLE, c, &caller)))
@@ -195,6 +197,11 @@ static enum step decoded(struct run *r, const struct blob *b, struct cursor *c, 
     run_stamp(r, first);
     if (step == STEP_MORE && match == PC_EXACT && pc == c->pc && r->cache)
         pc_cache_put(r->cache, &nm, pc, r->out->frames + first, r->n - first);
+    if (pc != c->pc)
+        trail_break(r->out->trail);
+    trail_put_code(r->out->trail, nm.blob.at, nm.method, (uint32_t)nm.compile_id);
+    trail_put_word(r->out->trail, caller.sp - WORD, caller.pc);
+    r->fp_told = false;
     *c = caller;
     return step;
 }
@@ -203,10 +210,20 @@ static enum step decoded(struct run *r, const struct blob *b, struct cursor *c, 
 static bool remembered(struct run *r, struct cursor *c, bool called_vm)
 {
     const struct pc_cache_room room = {r->out->frames + r->n, r->out->max - r->n,
-                                       (r->out->options & WALK_WITH_STAMPS) != 0};
+                                       (r->out->options & WALK_WITH_STAMPS) != 0, r->out->trail};
     int32_t n = r->cache ? pc_cache_walk(r->cache, r->l, &r->s, c, &room, &called_vm) : 0;
     r->n += n;
+    r->fp_told = r->fp_told && n == 0;
     return n > 0;
+}
+
+/* Of the caller of compiled code and of stubs: where they keep it. */
+static void tell_fp(struct run *r, const struct cursor *c)
+{
+    enum { LINK_WORDS = 2 };
+    if (!r->fp_told)
+        trail_put_word(r->out->trail, c->sp - LINK_WORDS * WORD, c->fp);
+    r->fp_told = true;
 }
 
 /* Go on at the frame that a JavaFrameAnchor names. */
@@ -218,6 +235,11 @@ static enum step to_anchor(const struct run *r, uintptr_t anchor, struct cursor 
         !stack_word(&r->s, anchor + (uintptr_t)l->last_pc, &pc) ||
         !stack_word(&r->s, anchor + (uintptr_t)l->last_fp, &fp))
         return STEP_FAILED;
+    trail_put_word(r->out->trail, anchor + (uintptr_t)l->last_sp, sp);
+    trail_put_word(r->out->trail, anchor + (uintptr_t)l->last_pc, pc);
+    trail_put_word(r->out->trail, anchor + (uintptr_t)l->last_fp, fp);
+    if (sp && !pc)
+        trail_break(r->out->trail);
     if (!sp)
         return STEP_END;
     if (sp <= c->sp || sp >= r->s.high || (!pc && !stack_slot(&r->s, sp, -1, &pc)))
@@ -231,6 +253,8 @@ static enum step entry_frame(struct run *r, struct cursor *c)
     uintptr_t wrapper, fp = c->fp;
     if (fp <= c->sp || !stack_slot(&r->s, fp, ENTRY_WRAPPER, &wrapper) || wrapper <= fp)
         return STEP_FAILED;
+    tell_fp(r, c);
+    trail_put_word(r->out->trail, fp + (uintptr_t)(ENTRY_WRAPPER * (intptr_t)WORD), wrapper);
     if (run_emit_stub(r, c->pc) == STEP_END)
         return STEP_END;
     enum step step = to_anchor(r, wrapper + (uintptr_t)r->l->wrapper_anchor, c);
@@ -243,6 +267,7 @@ static enum step entry_frame(struct run *r, struct cursor *c)
 static enum step upcall(struct run *r, const struct blob *b, struct cursor *c)
 {
     int32_t data;
+    trail_break(r->out->trail);
     if (r->l->upcall_frame_data < 0 || r->l->upcall_anchor < 0 ||
         !guarded_i32(b->at + (uintptr_t)r->l->upcall_frame_data, &data) || data < 0)
         return STEP_FAILED;
@@ -272,6 +297,8 @@ static enum step runtime(struct run *r, const struct blob *b, struct cursor *c, 
     if (!frame_caller(&r->s, b, FRAME_WHOLE, c, &caller))
         return STEP_FAILED;
     *c = caller;
+    trail_put_word(r->out->trail, caller.sp - WORD, caller.pc);
+    r->fp_told = false;
     if (is_leaf_call(r, b, caller.pc))
         *next = PC_NEAR;
     return run_emit_stub(r, pc);
@@ -281,6 +308,7 @@ static enum step runtime(struct run *r, const struct blob *b, struct cursor *c, 
 static enum step barrier(struct run *r)
 {
     uintptr_t entry = 0;
+    trail_break(r->out->trail);
     if (r->l->cont_entry < 0 || !guarded_word(r->thread + (uintptr_t)r->l->cont_entry, &entry) ||
         !entry)
         return STEP_FAILED;
@@ -294,10 +322,14 @@ enum step run_interpreted(struct run *r, struct cursor *c, const struct interpre
     struct cursor caller;
     if (!interpreted_frame(r->l, &r->s, c, regs, &f) || !interpreted_caller(&r->s, c, &caller))
         return STEP_FAILED;
+    tell_fp(r, c);
+    interpreted_trail(r->out->trail, &r->s, c);
     *c = caller;
     enum step step = run_emit(r, &f);
-    if (step == STEP_MORE)
+    if (step == STEP_MORE) {
         run_stamp(r, r->n - 1);
+        trail_put_method(r->out->trail, f.method, r->out->frames[r->n - 1].stamp);
+    }
     return step;
 }
 

@@ -20,6 +20,7 @@ struct run {
     struct walk *out;
     uintptr_t thread; /* the JavaThread */
     bool in_java;     /* by its state */
+    bool fp_told;     /* c->fp is in the trail already, or is the anchor's */
     int32_t n;        /* frames so far, without those */
     int32_t taken;    /* that were taken (walk.take) */
 };

@@ -201,6 +201,11 @@ static int from_anchor(struct run *r, struct cursor *c)
     if (c->sp <= r->s.low || c->sp >= r->s.high)
         return WALK_UNKNOWN_NOT_JAVA;
     r->s.low = c->sp - WORD;
+    trail_begin(r->out->trail, c->sp, c->pc);
+    r->fp_told = true;
+    if (!c->pc || in_interpreter(r->l, c->pc) || c->pc == r->l->call_stub_return ||
+        r->out->options & WALK_WITH_NATIVE)
+        trail_break(r->out->trail);
     if (!c->pc && !stack_word(&r->s, r->s.low, &c->pc))
         return WALK_UNKNOWN_NOT_JAVA;
     return run_all(r, c, PC_EXACT, true, WALK_NOT_WALKABLE_NOT_JAVA);
@@ -239,6 +244,16 @@ static int from_context(struct run *r, struct cursor *anchor, const void *uconte
         return from_anchor(r, anchor);
     r->s.low = c.sp;
     return run_interrupted(r, &c, &regs, generated);
+}
+
+bool trail_here(const struct walker *w, uintptr_t java_thread, struct trail_anchor *out)
+{
+    struct run r = {.l = &w->layout, .thread = java_thread};
+    struct cursor anchor;
+    if (check_thread(&r) != 0 || !read_anchor(&r, &anchor))
+        return false;
+    *out = (struct trail_anchor){anchor.sp, anchor.pc};
+    return anchor.sp > r.s.low && anchor.sp < r.s.high && anchor.pc;
 }
 
 int walk(const struct walker *w, uintptr_t java_thread, const void *ucontext, struct walk *out)

@@ -25,6 +25,7 @@
 #include <stddef.h>
 
 struct walker;
+struct trail;
 
 enum walk_kind {
     WALK_INTERPRETED = 1,
@@ -95,6 +96,7 @@ struct walk {
     /* Takes the n frames so far, when less than WALK_ROOM is left, so that a small buffer does for
      * a deep stack.  False: no more are wanted.  NULL: the walk is cut where the room ends. */
     bool (*take)(struct walk *w, int32_t n);
+    struct trail *trail; /* what is read, too (trail.h); NULL: not wanted.  Without ucontext only */
 };
 
 /* After the JVM's start (VMInit).  -ENOTSUP with one sentence when this JVM's data are not laid out

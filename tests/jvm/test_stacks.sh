@@ -22,7 +22,7 @@ told() { # KEY WORD
     echo "${n:-0}"
 }
 
-compared() { # OPTIONS JVM-FLAG... [-- PART...]
+checked() { # OPTIONS JVM-FLAG... [-- PART...]
     local options=$1 flags=()
     shift
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -35,6 +35,10 @@ compared() { # OPTIONS JVM-FLAG... [-- PART...]
     info
     grep orca.stacks info
     cat err
+}
+
+compared() { # as checked
+    checked "$@"
     at_least "$(told orca.stacks.check compared)" $((EACH * 2)) "stacks compared"
     same "$(told orca.stacks.check 'stacks differ')" 0
     same "$(told orca.stacks.check 'ids differ')" 0
@@ -79,6 +83,35 @@ test_virtual() {
     compared "" -- virtual
     at_least "$(told orca.stacks walked)" 100 "stacks walked"
     at_least "$(told orca.stacks 'partly in the heap')" 100 "stacks by JVMTI"
+}
+
+# Of allocations, what a trail told is what a walk tells then, with code that comes, goes and is deoptimized, and stacks
+# that differ in one frame, one bytecode, one depth.
+trails() { # OPTIONS JVM-FLAG... [-- PART...]
+    local options=events=threads+alloc${1:+,$1}
+    shift
+    checked "$options" "$@"
+    at_least "$(told orca.stacks.check followed)" "${LEAST:-5000}" "stacks by trails"
+    same "$(told orca.stacks.check 'trails differ')" 0
+}
+test_trails() { trails ""; }
+test_trails_c1() { trails "" -XX:TieredStopAtLevel=1; }
+test_trails_c2() { trails "" -XX:-TieredCompilation; }
+test_trails_compiled_at_once() { trails "" -Xcomp; }
+test_trails_small_code_cache() { trails "" -XX:ReservedCodeCacheSize=10m; }
+test_trails_z() {
+    need_flag -XX:+UseZGC
+    trails "" -XX:+UseZGC
+}
+test_trails_depth() { trails depth=3; }
+test_trails_redefined() {
+    printf 'Premain-Class: Stacks\nCan-Retransform-Classes: true\n' >manifest
+    "$JDK/bin/jar" cfm agent.jar manifest -C "$CLASSES" Stacks.class || fail jar
+    trails "" -javaagent:agent.jar
+}
+test_trails_virtual() {
+    need_jdk 21
+    LEAST=500 trails "" -- virtual
 }
 
 # With -Xcheck:jni the walker stays closed: it would have the JVM print that its handler was replaced.

@@ -1,0 +1,120 @@
+/* trail.h - what a walk has read: while all of that reads the same, a walk would find the same.
+ *
+ * A walk from the anchor (walk() without ucontext) follows words of the thread's stack, and takes
+ * what stands behind them from
+ *     nmethods      told by place, compilation and method, in a block that is in use (pc_cache.h)
+ *     methods       of interpreted frames, told by their stamp (method_text.h)
+ *     the JVM's stubs and the interpreter, which stay
+ * So comparing the words, and looking whether these are still the same, is as good as walking, and
+ * takes a fraction of its time.  What follows other things (frames being replaced, a return
+ * barrier, an upcall, an innermost frame that is interpreted) leaves no trail.
+ *
+ * No lock, no allocation.  Of the calling thread only. */
+#ifndef ORCA_HOTSPOT_TRAIL_H
+#define ORCA_HOTSPOT_TRAIL_H
+
+#include "hotspot/walker.h"
+
+#include <stdbool.h>
+
+enum { TRAIL_WORDS = 256, TRAIL_CODES = 128, TRAIL_METHODS = 32 };
+
+struct trail_word {
+    uintptr_t value;
+    uintptr_t at; /* bytes above the anchor's sp; wraps around for what is below */
+};
+
+struct trail_code {
+    uintptr_t blob, method;
+    uint32_t compile_id;
+};
+
+struct trail_method {
+    uintptr_t method;
+    uint64_t stamp;
+};
+
+/* Where a thread has left Java. */
+struct trail_anchor {
+    uintptr_t sp, pc;
+};
+
+/* walk.trail: it is made while a walk goes on. */
+struct trail {
+    struct trail_anchor from;
+    bool broken; /* there is none, or there is no room */
+    uint32_t n_words, n_codes, n_methods;
+    struct trail_word words[TRAIL_WORDS];
+    struct trail_code codes[TRAIL_CODES];
+    struct trail_method methods[TRAIL_METHODS];
+};
+
+/* One that is kept: a head, then its words, codes and methods. */
+struct trail_kept {
+    struct trail_anchor from;
+    uint32_t n_words, n_codes, n_methods, bytes; /* bytes: of all of it; a multiple of 8 */
+};
+
+/* How many bytes it takes to keep it; 0: there is none. */
+size_t trail_bytes(const struct trail *t);
+
+/* Keep it in so many bytes, at a multiple of 8. */
+void trail_keep(const struct trail *t, struct trail_kept *to);
+
+/* The anchor of the calling thread; false: it has none, or cannot be walked now. */
+bool trail_here(const struct walker *w, uintptr_t java_thread, struct trail_anchor *out);
+
+/* Whether a walk of the calling thread, whose anchor is that of the trail, would read the same. */
+bool trail_holds(const struct walker *w, const struct trail_kept *t);
+
+/* --- the walk's side: NULL: nobody wants it -----------------------------------------------------
+ */
+
+static inline void trail_begin(struct trail *t, uintptr_t sp, uintptr_t pc)
+{
+    if (!t)
+        return;
+    t->from = (struct trail_anchor){sp, pc};
+    t->broken = false;
+    t->n_words = t->n_codes = t->n_methods = 0;
+}
+
+static inline void trail_break(struct trail *t)
+{
+    if (t)
+        t->broken = true;
+}
+
+static inline void trail_put_word(struct trail *t, uintptr_t at, uintptr_t value)
+{
+    if (!t)
+        return;
+    if (t->n_words < TRAIL_WORDS)
+        t->words[t->n_words++] = (struct trail_word){value, at - t->from.sp};
+    else
+        t->broken = true;
+}
+
+/* Consecutive frames are often of the same code. */
+static inline void trail_put_code(struct trail *t, uintptr_t blob, uintptr_t method, uint32_t id)
+{
+    if (!t || (t->n_codes > 0 && t->codes[t->n_codes - 1].blob == blob))
+        return;
+    if (t->n_codes < TRAIL_CODES)
+        t->codes[t->n_codes++] = (struct trail_code){blob, method, id};
+    else
+        t->broken = true;
+}
+
+/* stamp 0: it is not known what method that is. */
+static inline void trail_put_method(struct trail *t, uintptr_t method, uint64_t stamp)
+{
+    if (!t)
+        return;
+    if (stamp && t->n_methods < TRAIL_METHODS)
+        t->methods[t->n_methods++] = (struct trail_method){method, stamp};
+    else
+        t->broken = true;
+}
+
+#endif
