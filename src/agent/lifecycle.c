@@ -17,6 +17,7 @@
 #include "agent/methods.h"
 #include "agent/modules.h"
 #include "agent/natives.h"
+#include "agent/on_alloc.h"
 #include "agent/on_gc.h"
 #include "agent/on_park.h"
 #include "agent/on_thread.h"
@@ -218,11 +219,14 @@ static void begin(JNIEnv *jni, jthread thread)
     static const bool none[GROUP_LIMIT];
     owner_stacks_start(jni);
     gc_init();
+    bool own = alloc_own_begin(jni);
     switch_events(agent.settings.groups, none);
     natives_install(jni);
     heap_update(jni, !agent.attached);
     probes_install(jni);
     sampling_update();
+    if (own)
+        alloc_own_end(jni);
 }
 
 /* What the JVM does at a time; also keeps the end of the JVM and a detach apart. */
@@ -381,10 +385,13 @@ static void switch_groups(JNIEnv *jni, bool *wanted)
     note_switch(on, off);
     switch_events(on, off);
     threads_forget_waits(off);
+    bool own = alloc_own_begin(jni);
     natives_install(jni);
     heap_update(jni, false);
     probes_update(jni);
     sampling_update();
+    if (own)
+        alloc_own_end(jni);
 }
 
 int agent_switch(JNIEnv *jni, char *groups, struct err *err)
@@ -429,9 +436,12 @@ static int stop(JNIEnv *jni, struct recorder_result *r, struct err *err)
     enum { SECONDS = 10 };
     static const uint64_t timeout = SECONDS * UINT64_C(1000000000);
     if (guard_enter()) {
+        bool own = alloc_own_begin(jni);
         probes_remove(jni);
         natives_remove(jni);
         gc_cycles_stop(jni);
+        if (own)
+            alloc_own_end(jni);
         guard_leave();
     }
     sampling_stop();

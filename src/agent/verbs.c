@@ -6,6 +6,7 @@
 #include "agent/gc_names.h"
 #include "agent/heap_live.h"
 #include "agent/heap_xml.h"
+#include "agent/on_alloc.h"
 #include "agent/owner_stacks.h"
 #include "agent/query.h"
 #include "agent/request.h"
@@ -54,7 +55,11 @@ static int run_in_java(JavaVM *vm, java_fn fn, char *argument, struct buf *reply
     JavaVMAttachArgs args = {JNI_VERSION_10, (char *)"orca control", NULL};
     if ((*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&jni, &args) != JNI_OK)
         return err_set(err, -EAGAIN, "the JVM does not take the agent's thread: it is ending");
+    bool own = false;
+    RECORDING(own = alloc_own_begin(jni));
     int rc = fn(jni, argument, reply, err);
+    if (own) /* it may be of another recording now */
+        RECORDING(alloc_own_end(jni));
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);
     (*vm)->DetachCurrentThread(vm);

@@ -249,6 +249,7 @@ public class Allocs {
     static void forever() throws InterruptedException {
         for (;;) {
             for (int i = 0; i < 100; i++) sink = new Plain();
+            sink = new byte[1 << 20]; // beyond the JVM's next sample, whatever the interval was when it was drawn
             Thread.sleep(20);
             System.out.println("more");
         }

@@ -224,6 +224,25 @@ test_sampled() {
     done
 }
 
+# What Orca allocates to install itself, and to answer, is not the program's.
+test_own_are_not_sampled() {
+    : >out
+    "$JAVA" -Xmx256m -XX:-UsePerfData -cp "$CLASSES" Allocs 0 forever >java.out 2>&1 &
+    jvm=$!
+    wait_for 60 grep -q '^ready' java.out
+    run 0 "$ORCA" attach "$jvm" -o "$TRACE" -e all --options=samplebytes=256
+    run 0 "$ORCA" query "$jvm" locks
+    run 0 "$ORCA" query "$jvm" class Allocs
+    run 0 "$ORCA" attach "$jvm" --off locks+holds
+    goes_on java.out
+    run 0 "$ORCA" detach "$jvm"
+    kill "$jvm"
+    events -s
+    at_least "$(matching ' main object_sample ')" 5 samples
+    awk '/^[0-9]/ { sample = $3 == "object_sample" } sample && /orca\.probe|java\.lang\.Orca/' events >own
+    [ ! -s own ] || fail "$(head -n 5 own)"
+}
+
 test_by_jvm() {
     # the JVM's own callback begins for a thread that runs already with its next half MiB or so
     allocs events=threads+alloc,allocby=jvm -- 2000 warm objects chains nested

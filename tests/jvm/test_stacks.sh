@@ -96,9 +96,15 @@ trails() { # OPTIONS JVM-FLAG... [-- PART...]
 }
 test_trails() { trails ""; }
 test_trails_c1() { trails "" -XX:TieredStopAtLevel=1; }
-test_trails_c2() { trails "" -XX:-TieredCompilation; }
+test_trails_c2() {
+    [ "$LONG" != 0 ] || skip "ORCA_LONG=1 runs it"
+    trails "" -XX:-TieredCompilation
+}
 test_trails_compiled_at_once() { trails "" -Xcomp; }
-test_trails_small_code_cache() { trails "" -XX:ReservedCodeCacheSize=10m; }
+test_trails_small_code_cache() {
+    [ "$LONG" != 0 ] || skip "ORCA_LONG=1 runs it"
+    trails "" -XX:ReservedCodeCacheSize=10m
+}
 test_trails_z() {
     need_flag -XX:+UseZGC
     trails "" -XX:+UseZGC
