@@ -65,7 +65,7 @@ TestSuite(pc_cache, .init = begin, .fini = end);
 static int32_t found(void)
 {
     struct walk_frame out[4];
-    const struct pc_cache_room room = {out, ARRAY_LEN(out), true};
+    const struct pc_cache_room room = {out, ARRAY_LEN(out), true, NULL};
     const struct stack s = {(uintptr_t)w.stack, (uintptr_t)(w.stack + ARRAY_LEN(w.stack))};
     struct cursor at = {pc(), (uintptr_t)w.stack, 0};
     bool vm = false;
