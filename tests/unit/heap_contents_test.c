@@ -6,49 +6,31 @@
 #include "heap/suspects.h"
 #include "heap/threads.h"
 
-#include "../hprof_writer.h"
+#include "heap_made.h"
 
 #include <criterion/criterion.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum {
-    OBJECT = 0x100,
-    KLASS = 0x180,
-    STRING = 0x200,
-    BYTES = 0x280,
-    CHARS = 0x300,
-    OBJECTS = 0x380,
-    NODE = 0x400,
-    THREAD = 0x480,
-    LIST = 0x500,
-    OWN_LIST = 0x580,
-    MAP = 0x600,
-    SET = 0x680,
-    CONCURRENT = 0x700,
-    BUILDER = 0x780,
-    STRING_BUILDER = 0x800,
-    HOLDER = 0x880,
-    LONGS = 0x900,
-    LINK = 0x980,
-};
-
-struct made {
-    struct hprof_writer w;
-    FILE *f;
-    char path[64];
-    uint64_t next; /* id */
+    CHARS = MADE_OWN + 0x0,
+    OBJECTS = MADE_OWN + 0x80,
+    LIST = MADE_OWN + 0x100,
+    OWN_LIST = MADE_OWN + 0x180,
+    MAP = MADE_OWN + 0x200,
+    SET = MADE_OWN + 0x280,
+    CONCURRENT = MADE_OWN + 0x300,
+    BUILDER = MADE_OWN + 0x380,
+    STRING_BUILDER = MADE_OWN + 0x400,
+    HOLDER = MADE_OWN + 0x480,
+    LONGS = MADE_OWN + 0x500,
+    LINK = MADE_OWN + 0x580,
 };
 
 /* compact: Strings of byte[], as from JDK 9 on. */
 static void make(struct made *m, bool compact)
 {
-    int fd = memfd_create("dump", 0);
-    m->f = fdopen(fd, "w+b");
-    cr_assert(m->f);
-    snprintf(m->path, sizeof m->path, "/proc/self/fd/%d", fd);
-    m->next = 0x10000;
-    hw_begin(&m->w, m->f, 8);
+    made_open(m, 8);
     hw_class(&m->w, OBJECT, "java/lang/Object", 0, "");
     hw_class(&m->w, KLASS, "java/lang/Class", OBJECT, "");
     hw_class(&m->w, STRING, "java/lang/String", OBJECT,

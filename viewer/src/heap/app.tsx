@@ -1,8 +1,9 @@
 // app.tsx - the page of a heap dump: what stands where.
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { bytes, count, plural } from "../format.ts";
 import { dismiss, problem, problems } from "../problem.ts";
 import { isDark } from "../theme.ts";
+import { Tabs } from "../views/tabs.tsx";
 import { Classes } from "./classes.tsx";
 import { Help } from "./help.tsx";
 import { Icicle } from "./icicle.tsx";
@@ -31,7 +32,7 @@ export function App() {
             <Phase o={o} />
             <main class="heap-main">
                 <section class="heap-left" aria-label="heap">
-                    <Tabs />
+                    <Tabs label="views" tabs={TABS} titles={TITLES} value={state.tab.value} onChange={(t) => { state.tab.value = t; }} />
                     <div class="panelbody" id="panel" role="tabpanel" aria-labelledby={`tab-${state.tab.value}`}><View /></div>
                 </section>
                 <Inspector />
@@ -102,26 +103,6 @@ function Phase({ o }: { o: Overview }) {
     return p === null ? null : (
         <div class="phase" role="status" data-test="phase">
             <progress aria-label="progress" value={p.total ? p.done : undefined} max={p.total || undefined} /> Step {p.step} of {p.steps}: {p.text} …
-        </div>
-    );
-}
-
-function Tabs() {
-    const box = useRef<HTMLDivElement>(null);
-    const onKey = (e: KeyboardEvent): void => {
-        const by = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
-        if (!by)
-            return;
-        e.preventDefault();
-        const k = (TABS.indexOf(state.tab.value) + by + TABS.length) % TABS.length;
-        state.tab.value = TABS[k];
-        box.current!.querySelectorAll<HTMLElement>("[role=tab]")[k].focus();
-    };
-    return (
-        <div class="tabs" role="tablist" aria-label="views" ref={box} onKeyDown={onKey}>
-            {TABS.map((t, k) => (
-                <button key={t} role="tab" id={`tab-${t}`} aria-controls="panel" aria-selected={state.tab.value === t} tabIndex={state.tab.value === t ? 0 : -1} data-test={`tab-${t}`}
-                    title={`${TITLES[t]} (${k + 1})`} onClick={() => { state.tab.value = t; }}>{TITLES[t]}</button>))}
         </div>
     );
 }

@@ -1,0 +1,28 @@
+#include "heap_made.h"
+
+#include <criterion/criterion.h>
+#include <sys/mman.h>
+
+void made_open(struct made *m, uint32_t id_size)
+{
+    int fd = memfd_create("dump", 0);
+    m->f = fdopen(fd, "w+b");
+    cr_assert(m->f);
+    snprintf(m->path, sizeof m->path, "/proc/self/fd/%d", fd);
+    m->next = 0x10000;
+    hw_begin(&m->w, m->f, id_size);
+}
+
+void made_begin(struct made *m, uint32_t id_size, const char *node_fields)
+{
+    made_open(m, id_size);
+    hw_class(&m->w, OBJECT, "java/lang/Object", 0, "");
+    hw_class(&m->w, KLASS, "java/lang/Class", OBJECT, "");
+    hw_class(&m->w, STRING, "java/lang/String", OBJECT, "value:L hash:I coder:B");
+    hw_class(&m->w, BYTES, "[B", OBJECT, "");
+    hw_class(&m->w, REFERENCE, "java/lang/ref/Reference", OBJECT, "referent:L queue:L");
+    hw_class(&m->w, WEAK, "java/lang/ref/WeakReference", REFERENCE, "");
+    hw_class(&m->w, NODE, "Node", OBJECT, node_fields);
+    hw_class(&m->w, NODES, "[LNode;", OBJECT, "");
+    hw_class(&m->w, THREAD, "java/lang/Thread", OBJECT, "name:L");
+}
