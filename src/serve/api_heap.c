@@ -10,11 +10,12 @@ void api_heap(struct core *c, const struct route_hit *hit, struct answer *a)
 {
     struct err err = {""};
     const struct view_question q = {hit->query->params, hit->query->n};
-    if (!c->heap) {
-        answer_error(a, 404, "this server shows no heap dump: run orca view with one");
+    struct heap_view *heap = heaps_get(&c->heaps, (uint32_t)hit->number[0]);
+    if (!heap) {
+        answer_error(a, 404, "no heap dump has this number: run orca view with one");
         return;
     }
-    int rc = heap_view_json(c->heap, hit->route->word, &q, &a->body, &err);
+    int rc = heap_view_json(heap, hit->route->word, &q, &a->body, &err);
     if (rc < 0)
         answer_error(a, rc == -EIO ? 503 : answer_status(rc), "%s",
                      err.msg[0] ? err.msg : strerror(-rc));

@@ -421,31 +421,6 @@ Test(heap_collections, arrays_of_nothing)
 /* --- threads -----------------------------------------------------------------------------------
  */
 
-/* A frame of method `name` of the class with this serial number. */
-static uint64_t frame(struct made *m, const char *name, uint32_t serial, uint32_t line)
-{
-    uint64_t id = 0x500000 + line, method = hw_string(&m->w, name, strlen(name)),
-             source = hw_string(&m->w, "Node.java", 9);
-    hw_record(&m->w, HPROF_FRAME, 4 * 8 + 8);
-    hw_number(&m->w.out, id, 8);
-    hw_number(&m->w.out, method, 8);
-    hw_number(&m->w.out, method, 8);
-    hw_number(&m->w.out, source, 8);
-    hw_number(&m->w.out, serial, 4);
-    hw_number(&m->w.out, line, 4);
-    return id;
-}
-
-static void trace(struct made *m, uint32_t serial, const uint64_t *frames, uint32_t n)
-{
-    hw_record(&m->w, HPROF_TRACE, 12 + 8 * (size_t)n);
-    hw_number(&m->w.out, serial, 4);
-    hw_number(&m->w.out, 1, 4);
-    hw_number(&m->w.out, n, 4);
-    for (uint32_t i = 0; i < n; i++)
-        hw_number(&m->w.out, frames[i], 8);
-}
-
 static struct retained retained_of(const struct dump *d)
 {
     struct retained r;
@@ -462,8 +437,8 @@ Test(heap_threads, frames_hold_their_locals)
     struct threads_seen t;
     struct object_reader reader;
     make(&m, true);
-    uint64_t frames[] = {frame(&m, "inner", 8, 11), frame(&m, "outer", 8, 22), 0x77777};
-    trace(&m, 5, frames, 3);
+    uint64_t frames[] = {made_frame(&m, "inner", 8, 11), made_frame(&m, "outer", 8, 22), 0x77777};
+    made_trace(&m, 5, frames, 3);
     uint64_t big = objects(&m, 0, 100, 0), node = instance(&m, NODE, (uint64_t[]){big, 0});
     uint64_t text = latin1(&m, "held"),
              thread = instance(&m, THREAD, (uint64_t[]){latin1(&m, "it")});

@@ -26,3 +26,27 @@ void made_begin(struct made *m, uint32_t id_size, const char *node_fields)
     hw_class(&m->w, NODES, "[LNode;", OBJECT, "");
     hw_class(&m->w, THREAD, "java/lang/Thread", OBJECT, "name:L");
 }
+
+uint64_t made_frame(struct made *m, const char *name, uint32_t class_serial, uint32_t line)
+{
+    uint64_t id = 0x500000 + line, method = hw_string(&m->w, name, strlen(name)),
+             source = hw_string(&m->w, "Node.java", 9);
+    hw_record(&m->w, HPROF_FRAME, 4 * 8 + 8);
+    hw_number(&m->w.out, id, 8);
+    hw_number(&m->w.out, method, 8);
+    hw_number(&m->w.out, method, 8);
+    hw_number(&m->w.out, source, 8);
+    hw_number(&m->w.out, class_serial, 4);
+    hw_number(&m->w.out, line, 4);
+    return id;
+}
+
+void made_trace(struct made *m, uint32_t serial, const uint64_t *frames, uint32_t n)
+{
+    hw_record(&m->w, HPROF_TRACE, 12 + 8 * (size_t)n);
+    hw_number(&m->w.out, serial, 4);
+    hw_number(&m->w.out, 1, 4);
+    hw_number(&m->w.out, n, 4);
+    for (uint32_t i = 0; i < n; i++)
+        hw_number(&m->w.out, frames[i], 8);
+}

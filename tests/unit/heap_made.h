@@ -1,5 +1,5 @@
-/* heap_made.h - heap dumps made by hand, for tests: a file that is gone with its descriptor, and the
- * classes that every dump has. */
+/* heap_made.h - heap dumps made by hand, for tests: a file that is gone with its descriptor, and
+ * the classes that every dump has. */
 #ifndef ORCA_TESTS_HEAP_MADE_H
 #define ORCA_TESTS_HEAP_MADE_H
 
@@ -34,5 +34,12 @@ void made_open(struct made *m, uint32_t id_size);
 
 /* The same, and the classes above; Node has these fields, of hw_class. */
 void made_begin(struct made *m, uint32_t id_size, const char *node_fields);
+
+/* A frame of method `name` of the class with this serial number (classes count from 1), at this
+ * line of Node.java; its id. */
+uint64_t made_frame(struct made *m, const char *name, uint32_t class_serial, uint32_t line);
+
+/* The stack trace of a serial number, the youngest frame first; of dumps with ids of 8 bytes. */
+void made_trace(struct made *m, uint32_t serial, const uint64_t *frames, uint32_t n);
 
 #endif

@@ -47,7 +47,7 @@ static struct heap_view *opened(const struct made *m)
 {
     struct heap_view *h;
     struct err err = {""};
-    cr_assert_eq(heap_view_new(&h, m->path, &err), 0, "%s", err.msg);
+    cr_assert_eq(heap_view_new(&h, m->path, NULL, &err), 0, "%s", err.msg);
     return h;
 }
 
@@ -88,9 +88,9 @@ Test(heap_view_life, nothing_is_known_before_it_is_read)
 Test(heap_view_life, a_file_that_is_no_dump)
 {
     struct err err = {""};
-    cr_assert_lt(heap_view_new(&h, "/proc/self/exe", &err), 0);
+    cr_assert_lt(heap_view_new(&h, "/proc/self/exe", NULL, &err), 0);
     cr_assert(strlen(err.msg) > 0);
-    cr_assert_eq(heap_view_new(&h, "/nowhere/heap.hprof", &err), -ENOENT);
+    cr_assert_eq(heap_view_new(&h, "/nowhere/heap.hprof", NULL, &err), -ENOENT);
     cr_assert(strstr(err.msg, "/nowhere/heap.hprof"), "%s", err.msg);
 }
 
@@ -133,9 +133,9 @@ static int64_t class_of(const char *name)
     int64_t found = -1;
     size_t i;
     json_t *row;
-    json_array_foreach(json_object_get(j, "classes"), i, row)
-        if (strcmp(text_at(row, "name"), name) == 0)
-            found = number_at(row, "class");
+    json_array_foreach(json_object_get(j, "classes"), i,
+                       row) if (strcmp(text_at(row, "name"), name) == 0) found =
+        number_at(row, "class");
     json_decref(j);
     return found;
 }
@@ -169,9 +169,9 @@ static const char *value(const json_t *j, const char *field)
 {
     size_t i;
     json_t *row;
-    json_array_foreach(json_object_get(j, "fields"), i, row)
-        if (strcmp(text_at(row, "name"), field) == 0)
-            return text_at(row, "text");
+    json_array_foreach(json_object_get(j, "fields"), i,
+                       row) if (strcmp(text_at(row, "name"), field) == 0) return text_at(row,
+                                                                                         "text");
     return "(no such field)";
 }
 

@@ -1,5 +1,5 @@
-/* view_ask.h - asking a view, of a trace or of a heap dump, for JSON, for tests: what does not go as
- * it should stops the test. */
+/* view_ask.h - asking a view, of a trace or of a heap dump, for JSON, for tests: what does not go
+ * as it should stops the test. */
 #ifndef ORCA_TESTS_VIEW_ASK_H
 #define ORCA_TESTS_VIEW_ASK_H
 
