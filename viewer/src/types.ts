@@ -215,7 +215,7 @@ export interface Jvm {
 }
 export interface Start {
     jvms: Jvm[];
-    recent: { id: number; path: string; bytes: number; modified_unix_s: number; program: string; seconds: number }[];
+    recent: { id: number; kind: "trace" | "heap"; path: string; bytes: number; modified_unix_s: number; program: string; seconds: number }[];
     groups: { name: string; summary: string; default: boolean }[];
     defaults: Record<string, string | number>;
 }

@@ -2,9 +2,9 @@
 // what is not known yet asked again when it is.
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { get } from "./source.ts";
-import { has } from "./state.ts";
-import type { Stage } from "./types.ts";
+import { Early, get } from "./source.ts";
+import { has, overview } from "./state.ts";
+import type { Finding, Stage } from "./types.ts";
 
 export interface Answer<T> {
     value: T | null;
@@ -42,10 +42,15 @@ export function useHeap<T>(path: string | null, from: Stage, keep = true, again 
         setAnswer((a) => ({ value: keep ? a.value : null, busy: true, error: null, early: false }));
         counted<T>(path, stop.signal).then(
             (value) => !stop.signal.aborted && setAnswer({ ...NONE, value }),
-            (e: unknown) => !stop.signal.aborted && setAnswer({ ...NONE, error: e instanceof Error ? e.message : String(e) }));
+            (e: unknown) => !stop.signal.aborted && setAnswer(e instanceof Early ? { ...NONE, early: true } : { ...NONE, error: e instanceof Error ? e.message : String(e) }));
         return () => stop.abort();
     }, [path, ready, again]);
     return answer;
+}
+
+/** The same of what is found beside the stages: asked for once, and again when it has been found. */
+export function useFound<T>(of: Finding, from: Stage): Answer<T> {
+    return useHeap<T>(`/${of}`, from, true, overview.value?.found[of] ?? "");
 }
 
 export interface Pages<T, R> extends Answer<T> {
@@ -54,8 +59,8 @@ export interface Pages<T, R> extends Answer<T> {
 }
 
 /** The same of a list that comes in pages: rows of all pages yet, `more` asks for the next one. */
-export function usePages<T, R>(path: string | null, from: Stage, rowsOf: (part: T) => R[]): Pages<T, R> {
-    const first = useHeap<T>(path, from, false);
+export function usePages<T, R>(path: string | null, from: Stage, rowsOf: (part: T) => R[], again = ""): Pages<T, R> {
+    const first = useHeap<T>(path, from, false, again);
     const [rest, setRest] = useState<{ of: T | null; rows: R[]; busy: boolean; error: string | null }>({ of: null, rows: [], busy: false, error: null });
     const mine = first.value !== null && rest.of === first.value;
     const rows = first.value ? (mine ? [...rowsOf(first.value), ...rest.rows] : rowsOf(first.value)) : [];
