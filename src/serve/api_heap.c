@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { RETRY_S = 1 };
+enum { RETRY_S = 1, HTTP_ACCEPTED = 202 };
 
 void api_heap(struct core *c, const struct route_hit *hit, struct answer *a)
 {
@@ -16,9 +16,14 @@ void api_heap(struct core *c, const struct route_hit *hit, struct answer *a)
         return;
     }
     int rc = heap_view_json(heap, hit->route->word, &q, &a->body, &err);
-    if (rc < 0)
+    if (rc == -EINPROGRESS) {
+        a->status = HTTP_ACCEPTED;
+        buf_puts(&a->body, "{\"wait\":");
+        answer_put_text(&a->body, err.msg);
+        buf_puts(&a->body, "}\n");
+    } else if (rc < 0)
         answer_error(a, rc == -EIO ? 503 : answer_status(rc), "%s",
                      err.msg[0] ? err.msg : strerror(-rc));
-    if (rc == -EAGAIN)
+    if (rc == -EAGAIN || rc == -EINPROGRESS)
         a->retry_after = RETRY_S;
 }

@@ -147,9 +147,14 @@ int heap_find_check(struct heap_view *h, enum heap_finding which, struct err *er
     enum heap_found found = state_of(h, which);
     if (found == HEAP_NEVER)
         return err_set(err, -EIO, "%s", h->finds[which].error);
-    if (found == HEAP_NOT_FOUND && findings[which].asked)
+    if (found == HEAP_FOUND)
+        return 0;
+    if (!findings[which].asked)
+        return -EAGAIN;
+    if (found == HEAP_NOT_FOUND)
         want(h, which);
-    return found == HEAP_FOUND ? 0 : -EAGAIN;
+    return err_set(err, -EINPROGRESS, "%s: ask again when /api/live tells of the dump",
+                   findings[which].phase);
 }
 
 json_t *heap_find_states(const struct heap_view *h)

@@ -56,11 +56,14 @@ static const struct answer_of *find_answer(const char *asked, struct err *err)
     return NULL;
 }
 
-static int say_early(struct heap_view *h, struct err *err)
+/* rc: -EAGAIN, or -EINPROGRESS with what is to be said, which holds as long as somebody reads. */
+static int say_early(struct heap_view *h, int rc, struct err *err)
 {
     pthread_mutex_lock(&h->lock);
     const struct heap_progress p = h->progress;
     pthread_mutex_unlock(&h->lock);
+    if (rc == -EINPROGRESS && !p.error[0])
+        return rc;
     if (p.error[0])
         return err_set(err, -EAGAIN, "this is not known: %s", p.error);
     return err_set(err, -EAGAIN, "this is not known yet: %s; ask again, or wait for /api/live",
@@ -99,12 +102,11 @@ int heap_view_json(struct heap_view *h, const char *answer, const struct view_qu
     const struct answer_of *of = find_answer(answer, err);
     if (!of)
         return -ENOENT;
-    /* It is wanted from now on, also where the reading has not come so far. */
     int found = of->finding == HEAP_FIND_NOTHING ? 0 : heap_find_check(h, of->finding, err);
-    if (found < 0 && found != -EAGAIN)
+    if (found < 0 && found != -EAGAIN && found != -EINPROGRESS)
         return found;
     if (found < 0 || a.stage < of->from)
-        return say_early(h, err);
+        return say_early(h, found < 0 ? found : -EAGAIN, err);
     int rc = heap_ask_init(&a, q, of->takes | of->needs, of->needs, err);
     if (rc == 0)
         rc = write_answer(of, &a, out, err);

@@ -110,8 +110,9 @@ bool heap_find_is_asked(enum heap_finding which);
 /* The next one that is wanted; HEAP_FINDINGS: none.  With the lock. */
 enum heap_finding heap_find_next(const struct heap_view *h);
 
-/* 0: it has been found, and may be read.  Else it is wanted from now on: -EAGAIN; -EIO: it can
- * not be found; -ENOENT: there is no other dump. */
+/* 0: it has been found, and may be read.  -EINPROGRESS: it is wanted from now on; -EAGAIN: it is
+ * not known yet; -EIO: it cannot be found; -ENOENT: there is no other dump.  err is not set with
+ * -EAGAIN. */
 int heap_find_check(struct heap_view *h, enum heap_finding which, struct err *err);
 
 /* {suspects: "found", ...} */

@@ -48,7 +48,7 @@ const char *heap_view_path(const struct heap_view *h);
 /* The answers by name: "overview", "classes", "instances", "object", "elements", "referrers",
  * "path", "tree", "icicle", "suspects", "threads", "thread", "strings", "collections", "diff".
  * Errors: -ENOENT (no such answer, object, class, thread), -EINVAL (a parameter), -EAGAIN (not
- * known yet), -ENOMEM, -EIO (also: it cannot be found). */
+ * known yet), -EINPROGRESS (looked for from now on), -ENOMEM, -EIO (also: it cannot be found). */
 int heap_view_json(struct heap_view *h, const char *answer, const struct view_question *q,
                    struct buf *out, struct err *err);
 

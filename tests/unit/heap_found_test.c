@@ -220,7 +220,7 @@ Test(heap_found_later, only_when_somebody_asks)
     cr_assert_str_eq(text_at(j, "found.strings"), "no");
     json_decref(j);
     int rc;
-    while ((rc = heap_view_json(h, "strings", &none, &b, NULL)) == -EAGAIN)
+    while ((rc = heap_view_json(h, "strings", &none, &b, NULL)) == -EINPROGRESS)
         clock_sleep_ns(1000000);
     cr_assert_eq(rc, 0);
     j = when_idle();

@@ -48,9 +48,18 @@ export function useHeap<T>(path: string | null, from: Stage, keep = true, again 
     return answer;
 }
 
-/** The same of what is found beside the stages: asked for once, and again when it has been found. */
-export function useFound<T>(of: Finding, from: Stage): Answer<T> {
-    return useHeap<T>(`/${of}`, from, true, overview.value?.found[of] ?? "");
+/** The path of what is found beside the stages, once it can be asked for: what is found without being asked for only then. */
+export function foundPath(of: Finding, path: string): { path: string | null; again: string } {
+    const now = overview.value?.found[of];
+    const known = now === "found" || now === "never";
+    return { path: known || of === "strings" || of === "collections" ? path : null, again: known ? now : "" };
+}
+
+/** The answer of this name, when it has been found. */
+export function useFound<T>(of: Finding): Answer<T> {
+    const { path, again } = foundPath(of, `/${of}`);
+    const answer = useHeap<T>(path, "counted", true, again);
+    return path === null ? { ...answer, early: true } : answer;
 }
 
 export interface Pages<T, R> extends Answer<T> {
@@ -59,8 +68,8 @@ export interface Pages<T, R> extends Answer<T> {
 }
 
 /** The same of a list that comes in pages: rows of all pages yet, `more` asks for the next one. */
-export function usePages<T, R>(path: string | null, from: Stage, rowsOf: (part: T) => R[], again = ""): Pages<T, R> {
-    const first = useHeap<T>(path, from, false, again);
+export function usePages<T, R>(path: string | null, from: Stage, rowsOf: (part: T) => R[]): Pages<T, R> {
+    const first = useHeap<T>(path, from, false);
     const [rest, setRest] = useState<{ of: T | null; rows: R[]; busy: boolean; error: string | null }>({ of: null, rows: [], busy: false, error: null });
     const mine = first.value !== null && rest.of === first.value;
     const rows = first.value ? (mine ? [...rowsOf(first.value), ...rest.rows] : rowsOf(first.value)) : [];

@@ -10,13 +10,13 @@ import * as state from "./state.ts";
 import type { CollectionClass, CollectionField, Collections as Data, EmptyArrays, OfClass } from "./types.ts";
 import { FILLS } from "./types.ts";
 
-const number = <R,>(id: string, title: string, value: (r: R) => number, hint?: string): Column<R> => ({ id, title, hint, width: 84, right: true, value, text: (r) => count(value(r)) });
-const size = <R,>(id: string, title: string, value: (r: R) => number, hint?: string): Column<R> => ({ id, title, hint, width: 90, right: true, bar: true, value, text: (r) => bytes(value(r)) });
-const className = <R extends OfClass>(): Column<R> => ({ id: "name", title: "Class", width: 220, grow: true, value: (r) => r.name ?? "unknown class" });
+const number = <R,>(id: string, title: string, value: (r: R) => number, hint?: string): Column<R> => ({ id, title, hint, width: 66, right: true, value, text: (r) => count(value(r)) });
+const size = <R,>(id: string, title: string, value: (r: R) => number, hint?: string): Column<R> => ({ id, title, hint, width: 84, right: true, bar: true, value, text: (r) => bytes(value(r)) });
+const className = <R extends OfClass>(): Column<R> => ({ id: "name", title: "Class", width: 200, grow: true, value: (r) => r.name ?? "unknown class" });
 
 const FILL_TITLES: Record<(typeof FILLS)[number], [string, string]> = {
     empty: ["Empty", "Nothing is in it"], quarter: ["≤ 1/4", "At most a quarter of its array is in use"], half: ["≤ 1/2", "At most a half"],
-    three_quarters: ["≤ 3/4", "At most three quarters"], full: ["Fuller", "More than three quarters"], unknown: ["No array", "It is not empty, and has no array, as a tree"],
+    three_quarters: ["≤ 3/4", "At most three quarters"], full: ["Fuller", "More than three quarters"], unknown: ["Other", "It is not empty, and has no array, as a tree"],
 };
 const WASTED = "Of an empty one itself and its array, else what of the array is not in use";
 
@@ -38,7 +38,7 @@ const PARTS = [
 type Part = (typeof PARTS)[number]["value"];
 
 export function Collections() {
-    const answer = useFound<Data>("collections", "counted");
+    const answer = useFound<Data>("collections");
     const [part, setPart] = useState<Part>("classes");
     const of = answer.value;
     return (
@@ -47,7 +47,8 @@ export function Collections() {
             {of && (
                 <>
                     <p class="heap-sum" data-test="collections-sum">{plural(of.collections, "collection")}: {count(of.empty)} are empty, {count(of.sparse)} have at most a quarter of their array in use; {bytes(of.wasted)} wasted.
-                        {" "}Besides {plural(of.empty_arrays, "array")} of nothing, {bytes(of.empty_arrays_bytes)}. <Choice name="collections-part" label="Which table" options={PARTS} value={part} onChange={setPart} /></p>
+                        {" "}Besides {plural(of.empty_arrays, "array")} of nothing, {bytes(of.empty_arrays_bytes)}.</p>
+                    <div class="heap-parts"><Choice name="collections-part" label="Which table" options={PARTS} value={part} onChange={setPart} /></div>
                     {part === "classes" && <Rows name="collections" label="Collections by class" rows={of.classes} all={of.n_classes} columns={CLASSES} />}
                     {part === "fields" && <Rows name="collection-fields" label="Collections by who refers to them" rows={of.fields} all={of.n_fields} columns={FIELDS} />}
                     {part === "arrays" && <Rows name="empty-arrays" label="Arrays of nothing" rows={of.arrays} all={of.n_arrays} columns={ARRAYS} />}

@@ -23,7 +23,7 @@ const COLUMNS: Column<Change>[] = [
 ];
 
 export function Growth() {
-    const answer = useFound<Diff>("diff", "counted");
+    const answer = useFound<Diff>("diff");
     const [chosen, setChosen] = useState<string | null>(null);
     const of = answer.value;
     const row = of?.classes.find((c) => c.name === chosen);

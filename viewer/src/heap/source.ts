@@ -13,7 +13,7 @@ export class Early extends SourceError {}
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
     const response = await ask(`${HERE}${path}`, signal);
     const body = (await response.json().catch(() => null)) as (T & { error?: string }) | null;
-    if (response.status === 503 && response.headers.has("Retry-After"))
+    if (response.headers.has("Retry-After"))
         throw new Early(body?.error ?? "this is not known yet");
     if (!response.ok || body === null)
         throw new SourceError(body?.error ?? `the server answered ${response.status}`);

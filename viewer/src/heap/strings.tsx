@@ -21,7 +21,7 @@ const COLUMNS: Column<Row>[] = [
 ];
 
 export function Strings() {
-    const answer = useFound<Data>("strings", "counted");
+    const answer = useFound<Data>("strings");
     const [chosen, setChosen] = useState<number | null>(null);
     const of = answer.value;
     const rows = of?.equal.map((s, key) => ({ ...s, key })) ?? [];

@@ -6,7 +6,7 @@ import * as state from "./state.ts";
 import type { Suspect, Suspects as Data } from "./types.ts";
 
 export function Suspects() {
-    const answer = useFound<Data>("suspects", "sized");
+    const answer = useFound<Data>("suspects");
     const of = answer.value;
     return (
         <section class="heap-suspects" data-view="suspects" aria-label="Leak suspects" tabIndex={0}>

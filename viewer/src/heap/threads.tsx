@@ -2,7 +2,7 @@
 import { count, plural } from "../format.ts";
 import type { Column } from "../views/rows.ts";
 import { Table } from "../views/table.tsx";
-import { useHeap, usePages } from "./ask.ts";
+import { foundPath, useHeap, usePages } from "./ask.ts";
 import { Missing, More, ObjectLink, retainedText } from "./links.tsx";
 import * as state from "./state.ts";
 import type { Held, Stack, ThreadRow, Threads as Data } from "./types.ts";
@@ -16,12 +16,13 @@ const COLUMNS: Column<ThreadRow>[] = [
 ];
 
 export function Threads() {
-    const list = usePages<Data, ThreadRow>("/threads?top=1000", "sized", (part) => part.threads, state.overview.value?.found.threads ?? "");
+    const { path } = foundPath("threads", "/threads?top=1000");
+    const list = usePages<Data, ThreadRow>(path, "sized", (part) => part.threads);
     const chosen = state.chosenThread.value;
     return (
         <div class="heap-classes" data-view="threads">
             <section class="heap-instances first" aria-label="Threads">
-                <Missing of={list} what="Threads" />
+                <Missing of={{ ...list, early: path === null }} what="Threads" />
                 {list.value && (
                     <>
                         <Table name="threads" label="Threads" rows={list.rows} columns={COLUMNS} keyOf={(t) => t.thread} search busy={list.busy} empty="The dump has no threads."

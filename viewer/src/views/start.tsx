@@ -5,6 +5,7 @@ import { bytes, count, duration, plural } from "../format.ts";
 import { attach, heapAddress, open, save, start, stop, traceAddress, watchStart } from "../source/start.ts";
 import type { Jvm, Start } from "../types.ts";
 import { AttachDialog } from "./start_attach.tsx";
+import "./scope.css";
 import "./start.css";
 
 const LOOK_MS = 3000;
