@@ -73,7 +73,8 @@ export interface Meta {
     locks: number; waits: number;
     samples?: { cpu: number; wall: number };
     /** live: what is live can be known. */
-    allocations?: { n: number; live: boolean };
+    /** `sampled`: sums are estimates, of samples. */
+    allocations?: { n: number; live: boolean; sampled: boolean };
     arrows: Record<string, { count: number; alone: number }>;
     threads: Threads;
     pools: { name: string[]; threads: number[] };
