@@ -184,9 +184,10 @@ const struct cmd cmd_view = {
         "a trace of 64 MB at most that is taken away at the end unless it was saved, and the JVM "
         "is detached from.\n"
         "\n"
-        "Without either, a page lists the JVMs of this user and the traces of the current folder "
-        "and of late, attaches and opens. What was attached to on it is detached from at the end. "
-        "The list of traces is kept in ${XDG_STATE_HOME:-~/.local/state}/orca/recent.",
+        "Without either, a page lists the JVMs of this user and the traces and heap dumps of the "
+        "current folder and of late, attaches and opens. What was attached to on it is detached "
+        "from at the end. The list of files is kept in "
+        "${XDG_STATE_HOME:-~/.local/state}/orca/recent.",
     .examples = "orca view app.otrace\n"
                 "orca view 4711                        # a running JVM\n"
                 "orca view heap.hprof                  # a heap dump\n"

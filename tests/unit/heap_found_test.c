@@ -12,36 +12,20 @@ enum { LIST = MADE_OWN, OBJECTS = MADE_OWN + 0x80, LIST_SERIAL = 10 };
 static struct made m, earlier;
 static struct heap_view *h;
 
-static uint64_t place(struct made *d, uint64_t size)
-{
-    uint64_t id = d->next;
-    d->next += (size + 15) & ~UINT64_C(15);
-    return id;
-}
-
-static uint64_t instance(struct made *d, uint64_t class_id, const uint64_t *values)
-{
-    uint64_t id = place(d, 64);
-    hw_instance(&d->w, id, class_id, values);
-    return id;
-}
-
 static uint64_t string(struct made *d, const char *text)
 {
-    uint32_t n = (uint32_t)strlen(text);
-    uint64_t array = place(d, 16 + (uint64_t)n);
-    hw_primitives(&d->w, array, 'B', text, n);
-    return instance(d, STRING, (uint64_t[]){array, 0, 0});
+    uint64_t array = made_bytes(d, text, (uint32_t)strlen(text));
+    return made_instance(d, STRING, (uint64_t[]){array, 0, 0});
 }
 
 /* An ArrayList with room for 40, of which the first `used` are `of`. */
 static uint64_t list(struct made *d, uint32_t used, uint64_t of)
 {
-    uint64_t ids[40] = {0}, array = place(d, 16 + sizeof ids);
+    uint64_t ids[40] = {0}, array = made_place(d, 16 + sizeof ids);
     for (uint32_t i = 0; i < used; i++)
         ids[i] = of;
     hw_objects(&d->w, array, OBJECTS, ids, 40);
-    return instance(d, LIST, (uint64_t[]){array, used});
+    return made_instance(d, LIST, (uint64_t[]){array, used});
 }
 
 /* A chain of n nodes, the last with a list that is nearly empty; n equal strings; thread "main"
@@ -54,9 +38,9 @@ static void make(struct made *d, int n)
     uint64_t chain = list(d, 1, 0), frames[] = {made_frame(d, "inner", LIST_SERIAL, 11),
                                                 made_frame(d, "outer", LIST_SERIAL, 22)};
     for (int i = 0; i < n; i++)
-        chain = instance(d, NODE, (uint64_t[]){chain, string(d, "same <&>")});
+        chain = made_instance(d, NODE, (uint64_t[]){chain, string(d, "same <&>")});
     made_trace(d, 5, frames, 2);
-    uint64_t thread = instance(d, THREAD, (uint64_t[]){string(d, "main")});
+    uint64_t thread = made_instance(d, THREAD, (uint64_t[]){string(d, "main")});
     hw_root(&d->w, HPROF_ROOT_THREAD_OBJ, thread, 1, 5);
     hw_root(&d->w, HPROF_ROOT_JAVA_FRAME, chain, 1, 1);
     hw_root(&d->w, HPROF_ROOT_JNI_LOCAL, thread, 1, 0);

@@ -27,6 +27,27 @@ void made_begin(struct made *m, uint32_t id_size, const char *node_fields)
     hw_class(&m->w, THREAD, "java/lang/Thread", OBJECT, "name:L");
 }
 
+uint64_t made_place(struct made *m, uint64_t size)
+{
+    uint64_t id = m->next;
+    m->next += (size + 7) & ~UINT64_C(7);
+    return id;
+}
+
+uint64_t made_instance(struct made *m, uint64_t class_id, const uint64_t *values)
+{
+    uint64_t id = made_place(m, 64);
+    hw_instance(&m->w, id, class_id, values);
+    return id;
+}
+
+uint64_t made_bytes(struct made *m, const void *p, uint32_t n)
+{
+    uint64_t id = made_place(m, 16 + (uint64_t)n);
+    hw_primitives(&m->w, id, 'B', p, n);
+    return id;
+}
+
 uint64_t made_frame(struct made *m, const char *name, uint32_t class_serial, uint32_t line)
 {
     uint64_t id = 0x500000 + line, method = hw_string(&m->w, name, strlen(name)),

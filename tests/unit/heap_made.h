@@ -35,6 +35,12 @@ void made_open(struct made *m, uint32_t id_size);
 /* The same, and the classes above; Node has these fields, of hw_class. */
 void made_begin(struct made *m, uint32_t id_size, const char *node_fields);
 
+/* An id with room for so many bytes behind it; an instance with the values of its fields, and a
+ * byte[], at such ids. */
+uint64_t made_place(struct made *m, uint64_t size);
+uint64_t made_instance(struct made *m, uint64_t class_id, const uint64_t *values);
+uint64_t made_bytes(struct made *m, const void *p, uint32_t n);
+
 /* A frame of method `name` of the class with this serial number (classes count from 1), at this
  * line of Node.java; its id. */
 uint64_t made_frame(struct made *m, const char *name, uint32_t class_serial, uint32_t line);

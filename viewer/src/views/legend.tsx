@@ -129,7 +129,6 @@ export function Legend() {
                     </tbody>
                 </table>
             </section>
-            <Lanes />
             <section aria-label="arrows">
                 <h3>Arrows <small>from the thread that acts to the one that goes on</small></h3>
                 <table>
@@ -155,6 +154,7 @@ export function Legend() {
                 {arrowsLeftOut.value > 0 && <p class="note">{count(arrowsLeftOut.value)} arrows in sight are left out: zoom in, or hide kinds.</p>}
                 {m?.path && <details><summary>What a critical path cannot say</summary><ul>{m.path.limits.map((l) => <li key={l}>{l}</li>)}</ul></details>}
             </section>
+            <Lanes />
         </div>
     );
 }
