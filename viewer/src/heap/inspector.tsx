@@ -22,9 +22,9 @@ export function Inspector() {
                     {of.is_class && <ClassPart of={of.is_class} />}
                     {of.string && <Text of={of.string} />}
                     {of.fields.length > 0 && <Fields title="Fields" rows={of.fields} all={of.n_fields} test="fields" />}
-                    {of.elements !== null && <ElementsPart key={of.object} object={of.object} />}
                     <PathPart key={`p${of.object}`} of={of} />
                     <ReferrersPart key={`r${of.object}`} object={of.object} />
+                    {of.elements !== null && <ElementsPart key={of.object} object={of.object} />}
                 </>)}
         </aside>
     );
