@@ -26,6 +26,7 @@ export function Growth() {
     const answer = useFound<Diff>("diff");
     const [chosen, setChosen] = useState<string | null>(null);
     const of = answer.value;
+    const isLater = of !== null && of.base.made_unix_ms > (state.overview.value?.made_unix_ms ?? 0);
     const row = of?.classes.find((c) => c.name === chosen);
     return (
         <div class="heap-classes" data-view="growth">
@@ -34,7 +35,7 @@ export function Growth() {
                 <>
                     <p class="heap-sum" data-test="growth-sum"><b title={of.base.path}>{of.base.name}</b>{of.base.made_unix_ms ? `, made ${new Date(of.base.made_unix_ms).toLocaleString()}` : ""}:
                         {" "}{plural(of.then.objects, "object")} of {bytes(of.then.bytes)}; now {count(of.now.objects)} of {bytes(of.now.bytes)}. {of.grown === 1 ? "1 class takes" : `${count(of.grown)} classes take`} more,
-                        {" "}{count(of.shrunk)} less, {count(of.same)} have not changed.{of.base.partial && <b data-test="growth-partial"> The earlier dump is not whole: what it lacks seems to have grown.</b>}</p>
+                        {" "}{count(of.shrunk)} less, {count(of.same)} have not changed.{isLater && <b data-test="growth-later"> The dump that this one is compared with was made after it.</b>}{of.base.partial && <b data-test="growth-partial"> The earlier dump is not whole: what it lacks seems to have grown.</b>}</p>
                     <Table name="growth" label="Growth" rows={of.classes} columns={COLUMNS} keyOf={(c) => c.name} order={{ id: "growth", down: true }} search empty="Nothing has changed."
                         selected={new Set(chosen === null ? [] : [chosen])} onSelect={(keys) => setChosen(([...keys][0] as string | undefined) ?? null)}
                         onOpen={(c) => { if (c.class !== null) state.chooseClass(c.class); }}>
