@@ -27,6 +27,7 @@
 struct args {
     uint64_t port, idle;
     bool no_open;
+    const char *diff;
 };
 
 static const struct opt opts[] = {
@@ -34,6 +35,8 @@ static const struct opt opts[] = {
      "the port of 127.0.0.1 to listen on (default: a free one)", NULL, 0, 65535},
     {"no-open", 0, OPT_FLAG, offsetof(struct args, no_open), NULL,
      "open no browser, print the link only", NULL, 0, 0},
+    {"diff", 0, OPT_STR, offsetof(struct args, diff), "EARLIER",
+     "with a heap dump: an earlier one of the same program, to see what has grown", NULL, 0, 0},
     {"idle", 0, OPT_TIME, offsetof(struct args, idle), "TIME",
      "end when no page has been open for this time (default: at ^C only)", NULL, 0, 0},
 };
@@ -76,21 +79,14 @@ static int say_link(const char *name, const char *url, struct err *err)
 /* ------------------------------------------------------------------------------------------------
  */
 
-/* What is shown first: one of both, or nothing. */
-struct first {
-    struct serve_source *source;
-    struct heap_view *heap;
-};
-
-static int serve(const struct args *o, struct view_hooks *h, const struct first *first,
+/* first: what is shown, or nothing. */
+static int serve(const struct args *o, struct view_hooks *h, const struct serve_opened *first,
                  struct err *err)
 {
     struct serve *s;
     struct serve_source *source = first->source;
-    struct serve_config config = {
-        .port = (unsigned)o->port, .start = h->start, .heap = first->heap};
+    struct serve_config config = {.port = (unsigned)o->port, .start = h->start};
     char name[256] = "";
-    uint32_t k;
     view_hooks_fill(h, &config.hooks);
     int rc = serve_open(&s, &config, err);
     if (rc < 0) {
@@ -101,10 +97,10 @@ static int serve(const struct args *o, struct view_hooks *h, const struct first 
     }
     if (first->heap)
         snprintf(name, sizeof name, "%s", heap_view_name(first->heap));
-    if (source) {
+    else if (source)
         snprintf(name, sizeof name, "%s", source->name);
-        rc = serve_add(s, source, &k, err);
-    }
+    if (first->heap || source)
+        rc = serve_add(s, first, err);
     if (rc == 0)
         rc = say_link(name, serve_url(s), err);
     if (rc == 0 && !o->no_open)
@@ -121,15 +117,19 @@ static bool is_pid(const char *word)
     return word[strspn(word, "0123456789")] == 0 && access(word, F_OK) < 0;
 }
 
-static int begin(const char *what, struct view_hooks *h, struct first *first, struct err *err)
+static int begin(const char *what, const struct args *o, struct view_hooks *h,
+                 struct serve_opened *first, struct err *err)
 {
     struct jvm jvm;
+    if (o->diff && (!what || is_pid(what) || !view_heap_is(what))) {
+        err_set(err, 0, "--diff goes with a heap dump: orca view --diff EARLIER FILE");
+        return CMD_USAGE;
+    }
     if (!what)
         return view_hooks_init(h, VIEW_START, err);
     if (!is_pid(what)) {
         TRY(view_hooks_init(h, VIEW_FILE, err));
-        return view_heap_is(what) ? heap_view_new(&first->heap, what, err)
-                                  : view_hooks_open_file(h, what, &first->source, err);
+        return view_hooks_open_file(what, o->diff, first, err);
     }
     TRY(target_find(1, (char *[]){NULL, (char *)(uintptr_t)what}, &jvm, err));
     TRY(view_hooks_init(h, VIEW_JVM, err));
@@ -140,7 +140,7 @@ static int run(int argc, char **argv, struct err *err)
 {
     static struct view_hooks hooks; /* large */
     struct args o = {0};
-    struct first first = {0};
+    struct serve_opened first = {0};
     int n = cmd_parse(&cmd_view, argc, argv, &o, err);
     if (n < 0)
         return n;
@@ -149,7 +149,7 @@ static int run(int argc, char **argv, struct err *err)
         return CMD_USAGE;
     }
     catch_signals();
-    int rc = begin(n ? argv[1] : NULL, &hooks, &first, err);
+    int rc = begin(n ? argv[1] : NULL, &o, &hooks, &first, err);
     if (rc == 0)
         rc = serve(&o, &hooks, &first, err);
     view_hooks_fini(&hooks);
@@ -173,7 +173,10 @@ const struct cmd cmd_view = {
         "A heap dump (HPROF, also compressed by gzip) has a page of its own. Its classes can be "
         "seen after one pass over the file; biggest instances, what they keep alive (as a table "
         "and as an icicle) and single objects a little later, who refers to an object and the way "
-        "to it from a root at the end. A dump that is cut short or damaged is shown as far as it "
+        "to it from a root at the end. What may be a leak comes first; equal strings and badly "
+        "filled "
+        "collections are looked for when their tables are opened, and --diff adds what has grown "
+        "since an earlier dump. A dump that is cut short or damaged is shown as far as it "
         "can be read, with what is missing above it. About 0.8 bytes a byte of the dump are "
         "needed. docs/heap-dumps.md says what counts as a reference, and how sizes are found.\n"
         "\n"
@@ -181,12 +184,14 @@ const struct cmd cmd_view = {
         "a trace of 64 MB at most that is taken away at the end unless it was saved, and the JVM "
         "is detached from.\n"
         "\n"
-        "Without either, a page lists the JVMs of this user and the traces of the current folder "
-        "and of late, attaches and opens. What was attached to on it is detached from at the end. "
-        "The list of traces is kept in ${XDG_STATE_HOME:-~/.local/state}/orca/recent.",
+        "Without either, a page lists the JVMs of this user and the traces and heap dumps of the "
+        "current folder and of late, attaches and opens. What was attached to on it is detached "
+        "from at the end. The list of files is kept in "
+        "${XDG_STATE_HOME:-~/.local/state}/orca/recent.",
     .examples = "orca view app.otrace\n"
                 "orca view 4711                        # a running JVM\n"
                 "orca view heap.hprof                  # a heap dump\n"
+                "orca view --diff earlier.hprof heap.hprof  # and what has grown since\n"
                 "orca view                             # choose in the browser\n"
                 "orca view --no-open --port 8080 app.otrace  # through ssh -L 8080:127.0.0.1:8080",
     .opts = OPT_TABLE(opts),

@@ -68,13 +68,6 @@ const char *heap_printable(const struct heap_report *h, const char *text, struct
     return buf_str(b);
 }
 
-struct human heap_share(uint64_t part, uint64_t whole)
-{
-    struct human h;
-    snprintf(h.text, sizeof h.text, "%.1f %%", whole ? 100.0 * (double)part / (double)whole : 0.0);
-    return h;
-}
-
 const char *heap_class_name(const struct dump *d, uint32_t class_number)
 {
     return class_number == DUMP_NONE ? "?" : d->classes[class_number].name;

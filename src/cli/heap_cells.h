@@ -27,9 +27,6 @@ void heap_more(uint64_t all, size_t shown);
 /* Text fit for the terminal, in b, which the caller releases. */
 const char *heap_printable(const struct heap_report *h, const char *text, struct buf *b);
 
-/* "12.3 %" */
-struct human heap_share(uint64_t part, uint64_t whole);
-
 /* The name of a class; "?" for DUMP_NONE. */
 const char *heap_class_name(const struct dump *d, uint32_t class_number);
 

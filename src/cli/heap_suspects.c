@@ -5,8 +5,8 @@
 #include "cli/heap_cells.h"
 #include "cli/heap_parts.h"
 #include "heap/links.h"
+#include "heap/suspect_words.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 /* Rows of a long path, at each end. */
@@ -21,74 +21,6 @@ static int find(struct heap_report *h, struct err *err)
 static void release(struct heap_report *h)
 {
     suspects_fini(&h->suspects);
-}
-
-/* --- words --------------------------------------------------------------------------------------
- */
-
-/* "java.util.HashMap (0x7f12)", "the thread "main" (0x7f10)" */
-static void put_object(struct heap_report *h, uint32_t object, struct buf *b)
-{
-    uint32_t c = objects_class(&h->retained.objects, object);
-    if (c != DUMP_NONE && dump_class_is(h->d, &h->d->classes[c], "java.lang.Thread")) {
-        buf_puts(b, "the thread \"");
-        threads_name(&h->reader, object, b);
-        buf_puts(b, "\"");
-    } else if (links_describe(&h->reader, object, b) < 0) {
-        buf_puts(b, heap_class_name(h->d, c));
-    }
-    buf_printf(b, " (0x%" PRIx64 ")", ids_at(&h->d->ids, object));
-}
-
-static void put_classes(const struct heap_report *h, const struct suspect_class *v, uint32_t n,
-                        struct buf *b)
-{
-    for (uint32_t i = 0; i < n; i++)
-        buf_printf(b, "%s%s %s (%s)", i ? ", " : "", human_count(v[i].count).text,
-                   heap_class_name(h->d, v[i].class_number), human_bytes(v[i].retained).text);
-}
-
-/* What has come together there. */
-static void put_below(const struct heap_report *h, const struct suspect *x, struct buf *b)
-{
-    if (x->chain && x->n_below) {
-        buf_printf(b, " It is the beginning of a chain of %s or more %s.",
-                   human_count(x->chain).text, heap_class_name(h->d, x->below[0].class_number));
-        return;
-    }
-    if (x->n_below) {
-        buf_puts(b, " Directly below it: ");
-        put_classes(h, x->below, x->n_below, b);
-        buf_puts(b, ".");
-    }
-    if (x->n_further) {
-        buf_puts(b, " Below these: ");
-        put_classes(h, x->further, x->n_further, b);
-        buf_puts(b, ".");
-    }
-}
-
-static void put_words(struct heap_report *h, const struct suspect *x, struct buf *b)
-{
-    const struct human share = heap_share(x->retained, h->retained.bytes_reached);
-    if (x->object == DUMP_NONE) {
-        buf_printf(b,
-                   "%s objects of the class %s, which nothing else keeps alive, keep %s together: "
-                   "%s of what is alive. The largest is ",
-                   human_count(x->count).text, heap_class_name(h->d, x->class_number),
-                   human_bytes(x->retained).text, share.text);
-        put_object(h, x->top, b);
-        buf_printf(b, " with %s.", human_bytes(retained_bytes(&h->retained, x->top)).text);
-        return;
-    }
-    put_object(h, x->object, b);
-    buf_printf(b, " keeps %s: %s of what is alive.", human_bytes(x->retained).text, share.text);
-    if (x->top != x->object) {
-        buf_puts(b, " It is kept by ");
-        put_object(h, x->top, b);
-        buf_puts(b, " alone.");
-    }
-    put_below(h, x, b);
 }
 
 /* --- text ---------------------------------------------------------------------------------------
@@ -145,7 +77,7 @@ static void text(struct heap_report *h)
         struct buf words = {0}, clean = {0}, lines = {0};
         char number[32];
         snprintf(number, sizeof number, "%zu. ", i + 1);
-        put_words(h, &s->v[i], &words);
+        suspect_words_put(&s->v[i], &h->retained, &h->reader, &words);
         buf_puts(&lines, number);
         opt_wrap(&lines, heap_printable(h, buf_str(&words), &clean), 3, 3);
         printf("%s%s\n", i ? "\n" : "", buf_str(&lines));
@@ -174,7 +106,7 @@ static json_t *classes_json(const struct dump *d, const struct suspect_class *v,
 static json_t *suspect_json(struct heap_report *h, const struct suspect *x)
 {
     struct buf words = {0};
-    put_words(h, x, &words);
+    suspect_words_put(x, &h->retained, &h->reader, &words);
     json_t *j = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "text", heap_cell_json_text(buf_str(&words)),
         "class", heap_cell_json_text(heap_class_name(h->d, x->class_number)), "instances",

@@ -19,26 +19,6 @@ static void release(struct heap_report *h)
     threads_fini(&h->threads);
 }
 
-/* "shop.Main.run (Main.java:12)" */
-static void put_frame(const struct dump *d, const struct dump_frame *f, struct buf *b)
-{
-    buf_printf(b, "%s.%s (", heap_class_name(d, f->class_number), f->method);
-    if (f->line > 0)
-        buf_printf(b, "%s:%" PRId32 ")", *f->source ? f->source : "line", f->line);
-    else
-        buf_printf(b, "%s)", f->line == -3 ? "native" : *f->source ? f->source : "?");
-}
-
-static void frame_text(const struct dump *d, const struct dump_trace *trace, uint32_t depth,
-                       struct buf *b)
-{
-    uint32_t number = trace->frames[depth];
-    if (number == DUMP_NONE)
-        buf_puts(b, "(the dump has no record of this frame)");
-    else
-        put_frame(d, &d->frames[number], b);
-}
-
 static const char *kind_name(uint8_t kind)
 {
     return kind == HPROF_ROOT_JAVA_FRAME     ? "local"
@@ -79,7 +59,7 @@ static void print_locals(struct heap_report *h, const struct thread_seen *t, uin
 static void print_frame(struct heap_report *h, const struct thread_seen *t, uint32_t depth)
 {
     struct buf b = {0}, clean = {0};
-    frame_text(h->d, t->trace, depth, &b);
+    threads_put_frame(h->d, t->trace, depth, &b);
     printf("    at %s\n", heap_printable(h, buf_str(&b), &clean));
     buf_fini(&b);
     buf_fini(&clean);
@@ -142,7 +122,7 @@ static json_t *thread_json(struct heap_report *h, const struct thread_seen *t)
     size_t at = 0;
     for (uint32_t depth = 0; t->trace && depth < t->trace->n_frames; depth++) {
         struct buf b = {0};
-        frame_text(h->d, t->trace, depth, &b);
+        threads_put_frame(h->d, t->trace, depth, &b);
         json_array_append_new(frames,
                               json_pack("{s:o, s:o}", "frame", heap_cell_json_text(buf_str(&b)),
                                         "holds", locals_json(h, t, depth, &at)));

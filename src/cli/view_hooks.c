@@ -4,8 +4,10 @@
 #include "base/util.h"
 #include "cli/target.h"
 #include "cli/view_file.h"
+#include "cli/view_heap.h"
 #include "cli/view_recent.h"
 #include "cli/view_save.h"
+#include "view/heap_view.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -87,16 +89,14 @@ static int save(void *ctx, const char *path, uint32_t live_pid, const char *to, 
     return 0;
 }
 
-static int open_recent(void *ctx, uint32_t id, struct serve_source **out, struct serve_why *why)
+static int open_recent(void *ctx, uint32_t id, struct serve_opened *out, struct serve_why *why)
 {
     struct view_hooks *h = ctx;
     char path[PATH_MAX];
     why->field = "id";
     if (!view_traces_path(&h->traces, id, path, sizeof path))
-        return err_set(&why->err, -ENOENT, "id: no trace of the list has this number");
-    TRY(view_file_open(out, path, NULL, NULL, &why->err));
-    recent_note((*out)->path);
-    return 0;
+        return err_set(&why->err, -ENOENT, "id: no file of the list has this number");
+    return view_hooks_open_file(path, NULL, out, &why->err);
 }
 
 void view_hooks_fill(struct view_hooks *h, struct serve_hooks *out)
@@ -116,12 +116,16 @@ void view_hooks_fill(struct view_hooks *h, struct serve_hooks *out)
 /* --- what it is begun with --------------------------------------------------------------------
  */
 
-int view_hooks_open_file(struct view_hooks *h, const char *path, struct serve_source **out,
+int view_hooks_open_file(const char *path, const char *earlier, struct serve_opened *out,
                          struct err *err)
 {
-    UNUSED(h);
-    TRY(view_file_open(out, path, NULL, NULL, err));
-    recent_note((*out)->path);
+    if (view_heap_is(path)) {
+        TRY(heap_view_new(&out->heap, path, earlier, err));
+        recent_note(heap_view_path(out->heap));
+        return 0;
+    }
+    TRY(view_file_open(&out->source, path, NULL, NULL, err));
+    recent_note(out->source->path);
     return 0;
 }
 

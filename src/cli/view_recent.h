@@ -1,5 +1,5 @@
-/* view_recent.h - traces that were viewed or recorded of late: the list that stays, and what the
- * start page shows.
+/* view_recent.h - traces and heap dumps that were viewed or recorded of late: the list that stays,
+ * and what the start page shows.
  *
  * The list is ${XDG_STATE_HOME:-~/.local/state}/orca/recent: mode 0600, an absolute path a line,
  * newest first, at most 50.  A line that is something else is ignored.  It is a convenience: that

@@ -1,5 +1,6 @@
 #include "cli/view_traces.h"
 
+#include "cli/view_heap.h"
 #include "cli/view_recent.h"
 #include "format/trace.h"
 #include "serve/answer.h"
@@ -22,6 +23,7 @@ struct view_trace {
     struct timespec modified;
     int64_t bytes;
     bool there; /* at the last look */
+    bool heap;  /* a heap dump */
     char program[256];
     double seconds; /* 0: not known */
 };
@@ -51,7 +53,8 @@ static void look_into(struct view_trace *v)
     struct trace *t;
     v->program[0] = 0;
     v->seconds = 0;
-    if (v->bytes > LOOK_INTO_MAX || trace_open(&t, v->path, NULL) < 0)
+    v->heap = view_heap_is(v->path);
+    if (v->heap || v->bytes > LOOK_INTO_MAX || trace_open(&t, v->path, NULL) < 0)
         return;
     uint64_t end = t->header.end_mono ? t->header.end_mono : t->last;
     snprintf(v->program, sizeof v->program, "%s", trace_info(t, "sun.java.command", ""));
@@ -105,9 +108,9 @@ static void see(struct view_traces *t, const char *path)
         look(v);
 }
 
-static bool is_trace_name(const char *name)
+static bool is_our_name(const char *name)
 {
-    static const char *const suffixes[] = {".otrace", ".trcxml", ".orca"};
+    static const char *const suffixes[] = {".otrace", ".trcxml", ".orca", ".hprof", ".hprof.gz"};
     size_t len = strlen(name);
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         size_t n = strlen(suffixes[i]);
@@ -122,7 +125,7 @@ static void see_folder(struct view_traces *t)
     char cwd[PATH_MAX], path[PATH_MAX];
     DIR *d = getcwd(cwd, sizeof cwd) ? opendir(cwd) : NULL;
     for (struct dirent *e; d && (e = readdir(d));)
-        if (is_trace_name(e->d_name) &&
+        if (is_our_name(e->d_name) &&
             snprintf(path, sizeof path, "%s/%s", cwd, e->d_name) < (int)sizeof path)
             see(t, path);
     if (d)
@@ -143,7 +146,8 @@ static int newer(const void *a, const void *b, void *ctx)
 
 static void put_one(const struct view_trace *v, uint32_t id, struct buf *out)
 {
-    buf_printf(out, "{\"id\":%" PRIu32 ",\"path\":", id);
+    buf_printf(out, "{\"id\":%" PRIu32 ",\"kind\":\"%s\",\"path\":", id,
+               v->heap ? "heap" : "trace");
     answer_put_text(out, v->path);
     buf_printf(out, ",\"bytes\":%" PRId64 ",\"modified_unix_s\":%lld,\"program\":", v->bytes,
                (long long)v->modified.tv_sec);

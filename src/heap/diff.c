@@ -46,6 +46,8 @@ static void join(struct diff *diff)
         if (n > 0 && strcmp(diff->v[n - 1].name, diff->v[i].name) == 0) {
             add(&diff->v[n - 1].then, &diff->v[i].then);
             add(&diff->v[n - 1].now, &diff->v[i].now);
+            if (diff->v[i].class_number < diff->v[n - 1].class_number)
+                diff->v[n - 1].class_number = diff->v[i].class_number;
         } else {
             diff->v[n++] = diff->v[i];
         }
@@ -66,8 +68,10 @@ int diff_add(struct diff *diff, const struct dump *d, const uint64_t *retained, 
         if (c->count == 0 && t.retained == 0)
             continue;
         struct class_change *to = &diff->v[diff->n++];
-        *to = (struct class_change){.name =
-                                        arena_strndup(&diff->arena, c->name, name_length(c->name))};
+        *to = (struct class_change){
+            .name = arena_strndup(&diff->arena, c->name, name_length(c->name)),
+            .class_number = now ? i : DUMP_NONE,
+        };
         if (!to->name) {
             diff->n--;
             return err_set(err, -ENOMEM, "%s: out of memory", d->path);

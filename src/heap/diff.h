@@ -13,6 +13,7 @@ struct class_totals {
 
 struct class_change {
     const char *name;
+    uint32_t class_number; /* in the later dump, of the first class of this name; or DUMP_NONE */
     struct class_totals then, now;
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/util.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,6 +163,23 @@ static int find_all(struct search *s)
     find_locals(s, v, d->n_threads);
     qsort(v, d->n_threads, sizeof *v, by_retained);
     return 0;
+}
+
+void threads_put_frame(const struct dump *d, const struct dump_trace *trace, uint32_t depth,
+                       struct buf *into)
+{
+    uint32_t at = trace->frames[depth];
+    if (at == DUMP_NONE) {
+        buf_puts(into, "(the dump has no record of this frame)");
+        return;
+    }
+    const struct dump_frame *f = &d->frames[at];
+    buf_printf(into, "%s.%s (",
+               f->class_number == DUMP_NONE ? "?" : d->classes[f->class_number].name, f->method);
+    if (f->line > 0)
+        buf_printf(into, "%s:%" PRId32 ")", *f->source ? f->source : "line", f->line);
+    else
+        buf_printf(into, "%s)", f->line == -3 ? "native" : *f->source ? f->source : "?");
 }
 
 int threads_find(struct threads_seen *out, const struct dump *d, const struct retained *r,

@@ -38,6 +38,10 @@ struct threads_seen {
 /* Append the name of a Thread object; nothing when it cannot be read. */
 void threads_name(struct object_reader *reader, uint32_t object, struct buf *into);
 
+/* Append "shop.Main.run (Main.java:12)"; depth is less than trace->n_frames. */
+void threads_put_frame(const struct dump *d, const struct dump_trace *trace, uint32_t depth,
+                       struct buf *into);
+
 /* r: NULL without a dominator tree; `reader` is one of its objects, or of the dump's.  -ENOMEM. */
 int threads_find(struct threads_seen *out, const struct dump *d, const struct retained *r,
                  struct object_reader *reader, struct err *err);

@@ -5,6 +5,7 @@
 #define ORCA_SERVE_CORE_H
 
 #include "serve/answer.h"
+#include "serve/heaps.h"
 #include "serve/hooks.h"
 #include "serve/jobs.h"
 #include "serve/query.h"
@@ -12,9 +13,9 @@
 
 struct core {
     struct traces traces;
+    struct heaps heaps;
     struct serve_hooks hooks;
-    bool start;             /* there is a start page */
-    struct heap_view *heap; /* a heap dump is looked at instead of traces; or NULL */
+    bool start; /* there is a start page */
 };
 
 /* A request that the gate let pass. */

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct heap_view;
 struct view;
 
 /* How far a reading has come; `phase` needs to live for the call only. */
@@ -37,6 +38,12 @@ struct serve_source_ops {
      * Cheap: asked once a second. */
     int (*look)(struct serve_source *s, struct err *err);
     void (*close)(struct serve_source *s); /* frees it, too */
+};
+
+/* What was opened: one of both. */
+struct serve_opened {
+    struct serve_source *source;
+    struct heap_view *heap; /* not started yet */
 };
 
 /* POST /api/attach.  Texts are NULL, numbers 0, where nothing was said. */
@@ -69,8 +76,8 @@ struct serve_hooks {
     /* Copy a trace to a file that is not there yet; file: its full path. */
     int (*save)(void *ctx, const char *path, uint32_t live_pid, const char *to, struct buf *file,
                 struct serve_why *why);
-    /* A trace of the list of recent ones. */
-    int (*open)(void *ctx, uint32_t id, struct serve_source **out, struct serve_why *why);
+    /* A trace or a heap dump of the list of recent ones. */
+    int (*open)(void *ctx, uint32_t id, struct serve_opened *out, struct serve_why *why);
 };
 
 #endif

@@ -17,7 +17,7 @@ static void put_page(struct answer *a, const unsigned char *page, size_t n)
 void page_view(struct core *c, const struct route_hit *hit, struct answer *a)
 {
     UNUSED(hit);
-    if (c->heap)
+    if (!c->start && heaps_count(&c->heaps) > 0)
         put_page(a, embed_heap_html, EMBED_BYTES(heap_html));
     else
         put_page(a, embed_view_html, EMBED_BYTES(view_html));
@@ -28,4 +28,11 @@ void page_start(struct core *c, const struct route_hit *hit, struct answer *a)
     UNUSED(c);
     UNUSED(hit);
     put_page(a, embed_start_html, EMBED_BYTES(start_html));
+}
+
+void page_heap(struct core *c, const struct route_hit *hit, struct answer *a)
+{
+    UNUSED(c);
+    UNUSED(hit);
+    put_page(a, embed_heap_html, EMBED_BYTES(heap_html));
 }

@@ -7,10 +7,14 @@
 
 #include "serve/routes.h"
 
-/* A trace; which one, the page finds out.  Or the heap dump, where there is one. */
+/* A trace; which one, the page finds out.  Or the heap dump, where that is what the server was
+ * begun with. */
 void page_view(struct core *c, const struct route_hit *hit, struct answer *a);
 
-/* JVMs to attach to, recent traces. */
+/* JVMs to attach to, recent traces and heap dumps. */
 void page_start(struct core *c, const struct route_hit *hit, struct answer *a);
+
+/* A heap dump; which one, the page finds out. */
+void page_heap(struct core *c, const struct route_hit *hit, struct answer *a);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "serve/http.h"
-#include "view/heap_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,12 +32,15 @@ static int begin(struct serve *s, unsigned port, struct err *err)
 {
     TRY(live_events_init(&s->events, &s->core.traces, err));
     int rc = traces_init(&s->core.traces, on_change, s, err);
+    if (rc == 0 && (rc = heaps_init(&s->core.heaps, on_heap, s, err)) < 0)
+        traces_fini(&s->core.traces);
     if (rc < 0) {
         live_events_fini(&s->events);
         return rc;
     }
     rc = http_open(&s->http, port, &s->core, &s->events, err);
     if (rc < 0) {
+        heaps_fini(&s->core.heaps);
         traces_fini(&s->core.traces);
         live_events_fini(&s->events);
     }
@@ -48,8 +50,7 @@ static int begin(struct serve *s, unsigned port, struct err *err)
 /* False: what has begun is still at work, and must stay. */
 static bool end(struct serve *s)
 {
-    bool reads = s->core.heap && heap_view_end(s->core.heap);
-    if (http_close(&s->http) || traces_fini(&s->core.traces) || reads)
+    if (http_close(&s->http) || traces_fini(&s->core.traces) || heaps_fini(&s->core.heaps))
         return false;
     live_events_fini(&s->events);
     return true;
@@ -62,16 +63,9 @@ int serve_open(struct serve **out, const struct serve_config *config, struct err
         return err_set(err, -ENOMEM, "out of memory");
     s->core.hooks = config->hooks;
     s->core.start = config->start;
-    s->core.heap = config->heap;
     int rc = begin(s, config->port, err);
     if (rc < 0) {
         free(s);
-        return rc;
-    }
-    rc = config->heap ? heap_view_start(config->heap, on_heap, s, err) : 0;
-    if (rc < 0) {
-        if (end(s))
-            free(s);
         return rc;
     }
     snprintf(s->url, sizeof s->url, "http://127.0.0.1:%u/?token=%s", s->http.gate.port,
@@ -85,9 +79,11 @@ const char *serve_url(const struct serve *s)
     return s->url;
 }
 
-int serve_add(struct serve *s, struct serve_source *source, uint32_t *k, struct err *err)
+int serve_add(struct serve *s, const struct serve_opened *what, struct err *err)
 {
-    return traces_add(&s->core.traces, source, k, err);
+    uint32_t k;
+    return what->heap ? heaps_add(&s->core.heaps, what->heap, &k, err)
+                      : traces_add(&s->core.traces, what->source, &k, err);
 }
 
 /* The list of JVMs is looked at while somebody listens, every other second. */
@@ -121,6 +117,5 @@ void serve_close(struct serve *s)
 {
     if (!end(s))
         return;
-    heap_view_free(s->core.heap);
     free(s);
 }

@@ -1,11 +1,11 @@
 /* serve.h - the server of orca view: pages and answers about traces, on 127.0.0.1.
  *
- *     serve_open(&s, &config, &err); serve_add(s, source, &k, &err);
+ *     serve_open(&s, &config, &err); serve_add(s, &what, &err);
  *     for (each second) serve_tick(s);
  *     serve_close(s);
  *
  * http.c       sockets           gate.c, query.c, routes.c   what is asked, and by whom
- * traces.c     what is open      api.c, page.c, start.c      the answers
+ * traces.c, heaps.c   what is open   api.c, page.c, start.c      the answers
  * live_events.c, news.c          what is told without being asked */
 #ifndef ORCA_SERVE_SERVE_H
 #define ORCA_SERVE_SERVE_H
@@ -15,24 +15,21 @@
 #include <stddef.h>
 
 struct serve;
-struct heap_view;
 
 struct serve_config {
     unsigned port; /* 0: a free one */
     bool start;    /* a start page is offered */
     struct serve_hooks hooks;
-    struct heap_view *heap; /* a dump to be shown, not started yet; or NULL */
 };
 
-/* Begin to listen, and to read the dump, which is the server's from now on; on failure it stays the
- * caller's. */
+/* Begin to listen. */
 int serve_open(struct serve **out, const struct serve_config *config, struct err *err);
 
 /* "http://127.0.0.1:PORT/?token=..." */
 const char *serve_url(const struct serve *s);
 
-/* Open a trace; the source is the server's from now on, also on failure.  *k: its number. */
-int serve_add(struct serve *s, struct serve_source *source, uint32_t *k, struct err *err);
+/* Show a trace or a heap dump; it is the server's from now on, also on failure. */
+int serve_add(struct serve *s, const struct serve_opened *what, struct err *err);
 
 /* Once a second, by one thread. */
 void serve_tick(struct serve *s);

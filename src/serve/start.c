@@ -1,6 +1,7 @@
 #include "serve/start.h"
 
 #include "base/util.h"
+#include "view/heap_view.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -196,6 +197,13 @@ static void say_why(struct answer *a, int rc, const struct serve_why *why)
                        why->field);
 }
 
+static void put_opened(struct answer *a, const char *kind, uint32_t k, const char *path)
+{
+    buf_printf(&a->body, "{\"%s\":%" PRIu32 ",\"file\":", kind, k);
+    answer_put_text(&a->body, path);
+    buf_puts(&a->body, "}\n");
+}
+
 /* A source that came out of a hook, as an answer. */
 static void add_source(struct core *c, struct serve_source *s, struct answer *a)
 {
@@ -208,9 +216,19 @@ static void add_source(struct core *c, struct serve_source *s, struct answer *a)
         return;
     }
     traces_news(&c->traces, k, &n);
-    buf_printf(&a->body, "{\"trace\":%" PRIu32 ",\"file\":", k);
-    answer_put_text(&a->body, n.path);
-    buf_puts(&a->body, "}\n");
+    put_opened(a, "trace", k, n.path);
+}
+
+/* The same of a heap dump. */
+static void add_heap(struct core *c, struct heap_view *heap, struct answer *a)
+{
+    struct err err = {""};
+    uint32_t k;
+    int rc = heaps_add(&c->heaps, heap, &k, &err);
+    if (rc < 0)
+        answer_error(a, answer_status(rc), "%s", err.msg);
+    else
+        put_opened(a, "heap", k, heap_view_path(heaps_get(&c->heaps, k)));
 }
 
 void start_list(struct core *c, const struct route_hit *hit, struct answer *a)
@@ -327,7 +345,7 @@ void start_open(struct core *c, const struct route_hit *hit, struct answer *a)
 {
     static const struct field fields[] = {{"id", FIELD_NUMBER, true, 0}};
     uint32_t id = 0;
-    struct serve_source *source = NULL;
+    struct serve_opened what = {0};
     struct question q;
     if (!c->hooks.open) {
         not_offered(a);
@@ -335,10 +353,12 @@ void start_open(struct core *c, const struct route_hit *hit, struct answer *a)
     }
     if (!question_take(&q, hit->request, fields, ARRAY_LEN(fields), &id, a))
         return;
-    int rc = c->hooks.open(c->hooks.ctx, id, &source, &q.why);
+    int rc = c->hooks.open(c->hooks.ctx, id, &what, &q.why);
     if (rc < 0)
         say_why(a, rc, &q.why);
+    else if (what.heap)
+        add_heap(c, what.heap, a);
     else
-        add_source(c, source, a);
+        add_source(c, what.source, a);
     question_fini(&q);
 }

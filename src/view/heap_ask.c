@@ -16,6 +16,7 @@ static const struct param {
     [HEAP_OBJECT] = {"object", "the number of an object", UINT32_MAX, 10},
     [HEAP_ID] = {"id", "the id of an object: 0x7ff2a310", UINT64_MAX, 16},
     [HEAP_CLASS] = {"class", "the number of a class", UINT32_MAX, 10},
+    [HEAP_THREAD] = {"thread", "the number of a thread", UINT32_MAX, 10},
     [HEAP_OFFSET] = {"offset", "a whole number less than 2^32", UINT32_MAX, 10},
     [HEAP_TOP] = {"top", "a number of rows", HEAP_CLASSES_MAX, 10},
     [HEAP_PARTS] = {"parts", "1 to 4096", HEAP_PARTS_MAX, 10},
@@ -75,6 +76,17 @@ static int take_class(struct heap_ask *a, uint64_t number, struct err *err)
     return 0;
 }
 
+static int take_thread(struct heap_ask *a, uint64_t number, struct err *err)
+{
+    if (number >= a->h->threads.n)
+        return err_set(err, -ENOENT,
+                       "thread=%" PRIu64 ": there is no such thread; their numbers are less "
+                       "than %zu",
+                       number, a->h->threads.n);
+    a->thread = (uint32_t)number;
+    return 0;
+}
+
 /* Objects and classes can be named once they are known: what needs them says so (needs). */
 static int take(struct heap_ask *a, enum heap_param which, const char *value, struct err *err)
 {
@@ -90,6 +102,8 @@ static int take(struct heap_ask *a, enum heap_param which, const char *value, st
         return take_id(a, v, err);
     case HEAP_CLASS:
         return take_class(a, v, err);
+    case HEAP_THREAD:
+        return take_thread(a, v, err);
     case HEAP_OFFSET:
         a->offset = v;
         return 0;
@@ -149,8 +163,10 @@ int heap_ask_init(struct heap_ask *a, const struct view_question *q, uint32_t ta
         return err_set(err, -EINVAL, "object and id: name an object by one of both");
     if ((needs & objects) && !(a->given & objects))
         return err_set(err, -EINVAL, "say which object: object=17 or id=0x7ff2a310");
-    if ((needs & ~objects) & ~a->given)
+    if (needs & HEAP_ASK(CLASS) & ~a->given)
         return err_set(err, -EINVAL, "say which class: class=3");
+    if (needs & HEAP_ASK(THREAD) & ~a->given)
+        return err_set(err, -EINVAL, "say which thread: thread=3");
     if (a->stage < HEAP_SIZED)
         return 0;
     TRY(object_reader_open(&a->reader, &a->h->retained.objects, err));

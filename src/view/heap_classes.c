@@ -20,7 +20,7 @@ static json_t *phase_of(const struct heap_progress *p)
 {
     return p->over ? json_null()
                    : json_pack("{s:s, s:i, s:i, s:o, s:o}", "text", p->phase, "step", (int)p->step,
-                               "steps", HEAP_STEPS, "done", heap_json_count(p->done), "total",
+                               "steps", (int)p->steps, "done", heap_json_count(p->done), "total",
                                heap_json_count(p->total));
 }
 
@@ -68,10 +68,11 @@ json_t *heap_answer_overview(struct heap_ask *a, int *rc, struct err *err)
     pthread_mutex_lock(&h->lock);
     const struct heap_progress p = h->progress;
     pthread_mutex_unlock(&h->lock);
-    json_t *j = json_pack("{s:s, s:o, s:o, s:s, s:o, s:o}", "schema", "orca-heap-view-1", "name",
-                          heap_json_text(heap_view_name(h)), "path", heap_json_text(h->path),
-                          "stage", stage_name(a->stage), "phase", phase_of(&p), "error",
-                          p.error[0] ? heap_json_text(p.error) : json_null());
+    json_t *j =
+        json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:o}", "schema", "orca-heap-view-1", "name",
+                  heap_json_text(heap_view_name(h)), "path", heap_json_text(h->path), "stage",
+                  stage_name(a->stage), "phase", phase_of(&p), "error",
+                  p.error[0] ? heap_json_text(p.error) : json_null(), "found", heap_find_states(h));
     if (a->stage >= HEAP_COUNTED)
         set_counted(j, h->d);
     const struct retained *r = &h->retained;

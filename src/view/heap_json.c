@@ -19,18 +19,26 @@ enum {
 static const struct answer_of {
     const char *name;
     enum heap_stage from;
-    uint32_t takes, needs; /* HEAP_ASK bits; what is needed is taken, too */
+    enum heap_finding finding; /* and what must have been found */
+    uint32_t takes, needs;     /* HEAP_ASK bits; what is needed is taken, too */
     json_t *(*make)(struct heap_ask *a, int *rc, struct err *err);
 } answers[] = {
-    {"overview", HEAP_READING, 0, 0, heap_answer_overview},
-    {"classes", HEAP_COUNTED, HEAP_ASK(TOP) | HEAP_ASK(MATCH), 0, heap_answer_classes},
-    {"instances", HEAP_SIZED, PAGED, HEAP_ASK(CLASS), heap_answer_instances},
-    {"object", HEAP_SIZED, 0, ONE_OBJECT, heap_answer_object},
-    {"elements", HEAP_SIZED, PAGED, ONE_OBJECT, heap_answer_elements},
-    {"referrers", HEAP_READY, PAGED, ONE_OBJECT, heap_answer_referrers},
-    {"path", HEAP_READY, 0, ONE_OBJECT, heap_answer_path},
-    {"tree", HEAP_SIZED, ONE_OBJECT | PAGED, 0, heap_answer_tree},
-    {"icicle", HEAP_SIZED, ONE_OBJECT | HEAP_ASK(PARTS), 0, heap_answer_icicle},
+    {"overview", HEAP_READING, HEAP_FIND_NOTHING, 0, 0, heap_answer_overview},
+    {"classes", HEAP_COUNTED, HEAP_FIND_NOTHING, HEAP_ASK(TOP) | HEAP_ASK(MATCH), 0,
+     heap_answer_classes},
+    {"instances", HEAP_SIZED, HEAP_FIND_NOTHING, PAGED, HEAP_ASK(CLASS), heap_answer_instances},
+    {"object", HEAP_SIZED, HEAP_FIND_NOTHING, 0, ONE_OBJECT, heap_answer_object},
+    {"elements", HEAP_SIZED, HEAP_FIND_NOTHING, PAGED, ONE_OBJECT, heap_answer_elements},
+    {"referrers", HEAP_READY, HEAP_FIND_NOTHING, PAGED, ONE_OBJECT, heap_answer_referrers},
+    {"path", HEAP_READY, HEAP_FIND_NOTHING, 0, ONE_OBJECT, heap_answer_path},
+    {"tree", HEAP_SIZED, HEAP_FIND_NOTHING, ONE_OBJECT | PAGED, 0, heap_answer_tree},
+    {"icicle", HEAP_SIZED, HEAP_FIND_NOTHING, ONE_OBJECT | HEAP_ASK(PARTS), 0, heap_answer_icicle},
+    {"suspects", HEAP_SIZED, HEAP_FIND_SUSPECTS, 0, 0, heap_answer_suspects},
+    {"threads", HEAP_SIZED, HEAP_FIND_THREADS, PAGED, 0, heap_answer_threads},
+    {"thread", HEAP_SIZED, HEAP_FIND_THREADS, 0, HEAP_ASK(THREAD), heap_answer_thread},
+    {"strings", HEAP_COUNTED, HEAP_FIND_STRINGS, HEAP_ASK(TOP), 0, heap_answer_strings},
+    {"collections", HEAP_COUNTED, HEAP_FIND_COLLECTIONS, HEAP_ASK(TOP), 0, heap_answer_collections},
+    {"diff", HEAP_COUNTED, HEAP_FIND_DIFF, HEAP_ASK(TOP), 0, heap_answer_diff},
 };
 
 static const struct answer_of *find_answer(const char *asked, struct err *err)
@@ -48,11 +56,14 @@ static const struct answer_of *find_answer(const char *asked, struct err *err)
     return NULL;
 }
 
-static int say_early(struct heap_view *h, struct err *err)
+/* rc: -EAGAIN, or -EINPROGRESS with what is to be said, which holds as long as somebody reads. */
+static int say_early(struct heap_view *h, int rc, struct err *err)
 {
     pthread_mutex_lock(&h->lock);
     const struct heap_progress p = h->progress;
     pthread_mutex_unlock(&h->lock);
+    if (rc == -EINPROGRESS && !p.error[0])
+        return rc;
     if (p.error[0])
         return err_set(err, -EAGAIN, "this is not known: %s", p.error);
     return err_set(err, -EAGAIN, "this is not known yet: %s; ask again, or wait for /api/live",
@@ -91,8 +102,11 @@ int heap_view_json(struct heap_view *h, const char *answer, const struct view_qu
     const struct answer_of *of = find_answer(answer, err);
     if (!of)
         return -ENOENT;
-    if (a.stage < of->from)
-        return say_early(h, err);
+    int found = of->finding == HEAP_FIND_NOTHING ? 0 : heap_find_check(h, of->finding, err);
+    if (found < 0 && found != -EAGAIN && found != -EINPROGRESS)
+        return found;
+    if (found < 0 || a.stage < of->from)
+        return say_early(h, found < 0 ? found : -EAGAIN, err);
     int rc = heap_ask_init(&a, q, of->takes | of->needs, of->needs, err);
     if (rc == 0)
         rc = write_answer(of, &a, out, err);
@@ -136,6 +150,15 @@ json_t *heap_json_id(uint64_t id)
     char hex[32];
     snprintf(hex, sizeof hex, "0x%" PRIx64, id);
     return json_string(hex);
+}
+
+json_t *heap_json_frame(const struct dump *d, const struct dump_trace *trace, uint32_t depth)
+{
+    struct buf b = {0};
+    threads_put_frame(d, trace, depth, &b);
+    json_t *j = heap_json_text_n((const char *)b.p, b.len);
+    buf_fini(&b);
+    return j;
 }
 
 /* --- objects -----------------------------------------------------------------------------------
@@ -183,6 +206,14 @@ json_t *heap_json_brief(struct heap_ask *a, uint32_t object)
     return j;
 }
 
+json_t *heap_json_class(const struct heap_view *h, uint32_t number)
+{
+    if (number == DUMP_NONE)
+        return json_pack("{s:n, s:n}", "class", "name");
+    return json_pack("{s:o, s:o}", "class", heap_json_count(number), "name",
+                     heap_json_text(h->d->classes[number].name));
+}
+
 /* --- roots -------------------------------------------------------------------------------------
  */
 
@@ -214,18 +245,7 @@ const char *heap_root_kind(uint8_t kind)
 static json_t *frame_of(const struct dump *d, const struct dump_thread *t, uint32_t depth)
 {
     const struct dump_trace *trace = t && t->trace < d->n_traces ? &d->traces[t->trace] : NULL;
-    uint32_t at = trace && depth < trace->n_frames ? trace->frames[depth] : DUMP_NONE;
-    if (at == DUMP_NONE || at >= d->n_frames)
-        return json_null();
-    const struct dump_frame *f = &d->frames[at];
-    struct buf b = {0};
-    buf_printf(&b, "%s.%s", f->class_number == DUMP_NONE ? "?" : d->classes[f->class_number].name,
-               f->method);
-    if (*f->source && f->line > 0)
-        buf_printf(&b, " (%s:%" PRId32 ")", f->source, f->line);
-    json_t *j = heap_json_text_n((const char *)b.p, b.len);
-    buf_fini(&b);
-    return j;
+    return trace && depth < trace->n_frames ? heap_json_frame(d, trace, depth) : json_null();
 }
 
 static json_t *root_of(struct heap_ask *a, const struct dump_root *r)

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TELL_NS = 100 * 1000 * 1000 };
+enum {
+    TELL_NS = 100 * 1000 * 1000,
+    STEPS = 7, /* the dump, four of retained sizes, suspects with threads, who refers to whom */
+};
 
 /* --- what is told ------------------------------------------------------------------------------
  */
@@ -18,7 +21,7 @@ static void tell(struct heap_view *h)
         h->changed(h->ctx);
 }
 
-static void on_phase(void *ctx, const char *what)
+void heap_tell_phase(void *ctx, const char *what)
 {
     struct heap_view *h = ctx;
     pthread_mutex_lock(&h->lock);
@@ -30,7 +33,7 @@ static void on_phase(void *ctx, const char *what)
     tell(h);
 }
 
-static void on_bytes(void *ctx, uint64_t done, uint64_t total)
+void heap_tell_bytes(void *ctx, uint64_t done, uint64_t total)
 {
     struct heap_view *h = ctx;
     uint64_t now = clock_mono_ns();
@@ -68,32 +71,72 @@ static void end(struct heap_view *h, int rc, const struct err *why)
 
 static int read_dump(struct heap_view *h, struct err *err)
 {
-    const struct dump_options how = {.progress = on_bytes, .progress_ctx = h};
-    const struct retained_options keeps = {.classes = true, .phase = on_phase, .ctx = h};
+    const struct dump_options how = {.progress = heap_tell_bytes, .progress_ctx = h};
+    const struct retained_options keeps = {.classes = true, .phase = heap_tell_phase, .ctx = h};
     struct dump *d;
-    on_phase(h, "reading the dump");
+    heap_tell_phase(h, "reading the dump");
     TRY(dump_open(&d, h->path, &how, err));
     h->d = d;
     reach(h, HEAP_COUNTED);
+    if (h->base.path[0])
+        heap_find(h, HEAP_FIND_DIFF);
     TRY(retained_find(&h->retained, d, &keeps, err));
     TRY(children_find(&h->children, &h->retained, err));
     reach(h, HEAP_SIZED);
-    on_phase(h, "finding out who refers to whom");
+    heap_find(h, HEAP_FIND_SUSPECTS);
+    heap_find(h, HEAP_FIND_THREADS);
+    heap_tell_phase(h, "finding out who refers to whom");
     TRY(referrers_find(&h->referrers, d, err));
     reach(h, HEAP_READY);
     return 0;
 }
 
-void heap_view_read(struct heap_view *h)
+static int read_whole(struct heap_view *h)
 {
     struct err why = {""};
     int rc = read_dump(h, &why);
     end(h, rc, &why);
+    return rc;
+}
+
+void heap_view_read(struct heap_view *h)
+{
+    if (read_whole(h) < 0)
+        return;
+    for (int i = 0; i < HEAP_FINDINGS; i++)
+        if (heap_find_is_asked((enum heap_finding)i))
+            heap_find(h, (enum heap_finding)i);
+    tell(h);
+}
+
+/* What somebody has asked for, one after the other, until the end. */
+static void find_what_is_wanted(struct heap_view *h)
+{
+    pthread_mutex_lock(&h->lock);
+    while (!h->ending) {
+        enum heap_finding next = heap_find_next(h);
+        if (next == HEAP_FINDINGS) {
+            pthread_cond_wait(&h->wanted, &h->lock);
+            continue;
+        }
+        h->progress.over = false;
+        h->progress.step = 0;
+        h->progress.steps = 1;
+        pthread_mutex_unlock(&h->lock);
+        heap_find(h, next);
+        pthread_mutex_lock(&h->lock);
+        h->progress.over = true;
+        pthread_mutex_unlock(&h->lock);
+        tell(h);
+        pthread_mutex_lock(&h->lock);
+    }
+    pthread_mutex_unlock(&h->lock);
 }
 
 static void *run(void *ctx)
 {
-    heap_view_read(ctx);
+    if (read_whole(ctx) == 0)
+        find_what_is_wanted(ctx);
     return NULL;
 }
 
@@ -112,21 +155,41 @@ static int check_head(const char *path, struct err *err)
     return rc;
 }
 
-int heap_view_new(struct heap_view **out, const char *path, struct err *err)
+static int make_locks(struct heap_view *h, struct err *err)
+{
+    int rc = -pthread_mutex_init(&h->lock, NULL);
+    if (rc == 0 && (rc = -pthread_cond_init(&h->wanted, NULL)) < 0)
+        pthread_mutex_destroy(&h->lock);
+    return rc < 0 ? err_set(err, rc, "no lock can be made: %s", strerror(-rc)) : 0;
+}
+
+/* A file that has no name, or none any more, is read by what it was called by. */
+static void take_path(char out[PATH_MAX], const char *path)
+{
+    if (!realpath(path, out))
+        snprintf(out, PATH_MAX, "%s", path);
+}
+
+int heap_view_new(struct heap_view **out, const char *path, const char *base, struct err *err)
 {
     struct heap_view *h = calloc(1, sizeof *h);
     if (!h)
         return err_set(err, -ENOMEM, "out of memory");
-    int rc = -pthread_mutex_init(&h->lock, NULL);
+    int rc = make_locks(h, err);
     if (rc < 0) {
         free(h);
-        return err_set(err, rc, "no lock can be made: %s", strerror(-rc));
+        return rc;
     }
     atomic_init(&h->stage, HEAP_READING);
-    /* A file that has no name, or none any more, is read by what it was called by. */
-    if (!realpath(path, h->path))
-        snprintf(h->path, sizeof h->path, "%s", path);
+    for (int i = 0; i < HEAP_FINDINGS; i++)
+        atomic_init(&h->finds[i].found, HEAP_NOT_FOUND);
+    take_path(h->path, path);
     rc = check_head(h->path, err);
+    if (rc == 0 && base) {
+        take_path(h->base.path, base);
+        rc = check_head(h->base.path, err);
+    }
+    h->progress.steps = STEPS + (base != NULL);
     if (rc < 0) {
         heap_view_free(h);
         return rc;
@@ -139,11 +202,13 @@ void heap_view_free(struct heap_view *h)
 {
     if (!h)
         return;
+    heap_find_fini(h);
     referrers_fini(&h->referrers);
     children_fini(&h->children);
     retained_fini(&h->retained);
     if (h->d)
         dump_close(h->d);
+    pthread_cond_destroy(&h->wanted);
     pthread_mutex_destroy(&h->lock);
     free(h);
 }
@@ -163,6 +228,8 @@ bool heap_view_end(struct heap_view *h)
 {
     pthread_mutex_lock(&h->lock);
     bool over = h->progress.over || !h->started;
+    h->ending = true;
+    pthread_cond_signal(&h->wanted);
     pthread_mutex_unlock(&h->lock);
     if (!over)
         pthread_detach(h->thread);

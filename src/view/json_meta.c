@@ -342,6 +342,8 @@ static void put_allocations(struct json_out *o, const struct view *v)
     put_count(o, "n", (int64_t)(s->n[ALLOC_EXACT] + s->n[ALLOC_SAMPLED] + s->n_batches));
     json_key(o, "live");
     json_out(o, allocs_have_ends(s) ? "true" : "false");
+    json_key(o, "sampled");
+    json_out(o, allocs_source(s) == ALLOC_SAMPLED ? "true" : "false");
     end_object(o);
 }
 

@@ -5,8 +5,10 @@ import java.util.List;
 /**
  * A heap to be dumped: says "ready", and ends with its standard input.
  *
- *   static List<Order> orders: 300 orders; number k has the customer "customer k" and k lines of 1000 bytes each,
- *       so that the last one retains most
+ *   static List<Order> orders: 300 orders, or as many as the first argument says; number k has the customer
+ *       "customer k", k lines of 1000 bytes each, so that the last one retains most, an empty list of notes with
+ *       room for 50, and a remark of its own, "as usual" (a String that is not the constant)
+ *   a local variable of main: a byte[] of 200,000
  *   static int version = 42
  *   static WeakReference<Order> seen: to the last one
  */
@@ -21,6 +23,8 @@ public class Shop {
         final double price = 0.1;
         final char grade = 'A';
         final Line[] lines;
+        final List<String> notes = new ArrayList<>(50);
+        final String remark = new String("as usual".toCharArray());
 
         Order(int number) {
             this.number = number;
@@ -36,11 +40,14 @@ public class Shop {
     static WeakReference<Order> seen;
 
     public static void main(String[] args) throws Exception {
-        for (int i = 1; i <= 300; i++)
+        int n = args.length > 0 ? Integer.parseInt(args[0]) : 300;
+        byte[] held = new byte[200_000];
+        for (int i = 1; i <= n; i++)
             orders.add(new Order(i));
-        seen = new WeakReference<>(orders.get(299));
+        seen = new WeakReference<>(orders.get(n - 1));
         System.out.println("ready");
         while (System.in.read() >= 0)
             ;
+        System.out.println(held.length);
     }
 }

@@ -1,5 +1,5 @@
 // allocs.test.mjs - flame graphs of allocations and the lanes of their rates: their numbers against `orca report --alloc --json`.
-import { holds, open, ready, report, same } from "./lib.mjs";
+import { holds, near, open, pointOf, ready, report, same, shot } from "./lib.mjs";
 
 export const trace = "heap";
 export const sources = ["server", "html"];
@@ -68,6 +68,42 @@ export const tests = {
         await settled(p);
         holds((await p.textContent("[data-view=flame]")).includes("shop.Cache$Entry"), "the class is a row");
         await p.waitForFunction(() => location.hash.includes("by=live"));
+        same(p.faults, []);
+    },
+
+    async lanes_say_how_fast_in_words(w) {
+        const p = await start(w, "group=flat"), file = w.trace(trace);
+        await p.waitForFunction(() => window.orca.lanes()?.most > 0);
+        // Where a thread allocated most.
+        const at = await p.evaluate(() => {
+            const l = window.orca.lanes();
+            const [thread, v] = [...l.of].find(([, list]) => list.includes(l.most));
+            const part = (l.to - l.from) / l.n;
+            return { thread, bytes: l.most, part, time: l.from + (v.indexOf(l.most) + 0.5) * part };
+        });
+        const point = await pointOf(p, `t${at.thread}`, at.time);
+        await p.mouse.move(point.x, point.y + 8);
+        const text = await p.locator("[data-test=tooltip]").innerText();
+        const name = await p.evaluate((t) => window.orca.state.meta.value.threads.name[t], at.thread);
+        const sampled = report(file, "--alloc").allocations.source === "sampled";
+        holds(text.startsWith(`${name} allocated `) && /\d (B|kB|MB|GB)\/s\n/.test(text), `the tooltip says ${text}`);
+        holds(text.endsWith(sampled ? "estimated from samples" : "every object counted"), `the tooltip says ${text}`);
+        const [, number, unit] = /allocated ([\d.]+) (B|kB|MB|GB)\/s/.exec(text);
+        near(Number(number) * { B: 1, kB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30 }[unit], at.bytes / at.part * 1e9, 0.06, "the rate");
+        // Above the lane is the bar's own.
+        await p.mouse.move(point.x, point.y);
+        holds(!/allocated/.test(await p.locator("[data-test=tooltip]").innerText()), "the bar has its own words");
+        await p.click("[data-test=tab-legend]");
+        const legend = await p.locator('[data-lane="alloc"]').innerText();
+        holds(legend.includes(`${number} ${unit}/s`), `the legend says ${legend}`);
+        await shot(p, `allocs-legend-${w.kind}`);
+        // Without a mouse: what is chosen says what was allocated meanwhile.
+        await p.evaluate(([t, time]) => { window.orca.state.chosenAt.value = { row: `t${t}`, time }; window.orca.state.tab.value = "details"; }, [at.thread, at.time]);
+        await p.waitForSelector("[data-test=details-allocated]");
+        await settled(p);
+        const [from, to] = await p.$eval("[data-test=details-times]", (e) => [Number(e.dataset.from), Number(e.dataset.to)]);
+        const r = await rates(p, { from: Math.floor(from), to: Math.ceil(to), threads: [at.thread] }, 1);
+        same(Number(await p.getAttribute("[data-test=details-allocated]", "data-bytes")), sum(r.bytes));
         same(p.faults, []);
     },
 

@@ -7,16 +7,16 @@ import { build, holds, near, page, run, same, shot, view } from "./lib.mjs";
 const made = new Map();
 
 /** The dump of a JDK, made when it is first asked for. */
-function dump(w, jdk, zip) {
-    const name = `shop-${jdk.version}${zip ? ".hprof.gz" : ".hprof"}`;
+function dump(w, jdk, zip, orders = 300) {
+    const name = `shop-${orders}-${jdk.version}${zip ? ".hprof.gz" : ".hprof"}`;
     if (!made.has(name))
-        made.set(name, makeDump(w, jdk, join(build, name), zip));
+        made.set(name, makeDump(w, jdk, join(build, name), zip, orders));
     return made.get(name);
 }
 
-async function makeDump(w, jdk, file, zip) {
+async function makeDump(w, jdk, file, zip, orders) {
     rmSync(file, { force: true });
-    const jvm = spawn(`${jdk.home}/bin/java`, ["-Xmx256m", "-cp", w.classes, "Shop"], { stdio: ["pipe", "pipe", "ignore"] });
+    const jvm = spawn(`${jdk.home}/bin/java`, ["-Xmx256m", "-cp", w.classes, "Shop", String(orders)], { stdio: ["pipe", "pipe", "ignore"] });
     try {
         await new Promise((done) => jvm.stdout.once("data", done));
         run(`${jdk.home}/bin/jcmd`, [String(jvm.pid), "GC.heap_dump", ...(zip ? ["-gz=1"] : []), file]);
@@ -27,9 +27,9 @@ async function makeDump(w, jdk, file, zip) {
     return file;
 }
 
-/** Runs a body with the page of a dump that has been read to its end. */
-async function withHeap(file, body, options = {}) {
-    const server = await view([file]);
+/** Runs a body with the page of a dump that has been read to its end; with an earlier one in `args`. */
+async function withHeap(file, body, options = {}, args = []) {
+    const server = await view([...args, file]);
     try {
         const p = await page(options);
         await p.goto(server.url);
@@ -54,6 +54,7 @@ const rows = (p, table) => p.$$eval(`[data-test=${table}] .table-rows [role=row]
 const size = (text) => parseFloat(text) * { B: 1, kB: 1024, MB: 1024 ** 2 }[text.split(" ")[1]];
 
 async function chooseOrders(p) {
+    await p.click("[data-test=tab-classes]");
     await p.fill("[data-test=classes-filter]", "Shop$Order");
     await p.waitForFunction(() => document.querySelectorAll("[data-test=classes] .table-rows [role=row]").length === 1);
     await p.click("[data-test=classes] .table-rows [role=row]");
@@ -134,7 +135,7 @@ export const tests = {
 
     async the_tree_by_keyboard(w) {
         await withHeap(await dump(w, w.jdk, false), async (p) => {
-            await p.keyboard.press("2");
+            await p.keyboard.press("3");
             await p.waitForSelector("[data-test=tree] [role=row]");
             await p.focus("[data-test=tree]");
             const names = () => p.$$eval("[data-test=tree] [role=row]", (all) => all.slice(0, 4).map((r) => r.querySelector(".heap-tree-name").innerText.trim()));
@@ -162,7 +163,7 @@ export const tests = {
 
     async the_icicle_zooms(w) {
         await withHeap(await dump(w, w.jdk, false), async (p) => {
-            await p.keyboard.press("3");
+            await p.keyboard.press("4");
             await p.waitForSelector("[data-test=flame-canvas]");
             const box = await p.locator("[data-test=flame-canvas]").boundingBox();
             const over = async (row) => {
@@ -194,12 +195,106 @@ export const tests = {
         });
     },
 
+    async suspects_come_first_and_lead_on(w) {
+        await withHeap(await dump(w, w.newest, false), async (p) => {
+            const [text] = await p.$$eval("[data-test=suspect-text]", (all) => all.map((e) => e.textContent));
+            holds(/^java.lang.Object\[\d+\] \(0x[0-9a-f]+\) keeps \d+ MB: 9\d\.\d % of what is alive\. It is kept by class Shop .* 300 Shop\$Order/.test(text), `it says ${text}`);
+            await shot(p, "heap-suspects");
+            await p.click("[data-test=suspect-object]");
+            await p.waitForFunction(() => /^java.lang.Object\[/.test(document.querySelector("[data-test=object-label]")?.textContent));
+            await p.click("[data-test=suspect-tree]");
+            await p.waitForSelector("[data-test=tree] [role=row]");
+            await settled(p);
+            same(await p.$$eval("[data-test=tree-crumbs] button", (all) => all.map((b) => b.textContent)), ["roots", "class Shop", "ArrayList", "Object[]"]);
+            same(await p.$$eval("[data-test=tree] [role=row]", (all) => all[0].querySelector(".heap-tree-name").innerText.replace(/^[▾▸]\s*/, "")), "Shop$Order", "what stands on top of the tree");
+            await p.click("[data-test=tree-crumbs] button");
+            await p.waitForFunction(() => document.querySelector("[data-test=tree] .heap-tree-name").innerText.includes("class Shop"));
+            await p.goBack();
+            await p.waitForSelector("[data-test=tree-crumbs]");
+            await p.goBack();
+            await p.waitForSelector("[data-test=suspect-icicle]");
+            await p.click("[data-test=suspect-icicle]");
+            await p.waitForFunction(() => /Object\[\]$/.test(document.querySelector("[data-test=icicle-crumbs]")?.innerText.trim()));
+        });
+    },
+
+    async what_is_wasted(w) {
+        await withHeap(await dump(w, w.jdk, false), async (p) => {
+            await p.keyboard.press("5");
+            await p.fill("[data-test=strings-filter]", "as usual");
+            await p.waitForFunction(() => document.querySelectorAll("[data-test=strings] .table-rows [role=row]").length === 1);
+            const [[text, strings, length, , by]] = await rows(p, "strings");
+            same([text, strings, length, by], ['"as usual"', "301", "8", "Shop$Order.remark and 1 more"], "those of the orders, and the constant");
+            await p.click("[data-test=strings] .table-rows [role=row]");
+            await p.waitForSelector("[data-test=string-detail]");
+            await shot(p, "heap-strings");
+            await p.click("[data-test=string-detail] .link");
+            await p.waitForSelector("[data-test=instances]");
+            same(await p.evaluate(() => window.orca.heap.tab.value), "classes", "the field leads to its class");
+            await p.keyboard.press("6");
+            await p.waitForSelector("[data-test=collections-sum]");
+            await p.click("[data-test=collections-part-fields]");
+            await p.fill("[data-test=collection-fields-filter]", "notes");
+            await p.waitForFunction(() => document.querySelectorAll("[data-test=collection-fields] .table-rows [role=row]").length === 1);
+            same((await rows(p, "collection-fields"))[0].slice(0, 3), ["Shop$Order.notes", "300", "300"], "all lists of notes are empty");
+            await shot(p, "heap-collections");
+            await p.click("[data-test=collections-part-arrays]");
+            await p.waitForSelector("[data-test=empty-arrays] .table-rows [role=row]");
+        });
+    },
+
+    async threads_and_their_frames(w) {
+        await withHeap(await dump(w, w.newest, false), async (p) => {
+            await p.keyboard.press("7");
+            await p.fill("[data-test=threads-filter]", "main");
+            await p.waitForFunction(() => document.querySelectorAll("[data-test=threads] .table-rows [role=row]").length === 1);
+            await p.focus("[data-test=threads] .table-box");
+            await p.keyboard.press("Enter");
+            await p.waitForSelector("[data-test=stack] .heap-stack");
+            const held = await p.$$eval("[data-test=stack] .heap-stack > li", (all) => all.map((e) => e.innerText).filter((t) => t.includes("Shop.main")));
+            holds(held.length === 1 && /byte\[200000\]/.test(held[0]), `main holds ${held}`);
+            await shot(p, "heap-threads");
+            await p.click('[data-test=stack] .heap-object:has-text("byte[200000]")');
+            await p.waitForFunction(() => document.querySelector("[data-test=object-label]")?.textContent === "byte[200000]");
+            await p.reload();
+            await p.waitForSelector("[data-test=stack] .heap-stack", { timeout: 30_000 });
+        });
+    },
+
+    async what_has_grown(w) {
+        const earlier = await dump(w, w.jdk, true, 280);
+        await withHeap(await dump(w, w.jdk, false), async (p) => {
+            await p.keyboard.press("8");
+            await p.fill("[data-test=growth-filter]", "Shop$");
+            await p.waitForFunction(() => document.querySelectorAll("[data-test=growth] .table-rows [role=row]").length === 3);
+            const all = await rows(p, "growth");
+            same(all.map((r) => r[0]), ["Shop$Line", "Shop$Line[]", "Shop$Order"], "by growth, the most first");
+            same(all.map((r) => r.slice(4)), [["+5,810", "39,340", "45,150"], ["+20", "280", "300"], ["+20", "280", "300"]], "objects");
+            holds((await p.textContent("[data-test=growth-sum]")).startsWith("shop-280"), "the earlier dump is named");
+            await p.click("[data-test=growth] [data-column=name]");
+            await p.waitForFunction(() => document.querySelector('[data-test=growth] [data-column="name"]').getAttribute("aria-sort") === "ascending");
+            await p.click("[data-test=growth] .table-rows [role=row]");
+            await p.click("[data-test=growth-class]");
+            await p.waitForSelector("[data-test=instances]");
+            await p.goBack();
+            await settled(p);
+            await shot(p, "heap-growth");
+        }, {}, ["--diff", earlier]);
+        await withHeap(await dump(w, w.jdk, false), async (p) => {
+            await p.keyboard.press("8");
+            same(await p.$("[data-test=tab-diff]"), null, "without an earlier dump there is no growth");
+            same(await p.evaluate(() => window.orca.heap.tab.value), "suspects");
+        });
+    },
+
     async a_dump_that_is_cut_short(w) {
         const whole = readFileSync(await dump(w, w.jdk, false));
         const file = join(build, "shop-cut.hprof");
         writeFileSync(file, whole.subarray(0, Math.floor(whole.length * 0.7)));
         await withHeap(file, async (p) => {
             holds(/not whole/.test(await p.textContent("[data-test=partial]")), "it says that something is missing");
+            await p.click("[data-test=tab-classes]");
+            await p.waitForSelector("[data-test=classes] .table-rows [role=row]");
             holds((await rows(p, "classes")).length > 10, "and shows what is there");
             await p.fill("[data-test=find-id]", "0x10");
             await p.keyboard.press("Enter");
@@ -211,11 +306,11 @@ export const tests = {
 
     async nobody_else_may_ask(w) {
         await withHeap(await dump(w, w.jdk, false), async (p, server) => {
-            const url = new URL("/api/heap", server.url).href;
+            const url = new URL("/api/h1", server.url).href;
             same((await fetch(url)).status, 403, "without the cookie");
-            same(await p.evaluate(() => fetch("/api/heap/object?object=4000000000").then(async (r) => [r.status, (await r.json()).error.split(":")[0]])), [404, "object=4000000000"]);
-            same(await p.evaluate(() => fetch("/api/heap/object?object=x").then((r) => r.status)), 400);
-            same(await p.evaluate(() => fetch("/api/heap", { method: "POST", body: "{}", headers: { "Content-Type": "application/json" } }).then((r) => r.status)), 405);
+            same(await p.evaluate(() => fetch("/api/h1/object?object=4000000000").then(async (r) => [r.status, (await r.json()).error.split(":")[0]])), [404, "object=4000000000"]);
+            same(await p.evaluate(() => fetch("/api/h1/object?object=x").then((r) => r.status)), 400);
+            same(await p.evaluate(() => fetch("/api/h1", { method: "POST", body: "{}", headers: { "Content-Type": "application/json" } }).then((r) => r.status)), 405);
         });
     },
 };

@@ -1,8 +1,8 @@
-// start.test.mjs - the page of `orca view` without a file: it attaches, says what is wrong, watches, saves, stops.
+// start.test.mjs - the page of `orca view` without a file: it attaches, says what is wrong, watches, saves, stops, opens.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { build, holds, page, ready, report, same, view } from "./lib.mjs";
+import { build, holds, page, ready, report, run, same, shot, view } from "./lib.mjs";
 
 let folders = 0;
 
@@ -45,6 +45,32 @@ export const tests = {
             await p.keyboard.press("Escape");
             await p.waitForSelector('dialog[data-view="attach"]', { state: "detached" });
             holds(await p.isVisible(`[data-test="attach-${pid}"]`), "still to be attached to");
+            same(p.faults, []);
+        });
+    },
+
+    async heap_dumps_are_listed_and_opened(w) {
+        await withJvm(w, async (p, pid, folder, home) => {
+            run(`${w.jdk.home}/bin/jcmd`, [String(pid), "GC.heap_dump", join(folder, "idle.hprof")]);
+            run(`${w.jdk.home}/bin/jcmd`, [String(pid), "GC.heap_dump", "-gz=1", join(folder, "idle.hprof.gz")]);
+            const numbers = new Set();
+            for (const name of ["idle.hprof", "idle.hprof.gz"]) {
+                await p.goto(`${home}start`);
+                const row = p.locator("[data-test=start-recent] tr", { has: p.locator(`button[title="${join(folder, name)}"]`) });
+                holds(/heap dump/.test(await row.textContent()), `${name} is called what it is`);
+                await shot(p, "start-heap");
+                await row.locator("button").click();
+                await p.waitForFunction(() => window.orca?.heap?.stage.value === "ready", null, { timeout: 60_000 });
+                same(await p.evaluate(() => window.orca.heap.overview.value.name), name);
+                numbers.add(new URL(p.url()).search);
+            }
+            same([...numbers], ["?dump=1", "?dump=2"], "both are open");
+            // What was opened stays, and keeps its number.
+            await p.goto(`${home}start`);
+            await p.click(`button[title="${join(folder, "idle.hprof")}"]`);
+            await p.waitForFunction(() => window.orca?.heap?.overview.value?.name === "idle.hprof");
+            same(new URL(p.url()).search, "?dump=1");
+            same(await p.evaluate(() => fetch("/api/h3").then((r) => r.status)), 404);
             same(p.faults, []);
         });
     },

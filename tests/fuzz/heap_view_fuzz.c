@@ -1,5 +1,5 @@
-/* heap_view_fuzz.c - heap dumps of arbitrary bytes in the viewer: every answer about each object is
- * JSON, or an error that says something.
+/* heap_view_fuzz.c - heap dumps of arbitrary bytes in the viewer, each compared with itself: every
+ * answer about each object is JSON, or an error that says something.
  *
  * Input: the file.  One that begins with "JAVA PROFILE" only has a chance. */
 #include "base/fdio.h"
@@ -46,10 +46,12 @@ static void ask_everything(struct heap_view *h)
 {
     static const char *const of_object[] = {"object", "elements", "referrers",
                                             "path",   "tree",     "icicle"};
-    ask(h, "overview", NULL, 0);
-    ask(h, "classes", NULL, 0);
-    ask(h, "tree", NULL, 0);
-    ask(h, "icicle", NULL, 0);
+    static const char *const of_all[] = {"overview", "classes", "tree",        "icicle", "suspects",
+                                         "threads",  "strings", "collections", "diff"};
+    for (size_t k = 0; k < sizeof of_all / sizeof of_all[0]; k++)
+        ask(h, of_all[k], NULL, 0);
+    for (unsigned i = 0; i < OBJECTS && ask(h, "thread", "thread", i); i++)
+        ;
     for (unsigned i = 0; i < OBJECTS && ask(h, "instances", "class", i); i++)
         ;
     for (unsigned i = 0; i < OBJECTS && ask(h, "tree", "object", i); i++)
@@ -65,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
     fdio_write_all(fd, data, size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (heap_view_new(&h, path, &err) < 0) {
+    if (heap_view_new(&h, path, path, &err) < 0) {
         check(err.msg[0] != 0);
     } else {
         heap_view_read(h);

@@ -122,7 +122,7 @@ static int save(void *ctx, const char *path, uint32_t live_pid, const char *to, 
     return 0;
 }
 
-static int open_recent(void *ctx, uint32_t id, struct serve_source **out, struct serve_why *why)
+static int open_recent(void *ctx, uint32_t id, struct serve_opened *out, struct serve_why *why)
 {
     (void)ctx;
     (void)out;
@@ -147,8 +147,11 @@ static void begin_heap(void)
     hw_objects(&w, 0x400, 0x200, (uint64_t[]){0x300, 0x380, 0}, 3);
     hw_root(&w, HPROF_ROOT_JNI_GLOBAL, 0x400, 0, 0);
     hw_end(&w);
-    check(heap_view_new(&core.heap, path, NULL) == 0);
-    heap_view_read(core.heap);
+    struct heap_view *heap;
+    check(heaps_init(&core.heaps, NULL, NULL, NULL) == 0);
+    check(heap_view_new(&heap, path, path, NULL) == 0);
+    heap_view_read(heap);
+    core.heaps.v[core.heaps.n++] = heap; /* read already: the same answers each time */
     fclose(f);
 }
 

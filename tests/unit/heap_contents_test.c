@@ -6,49 +6,31 @@
 #include "heap/suspects.h"
 #include "heap/threads.h"
 
-#include "../hprof_writer.h"
+#include "heap_made.h"
 
 #include <criterion/criterion.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum {
-    OBJECT = 0x100,
-    KLASS = 0x180,
-    STRING = 0x200,
-    BYTES = 0x280,
-    CHARS = 0x300,
-    OBJECTS = 0x380,
-    NODE = 0x400,
-    THREAD = 0x480,
-    LIST = 0x500,
-    OWN_LIST = 0x580,
-    MAP = 0x600,
-    SET = 0x680,
-    CONCURRENT = 0x700,
-    BUILDER = 0x780,
-    STRING_BUILDER = 0x800,
-    HOLDER = 0x880,
-    LONGS = 0x900,
-    LINK = 0x980,
-};
-
-struct made {
-    struct hprof_writer w;
-    FILE *f;
-    char path[64];
-    uint64_t next; /* id */
+    CHARS = MADE_OWN + 0x0,
+    OBJECTS = MADE_OWN + 0x80,
+    LIST = MADE_OWN + 0x100,
+    OWN_LIST = MADE_OWN + 0x180,
+    MAP = MADE_OWN + 0x200,
+    SET = MADE_OWN + 0x280,
+    CONCURRENT = MADE_OWN + 0x300,
+    BUILDER = MADE_OWN + 0x380,
+    STRING_BUILDER = MADE_OWN + 0x400,
+    HOLDER = MADE_OWN + 0x480,
+    LONGS = MADE_OWN + 0x500,
+    LINK = MADE_OWN + 0x580,
 };
 
 /* compact: Strings of byte[], as from JDK 9 on. */
 static void make(struct made *m, bool compact)
 {
-    int fd = memfd_create("dump", 0);
-    m->f = fdopen(fd, "w+b");
-    cr_assert(m->f);
-    snprintf(m->path, sizeof m->path, "/proc/self/fd/%d", fd);
-    m->next = 0x10000;
-    hw_begin(&m->w, m->f, 8);
+    made_open(m, 8);
     hw_class(&m->w, OBJECT, "java/lang/Object", 0, "");
     hw_class(&m->w, KLASS, "java/lang/Class", OBJECT, "");
     hw_class(&m->w, STRING, "java/lang/String", OBJECT,
@@ -86,41 +68,20 @@ static void done(struct made *m, struct dump *d)
     fclose(m->f);
 }
 
-static uint64_t place(struct made *m, uint64_t size)
-{
-    uint64_t id = m->next;
-    m->next += (size + 7) & ~UINT64_C(7);
-    return id;
-}
-
-static uint64_t instance(struct made *m, uint64_t c, const uint64_t *values)
-{
-    uint64_t id = place(m, 64);
-    hw_instance(&m->w, id, c, values);
-    return id;
-}
-
 /* Elements: of n the first `used` refer to `to`. */
 static uint64_t objects(struct made *m, uint64_t to, uint32_t n, uint32_t used)
 {
-    uint64_t ids[128], id = place(m, 16 + 4 * (uint64_t)n);
+    uint64_t ids[128], id = made_place(m, 16 + 4 * (uint64_t)n);
     for (uint32_t i = 0; i < n; i++)
         ids[i] = i < used ? to : 0;
     hw_objects(&m->w, id, OBJECTS, ids, n);
     return id;
 }
 
-static uint64_t bytes(struct made *m, const void *p, uint32_t n)
-{
-    uint64_t id = place(m, 16 + (uint64_t)n);
-    hw_primitives(&m->w, id, 'B', p, n);
-    return id;
-}
-
 static uint64_t latin1(struct made *m, const char *text)
 {
-    uint64_t value = bytes(m, text, (uint32_t)strlen(text));
-    return instance(m, STRING, (uint64_t[]){value, 0, 0});
+    uint64_t value = made_bytes(m, text, (uint32_t)strlen(text));
+    return made_instance(m, STRING, (uint64_t[]){value, 0, 0});
 }
 
 static uint64_t chars(struct made *m, const char *text)
@@ -131,9 +92,9 @@ static uint64_t chars(struct made *m, const char *text)
         units[2 * i] = 0;
         units[2 * i + 1] = (uint8_t)text[i];
     }
-    uint64_t value = place(m, 16 + 2 * (uint64_t)n);
+    uint64_t value = made_place(m, 16 + 2 * (uint64_t)n);
     hw_primitives(&m->w, value, 'C', units, n);
-    return instance(m, STRING, (uint64_t[]){value, 0});
+    return made_instance(m, STRING, (uint64_t[]){value, 0});
 }
 
 /* --- strings -----------------------------------------------------------------------------------
@@ -161,10 +122,10 @@ Test(heap_strings, counts_and_holders)
     struct made m;
     make(&m, true);
     uint64_t a = latin1(&m, "same"), b = latin1(&m, "same"), c = latin1(&m, "same");
-    uint64_t shared = instance(&m, STRING, (uint64_t[]){bytes(&m, "twin", 4), 0, 0});
+    uint64_t shared = made_instance(&m, STRING, (uint64_t[]){made_bytes(&m, "twin", 4), 0, 0});
     latin1(&m, "other");
-    instance(&m, NODE, (uint64_t[]){a, b});
-    instance(&m, NODE, (uint64_t[]){a, shared});
+    made_instance(&m, NODE, (uint64_t[]){a, b});
+    made_instance(&m, NODE, (uint64_t[]){a, shared});
     objects(&m, c, 10, 3);
     hw_class_full(&m.w, HOLDER, "shop/Holder", OBJECT, "", "text:L=65536", 0);
     struct dump *d = finished(&m);
@@ -191,9 +152,9 @@ Test(heap_strings, one_array_of_several_wastes_no_array)
 {
     struct made m;
     make(&m, true);
-    uint64_t value = bytes(&m, "shared", 6);
+    uint64_t value = made_bytes(&m, "shared", 6);
     for (int i = 0; i < 4; i++)
-        instance(&m, STRING, (uint64_t[]){value, 0, 0});
+        made_instance(&m, STRING, (uint64_t[]){value, 0, 0});
     struct dump *d = finished(&m);
     struct strings_found s = strings_of(d, 10);
     cr_assert_eq(s.arrays, 1);
@@ -208,8 +169,8 @@ Test(heap_strings, the_same_bytes_in_another_form_are_another_value)
     struct made m;
     make(&m, true);
     for (int i = 0; i < 2; i++)
-        instance(&m, STRING, (uint64_t[]){bytes(&m, wide, 4), 0, 1});
-    instance(&m, STRING, (uint64_t[]){bytes(&m, wide, 4), 0, 0});
+        made_instance(&m, STRING, (uint64_t[]){made_bytes(&m, wide, 4), 0, 1});
+    made_instance(&m, STRING, (uint64_t[]){made_bytes(&m, wide, 4), 0, 0});
     struct dump *d = finished(&m);
     struct strings_found s = strings_of(d, 10);
     cr_assert_eq(s.values, 2);
@@ -312,8 +273,8 @@ static uint64_t list(struct made *m, uint64_t c, uint64_t element, uint32_t n, u
 {
     uint64_t array = objects(m, element, n, used);
     /* The fields of the class itself come first. */
-    return instance(m, c,
-                    c == OWN_LIST ? (uint64_t[]){999, array, used} : (uint64_t[]){array, used});
+    return made_instance(
+        m, c, c == OWN_LIST ? (uint64_t[]){999, array, used} : (uint64_t[]){array, used});
 }
 
 static uint32_t size_of(const struct dump *d, const char *name)
@@ -330,8 +291,8 @@ Test(heap_collections, empty_and_sparse_ones)
     uint64_t x = latin1(&m, "x"), a = list(&m, LIST, x, 10, 0), b = list(&m, LIST, x, 64, 2);
     list(&m, OWN_LIST, x, 8, 6);
     list(&m, OWN_LIST, x, 8, 7);
-    instance(&m, LIST, (uint64_t[]){0, 0});
-    instance(&m, NODE, (uint64_t[]){a, b});
+    made_instance(&m, LIST, (uint64_t[]){0, 0});
+    made_instance(&m, NODE, (uint64_t[]){a, b});
     struct dump *d = finished(&m);
     cr_assert_eq(collections_find(&c, d, &err), 0, "%s", err.msg);
     const struct collection_class *k = class_named(&c, d, "java.util.ArrayList");
@@ -362,10 +323,10 @@ Test(heap_collections, sets_count_for_their_maps)
     struct collections_found c;
     make(&m, true);
     uint64_t x = latin1(&m, "x"), table = objects(&m, x, 64, 1);
-    uint64_t map = instance(&m, MAP, (uint64_t[]){table, 1});
-    instance(&m, SET, (uint64_t[]){map});
-    instance(&m, SET, (uint64_t[]){instance(&m, MAP, (uint64_t[]){0, 0})});
-    instance(&m, MAP, (uint64_t[]){objects(&m, x, 16, 5), 5});
+    uint64_t map = made_instance(&m, MAP, (uint64_t[]){table, 1});
+    made_instance(&m, SET, (uint64_t[]){map});
+    made_instance(&m, SET, (uint64_t[]){made_instance(&m, MAP, (uint64_t[]){0, 0})});
+    made_instance(&m, MAP, (uint64_t[]){objects(&m, x, 16, 5), 5});
     struct dump *d = finished(&m);
     cr_assert_eq(collections_find(&c, d, NULL), 0);
     const struct collection_class *k = class_named(&c, d, "java.util.HashSet");
@@ -389,12 +350,12 @@ Test(heap_collections, those_without_a_size_and_those_of_characters)
     struct collections_found c;
     make(&m, true);
     uint64_t x = latin1(&m, "x");
-    instance(&m, CONCURRENT, (uint64_t[]){0});
-    instance(&m, CONCURRENT, (uint64_t[]){objects(&m, x, 16, 12)});
-    instance(&m, CONCURRENT, (uint64_t[]){objects(&m, x, 16, 0)});
-    instance(&m, STRING_BUILDER, (uint64_t[]){bytes(&m, text, 100), 0, 20});
-    instance(&m, STRING_BUILDER, (uint64_t[]){bytes(&m, text, 100), 1, 20});
-    instance(&m, STRING_BUILDER, (uint64_t[]){bytes(&m, text, 100), 1, 77777});
+    made_instance(&m, CONCURRENT, (uint64_t[]){0});
+    made_instance(&m, CONCURRENT, (uint64_t[]){objects(&m, x, 16, 12)});
+    made_instance(&m, CONCURRENT, (uint64_t[]){objects(&m, x, 16, 0)});
+    made_instance(&m, STRING_BUILDER, (uint64_t[]){made_bytes(&m, text, 100), 0, 20});
+    made_instance(&m, STRING_BUILDER, (uint64_t[]){made_bytes(&m, text, 100), 1, 20});
+    made_instance(&m, STRING_BUILDER, (uint64_t[]){made_bytes(&m, text, 100), 1, 77777});
     struct dump *d = finished(&m);
     cr_assert_eq(collections_find(&c, d, NULL), 0);
     const struct collection_class *k = class_named(&c, d, "java.util.concurrent.ConcurrentHashMap");
@@ -415,9 +376,9 @@ Test(heap_collections, arrays_of_nothing)
     struct made m;
     struct collections_found c;
     make(&m, true);
-    hw_primitives(&m.w, place(&m, 96), 'J', zeros, 10);
-    hw_primitives(&m.w, place(&m, 96), 'J', last, 10);
-    hw_primitives(&m.w, place(&m, 16), 'J', zeros, 0);
+    hw_primitives(&m.w, made_place(&m, 96), 'J', zeros, 10);
+    hw_primitives(&m.w, made_place(&m, 96), 'J', last, 10);
+    hw_primitives(&m.w, made_place(&m, 16), 'J', zeros, 0);
     objects(&m, 0, 20, 0);
     struct dump *d = finished(&m);
     cr_assert_eq(collections_find(&c, d, NULL), 0);
@@ -439,31 +400,6 @@ Test(heap_collections, arrays_of_nothing)
 /* --- threads -----------------------------------------------------------------------------------
  */
 
-/* A frame of method `name` of the class with this serial number. */
-static uint64_t frame(struct made *m, const char *name, uint32_t serial, uint32_t line)
-{
-    uint64_t id = 0x500000 + line, method = hw_string(&m->w, name, strlen(name)),
-             source = hw_string(&m->w, "Node.java", 9);
-    hw_record(&m->w, HPROF_FRAME, 4 * 8 + 8);
-    hw_number(&m->w.out, id, 8);
-    hw_number(&m->w.out, method, 8);
-    hw_number(&m->w.out, method, 8);
-    hw_number(&m->w.out, source, 8);
-    hw_number(&m->w.out, serial, 4);
-    hw_number(&m->w.out, line, 4);
-    return id;
-}
-
-static void trace(struct made *m, uint32_t serial, const uint64_t *frames, uint32_t n)
-{
-    hw_record(&m->w, HPROF_TRACE, 12 + 8 * (size_t)n);
-    hw_number(&m->w.out, serial, 4);
-    hw_number(&m->w.out, 1, 4);
-    hw_number(&m->w.out, n, 4);
-    for (uint32_t i = 0; i < n; i++)
-        hw_number(&m->w.out, frames[i], 8);
-}
-
 static struct retained retained_of(const struct dump *d)
 {
     struct retained r;
@@ -480,11 +416,11 @@ Test(heap_threads, frames_hold_their_locals)
     struct threads_seen t;
     struct object_reader reader;
     make(&m, true);
-    uint64_t frames[] = {frame(&m, "inner", 8, 11), frame(&m, "outer", 8, 22), 0x77777};
-    trace(&m, 5, frames, 3);
-    uint64_t big = objects(&m, 0, 100, 0), node = instance(&m, NODE, (uint64_t[]){big, 0});
+    uint64_t frames[] = {made_frame(&m, "inner", 8, 11), made_frame(&m, "outer", 8, 22), 0x77777};
+    made_trace(&m, 5, frames, 3);
+    uint64_t big = objects(&m, 0, 100, 0), node = made_instance(&m, NODE, (uint64_t[]){big, 0});
     uint64_t text = latin1(&m, "held"),
-             thread = instance(&m, THREAD, (uint64_t[]){latin1(&m, "it")});
+             thread = made_instance(&m, THREAD, (uint64_t[]){latin1(&m, "it")});
     hw_root(&m.w, HPROF_ROOT_THREAD_OBJ, thread, 1, 5);
     hw_root(&m.w, HPROF_ROOT_JAVA_FRAME, text, 1, 0);
     hw_root(&m.w, HPROF_ROOT_JAVA_FRAME, text, 1, 0);
@@ -526,10 +462,10 @@ static struct dump *with_nodes(struct made *m, int n, const char *hidden, int te
     make(m, true);
     hw_class(&m->w, HOLDER, hidden, OBJECT, "");
     for (int i = 0; i < n; i++)
-        instance(m, NODE, (uint64_t[]){0, 0});
+        made_instance(m, NODE, (uint64_t[]){0, 0});
     for (int i = 0; i < texts; i++)
         latin1(m, "text");
-    instance(m, HOLDER, NULL);
+    made_instance(m, HOLDER, NULL);
     return finished(m);
 }
 
@@ -579,18 +515,18 @@ static uint64_t list_of(struct made *m, uint32_t n)
     static const char text[100] = "text";
     uint64_t ids[128];
     for (uint32_t i = 0; i < n; i++)
-        ids[i] = instance(m, STRING, (uint64_t[]){bytes(m, text, 100), 0, 0});
-    uint64_t array = place(m, 16 + 4 * (uint64_t)n);
+        ids[i] = made_instance(m, STRING, (uint64_t[]){made_bytes(m, text, 100), 0, 0});
+    uint64_t array = made_place(m, 16 + 4 * (uint64_t)n);
     hw_objects(&m->w, array, OBJECTS, ids, n);
-    return instance(m, LIST, (uint64_t[]){array, n});
+    return made_instance(m, LIST, (uint64_t[]){array, n});
 }
 
 Test(heap_suspects, where_it_falls_apart)
 {
     struct made m;
     make(&m, true);
-    uint64_t node = instance(&m, NODE, (uint64_t[]){list_of(&m, 100), 0});
-    hw_root(&m.w, HPROF_ROOT_JNI_GLOBAL, instance(&m, NODE, (uint64_t[]){node, 0}), 0, 0);
+    uint64_t node = made_instance(&m, NODE, (uint64_t[]){list_of(&m, 100), 0});
+    hw_root(&m.w, HPROF_ROOT_JNI_GLOBAL, made_instance(&m, NODE, (uint64_t[]){node, 0}), 0, 0);
     struct dump *d = finished(&m);
     struct retained r = retained_of(d);
     struct suspects s = suspects_of(&r);
@@ -615,7 +551,7 @@ Test(heap_suspects, two_below_one)
     struct made m;
     make(&m, true);
     uint64_t a = list_of(&m, 60), b = list_of(&m, 50);
-    hw_root(&m.w, HPROF_ROOT_JNI_GLOBAL, instance(&m, NODE, (uint64_t[]){a, b}), 0, 0);
+    hw_root(&m.w, HPROF_ROOT_JNI_GLOBAL, made_instance(&m, NODE, (uint64_t[]){a, b}), 0, 0);
     struct dump *d = finished(&m);
     struct retained r = retained_of(d);
     struct suspects s = suspects_of(&r);
@@ -634,8 +570,8 @@ Test(heap_suspects, a_chain_ends_the_way)
     make(&m, true);
     uint64_t last = 0;
     for (int i = 0; i < 2000; i++)
-        last = instance(&m, LINK, (uint64_t[]){last});
-    hw_root(&m.w, HPROF_ROOT_JNI_GLOBAL, instance(&m, NODE, (uint64_t[]){last, 0}), 0, 0);
+        last = made_instance(&m, LINK, (uint64_t[]){last});
+    hw_root(&m.w, HPROF_ROOT_JNI_GLOBAL, made_instance(&m, NODE, (uint64_t[]){last, 0}), 0, 0);
     struct dump *d = finished(&m);
     struct retained r = retained_of(d);
     struct suspects s = suspects_of(&r);
@@ -672,7 +608,7 @@ Test(heap_suspects, none_when_the_heap_is_spread)
     struct made m;
     make(&m, true);
     for (uint64_t c = NODE; c <= MAP; c += 0x80)
-        hw_root(&m.w, HPROF_ROOT_JNI_GLOBAL, instance(&m, c, (uint64_t[4]){0}), 0, 0);
+        hw_root(&m.w, HPROF_ROOT_JNI_GLOBAL, made_instance(&m, c, (uint64_t[4]){0}), 0, 0);
     struct dump *d = finished(&m);
     struct retained r = retained_of(d);
     struct suspects s = suspects_of(&r);

@@ -3,49 +3,19 @@
 #include "heap/links.h"
 #include "heap/retained.h"
 
-#include "../hprof_writer.h"
+#include "heap_made.h"
 
 #include <criterion/criterion.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
-enum {
-    OBJECT = 0x100,
-    KLASS = 0x180,
-    STRING = 0x200,
-    BYTES = 0x280,
-    REFERENCE = 0x300,
-    WEAK = 0x380,
-    NODE = 0x400,
-    NODES = 0x480,
-    THREAD = 0x500,
-    SOFT = 0x580
-};
-
-struct made {
-    struct hprof_writer w;
-    FILE *f;
-    char path[64];
-};
+enum { SOFT = MADE_OWN };
 
 static void make(struct made *m, uint32_t id_size)
 {
-    int fd = memfd_create("dump", 0);
-    m->f = fdopen(fd, "w+b");
-    cr_assert(m->f);
-    snprintf(m->path, sizeof m->path, "/proc/self/fd/%d", fd);
-    hw_begin(&m->w, m->f, id_size);
-    hw_class(&m->w, OBJECT, "java/lang/Object", 0, "");
-    hw_class(&m->w, KLASS, "java/lang/Class", OBJECT, "");
-    hw_class(&m->w, STRING, "java/lang/String", OBJECT, "value:L hash:I coder:B");
-    hw_class(&m->w, BYTES, "[B", OBJECT, "");
-    hw_class(&m->w, REFERENCE, "java/lang/ref/Reference", OBJECT, "referent:L queue:L");
-    hw_class(&m->w, WEAK, "java/lang/ref/WeakReference", REFERENCE, "");
+    made_begin(m, id_size, "a:L b:L c:L d:L");
     hw_class(&m->w, SOFT, "java/lang/ref/SoftReference", REFERENCE, "clock:J");
-    hw_class(&m->w, NODE, "Node", OBJECT, "a:L b:L c:L d:L");
-    hw_class(&m->w, NODES, "[LNode;", OBJECT, "");
-    hw_class(&m->w, THREAD, "java/lang/Thread", OBJECT, "name:L");
 }
 
 static struct dump *opened(const struct made *m, unsigned workers)

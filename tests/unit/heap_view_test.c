@@ -1,51 +1,17 @@
 /* heap_view_test.c - the answers about a heap dump made by hand, and who refers to whom. */
 #include "heap/paths.h"
 #include "heap/referrers.h"
-#include "view/heap_view.h"
-
-#include "../hprof_writer.h"
+#include "heap_made.h"
+#include "view_ask.h"
 
 #include <criterion/criterion.h>
-#include <jansson.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-enum {
-    OBJECT = 0x100,
-    KLASS = 0x180,
-    STRING = 0x200,
-    BYTES = 0x280,
-    REFERENCE = 0x300,
-    WEAK = 0x380,
-    NODE = 0x400,
-    NODES = 0x480,
-    THREAD = 0x500,
-    MIX = 0x580,
-    INTS = 0x600,
-};
-
-struct made {
-    struct hprof_writer w;
-    FILE *f;
-    char path[64];
-};
+enum { MIX = MADE_OWN, INTS = MADE_OWN + 0x80 };
 
 static void make(struct made *m)
 {
-    int fd = memfd_create("dump", 0);
-    m->f = fdopen(fd, "w+b");
-    cr_assert(m->f);
-    snprintf(m->path, sizeof m->path, "/proc/self/fd/%d", fd);
-    hw_begin(&m->w, m->f, 8);
-    hw_class(&m->w, OBJECT, "java/lang/Object", 0, "");
-    hw_class(&m->w, KLASS, "java/lang/Class", OBJECT, "");
-    hw_class(&m->w, STRING, "java/lang/String", OBJECT, "value:L coder:B");
-    hw_class(&m->w, BYTES, "[B", OBJECT, "");
-    hw_class(&m->w, REFERENCE, "java/lang/ref/Reference", OBJECT, "referent:L queue:L");
-    hw_class(&m->w, WEAK, "java/lang/ref/WeakReference", REFERENCE, "");
-    hw_class(&m->w, NODE, "Node", OBJECT, "a:L b:L");
-    hw_class(&m->w, NODES, "[LNode;", OBJECT, "");
-    hw_class(&m->w, THREAD, "java/lang/Thread", OBJECT, "name:L");
+    made_begin(m, 8, "a:L b:L");
     hw_class(&m->w, INTS, "[I", OBJECT, "");
 }
 
@@ -64,7 +30,7 @@ static void make_shop(struct made *m)
     hw_objects(&m->w, 0x1000, NODES, (uint64_t[]){0x1100, 0x1180, 0}, 3);
     node(m, 0x1100, 0x1200, 0x1300);
     node(m, 0x1180, 0, 0xdead0);
-    hw_instance(&m->w, 0x1200, STRING, (uint64_t[]){0x1280, 0});
+    hw_instance(&m->w, 0x1200, STRING, (uint64_t[]){0x1280, 0, 0});
     hw_primitives(&m->w, 0x1280, 'B', "h\xe9llo <\n>", 9);
     hw_primitives(&m->w, 0x1300, 'I', "\0\0\0\1\xff\xff\xff\xff\x7f\xff\xff\xff", 3);
     hw_instance(&m->w, 0x1400, WEAK, (uint64_t[]){0x1180, 0});
@@ -81,180 +47,119 @@ static struct heap_view *opened(const struct made *m)
 {
     struct heap_view *h;
     struct err err = {""};
-    cr_assert_eq(heap_view_new(&h, m->path, &err), 0, "%s", err.msg);
+    cr_assert_eq(heap_view_new(&h, m->path, NULL, &err), 0, "%s", err.msg);
     return h;
 }
 
-/* "object=1&top=2", cut in place. */
-static int ask(struct heap_view *h, const char *answer, const char *parameters, struct buf *out,
-               struct err *err)
-{
-    char text[200];
-    struct view_param v[8];
-    struct view_question q = {v, 0};
-    snprintf(text, sizeof text, "%s", parameters);
-    for (char *at = *text ? text : NULL, *next; at; at = next) {
-        next = strchr(at, '&');
-        if (next)
-            *next++ = 0;
-        char *value = strchr(at, '=');
-        *value++ = 0;
-        v[q.n++] = (struct view_param){at, value};
-    }
-    return heap_view_json(h, answer, &q, out, err);
-}
+static struct made m;
+static struct heap_view *h;
 
-static json_t *answer_of(struct heap_view *h, const char *answer, const char *parameters)
+static void begin(void)
 {
-    struct buf b = {0};
-    struct err err = {""};
-    json_error_t at;
-    cr_assert_eq(ask(h, answer, parameters, &b, &err), 0, "%s: %s", answer, err.msg);
-    json_t *j = json_loadb((const char *)b.p, b.len, 0, &at);
-    cr_assert(j, "%s: %s: %.*s", answer, at.text, (int)b.len, b.p);
-    buf_fini(&b);
-    return j;
-}
-
-static void refused(struct heap_view *h, const char *answer, const char *parameters, int rc,
-                    const char *words)
-{
-    struct buf b = {0};
-    struct err err = {""};
-    cr_assert_eq(ask(h, answer, parameters, &b, &err), rc, "%s?%s: %s", answer, parameters,
-                 err.msg);
-    cr_assert(strstr(err.msg, words), "%s?%s: %s", answer, parameters, err.msg);
-    cr_assert_eq(b.len, 0);
-    buf_fini(&b);
-}
-
-static int64_t number(const json_t *j, const char *key)
-{
-    const json_t *v = json_object_get(j, key);
-    cr_assert(json_is_integer(v), "%s", key);
-    return json_integer_value(v);
-}
-
-static const char *text(const json_t *j, const char *key)
-{
-    const json_t *v = json_object_get(j, key);
-    cr_assert(json_is_string(v), "%s", key);
-    return json_string_value(v);
-}
-
-static const json_t *item(const json_t *j, const char *list, size_t i)
-{
-    const json_t *v = json_array_get(json_object_get(j, list), i);
-    cr_assert(v, "%s[%zu]", list, i);
-    return v;
-}
-
-/* --- what each stage has ----------------------------------------------------------------------
- */
-
-Test(heap_view, nothing_is_known_before_it_is_read)
-{
-    struct made m;
     make_shop(&m);
-    struct heap_view *h = opened(&m);
-    json_t *j = answer_of(h, "overview", "");
-    cr_assert_str_eq(text(j, "stage"), "reading");
-    cr_assert_null(json_object_get(j, "objects"));
-    json_decref(j);
-    refused(h, "classes", "", -EAGAIN, "not known yet");
-    refused(h, "object", "object=0", -EAGAIN, "not known yet");
+    h = opened(&m);
+    heap_view_read(h);
+}
+
+static void end(void)
+{
     heap_view_free(h);
     fclose(m.f);
 }
 
-Test(heap_view, a_file_that_is_no_dump)
+TestSuite(heap_view, .init = begin, .fini = end);
+
+/* --- what each stage has ----------------------------------------------------------------------
+ */
+
+Test(heap_view_life, nothing_is_known_before_it_is_read)
 {
-    struct heap_view *h;
+    make_shop(&m);
+    h = opened(&m);
+    json_t *j = ask_heap(h, "overview", "");
+    cr_assert_str_eq(text_at(j, "stage"), "reading");
+    cr_assert_null(json_object_get(j, "objects"));
+    json_decref(j);
+    ask_heap_refused(h, "classes", "", -EAGAIN, "not known yet");
+    ask_heap_refused(h, "object", "object=0", -EAGAIN, "not known yet");
+    end();
+}
+
+Test(heap_view_life, a_file_that_is_no_dump)
+{
     struct err err = {""};
-    cr_assert_lt(heap_view_new(&h, "/proc/self/exe", &err), 0);
+    cr_assert_lt(heap_view_new(&h, "/proc/self/exe", NULL, &err), 0);
     cr_assert(strlen(err.msg) > 0);
-    cr_assert_eq(heap_view_new(&h, "/nowhere/heap.hprof", &err), -ENOENT);
+    cr_assert_eq(heap_view_new(&h, "/nowhere/heap.hprof", NULL, &err), -ENOENT);
     cr_assert(strstr(err.msg, "/nowhere/heap.hprof"), "%s", err.msg);
 }
 
 Test(heap_view, the_overview)
 {
-    struct made m;
-    make_shop(&m);
-    struct heap_view *h = opened(&m);
-    heap_view_read(h);
-    json_t *j = answer_of(h, "overview", "");
-    cr_assert_str_eq(text(j, "stage"), "ready");
+    json_t *j = ask_heap(h, "overview", "");
+    cr_assert_str_eq(text_at(j, "stage"), "ready");
     cr_assert(json_is_null(json_object_get(j, "phase")));
     cr_assert(json_is_null(json_object_get(j, "error")));
-    cr_assert_eq(number(j, "objects"), 9 + 11);
-    cr_assert_eq(number(j, "roots"), 2);
-    cr_assert_str_eq(text(item(j, "root_kinds", 0), "kind"), "JNI global");
-    cr_assert_eq(number(json_object_get(j, "unreached"), "objects"), 1); /* it refers to itself */
+    cr_assert_eq(number_at(j, "objects"), 9 + 11);
+    cr_assert_eq(number_at(j, "roots"), 2);
+    cr_assert_str_eq(text_at(j, "root_kinds.0.kind"), "JNI global");
+    cr_assert_eq(number_at(j, "unreached.objects"), 1); /* it refers to itself */
     cr_assert(json_is_false(json_object_get(j, "partial")));
     json_decref(j);
-    heap_view_free(h);
-    fclose(m.f);
 }
 
-Test(heap_view, a_dump_that_is_cut_short)
+Test(heap_view_life, a_dump_that_is_cut_short)
 {
-    struct made m;
     make_shop(&m);
     cr_assert_eq(ftruncate(fileno(m.f), ftell(m.f) - 80), 0);
-    struct heap_view *h = opened(&m);
+    h = opened(&m);
     heap_view_read(h);
-    json_t *j = answer_of(h, "overview", "");
-    cr_assert_str_eq(text(j, "stage"), "ready");
+    json_t *j = ask_heap(h, "overview", "");
+    cr_assert_str_eq(text_at(j, "stage"), "ready");
     cr_assert(json_is_true(json_object_get(j, "partial")));
-    cr_assert(strstr(json_string_value(item(j, "problems", 0)), "offset"));
+    cr_assert(strstr(text_at(j, "problems.0"), "offset"));
     json_decref(j);
-    heap_view_free(h);
-    fclose(m.f);
+    end();
 }
 
 /* --- lists ------------------------------------------------------------------------------------
  */
 
-static int64_t class_of(struct heap_view *h, const char *name)
+static int64_t class_of(const char *name)
 {
     char question[100];
     snprintf(question, sizeof question, "match=%s", name);
-    json_t *j = answer_of(h, "classes", question);
+    json_t *j = ask_heap(h, "classes", question);
     int64_t found = -1;
-    for (size_t i = 0; i < json_array_size(json_object_get(j, "classes")); i++)
-        if (strcmp(text(item(j, "classes", i), "name"), name) == 0)
-            found = number(item(j, "classes", i), "class");
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(j, "classes"), i,
+                       row) if (strcmp(text_at(row, "name"), name) == 0) found =
+        number_at(row, "class");
     json_decref(j);
     return found;
 }
 
 Test(heap_view, classes_and_their_biggest_instances)
 {
-    struct made m;
     char question[64];
-    make_shop(&m);
-    struct heap_view *h = opened(&m);
-    heap_view_read(h);
-    json_t *j = answer_of(h, "classes", "match=NODE");
-    cr_assert_eq(number(j, "n"), 2);
+    json_t *j = ask_heap(h, "classes", "match=NODE");
+    cr_assert_eq(number_at(j, "n"), 2);
     json_decref(j);
-    snprintf(question, sizeof question, "class=%d", (int)class_of(h, "Node"));
-    j = answer_of(h, "instances", question);
-    cr_assert_eq(number(j, "objects"), 3);
-    cr_assert_eq(number(j, "listed"), 3);
-    cr_assert_str_eq(text(item(j, "instances", 0), "id"), "0x1100");
-    cr_assert_str_eq(text(item(j, "instances", 1), "id"), "0x1180");
-    cr_assert_str_eq(text(item(j, "instances", 2), "id"), "0x1500");
-    cr_assert(json_is_null(json_object_get(item(j, "instances", 2), "retained")));
+    snprintf(question, sizeof question, "class=%d", (int)class_of("Node"));
+    j = ask_heap(h, "instances", question);
+    cr_assert_eq(number_at(j, "objects"), 3);
+    cr_assert_eq(number_at(j, "listed"), 3);
+    cr_assert_str_eq(text_at(j, "instances.0.id"), "0x1100");
+    cr_assert_str_eq(text_at(j, "instances.1.id"), "0x1180");
+    cr_assert_str_eq(text_at(j, "instances.2.id"), "0x1500");
+    cr_assert(json_is_null(at_path(j, "instances.2.retained")));
     json_decref(j);
-    snprintf(question, sizeof question, "class=%d&offset=1&top=1", (int)class_of(h, "Node"));
-    j = answer_of(h, "instances", question);
+    snprintf(question, sizeof question, "class=%d&offset=1&top=1", (int)class_of("Node"));
+    j = ask_heap(h, "instances", question);
     cr_assert_eq(json_array_size(json_object_get(j, "instances")), 1);
-    cr_assert_str_eq(text(item(j, "instances", 0), "id"), "0x1180");
+    cr_assert_str_eq(text_at(j, "instances.0.id"), "0x1180");
     json_decref(j);
-    heap_view_free(h);
-    fclose(m.f);
 }
 
 /* --- one object -------------------------------------------------------------------------------
@@ -262,21 +167,19 @@ Test(heap_view, classes_and_their_biggest_instances)
 
 static const char *value(const json_t *j, const char *field)
 {
-    for (size_t i = 0; i < json_array_size(json_object_get(j, "fields")); i++)
-        if (strcmp(text(item(j, "fields", i), "name"), field) == 0)
-            return text(item(j, "fields", i), "text");
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(j, "fields"), i,
+                       row) if (strcmp(text_at(row, "name"), field) == 0) return text_at(row,
+                                                                                         "text");
     return "(no such field)";
 }
 
 Test(heap_view, values_of_every_type)
 {
-    struct made m;
-    make_shop(&m);
-    struct heap_view *h = opened(&m);
-    heap_view_read(h);
-    json_t *j = answer_of(h, "object", "id=0x1480");
-    cr_assert_str_eq(text(j, "kind"), "instance");
-    cr_assert_eq(number(j, "n_fields"), 8);
+    json_t *j = ask_heap(h, "object", "id=0x1480");
+    cr_assert_str_eq(text_at(j, "kind"), "instance");
+    cr_assert_eq(number_at(j, "n_fields"), 8);
     cr_assert_str_eq(value(j, "z"), "true");
     cr_assert_str_eq(value(j, "c"), "'x' (120)");
     cr_assert_str_eq(value(j, "f"), "0.1");
@@ -285,67 +188,53 @@ Test(heap_view, values_of_every_type)
     cr_assert_str_eq(value(j, "s"), "-32768");
     cr_assert_str_eq(value(j, "i"), "-1");
     cr_assert_str_eq(value(j, "j"), "-9223372036854775808");
-    cr_assert_str_eq(text(item(j, "roots", 0), "kind"), "JNI global");
+    cr_assert_str_eq(text_at(j, "roots.0.kind"), "JNI global");
     json_decref(j);
-    heap_view_free(h);
-    fclose(m.f);
 }
 
 Test(heap_view, references_strings_statics)
 {
-    struct made m;
-    make_shop(&m);
-    struct heap_view *h = opened(&m);
-    heap_view_read(h);
-    json_t *j = answer_of(h, "object", "id=1100");
-    cr_assert_str_eq(text(json_object_get(item(j, "fields", 0), "to"), "id"), "0x1200");
-    cr_assert_str_eq(text(json_object_get(j, "dominator"), "id"), "0x1000");
-    cr_assert_eq(number(j, "children"), 2);
+    json_t *j = ask_heap(h, "object", "id=1100");
+    cr_assert_str_eq(text_at(j, "fields.0.to.id"), "0x1200");
+    cr_assert_str_eq(text_at(j, "dominator.id"), "0x1000");
+    cr_assert_eq(number_at(j, "children"), 2);
     json_decref(j);
-    j = answer_of(h, "object", "id=0x1180");
+    j = ask_heap(h, "object", "id=0x1180");
     cr_assert_str_eq(value(j, "a"), "null");
     cr_assert_str_eq(value(j, "b"), "0xdead0 (not in the dump)");
     json_decref(j);
-    j = answer_of(h, "object", "id=0x1200");
-    cr_assert_str_eq(text(json_object_get(j, "string"), "text"), "h\xc3\xa9llo <\n>");
-    cr_assert_eq(number(json_object_get(j, "string"), "length"), 9);
+    j = ask_heap(h, "object", "id=0x1200");
+    cr_assert_str_eq(text_at(j, "string.text"), "h\xc3\xa9llo <\n>");
+    cr_assert_eq(number_at(j, "string.length"), 9);
     json_decref(j);
-    j = answer_of(h, "object", "id=0x580");
-    cr_assert_str_eq(text(j, "kind"), "class");
+    j = ask_heap(h, "object", "id=0x580");
+    cr_assert_str_eq(text_at(j, "kind"), "class");
     const json_t *c = json_object_get(j, "is_class");
-    cr_assert_str_eq(text(c, "name"), "shop.Mix");
-    cr_assert_str_eq(text(json_object_get(item(c, "statics", 0), "to"), "id"), "0x1000");
-    cr_assert_str_eq(text(item(c, "statics", 1), "text"), "7");
+    cr_assert_str_eq(text_at(c, "name"), "shop.Mix");
+    cr_assert_str_eq(text_at(c, "statics.0.to.id"), "0x1000");
+    cr_assert_str_eq(text_at(c, "statics.1.text"), "7");
     cr_assert(json_is_null(json_object_get(c, "loader")));
-    cr_assert_str_eq(text(item(j, "roots", 0), "kind"), "class of the boot loader");
+    cr_assert_str_eq(text_at(j, "roots.0.kind"), "class of the boot loader");
     json_decref(j);
-    heap_view_free(h);
-    fclose(m.f);
 }
 
 Test(heap_view, elements)
 {
-    struct made m;
-    make_shop(&m);
-    struct heap_view *h = opened(&m);
-    heap_view_read(h);
-    json_t *j = answer_of(h, "elements", "id=0x1300&offset=1&top=5");
-    cr_assert_eq(number(j, "n"), 3);
-    cr_assert_str_eq(text(j, "type"), "int");
-    cr_assert_str_eq(text(item(j, "elements", 0), "text"), "-1");
-    cr_assert_str_eq(text(item(j, "elements", 1), "text"), "2147483647");
+    json_t *j = ask_heap(h, "elements", "id=0x1300&offset=1&top=5");
+    cr_assert_eq(number_at(j, "n"), 3);
+    cr_assert_str_eq(text_at(j, "type"), "int");
+    cr_assert_str_eq(text_at(j, "elements.0.text"), "-1");
+    cr_assert_str_eq(text_at(j, "elements.1.text"), "2147483647");
     cr_assert_eq(json_array_size(json_object_get(j, "elements")), 2);
     json_decref(j);
-    j = answer_of(h, "elements", "id=0x1000&top=1000");
-    cr_assert_str_eq(text(json_object_get(item(j, "elements", 1), "to"), "id"), "0x1180");
-    cr_assert_str_eq(text(item(j, "elements", 2), "text"), "null");
+    j = ask_heap(h, "elements", "id=0x1000&top=1000");
+    cr_assert_str_eq(text_at(j, "elements.1.to.id"), "0x1180");
+    cr_assert_str_eq(text_at(j, "elements.2.text"), "null");
     json_decref(j);
-    j = answer_of(h, "elements", "id=0x1000&offset=4294967295");
+    j = ask_heap(h, "elements", "id=0x1000&offset=4294967295");
     cr_assert_eq(json_array_size(json_object_get(j, "elements")), 0);
     json_decref(j);
-    refused(h, "elements", "id=0x1100", -EINVAL, "no array");
-    heap_view_free(h);
-    fclose(m.f);
+    ask_heap_refused(h, "elements", "id=0x1100", -EINVAL, "no array");
 }
 
 /* --- who refers to it, and why it is there ----------------------------------------------------
@@ -353,78 +242,60 @@ Test(heap_view, elements)
 
 Test(heap_view, referrers_and_paths)
 {
-    struct made m;
-    make_shop(&m);
-    struct heap_view *h = opened(&m);
-    heap_view_read(h);
-    json_t *j = answer_of(h, "referrers", "id=0x1180");
-    cr_assert_eq(number(j, "n"), 2);
-    cr_assert_str_eq(text(item(j, "referrers", 0), "id"), "0x1000");
-    cr_assert_str_eq(text(item(j, "referrers", 0), "by"), "[1]");
-    cr_assert(json_is_false(json_object_get(item(j, "referrers", 0), "weak")));
-    cr_assert_str_eq(text(item(j, "referrers", 1), "id"), "0x1400");
-    cr_assert_str_eq(text(item(j, "referrers", 1), "by"), ".referent");
-    cr_assert(json_is_true(json_object_get(item(j, "referrers", 1), "weak")));
+    json_t *j = ask_heap(h, "referrers", "id=0x1180");
+    cr_assert_eq(number_at(j, "n"), 2);
+    cr_assert_str_eq(text_at(j, "referrers.0.id"), "0x1000");
+    cr_assert_str_eq(text_at(j, "referrers.0.by"), "[1]");
+    cr_assert(json_is_false(at_path(j, "referrers.0.weak")));
+    cr_assert_str_eq(text_at(j, "referrers.1.id"), "0x1400");
+    cr_assert_str_eq(text_at(j, "referrers.1.by"), ".referent");
+    cr_assert(json_is_true(at_path(j, "referrers.1.weak")));
     json_decref(j);
-    j = answer_of(h, "path", "id=0x1180");
-    cr_assert_eq(number(j, "n"), 3);
-    cr_assert_str_eq(text(item(j, "path", 0), "id"), "0x580");
-    cr_assert_str_eq(text(item(j, "path", 1), "by"), "static all");
-    cr_assert_str_eq(text(item(j, "path", 2), "id"), "0x1180");
-    cr_assert_str_eq(text(item(j, "path", 2), "by"), "[1]");
+    j = ask_heap(h, "path", "id=0x1180");
+    cr_assert_eq(number_at(j, "n"), 3);
+    cr_assert_str_eq(text_at(j, "path.0.id"), "0x580");
+    cr_assert_str_eq(text_at(j, "path.1.by"), "static all");
+    cr_assert_str_eq(text_at(j, "path.2.id"), "0x1180");
+    cr_assert_str_eq(text_at(j, "path.2.by"), "[1]");
     json_decref(j);
-    j = answer_of(h, "path", "id=0x1500");
-    cr_assert_eq(number(j, "n"), 0);
+    j = ask_heap(h, "path", "id=0x1500");
+    cr_assert_eq(number_at(j, "n"), 0);
     json_decref(j);
-    heap_view_free(h);
-    fclose(m.f);
 }
 
 Test(heap_view, the_tree)
 {
-    struct made m;
-    make_shop(&m);
-    struct heap_view *h = opened(&m);
-    heap_view_read(h);
-    json_t *all = answer_of(h, "tree", ""), *j = answer_of(h, "tree", "id=0x1100");
+    json_t *all = ask_heap(h, "tree", ""), *j = ask_heap(h, "tree", "id=0x1100");
     cr_assert(json_is_null(json_object_get(all, "object")));
-    cr_assert_str_eq(text(item(all, "children", 0), "id"), "0x580");
-    cr_assert_eq(number(j, "n"), 2);
-    cr_assert_eq(number(j, "rest_bytes"), 0);
+    cr_assert_str_eq(text_at(all, "children.0.id"), "0x580");
+    cr_assert_eq(number_at(j, "n"), 2);
+    cr_assert_eq(number_at(j, "rest_bytes"), 0);
     json_decref(j);
-    j = answer_of(h, "tree", "top=1");
+    j = ask_heap(h, "tree", "top=1");
     cr_assert_eq(json_array_size(json_object_get(j, "children")), 1);
-    cr_assert_eq(number(j, "rest_bytes") + number(item(j, "children", 0), "retained"),
-                 number(j, "retained"));
+    cr_assert_eq(number_at(j, "rest_bytes") + number_at(j, "children.0.retained"),
+                 number_at(j, "retained"));
     json_decref(j);
     json_decref(all);
-    heap_view_free(h);
-    fclose(m.f);
 }
 
 Test(heap_view, the_icicle)
 {
-    struct made m;
-    make_shop(&m);
-    struct heap_view *h = opened(&m);
-    heap_view_read(h);
-    json_t *j = answer_of(h, "icicle", "id=0x1100");
+    json_t *j = ask_heap(h, "icicle", "id=0x1100");
     const json_t *nodes = json_object_get(j, "nodes");
     cr_assert_eq(json_array_size(nodes), 4); /* itself, String, int[], byte[] */
-    cr_assert_eq(json_integer_value(json_array_get(json_array_get(nodes, 0), 0)), -1);
-    cr_assert_str_eq(json_string_value(json_array_get(json_array_get(nodes, 0), 4)), "Node");
-    cr_assert_str_eq(text(item(j, "up", 0), "name"), "Node[]");
-    cr_assert_str_eq(text(item(j, "up", 1), "name"), "class shop.Mix");
+    cr_assert_eq(number_at(j, "nodes.0.0"), -1);
+    cr_assert_str_eq(text_at(j, "nodes.0.4"), "Node");
+    cr_assert_str_eq(text_at(j, "up.0.name"), "Node[]");
+    cr_assert_str_eq(text_at(j, "up.1.name"), "class shop.Mix");
     json_decref(j);
-    j = answer_of(h, "icicle", "parts=1"); /* nothing is as large as all of it */
+    j = ask_heap(h, "icicle", "parts=1"); /* nothing is as large as all of it */
     nodes = json_object_get(j, "nodes");
     cr_assert_leq(json_array_size(nodes), 2);
     json_decref(j);
-    j = answer_of(h, "icicle", "id=0x1500"); /* not reached: an empty one */
+    j = ask_heap(h, "icicle", "id=0x1500"); /* not reached: an empty one */
     cr_assert_eq(json_array_size(json_object_get(j, "nodes")), 1);
     json_decref(j);
-    heap_view_free(h);
-    fclose(m.f);
 }
 
 /* --- questions that are wrong -----------------------------------------------------------------
@@ -432,32 +303,26 @@ Test(heap_view, the_icicle)
 
 Test(heap_view, what_is_refused)
 {
-    struct made m;
-    make_shop(&m);
-    struct heap_view *h = opened(&m);
-    heap_view_read(h);
-    refused(h, "nothing", "", -ENOENT, "icicle");
-    refused(h, "object", "", -EINVAL, "say which object");
-    refused(h, "object", "object=20", -ENOENT, "less than 20");
-    refused(h, "object", "object=4294967295", -ENOENT, "less than");
-    refused(h, "object", "object=4294967296", -EINVAL, "number of an object");
-    refused(h, "object", "object=99999999999999999999999", -EINVAL, "number of an object");
-    refused(h, "object", "object=-1", -EINVAL, "number of an object");
-    refused(h, "object", "object=", -EINVAL, "number of an object");
-    refused(h, "object", "object=0x1", -EINVAL, "number of an object");
-    refused(h, "object", "id=0xdead0", -ENOENT, "0xdead0");
-    refused(h, "object", "id=0x", -EINVAL, "0x7ff2a310");
-    refused(h, "object", "id=0x10000000000000000", -EINVAL, "id of an object");
-    refused(h, "object", "object=1&id=0x1100", -EINVAL, "one of both");
-    refused(h, "object", "object=1&object=1", -EINVAL, "twice");
-    refused(h, "object", "object=1&top=3", -EINVAL, "not known here");
-    refused(h, "instances", "", -EINVAL, "class=3");
-    refused(h, "instances", "class=100000", -ENOENT, "less than");
-    refused(h, "instances", "class=1&top=100000000", -EINVAL, "rows");
-    refused(h, "icicle", "parts=5000", -EINVAL, "4096");
-    refused(h, "classes", "match=", -EINVAL, "256");
-    heap_view_free(h);
-    fclose(m.f);
+    ask_heap_refused(h, "nothing", "", -ENOENT, "icicle");
+    ask_heap_refused(h, "object", "", -EINVAL, "say which object");
+    ask_heap_refused(h, "object", "object=20", -ENOENT, "less than 20");
+    ask_heap_refused(h, "object", "object=4294967295", -ENOENT, "less than");
+    ask_heap_refused(h, "object", "object=4294967296", -EINVAL, "number of an object");
+    ask_heap_refused(h, "object", "object=99999999999999999999999", -EINVAL, "number of an object");
+    ask_heap_refused(h, "object", "object=-1", -EINVAL, "number of an object");
+    ask_heap_refused(h, "object", "object=", -EINVAL, "number of an object");
+    ask_heap_refused(h, "object", "object=0x1", -EINVAL, "number of an object");
+    ask_heap_refused(h, "object", "id=0xdead0", -ENOENT, "0xdead0");
+    ask_heap_refused(h, "object", "id=0x", -EINVAL, "0x7ff2a310");
+    ask_heap_refused(h, "object", "id=0x10000000000000000", -EINVAL, "id of an object");
+    ask_heap_refused(h, "object", "object=1&id=0x1100", -EINVAL, "one of both");
+    ask_heap_refused(h, "object", "object=1&object=1", -EINVAL, "twice");
+    ask_heap_refused(h, "object", "object=1&top=3", -EINVAL, "not known here");
+    ask_heap_refused(h, "instances", "", -EINVAL, "class=3");
+    ask_heap_refused(h, "instances", "class=100000", -ENOENT, "less than");
+    ask_heap_refused(h, "instances", "class=1&top=100000000", -EINVAL, "rows");
+    ask_heap_refused(h, "icicle", "parts=5000", -EINVAL, "4096");
+    ask_heap_refused(h, "classes", "match=", -EINVAL, "256");
 }
 
 /* --- paths are as short as those that are found from the roots --------------------------------
@@ -477,31 +342,30 @@ static uint64_t any_node(void)
     return chance(4) ? 0 : 0x1000 + 0x80 * (uint64_t)chance(RANDOM_NODES);
 }
 
-static void make_random(struct made *m)
+static void make_random(void)
 {
-    make(m);
+    make(&m);
     for (uint64_t i = 0; i < RANDOM_NODES; i++) {
         uint64_t id = 0x1000 + 0x80 * i, a = any_node(), b = any_node();
         if (chance(5))
-            node(m, id, a, b);
+            node(&m, id, a, b);
         else
-            hw_instance(&m->w, id, WEAK, (uint64_t[]){a, b});
+            hw_instance(&m.w, id, WEAK, (uint64_t[]){a, b});
     }
     for (int i = 0; i < 5; i++)
-        hw_root(&m->w, HPROF_ROOT_JNI_GLOBAL, 0x1000 + 0x80 * (uint64_t)chance(RANDOM_NODES), 0, 0);
-    hw_end(&m->w);
+        hw_root(&m.w, HPROF_ROOT_JNI_GLOBAL, 0x1000 + 0x80 * (uint64_t)chance(RANDOM_NODES), 0, 0);
+    hw_end(&m.w);
 }
 
-Test(heap_view, paths_are_the_shortest_ones)
+Test(heap_view_life, paths_are_the_shortest_ones)
 {
     for (seed = 1; seed <= RANDOM_HEAPS;) {
         uint32_t heap = seed;
-        struct made m;
         struct dump *d;
         struct graph g;
         struct objects o;
         struct referrers r;
-        make_random(&m);
+        make_random();
         cr_assert_eq(dump_open(&d, m.path, &(struct dump_options){.workers = 2}, NULL), 0);
         cr_assert_eq(graph_build(&g, d, NULL, NULL), 0);
         cr_assert_eq(objects_locate(&o, d, NULL), 0);

@@ -1,5 +1,4 @@
 // app.tsx - the page: what stands where.
-import { useRef } from "preact/hooks";
 import { duration } from "./format.ts";
 import { problems, dismiss } from "./problem.ts";
 import * as state from "./state.ts";
@@ -16,6 +15,7 @@ import { Locks } from "./views/locks.tsx";
 import { Minimap } from "./views/minimap.tsx";
 import { Search } from "./views/search.tsx";
 import { Statistics } from "./views/statistics.tsx";
+import { Tabs } from "./views/tabs.tsx";
 import { Timeline } from "./views/timeline.tsx";
 import { Toolbar } from "./views/toolbar.tsx";
 import "./app.css";
@@ -27,27 +27,10 @@ const VIEWS: Record<Tab, () => preact.JSX.Element | null> = {
     findings: Findings, details: Details, statistics: Statistics, flame: Flame, locks: Locks, legend: Legend,
 };
 
-function Tabs() {
-    const box = useRef<HTMLDivElement>(null);
-    const onKey = (e: KeyboardEvent): void => {
-        const by = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
-        if (!by)
-            return;
-        e.preventDefault();
-        const k = (TABS.indexOf(state.tab.value) + by + TABS.length) % TABS.length;
-        state.tab.value = TABS[k];
-        box.current!.querySelectorAll<HTMLElement>("[role=tab]")[k].focus();
-    };
-    return (
-        <div class="tabs" role="tablist" aria-label="panels" ref={box} onKeyDown={onKey}>
-            {TABS.map((t, k) => (
-                <button key={t} role="tab" id={`tab-${t}`} aria-controls="panel" aria-selected={state.tab.value === t} tabIndex={state.tab.value === t ? 0 : -1} data-test={`tab-${t}`}
-                    title={`${TITLES[t]} (${k + 1})`} onClick={() => { state.tab.value = t; }}>
-                    {TITLES[t]}{t === "findings" && state.meta.value && !state.meta.value.phase && !state.meta.value.pending ? ` ${state.meta.value.findings.length}` : ""}
-                </button>
-            ))}
-        </div>
-    );
+/** How many findings there are, once that is known. */
+function noteOf(tab: Tab): string {
+    const m = state.meta.value;
+    return tab === "findings" && m && !m.phase && !m.pending ? ` ${m.findings.length}` : "";
 }
 
 /** Between timeline and panel; moves with the mouse and with the arrow keys. */
@@ -117,7 +100,7 @@ export function App() {
             <Timeline />
             <Splitter />
             <section class="panel" style={{ height: `${state.panelHeight.value}px` }} aria-label="panel">
-                <Tabs />
+                <Tabs label="panels" tabs={TABS} titles={TITLES} note={noteOf} value={state.tab.value} onChange={(t) => { state.tab.value = t; }} />
                 <div class="panelbody" id="panel" role="tabpanel" aria-labelledby={`tab-${state.tab.value}`} data-keys><View /></div>
             </section>
             <FilterDialog />

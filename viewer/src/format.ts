@@ -51,6 +51,11 @@ export function bytes(n: number): string {
     return `${n.toFixed(k && n < 9.95 ? 1 : 0)} ${["B", "kB", "MB", "GB", "TB", "PB"][k]}`;
 }
 
+/** So many bytes in so many ns: "3.9 MB/s". */
+export function rate(n: number, ns: number): string {
+    return ns > 0 ? `${bytes(n / (ns / 1e9))}/s` : "–";
+}
+
 /** The class name behind the last dot; of a class that the JVM made up without the address in it. */
 export function simple(name: string | null): string {
     if (name === null)

@@ -73,7 +73,8 @@ export interface Meta {
     locks: number; waits: number;
     samples?: { cpu: number; wall: number };
     /** live: what is live can be known. */
-    allocations?: { n: number; live: boolean };
+    /** `sampled`: sums are estimates, of samples. */
+    allocations?: { n: number; live: boolean; sampled: boolean };
     arrows: Record<string, { count: number; alone: number }>;
     threads: Threads;
     pools: { name: string[]; threads: number[] };
@@ -215,7 +216,7 @@ export interface Jvm {
 }
 export interface Start {
     jvms: Jvm[];
-    recent: { id: number; path: string; bytes: number; modified_unix_s: number; program: string; seconds: number }[];
+    recent: { id: number; kind: "trace" | "heap"; path: string; bytes: number; modified_unix_s: number; program: string; seconds: number }[];
     groups: { name: string; summary: string; default: boolean }[];
     defaults: Record<string, string | number>;
 }

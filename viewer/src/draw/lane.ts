@@ -12,6 +12,14 @@ export function lanesOf(r: Rates): Lanes {
     return { from: r.from, to: r.to, n: r.n, most: r.bytes.reduce((a, b) => Math.max(a, b), 0), of };
 }
 
+/** What a thread allocated in the part that a time lies in; null: not known. */
+export function laneAt(lanes: Lanes, thread: number, time: number): { from: number; to: number; bytes: number } | null {
+    const part = (lanes.to - lanes.from) / lanes.n, k = Math.floor((time - lanes.from) / part);
+    if (!(k >= 0 && k < lanes.n))
+        return null;
+    return { from: lanes.from + k * part, to: lanes.from + (k + 1) * part, bytes: lanes.of.get(thread)?.[k] ?? 0 };
+}
+
 /** `x`: where a time is.  What is not nothing is seen; the rest is in proportion to the root, so that little is, too. */
 export function drawLane(g: CanvasRenderingContext2D, lanes: Lanes, thread: number, y: number, x: (time: number) => number, width: number, ratio: number): void {
     const whole = (css: number) => Math.round(css * ratio) / ratio; // what is painted twice must not become darker at its edges

@@ -55,6 +55,8 @@ export interface Palette {
     css: Record<Look, string>;
     text: string;
     subdued: string;
+    /** Of the lanes of what threads allocate. */
+    alloc: string;
     path: string;
     pathEdge: string;
     arrows: Record<Interaction, string>;
@@ -84,6 +86,7 @@ function make(isDark: boolean): Palette {
         css: Object.fromEntries(LOOKS.map((look) => [look, css(colours[look][0])])) as Record<Look, string>,
         text: isDark ? "#e6e9ee" : "#1b1f24",
         subdued: isDark ? "#9aa4b1" : "#5b6570",
+        alloc: isDark ? "#c792ea" : "#8e3fc0",
         path: isDark ? "#ffffff" : "#000000",
         pathEdge: isDark ? "#000000" : "#ffffff",
         arrows: isDark ? arrowsDark : arrowsLight,

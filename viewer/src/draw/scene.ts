@@ -289,7 +289,7 @@ export class Scene {
             return;
         g.save();
         g.setTransform(p.ratio, 0, 0, p.ratio, 0, 0);
-        g.fillStyle = p.palette.dark ? "#c792ea" : "#8e3fc0";
+        g.fillStyle = p.palette.alloc;
         const ns = nsPerPixel(p);
         for (const k of inSight(p))
             if (p.rows[k].thread && (p.rows[k].pinned || yOfRow(p, k) + ROW > p.pinned * ROW))

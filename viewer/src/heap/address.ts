@@ -9,8 +9,9 @@ const written = (n: number | null): string | null => (n === null ? null : String
 const one = <T extends string>(text: string | null, of: readonly T[]): T => of.find((o) => o === text) ?? of[0];
 
 const FIELDS: Field[] = [
-    { name: "tab", write: () => (state.tab.value === "classes" ? null : state.tab.value), read: (t) => { state.tab.value = one(t, state.TABS); } },
+    { name: "tab", write: () => (state.tab.value === state.TABS[0] ? null : state.tab.value), read: (t) => { state.tab.value = one(t, state.TABS); } },
     { name: "class", write: () => written(state.chosenClass.value), read: (t) => { state.chosenClass.value = number(t); } },
+    { name: "thread", write: () => written(state.chosenThread.value), read: (t) => { state.chosenThread.value = number(t); } },
     { name: "object", write: () => written(state.object.value), read: (t) => { state.object.value = number(t); } },
     { name: "zoom", write: () => written(state.zoomed.value), read: (t) => { state.zoomed.value = number(t); } },
     { name: "theme", write: () => (state.theme.value === "auto" ? null : state.theme.value), read: (t) => { state.theme.value = one(t, ["auto", "dark", "light"] as const); } },

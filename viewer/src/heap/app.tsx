@@ -1,16 +1,21 @@
 // app.tsx - the page of a heap dump: what stands where.
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { bytes, count, plural } from "../format.ts";
 import { dismiss, problem, problems } from "../problem.ts";
 import { isDark } from "../theme.ts";
+import { Tabs } from "../views/tabs.tsx";
 import { Classes } from "./classes.tsx";
+import { Collections } from "./collections.tsx";
+import { Growth } from "./growth.tsx";
 import { Help } from "./help.tsx";
 import { Icicle } from "./icicle.tsx";
 import { Inspector } from "./inspector.tsx";
 import { get } from "./source.ts";
 import * as state from "./state.ts";
 import type { Tab } from "./state.ts";
-import { TABS } from "./state.ts";
+import { Strings } from "./strings.tsx";
+import { Suspects } from "./suspects.tsx";
+import { Threads } from "./threads.tsx";
 import { Tree } from "./tree.tsx";
 import type { HeapObject, Overview } from "./types.ts";
 import "../app.css";
@@ -18,8 +23,12 @@ import "../views/toolbar.css";
 import "../views/scope.css";
 import "./heap.css";
 
-const TITLES: Record<Tab, string> = { classes: "Classes", tree: "Dominator tree", icicle: "Icicle" };
-const VIEWS: Record<Tab, () => preact.JSX.Element> = { classes: Classes, tree: Tree, icicle: Icicle };
+const TITLES: Record<Tab, string> = {
+    suspects: "Leak suspects", classes: "Classes", tree: "Dominator tree", icicle: "Icicle", strings: "Equal strings", collections: "Collections", threads: "Threads", diff: "Growth",
+};
+const VIEWS: Record<Tab, () => preact.JSX.Element> = {
+    suspects: Suspects, classes: Classes, tree: Tree, icicle: Icicle, strings: Strings, collections: Collections, threads: Threads, diff: Growth,
+};
 
 export function App() {
     const o = state.overview.value!;
@@ -31,7 +40,7 @@ export function App() {
             <Phase o={o} />
             <main class="heap-main">
                 <section class="heap-left" aria-label="heap">
-                    <Tabs />
+                    <Tabs label="views" tabs={state.tabs.value} titles={TITLES} value={state.tab.value} onChange={(t) => { state.tab.value = t; }} />
                     <div class="panelbody" id="panel" role="tabpanel" aria-labelledby={`tab-${state.tab.value}`}><View /></div>
                 </section>
                 <Inspector />
@@ -101,27 +110,7 @@ function Phase({ o }: { o: Overview }) {
     const p = o.phase;
     return p === null ? null : (
         <div class="phase" role="status" data-test="phase">
-            <progress aria-label="progress" value={p.total ? p.done : undefined} max={p.total || undefined} /> Step {p.step} of {p.steps}: {p.text} …
-        </div>
-    );
-}
-
-function Tabs() {
-    const box = useRef<HTMLDivElement>(null);
-    const onKey = (e: KeyboardEvent): void => {
-        const by = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
-        if (!by)
-            return;
-        e.preventDefault();
-        const k = (TABS.indexOf(state.tab.value) + by + TABS.length) % TABS.length;
-        state.tab.value = TABS[k];
-        box.current!.querySelectorAll<HTMLElement>("[role=tab]")[k].focus();
-    };
-    return (
-        <div class="tabs" role="tablist" aria-label="views" ref={box} onKeyDown={onKey}>
-            {TABS.map((t, k) => (
-                <button key={t} role="tab" id={`tab-${t}`} aria-controls="panel" aria-selected={state.tab.value === t} tabIndex={state.tab.value === t ? 0 : -1} data-test={`tab-${t}`}
-                    title={`${TITLES[t]} (${k + 1})`} onClick={() => { state.tab.value = t; }}>{TITLES[t]}</button>))}
+            <progress aria-label="progress" value={p.total ? p.done : undefined} max={p.total || undefined} /> {p.steps > 1 ? `Step ${p.step} of ${p.steps}: ` : ""}{p.text} …
         </div>
     );
 }

@@ -2,9 +2,9 @@
 // what is not known yet asked again when it is.
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { get } from "./source.ts";
-import { has } from "./state.ts";
-import type { Stage } from "./types.ts";
+import { Early, get } from "./source.ts";
+import { has, overview } from "./state.ts";
+import type { Finding, Stage } from "./types.ts";
 
 export interface Answer<T> {
     value: T | null;
@@ -42,10 +42,24 @@ export function useHeap<T>(path: string | null, from: Stage, keep = true, again 
         setAnswer((a) => ({ value: keep ? a.value : null, busy: true, error: null, early: false }));
         counted<T>(path, stop.signal).then(
             (value) => !stop.signal.aborted && setAnswer({ ...NONE, value }),
-            (e: unknown) => !stop.signal.aborted && setAnswer({ ...NONE, error: e instanceof Error ? e.message : String(e) }));
+            (e: unknown) => !stop.signal.aborted && setAnswer(e instanceof Early ? { ...NONE, early: true } : { ...NONE, error: e instanceof Error ? e.message : String(e) }));
         return () => stop.abort();
     }, [path, ready, again]);
     return answer;
+}
+
+/** The path of what is found beside the stages, once it can be asked for: what is found without being asked for only then. */
+export function foundPath(of: Finding, path: string): { path: string | null; again: string } {
+    const now = overview.value?.found[of];
+    const known = now === "found" || now === "never";
+    return { path: known || of === "strings" || of === "collections" ? path : null, again: known ? now : "" };
+}
+
+/** The answer of this name, when it has been found. */
+export function useFound<T>(of: Finding): Answer<T> {
+    const { path, again } = foundPath(of, `/${of}`);
+    const answer = useHeap<T>(path, "counted", true, again);
+    return path === null ? { ...answer, early: true } : answer;
 }
 
 export interface Pages<T, R> extends Answer<T> {

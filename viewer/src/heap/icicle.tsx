@@ -1,8 +1,9 @@
 // icicle.tsx - who keeps what alive, to scale: each box is as wide as what its object retains.
 import { useMemo, useState } from "preact/hooks";
-import { bytes, count, percent, simple } from "../format.ts";
+import { bytes, count, percent } from "../format.ts";
 import { FlameCanvas } from "../views/flame_canvas.tsx";
 import { useHeap } from "./ask.ts";
+import { Crumbs } from "./crumbs.tsx";
 import { icicleBoxes, icicleNames, icicleTree } from "./icicle_layout.ts";
 import { Missing } from "./links.tsx";
 import * as state from "./state.ts";
@@ -37,23 +38,10 @@ export function Icicle() {
                 <input type="search" value={words} placeholder="Highlight" aria-label="Highlight classes" data-test="icicle-words" onInput={(e) => setWords(e.currentTarget.value)} />
                 {data && data.nodes[0] && <span data-test="icicle-total">{bytes(data.nodes[0][2])}, {percent(data.nodes[0][2], data.all)} of what is alive; {count(data.nodes.length)} boxes</span>}
             </div>
-            {data && <Crumbs of={data} />}
+            {data && <Crumbs of={data} test="icicle-crumbs" as="icicle" />}
             <Missing of={answer} what="The icicle" />
             {made && (made.tree.total[0] === 0 ? <p class="flame-none">Nothing is kept alive here.</p>
                 : <FlameCanvas label="Icicle of what keeps what alive" tree={made.tree} layout={made.boxes} names={made.names} words={words.trim().toLowerCase()} zoomed={0} onZoom={onZoom} />)}
         </section>
-    );
-}
-
-/** From the roots down to what the picture begins with. */
-function Crumbs({ of }: { of: Data }) {
-    return (
-        <nav class="flame-crumbs" aria-label="Kept alive by" data-test="icicle-crumbs">
-            <button type="button" class="link" aria-current={of.object === null ? "location" : undefined} onClick={() => { state.zoomed.value = null; }}>roots</button>
-            {of.up_left_out > 0 && <span class="dim">› {count(of.up_left_out)} more ›</span>}
-            {[...of.up].reverse().map((u) => (
-                <button key={u.object} type="button" class="link" title={`${u.name}, keeps ${bytes(u.retained)}`} onClick={() => state.zoom(u.object)}>{simple(u.name)}</button>))}
-            {of.object !== null && <button type="button" class="link" aria-current="location" title={of.nodes[0][4] ?? ""} onClick={() => state.choose(of.object!)}>{simple(of.nodes[0][4])}</button>}
-        </nav>
     );
 }

@@ -14,7 +14,7 @@ export function Inspector() {
     const of = answer.value;
     return (
         <aside class={`heap-inspector panelbody${answer.busy ? " busy" : ""}`} aria-label="Object" data-view="inspector" data-test="inspector" tabIndex={-1} ref={box}>
-            {number === null && <p class="dim">Choose a class, then one of its instances: here stands what it holds, who refers to it, and why it is alive.</p>}
+            {number === null && <p class="dim">Choose an object in a list: here stands what it holds, who refers to it, and why it is alive.</p>}
             <Missing of={answer} what="The object" />
             {number !== null && of && (
                 <>
@@ -22,9 +22,9 @@ export function Inspector() {
                     {of.is_class && <ClassPart of={of.is_class} />}
                     {of.string && <Text of={of.string} />}
                     {of.fields.length > 0 && <Fields title="Fields" rows={of.fields} all={of.n_fields} test="fields" />}
-                    {of.elements !== null && <ElementsPart key={of.object} object={of.object} />}
                     <PathPart key={`p${of.object}`} of={of} />
                     <ReferrersPart key={`r${of.object}`} object={of.object} />
+                    {of.elements !== null && <ElementsPart key={of.object} object={of.object} />}
                 </>)}
         </aside>
     );
@@ -43,7 +43,7 @@ function Head({ of }: { of: HeapObject }) {
                 <dt>Retained</dt><dd data-test="object-retained">{of.reached ? `${retainedText(of.retained)}, ${percent(of.retained ?? 0, all)} of the heap` : "the roots do not lead to it: garbage, or kept by weak references only"}</dd>
                 {of.reached && <><dt>Kept by</dt><dd>{of.dominator ? <ObjectLink of={of.dominator} test="dominator" /> : "the roots, not by one object alone"}</dd></>}
             </dl>
-            {of.reached && <p class="heap-buttons"><button type="button" data-test="show-icicle" onClick={() => state.zoom(of.object)}>{of.children ? `What it keeps alive (${count(of.children)})` : "In the icicle"}</button></p>}
+            {of.reached && <p class="heap-buttons"><button type="button" data-test="show-icicle" onClick={() => state.zoom(of.object)}>{of.children ? `What it keeps alive (${count(of.children)})` : "In the icicle"}</button> <button type="button" data-test="show-tree" onClick={() => state.zoom(of.object, "tree")}>In the tree</button></p>}
         </header>
     );
 }

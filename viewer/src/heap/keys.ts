@@ -1,14 +1,18 @@
 // keys.ts - the keyboard of a heap's page: one table, of which the help is made, too.
 import * as state from "./state.ts";
+import type { Tab } from "./state.ts";
 
 interface Key { keys: string[]; text: string; run(): void }
 
 const focus = (test: string): void => document.querySelector<HTMLElement>(`[data-test="${test}"]`)?.focus();
 
+const TEXTS: Record<Tab, string> = {
+    suspects: "what may be a leak", classes: "classes, and the biggest instances of one", tree: "who keeps what alive, as a tree", icicle: "the same as an icicle",
+    strings: "strings of equal value", collections: "empty and oversized collections", threads: "threads, and what their frames hold", diff: "what has grown since the earlier dump",
+};
+
 export const KEYS: Key[] = [
-    { keys: ["1"], text: "classes, and the biggest instances of one", run: () => { state.tab.value = "classes"; } },
-    { keys: ["2"], text: "who keeps what alive, as a tree", run: () => { state.tab.value = "tree"; } },
-    { keys: ["3"], text: "the same as an icicle", run: () => { state.tab.value = "icicle"; } },
+    ...state.TABS.map((t, k) => ({ keys: [String(k + 1)], text: TEXTS[t], run: () => { if (state.tabs.value.includes(t)) state.tab.value = t; } })),
     { keys: ["/"], text: "filter the classes", run: () => { state.tab.value = "classes"; setTimeout(() => focus("classes-filter")); } },
     { keys: ["o"], text: "find an object by its id", run: () => focus("find-id") },
     { keys: ["i"], text: "to the object that is looked at", run: () => focus("inspector") },

@@ -2,7 +2,7 @@
 import { bytes, count, simple } from "../format.ts";
 import * as state from "./state.ts";
 import type { Answer, Pages } from "./ask.ts";
-import type { Brief, Root, Value } from "./types.ts";
+import type { Brief, OfClass, Root, Value } from "./types.ts";
 
 /** "java.lang.String "abc"" with the package left out, as there is little room. */
 export function shortLabel(label: string): string {
@@ -19,6 +19,12 @@ export function ObjectLink({ of, test }: { of: Brief; test?: string }) {
     );
 }
 
+/** The instances of a class; of one that the dump does not have only the name. */
+export function ClassLink({ of }: { of: OfClass }) {
+    const name = of.name ?? "unknown class", number = of.class;
+    return number === null ? <span>{name}</span> : <button type="button" class="link" data-class={number} onClick={() => state.chooseClass(number)}>{name}</button>;
+}
+
 export function ValueText({ of }: { of: Value }) {
     return of.to ? <ObjectLink of={of.to} /> : <span class={of.text === "null" ? "dim" : "heap-value"}>{of.text}</span>;
 }
@@ -31,11 +37,11 @@ export function retainedText(n: number | null): string {
     return n === null ? "–" : bytes(n);
 }
 
-/** What stands where an answer is not there. */
-export function Missing({ of, what }: { of: Answer<unknown>; what: string }) {
+/** What stands where an answer is not there.  `asked`: it is looked for when it is asked for. */
+export function Missing({ of, what, asked }: { of: Answer<unknown>; what: string; asked?: boolean }) {
     if (of.error)
         return <p class="scope-error" role="alert">{of.error}</p>;
-    return of.early ? <p class="dim" role="status" data-test="early">{what} can be seen when more of the dump has been read …</p>
+    return of.early ? <p class="dim" role="status" data-test="early">{asked && state.has("ready") ? `${what} are looked for in the dump …` : `${what} can be seen when more of the dump has been read …`}</p>
         : of.busy && !of.value ? <p class="dim" role="status">Computing …</p> : null;
 }
 

@@ -3,10 +3,18 @@ import { SourceError } from "../source.ts";
 import { ask } from "../source/http.ts";
 import type { Overview } from "./types.ts";
 
-/** The answer at a path under /api/heap. */
+/** The dump of this page: several may be open. */
+const HERE = `/api/h${Number(new URLSearchParams(location.search).get("dump") ?? 1)}`;
+
+/** It is not known yet, and may be asked again when the overview says more. */
+export class Early extends SourceError {}
+
+/** The answer at a path under that of the dump. */
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-    const response = await ask(`/api/heap${path}`, signal);
+    const response = await ask(`${HERE}${path}`, signal);
     const body = (await response.json().catch(() => null)) as (T & { error?: string }) | null;
+    if (response.headers.has("Retry-After"))
+        throw new Early(body?.error ?? "this is not known yet");
     if (!response.ok || body === null)
         throw new SourceError(body?.error ?? `the server answered ${response.status}`);
     return body;
@@ -41,7 +49,7 @@ export function watchOverview(changed: (now: Overview) => void, gone: (why: stri
             return;
         asking = true;
         await new Promise((done) => setTimeout(done, PAUSE_MS));
-        const there = events.readyState !== EventSource.CLOSED && (await ask("/api/heap").then((r) => r.ok, () => false));
+        const there = events.readyState !== EventSource.CLOSED && (await ask(HERE).then((r) => r.ok, () => false));
         asking = false;
         if (there)
             return;

@@ -5,7 +5,7 @@ import type { Overview, Stage } from "./types.ts";
 
 export { theme } from "../state.ts";
 
-export const TABS = ["classes", "tree", "icicle"] as const;
+export const TABS = ["suspects", "classes", "tree", "icicle", "strings", "collections", "threads", "diff"] as const;
 export type Tab = (typeof TABS)[number];
 
 export const overview = signal<Overview | null>(null);
@@ -13,11 +13,12 @@ export const overview = signal<Overview | null>(null);
 export const gone = signal<string | null>(null);
 export const dialog = signal<"help" | null>(null);
 
-export const tab = signal<Tab>("classes");
+export const tab = signal<Tab>("suspects");
 export const chosenClass = signal<number | null>(null);
+export const chosenThread = signal<number | null>(null);
 /** In the inspector. */
 export const object = signal<number | null>(null);
-/** What the icicle begins with; null: everything. */
+/** What tree and icicle begin with; null: everything. */
 export const zoomed = signal<number | null>(null);
 
 /** What has been found of the dump. */
@@ -26,6 +27,9 @@ export const stage = computed<Stage>(() => overview.value?.stage ?? "reading");
 export function has(wanted: Stage): boolean {
     return STAGES.indexOf(stage.value) >= STAGES.indexOf(wanted);
 }
+
+/** Those that there is something for: growth needs an earlier dump. */
+export const tabs = computed<readonly Tab[]>(() => TABS.filter((t) => t !== "diff" || overview.value?.found.diff !== undefined));
 
 export function choose(number: number): void {
     object.value = number;
@@ -39,9 +43,10 @@ export function chooseClass(number: number): void {
     });
 }
 
-export function zoom(number: number | null): void {
+/** What an object keeps alive, to scale or as rows. */
+export function zoom(number: number | null, as: "icicle" | "tree" = "icicle"): void {
     batch(() => {
-        tab.value = "icicle";
+        tab.value = as;
         zoomed.value = number;
         if (number !== null)
             object.value = number;

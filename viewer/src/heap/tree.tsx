@@ -3,10 +3,11 @@ import { useRef, useState } from "preact/hooks";
 import { bytes, count, percent } from "../format.ts";
 import { problem } from "../problem.ts";
 import { useHeap } from "./ask.ts";
+import { Crumbs } from "./crumbs.tsx";
 import { Missing, retainedText, shortLabel } from "./links.tsx";
 import { get } from "./source.ts";
 import * as state from "./state.ts";
-import type { TreePart, TreeRow } from "./types.ts";
+import type { Icicle, TreePart, TreeRow } from "./types.ts";
 
 /** A row as it stands there: an object, or what of a parent's children is not shown yet. */
 type Shown = { key: string; depth: number; row: TreeRow } | { key: string; depth: number; parent: number | null; left: number; bytes: number };
@@ -27,18 +28,30 @@ function shown(parts: Parts, under: number | null, depth: number, out: Shown[]):
 
 const DEEPEST = 200;
 
+/** All, or what one object keeps, which stands above it. */
 export function Tree() {
-    const first = useHeap<TreePart>("/tree", "sized");
+    const at = state.zoomed.value;
+    const way = useHeap<Icicle>(at === null ? null : `/icicle?object=${at}&parts=1`, "sized");
+    return (
+        <div class="heap-tree" data-view="tree">
+            {at !== null && way.value && <Crumbs of={way.value} test="tree-crumbs" as="tree" />}
+            <Rows key={String(at)} of={at} />
+        </div>
+    );
+}
+
+function Rows({ of }: { of: number | null }) {
+    const first = useHeap<TreePart>(of === null ? "/tree" : `/tree?object=${of}`, "sized");
     const [opened, setOpened] = useState<Parts>(new Map());
     const [at, setAt] = useState(0);
     const box = useRef<HTMLDivElement>(null);
-    const parts = new Map(first.value ? [[null, first.value] as const, ...opened] : []);
-    const rows = shown(parts, null, 0, []);
+    const parts = new Map(first.value ? [[of, first.value] as const, ...opened] : []);
+    const rows = shown(parts, of, 0, []);
     const cursor = Math.min(at, rows.length - 1);
     const ask = (object: number | null, offset: number): void => {
         const path = `/tree?offset=${offset}${object === null ? "" : `&object=${object}`}`;
         get<TreePart>(path).then((part) => setOpened((old) => {
-            const before = old.get(object) ?? (object === null ? first.value : undefined);
+            const before = old.get(object) ?? (object === of ? first.value : undefined);
             return new Map(old).set(object, before && offset > 0 ? { ...part, children: [...before.children.slice(0, offset), ...part.children] } : part);
         }), problem);
     };
@@ -78,7 +91,7 @@ export function Tree() {
     };
     const all = first.value?.retained ?? 0;
     return (
-        <div class="heap-tree" data-view="tree">
+        <>
             <Missing of={first} what="What keeps what alive" />
             {first.value && (
                 <div class="table-box" role="treegrid" aria-label="Who keeps what alive" tabIndex={0} data-keys="" data-test="tree" ref={box} onKeyDown={keys}
@@ -87,7 +100,8 @@ export function Tree() {
                     {rows.map((s, k) => <Row key={s.key} id={`tree-${k}`} s={s} under={k === cursor} open={"row" in s && parts.has(s.row.object)} all={all}
                         onFlip={() => { setAt(k); flip(s); }} onChoose={() => { setAt(k); if ("row" in s) state.choose(s.row.object); else flip(s); }} />)}
                 </div>)}
-        </div>
+            {first.value?.n === 0 && <p class="dim">It keeps nothing else alive.</p>}
+        </>
     );
 }
 

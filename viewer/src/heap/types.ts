@@ -3,10 +3,16 @@
 export const STAGES = ["reading", "counted", "sized", "ready"] as const;
 export type Stage = (typeof STAGES)[number];
 
+/** What is found beside the stages. */
+export type Finding = "suspects" | "threads" | "strings" | "collections" | "diff";
+export type Found = "no" | "wanted" | "found" | "never";
+
 export interface Overview {
     schema: string; name: string; path: string; stage: Stage;
     phase: { text: string; step: number; steps: number; done: number; total: number } | null;
     error: string | null;
+    /** `diff` only where there is an earlier dump. */
+    found: Partial<Record<Finding, Found>>;
     // from "counted" on
     made_unix_ms?: number; disk_bytes?: number; dump_bytes?: number; id_bytes?: number; header_bytes?: number; reference_bytes?: number;
     objects?: number; bytes?: number; classes?: number; roots?: number; root_kinds?: { kind: string; count: number }[]; threads?: number;
@@ -51,4 +57,41 @@ export interface Icicle {
     object: number | null; all: number;
     up: { object: number; name: string; retained: number }[]; up_left_out: number;
     nodes: IcicleNode[];
+}
+
+/** Objects of a class; class null: the dump does not have it. */
+export interface OfClass { class: number | null; name: string | null }
+export interface Kept extends OfClass { objects: number; retained: number }
+/** `object` null: `objects` of a class, the largest of which is `top`. */
+export interface Suspect extends OfClass {
+    text: string; objects: number; retained: number; chain: number; object: Brief | null; top: Brief; below: Kept[]; further: Kept[];
+}
+export interface Suspects { least_percent: number; least: number; alive: number; suspects: Suspect[] }
+
+export interface ThreadRow { thread: number; name: string; id: string; object: number | null; retained: number | null; frames: number; held: number }
+export interface Threads { n: number; offset: number; threads: ThreadRow[] }
+export interface Held { depth: number | null; frame: string | null; n: number; holds: (Brief & { kind: string })[] }
+export interface Stack extends ThreadRow { left_out: number; stack: Held[]; no_frame: Held }
+
+/** Who refers to something: a field, and the class whose field it is. */
+export interface Holder { field: string; class: number | null; references: number }
+export interface EqualStrings {
+    text: string; cut: boolean; length: number; strings: number; arrays: number; array_bytes: number; wasted: number; n_holders: number; holders: Holder[];
+}
+export interface Strings { strings: number; arrays: number; values: number; wasted: number; string_bytes: number; n: number; equal: EqualStrings[] }
+
+export const FILLS = ["empty", "quarter", "half", "three_quarters", "full", "unknown"] as const;
+export type CollectionClass = OfClass & { collections: number; wasted: number } & Record<(typeof FILLS)[number], number>;
+export interface CollectionField extends Holder { empty: number; wasted: number }
+export interface EmptyArrays extends OfClass { arrays: number; bytes: number; no_length: number }
+export interface Collections {
+    collections: number; wasted: number; empty: number; sparse: number; empty_arrays: number; empty_arrays_bytes: number;
+    n_classes: number; classes: CollectionClass[]; n_fields: number; fields: CollectionField[]; n_arrays: number; arrays: EmptyArrays[];
+}
+
+export interface Totals { objects: number; bytes: number }
+export interface Change { class: number | null; name: string; then: Totals; now: Totals }
+export interface Diff {
+    base: { name: string; path: string; made_unix_ms: number; partial: boolean };
+    then: Totals; now: Totals; grown: number; shrunk: number; same: number; n: number; classes: Change[];
 }

@@ -41,7 +41,8 @@ async function post<T>(path: string, body: unknown): Promise<T> {
 export const attach = (what: Attach) => post<{ trace: number; file: string }>("/api/attach", what);
 export const stop = (pid: number) => post<{ file: string }>("/api/stop", { pid });
 export const save = (trace: number, to: string) => post<{ file: string }>("/api/save", { trace, to });
-export const open = (id: number) => post<{ trace: number }>("/api/open", { id });
+/** A file of the list; one of both. */
+export const open = (id: number) => post<{ trace?: number; heap?: number }>("/api/open", { id });
 
 /** Calls whenever the list of JVMs has changed. */
 export function watchStart(changed: () => void): () => void {
@@ -53,6 +54,11 @@ export function watchStart(changed: () => void): () => void {
 /** The address of a trace that the server has open. */
 export function traceAddress(trace: number): string {
     return `/?trace=${trace}`;
+}
+
+/** The address of a heap dump that the server has open. */
+export function heapAddress(dump: number): string {
+    return `/heap?dump=${dump}`;
 }
 
 /** The address of the start page. */

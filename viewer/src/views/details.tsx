@@ -3,11 +3,13 @@
 // goCause and goEffect are the keys [ and ]: along the arrows, back to who ended a wait, and on to what
 // its thread ended next.
 import type { ComponentChildren } from "preact";
-import { count, duration, moment, place } from "../format.ts";
-import { chosenAt, threadName } from "../state.ts";
+import { bytes, count, duration, moment, place, rate } from "../format.ts";
+import { chosenAt, meta, threadName } from "../state.ts";
 import type { Effect, Link, LockAt, Run, Wait, WaitRef } from "../types.ts";
 import { isLock, isWait, known, settled } from "./details_state.ts";
 import { ACTS, Headline, flagTexts } from "./details_words.tsx";
+import { useAnswer } from "./ask.ts";
+import { allocSource } from "./hover_text.ts";
 import { LockLink, ThreadLink, goMoment, goWait, mark, showLock } from "./links.tsx";
 import { Stack } from "./stack.tsx";
 import "./details.css";
@@ -64,6 +66,7 @@ function OneWait({ w }: { w: Wait }) {
         <>
             <Headline w={w} />
             <Times from={w.start} to={w.end} />
+            <Allocated thread={w.thread} from={w.start} to={w.end} />
             {flags.length > 0 && <p class="dim" data-test="details-flags">Note: {flags.join("; ")}.</p>}
             <div class="details-buttons">
                 <Act name="cause" text="Show cause" keys="[" off={!w.cause} act={() => followCause(w)} />
@@ -90,6 +93,7 @@ function OneRun({ r }: { r: Run }) {
         <>
             <h3 data-test="details-headline"><ThreadLink thread={r.thread} /> {r.state === "running" ? `ran for ${duration(r.end - r.start)}: no wait is recorded here` : "did not live then"}.</h3>
             <Times from={r.start} to={r.end} />
+            <Allocated thread={r.thread} from={r.start} to={r.end} />
             <div class="details-buttons">
                 <Act name="effects" text={r.n_effects > 1 ? `Show effects (${count(r.n_effects)})` : "Show effects"} keys="]" off={r.effects.length === 0} act={() => followEffect(r.effects[0])} />
                 <Neighbours before={r.before} after={r.after} time={r.start} until={r.end} />
@@ -111,6 +115,17 @@ function LockMoment({ d }: { d: LockAt }) {
             <People title="Waiting on it otherwise" threads={d.waiters} time={time} name="details-waiters" />
         </>
     );
+}
+
+/** What a thread allocated in a time: the lane of the timeline in words. */
+function Allocated({ thread, from, to }: { thread: number; from: number; to: number }) {
+    const m = meta.value;
+    const asks = !!m?.allocations?.n && m.packed !== "tiles" && to > from;
+    const a = Math.floor(from), b = Math.ceil(to);
+    const answer = useAnswer(asks ? `${thread} ${a} ${b}` : null, (s) => s.rates({ from: a, to: b, threads: [thread] }, 1));
+    const n = answer.value?.bytes[0] ?? 0;
+    return !asks || !answer.value ? null
+        : <p data-test="details-allocated" data-bytes={n}>{n === 0 ? `It allocated nothing meanwhile, ${allocSource()}.` : `It allocated ${bytes(n)} meanwhile, ${rate(n, to - from)}, ${allocSource()}.`}</p>;
 }
 
 // --- parts ------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // hover_text.ts - what the mouse is on, in words.
 import type { Arrow } from "../draw/arrows.ts";
-import { bytes, count, duration, moment, percent, place } from "../format.ts";
+import { bytes, count, duration, moment, percent, place, rate } from "../format.ts";
 import { meta, threadName } from "../state.ts";
 import type { Cells, Context, ExactLock, ExactThread, GcPause } from "../types.ts";
 import { FLAG, INTERACTIONS, NO_INTERACTION, STATES } from "../types.ts";
@@ -98,6 +98,18 @@ export function describeRun(thread: number, time: number): { lines: string[]; lo
     if (time >= t.to[thread])
         return { lines: ["ended"], look: "dead" };
     return { lines: ["running, or in something that is not recorded", ...(pause ? [`the collector had stopped it for ${duration(pause[1] - pause[0])}${pause[3] ? ` (${pause[3]})` : ""}`] : [])], look: "running" };
+}
+
+/** What the rates of allocation are made of. */
+export function allocSource(): string {
+    return meta.value?.allocations?.sampled ? "estimated from samples" : "every object counted";
+}
+
+/** What a thread allocated in a part of its lane. */
+export function describeLane(thread: number, at: { from: number; to: number; bytes: number }): string[] {
+    const long = at.to - at.from;
+    return at.bytes === 0 ? [`${threadName(thread)} allocated nothing`, `in ${duration(long)} from ${moment(at.from, long / 100)}, ${allocSource()}`]
+        : [`${threadName(thread)} allocated ${rate(at.bytes, long)}`, `${bytes(at.bytes)} in ${duration(long)} from ${moment(at.from, long / 100)}, ${allocSource()}`];
 }
 
 export function describeArrow(a: Arrow): string[] {

@@ -3,14 +3,15 @@
 import { effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { LOOK, palette } from "../draw/palette.ts";
-import { count, duration, percent } from "../format.ts";
+import { count, duration, percent, rate } from "../format.ts";
 import { problem } from "../problem.ts";
 import * as state from "../state.ts";
 import { isDark } from "../theme.ts";
 import type { Look } from "../draw/palette.ts";
 import type { Interaction, ReportThread } from "../types.ts";
 import { INTERACTIONS } from "../types.ts";
-import { arrowsLeftOut } from "../stage.ts";
+import { arrowsLeftOut, lanes } from "../stage.ts";
+import { allocSource } from "./hover_text.ts";
 import "./legend.css";
 
 const STATES: [Look, string, string][] = [
@@ -38,6 +39,26 @@ const ARROWS: Record<Interaction, string> = {
     "semaphore": "a permit is given back, and one that waited for it goes on",
     "submit": "a task is handed to the thread that runs it",
 };
+
+/** What the columns of the lanes are worth: the highest one that is in sight. */
+function Lanes() {
+    const m = state.meta.value, l = lanes.value;
+    return !m?.allocations?.n ? null : (
+        <section aria-label="lanes">
+            <h3>Lanes <small>below the bars of threads</small></h3>
+            <table>
+                <tbody>
+                    <tr data-lane="alloc">
+                        <td><svg width="24" height="14" aria-hidden="true"><path d="M0 14v-4h6v4zM6 14v-9h6v9zM12 14v-14h6v14zM18 14v-6h6v6z" fill={palette(isDark.value).alloc} /></svg></td>
+                        <th scope="row">allocation</th>
+                        <td class="number">{!state.allocOn.value ? "off" : l?.most ? rate(l.most, (l.to - l.from) / l.n) : ""}</td>
+                        <td class="meaning">how fast the thread allocates, {allocSource()}: the highest column is as much as is written here, a quarter of it is half as high</td>
+                    </tr>
+                </tbody>
+            </table>
+        </section>
+    );
+}
 
 /** A square of a state's pattern. */
 export function Swatch({ look }: { look: Look }) {
@@ -133,6 +154,7 @@ export function Legend() {
                 {arrowsLeftOut.value > 0 && <p class="note">{count(arrowsLeftOut.value)} arrows in sight are left out: zoom in, or hide kinds.</p>}
                 {m?.path && <details><summary>What a critical path cannot say</summary><ul>{m.path.limits.map((l) => <li key={l}>{l}</li>)}</ul></details>}
             </section>
+            <Lanes />
         </div>
     );
 }

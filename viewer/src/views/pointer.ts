@@ -3,21 +3,23 @@
 import { signal } from "@preact/signals";
 import { context } from "../contexts.ts";
 import type { Arrow } from "../draw/arrows.ts";
-import { levelOfPicture, nsPerPixel, rowAtY, waitAt } from "../draw/scene.ts";
+import { LANE, laneAt } from "../draw/lane.ts";
+import { levelOfPicture, nsPerPixel, rowAtY, waitAt, yOfRow } from "../draw/scene.ts";
 import { problem } from "../problem.ts";
 import type { Row } from "../rows.ts";
-import { toggle } from "../rows.ts";
+import { ROW, toggle } from "../rows.ts";
 import { arrowUnder, hoverX, picture, rowAt, size } from "../stage.ts";
 import * as state from "../state.ts";
 import type { ExactLock, ExactThread, TileRow, Wait } from "../types.ts";
 import { STATES } from "../types.ts";
-import { describe, describeArrow, describeCells, describeLock, describeRun, peopleOf } from "./hover_text.ts";
+import { describe, describeArrow, describeCells, describeLane, describeLock, describeRun, peopleOf } from "./hover_text.ts";
 
 export const tooltip = signal<{ x: number; y: number; lines: string[]; look: string } | null>(null);
 
 // --- what is under it ----------------------------------------------------------------------------------
 
-interface Hit { row: Row; time: number; tile: TileRow | undefined; wait: number }
+/** `lane`: it is on what the thread allocates, below its bar. */
+interface Hit { row: Row; time: number; tile: TileRow | undefined; wait: number; lane: boolean }
 
 function hit(x: number, y: number): Hit | null {
     const p = picture();
@@ -29,11 +31,14 @@ function hit(x: number, y: number): Hit | null {
     const time = p.view.from + x * nsPerPixel(p);
     const tile = rowAt(p, p.rows[k].id, time);
     const wait = tile?.kind === "exact" ? waitAt(tile, time, nsPerPixel(p)) : -1;
-    return { row: p.rows[k], time, tile, wait };
+    return { row: p.rows[k], time, tile, wait, lane: p.rows[k].thread > 0 && y - yOfRow(p, k) >= ROW - LANE };
 }
 
 function hoverLines(h: Hit): { lines: string[]; look: string } | null {
     const p = picture()!;
+    const lane = p.lanes && h.lane ? laneAt(p.lanes, h.row.thread, h.time) : null;
+    if (lane)
+        return { lines: describeLane(h.row.thread, lane), look: "alloc" };
     if (h.tile?.kind === "exact" && h.wait >= 0)
         return { lines: describe(h.tile as ExactThread, h.wait, context(h.tile.context[h.wait])), look: STATES[h.tile.state[h.wait]] };
     if (h.tile?.kind === "cells") {

@@ -1,10 +1,11 @@
-// start.tsx - the page of `orca view` without a file: JVMs to attach to, recordings that run, recent traces.
+// start.tsx - the page of `orca view` without a file: JVMs to attach to, recordings that run, recent traces and heap dumps.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { bytes, count, duration, plural } from "../format.ts";
-import { attach, open, save, start, stop, traceAddress, watchStart } from "../source/start.ts";
+import { attach, heapAddress, open, save, start, stop, traceAddress, watchStart } from "../source/start.ts";
 import type { Jvm, Start } from "../types.ts";
 import { AttachDialog } from "./start_attach.tsx";
+import "./scope.css";
 import "./start.css";
 
 const LOOK_MS = 3000;
@@ -121,19 +122,24 @@ function Recorded({ j, run }: { j: Jvm; run: Run }) {
     );
 }
 
-// --- recent traces --------------------------------------------------------------------------------------
+// --- recent files ---------------------------------------------------------------------------------------
+
+async function show(id: number): Promise<void> {
+    const { trace, heap } = await open(id);
+    location.assign(heap !== undefined ? heapAddress(heap) : traceAddress(trace!));
+}
 
 function Recent({ s, run }: { s: Start; run: Run }) {
     return (
         <section aria-labelledby="start-recent">
-            <h2 id="start-recent">Recent traces</h2>
+            <h2 id="start-recent">Recent traces and heap dumps</h2>
             {s.recent.length === 0 ? <p class="dim">None yet.</p> : (
                 <table data-test="start-recent">
                     <thead><tr><th>File</th><th>Program</th><th class="right">Length</th><th class="right">Size</th><th>Written</th></tr></thead>
                     <tbody>{s.recent.map((t) => (
                         <tr key={t.id}>
-                            <td class="start-name"><button type="button" class="link" data-test={`recent-${t.id}`} title={t.path} onClick={() => run(async () => go((await open(t.id)).trace))}>{t.path}</button></td>
-                            <td class="start-name" title={t.program}>{t.program}</td>
+                            <td class="start-name"><button type="button" class="link" data-test={`recent-${t.id}`} title={t.path} onClick={() => run(() => show(t.id))}>{t.path}</button></td>
+                            <td class="start-name" title={t.program}>{t.kind === "heap" ? <span class="dim">heap dump</span> : t.program}</td>
                             <td class="right">{t.seconds ? duration(t.seconds * 1e9) : "–"}</td>
                             <td class="right">{bytes(t.bytes)}</td>
                             <td>{new Date(t.modified_unix_s * 1000).toLocaleString()}</td>
