@@ -207,9 +207,13 @@ bool alloc_start(JNIEnv *jni)
     on_alloc_init(jni);
     jmethodID start = (*jni)->GetStaticMethodID(jni, heap_class, "start", "(IZI)V");
     jint alignment = (jint)vmstructs_number(agent.vmstructs, "ObjectAlignmentInBytes", 8);
+    /* What the JVM makes for this, the locks of the classes it loads, is Orca's own. */
+    bool own = alloc_own_begin(jni);
     if (start)
         (*jni)->CallStaticVoidMethod(jni, heap_class, start, (jint)agent.session,
                                      (jboolean)agent.settings.groups[GROUP_frees], alignment);
+    if (own)
+        alloc_own_end(jni);
     bool ok = start && !(*jni)->ExceptionCheck(jni);
     if (!ok)
         (*jni)->ExceptionClear(jni);

@@ -2,13 +2,16 @@
 # lib.sh - what the workload scripts share.  Sourced by them, never run:
 #
 #     . "${0%/*}/lib.sh"
-#     workload "$@"             # JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME] [--events=GROUPS]
+#     workload "$@"             # JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME]
+#                               #     [--events=GROUPS] [--options=KEY=VALUE,...]
 #
 # Without an option a workload runs without the agent, then recorded by $ORCA (default:
 # build/release/orca), and compares.  --plain runs only the first (no agent needed), --recorded only
 # the second, both for tests/bench/run.  --short does less work.  --gc=G1 (Z, Parallel, ...) is the
-# collector, for the workloads that pass $gc_option to their JVM.  --events=threads+alloc: record these groups.  A workload that sets $groups is
-# recorded with these groups of events; one that sets $bare passes the agent to its JVMs itself.
+# collector, for the workloads that pass $gc_option to their JVM.  --events=threads+alloc: record these
+# groups; --options=allocby=jvm: with these options of the agent (docs/agent-options.md).  A workload
+# that sets $groups is recorded with these groups of events if it is not told others; one that sets
+# $bare passes the agent to its JVMs itself.
 #
 # OUTDIR keeps, per run R (plain or recorded), R.out, R.err, R.status and R.measure ("KEY NUMBER"
 # lines, seconds and cpu_seconds first: what the benchmark compares), and recorded.otrace; all else
@@ -26,6 +29,7 @@ workload() {
     short=no
     groups=
     given=
+    options=
     bare=
     gc_option=
     runs='plain recorded'
@@ -33,6 +37,7 @@ workload() {
         case $option in
         --gc=*) gc_option=-XX:+Use${option#--gc=}GC ;;
         --events=*) given=${option#--events=} ;;
+        --options=*) options=${option#--options=} ;;
         --short) short=yes ;;
         --plain) runs=plain ;;
         --recorded) runs=recorded ;;
@@ -55,7 +60,8 @@ workload() {
 }
 
 usage() {
-    echo "usage: ${0##*/} JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME] [--events=GROUPS]" >&2
+    echo "usage: ${0##*/} JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME]" \
+        "[--events=GROUPS] [--options=KEY=VALUE,...]" >&2
     exit 2
 }
 
@@ -86,8 +92,10 @@ start() { # R SECONDS COMMAND...
     case $run$bare in
     recorded)
         rm -f "$out/recorded.otrace"
-        set -- "$ORCA" record ${given:+-e "$given" --options ringmem=1g} \
-            ${groups:+-e "$groups"} -o "$out/recorded.otrace" -- "$@"
+        with=${given:+ringmem=1g${options:+,}}$options
+        chosen=${given:-$groups}
+        set -- "$ORCA" record ${chosen:+-e "$chosen"} ${with:+--options "$with"} \
+            -o "$out/recorded.otrace" -- "$@"
         ;;
     esac
     # Here, not in the background: who watches the log must not find that of an older run.
@@ -163,6 +171,43 @@ check_trace() { # THREADS
     [ "$(trace_number damaged)" = 0 ] || fail "the trace is damaged: $out/info.txt"
     [ "$(trace_number lost_total)" = 0 ] || fail "events were lost: $out/info.txt"
     [ "$(trace_number threads)" -ge "$1" ] || fail "too few threads in the trace: $out/info.txt"
+    case $given in
+    *alloc*) check_alloc_reports ;;
+    esac
+}
+
+# Each report about the heap has something to say.
+check_alloc_reports() {
+    for section in alloc live gc; do
+        timeout 120 "$ORCA" report --$section "$trace" >"$out/$section.txt" 2>"$out/$section.err" ||
+            fail "orca report --$section failed: $(head -n 1 "$out/$section.err")"
+        [ -s "$out/$section.txt" ] || fail "orca report --$section printed nothing"
+    done
+    [ "$(allocated_bytes)" -gt 0 ] || fail "nothing was allocated: $out/alloc.txt"
+}
+
+# Bytes that the threads of these names allocated, all without NAMES.
+allocated_bytes() { # [NAMES]
+    "$ORCA" report --alloc --json ${1:+--thread "$1"} "$trace" 2>"$out/alloc.err" >"$tmp/alloc.json" ||
+        fail "orca report --alloc --json failed: $(head -n 1 "$out/alloc.err")"
+    number=$(sed -n 's/.*"allocations": {[^{]*"allocated": {"bytes": \([0-9]*\).*/\1/p' "$tmp/alloc.json")
+    echo "${number:-0}"
+}
+
+# Where every object is counted: what the threads of these names allocated is what the JVM says
+# ("NAME BYTES" lines in FILE).  A tenth may be between: the JVM also counts what it allocates for
+# itself (docs/alloc.md), and what the agent's Java code does.
+check_allocated() { # NAMES FILE
+    case +$given+ in
+    *+alloc+*) ;;
+    *) return 0 ;;
+    esac
+    jvm=$(awk '{ n += $2 } END { printf "%d\n", n }' "$2")
+    ours=$(allocated_bytes "$1")
+    measure allocated "$ours"
+    measure allocated_jvm "$jvm"
+    awk -v a="$ours" -v b="$jvm" 'BEGIN { exit !(a > 0.9 * b && a < 1.1 * b) }' ||
+        fail "recorded: $1 allocated $ours bytes, the JVM says $jvm"
 }
 
 # For a complaint, in one line.
