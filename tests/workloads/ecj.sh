@@ -20,7 +20,7 @@ find src -name '*.java' | LC_ALL=C sort >files
 files=$(wc -l <files)
 for r in $runs; do
     # shellcheck disable=SC2086 # an option or none
-    run "$r" 300 "$jdk/bin/java" $gc_option -cp $jar \
+    run "$r" 900 "$jdk/bin/java" $gc_option -cp $jar \
         org.eclipse.jdt.internal.compiler.batch.Main --release 17 -proc:none -g -parameters \
         -warn:+all -d "$r" @files
     [ "$status" -eq 0 ] || fail "$r: exit status $status: $(last_words "$r")"

@@ -13,7 +13,7 @@ accounts() { # JAR URL...; a URL that has $tmp/db in it has no database there ye
         for r in $runs; do
             rm -rf "$tmp/db"*
             # shellcheck disable=SC2086 # an option or none
-            run "$r" 300 "$jdk/bin/java" $gc_option -cp "$tmp:$jar" \
+            run "$r" 900 "$jdk/bin/java" $gc_option -cp "$tmp:$jar" \
                 Accounts "$url" $turns "$tmp/$r.bytes"
             [ "$status" -eq 0 ] || fail "$r: $url: exit status $status: $(last_words "$r")"
             grep -q '^entry [0-9]' "$out/$r.out" || fail "$r: $url: $(last_words "$r")"

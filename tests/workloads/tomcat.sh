@@ -5,7 +5,8 @@
 # A private Tomcat instance on a free port of 127.0.0.1 answers 32 connections for 20 s (--short:
 # 4 s), after a warm-up that ends when its JSPs are compiled.
 # Every answer must be a 2xx, and SIGTERM must end the server cleanly (exit status 143 or 0).
-# Measures of its own: requests, requests_per_s.
+# Measures of its own: requests, requests_per_s, and of processor time ready_cpu_s (until the JSPs are
+# compiled) and request_cpu_us (of a request after that).
 set -u
 # shellcheck source=tests/workloads/lib.sh
 . "${0%/*}/lib.sh"
@@ -40,6 +41,11 @@ warm_up() {
     done
 }
 
+# Processor time of the server so far, in ms.
+server_cpu() {
+    awk -v hz="$(getconf CLK_TCK)" '{ printf "%d\n", ($14 + $15) * 1000 / hz }' "/proc/$server/stat"
+}
+
 for r in $runs; do
     made=$("$instance" make "$tmp/$r") || {
         status=$?
@@ -48,10 +54,10 @@ for r in $runs; do
     }
 
     # shellcheck disable=SC2086 # an option or none
-    start "$r" $((seconds + 300)) "$instance" run "$tmp/$r" "$jdk" $gc_option
+    start "$r" 900 "$instance" run "$tmp/$r" "$jdk" $gc_option
     port=
     tries=0
-    while [ $tries -lt 1200 ] && kill -0 $child 2>/dev/null; do
+    while [ $tries -lt 6000 ] && kill -0 $child 2>/dev/null; do
         port=$("$instance" port "$out/$r.err")
         [ -z "$port" ] || break
         sleep 0.1
@@ -59,8 +65,11 @@ for r in $runs; do
     done
     [ -n "$port" ] || fail "$r: Tomcat did not start: $(last_words "$r")"
 
+    server=$(pgrep -f -- "-Dcatalina.base=$tmp/$r " | head -n 1)
     warm_up
+    ready=$(server_cpu)
     load "$r.wrk" $seconds
+    done=$(server_cpu)
 
     # To the program itself, not to timeout: orca has to pass it on.
     kill -TERM "$(pgrep -P $child)"
@@ -74,6 +83,8 @@ for r in $runs; do
     grep -q 'SEVERE' "$out/$r.err" && fail "$r: Tomcat complains: $(grep -m 1 SEVERE "$out/$r.err")"
     grep -q 'Destroying ProtocolHandler' "$out/$r.err" || fail "$r: Tomcat did not stop cleanly"
     measure requests "$requests"
+    measure ready_cpu_s "${ready}e-3"
+    measure request_cpu_us "$(((done - ready) * 1000 / requests))"
     measure requests_per_s "$(awk '/^Requests\/sec/ { print $2 }' "$out/$r.wrk")"
 done
 
