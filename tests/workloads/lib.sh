@@ -188,7 +188,7 @@ check_alloc_reports() {
 
 # Bytes that the threads of these names allocated, all without NAMES.
 allocated_bytes() { # [NAMES]
-    "$ORCA" report --alloc --json ${1:+--thread "$1"} "$trace" 2>"$out/alloc.err" >"$tmp/alloc.json" ||
+    "$ORCA" report --alloc --json --top 1 ${1:+--thread "$1"} "$trace" 2>"$out/alloc.err" >"$tmp/alloc.json" ||
         fail "orca report --alloc --json failed: $(head -n 1 "$out/alloc.err")"
     number=$(sed -n 's/.*"allocations": {[^{]*"allocated": {"bytes": \([0-9]*\).*/\1/p' "$tmp/alloc.json")
     echo "${number:-0}"
