@@ -160,11 +160,11 @@ check_trace() { # THREADS
     trace=$out/recorded.otrace
     [ -s "$trace" ] || fail "recorded: no trace: $(grep '^orca: ' "$out/recorded.err" | tail -n 1)"
     for command in info report; do
-        timeout 60 "$ORCA" $command "$trace" >"$out/$command.txt" 2>"$out/$command.err" ||
+        timeout 300 "$ORCA" $command "$trace" >"$out/$command.txt" 2>"$out/$command.err" ||
             fail "orca $command failed: $(head -n 1 "$out/$command.err")"
         [ -s "$out/$command.txt" ] || fail "orca $command printed nothing"
     done
-    timeout 60 "$ORCA" info --json "$trace" >"$out/info.json" 2>"$out/info.err" ||
+    timeout 300 "$ORCA" info --json "$trace" >"$out/info.json" 2>"$out/info.err" ||
         fail "orca info --json failed: $(head -n 1 "$out/info.err")"
     grep -q '"state": "complete"' "$out/info.json" ||
         fail "the trace is not complete: $out/info.txt"
@@ -179,7 +179,7 @@ check_trace() { # THREADS
 # Each report about the heap has something to say.
 check_alloc_reports() {
     for section in alloc live gc; do
-        timeout 120 "$ORCA" report --$section "$trace" >"$out/$section.txt" 2>"$out/$section.err" ||
+        timeout 600 "$ORCA" report --$section "$trace" >"$out/$section.txt" 2>"$out/$section.err" ||
             fail "orca report --$section failed: $(head -n 1 "$out/$section.err")"
         [ -s "$out/$section.txt" ] || fail "orca report --$section printed nothing"
     done
@@ -188,9 +188,11 @@ check_alloc_reports() {
 
 # Bytes that the threads of these names allocated, all without NAMES.
 allocated_bytes() { # [NAMES]
-    "$ORCA" report --alloc --json --top 1 ${1:+--thread "$1"} "$trace" 2>"$out/alloc.err" >"$tmp/alloc.json" ||
+    timeout 600 "$ORCA" report --alloc --json --top 1 ${1:+--thread "$1"} "$trace" \
+        >"$tmp/alloc.json" 2>"$out/alloc.err" ||
         fail "orca report --alloc --json failed: $(head -n 1 "$out/alloc.err")"
-    number=$(sed -n 's/.*"allocations": {[^{]*"allocated": {"bytes": \([0-9]*\).*/\1/p' "$tmp/alloc.json")
+    number=$(tr -d '\n' <"$tmp/alloc.json" |
+        sed -n 's/.*"allocations": {[^{]*"allocated": {"bytes": \([0-9]*\).*/\1/p')
     echo "${number:-0}"
 }
 
@@ -231,11 +233,11 @@ same_output() {
 # Every reader and every export takes the trace, and no event says what cannot be (possible.awk).
 check_readers() {
     trace=$out/recorded.otrace
-    timeout 120 "$ORCA" events "$trace" >"$tmp/events" 2>"$out/events.err" ||
+    timeout 600 "$ORCA" events "$trace" >"$tmp/events" 2>"$out/events.err" ||
         fail "orca events failed: $(head -n 1 "$out/events.err")"
     impossible=$(awk -f "$here/possible.awk" "$tmp/events") || fail "impossible events: $impossible"
     for format in orca orca-1.1 tptp; do
-        timeout 300 "$ORCA" export --to $format -o "$tmp/export" "$trace" >"$out/export.err" 2>&1 ||
+        timeout 900 "$ORCA" export --to $format -o "$tmp/export" "$trace" >"$out/export.err" 2>&1 ||
             fail "orca export --to $format failed: $(head -n 1 "$out/export.err")"
     done
     ! command -v xmllint >/dev/null ||
