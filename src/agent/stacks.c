@@ -370,20 +370,22 @@ struct taking {
 
 /* Of n frames, those that belong to the allocation: OrcaHeap's with what it calls, and the
  * constructors up to that of the object's own class; several of that are taken for one that calls
- * this(...). */
+ * this(...).  Native code that makes an object has no frame: then the outermost constructor stays.
+ */
 static uint32_t allocation_frames(const struct stack_frame *frames, uint32_t n, class_id object)
 {
-    uint32_t first = 0;
+    uint32_t told = 0, first;
     for (uint32_t i = 0; i < n && i < SKIP_MAX; i++)
         if (methods_part(frames[i].method).tells)
-            first = i + 1;
+            told = i + 1;
+    first = told;
     for (bool own = false; first < n; first++) {
         class_id class_ = methods_part(frames[first].method).class_;
         if (!class_.v || (own && class_.v != object.v))
             break;
         own |= class_.v == object.v;
     }
-    return first;
+    return first == n && first > told ? first - 1 : first;
 }
 
 static jint ask(const struct taking *t)

@@ -67,7 +67,7 @@ static int switch_groups(const struct jvm *jvm, uint64_t on, uint64_t off, struc
     buf_puts(&request, "groups ");
     put_groups(&request, on, '+');
     put_groups(&request, off, '-');
-    int rc = client_ask(jvm, buf_str(&request), TARGET_TIMEOUT_NS, NULL, err);
+    int rc = client_ask(jvm, buf_str(&request), TARGET_REWRITE_NS, NULL, err);
     buf_fini(&request);
     return rc;
 }
@@ -127,7 +127,7 @@ static int end_and_say(const struct jvm *jvm, char *path, struct err *err)
     struct err ignored;
     buf_init(&status);
     if (is_recorded(jvm, &status))
-        client_ask(jvm, "stop", TARGET_TIMEOUT_NS, NULL, &ignored);
+        client_ask(jvm, "stop", TARGET_REWRITE_NS, NULL, &ignored);
     for (int i = 0; i < 100 && is_recorded(jvm, &status); i++)
         clock_sleep_ns(SECOND / 20);
     buf_fini(&status);
@@ -213,7 +213,7 @@ static int begin(const struct jvm *jvm, const struct attach *o, struct err *err)
     buf_init(&reply);
     int rc = put_start(o, foreign ? "/tmp" : NULL, &request, err);
     if (rc == 0)
-        rc = client_ask(jvm, buf_str(&request), TARGET_TIMEOUT_NS, &reply, err);
+        rc = client_ask(jvm, buf_str(&request), TARGET_REWRITE_NS, &reply, err);
     target_text(buf_str(&reply), "path", path, sizeof path);
     buf_fini(&request);
     buf_fini(&reply);

@@ -16,7 +16,7 @@ static int run(int argc, char **argv, struct err *err)
         return n;
     TRY(target_find(n, argv, &jvm, err));
     buf_init(&reply);
-    int rc = client_ask(&jvm, "stop", TARGET_TIMEOUT_NS, &reply, err);
+    int rc = client_ask(&jvm, "stop", TARGET_REWRITE_NS, &reply, err);
     target_text(buf_str(&reply), "path", path, sizeof path);
     uint64_t parts = client_number(buf_str(&reply), "part");
     if (rc == 0 && parts > 1)

@@ -9,6 +9,10 @@
 
 #define TARGET_TIMEOUT_NS (30 * UINT64_C(1000000000))
 
+/* For what has code rewritten or put back: the JVM needs a millisecond for each class, of which
+ * there may be thousands, and a busy machine many times that. */
+#define TARGET_REWRITE_NS (20 * TARGET_TIMEOUT_NS)
+
 /* The process id that a word is; CMD_USAGE when it is none. */
 int target_pid(const char *word, pid_t *pid, struct err *err);
 

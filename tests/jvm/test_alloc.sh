@@ -71,6 +71,9 @@ test_each_kind() {
     compare out
     at_least "$(cat compared)" 30 classes
     lost_none
+    # The JVM makes some of its threads itself: no frame has the "new"
+    same "$(matching ' stack=[1-9][0-9]* depth=0 ')" 0
+    at_least "$(matching ' class=java.lang.Thread .* at=java.lang.Thread.<init>')" 1 threads
     # Orca's own are not among them, and no class's first object led to others without end
     same "$(matching 'class=java.lang.OrcaKind')" 0
     same "$(matching 'at=.*StackOverflowError|class=java.lang.StackOverflowError')" 0

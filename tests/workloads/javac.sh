@@ -20,7 +20,7 @@ files=$(wc -l <"$tmp/files")
 cd "$tmp" || exit 1
 for r in $runs; do
     mkdir "$tmp/$r"
-    run "$r" 300 "$jdk/bin/javac" ${gc_option:+"-J$gc_option"} -Xlint:all -g -parameters \
+    run "$r" 900 "$jdk/bin/javac" ${gc_option:+"-J$gc_option"} -Xlint:all -g -parameters \
         -d "$tmp/$r" @files
     [ "$status" -eq 0 ] || fail "$r: javac ended with exit status $status: $(last_words "$r")"
     classes=$(find "$tmp/$r" -name '*.class' | wc -l)

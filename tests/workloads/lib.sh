@@ -2,13 +2,16 @@
 # lib.sh - what the workload scripts share.  Sourced by them, never run:
 #
 #     . "${0%/*}/lib.sh"
-#     workload "$@"             # JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME] [--events=GROUPS]
+#     workload "$@"             # JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME]
+#                               #     [--events=GROUPS] [--options=KEY=VALUE,...]
 #
 # Without an option a workload runs without the agent, then recorded by $ORCA (default:
 # build/release/orca), and compares.  --plain runs only the first (no agent needed), --recorded only
 # the second, both for tests/bench/run.  --short does less work.  --gc=G1 (Z, Parallel, ...) is the
-# collector, for the workloads that pass $gc_option to their JVM.  --events=threads+alloc: record these groups.  A workload that sets $groups is
-# recorded with these groups of events; one that sets $bare passes the agent to its JVMs itself.
+# collector, for the workloads that pass $gc_option to their JVM.  --events=threads+alloc: record these
+# groups; --options=allocby=jvm: with these options of the agent (docs/agent-options.md).  A workload
+# that sets $groups is recorded with these groups of events if it is not told others; one that sets
+# $bare passes the agent to its JVMs itself.
 #
 # OUTDIR keeps, per run R (plain or recorded), R.out, R.err, R.status and R.measure ("KEY NUMBER"
 # lines, seconds and cpu_seconds first: what the benchmark compares), and recorded.otrace; all else
@@ -26,6 +29,7 @@ workload() {
     short=no
     groups=
     given=
+    options=
     bare=
     gc_option=
     runs='plain recorded'
@@ -33,6 +37,7 @@ workload() {
         case $option in
         --gc=*) gc_option=-XX:+Use${option#--gc=}GC ;;
         --events=*) given=${option#--events=} ;;
+        --options=*) options=${option#--options=} ;;
         --short) short=yes ;;
         --plain) runs=plain ;;
         --recorded) runs=recorded ;;
@@ -55,7 +60,8 @@ workload() {
 }
 
 usage() {
-    echo "usage: ${0##*/} JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME] [--events=GROUPS]" >&2
+    echo "usage: ${0##*/} JDK_HOME OUTDIR [--short] [--plain | --recorded] [--gc=NAME]" \
+        "[--events=GROUPS] [--options=KEY=VALUE,...]" >&2
     exit 2
 }
 
@@ -86,8 +92,10 @@ start() { # R SECONDS COMMAND...
     case $run$bare in
     recorded)
         rm -f "$out/recorded.otrace"
-        set -- "$ORCA" record ${given:+-e "$given" --options ringmem=1g} \
-            ${groups:+-e "$groups"} -o "$out/recorded.otrace" -- "$@"
+        with=${given:+ringmem=1g${options:+,}}$options
+        chosen=${given:-$groups}
+        set -- "$ORCA" record ${chosen:+-e "$chosen"} ${with:+--options "$with"} \
+            -o "$out/recorded.otrace" -- "$@"
         ;;
     esac
     # Here, not in the background: who watches the log must not find that of an older run.
@@ -152,17 +160,58 @@ check_trace() { # THREADS
     trace=$out/recorded.otrace
     [ -s "$trace" ] || fail "recorded: no trace: $(grep '^orca: ' "$out/recorded.err" | tail -n 1)"
     for command in info report; do
-        timeout 60 "$ORCA" $command "$trace" >"$out/$command.txt" 2>"$out/$command.err" ||
+        timeout 300 "$ORCA" $command "$trace" >"$out/$command.txt" 2>"$out/$command.err" ||
             fail "orca $command failed: $(head -n 1 "$out/$command.err")"
         [ -s "$out/$command.txt" ] || fail "orca $command printed nothing"
     done
-    timeout 60 "$ORCA" info --json "$trace" >"$out/info.json" 2>"$out/info.err" ||
+    timeout 300 "$ORCA" info --json "$trace" >"$out/info.json" 2>"$out/info.err" ||
         fail "orca info --json failed: $(head -n 1 "$out/info.err")"
     grep -q '"state": "complete"' "$out/info.json" ||
         fail "the trace is not complete: $out/info.txt"
     [ "$(trace_number damaged)" = 0 ] || fail "the trace is damaged: $out/info.txt"
     [ "$(trace_number lost_total)" = 0 ] || fail "events were lost: $out/info.txt"
     [ "$(trace_number threads)" -ge "$1" ] || fail "too few threads in the trace: $out/info.txt"
+    case $given in
+    *alloc*) check_alloc_reports ;;
+    esac
+}
+
+# Each report about the heap has something to say.
+check_alloc_reports() {
+    for section in alloc live gc; do
+        timeout 600 "$ORCA" report --$section "$trace" >"$out/$section.txt" 2>"$out/$section.err" ||
+            fail "orca report --$section failed: $(head -n 1 "$out/$section.err")"
+        [ -s "$out/$section.txt" ] || fail "orca report --$section printed nothing"
+    done
+    [ "$(allocated_bytes)" -gt 0 ] || fail "nothing was allocated: $out/alloc.txt"
+}
+
+# Bytes that the threads of these names allocated, all without NAMES.
+allocated_bytes() { # [NAMES]
+    timeout 600 "$ORCA" report --alloc --json --top 1 ${1:+--thread "$1"} "$trace" \
+        >"$tmp/alloc.json" 2>"$out/alloc.err" ||
+        fail "orca report --alloc --json failed: $(head -n 1 "$out/alloc.err")"
+    number=$(tr -d '\n' <"$tmp/alloc.json" |
+        sed -n 's/.*"allocations": {[^{]*"allocated": {"bytes": \([0-9]*\).*/\1/p')
+    echo "${number:-0}"
+}
+
+# Where allocations are recorded: what the threads of these names allocated is what the JVM says
+# ("NAME BYTES" lines in FILE).  3 % may be between where every object is counted: the JVM also counts
+# what it allocates for itself (docs/alloc.md), and what the agent's Java code does.  Of samples there
+# are 100 and more: half and double are six deviations away.
+check_allocated() { # NAMES FILE
+    case $given in
+    *sampled-alloc*) part=0.5 ;;
+    *alloc*) part=0.97 ;;
+    *) return 0 ;;
+    esac
+    jvm=$(awk '{ n += $2 } END { printf "%d\n", n }' "$2")
+    ours=$(allocated_bytes "$1")
+    measure allocated "$ours"
+    measure allocated_jvm "$jvm"
+    awk -v a="$ours" -v b="$jvm" -v part=$part 'BEGIN { exit !(a > part * b && a < b / part) }' ||
+        fail "recorded: $1 allocated $ours bytes, the JVM says $jvm"
 }
 
 # For a complaint, in one line.
@@ -184,11 +233,11 @@ same_output() {
 # Every reader and every export takes the trace, and no event says what cannot be (possible.awk).
 check_readers() {
     trace=$out/recorded.otrace
-    timeout 120 "$ORCA" events "$trace" >"$tmp/events" 2>"$out/events.err" ||
+    timeout 600 "$ORCA" events "$trace" >"$tmp/events" 2>"$out/events.err" ||
         fail "orca events failed: $(head -n 1 "$out/events.err")"
     impossible=$(awk -f "$here/possible.awk" "$tmp/events") || fail "impossible events: $impossible"
     for format in orca orca-1.1 tptp; do
-        timeout 300 "$ORCA" export --to $format -o "$tmp/export" "$trace" >"$out/export.err" 2>&1 ||
+        timeout 900 "$ORCA" export --to $format -o "$tmp/export" "$trace" >"$out/export.err" 2>&1 ||
             fail "orca export --to $format failed: $(head -n 1 "$out/export.err")"
     done
     ! command -v xmllint >/dev/null ||

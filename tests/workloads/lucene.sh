@@ -44,7 +44,7 @@ log.queries=false
 RepSumByName
 END
     # shellcheck disable=SC2086 # an option or none
-    run "$r" 300 "$jdk/bin/java" $gc_option -cp "${classpath#:}" \
+    run "$r" 900 "$jdk/bin/java" $gc_option -cp "${classpath#:}" \
         org.apache.lucene.benchmark.byTask.Benchmark "$tmp/$r.alg"
     [ "$status" -eq 0 ] || fail "$r: exit status $status: $(last_words "$r")"
     grep -q 'D O N E' "$out/$r.out" || fail "$r: the benchmark did not finish: $(last_words "$r")"
