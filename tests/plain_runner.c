@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { STATUS_FAILED = 97, STATUS_SKIPPED = 98 };
@@ -76,8 +78,25 @@ void criterion_skip_test(const char *format, ...)
     _exit(STATUS_SKIPPED);
 }
 
-static int run_test(const struct criterion_test *t, unsigned timeout)
+static double seconds(const struct timeval *t)
 {
+    return (double)t->tv_sec + (double)t->tv_usec / 1e6;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+struct took {
+    double wall_s, cpu_s;
+};
+
+static int run_test(const struct criterion_test *t, unsigned timeout, struct took *took)
+{
+    double began = now();
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
@@ -87,11 +106,14 @@ static int run_test(const struct criterion_test *t, unsigned timeout)
         exit(failures ? STATUS_FAILED : 0);
     }
     int status = -1;
-    return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
+    struct rusage used = {0};
+    bool ended = pid > 0 && wait4(pid, &status, 0, &used) == pid;
+    *took = (struct took){now() - began, seconds(&used.ru_utime) + seconds(&used.ru_stime)};
+    return ended ? status : -1;
 }
 
 /* One TAP line, in Criterion's own form.  Returns 1 when the test failed. */
-static int report(const struct criterion_test *t, int status, FILE *tap)
+static int report(const struct criterion_test *t, int status, const struct took *took, FILE *tap)
 {
     const struct criterion_test_extra_data *d = t->data;
     const char *skip = WIFEXITED(status) && WEXITSTATUS(status) == STATUS_SKIPPED ? "  # SKIP" : "";
@@ -101,7 +123,7 @@ static int report(const struct criterion_test *t, int status, FILE *tap)
     if (!ok)
         fprintf(tap, WIFSIGNALED(status) ? " signal %d" : " exit status %d",
                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    fputc('\n', tap);
+    fprintf(tap, "  (%.2fs, %.2fs cpu)\n", took->wall_s, took->cpu_s);
     return !ok;
 }
 
@@ -124,8 +146,11 @@ int main(int argc, char **argv)
     for (struct criterion_test **t = __start_cr_tst; t < __stop_cr_tst; t++) {
         char name[256];
         snprintf(name, sizeof name, "%s/%s", (*t)->category, (*t)->name);
-        if (!(*t)->data->disabled && fnmatch(filter, name, 0) == 0)
-            failed += report(*t, run_test(*t, timeout), tap);
+        if ((*t)->data->disabled || fnmatch(filter, name, 0) != 0)
+            continue;
+        struct took took;
+        int status = run_test(*t, timeout, &took);
+        failed += report(*t, status, &took, tap);
     }
     fclose(tap);
     return failed ? 1 : 0;
