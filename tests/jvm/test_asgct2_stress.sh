@@ -4,7 +4,8 @@
 # hold (tests/workloads).  Missing programs are passed over.
 # timeout: 7200
 #
-# ORCA_STRESS: seconds for each JDK (30); ORCA_STRESS_SEED repeats an order.
+# ORCA_STRESS: seconds for each JDK (30, always the same programs first); with it another order each time, which
+# ORCA_STRESS_SEED repeats.
 OWN=asgct2
 . "$ROOT/tests/jvm/agents.sh"
 WITH=("${ASGCT2[@]}" -lasgct2)
@@ -105,7 +106,8 @@ sum() { # KEY
 }
 
 test_programs() {
-    local seconds=${ORCA_STRESS:-30} seed=${ORCA_STRESS_SEED:-$((RANDOM % 1000))} end n mode each left
+    local seconds=${ORCA_STRESS:-30} seed=${ORCA_STRESS_SEED:-${ORCA_STRESS:+$((RANDOM % 1000))}} end n mode each left
+    seed=${seed:-1}
     end=$((SECONDS + seconds))
     each=$((seconds / 12 > 10 ? seconds / 12 : 10)) # so that there are several of them
     echo "ORCA_STRESS_SEED=$seed"

@@ -220,7 +220,7 @@ test_not_a_jvm() {
     refused ESRCH "not a process id" -- describe 0
     sleep 100 &
     local sleeper=$!
-    wait_for 30 grep -q sleep "/proc/$sleeper/comm"
+    wait_for 60 grep -q sleep "/proc/$sleeper/comm"
     refused ENOEXEC "process $sleeper (sleep) is not a JVM" -- describe $sleeper
     start
     local thread
@@ -327,13 +327,13 @@ test_stopped() {
     build
     start
     kill -STOP "$jvm"
-    wait_for 30 grep -q '^State:.T' "/proc/$jvm/status"
+    wait_for 60 grep -q '^State:.T' "/proc/$jvm/status"
     refused EBUSY "JVM $jvm (AttachIdle) is stopped" "kill -CONT $jvm" -- command "$jvm" jcmd VM.version
     kill -CONT "$jvm"
     works
     # And when it listens already.
     kill -STOP "$jvm"
-    wait_for 30 grep -q '^State:.T' "/proc/$jvm/status"
+    wait_for 60 grep -q '^State:.T' "/proc/$jvm/status"
     refused EBUSY "kill -CONT $jvm" -- command "$jvm" jcmd VM.version
     kill -CONT "$jvm"
     works
@@ -370,7 +370,7 @@ test_killed_meanwhile() {
     ready
     ./tool -t 60000 command "$jvm" jcmd VM.version >out 2>err &
     local t=$!
-    wait_for 30 test -e "/tmp/.attach_pid$jvm"
+    wait_for 60 test -e "/tmp/.attach_pid$jvm"
     stop
     wait $t && fail "attached to a dead process"
     has err "ESRCH: process $jvm has ended"
@@ -380,7 +380,7 @@ test_killed_meanwhile() {
     ready
     ./tool -t 60000 command "$jvm" jcmd VM.version >out 2>err &
     t=$!
-    wait_for 30 eval "ls -l /proc/$t/fd | grep -q socket:"
+    wait_for 60 eval "ls -l /proc/$t/fd | grep -q socket:"
     stop
     wait $t && fail "attached to a dead process"
     has err "ESRCH: process $jvm has ended"
@@ -446,7 +446,7 @@ test_stale_socket() {
     # Left by a process with that pid: nobody listens.
     ./fake - listen "/tmp/.java_pid$jvm.PID" >fake.out &
     local fake=$!
-    wait_for 30 grep -q ready fake.out
+    wait_for 60 grep -q ready fake.out
     mv "/tmp/.java_pid$jvm.$fake" "/tmp/.java_pid$jvm"
     kill -KILL $fake
     wait $fake 2>/dev/null
@@ -464,7 +464,7 @@ test_stale_socket() {
     : >fake.out
     ./fake - listen "/tmp/.java_pid$jvm.PID" >fake.out &
     fake=$!
-    wait_for 30 grep -q ready fake.out
+    wait_for 60 grep -q ready fake.out
     mv "/tmp/.java_pid$jvm.$fake" "/tmp/.java_pid$jvm"
     refused EPERM "the socket of process $fake, not of JVM $jvm" -- command "$jvm" jcmd VM.version
     chmod 666 "/tmp/.java_pid$jvm"

@@ -6,7 +6,7 @@
 assault() { # SEED
     local socket="/tmp/.orca-$(id -u)/$jvm.sock" threads fds
     perl -MIO::Socket::UNIX -e 1 2>/dev/null || skip "needs perl"
-    wait_for 30 test -S "$socket"
+    wait_for 60 test -S "$socket"
     perl "$ROOT/tests/jvm/hostile.pl" "$socket" 500 1 >answers || fail "the first lines were not taken"
     settle
     threads=$(ls "/proc/$jvm/task" | wc -l)
@@ -30,7 +30,7 @@ no_more_files() {
 
 test_nonsense_while_it_is_recorded() {
     start_traced "" -Xmx48m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UseDynamicNumberOfCompilerThreads Killed counts
-    wait_for 30 grep -q ready out
+    wait_for 60 grep -q ready out
     mv err java.err
     assault 42
     has out "recorded    for"
