@@ -615,6 +615,30 @@ test_container_recorded() {
     [ "$(stat -c '%a %u' "$root/tmp/again.otrace")" = "600 0" ] || fail "not private"
 }
 
+# The heap, by the JVM itself and by the agent that is brought there (test_heap_dump.sh has the rest).
+test_container_heap() {
+    set -m
+    contained mode=1777
+    local root="/proc/$jvm/root"
+    run 1 "$ORCA" heap dump "$jvm"
+    has err "does not see the folder $PWD, it has a root of its own: name a file by its whole path there, as -o /tmp/heap.hprof"
+    run 1 "$ORCA" heap dump "$jvm" -o /no/such/heap.hprof
+    has err "/no/such: there is no such folder"
+    run 0 "$ORCA" heap dump "$jvm" -o /tmp/heap.hprof
+    has err "$root/tmp/heap.hprof: "
+    run 0 "$ORCA" heap --classes --top 10000 "$root/tmp/heap.hprof"
+    grep -q ' java\.lang\.String$' out || fail "$(head -n 20 out)"
+    run 0 "$ORCA" heap dump "$jvm" --to tptp -o /tmp/heap.trcxml
+    has err "$root/tmp/heap.trcxml: "
+    same "$(tail -n 1 "$root/tmp/heap.trcxml")" "</TRACE>"
+    run 1 "$ORCA" heap dump "$jvm" --to tptp -o /tmp/heap.trcxml
+    has err "$root/tmp/heap.trcxml is there already"
+    same "$(cd "$root/tmp" && stat -c '%n %a %u' heap*)" "heap.hprof 600 0
+heap.trcxml 600 0"
+    kill -0 "$jvm" || fail "the JVM has ended"
+    lacks java.out "thread dump"
+}
+
 test_container_noexec() {
     build
     set -m
