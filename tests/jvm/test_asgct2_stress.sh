@@ -4,7 +4,7 @@
 # hold (tests/workloads).  Missing programs are passed over.
 # timeout: 7200
 #
-# ORCA_STRESS: seconds for each JDK (30, always the same programs first); with it another order each time, which
+# ORCA_STRESS: seconds for each JDK (21, always the same programs first); with it another order each time, which
 # ORCA_STRESS_SEED repeats.
 OWN=asgct2
 . "$ROOT/tests/jvm/agents.sh"
@@ -106,10 +106,10 @@ sum() { # KEY
 }
 
 test_programs() {
-    local seconds=${ORCA_STRESS:-30} seed=${ORCA_STRESS_SEED:-${ORCA_STRESS:+$((RANDOM % 1000))}} end n mode each left
+    local seconds=${ORCA_STRESS:-21} seed=${ORCA_STRESS_SEED:-${ORCA_STRESS:+$((RANDOM % 1000))}} end n mode each left
     seed=${seed:-1}
     end=$((SECONDS + seconds))
-    each=$((seconds / 12 > 10 ? seconds / 12 : 10)) # so that there are several of them
+    each=$((seconds / 12 > 7 ? seconds / 12 : 7)) # so that there are several of them
     echo "ORCA_STRESS_SEED=$seed"
     build_agent
     sampled_jdk

@@ -1,7 +1,7 @@
 # Attach, detach, switch, query and dump at random, in a JVM where threads and classes come and go (Soak.java).
 # timeout: 3600
 #
-# ORCA_SOAK: seconds for each JVM (12, always the same steps); with it others each time, which ORCA_SOAK_SEED repeats.
+# ORCA_SOAK: seconds for each JVM (8, always the same steps); with it others each time, which ORCA_SOAK_SEED repeats.
 . "$ROOT/tests/jvm/traced.sh"
 
 finish() {
@@ -111,9 +111,9 @@ soak() { # SECONDS JVM-OPTION...
 }
 
 test_g1() {
-    soak "${ORCA_SOAK:-12}" -XX:+UseG1GC
+    soak "${ORCA_SOAK:-8}" -XX:+UseG1GC
 }
 
 test_z() {
-    soak "${ORCA_SOAK:-12}" -XX:+UseZGC
+    soak "${ORCA_SOAK:-8}" -XX:+UseZGC
 }
