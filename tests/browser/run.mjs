@@ -43,7 +43,7 @@ world.trace = (name) => {
 
 /** Tests wait for frames most of the time. */
 const AT_ONCE = 2;
-const LIMIT_S = 90;
+const LIMIT_S = 240;
 
 let passed = 0;
 let failed = 0;

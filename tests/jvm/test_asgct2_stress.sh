@@ -108,20 +108,21 @@ sum() { # KEY
 test_programs() {
     local seconds=${ORCA_STRESS:-21} seed=${ORCA_STRESS_SEED:-${ORCA_STRESS:+$((RANDOM % 1000))}} end n mode each left
     seed=${seed:-1}
-    end=$((SECONDS + seconds))
     each=$((seconds / 12 > 7 ? seconds / 12 : 7)) # so that there are several of them
     echo "ORCA_STRESS_SEED=$seed"
     build_agent
     sampled_jdk
+    end=$((SECONDS + seconds))
     : >all
     : >attached
     ran=
     attach_and_detach &
-    for ((n = seed; SECONDS < end; n++)); do
+    # A machine with much else to do may not come to a stack in that time.
+    for ((n = seed; SECONDS < end || ($(sum usable) == 0 && n < seed + 8); n++)); do
         mode=${MODES[$((n / 3 % ${#MODES[@]}))]}
         "$JAVA" "$mode" -version >/dev/null 2>&1 || mode=-XX:+UseG1GC
         left=$((end - SECONDS))
-        run_program "${PROGRAMS[$((n % ${#PROGRAMS[@]}))]}" "$mode" $((left < each ? left : each))
+        run_program "${PROGRAMS[$((n % ${#PROGRAMS[@]}))]}" "$mode" $((left > 0 && left < each ? left : each))
     done
     touch stop
     echo "$(wc -l <attached) times attached and detached;$ran: $(sum signals) signals, $(sum usable) stacks," \
