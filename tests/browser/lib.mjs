@@ -29,7 +29,7 @@ export function jdks() {
 }
 
 export function run(command, args, options = {}) {
-    const r = spawnSync(command, args, { encoding: "utf8", timeout: 120_000, maxBuffer: 1 << 28, ...options });
+    const r = spawnSync(command, args, { encoding: "utf8", timeout: 300_000, maxBuffer: 1 << 28, ...options });
     if (r.status !== 0)
         throw new Error(`${command} ${args.join(" ")}: ${r.error ?? `exit status ${r.status}`}\n${r.stdout ?? ""}${r.stderr ?? ""}`);
     return r.stdout;

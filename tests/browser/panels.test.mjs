@@ -1,5 +1,5 @@
 // panels.test.mjs - findings, statistics, details, flame graph, locks, legend: their content is the report's.
-import { holds, near, open, ready, report, same, setState, threadOf } from "./lib.mjs";
+import { holds, open, ready, report, same, setState, threadOf } from "./lib.mjs";
 
 export const trace = "showcase";
 export const sources = ["server", "html"];

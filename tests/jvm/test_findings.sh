@@ -61,7 +61,8 @@ test_convoy() {
     program "" convoy contended-lock convoy
     finding convoy >text
     has text 'Findings$Ledger: '
-    has text "auditor held it for"
+    # one of a loaded machine may hold it for longer than the auditor
+    grep -qE '(auditor|clerk-[0-9]+) held it for .* hand-overs more until nobody waited' text || fail "$(cat text)"
 }
 
 test_unbalanced_join() {
