@@ -100,7 +100,7 @@ test_events_stay_whole() {
 
 more_samples() {
     local before=$samples
-    "$ORCA" dump "$jvm" && events && samples=$(matching ' wall_sample ') && [ "$samples" -gt "$before" ]
+    "$ORCA" dump "$jvm" && events && samples=$(matching ' (busy-[01]|sleeper) wall_sample ') && [ "$samples" -gt "$before" ]
 }
 
 # On and off in a running JVM, several times; nothing is taken while it is off.
