@@ -21,7 +21,7 @@ assault() { # SEED
 
 # Clients that say nothing are cut off after five seconds.
 settle() {
-    wait_for 15 eval "! ls -l /proc/$jvm/fd | grep -c socket | grep -qv '^[0-2]\$'"
+    wait_for 60 eval "! ls -l /proc/$jvm/fd | grep -c socket | grep -qv '^[0-2]\$'"
 }
 
 no_more_files() {
