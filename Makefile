@@ -64,7 +64,8 @@ AGENT_O  := $(call objs,src/agent)
 ASGCT2_O := $(call objs,src/asgct2)
 CLI_O    := $(call objs,src/cli)
 # Of the agent, what needs no JVM: the words of its options and of its control socket.
-WORDS_O  := $(addprefix $(B)/src/agent/,request.o settings.o alloc_counts.o alloc_rows.o alloc_trails.o alloc_weight.o)
+WORDS_O  := $(addprefix $(B)/src/agent/,request.o settings.o alloc_counts.o alloc_rows.o \
+              alloc_trails.o alloc_weight.o json_text.o)
 # Everything else: the agent and the command take from it what they refer to, and no more.
 LIB_O    := $(call objs,$(addprefix src/,$(filter-out agent asgct2 cli,$(FOLDERS))))
 TEST_LIB  = $(filter-out %/cli/main.o,$(CLI_O)) $(B)/lib.a
@@ -125,7 +126,7 @@ $(B)/bench/%: $(B)/tests/bench/%.o $(TEST_LIB)
 $(B)/classfile-edit: $(call objs,tests/classfile) $(B)/lib.a
 	$(link)
 
-$(B)/src/agent/%.o $(B)/src/asgct2/%.o $(B)/tests/unit/asgct2_test.o: ALL_CFLAGS += $(JNI_INC)
+$(B)/src/agent/%.o $(B)/src/asgct2/%.o $(addprefix $(B)/tests/unit/,asgct2_test.o json_text_test.o): ALL_CFLAGS += $(JNI_INC)
 $(B)/%.o: %.c $(B)/.compile-flags
 	@mkdir -p $(@D)
 	@echo "  cc  $<"

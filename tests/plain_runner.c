@@ -3,8 +3,9 @@
  * workers leave without LeakSanitizer's check.  Linked before libcriterion, this takes the place of
  * its main and of what a test calls when it fails.
  *
- * One process per test, one after the other.  Understands --tap=FILE, --timeout SECONDS and
- * --filter PATTERN; honours init, fini, signal, exit_code, disabled; no parameterized tests. */
+ * One process per test, as many at a time as there are processors.  Understands --tap=FILE,
+ * --timeout SECONDS and --filter PATTERN; honours init, fini, signal, exit_code, disabled; no
+ * parameterized tests. */
 #include <criterion/criterion.h>
 
 #include <fnmatch.h>
@@ -12,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { STATUS_FAILED = 97, STATUS_SKIPPED = 98 };
@@ -76,7 +79,29 @@ void criterion_skip_test(const char *format, ...)
     _exit(STATUS_SKIPPED);
 }
 
-static int run_test(const struct criterion_test *t, unsigned timeout)
+static double seconds(const struct timeval *t)
+{
+    return (double)t->tv_sec + (double)t->tv_usec / 1e6;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+struct running {
+    const struct criterion_test *t;
+    pid_t pid; /* 0: none */
+    double began;
+};
+
+struct took {
+    double wall_s, cpu_s;
+};
+
+static struct running start(const struct criterion_test *t, unsigned timeout)
 {
     fflush(NULL);
     pid_t pid = fork();
@@ -86,12 +111,11 @@ static int run_test(const struct criterion_test *t, unsigned timeout)
         t->test();
         exit(failures ? STATUS_FAILED : 0);
     }
-    int status = -1;
-    return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
+    return (struct running){t, pid, now()};
 }
 
 /* One TAP line, in Criterion's own form.  Returns 1 when the test failed. */
-static int report(const struct criterion_test *t, int status, FILE *tap)
+static int report(const struct criterion_test *t, int status, const struct took *took, FILE *tap)
 {
     const struct criterion_test_extra_data *d = t->data;
     const char *skip = WIFEXITED(status) && WEXITSTATUS(status) == STATUS_SKIPPED ? "  # SKIP" : "";
@@ -101,8 +125,61 @@ static int report(const struct criterion_test *t, int status, FILE *tap)
     if (!ok)
         fprintf(tap, WIFSIGNALED(status) ? " signal %d" : " exit status %d",
                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    fputc('\n', tap);
+    fprintf(tap, "  (%.2fs, %.2fs cpu)\n", took->wall_s, took->cpu_s);
     return !ok;
+}
+
+/* Wait for any of them: its slot is free again.  Returns 1 when the test failed. */
+static int reap(struct running *running, FILE *tap)
+{
+    int status;
+    struct rusage used;
+    pid_t pid = wait4(-1, &status, 0, &used);
+    if (pid < 0) {
+        perror("wait4");
+        exit(2);
+    }
+    for (struct running *r = running;; r++) {
+        if (r->pid != pid)
+            continue;
+        struct took took = {now() - r->began, seconds(&used.ru_utime) + seconds(&used.ru_stime)};
+        r->pid = 0;
+        return report(r->t, status, &took, tap);
+    }
+}
+
+static struct running *find_free(struct running *running, long slots)
+{
+    for (long i = 0; i < slots; i++)
+        if (running[i].pid == 0)
+            return &running[i];
+    return NULL;
+}
+
+static int run_all(const char *filter, unsigned timeout, FILE *tap)
+{
+    enum { MOST = 64 };
+    struct running running[MOST] = {{0}}, *slot;
+    long slots = sysconf(_SC_NPROCESSORS_ONLN);
+    slots = slots < 1 ? 1 : slots > MOST ? MOST : slots;
+    int failed = 0, n = 0;
+    for (struct criterion_test **t = __start_cr_tst; t < __stop_cr_tst; t++) {
+        char name[256];
+        snprintf(name, sizeof name, "%s/%s", (*t)->category, (*t)->name);
+        if ((*t)->data->disabled || fnmatch(filter, name, 0) != 0)
+            continue;
+        for (; !(slot = find_free(running, slots)); n--)
+            failed += reap(running, tap);
+        *slot = start(*t, timeout);
+        if (slot->pid < 0) {
+            perror("fork");
+            exit(2);
+        }
+        n++;
+    }
+    for (; n > 0; n--)
+        failed += reap(running, tap);
+    return failed;
 }
 
 int main(int argc, char **argv)
@@ -120,13 +197,7 @@ int main(int argc, char **argv)
     }
     if (!tap)
         return 2;
-    int failed = 0;
-    for (struct criterion_test **t = __start_cr_tst; t < __stop_cr_tst; t++) {
-        char name[256];
-        snprintf(name, sizeof name, "%s/%s", (*t)->category, (*t)->name);
-        if (!(*t)->data->disabled && fnmatch(filter, name, 0) == 0)
-            failed += report(*t, run_test(*t, timeout), tap);
-    }
+    int failed = run_all(filter, timeout, tap);
     fclose(tap);
     return failed ? 1 : 0;
 }

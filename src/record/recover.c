@@ -1,6 +1,7 @@
 #include "record/recover.h"
 
 #include "base/fdio.h"
+#include "base/testpoint.h"
 #include "base/util.h"
 #include "format/trace.h"
 #include "record/stage.h"
@@ -17,19 +18,33 @@ struct recovery {
     struct stager s;
 };
 
-/* Read a trace's header; RECOVER_NOTHING when there is nothing to do with the file. */
-static int read_header(const char *path, struct file_header *h)
+static bool read_header(const char *path, struct file_header *h)
 {
     uint8_t page[FILE_HEADER_SIZE];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
-        return RECOVER_NOTHING;
+        return false;
     ssize_t n = fdio_pread_some(fd, page, sizeof page, 0);
     close(fd);
-    if (n < 0 || file_header_unpack(h, page, (size_t)n, NULL) < 0 ||
-        (h->state != TRACE_RECORDING && h->state != TRACE_TURNING))
+    return n >= 0 && file_header_unpack(h, page, (size_t)n, NULL) == 0;
+}
+
+/* What the header asks for. */
+static int look(const struct file_header *h)
+{
+    if (h->state != TRACE_RECORDING && h->state != TRACE_TURNING)
         return RECOVER_NOTHING;
     return h->ring_path[0] ? RECOVER_DONE : RECOVER_GONE;
+}
+
+/* Of a finished trace, whose writer was killed between its last write and the removal. */
+static void remove_left_rings(const struct file_header *h)
+{
+    struct region r;
+    if (!h->ring_path[0] || region_open_dead(&r, h->ring_path, h->id, NULL) < 0)
+        return;
+    region_unlink(&r);
+    region_close(&r);
 }
 
 /* Take the dead JVM's region, or say why there is none. */
@@ -176,6 +191,7 @@ static int recover_into(struct recovery *r, int fd, struct err *err)
     TRY(drain_dead_rings(r, &events, err));
     TRY(stage_write_losses(&r->s, &r->w, &losses, err));
     TRY(writer_close(&r->w, TRACE_RECOVERED, last_time(r), err));
+    TEST_POINT("recover:closed");
     region_unlink(&r->region);
     return 0;
 }
@@ -203,9 +219,11 @@ static int complete(struct recovery *r, const char *path, int fd, int what, stru
 int recover_trace(const char *path, struct err *err)
 {
     struct file_header h;
-    int rc = read_header(path, &h);
+    int rc = read_header(path, &h) ? look(&h) : -EINVAL;
+    if (rc == RECOVER_NOTHING)
+        remove_left_rings(&h);
     if (rc != RECOVER_DONE)
-        return rc;
+        return rc < 0 ? RECOVER_NOTHING : rc;
     struct recovery r = {.region = {.fd = -1}};
     int what = take_region(&r.region, &h, err);
     if (what != RECOVER_DONE && what != RECOVER_CLOSED)
@@ -230,7 +248,7 @@ int recover_probe(const char *path, struct err *err)
 {
     struct file_header h;
     struct region r;
-    int rc = read_header(path, &h);
+    int rc = read_header(path, &h) ? look(&h) : RECOVER_NOTHING;
     if (rc != RECOVER_DONE)
         return rc;
     rc = take_region(&r, &h, err);

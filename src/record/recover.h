@@ -2,7 +2,8 @@
  *
  * Nothing that was committed to a ring is lost: staged blocks and ring contents that are not in the
  * file yet are appended, then the file is closed as TRACE_RECOVERED and the shared memory removed.
- * A recovery that is itself killed is completed by the next one. */
+ * A recovery that is itself killed is completed by the next one: at the latest moment only the
+ * shared memory of a finished trace is left to be removed. */
 #ifndef ORCA_RECORD_RECOVER_H
 #define ORCA_RECORD_RECOVER_H
 

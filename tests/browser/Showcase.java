@@ -87,7 +87,9 @@ public class Showcase {
                     BOX.notify();
                 }
             }
-            Thread.sleep(4);
+            for (Thread t : takers) // the feeder alone ends their waits
+                while (t.getState() != Thread.State.WAITING)
+                    Thread.sleep(4);
             synchronized (BOX) {
                 BOX.done = true;
                 BOX.notifyAll();

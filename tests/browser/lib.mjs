@@ -29,7 +29,7 @@ export function jdks() {
 }
 
 export function run(command, args, options = {}) {
-    const r = spawnSync(command, args, { encoding: "utf8", timeout: 120_000, maxBuffer: 1 << 28, ...options });
+    const r = spawnSync(command, args, { encoding: "utf8", timeout: 300_000, maxBuffer: 1 << 28, ...options });
     if (r.status !== 0)
         throw new Error(`${command} ${args.join(" ")}: ${r.error ?? `exit status ${r.status}`}\n${r.stdout ?? ""}${r.stderr ?? ""}`);
     return r.stdout;
@@ -62,7 +62,7 @@ export async function view(args, options = {}) {
     const child = spawn(orca, ["view", "--no-open", ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, XDG_STATE_HOME: build }, ...options });
     let out = "";
     const url = await new Promise((done, failed) => {
-        const timer = setTimeout(() => failed(new Error(`orca view said no address: ${out}`)), 30_000);
+        const timer = setTimeout(() => failed(new Error(`orca view said no address: ${out}`)), 60_000);
         const take = (chunk) => {
             out += chunk;
             const m = /(http:\/\/127\.0\.0\.1:\d+\/\?token=\S+)/.exec(out);
@@ -156,7 +156,7 @@ export async function open(url, options = {}) {
 
 /** Until no question is under way and the frame is drawn. */
 export async function ready(p) {
-    await p.waitForFunction(() => window.orca && window.orca.state.meta.value && !window.orca.state.meta.value.phase, null, { timeout: 30_000 });
+    await p.waitForFunction(() => window.orca && window.orca.state.meta.value && !window.orca.state.meta.value.phase, null, { timeout: 60_000 });
     // Frame one draws and asks, two scrolls to a row, three draws that.
     const end = Date.now() + 30_000;
     for (let quiet = 0; quiet < 2;) {

@@ -1,5 +1,5 @@
 // panels.test.mjs - findings, statistics, details, flame graph, locks, legend: their content is the report's.
-import { holds, near, open, ready, report, same, setState, threadOf } from "./lib.mjs";
+import { holds, open, ready, report, same, setState, threadOf } from "./lib.mjs";
 
 export const trace = "showcase";
 export const sources = ["server", "html"];
@@ -13,6 +13,12 @@ const table = (p, name) => p.evaluate((n) => {
         [...r.querySelectorAll("[role=gridcell]")].map((c, k) => [c.dataset.column ?? k, { text: c.textContent, value: Number(c.dataset.ns ?? c.dataset.count ?? NaN) }])))
         .filter((r) => Object.keys(r).length);
 }, name);
+
+/** Until something of this thread is chosen. */
+const chooses = (p, thread) => p.waitForFunction((t) => {
+    const at = window.orca.state.chosen.value ?? window.orca.state.chosenAt.value;
+    return (at.thread ?? Number(at.row.slice(1))) === t;
+}, thread);
 
 /** Until the tables are of what is chosen. */
 async function settled(p) {
@@ -169,11 +175,7 @@ export const tests = {
         for (const part of ["worker-3", "Showcase$Hot".split("$")[1], waker, "hot", "Showcase.java:"])
             holds(text.includes(part), `the details lack "${part}": ${text.slice(0, 500)}`);
         await p.keyboard.press("[");
-        await ready(p);
-        await p.waitForTimeout(300);
-        const at = await p.evaluate(() => window.orca.state.chosen.value ?? window.orca.state.chosenAt.value);
-        const there = at.thread ?? Number(at.row.slice(1));
-        same(there, wait.cause.thread, "[ goes to the cause");
+        await chooses(p, wait.cause.thread);
         same(p.faults, []);
     },
 
@@ -193,10 +195,7 @@ export const tests = {
         await setState(p, `window.orca.state.choose({ thread: ${t}, index: ${wait.index} })`);
         await p.waitForSelector("[data-view=details] [data-test=details-stack]");
         await p.keyboard.press("]");
-        await ready(p);
-        await p.waitForTimeout(300);
-        const at = await p.evaluate(() => window.orca.state.chosen.value ?? window.orca.state.chosenAt.value);
-        same(at.thread ?? Number(at.row.slice(1)), wait.effects[0].thread);
+        await chooses(p, wait.effects[0].thread);
     },
 
     async deadlock_in_the_details(w) {
@@ -256,10 +255,9 @@ export const tests = {
         for (const [look, key] of [["blocked", "blocked_ns"], ["waiting", "waited_ns"], ["parked", "parked_ns"], ["joining", "joined_ns"], ["sleeping", "slept_ns"], ["running", "running_ns"]])
             same(Number(await p.$eval(`[data-state=${look}] [data-ns]`, (e) => e.dataset.ns)), r.threads.reduce((n, t) => n + t[key], 0), look);
         await setState(p, "window.orca.state.marked.value = { from: 50000000, to: 120000000 }");
-        await p.waitForTimeout(500);
-        await ready(p);
         const part = report(w.trace(trace), "--threads", "--from", "50ms", "--to", "120ms");
-        near(Number(await p.$eval("[data-state=blocked] [data-ns]", (e) => e.dataset.ns)), part.threads.reduce((n, t) => n + t.blocked_ns, 0), 1e-9, "blocked in the range");
+        const blocked = part.threads.reduce((n, t) => n + t.blocked_ns, 0);
+        await p.waitForFunction((ns) => Math.abs(Number(document.querySelector("[data-state=blocked] [data-ns]").dataset.ns) - ns) <= 1e-9 * ns, blocked);
     },
 
     async tabs_by_keyboard(w) {

@@ -3,7 +3,7 @@
 // `world` is made once: the traces, recorded from real programs, and what is known of them.  A test of a
 // file that has `sources` runs with each: the server, and the page on the disk; one whose `needs` says what
 // is missing is skipped.
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, closeBrowser, compile, html, jdks, page, record, root, shots, view, withPages } from "./lib.mjs";
 
@@ -15,6 +15,10 @@ if (!existsSync(process.env.CHROMIUM ?? "/usr/bin/chromium")) {
     process.exit(0);
 }
 mkdirSync(build, { recursive: true });
+// What each test took: tests/run lists the slowest.
+const times = join(root, "build/tests/times/browser");
+mkdirSync(join(root, "build/tests/times"), { recursive: true });
+writeFileSync(times, "");
 // All pictures are of one run.
 if (pattern.test("shots.server.*"))
     rmSync(shots, { recursive: true, force: true });
@@ -39,7 +43,7 @@ world.trace = (name) => {
 
 /** Tests wait for frames most of the time. */
 const AT_ONCE = 2;
-const LIMIT_S = 90;
+const LIMIT_S = 240;
 
 let passed = 0;
 let failed = 0;
@@ -63,8 +67,7 @@ async function one(name, body) {
         for (const line of String(e.stack ?? e).split("\n").slice(0, 12))
             say(`# ${line}`);
     }
-    if (Date.now() - began > 20_000)
-        say(`# ${name}: ${Math.round((Date.now() - began) / 1000)} s`);
+    appendFileSync(times, `${((Date.now() - began) / 1000).toFixed(2)} - browser/${name}\n`);
 }
 
 for (const file of readdirSync(join(root, "tests/browser")).filter((f) => f.endsWith(".test.mjs")).sort()) {

@@ -29,7 +29,7 @@ async function withJvm(w, body) {
 async function attach(p, pid) {
     await p.click(`[data-test="attach-${pid}"]`);
     await p.click('[data-test="attach-do"]');
-    await p.waitForSelector("[data-view=timeline]", { timeout: 30_000 });
+    await p.waitForSelector("[data-view=timeline]", { timeout: 60_000 });
     await ready(p);
 }
 

@@ -402,18 +402,18 @@ export const tests = {
         const t = await threadOf(p, "parker");
         await setState(p, `(() => { const o = window.orca.state; o.grouping.value = "pool"; o.pinned.value = ["t${t}"]; o.pathOn.value = false; o.tab.value = "legend";
             o.arrowKinds.value = new Set(["notify"]); o.filter.value = new Set([${t}, 1, 2, 3]); o.show({ from: 1e8, to: 2e8 }); o.marked.value = { from: 1.2e8, to: 1.5e8 }; })()`);
-        await p.waitForTimeout(500);
+        await p.waitForFunction(() => location.hash.includes("legend")); // all of it at once
         const hash = await p.evaluate(() => location.hash);
         const q = await start(w, hash);
         const look = (x) => x.evaluate(() => { const o = window.orca.state; return [o.grouping.value, o.pinned.value, o.pathOn.value, o.tab.value, [...o.arrowKinds.value], [...o.filter.value].sort(), o.view.value, o.marked.value]; });
         same(await look(q), await look(p), "what the address brings back");
         await p.keyboard.press("0");
-        await ready(p);
-        await p.waitForTimeout(500);
+        await p.waitForFunction((before) => location.hash !== before, hash);
         await p.goBack();
-        await ready(p);
-        const v = await p.evaluate(() => window.orca.state.view.value);
-        near(v.to - v.from, 1e8, 0.01, "back shows the range of before");
+        await p.waitForFunction(() => { // the range of before
+            const v = window.orca.state.view.value;
+            return Math.abs(v.to - v.from - 1e8) < 1e6;
+        });
     },
 
     async hover_tells(w) {

@@ -3,7 +3,7 @@
  * A well-formed file can hold what no JVM does: ends without beginnings, ids that nobody defined,
  * streams that contradict each other.  Input: records of 8 bytes - kind, thread, stream and flags,
  * time step, lock, owner, stack, size of a gap. */
-#include "../unit/trace_builder.c"
+#include "any_events.h"
 
 #include "cli/page.h"
 #include "export/report_json.h"
@@ -24,31 +24,6 @@ static void define(struct trace_builder *b)
         builder_lock(b, classes[i % 3]);
     builder_stack(b, "java.lang.Object.wait0:native a.B.c:3");
     builder_stack(b, "a.B.c:4");
-}
-
-/* Small ids are defined, large ones are not. */
-static uint32_t id(uint8_t byte)
-{
-    return byte < 250 ? byte % 9 : byte == 255 ? UINT32_MAX : byte * 1000u;
-}
-
-static void fill(struct event *e, const uint8_t *r)
-{
-    const struct kind_info *k = &event_kinds[e->kind];
-    const struct field *f = k->fields();
-    for (unsigned i = 0; i < k->n_fields; i++) {
-        char *at = (char *)e + EVENT_HEAD + f[i].offset;
-        uint32_t v = id(r[4 + i % 3]);
-        if (f[i].type == FIELD_time) {
-            uint64_t since = e->time - r[4] * 10u;
-            memcpy(at, &since, sizeof since);
-        } else if (f[i].type == FIELD_u64 || f[i].type == FIELD_i64) {
-            uint64_t wide = v;
-            memcpy(at, &wide, sizeof wide);
-        } else {
-            memcpy(at, &v, sizeof v);
-        }
-    }
 }
 
 static void add_record(struct trace_builder *b, const uint8_t *r, uint64_t now[4])
@@ -86,10 +61,10 @@ static void add_record(struct trace_builder *b, const uint8_t *r, uint64_t now[4
                                     EV_wait_found,
                                     EV_gc_cycle};
     uint32_t stream = r[2] % 4;
-    struct event e = {.kind = kinds[r[0] % sizeof kinds], .thread = {id(r[1])}};
+    struct event e = {.kind = kinds[r[0] % sizeof kinds], .thread = {any_id(r[1])}};
     now[stream] += r[3];
     e.time = BUILDER_START + now[stream];
-    fill(&e, r);
+    any_fill(&e, r);
     if (r[7] > 250)
         builder_gap(b, stream + 1, r[7]);
     builder_event(b, stream + 1, &e);

@@ -2,7 +2,7 @@
  *
  * A well-formed file can hold what no JVM does: ends without beginnings, ids that nobody defined,
  * streams that contradict each other.  Input: records of 8 bytes - kind, thread, stream and flags,
- * time step, three ids, size of a gap. */
+ * time step, three ids, size of a gap.  A target with rules of its own takes parts. */
 #ifndef ORCA_FUZZ_ANY_EVENTS_H
 #define ORCA_FUZZ_ANY_EVENTS_H
 
@@ -10,7 +10,7 @@
 
 enum { ANY_RECORD = 8, ANY_RECORDS_MAX = 4000, ANY_END = 5000 };
 
-static void any_define(struct trace_builder *b)
+static inline void any_define(struct trace_builder *b)
 {
     static const char *const calls[][2] = {
         {"Ljava/util/concurrent/ThreadPoolExecutor;", "execute"},
@@ -34,12 +34,12 @@ static void any_define(struct trace_builder *b)
 }
 
 /* Small ids are defined, large ones are not. */
-static uint32_t any_id(uint8_t byte)
+static inline uint32_t any_id(uint8_t byte)
 {
     return byte < 250 ? byte % 9 : byte == 255 ? UINT32_MAX : byte * 1000u;
 }
 
-static void any_fill(struct event *e, const uint8_t *r)
+static inline void any_fill(struct event *e, const uint8_t *r)
 {
     const struct kind_info *k = &event_kinds[e->kind];
     const struct field *f = k->fields();
@@ -58,7 +58,7 @@ static void any_fill(struct event *e, const uint8_t *r)
     }
 }
 
-static void any_add(struct trace_builder *b, const uint8_t *r, uint64_t now[4])
+static inline void any_add(struct trace_builder *b, const uint8_t *r, uint64_t now[4])
 {
     uint32_t stream = r[2] % 4;
     struct event e = {.kind = r[0] % EV_LIMIT, .thread = {any_id(r[1])}};
@@ -73,7 +73,7 @@ static void any_add(struct trace_builder *b, const uint8_t *r, uint64_t now[4])
 }
 
 /* Half of the inputs count as imported: causes are bound by other rules then (analyze/bind.h). */
-static struct trace *any_trace(const uint8_t *data, size_t size)
+static inline struct trace *any_trace(const uint8_t *data, size_t size)
 {
     struct trace_builder b;
     uint64_t now[4] = {0};

@@ -4,7 +4,7 @@
  * A well-formed file can hold what no JVM does: two owners of a lock, holds that overlap in time
  * within one thread, ids that nobody defined.  Input: records of 8 bytes - kind, thread, stream,
  * time step, lock, other thread or lock, stack or mode, how long ago. */
-#include "../unit/trace_builder.c"
+#include "any_events.h"
 
 #include "analyze/analysis.h"
 #include "analyze/lock_order.h"
@@ -26,19 +26,13 @@ static void define(struct trace_builder *b, uint8_t options)
         builder_info(b, "orca.holdsample", "10");
 }
 
-/* Small ids are defined, large ones are not. */
-static uint32_t id(uint8_t byte)
-{
-    return byte < 250 ? byte % 9 : byte == 255 ? UINT32_MAX : byte * 1000u;
-}
-
 static void fill(struct event *e, const uint8_t *r)
 {
     const struct kind_info *k = &event_kinds[e->kind];
     const struct field *f = k->fields();
     for (unsigned i = 0; i < k->n_fields; i++) {
         char *at = (char *)e + EVENT_HEAD + f[i].offset;
-        uint32_t v = id(r[4 + i % 3]);
+        uint32_t v = any_id(r[4 + i % 3]);
         uint64_t wide = v, since = e->time - r[7] * (uint64_t)STEP / 2;
         if (f[i].type == FIELD_time)
             memcpy(at, &since, sizeof since);
@@ -61,7 +55,7 @@ static void add_record(struct trace_builder *b, const uint8_t *r, uint64_t now[4
         EV_interrupt,    EV_interrupted, EV_owner_stack, EV_lost,
     };
     uint32_t stream = r[2] % 4;
-    struct event e = {.kind = kinds[r[0] % sizeof kinds], .thread = {id(r[1])}};
+    struct event e = {.kind = kinds[r[0] % sizeof kinds], .thread = {any_id(r[1])}};
     now[stream] += r[3] * (uint64_t)STEP;
     e.time = BUILDER_START + now[stream];
     fill(&e, r);

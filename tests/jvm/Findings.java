@@ -136,19 +136,19 @@ public class Findings {
             int first = i * 3;
             threads.add(start("clerk-" + i, () -> {
                 pass(first);
-                for (int k = 0; k < 60; k++) {
+                for (int k = 0; k < 64; k++) {
                     synchronized (ledger) {
                         run(1);
                     }
-                    pass(50);
+                    pass(80);
                 }
             }));
         }
         threads.add(start("auditor", () -> {
-            for (int k = 0; k < 6; k++) {
-                pass(500);
+            for (int k = 0; k < 2; k++) {
+                pass(2500);
                 synchronized (ledger) {
-                    run(40);
+                    run(90);
                 }
             }
         }));

@@ -5,14 +5,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 public class ManyLocks {
     static final class Lock { }
 
+    private static void until(AtomicInteger value, int least) {
+        for (long spins = 0; value.get() < least; spins++)
+            if (spins > 2000)
+                Thread.yield(); // the other one may have no processor
+            else
+                Thread.onSpinWait();
+    }
+
     public static void main(String[] args) throws Exception {
         int n = Integer.parseInt(args[0]);
         Lock[] locks = new Lock[n];
         AtomicInteger held = new AtomicInteger(-1), passed = new AtomicInteger(-1);
         Thread blocker = Sync.start("blocker", () -> {
             for (int i = 0; i < n; i++) {
-                while (held.get() < i)
-                    Thread.onSpinWait();
+                until(held, i);
                 synchronized (locks[i]) {
                     passed.set(i);
                 }
@@ -27,8 +34,7 @@ public class ManyLocks {
                     if (i % 10 == 0)
                         Thread.sleep(1); // so long that the owner can be read
                 }
-                while (passed.get() < i)
-                    Thread.onSpinWait();
+                until(passed, i);
             }
         });
         holder.join();

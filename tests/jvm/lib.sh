@@ -63,6 +63,7 @@ finish() {
     for pid in $(jobs -p); do
         kill -KILL -- -"$pid" "$pid" 2>/dev/null
     done
+    wait 2>/dev/null
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then

@@ -216,7 +216,7 @@ test_query() {
     has out "recorded    no"
 
     attach
-    wait_for 30 eval "\"$ORCA\" dump $jvm 2>/dev/null; \"$ORCA\" events app.otrace | grep -q ' monitor_contended_enter '"
+    wait_for 60 eval "\"$ORCA\" dump $jvm 2>/dev/null; \"$ORCA\" events app.otrace | grep -q ' monitor_contended_enter '"
     events
     local lock
     lock=$(sed -n 's/.* parked wait_found .* lock=\([0-9]*\) .*/\1/p' events)
@@ -298,7 +298,7 @@ test_jcmd() {
     [ -x "$JDK/bin/jcmd" ] || skip "no jcmd"
     launch --
     run 0 "$JDK/bin/jcmd" "$jvm" JVMTI.agent_load "$AGENT" file
-    wait_for 30 grep -q '^orca: file needs a value' java.err
+    wait_for 60 grep -q '^orca: file needs a value' java.err
     sleep 1
     kill -0 "$jvm" || fail "the JVM has ended"
     run 0 "$JDK/bin/jcmd" "$jvm" JVMTI.agent_load "$AGENT" "\"file=$TRACE,quiet\""
@@ -316,7 +316,7 @@ test_impatience() {
     launch --
     "$ORCA" attach "$jvm" -o "$TRACE" --for 1h >client.out 2>client.err &
     client=$!
-    wait_for 30 grep -q 'for 1 h' client.err
+    wait_for 60 grep -q 'for 1 h' client.err
     kill -INT $client
     wait $client || fail "attach ended with $?: $(cat client.err)"
     has client.err 'app.otrace: '
@@ -324,10 +324,10 @@ test_impatience() {
     rm "$TRACE"
     "$ORCA" attach "$jvm" -o "$TRACE" --for 1s >client.out 2>client.err &
     client=$!
-    wait_for 30 grep -q 'for 1.0 s' client.err
+    wait_for 60 grep -q 'for 1.0 s' client.err
     kill -KILL $client
     wait $client 2>/dev/null
-    wait_for 30 eval "\"$ORCA\" status $jvm | grep -q 'recorded    no'"
+    wait_for 60 eval "\"$ORCA\" status $jvm | grep -q 'recorded    no'"
     good_trace complete
     end
 }
@@ -342,7 +342,7 @@ test_the_jvm_ends() {
     launch --
     "$ORCA" attach "$jvm" -o "$TRACE" --for 1h >client.out 2>client.err &
     client=$!
-    wait_for 30 grep -q 'for 1 h' client.err
+    wait_for 60 grep -q 'for 1 h' client.err
     local left=/tmp/.orca-$(id -u)/$jvm.sock
     [ -S "$left" ] || fail "no socket: nothing to leave behind"
     kill -KILL "$jvm"

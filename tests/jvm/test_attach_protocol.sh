@@ -220,7 +220,7 @@ test_not_a_jvm() {
     refused ESRCH "not a process id" -- describe 0
     sleep 100 &
     local sleeper=$!
-    wait_for 30 grep -q sleep "/proc/$sleeper/comm"
+    wait_for 60 grep -q sleep "/proc/$sleeper/comm"
     refused ENOEXEC "process $sleeper (sleep) is not a JVM" -- describe $sleeper
     start
     local thread
@@ -327,13 +327,13 @@ test_stopped() {
     build
     start
     kill -STOP "$jvm"
-    wait_for 30 grep -q '^State:.T' "/proc/$jvm/status"
+    wait_for 60 grep -q '^State:.T' "/proc/$jvm/status"
     refused EBUSY "JVM $jvm (AttachIdle) is stopped" "kill -CONT $jvm" -- command "$jvm" jcmd VM.version
     kill -CONT "$jvm"
     works
     # And when it listens already.
     kill -STOP "$jvm"
-    wait_for 30 grep -q '^State:.T' "/proc/$jvm/status"
+    wait_for 60 grep -q '^State:.T' "/proc/$jvm/status"
     refused EBUSY "kill -CONT $jvm" -- command "$jvm" jcmd VM.version
     kill -CONT "$jvm"
     works
@@ -370,7 +370,7 @@ test_killed_meanwhile() {
     ready
     ./tool -t 60000 command "$jvm" jcmd VM.version >out 2>err &
     local t=$!
-    wait_for 30 test -e "/tmp/.attach_pid$jvm"
+    wait_for 60 test -e "/tmp/.attach_pid$jvm"
     stop
     wait $t && fail "attached to a dead process"
     has err "ESRCH: process $jvm has ended"
@@ -380,7 +380,7 @@ test_killed_meanwhile() {
     ready
     ./tool -t 60000 command "$jvm" jcmd VM.version >out 2>err &
     t=$!
-    wait_for 30 eval "ls -l /proc/$t/fd | grep -q socket:"
+    wait_for 60 eval "ls -l /proc/$t/fd | grep -q socket:"
     stop
     wait $t && fail "attached to a dead process"
     has err "ESRCH: process $jvm has ended"
@@ -446,7 +446,7 @@ test_stale_socket() {
     # Left by a process with that pid: nobody listens.
     ./fake - listen "/tmp/.java_pid$jvm.PID" >fake.out &
     local fake=$!
-    wait_for 30 grep -q ready fake.out
+    wait_for 60 grep -q ready fake.out
     mv "/tmp/.java_pid$jvm.$fake" "/tmp/.java_pid$jvm"
     kill -KILL $fake
     wait $fake 2>/dev/null
@@ -464,7 +464,7 @@ test_stale_socket() {
     : >fake.out
     ./fake - listen "/tmp/.java_pid$jvm.PID" >fake.out &
     fake=$!
-    wait_for 30 grep -q ready fake.out
+    wait_for 60 grep -q ready fake.out
     mv "/tmp/.java_pid$jvm.$fake" "/tmp/.java_pid$jvm"
     refused EPERM "the socket of process $fake, not of JVM $jvm" -- command "$jvm" jcmd VM.version
     chmod 666 "/tmp/.java_pid$jvm"
@@ -613,6 +613,30 @@ test_container_recorded() {
     has err "$root/tmp/again.otrace: "
     kill -0 "$jvm" || fail "the JVM has ended"
     [ "$(stat -c '%a %u' "$root/tmp/again.otrace")" = "600 0" ] || fail "not private"
+}
+
+# The heap, by the JVM itself and by the agent that is brought there (test_heap_dump.sh has the rest).
+test_container_heap() {
+    set -m
+    contained mode=1777
+    local root="/proc/$jvm/root"
+    run 1 "$ORCA" heap dump "$jvm"
+    has err "does not see the folder $PWD, it has a root of its own: name a file by its whole path there, as -o /tmp/heap.hprof"
+    run 1 "$ORCA" heap dump "$jvm" -o /no/such/heap.hprof
+    has err "/no/such: there is no such folder"
+    run 0 "$ORCA" heap dump "$jvm" -o /tmp/heap.hprof
+    has err "$root/tmp/heap.hprof: "
+    run 0 "$ORCA" heap --classes --top 10000 "$root/tmp/heap.hprof"
+    grep -q ' java\.lang\.String$' out || fail "$(head -n 20 out)"
+    run 0 "$ORCA" heap dump "$jvm" --to tptp -o /tmp/heap.trcxml
+    has err "$root/tmp/heap.trcxml: "
+    same "$(tail -n 1 "$root/tmp/heap.trcxml")" "</TRACE>"
+    run 1 "$ORCA" heap dump "$jvm" --to tptp -o /tmp/heap.trcxml
+    has err "$root/tmp/heap.trcxml is there already"
+    same "$(cd "$root/tmp" && stat -c '%n %a %u' heap*)" "heap.hprof 600 0
+heap.trcxml 600 0"
+    kill -0 "$jvm" || fail "the JVM has ended"
+    lacks java.out "thread dump"
 }
 
 test_container_noexec() {

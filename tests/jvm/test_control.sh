@@ -6,7 +6,7 @@
 assault() { # SEED
     local socket="/tmp/.orca-$(id -u)/$jvm.sock" threads fds
     perl -MIO::Socket::UNIX -e 1 2>/dev/null || skip "needs perl"
-    wait_for 30 test -S "$socket"
+    wait_for 60 test -S "$socket"
     perl "$ROOT/tests/jvm/hostile.pl" "$socket" 500 1 >answers || fail "the first lines were not taken"
     settle
     threads=$(ls "/proc/$jvm/task" | wc -l)
@@ -21,7 +21,7 @@ assault() { # SEED
 
 # Clients that say nothing are cut off after five seconds.
 settle() {
-    wait_for 15 eval "! ls -l /proc/$jvm/fd | grep -c socket | grep -qv '^[0-2]\$'"
+    wait_for 60 eval "! ls -l /proc/$jvm/fd | grep -c socket | grep -qv '^[0-2]\$'"
 }
 
 no_more_files() {
@@ -30,7 +30,7 @@ no_more_files() {
 
 test_nonsense_while_it_is_recorded() {
     start_traced "" -Xmx48m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UseDynamicNumberOfCompilerThreads Killed counts
-    wait_for 30 grep -q ready out
+    wait_for 60 grep -q ready out
     mv err java.err
     assault 42
     has out "recorded    for"

@@ -85,7 +85,7 @@ test_a_complete_trace_is_replaced() {
 # What a killed JVM left is not thrown away before somebody has completed it.
 test_an_unfinished_trace_is_kept() {
     start_traced "" -Xmx48m Ends wait
-    wait_for 30 grep -q contended out
+    wait_for 60 grep -q contended out
     end_with KILL 137
     local killed=$jvm other
     run 0 to app.otrace Ends return
@@ -99,7 +99,7 @@ test_an_unfinished_trace_is_kept() {
 
 test_two_jvms_with_one_name() {
     start_traced "" -Xmx48m Ends wait
-    wait_for 30 grep -q contended out
+    wait_for 60 grep -q contended out
     local first=$jvm
     "$JAVA" "$(agent "" | sed s/,quiet//)" -Xmx48m -cp "$CLASSES" Ends return >out2 2>err2 || fail "status $?"
     has err2 "app.otrace is being recorded by another JVM: recording to $TMP/app-"
@@ -267,7 +267,7 @@ test_full_shared_memory() {
     run 0 to app.otrace WaitStorm 2 1000
     good_trace complete
     start_traced "" -Xmx48m Ends wait
-    wait_for 30 grep -q contended out
+    wait_for 60 grep -q contended out
     at_least "$(ls ./*.rings | grep -c '')" 1 "rings beside the trace"
     end_with KILL 137
     good_trace recovered
@@ -294,13 +294,13 @@ test_small_shared_memory() {
 test_ring_directory() {
     mkdir rings
     start_traced "ringdir=$TMP/rings" Ends wait
-    wait_for 30 grep -q contended out
+    wait_for 60 grep -q contended out
     same "$(ls rings | grep -c '')" 1
     end_with TERM 143
     good_trace complete
     same "$(ls rings)" ""
     start_traced "ringdir=$TMP/rings" Ends wait
-    wait_for 30 grep -q contended out
+    wait_for 60 grep -q contended out
     end_with KILL 137
     good_trace recovered
     same "$(ls rings)" ""
@@ -368,8 +368,8 @@ test_drop_counts_every_loss() {
 # It ends by itself; the program goes on, and its end adds nothing.
 test_duration() {
     start_traced duration=1s -Xmx48m Ends wait
-    wait_for 30 grep -q contended out
-    wait_for 30 eval '"$ORCA" info "$TRACE" | grep -q "^state  *complete"'
+    wait_for 60 grep -q contended out
+    wait_for 60 eval '"$ORCA" info "$TRACE" | grep -q "^state  *complete"'
     good_trace complete
     local bytes
     bytes=$(value bytes)

@@ -18,7 +18,7 @@ program() { # OPTIONS NAME RULE...
     local options=$1 name=$2
     shift 2
     # A machine with much else to do can spoil what the program plays: then it plays again.
-    for _ in 1 2 3; do
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
         rm -f "$TRACE"
         run 0 traced "$options" -Xmx64m Findings "$name"
         [ "$(rules)" != "$*" ] || return 0
@@ -61,7 +61,8 @@ test_convoy() {
     program "" convoy contended-lock convoy
     finding convoy >text
     has text 'Findings$Ledger: '
-    has text "auditor held it for"
+    # one of a loaded machine may hold it for longer than the auditor
+    grep -qE '(auditor|clerk-[0-9]+) held it for .* hand-overs more until nobody waited' text || fail "$(cat text)"
 }
 
 test_unbalanced_join() {

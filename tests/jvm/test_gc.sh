@@ -100,21 +100,31 @@ test_g1_marking() {
     has out "Without a number of collections"
 }
 
-# Cycles are heard of from half a second after the first pause on.
+# Cycles are heard of from half a second after the first pause on, each some time after its end.
+
+CYCLES=' gc_cycle collector=[^ ]*Cycles cause=System\.gc\(\) '
+# Of the running JVM: there are so many cycles at least.
+heard() { # CYCLES
+    "$ORCA" dump "$jvm" >/dev/null && events && [ "$(matching "$CYCLES")" -ge "$1" ]
+}
+collect_until_heard() {
+    calls=$((calls + 1))
+    say gc gc
+    heard 1
+}
 
 collect_in_cycles() { # JVM-OPTION...
+    local n calls=1 # the program's own, which is early
     collect 300 "$@"
-    sleep 1.5
+    wait_for 60 collect_until_heard
+    n=$(matching "$CYCLES")
     for _ in 1 2 3; do
         say gc gc
     done
-    sleep 0.5 # for the JVM to tell of the last one
+    wait_for 60 heard $((n + 3))
     end
-    # and of the first one, where that was late
-    local n
-    n=$(matching ' gc_cycle collector=[^ ]*Cycles cause=System\.gc\(\) ')
-    at_least "$n" 3 "cycles of System.gc()"
-    at_least 4 "$n" "times that it was called, cycles"
+    n=$(matching "$CYCLES")
+    at_least $((calls + 3)) "$n" "times that it was called, cycles"
     # each is told as a cycle with its pauses
     same "$(in_report cycle '"System\.gc\(\)"')" "$n"
     grep -E '"kind": "cycle".*"System\.gc\(\)"' report.json | sed -E 's/.*"pauses": ([0-9]+).*/\1/' >pauses
@@ -162,7 +172,7 @@ test_without_counters() {
 # Without the management there are pauses, and one line that says so.
 test_without_management() {
     launch_told Collecting "-agentpath:$AGENT=file=$TRACE,events=gc" -XX:+UseZGC --limit-modules java.base -- 10
-    sleep 1.2
+    wait_for 60 grep -q java.management java.err
     say gc gc
     end
     same "$(count java.err 'java.management')" 1
@@ -175,7 +185,7 @@ test_without_management() {
 # The words are in the file soon after their first use.
 test_killed() {
     collect 300 -XX:+UseSerialGC
-    sleep 1.2
+    wait_for 60 eval 'events && [ "$(matching " gc_finish ")" != 0 ]' # a flush every two seconds
     kill -KILL "$jvm"
     wait "$jvm" 2>/dev/null
     events
@@ -188,14 +198,12 @@ test_attached() {
     for _ in 1 2; do
         rm -f "$TRACE"
         run 0 "$ORCA" attach "$jvm" -o "$TRACE" --events gc
-        say gc gc
-        sleep 1.5
-        say gc gc
-        sleep 0.3
+        calls=0
+        wait_for 60 collect_until_heard
         run 0 "$ORCA" detach "$jvm"
         good_trace complete
         events
-        at_least "$(matching ' gc_cycle collector=[^ ]*Cycles cause=System\.gc\(\) ')" 1 cycles
+        at_least "$(matching "$CYCLES")" 1 cycles
         same "$(matching ' gc_cycle collector=\?| gc_finish collector=\?')" 0
         say gc gc
     done

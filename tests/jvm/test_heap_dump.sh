@@ -186,45 +186,55 @@ test_disk_full() {
 
 # Killed or stopped in the middle: no half file. A pipe as wide as the terminal is not needed: the file itself says
 # when it has begun.
-interrupted() { # COMMAND...
+interrupted() { # MB OPTIONS SIZE COMMAND...
+    local mb=$1 options=$2 size=$3
+    shift 3
     mkdir d
-    launch_told Heaped -Xmx1g -- 500
-    "$ORCA" heap dump "$jvm" --gz=9 -o d/heap.hprof 2>err &
+    launch_told Heaped -Xmx1g -- "$mb"
+    # shellcheck disable=SC2086 # OPTIONS is a list
+    "$ORCA" heap dump "$jvm" $options -o d/heap 2>err &
     local dump=$!
-    wait_for 60 eval '[ -n "$(find d -type f -size +0c)" ]'
+    wait_for 60 eval "[ -n \"\$(find d -type f -size +$size)\" ]"
     eval "$*"
     wait "$dump"
     dump_status=$?
 }
 test_killed_jvm() {
-    interrupted 'kill -KILL $jvm'
+    interrupted 500 --gz=9 0c 'kill -KILL $jvm'
     same "$dump_status" 1
     has err "JVM $jvm (Heaped) has ended in the middle of the dump: nothing is left of it"
     nothing_left d
 }
 test_killed_jvm_tptp() {
-    mkdir d
-    launch_told Heaped -Xmx1g -- 500
-    "$ORCA" heap dump "$jvm" --to tptp -o d/heap.trcxml 2>err &
-    local dump=$!
-    wait_for 60 eval '[ -n "$(find d -type f -size +1000k)" ]'
-    kill -KILL "$jvm"
-    wait "$dump"
-    same $? 1
+    interrupted 200 '--to tptp' 1000k 'kill -KILL $jvm'
+    same "$dump_status" 1
     has err "JVM $jvm (Heaped) has ended in the middle of the dump: nothing is left of it"
     nothing_left d
 }
 test_stopped_jvm() {
-    interrupted 'kill -STOP $jvm'
+    interrupted 500 --gz=9 0c 'kill -STOP $jvm'
     kill -CONT "$jvm"
     same "$dump_status" 1
     has err "JVM $jvm (Heaped) was stopped in the middle of the dump, which is given up"
     wait_for 60 nothing_left d
 }
 test_interrupted() {
-    interrupted 'kill -INT $dump'
+    interrupted 500 --gz=9 0c 'kill -INT $dump'
     same "$dump_status" 130
     wait_for 60 nothing_left d
+}
+# The agent writes on for a while, into a file that has no name; then the JVM is as it was (and half a minute later
+# without the agent).
+test_interrupted_tptp() {
+    interrupted 200 '--to tptp' 1000k 'kill -INT $dump'
+    same "$dump_status" 130
+    nothing_left d
+    wait_for 60 eval "! ls -l /proc/$jvm/fd | grep -qF '$PWD/d/'"
+    nothing_left d
+    run 0 "$ORCA" heap dump "$jvm" --to tptp -o d/heap.trcxml
+    same "$(tail -n 1 d/heap.trcxml) $(ls -A d)" "</TRACE> heap.trcxml"
+    say a allocated
+    lacks java.err Exception
 }
 finish() {
     umount "$TMP/d" 2>/dev/null

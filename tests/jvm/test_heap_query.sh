@@ -138,6 +138,35 @@ test_sampled() {
     [ "${mb:-0}" -ge 17 ] && [ "$mb" -le 24 ] || fail "$mb MB: $(cat out)"
 }
 
+# ^C at several moments of a question, each with a full collection: the JVM answers the next one, and keeps nothing.
+test_interrupted() {
+    local fds i question interrupted=0
+    launch "$(agent events=threads+sampled-alloc,samplebytes=16k)" -Xmx512m -- 200
+    run 0 "$ORCA" heap live "$jvm"
+    fds=$(ls "/proc/$jvm/fd" | wc -l)
+    for i in 000 010 020 050 100 200 400; do
+        "$ORCA" heap live "$jvm" --full >asked 2>&1 &
+        question=$!
+        sleep 0.$i
+        kill -INT $question 2>/dev/null
+        wait $question
+        case $? in
+        0) ;;
+        130) interrupted=$((interrupted + 1)) ;;
+        *) fail "heap live: $(cat asked)" ;;
+        esac
+    done
+    at_least $interrupted 1 "questions that were interrupted"
+    run 0 "$ORCA" heap live "$jvm" --full
+    line out '^~[0-9,]+ objects, '
+    wait_for 60 eval "[ \$(ls /proc/$jvm/fd | wc -l) = $fds ]"
+    say a allocated
+    lacks java.err Exception
+    kill -TERM "$jvm"
+    wait "$jvm" 2>/dev/null
+    good_trace complete
+}
+
 test_nothing_recorded() {
     launch --
     run 1 "$ORCA" heap live "$jvm"

@@ -164,10 +164,10 @@ test_signals_are_passed_on() {
     set -m # else background jobs ignore INT and QUIT
     "$ORCA" record -- bash -c "$LISTENER" 2>err &
     local orca=$!
-    wait_for 10 test -s pid
+    wait_for 60 test -s pid
     for s in HUP INT QUIT USR1 USR2 WINCH; do
         kill -$s $orca
-        wait_for 10 grep -q $s got
+        wait_for 60 grep -q $s got
     done
     kill -TERM $orca
     wait $orca
@@ -179,13 +179,13 @@ test_stop_and_continue() {
     set -m
     "$ORCA" record -- bash -c "$LISTENER" 2>err &
     local orca=$!
-    wait_for 10 test -s pid
+    wait_for 60 test -s pid
     local child
     child=$(cat pid)
     kill -TSTP $orca
-    wait_for 10 eval 'grep -q "^State:.*T" /proc/'$orca'/status && grep -q "^State:.*T" /proc/'$child'/status'
+    wait_for 60 eval 'grep -q "^State:.*T" /proc/'$orca'/status && grep -q "^State:.*T" /proc/'$child'/status'
     kill -CONT $orca
-    wait_for 10 eval '! grep -q "^State:.*T" /proc/'$orca'/status && ! grep -q "^State:.*T" /proc/'$child'/status'
+    wait_for 60 eval '! grep -q "^State:.*T" /proc/'$orca'/status && ! grep -q "^State:.*T" /proc/'$child'/status'
     kill -TERM $orca
     wait $orca
     same $? 7
@@ -202,9 +202,10 @@ touch ready
 while [ ! -s got ]; do sleep 0.05; done
 kill -CONT $PPID
 for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done
+touch ended
 exit 5
 END
-    { wait_for 10 test -e ready; printf '\003'; sleep 2; } |
+    { wait_for 60 test -e ready; printf '\003'; wait_for 60 test -e ended; } |
         script -qec "trap : INT; '$ORCA' record -- bash job.sh; exit \$?" /dev/null >tty
     same $? 5
     same "$(cat got)" INT

@@ -64,7 +64,7 @@ test_name_with_blanks_and_commas() {
 test_killed_jvm_is_recovered() {
     "$ORCA" record -o app.otrace -- "$JAVA" -cp "$CLASSES" Contend hang >out 2>err &
     local orca=$!
-    wait_for 20 grep -q ready out
+    wait_for 60 grep -q ready out
     kill -KILL "$(pgrep -P $orca)"
     wait $orca
     same $? 137
@@ -74,7 +74,7 @@ test_killed_jvm_is_recovered() {
 test_sigterm_to_record_ends_the_jvm_in_good_order() {
     "$ORCA" record -o app.otrace -- "$JAVA" -cp "$CLASSES" Contend hang >out 2>err &
     local orca=$!
-    wait_for 20 grep -q ready out
+    wait_for 60 grep -q ready out
     kill -TERM $orca
     wait $orca
     same $? 143

@@ -52,16 +52,16 @@ read_all() { # STATE
 start_killed() { # OPTIONS
     rm -f counts "$TMP"/app*.otrace
     start_traced "$1" -Xmx48m -XX:+UseSerialGC Killed counts
-    wait_for 30 grep -q ready out
+    wait_for 60 grep -q ready out
 }
 
 test_every_under_load() {
     start_killed every=1s
-    sleep 3.5
+    wait_for 60 test -e "$TMP/app.004.otrace"
     cp counts floor
     end_with TERM 143
     read_all complete
-    at_least "$n_files" 3 files
+    at_least "$n_files" 4 files
     counts_agree floor
     same "$(matching ' recording_start$') $(matching ' recording_end$')" "1 1"
     info "$TMP/app.002.otrace"
@@ -74,7 +74,7 @@ test_every_under_load() {
 
 test_keep() {
     start_killed every=1s,keep=2
-    wait_for 20 test -e "$TMP/app.004.otrace"
+    wait_for 60 test -e "$TMP/app.004.otrace"
     run 0 "$ORCA" status "$jvm"
     grep -q "^into  *$TMP/app.00[4-9].otrace, .*, file [4-9] of this recording$" out || fail "$(cat out)"
     end_with TERM 143
@@ -88,7 +88,7 @@ test_keep_leaves_other_files() {
     start_killed every=1s,keep=2
     mv "$TRACE" mine
     echo precious >"$TRACE"
-    wait_for 20 test -e "$TMP/app.004.otrace"
+    wait_for 60 test -e "$TMP/app.004.otrace"
     end_with TERM 143
     same "$(cat "$TRACE")" precious
     info mine
@@ -152,7 +152,7 @@ test_sigkill() {
 test_name_taken() {
     start_killed every=1s
     echo precious >"$TMP/app.002.otrace"
-    wait_for 20 grep -q "app.002.otrace exists and is not an Orca trace" err
+    wait_for 60 grep -q "app.002.otrace exists and is not an Orca trace" err
     has err "the recording goes on in $TRACE, a new file is tried again every 1.0 s"
     mv err java.err
     run 1 "$ORCA" dump "$jvm" --rotate
@@ -161,7 +161,7 @@ test_name_taken() {
     same "$(grep -c 'not an Orca trace' java.err)" 1
     same "$(cat "$TMP/app.002.otrace")" precious
     rm "$TMP/app.002.otrace"
-    wait_for 20 test -e "$TMP/app.002.otrace"
+    wait_for 60 test -e "$TMP/app.002.otrace"
     cp counts floor
     end_with TERM 143
     read_all complete
@@ -176,7 +176,7 @@ test_traces_of_an_earlier_run() {
     local killed=$jvm
     rm "$TRACE"
     start_traced "" -Xmx48m -XX:+UseSerialGC Killed counts
-    wait_for 30 grep -q ready out
+    wait_for 60 grep -q ready out
     run 0 "$ORCA" dump "$jvm" --rotate
     run 0 "$ORCA" status "$jvm"
     grep -q "$TMP/app.002-[0-9]*.otrace" out || fail "$(cat out)"
@@ -184,7 +184,7 @@ test_traces_of_an_earlier_run() {
     info "$TMP/app.002.otrace"
     same "$(value pid) $(value state)" "$killed recovered"
     start_traced "" -Xmx48m -XX:+UseSerialGC Killed counts
-    wait_for 30 grep -q ready out
+    wait_for 60 grep -q ready out
     run 0 "$ORCA" dump "$jvm" --rotate
     end_with TERM 143
     info "$TMP/app.002.otrace"
@@ -194,8 +194,8 @@ test_traces_of_an_earlier_run() {
 test_names_with_their_time() {
     "$JAVA" "-agentpath:$AGENT=file=$TMP/at-%t.otrace,every=1s,quiet" -XX:-UsePerfData -cp "$CLASSES" Ends wait >out 2>err &
     jvm=$!
-    wait_for 30 grep -q contended out
-    sleep 2.5
+    wait_for 60 grep -q contended out
+    wait_for 60 eval '[ "$(ls "$TMP"/at-*.otrace | grep -c .)" -ge 3 ]'
     kill -TERM "$jvm"
     wait "$jvm" 2>/dev/null
     at_least "$(ls "$TMP"/at-[0-9]*-[0-9]*.otrace | grep -c .)" 3 files
@@ -215,7 +215,7 @@ test_disk_full() {
     mount -t tmpfs -o size=8m,nr_inodes=3 tmpfs small 2>mount.err || skip "cannot mount: $(cat mount.err)"
     TRACE=$TMP/small/app.otrace
     start_traced "" -Xmx48m -XX:+UseSerialGC Killed counts
-    wait_for 30 grep -q ready out
+    wait_for 60 grep -q ready out
     : >small/filler # the last inode
     run 1 "$ORCA" dump "$jvm" --rotate
     has err "app.002.otrace: cannot create: No space left on device"
@@ -230,7 +230,7 @@ test_disk_full() {
 
 test_flight_recorder() {
     start_traced every=1s,maxsize=4m,full=block -Xmx48m -XX:+UseSerialGC WaitStorm 4 100000000
-    wait_for 30 test -e "$TMP/app.003.otrace"
+    wait_for 60 test -e "$TMP/app.003.otrace"
     end_with TERM 143
     for f in $(files); do
         info "$f"
@@ -242,7 +242,7 @@ test_flight_recorder() {
 test_attach_and_detach() {
     launch --
     run 0 "$ORCA" attach "$jvm" -o "$TRACE" --every 1s --keep 3
-    wait_for 20 test -e "$TMP/app.002.otrace"
+    wait_for 60 test -e "$TMP/app.002.otrace"
     say work worked
     run 1 "$ORCA" attach "$jvm" --every 10m
     has err "is being recorded already, into $TMP/app.00"
@@ -255,7 +255,7 @@ test_attach_and_detach() {
     "$ORCA" report "$(files | tail -n 1)" >report
     rm -f "$TMP"/app*.otrace
     run 0 "$ORCA" attach "$jvm" -o "$TRACE" --every 1s --keep 2 --for 3500ms
-    grep -q 'app\.00[34]\.otrace: .* events in ' err || fail "$(cat err)"
+    grep -q 'app\.00[2-9]\.otrace: .* events in ' err || fail "$(cat err)"
     # the wait that is begun in the first file is a wait in the others
     rm -f "$TMP"/app*.otrace
     end
@@ -264,7 +264,7 @@ test_attach_and_detach() {
 # A thread that is blocked from before a file until behind it is blocked in it, and who has ended before is not there.
 test_waits_across_files() {
     start_traced "" -Xmx48m -XX:+UseSerialGC Across
-    wait_for 30 grep -q blocked out
+    wait_for 60 grep -q blocked out
     run 0 "$ORCA" dump "$jvm" --rotate
     sleep 0.3
     run 0 "$ORCA" dump "$jvm" --rotate
@@ -286,7 +286,7 @@ test_waits_across_files() {
 test_record() {
     run 0 "$ORCA" record -o "$TRACE" --every 1s --keep 2 -- "$JAVA" -XX:-UsePerfData -cp "$CLASSES" Across 3500
     same "$(grep -c 'app\.[0-9]*\.otrace: .*; look at it: orca report ' err)" 2
-    grep -q '[12] older files\? w[aesre]* removed (--keep)$' err || fail "$(cat err)"
+    grep -q '[1-9][0-9]* older files\? w[aesre]* removed (--keep)$' err || fail "$(cat err)"
 }
 
 test_mistakes() {
@@ -302,7 +302,7 @@ test_mistakes() {
     has err "give one of them"
     "$JAVA" "-agentpath:$AGENT=file=texts,format=orca" -XX:-UsePerfData -cp "$CLASSES" Ends wait >out2 2>err2 &
     jvm=$!
-    wait_for 30 grep -q contended out2
+    wait_for 60 grep -q contended out2
     run 1 "$ORCA" dump "$jvm" --rotate
     has err "the text formats are made of the whole recording at its end"
     kill -TERM "$jvm"

@@ -98,14 +98,19 @@ test_events_stay_whole() {
     at_least "$(matching ' storm-[0-9]* cpu_sample ')" 10 "samples"
 }
 
+more_samples() {
+    local before=$samples
+    "$ORCA" dump "$jvm" && events && samples=$(matching ' (busy-[01]|sleeper) wall_sample ') && [ "$samples" -gt "$before" ]
+}
+
 # On and off in a running JVM, several times; nothing is taken while it is off.
 test_switched() {
-    local i
+    local i samples=0
     launch_told Attachable -- 2
     run 0 "$ORCA" attach "$jvm" -o "$TRACE" -e threads
     for i in 1 2 3; do
         run 0 "$ORCA" attach "$jvm" --on cpu+wall
-        sleep 0.3
+        wait_for 60 more_samples
         run 0 "$ORCA" attach "$jvm" --off cpu+wall
         say work worked
         say work worked

@@ -1,7 +1,7 @@
 # Attach, detach, switch, query and dump at random, in a JVM where threads and classes come and go (Soak.java).
 # timeout: 3600
 #
-# ORCA_SOAK: seconds for each JVM (12); ORCA_SOAK_SEED repeats a run.
+# ORCA_SOAK: seconds for each JVM (8, always the same steps); with it others each time, which ORCA_SOAK_SEED repeats.
 . "$ROOT/tests/jvm/traced.sh"
 
 finish() {
@@ -76,8 +76,9 @@ step() { # NUMBER
 soak() { # SECONDS JVM-OPTION...
     local seconds=$1 end n=0 warm=
     shift
-    RANDOM=${ORCA_SOAK_SEED:-$$}
-    echo "ORCA_SOAK_SEED=${ORCA_SOAK_SEED:-$$}"
+    local seed=${ORCA_SOAK_SEED:-${ORCA_SOAK:+$$}}
+    RANDOM=${seed:-1}
+    echo "ORCA_SOAK_SEED=${seed:-1}"
     GROUPS_OF=(all threads+monitors+waits+parks+joins threads+virtual+locks+semaphores)
     SOME=(parks locks monitors+waits semaphores+joins+interrupts virtual+mounts holds)
     OPTIONS=(maxsize=4m depth=7 depth=30 ownerstacks=all ownerstacks=all,holdsample=10 ownerstacks=none,every=1s)
@@ -110,9 +111,9 @@ soak() { # SECONDS JVM-OPTION...
 }
 
 test_g1() {
-    soak "${ORCA_SOAK:-12}" -XX:+UseG1GC
+    soak "${ORCA_SOAK:-8}" -XX:+UseG1GC
 }
 
 test_z() {
-    soak "${ORCA_SOAK:-12}" -XX:+UseZGC
+    soak "${ORCA_SOAK:-8}" -XX:+UseZGC
 }

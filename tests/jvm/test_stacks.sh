@@ -8,7 +8,7 @@ EACH=1200 # events of each part of Stacks.java, of which there are 14
 [ "$LONG" = 0 ] || EACH=120000
 ALL=threads+monitors+waits+parks+sleeps+joins+interrupts+semaphores+locks+holds
 
-# One build for all tests, where ./dev test has not made it already.
+# One build for all tests, where tests/run has not made it already.
 CHECKED=$ROOT/build/test/liborca.so
 (
     flock 9

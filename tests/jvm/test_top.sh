@@ -23,9 +23,9 @@ say() { # WORDS REPLY
 # Not recorded, and nothing is left of what top made.
 nothing_left() { # [killed]
     # A JVM that is killed leaves its socket; the next agent of this user sweeps.
-    [ "${1:-}" = killed ] || wait_for 20 eval '[ ! -e "/tmp/.orca-$(id -u)/$jvm.sock" ]'
-    wait_for 20 eval '[ -z "$(ls -d orca-top-* 2>/dev/null)" ]'
-    wait_for 20 eval '! pgrep -f "orca top $jvm" >/dev/null'
+    [ "${1:-}" = killed ] || wait_for 60 eval '[ ! -e "/tmp/.orca-$(id -u)/$jvm.sock" ]'
+    wait_for 60 eval '[ -z "$(ls -d orca-top-* 2>/dev/null)" ]'
+    wait_for 60 eval '! pgrep -f "orca top $jvm" >/dev/null'
     no_rings "$jvm"
 }
 
@@ -90,7 +90,7 @@ test_tables() {
     run 0 "$ORCA" top "$jvm" --batch -n 2 --delay 500ms
     has out "$jvm TopLoad, Java $JDK_MAJOR"
     has out "at a lock"
-    grep -qE '^locked  *lock  *>[^ ]*  *(100|9[0-9])%  *0%  *0  *ReentrantLock#[0-9]*  *locker ' out || fail "$(cat out)"
+    grep -qE '^locked  *lock  *>[^ ]*  *(100|[5-9][0-9])%  *0%  *0  *ReentrantLock#[0-9]*  *locker ' out || fail "$(cat out)"
     grep -q '^schön?\[31m?  *sleeping ' out || fail "the name with controls: $(cat out)"
     ! grep -q "$(printf '\033')" out || fail "a control character"
     grep -q '^lock  *queue ' out || fail "no table of locks"
@@ -121,9 +121,9 @@ test_deadlock() {
     set -m
     "$ORCA" top "$jvm" --json --delay 500ms >pictures 2>top.err &
     local top=$!
-    wait_for 30 grep -q '"deadlocked":0' pictures
+    wait_for 60 grep -q '"deadlocked":0' pictures
     say deadlock deadlocked
-    wait_for 30 grep -q '"deadlocked":2' pictures
+    wait_for 60 grep -q '"deadlocked":2' pictures
     kill -TERM $top
     wait $top || fail "top ended with $?"
     same "$(row pictures left | word owner) $(row pictures right | word owner)" "right left"
@@ -155,7 +155,7 @@ test_killed_top() {
         set -m
         "$ORCA" top "$jvm" --json --delay 200ms >pictures 2>top.err &
         local top=$!
-        wait_for 30 grep -q '"state":"recording"' pictures
+        wait_for 60 grep -q '"state":"recording"' pictures
         [ -d orca-top-* ] && same "$(stat -c %a orca-top-*)" 700
         kill -$signal $top
         wait $top
@@ -170,7 +170,7 @@ test_killed_jvm() {
     set -m
     "$ORCA" top "$jvm" --json --delay 200ms >pictures 2>top.err &
     local top=$!
-    wait_for 30 grep -q '"state":"recording"' pictures
+    wait_for 60 grep -q '"state":"recording"' pictures
     kill -KILL "$jvm"
     wait $top || fail "top ended with $?"
     same "$(tail -n 1 pictures | word state)" gone
@@ -184,9 +184,9 @@ test_stopped_jvm() {
     set -m
     "$ORCA" top "$jvm" --json --delay 200ms >pictures 2>top.err &
     local top=$!
-    wait_for 30 grep -q '"state":"recording"' pictures
+    wait_for 60 grep -q '"state":"recording"' pictures
     kill -STOP "$jvm"
-    wait_for 30 grep -q '"state":"silent"' pictures
+    wait_for 60 grep -q '"state":"silent"' pictures
     kill -TERM $top
     wait $top || fail "top ended with $?"
     has top.err "does not answer: its recording is taken away as soon as it does"
@@ -200,7 +200,7 @@ test_detached() {
     set -m
     "$ORCA" top "$jvm" --json --delay 200ms >pictures 2>top.err &
     local top=$!
-    wait_for 30 grep -q '"state":"recording"' pictures
+    wait_for 60 grep -q '"state":"recording"' pictures
     "$ORCA" detach "$jvm" 2>/dev/null
     wait $top || fail "top ended with $?"
     same "$(tail -n 1 pictures | word state)" ended
@@ -215,9 +215,9 @@ test_virtual() {
     set -m
     "$ORCA" top "$jvm" --json --delay 500ms --rows 30 >pictures 2>top.err &
     local top=$!
-    wait_for 30 grep -q '"state":"recording"' pictures
+    wait_for 60 grep -q '"state":"recording"' pictures
     say "virtual 12000" parked
-    wait_for 30 eval '[ "$(tail -n 1 pictures | sed "s/.*\"states\"//" | number parked)" -gt 8000 ]'
+    wait_for 60 eval '[ "$(tail -n 1 pictures | sed "s/.*\"states\"//" | number parked)" -gt 8000 ]'
     same "$(state pictures locked)" lock
     kill -TERM $top
     wait $top || fail "top ended with $?"
@@ -235,7 +235,7 @@ shows() { # PATTERN
     grep -q -- "$1" screen
 }
 see() { # PATTERN
-    wait_for 20 shows "$1"
+    wait_for 60 shows "$1"
 }
 press() { # KEY...
     tmux -L "$TMUX_NAME" send-keys "$@"
@@ -250,7 +250,7 @@ open_terminal() {
 }
 
 begin_top() {
-    press "stty -a >stty.before; '$ORCA' top $jvm; echo status \$?; stty -a >stty.after" Enter
+    press "stty -a >stty.before; '$ORCA' top $jvm; ended=\$?; stty -a >stty.after; echo status \$ended" Enter
     see '^locked  *lock '
 }
 
@@ -276,11 +276,11 @@ test_screen() {
     screen
     same "$(grep -v PAUSED screen)" "$(grep -v PAUSED paused)"
     press p
-    wait_for 20 eval 'screen; ! grep -q PAUSED screen'
+    wait_for 60 eval 'screen; ! grep -q PAUSED screen'
     press / v i c Enter                   # filter
-    see '^victim '
-    ! shows '^locked ' || fail "the filter does not filter"
     see '/ vic'
+    wait_for 60 eval "! shows '^locked '"
+    see '^victim '
     press Escape
     see '^locked '
     press Enter                           # the first row's thread

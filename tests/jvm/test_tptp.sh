@@ -155,7 +155,7 @@ test_names_of_files() {
 
 test_a_killed_jvm() {
     "$JAVA" "-agentpath:$AGENT=quiet,format=tptp,file=app" -XX:-UsePerfData -cp "$CLASSES" Tptp hang >out 2>err &
-    wait_for 20 grep -q hangs out
+    wait_for 60 grep -q hangs out
     kill -KILL $!
     wait $! 2>/dev/null
     [ ! -e app.trcxml ] || fail "half of a file"

@@ -14,7 +14,7 @@ launch_view() { # ARGUMENT...
     rm -f view.out
     "$ORCA" view --no-open "$@" >view.out 2>view.err &
     view=$!
-    wait_for 30 grep -q '^orca: .*token=' view.out
+    wait_for 60 grep -q '^orca: .*token=' view.out
     url=$(sed 's/.*: http/http/' view.out | sed 's/^orca: //')
     base=${url%/\?token=*}
     port=${base##*:}
@@ -55,7 +55,7 @@ raw() { # STATUS LINE...
     shift
     exec 8<>"/dev/tcp/127.0.0.1/$port"
     (trap '' PIPE; printf '%b\r\n' "$@" '' >&8) 2>/dev/null # it may have been refused by then
-    got=$(timeout 10 head -n 1 <&8 | cut -d ' ' -f 2)
+    got=$(timeout 60 head -n 1 <&8 | cut -d ' ' -f 2)
     exec 8>&-
     [[ $got =~ ^($want)$ ]] || fail "'$got' instead of '$want': $1"
 }
@@ -226,7 +226,7 @@ test_many_requests() {
     for i in $(seq 20); do
         exec {fd}<>"/dev/tcp/127.0.0.1/$port"
     done
-    ask 200 /api/state --max-time 10
+    ask 200 /api/state --max-time 60
     end_view
 }
 
@@ -234,7 +234,7 @@ test_many_requests() {
 listen() {
     curl -s -N -b jar "$base/api/live" >live &
     listener=$!
-    wait_for 10 grep -q '^retry:' live
+    wait_for 60 grep -q '^retry:' live
 }
 
 test_events() {
@@ -243,18 +243,18 @@ test_events() {
     open_view "$TRACE"
     analysed
     listen
-    wait_for 10 grep -q "^data: {\"trace\":1,\"gen\":$gen,\"phase\":null," live
+    wait_for 60 grep -q "^data: {\"trace\":1,\"gen\":$gen,\"phase\":null," live
     # Each of sixteen has a place, and one that goes away gives it back.
     for i in $(seq 15); do
         curl -s -N -b jar "$base/api/live" >"live.$i" &
         eval "client$i=$!"
     done
-    wait_for 10 eval '[ "$(cat live.* | grep -c ^retry:)" = 15 ]'
+    wait_for 60 eval '[ "$(cat live.* | grep -c ^retry:)" = 15 ]'
     ask 429 /api/live --max-time 5
     kill "$client7"
-    wait_for 10 eval 'curl -s -N --max-time 1 -b jar "$base/api/live" | grep -q ^retry:'
+    wait_for 60 eval 'curl -s -N --max-time 1 -b jar "$base/api/live" | grep -q ^retry:'
     rm "$TRACE"
-    wait_for 10 grep -q '^event: gone' live
+    wait_for 60 grep -q '^event: gone' live
     has live 'the file is gone'
     ask 200 "/api/t1/g$gen/overview"
     ask 200 /api/state
@@ -279,7 +279,7 @@ test_errors() {
     has err "127.0.0.1:$port: cannot listen"
     end_view
     # It ends by itself when nobody looks.
-    run 0 timeout 20 "$ORCA" view --no-open --idle 1s "$TRACE"
+    run 0 timeout 60 "$ORCA" view --no-open --idle 1s "$TRACE"
 }
 
 # A recording that goes on: its generations grow, the one before the newest is answered still.
@@ -290,11 +290,11 @@ test_growing() {
     analysed
     local first=$gen
     listen
-    wait_for 30 eval 'ask 200 /api/state && [ "$(number gen)" -gt '"$first"' ]'
+    wait_for 60 eval 'ask 200 /api/state && [ "$(number gen)" -gt '"$first"' ]'
     same "$(number live_pid)" "$jvm"
     gen=$(number gen)
-    wait_for 20 eval '[ "$(grep -c "^event: gen" live)" -ge 3 ]'
-    wait_for 30 eval 'ask 200 /api/state && [ "$(number gen)" -gt '"$((gen + 1))"' ]'
+    wait_for 60 eval '[ "$(grep -c "^event: gen" live)" -ge 3 ]'
+    wait_for 60 eval 'ask 200 /api/state && [ "$(number gen)" -gt '"$((gen + 1))"' ]'
     ask 410 "/api/t1/g$first/overview"
     post 400 /api/stop '{"pid":1}'
     post 400 /api/save '{"trace":1,"to":"/nowhere/x.otrace"}'
@@ -302,7 +302,7 @@ test_growing() {
     run 0 "$ORCA" info copy.otrace
     post 200 /api/stop "{\"pid\":$jvm}"
     has body "$TRACE"
-    wait_for 20 eval 'ask 200 /api/state && [ "$(number live_pid)" = 0 ]'
+    wait_for 60 eval 'ask 200 /api/state && [ "$(number live_pid)" = 0 ]'
     end_view
     echo end >&9
     wait "$jvm" || fail "the program ended with $?"
@@ -319,15 +319,15 @@ test_own_recording() {
     end_view
     run 0 "$ORCA" report kept.otrace
     has out victim
-    wait_for 20 eval '[ -z "$(ls -d orca-top-* 2>/dev/null)" ]'
-    wait_for 20 eval '[ ! -e "/tmp/.orca-$(id -u)/$jvm.sock" ]'
+    wait_for 60 eval '[ -z "$(ls -d orca-top-* 2>/dev/null)" ]'
+    wait_for 60 eval '[ ! -e "/tmp/.orca-$(id -u)/$jvm.sock" ]'
     # Killed, too.
     open_view "$jvm"
     analysed
     kill -KILL "$view"
     wait "$view" 2>/dev/null
-    wait_for 20 eval '[ -z "$(ls -d orca-top-* 2>/dev/null)" ]'
-    wait_for 20 eval '[ ! -e "/tmp/.orca-$(id -u)/$jvm.sock" ]'
+    wait_for 60 eval '[ -z "$(ls -d orca-top-* 2>/dev/null)" ]'
+    wait_for 60 eval '[ ! -e "/tmp/.orca-$(id -u)/$jvm.sock" ]'
     echo end >&9
     wait "$jvm" || fail "the program ended with $?"
     no_crash
@@ -340,7 +340,7 @@ test_killed_jvm() {
     analysed
     kill -KILL "$jvm"
     wait "$jvm" 2>/dev/null
-    wait_for 20 eval 'ask 200 /api/state && [ "$(number live_pid)" = 0 ]'
+    wait_for 60 eval 'ask 200 /api/state && [ "$(number live_pid)" = 0 ]'
     gen=$(number gen)
     ask 200 /api/t1/meta
     grep -q '"state": *"recovered"' body || fail "the trace is not recovered"
@@ -382,7 +382,7 @@ test_start_page() {
     post 200 /api/attach "{\"pid\":$jvm,\"events\":[\"threads\",\"monitors\"],\"depth\":20,\"output\":\"live.otrace\",\"exclude\":\"a,b.*\"}"
     same "$(number trace)" 2
     has body "$PWD/live.otrace"
-    wait_for 20 grep -q '^event: start' live
+    wait_for 60 grep -q '^event: start' live
     post 200 /api/attach "{\"pid\":$jvm}"
     same "$(number trace)" 2
     post 400 /api/attach "{\"pid\":$jvm,\"depth\":20}"
@@ -390,14 +390,14 @@ test_start_page() {
     ask 200 /api/start
     has body "\"recording\":{\"file\":\"$PWD/live.otrace\""
     kill -STOP "$jvm"
-    ask 200 /api/start --max-time 10
+    ask 200 /api/start --max-time 60
     has body '"state":"stopped"'
     post 503 /api/stop "{\"pid\":$jvm}"
     has body 'kill -CONT'
-    run 1 timeout 10 "$ORCA" view --no-open "$jvm"
+    run 1 timeout 60 "$ORCA" view --no-open "$jvm"
     has err 'kill -CONT'
     kill -CONT "$jvm"
-    wait_for 30 eval 'ask 200 /api/t2/meta && [ "$(number gen)" -gt 0 ]'
+    wait_for 60 eval 'ask 200 /api/t2/meta && [ "$(number gen)" -gt 0 ]'
     end_view
     has view.err 'is not recorded any more'
     run 0 "$ORCA" report live.otrace

@@ -15,7 +15,7 @@ agent() { # OPTIONS [AGENT]
     echo "-agentpath:${2:-$AGENT}=file=$TRACE,quiet${1:+,$1}"
 }
 
-# Memory is kept small: two tests run at a time.
+# Memory is kept small: several tests run at a time.
 traced() { # OPTIONS JAVA-ARGUMENT...
     local options=$1
     shift

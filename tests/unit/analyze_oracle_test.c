@@ -2,6 +2,7 @@
  * of small ones a second, and some large.
  *
  * ORCA_SEED=n or n-m: the small programs of these seeds only. */
+#include "cases.h"
 #include "checks.h"
 
 #include <stdio.h>
@@ -125,7 +126,7 @@ static void rounds(uint64_t from, uint64_t to)
 
 Test(analyze_oracle, small_programs)
 {
-    rounds(1, 2500);
+    rounds(1, CASES(2500));
 }
 
 Test(analyze_oracle, large_programs)

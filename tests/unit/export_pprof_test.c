@@ -233,26 +233,28 @@ static void define_heap(struct trace_builder *b, bool counted)
         .stack = buy, .since = BUILDER_START, .allocated_by = a);
 }
 
-Test(export_pprof, allocations_are_as_in_a_heap_profile_of_go)
+static void allocations_are(bool counted, enum model_by by, const char *expected)
 {
     struct trace_builder b;
     struct model_options o = model_options();
-    o.by = MODEL_BY_LIVE;
-    define_heap(&b, false);
-    profile_is(builder_open(&b, 10000), &o,
-               "alloc_objects/count\nalloc_space/bytes\ninuse_objects/count\ninuse_space/bytes\n"
-               "30 3000 20 2000 |" BUY " thread=worker-1 class=byte[]\n");
+    o.by = by;
+    define_heap(&b, counted);
+    profile_is(builder_open(&b, 10000), &o, expected);
+}
+
+Test(export_pprof, allocations_are_as_in_a_heap_profile_of_go)
+{
+    allocations_are(false, MODEL_BY_LIVE,
+                    "alloc_objects/count\nalloc_space/bytes\n"
+                    "inuse_objects/count\ninuse_space/bytes\n"
+                    "30 3000 20 2000 |" BUY " thread=worker-1 class=byte[]\n");
 }
 
 Test(export_pprof, counted_allocations)
 {
-    struct trace_builder b;
-    struct model_options o = model_options();
-    o.by = MODEL_BY_ALLOC;
-    define_heap(&b, true);
-    profile_is(builder_open(&b, 10000), &o,
-               "alloc_objects/count\nalloc_space/bytes\n"
-               "7 700 |" BUY " thread=worker-1 class=byte[]\n");
+    allocations_are(true, MODEL_BY_ALLOC,
+                    "alloc_objects/count\nalloc_space/bytes\n"
+                    "7 700 |" BUY " thread=worker-1 class=byte[]\n");
 }
 
 Test(export_pprof, when_and_how_long)

@@ -6,6 +6,7 @@
  * whether a finding can be reordered is asked of the list of all that happened, event by event. */
 #include "analyze/analysis.h"
 #include "analyze/lock_order.h"
+#include "cases.h"
 #include "trace_builder.h"
 
 #include <criterion/criterion.h>
@@ -835,12 +836,12 @@ static void one(int seed, int steps)
 Test(lock_order_random, short_programs)
 {
     n_long = n_reorderable = n_checked = n_seen_sides = 0;
-    for (int i = 0; i < 3000; i++)
+    for (int i = 0; i < CASES(3000); i++)
         one(i, 60 + i % 140);
-    cr_assert_gt(n_long, 100);
-    cr_assert_gt(n_reorderable, 100);
-    cr_assert_gt(n_checked - n_reorderable, 100);
-    cr_assert_gt(n_seen_sides, 10);
+    cr_assert_gt(n_long, CASES(100));
+    cr_assert_gt(n_reorderable, CASES(100));
+    cr_assert_gt(n_checked - n_reorderable, CASES(100));
+    cr_assert_gt(n_seen_sides, CASES(10));
 }
 
 Test(lock_order_random, long_programs)

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RUNS = 150, MANY = 6 };
 
@@ -195,10 +194,11 @@ static struct trace *wild(struct random_trace *r)
 /* --- the property -------------------------------------------------------------------------------
  */
 
+/* The same traces each time; ORCA_SEED=N: others. */
 static uint64_t first_seed(void)
 {
     const char *seed = getenv("ORCA_SEED");
-    return seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 1000;
+    return seed ? strtoull(seed, NULL, 10) : 1;
 }
 
 static void same_files(const struct orca_files *a, const struct orca_files *b, const char *what,

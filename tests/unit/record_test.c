@@ -351,14 +351,15 @@ static void killer(const char *name)
 #endif
 
 /* In a child: record, writing each thread's committed count to `progress` before each commit... and
- * die: at a test point, or after everything was committed (name NULL). */
+ * die: at a test point, or after everything was committed (name NULL).  A circle takes so many
+ * events to go around that small rings would wait for its writer most of the time. */
 static void child_dies(volatile uint64_t *progress, uint32_t count, uint64_t maxsize,
                        const char *point, int after)
 {
     pid_t pid = fork();
     if (pid == 0) {
-        struct recorder *rec =
-            open_rec((struct recorder_opts){.block = true, .maxsize = maxsize, .ring_max = 16384});
+        struct recorder *rec = open_rec((struct recorder_opts){
+            .block = true, .maxsize = maxsize, .ring_max = maxsize ? 262144 : 16384});
         define_thread(rec, 1);
         struct ring *r = ring_attach(rec);
 #ifdef ORCA_TEST_POINTS
@@ -435,6 +436,21 @@ Test(recover, killed_at_every_point, .init = set_up, .fini = tear_down)
         }
 }
 
+static void recovery_dies(const char *point)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        kill_at = point;
+        kill_after = 0;
+        test_point_hook = killer;
+        recover_trace(path, NULL);
+        _exit(0);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    cr_assert(WIFSIGNALED(status), "%s was not reached", point);
+}
+
 /* A recovery that dies is completed by the next one. */
 Test(recover, killed_while_recovering, .init = set_up, .fini = tear_down)
 {
@@ -446,26 +462,28 @@ Test(recover, killed_while_recovering, .init = set_up, .fini = tear_down)
         *progress = 0;
         unlink(path);
         child_dies(progress, 100000, 0, "stage:encoded", 20);
-        pid_t pid = fork();
-        if (pid == 0) {
-            kill_at = in_recovery[i];
-            kill_after = 0;
-            test_point_hook = killer;
-            recover_trace(path, NULL);
-            _exit(0);
-        }
-        int status;
-        waitpid(pid, &status, 0);
-        cr_assert(WIFSIGNALED(status), "%s was not reached", in_recovery[i]);
+        recovery_dies(in_recovery[i]);
         recover_and_check(*progress, in_recovery[i], 0);
     }
+}
+
+/* The trace is whole by then, and the next reader removes what is left beside it. */
+Test(recover, killed_before_the_rings_were_removed, .init = set_up, .fini = tear_down)
+{
+    volatile uint64_t *progress = shared_counter();
+    child_dies(progress, 100000, 0, "stage:encoded", 20);
+    recovery_dies("recover:closed");
+    cr_assert_eq(files_in(dir), 2, "the trace and its rings");
+    cr_assert_eq(recover_trace(path, NULL), RECOVER_NOTHING);
+    cr_assert_eq(files_in(dir), 1, "the rings are gone");
+    check_trace(true);
 }
 
 Test(recover, a_circle_killed_in_mid_write, .init = set_up, .fini = tear_down)
 {
     volatile uint64_t *progress = shared_counter();
     struct err err = {""};
-    for (int after = 20; after < 320; after += 60) {
+    for (int after = 20; after < 250; after += 90) {
         *progress = 0;
         unlink(path);
         child_dies(progress, 40000000, 4 << 20, "writer:torn", after);

@@ -3,8 +3,10 @@
 #include "orca_files.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct exporter *tptp(void)
 {
@@ -66,6 +68,21 @@ uint64_t trace_is(struct trace *t, const char *expected)
     files_free(&f);
     trace_close(t);
     return suppressed;
+}
+
+void is_valid(struct trace *t)
+{
+    static const char dtd[] = "docs/orca-tptp.dtd";
+    if (system("xmllint --version >/dev/null 2>&1") != 0 || access(dtd, R_OK) != 0)
+        cr_skip_test("no xmllint, or not run in the root of the repository");
+    char *folder = folder_make(), prefix[300], command[800];
+    struct err err;
+    snprintf(prefix, sizeof prefix, "%s/app", folder);
+    cr_assert_eq(export_run(tptp(), t, prefix, &err), 0, "%s", err.msg);
+    snprintf(command, sizeof command, "xmllint --noout --dtdvalid %s %s.trcxml", dtd, prefix);
+    cr_assert_eq(system(command), 0);
+    folder_remove(folder);
+    trace_close(t);
 }
 
 void scene_init(struct scene *s, const char *groups)

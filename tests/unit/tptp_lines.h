@@ -12,6 +12,10 @@ const struct exporter *tptp(void);
  * out. */
 uint64_t trace_is(struct trace *t, const char *expected);
 
+/* Export, and let xmllint hold the file against the DTD; without one of these the test is skipped.
+ * Closes the trace. */
+void is_valid(struct trace *t);
+
 /* A trace of "main", which is there, and "other", which has been started. */
 struct scene {
     struct trace_builder b;
