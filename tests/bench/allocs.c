@@ -9,6 +9,7 @@
  * time, so that other work on the machine matters little: the best of RUNS. */
 #include "synthetic.h"
 
+#include "analyze/alloc_sums.h"
 #include "analyze/alloc_tables.h"
 #include "analyze/rules.h"
 #include "base/hash.h"
