@@ -331,7 +331,8 @@ static uint64_t key_of(const struct compare_row *r)
 
 static struct compare_side none_of(const struct summary *s, enum compare_kind kind)
 {
-    return compare_is_of_allocs(kind) ? compare_no_allocs(s) : (struct compare_side){.path = -1};
+    return compare_is_of_allocs(kind) ? compare_no_allocs(s, kind)
+                                      : (struct compare_side){.path = -1};
 }
 
 /* What one recording alone knows of cannot be compared: it is neither new nor gone. */

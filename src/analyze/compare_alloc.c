@@ -219,9 +219,11 @@ int summary_add_allocs(struct row_maker *rows, struct analysis *a)
 }
 
 /* Nothing was seen of it, which an estimate knows to one sample. */
-struct compare_side compare_no_allocs(const struct summary *s)
+struct compare_side compare_no_allocs(const struct summary *s, enum compare_kind kind)
 {
-    return (struct compare_side){.path = -1, .error = s->weight / ((double)s->length / 1e9)};
+    bool estimate = s->is_estimate || compare_is_growth(kind);
+    return (struct compare_side){.path = -1,
+                                 .error = estimate ? s->weight / ((double)s->length / 1e9) : 0};
 }
 
 /* Chance that estimates differ so much without a difference, two-sided. */

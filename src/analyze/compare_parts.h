@@ -24,7 +24,7 @@ void summary_put_place(const struct trace *t, struct place at, char *name, size_
 int summary_add_allocs(struct row_maker *m, struct analysis *a);
 
 /* The side of a row of allocations that a recording does not have. */
-struct compare_side compare_no_allocs(const struct summary *s);
+struct compare_side compare_no_allocs(const struct summary *s, enum compare_kind kind);
 
 /* p and verdict of a row of allocations. */
 void compare_judge_allocs(struct compare_row *r);
