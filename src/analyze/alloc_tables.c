@@ -21,11 +21,21 @@ struct stack_name {
     struct place top, app;
 };
 
-/* A table on its way. */
+/* Whose amount was the first one of a row. */
+struct first {
+    uint32_t thread, pair;
+};
+
+enum { AGES, LIVES, SPREADS };
+
+/* A table on its way: lists by row, each as long as something was added to it, because there may be
+ * millions of rows, of which most have amounts of one kind. */
 struct part {
-    struct buf rows;    /* struct alloc_row [] */
-    struct buf changes; /* int64_t [points.n], by row */
-    uint32_t *row;      /* by thread, class or pair, as the table is: 1 + index; 0: none yet */
+    uint32_t *row;     /* by thread, class or pair, as the table is: 1 + index; 0: none yet */
+    struct buf firsts; /* struct first [], of all rows */
+    struct buf of[ALLOC_WHATS];           /* struct alloc_amount [] */
+    struct buf changes;                   /* int64_t [points.n] [] */
+    struct alloc_spread *spread[SPREADS]; /* NULL: there are no values */
 };
 
 struct maker {
@@ -35,12 +45,12 @@ struct maker {
     struct alloc_tables *out;
     struct alloc_pairs pairs;
     struct part of[ALLOC_TABLES];
-    struct buf ages, lives; /* struct entry [] */
-    struct buf changes;     /* int64_t [points.n]: of all */
-    class_id *same_name;    /* [n_classes]: the first class of that name */
-    uint32_t *named;        /* [n_stacks]: 1 + index into names; 0: not yet */
-    struct keyed names;     /* struct stack_name */
-    struct map places;      /* class and name of a stack -> 1 + row */
+    struct buf values[SPREADS]; /* struct entry [] */
+    struct buf changes;         /* int64_t [points.n]: of all */
+    class_id *same_name;        /* [n_classes]: the first class of that name */
+    uint32_t *named;            /* [n_stacks]: 1 + index into names; 0: not yet */
+    struct keyed names;         /* struct stack_name */
+    struct map places;          /* class and name of a stack -> 1 + row */
 };
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -72,75 +82,101 @@ static int name_classes(struct maker *m)
     return rc;
 }
 
-/* Line tables are read for that, and a stack is in many pairs.  -ENOMEM. */
-static int64_t name_of(struct maker *m, stack_id stack)
+/* Line tables are read for that, and a stack is in many pairs.  In the order of the stacks, as they
+ * lie in memory. */
+static int name_stacks(struct maker *m)
 {
-    uint32_t *known = &m->named[stack.v];
-    if (!*known) {
+    m->named = calloc(m->a->trace->n_stacks + 1, sizeof *m->named);
+    if (!m->named)
+        return -ENOMEM;
+    for (size_t i = 0; i < m->pairs.n; i++)
+        m->named[m->pairs.v[i].stack.v] = 1; /* wanted */
+    for (uint32_t i = 0; i < m->a->trace->n_stacks; i++) {
         struct stack_name x;
-        sites_name(m->a->trace, stack, &x.top, &x.app);
+        if (!m->named[i])
+            continue;
+        sites_name(m->a->trace, (stack_id){i}, &x.top, &x.app);
         const struct stack_name *name = keyed_put(&m->names, &x);
         if (!name)
             return -ENOMEM;
-        *known = (uint32_t)(name - (const struct stack_name *)m->names.v) + 1;
+        m->named[i] = (uint32_t)(name - (const struct stack_name *)m->names.v);
     }
-    return *known - 1;
-}
-
-static struct alloc_row *rows_of(const struct part *t)
-{
-    return (void *)t->rows.p;
+    return 0;
 }
 
 static size_t count_rows(const struct part *t)
 {
-    return t->rows.len / sizeof(struct alloc_row);
+    return t->firsts.len / sizeof(struct first);
 }
 
-static int add_row(struct part *t, const struct alloc_row *row, uint32_t *at)
+static const struct first *first_of(const struct part *t, size_t row)
 {
-    buf_put(&t->rows, row, sizeof *row);
+    return &((const struct first *)(const void *)t->firsts.p)[row];
+}
+
+/* Entry i of a list, zeroed where it is new; NULL: memory is out. */
+static void *reach(struct buf *b, size_t i, size_t size)
+{
+    size_t need = (i + 1) * size;
+    if (b->len < need) {
+        size_t more = max_u64(need - b->len, b->len / 2);
+        uint8_t *p = buf_reserve(b, more);
+        if (!p)
+            return NULL;
+        memset(p, 0, more);
+        b->len += more;
+    }
+    return b->p + i * size;
+}
+
+static struct alloc_amount amount_of(const struct part *t, enum alloc_what what, size_t row)
+{
+    const struct alloc_amount *v = (const void *)t->of[what].p, none = {0, 0, 0};
+    return row < t->of[what].len / sizeof *v ? v[row] : none;
+}
+
+static int add_row(struct part *t, uint32_t thread, uint32_t pair, uint32_t *at)
+{
+    const struct first x = {thread, pair};
+    buf_put(&t->firsts, &x, sizeof x);
     *at = (uint32_t)count_rows(t);
-    return t->rows.oom ? -ENOMEM : 0;
+    return t->firsts.oom ? -ENOMEM : 0;
 }
 
 /* What is allocated at one place, or in none, may be of several pairs. */
-static int add_place(struct maker *m, uint32_t pair, uint32_t *at)
+static int add_place(struct maker *m, uint32_t thread, uint32_t pair, uint32_t *at)
 {
     const struct alloc_pair *x = &m->pairs.v[pair];
-    class_id class_ = m->same_name[x->class_.v];
-    int64_t name = name_of(m, x->stack);
-    uint64_t *place =
-        name < 0 ? NULL : map_put(&m->places, (uint64_t)class_.v << 32 | (uint64_t)name);
+    uint64_t class_ = m->same_name[x->class_.v].v;
+    uint64_t *place = map_put(&m->places, class_ << 32 | m->named[x->stack.v]);
     if (!place)
         return -ENOMEM;
     if (!*place) {
-        const struct stack_name *n = &((const struct stack_name *)m->names.v)[name];
-        const struct alloc_row row = {
-            .class_ = class_, .stack = x->stack, .top = n->top, .app = n->app};
-        TRY(add_row(&m->of[ALLOC_BY_PLACE], &row, at));
+        TRY(add_row(&m->of[ALLOC_BY_PLACE], thread, pair, at));
         *place = *at;
     }
     *at = (uint32_t)*place;
     return 0;
 }
 
+/* Where a table keeps which row a pair of a thread is in. */
+static uint32_t *row_at(const struct maker *m, enum alloc_table table, uint32_t thread,
+                        uint32_t pair)
+{
+    uint32_t *row = m->of[table].row;
+    if (table == ALLOC_BY_THREAD)
+        return &row[thread];
+    return &row[table == ALLOC_BY_CLASS ? m->same_name[m->pairs.v[pair].class_.v].v : pair];
+}
+
 /* The row of a pair of a thread, made when it is new: its index, or -ENOMEM. */
 static int64_t row_of(struct maker *m, enum alloc_table table, uint32_t thread, uint32_t pair)
 {
-    struct part *t = &m->of[table];
-    struct alloc_row row = {.stack = m->pairs.v[pair].stack, .top.line = -1, .app.line = -1};
-    uint32_t *at = &t->row[pair];
+    uint32_t *at = row_at(m, table, thread, pair);
     int rc = 0;
-    if (table == ALLOC_BY_THREAD) {
-        at = &t->row[thread];
-        row.thread = thread;
-    } else if (table == ALLOC_BY_CLASS) {
-        row.class_ = m->same_name[m->pairs.v[pair].class_.v];
-        at = &t->row[row.class_.v];
-    }
     if (!*at)
-        rc = table == ALLOC_BY_PLACE ? add_place(m, pair, at) : add_row(t, &row, at);
+        rc = table == ALLOC_BY_PLACE ? add_place(m, thread, pair, at)
+                                     : add_row(&m->of[table], thread, pair, at);
     return rc < 0 ? rc : (int64_t)*at - 1;
 }
 
@@ -158,13 +194,17 @@ static int add_part(void *self, const struct alloc_part *p)
     alloc_amount_add(&m->out->all.of[p->what], &p->amount);
     for (unsigned i = 0; i < ALLOC_TABLES; i++) {
         int64_t row = row_of(m, (enum alloc_table)i, p->thread, pair);
-        if (row < 0)
-            return (int)row;
-        alloc_amount_add(&rows_of(&m->of[i])[row].of[p->what], &p->amount);
+        struct alloc_amount *to =
+            row < 0 ? NULL : reach(&m->of[i].of[p->what], (size_t)row, sizeof *to);
+        if (!to)
+            return -ENOMEM;
+        alloc_amount_add(to, &p->amount);
     }
     if (p->what == ALLOC_LIVE)
-        return put_entry(&m->ages, p, pair);
-    return p->what == ALLOC_FREED || p->what == ALLOC_EARLIER ? put_entry(&m->lives, p, pair) : 0;
+        return put_entry(&m->values[AGES], p, pair);
+    return p->what == ALLOC_FREED || p->what == ALLOC_EARLIER
+               ? put_entry(&m->values[LIVES], p, pair)
+               : 0;
 }
 
 /* --- ages and lifetimes ----------------------------------------------------------------------- */
@@ -222,66 +262,57 @@ static void spread_value(struct alloc_spread *s, uint64_t value, uint64_t before
     s->max = value;
 }
 
-static struct alloc_spread *spread_of(struct alloc_row *r, bool ages)
-{
-    return ages ? &r->ages : &r->lives;
-}
-
-/* The row of an entry: of all there is one. */
+/* The spread of an entry's row among those of a table; of all there is one. */
 static size_t row_of_entry(const struct maker *m, const struct part *t, const struct entry *e)
 {
-    if (!t)
-        return 0;
-    if (t == &m->of[ALLOC_BY_THREAD])
-        return t->row[e->thread] - 1;
-    if (t == &m->of[ALLOC_BY_CLASS])
-        return t->row[m->same_name[m->pairs.v[e->pair].class_.v].v] - 1;
-    return t->row[e->pair] - 1;
+    return t ? *row_at(m, (enum alloc_table)(t - m->of), e->thread, e->pair) - 1 : 0;
 }
 
-static int spread(const struct maker *m, const struct part *t, bool ages)
+/* s, seen: [rows], zeroed; t NULL: of all. */
+static int spread_values(const struct maker *m, const struct part *t, const struct buf *values,
+                         struct alloc_spread *s, uint64_t *seen)
 {
-    const struct buf *from = ages ? &m->ages : &m->lives;
-    const struct entry *e = (const void *)from->p;
-    struct alloc_row *rows = t ? rows_of(t) : &m->out->all;
-    size_t n = from->len / sizeof *e;
-    uint64_t *seen = calloc((t ? count_rows(t) : 1) + 1, sizeof *seen);
-    bool done = n == 0;
-    if (!seen)
-        return -ENOMEM;
+    const struct entry *e = (const void *)values->p;
+    size_t n = values->len / sizeof *e;
     for (size_t i = 0; i < n; i++)
-        count_value(spread_of(&rows[row_of_entry(m, t, &e[i])], ages), &e[i]);
+        count_value(&s[row_of_entry(m, t, &e[i])], &e[i]);
     for (size_t i = 0; i < n; i++) {
         size_t at = row_of_entry(m, t, &e[i]);
-        struct alloc_spread *s = spread_of(&rows[at], ages);
-        uint64_t *log2 = (uint64_t *)s->log2; /* const for readers only */
+        uint64_t *log2 = (uint64_t *)s[at].log2; /* const for readers only */
         if (!log2)
-            s->log2 = log2 = arena_alloc(m->arena, s->log2_n * sizeof *log2);
+            s[at].log2 = log2 = arena_alloc(m->arena, s[at].log2_n * sizeof *log2);
         if (!log2)
-            break;
-        log2[log2_bucket(e[i].value) - s->log2_from] += e[i].thousandths;
-        spread_value(s, e[i].value, seen[at], seen[at] + e[i].thousandths);
+            return -ENOMEM;
+        log2[log2_bucket(e[i].value) - s[at].log2_from] += e[i].thousandths;
+        spread_value(&s[at], e[i].value, seen[at], seen[at] + e[i].thousandths);
         seen[at] += e[i].thousandths;
-        done = i + 1 == n;
     }
+    return 0;
+}
+
+static int spread(const struct maker *m, struct part *t, unsigned which)
+{
+    size_t n = count_rows(t);
+    if (!m->values[which].len)
+        return 0;
+    t->spread[which] = calloc(n + 1, sizeof *t->spread[which]);
+    uint64_t *seen = calloc(n + 1, sizeof *seen);
+    int rc = t->spread[which] && seen
+                 ? spread_values(m, t, &m->values[which], t->spread[which], seen)
+                 : -ENOMEM;
     free(seen);
-    return done ? 0 : -ENOMEM;
+    return rc;
 }
 
 /* --- survivors -------------------------------------------------------------------------------- */
 
-static int change(struct maker *m, struct buf *changes, size_t row, size_t point, int64_t bytes)
+static int change(const struct maker *m, struct buf *changes, size_t row, size_t point,
+                  int64_t bytes)
 {
-    size_t points = m->out->points.n, need = (row + 1) * points * sizeof(int64_t);
-    if (changes->len < need) {
-        size_t more = need - changes->len;
-        uint8_t *p = buf_reserve(changes, more);
-        if (!p)
-            return -ENOMEM;
-        memset(p, 0, more);
-        changes->len = need;
-    }
-    ((int64_t *)(void *)changes->p)[row * points + point] += bytes;
+    int64_t *v = reach(changes, row, m->out->points.n * sizeof *v);
+    if (!v)
+        return -ENOMEM;
+    v[point] += bytes;
     return 0;
 }
 
@@ -328,51 +359,81 @@ static int survive(const struct maker *m, const struct buf *changes, struct allo
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-/* What decides nearly always stands in the key. */
+/* All that decides, so that no row is looked at: amounts are often the same. */
 struct rank {
-    uint64_t first, second;
+    uint64_t bytes[3]; /* most first */
+    uint32_t id[3];    /* least first */
     uint32_t row;
 };
 
-static int compare(uint64_t x, uint64_t y)
+static struct alloc_row make_row(const struct maker *m, const struct part *t, size_t row)
 {
-    return (x < y) - (x > y);
+    const struct first *f = first_of(t, row);
+    const struct alloc_pair *pair = &m->pairs.v[f->pair];
+    struct alloc_row r = {.stack = pair->stack, .top.line = -1, .app.line = -1};
+    if (t == &m->of[ALLOC_BY_THREAD])
+        r.thread = f->thread;
+    else
+        r.class_ = m->same_name[pair->class_.v];
+    if (t == &m->of[ALLOC_BY_PLACE]) {
+        const struct stack_name *names = (const void *)m->names.v;
+        r.top = names[m->named[pair->stack.v]].top;
+        r.app = names[m->named[pair->stack.v]].app;
+    }
+    for (unsigned what = 0; what < ALLOC_WHATS; what++)
+        r.of[what] = amount_of(t, (enum alloc_what)what, row);
+    if (t->spread[AGES])
+        r.ages = t->spread[AGES][row];
+    if (t->spread[LIVES])
+        r.lives = t->spread[LIVES][row];
+    return r;
 }
 
-static int by_bytes(const void *a, const void *b, void *rows)
+static int by_bytes(const void *a, const void *b)
 {
     const struct rank *x = a, *y = b;
-    const struct alloc_row *r = (struct alloc_row *)rows + x->row,
-                           *s = (struct alloc_row *)rows + y->row;
-    int c = compare(x->first, y->first);
-    c = c ? c : compare(x->second, y->second);
-    c = c ? c : compare(r->of[ALLOC_FREED].bytes, s->of[ALLOC_FREED].bytes);
-    c = c ? c : compare(s->thread, r->thread);
-    c = c ? c : compare(s->class_.v, r->class_.v);
-    return c ? c : compare(s->stack.v, r->stack.v);
+    for (size_t i = 0; i < ARRAY_LEN(x->bytes); i++)
+        if (x->bytes[i] != y->bytes[i])
+            return x->bytes[i] < y->bytes[i] ? 1 : -1;
+    for (size_t i = 0; i < ARRAY_LEN(x->id); i++)
+        if (x->id[i] != y->id[i])
+            return x->id[i] > y->id[i] ? 1 : -1;
+    return 0;
 }
 
-static bool is_empty(const struct alloc_row *r)
+static struct rank rank_of(const struct maker *m, const struct part *t, bool live, size_t row)
+{
+    const struct first *f = first_of(t, row);
+    const struct alloc_pair *pair = &m->pairs.v[f->pair];
+    bool by_thread = t == &m->of[ALLOC_BY_THREAD];
+    uint64_t allocated = amount_of(t, ALLOC_ALLOCATED, row).bytes;
+    uint64_t alive = amount_of(t, ALLOC_LIVE, row).bytes;
+    return (struct rank){.bytes = {live ? alive : allocated, live ? allocated : alive,
+                                   amount_of(t, ALLOC_FREED, row).bytes},
+                         .id = {by_thread ? f->thread : 0,
+                                by_thread ? 0 : m->same_name[pair->class_.v].v, pair->stack.v},
+                         .row = (uint32_t)row};
+}
+
+static bool is_empty(const struct part *t, size_t row)
 {
     uint64_t any = 0;
-    for (unsigned what = 0; what < ALLOC_WHATS; what++)
-        any |= r->of[what].bytes | r->of[what].thousandths;
+    for (unsigned what = 0; what < ALLOC_WHATS; what++) {
+        const struct alloc_amount x = amount_of(t, (enum alloc_what)what, row);
+        any |= x.bytes | x.thousandths;
+    }
     return !any;
 }
 
 /* The rows of which something lies in the range, in their order; ranks: [count_rows]. */
-static size_t rank_rows(const struct part *t, bool live, struct rank *ranks)
+static size_t rank_rows(const struct maker *m, const struct part *t, bool live, struct rank *ranks)
 {
-    struct alloc_row *rows = rows_of(t);
-    enum alloc_what first = live ? ALLOC_LIVE : ALLOC_ALLOCATED;
-    enum alloc_what second = live ? ALLOC_ALLOCATED : ALLOC_LIVE;
     size_t n = 0;
     for (size_t i = 0; i < count_rows(t); i++)
-        if (!is_empty(&rows[i]))
-            ranks[n++] =
-                (struct rank){rows[i].of[first].bytes, rows[i].of[second].bytes, (uint32_t)i};
+        if (!is_empty(t, i))
+            ranks[n++] = rank_of(m, t, live, i);
     if (n)
-        qsort_r(ranks, n, sizeof *ranks, by_bytes, rows);
+        qsort(ranks, n, sizeof *ranks, by_bytes);
     return n;
 }
 
@@ -386,21 +447,20 @@ static int list_rows(const struct maker *m, const struct part *t, const struct r
         return -ENOMEM;
     *out = (struct alloc_list){v, n};
     for (size_t i = 0; i < n; i++) {
-        v[i] = rows_of(t)[ranks[i].row];
+        v[i] = make_row(m, t, ranks[i].row);
         TRY(survive(m, &t->changes, &v[i], ranks[i].row));
     }
     return 0;
 }
 
-static int make_table(const struct maker *m, const struct part *t, bool live,
-                      struct alloc_list *out)
+static int make_table(const struct maker *m, struct part *t, bool live, struct alloc_list *out)
 {
     struct rank *ranks = malloc((count_rows(t) + 1) * sizeof *ranks);
     if (!ranks)
         return -ENOMEM;
-    int rc = spread(m, t, true);
-    rc = rc ? rc : spread(m, t, false);
-    rc = rc ? rc : list_rows(m, t, ranks, rank_rows(t, live, ranks), out);
+    int rc = spread(m, t, AGES);
+    rc = rc ? rc : spread(m, t, LIVES);
+    rc = rc ? rc : list_rows(m, t, ranks, rank_rows(m, t, live, ranks), out);
     free(ranks);
     return rc;
 }
@@ -410,16 +470,16 @@ static int start(struct maker *m)
     const struct trace *t = m->a->trace;
     TRY(alloc_pairs_init(&m->pairs, m->a));
     TRY(name_classes(m));
+    TRY(name_stacks(m));
     const size_t n[ALLOC_TABLES] = {[ALLOC_BY_CLASS] = t->n_classes,
                                     [ALLOC_BY_PLACE] = m->pairs.n,
                                     [ALLOC_BY_THREAD] = m->a->allocs.n_lines};
-    m->named = calloc(t->n_stacks + 1, sizeof *m->named);
     for (unsigned i = 0; i < ALLOC_TABLES; i++) {
         m->of[i].row = calloc(n[i] + 1, sizeof *m->of[i].row);
         if (!m->of[i].row)
             return -ENOMEM;
     }
-    return m->named ? 0 : -ENOMEM;
+    return 0;
 }
 
 static int gather_survivors(struct maker *m)
@@ -441,18 +501,30 @@ static int make(struct maker *m, bool live)
     TRY(alloc_visit(m->a, sel, add_part, m, &out->unmatched));
     if (allocs_have_ends(s))
         TRY(gather_survivors(m));
-    TRY(sort_entries(&m->ages));
-    TRY(sort_entries(&m->lives));
+    for (unsigned i = 0; i < SPREADS; i++)
+        TRY(sort_entries(&m->values[i]));
     out->source = allocs_source(s);
     out->ends = allocs_ends_source(s);
     out->has_ends = allocs_have_ends(s);
     out->pauses = allocs_pauses_before(s, sel->to) - allocs_pauses_before(s, sel->from);
-    TRY(spread(m, NULL, true));
-    TRY(spread(m, NULL, false));
+    uint64_t seen[SPREADS] = {0};
+    TRY(spread_values(m, NULL, &m->values[AGES], &out->all.ages, &seen[AGES]));
+    TRY(spread_values(m, NULL, &m->values[LIVES], &out->all.lives, &seen[LIVES]));
     TRY(survive(m, &m->changes, &out->all, 0));
     for (unsigned i = 0; i < ALLOC_TABLES; i++)
         TRY(make_table(m, &m->of[i], live, &out->of[i]));
     return 0;
+}
+
+static void part_fini(struct part *t)
+{
+    for (unsigned i = 0; i < ALLOC_WHATS; i++)
+        buf_fini(&t->of[i]);
+    for (unsigned i = 0; i < SPREADS; i++)
+        free(t->spread[i]);
+    buf_fini(&t->firsts);
+    buf_fini(&t->changes);
+    free(t->row);
 }
 
 int alloc_tables_make(struct alloc_tables *out, const struct analysis *a,
@@ -464,13 +536,10 @@ int alloc_tables_make(struct alloc_tables *out, const struct analysis *a,
     map_init(&m.places);
     int rc = make(&m, live);
     alloc_pairs_fini(&m.pairs);
-    for (unsigned i = 0; i < ALLOC_TABLES; i++) {
-        buf_fini(&m.of[i].rows);
-        buf_fini(&m.of[i].changes);
-        free(m.of[i].row);
-    }
-    buf_fini(&m.ages);
-    buf_fini(&m.lives);
+    for (unsigned i = 0; i < ALLOC_TABLES; i++)
+        part_fini(&m.of[i]);
+    for (unsigned i = 0; i < SPREADS; i++)
+        buf_fini(&m.values[i]);
     buf_fini(&m.changes);
     free(m.same_name);
     free(m.named);
