@@ -1,5 +1,6 @@
 #include "analyze/alloc_survivors.h"
 
+#include "base/err.h"
 #include "base/util.h"
 
 void alloc_points_choose(struct alloc_points *p, const struct analysis *a, uint64_t from,
@@ -42,30 +43,23 @@ static size_t begin_of(const struct analysis *a, const struct alloc_points *p, u
 }
 
 int alloc_survivors_add(const struct analysis *a, const struct alloc_points *p, uint32_t thread,
-                        alloc_changes_of *changes, void *ctx)
+                        alloc_change *change, void *ctx)
 {
     const struct allocs *s = &a->allocs;
     enum alloc_source source = allocs_ends_source(s);
     const struct run *r = &s->lines[thread].allocs[source];
     const struct run *f = &s->lines[thread].frees[source];
     for (uint32_t i = 0; i < r->n; i++) {
-        size_t at = begin_of(a, p, alloc_at(r, i)->time);
-        uint32_t context = alloc_at(r, i)->context;
-        int64_t *to = at < p->n ? changes(ctx, thread, context) : NULL;
-        if (to)
-            to[at] += (int64_t)alloc_context(s, context)->bytes;
-        else if (at < p->n)
-            return -ENOMEM;
+        const struct alloc *x = alloc_at(r, i);
+        size_t at = begin_of(a, p, x->time);
+        if (at < p->n)
+            TRY(change(ctx, thread, x->context, at, (int64_t)alloc_context(s, x->context)->bytes));
     }
     for (uint32_t i = 0; i < f->n; i++) {
         const struct alloc_free *x = alloc_free_at(f, i);
         size_t at = max_u64(begin_of(a, p, x->since), point_of_end(p, x->time));
-        if (x->since < a->window.from || at >= p->n)
-            continue;
-        int64_t *to = changes(ctx, thread, x->context);
-        if (!to)
-            return -ENOMEM;
-        to[at] -= (int64_t)alloc_context(s, x->context)->bytes;
+        if (x->since >= a->window.from && at < p->n)
+            TRY(change(ctx, thread, x->context, at, -(int64_t)alloc_context(s, x->context)->bytes));
     }
     return 0;
 }

@@ -20,12 +20,12 @@ struct alloc_points {
 void alloc_points_choose(struct alloc_points *p, const struct analysis *a, uint64_t from,
                          uint64_t to);
 
-/* Changes at points, for alloc_survivors_sum; NULL: memory is out. */
-typedef int64_t *alloc_changes_of(void *ctx, uint32_t thread, uint32_t context);
+/* What changes at a point, for alloc_survivors_sum; bytes.  -ENOMEM. */
+typedef int alloc_change(void *ctx, uint32_t thread, uint32_t context, size_t point, int64_t bytes);
 
-/* Add the objects of a thread to the changes of their contexts, in bytes.  -ENOMEM. */
+/* Tell the changes of the objects of a thread.  What `change` returned when it was less than 0. */
 int alloc_survivors_add(const struct analysis *a, const struct alloc_points *p, uint32_t thread,
-                        alloc_changes_of *changes, void *ctx);
+                        alloc_change *change, void *ctx);
 
 /* From changes to what there was at each point: never less than nothing. */
 void alloc_survivors_sum(const struct alloc_points *p, const int64_t *changes, uint64_t *out);

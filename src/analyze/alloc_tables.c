@@ -1,43 +1,59 @@
 #include "analyze/alloc_tables.h"
 
+#include "analyze/alloc_pairs.h"
+#include "analyze/time_sort.h"
+#include "base/err.h"
 #include "base/hash.h"
+#include "base/keyed.h"
 #include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A value of some objects of a sum: an age, a lifetime. */
+/* A value of some objects: an age, a lifetime. */
 struct entry {
     uint64_t value, thousandths;
-    uint32_t sum;
+    uint32_t thread, pair;
 };
 
-/* What sites_name says of a stack: it reads line tables, and a stack is in many sums. */
-struct named {
-    bool known;
+/* What sites_name says of a stack. */
+struct stack_name {
     struct place top, app;
+};
+
+/* Whose amount was the first one of a row. */
+struct first {
+    uint32_t thread, pair;
+};
+
+enum { AGES, LIVES, SPREADS };
+
+/* A table on its way: lists by row, each as long as something was added to it, because there may be
+ * millions of rows, of which most have amounts of one kind. */
+struct part {
+    uint32_t *row;     /* by thread, class or pair, as the table is: 1 + index; 0: none yet */
+    struct buf firsts; /* struct first [], of all rows */
+    struct buf of[ALLOC_WHATS];           /* struct alloc_amount [] */
+    struct buf changes;                   /* int64_t [points.n] [] */
+    struct alloc_spread *spread[SPREADS]; /* NULL: there are no values */
 };
 
 struct maker {
     const struct analysis *a;
-    const struct alloc_query *q;
-    struct alloc_sums sums;
-    struct buf ages, lives; /* struct entry [] */
-    class_id *same_name;    /* [n_classes]: the first class of that name */
-    struct named *stacks;   /* [n_stacks] */
-    struct alloc_points points;
-    struct buf changes;  /* int64_t [points.n], by sum */
+    struct selection selection;
     struct arena *arena; /* of the lists */
+    struct alloc_tables *out;
+    struct alloc_pairs pairs;
+    struct part of[ALLOC_TABLES];
+    struct buf values[SPREADS]; /* struct entry [] */
+    struct buf changes;         /* int64_t [points.n]: of all */
+    class_id *same_name;        /* [n_classes]: the first class of that name */
+    uint32_t *named;            /* [n_stacks]: 1 + index into names; 0: not yet */
+    struct keyed names;         /* struct stack_name */
+    struct map places;          /* class and name of a stack -> 1 + row */
 };
 
 /* --- rows ------------------------------------------------------------------------------------- */
-
-/* What makes a row; whatever the table does not tell apart is 0. */
-struct row_key {
-    uint32_t thread;
-    class_id class_;
-    struct place top, app;
-};
 
 /* Classes of one name, of several loaders, are one. */
 static int name_classes(struct maker *m)
@@ -46,8 +62,7 @@ static int name_classes(struct maker *m)
     struct map by_name;
     int rc = 0;
     m->same_name = calloc(t->n_classes + 1, sizeof *m->same_name);
-    m->stacks = calloc(t->n_stacks + 1, sizeof *m->stacks);
-    if (!m->same_name || !m->stacks)
+    if (!m->same_name)
         return -ENOMEM;
     map_init(&by_name);
     for (uint32_t i = 1; i < t->n_classes && rc == 0; i++) {
@@ -67,158 +82,169 @@ static int name_classes(struct maker *m)
     return rc;
 }
 
-static struct row_key key_of(const struct maker *m, enum alloc_table table,
-                             const struct alloc_sum_key *sum)
+/* Line tables are read for that, and a stack is in many pairs.  In the order of the stacks, as they
+ * lie in memory. */
+static int name_stacks(struct maker *m)
 {
-    struct row_key k = {.top.line = -1, .app.line = -1};
+    m->named = calloc(m->a->trace->n_stacks + 1, sizeof *m->named);
+    if (!m->named)
+        return -ENOMEM;
+    for (size_t i = 0; i < m->pairs.n; i++)
+        m->named[m->pairs.v[i].stack.v] = 1; /* wanted */
+    for (uint32_t i = 0; i < m->a->trace->n_stacks; i++) {
+        struct stack_name x;
+        if (!m->named[i])
+            continue;
+        sites_name(m->a->trace, (stack_id){i}, &x.top, &x.app);
+        const struct stack_name *name = keyed_put(&m->names, &x);
+        if (!name)
+            return -ENOMEM;
+        m->named[i] = (uint32_t)(name - (const struct stack_name *)m->names.v);
+    }
+    return 0;
+}
+
+static size_t count_rows(const struct part *t)
+{
+    return t->firsts.len / sizeof(struct first);
+}
+
+static const struct first *first_of(const struct part *t, size_t row)
+{
+    return &((const struct first *)(const void *)t->firsts.p)[row];
+}
+
+/* Entry i of a list, zeroed where it is new; NULL: memory is out. */
+static void *reach(struct buf *b, size_t i, size_t size)
+{
+    size_t need = (i + 1) * size;
+    if (b->len < need) {
+        size_t more = max_u64(need - b->len, b->len / 2);
+        uint8_t *p = buf_reserve(b, more);
+        if (!p)
+            return NULL;
+        memset(p, 0, more);
+        b->len += more;
+    }
+    return b->p + i * size;
+}
+
+static struct alloc_amount amount_of(const struct part *t, enum alloc_what what, size_t row)
+{
+    const struct alloc_amount *v = (const void *)t->of[what].p, none = {0, 0, 0};
+    return row < t->of[what].len / sizeof *v ? v[row] : none;
+}
+
+static int add_row(struct part *t, uint32_t thread, uint32_t pair, uint32_t *at)
+{
+    const struct first x = {thread, pair};
+    buf_put(&t->firsts, &x, sizeof x);
+    *at = (uint32_t)count_rows(t);
+    return t->firsts.oom ? -ENOMEM : 0;
+}
+
+/* What is allocated at one place, or in none, may be of several pairs. */
+static int add_place(struct maker *m, uint32_t thread, uint32_t pair, uint32_t *at)
+{
+    const struct alloc_pair *x = &m->pairs.v[pair];
+    uint64_t class_ = m->same_name[x->class_.v].v;
+    uint64_t *place = map_put(&m->places, class_ << 32 | m->named[x->stack.v]);
+    if (!place)
+        return -ENOMEM;
+    if (!*place) {
+        TRY(add_row(&m->of[ALLOC_BY_PLACE], thread, pair, at));
+        *place = *at;
+    }
+    *at = (uint32_t)*place;
+    return 0;
+}
+
+/* Where a table keeps which row a pair of a thread is in. */
+static uint32_t *row_at(const struct maker *m, enum alloc_table table, uint32_t thread,
+                        uint32_t pair)
+{
+    uint32_t *row = m->of[table].row;
     if (table == ALLOC_BY_THREAD)
-        k.thread = sum->thread;
-    else
-        k.class_ = m->same_name[sum->class_.v];
-    if (table != ALLOC_BY_PLACE)
-        return k;
-    struct named *n = &m->stacks[sum->stack.v];
-    if (!n->known)
-        sites_name(m->a->trace, sum->stack, &n->top, &n->app);
-    n->known = true;
-    k.top = n->top;
-    k.app = n->app;
-    return k;
+        return &row[thread];
+    return &row[table == ALLOC_BY_CLASS ? m->same_name[m->pairs.v[pair].class_.v].v : pair];
 }
 
-/* The row of a sum, appended when it is new: its index, or -ENOMEM. */
-static int64_t row_of(struct buf *rows, struct map *places, const struct row_key *k,
-                      const struct alloc_sum_key *sum)
+/* The row of a pair of a thread, made when it is new: its index, or -ENOMEM. */
+static int64_t row_of(struct maker *m, enum alloc_table table, uint32_t thread, uint32_t pair)
 {
-    for (uint64_t hash = hash_bytes(k, sizeof *k, 0);; hash++) {
-        uint64_t *place = map_put(places, hash);
-        if (!place)
-            return -ENOMEM;
-        if (!*place) {
-            const struct alloc_row row = {.thread = k->thread,
-                                          .class_ = k->class_,
-                                          .stack = sum->stack,
-                                          .top = k->top,
-                                          .app = k->app};
-            buf_put(rows, &row, sizeof row);
-            *place = rows->len / sizeof row;
-        }
-        if (rows->oom)
-            return -ENOMEM;
-        const struct alloc_row *r = &((const struct alloc_row *)(const void *)rows->p)[*place - 1];
-        const struct row_key there = {r->thread, r->class_, r->top, r->app};
-        if (memcmp(&there, k, sizeof there) == 0)
-            return (int64_t)*place - 1;
-    }
+    uint32_t *at = row_at(m, table, thread, pair);
+    int rc = 0;
+    if (!*at)
+        rc = table == ALLOC_BY_PLACE ? add_place(m, thread, pair, at)
+                                     : add_row(&m->of[table], thread, pair, at);
+    return rc < 0 ? rc : (int64_t)*at - 1;
 }
 
-/* The rows of a table, with their amounts; row[]: by sum. */
-static int make_rows(const struct maker *m, enum alloc_table table, struct buf *rows, uint32_t *row)
+static int put_entry(struct buf *to, const struct alloc_part *p, uint32_t pair)
 {
-    struct map places;
-    int64_t at = 0;
-    map_init(&places);
-    for (size_t i = 0; i < m->sums.n && at >= 0; i++) {
-        const struct alloc_sum *s = &m->sums.v[i];
-        const struct row_key k = key_of(m, table, &s->key);
-        at = row_of(rows, &places, &k, &s->key);
-        if (at < 0)
-            break;
-        struct alloc_row *r = &((struct alloc_row *)(void *)rows->p)[at];
-        for (unsigned what = 0; what < ALLOC_WHATS; what++)
-            alloc_amount_add(&r->of[what], &s->of[what]);
-        row[i] = (uint32_t)at;
+    const struct entry e = {p->value, p->amount.thousandths, p->thread, pair};
+    buf_put(to, &e, sizeof e);
+    return to->oom ? -ENOMEM : 0;
+}
+
+static int add_part(void *self, const struct alloc_part *p)
+{
+    struct maker *m = self;
+    uint32_t pair = m->pairs.of[p->context];
+    alloc_amount_add(&m->out->all.of[p->what], &p->amount);
+    for (unsigned i = 0; i < ALLOC_TABLES; i++) {
+        int64_t row = row_of(m, (enum alloc_table)i, p->thread, pair);
+        struct alloc_amount *to =
+            row < 0 ? NULL : reach(&m->of[i].of[p->what], (size_t)row, sizeof *to);
+        if (!to)
+            return -ENOMEM;
+        alloc_amount_add(to, &p->amount);
     }
-    map_fini(&places);
-    return at < 0 ? (int)at : 0;
+    if (p->what == ALLOC_LIVE)
+        return put_entry(&m->values[AGES], p, pair);
+    return p->what == ALLOC_FREED || p->what == ALLOC_EARLIER
+               ? put_entry(&m->values[LIVES], p, pair)
+               : 0;
 }
 
 /* --- ages and lifetimes ----------------------------------------------------------------------- */
 
-static int put_entry(struct maker *m, struct buf *to, uint32_t thread, uint32_t context,
-                     uint64_t value, uint64_t n)
+/* By value. */
+static int sort_entries(struct buf *b)
 {
-    const struct alloc_context *x = alloc_context(&m->a->allocs, context);
-    int64_t sum = alloc_sums_index(&m->sums, m->a, m->q, thread, context);
-    const struct entry e = {value, n * x->thousandths, (uint32_t)sum};
-    buf_put(to, &e, sizeof e);
-    return sum < 0 || to->oom ? -ENOMEM : 0;
-}
-
-static int gather_lives(struct maker *m, uint32_t thread)
-{
-    const struct allocs *s = &m->a->allocs;
-    const struct run *r = &s->lines[thread].frees[allocs_ends_source(s)];
-    for (uint32_t i = 0; i < r->n; i++) {
-        const struct alloc_free *f = alloc_free_at(r, i);
-        if (f->time >= m->q->selection.from && f->time < m->q->selection.to)
-            TRY(put_entry(m, &m->lives, thread, f->context, f->time - f->since, 1));
+    const struct entry *e = (const void *)b->p;
+    size_t n = b->len / sizeof *e;
+    struct entry *sorted = malloc((n + 1) * sizeof *sorted);
+    struct time_sort s;
+    if (n > UINT32_MAX || !sorted || time_sort_init(&s, n) < 0) {
+        free(sorted);
+        return -ENOMEM;
     }
+    for (size_t i = 0; i < n; i++)
+        s.v[i] = (struct time_key){e[i].value, (uint32_t)i};
+    const struct time_key *keys = time_sort(&s, n);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = e[keys[i].at];
+    time_sort_fini(&s);
+    free(b->p);
+    b->p = (void *)sorted;
+    b->cap = (n + 1) * sizeof *sorted;
     return 0;
 }
 
-static int gather_ages(struct maker *m, struct alloc_cells *cells, uint32_t thread)
+static uint8_t log2_bucket(uint64_t v)
 {
-    const struct selection *s = &m->q->selection;
-    uint64_t pauses = allocs_pauses_before(&m->a->allocs, s->to);
-    TRY(alloc_cells_make(cells, m->a, thread, s->from, s->to));
-    for (size_t i = 0; i < alloc_cells_count(cells); i++) {
-        const struct alloc_cell *c = alloc_cell_at(cells, i);
-        uint64_t n = alloc_cell_alive(c);
-        if (n && c->in_range)
-            TRY(put_entry(m, &m->ages, thread, c->context, pauses - min_u64(c->epoch, pauses), n));
-    }
-    return 0;
+    uint8_t k = v ? (uint8_t)(64 - __builtin_clzll(v)) : 0;
+    return k < 64 ? k : 63;
 }
 
-/* Of the sum that a context belongs to. */
-static int64_t *changes_of(void *self, uint32_t thread, uint32_t context)
+/* The first of two rounds over a row's values, in their order: how many, in which buckets. */
+static void count_value(struct alloc_spread *s, const struct entry *e)
 {
-    struct maker *m = self;
-    int64_t sum = alloc_sums_index(&m->sums, m->a, m->q, thread, context);
-    size_t need = (size_t)(sum + 1) * m->points.n * sizeof(int64_t);
-    if (sum >= 0 && m->changes.len < need) {
-        size_t more = need - m->changes.len;
-        uint8_t *p = buf_reserve(&m->changes, more);
-        if (!p)
-            return NULL;
-        memset(p, 0, more);
-        m->changes.len = need;
-    }
-    return sum < 0 ? NULL : (int64_t *)(void *)m->changes.p + (size_t)sum * m->points.n;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-    return (x->value > y->value) - (x->value < y->value);
-}
-
-static int gather(struct maker *m)
-{
-    struct alloc_cells cells;
-    int rc = 0;
-    alloc_cells_init(&cells);
-    for (uint32_t i = 0; i < m->a->allocs.n_lines && rc == 0; i++) {
-        if (!selection_has(&m->q->selection, i))
-            continue;
-        rc = gather_lives(m, i);
-        rc = rc ? rc : gather_ages(m, &cells, i);
-        if (rc == 0 && m->points.n)
-            rc = alloc_survivors_add(m->a, &m->points, i, changes_of, m);
-    }
-    alloc_cells_fini(&cells);
-    if (rc == 0 && m->ages.len)
-        qsort(m->ages.p, m->ages.len / sizeof(struct entry), sizeof(struct entry), by_value);
-    if (rc == 0 && m->lives.len)
-        qsort(m->lives.p, m->lives.len / sizeof(struct entry), sizeof(struct entry), by_value);
-    return rc;
-}
-
-static unsigned log2_bucket(uint64_t v)
-{
-    unsigned k = v ? 64 - (unsigned)__builtin_clzll(v) : 0;
-    return k < ALLOC_LOG2 ? k : ALLOC_LOG2 - 1;
+    uint8_t bucket = log2_bucket(e->value);
+    s->log2_from = s->log2_n ? s->log2_from : bucket;
+    s->log2_n = (uint8_t)(bucket - s->log2_from + 1);
+    s->thousandths += e->thousandths;
 }
 
 /* One more value of a spread, in their order; `seen`: thousandths up to it. */
@@ -236,168 +262,299 @@ static void spread_value(struct alloc_spread *s, uint64_t value, uint64_t before
     s->max = value;
 }
 
-static struct alloc_spread *spread_of(struct alloc_row *r, bool ages)
+/* The spread of an entry's row among those of a table; of all there is one. */
+static size_t row_of_entry(const struct maker *m, const struct part *t, const struct entry *e)
 {
-    return ages ? &r->ages : &r->lives;
+    return t ? *row_at(m, (enum alloc_table)(t - m->of), e->thread, e->pair) - 1 : 0;
 }
 
-/* row: by sum; NULL: all are of the one row. */
-static int spread(const struct maker *m, struct alloc_row *rows, size_t n_rows, const uint32_t *row,
-                  bool ages)
+/* s, seen: [rows], zeroed; t NULL: of all. */
+static int spread_values(const struct maker *m, const struct part *t, const struct buf *values,
+                         struct alloc_spread *s, uint64_t *seen)
 {
-    const struct buf *from = ages ? &m->ages : &m->lives;
-    const struct entry *e = (const void *)from->p;
-    size_t n = from->len / sizeof *e;
-    uint64_t *seen = calloc(n_rows + 1, sizeof *seen);
-    bool done = n == 0;
-    if (!seen)
-        return -ENOMEM;
+    const struct entry *e = (const void *)values->p;
+    size_t n = values->len / sizeof *e;
     for (size_t i = 0; i < n; i++)
-        spread_of(&rows[row ? row[e[i].sum] : 0], ages)->thousandths += e[i].thousandths;
+        count_value(&s[row_of_entry(m, t, &e[i])], &e[i]);
     for (size_t i = 0; i < n; i++) {
-        uint32_t at = row ? row[e[i].sum] : 0;
-        struct alloc_spread *s = spread_of(&rows[at], ages);
-        uint64_t *log2 = (uint64_t *)s->log2; /* const for readers only */
+        size_t at = row_of_entry(m, t, &e[i]);
+        uint64_t *log2 = (uint64_t *)s[at].log2; /* const for readers only */
         if (!log2)
-            s->log2 = log2 = arena_alloc(m->arena, ALLOC_LOG2 * sizeof *log2);
+            s[at].log2 = log2 = arena_alloc(m->arena, s[at].log2_n * sizeof *log2);
         if (!log2)
-            break;
-        log2[log2_bucket(e[i].value)] += e[i].thousandths;
-        spread_value(s, e[i].value, seen[at], seen[at] + e[i].thousandths);
+            return -ENOMEM;
+        log2[log2_bucket(e[i].value) - s[at].log2_from] += e[i].thousandths;
+        spread_value(&s[at], e[i].value, seen[at], seen[at] + e[i].thousandths);
         seen[at] += e[i].thousandths;
-        done = i + 1 == n;
     }
+    return 0;
+}
+
+static int spread(const struct maker *m, struct part *t, unsigned which)
+{
+    size_t n = count_rows(t);
+    if (!m->values[which].len)
+        return 0;
+    t->spread[which] = calloc(n + 1, sizeof *t->spread[which]);
+    uint64_t *seen = calloc(n + 1, sizeof *seen);
+    int rc = t->spread[which] && seen
+                 ? spread_values(m, t, &m->values[which], t->spread[which], seen)
+                 : -ENOMEM;
     free(seen);
-    return done ? 0 : -ENOMEM;
+    return rc;
 }
 
 /* --- survivors -------------------------------------------------------------------------------- */
 
-/* row: as above. */
-static int survive(const struct maker *m, struct alloc_row *rows, size_t n_rows,
-                   const uint32_t *row)
+static int change(const struct maker *m, struct buf *changes, size_t row, size_t point,
+                  int64_t bytes)
 {
-    size_t points = m->points.n, sums = points ? m->changes.len / sizeof(int64_t) / points : 0;
-    int64_t *all = points ? calloc((n_rows + 1) * points, sizeof *all) : NULL;
-    uint64_t *out = points ? arena_alloc(m->arena, (n_rows + 1) * points * sizeof *out) : NULL;
-    for (size_t i = 0; i < sums && all; i++) {
-        const int64_t *of = (const int64_t *)(const void *)m->changes.p + i * points;
-        for (size_t k = 0; k < points; k++)
-            all[(row ? row[i] : 0) * points + k] += of[k];
+    int64_t *v = reach(changes, row, m->out->points.n * sizeof *v);
+    if (!v)
+        return -ENOMEM;
+    v[point] += bytes;
+    return 0;
+}
+
+static int add_change(void *self, uint32_t thread, uint32_t context, size_t point, int64_t bytes)
+{
+    struct maker *m = self;
+    uint32_t pair = m->pairs.of[context];
+    for (unsigned i = 0; i < ALLOC_TABLES; i++) {
+        int64_t row = row_of(m, (enum alloc_table)i, thread, pair);
+        TRY((int)(row < 0 ? row : 0));
+        TRY(change(m, &m->of[i].changes, (size_t)row, point, bytes));
     }
-    for (size_t i = 0; i < n_rows && all && out; i++) {
-        alloc_survivors_sum(&m->points, all + i * points, out + i * points);
-        rows[i].survivors = out + i * points;
-    }
-    bool failed = points && (!all || !out);
-    free(all);
-    return failed ? -ENOMEM : 0;
+    return change(m, &m->changes, 0, point, bytes);
+}
+
+/* The changes of a row; NULL: nothing of it was there at any point. */
+static const int64_t *changes_of(const struct buf *changes, size_t row, size_t points)
+{
+    const int64_t *v = (const int64_t *)(const void *)changes->p + row * points;
+    if (changes->len < (row + 1) * points * sizeof *v)
+        return NULL;
+    for (size_t i = 0; i < points; i++)
+        if (v[i])
+            return v;
+    return NULL;
+}
+
+static int survive(const struct maker *m, const struct buf *changes, struct alloc_row *r,
+                   size_t row)
+{
+    static const uint64_t none[ALLOC_POINTS];
+    size_t points = m->out->points.n;
+    if (!points)
+        return 0;
+    const int64_t *v = changes_of(changes, row, points);
+    uint64_t *out = v ? arena_alloc(m->arena, points * sizeof *out) : NULL;
+    if (v && !out)
+        return -ENOMEM;
+    if (v)
+        alloc_survivors_sum(&m->out->points, v, out);
+    r->survivors = v ? out : none;
+    return 0;
 }
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-static int compare(uint64_t x, uint64_t y)
-{
-    return (x < y) - (x > y);
-}
+/* All that decides, so that no row is looked at: amounts are often the same. */
+struct rank {
+    uint64_t bytes[3]; /* most first */
+    uint32_t id[3];    /* least first */
+    uint32_t row;
+};
 
-static int by_bytes(const struct alloc_row *x, const struct alloc_row *y, enum alloc_what first,
-                    enum alloc_what second)
+static struct alloc_row make_row(const struct maker *m, const struct part *t, size_t row)
 {
-    int c = compare(x->of[first].bytes, y->of[first].bytes);
-    c = c ? c : compare(x->of[second].bytes, y->of[second].bytes);
-    c = c ? c : compare(x->of[ALLOC_FREED].bytes, y->of[ALLOC_FREED].bytes);
-    c = c ? c : compare(y->thread, x->thread);
-    c = c ? c : compare(y->class_.v, x->class_.v);
-    return c ? c : compare(y->stack.v, x->stack.v);
-}
-
-static int by_allocated(const void *a, const void *b)
-{
-    return by_bytes(a, b, ALLOC_ALLOCATED, ALLOC_LIVE);
-}
-
-static int by_live(const void *a, const void *b)
-{
-    return by_bytes(a, b, ALLOC_LIVE, ALLOC_ALLOCATED);
-}
-
-/* Without those of which nothing lies in the range. */
-static size_t drop_empty(struct alloc_row *v, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t any = 0;
-        for (unsigned what = 0; what < ALLOC_WHATS; what++)
-            any |= v[i].of[what].bytes | v[i].of[what].thousandths;
-        if (any)
-            v[kept++] = v[i];
+    const struct first *f = first_of(t, row);
+    const struct alloc_pair *pair = &m->pairs.v[f->pair];
+    struct alloc_row r = {.stack = pair->stack, .top.line = -1, .app.line = -1};
+    if (t == &m->of[ALLOC_BY_THREAD])
+        r.thread = f->thread;
+    else
+        r.class_ = m->same_name[pair->class_.v];
+    if (t == &m->of[ALLOC_BY_PLACE]) {
+        const struct stack_name *names = (const void *)m->names.v;
+        r.top = names[m->named[pair->stack.v]].top;
+        r.app = names[m->named[pair->stack.v]].app;
     }
-    return kept;
+    for (unsigned what = 0; what < ALLOC_WHATS; what++)
+        r.of[what] = amount_of(t, (enum alloc_what)what, row);
+    if (t->spread[AGES])
+        r.ages = t->spread[AGES][row];
+    if (t->spread[LIVES])
+        r.lives = t->spread[LIVES][row];
+    return r;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct rank *x = a, *y = b;
+    for (size_t i = 0; i < ARRAY_LEN(x->bytes); i++)
+        if (x->bytes[i] != y->bytes[i])
+            return x->bytes[i] < y->bytes[i] ? 1 : -1;
+    for (size_t i = 0; i < ARRAY_LEN(x->id); i++)
+        if (x->id[i] != y->id[i])
+            return x->id[i] > y->id[i] ? 1 : -1;
+    return 0;
+}
+
+static struct rank rank_of(const struct maker *m, const struct part *t, bool live, size_t row)
+{
+    const struct first *f = first_of(t, row);
+    const struct alloc_pair *pair = &m->pairs.v[f->pair];
+    bool by_thread = t == &m->of[ALLOC_BY_THREAD];
+    uint64_t allocated = amount_of(t, ALLOC_ALLOCATED, row).bytes;
+    uint64_t alive = amount_of(t, ALLOC_LIVE, row).bytes;
+    return (struct rank){.bytes = {live ? alive : allocated, live ? allocated : alive,
+                                   amount_of(t, ALLOC_FREED, row).bytes},
+                         .id = {by_thread ? f->thread : 0,
+                                by_thread ? 0 : m->same_name[pair->class_.v].v, pair->stack.v},
+                         .row = (uint32_t)row};
+}
+
+static bool is_empty(const struct part *t, size_t row)
+{
+    uint64_t any = 0;
+    for (unsigned what = 0; what < ALLOC_WHATS; what++) {
+        const struct alloc_amount x = amount_of(t, (enum alloc_what)what, row);
+        any |= x.bytes | x.thousandths;
+    }
+    return !any;
+}
+
+/* The rows of which something lies in the range, in their order; ranks: [count_rows]. */
+static size_t rank_rows(const struct maker *m, const struct part *t, bool live, struct rank *ranks)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count_rows(t); i++)
+        if (!is_empty(t, i))
+            ranks[n++] = rank_of(m, t, live, i);
+    if (n)
+        qsort(ranks, n, sizeof *ranks, by_bytes);
+    return n;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static int make_table(const struct maker *m, enum alloc_table table, bool live,
-                      struct alloc_list *out)
+static int list_rows(const struct maker *m, const struct part *t, const struct rank *ranks,
+                     size_t n, struct alloc_list *out)
 {
-    struct buf rows = {0};
-    uint32_t *row = calloc(m->sums.n + 1, sizeof *row);
-    int rc = row ? make_rows(m, table, &rows, row) : -ENOMEM;
-    struct alloc_row *v = (void *)rows.p;
-    size_t n = rows.len / sizeof *v;
-    rc = rc ? rc : spread(m, v, n, row, true);
-    rc = rc ? rc : spread(m, v, n, row, false);
-    rc = rc ? rc : survive(m, v, n, row);
-    n = rc == 0 ? drop_empty(v, n) : 0;
-    struct alloc_row *kept = rc == 0 ? arena_alloc(m->arena, (n + 1) * sizeof *kept) : NULL;
-    if (kept && v) {
-        qsort(v, n, sizeof *v, live ? by_live : by_allocated);
-        memcpy(kept, v, n * sizeof *v);
+    struct alloc_row *v = arena_alloc(m->arena, (n + 1) * sizeof *v);
+    if (!v)
+        return -ENOMEM;
+    *out = (struct alloc_list){v, n};
+    for (size_t i = 0; i < n; i++) {
+        v[i] = make_row(m, t, ranks[i].row);
+        TRY(survive(m, &t->changes, &v[i], ranks[i].row));
     }
-    *out = (struct alloc_list){kept, n};
-    buf_fini(&rows);
-    free(row);
-    return kept ? 0 : -ENOMEM;
+    return 0;
 }
 
-static int make(struct maker *m, struct alloc_tables *out, bool live)
+static int make_table(const struct maker *m, struct part *t, bool live, struct alloc_list *out)
+{
+    struct rank *ranks = malloc((count_rows(t) + 1) * sizeof *ranks);
+    if (!ranks)
+        return -ENOMEM;
+    int rc = spread(m, t, AGES);
+    rc = rc ? rc : spread(m, t, LIVES);
+    rc = rc ? rc : list_rows(m, t, ranks, rank_rows(m, t, live, ranks), out);
+    free(ranks);
+    return rc;
+}
+
+static int start(struct maker *m)
+{
+    const struct trace *t = m->a->trace;
+    TRY(alloc_pairs_init(&m->pairs, m->a));
+    TRY(name_classes(m));
+    TRY(name_stacks(m));
+    const size_t n[ALLOC_TABLES] = {[ALLOC_BY_CLASS] = t->n_classes,
+                                    [ALLOC_BY_PLACE] = m->pairs.n,
+                                    [ALLOC_BY_THREAD] = m->a->allocs.n_lines};
+    for (unsigned i = 0; i < ALLOC_TABLES; i++) {
+        m->of[i].row = calloc(n[i] + 1, sizeof *m->of[i].row);
+        if (!m->of[i].row)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int gather_survivors(struct maker *m)
+{
+    const struct selection *s = &m->selection;
+    alloc_points_choose(&m->out->points, m->a, s->from, min_u64(s->to, m->a->window.to));
+    for (uint32_t i = 0; i < m->a->allocs.n_lines && m->out->points.n; i++)
+        if (selection_has(s, i))
+            TRY(alloc_survivors_add(m->a, &m->out->points, i, add_change, m));
+    return 0;
+}
+
+static int make(struct maker *m, bool live)
 {
     const struct allocs *s = &m->a->allocs;
-    const struct selection *sel = &m->q->selection;
-    TRY(alloc_sums_make(&m->sums, m->a, m->q));
-    TRY(name_classes(m));
-    if (allocs_have_ends(s)) {
-        alloc_points_choose(&m->points, m->a, sel->from, min_u64(sel->to, m->a->window.to));
-        TRY(gather(m));
-    }
+    const struct selection *sel = &m->selection;
+    struct alloc_tables *out = m->out;
+    TRY(start(m));
+    TRY(alloc_visit(m->a, sel, add_part, m, &out->unmatched));
+    if (allocs_have_ends(s))
+        TRY(gather_survivors(m));
+    for (unsigned i = 0; i < SPREADS; i++)
+        TRY(sort_entries(&m->values[i]));
     out->source = allocs_source(s);
     out->ends = allocs_ends_source(s);
     out->has_ends = allocs_have_ends(s);
-    out->points = m->points;
-    memcpy(out->all.of, m->sums.total, sizeof out->all.of);
-    out->unmatched = m->sums.unmatched;
     out->pauses = allocs_pauses_before(s, sel->to) - allocs_pauses_before(s, sel->from);
-    TRY(spread(m, &out->all, 1, NULL, true));
-    TRY(spread(m, &out->all, 1, NULL, false));
-    TRY(survive(m, &out->all, 1, NULL));
+    uint64_t seen[SPREADS] = {0};
+    TRY(spread_values(m, NULL, &m->values[AGES], &out->all.ages, &seen[AGES]));
+    TRY(spread_values(m, NULL, &m->values[LIVES], &out->all.lives, &seen[LIVES]));
+    TRY(survive(m, &m->changes, &out->all, 0));
     for (unsigned i = 0; i < ALLOC_TABLES; i++)
-        TRY(make_table(m, (enum alloc_table)i, live, &out->of[i]));
+        TRY(make_table(m, &m->of[i], live, &out->of[i]));
     return 0;
+}
+
+static void part_fini(struct part *t)
+{
+    for (unsigned i = 0; i < ALLOC_WHATS; i++)
+        buf_fini(&t->of[i]);
+    for (unsigned i = 0; i < SPREADS; i++)
+        free(t->spread[i]);
+    buf_fini(&t->firsts);
+    buf_fini(&t->changes);
+    free(t->row);
 }
 
 int alloc_tables_make(struct alloc_tables *out, const struct analysis *a,
                       const struct selection *selection, bool live, struct arena *arena)
 {
-    const struct alloc_query q = {.selection = *selection, .by_thread = true};
-    struct maker m = {.a = a, .q = &q, .arena = arena};
+    struct maker m = {.a = a, .selection = *selection, .arena = arena, .out = out};
     memset(out, 0, sizeof *out);
-    int rc = make(&m, out, live);
-    alloc_sums_fini(&m.sums);
-    buf_fini(&m.ages);
-    buf_fini(&m.lives);
+    keyed_init(&m.names, sizeof(struct stack_name), sizeof(struct stack_name));
+    map_init(&m.places);
+    int rc = make(&m, live);
+    alloc_pairs_fini(&m.pairs);
+    for (unsigned i = 0; i < ALLOC_TABLES; i++)
+        part_fini(&m.of[i]);
+    for (unsigned i = 0; i < SPREADS; i++)
+        buf_fini(&m.values[i]);
     buf_fini(&m.changes);
     free(m.same_name);
-    free(m.stacks);
+    free(m.named);
+    keyed_fini(&m.names);
+    map_fini(&m.places);
     return rc;
+}
+
+const struct alloc_tables *alloc_tables_whole(struct analysis *a)
+{
+    const struct selection all = selection_all();
+    if (a->alloc_tables || !allocs_any(&a->allocs))
+        return a->alloc_tables;
+    struct alloc_tables *x = arena_alloc(&a->arena, sizeof *x);
+    if (x && alloc_tables_make(x, a, &all, false, &a->arena) == 0)
+        a->alloc_tables = x;
+    return a->alloc_tables;
 }

@@ -7,17 +7,17 @@
 #ifndef ORCA_ANALYZE_ALLOC_TABLES_H
 #define ORCA_ANALYZE_ALLOC_TABLES_H
 
-#include "analyze/alloc_sums.h"
 #include "analyze/alloc_survivors.h"
-
-enum { ALLOC_LOG2 = 64 };
+#include "analyze/alloc_visit.h"
 
 /* How values are spread over objects. */
 struct alloc_spread {
     uint64_t thousandths;        /* objects */
     uint64_t p50, p90, p99, max; /* nearest rank */
-    const uint64_t *log2; /* [ALLOC_LOG2], thousandths of objects: [0] of value 0, [k] from 2^(k-1)
-                           * on; NULL: there are none */
+    /* By size of the value, thousandths of objects: log2[i] of bucket log2_from + i.  Bucket 0 is
+     * of value 0, k from 2^(k-1) on; outside of these [log2_n] all are empty. */
+    const uint64_t *log2;
+    uint8_t log2_from, log2_n;
 };
 
 struct alloc_row {
@@ -52,5 +52,9 @@ struct alloc_tables {
  */
 int alloc_tables_make(struct alloc_tables *out, const struct analysis *a,
                       const struct selection *selection, bool by_live, struct arena *arena);
+
+/* Those of the whole recording, most allocated bytes first: made once, they live as long as the
+ * analysis.  NULL: there are no allocations, or memory is out. */
+const struct alloc_tables *alloc_tables_whole(struct analysis *a);
 
 #endif

@@ -1,6 +1,7 @@
 #include "analyze/allocs.h"
 
 #include "analyze/decode.h"
+#include "analyze/lines.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/util.h"
@@ -39,15 +40,10 @@ bool allocs_takes(unsigned kind)
 
 static struct alloc_line *line_of(struct allocs *s, uint32_t thread)
 {
-    if (thread < s->n_lines)
-        return &s->lines[thread];
-    size_t n = max_u64((uint64_t)thread + 1, s->n_lines * 2);
-    struct alloc_line *lines = realloc(s->lines, n * sizeof *lines);
+    struct alloc_line *lines = lines_reach(s->lines, &s->n_lines, sizeof *lines, thread);
     if (!lines)
         return NULL;
-    memset(lines + s->n_lines, 0, (n - s->n_lines) * sizeof *lines);
     s->lines = lines;
-    s->n_lines = n;
     return &lines[thread];
 }
 

@@ -46,6 +46,7 @@ struct analysis {
     bool has_orders;
     struct wait_graph pools; /* once analysis_wait_graph was called */
     bool has_pools;
+    const struct alloc_tables *alloc_tables; /* once alloc_tables_whole was called */
     uint64_t *slack; /* by lock id, ns (slack.h), once analysis_slack was called; NULL: not, or
                       * there is no path */
     struct decoded decoded;

@@ -1,8 +1,8 @@
 #include "analyze/compare.h"
 
+#include "analyze/compare_parts.h"
 #include "analyze/labels.h"
 #include "base/hash.h"
-#include "base/map.h"
 #include "base/util.h"
 
 #include <math.h>
@@ -12,13 +12,16 @@
 
 const char *compare_kind_name(enum compare_kind k)
 {
-    static const char *const names[COMPARE_KINDS] = {"state", "class", "place"};
+    static const char *const names[COMPARE_KINDS] = {
+        "state",           "class",        "place",       "allocated-class",
+        "allocated-place", "growth-class", "growth-place"};
     return names[k];
 }
 
 const char *compare_verdict_name(enum compare_verdict v)
 {
-    static const char *const names[] = {"same", "better", "worse", "noise", "other"};
+    static const char *const names[] = {"same",  "better", "worse", "noise",
+                                        "other", "less",   "more"};
     return names[v];
 }
 
@@ -31,8 +34,7 @@ struct maker {
     double states[STATE_LIMIT + 1]
                  [COMPARE_SLICES]; /* of the program's threads; the last: running */
     uint64_t from, width;
-    struct map known; /* hash of kind and name -> 1 + row */
-    size_t cap;
+    struct row_maker rows;
 };
 
 static double *slices_of(const struct maker *m, uint32_t site, unsigned state)
@@ -82,8 +84,7 @@ static void add_line(struct maker *m, uint32_t thread)
     }
 }
 
-/* The row of a name, new ones with its kind; NULL: memory is out. */
-static struct compare_row *row_of(struct maker *m, enum compare_kind kind, const char *name)
+struct compare_row *summary_row(struct row_maker *m, enum compare_kind kind, const char *name)
 {
     struct summary *s = m->out;
     for (uint64_t key = hash_bytes(name, strlen(name), kind);; key++) {
@@ -113,6 +114,17 @@ static struct compare_row *row_of(struct maker *m, enum compare_kind kind, const
     }
 }
 
+void summary_put_place(const struct trace *t, struct place at, char *name, size_t size)
+{
+    char text[LABEL_MAX];
+    size_t n = strlen(name);
+    label_method(t, at.method, text, sizeof text);
+    n += (size_t)snprintf(name + n, size - n, "%s", text);
+    label_line(t, at, text, sizeof text);
+    if (*text && n < size)
+        snprintf(name + n, size - n, " (%s)", text);
+}
+
 static void add_waits(struct maker *m, struct compare_side *to, struct wait_stats *w,
                       const double *slices)
 {
@@ -129,7 +141,7 @@ static void add_waits(struct maker *m, struct compare_side *to, struct wait_stat
 static int add_states(struct maker *m)
 {
     for (unsigned k = 0; k <= STATE_LIMIT; k++) {
-        struct compare_row *r = row_of(m, COMPARE_STATE, wait_state_name(k));
+        struct compare_row *r = summary_row(&m->rows, COMPARE_STATE, wait_state_name(k));
         if (!r)
             return -ENOMEM;
         for (int i = 0; i < COMPARE_SLICES; i++) {
@@ -165,22 +177,20 @@ static int add_site(struct maker *m, uint32_t site, unsigned state)
 {
     const struct site *s = &m->a->sites.v[site];
     struct wait_stats *w = &m->a->stats.sites[site].state[state];
-    char name[2 * LABEL_MAX], line[LABEL_MAX];
+    char name[2 * LABEL_MAX];
     if (!w->count || !is_contention(m, s->group, state))
         return 0;
     label_class(m->a->locks.groups[s->group].signature, name, sizeof name);
-    struct compare_row *r = row_of(m, COMPARE_CLASS, name);
+    struct compare_row *r = summary_row(&m->rows, COMPARE_CLASS, name);
     if (!r)
         return -ENOMEM;
     add_waits(m, &r->a, w, slices_of(m, site, state));
     r->a.path = path_share(m->a, s->group);
     if (!s->app.method.v)
         return 0;
-    label_method(m->a->trace, s->app.method, name, LABEL_MAX);
-    label_line(m->a->trace, s->app, line, sizeof line);
-    if (*line)
-        snprintf(name + strlen(name), sizeof name - strlen(name), " (%s)", line);
-    r = row_of(m, COMPARE_PLACE, name);
+    *name = '\0';
+    summary_put_place(m->a->trace, s->app, name, sizeof name);
+    r = summary_row(&m->rows, COMPARE_PLACE, name);
     if (!r)
         return -ENOMEM;
     add_waits(m, &r->a, w, slices_of(m, site, state));
@@ -214,21 +224,21 @@ static int make(struct maker *m)
     for (uint32_t i = 0; i < a->sites.n; i++)
         for (unsigned k = 0; k < STATE_LIMIT; k++)
             TRY(add_site(m, i, k));
-    return 0;
+    return summary_add_allocs(&m->rows, m->a);
 }
 
 int summary_make(struct summary *out, struct analysis *a, struct err *err)
 {
-    struct maker m = {.out = out, .a = a, .from = a->window.from};
+    struct maker m = {.out = out, .a = a, .from = a->window.from, .rows.out = out};
     memset(out, 0, sizeof *out);
     arena_init(&out->arena, 0);
-    map_init(&m.known);
+    map_init(&m.rows.known);
     out->length = a->window.to - a->window.from;
     out->program = a->path.n ? a->path.to - a->path.from : 0;
     m.width = out->length / COMPARE_SLICES + 1;
     int rc = make(&m);
     rc = rc < 0 ? err_set(err, rc, "out of memory") : keep_findings(&m, err);
-    map_fini(&m.known);
+    map_fini(&m.rows.known);
     free(m.sites);
     if (rc < 0)
         summary_fini(out);
@@ -299,12 +309,18 @@ static enum compare_verdict judge(const struct compare_row *r)
     return change < 0 ? COMPARE_BETTER : COMPARE_WORSE;
 }
 
+static double level(const struct compare_row *r, const struct compare_side *s)
+{
+    return compare_is_of_allocs(r->kind) ? s->rate : s->threads;
+}
+
 static int most_change(const void *a, const void *b)
 {
     const struct compare_row *x = a, *y = b;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
-    double p = fabs(x->b.threads - x->a.threads), q = fabs(y->b.threads - y->a.threads);
+    double p = fabs(level(x, &x->b) - level(x, &x->a));
+    double q = fabs(level(y, &y->b) - level(y, &y->a));
     return p != q ? (p < q) - (p > q) : strcmp(x->name, y->name);
 }
 
@@ -313,18 +329,36 @@ static uint64_t key_of(const struct compare_row *r)
     return hash_bytes(r->name, strlen(r->name), r->kind);
 }
 
+static struct compare_side none_of(const struct summary *s, enum compare_kind kind)
+{
+    return compare_is_of_allocs(kind) ? compare_no_allocs(s, kind)
+                                      : (struct compare_side){.path = -1};
+}
+
+/* What one recording alone knows of cannot be compared: it is neither new nor gone. */
+static bool is_comparable(const struct summary *a, const struct summary *b, enum compare_kind kind)
+{
+    if (compare_is_growth(kind))
+        return a->has_growth && b->has_growth;
+    return !compare_is_of_allocs(kind) || (a->has_allocs && b->has_allocs);
+}
+
 static int join(const struct summary *a, const struct summary *b, struct compare_row *v, size_t *n,
                 struct map *known)
 {
     for (size_t i = 0; i < a->n_rows; i++) {
+        if (!is_comparable(a, b, a->rows[i].kind))
+            continue;
         uint64_t *place = map_put(known, key_of(&a->rows[i]));
         if (!place)
             return -ENOMEM;
         v[*n] = a->rows[i];
-        v[*n].b.path = -1;
+        v[*n].b = none_of(b, v[*n].kind);
         *place = ++*n;
     }
     for (size_t i = 0; i < b->n_rows; i++) {
+        if (!is_comparable(a, b, b->rows[i].kind))
+            continue;
         uint64_t *place = map_put(known, key_of(&b->rows[i]));
         if (!place)
             return -ENOMEM;
@@ -334,7 +368,7 @@ static int join(const struct summary *a, const struct summary *b, struct compare
         }
         v[*n] = b->rows[i];
         v[*n].b = b->rows[i].a;
-        v[*n].a = (struct compare_side){.path = -1};
+        v[*n].a = none_of(a, v[*n].kind);
         *place = ++*n;
     }
     return 0;
@@ -353,6 +387,10 @@ int compare(const struct summary *a, const struct summary *b, struct arena *aren
     map_fini(&known);
     for (size_t i = 0; i < *n && rc == 0; i++) {
         struct compare_row *r = &(*out)[i];
+        if (compare_is_of_allocs(r->kind)) {
+            compare_judge_allocs(r);
+            continue;
+        }
         r->p = compare_ranks(r->a.slice, r->b.slice, COMPARE_SLICES);
         r->verdict = judge(r);
     }

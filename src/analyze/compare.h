@@ -5,49 +5,85 @@
  * each ns recorded), waits a second.  Each recording is cut into COMPARE_SLICES equal parts; that
  * the parts of one lie higher than those of the other is tested by rank (Mann and Whitney 1947,
  * normal approximation with ties), which asks nothing of their distribution.  So the noise is that
- * within the two recordings; two runs of one program can differ by more. */
+ * within the two recordings; two runs of one program can differ by more.
+ *
+ * What was allocated is compared by bytes a second, likewise; where it is an estimate from samples,
+ * the change must exceed chance in their number, too.  How fast what outlives collections grows is
+ * the slope of a straight line through it (alloc_survivors.h), with its standard error. */
 #ifndef ORCA_ANALYZE_COMPARE_H
 #define ORCA_ANALYZE_COMPARE_H
 
+#include "analyze/alloc_visit.h"
 #include "analyze/rules.h"
 
 enum {
     COMPARE_SLICES = 16,
     COMPARE_LEAST_PERMILLE = 100, /* a change of less is none, */
-    COMPARE_LEAST_QUEUE = 2,      /* nor one of fewer thousandths of a thread */
+    COMPARE_LEAST_QUEUE = 2,      /* nor one of fewer thousandths of a thread, */
+    COMPARE_LEAST_RATE = 16384,   /* nor one of fewer bytes a second */
+    COMPARE_LEAST_POINTS = 8,     /* collections that a growth is told from */
 };
 
 #define COMPARE_P 0.01 /* more than noise: chance of such ranks without a difference */
 
 enum compare_kind {
-    COMPARE_STATE, /* all threads of the program together, by state; running, too */
-    COMPARE_CLASS, /* contention for the locks of a class */
-    COMPARE_PLACE, /* a place in the program where threads blocked */
+    COMPARE_STATE,           /* all threads of the program together, by state; running, too */
+    COMPARE_CLASS,           /* contention for the locks of a class */
+    COMPARE_PLACE,           /* a place in the program where threads blocked */
+    COMPARE_ALLOCATED_CLASS, /* bytes allocated, by class */
+    COMPARE_ALLOCATED_PLACE, /* by class and place in the program */
+    COMPARE_GROWTH_CLASS,    /* growth of what outlives collections, likewise */
+    COMPARE_GROWTH_PLACE,
     COMPARE_KINDS
 };
 
-/* "state", "class", "place" */
+static inline bool compare_is_growth(enum compare_kind k)
+{
+    return k >= COMPARE_GROWTH_CLASS;
+}
+
+/* Of allocations; the others are of waits. */
+static inline bool compare_is_of_allocs(enum compare_kind k)
+{
+    return k >= COMPARE_ALLOCATED_CLASS;
+}
+
+/* "state", "class", "place", "allocated-class", "allocated-place", "growth-class", "growth-place"
+ */
 const char *compare_kind_name(enum compare_kind k);
 
 /* One side of a row. */
 struct compare_side {
-    uint64_t count, ns, p50, p99, max;
+    uint64_t count; /* waits; objects: allocated, or live at the end; 0: it is not there */
+    uint64_t ns, p50, p99, max;   /* of waits */
+    uint64_t bytes, samples;      /* of allocations, as count; samples 0: it is no estimate */
+    double rate;                  /* of allocations: bytes a second */
+    double error;                 /* its standard error */
     double threads;               /* waiting on average */
-    double slice[COMPARE_SLICES]; /* the same, in each part */
+    double slice[COMPARE_SLICES]; /* threads, or rate of what was allocated, in each part */
     double path;                  /* COMPARE_CLASS: share of the critical path; -1: there is none */
 };
 
-enum compare_verdict { COMPARE_SAME, COMPARE_BETTER, COMPARE_WORSE, COMPARE_NOISE, COMPARE_OTHER };
+enum compare_verdict {
+    COMPARE_SAME,
+    COMPARE_BETTER,
+    COMPARE_WORSE,
+    COMPARE_NOISE,
+    COMPARE_OTHER,
+    COMPARE_LESS,
+    COMPARE_MORE
+};
 
-/* "same"; "better", "worse": less or more contention, and more than noise; "noise": may be chance;
- * "other": changed, but neither good nor bad by itself */
+/* "same"; "better", "worse": less or more contention or growth, and more than noise; "noise": may
+ * be chance; "other": changed, but neither good nor bad by itself; "less", "more": the same of what
+ * was allocated, which depends on how much the program did */
 const char *compare_verdict_name(enum compare_verdict v);
 
 struct compare_row {
     enum compare_kind kind;
     const char *name;
-    struct compare_side a, b; /* count 0: it is not there */
-    double p;                 /* of the ranks; 1 where nothing can be said */
+    struct compare_side a, b;
+    double p; /* chance of such a difference without one; 1 where nothing can be said */
     enum compare_verdict verdict;
 };
 
@@ -60,6 +96,11 @@ struct summary {
     size_t n_rows;
     struct rule_finding *findings;
     size_t n_findings;
+    bool has_allocs, has_growth; /* whether there are rows of them: both sides must have */
+    bool is_estimate;            /* of what was allocated */
+    struct alloc_amount allocated;
+    size_t collections; /* points that the growth is told from */
+    double weight;      /* bytes that a sample stands for, on average; 0: there are none */
 };
 
 /* -ENOMEM. */

@@ -207,7 +207,12 @@ static int list_allocs(struct report *r)
 {
     if (!(r->sections & REPORT_ALLOC) || !allocs_any(&r->a->allocs))
         return 0;
-    return alloc_tables_make(&r->allocs, r->a, &r->a->stats.selection, r->live, &r->a->arena);
+    const struct selection *s = &r->a->stats.selection;
+    bool whole = s->from == 0 && s->to == UINT64_MAX && !s->threads;
+    const struct alloc_tables *made = whole && !r->live ? alloc_tables_whole(r->a) : NULL;
+    if (made)
+        r->allocs = *made;
+    return made ? 0 : alloc_tables_make(&r->allocs, r->a, s, r->live, &r->a->arena);
 }
 
 /* The entries with contention, and those with waits where these are wanted: waits have no owner. */

@@ -95,7 +95,8 @@ int report_select(struct report *r, const struct report_part *part, struct err *
     uint32_t last;
     if (r->sections == REPORT_ORDERS && analysis_lock_order(r->a) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    TRY(rules_apply(r->a, &r->findings, &r->n_findings, err)); /* of the whole recording */
+    if (r->sections & REPORT_FINDINGS) /* they are of the whole recording */
+        TRY(rules_apply(r->a, &r->findings, &r->n_findings, err));
     if (part->from >= part->to || (part->from && part->from >= length))
         return err_set(err, -EINVAL, "--from, --to: nothing lies between; the recording is %s long",
                        human_time(length).text);

@@ -18,18 +18,6 @@ enum {
 };
 static const uint64_t hot_rate = (uint64_t)10 << 20; /* bytes a second */
 
-static const struct alloc_tables *tables_of(struct evidence *ev)
-{
-    const struct selection all = selection_all();
-    struct analysis *a = ev->a;
-    if (!ev->allocs && allocs_any(&a->allocs)) {
-        struct alloc_tables *x = arena_alloc(&a->arena, sizeof *x);
-        if (x && alloc_tables_make(x, a, &all, false, &a->arena) == 0)
-            ev->allocs = x;
-    }
-    return ev->allocs;
-}
-
 /* --- leak-suspect ----------------------------------------------------------------------------- */
 
 struct growth {
@@ -122,7 +110,7 @@ static uint64_t share_of_pauses(const struct evidence *ev, uint64_t part, uint64
 static void say_leak(struct evidence *ev, const struct alloc_row *r, const struct growth *g,
                      bool at)
 {
-    const struct alloc_tables *x = ev->allocs;
+    const struct alloc_tables *x = ev->a->alloc_tables;
     const struct alloc_amount *live = &r->of[ALLOC_LIVE], *all = &r->of[ALLOC_ALLOCATED];
     struct rule_finding *f = rule_find(
         ev, SEVERITY_WARNING, share_of_pauses(ev, live->bytes, x->all.of[ALLOC_LIVE].bytes));
@@ -152,7 +140,7 @@ static void say_leak(struct evidence *ev, const struct alloc_row *r, const struc
 
 void rule_leak_suspect(struct evidence *ev)
 {
-    const struct alloc_tables *x = tables_of(ev);
+    const struct alloc_tables *x = alloc_tables_whole(ev->a);
     struct growth g;
     if (!x || x->points.n < LEAK_PAUSES)
         return;
@@ -179,14 +167,15 @@ static bool is_hot(const struct evidence *ev, const struct alloc_row *r)
 {
     const struct alloc_amount *x = &r->of[ALLOC_ALLOCATED];
     return r->stack.v && a_second(ev, x->bytes) >= hot_rate &&
-           rule_permille(x->bytes, ev->allocs->all.of[ALLOC_ALLOCATED].bytes) >= HOT_PERMILLE &&
-           (ev->allocs->source == ALLOC_EXACT || x->records >= HOT_SAMPLES);
+           rule_permille(x->bytes, ev->a->alloc_tables->all.of[ALLOC_ALLOCATED].bytes) >=
+               HOT_PERMILLE &&
+           (ev->a->alloc_tables->source == ALLOC_EXACT || x->records >= HOT_SAMPLES);
 }
 
 static void say_hot(struct evidence *ev, const struct alloc_row *r)
 {
     const struct alloc_amount *x = &r->of[ALLOC_ALLOCATED];
-    const struct alloc_amount *all = &ev->allocs->all.of[ALLOC_ALLOCATED];
+    const struct alloc_amount *all = &ev->a->alloc_tables->all.of[ALLOC_ALLOCATED];
     uint64_t paused = ev->a->gc_ns;
     bool costs = rule_permille(paused, ev->length) >= HOT_PAUSED_PERMILLE;
     struct rule_finding *f = rule_find(ev, costs ? SEVERITY_WARNING : SEVERITY_INFO,
@@ -204,13 +193,13 @@ static void say_hot(struct evidence *ev, const struct alloc_row *r)
     if (costs)
         rule_say(f, "; the collector paused the program for %s (%u %% of the time)",
                  human_time(paused).text, rule_permille(paused, ev->length) / 10);
-    if (ev->allocs->source == ALLOC_SAMPLED)
+    if (ev->a->alloc_tables->source == ALLOC_SAMPLED)
         say_error(f, x);
 }
 
 void rule_allocation_hot_spot(struct evidence *ev)
 {
-    const struct alloc_tables *x = tables_of(ev);
+    const struct alloc_tables *x = alloc_tables_whole(ev->a);
     size_t n = 0;
     for (size_t i = 0; x && i < x->of[ALLOC_BY_PLACE].n && n < HOT_FINDINGS; i++)
         if (is_hot(ev, &x->of[ALLOC_BY_PLACE].v[i])) {

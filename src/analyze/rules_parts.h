@@ -22,8 +22,6 @@ struct evidence {
     uint32_t *sites;
     const struct blame *owners, *waiters; /* by class and owner, by class and waiter */
     size_t n_sites, n_owners, n_waiters;
-    struct alloc_tables
-        *allocs;       /* of the whole recording; NULL: not looked at yet, or there are none */
     struct hot *owned; /* what owners used the processor for; NULL: not looked at yet */
     const char *rule;  /* the one at work */
     size_t n_of_rule;  /* what it has found */

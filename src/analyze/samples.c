@@ -1,5 +1,6 @@
 #include "analyze/samples.h"
 
+#include "analyze/lines.h"
 #include "base/err.h"
 #include "base/util.h"
 
@@ -27,15 +28,10 @@ void samples_fini(struct samples *s)
 
 static struct sample_line *line_of(struct samples *s, uint32_t thread)
 {
-    if (thread < s->n_lines)
-        return &s->lines[thread];
-    size_t n = max_u64((uint64_t)thread + 1, s->n_lines * 2);
-    struct sample_line *lines = realloc(s->lines, n * sizeof *lines);
+    struct sample_line *lines = lines_reach(s->lines, &s->n_lines, sizeof *lines, thread);
     if (!lines)
         return NULL;
-    memset(lines + s->n_lines, 0, (n - s->n_lines) * sizeof *lines);
     s->lines = lines;
-    s->n_lines = n;
     return &lines[thread];
 }
 

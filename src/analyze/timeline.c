@@ -1,5 +1,6 @@
 #include "analyze/timeline.h"
 
+#include "analyze/lines.h"
 #include "base/err.h"
 #include "base/util.h"
 
@@ -24,16 +25,10 @@ void timeline_fini(struct timeline *t)
 
 static struct line *line_of(struct timeline *t, uint32_t thread)
 {
-    if (thread >= t->cap_lines) {
-        size_t cap = t->cap_lines ? t->cap_lines * 2 : 64;
-        cap = cap > thread ? cap : (size_t)thread + 1;
-        struct line *lines = realloc(t->lines, cap * sizeof *lines);
-        if (!lines)
-            return NULL;
-        memset(lines + t->cap_lines, 0, (cap - t->cap_lines) * sizeof *lines);
-        t->lines = lines;
-        t->cap_lines = cap;
-    }
+    struct line *lines = lines_reach(t->lines, &t->cap_lines, sizeof *lines, thread);
+    if (!lines)
+        return NULL;
+    t->lines = lines;
     if (thread >= t->n_lines)
         t->n_lines = (size_t)thread + 1;
     return &t->lines[thread];

@@ -82,67 +82,172 @@ static void cell_path(struct table *t, double share)
 
 static const char *verdict_text(enum compare_verdict v)
 {
-    static const char *const texts[] = {[COMPARE_SAME] = "as before",
-                                        [COMPARE_BETTER] = "better",
-                                        [COMPARE_WORSE] = "worse",
-                                        [COMPARE_NOISE] = "may be noise",
-                                        [COMPARE_OTHER] = "changed"};
+    static const char *const texts[] = {
+        [COMPARE_SAME] = "as before",     [COMPARE_BETTER] = "better", [COMPARE_WORSE] = "worse",
+        [COMPARE_NOISE] = "may be noise", [COMPARE_OTHER] = "changed", [COMPARE_LESS] = "less",
+        [COMPARE_MORE] = "more"};
     return texts[v];
 }
 
 static const struct {
     const char *title, *what;
-    bool path;
 } tables[COMPARE_KINDS] = {
-    [COMPARE_STATE] = {"Threads of the program, on average", "state", false},
-    [COMPARE_CLASS] = {"Threads waiting for locks, on average, by class", "class", true},
-    [COMPARE_PLACE] = {"Threads waiting for locks, on average, by place", "place", false},
+    [COMPARE_STATE] = {"Threads of the program, on average", "state"},
+    [COMPARE_CLASS] = {"Threads waiting for locks, on average, by class", "class"},
+    [COMPARE_PLACE] = {"Threads waiting for locks, on average, by place", "place"},
+    [COMPARE_ALLOCATED_CLASS] = {"Allocated a second, by class", "class"},
+    [COMPARE_ALLOCATED_PLACE] = {"Allocated a second, by place", "what and where"},
+    [COMPARE_GROWTH_CLASS] = {"Growth a second of what outlives collections, by class", "class"},
+    [COMPARE_GROWTH_PLACE] = {"Growth a second of what outlives collections, by place",
+                              "what and where"},
 };
+
+/* "1.2 MB", "-3.4 kB" */
+static void cell_rate(struct table *t, double bytes)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%s%s", bytes <= -0.5 ? "-" : "",
+             human_bytes((uint64_t)(fabs(bytes) + 0.5)).text);
+    table_put(t, text);
+}
+
+static void put_level(struct table *t, const struct diff *d, const struct compare_row *r, int side)
+{
+    const struct compare_side *s = side ? &r->b : &r->a;
+    UNUSED(d);
+    if (compare_is_of_allocs(r->kind))
+        cell_rate(t, s->rate);
+    else
+        cell_side(t, s);
+}
+
+/* A slope may be below nothing, where no ratio says anything. */
+static void put_change(struct table *t, const struct diff *d, const struct compare_row *r, int side)
+{
+    UNUSED(d);
+    UNUSED(side);
+    if (compare_is_growth(r->kind))
+        cell_rate(t, r->b.rate - r->a.rate);
+    else if (compare_is_of_allocs(r->kind))
+        cell_change(t, r->a.rate, r->b.rate);
+    else
+        cell_change(t, r->a.threads, r->b.threads);
+}
+
+static void put_error(struct table *t, const struct diff *d, const struct compare_row *r, int side)
+{
+    const struct compare_side *s = side ? &r->b : &r->a;
+    UNUSED(d);
+    if (s->error > 0)
+        cell_rate(t, s->error);
+    else
+        table_put(t, "-");
+}
+
+/* Of what was allocated a second, of what is live as many as there are. */
+static void put_objects(struct table *t, const struct diff *d, const struct compare_row *r,
+                        int side)
+{
+    const struct compare_side *s = side ? &r->b : &r->a;
+    double n = (double)s->count;
+    if (!compare_is_growth(r->kind))
+        n /= (double)d->s[side].length / 1e9;
+    table_put(t, human_count((uint64_t)(n + 0.5)).text);
+}
+
+static void put_path(struct table *t, const struct diff *d, const struct compare_row *r, int side)
+{
+    UNUSED(d);
+    cell_path(t, side ? r->b.path : r->a.path);
+}
+
+static void put_p99(struct table *t, const struct diff *d, const struct compare_row *r, int side)
+{
+    const struct compare_side *s = side ? &r->b : &r->a;
+    UNUSED(d);
+    table_put(t, s->count ? human_time(s->p99).text : "-");
+}
+
+static void put_verdict(struct table *t, const struct diff *d, const struct compare_row *r,
+                        int side)
+{
+    UNUSED(d);
+    UNUSED(side);
+    table_put(t, verdict_text(r->verdict));
+}
+
+static void put_what(struct table *t, const struct diff *d, const struct compare_row *r, int side)
+{
+    char name[2 * FINDING_TEXT];
+    UNUSED(side);
+    clean(d, r->name, name, compare_is_of_allocs(r->kind) ? 80 : 60);
+    table_put(t, name);
+}
+
+enum {
+    OF_WAITS = 1 << COMPARE_CLASS | 1 << COMPARE_PLACE,
+    OF_ALLOCATED = 1 << COMPARE_ALLOCATED_CLASS | 1 << COMPARE_ALLOCATED_PLACE,
+    OF_GROWTH = 1 << COMPARE_GROWTH_CLASS | 1 << COMPARE_GROWTH_PLACE,
+    OF_ALL = (1 << COMPARE_KINDS) - 1,
+};
+
+/* title NULL: what the table is by */
+static const struct diff_column {
+    const char *title;
+    unsigned kinds; /* of which tables */
+    int side;
+    bool if_estimate; /* only where one side is an estimate */
+    void (*put)(struct table *t, const struct diff *d, const struct compare_row *r, int side);
+} columns[] = {
+    {"A", OF_ALL, 0, false, put_level},
+    {"B", OF_ALL, 1, false, put_level},
+    {"change", OF_ALL, 0, false, put_change},
+    {"+- A", OF_ALLOCATED, 0, true, put_error},
+    {"+- B", OF_ALLOCATED, 1, true, put_error},
+    {"+- A", OF_GROWTH, 0, false, put_error},
+    {"+- B", OF_GROWTH, 1, false, put_error},
+    {"objects A", OF_ALLOCATED, 0, false, put_objects},
+    {"objects B", OF_ALLOCATED, 1, false, put_objects},
+    {"live A", OF_GROWTH, 0, false, put_objects},
+    {"live B", OF_GROWTH, 1, false, put_objects},
+    {"path A", 1 << COMPARE_CLASS, 0, false, put_path},
+    {"path B", 1 << COMPARE_CLASS, 1, false, put_path},
+    {"p99 A", OF_WAITS, 0, false, put_p99},
+    {"p99 B", OF_WAITS, 1, false, put_p99},
+    {"", OF_ALL, 0, false, put_verdict},
+    {NULL, OF_ALL, 0, false, put_what},
+};
+
+static bool is_shown(const struct diff *d, const struct diff_column *c, enum compare_kind kind)
+{
+    bool estimate = d->s[0].is_estimate || d->s[1].is_estimate;
+    return c->kinds & 1u << kind && (estimate || !c->if_estimate);
+}
 
 static void put_row(struct table *t, const struct diff *d, const struct compare_row *r)
 {
-    char name[2 * FINDING_TEXT];
-    cell_side(t, &r->a);
-    cell_side(t, &r->b);
-    cell_change(t, r->a.threads, r->b.threads);
-    if (tables[r->kind].path) {
-        cell_path(t, r->a.path);
-        cell_path(t, r->b.path);
-    }
-    if (r->kind != COMPARE_STATE) {
-        table_put(t, r->a.count ? human_time(r->a.p99).text : "-");
-        table_put(t, r->b.count ? human_time(r->b.p99).text : "-");
-    }
-    table_put(t, verdict_text(r->verdict));
-    clean(d, r->name, name, 60);
-    table_put(t, name);
+    for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+        if (is_shown(d, &columns[i], r->kind))
+            columns[i].put(t, d, r, columns[i].side);
 }
 
 static void print_kind(const struct diff *d, enum compare_kind kind)
 {
-    static const struct table_column all[] = {
-        {"A", TABLE_RIGHT, false},      {"B", TABLE_RIGHT, false},
-        {"change", TABLE_RIGHT, false}, {"path A", TABLE_RIGHT, false},
-        {"path B", TABLE_RIGHT, false}, {"p99 A", TABLE_RIGHT, false},
-        {"p99 B", TABLE_RIGHT, false},  {"", TABLE_LEFT, false},
-        {NULL, TABLE_LEFT, true}};
-    struct table_column columns[ARRAY_LEN(all)];
+    struct table_column shown_columns[ARRAY_LEN(columns)];
     size_t n = 0, rows = 0, shown = 0;
-    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        bool path = i == 3 || i == 4, p99 = i == 5 || i == 6;
-        if ((path && !tables[kind].path) || (p99 && kind == COMPARE_STATE))
-            continue;
-        columns[n] = all[i];
-        if (!columns[n].title)
-            columns[n].title = tables[kind].what;
-        n++;
+    for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+        const char *title = columns[i].title;
+        if (is_shown(d, &columns[i], kind))
+            shown_columns[n++] =
+                (struct table_column){title ? title : tables[kind].what,
+                                      title && *title ? TABLE_RIGHT : TABLE_LEFT, !title};
     }
     for (size_t i = 0; i < d->n; i++)
         rows += d->rows[i].kind == kind;
     if (!rows)
         return;
     struct table t;
-    table_init(&t, columns, n);
+    table_init(&t, shown_columns, n);
     for (size_t i = 0; i < d->n; i++)
         if (d->rows[i].kind == kind && (!d->top || shown < d->top)) {
             put_row(&t, d, &d->rows[i]);
@@ -154,6 +259,37 @@ static void print_kind(const struct diff *d, enum compare_kind kind)
         printf("\n%s\n", tables[kind].title);
     table_print(&t, stdout);
     table_fini(&t);
+}
+
+static void print_allocated(const struct summary *s)
+{
+    uint64_t n = alloc_objects(&s->allocated);
+    printf("%s in %s object%s", human_bytes(s->allocated.bytes).text, human_count(n).text,
+           n == 1 ? "" : "s");
+    if (s->is_estimate)
+        printf(" (estimated from %s samples, +- %.1f %%)", human_count(s->allocated.records).text,
+               alloc_error(&s->allocated) / 10.0);
+}
+
+/* What was allocated in both, and why something is not compared. */
+static void print_allocs(const struct diff *d)
+{
+    const struct summary *a = &d->s[0], *b = &d->s[1];
+    if (!a->has_allocs && !b->has_allocs)
+        return;
+    for (int i = 0; i < 2; i++)
+        if (d->s[i].has_allocs) {
+            printf("%s%c allocated ", i ? "" : "\n", 'A' + i);
+            print_allocated(&d->s[i]);
+            printf(".\n");
+        }
+    if (a->has_allocs != b->has_allocs)
+        printf("Allocations are not compared: %c has none recorded.\n", a->has_allocs ? 'B' : 'A');
+    else if (!a->has_growth || !b->has_growth)
+        printf(
+            "The growth of what is live is not compared: that takes ends of objects (orca record "
+            "--alloc\n512k, or events=...+alloc+frees) and %d collections in both.\n",
+            COMPARE_LEAST_POINTS);
 }
 
 /* Rules that speak on one side only: by rule, since the numbers in their texts differ always. */
@@ -205,12 +341,17 @@ static int print_text(const struct diff *d, struct err *err)
     print_head(d);
     for (unsigned k = 0; k < COMPARE_KINDS; k++)
         print_kind(d, k);
+    print_allocs(d);
     print_findings(d, 0);
     print_findings(d, 1);
     printf("\n\"better\" and \"worse\": a change of 10 %% or more that the noise within the two "
            "recordings does not\nexplain (ranks of %d parts of each, p < %.2f). Two runs of one "
            "program can differ by more than that.\n",
            COMPARE_SLICES, COMPARE_P);
+    if (d->s[0].has_allocs && d->s[1].has_allocs)
+        printf(
+            "\"less\" and \"more\" are the same of bytes allocated, which depend on how much the "
+            "program did, too. +-:\nstandard errors, which such a change must exceed as well.\n");
     return fflush(stdout) == 0 && !ferror(stdout) ? 0
                                                   : err_set(err, -EIO, "cannot write to stdout");
 }
@@ -224,7 +365,7 @@ static json_t *text(const char *raw)
     return json_string(clean_text);
 }
 
-static json_t *side(const struct compare_side *s)
+static json_t *waits_side(const struct compare_side *s)
 {
     json_t *j = json_object();
     json_object_set_new(j, "count", json_integer((json_int_t)s->count));
@@ -237,6 +378,23 @@ static json_t *side(const struct compare_side *s)
     return j;
 }
 
+static json_t *allocs_side(const struct compare_side *s)
+{
+    json_t *j = json_object();
+    json_object_set_new(j, "bytes", json_integer((json_int_t)s->bytes));
+    json_object_set_new(j, "objects", json_integer((json_int_t)s->count));
+    json_object_set_new(j, "samples",
+                        s->samples ? json_integer((json_int_t)s->samples) : json_null());
+    json_object_set_new(j, "bytes_a_second", json_real(s->rate));
+    json_object_set_new(j, "error_a_second", json_real(s->error));
+    return j;
+}
+
+static json_t *side(enum compare_kind kind, const struct compare_side *s)
+{
+    return compare_is_of_allocs(kind) ? allocs_side(s) : waits_side(s);
+}
+
 static json_t *row(const struct compare_row *r)
 {
     json_t *j = json_object();
@@ -244,8 +402,20 @@ static json_t *row(const struct compare_row *r)
     json_object_set_new(j, "name", text(r->name));
     json_object_set_new(j, "verdict", json_string(compare_verdict_name(r->verdict)));
     json_object_set_new(j, "p", json_real(r->p));
-    json_object_set_new(j, "a", side(&r->a));
-    json_object_set_new(j, "b", side(&r->b));
+    json_object_set_new(j, "a", side(r->kind, &r->a));
+    json_object_set_new(j, "b", side(r->kind, &r->b));
+    return j;
+}
+
+static json_t *allocated(const struct summary *s)
+{
+    json_t *j = json_object();
+    json_object_set_new(j, "bytes", json_integer((json_int_t)s->allocated.bytes));
+    json_object_set_new(j, "objects", json_integer((json_int_t)alloc_objects(&s->allocated)));
+    json_object_set_new(j, "samples",
+                        s->is_estimate ? json_integer((json_int_t)s->allocated.records)
+                                       : json_null());
+    json_object_set_new(j, "has_growth", json_boolean(s->has_growth));
     return j;
 }
 
@@ -264,6 +434,7 @@ static json_t *recording(const struct diff *d, int i)
         json_array_append_new(findings, f);
     }
     json_object_set_new(j, "findings", findings);
+    json_object_set_new(j, "allocated", s->has_allocs ? allocated(s) : json_null());
     return j;
 }
 
@@ -341,14 +512,19 @@ const struct cmd cmd_diff = {
     .args = "A B",
     .description =
         "Compares two recordings of a program, say before and after a change. Of different length, "
-        "they are compared by rates: threads that waited on average. Names decide what belongs "
-        "together: states, classes of locks, places in the program.\n\n"
+        "they are compared by rates: threads that waited on average, bytes allocated a second. "
+        "Names "
+        "decide what belongs together: states, classes, places in the program.\n\n"
         "Each recording is cut into 16 parts; a change is called better or worse when it is 10 % "
-        "or "
-        "more and the ranks of these parts differ more than by chance (Mann-Whitney, p < 0.01). "
-        "That "
-        "is the noise within the two recordings. Two runs of the same program can differ by more: "
-        "compare two recordings of the same version first.",
+        "or more and the ranks of these parts differ more than by chance (Mann-Whitney, p < 0.01). "
+        "That is the noise within the two recordings. Two runs of the same program can differ by "
+        "more: compare two recordings of the same version first.\n\n"
+        "What was allocated is called less or more likewise, and estimates from samples must "
+        "differ "
+        "by more than chance in their number, too. Growth is how fast what outlives collections "
+        "becomes more: the slope of a straight line through it after the first quarter, with its "
+        "standard error. It is compared where both recordings know the ends of objects and have 8 "
+        "collections. What one recording alone knows of is not compared.",
     .examples = "orca diff before.otrace after.otrace\n"
                 "orca diff --json a.otrace b.otrace | jq '.rows[] | select(.verdict == \"worse\")'",
     .opts = OPT_TABLE(opts),

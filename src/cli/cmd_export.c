@@ -185,13 +185,13 @@ static int check_allocs(enum model_by by, const struct analysis *a, struct err *
 {
     if (!allocs_any(&a->allocs))
         return err_set(err, -ENOENT,
-                       "%s: no allocations were recorded; record with events=...+sampled-alloc, or "
-                       "+alloc",
+                       "%s: no allocations were recorded; record with orca record --alloc "
+                       "512k (events=...+sampled-alloc), or with +alloc",
                        a->trace->path);
     if (model_by_what(by) == ALLOC_LIVE && !allocs_have_ends(&a->allocs))
         return err_set(err, -ENOENT,
                        "%s: what is live is not known of counted allocations; record with "
-                       "events=...+sampled-alloc, or +alloc+frees",
+                       "orca record --alloc 512k (events=...+sampled-alloc), or with +alloc+frees",
                        a->trace->path);
     return 0;
 }

@@ -394,7 +394,7 @@ static void print_notes(const struct page *p)
     if (!x->has_ends)
         page_wrapped(p, STYLE_FAINT, "",
                      "Counted allocations have no ends: what is live is known with "
-                     "events=...+sampled-alloc, or +alloc+frees.",
+                     "orca record --alloc 512k (events=...+sampled-alloc), or with +alloc+frees.",
                      0);
 }
 
@@ -451,13 +451,15 @@ void page_allocs(const struct page *p)
 {
     const struct allocs *s = &p->r->a->allocs;
     if (!allocs_any(s))
-        page_nothing(p, "No allocations were recorded: record with events=...+sampled-alloc for "
-                        "estimates, with events=...+alloc for all of them.");
+        page_nothing(p, "No allocations were recorded: record with orca record --alloc 512k "
+                        "(events=...+sampled-alloc) for estimates, with events=...+alloc for all "
+                        "of them.");
     else if (!any_amount(tables(p)->all.of))
         page_nothing(p, "No allocation is of this part of the recording.");
     else if (p->r->live && !tables(p)->has_ends)
         page_nothing(p, "What is live is not known, because counted allocations have no ends: "
-                        "record with events=...+sampled-alloc, or +alloc+frees.");
+                        "record with orca record --alloc 512k (events=...+sampled-alloc), or with "
+                        "+alloc+frees.");
     else if (p->r->live)
         print_live(p);
     else

@@ -23,6 +23,11 @@ struct folded {
     uint32_t sum;   /* the first of the sums that read so */
 };
 
+/* Where a method's name stands in folder.texts, as a frame; len 0: it was not asked for yet. */
+struct folded_name {
+    size_t at, len;
+};
+
 /* Sums are of waits, of samples or of allocations, as was asked for. */
 struct folder {
     struct model_export *x;
@@ -32,6 +37,8 @@ struct folder {
     struct folded *lines; /* one a sum, later [n] */
     size_t n;
     struct buf line, name;
+    struct folded_name *methods; /* [n_methods]; most of a line is made of them, twice */
+    struct buf texts;
 };
 
 /* --- one line --------------------------------------------------------------------------------- */
@@ -54,6 +61,22 @@ static void put_name(struct folder *f)
             buf_put(&f->line, from, (size_t)(at - from));
     }
     buf_clear(&f->name);
+}
+
+static void put_method(struct folder *f, const struct trace *t, method_id method)
+{
+    struct folded_name *known = &f->methods[trace_method(t, method)->id.v];
+    size_t from = f->line.len;
+    if (known->len) {
+        buf_put(&f->line, f->texts.p + known->at, known->len);
+        return;
+    }
+    names_method(&f->name, t, method);
+    put_name(f);
+    *known = (struct folded_name){f->texts.len, f->line.len - from};
+    buf_put(&f->texts, f->line.p + from, known->len);
+    if (f->texts.oom)
+        known->len = 0;
 }
 
 static void put_note(struct folder *f, const char *text)
@@ -79,10 +102,9 @@ static void put_frames(struct folder *f, const struct trace *t, stack_id id)
         put_note(f, "cut off");
     for (uint32_t i = s->n_frames; i-- > 0;) {
         int32_t line = f->x->options.lines ? trace_line(t, s->frames[i]) : -1;
-        names_method(&f->name, t, s->frames[i].method);
+        put_method(f, t, s->frames[i].method);
         if (line >= 0)
-            buf_printf(&f->name, ":%" PRId32, line);
-        put_name(f);
+            buf_printf(&f->line, ":%" PRId32, line);
         if (f->x->options.kinds && s->kinds)
             put_kind(f, s->kinds[i]);
         buf_putc(&f->line, ';');
@@ -302,16 +324,19 @@ static int make_sums(struct folder *f)
 static int write_stacks(struct model_export *x, struct err *err)
 {
     struct folder f = {.x = x};
-    int rc = make_sums(&f);
+    f.methods = calloc(x->a->trace->n_methods + 1, sizeof *f.methods);
+    int rc = f.methods ? make_sums(&f) : -ENOMEM;
     if (rc == 0)
         rc = fold(&f);
     if (rc == 0)
         write_lines(&f);
-    if (rc < 0 || f.line.oom || f.name.oom)
+    if (rc < 0 || f.line.oom || f.name.oom || f.texts.oom)
         rc = err_set(err, -ENOMEM, "%s: out of memory", x->a->trace->path);
     free(f.lines);
     buf_fini(&f.line);
     buf_fini(&f.name);
+    buf_fini(&f.texts);
+    free(f.methods);
     wait_sums_fini(&f.sums);
     sample_sums_fini(&f.samples);
     alloc_sums_fini(&f.allocs);

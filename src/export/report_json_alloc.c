@@ -19,10 +19,9 @@ static json_t *amount(const struct alloc_amount *x, enum alloc_source source)
 static json_t *log2_counts(const struct alloc_spread *s)
 {
     json_t *list = json_array();
-    size_t n = ALLOC_LOG2;
-    while (s->log2 && n && !s->log2[n - 1])
-        n--;
-    for (size_t i = 0; s->log2 && i < n; i++)
+    for (unsigned i = 0; i < s->log2_from; i++)
+        json_array_append_new(list, json_integer(0));
+    for (unsigned i = 0; i < s->log2_n; i++)
         json_array_append_new(list, json_integer((json_int_t)((s->log2[i] + 500) / 1000)));
     return list;
 }

@@ -16,14 +16,14 @@
 
 enum { CLASSES = 40, LOCKS = 400, STACKS = 300 };
 
-static uint64_t seed = 88172645463325252u;
+static uint64_t random_state = 88172645463325252u;
 
 static uint64_t random_below(uint64_t n)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed % n;
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state % n;
 }
 
 struct names {

@@ -1,5 +1,6 @@
 /* analyze_allocs_test.c - allocations: small facts by hand, and random programs against plain loops
  * over their objects. */
+#include "analyze/alloc_sums.h"
 #include "analyze/alloc_tables.h"
 #include "analyzed.h"
 #include "base/hash.h"
@@ -54,11 +55,15 @@ Test(allocs, ages_and_lifetimes)
     cr_assert_eq(r->of[ALLOC_LIVE].bytes, 48);
     cr_assert_eq(r->ages.p50, 1);
     cr_assert_eq(r->ages.max, 2);
+    cr_assert_eq(r->ages.log2_from, 1);
+    cr_assert_eq(r->ages.log2_n, 2);
+    cr_assert_eq(r->ages.log2[0], 1000);
     cr_assert_eq(r->ages.log2[1], 1000);
-    cr_assert_eq(r->ages.log2[2], 1000);
     cr_assert_eq(r->lives.p50, 25);
     cr_assert_eq(r->lives.p99, 25);
-    cr_assert_eq(r->lives.log2[5], 1000);
+    cr_assert_eq(r->lives.log2_from, 5);
+    cr_assert_eq(r->lives.log2_n, 1);
+    cr_assert_eq(r->lives.log2[0], 1000);
     cr_assert_eq(x.pauses, 2);
     cr_assert_eq(x.points.n, 2);
     cr_assert_eq(x.all.survivors[0], 24);

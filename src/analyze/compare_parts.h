@@ -1,0 +1,32 @@
+/* compare_parts.h - what the files of the comparison share; nothing else includes it.
+ *
+ *   compare.c          waits; two recordings       compare_alloc.c    allocations */
+#ifndef ORCA_ANALYZE_COMPARE_PARTS_H
+#define ORCA_ANALYZE_COMPARE_PARTS_H
+
+#include "analyze/compare.h"
+#include "base/map.h"
+
+/* A summary whose rows are being made. */
+struct row_maker {
+    struct summary *out;
+    struct map known; /* hash of kind and name -> 1 + row */
+    size_t cap;
+};
+
+/* The row of a name, new ones with its kind; valid until the next one.  NULL: memory is out. */
+struct compare_row *summary_row(struct row_maker *m, enum compare_kind kind, const char *name);
+
+/* "shop.Order.submit (Order.java:88)", behind what stands in `name` already. */
+void summary_put_place(const struct trace *t, struct place at, char *name, size_t size);
+
+/* The rows of allocations, if any were recorded.  -ENOMEM. */
+int summary_add_allocs(struct row_maker *m, struct analysis *a);
+
+/* The side of a row of allocations that a recording does not have. */
+struct compare_side compare_no_allocs(const struct summary *s, enum compare_kind kind);
+
+/* p and verdict of a row of allocations. */
+void compare_judge_allocs(struct compare_row *r);
+
+#endif
