@@ -361,7 +361,7 @@ test_start_page() {
     has body "\"path\":\"$PWD/first.otrace\""
     has body '"name":"monitors","summary":'
     local id
-    id=$(grep -o '"id":[0-9]*,"path":"[^"]*first.otrace"' body | grep -o '[0-9]*' | head -n 1)
+    id=$(grep -o '"id":[0-9]*,[^{}]*first.otrace"' body | sed 's/^"id":\([0-9]*\).*/\1/' | head -n 1)
     post 404 /api/open '{"id":77}'
     post 400 /api/open "{\"id\":\"$PWD/first.otrace\"}"
     post 200 /api/open "{\"id\":$id}"
