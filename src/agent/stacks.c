@@ -510,11 +510,11 @@ static stack_id take(struct taking *t)
         return (stack_id){0};
     if (reason == 0 && !key_of_walk(t, &key))
         reason = WALK_NOT_WALKABLE_NOT_JAVA;
-    key.hi ^= t->object.v ? hash_u64(t->object.v) : 0;
     if (reason != 0) {
         trail_break(t->trail);
         return ask_because(t, reason);
     }
+    key.hi ^= t->object.v ? hash_u64(t->object.v) : 0;
     stack_id id = known(key);
     if (id.v) {
         count_walked();

@@ -77,29 +77,34 @@ static void read_frames(const struct entry *e, int32_t n, uintptr_t pc, struct w
     }
 }
 
-/* The frames behind `pc`, the size of the physical frame, and whose it is; 0: not there, or no
- * room. */
+/* A physical frame: its size, and whose it is. */
+struct found {
+    uint32_t words;
+    struct trail_code code;
+};
+
+/* The frames behind `pc`; 0: not there, or no room. */
 static inline int32_t find(const struct pc_cache *c, const struct layout *l, uintptr_t pc,
-                           struct walk_frame *out, int32_t room, uint32_t *words,
-                           struct trail_code *code)
+                           struct walk_frame *out, int32_t room, struct found *found)
 {
     const struct entry *e = &c->entries[slot(pc)];
     /* acquire: pairs with the release at the end of pc_cache_put */
     uint64_t before = atomic_load_explicit(&e->sequence, memory_order_acquire);
     if (before & 1 || get(&e->pc) != pc)
         return 0;
-    uint64_t blob = get(&e->blob), method = get(&e->method), about = get(&e->about);
+    uint64_t about = get(&e->about);
+    *found = (struct found){(uint16_t)(about >> 16),
+                            {get(&e->blob), get(&e->method), (uint32_t)(about >> 32)}};
     int32_t n = (uint16_t)about;
     if (n > room)
         return 0;
     read_frames(e, n, pc, out);
     /* acquire: what was read comes before this second look; pairs with the fence in pc_cache_put */
     atomic_thread_fence(memory_order_acquire);
-    *code = (struct trail_code){blob, method, (uint32_t)(about >> 32)};
-    if (get(&e->sequence) != before || !nmethod_is(l, blob, method, code->compile_id))
-        return 0;
-    *words = (uint16_t)(about >> 16);
-    return n;
+    const struct trail_code *code = &found->code;
+    return get(&e->sequence) == before && nmethod_is(l, code->blob, code->method, code->compile_id)
+               ? n
+               : 0;
 }
 
 int32_t pc_cache_walk(const struct pc_cache *c, const struct layout *l, const struct stack *s,
@@ -107,17 +112,16 @@ int32_t pc_cache_walk(const struct pc_cache *c, const struct layout *l, const st
 {
     uintptr_t pc = at->pc, sp = at->sp, next = 0;
     struct walk_frame *out = room->frames, *end = out + room->n;
-    uint32_t words = 0;
-    struct trail_code code;
+    struct found found = {0, {0, 0, 0}};
     for (;;) {
-        int32_t n = find(c, l, pc, out, (int32_t)(end - out), &words, &code);
-        if (n <= 0 || words < 2 || (out->kind == WALK_NATIVE && !*vm) ||
+        int32_t n = find(c, l, pc, out, (int32_t)(end - out), &found);
+        if (n <= 0 || found.words < 2 || (out->kind == WALK_NATIVE && !*vm) ||
             (room->stamps && !out->stamp)) /* of a walk that did not want them */
             break;
-        uintptr_t above = sp + words * sizeof(uintptr_t);
+        uintptr_t above = sp + found.words * sizeof(uintptr_t);
         if (above > s->high || !stack_slot(s, above, -1, &next))
             break;
-        trail_put_code(room->trail, code.blob, code.method, code.compile_id);
+        trail_put_code(room->trail, found.code.blob, found.code.method, found.code.compile_id);
         trail_put_word(room->trail, above - sizeof(uintptr_t), next);
         *vm = false;
         out += n;

@@ -241,6 +241,6 @@ check_readers() {
             fail "orca export --to $format failed: $(head -n 1 "$out/export.err")"
     done
     ! command -v xmllint >/dev/null ||
-        xmllint --huge --noout "$tmp/export.trcxml" 2>"$out/export.err" ||
+        xmllint --huge --stream --noout "$tmp/export.trcxml" 2>"$out/export.err" ||
         fail "the exported XML is not well-formed: $(head -n 1 "$out/export.err")"
 }
