@@ -783,8 +783,8 @@ static void compare(const struct analysis *a, const struct lock_order *found, in
         cr_assert_eq(f->distance, x->distance, "seed %d: distance %lu instead of %lu", seed,
                      f->distance, x->distance);
         if (!x->symmetric) {
-            cr_assert_eq(f->cycles, x->n_tuples, "seed %d: %lu cycles instead of %d", seed,
-                         f->cycles, x->n_tuples);
+            cr_assert_eq(f->cycles, (uint64_t)x->n_tuples, "seed %d: %lu cycles instead of %d",
+                         seed, f->cycles, x->n_tuples);
             cr_assert_eq(f->count, count_of(x), "seed %d: count %lu instead of %lu", seed, f->count,
                          count_of(x));
         }
