@@ -79,10 +79,17 @@ static bool have_memory(void)
     return rows.directory != NULL;
 }
 
+/* Memory that the program has locked (mlockall) is not given back. */
+static void clear(void *p, size_t bytes)
+{
+    if (madvise(p, bytes, MADV_DONTNEED) != 0)
+        memset(p, 0, bytes);
+}
+
 static void empty(struct alloc_row *row)
 {
-    madvise(row->cells, CELLS_BYTES, MADV_DONTNEED);
-    madvise(row->had, HAD_BYTES, MADV_DONTNEED);
+    clear(row->cells, CELLS_BYTES);
+    clear(row->had, HAD_BYTES);
 }
 
 uintptr_t alloc_rows_open(void)

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { WORKERS = 4, CLASSES = 50, LIVES = 40, OBJECTS = 20000, ARRAY = 0 };
 
@@ -169,6 +170,26 @@ Test(alloc_rows, a_recording_that_ends_takes_its_rows_away)
     cr_assert_eq(alloc_rows_join(address(1), (thread_id){2}), r);
     alloc_rows_news(add_news, got);
     cr_assert_eq(got->all, 0, "what the last recording counted is told in this one");
+    alloc_rows_close();
+    free(got);
+}
+
+/* As some servers do with all that is mapped. */
+Test(alloc_rows, locked_memory_is_emptied_too)
+{
+    struct sums *got = calloc(1, sizeof *got);
+    open_rows();
+    struct alloc_row *r = alloc_rows_join(address(1), (thread_id){1});
+    uint64_t at = row(directory, address(1));
+    if (mlock((void *)(uintptr_t)at, 4096) != 0)
+        cr_skip_test("no memory can be locked here");
+    count(at, 0);
+    alloc_rows_close();
+    open_rows();
+    cr_assert_eq(alloc_rows_join(address(1), (thread_id){2}), r);
+    alloc_rows_news(add_news, got);
+    cr_assert_eq(got->all, 0, "what the last recording counted is told in this one");
+    munlock((void *)(uintptr_t)at, 4096);
     alloc_rows_close();
     free(got);
 }
