@@ -100,11 +100,11 @@ export const tests = {
             holds(!(await isTooWide(p)), "the page is wider than it should be");
             // To an array, its elements, a String; and back.
             await p.click('[data-test=fields] [data-field="lines"] .heap-object');
-            await p.waitForFunction(() => document.querySelector("[data-test=object-label]").textContent === "Shop$Line[300]");
+            await p.waitForFunction(() => document.querySelector("[data-test=object-label]")?.textContent === "Shop$Line[300]");
             await p.click("[data-test=more-elements]");
             await p.waitForFunction(() => document.querySelectorAll("[data-test=elements] tr").length === 200);
             await p.goBack();
-            await p.waitForFunction(() => document.querySelector("[data-test=object-label]").textContent === "Shop$Order");
+            await p.waitForFunction(() => document.querySelector("[data-test=object-label]")?.textContent === "Shop$Order");
             await p.click('[data-test=fields] [data-field="customer"] .heap-object');
             await p.waitForSelector("[data-test=string]");
             same(await p.textContent("[data-test=string]"), "customer 300");
@@ -153,7 +153,7 @@ export const tests = {
             await settled(p);
             await shot(p, "heap-tree");
             await p.click("[data-test=tree-more]");
-            await p.waitForFunction(() => /100 others/.test(document.querySelector("[data-test=tree-more]").textContent));
+            await p.waitForFunction(() => /100 others/.test(document.querySelector("[data-test=tree-more]")?.textContent));
             await p.focus("[data-test=tree]");
             await p.keyboard.press("Home");
             await p.keyboard.press("ArrowLeft");
@@ -173,7 +173,7 @@ export const tests = {
             };
             holds(/^class Shop\d.* MB, 9\d % of all/.test(await over(1)), `the tooltip says ${await over(1)}`);
             await p.mouse.click(box.x + 40, box.y + 18 * 3 + 8);
-            await p.waitForFunction(() => /Object\[\]$/.test(document.querySelector("[data-test=icicle-crumbs]").innerText.trim()));
+            await p.waitForFunction(() => /Object\[\]$/.test(document.querySelector("[data-test=icicle-crumbs]")?.innerText.trim()));
             await settled(p);
             holds(/^Object\[366\]|^java.lang.Object\[/.test(await p.textContent("[data-test=object-label]")), "what was clicked is in the inspector");
             await shot(p, "heap-icicle");
@@ -208,7 +208,7 @@ export const tests = {
             same(await p.$$eval("[data-test=tree-crumbs] button", (all) => all.map((b) => b.textContent)), ["roots", "class Shop", "ArrayList", "Object[]"]);
             same(await p.$$eval("[data-test=tree] [role=row]", (all) => all[0].querySelector(".heap-tree-name").innerText.replace(/^[▾▸]\s*/, "")), "Shop$Order", "what stands on top of the tree");
             await p.click("[data-test=tree-crumbs] button");
-            await p.waitForFunction(() => document.querySelector("[data-test=tree] .heap-tree-name").innerText.includes("class Shop"));
+            await p.waitForFunction(() => document.querySelector("[data-test=tree] .heap-tree-name")?.innerText.includes("class Shop"));
             await p.goBack();
             await p.waitForSelector("[data-test=tree-crumbs]");
             await p.goBack();
@@ -272,7 +272,7 @@ export const tests = {
             same(all.map((r) => r.slice(4)), [["+5,810", "39,340", "45,150"], ["+20", "280", "300"], ["+20", "280", "300"]], "objects");
             holds((await p.textContent("[data-test=growth-sum]")).startsWith("shop-280"), "the earlier dump is named");
             await p.click("[data-test=growth] [data-column=name]");
-            await p.waitForFunction(() => document.querySelector('[data-test=growth] [data-column="name"]').getAttribute("aria-sort") === "ascending");
+            await p.waitForFunction(() => document.querySelector('[data-test=growth] [data-column="name"]')?.getAttribute("aria-sort") === "ascending");
             await p.click("[data-test=growth] .table-rows [role=row]");
             await p.click("[data-test=growth-class]");
             await p.waitForSelector("[data-test=instances]");

@@ -82,7 +82,7 @@ async function saves(p, folder) {
     same(await p.evaluate(() => document.activeElement.dataset.test), "save-to", "focus");
     await p.keyboard.type(name);
     await p.keyboard.press("Enter");
-    await p.waitForFunction(() => document.querySelector("[data-test=recording-said]").textContent.startsWith("Saved as"));
+    await p.waitForFunction(() => document.querySelector("[data-test=recording-said]")?.textContent.startsWith("Saved as"));
     holds(existsSync(join(folder, name)), "the file is there");
     const saved = report(join(folder, name), "--threads").threads.find((t) => t.name === "left");
     holds(saved.blocked_count + saved.slept_count > 10, `it has the waits: ${JSON.stringify(saved)}`);
@@ -107,7 +107,7 @@ export const tests = {
                 await growsFollowsAndStays(p);
                 await saves(p, folder);
                 await p.click("[data-test=stop]");
-                await p.waitForFunction(() => document.querySelector("[data-test=recording-said]").textContent.startsWith("Stopped"));
+                await p.waitForFunction(() => document.querySelector("[data-test=recording-said]")?.textContent.startsWith("Stopped"));
                 await p.waitForSelector("[data-test=ended]", { timeout: 60_000 });
                 holds(!(await p.$("[data-test=follow]")) && !(await p.$("[data-test=stop]")), "nothing to follow or to stop");
                 process.kill(pid, 0);

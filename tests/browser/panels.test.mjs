@@ -257,7 +257,7 @@ export const tests = {
         await setState(p, "window.orca.state.marked.value = { from: 50000000, to: 120000000 }");
         const part = report(w.trace(trace), "--threads", "--from", "50ms", "--to", "120ms");
         const blocked = part.threads.reduce((n, t) => n + t.blocked_ns, 0);
-        await p.waitForFunction((ns) => Math.abs(Number(document.querySelector("[data-state=blocked] [data-ns]").dataset.ns) - ns) <= 1e-9 * ns, blocked);
+        await p.waitForFunction((ns) => Math.abs(Number(document.querySelector("[data-state=blocked] [data-ns]")?.dataset.ns) - ns) <= 1e-9 * ns, blocked);
     },
 
     async tabs_by_keyboard(w) {

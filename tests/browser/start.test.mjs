@@ -85,11 +85,11 @@ export const tests = {
             await p.click(`[data-test="save-${pid}"]`);
             await p.fill(`[data-test="save-to-${pid}"]`, "saved.otrace");
             await p.click(`[data-test="save-do-${pid}"]`);
-            await p.waitForFunction(() => document.querySelector("[data-test=start-said]").textContent.startsWith("Saved"));
+            await p.waitForFunction(() => document.querySelector("[data-test=start-said]")?.textContent.startsWith("Saved"));
             holds(existsSync(join(folder, "saved.otrace")), "the file is there");
             holds(report(join(folder, "saved.otrace")).threads.some((t) => t.name === "ticker" && t.waited_count > 0), "and has the waits");
             await p.click(`[data-test="stop-${pid}"]`);
-            await p.waitForFunction(() => document.querySelector("[data-test=start-said]").textContent.startsWith("Stopped"));
+            await p.waitForFunction(() => document.querySelector("[data-test=start-said]")?.textContent.startsWith("Stopped"));
             await p.waitForSelector(`[data-test="attach-${pid}"]`);
             same(p.faults, []);
         });

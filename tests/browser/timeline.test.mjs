@@ -458,7 +458,7 @@ export const tests = {
         await p.waitForFunction((id) => document.querySelectorAll(`[data-row^="${id}:t"]`).length >= 3, hot);
         await p.mouse.move(at.x - 2, at.y);
         await p.mouse.move(at.x - 1, at.y);
-        await p.waitForFunction(([id, t]) => document.querySelector(`[data-row="${id}:t${t}"]`).classList.contains("lit"), [hot, wait.thread]);
+        await p.waitForFunction(([id, t]) => document.querySelector(`[data-row="${id}:t${t}"]`)?.classList.contains("lit"), [hot, wait.thread]);
         same(p.faults, []);
     },
 
