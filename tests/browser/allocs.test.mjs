@@ -1,5 +1,5 @@
 // allocs.test.mjs - flame graphs of allocations and the lanes of their rates: their numbers against `orca report --alloc --json`.
-import { holds, near, open, pointOf, ready, report, same, shot } from "./lib.mjs";
+import { holds, near, open, panned, pointOf, ready, report, same, shot } from "./lib.mjs";
 
 export const trace = "heap";
 export const sources = ["server", "html"];
@@ -12,7 +12,6 @@ const start = async (w, hash = "tab=flame&panel=600") => {
 
 async function settled(p) {
     await ready(p);
-    await p.waitForTimeout(160); // views ask a little later
     await p.waitForFunction(() => !document.querySelector(".busy, [data-view][aria-busy=true]"));
 }
 
@@ -105,6 +104,11 @@ export const tests = {
         const r = await rates(p, { from: Math.floor(from), to: Math.ceil(to), threads: [at.thread] }, 1);
         same(Number(await p.getAttribute("[data-test=details-allocated]", "data-bytes")), sum(r.bytes));
         same(p.faults, []);
+    },
+
+    /** The lanes come a little after the bars: who waits until nothing is under way sees those of the view. */
+    async panning_moves_lanes(w) {
+        await panned(await start(w, "group=flat"));
     },
 
     async lanes_are_drawn_and_switched_off(w) {

@@ -42,7 +42,6 @@ const rowsOf = (p, table) => p.$$eval(`[data-test="${table}"] .table-rows [role=
 
 async function numbers(p, file) {
     await p.waitForSelector("[data-test=statistics-threads] .table-rows [role=row]");
-    await p.waitForTimeout(200);
     await ready(p);
     const r = report(file);
     const tables = [["statistics-threads", r.threads, (t) => t.id], ["statistics-classes", r.locks, (l) => l.class ?? "?"]];

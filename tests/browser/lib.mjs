@@ -208,6 +208,29 @@ export async function setState(p, change) {
     await ready(p);
 }
 
+/** Move the view to and fro: what was moved and what was painted beside it is what the whole would be, painted anew. */
+export async function panned(p) {
+    for (const part of [1, 0.3, 0.01]) {
+        await setState(p, `(() => { const o = window.orca.state, m = o.meta.value, l = (m.to - m.from) * ${part}; o.show({ from: m.from + l * 0.1, to: m.from + l * 1.1 }); })()`);
+        const differ = await p.evaluate(async () => {
+            const o = window.orca.state, c = document.querySelector("canvas.base"), pixels = () => c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+            const quiet = async () => { for (let n = 0; n < 3; n = window.orca.pending() ? 0 : n + 1) await new Promise(requestAnimationFrame); };
+            for (const d of [0.03, 0.0103, 0.0207, -0.0091, 0.05, -0.0333]) {
+                const { from, to } = o.view.value;
+                o.show({ from: from + d * (to - from), to: to + d * (to - from) });
+                await quiet();
+            }
+            const moved = pixels().slice();
+            for (const theme of ["light", "dark"]) {
+                o.theme.value = theme;
+                await quiet();
+            }
+            return [...pixels()].flatMap((v, k) => v === moved[k] ? [] : [[(k >> 2) % c.width, Math.floor((k >> 2) / c.width)]]);
+        });
+        same([differ.length, differ[0] ?? null], [0, null], `at ${part} of the recording, colours and the first of them`);
+    }
+}
+
 export async function shot(p, name) {
     mkdirSync(shots, { recursive: true });
     await p.mouse.move(2, 2);

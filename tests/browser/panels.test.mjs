@@ -22,7 +22,6 @@ const chooses = (p, thread) => p.waitForFunction((t) => {
 
 /** Until the tables are of what is chosen. */
 async function settled(p) {
-    await p.waitForTimeout(200);
     await p.waitForFunction(() => [...document.querySelectorAll("[data-test=scope-busy]")].every((e) => !e.textContent));
     await ready(p);
 }

@@ -45,7 +45,6 @@ const fill = (p) => p.evaluate(() => {
 
 async function settle(p) {
     await ready(p);
-    await p.waitForTimeout(160);
     await p.waitForFunction(() => !document.querySelector("[data-view][aria-busy=true]") && [...document.querySelectorAll("[data-test=scope-busy]")].every((e) => !e.textContent));
     await ready(p);
 }

@@ -15,7 +15,6 @@ const start = async (w, tab) => {
 /** Until no view computes any more. */
 async function settled(p) {
     await ready(p);
-    await p.waitForTimeout(160); // views ask a little later
     await p.waitForFunction(() => !document.querySelector(".busy, [data-view][aria-busy=true]"));
 }
 

@@ -1,5 +1,5 @@
 // timeline.test.mjs - rows, states, arrows, path, minimap, filter, pins, keys, address: on what Showcase does.
-import { colours, holds, near, open, pointOf, ready, report, same, setState, threadOf } from "./lib.mjs";
+import { colours, holds, near, open, panned, pointOf, ready, report, same, setState, threadOf } from "./lib.mjs";
 
 export const trace = "showcase";
 export const sources = ["server", "html"];
@@ -472,7 +472,6 @@ export const tests = {
         for (const tab of ["findings", "details", "statistics", "flame", "locks", "legend"]) {
             await p.click(`[data-test=tab-${tab}]`);
             await ready(p);
-            await p.waitForTimeout(200);
         }
         same(await p.evaluate(() => [window.hacked ?? null, document.querySelectorAll("img").length]), [null, 0]);
         same(p.faults, []);
@@ -502,26 +501,7 @@ export const tests = {
 
     /** What was moved and what was painted beside it is what the whole would be, painted anew. */
     async panning_moves_what_is_painted(w) {
-        const p = await start(w, "#group=flat");
-        for (const part of [1, 0.3, 0.01]) {
-            await setState(p, `(() => { const o = window.orca.state, m = o.meta.value, l = (m.to - m.from) * ${part}; o.show({ from: m.from + l * 0.1, to: m.from + l * 1.1 }); })()`);
-            const differ = await p.evaluate(async () => {
-                const o = window.orca.state, c = document.querySelector("canvas.base"), pixels = () => c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
-                const quiet = async () => { for (let n = 0; n < 3; n = window.orca.pending() ? 0 : n + 1) await new Promise(requestAnimationFrame); };
-                for (const d of [0.03, 0.0103, 0.0207, -0.0091, 0.05, -0.0333]) {
-                    const { from, to } = o.view.value;
-                    o.show({ from: from + d * (to - from), to: to + d * (to - from) });
-                    await quiet();
-                }
-                const moved = pixels().slice();
-                for (const theme of ["light", "dark"]) {
-                    o.theme.value = theme;
-                    await quiet();
-                }
-                return pixels().reduce((n, v, k) => n + (v !== moved[k]), 0);
-            });
-            same(differ, 0, `at ${part} of the recording`);
-        }
+        await panned(await start(w, "#group=flat"));
     },
 
     async themes(w) {

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import { source } from "./state.ts";
 import type { Context } from "./types.ts";
+import { later } from "./under_way.ts";
 
 /** Grows when some have arrived. */
 export const contextsArrived = signal(0);
@@ -33,7 +34,7 @@ function want(id: number): void {
     if (asked)
         return;
     asked = true;
-    setTimeout(() => void fetchWanted(), 30);
+    later(30, fetchWanted, () => { /* names are an extra: the picture stands without them, and they are asked for again when needed */ });
 }
 
 async function fetchWanted(): Promise<void> {
@@ -49,10 +50,9 @@ async function fetchWanted(): Promise<void> {
                 known.set(c.id, c);
             contextsArrived.value++;
         }
-    } catch {
-        // Names are an extra: the picture stands without them, and they are asked for again when needed.
+    } finally {
+        asked = false;
+        if (wanted.size)
+            want([...wanted][0]);
     }
-    asked = false;
-    if (wanted.size)
-        want([...wanted][0]);
 }

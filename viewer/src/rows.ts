@@ -5,6 +5,7 @@ import { filter, grouping, lockClass, meta, mode, pinned, source, toggled, marke
 import { simple } from "./format.ts";
 import type { LockRow, Meta, RowId } from "./types.ts";
 import { THREAD } from "./types.ts";
+import { counted } from "./under_way.ts";
 
 export interface Row {
     /** Unique among the rows: a pinned row is there twice. */
@@ -192,7 +193,7 @@ export function watchLocks(failed: (e: unknown) => void): void {
         if (!s || !m || m.phase || (mode.value !== "locks" && !pinned.value.some((p) => p[0] === "l")))
             return;
         const mine = ++asked;
-        s.locks({ ...(r ? { from: Math.floor(r.from), to: Math.ceil(r.to) } : {}), ...(only ? { threads: [...only].sort((a, b) => a - b) } : {}) }, LOCKS_SHOWN)
+        counted(s.locks({ ...(r ? { from: Math.floor(r.from), to: Math.ceil(r.to) } : {}), ...(only ? { threads: [...only].sort((a, b) => a - b) } : {}) }, LOCKS_SHOWN))
             .then((answer) => {
                 if (mine === asked) {
                     locks.value = answer.locks;
@@ -210,7 +211,7 @@ export function watchLocks(failed: (e: unknown) => void): void {
             const lock = Number(id.slice(1));
             if (id[0] !== "l" || lockThreads.peek().has(lock))
                 continue;
-            s.report(["threads"], { lock }, 64)
+            counted(s.report(["threads"], { lock }, 64))
                 .then((answer) => {
                     const ids = new Map(m.threads.id.map((x, k) => [x, k]));
                     const found = (answer.threads ?? [])

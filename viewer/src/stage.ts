@@ -14,6 +14,7 @@ import type { Source } from "./source.ts";
 import { Cache } from "./source/cache.ts";
 import { tileWidth } from "./source/tile.ts";
 import * as state from "./state.ts";
+import { later, underWay } from "./under_way.ts";
 import { isDark } from "./theme.ts";
 import type { RowId, TileRow } from "./types.ts";
 
@@ -23,8 +24,10 @@ export const size = signal({ width: 800, height: 400, ratio: 1 });
 export const hoverX = signal<number | null>(null);
 /** Grows when tiles have arrived. */
 const arrived = signal(0);
+/** Of tiles, arrows, path. */
+const drawnFrom = signal(0);
 /** Questions under way: for the mark of work, and for tests. */
-export const pending = signal(0);
+export const pending = computed(() => drawnFrom.value + underWay.value);
 /** What the wait that is chosen is part of: filled by its details. */
 export const chain = signal<readonly { thread: number; from: number; to: number }[]>([]);
 export const chosenBox = signal<{ thread: number; from: number; to: number } | null>(null);
@@ -93,7 +96,7 @@ function drawing(): () => void {
         base = false;
         scene.drawOverlay(p, overlay());
         arrowsLeftOut.value = scene.drawn.left_out;
-        pending.value = cache?.pending ?? 0;
+        drawnFrom.value = cache?.pending ?? 0;
     };
     const ask = (): void => {
         asked ||= requestAnimationFrame(frame);
@@ -120,10 +123,12 @@ const LANES_DELAY_MS = 120, LANES_MOST = 200, LANE_PART = 3; // threads, css pix
 /** Ask for the lanes of the rows in sight, a little after they have come to rest. */
 function watchLanes(source: Source): () => void {
     let asked = 0;
+    let forget = (): void => {};
     const stop = effect(() => {
         const m = state.meta.value, v = state.view.value, { width, height } = size.value;
         const seen = { rows: rows.value, pinned: pinnedCount(), scroll: state.scroll.value, height };
         const mine = ++asked;
+        forget();
         if (!m?.allocations?.n || m.phase || !state.allocOn.value || state.mode.value !== "threads" || m.packed === "tiles") {
             lanes.value = null;
             return;
@@ -132,15 +137,13 @@ function watchLanes(source: Source): () => void {
         const threads = [...new Set(inSight(seen).map((k) => seen.rows[k].thread))].filter((t) => t > 0).sort((a, b) => a - b).slice(0, LANES_MOST);
         if (to <= from || !threads.length)
             return;
-        setTimeout(() => {
-            if (mine === asked)
-                source.rates({ from, to, threads }, Math.min(Math.max(Math.round(width / LANE_PART), 1), 1024))
-                    .then((r) => { if (mine === asked) lanes.value = lanesOf(r); })
-                    .catch(problem);
-        }, LANES_DELAY_MS);
+        forget = later(LANES_DELAY_MS, () =>
+            source.rates({ from, to, threads }, Math.min(Math.max(Math.round(width / LANE_PART), 1), 1024))
+                .then((r) => { if (mine === asked) lanes.value = lanesOf(r); }), problem);
     });
     return () => {
         stop();
+        forget();
         asked++;
     };
 }

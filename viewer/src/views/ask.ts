@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { gone, meta, source } from "../state.ts";
 import type { Source } from "../source.ts";
+import { later } from "../under_way.ts";
 
 export interface Answer<T> {
     value: T | null;
@@ -26,13 +27,10 @@ export function useAnswer<T>(key: string | null, ask: (s: Source) => Promise<T>)
         }
         setAnswer((a) => ({ ...a, busy: true }));
         const current = () => mine === asked.current;
-        const timer = setTimeout(() => {
-            run(s, ask).then(
-                (value) => current() && setAnswer({ value, busy: false, error: null }),
-                (e: unknown) => current() && setAnswer({ value: null, busy: false, error: messageOf(e) }));
-        }, DELAY_MS);
+        const forget = later(DELAY_MS, () => run(s, ask).then((value) => current() && setAnswer({ value, busy: false, error: null })),
+            (e) => current() && setAnswer({ value: null, busy: false, error: messageOf(e) }));
         return () => {
-            clearTimeout(timer);
+            forget();
             asked.current++;
         };
     }, [key, s, gen]);

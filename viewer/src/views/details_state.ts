@@ -5,6 +5,7 @@ import { chosen, chosenAt, meta, source } from "../state.ts";
 import type { Source } from "../source.ts";
 import type { LockAt, Run, Wait } from "../types.ts";
 import { chain, chosenBox } from "../stage.ts";
+import { counted } from "../under_way.ts";
 
 export type Detail = Wait | Run | LockAt;
 
@@ -41,7 +42,7 @@ async function look(key: string, s: Source): Promise<void> {
     known.value = { key, detail: old?.detail ?? null, busy: true, error: null };
     let next: Known;
     try {
-        next = { key, detail: await ask(s), busy: false, error: null };
+        next = { key, detail: await counted(ask(s)), busy: false, error: null };
     } catch (e) {
         next = { key, detail: null, busy: false, error: e instanceof Error ? e.message : String(e) };
     }

@@ -10,6 +10,7 @@ import { isDark } from "../theme.ts";
 import type { Look } from "../draw/palette.ts";
 import type { Interaction, ReportThread } from "../types.ts";
 import { INTERACTIONS } from "../types.ts";
+import { later } from "../under_way.ts";
 import { arrowsLeftOut, lanes } from "../stage.ts";
 import { allocSource } from "./hover_text.ts";
 import "./legend.css";
@@ -83,26 +84,25 @@ const KEYS: Partial<Record<Look, (t: ReportThread) => number>> = {
 const sums = signal<Partial<Record<Look, number>> | null>(null);
 
 function watchSums(): () => void {
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let forget = (): void => {};
     let asked = 0;
     const stop = effect(() => {
         const s = state.source.value;
         const of = state.selection.value;
         const m = state.meta.value;
-        clearTimeout(timer);
+        forget();
         if (!s || !m || m.phase)
             return;
-        timer = setTimeout(() => {
-            const mine = ++asked;
-            s.report(["threads"], of).then((r) => {
-                if (mine === asked)
-                    sums.value = Object.fromEntries(Object.entries(KEYS).map(([look, get]) => [look, (r.threads ?? []).reduce((n, t) => n + get!(t), 0)]));
-            }).catch(problem);
-        }, 150);
+        const mine = ++asked;
+        forget = later(150, () => s.report(["threads"], of).then((r) => {
+            if (mine === asked)
+                sums.value = Object.fromEntries(Object.entries(KEYS).map(([look, get]) => [look, (r.threads ?? []).reduce((n, t) => n + get!(t), 0)]));
+        }), problem);
     });
     return () => {
         stop();
-        clearTimeout(timer);
+        forget();
+        asked++;
     };
 }
 

@@ -9,6 +9,7 @@ import * as state from "../state.ts";
 import { isDark } from "../theme.ts";
 import { palette } from "../draw/palette.ts";
 import type { Overview } from "../types.ts";
+import { counted } from "../under_way.ts";
 import "./minimap.css";
 
 const HEIGHT = 56;
@@ -117,11 +118,12 @@ export function Minimap() {
             const m = state.meta.value;
             if (!m || m.phase)
                 return;
-            const mine = ++asked;
-            state.source.value?.overview(1024).then((o) => {
-                if (mine === asked)
-                    overview.value = o;
-            }).catch(problem);
+            const mine = ++asked, source = state.source.value;
+            if (source)
+                counted(source.overview(1024)).then((o) => {
+                    if (mine === asked)
+                        overview.value = o;
+                }).catch(problem);
         });
         const stop = effect(() => draw(canvas.current!));
         return () => {

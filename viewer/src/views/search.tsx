@@ -5,6 +5,7 @@ import { duration, plural } from "../format.ts";
 import { problem } from "../problem.ts";
 import * as state from "../state.ts";
 import type { Found } from "../types.ts";
+import { later } from "../under_way.ts";
 import { showThread } from "./links.tsx";
 import "./search.css";
 
@@ -39,24 +40,19 @@ function hits(f: Found | null): Hit[] {
     ];
 }
 
-let timer: ReturnType<typeof setTimeout> | undefined;
+let forget = (): void => {};
 let asked = 0;
 
 function ask(q: string): void {
     text.value = q;
     at.value = 0;
-    clearTimeout(timer);
+    forget();
     const mine = ++asked;
-    timer = setTimeout(() => {
-        if (!q.trim()) {
-            found.value = null;
-            return;
-        }
-        state.source.value?.search(q.trim()).then((f) => {
-            if (mine === asked)
-                found.value = f;
-        }).catch(problem);
-    }, 120);
+    forget = later(120, async () => {
+        const f = q.trim() ? await state.source.value?.search(q.trim()) ?? null : null;
+        if (mine === asked)
+            found.value = f;
+    }, problem);
 }
 
 export function Search() {
