@@ -89,12 +89,15 @@ static int make_in_order(struct analysis *a, struct makers *m, struct err *err)
     const struct decode_window *w = &a->window;
     if (binder_new(&m->binder, a->trace, &a->timeline, &a->threads) < 0 ||
         bottler_new(&m->bottler, a->trace, &a->threads, w->from, w->to) < 0 ||
-        queuer_new(&m->queuer, &a->timeline, &a->locks, w->from, w->to) < 0)
+        purposes_make(&a->purposes, a->trace, &a->locks, &a->timeline.contexts, &a->arena) < 0 ||
+        queuer_new(&m->queuer, &a->timeline, &a->locks, &a->purposes, w->from, w->to) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     const struct sweep_sink sinks[] = {binder_sink(m->binder), bottler_sink(m->bottler),
                                        queuer_sink(m->queuer)};
     TRY(sweep(&a->timeline, &a->threads, sinks, ARRAY_LEN(sinks), err));
-    if (binder_finish(m->binder, &a->bindings) < 0 || queuer_finish(m->queuer, &a->queues) < 0)
+    if (binder_finish(m->binder, &a->bindings) < 0 ||
+        purposes_settle(&a->purposes, a->trace, &a->timeline) < 0 ||
+        queuer_finish(m->queuer, &a->queues) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     bottler_finish(m->bottler, &a->bottles);
     return 0;
@@ -136,7 +139,8 @@ static void drop_stats(struct analysis *a)
 
 int analysis_follow(struct analysis *a, uint32_t thread, uint64_t to, uint64_t from)
 {
-    const struct path_source src = {&a->timeline, &a->threads, (const void *)a->decoded.pauses.p,
+    const struct path_source src = {&a->timeline, &a->threads, &a->purposes,
+                                    (const void *)a->decoded.pauses.p,
                                     a->decoded.pauses.len / sizeof(struct pause)};
     drop_path(a);
     TRY(path_walk(&a->path, &src, thread, to, from));
@@ -146,7 +150,8 @@ int analysis_follow(struct analysis *a, uint32_t thread, uint64_t to, uint64_t f
 int analysis_blames(struct analysis *a, uint32_t group, unsigned keys, const struct blame **out,
                     size_t *n)
 {
-    const struct blame_source from = {&a->timeline, &a->locks, &a->stats.selection, group};
+    const struct blame_source from = {&a->timeline, &a->locks, &a->purposes, &a->stats.selection,
+                                      group};
     return blames_list(&from, keys, &a->arena, out, n);
 }
 
@@ -261,7 +266,8 @@ int analysis_run_watched(struct analysis **out, struct trace *t, const struct an
 
 int analysis_stats(const struct analysis *a, const struct selection *selection, struct stats *out)
 {
-    const struct stats_source from = {&a->timeline, &a->threads, &a->locks, &a->sites};
+    const struct stats_source from = {&a->timeline, &a->threads, &a->locks, &a->sites,
+                                      &a->purposes};
     return stats_make(out, &from, selection);
 }
 

@@ -11,6 +11,7 @@
 #include "analyze/decode.h"
 #include "analyze/lock_order.h"
 #include "analyze/path_sums.h"
+#include "analyze/purpose.h"
 #include "analyze/queues.h"
 #include "analyze/samples.h"
 #include "analyze/signals.h"
@@ -35,6 +36,7 @@ struct analysis {
     struct allocs allocs;
     struct lock_set locks;
     struct sites sites;
+    struct purposes purposes;
     struct bindings bindings;
     struct bottles bottles;
     struct deadlocks deadlocks;

@@ -63,6 +63,13 @@ static int make_slots(struct maker *m)
     return m->sums && m->touched ? 0 : -ENOMEM;
 }
 
+static void add_time(struct blame_sum *to, uint64_t ns)
+{
+    to->count++;
+    to->ns += ns;
+    to->max = max_u64(to->max, ns);
+}
+
 static void add_span(struct maker *m, const struct span *s)
 {
     const struct timeline *t = m->from->timeline;
@@ -77,10 +84,9 @@ static void add_span(struct maker *m, const struct span *s)
         b->owner = m->keys & BLAME_BY_OWNER ? x->other : BLAME_ANY;
         m->touched[m->n_touched++] = m->slot[s->context];
     }
-    struct blame_sum *to = sum_of(b, x->what);
-    to->count++;
-    to->ns += end - start;
-    to->max = max_u64(to->max, end - start);
+    add_time(sum_of(b, x->what), end - start);
+    if (purposes_held_up(m->from->purposes, s->context, x->what))
+        add_time(&b->held_up, end - start);
 }
 
 static void flush(struct maker *m, uint32_t waiter)
@@ -118,8 +124,8 @@ static int add_lines(struct maker *m)
 static int by_time(const void *a, const void *b)
 {
     const struct blame *x = a, *y = b;
-    if (x->blocked.ns != y->blocked.ns)
-        return x->blocked.ns < y->blocked.ns ? 1 : -1;
+    if (x->held_up.ns != y->held_up.ns)
+        return x->held_up.ns < y->held_up.ns ? 1 : -1;
     if (x->waited.ns != y->waited.ns)
         return x->waited.ns < y->waited.ns ? 1 : -1;
     if (x->parked.ns != y->parked.ns)

@@ -7,6 +7,7 @@
 #define ORCA_ANALYZE_BLAMES_H
 
 #include "analyze/lock_set.h"
+#include "analyze/purpose.h"
 #include "analyze/selection.h"
 #include "analyze/timeline.h"
 
@@ -15,9 +16,10 @@ struct blame_sum {
 };
 
 struct blame {
-    uint32_t group;  /* of the lock's class; EVERY_CLASS where added up */
-    uint32_t waiter; /* index into threads; BLAME_ANY where added up */
-    uint32_t owner;  /* the same; 0: unknown */
+    uint32_t group;           /* of the lock's class; EVERY_CLASS where added up */
+    uint32_t waiter;          /* index into threads; BLAME_ANY where added up */
+    uint32_t owner;           /* the same; 0: unknown */
+    struct blame_sum held_up; /* of all of them those that others held up (purpose.h) */
     struct blame_sum blocked, waited, parked;
 };
 
@@ -34,12 +36,13 @@ enum blame_by {
 struct blame_source {
     const struct timeline *timeline;
     const struct lock_set *locks;
+    const struct purposes *purposes;
     const struct selection *selection;
     uint32_t group;
 };
 
-/* Blocked, waited and parked time added up by the keys given (enum blame_by); most blocked time
- * first, then most waited, then most parked.  *out is the arena's.  -ENOMEM. */
+/* Times added up by the keys given (enum blame_by); most time held up first, then most waited, then
+ * most parked.  *out is the arena's.  -ENOMEM. */
 int blames_list(const struct blame_source *from, unsigned keys, struct arena *a,
                 const struct blame **out, size_t *n);
 

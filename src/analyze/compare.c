@@ -30,16 +30,16 @@ const char *compare_verdict_name(enum compare_verdict v)
 struct maker {
     struct summary *out;
     struct analysis *a;
-    double *sites; /* [sites.n * STATE_LIMIT * COMPARE_SLICES]: ns */
+    double *sites; /* [sites.n * COMPARE_SLICES]: ns in which others held threads up */
     double states[STATE_LIMIT + 1]
                  [COMPARE_SLICES]; /* of the program's threads; the last: running */
     uint64_t from, width;
     struct row_maker rows;
 };
 
-static double *slices_of(const struct maker *m, uint32_t site, unsigned state)
+static double *slices_of(const struct maker *m, uint32_t site)
 {
-    return m->sites + ((size_t)site * STATE_LIMIT + state) * COMPARE_SLICES;
+    return m->sites + (size_t)site * COMPARE_SLICES;
 }
 
 /* Spread a stretch of time over the slices. */
@@ -55,10 +55,11 @@ static void spread(const struct maker *m, double *v, uint64_t start, uint64_t en
     }
 }
 
-static void add_piece(struct maker *m, uint32_t site, unsigned state, uint64_t start, uint64_t end,
-                      bool counted)
+static void add_piece(struct maker *m, uint32_t context, unsigned state, uint64_t start,
+                      uint64_t end, bool counted)
 {
-    spread(m, slices_of(m, site, state), start, end, 1);
+    if (purposes_held_up(&m->a->purposes, context, state))
+        spread(m, slices_of(m, m->a->sites.of_context[context]), start, end, 1);
     if (!counted)
         return;
     spread(m, m->states[state], start, end, 1);
@@ -77,10 +78,9 @@ static void add_line(struct maker *m, uint32_t thread)
         const struct span *s = line_span(l, i);
         const struct context *x = timeline_context(t, s->context);
         uint64_t until = span_waited_until(t, s), end = span_end(t, s);
-        uint32_t site = m->a->sites.of_context[s->context];
-        add_piece(m, site, x->what, s->start, until, counted);
+        add_piece(m, s->context, x->what, s->start, until, counted);
         if (until < end)
-            add_piece(m, site, STATE_REACQUIRING, until, end, counted);
+            add_piece(m, s->context, STATE_REACQUIRING, until, end, counted);
     }
 }
 
@@ -154,14 +154,6 @@ static int add_states(struct maker *m)
     return 0;
 }
 
-/* Whether a site's waits in a state are contention. */
-static bool is_contention(const struct maker *m, uint32_t group, unsigned state)
-{
-    if (state == STATE_PARKED)
-        return queue_is_owned(m->a->locks.groups[group].signature);
-    return state == STATE_BLOCKED || state == STATE_REACQUIRING;
-}
-
 static double path_share(const struct analysis *a, uint32_t group)
 {
     uint64_t ns = 0;
@@ -173,18 +165,18 @@ static double path_share(const struct analysis *a, uint32_t group)
     return (double)ns / (double)(a->path.to - a->path.from);
 }
 
-static int add_site(struct maker *m, uint32_t site, unsigned state)
+static int add_site(struct maker *m, uint32_t site)
 {
     const struct site *s = &m->a->sites.v[site];
-    struct wait_stats *w = &m->a->stats.sites[site].state[state];
+    struct wait_stats *w = &m->a->stats.sites[site].state[HELD_UP];
     char name[2 * LABEL_MAX];
-    if (!w->count || !is_contention(m, s->group, state))
+    if (!w->count)
         return 0;
     label_class(m->a->locks.groups[s->group].signature, name, sizeof name);
     struct compare_row *r = summary_row(&m->rows, COMPARE_CLASS, name);
     if (!r)
         return -ENOMEM;
-    add_waits(m, &r->a, w, slices_of(m, site, state));
+    add_waits(m, &r->a, w, slices_of(m, site));
     r->a.path = path_share(m->a, s->group);
     if (!s->app.method.v)
         return 0;
@@ -193,7 +185,7 @@ static int add_site(struct maker *m, uint32_t site, unsigned state)
     r = summary_row(&m->rows, COMPARE_PLACE, name);
     if (!r)
         return -ENOMEM;
-    add_waits(m, &r->a, w, slices_of(m, site, state));
+    add_waits(m, &r->a, w, slices_of(m, site));
     return 0;
 }
 
@@ -215,15 +207,14 @@ static int keep_findings(struct maker *m, struct err *err)
 static int make(struct maker *m)
 {
     const struct analysis *a = m->a;
-    m->sites = calloc((size_t)a->sites.n * STATE_LIMIT * COMPARE_SLICES + 1, sizeof *m->sites);
+    m->sites = calloc((size_t)a->sites.n * COMPARE_SLICES + 1, sizeof *m->sites);
     if (!m->sites)
         return -ENOMEM;
     for (uint32_t i = 1; i < a->threads.n && i < a->timeline.n_lines; i++)
         add_line(m, i);
     TRY(add_states(m));
     for (uint32_t i = 0; i < a->sites.n; i++)
-        for (unsigned k = 0; k < STATE_LIMIT; k++)
-            TRY(add_site(m, i, k));
+        TRY(add_site(m, i));
     return summary_add_allocs(&m->rows, m->a);
 }
 

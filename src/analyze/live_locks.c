@@ -1,26 +1,11 @@
 /* live_locks.c - the locks of live.h: who queues, who owns. */
 #include "analyze/live_parts.h"
 
+#include "analyze/purpose.h"
 #include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Locks of java.util.concurrent by the class that a thread parks for.  One that has no owner in the
- * JVM's eyes (read locks, semaphores) holds threads up all the same. */
-static bool is_lock_class(const char *signature)
-{
-    static const char *const begins[] = {
-        "Ljava/util/concurrent/locks/ReentrantLock$",
-        "Ljava/util/concurrent/locks/ReentrantReadWriteLock$",
-        "Ljava/util/concurrent/locks/StampedLock",
-        "Ljava/util/concurrent/Semaphore$",
-    };
-    for (size_t i = 0; i < ARRAY_LEN(begins); i++)
-        if (strncmp(signature, begins[i], strlen(begins[i])) == 0)
-            return true;
-    return false;
-}
 
 struct live_lock *live_find_lock(const struct live *l, lock_id id)
 {
@@ -54,7 +39,9 @@ struct live_lock *live_lock_get(struct live *l, lock_id id)
         return NULL;
     }
     k->id = id;
-    k->is_lock = is_lock_class(trace_class(l->trace, trace_lock(l->trace, id)->class_)->signature);
+    k->is_lock =
+        purpose_of_class(trace_class(l->trace, trace_lock(l->trace, id)->class_)->signature) !=
+        PURPOSE_IDLE;
     l->locks[l->n_locks++] = k;
     *slot = (uintptr_t)k;
     return k;

@@ -11,7 +11,6 @@
 /* What is collected of one lock. */
 struct collected {
     struct buf waits, holds; /* struct lock_item [] */
-    bool owned;              /* who parks for it waits for its owner */
 };
 
 struct collector {
@@ -26,12 +25,6 @@ static void put(struct buf *b, const struct lock_item *item)
     buf_put(b, item, sizeof *item);
 }
 
-static bool is_queued(const struct collected *of, const struct context *x)
-{
-    return x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING ||
-           (x->what == STATE_PARKED && of->owned);
-}
-
 static void take_wait(struct collector *c, struct collected *to, uint32_t thread, uint32_t index,
                       const struct span *s)
 {
@@ -42,7 +35,7 @@ static void take_wait(struct collector *c, struct collected *to, uint32_t thread
                              .index = index,
                              .state = x->what,
                              .flags = x->flags,
-                             .queued = is_queued(to, x)};
+                             .queued = purposes_held_up(&c->a->purposes, s->context, x->what)};
     if (x->what == STATE_WAITING && s->waker)
         until = span_waited_until(c->t, s);
     item.to = until;
@@ -116,10 +109,8 @@ static int choose(struct collector *c, const uint32_t *locks, size_t n)
     uint16_t *of_lock = calloc(n_locks + 1, sizeof *of_lock);
     c->slot = calloc((size_t)x->n + 1, sizeof *c->slot);
     c->v = calloc(n + 1, sizeof *c->v);
-    for (size_t i = 0; of_lock && c->v && i < n; i++) {
+    for (size_t i = 0; of_lock && c->v && i < n; i++)
         of_lock[locks[i]] = (uint16_t)(i + 1);
-        c->v[i].owned = queue_is_owned(c->a->locks.groups[c->a->locks.group[locks[i]]].signature);
-    }
     for (uint32_t i = 1; of_lock && c->slot && i < x->n; i++) {
         bool wait = x->v[i].what < STATE_LIMIT || x->v[i].what == EV_hold;
         c->slot[i] = wait && x->v[i].lock.v < n_locks ? of_lock[x->v[i].lock.v] : 0;

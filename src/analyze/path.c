@@ -1,6 +1,7 @@
 #include "analyze/path.h"
 
 #include "analyze/bottle.h"
+#include "analyze/purpose.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/util.h"
@@ -95,8 +96,8 @@ static uint32_t last_span(const struct timeline *t, const struct line *l, uint64
     return n;
 }
 
-/* Since when a thread owned a monitor that it gave back at `time` by this cause: when it last got
- * it; `time` when that is not known. */
+/* Since when a thread had a lock or a permit that it gave back at `time` by this cause: when it
+ * last got it; `time` when that is not known. */
 static uint64_t owned_since(const struct walker *w, uint32_t thread, uint32_t cause, lock_id lock,
                             uint64_t time)
 {
@@ -110,7 +111,7 @@ static uint64_t owned_since(const struct walker *w, uint32_t thread, uint32_t ca
         const struct context *x = timeline_context(w->tl, s->context);
         uint64_t end = span_end(w->tl, s);
         if (x->lock.v == lock.v && end <= time &&
-            (x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING || x->what == STATE_WAITING))
+            (x->what == STATE_WAITING || purposes_held_up(w->src->purposes, s->context, x->what)))
             return max_u64(end, taken);
     }
     return held ? taken : time;
@@ -142,12 +143,23 @@ static bool go_on_in(struct walker *w, const struct span *by, uint64_t at, uint8
     return true;
 }
 
+/* The thread that the path has come to held what the wait s is for since `since`, or got it later,
+ * and gives it back at `at`. */
+static void hold_since(struct walker *w, const struct span *s, const struct regain *owner,
+                       uint64_t since, uint64_t at)
+{
+    const struct context *x = timeline_context(w->tl, s->context);
+    w->held = x->lock;
+    w->held_from = since; /* it was seen to own it then */
+    if (x->other != owner->owner)
+        w->held_from = max_u64(since, owned_since(w, owner->owner, owner->cause, x->lock, at));
+}
+
 /* The wait s, at whose end the thread waited for the monitor since `since`, ends because the owner
  * gives it back.  False: that cannot be. */
 static bool follow_owner(struct walker *w, const struct span *s, const struct regain *owner,
                          uint64_t since, uint8_t state)
 {
-    const struct context *x = timeline_context(w->tl, s->context);
     struct span by = *s;
     by.waker = owner->owner;
     by.cause = owner->cause;
@@ -157,12 +169,15 @@ static bool follow_owner(struct walker *w, const struct span *s, const struct re
                         : path_released_at(w->tl, w->src->threads, by.waker, since, end);
     if (at <= since || at > end || !go_on_in(w, &by, at, state))
         return false;
-    w->held = x->lock;
-    w->held_from = since; /* it was seen to own it then */
-    if (x->other != by.waker)
-        w->held_from =
-            max_u64(since, owned_since(w, by.waker, by.cause, x->lock, min_u64(at, w->time)));
+    hold_since(w, s, owner, since, min_u64(at, w->time));
     return true;
+}
+
+/* Whether what a span is for is had by somebody who gives it back. */
+static bool has_holder(const struct walker *w, const struct span *s)
+{
+    enum purpose p = w->src->purposes->of_context[s->context];
+    return p == PURPOSE_LOCK || p == PURPOSE_PERMIT;
 }
 
 /* The thread was in this wait, which somebody ended or will end, up to the present time.  False: it
@@ -179,8 +194,13 @@ static bool follow_waker(struct walker *w, const struct span *s, uint32_t index)
         return (r && follow_owner(w, s, r, until, STATE_REACQUIRING)) ||
                go_on_in(w, s, wake, STATE_REACQUIRING);
     }
-    if (wake > s->start)
-        return go_on_in(w, s, wake, x->what);
+    if (wake > s->start) {
+        if (!go_on_in(w, s, wake, x->what))
+            return false;
+        if (has_holder(w, s))
+            hold_since(w, s, &by, s->start, min_u64(wake, w->time));
+        return true;
+    }
     put_wait(w, s->start, PATH_HANDOFF, x, x->what); /* it had no need to wait */
     return true;
 }

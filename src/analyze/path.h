@@ -55,6 +55,7 @@ struct path {
 struct path_source {
     const struct timeline *timeline;
     const struct thread_set *threads;
+    const struct purposes *purposes;
     const struct pause *pauses; /* of the collector, by start; may be NULL */
     size_t n_pauses;
 };

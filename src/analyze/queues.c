@@ -8,44 +8,32 @@
 
 struct queuer {
     const struct timeline *t;
-    const struct lock_set *locks;
-    bool *owned; /* [n_groups] */
+    const struct purposes *purposes;
     struct queues out;
+    uint32_t *takers; /* [n_objects]: as of_lock, the queues of those who take from queues: whether
+                       * these hold them up is not settled yet */
     bool oom;
 };
 
-bool queue_is_owned(const char *signature)
-{
-    static const char *const prefixes[] = {"Ljava/util/concurrent/locks/ReentrantLock",
-                                           "Ljava/util/concurrent/locks/ReentrantReadWriteLock",
-                                           "Ljava/util/concurrent/locks/StampedLock"};
-    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
-        if (strncmp(signature, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
-}
-
 int queuer_new(struct queuer **out, const struct timeline *t, const struct lock_set *locks,
-               uint64_t from, uint64_t to)
+               const struct purposes *purposes, uint64_t from, uint64_t to)
 {
     struct queuer *q = *out = calloc(1, sizeof *q);
     if (!q)
         return -ENOMEM;
     q->t = t;
-    q->locks = locks;
-    q->owned = calloc(locks->n_groups, sizeof *q->owned);
+    q->purposes = purposes;
+    q->takers = calloc(locks->n_objects, sizeof *q->takers);
     q->out.of_lock = calloc(locks->n_objects, sizeof *q->out.of_lock);
     q->out.n_objects = locks->n_objects;
     q->out.from = from;
     q->out.to = max_u64(from, to);
     q->out.width = (q->out.to - from) / QUEUE_BUCKETS + 1;
-    if (!q->owned || !q->out.of_lock) {
+    if (!q->takers || !q->out.of_lock) {
         queuer_free(q);
         *out = NULL;
         return -ENOMEM;
     }
-    for (size_t i = 0; i < locks->n_groups; i++)
-        q->owned[i] = queue_is_owned(locks->groups[i].signature);
     return 0;
 }
 
@@ -54,7 +42,7 @@ void queuer_free(struct queuer *q)
     if (!q)
         return;
     queues_fini(&q->out);
-    free(q->owned);
+    free(q->takers);
     free(q);
 }
 
@@ -71,12 +59,13 @@ const struct queue *queues_of(const struct queues *q, lock_id lock)
     return i ? &q->v[i - 1] : NULL;
 }
 
-static struct queue *queue_of(struct queuer *q, lock_id lock)
+static struct queue *queue_of(struct queuer *q, lock_id lock, bool takers)
 {
     struct queues *s = &q->out;
+    uint32_t *of_lock = takers ? q->takers : s->of_lock;
     if (!lock.v || lock.v >= s->n_objects)
         return NULL;
-    if (!s->of_lock[lock.v]) {
+    if (!of_lock[lock.v]) {
         if (s->n == s->cap) {
             size_t cap = s->cap ? s->cap * 2 : 64;
             struct queue *v = realloc(s->v, cap * sizeof *v);
@@ -88,9 +77,9 @@ static struct queue *queue_of(struct queuer *q, lock_id lock)
             s->cap = cap;
         }
         s->v[s->n] = (struct queue){.lock = lock};
-        s->of_lock[lock.v] = (uint32_t)++s->n;
+        of_lock[lock.v] = (uint32_t)++s->n;
     }
-    return &s->v[s->of_lock[lock.v] - 1];
+    return &s->v[of_lock[lock.v] - 1];
 }
 
 /* --- over time -------------------------------------------------------------------------------- */
@@ -137,7 +126,7 @@ static void end_hold(struct queue *k, uint64_t time)
 static void end_stretch(struct queue *k, uint64_t time)
 {
     uint64_t drain = time - min_u64(k->hold_to, time);
-    if (k->after < CONVOY_HANDOVERS || drain < k->hold / CONVOY_DRAIN ||
+    if (k->shared || k->after < CONVOY_HANDOVERS || drain < k->hold / CONVOY_DRAIN ||
         k->hold / CONVOY_RATIO < drain / k->after)
         return;
     k->convoys++;
@@ -189,14 +178,16 @@ static void leave(const struct queues *s, struct queue *k, uint64_t time, uint32
         end_stretch(k, time);
 }
 
-/* Whether a span is one of a queue. */
-static bool is_queued(const struct queuer *q, const struct context *x)
+/* The queue that a span belongs to; NULL: none. */
+static struct queue *queue_of_span(struct queuer *q, const struct span *s, const struct context *x)
 {
-    if (x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED))
-        return false;
-    if (x->what == STATE_PARKED)
-        return q->owned[lock_set_group(q->locks, x->lock)];
-    return x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING;
+    enum purpose p = q->purposes->of_context[s->context];
+    if (x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED) || p == PURPOSE_IDLE)
+        return NULL;
+    struct queue *k = queue_of(q, x->lock, p == PURPOSE_ITEM);
+    if (k)
+        k->shared |= p != PURPOSE_LOCK;
+    return k;
 }
 
 static void end_wait(struct queuer *q, struct queue *k, const struct sweep_item *i,
@@ -217,7 +208,7 @@ static void take(void *self, const struct sweep_item *v, size_t n)
             continue;
         const struct span *s = line_span(&q->t->lines[v[i].thread], sweep_index(&v[i]));
         const struct context *x = timeline_context(q->t, s->context);
-        struct queue *k = is_queued(q, x) ? queue_of(q, x->lock) : NULL;
+        struct queue *k = queue_of_span(q, s, x);
         if (!k)
             continue;
         if (type == SWEEP_BEGIN)
@@ -232,10 +223,45 @@ struct sweep_sink queuer_sink(struct queuer *q)
     return (struct sweep_sink){take, q};
 }
 
+/* Which locks have takers that are held up. */
+static void keep_takers(struct queuer *q, bool *kept)
+{
+    const struct contexts *c = &q->t->contexts;
+    for (uint32_t i = 1; i < c->n; i++)
+        if (c->v[i].lock.v < q->out.n_objects && q->takers[c->v[i].lock.v] &&
+            c->v[i].what == STATE_PARKED && q->purposes->of_context[i] == PURPOSE_PERMIT)
+            kept[c->v[i].lock.v] = true;
+}
+
+/* Leave out the queues of takers that are idle; where there is one of others for the same object,
+ * too, that one stays. */
+static void drop_idle(struct queuer *q, const bool *kept)
+{
+    struct queues *s = &q->out;
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (q->takers[i] && kept[i] && !s->of_lock[i])
+            s->of_lock[i] = q->takers[i];
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        uint32_t lock = s->v[i].lock.v;
+        if (s->of_lock[lock] != i + 1)
+            continue;
+        s->v[n] = s->v[i];
+        s->of_lock[lock] = (uint32_t)++n;
+    }
+    s->n = n;
+}
+
 int queuer_finish(struct queuer *q, struct queues *out)
 {
-    if (q->oom)
+    bool *kept = calloc(q->out.n_objects + 1, sizeof *kept);
+    if (q->oom || !kept) {
+        free(kept);
         return -ENOMEM;
+    }
+    keep_takers(q, kept);
+    drop_idle(q, kept);
+    free(kept);
     *out = q->out;
     memset(&q->out, 0, sizeof q->out);
     return 0;

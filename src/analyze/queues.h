@@ -1,13 +1,14 @@
 /* queues.h - how many threads waited for each lock, over time: a sink of the sweep.
  *
- * A lock's queue are the threads that are blocked on it, taking it again after a wait, or parked
- * for it where it is a lock of java.util.concurrent with an owner.  A convoy is a stretch
- * without an empty queue in which one long hold let threads pile up, and it then took many short
- * ones, and a good part of that time again, until the queue was empty. */
+ * A lock's queue are the threads that it holds up (purpose.h).  A convoy is a stretch without an
+ * empty queue in which one long hold let threads pile up, and it then took many short ones, and a
+ * good part of that time again, until the queue was empty; only what one thread owns at a time has
+ * convoys. */
 #ifndef ORCA_ANALYZE_QUEUES_H
 #define ORCA_ANALYZE_QUEUES_H
 
 #include "analyze/lock_set.h"
+#include "analyze/purpose.h"
 #include "analyze/sweep.h"
 #include "analyze/wait_stats.h"
 
@@ -35,6 +36,7 @@ struct queue {
     } latency;            /* of those whose release is known: from it to the going on */
     uint32_t length, max; /* now; ever */
     uint64_t since;       /* of the present length */
+    bool shared;          /* several may have it at a time */
     uint64_t edge;        /* end of the bucket that `since` lies in, */
     uint32_t at;          /* and its index */
     /* The present stretch: */
@@ -51,7 +53,7 @@ struct queue {
 struct queues {
     struct queue *v; /* in the order in which locks were first waited for */
     size_t n, cap;
-    uint32_t *of_lock; /* [n_objects]: 1 + index into v; 0: nobody waited for it */
+    uint32_t *of_lock; /* [n_objects]: 1 + index into v; 0: it held nobody up */
     size_t n_objects;
     uint64_t from, to, width; /* the recording, and a bucket of it */
 };
@@ -60,18 +62,15 @@ struct queuer;
 
 /* -ENOMEM. */
 int queuer_new(struct queuer **out, const struct timeline *t, const struct lock_set *locks,
-               uint64_t from, uint64_t to);
+               const struct purposes *purposes, uint64_t from, uint64_t to);
 void queuer_free(struct queuer *q);
 struct sweep_sink queuer_sink(struct queuer *q);
 
-/* After the sweep; *out is freed by queues_fini.  -ENOMEM. */
+/* After the sweep, when the purposes are settled; *out is freed by queues_fini.  -ENOMEM. */
 int queuer_finish(struct queuer *q, struct queues *out);
 void queues_fini(struct queues *q);
 
-/* The queue of a lock; NULL: nobody waited for it. */
+/* The queue of a lock; NULL: it held nobody up. */
 const struct queue *queues_of(const struct queues *q, lock_id lock);
-
-/* Whether what threads park on is a lock that one of them owns: of java.util.concurrent.locks. */
-bool queue_is_owned(const char *signature);
 
 #endif

@@ -91,8 +91,8 @@ static int by_thread(const void *a, const void *b, void *sums)
 {
     const struct thread_sums *all = sums;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    int c = compare(all[i].state[STATE_BLOCKED].ns, all[k].state[STATE_BLOCKED].ns);
-    c = c ? c : compare(all[i].state[STATE_BLOCKED].count, all[k].state[STATE_BLOCKED].count);
+    int c = compare(all[i].state[HELD_UP].ns, all[k].state[HELD_UP].ns);
+    c = c ? c : compare(all[i].state[HELD_UP].count, all[k].state[HELD_UP].count);
     c = c ? c : compare(all[i].state[STATE_WAITING].ns, all[k].state[STATE_WAITING].ns);
     return c ? c : (i > k) - (i < k);
 }
@@ -102,8 +102,8 @@ static int by_class(const void *a, const void *b, void *classes)
     const struct class_stats *all = classes;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     const struct wait_stats *x = all[i].state, *y = all[k].state;
-    int c = compare(x[STATE_BLOCKED].ns, y[STATE_BLOCKED].ns);
-    c = c ? c : compare(x[STATE_BLOCKED].count, y[STATE_BLOCKED].count);
+    int c = compare(x[HELD_UP].ns, y[HELD_UP].ns);
+    c = c ? c : compare(x[HELD_UP].count, y[HELD_UP].count);
     c = c ? c : compare(x[STATE_WAITING].ns, y[STATE_WAITING].ns);
     c = c ? c : compare(x[STATE_PARKED].ns, y[STATE_PARKED].ns);
     return c ? c : (i > k) - (i < k);
@@ -215,13 +215,25 @@ static int list_allocs(struct report *r)
     return made ? 0 : alloc_tables_make(&r->allocs, r->a, s, r->live, &r->a->arena);
 }
 
-/* The entries with contention, and those with waits where these are wanted: waits have no owner. */
-static int keep_blocked(struct report *r, const struct blame **v, size_t *n, bool waits)
+/* Of those that were held up, the entries that have an owner or might have had one: a monitor. */
+static bool has_owner(const struct blame *b)
+{
+    return b->held_up.count && (b->owner || b->blocked.count);
+}
+
+/* Of waiters, all that were held up or waited. */
+static bool is_waiter(const struct blame *b)
+{
+    return b->held_up.count || b->waited.count;
+}
+
+static int keep(struct report *r, const struct blame **v, size_t *n,
+                bool (*wanted)(const struct blame *b))
 {
     struct blame *kept = arena_alloc(&r->a->arena, *n * sizeof *kept);
     size_t n_kept = 0;
     for (size_t i = 0; i < *n && kept; i++)
-        if ((*v)[i].blocked.count || (waits && (*v)[i].waited.count))
+        if (wanted(&(*v)[i]))
             kept[n_kept++] = (*v)[i];
     *v = kept;
     *n = n_kept;
@@ -233,12 +245,12 @@ static int list_blames(struct report *r)
     TRY(analysis_blames(r->a, r->group, BLAME_BY_GROUP | BLAME_BY_OWNER, &r->owners, &r->n_owners));
     TRY(analysis_blames(r->a, r->group, BLAME_BY_GROUP | BLAME_BY_WAITER, &r->waiters,
                         &r->n_waiters));
-    TRY(keep_blocked(r, &r->owners, &r->n_owners, false));
-    TRY(keep_blocked(r, &r->waiters, &r->n_waiters, true));
+    TRY(keep(r, &r->owners, &r->n_owners, has_owner));
+    TRY(keep(r, &r->waiters, &r->n_waiters, is_waiter));
     if (!(r->sections & REPORT_OWNERS))
         return 0;
     TRY(analysis_blames(r->a, r->group, BLAME_BY_WAITER | BLAME_BY_OWNER, &r->pairs, &r->n_pairs));
-    return keep_blocked(r, &r->pairs, &r->n_pairs, false);
+    return keep(r, &r->pairs, &r->n_pairs, has_owner);
 }
 
 static bool is_about(const struct report *r, const struct rule_finding *f)

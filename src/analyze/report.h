@@ -53,7 +53,7 @@ struct report {
     uint32_t group;    /* a class: index into locks.groups, else EVERY_CLASS */
     size_t top;        /* rows of each table at most; 0: all */
 
-    /* Each list with the most blocked time first, then the most waited time. */
+    /* Each list with the most time held up first, then the most waited time. */
     struct rule_finding *findings;
     uint32_t *threads;             /* indices into threads: those of the trace */
     uint32_t *classes;             /* groups that threads blocked on or waited in */

@@ -92,12 +92,12 @@ const char *severity_name(enum severity s)
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static int by_blocked(const void *a, const void *b, void *classes)
+static int by_time_held_up(const void *a, const void *b, void *classes)
 {
     const struct class_stats *all = classes;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (all[x].state[STATE_BLOCKED].ns != all[y].state[STATE_BLOCKED].ns)
-        return all[x].state[STATE_BLOCKED].ns < all[y].state[STATE_BLOCKED].ns ? 1 : -1;
+    if (all[x].state[HELD_UP].ns != all[y].state[HELD_UP].ns)
+        return all[x].state[HELD_UP].ns < all[y].state[HELD_UP].ns ? 1 : -1;
     return (x > y) - (x < y);
 }
 
@@ -111,7 +111,7 @@ static int gather(struct evidence *ev)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++)
         ev->classes[i] = i;
-    qsort_r(ev->classes, n, sizeof *ev->classes, by_blocked, a->stats.classes);
+    qsort_r(ev->classes, n, sizeof *ev->classes, by_time_held_up, a->stats.classes);
     ev->n_classes = n;
     TRY(stats_list_sites(&a->stats, &a->sites, EVERY_CLASS, &a->arena, &ev->sites, &ev->n_sites));
     TRY(analysis_blames(a, EVERY_CLASS, BLAME_BY_GROUP | BLAME_BY_OWNER, &ev->owners,

@@ -27,13 +27,22 @@ enum {
 
 /* --- still-blocked ---------------------------------------------------------------------------- */
 
-/* Of the threads blocked on this class at the end, the one that is so for the longest; NULL: none.
+/* Whether somebody who has the lock holds the thread up. */
+static bool is_at_lock(const struct analysis *a, const struct open_wait *w)
+{
+    uint32_t group = lock_set_group(&a->locks, w->lock);
+    return w->state == STATE_BLOCKED ||
+           (w->state == STATE_PARKED &&
+            purpose_of_class(a->locks.groups[group].signature) == PURPOSE_LOCK);
+}
+
+/* Of the threads at locks of this class at the end, the one that is so for the longest; NULL: none.
  */
 static const struct open_wait *longest_blocked(const struct analysis *a, uint32_t group)
 {
     const struct open_wait *w = (const void *)a->decoded.open.p, *longest = NULL;
     for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++)
-        if (w[i].state == STATE_BLOCKED && lock_set_group(&a->locks, w[i].lock) == group &&
+        if (is_at_lock(a, &w[i]) && lock_set_group(&a->locks, w[i].lock) == group &&
             (!longest || w[i].since < longest->since))
             longest = &w[i];
     return longest;
@@ -44,7 +53,7 @@ static void add_blocked_ids(struct rule_finding *f, const struct evidence *ev, u
     const struct analysis *a = ev->a;
     const struct open_wait *w = (const void *)a->decoded.open.p;
     for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++) {
-        if (w[i].state != STATE_BLOCKED || lock_set_group(&a->locks, w[i].lock) != group)
+        if (!is_at_lock(a, &w[i]) || lock_set_group(&a->locks, w[i].lock) != group)
             continue;
         rule_add_thread(f, ev, w[i].thread);
         rule_add_lock(f, w[i].lock);
@@ -55,7 +64,7 @@ static void add_blocked_ids(struct rule_finding *f, const struct evidence *ev, u
 static void find_still_blocked(struct evidence *ev, uint32_t group)
 {
     const struct analysis *a = ev->a;
-    const struct wait_stats *c = &a->stats.classes[group].state[STATE_BLOCKED];
+    const struct wait_stats *c = &a->stats.classes[group].state[HELD_UP];
     const struct open_wait *w = c->open ? longest_blocked(a, group) : NULL;
     if (!w || a->window.to - w->since < STILL_BLOCKED_NS)
         return; /* any moment finds some thread blocked */
@@ -88,15 +97,9 @@ void rule_still_blocked(struct evidence *ev)
 
 /* --- dominant-lock, contended-lock ------------------------------------------------------------ */
 
-/* The state in which threads wait for the locks of a class. */
-static enum wait_state waiting_state(const struct analysis *a, uint32_t group)
-{
-    return queue_is_owned(a->locks.groups[group].signature) ? STATE_PARKED : STATE_BLOCKED;
-}
-
 static const struct wait_stats *contention(const struct analysis *a, uint32_t group)
 {
-    return &a->stats.classes[group].state[waiting_state(a, group)];
+    return &a->stats.classes[group].state[HELD_UP];
 }
 
 /* Of a list of stuck threads, what they waited for locks of the class. */
@@ -105,7 +108,8 @@ static uint64_t stuck_ns(const struct analysis *a, uint32_t group, const struct 
 {
     uint64_t ns = 0;
     for (size_t i = 0; i < n; i++)
-        if (lock_set_group(&a->locks, v[i].lock) == group && v[i].state == waiting_state(a, group))
+        if (lock_set_group(&a->locks, v[i].lock) == group &&
+            (v[i].state == STATE_BLOCKED || v[i].state == STATE_PARKED))
             ns += a->window.to - v[i].since;
     return ns;
 }
@@ -147,12 +151,11 @@ static unsigned path_permille(const struct analysis *a, uint32_t group)
 static void say_places(struct rule_finding *f, const struct evidence *ev, uint32_t group)
 {
     const struct analysis *a = ev->a;
-    enum wait_state state = waiting_state(a, group);
     const struct site *most = NULL;
     uint64_t most_ns = 0;
     for (size_t i = 0; i < ev->n_sites; i++) {
         const struct site *s = &a->sites.v[ev->sites[i]];
-        const struct wait_stats *w = &a->stats.sites[ev->sites[i]].state[state];
+        const struct wait_stats *w = &a->stats.sites[ev->sites[i]].state[HELD_UP];
         if (s->group != group || !w->count)
             continue;
         rule_add_stack(f, s->stack);
@@ -170,35 +173,37 @@ static void say_places(struct rule_finding *f, const struct evidence *ev, uint32
         rule_say(f, " (%u %%)", share);
 }
 
-static const struct blame_sum *blamed(const struct blame *b, enum wait_state state)
-{
-    return state == STATE_PARKED ? &b->parked : &b->blocked;
-}
-
+/* Who owned it, of those waits in which that is known: of what has no owner nothing is said. */
 static void say_owner(struct rule_finding *f, const struct evidence *ev, uint32_t group)
 {
-    enum wait_state state = waiting_state(ev->a, group);
     const struct blame *top = NULL;
-    uint64_t owners = 0;
+    uint64_t owners = 0, known = 0, ns = 0, all = 0;
     for (size_t i = 0; i < ev->n_owners; i++) {
         const struct blame *b = &ev->owners[i];
-        if (b->group != group || !blamed(b, state)->count)
+        if (b->group != group || !b->held_up.count)
             continue;
-        owners += b->owner != 0;
-        if (!top || blamed(b, state)->ns > blamed(top, state)->ns)
+        all += b->held_up.count;
+        if (!b->owner)
+            continue;
+        owners++;
+        known += b->held_up.count;
+        ns += b->held_up.ns;
+        if (!top || b->held_up.ns > top->held_up.ns)
             top = b;
     }
     if (!top)
         return;
-    unsigned share = rule_permille(blamed(top, state)->ns, contention(ev->a, group)->ns) / 10;
+    unsigned share = rule_permille(top->held_up.ns, ns) / 10;
     if (share < MANY_PERCENT) {
         rule_say(f, "; %s different owners, none for more than %u %%", human_count(owners).text,
                  share + 1);
-        return;
+    } else {
+        rule_say(f, "; owner %s ", share >= 50 ? "mostly" : "most often");
+        rule_say_thread(f, ev, top->owner);
+        rule_say(f, " (%u %%)", share);
     }
-    rule_say(f, "; owner %s ", share >= 50 ? "mostly" : "most often");
-    rule_say_thread(f, ev, top->owner);
-    rule_say(f, " (%u %%)", share);
+    if (known < all)
+        rule_say(f, ", known of %s of %s waits", human_count(known).text, human_count(all).text);
 }
 
 /* What the owners executed when they were asked. */
@@ -252,36 +257,37 @@ static void say_owner_samples(struct rule_finding *f, struct evidence *ev, uint3
 
 static uint64_t count_waiters(const struct evidence *ev, uint32_t group, struct rule_finding *f)
 {
-    enum wait_state state = waiting_state(ev->a, group);
-    uint64_t n = 0;
     for (size_t i = 0; i < ev->n_waiters; i++)
-        if (ev->waiters[i].group == group && blamed(&ev->waiters[i], state)->count) {
+        if (ev->waiters[i].group == group && ev->waiters[i].held_up.count)
             rule_add_thread(f, ev, ev->waiters[i].waiter);
-            n++;
-        }
-    return n;
+    return contention(ev->a, group)->threads;
 }
 
 static void add_objects(struct rule_finding *f, const struct analysis *a, uint32_t group)
 {
-    enum wait_state state = waiting_state(a, group);
     uint64_t bound = UINT64_MAX;
     uint32_t last = 0;
     for (int k = 0; k < FINDING_IDS; k++) { /* the next largest, a few times */
         uint32_t best = 0;
         for (uint32_t i = 1; i < a->locks.n_objects; i++) {
-            const struct state_stats *o = &a->stats.locks[i].state[state];
+            const struct state_stats *o = &a->stats.locks[i].state[HELD_UP];
             bool before = o->ns < bound || (o->ns == bound && i > last);
             if (a->locks.group[i] == group && o->count && before &&
-                (!best || o->ns > a->stats.locks[best].state[state].ns))
+                (!best || o->ns > a->stats.locks[best].state[HELD_UP].ns))
                 best = i;
         }
         if (!best)
             return;
         rule_add_lock(f, (lock_id){best});
-        bound = a->stats.locks[best].state[state].ns;
+        bound = a->stats.locks[best].state[HELD_UP].ns;
         last = best;
     }
+}
+
+/* What others have to do first: waiting for it is what a program that divides its work does. */
+static bool is_answer(const struct analysis *a, uint32_t group)
+{
+    return purpose_of_class(a->locks.groups[group].signature) == PURPOSE_ANSWER;
 }
 
 static void tell_contention(struct evidence *ev, uint32_t group, enum severity severity)
@@ -297,8 +303,9 @@ static void tell_contention(struct evidence *ev, uint32_t group, enum severity s
         rule_say(f, " is on %u %% of the critical path; ", path_permille(a, group) / 10);
     else
         rule_say(f, ": ");
-    rule_say(f, "%s thread%s queued %s time%s", human_count(threads).text, threads == 1 ? "" : "s",
-             human_count(c->count).text, c->count == 1 ? "" : "s");
+    rule_say(f, "%s thread%s %s %s time%s", human_count(threads).text, threads == 1 ? "" : "s",
+             is_answer(a, group) ? "waited" : "queued", human_count(c->count).text,
+             c->count == 1 ? "" : "s");
     rule_say(f, " for %s in all; longest %s", human_time(c->ns).text, human_time(c->max).text);
     f->from = c->first;
     f->to = c->last;
@@ -314,6 +321,8 @@ static bool is_dominant(const struct evidence *ev, uint32_t group)
     const struct analysis *a = ev->a;
     uint64_t ns = load(a, group);
     unsigned queue = a->path.n ? DOMINANT_OFF_PATH_PERMILLE : DOMINANT_QUEUE_PERMILLE;
+    if (is_answer(a, group))
+        return false;
     if (a->path.n && path_permille(a, group) >= DOMINANT_PATH_PERMILLE)
         return true;
     return rule_permille(ns, whole_load(a)) >= DOMINANT_SHARE_PERMILLE &&
@@ -459,7 +468,7 @@ static void look_at_line(const struct evidence *ev, struct held *by_group, uint3
             const struct context *x = timeline_context(t, s[k].context);
             uint32_t group = lock_set_group(&ev->a->locks, x->lock);
             if (s[k].len >= HELD_LEAST_NS && x->other && x->other < t->n_lines &&
-                x->what == waiting_state(ev->a, group))
+                (x->what == STATE_BLOCKED || x->what == STATE_PARKED))
                 add_held(ev, &by_group[group], thread, &s[k], x);
         }
     }

@@ -13,7 +13,7 @@
 
 enum { RULE_FINDINGS = 5 }; /* of each rule at most so many: the tables have the others */
 
-/* What the rules look at, each list most blocked time first. */
+/* What the rules look at, each list most time held up first. */
 struct evidence {
     struct analysis *a;
     uint64_t length;   /* ns of the recording */

@@ -18,12 +18,12 @@ struct cell {
 struct maker {
     struct stats *out;
     const struct stats_source *from;
-    struct cell *cells;                /* [contexts.n]: in the context's own state */
-    struct cell *again;                /* [contexts.n]: of WAITING ones: after the notify */
-    uint32_t *group;                   /* [contexts.n] */
-    uint32_t *last_class[STATE_LIMIT]; /* [n_groups]: 1 + the thread counted last */
-    uint32_t *last_site[STATE_LIMIT];  /* [sites.n] */
-    struct map objects;                /* hash of site, state, lock: counted */
+    struct cell *cells;                  /* [contexts.n]: in the context's own state */
+    struct cell *again;                  /* [contexts.n]: of WAITING ones: after the notify */
+    uint32_t *group;                     /* [contexts.n] */
+    uint32_t *last_class[STATS_COLUMNS]; /* [n_groups]: 1 + the thread counted last */
+    uint32_t *last_site[STATS_COLUMNS];  /* [sites.n] */
+    struct map objects;                  /* hash of site, state, lock: counted */
 };
 
 /* --- one wait --------------------------------------------------------------------------------- */
@@ -63,26 +63,43 @@ static bool is_chosen(const struct maker *m, lock_id lock)
     return !m->out->selection.lock || m->out->selection.lock == lock.v;
 }
 
+static bool holds_up(const struct maker *m, uint32_t context, unsigned state)
+{
+    return purposes_held_up(m->from->purposes, context, state);
+}
+
+/* Count it in a state, or in HELD_UP. */
+static int add_to_column(struct maker *m, const struct part *p, unsigned column)
+{
+    struct stats *out = m->out;
+    uint32_t site = m->from->sites->of_context[p->context], group = m->group[p->context];
+    struct state_stats *t = &out->threads[p->thread].state[column];
+    bool unknown = p->flags & INTERVAL_UNKNOWN;
+    t->count++;
+    t->ns += unknown ? 0 : p->end - p->start;
+    count_thread(&out->classes[group].state[column], &m->last_class[column][group], p->thread);
+    count_thread(&out->sites[site].state[column], &m->last_site[column][site], p->thread);
+    return unknown ? 0
+                   : percentile_add(&out->sites[site].state[column].times, p->end - p->start,
+                                    &out->arena);
+}
+
 static int add_part(struct maker *m, struct cell *c, struct part p)
 {
     struct stats *out = m->out;
-    const struct sites *sites = m->from->sites;
-    uint32_t site = sites->of_context[p.context], group = m->group[p.context];
     struct thread_sums *t = &out->threads[p.thread];
     if (!selection_clip(&out->selection, &p.start, &p.end))
         return 0;
     bool unknown = p.flags & INTERVAL_UNKNOWN;
     add_time(c, p.start, p.end, p.flags);
-    t->state[p.state].count++;
-    t->state[p.state].ns += unknown ? 0 : p.end - p.start;
     t->unknown += unknown;
     t->open += !unknown && p.flags & INTERVAL_OPEN;
-    count_thread(&out->classes[group].state[p.state], &m->last_class[p.state][group], p.thread);
-    count_thread(&out->sites[site].state[p.state], &m->last_site[p.state][site], p.thread);
+    TRY(add_to_column(m, &p, p.state));
+    if (holds_up(m, p.context, p.state))
+        TRY(add_to_column(m, &p, HELD_UP));
     if (unknown)
         return 0;
-    TRY(percentile_add(&out->sites[site].state[p.state].times, p.end - p.start, &out->arena));
-    uint32_t owner = sites->of_owner[p.context];
+    uint32_t owner = m->from->sites->of_owner[p.context];
     return owner == NO_SITE
                ? 0
                : percentile_add(&out->owner_sites[owner].times, p.end - p.start, &out->arena);
@@ -158,23 +175,31 @@ static void add_lock(struct maker *m, uint32_t group, unsigned state, lock_id lo
     l->state[state].ns += c->ns;
 }
 
-static int add_context(struct maker *m, uint32_t context, unsigned state, const struct cell *c)
+static int add_cell_to_column(struct maker *m, uint32_t context, unsigned column,
+                              const struct cell *c)
 {
     const struct context *x = timeline_context(m->from->timeline, context);
     uint32_t site = m->from->sites->of_context[context], group = m->group[context];
+    m->out->total[column].count += c->count;
+    m->out->total[column].ns += c->ns;
+    add_lock(m, group, column, x->lock, c);
+    add_cell(&m->out->classes[group].state[column], c);
+    add_cell(&m->out->sites[site].state[column], c);
+    return count_object(m, site, column, x->lock);
+}
+
+static int add_context(struct maker *m, uint32_t context, unsigned state, const struct cell *c)
+{
+    const struct context *x = timeline_context(m->from->timeline, context);
     uint32_t owner = m->from->sites->of_owner[context];
     if (!c->count)
         return 0;
-    m->out->total[state].count += c->count;
-    m->out->total[state].ns += c->ns;
-    add_lock(m, group, state, x->lock, c);
-    add_cell(&m->out->classes[group].state[state], c);
-    add_cell(&m->out->sites[site].state[state], c);
     if (state == STATE_WAITING && x->flags & INTERVAL_TIMED_OUT)
-        m->out->classes[group].timed_out += c->count;
+        m->out->classes[m->group[context]].timed_out += c->count;
     if (owner != NO_SITE && c->count > c->unknown)
         add_cell(&m->out->owner_sites[owner], c);
-    return count_object(m, site, state, x->lock);
+    TRY(add_cell_to_column(m, context, state, c));
+    return holds_up(m, context, state) ? add_cell_to_column(m, context, HELD_UP, c) : 0;
 }
 
 static int add_contexts(struct maker *m)
@@ -241,7 +266,7 @@ static int add_percentiles(struct maker *m)
 {
     const struct sites *sites = m->from->sites;
     for (uint32_t i = 0; i < sites->n; i++)
-        for (int k = 0; k < STATE_LIMIT; k++)
+        for (int k = 0; k < STATS_COLUMNS; k++)
             TRY(percentile_merge(&m->out->classes[sites->v[i].group].state[k].times,
                                  &m->out->sites[i].state[k].times, &m->out->arena));
     return 0;
@@ -260,7 +285,7 @@ static bool alloc_results(struct maker *m, size_t groups, size_t sites)
     s->locks = arena_alloc(&s->arena, m->from->locks->n_objects * sizeof *s->locks);
     if (!s->threads || !s->classes || !s->sites || !s->owner_sites || !s->locks)
         return false;
-    for (int k = 0; k < STATE_LIMIT; k++) {
+    for (int k = 0; k < STATS_COLUMNS; k++) {
         for (size_t i = 0; i < groups; i++)
             wait_stats_init(&s->classes[i].state[k]);
         for (size_t i = 0; i < sites; i++)
@@ -279,7 +304,7 @@ static int prepare(struct maker *m)
     m->cells = calloc(c->n, sizeof *m->cells);
     m->again = calloc(c->n, sizeof *m->again);
     m->group = calloc(c->n, sizeof *m->group);
-    for (int k = 0; k < STATE_LIMIT; k++) {
+    for (int k = 0; k < STATS_COLUMNS; k++) {
         m->last_class[k] = calloc(groups, sizeof(uint32_t));
         m->last_site[k] = calloc(sites + 1, sizeof(uint32_t));
         ok &= m->last_class[k] && m->last_site[k];
@@ -296,7 +321,7 @@ static void release(struct maker *m)
     free(m->cells);
     free(m->again);
     free(m->group);
-    for (int k = 0; k < STATE_LIMIT; k++) {
+    for (int k = 0; k < STATS_COLUMNS; k++) {
         free(m->last_class[k]);
         free(m->last_site[k]);
     }
@@ -343,7 +368,7 @@ static int by_time(const void *a, const void *b, void *order)
     const struct order *o = order;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     const struct wait_stats *x = o->s->sites[i].state, *y = o->s->sites[k].state;
-    int c = 0;
+    int c = compare(x[HELD_UP].ns, y[HELD_UP].ns);
     for (int state = 0; state < STATE_LIMIT && c == 0; state++)
         c = compare(x[state].ns, y[state].ns);
     return c ? c : -compare(o->sites->v[i].stack.v, o->sites->v[k].stack.v);

@@ -3,7 +3,8 @@
  * views 2.1 to 2.3).
  *
  *     over all threads, over all classes, over all sites, each state's count and ns are the same
- *     sums; in each thread  sum of ns over the states = life - running
+ *     sums; in each thread  sum of ns over the states = life - running;
+ *     HELD_UP = BLOCKED + REACQUIRING + those PARKED that others hold up (purpose.h)
  *
  * A wait that lies in the range with a part counts, with the time of that part: ranges that adjoin
  * add up. */
@@ -11,16 +12,20 @@
 #define ORCA_ANALYZE_STATS_H
 
 #include "analyze/blames.h"
+#include "analyze/purpose.h"
 #include "analyze/sites.h"
 #include "analyze/timeline.h"
 #include "analyze/wait_stats.h"
+
+/* Beside the states: all waits in which others held the thread up, whatever the state. */
+enum { HELD_UP = STATE_LIMIT, STATS_COLUMNS };
 
 struct state_stats {
     uint64_t count, ns;
 };
 
 struct thread_sums {
-    struct state_stats state[STATE_LIMIT];
+    struct state_stats state[STATS_COLUMNS];
     uint64_t life;       /* ns of its life in the range */
     uint64_t unknown;    /* of the counts: waits of which one end is missing */
     uint64_t reacquired; /* INTERVAL_REACQUIRED */
@@ -28,18 +33,18 @@ struct thread_sums {
 };
 
 struct class_stats {
-    struct wait_stats state[STATE_LIMIT];
+    struct wait_stats state[STATS_COLUMNS];
     uint64_t timed_out, reacquired; /* of WAITING; INTERVAL_REACQUIRED */
     uint64_t objects;               /* that threads blocked on or waited in, or both */
 };
 
 struct site_sums {
-    struct wait_stats state[STATE_LIMIT];
+    struct wait_stats state[STATS_COLUMNS];
 };
 
 /* One object. */
 struct lock_stats {
-    struct state_stats state[STATE_LIMIT];
+    struct state_stats state[STATS_COLUMNS];
     uint64_t holds, held_ns, held_max; /* group holds; shared ones are not among them */
 };
 
@@ -52,7 +57,7 @@ struct stats {
     struct wait_stats *owner_sites; /* [sites.n]: what owners executed that others blocked on or
                                      * parked for; known of some of these waits */
     struct lock_stats *locks;       /* [lock_set.n_objects] */
-    struct state_stats total[STATE_LIMIT]; /* over all threads */
+    struct state_stats total[STATS_COLUMNS]; /* over all threads */
     size_t n_threads;
 };
 
@@ -62,6 +67,7 @@ struct stats_source {
     const struct thread_set *threads;
     const struct lock_set *locks;
     const struct sites *sites;
+    const struct purposes *purposes;
 };
 
 /* The selection's threads are borrowed.  -ENOMEM. */
@@ -69,9 +75,9 @@ int stats_make(struct stats *out, const struct stats_source *from,
                const struct selection *selection);
 void stats_fini(struct stats *s);
 
-/* The sites of one class group or of EVERY_CLASS at which there were waits, most blocked time
- * first, then most waited time, then that of the other states in their order: indices, in the
- * arena. -ENOMEM. */
+/* The sites of one class group or of EVERY_CLASS at which there were waits, those first that held
+ * threads up the longest, then by the time in each state in their order: indices, in the arena.
+ * -ENOMEM. */
 int stats_list_sites(const struct stats *s, const struct sites *sites, uint32_t group,
                      struct arena *a, uint32_t **out, size_t *n);
 

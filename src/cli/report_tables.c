@@ -111,41 +111,51 @@ static void print_marks(const struct page *p)
 }
 
 static const struct table_column thread_columns[] = {
-    {"thread", TABLE_LEFT, true},        {"", TABLE_LEFT, false},
-    {"life", TABLE_RIGHT, false},        {"blocked", TABLE_RIGHT, false},
-    {"blocked for", TABLE_RIGHT, false}, {"waited", TABLE_RIGHT, false},
-    {"waited for", TABLE_RIGHT, false},  {"park, join, sleep", TABLE_RIGHT, false},
-    {"reacquiring", TABLE_RIGHT, false}, {"rest", TABLE_RIGHT, false},
+    {"thread", TABLE_LEFT, true},
+    {"", TABLE_LEFT, false},
+    {"life", TABLE_RIGHT, false},
+    {"held up", TABLE_RIGHT, false},
+    {"held up for", TABLE_RIGHT, false},
+    {"retaking", TABLE_RIGHT, false},
+    {"waited", TABLE_RIGHT, false},
+    {"waited for", TABLE_RIGHT, false},
+    {"park, join, sleep", TABLE_RIGHT, false},
+    {"rest", TABLE_RIGHT, false},
 };
+
+/* Parked, in a join, asleep, and nobody is known to hold the thread up; ns. */
+static uint64_t at_leisure(const struct state_stats *v)
+{
+    uint64_t held_up = v[HELD_UP].ns - v[STATE_BLOCKED].ns - v[STATE_REACQUIRING].ns;
+    return v[STATE_PARKED].ns + v[STATE_JOINING].ns + v[STATE_SLEEPING].ns - held_up;
+}
 
 /* Times that only some traces have get no column where they are nothing. */
 static bool has_others(const struct analysis *a)
 {
-    return a->stats.total[STATE_JOINING].count || a->stats.total[STATE_SLEEPING].count ||
-           a->stats.total[STATE_PARKED].count;
+    const struct state_stats *v = a->stats.total;
+    return v[STATE_JOINING].count || v[STATE_SLEEPING].count || at_leisure(v);
 }
 
 static void put_thread(struct table *t, const struct page *p, uint32_t i, bool others,
-                       bool reacquiring)
+                       bool retaking)
 {
     const struct thread_stats *s = &p->r->a->threads.v[i];
     const struct thread_sums *sums = &p->r->a->stats.threads[i];
-    const struct state_stats *v = sums->state, *b = &v[STATE_BLOCKED], *w = &v[STATE_WAITING];
+    const struct state_stats *v = sums->state, *h = &v[HELD_UP], *w = &v[STATE_WAITING];
     char name[PAGE_NAME];
     page_thread(p, i, name);
     table_put(t, name);
     put_marks(t, marks_of(p, s));
     cell_time(t, p, sums->life, 1);
-    cell_count(t, b->count);
-    cell_time(t, p, b->ns, b->ns);
+    cell_count(t, h->count);
+    cell_time(t, p, h->ns, h->ns);
+    if (retaking)
+        cell_time(t, p, v[STATE_REACQUIRING].ns, v[STATE_REACQUIRING].ns);
     cell_count(t, w->count);
     cell_time(t, p, w->ns, w->ns);
-    if (others) {
-        uint64_t ns = v[STATE_PARKED].ns + v[STATE_JOINING].ns + v[STATE_SLEEPING].ns;
-        cell_time(t, p, ns, ns);
-    }
-    if (reacquiring)
-        cell_time(t, p, v[STATE_REACQUIRING].ns, v[STATE_REACQUIRING].ns);
+    if (others)
+        cell_time(t, p, at_leisure(v), at_leisure(v));
     cell_time(t, p, thread_sums_running(sums), 1);
 }
 
@@ -153,32 +163,35 @@ static void print_all_threads(const struct page *p)
 {
     const struct report *r = p->r;
     bool others = has_others(r->a);
-    bool reacquiring = r->a->stats.total[STATE_REACQUIRING].ns > 0;
+    bool retaking = r->a->stats.total[STATE_REACQUIRING].ns > 0;
     struct table_column columns[ARRAY_LEN(thread_columns)];
     size_t n = 0;
     for (size_t i = 0; i < ARRAY_LEN(thread_columns); i++)
-        if ((others || i != 7) && (reacquiring || i != 8))
+        if ((others || i != 8) && (retaking || i != 5))
             columns[n++] = thread_columns[i];
-    page_list_heading(p, "Threads", r->n_threads, "most blocked time first");
+    page_list_heading(p, "Threads", r->n_threads, "most time held up first");
     struct table t;
     table_init(&t, columns, n);
     for (size_t i = 0; i < report_rows(r, r->n_threads); i++)
-        put_thread(&t, p, r->threads[i], others, reacquiring);
+        put_thread(&t, p, r->threads[i], others, retaking);
     page_table(p, &t);
     print_marks(p);
+    if (retaking)
+        page_wrapped(p, STYLE_FAINT, "",
+                     "retaking: of the time held up, taking a monitor again after a wait", 0);
 }
 
 /* With --class: only what the threads did on its monitors. */
 static void print_class_threads(const struct page *p)
 {
     static const struct table_column columns[] = {
-        {"thread", TABLE_LEFT, true},        {"blocked", TABLE_RIGHT, false},
-        {"blocked for", TABLE_RIGHT, false}, {"longest", TABLE_RIGHT, false},
+        {"thread", TABLE_LEFT, true},        {"held up", TABLE_RIGHT, false},
+        {"held up for", TABLE_RIGHT, false}, {"longest", TABLE_RIGHT, false},
         {"waited", TABLE_RIGHT, false},      {"waited for", TABLE_RIGHT, false},
         {"longest", TABLE_RIGHT, false}};
     const struct report *r = p->r;
-    page_list_heading(p, "Threads that blocked or waited on this class", r->n_waiters,
-                      "most blocked time first");
+    page_list_heading(p, "Threads that this class held up, or that waited on it", r->n_waiters,
+                      "most time held up first");
     struct table t;
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(r, r->n_waiters); i++) {
@@ -186,9 +199,9 @@ static void print_class_threads(const struct page *p)
         char name[PAGE_NAME];
         page_thread(p, w->waiter, name);
         table_put(&t, name);
-        cell_count(&t, w->blocked.count);
-        cell_time(&t, p, w->blocked.ns, w->blocked.ns);
-        cell_time(&t, p, w->blocked.max, w->blocked.ns);
+        cell_count(&t, w->held_up.count);
+        cell_time(&t, p, w->held_up.ns, w->held_up.ns);
+        cell_time(&t, p, w->held_up.max, w->held_up.ns);
         cell_count(&t, w->waited.count);
         cell_time(&t, p, w->waited.ns, w->waited.ns);
         cell_time(&t, p, w->waited.max, w->waited.ns);
@@ -208,15 +221,22 @@ void page_threads(const struct page *p)
 
 /* --- monitors by class ------------------------------------------------------------------------ */
 
-/* The last two only where there is something to show. */
+/* The last three only where there is something to show. */
 static const struct table_column monitor_columns[] = {
     {"class", TABLE_LEFT, true},       {"objects", TABLE_RIGHT, false},
     {"threads", TABLE_RIGHT, false},   {"times", TABLE_RIGHT, false},
     {"total", TABLE_RIGHT, false},     {"min", TABLE_RIGHT, false},
     {"avg", TABLE_RIGHT, false},       {"p99", TABLE_RIGHT, false},
     {"max", TABLE_RIGHT, false},       {"open", TABLE_RIGHT, false},
-    {"timed out", TABLE_RIGHT, false},
+    {"timed out", TABLE_RIGHT, false}, {"retaking", TABLE_RIGHT, false},
 };
+
+/* Whether all parks are told of already: they held threads up. */
+static bool is_told(const struct wait_stats *state)
+{
+    return state[HELD_UP].count ==
+           state[STATE_BLOCKED].count + state[STATE_REACQUIRING].count + state[STATE_PARKED].count;
+}
 
 static const struct wait_stats *stats_of(const struct report *r, uint32_t group, unsigned state)
 {
@@ -244,9 +264,10 @@ static uint32_t *classes_in_order(const struct report *r, unsigned state, size_t
     uint32_t *v = arena_alloc(&r->a->arena, r->n_classes * sizeof *v);
     *n = 0;
     for (size_t i = 0; i < r->n_classes && v; i++)
-        if (stats_of(r, r->classes[i], state)->count)
+        if (stats_of(r, r->classes[i], state)->count &&
+            (state != STATE_PARKED || !is_told(r->a->stats.classes[r->classes[i]].state)))
             v[(*n)++] = r->classes[i];
-    if (v && state != STATE_BLOCKED)
+    if (v && state != HELD_UP)
         qsort_r(v, *n, sizeof *v, by_state_time, &(struct class_order){r, state});
     return v;
 }
@@ -267,6 +288,11 @@ static bool any_timed_out(const struct report *r, unsigned state)
     return any;
 }
 
+static bool any_retaking(const struct report *r, unsigned state)
+{
+    return state == HELD_UP && r->a->stats.total[STATE_REACQUIRING].ns;
+}
+
 static void put_class(struct table *t, const struct page *p, uint32_t group, unsigned state)
 {
     struct class_stats *c = &p->r->a->stats.classes[group];
@@ -284,6 +310,9 @@ static void put_class(struct table *t, const struct page *p, uint32_t group, uns
         cell_count(t, s->open);
     if (any_timed_out(p->r, state))
         cell_count(t, c->timed_out);
+    const struct wait_stats *again = &c->state[STATE_REACQUIRING];
+    if (any_retaking(p->r, state))
+        cell_time(t, p, again->ns, again->count - again->unknown);
 }
 
 static void fill_classes(struct table *t, const struct page *p, const char *const *names,
@@ -299,17 +328,18 @@ static void fill_classes(struct table *t, const struct page *p, const char *cons
 
 static void print_classes(const struct page *p, unsigned state)
 {
-    static const char *const titles[STATE_LIMIT] = {
-        [STATE_BLOCKED] = "Contended monitors, by class",
-        [STATE_WAITING] = "Object.wait, by class",
-        [STATE_PARKED] = "Parked, by class of what for"};
+    static const char *const titles[STATS_COLUMNS] = {[HELD_UP] = "What held threads up, by class",
+                                                      [STATE_WAITING] = "Object.wait, by class",
+                                                      [STATE_PARKED] =
+                                                          "Parked, by class of what for"};
     size_t n;
     struct table_column columns[ARRAY_LEN(monitor_columns)];
     struct class_table c = {columns, 0, fill_classes, state};
     if (!classes_in_order(p->r, state, &n) || n == 0)
         return;
     for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-        if (i < 9 || (i == 9 && any_open(p->r, state)) || (i == 10 && any_timed_out(p->r, state)))
+        if (i < 9 || (i == 9 && any_open(p->r, state)) || (i == 10 && any_timed_out(p->r, state)) ||
+            (i == 11 && any_retaking(p->r, state)))
             columns[c.n_columns++] = monitor_columns[i];
     page_list_heading(p, titles[state], n, "most time first");
     print_class_table(p, &c);
@@ -359,8 +389,8 @@ static void print_monitor_notes(const struct page *p)
 void page_monitors(const struct page *p)
 {
     if (p->r->n_classes == 0)
-        page_nothing(p, "No monitor was contended, and no thread was in Object.wait or parked.");
-    print_classes(p, STATE_BLOCKED);
+        page_nothing(p, "No thread was held up, in Object.wait or parked.");
+    print_classes(p, HELD_UP);
     print_classes(p, STATE_WAITING);
     print_classes(p, STATE_PARKED);
     print_monitor_notes(p);
@@ -407,7 +437,7 @@ static void put_site(struct table *t, const struct page *p, uint32_t site,
         page_place(p, s->top, PLACE_WIDTH - 5, text);
         put_detail(t, "in", text);
     }
-    if (s->group == 0 && state != STATE_BLOCKED && state != STATE_WAITING)
+    if (s->group == 0 && state != HELD_UP && state != STATE_WAITING)
         return; /* nothing to name */
     page_class(p, p->r->a->locks.groups[s->group].signature, text);
     class_name_fit(text, PLACE_WIDTH - 5);
@@ -437,22 +467,21 @@ static int by_site_time(const void *a, const void *b, void *order)
 
 static void print_sites(const struct page *p, unsigned state)
 {
-    static const char *const titles[STATE_LIMIT] = {
-        [STATE_BLOCKED] = "Where threads blocked",
-        [STATE_WAITING] = "Where threads waited",
-        [STATE_PARKED] = "Where threads parked",
-        [STATE_JOINING] = "Where threads joined",
-        [STATE_SLEEPING] = "Where threads slept",
-        [STATE_REACQUIRING] = "Where they took monitors again"};
+    static const char *const titles[STATS_COLUMNS] = {[HELD_UP] = "Where threads were held up",
+                                                      [STATE_WAITING] = "Where threads waited",
+                                                      [STATE_PARKED] = "Where threads parked",
+                                                      [STATE_JOINING] = "Where threads joined",
+                                                      [STATE_SLEEPING] = "Where threads slept"};
     const struct report *r = p->r;
     uint32_t *v = arena_alloc(&r->a->arena, r->n_sites * sizeof *v);
     size_t n = 0;
     for (size_t i = 0; i < r->n_sites && v; i++)
-        if (site_stats_of(r, r->sites[i], state)->count)
+        if (site_stats_of(r, r->sites[i], state)->count &&
+            (state != STATE_PARKED || !is_told(r->a->stats.sites[r->sites[i]].state)))
             v[n++] = r->sites[i];
     if (n == 0)
         return;
-    if (state != STATE_BLOCKED)
+    if (state != HELD_UP)
         qsort_r(v, n, sizeof *v, by_site_time, &(struct site_order){r, state});
     page_list_heading(p, titles[state], n, "most time first");
     struct table t;
@@ -466,7 +495,8 @@ void page_sites(const struct page *p)
 {
     if (p->r->n_sites == 0)
         page_nothing(p, "No place blocked or waited.");
-    for (unsigned state = 0; state < STATE_REACQUIRING; state++)
+    print_sites(p, HELD_UP);
+    for (unsigned state = STATE_WAITING; state < STATE_REACQUIRING; state++)
         print_sites(p, state);
 }
 
@@ -480,10 +510,10 @@ static void fill_owners(struct table *t, const struct page *p, const char *const
     for (size_t i = 0; i < report_rows(r, r->n_owners); i++) {
         const struct blame *b = &r->owners[i];
         cell_thread(t, p, b->owner);
-        cell_count(t, b->blocked.count);
-        cell_time(t, p, b->blocked.ns, b->blocked.ns);
-        cell_percent(t, b->blocked.ns, r->a->stats.classes[b->group].state[STATE_BLOCKED].ns);
-        cell_time(t, p, b->blocked.max, b->blocked.ns);
+        cell_count(t, b->held_up.count);
+        cell_time(t, p, b->held_up.ns, b->held_up.ns);
+        cell_percent(t, b->held_up.ns, r->a->stats.classes[b->group].state[HELD_UP].ns);
+        cell_time(t, p, b->held_up.max, b->held_up.ns);
         table_put(t, names ? names[b->group] : "");
     }
 }
@@ -495,7 +525,7 @@ static void print_owners(const struct page *p)
         {"total", TABLE_RIGHT, false},   {"of the class", TABLE_RIGHT, false},
         {"longest", TABLE_RIGHT, false}, {"class", TABLE_LEFT, true}};
     const struct class_table c = {columns, ARRAY_LEN(columns), fill_owners, false};
-    page_list_heading(p, "Owners when a thread was about to block", p->r->n_owners,
+    page_list_heading(p, "Owners when a thread was about to wait", p->r->n_owners,
                       "most time first");
     print_class_table(p, &c);
 }
@@ -508,21 +538,20 @@ static void print_pairs(const struct page *p)
                                                   {"thread", TABLE_LEFT, false},
                                                   {"waited for", TABLE_LEFT, true}};
     const struct report *r = p->r;
-    page_list_heading(p, "Who blocked on whom", r->n_pairs, "most time first");
+    page_list_heading(p, "Who was held up by whom", r->n_pairs, "most time first");
     struct table t;
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(r, r->n_pairs); i++) {
         const struct blame *b = &r->pairs[i];
-        cell_count(&t, b->blocked.count);
-        cell_time(&t, p, b->blocked.ns, b->blocked.ns);
-        cell_time(&t, p, b->blocked.max, b->blocked.ns);
+        cell_count(&t, b->held_up.count);
+        cell_time(&t, p, b->held_up.ns, b->held_up.ns);
+        cell_time(&t, p, b->held_up.max, b->held_up.ns);
         cell_thread(&t, p, b->waiter);
         cell_thread(&t, p, b->owner);
     }
     page_table(p, &t);
 }
 
-/* Also of locks of java.util.concurrent, whose waits the other tables do not hold. */
 static void print_owner_sites(const struct page *p)
 {
     const struct report *r = p->r;
@@ -533,15 +562,14 @@ static void print_owner_sites(const struct page *p)
     struct table t;
     table_init(&t, site_columns, ARRAY_LEN(site_columns));
     for (size_t i = 0; i < report_rows(r, r->n_owner_sites); i++)
-        put_site(&t, p, r->owner_sites[i], &r->a->stats.owner_sites[r->owner_sites[i]],
-                 STATE_BLOCKED);
+        put_site(&t, p, r->owner_sites[i], &r->a->stats.owner_sites[r->owner_sites[i]], HELD_UP);
     page_table(p, &t);
 }
 
 void page_owners(const struct page *p)
 {
     if (p->r->n_owners == 0)
-        page_nothing(p, "No thread blocked on a monitor, so that none owned one that was wanted.");
+        page_nothing(p, "No thread was held up by a lock that somebody owned.");
     else
         print_owners(p);
     print_owner_sites(p);

@@ -150,16 +150,16 @@ static void print_head(const struct page *p)
 static void print_sum(const struct page *p)
 {
     const struct analysis *a = p->r->a;
-    const struct state_stats *blocked = &a->stats.total[STATE_BLOCKED];
+    const struct state_stats *held_up = &a->stats.total[HELD_UP];
     const struct state_stats *waited = &a->stats.total[STATE_WAITING];
     uint64_t threads = 0;
     struct buf b = {0};
     for (size_t i = 0; i < a->threads.n; i++)
-        threads += a->stats.threads[i].state[STATE_BLOCKED].count > 0;
-    if (blocked->count)
-        buf_printf(&b, "%s thread%s blocked %s time%s for %s in all", human_count(threads).text,
-                   threads == 1 ? "" : "s", human_count(blocked->count).text,
-                   blocked->count == 1 ? "" : "s", page_time(p, blocked->ns).text);
+        threads += a->stats.threads[i].state[HELD_UP].count > 0;
+    if (held_up->count)
+        buf_printf(&b, "%s thread%s held up %s time%s for %s in all", human_count(threads).text,
+                   threads == 1 ? " was" : "s were", human_count(held_up->count).text,
+                   held_up->count == 1 ? "" : "s", page_time(p, held_up->ns).text);
     else
         buf_puts(&b, "No contention was recorded");
     if (waited->count)

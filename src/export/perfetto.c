@@ -32,9 +32,9 @@ static void put_lock_args(struct perfetto *f, lock_id lock)
 static struct lock_queue *queue_of(const struct perfetto *f, const struct wait *w)
 {
     lock_id lock = w->context->lock;
-    bool queues = w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING ||
-                  (w->state == STATE_PARKED && waits_is_owned(&f->waits, lock));
-    return queues && lock.v && lock.v < f->a->trace->n_locks ? &f->queue[lock.v] : NULL;
+    return wait_is_held_up(&f->waits, w) && lock.v && lock.v < f->a->trace->n_locks
+               ? &f->queue[lock.v]
+               : NULL;
 }
 
 static void put_length(struct perfetto *f, lock_id lock, uint64_t time)
@@ -381,7 +381,7 @@ static void take(void *self, const struct sweep_item *v, size_t n)
 static int prepare(struct perfetto *f)
 {
     const struct timeline *t = &f->a->timeline;
-    TRY(waits_init(&f->waits, f->a, &f->x->options.selection, f->x->options.states));
+    waits_init(&f->waits, f->a, &f->x->options.selection, f->x->options.states);
     TRY(packets_begin(&f->p, f->x));
     f->state = malloc(f->a->threads.n + 1);
     f->queue = calloc(f->a->trace->n_locks + 1, sizeof *f->queue);
@@ -410,7 +410,6 @@ static int write_trace(struct model_export *x, struct err *err)
         rc = put_all(&f, err);
     if (rc == -ENOMEM)
         err_set(err, rc, "%s: out of memory", x->a->trace->path);
-    waits_fini(&f.waits);
     packets_fini(&f.p);
     free(f.state);
     free(f.queue);

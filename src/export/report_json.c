@@ -120,10 +120,14 @@ static void set_life(json_t *j, const struct report *r, const struct thread_stat
 
 static json_t *thread_entry(const struct report *r, uint32_t index)
 {
-    static const char *const states[STATE_LIMIT][2] = {
-        {"blocked_count", "blocked_ns"}, {"waited_count", "waited_ns"},
-        {"parked_count", "parked_ns"},   {"joined_count", "joined_ns"},
-        {"slept_count", "slept_ns"},     {"reacquired_count", "reacquired_ns"}};
+    static const char *const states[STATS_COLUMNS][2] = {
+        {"blocked_count", "blocked_ns"},
+        {"waited_count", "waited_ns"},
+        {"parked_count", "parked_ns"},
+        {"joined_count", "joined_ns"},
+        {"slept_count", "slept_ns"},
+        {"reacquired_count", "reacquired_ns"},
+        [HELD_UP] = {"held_up_count", "held_up_ns"}};
     const struct thread_stats *s = &r->a->threads.v[index];
     const struct thread_sums *sums = &r->a->stats.threads[index];
     const struct trace_thread *def = trace_thread(r->trace, s->id);
@@ -137,7 +141,7 @@ static json_t *thread_entry(const struct report *r, uint32_t index)
     json_set_bool(j, "native", def->flags & THREAD_NATIVE);
     set_life(j, r, s);
     json_set_count(j, "life_ns", sums->life);
-    for (int i = 0; i < STATE_LIMIT; i++) {
+    for (int i = 0; i < STATS_COLUMNS; i++) {
         json_set_count(j, states[i][0], sums->state[i].count);
         json_set_count(j, states[i][1], sums->state[i].ns);
     }
@@ -155,6 +159,9 @@ static json_t *class_thread_entry(const struct report *r, const struct blame *w)
 {
     json_t *j = json_object();
     json_set_thread(j, "id", "name", r, w->waiter);
+    json_set_count(j, "held_up_count", w->held_up.count);
+    json_set_count(j, "held_up_ns", w->held_up.ns);
+    json_set_count(j, "held_up_max_ns", w->held_up.max);
     json_set_count(j, "blocked_count", w->blocked.count);
     json_set_count(j, "blocked_ns", w->blocked.ns);
     json_set_count(j, "blocked_max_ns", w->blocked.max);
@@ -255,6 +262,7 @@ static void put_locks(struct json_out *o)
         json_t *j = json_object();
         json_set_class(j, r, group);
         json_set_count(j, "objects", c->objects);
+        set_wait_stats(j, "held_up", &c->state[HELD_UP]);
         set_wait_stats(j, "blocked", &c->state[STATE_BLOCKED]);
         set_wait_stats(j, "waited", &c->state[STATE_WAITING]);
         set_wait_stats(j, "parked", &c->state[STATE_PARKED]);
@@ -296,6 +304,7 @@ static void put_sites(struct json_out *o)
     for (size_t i = 0; i < report_rows(o->r, o->r->n_sites); i++) {
         struct site_sums *s = &o->r->a->stats.sites[o->r->sites[i]];
         json_t *j = site(o->r, o->r->sites[i]);
+        set_wait_stats(j, "held_up", &s->state[HELD_UP]);
         set_wait_stats(j, "blocked", &s->state[STATE_BLOCKED]);
         set_wait_stats(j, "waited", &s->state[STATE_WAITING]);
         set_wait_stats(j, "parked", &s->state[STATE_PARKED]);
@@ -328,6 +337,7 @@ static void put_owners(struct json_out *o)
         json_t *j = json_object();
         json_set_class(j, r, r->owners[i].group);
         json_set_thread(j, "owner", "owner_name", r, r->owners[i].owner);
+        set_site_stats(j, "held_up", &r->owners[i].held_up);
         set_site_stats(j, "blocked", &r->owners[i].blocked);
         json_entry(o, j);
     }
@@ -338,6 +348,7 @@ static void put_owners(struct json_out *o)
         json_t *j = json_object();
         json_set_thread(j, "waiter", "waiter_name", r, r->pairs[i].waiter);
         json_set_thread(j, "owner", "owner_name", r, r->pairs[i].owner);
+        set_site_stats(j, "held_up", &r->pairs[i].held_up);
         set_site_stats(j, "blocked", &r->pairs[i].blocked);
         json_entry(o, j);
     }

@@ -135,11 +135,11 @@ int wait_sums_make(struct wait_sums *s, struct model_export *x, unsigned keys)
     uint64_t done = 0;
     memset(s, 0, sizeof *s);
     keyed_init(&s->list, sizeof(struct wait_sum_key), sizeof *s->v);
-    int rc = waits_init(&d.waits, x->a, &x->options.selection, x->options.states);
+    int rc = 0;
+    waits_init(&d.waits, x->a, &x->options.selection, x->options.states);
     for (uint32_t i = 0; i < x->a->timeline.n_lines && rc == 0; i++)
         if (selection_has(&x->options.selection, i))
             rc = add_line(&d, i, &done);
-    waits_fini(&d.waits);
     s->v = s->list.v;
     s->n = s->list.n;
     if (rc < 0)

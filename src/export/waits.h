@@ -9,7 +9,7 @@
 
 /* What a user chooses from: the bits 1 << enum wait_state, and one more. */
 enum {
-    WAITS_LOCKED = STATE_LIMIT, /* parked for a lock that somebody owned; a part of parked */
+    WAITS_LOCKED = STATE_LIMIT, /* parked, and held up by others (purpose.h); a part of parked */
     WAITS_CHOICES,
 };
 
@@ -26,7 +26,6 @@ struct waits {
     const struct analysis *a;
     struct selection selection; /* borrows its threads */
     uint64_t states;            /* bits as above */
-    uint8_t *owned; /* [trace->n_locks]: a thread that parked for it saw that somebody owned it */
 };
 
 struct wait {
@@ -37,15 +36,13 @@ struct wait {
     bool second;         /* the part of the span behind its notify */
 };
 
-/* -ENOMEM. */
-int waits_init(struct waits *w, const struct analysis *a, const struct selection *selection,
-               uint64_t states);
-void waits_fini(struct waits *w);
+void waits_init(struct waits *w, const struct analysis *a, const struct selection *selection,
+                uint64_t states);
 
-/* Whether a park for this lock is for one that somebody owned, and so holds the thread up. */
-static inline bool waits_is_owned(const struct waits *w, lock_id lock)
+/* Whether others hold the thread up meanwhile. */
+static inline bool wait_is_held_up(const struct waits *w, const struct wait *x)
 {
-    return lock.v < w->a->trace->n_locks && w->owned[lock.v];
+    return purposes_held_up(&w->a->purposes, x->span->context, x->state);
 }
 
 /* The waits of a span of a selected thread: at most two. */

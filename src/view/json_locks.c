@@ -1,7 +1,6 @@
 /* json_locks.c - the answers `locks`, each lock that threads waited for or held, and `contexts`,
  * what waits are about. */
 #include "base/util.h"
-#include "export/waits.h"
 #include "view/json_parts.h"
 
 #include <inttypes.h>
@@ -32,14 +31,11 @@ static bool is_used(const struct lock_stats *l)
     return count > 0;
 }
 
-static struct ranked rank(const struct waits *w, const struct lock_stats *l, uint32_t lock)
+static struct ranked rank(const struct lock_stats *l, uint32_t lock)
 {
-    struct ranked r = {.lock = lock};
-    r.held_up = l->state[STATE_BLOCKED].ns + l->state[STATE_REACQUIRING].ns;
+    struct ranked r = {.lock = lock, .held_up = l->state[HELD_UP].ns};
     for (int i = 0; i < STATE_LIMIT; i++)
         r.other += l->state[i].ns;
-    if (waits_is_owned(w, (lock_id){lock}))
-        r.held_up += l->state[STATE_PARKED].ns;
     r.other -= r.held_up;
     return r;
 }
@@ -55,19 +51,16 @@ static uint32_t candidate(const struct ask *a, const struct stats *s, size_t at)
 /* The wanted ones, in their order. */
 static int list(const struct ask *a, const struct stats *s, struct ranked **out, size_t *n)
 {
-    const struct selection all = selection_all();
     size_t limit = ask_has(a, ASK_IDS) ? a->n_ids : a->v->a->locks.n_objects;
-    struct waits w;
     *n = 0;
     *out = calloc(limit + 1, sizeof **out);
-    if (!*out || waits_init(&w, a->v->a, &all, 0) < 0)
+    if (!*out)
         return -ENOMEM;
     for (size_t i = 0; i < limit; i++) {
         uint32_t lock = candidate(a, s, i);
         if (lock)
-            (*out)[(*n)++] = rank(&w, &s->locks[lock], lock);
+            (*out)[(*n)++] = rank(&s->locks[lock], lock);
     }
-    waits_fini(&w);
     qsort(*out, *n, sizeof **out, most_held_up);
     return 0;
 }

@@ -207,39 +207,34 @@ int occupancy_between(struct occupancy *o, uint32_t thread, uint64_t from, uint6
     evaluate(&c, from, before);
     evaluate(&c, to, after);
     for (unsigned i = 0; i < COLUMNS; i++)
-        ns[i == COLUMN_OWNED ? STATE_PARKED : i] += after[i] - before[i];
+        ns[i == COLUMN_HELD_UP ? STATE_PARKED : i] += after[i] - before[i];
     return 0;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
 
 /* What the spans of each context are added to. */
-static void fill_columns(struct occupancy *o, const bool *owned)
+static void fill_columns(struct occupancy *o)
 {
     const struct contexts *c = &o->a->timeline.contexts;
     for (uint32_t i = 1; i < c->n; i++) {
         const struct context *x = &c->v[i];
-        bool in_queue = x->what == STATE_PARKED && owned[lock_set_group(&o->a->locks, x->lock)];
-        o->column[i] = in_queue ? COLUMN_OWNED : x->what < STATE_LIMIT ? x->what : 0;
+        bool held_up = x->what == STATE_PARKED && purposes_held_up(&o->a->purposes, i, x->what);
+        o->column[i] = held_up ? COLUMN_HELD_UP : x->what < STATE_LIMIT ? x->what : 0;
     }
 }
 
 int occupancy_init(struct occupancy *o, const struct analysis *a)
 {
-    bool *owned = calloc(a->locks.n_groups + 1, sizeof *owned);
     *o = (struct occupancy){.a = a, .n_lines = a->timeline.n_lines};
     pthread_mutex_init(&o->making, NULL);
     o->column = calloc(a->timeline.contexts.n + 1, sizeof *o->column);
     o->marks = calloc(o->n_lines + 1, sizeof *o->marks);
-    if (!owned || !o->column || !o->marks) {
-        free(owned);
+    if (!o->column || !o->marks) {
         occupancy_fini(o);
         return -ENOMEM;
     }
-    for (size_t i = 0; i < a->locks.n_groups; i++)
-        owned[i] = queue_is_owned(a->locks.groups[i].signature);
-    fill_columns(o, owned);
-    free(owned);
+    fill_columns(o);
     return 0;
 }
 

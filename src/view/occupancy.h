@@ -17,8 +17,8 @@
 
 enum {
     MARK_EVERY = 32, /* spans */
-    /* What is added up: the states, where PARKED is without those for a lock that has an owner. */
-    COLUMN_OWNED = STATE_LIMIT,
+    /* What is added up: the states, where PARKED is without those parks that hold a thread up. */
+    COLUMN_HELD_UP = STATE_LIMIT,
     COLUMNS,
     COLUMN_LIFE = COLUMNS, /* of a pile */
     PILE_COLUMNS,

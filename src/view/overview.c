@@ -26,7 +26,8 @@ static int fill_threads(struct view *v, unsigned n, const uint64_t *edges,
         for (unsigned c = 0; c < COLUMNS; c++)
             waiting += ns[c];
         out[k].running = share(ns[COLUMN_LIFE] - min_u64(waiting, ns[COLUMN_LIFE]), width);
-        out[k].held_up = share(ns[STATE_BLOCKED] + ns[STATE_REACQUIRING] + ns[COLUMN_OWNED], width);
+        out[k].held_up =
+            share(ns[STATE_BLOCKED] + ns[STATE_REACQUIRING] + ns[COLUMN_HELD_UP], width);
     }
     pile_fini(&p);
     return rc;

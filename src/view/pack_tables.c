@@ -41,7 +41,7 @@ int pack_contexts(const struct packer *p, struct buf *out)
     PUT_COLUMN(out, begin, uint32_t, n, site_of(a, a->sites.of_owner, k));
     PUT_COLUMN(out, begin, uint8_t, n, wait_context(a, k)->what);
     PUT_COLUMN(out, begin, uint8_t, n, wait_context(a, k)->flags);
-    PUT_COLUMN(out, begin, uint8_t, n, p->v->occupancy.column[k] == COLUMN_OWNED);
+    PUT_COLUMN(out, begin, uint8_t, n, p->v->occupancy.column[k] == COLUMN_HELD_UP);
     return 0;
 }
 

@@ -64,7 +64,8 @@ static void add(struct path_cache *c, struct kept_path *p)
 int path_cache_get(struct path_cache *c, const struct analysis *a, uint32_t thread, uint64_t to,
                    struct kept_path **out)
 {
-    const struct path_source src = {&a->timeline, &a->threads, (const void *)a->decoded.pauses.p,
+    const struct path_source src = {&a->timeline, &a->threads, &a->purposes,
+                                    (const void *)a->decoded.pauses.p,
                                     a->decoded.pauses.len / sizeof(struct pause)};
     *out = find(c, thread, to);
     if (*out)

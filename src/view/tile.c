@@ -44,7 +44,7 @@ static struct occupancy_cell make_cell(const struct pile_cell *c, uint64_t whole
     uint8_t shares[STATE_LIMIT + 1] = {0};
     struct occupancy_cell cell = {.waits = (uint8_t)min_u64((uint64_t)c->waits, 255)};
     for (unsigned i = 0; i < STATE_LIMIT; i++) {
-        parts[i] = c->ns[i] + (i == STATE_PARKED ? c->ns[COLUMN_OWNED] : 0);
+        parts[i] = c->ns[i] + (i == STATE_PARKED ? c->ns[COLUMN_HELD_UP] : 0);
         held_up += parts[i];
     }
     parts[STATE_LIMIT] = c->ns[COLUMN_LIFE] - min_u64(held_up, c->ns[COLUMN_LIFE]);

@@ -207,8 +207,10 @@ Test(hot, sums_of_any_part)
 static bool is_queued(const struct analysis *a, const struct context *x)
 {
     return x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING ||
+           (x->what == STATE_PARKED && x->other) ||
            (x->what == STATE_PARKED &&
-            queue_is_owned(a->locks.groups[lock_set_group(&a->locks, x->lock)].signature));
+            purpose_of_class(a->locks.groups[lock_set_group(&a->locks, x->lock)].signature) !=
+                PURPOSE_IDLE);
 }
 
 /* Whether a selected thread was in the lock's queue. */

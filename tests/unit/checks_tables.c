@@ -322,7 +322,8 @@ static void check_blame(const struct tables *t, const struct blame *got)
 
 static void check_blames(const struct tables *t)
 {
-    const struct blame_source from = {&t->a->timeline, &t->a->locks, t->sel, EVERY_CLASS};
+    const struct blame_source from = {&t->a->timeline, &t->a->locks, &t->a->purposes, t->sel,
+                                      EVERY_CLASS};
     const struct blame *list;
     struct arena arena;
     size_t n;

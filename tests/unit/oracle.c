@@ -400,15 +400,16 @@ static bool to_waker(struct walk *w, size_t i, struct path_segment g)
         put(w, x->start, g);
         return true;
     }
-    bool of_monitor = by->kind == INTERACTION_HANDOFF_LOCK;
+    bool of_lock = by->kind == INTERACTION_HANDOFF_LOCK || (x->state == STATE_PARKED && x->other);
     if (notified && go_on_in(w, again, g))
-        of_monitor = true;
+        of_lock = true;
     else if (!go_on_in(w, by, g))
         return false;
-    if (of_monitor) {
+    if (of_lock) {
         w->lock.v = x->lock;
         w->wanted = notified ? until : x->start;
-        w->seen = x->other == w->thread;
+        /* who unparks need not have owned it in these programs */
+        w->seen = x->other == w->thread && x->state != STATE_PARKED;
     }
     return true;
 }

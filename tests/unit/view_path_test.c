@@ -84,7 +84,7 @@ static void check_path_tile(struct viewed *w, const struct some_tile *tile, uint
 /* To any thread at any time of its life. */
 static void check_some_path(struct viewed *w, const struct some_tile *tile)
 {
-    const struct path_source src = {&w->a->timeline, &w->a->threads,
+    const struct path_source src = {&w->a->timeline, &w->a->threads, &w->a->purposes,
                                     (const void *)w->a->decoded.pauses.p,
                                     w->a->decoded.pauses.len / sizeof(struct pause)};
     uint32_t thread = 1 + (uint32_t)sim_below(&w->s, w->a->threads.n - 1);
@@ -110,8 +110,10 @@ static void check_part(const struct viewed *w, const struct overview_part *got,
         if (!bottle_counts(w->a->trace, &w->a->threads.v[i]))
             continue;
         running += (double)thread_sums_running(&want.threads[i]);
-        held_up += (double)(s[STATE_BLOCKED].ns + s[STATE_REACQUIRING].ns);
-        held_up += w->owned ? (double)s[STATE_PARKED].ns : 0;
+        held_up += (double)s[HELD_UP].ns;
+        if (w->owned)
+            CHECK_EQ(s[HELD_UP].ns,
+                     s[STATE_BLOCKED].ns + s[STATE_REACQUIRING].ns + s[STATE_PARKED].ns, "%u", i);
     }
     for (size_t i = 0; i < w->a->path.n; i++) {
         const struct path_segment *g = &w->a->path.v[i];
