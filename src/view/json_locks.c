@@ -74,19 +74,20 @@ void json_set_hash(json_t *j, const struct view *v, lock_id id)
 static json_t *lock_entry(const struct json_out *o, const struct view *v, const struct stats *s,
                           uint32_t lock)
 {
-    static const char *const states[STATE_LIMIT][2] = {{"blocked_count", "blocked_ns"},
-                                                       {"waited_count", "waited_ns"},
-                                                       {"parked_count", "parked_ns"},
-                                                       {"joined_count", "joined_ns"},
-                                                       {NULL, NULL}, /* nobody sleeps on a lock */
-                                                       {"reacquired_count", "reacquired_ns"}};
+    static const char *const states[STATS_COLUMNS][2] = {{"blocked_count", "blocked_ns"},
+                                                         {"waited_count", "waited_ns"},
+                                                         {"parked_count", "parked_ns"},
+                                                         {"joined_count", "joined_ns"},
+                                                         {NULL, NULL}, /* nobody sleeps on a lock */
+                                                         {"reacquired_count", "reacquired_ns"},
+                                                         {"held_up_count", "held_up_ns"}};
     const struct lock_stats *l = &s->locks[lock];
     const struct queue *q = queues_of(&v->a->queues, (lock_id){lock});
     json_t *j = json_object();
     json_set_count(j, "id", lock);
     json_set_class(j, o->r, lock_set_group(&v->a->locks, (lock_id){lock}));
     json_set_hash(j, v, (lock_id){lock});
-    for (int i = 0; i < STATE_LIMIT; i++)
+    for (int i = 0; i < STATS_COLUMNS; i++)
         if (states[i][0]) {
             json_set_count(j, states[i][0], l->state[i].count);
             json_set_count(j, states[i][1], l->state[i].ns);

@@ -27,12 +27,12 @@ static void put_threads(struct json_out *o, const struct ask *a)
 
 struct found_class {
     uint32_t group, objects, n_locks;
-    uint32_t locks[LOCKS_MAX]; /* those with most blocked time, in no order */
+    uint32_t locks[LOCKS_MAX]; /* those with most time held up, in no order */
 };
 
-static uint64_t blocked(const struct analysis *a, uint32_t lock)
+static uint64_t held_up(const struct analysis *a, uint32_t lock)
 {
-    return a->stats.locks[lock].state[STATE_BLOCKED].ns;
+    return a->stats.locks[lock].state[HELD_UP].ns;
 }
 
 static void add_lock(const struct analysis *a, struct found_class *f, uint32_t lock)
@@ -44,9 +44,9 @@ static void add_lock(const struct analysis *a, struct found_class *f, uint32_t l
         return;
     }
     for (uint32_t i = 1; i < LOCKS_MAX; i++)
-        if (blocked(a, f->locks[i]) < blocked(a, f->locks[least]))
+        if (held_up(a, f->locks[i]) < held_up(a, f->locks[least]))
             least = i;
-    if (blocked(a, lock) > blocked(a, f->locks[least]))
+    if (held_up(a, lock) > held_up(a, f->locks[least]))
         f->locks[least] = lock;
 }
 
@@ -56,7 +56,7 @@ static json_t *class_entry(const struct json_out *o, const struct found_class *f
     json_t *j = json_object(), *locks = json_array();
     json_set_class(j, o->r, f->group);
     json_set_count(j, "objects", f->objects);
-    json_set_count(j, "blocked_ns", a->stats.classes[f->group].state[STATE_BLOCKED].ns);
+    json_set_count(j, "held_up_ns", a->stats.classes[f->group].state[HELD_UP].ns);
     for (uint32_t i = 0; i < f->n_locks; i++)
         json_array_append_new(locks, json_integer(f->locks[i]));
     json_object_set_new(j, "locks", locks);
@@ -129,7 +129,7 @@ static void find_methods(struct methods *m)
         if (!f)
             continue;
         f->sites++;
-        f->ns += a->stats.sites[i].state[STATE_BLOCKED].ns;
+        f->ns += a->stats.sites[i].state[HELD_UP].ns;
         m->of_site[i] = (uint8_t)(f - m->v + 1);
     }
 }
@@ -159,7 +159,7 @@ static json_t *method_entry(const struct json_out *o, const struct view *v,
     json_object_set(j, "method", json_object_get(place, "method"));
     json_decref(place);
     json_set_count(j, "sites", f->sites);
-    json_set_count(j, "blocked_ns", f->ns);
+    json_set_count(j, "held_up_ns", f->ns);
     json_object_set_new(j, "wait",
                         f->thread ? json_wait_name(v, f->thread, f->index) : json_null());
     return j;

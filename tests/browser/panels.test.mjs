@@ -44,7 +44,7 @@ async function checkThreads(p, r, names) {
         const row = rows.find((x) => x.name?.text === name);
         holds(row, `no row of ${name}`);
         const wanted = thread(r, name);
-        for (const key of ["blocked_count", "blocked_ns", "waited_count", "waited_ns", "parked_count", "parked_ns", "joined_count", "joined_ns", "slept_count", "slept_ns", "running_ns"])
+        for (const key of ["held_up_count", "held_up_ns", "blocked_count", "blocked_ns", "waited_count", "waited_ns", "parked_count", "parked_ns", "joined_count", "joined_ns", "slept_count", "slept_ns", "running_ns"])
             same(row[key]?.value, wanted[key], `${key} of ${name}`);
     }
 }
@@ -86,15 +86,15 @@ export const tests = {
         const rows = await table(p, "statistics-classes");
         const hot = r.locks.find((l) => l.class === "Showcase$Hot");
         const row = rows.find((x) => Object.values(x).some((c) => c.text === "Showcase$Hot"));
-        for (const key of ["blocked_count", "blocked_ns", "blocked_min_ns", "blocked_avg_ns", "blocked_max_ns", "blocked_p50_ns", "blocked_p99_ns", "objects", "waited_count"])
+        for (const key of ["held_up_count", "held_up_ns", "held_up_min_ns", "held_up_avg_ns", "held_up_max_ns", "held_up_p50_ns", "held_up_p99_ns", "blocked_count", "blocked_ns", "objects", "reacquiring_ns", "waited_count"])
             if (key in row)
                 same(row[key].value, hot[key], `${key} of Showcase$Hot`);
         same(row.blocked_ns.value, hot.blocked_ns, "blocked_ns is shown");
-        const sites = report(w.trace(trace), "--sites", "--class", "Showcase$Hot").sites.filter((s) => s.blocked_count);
-        const blocks = await table(p, "statistics-blocked");
-        same(blocks.length, sites.length, "callers that block on Showcase$Hot");
-        same(blocks[0].blocked_ns.value, sites[0].blocked_ns, "time of the first caller");
-        same(blocks[0].blocked_count.value, sites[0].blocked_count, "count of the first caller");
+        const sites = report(w.trace(trace), "--sites", "--class", "Showcase$Hot").sites.filter((s) => s.held_up_count);
+        const blocks = await table(p, "statistics-held_up");
+        same(blocks.length, sites.length, "callers that Showcase$Hot holds up");
+        same(blocks[0].held_up_ns.value, sites[0].held_up_ns, "time of the first caller");
+        same(blocks[0].held_up_count.value, sites[0].held_up_count, "count of the first caller");
         holds(Object.values(blocks[0]).some((c) => /Showcase\.hot/.test(c.text)), "the caller's name");
         holds(Object.values(blocks[0]).some((c) => /Showcase\.java:\d+/.test(c.text)), "the caller's line");
     },

@@ -35,23 +35,23 @@ async function agrees(p, table, rows, keyOf, keys) {
     return shown;
 }
 
-const TIMES = ["blocked_count", "blocked_ns", "waited_count", "waited_ns", "parked_ns"];
+const TIMES = ["held_up_count", "held_up_ns", "blocked_count", "blocked_ns", "waited_count", "waited_ns", "parked_ns"];
 
 export const tests = {
     async the_tables_have_the_numbers_of_the_report(w) {
         const p = await start(w, "statistics");
         const r = report(w.trace("showcase"));
         await agrees(p, "statistics-threads", r.threads, (t) => t.id, [...TIMES, "joined_ns", "slept_ns", "reacquired_ns", "running_ns"]);
-        await agrees(p, "statistics-classes", r.locks, (l) => l.class ?? "?", [...TIMES, "blocked_min_ns", "blocked_p99_ns", "waited_avg_ns", "objects"]);
+        await agrees(p, "statistics-classes", r.locks, (l) => l.class ?? "?", [...TIMES, "held_up_min_ns", "held_up_p99_ns", "waited_avg_ns", "reacquiring_ns", "objects"]);
         await p.click('[data-test="statistics-classes"] [data-key="Showcase$Hot"]');
         await settled(p);
         const hot = report(w.trace("showcase"), "--sites", "--class", "Showcase$Hot").sites;
         const key = (s) => `${s.class}|${s.stack}`;
-        await agrees(p, "statistics-blocked", hot, key, ["blocked_count", "blocked_ns", "blocked_min_ns", "blocked_p50_ns", "blocked_max_ns", "blocked_objects", "blocked_threads"]);
+        await agrees(p, "statistics-held_up", hot, key, ["held_up_count", "held_up_ns", "held_up_min_ns", "held_up_p50_ns", "held_up_max_ns", "held_up_objects", "held_up_threads", "reacquiring_ns"]);
         await p.click('[data-test="statistics-part-owners"]');
         await settled(p);
         const owners = report(w.trace("showcase"), "--owners", "--class", "Showcase$Hot").owners;
-        await agrees(p, "statistics-owners", owners, (o) => `${o.class}|${o.owner}`, ["blocked_count", "blocked_ns", "blocked_max_ns"]);
+        await agrees(p, "statistics-owners", owners, (o) => `${o.class}|${o.owner}`, ["held_up_count", "held_up_ns", "held_up_max_ns"]);
         same(p.faults, []);
     },
 

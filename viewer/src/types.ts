@@ -138,7 +138,7 @@ export interface Times {
     [key: string]: unknown;
 }
 export interface ReportThread {
-    id: number; name: string; group: string; blocked_count: number; blocked_ns: number; waited_count: number;
+    id: number; name: string; group: string; held_up_count: number; held_up_ns: number; blocked_count: number; blocked_ns: number; waited_count: number;
     waited_ns: number; parked_count: number; parked_ns: number; joined_count: number; joined_ns: number;
     slept_count: number; slept_ns: number; reacquired_count: number; reacquired_ns: number; running_ns: number; life_ns: number;
 }
@@ -150,7 +150,7 @@ export interface Report {
 
 export interface LockRow {
     id: number; class: string | null; hash: number | null;
-    blocked_count: number; blocked_ns: number; waited_count: number; waited_ns: number; parked_count: number; parked_ns: number;
+    held_up_count: number; held_up_ns: number; blocked_count: number; blocked_ns: number; waited_count: number; waited_ns: number; parked_count: number; parked_ns: number;
     joined_count: number; joined_ns: number; reacquired_count: number; reacquired_ns: number;
     longest_queue: number; holds: number; held_ns: number; held_max_ns: number;
 }
@@ -203,8 +203,8 @@ export interface Flame {
 
 export interface Found {
     threads: number[];
-    classes: { class: string; objects: number; blocked_ns: number; locks: number[] }[];
-    methods: { class: string; method: string; sites: number; blocked_ns: number; wait: WaitRef | null }[];
+    classes: { class: string; objects: number; held_up_ns: number; locks: number[] }[];
+    methods: { class: string; method: string; sites: number; held_up_ns: number; wait: WaitRef | null }[];
 }
 
 // --- start page --------------------------------------------------------------------------------

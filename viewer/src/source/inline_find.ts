@@ -2,7 +2,7 @@
 import { FLAG, STATES } from "../types.ts";
 import type { Context, Found, LockRow } from "../types.ts";
 import { LockHistory } from "./inline_lock.ts";
-import { BLOCKED, PARKED, REACQUIRING, touches } from "./inline_model.ts";
+import { touches } from "./inline_model.ts";
 import type { Cut, Model } from "./inline_model.ts";
 import { NONE, classOf, placeOf } from "./inline_pack.ts";
 import { eachPart } from "./inline_stats.ts";
@@ -15,12 +15,12 @@ const LOCKS_OF_CLASS = 5;
 type Counted = "blocked" | "waited" | "parked" | "joined" | "reacquired";
 const KEYS: (Counted | null)[] = ["blocked", "waited", "parked", "joined", null, "reacquired"];
 
-interface Row { row: LockRow; heldUp: number; other: number }
+interface Row { row: LockRow; other: number }
 
 function newRow(m: Model, id: number): Row {
     return {
-        heldUp: 0, other: 0, row: {
-            id, class: classOf(m.pack, id), hash: m.pack.locks.hash[id] || null, blocked_count: 0, blocked_ns: 0, waited_count: 0, waited_ns: 0, parked_count: 0,
+        other: 0, row: {
+            id, class: classOf(m.pack, id), hash: m.pack.locks.hash[id] || null, held_up_count: 0, held_up_ns: 0, blocked_count: 0, blocked_ns: 0, waited_count: 0, waited_ns: 0, parked_count: 0,
             parked_ns: 0, joined_count: 0, joined_ns: 0, reacquired_count: 0, reacquired_ns: 0, longest_queue: 0, holds: 0, held_ns: 0, held_max_ns: 0,
         },
     };
@@ -41,13 +41,15 @@ export function locksOf(m: Model, cut: Cut, top: number): { n: number; locks: Lo
         const r = rowOf(lock), ns = p.flags & FLAG.unknown ? 0 : p.end - p.start;
         r.row[`${key}_count`]++;
         r.row[`${key}_ns`] += ns;
-        if (p.state === BLOCKED || p.state === REACQUIRING || (p.state === PARKED && c.owned[p.context]))
-            r.heldUp += ns;
-        else
+        if (!m.heldUp(p.context, p.state)) {
             r.other += ns;
+            return;
+        }
+        r.row.held_up_count++;
+        r.row.held_up_ns += ns;
     });
     addHolds(m, cut, rowOf);
-    const sorted = [...rows.values()].sort((a, b) => b.heldUp - a.heldUp || b.other - a.other || a.row.id - b.row.id).slice(0, top).map((r) => r.row);
+    const sorted = [...rows.values()].sort((a, b) => b.row.held_up_ns - a.row.held_up_ns || b.other - a.other || a.row.id - b.row.id).slice(0, top).map((r) => r.row);
     for (const row of sorted)
         row.longest_queue = new LockHistory(m, row.id).longestQueue(cut.from, cut.to, cut.threads);
     return { n: rows.size, locks: sorted };
@@ -107,11 +109,11 @@ function classesNamed(m: Model, q: string): Found["classes"] {
         for (let id = 1; id < locks.n; id++)
             objects += locks.group[id] === group ? 1 : 0;
         const of = rows.filter((r) => r.class === name);
-        return [{ class: name, objects, blocked_ns: of.reduce((sum, r) => sum + r.blocked_ns, 0), locks: of.slice(0, LOCKS_OF_CLASS).map((r) => r.id) }];
-    }).sort((a, b) => b.blocked_ns - a.blocked_ns).slice(0, FOUND_MAX);
+        return [{ class: name, objects, held_up_ns: of.reduce((sum, r) => sum + r.held_up_ns, 0), locks: of.slice(0, LOCKS_OF_CLASS).map((r) => r.id) }];
+    }).sort((a, b) => b.held_up_ns - a.held_up_ns).slice(0, FOUND_MAX);
 }
 
-interface Hit { class: string; method: string; sites: Set<number>; blocked_ns: number }
+interface Hit { class: string; method: string; sites: Set<number>; held_up_ns: number }
 
 function methodsNamed(m: Model, q: string): Found["methods"] {
     const s = m.pack.sites, hits = new Map<string, Hit>(), of = new Array<Hit | undefined>(s.n);
@@ -122,19 +124,19 @@ function methodsNamed(m: Model, q: string): Found["methods"] {
             continue;
         let hit = hits.get(name);
         if (!hit)
-            hits.set(name, (hit = { class: method[0], method: method[1], sites: new Set(), blocked_ns: 0 }));
+            hits.set(name, (hit = { class: method[0], method: method[1], sites: new Set(), held_up_ns: 0 }));
         hit.sites.add(i);
         of[i] = hit;
     }
     const longest = longestWaits(m, of);
-    return [...hits.values()].sort((a, b) => b.blocked_ns - a.blocked_ns).slice(0, FOUND_MAX).map((h) => {
+    return [...hits.values()].sort((a, b) => b.held_up_ns - a.held_up_ns).slice(0, FOUND_MAX).map((h) => {
         const k = longest.get(h);
         const thread = k === undefined ? 0 : m.threadOf(k);
-        return { class: h.class, method: h.method, sites: h.sites.size, blocked_ns: h.blocked_ns, wait: k === undefined ? null : { thread, index: k - m.pack.waits.first[thread] } };
+        return { class: h.class, method: h.method, sites: h.sites.size, held_up_ns: h.held_up_ns, wait: k === undefined ? null : { thread, index: k - m.pack.waits.first[thread] } };
     });
 }
 
-/** Of each hit its longest wait; its blocked time is added up on the way. */
+/** Of each hit its longest wait; the time that it was held up is added up on the way. */
 function longestWaits(m: Model, of: (Hit | undefined)[]): Map<Hit, number> {
     const w = m.pack.waits, c = m.pack.contexts, best = new Map<Hit, number>();
     if (!of.some(Boolean))
@@ -144,8 +146,10 @@ function longestWaits(m: Model, of: (Hit | undefined)[]): Map<Hit, number> {
         if (!hit)
             continue;
         const ns = w.end[k] - w.start[k], old = best.get(hit);
-        if (c.state[w.context[k]] === BLOCKED)
-            hit.blocked_ns += ns;
+        if (m.heldUp(w.context[k], c.state[w.context[k]]))
+            hit.held_up_ns += ns;
+        else
+            hit.held_up_ns += w.end[k] - m.until(k); // after the notify
         if (old === undefined || ns > w.end[old] - w.start[old])
             best.set(hit, k);
     }

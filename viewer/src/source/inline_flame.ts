@@ -120,9 +120,9 @@ export function flameOf(m: Model, cut: Cut, states: StateName[] | null, by: By):
         return sampledFlame(m, cut, by);
     if (isAlloc(by))
         return allocFlame(m, cut, by);
-    const b = new Builder(m, by), c = m.pack.contexts;
+    const b = new Builder(m, by);
     const wanted = states ? states.map((s) => (STATES as readonly string[]).indexOf(s)) : null;
-    const isWanted = (p: Part) => (wanted ? wanted.includes(p.state) : p.state === BLOCKED || p.state === REACQUIRING || (p.state === PARKED && c.owned[p.context] !== 0));
+    const isWanted = (p: Part) => (wanted ? wanted.includes(p.state) : m.heldUp(p.context, p.state));
     eachPart(m, cut, (p) => {
         if (!isWanted(p))
             return;

@@ -165,8 +165,13 @@ export class Model {
 
     /** Whether the wait, or its second part, stands in the queue of its lock. */
     queues(k: number): boolean {
-        const c = this.pack.contexts, x = this.pack.waits.context[k];
-        return c.state[x] === BLOCKED || c.state[x] === REACQUIRING || (c.state[x] === PARKED && c.owned[x] !== 0);
+        const x = this.pack.waits.context[k];
+        return this.heldUp(x, this.pack.contexts.state[x]);
+    }
+
+    /** Whether others hold up a thread in a wait of a context while it is in a state (purpose.h). */
+    heldUp(context: number, state: number): boolean {
+        return state === BLOCKED || state === REACQUIRING || (state === PARKED && this.pack.contexts.held_up[context] !== 0);
     }
 
     /** All waits for a lock, by start. */

@@ -22,7 +22,7 @@ export interface Waits {
 
 export interface Contexts {
     n: number; lock: Uint32Array; other: Uint32Array; stack: Uint32Array; owner_stack: Uint32Array; site: Uint32Array; owner_site: Uint32Array;
-    state: Uint8Array; flags: Uint8Array; owned: Uint8Array;
+    state: Uint8Array; flags: Uint8Array; held_up: Uint8Array;
 }
 export interface Locks { n: number; group: Uint32Array; hash: Uint32Array }
 export interface Sites {
@@ -90,7 +90,7 @@ function readContexts(c: Columns): Contexts {
     const n = c.head();
     return {
         n, lock: c.u32(n), other: c.u32(n), stack: c.u32(n), owner_stack: c.u32(n), site: c.u32(n), owner_site: c.u32(n), state: c.u8(n), flags: c.u8(n),
-        owned: c.u8(n),
+        held_up: c.u8(n),
     };
 }
 

@@ -5,7 +5,7 @@ import type { Report, ReportRow, ReportThread, Selection } from "../types.ts";
 import { cutOf, touches } from "./inline_model.ts";
 import type { Cut, Model } from "./inline_model.ts";
 import { placeOf } from "./inline_pack.ts";
-import { Durations, N, Sums, log2, makeStats, percentile } from "./inline_stats.ts";
+import { Durations, HELD_UP, N, Sums, log2, makeStats, percentile } from "./inline_stats.ts";
 import type { Stats } from "./inline_stats.ts";
 
 /** The keys of report --json by the protocol's sections. */
@@ -95,7 +95,7 @@ function most<T>(rows: T[], ...by: ((row: T) => number)[]): T[] {
 
 // --- threads --------------------------------------------------------------------------------------------
 
-const THREAD_KEYS = ["blocked", "waited", "parked", "joined", "slept", "reacquired"];
+const THREAD_KEYS = ["blocked", "waited", "parked", "joined", "slept", "reacquired", "held_up"];
 
 function threadRows(m: Model, s: Stats): ReportThread[] {
     const t = m.pack.meta.threads;
@@ -113,20 +113,22 @@ function threadRows(m: Model, s: Stats): ReportThread[] {
             const at = i * N + k;
             row[`${THREAD_KEYS[k]}_count`] = s.threads.count[at];
             row[`${THREAD_KEYS[k]}_ns`] = s.threads.ns[at];
+            if (k === HELD_UP)
+                continue; // in its state already
             running -= Math.min(running, s.threads.ns[at]);
             unknown += s.threads.unknown[at];
             open += s.threads.open[at];
         }
         rows.push({ ...row, running_ns: running, open, unknown, reacquired: s.reacquired[i] } as unknown as ReportThread);
     }
-    return most(rows, (r) => r.blocked_ns, (r) => r.blocked_count, (r) => r.waited_ns);
+    return most(rows, (r) => r.held_up_ns, (r) => r.held_up_count, (r) => r.waited_ns);
 }
 
 // --- classes, sites --------------------------------------------------------------------------------------
 
 type Kind = [name: string, state: number];
-const CLASS_KINDS: Kind[] = [["blocked", 0], ["waited", 1], ["parked", 2], ["reacquiring", 5]];
-const SITE_KINDS: Kind[] = [["blocked", 0], ["waited", 1], ["parked", 2], ["joined", 3], ["slept", 4], ["reacquiring", 5]];
+const CLASS_KINDS: Kind[] = [["held_up", HELD_UP], ["blocked", 0], ["waited", 1], ["parked", 2], ["reacquiring", 5]];
+const SITE_KINDS: Kind[] = [["held_up", HELD_UP], ["blocked", 0], ["waited", 1], ["parked", 2], ["joined", 3], ["slept", 4], ["reacquiring", 5]];
 
 function put(row: ReportRow, name: string, s: Sums, at: number, times: Float64Array): void {
     const known = s.count[at] - s.unknown[at];
@@ -154,7 +156,7 @@ function classRows(m: Model, s: Stats, only: number): ReportRow[] {
             put(row, name, s.groups, g * N + state, times.ns.subarray(times.first[g * N + state], times.first[g * N + state + 1]));
         rows.push(Object.assign(row, { timed_out: s.timedOut[g], reacquired: s.groupReacquired[g] }));
     }
-    return most(rows, num("blocked_ns"), num("blocked_count"), num("waited_ns"), num("parked_ns"));
+    return most(rows, num("held_up_ns"), num("held_up_count"), num("waited_ns"), num("parked_ns"));
 }
 
 const num = (key: string) => (row: ReportRow) => row[key] as number;
@@ -198,9 +200,11 @@ function ownerSiteRows(m: Model, s: Stats, only: number): ReportRow[] {
 
 // --- who waited for whom -----------------------------------------------------------------------------------
 
+/** Of a blame's sums, after those of its states. */
+const BLAMED_HELD_UP = 3;
 interface Blame { group: number; waiter: number; owner: number; sums: { count: number; ns: number; max: number }[] }
 
-/** Blocked, waited and parked time by class and owner, class and waiter, or waiter and owner (blames.c). */
+/** Time held up, blocked, waited and parked by class and owner, class and waiter, or waiter and owner (blames.c). */
 function blames(m: Model, c: Cut, only: number, by: "owner" | "waiter" | "pair"): Blame[] {
     const w = m.pack.waits, x = m.pack.contexts, known = new Map<number, Blame>();
     for (let t = 0; t < m.threads; t++) {
@@ -215,15 +219,18 @@ function blames(m: Model, c: Cut, only: number, by: "owner" | "waiter" | "pair")
             const key = left * m.threads + right;
             let b = known.get(key);
             if (!b)
-                known.set(key, (b = { group, waiter: t, owner: x.other[at], sums: [0, 1, 2].map(() => ({ count: 0, ns: 0, max: 0 })) }));
-            const sum = b.sums[x.state[at]], ns = w.start[k] === until ? 0 : Math.min(until, c.to) - Math.max(w.start[k], c.from);
-            sum.count++;
-            sum.ns += ns;
-            sum.max = Math.max(sum.max, ns);
+                known.set(key, (b = { group, waiter: t, owner: x.other[at], sums: [0, 1, 2, 3].map(() => ({ count: 0, ns: 0, max: 0 })) }));
+            const ns = w.start[k] === until ? 0 : Math.min(until, c.to) - Math.max(w.start[k], c.from);
+            for (const sum of m.heldUp(at, x.state[at]) ? [b.sums[x.state[at]], b.sums[BLAMED_HELD_UP]] : [b.sums[x.state[at]]]) {
+                sum.count++;
+                sum.ns += ns;
+                sum.max = Math.max(sum.max, ns);
+            }
         }
     }
-    const rows = [...known.values()].filter((b) => b.sums[0].count > 0 || (by === "waiter" && b.sums[1].count > 0));
-    return most(rows, (b) => b.sums[0].ns, (b) => b.sums[1].ns, (b) => b.sums[2].ns, (b) => -b.group, (b) => (by === "owner" ? 0 : -b.waiter), (b) => -b.owner);
+    const rows = [...known.values()].filter((b) => by === "waiter" ? b.sums[BLAMED_HELD_UP].count + b.sums[1].count > 0
+        : b.sums[BLAMED_HELD_UP].count > 0 && (b.owner > 0 || b.sums[0].count > 0));
+    return most(rows, (b) => b.sums[BLAMED_HELD_UP].ns, (b) => b.sums[1].ns, (b) => b.sums[2].ns, (b) => -b.group, (b) => (by === "owner" ? 0 : -b.waiter), (b) => -b.owner);
 }
 
 function who(m: Model, key: string, thread: number): ReportRow {
@@ -235,6 +242,6 @@ function times(b: Blame, name: string, state: number): ReportRow {
     return { [`${name}_count`]: b.sums[state].count, [`${name}_ns`]: b.sums[state].ns, [`${name}_max_ns`]: b.sums[state].max };
 }
 
-const ownerRow = (m: Model, b: Blame): ReportRow => ({ class: b.group ? m.pack.names.classes[b.group] : null, ...who(m, "owner", b.owner), ...times(b, "blocked", 0) });
-const waiterRow = (m: Model, b: Blame): ReportRow => ({ ...who(m, "id", b.waiter), ...times(b, "blocked", 0), ...times(b, "waited", 1) });
-const pairRow = (m: Model, b: Blame): ReportRow => ({ ...who(m, "waiter", b.waiter), ...who(m, "owner", b.owner), ...times(b, "blocked", 0) });
+const ownerRow = (m: Model, b: Blame): ReportRow => ({ class: b.group ? m.pack.names.classes[b.group] : null, ...who(m, "owner", b.owner), ...times(b, "held_up", BLAMED_HELD_UP), ...times(b, "blocked", 0) });
+const waiterRow = (m: Model, b: Blame): ReportRow => ({ ...who(m, "id", b.waiter), ...times(b, "held_up", BLAMED_HELD_UP), ...times(b, "blocked", 0), ...times(b, "waited", 1) });
+const pairRow = (m: Model, b: Blame): ReportRow => ({ ...who(m, "waiter", b.waiter), ...who(m, "owner", b.owner), ...times(b, "held_up", BLAMED_HELD_UP), ...times(b, "blocked", 0) });

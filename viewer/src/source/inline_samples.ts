@@ -2,7 +2,7 @@
 import type { BySample } from "../types.ts";
 import type { Columns } from "./inline_bytes.ts";
 import { damaged } from "./inline_bytes.ts";
-import { BLOCKED, PARKED, REACQUIRING, lower, upper } from "./inline_model.ts";
+import { lower, upper } from "./inline_model.ts";
 import type { Cut, Model } from "./inline_model.ts";
 import { eachPart } from "./inline_stats.ts";
 
@@ -71,7 +71,7 @@ function wantedOf(m: Model, c: Cut): Map<number, Wanted> {
     const x = m.pack.contexts, all = new Map<number, [number, number][]>();
     eachPart(m, c, (p) => {
         const lock = x.lock[p.context];
-        const queued = p.state === BLOCKED || p.state === REACQUIRING || (p.state === PARKED && x.owned[p.context] !== 0);
+        const queued = m.heldUp(p.context, p.state);
         if (!queued || !lock || p.start >= p.end)
             return;
         const list = all.get(lock) ?? [];

@@ -9,7 +9,9 @@ import { REACQUIRING, touches } from "./inline_model.ts";
 import type { Cut, Model } from "./inline_model.ts";
 import { NONE } from "./inline_pack.ts";
 
-export const N = STATES.length;
+/** Beside the states: all waits in which others held the thread up, whatever the state. */
+export const HELD_UP = STATES.length;
+export const N = STATES.length + 1;
 
 /** Sums by some key and the state: entry key * N + state. */
 export class Sums {
@@ -158,18 +160,22 @@ function addPart(m: Model, s: Stats, x: Part, counted: Uint8Array, times: boolea
     const contexts = m.pack.contexts, ns = x.end - x.start;
     const site = contexts.site[x.context], owner = contexts.owner_site[x.context];
     const group = m.pack.locks.group[contexts.lock[x.context]] ?? 0;
-    s.threads.add(x.thread * N + x.state, x.thread, ns, x.flags);
+    for (const column of m.heldUp(x.context, x.state) ? [x.state, HELD_UP] : [x.state]) {
+        s.threads.add(x.thread * N + column, x.thread, ns, x.flags);
+        if (!times)
+            continue;
+        s.groups.add(group * N + column, x.thread, ns, x.flags);
+        counted[x.context * N + column] = 1;
+        if (site === NONE)
+            continue;
+        s.sites.add(site * N + column, x.thread, ns, x.flags);
+        if (!(x.flags & FLAG.unknown))
+            s.siteTimes.push(site * N + column, ns);
+    }
     if (!times)
         return;
-    s.groups.add(group * N + x.state, x.thread, ns, x.flags);
-    counted[x.context * N + x.state] = 1;
     if (x.state === 1 && x.flags & FLAG.timedOut)
         s.timedOut[group]++;
-    if (site !== NONE) {
-        s.sites.add(site * N + x.state, x.thread, ns, x.flags);
-        if (!(x.flags & FLAG.unknown))
-            s.siteTimes.push(site * N + x.state, ns);
-    }
     if (owner === NONE || x.flags & FLAG.unknown)
         return;
     s.owners.add(owner * N, x.thread, ns, x.flags);

@@ -22,7 +22,9 @@ function number(key: keyof LockRow & string, title: string, hint: string, bar = 
 const COLUMNS: Column<LockRow>[] = [
     { id: "lock", title: "Lock", width: 170, grow: true, hint: "Class, and Orca's number of the object", value: (l) => `${simple(l.class)}#${l.id}` },
     { id: "class", title: "Class", width: 120, grow: true, value: (l) => l.class ?? "unknown class" },
-    number("blocked_ns", "Block time", "Threads were blocked on it for so long in all", true),
+    number("held_up_ns", "Held up for", "It held threads up for so long in all: at a monitor or a lock, for a permit, a slot or an answer", true),
+    number("held_up_count", "Held up", "So many times"),
+    number("blocked_ns", "Block time", "Threads were blocked on it for so long in all"),
     number("blocked_count", "Blocks", "So many times"),
     number("longest_queue", "Longest queue", "So many threads at once, in the whole recording"),
     number("waited_ns", "Wait time", "In Object.wait"),
@@ -53,7 +55,7 @@ export function Locks() {
             <Scope busy={answer.busy} error={answer.error}>
                 {answer.value && answer.value.n > rows.length && <span>{count(rows.length)} of {count(answer.value.n)} locks</span>}
             </Scope>
-            <Table name="locks" label="Locks" rows={rows} columns={COLUMNS} keyOf={(l) => l.id} order={{ id: "blocked_ns", down: true }} selected={selected} search
+            <Table name="locks" label="Locks" rows={rows} columns={COLUMNS} keyOf={(l) => l.id} order={{ id: "held_up_ns", down: true }} selected={selected} search
                 onSelect={(keys) => { const id = [...keys][0]; const l = rows.find((x) => x.id === id); if (l) goLock(l.id, l.class); }}
                 onHover={(l) => { state.hover.value = l ? { lock: l.id } : null; }} lit={(l) => state.hover.value?.lock === l.id}
                 busy={answer.busy} failed={answer.error !== null} empty="No thread waited for a lock." />

@@ -26,9 +26,9 @@ const NO_ROWS: never[] = [];
 
 type Part = "callers" | "others" | "owners";
 const PARTS: { value: Part; text: string; hint: string }[] = [
-    { value: "callers", text: "Blocks and waits", hint: "Where threads blocked, and where they waited" },
+    { value: "callers", text: "Held up and waiting", hint: "Where threads were held up, and where they waited" },
     { value: "others", text: "Parks, joins, sleeps", hint: "Where threads parked, joined, slept, took a monitor again" },
-    { value: "owners", text: "Who held it", hint: "Which threads owned what others blocked on, and what they executed" },
+    { value: "owners", text: "Who held it", hint: "Which threads owned what others were held up by, and what they executed" },
 ];
 type Other = "parked" | "joined" | "slept" | "reacquiring";
 const OTHERS = (["parked", "joined", "slept", "reacquiring"] as const).map((value) => ({ value, text: KINDS[value].noun, hint: KINDS[value].what }));
@@ -89,7 +89,7 @@ export function Statistics() {
                         {noMonitor && tableClass.value && <span class="dim">Joins and sleeps are of no class.</span>}
                     </div>
                     <div class="statistics-pair">
-                        {part.value === "callers" && <Callers kind="blocked" answer={sites} name={name} />}
+                        {part.value === "callers" && <Callers kind="held_up" answer={sites} name={name} />}
                         {part.value === "callers" && <Callers kind="waited" answer={sites} name={name} />}
                         {part.value === "others" && <Callers kind={other.value} answer={sites} name={name} />}
                         {part.value === "owners" && <Owners answer={sites} name={name} />}
@@ -123,7 +123,7 @@ function Threads({ answer }: { answer: Answer<Report> }) {
     return (
         <Table<ReportThread> name="statistics-threads" label={over ? `Threads (the first ${count(TOP)})` : "Threads"} rows={rows} columns={THREADS}
             keyOf={(row) => threadOfId(row.id)} multi search selected={tableThreads.value} busy={answer.busy} failed={answer.error !== null}
-            order={{ id: "blocked_ns", down: true }} empty="No thread lived then."
+            order={{ id: "held_up_ns", down: true }} empty="No thread lived then."
             onSelect={(keys: Set<Key>) => (tableThreads.value = new Set([...keys].map(Number)))}
             onHover={(row) => (hover.value = row && { thread: threadOfId(row.id) })} lit={(row) => lit !== undefined && threadOfId(row.id) === lit} />
     );
@@ -136,7 +136,7 @@ function Classes({ answer }: { answer: Answer<Report> }) {
     const selected = useMemo(() => new Set(tableClass.value === null ? [] : [tableClass.value]), [tableClass.value]);
     return (
         <Table<ReportRow> name="statistics-classes" label="Classes" rows={answer.value?.locks ?? NO_ROWS} columns={CLASSES} keyOf={classKey}
-            search selected={selected} busy={answer.busy} failed={answer.error !== null} empty="Nobody blocked, waited or parked."
+            search selected={selected} busy={answer.busy} failed={answer.error !== null} empty="Nobody was held up, waited or parked."
             onSelect={(keys: Set<Key>) => (tableClass.value = keys.size ? String([...keys][0]) : null)}
             onHover={(row) => (hover.value = row && row.class !== null ? { class: className(row)! } : null)}
             lit={(row) => lit !== undefined && row.class === lit} />
@@ -151,7 +151,7 @@ function Callers({ kind, answer, name }: { kind: Kind; answer: Answer<Report>; n
     return (
         <Table<ReportRow> key={kind} name={`statistics-${kind}`} label={`${KINDS[kind].noun} by caller${name === null ? "" : ` on ${simple(name === UNKNOWN_CLASS ? null : name)}`}`}
             rows={rows} columns={COLUMNS[kind][name === null ? 0 : 1]} keyOf={siteKey} order={{ id: `${kind}_ns`, down: true }} search busy={answer.busy} failed={answer.error !== null}
-            empty={`Nobody ${KINDS[kind].verb === "retaking" ? "took a monitor again" : KINDS[kind].verb} here.`}
+            empty={`Nobody ${kind === "reacquiring" ? "took a monitor again" : kind === "held_up" ? "was held up" : KINDS[kind].verb} here.`}
             onHover={(row) => (hover.value = row && row.class !== null ? { class: className(row)! } : null)} />
     );
 }
@@ -163,7 +163,7 @@ function Owners({ answer, name }: { answer: Answer<Report>; name: string | null 
     return (
         <>
             <Table<ReportRow> name="statistics-owners" label="Who held it" rows={owners} columns={OWNERS} keyOf={(row) => `${row.class}|${row.owner}`}
-                order={{ id: "blocked_ns", down: true }} search busy={answer.busy} failed={answer.error !== null} empty="Nobody blocked."
+                order={{ id: "held_up_ns", down: true }} search busy={answer.busy} failed={answer.error !== null} empty="Nobody was held up by what somebody owned."
                 onHover={(row) => (hover.value = row && row.owner !== null ? { thread: threadAt(row, "owner") } : null)}
                 lit={(row) => lit !== undefined && row.owner !== null && threadAt(row, "owner") === lit} />
             <Table<ReportRow> name="statistics-owner-sites" label="What owners executed" rows={places} columns={OWNER_SITES} keyOf={siteKey}

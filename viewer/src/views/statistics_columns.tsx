@@ -23,6 +23,7 @@ export function numberColumn<R extends object>(key: keyof R & string, title: str
 
 /** Kinds of waits under the names that the report's keys begin with, and what a user calls them. */
 export const KINDS = {
+    held_up: { noun: "Held up", verb: "held up", what: "at a monitor or a lock, for a permit, a slot or an answer; taking a monitor again after Object.wait" },
     blocked: { noun: "Blocks", verb: "blocked", what: "waiting for a monitor that another thread owned" },
     waited: { noun: "Waits", verb: "waited", what: "in Object.wait, up to the notify" },
     parked: { noun: "Parks", verb: "parked", what: "in LockSupport.park" },
@@ -42,7 +43,7 @@ export function kindColumns(kind: Kind, short: boolean): Column<ReportRow>[] {
         numberColumn<ReportRow>(`${kind}_${suffix}`, title, `${hint}: ${what}`, bar);
     const columns: Column<ReportRow>[] = [
         one("count", short ? "Count" : noun, "Number of times"),
-        one("ns", short ? "Total" : `${noun.slice(0, -1)} time`, "Total time", true),
+        one("ns", short ? "Total" : kind === "held_up" ? "Held up for" : `${noun.slice(0, -1)} time`, "Total time", true),
         one("min_ns", `${name}min`, "Shortest"),
         one("avg_ns", `${name}avg`, "Average"),
         one("max_ns", `${name}max`, "Longest"),
@@ -93,6 +94,7 @@ function Caller({ row }: { row: ReportRow }) {
 export function callerColumns(kind: Kind, withClass: boolean): Column<ReportRow>[] {
     return [
         callerColumn("Caller"), LINE, ...(withClass ? [{ ...CLASS, width: 110, grow: false }] : []), ...kindColumns(kind, true),
+        ...(kind === "held_up" ? [numberColumn<ReportRow>("reacquiring_ns", "Retaking", "Of the total: taking the monitor again after Object.wait", true)] : []),
         numberColumn<ReportRow>(`${kind}_objects`, "Objects", "Different monitor objects"),
         numberColumn<ReportRow>(`${kind}_threads`, "Threads", "Different threads"),
     ];
@@ -106,7 +108,7 @@ const spread = (...kinds: Kind[]) => kinds.flatMap((k) => kindColumns(k, false).
 
 export const CLASSES: Column<ReportRow>[] = [
     CLASS, numberColumn<ReportRow>("objects", "Objects", "Different objects that threads blocked on or waited in"),
-    ...sums("blocked", "waited", "parked"), ...spread("blocked", "waited", "parked"),
+    ...sums("held_up", "blocked", "reacquiring", "waited", "parked"), ...spread("held_up", "waited", "parked"),
     numberColumn<ReportRow>("timed_out", "Timed out", "Object.wait that ended because its time was up"),
 ];
 
@@ -119,6 +121,7 @@ export const THREADS: Column<ReportThread>[] = [
     { id: "id", title: "Id", hint: "Orca's number of the thread", right: true, width: 48, value: (row) => row.id },
     { id: "name", title: "Thread", width: 140, grow: true, value: (row) => row.name || `#${row.id}` },
     { id: "group", title: "Group", hint: "Thread group", width: 80, value: (row) => row.group },
+    ...timesOf("held_up", "Held up", "Held up for", KINDS.held_up.what),
     ...timesOf("blocked", "Blocks", "Blocked", KINDS.blocked.what),
     ...timesOf("waited", "Waits", "Waited", KINDS.waited.what),
     ...timesOf("parked", "Parks", "Parked", KINDS.parked.what),
@@ -134,10 +137,10 @@ export function personColumn(who: string, title: string, hint: string): Column<R
 }
 
 export const OWNERS: Column<ReportRow>[] = [
-    personColumn("owner", "Owner", "Who owned the monitor when another thread was about to block on it"), { ...CLASS, width: 120 },
-    numberColumn<ReportRow>("blocked_count", "Count", "Times another thread blocked on it"),
-    numberColumn<ReportRow>("blocked_ns", "Total", "Whole time of these blocks", true),
-    numberColumn<ReportRow>("blocked_max_ns", "Max", "Longest of these blocks"),
+    personColumn("owner", "Owner", "Who owned it when another thread was about to wait for it"), { ...CLASS, width: 120 },
+    numberColumn<ReportRow>("held_up_count", "Count", "Times another thread was held up by it"),
+    numberColumn<ReportRow>("held_up_ns", "Total", "Whole time of these waits", true),
+    numberColumn<ReportRow>("held_up_max_ns", "Max", "Longest of these waits"),
 ];
 
 /** Index of the thread under a key of a row; 0: unknown. */
