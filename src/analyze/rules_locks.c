@@ -203,7 +203,24 @@ static void say_owner(struct rule_finding *f, const struct evidence *ev, uint32_
         rule_say(f, " (%u %%)", share);
     }
     if (known < all)
-        rule_say(f, ", known of %s of %s waits", human_count(known).text, human_count(all).text);
+        rule_say(f, ", known in %s of %s waits", human_count(known).text, human_count(all).text);
+}
+
+/* The innermost frame of a stack that is of the lock's own class, where it calls something else:
+ * what the owner does with the lock in its hands.  method 0: there is none. */
+static struct place caller_in_class(const struct analysis *a, const struct site *s)
+{
+    const struct trace_stack *stack = trace_stack(a->trace, s->stack);
+    const char *wanted = a->locks.groups[s->group].signature;
+    for (uint32_t i = 0; i < stack->n_frames; i++) {
+        const struct trace_frame *f = &stack->frames[i];
+        const struct trace_method *m = trace_method(a->trace, f->method);
+        if (strcmp(trace_class(a->trace, m->class_)->signature, wanted) == 0)
+            return f->method.v == s->app.method.v
+                       ? (struct place){{0}, -1}
+                       : (struct place){f->method, trace_line(a->trace, *f)};
+    }
+    return (struct place){{0}, -1};
 }
 
 /* What the owners executed when they were asked. */
@@ -211,14 +228,23 @@ static void say_owner_site(struct rule_finding *f, const struct evidence *ev, ui
 {
     const struct analysis *a = ev->a;
     uint32_t most = NO_SITE;
-    for (uint32_t i = 0; i < a->sites.n; i++)
-        if (a->sites.v[i].group == group && a->stats.owner_sites[i].count &&
-            (most == NO_SITE || a->stats.owner_sites[i].ns > a->stats.owner_sites[most].ns))
-            most = i;
+    uint64_t asked = 0;
+    for (uint32_t i = 0; i < a->sites.n; i++) {
+        const struct wait_stats *w = &a->stats.owner_sites[i];
+        if (a->sites.v[i].group != group || !w->count)
+            continue;
+        asked += w->count;
+        most = most == NO_SITE || w->ns > a->stats.owner_sites[most].ns ? i : most;
+    }
     if (most == NO_SITE || !a->sites.v[most].app.method.v)
         return;
-    rule_say(f, "; asked, an owner was most often");
+    struct place caller = caller_in_class(a, &a->sites.v[most]);
+    rule_say(f, "; asked in %s of these waits, an owner was most often", human_count(asked).text);
     rule_say_site(f, ev, a->sites.v[most].app);
+    if (caller.method.v) {
+        rule_say(f, ", called");
+        rule_say_site(f, ev, caller);
+    }
     rule_add_stack(f, a->sites.v[most].stack);
 }
 

@@ -23,6 +23,13 @@ static struct place place_of(const struct trace *t, struct trace_frame f)
     return (struct place){f.method, trace_line(t, f)};
 }
 
+/* Made by the JVM for a lambda or a method reference: it has no line, and no name that says anything;
+ * who called it stands next. */
+static bool is_made(const char *signature)
+{
+    return strstr(signature, "$$Lambda") != NULL;
+}
+
 void sites_name(const struct trace *t, stack_id stack, struct place *top, struct place *app)
 {
     const struct trace_stack *s = trace_stack(t, stack);
@@ -34,7 +41,7 @@ void sites_name(const struct trace *t, stack_id stack, struct place *top, struct
     for (uint32_t i = first; i < s->n_frames; i++) {
         const struct trace_method *m = trace_method(t, s->frames[i].method);
         const struct trace_class *c = trace_class(t, m->class_);
-        if (c->id.v && !sites_is_jdk(c->signature)) {
+        if (c->id.v && !sites_is_jdk(c->signature) && !is_made(c->signature)) {
             *app = place_of(t, s->frames[i]);
             return;
         }

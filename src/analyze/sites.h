@@ -19,7 +19,7 @@ struct site {
     uint32_t group;   /* index into lock_set.groups */
     stack_id stack;   /* one of its stacks */
     struct place top; /* innermost frame that is not machinery */
-    struct place app; /* innermost frame outside the JDK; the same as top when there is none */
+    struct place app; /* innermost frame of written code outside the JDK; top when there is none */
 };
 
 struct sites {
