@@ -32,7 +32,7 @@ enum {
 
 enum live_state {
     LIVE_BLOCKED,  /* on a monitor that another thread owns */
-    LIVE_LOCKED,   /* parked for a lock: another thread owns it, or it is of a kind that is owned */
+    LIVE_LOCKED,   /* parked for what another thread owns, or for a lock or a permit by its class */
     LIVE_WAITING,  /* in Object.wait */
     LIVE_PARKED,   /* for anything else */
     LIVE_JOINING,  /* in Thread.join */

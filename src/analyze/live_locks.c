@@ -39,9 +39,9 @@ struct live_lock *live_lock_get(struct live *l, lock_id id)
         return NULL;
     }
     k->id = id;
-    k->is_lock =
-        purpose_of_class(trace_class(l->trace, trace_lock(l->trace, id)->class_)->signature) !=
-        PURPOSE_IDLE;
+    enum purpose p =
+        purpose_of_class(trace_class(l->trace, trace_lock(l->trace, id)->class_)->signature);
+    k->is_lock = p == PURPOSE_LOCK || p == PURPOSE_PERMIT; /* an answer may never be due */
     l->locks[l->n_locks++] = k;
     *slot = (uintptr_t)k;
     return k;

@@ -44,7 +44,7 @@ static const struct opt opts[] = {
      "more when its owner was looked up",
      NULL, 0, 0},
     {"states", 0, OPT_SET, offsetof(struct args, states), "STATE,...",
-     "collapsed, pprof, perfetto: which waits; locked: parked for a lock that somebody owned, a "
+     "collapsed, pprof, perfetto: which waits; locked: parked, and held up by others, a "
      "part of parked (default: perfetto all, the others blocked, locked, joining, reacquiring)",
      waits_names, 0, 0},
     {"by", 0, OPT_CHOICE, offsetof(struct args, by), "WHOM",

@@ -22,7 +22,7 @@ static const struct opt opts[] = {
     {"findings", 0, OPT_FLAG, offsetof(struct args, findings), NULL, "only the findings", NULL, 0,
      0},
     {"threads", 't', OPT_FLAG, offsetof(struct args, threads), NULL,
-     "only the threads: how often and how long each was blocked and waited", NULL, 0, 0},
+     "only the threads: how often and how long each was held up and waited", NULL, 0, 0},
     {"monitors", 'm', OPT_FLAG, offsetof(struct args, monitors), NULL,
      "only the monitors, by class", NULL, 0, 0},
     {"locks", 0, OPT_FLAG, offsetof(struct args, monitors), NULL, NULL, NULL, 0, 0},
@@ -30,9 +30,9 @@ static const struct opt opts[] = {
      "only the locks one by one: queues over time, hand-overs, share of the path, slack", NULL, 0,
      0},
     {"sites", 's', OPT_FLAG, offsetof(struct args, sites), NULL,
-     "only the places in the program that blocked and waited", NULL, 0, 0},
+     "only the places in the program where threads were held up and waited", NULL, 0, 0},
     {"owners", 'o', OPT_FLAG, offsetof(struct args, owners), NULL,
-     "only the threads that owned what others blocked on, and who blocked on whom", NULL, 0, 0},
+     "only the threads that owned what held others up, and who was held up by whom", NULL, 0, 0},
     {"interactions", 'i', OPT_FLAG, offsetof(struct args, interactions), NULL,
      "only how threads acted on each other: starts, hand-overs, notifies, unparks, ends", NULL, 0,
      0},
@@ -157,11 +157,10 @@ const struct cmd cmd_report = {
         "--thread, --lock, --from and --to choose what the tables are made of; a wait that lies in "
         "the range with a part counts with that part. Findings, deadlocks, queues, interactions, "
         "pools and the bottle graph are always of the whole recording.\n\n"
-        "A thread is blocked while another one owns the monitor that it wants, and waits while it "
-        "is "
-        "in Object.wait. Averages and percentiles include what was still going on at the end of "
-        "the "
-        "recording, up to there (column open). p99: 99 of 100 were not longer.\n\n"
+        "A thread is held up while others have what it wants: a monitor or a lock, a permit, a "
+        "slot, an answer; it waits while it is in Object.wait. Averages and percentiles include "
+        "what was still going on at the end of the recording, up to there (column open). p99: 99 "
+        "of 100 were not longer.\n\n"
         "Contention shorter than about 10 us that spinning wins is not reported by the JVM. What "
         "cannot be known, like some owners, is called unknown.\n\n"
         "Exit status: 1 when the file is damaged (what could be read is shown), 0 when it is only "

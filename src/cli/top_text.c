@@ -389,7 +389,7 @@ void top_help(struct top_text *out)
         " ",
         "!What the columns say",
         " held up     share of the window in which the thread was blocked on a monitor, or",
-        "             parked for a lock; of a lock: of all threads, 300% is three at once",
+        "             parked for a lock or a permit; of a lock: of all threads, 300% is three",
         " waits       share in Object.wait, in sleep, in join, parked for anything else",
         " times/s     how often a second threads were held up, by the events of the window",
         " since       how long in this state; >: it was before the recording began",

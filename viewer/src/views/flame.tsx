@@ -118,7 +118,7 @@ function States() {
     return (
         <span class="segments" role="group" aria-label="States" data-test="flame-states">
             <button type="button" aria-pressed={states === null} data-test="flame-state-held-up" onClick={() => (flameStates.value = null)}
-                title="Blocked, taking a monitor again, and parked for locks that have an owner">held up</button>
+                title="Blocked, taking a monitor again, parked for a lock, a permit, a slot or an answer">held up</button>
             {STATES.map((s) => (
                 <button key={s} type="button" aria-pressed={states?.includes(s) ?? false} data-test={`flame-state-${s}`} onClick={() => toggle(s)}>{s}</button>))}
         </span>
