@@ -141,6 +141,7 @@ static void check_locks(struct viewed *w)
         const json_t *l = json_array_get(at_path(j, "locks"), i);
         const struct lock_stats *s = &stats.locks[number_at(l, "id")];
         CHECK_EQ((uint64_t)number_at(l, "blocked_ns"), s->state[STATE_BLOCKED].ns, "lock %zu", i);
+        CHECK_EQ((uint64_t)number_at(l, "held_up_ns"), s->state[HELD_UP].ns, "lock %zu", i);
         CHECK_EQ((uint64_t)number_at(l, "reacquired_count"), s->state[STATE_REACQUIRING].count,
                  "lock %zu", i);
         CHECK_EQ((uint64_t)number_at(l, "held_ns"), s->held_ns, "lock %zu", i);

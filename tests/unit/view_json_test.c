@@ -360,11 +360,11 @@ Test(view_json, search)
     j = ask(v, "search", "q=order");
     TEXT_IS(j, "classes.0.class", "shop.Order");
     NUMBER_IS(j, "classes.0.objects", 3);
-    NUMBER_IS(j, "classes.0.blocked_ns", 200);
+    NUMBER_IS(j, "classes.0.held_up_ns", 200);
     cr_assert_eq(json_array_size(at_path(j, "classes.0.locks")), 3);
     TEXT_IS(j, "methods.0.method", "submit");
     NUMBER_IS(j, "methods.0.sites", 1);
-    NUMBER_IS(j, "methods.0.blocked_ns", 200);
+    NUMBER_IS(j, "methods.0.held_up_ns", 200);
     NUMBER_IS(j, "methods.0.wait.thread", ann.v);
     json_decref(j);
 }
