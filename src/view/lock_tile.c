@@ -58,7 +58,7 @@ static void put_items(const struct view *v, const struct lock_line *l, const str
     PUT_COLUMN(out, q->begin, uint32_t, n, w[k].index);
     PUT_COLUMN(out, q->begin, uint32_t, m, h[k].thread);
     PUT_COLUMN(out, q->begin, uint8_t, n, w[k].state);
-    PUT_COLUMN(out, q->begin, uint8_t, n, w[k].flags);
+    PUT_COLUMN(out, q->begin, uint8_t, n, w[k].flags | (w[k].queued ? TILE_HELD_UP : 0));
     PUT_COLUMN(out, q->begin, uint8_t, m, h[k].sure);
 }
 

@@ -12,6 +12,9 @@ enum tile_kind {
     TILE_NOTHING,
 };
 
+/* Beside INTERVAL_*, of a lock's waits: it stands in the queue. */
+enum { TILE_HELD_UP = 64 };
+
 /* In a tile's head. */
 struct tile_row {
     uint32_t kind;   /* enum tile_kind */

@@ -7,7 +7,7 @@ export const STATES = ["blocked", "waiting", "parked", "joining", "sleeping", "r
 export type StateName = (typeof STATES)[number];
 export const RUNNING = 6;
 
-export const FLAG = { open: 1, unknown: 2, timedOut: 4, reacquired: 8, timed: 16, interrupted: 32 } as const;
+export const FLAG = { open: 1, unknown: 2, timedOut: 4, reacquired: 8, timed: 16, interrupted: 32, heldUp: 64 } as const;
 
 export const INTERACTIONS = [
     "starts-thread", "handoff-lock", "interrupt", "notify", "notify-all", "dead-and-notify-joined", "unpark", "semaphore", "submit",

@@ -5,7 +5,7 @@
 //
 //     shares[x * PARTS + s], 0 to 1;  the sum over s <= 1; what is missing is not alive, or not known
 import type { Cells, ExactLock, ExactThread, LockCells } from "../types.ts";
-import { BUCKETS, INTERACTIONS, RUNNING, STATES } from "../types.ts";
+import { BUCKETS, FLAG, INTERACTIONS, RUNNING, STATES } from "../types.ts";
 
 /** States 0 to 5, running. */
 export const PARTS = 7;
@@ -115,9 +115,9 @@ function most(columns: Float32Array, part: LockPart, a: number, b: number, scale
         columns[x * LOCK_PARTS + part] = Math.max(columns[x * LOCK_PARTS + part], value);
 }
 
-/** Whether a wait queues for its lock: blocked, taking it again, parked for one that has owners. */
+/** Whether a wait queues for its lock: others hold the thread up. */
 export function queues(row: ExactLock, k: number): boolean {
-    return row.state[k] === 0 || row.state[k] === 5 || (row.state[k] === 2 && row.m > 0);
+    return (row.flags[k] & FLAG.heldUp) !== 0;
 }
 
 export function addExactLock(columns: Float32Array, scale: Scale, row: ExactLock, within: Span): void {

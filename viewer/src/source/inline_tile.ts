@@ -2,7 +2,7 @@
 //
 //     bucket b of tile i at level L is [(i * 512 + b) << L, (i * 512 + b + 1) << L)
 import { SourceError } from "../source.ts";
-import { BUCKETS } from "../types.ts";
+import { BUCKETS, FLAG } from "../types.ts";
 import type { Cells, ExactLock, ExactThread, LockCells, RowId, TileRow } from "../types.ts";
 import type { LockHistory } from "./inline_lock.ts";
 import { REACQUIRING, lower, touches } from "./inline_model.ts";
@@ -170,7 +170,7 @@ function exactLock(m: Model, h: LockHistory, items: number[], holds: number[]): 
         kind: "lock", n: items.length, m: holds.length, start: Float64Array.from(items, (i) => s.from[i]), end: Float64Array.from(items, (i) => s.to[i]),
         from: Float64Array.from(holds, (i) => held.from[i]), to: Float64Array.from(holds, (i) => held.to[i]), thread: Uint32Array.from(items, (i) => s.thread[i]),
         index: Uint32Array.from(items, (i) => s.wait[i] - m.pack.waits.first[s.thread[i]]), owner: Uint32Array.from(holds, (i) => held.owner[i]),
-        state: Uint8Array.from(items, (i) => s.state[i]), flags: Uint8Array.from(items, (i) => s.flags[i]), sure: Uint8Array.from(holds, (i) => (held.sure[i] ? 1 : 0)),
+        state: Uint8Array.from(items, (i) => s.state[i]), flags: Uint8Array.from(items, (i) => s.flags[i] | (s.queued[i] ? FLAG.heldUp : 0)), sure: Uint8Array.from(holds, (i) => (held.sure[i] ? 1 : 0)),
     };
 }
 
