@@ -54,8 +54,8 @@ static void text(struct heap_report *h)
     const struct strings_found *s = &h->strings;
     struct table t;
     heap_heading("Equal strings");
-    printf("%s Strings of %s values; %s values are there more than once, and waste %s\n",
-           human_count(s->strings).text, human_count(s->values).text,
+    printf("%s%s Strings of %s values; %s values are there more than once, and waste %s\n",
+           heap_at_least(h->d, true), human_count(s->strings).text, human_count(s->values).text,
            human_count(s->duplicated).text, human_bytes(s->wasted).text);
     if (s->n == 0)
         return;

@@ -10,7 +10,17 @@
 
 enum { PIECE = 16 << 20, SHIFT = 3 };
 
-void dump_add_problem(struct dump *d, uint64_t offset, const char *text)
+static void add_missing(struct dump_missing *m, uint64_t offset, bool is_end)
+{
+    if (is_end) {
+        m->end = true;
+    } else {
+        m->damaged_at = m->damaged ? min_u64(m->damaged_at, offset) : offset;
+        m->damaged++;
+    }
+}
+
+void dump_add_problem(struct dump *d, uint64_t offset, const char *text, bool is_end)
 {
     d->partial = true;
     size_t at = d->n_problems;
@@ -18,6 +28,7 @@ void dump_add_problem(struct dump *d, uint64_t offset, const char *text)
         at--;
     if (at > 0 && d->problems[at - 1].offset == offset)
         return;
+    add_missing(&d->missing, offset, is_end);
     if (at == DUMP_PROBLEMS) {
         d->more_problems++;
         return;
@@ -76,6 +87,7 @@ static int skim(struct dump *d, struct err *err)
     int rc = 0, more = 1;
     hprof_seek(h, h->first, UINT64_MAX);
     while (rc == 0 && (more = hprof_next_record(h, &tag, &from, &to)) > 0) {
+        d->beyond |= h->cut;
         if (to - began < PIECE)
             continue;
         if (from > began)
@@ -94,7 +106,7 @@ static int skim(struct dump *d, struct err *err)
                       : err_set(err, more, "%s: %s", d->path, h->problem);
     }
     if (h->problem[0])
-        dump_add_problem(d, hprof_position(h), h->problem);
+        dump_add_problem(d, h->problem_at, h->problem, h->cut);
     d->pieces = VEC(pieces, struct dump_piece);
     d->n_pieces = VEC_LEN(pieces, struct dump_piece);
     return 0;
@@ -261,7 +273,7 @@ static void first_problem(void *ctx, const struct hprof *h)
     struct first_one *one = ctx;
     struct pass *p = &one->first->pass;
     pthread_mutex_lock(&p->lock);
-    dump_add_problem((struct dump *)(uintptr_t)p->d, h->end, h->problem);
+    dump_add_problem((struct dump *)(uintptr_t)p->d, h->problem_at, h->problem, h->cut);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -312,7 +324,8 @@ static int merge_ids(struct dump *d, struct first *f, struct err *err)
     return rc < 0 ? err_set(err, rc, "%s: out of memory", d->path) : 0;
 }
 
-/* The end record is what HotSpot writes last. */
+/* The end record is what HotSpot writes last, of version 1.0.2; a file may also end inside a heap
+ * record, between two objects. */
 static void check_end(struct dump *d, const struct first *f)
 {
     bool seen = d->version == 101;
@@ -321,13 +334,14 @@ static void check_end(struct dump *d, const struct first *f)
     uint64_t size = hprof_file_size(d->file);
     char text[256];
     snprintf(text, sizeof text,
-             "offset 0x%llx: the dump has no end record (it was cut short): make it again, with "
+             "offset 0x%llx: the dump does not end here (it was cut short): make it again, with "
              "enough room on the disk",
              (unsigned long long)size);
-    if (!seen && !d->partial)
-        dump_add_problem(d, size, text);
+    if ((!seen && !d->partial) || (d->beyond && !d->missing.end))
+        dump_add_problem(d, size, text, true);
     if (*hprof_file_damage(d->file))
-        dump_add_problem(d, size, hprof_file_damage(d->file));
+        dump_add_problem(d, size, hprof_file_damage(d->file), true);
+    d->missing.end_at = size;
 }
 
 static int read_all(struct dump *d, struct first *f, struct err *err)

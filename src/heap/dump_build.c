@@ -18,6 +18,7 @@ struct build {
     size_t n_loads;
     struct map serials; /* class serial -> class id */
     struct map names;   /* id of a string -> its text in the arena */
+    uint64_t lost;      /* names that were asked for and are missing */
 };
 
 static int no_memory(const struct dump *d, struct err *err)
@@ -65,8 +66,10 @@ static const char *text_of(struct build *b, uint64_t id)
         return (const char *)(uintptr_t)*known;
     struct scan_string key = {.id = id};
     const struct scan_string *s = bsearch(&key, b->strings, b->n_strings, sizeof key, by_string_id);
-    if (!s)
+    if (!s) {
+        b->lost++;
         return "?";
+    }
     const char *raw = (const char *)b->scans[s->worker].texts.p + s->at;
     char *text = arena_strndup(&b->d->arena, raw, strlen(raw));
     uint64_t *place = map_put(&b->names, id);
@@ -141,6 +144,7 @@ static void name_class(struct build *b, struct dump_class *c)
     struct scan_load key = {.class_id = c->id};
     const struct scan_load *l = bsearch(&key, b->loads, b->n_loads, sizeof key, by_load);
     const char *raw = l ? text_of(b, l->name) : "?";
+    b->lost += !l;
     if (!l || strcmp(raw, "?") == 0) {
         char text[40];
         snprintf(text, sizeof text, "(class 0x%llx)", (unsigned long long)c->id);
@@ -259,6 +263,15 @@ static uint32_t class_number(const struct dump *d, uint64_t id)
     return c ? c->number : DUMP_NONE;
 }
 
+/* Whether it and all super classes are described. */
+static bool is_complete(const struct dump *d, uint32_t number, const uint64_t *supers)
+{
+    for (; d->classes[number].described; number = d->classes[number].super)
+        if (d->classes[number].super == DUMP_NONE)
+            return supers[number] == 0;
+    return false;
+}
+
 /* Supers as numbers, and the lengths of bodies; a circle of supers is cut. */
 static void link_supers(struct dump *d, const uint64_t *supers)
 {
@@ -273,6 +286,7 @@ static void link_supers(struct dump *d, const uint64_t *supers)
     }
     for (uint32_t i = 0; i < d->n_classes; i++) {
         uint64_t len = 0;
+        d->classes[i].complete = is_complete(d, i, supers);
         for (uint32_t at = i; at != DUMP_NONE; at = d->classes[at].super) {
             const struct dump_class *c = &d->classes[at];
             if (c->n_fields)
@@ -351,6 +365,13 @@ static int build_classes(struct build *b, struct err *err)
     return object_size_classes(d) < 0 ? no_memory(d, err) : 0;
 }
 
+/* Objects whose fields are not all known. */
+static void add_incomplete(struct dump_missing *m, const struct dump_class *c, uint64_t count)
+{
+    m->classes += c->count == 0;
+    m->instances += count;
+}
+
 /* Instances of each class, and their sizes; the Class objects themselves come with their classes.
  */
 static void add_counts(struct build *b)
@@ -363,6 +384,8 @@ static void add_counts(struct build *b)
                 (struct dump_class *)(uintptr_t)dump_class_by_id(d, counts[i].class_id);
             if (!c)
                 continue;
+            if (!counts[i].n && !c->complete)
+                add_incomplete(&d->missing, c, counts[i].count);
             c->count += counts[i].count;
             c->bytes += counts[i].n ? counts[i].bytes : counts[i].count * c->size;
         }
@@ -502,6 +525,7 @@ static int build_all(struct build *b, struct err *err)
         return no_memory(b->d, err);
     qsort(b->strings, b->n_strings, sizeof *b->strings, by_string_id);
     TRY(build_classes(b, err));
+    b->d->missing.names = b->lost; /* of methods, which come later, nothing hangs */
     add_counts(b);
     for (size_t i = 0; i < b->n_loads; i++) {
         uint64_t *v = map_put(&b->serials, b->loads[i].serial);
@@ -511,6 +535,8 @@ static int build_all(struct build *b, struct err *err)
     }
     if (build_frames(b) < 0 || build_traces(b) < 0 || build_threads(b) < 0)
         return no_memory(b->d, err);
+    b->d->missing.roots = b->d->n_roots == 0;
+    b->d->partial |= b->d->missing.roots || b->d->missing.classes || b->d->missing.names;
     return 0;
 }
 

@@ -78,8 +78,9 @@ int scan_item(struct scan *s, struct hprof *h, const struct hprof_item *it);
 /* Make d's tables from what the workers found.  Errors: memory. */
 int dump_build(struct dump *d, struct scan *scans, unsigned n, struct err *err);
 
-/* Keep what is wrong; thread-safe only under the caller's lock. */
-void dump_add_problem(struct dump *d, uint64_t offset, const char *text);
+/* Keep what is wrong; thread-safe only under the caller's lock.  is_end: nothing follows, as the
+ * file was cut short; else something is damaged there. */
+void dump_add_problem(struct dump *d, uint64_t offset, const char *text, bool is_end);
 
 /* Read a piece; a damaged heap-dump segment is left out from the damage on, and what follows it is
  * read.  note: called for each problem, may be NULL. */

@@ -174,7 +174,7 @@ static json_t *class_of(struct heap_ask *a, const struct dump_class *c)
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "class",
                      heap_json_count(c->number), "name", heap_json_text(c->name), "objects",
                      heap_json_count(c->count), "bytes", heap_json_count(c->bytes), "retained",
-                     heap_json_count(h->retained.class_bytes[c->number]), "super",
+                     heap_json_retained(h, h->retained.class_bytes[c->number]), "super",
                      heap_json_brief(a, object_of(h->d, super)), "loader",
                      heap_json_brief(a, object_of(h->d, c->loader)), "n_statics",
                      heap_json_count(c->n_statics), "statics", statics_of(a, c));
@@ -203,7 +203,8 @@ static void set_kept_by(struct heap_ask *a, json_t *j)
     const struct heap_view *h = a->h;
     uint32_t n, by = h->retained.dominators[a->object];
     children_of(&h->children, a->object, &n);
-    json_object_set_new(j, "reached", json_boolean(by != DUMP_NONE));
+    json_object_set_new(j, "reached",
+                        h->retained.known ? json_boolean(by != DUMP_NONE) : json_null());
     json_object_set_new(j, "dominator",
                         by == DUMP_NONE || by == RETAINED_ROOT ? json_null()
                                                                : heap_json_brief(a, by));

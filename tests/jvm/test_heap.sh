@@ -84,8 +84,25 @@ test_what_the_program_keeps() {
 
 test_cut_short() {
     dump
-    head -c 3000000 app.hprof >cut.hprof
-    run 1 "$ORCA" heap cut.hprof
-    has out 'partial results'
-    has err 'offset 0x'
+    size=$(wc -c <app.hprof)
+    for part in 20 50 80 99; do
+        cut=$((size * part / 100))
+        head -c $cut app.hprof >cut.hprof
+        run 1 "$ORCA" heap --suspects --dominators --threads cut.hprof
+        has out 'At least'
+        has out "$(printf 'cut short at offset 0x%x' $cut)"
+        same "$(grep -c 'Not known, as the dump is not whole' out)" 2
+        has err 'orca heap dump PID'
+        same "$(grep -cE ' keeps [0-9]' out)" 0
+        lacks out 'not reached from the roots'
+        run 1 "$ORCA" heap --suspects --dominators --json cut.hprof
+        has out '"suspects": null'
+        has out '"dominators": null'
+    done
+    run 1 "$ORCA" heap --diff cut.hprof app.hprof
+    has out 'What has grown is not known: cut.hprof'
+    lacks out 'Grown'
+    head -c -9 app.hprof >cut.hprof # without the end record nothing else is missing
+    run 1 "$ORCA" heap --suspects cut.hprof
+    has out 'Not known, as the dump is not whole'
 }

@@ -46,7 +46,7 @@ export function Collections() {
             <Missing of={answer} what="Empty and oversized collections" asked />
             {of && (
                 <>
-                    <p class="heap-sum" data-test="collections-sum">{plural(of.collections, "collection")}: {count(of.empty)} are empty, {count(of.sparse)} have at most a quarter of their array in use; {bytes(of.wasted)} wasted.
+                    <p class="heap-sum" data-test="collections-sum">{state.atLeast.value}{plural(of.collections, "collection")}: {count(of.empty)} are empty, {count(of.sparse)} have at most a quarter of their array in use; {bytes(of.wasted)} wasted.
                         {" "}Besides {plural(of.empty_arrays, "array")} of nothing, {bytes(of.empty_arrays_bytes)}.</p>
                     <div class="heap-parts"><Choice name="collections-part" label="Which table" options={PARTS} value={part} onChange={setPart} /></div>
                     {part === "classes" && <Rows name="collections" label="Collections by class" rows={of.classes} all={of.n_classes} columns={CLASSES} />}
@@ -62,7 +62,7 @@ function Rows<R extends { class: number | null }>({ name, label, rows, all, colu
     const [chosen, setChosen] = useState<number | null>(null);
     const numbered = rows.map((row, key) => ({ ...row, key }));
     return (
-        <Table name={name} label={label} rows={numbered} columns={columns} keyOf={(r) => r.key} search empty="There are none."
+        <Table name={name} label={label} rows={numbered} columns={columns} keyOf={(r) => r.key} search empty={state.knowsKeepers.value ? "There are none." : "There are none in what could be read of this dump."}
             selected={new Set(chosen === null ? [] : [chosen])} onSelect={(keys) => setChosen(([...keys][0] as number | undefined) ?? null)}
             onOpen={(r) => { if (r.class !== null) state.chooseClass(r.class); }}>
             {all > rows.length && <span class="dim">the {count(rows.length)} that waste most; {count(all - rows.length)} more</span>}
