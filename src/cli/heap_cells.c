@@ -3,6 +3,7 @@
 #include "base/human.h"
 #include "base/printable.h"
 #include "heap/links.h"
+#include "heap/missing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,6 +62,15 @@ bool heap_is_known(const struct heap_report *h, const char *heading)
         return true;
     heap_heading(heading);
     printf("Not known, as the dump is not whole.\n");
+    return false;
+}
+
+bool heap_has_contents(const struct heap_report *h, const char *heading)
+{
+    if (missing_knows_contents(h->d))
+        return true;
+    heap_heading(heading);
+    printf("Not known, as the dump has no contents: it is XML.\n");
     return false;
 }
 

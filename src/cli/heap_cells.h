@@ -27,6 +27,9 @@ const char *heap_at_least(const struct dump *d, bool begins);
 /* Whether a section that only a whole dump can fill is there; if not, its heading, and why. */
 bool heap_is_known(const struct heap_report *h, const char *heading);
 
+/* The same of one that only contents can fill, which XML does not have. */
+bool heap_has_contents(const struct heap_report *h, const char *heading);
+
 /* "... and 12 more", when not all are shown. */
 void heap_more(uint64_t all, size_t shown);
 

@@ -2,6 +2,7 @@
 #include "base/human.h"
 #include "cli/heap_cells.h"
 #include "cli/heap_parts.h"
+#include "heap/missing.h"
 
 #include <stdio.h>
 
@@ -99,6 +100,8 @@ static void print_arrays(const struct heap_report *h)
 static void text(struct heap_report *h)
 {
     const struct collections_found *c = &h->collections;
+    if (!heap_has_contents(h, "Collections, by how much of their array is used"))
+        return;
     heap_heading("Collections, by how much of their array is used");
     printf("%s%s collections, %s of them empty, %s with at most a quarter of their array used; %s "
            "wasted\n",
@@ -167,6 +170,8 @@ static json_t *arrays_json(const struct heap_report *h)
 
 static json_t *json(struct heap_report *h)
 {
+    if (!missing_knows_contents(h->d))
+        return json_null();
     const struct collections_found *c = &h->collections;
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "number", heap_cell_json_number(c->count),

@@ -33,7 +33,7 @@ static json_t *biggest(const struct heap_report *h)
         json_array_append_new(
             list, json_pack("{s:o, s:o, s:o, s:o}", "id", heap_cell_json_id(b->id), "class",
                             heap_cell_json_text(name), "bytes", heap_cell_json_number(b->bytes),
-                            "elements", heap_cell_json_number(b->n)));
+                            "elements", h->d->stated ? json_null() : heap_cell_json_number(b->n)));
     }
     return list;
 }
@@ -88,6 +88,8 @@ static json_t *times(const struct heap_report *h)
 
 static void add_sections(struct heap_report *h, json_t *root)
 {
+    if (!missing_knows_contents(h->d))
+        json_object_set_new(root, "no_contents", json_string(missing_contents));
     if (h->d->partial) {
         json_object_set_new(root, "missing", missing(h->d));
         json_object_set_new(root, "remedy", json_string(missing_remedy));

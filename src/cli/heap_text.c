@@ -41,8 +41,13 @@ static void print_head(const struct heap_report *h)
     printf("%s: heap dump of %s, %s\n", d->path, date, human_bytes(d->disk_size).text);
     printf("%s%s objects of %s in the heap", heap_at_least(d, true),
            human_count(d->objects_count).text, human_bytes(d->objects_bytes).text);
-    printf("; object header %u bytes, references %u bytes\n", d->layout.header,
-           d->layout.reference);
+    if (d->stated)
+        printf("\n");
+    else
+        printf("; object header %u bytes, references %u bytes\n", d->layout.header,
+               d->layout.reference);
+    if (!missing_knows_contents(d))
+        print_wrapped(missing_contents);
     if (d->partial)
         print_missing(d);
     if (!h->has_retained || !h->retained.known)
@@ -94,7 +99,7 @@ static void print_biggest(const struct heap_report *h)
         const struct big_object *b = &h->biggest[i];
         table_put(&t, human_count(b->bytes).text);
         heap_put_id(&t, b->id);
-        table_put(&t, b->n ? human_count(b->n).text : "");
+        table_put(&t, b->n && !h->d->stated ? human_count(b->n).text : "");
         heap_put_name(h, &t,
                       b->class_number == DUMP_NONE ? "?" : h->d->classes[b->class_number].name);
     }

@@ -2,6 +2,7 @@
 
 #include "base/util.h"
 #include "heap/bits.h"
+#include "heap/missing.h"
 #include "heap/workers.h"
 
 #include <stdlib.h>
@@ -491,6 +492,8 @@ static int find_all(struct search *s, struct err *err)
 int collections_find(struct collections_found *out, const struct dump *d, struct err *err)
 {
     *out = (struct collections_found){0};
+    if (!missing_knows_contents(d))
+        return 0;
     struct search *s = calloc(1, sizeof *s);
     if (!s)
         return err_set(err, -ENOMEM, "%s: out of memory", d->path);

@@ -341,7 +341,8 @@ static void check_end(struct dump *d, const struct first *f)
         dump_add_problem(d, size, text, true);
     if (*hprof_file_damage(d->file))
         dump_add_problem(d, size, hprof_file_damage(d->file), true);
-    d->missing.end_at = size;
+    if (!d->stated)
+        d->missing.end_at = size;
 }
 
 static int read_all(struct dump *d, struct first *f, struct err *err)
@@ -363,15 +364,46 @@ static int read_all(struct dump *d, struct first *f, struct err *err)
 /* --- open and close ----------------------------------------------------------------------------
  */
 
+/* Make an HPROF file of XML, and keep what was wrong. */
+static int convert(struct dump *d, struct err *err)
+{
+    struct xml_dump x;
+    TRY(hprof_file_convert(d->file, &x, d->options.progress, d->options.progress_ctx, err));
+    d->stated = true;
+    for (uint64_t i = 0; i < x.n_problems && i < XML_PROBLEMS; i++)
+        dump_add_problem(d, x.problems[i].offset, x.problems[i].text, false);
+    if (x.n_problems > XML_PROBLEMS)
+        d->more_problems += x.n_problems - XML_PROBLEMS;
+    if (x.cut)
+        dump_add_problem(d, x.end.offset, x.end.text, true);
+    d->missing.end_at = x.end.offset;
+    return 0;
+}
+
+int dump_check(const char *path, struct err *err)
+{
+    struct hprof_file *f;
+    struct hprof head;
+    TRY(hprof_file_open(&f, path, err));
+    int rc = hprof_file_is_xml(f) ? 0 : hprof_open(&head, f, err);
+    if (rc == 0 && !hprof_file_is_xml(f))
+        hprof_close(&head);
+    hprof_file_close(f);
+    return rc;
+}
+
 static int open_all(struct dump *d, struct err *err)
 {
+    if (hprof_file_is_xml(d->file))
+        TRY(convert(d, err));
     TRY(hprof_open(&d->head, d->file, err));
     d->id_size = d->head.id_size;
     d->version = d->head.version;
     d->time_ms = d->head.time_ms;
     d->disk_size = hprof_file_disk_size(d->file);
     TRY(make_pieces(d, err));
-    TRY(object_size_infer(d, err));
+    if (!d->stated)
+        TRY(object_size_infer(d, err));
     struct first *f = calloc(1, sizeof *f);
     if (!f)
         return err_set(err, -ENOMEM, "%s: out of memory", d->path);

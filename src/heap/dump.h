@@ -77,9 +77,10 @@ struct dump_trace {
 };
 
 struct dump_thread {
-    uint64_t id;     /* of the Thread object */
-    uint32_t serial; /* as roots name it */
-    uint32_t trace;  /* number in dump.traces, or DUMP_NONE */
+    uint64_t id;      /* of the Thread object */
+    uint32_t serial;  /* as roots name it */
+    uint32_t trace;   /* number in dump.traces, or DUMP_NONE */
+    const char *name; /* NULL: only the object says it */
 };
 
 struct dump_problem {
@@ -119,10 +120,12 @@ struct dump_options {
 struct dump {
     const char *path;
     uint32_t id_size, version;
-    uint64_t time_ms;   /* when it was made, since 1970 */
-    uint64_t disk_size; /* bytes of the file */
-    uint64_t size;      /* and without compression */
-    struct object_layout layout;
+    uint64_t time_ms;            /* when it was made, since 1970 */
+    uint64_t disk_size;          /* bytes of the file */
+    uint64_t size;               /* and without compression */
+    struct object_layout layout; /* zeros where sizes are stated */
+    bool stated; /* it was XML (xml_dump.h): sizes are stated, and what is no reference is not in it
+                  */
 
     struct dump_class *classes;
     uint32_t n_classes;
@@ -162,6 +165,9 @@ struct dump {
 int dump_open(struct dump **out, const char *path, const struct dump_options *options,
               struct err *err);
 void dump_close(struct dump *d);
+
+/* Whether the file begins as a heap dump does; errors as of dump_open. */
+int dump_check(const char *path, struct err *err);
 
 /* --- classes -----------------------------------------------------------------------------------
  */

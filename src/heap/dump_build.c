@@ -208,6 +208,7 @@ static uint64_t read_class(struct build *b, struct dump_class *c, const struct s
     const uint8_t *p = b->scans[s->worker].class_bodies.p + s->at;
     uint64_t super = hprof_id(p, id);
     c->described = true;
+    c->mirror_size = (uint32_t)min_u64(s->stated, UINT32_MAX);
     c->loader = hprof_id(p + id, id);
     c->signers = hprof_id(p + (size_t)2 * id, id);
     c->domain = hprof_id(p + (size_t)3 * id, id);
@@ -362,7 +363,7 @@ static int build_classes(struct build *b, struct err *err)
     free(supers);
     add_primitive_arrays(b);
     find_special(d);
-    return object_size_classes(d) < 0 ? no_memory(d, err) : 0;
+    return !d->stated && object_size_classes(d) < 0 ? no_memory(d, err) : 0;
 }
 
 /* Objects whose fields are not all known. */
@@ -387,7 +388,7 @@ static void add_counts(struct build *b)
             if (!counts[i].n && !c->complete)
                 add_incomplete(&d->missing, c, counts[i].count);
             c->count += counts[i].count;
-            c->bytes += counts[i].n ? counts[i].bytes : counts[i].count * c->size;
+            c->bytes += counts[i].n || d->stated ? counts[i].bytes : counts[i].count * c->size;
         }
         for (unsigned t = HPROF_BOOLEAN; t <= HPROF_LONG; t++) {
             d->classes[d->primitive_arrays[t]].count += b->scans[k].primitive[t].count;
@@ -395,11 +396,14 @@ static void add_counts(struct build *b)
         }
     }
     for (uint32_t i = 0; i < d->n_classes && d->class_class != DUMP_NONE; i++) {
-        if (!d->classes[i].described)
+        if (!d->classes[i].described || d->classes[i].id == 0)
             continue;
         d->classes[d->class_class].count++;
         d->classes[d->class_class].bytes += d->classes[i].mirror_size;
     }
+    for (uint32_t i = 0; i < d->n_classes && d->stated; i++)
+        if (d->classes[i].count && !d->classes[i].element)
+            d->classes[i].size = (uint32_t)(d->classes[i].bytes / d->classes[i].count);
     for (uint32_t i = 0; i < d->n_classes; i++) {
         d->objects_count += d->classes[i].count;
         d->objects_bytes += d->classes[i].bytes;
@@ -500,6 +504,20 @@ static int by_root(const void *a, const void *b)
     return x->depth < y->depth ? -1 : x->depth > y->depth;
 }
 
+/* Those that a record names; HotSpot writes none. */
+static int name_threads(struct build *b)
+{
+    size_t n;
+    const struct scan_name *names = GATHER(b, thread_names, struct scan_name, &n);
+    for (size_t i = 0; i < n && names; i++) {
+        struct dump_thread *t =
+            (struct dump_thread *)(uintptr_t)dump_thread_by_serial(b->d, names[i].serial);
+        if (t)
+            t->name = text_of(b, names[i].name);
+    }
+    return names ? 0 : -ENOMEM;
+}
+
 static int build_threads(struct build *b)
 {
     struct dump *d = b->d;
@@ -515,7 +533,7 @@ static int build_threads(struct build *b)
             bsearch(&key, d->traces, d->n_traces, sizeof key, by_trace_serial);
         d->threads[i].trace = t ? (uint32_t)(t - d->traces) : DUMP_NONE;
     }
-    return 0;
+    return name_threads(b);
 }
 
 static int build_all(struct build *b, struct err *err)
@@ -546,7 +564,8 @@ int dump_build(struct dump *d, struct scan *scans, unsigned n, struct err *err)
     for (unsigned i = 0; i < n; i++)
         if (scans[i].strings.oom || scans[i].texts.oom || scans[i].loads.oom ||
             scans[i].frames.oom || scans[i].traces.oom || scans[i].trace_frames.oom ||
-            scans[i].classes.oom || scans[i].roots.oom || scans[i].threads.oom)
+            scans[i].classes.oom || scans[i].thread_names.oom || scans[i].roots.oom ||
+            scans[i].threads.oom)
             return no_memory(d, err);
     map_init(&b.serials);
     map_init(&b.names);
@@ -636,6 +655,8 @@ uint32_t dump_item_class(const struct dump *d, const struct hprof_item *it)
 uint64_t dump_item_size(const struct dump *d, const struct hprof_item *it)
 {
     const struct dump_class *c;
+    if (d->stated)
+        return it->stated;
     switch (it->tag) {
     case HPROF_CLASS:
         c = dump_class_by_id(d, it->id);

@@ -34,8 +34,13 @@ struct scan_trace {
 };
 
 struct scan_class { /* a class dump, as its bytes in scan.class_bodies */
-    uint64_t id, at, len;
+    uint64_t id, at, len, stated;
     uint32_t worker;
+};
+
+struct scan_name { /* of a thread */
+    uint64_t name;
+    uint32_t serial;
 };
 
 struct scan_count {
@@ -48,11 +53,12 @@ struct scan {
     struct dump *d;
     uint32_t worker;
     struct buf strings, texts, loads, frames, traces, trace_frames, classes, class_bodies;
-    struct buf roots;    /* struct dump_root */
-    struct buf threads;  /* struct dump_thread; trace: serial number */
-    struct buf counts;   /* struct scan_count */
-    struct buf cuts;     /* struct dump_piece: where a long piece can be divided */
-    struct map by_class; /* class id -> number in counts */
+    struct buf roots;        /* struct dump_root */
+    struct buf thread_names; /* struct scan_name */
+    struct buf threads;      /* struct dump_thread; trace: serial number */
+    struct buf counts;       /* struct scan_count */
+    struct buf cuts;         /* struct dump_piece: where a long piece can be divided */
+    struct map by_class;     /* class id -> number in counts */
     struct {
         uint64_t class_id;
         uint32_t number;

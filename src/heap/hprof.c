@@ -140,6 +140,7 @@ static int read_header(struct hprof *h, struct err *err)
 static int prepare(struct hprof *h, struct hprof_file *file, struct err *err)
 {
     h->file = file;
+    h->stated = hprof_file_stated(file);
     h->cursor = hprof_cursor_new(file);
     h->window = calloc(1, HPROF_WINDOW);
     h->ahead = HPROF_WINDOW;
@@ -375,6 +376,7 @@ static void root_place(struct hprof_item *it, const uint8_t *p)
 static bool heap_item(struct hprof *h, struct hprof_item *it, const uint8_t *p, size_t head)
 {
     uint32_t id = h->id_size;
+    it->stated = h->stated ? UINT64_C(8) * hprof_u4(p) : 0;
     switch (it->tag) {
     case HPROF_INSTANCE:
         it->class_id = hprof_id(p + 4, id);

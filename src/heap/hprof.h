@@ -91,6 +91,7 @@ struct hprof_item {
     uint64_t id;             /* sub-records: the object */
     uint64_t class_id;       /* instance: its class; object array: the array's class */
     uint32_t n;              /* arrays: elements */
+    uint64_t stated;         /* what is no root, of a converted dump: its size in the heap */
     uint32_t thread, depth;  /* roots: serial number of the thread (JNI local, frame, thread: 0 for
                                 none), depth of the frame; thread object: of its trace */
     uint64_t body, body_len; /* offset and bytes of what follows: fields, elements, or the record's
@@ -104,6 +105,7 @@ struct hprof {
     uint32_t version; /* 101 or 102 */
     uint64_t time_ms; /* of the dump, since 1970 */
     uint64_t first;   /* offset of the first record */
+    bool stated;      /* the dump was converted: see hprof_file_stated */
 
     uint64_t end;           /* of what is to be read */
     uint64_t segment_end;   /* sub-records go up to here; 0: between records */

@@ -14,6 +14,10 @@ const char missing_remedy[] =
     "GC.heap_dump FILE. If the file is a copy, compare its size with the original's and copy it "
     "again.";
 
+const char missing_contents[] =
+    "This dump is XML, which has sizes and references alone: values of primitive fields and "
+    "elements, texts of Strings, lengths of arrays and stacks are not known.";
+
 static void line(struct missing_lines *out, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

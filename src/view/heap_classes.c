@@ -69,6 +69,8 @@ static void set_counted(json_t *j, const struct dump *d)
         problems_of(d), "more_problems", heap_json_count(d->more_problems));
     json_object_update(j, more);
     json_decref(more);
+    json_object_set_new(j, "no_contents",
+                        missing_knows_contents(d) ? json_null() : json_string(missing_contents));
     json_object_set_new(j, "missing", missing_of(d));
     json_object_set_new(j, "not_known", d->partial ? json_string(missing_why) : json_null());
     json_object_set_new(j, "remedy", d->partial ? json_string(missing_remedy) : json_null());

@@ -2,6 +2,7 @@
 #include "view/heap_parts.h"
 
 #include "base/util.h"
+#include "heap/missing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -193,6 +194,12 @@ static bool is_array(const struct object *x)
     return x->item.tag == HPROF_OBJECT_ARRAY || x->item.tag == HPROF_PRIMITIVE_ARRAY;
 }
 
+/* An array of what is no reference, in a dump without contents. */
+static bool lacks_elements(const struct dump *d, const struct object *x)
+{
+    return x->item.tag == HPROF_PRIMITIVE_ARRAY && !missing_knows_contents(d);
+}
+
 static uint8_t element_type(const struct object *x)
 {
     return x->item.tag == HPROF_OBJECT_ARRAY ? HPROF_OBJECT : x->item.type;
@@ -233,7 +240,9 @@ json_t *heap_answer_object(struct heap_ask *a, int *rc, struct err *err)
                         mirror == IDS_NONE ? json_null() : heap_json_count(mirror));
     json_object_set_new(j, "n_fields", heap_json_count(n_fields));
     json_object_set_new(j, "fields", fields);
-    json_object_set_new(j, "elements", is_array(&x) ? heap_json_count(x.item.n) : json_null());
+    json_object_set_new(j, "elements",
+                        is_array(&x) && !lacks_elements(d, &x) ? heap_json_count(x.item.n)
+                                                               : json_null());
     json_object_set_new(
         j, "string", x.c && x.c->number == d->string_class ? string_of(a, a->object) : json_null());
     json_object_set_new(j, "is_class", own ? class_of(a, own) : json_null());

@@ -5,7 +5,7 @@ import { Choice } from "../views/choice.tsx";
 import type { Column } from "../views/rows.ts";
 import { Table } from "../views/table.tsx";
 import { useFound } from "./ask.ts";
-import { Missing } from "./links.tsx";
+import { Missing, NoContents } from "./links.tsx";
 import * as state from "./state.ts";
 import type { CollectionClass, CollectionField, Collections as Data, EmptyArrays, OfClass } from "./types.ts";
 import { FILLS } from "./types.ts";
@@ -41,6 +41,8 @@ export function Collections() {
     const answer = useFound<Data>("collections");
     const [part, setPart] = useState<Part>("classes");
     const of = answer.value;
+    if (state.overview.value?.no_contents)
+        return <div class="heap-classes" data-view="collections"><NoContents what="What is in collections" /></div>;
     return (
         <div class="heap-classes" data-view="collections">
             <Missing of={answer} what="Empty and oversized collections" asked />

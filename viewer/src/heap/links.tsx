@@ -57,6 +57,11 @@ export function NotKnown({ what }: { what: string }) {
     );
 }
 
+/** The same where the dump is XML, which has no contents. */
+export function NoContents({ what }: { what: string }) {
+    return <p data-test="no-contents"><b>{what} cannot be said.</b> {state.overview.value?.no_contents}</p>;
+}
+
 /** Columns of what only a whole dump tells are left out of the table of another one. */
 export function knownColumns<R>(columns: Column<R>[]): Column<R>[] {
     return state.knowsKeepers.value ? columns : columns.filter((c) => !c.id.startsWith("retained"));

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { Column } from "../views/rows.ts";
 import { Table } from "../views/table.tsx";
 import { useFound } from "./ask.ts";
-import { ClassLink, Missing } from "./links.tsx";
+import { ClassLink, Missing, NoContents } from "./links.tsx";
 import * as state from "./state.ts";
 import type { EqualStrings, Holder, Strings as Data } from "./types.ts";
 
@@ -25,6 +25,8 @@ export function Strings() {
     const answer = useFound<Data>("strings");
     const [chosen, setChosen] = useState<number | null>(null);
     const of = answer.value;
+    if (state.overview.value?.no_contents)
+        return <div class="heap-classes" data-view="strings"><NoContents what="Which Strings are equal" /></div>;
     const rows = of?.equal.map((s, key) => ({ ...s, key })) ?? [];
     return (
         <div class="heap-classes" data-view="strings">

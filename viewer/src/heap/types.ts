@@ -17,7 +17,7 @@ export interface Overview {
     made_unix_ms?: number; disk_bytes?: number; dump_bytes?: number; id_bytes?: number; header_bytes?: number; reference_bytes?: number;
     objects?: number; bytes?: number; classes?: number; roots?: number; root_kinds?: { kind: string; count: number }[]; threads?: number;
     /** Of a dump that is not whole: what it lacks, what is not known without that, and how to get a whole one. */
-    partial?: boolean; problems?: string[]; more_problems?: number; missing?: string[]; not_known?: string | null; remedy?: string | null;
+    partial?: boolean; problems?: string[]; more_problems?: number; missing?: string[]; not_known?: string | null; no_contents?: string | null; remedy?: string | null;
     // from "sized" on, of a whole dump
     unreached?: { objects: number; bytes: number };
 }
