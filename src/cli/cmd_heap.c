@@ -264,7 +264,8 @@ const struct cmd cmd_heap = {
     .summary = "say what a heap dump holds, and what keeps it alive",
     .args = "FILE | dump PID | live PID",
     .description =
-        "Reads a heap dump (HPROF) of a HotSpot JVM, JDK 8 or later: dump PID makes one of a "
+        "Reads a heap dump of a HotSpot JVM, JDK 8 or later (HPROF, or the XML of dump --to tptp): "
+        "dump PID makes one of a "
         "running JVM (orca heap dump --help); live PID says which of the objects whose allocation "
         "is recorded live there now (orca heap live --help). A dump may be larger than memory; "
         "about 0.45 bytes a byte "

@@ -216,6 +216,18 @@ static void thread_start(struct parse *p, const char *at[ATTRS])
     buf_put(&p->f->threads, &t, sizeof t);
 }
 
+/* The name as HPROF has it: a hidden class has an address behind a '+', in JVMTI's signature '.'.
+ */
+static uint32_t class_name(struct xml_facts *f, const char *text)
+{
+    const char *hidden = strstr(text, ".0x");
+    char *own = hidden ? arena_strndup(&f->arena, text, strlen(text)) : NULL;
+    if (!own)
+        return xml_name(f, text);
+    own[hidden - text] = '+';
+    return xml_name(f, own);
+}
+
 static void class_def(struct parse *p, const char *at[ATTRS])
 {
     struct xml_facts *f = p->f;
@@ -238,7 +250,7 @@ static void class_def(struct parse *p, const char *at[ATTRS])
         map_remove(&f->class_by_id, c.id);
         return;
     }
-    c.name = xml_name(f, at[AT_NAME]);
+    c.name = class_name(f, at[AT_NAME]);
     buf_put(&f->classes, &c, sizeof c);
     *by_object = XML_LEN(f->classes, struct xml_class);
     *map_put(&f->class_by_id, c.id) = *by_object;

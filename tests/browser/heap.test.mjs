@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build, holds, near, page, run, same, shot, view } from "./lib.mjs";
+import { build, holds, near, orca, page, run, same, shot, view } from "./lib.mjs";
 
 const made = new Map();
 
@@ -325,6 +325,34 @@ export const tests = {
             holds(/0x10: the dump has no object of this id/.test(await p.textContent("[data-test=problem]")), "an id that is none");
             await shot(p, "heap-cut");
         }, { viewport: { width: 800, height: 700 } });
+    },
+
+    async a_dump_as_xml(w) {
+        const file = join(build, "shop.trcxml");
+        rmSync(file, { force: true });
+        const jvm = spawn(`${w.jdk.home}/bin/java`, ["-Xmx256m", "-cp", w.classes, "Shop", "50"], { stdio: ["pipe", "pipe", "ignore"] });
+        try {
+            await new Promise((done) => jvm.stdout.once("data", done));
+            run(orca, ["heap", "dump", String(jvm.pid), "--to", "tptp", "-o", file]);
+        } finally {
+            jvm.stdin.end();
+        }
+        await withHeap(file, async (p) => {
+            holds(/XML/.test(await p.textContent("[data-test=is-xml]")), "it says what it is");
+            holds((await p.$$("[data-test=suspect]")).length > 0, "what keeps memory alive is known");
+            await chooseBiggest(p);
+            holds(/static orders/.test(await p.textContent("[data-test=path]")), "the way from the static field");
+            holds(/lines/.test(await p.textContent("[data-test=fields]")), "references by the names of fields");
+            await p.click("[data-test=tab-strings]");
+            await p.waitForSelector("[data-test=no-contents]");
+            await p.click("[data-test=tab-collections]");
+            await p.waitForSelector("[data-test=no-contents]");
+            await p.click("[data-test=tab-threads]");
+            await p.waitForSelector("[data-test=threads] .table-rows [role=row]");
+            holds((await rows(p, "threads")).some((r) => r[0] === "main"), "threads have names");
+            await settled(p);
+            await shot(p, "heap-xml");
+        });
     },
 
     async nobody_else_may_ask(w) {

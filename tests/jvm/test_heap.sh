@@ -106,3 +106,38 @@ test_cut_short() {
     run 1 "$ORCA" heap --suspects cut.hprof
     has out 'Not known, as the dump is not whole'
 }
+
+# --- TPTP's XML ------------------------------------------------------------------------------------------
+
+# "class instances bytes retained" of the program's own classes.
+own_lines() { # FILE
+    "$ORCA" heap --classes --dominators --top 100000 --json "$1" >json || fail "orca heap $1"
+    tr -d ' "\n' <json | sed 's/},{/\n/g' |
+        sed -nE 's/.*class:(HeapShapes[^,]*),.*instances:([1-9][0-9]*),bytes:([0-9]+),retained:([0-9]+).*/\1 \2 \3 \4/p' | sort
+}
+
+# What the XML says is what HotSpot's own dump of the same heap says.
+test_xml() {
+    dump
+    run 0 "$ORCA" heap dump $pid --to tptp -o heap.trcxml
+    own_lines app.hprof >binary.txt
+    own_lines heap.trcxml >xml.txt
+    [ "$(wc -l <binary.txt)" -ge 3 ] || fail "$(cat binary.txt)"
+    same "$(cat xml.txt)" "$(cat binary.txt)"
+    run 0 "$ORCA" heap heap.trcxml
+    has out 'This dump is XML'
+    id=$("$ORCA" heap --dominators heap.trcxml | awk '/class HeapShapes/ { print $(NF - 2); exit }')
+    run 0 "$ORCA" heap --children "$id" heap.trcxml
+    has out 'HeapShapes$Entry' # the map is a frame's, too, as JVMTI sees it
+    doubles=$(awk '/double\[\]/ { print $(NF - 1); exit }' out)
+    run 0 "$ORCA" heap --path "$doubles" heap.trcxml
+    has out 'static doubles'
+    run 0 "$ORCA" heap --threads heap.trcxml
+    has out '"main" 0x'
+    run 0 "$ORCA" heap --strings heap.trcxml
+    has out 'Not known'
+    head -c 2000000 heap.trcxml >cut.trcxml
+    run 1 "$ORCA" heap --suspects cut.trcxml
+    has err 'cut.trcxml: line '
+    has out 'Not known, as the dump is not whole'
+}
