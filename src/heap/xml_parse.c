@@ -404,20 +404,16 @@ static void XMLCALL end(void *ctx, const XML_Char *name)
     p->depth--;
 }
 
-static void XMLCALL entity(void *ctx, const XML_Char *name, int is_parameter, const XML_Char *value,
-                           int len, const XML_Char *base, const XML_Char *system,
-                           const XML_Char *public, const XML_Char *notation)
+static void XMLCALL doctype(void *ctx, const XML_Char *name, const XML_Char *system,
+                            const XML_Char *public, int has_subset)
 {
     struct parse *p = ctx;
     UNUSED(name);
-    UNUSED(is_parameter);
-    UNUSED(value);
-    UNUSED(len);
-    UNUSED(base);
     UNUSED(system);
     UNUSED(public);
-    UNUSED(notation);
-    p->refused = "a DOCTYPE that declares entities, which are never expanded";
+    if (!has_subset)
+        return;
+    p->refused = "a DOCTYPE that declares something: entities are never expanded";
     XML_StopParser(p->parser, XML_FALSE);
 }
 
@@ -476,7 +472,7 @@ int xml_parse(struct xml_facts *f, int fd, const char *path, xml_progress_fn pro
     map_init(&p.strangers);
     XML_SetUserData(p.parser, &p);
     XML_SetElementHandler(p.parser, begin, end);
-    XML_SetEntityDeclHandler(p.parser, entity);
+    XML_SetStartDoctypeDeclHandler(p.parser, doctype);
     int rc = read_file(&p, fd, progress, ctx);
     XML_ParserFree(p.parser);
     map_fini(&p.strangers);

@@ -37,6 +37,7 @@ export function App() {
         <>
             <Toolbar o={o} />
             <Problems o={o} />
+            {o.no_contents && <p class="heap-note dim" data-test="is-xml">{o.no_contents}</p>}
             <Phase o={o} />
             <main class="heap-main">
                 <section class="heap-left" aria-label="heap">
@@ -100,8 +101,7 @@ function Problems({ o }: { o: Overview }) {
         <div class="problems" role="alert">
             {state.gone.value && <p data-test="gone">{state.gone.value}</p>}
             {o.error && <p data-test="heap-error">{o.error}</p>}
-            {o.partial && <p data-test="partial"><b>The dump is not whole.</b> Missing: {o.missing?.join("; ")}. {o.not_known} {o.remedy}{wrong.length > 0 && ` (${o.path}: ${wrong.join("; ")})`}</p>}
-            {o.no_contents && <p class="dim" data-test="is-xml">{o.no_contents}</p>}
+            {o.partial && <p data-test="partial"><span><b>The dump is not whole.</b> Missing: {o.missing?.join("; ")}. {o.not_known} {o.remedy}{wrong.length > 0 && ` (${o.path}: ${wrong.join("; ")})`}</span></p>}
             {problems.value.map((t) => <p key={t} data-test="problem">{t} <button aria-label="dismiss" onClick={() => dismiss(t)}>×</button></p>)}
         </div>
     );

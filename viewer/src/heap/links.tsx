@@ -50,7 +50,7 @@ export function Missing({ of, what, asked }: { of: Answer<unknown>; what: string
 export function NotKnown({ what }: { what: string }) {
     const o = state.overview.value;
     return (
-        <div data-test="not-known">
+        <div class="heap-note" data-test="not-known">
             <p><b>{what} cannot be said: the dump is not whole.</b> {o?.not_known}</p>
             <p class="dim">Missing: {o?.missing?.join("; ")}. {o?.remedy}</p>
         </div>
@@ -59,7 +59,7 @@ export function NotKnown({ what }: { what: string }) {
 
 /** The same where the dump is XML, which has no contents. */
 export function NoContents({ what }: { what: string }) {
-    return <p data-test="no-contents"><b>{what} cannot be said.</b> {state.overview.value?.no_contents}</p>;
+    return <p class="heap-note" data-test="no-contents"><b>{what} cannot be said.</b> {state.overview.value?.no_contents}</p>;
 }
 
 /** Columns of what only a whole dump tells are left out of the table of another one. */
