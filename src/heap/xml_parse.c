@@ -155,7 +155,7 @@ static void sort_attrs(struct parse *p, const char *const *attrs, const char *at
     for (; *attrs; attrs += 2) {
         bool known = false;
         for (size_t i = 0; i < ARRAY_LEN(words); i++)
-            if (strcmp(words[i].name, attrs[0]) == 0) {
+            if (words[i].name[0] == attrs[0][0] && strcmp(words[i].name, attrs[0]) == 0) {
                 known = true;
                 if (!words[i].instead || !at[words[i].attr])
                     at[words[i].attr] = attrs[1];
