@@ -151,6 +151,32 @@ static int by_tid(const void *a, const void *b)
     return (x->java_tid > y->java_tid) - (x->java_tid < y->java_tid);
 }
 
+/* The number of a Thread object, which is told here, so that its locals can be told to be its; 0:
+ * it cannot be numbered. */
+static uint64_t put_thread_object(struct xml *x, jthread thread)
+{
+    jvmtiEnv *jvmti = x->walk.jvmti;
+    jlong tag = 0, class_tag = 0, size = 0;
+    uint64_t number;
+    uint32_t place;
+    bool numbered = (*jvmti)->GetTag(jvmti, thread, &tag) == JVMTI_ERROR_NONE &&
+                    objects_tag_place(tag, &place, &number);
+    if (numbered && !is_new(x, place))
+        return number;
+    if (!numbered) {
+        number = objects_number();
+        x->walk.tagged = true;
+        if ((*jvmti)->SetTag(jvmti, thread, objects_walk_tag(number)) != JVMTI_ERROR_NONE)
+            return 0;
+    }
+    jclass class_ = (*x->jni)->GetObjectClass(x->jni, thread);
+    (*jvmti)->GetTag(jvmti, class_, &class_tag);
+    (*jvmti)->GetObjectSize(jvmti, thread, &size);
+    (*x->jni)->DeleteLocalRef(x->jni, class_);
+    put_object(x, number, (uint64_t)size, heap_classes_find(&x->classes, class_tag));
+    return number;
+}
+
 /* Orca's id of a thread of the recording, else the JVM's. */
 static void put_thread(struct xml *x, jthread thread, jfieldID tid, struct thread *t)
 {
@@ -161,8 +187,11 @@ static void put_thread(struct xml *x, jthread thread, jfieldID tid, struct threa
     RECORDING(t->id = threads_of(x->jni, thread).v);
     (*x->walk.jvmti)->GetThreadInfo(x->walk.jvmti, thread, &info);
     jvm_text(name, sizeof name, info.name);
+    uint64_t object = put_thread_object(x, thread);
     out_text(&x->out, "<threadStart");
     put_number(x, "threadId", t->id);
+    if (object)
+        put_number(x, "objIdRef", object);
     put_word(x, "threadName", name);
     end(x);
     if (info.name)
@@ -351,9 +380,8 @@ static int prepare(struct xml *x, struct err *err)
     if (!x->told)
         return err_set(err, -ENOMEM, "out of memory");
     put_head(x);
-    TRY(put_threads(x, err));
     put_classes(x);
-    return 0;
+    return put_threads(x, err);
 }
 
 static int write_all(struct xml *x, struct err *err)

@@ -6,6 +6,7 @@
 #include "cli/heap_jvm.h"
 #include "cli/heap_parts.h"
 #include "cli/progress.h"
+#include "heap/missing.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -182,8 +183,13 @@ static int warn(const struct dump *d)
         log_line("%s: %s", d->path, d->problems[i].text);
     if (d->more_problems)
         log_line("%s: and %llu more problems", d->path, (unsigned long long)d->more_problems);
+    struct missing_lines m = {.n = 0};
     if (d->partial)
-        log_line("%s: the dump is not whole: what could be read is shown; make it again", d->path);
+        missing_tell(d, &m);
+    for (size_t i = 0; i < m.n; i++)
+        log_line("%s: missing: %s", d->path, m.v[i]);
+    if (d->partial)
+        log_line("%s: what could be read is shown. %s", d->path, missing_remedy);
     return d->partial ? CMD_FAILED : 0;
 }
 
@@ -258,7 +264,8 @@ const struct cmd cmd_heap = {
     .summary = "say what a heap dump holds, and what keeps it alive",
     .args = "FILE | dump PID | live PID",
     .description =
-        "Reads a heap dump (HPROF) of a HotSpot JVM, JDK 8 or later: dump PID makes one of a "
+        "Reads a heap dump of a HotSpot JVM, JDK 8 or later (HPROF, or the XML of dump --to tptp): "
+        "dump PID makes one of a "
         "running JVM (orca heap dump --help); live PID says which of the objects whose allocation "
         "is recorded live there now (orca heap live --help). A dump may be larger than memory; "
         "about 0.45 bytes a byte "
@@ -269,7 +276,9 @@ const struct cmd cmd_heap = {
         "counts as a reference, and how sizes are found.\n\n"
         "--suspects, --threads, --strings, --collections and --diff print what they name instead; "
         "several of them may be given.\n\n"
-        "Exit status: 1 when the dump is cut short or damaged; what could be read is shown.",
+        "Exit status: 1 when the dump is cut short or damaged: what could be read is shown, and "
+        "what "
+        "only a whole dump tells (what keeps memory alive) is said not to be known.",
     .examples = "orca heap dump 4711 -o app.hprof\n"
                 "orca heap app.hprof\n"
                 "orca heap --classes app.hprof.gz  # as jcmd GC.class_histogram\n"

@@ -3,6 +3,7 @@
 #include "base/human.h"
 #include "base/printable.h"
 #include "heap/links.h"
+#include "heap/missing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,6 +51,29 @@ void heap_heading(const char *text)
     printf("\n%s\n", text);
 }
 
+const char *heap_at_least(const struct dump *d, bool begins)
+{
+    return !d->partial ? "" : begins ? "At least " : "at least ";
+}
+
+bool heap_is_known(const struct heap_report *h, const char *heading)
+{
+    if (h->retained.known)
+        return true;
+    heap_heading(heading);
+    printf("Not known, as the dump is not whole.\n");
+    return false;
+}
+
+bool heap_has_contents(const struct heap_report *h, const char *heading)
+{
+    if (missing_knows_contents(h->d))
+        return true;
+    heap_heading(heading);
+    printf("Not known, as the dump has no contents: it is XML.\n");
+    return false;
+}
+
 void heap_more(uint64_t all, size_t shown)
 {
     if (all > shown)
@@ -81,6 +105,11 @@ json_t *heap_cell_json_number(uint64_t v)
     return json_integer((json_int_t)v);
 }
 
+json_t *heap_cell_json_retained(const struct heap_report *h, uint64_t bytes)
+{
+    return h->retained.known ? heap_cell_json_number(bytes) : json_null();
+}
+
 json_t *heap_cell_json_text(const char *s)
 {
     char clean[NAME];
@@ -102,7 +131,7 @@ json_t *heap_cell_json_object(struct heap_report *h, uint32_t x)
         buf_puts(&b, "(cannot be read)");
     json_t *j = json_pack("{s:o, s:o, s:o}", "id", heap_cell_json_id(ids_at(&h->d->ids, x)),
                           "object", heap_cell_json_text(buf_str(&b)), "retained",
-                          heap_cell_json_number(retained_bytes(&h->retained, x)));
+                          heap_cell_json_retained(h, retained_bytes(&h->retained, x)));
     buf_fini(&b);
     return j;
 }

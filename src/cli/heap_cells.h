@@ -21,6 +21,15 @@ void heap_put_table(struct table *t);
 
 void heap_heading(const char *text);
 
+/* Of a dump that is not whole (heap/missing.h): "At least 12", "at least 12"; else "12". */
+const char *heap_at_least(const struct dump *d, bool begins);
+
+/* Whether a section that only a whole dump can fill is there; if not, its heading, and why. */
+bool heap_is_known(const struct heap_report *h, const char *heading);
+
+/* The same of one that only contents can fill, which XML does not have. */
+bool heap_has_contents(const struct heap_report *h, const char *heading);
+
 /* "... and 12 more", when not all are shown. */
 void heap_more(uint64_t all, size_t shown);
 
@@ -35,6 +44,9 @@ json_t *heap_cell_json_text(const char *s);
 
 /* Ids are texts: not every reader of JSON has 64-bit numbers. */
 json_t *heap_cell_json_id(uint64_t id);
+
+/* What is retained; null where that is not known. */
+json_t *heap_cell_json_retained(const struct heap_report *h, uint64_t bytes);
 
 /* Id, what it is, and what it retains. */
 json_t *heap_cell_json_object(struct heap_report *h, uint32_t x);

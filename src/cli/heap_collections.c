@@ -2,6 +2,7 @@
 #include "base/human.h"
 #include "cli/heap_cells.h"
 #include "cli/heap_parts.h"
+#include "heap/missing.h"
 
 #include <stdio.h>
 
@@ -83,8 +84,8 @@ static void print_arrays(const struct heap_report *h)
     const struct collections_found *c = &h->collections;
     struct table t;
     heap_heading("Arrays of nothing");
-    printf("Arrays that hold only null or 0: %s of %s\n", human_count(c->array_count).text,
-           human_bytes(c->array_bytes).text);
+    printf("Arrays that hold only null or 0: %s%s of %s\n", heap_at_least(h->d, false),
+           human_count(c->array_count).text, human_bytes(c->array_bytes).text);
     table_init(&t, columns, 4);
     for (size_t i = 0; i < shown(h, c->n_arrays); i++) {
         heap_put_count(&t, c->arrays[i].bytes);
@@ -99,11 +100,13 @@ static void print_arrays(const struct heap_report *h)
 static void text(struct heap_report *h)
 {
     const struct collections_found *c = &h->collections;
+    if (!heap_has_contents(h, "Collections, by how much of their array is used"))
+        return;
     heap_heading("Collections, by how much of their array is used");
-    printf("%s collections, %s of them empty, %s with at most a quarter of their array used; %s "
+    printf("%s%s collections, %s of them empty, %s with at most a quarter of their array used; %s "
            "wasted\n",
-           human_count(c->count).text, human_count(c->empty).text, human_count(c->sparse).text,
-           human_bytes(c->wasted).text);
+           heap_at_least(h->d, true), human_count(c->count).text, human_count(c->empty).text,
+           human_count(c->sparse).text, human_bytes(c->wasted).text);
     if (c->n_classes)
         print_classes(h);
     if (c->n_holders)
@@ -167,6 +170,8 @@ static json_t *arrays_json(const struct heap_report *h)
 
 static json_t *json(struct heap_report *h)
 {
+    if (!missing_knows_contents(h->d))
+        return json_null();
     const struct collections_found *c = &h->collections;
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "number", heap_cell_json_number(c->count),

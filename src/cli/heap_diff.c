@@ -63,6 +63,25 @@ static void release(struct heap_report *h)
 /* --- text ---------------------------------------------------------------------------------------
  */
 
+/* Retained sizes of both dumps are known. */
+static bool with_retained(const struct heap_report *h)
+{
+    return h->diff_retained && h->diff.whole_then && h->diff.whole_now;
+}
+
+/* Rows that are certain, and that there is room for. */
+static size_t shown_grown(const struct heap_report *h)
+{
+    const struct diff *d = &h->diff;
+    return !d->known_grown ? 0 : d->grown < h->top ? d->grown : h->top;
+}
+
+static size_t shown_shrunk(const struct heap_report *h)
+{
+    const struct diff *d = &h->diff;
+    return !d->known_shrunk ? 0 : d->shrunk < h->top ? d->shrunk : h->top;
+}
+
 /* "+1,234", "-12"; "-" for no change. */
 static void put_change(struct table *t, uint64_t then, uint64_t now)
 {
@@ -79,7 +98,7 @@ static void put_row(const struct heap_report *h, struct table *t, const struct c
     heap_put_count(t, c->now.bytes);
     put_change(t, c->then.count, c->now.count);
     heap_put_count(t, c->now.count);
-    if (h->diff_retained) {
+    if (with_retained(h)) {
         put_change(t, c->then.retained, c->now.retained);
         heap_put_count(t, c->now.retained);
     }
@@ -99,36 +118,48 @@ static void print_rows(const struct heap_report *h, size_t from, int step, size_
         {"now", TABLE_RIGHT, false},    {"retained", TABLE_RIGHT, false},
         {"now", TABLE_RIGHT, false},    {"class", TABLE_LEFT, true}};
     struct table t;
-    table_init(&t, h->diff_retained ? retained : plain, h->diff_retained ? 8 : 6);
+    table_init(&t, with_retained(h) ? retained : plain, with_retained(h) ? 8 : 6);
     for (size_t i = 0; i < n; i++, from += (size_t)step)
         put_row(h, &t, &h->diff.v[from]);
     heap_put_table(&t);
 }
 
-static size_t at_most(size_t n, size_t most)
+/* What seems to have changed, as a dump is not whole, is not told. */
+static void print_sums(const struct heap_report *h)
 {
-    return n < most ? n : most;
+    const struct diff *d = &h->diff;
+    printf("%s: %s%s objects of %s; now %s%s of %s\n", h->other->path,
+           heap_at_least(h->other, false), human_count(d->then.count).text,
+           human_bytes(d->then.bytes).text, heap_at_least(h->d, false),
+           human_count(d->now.count).text, human_bytes(d->now.bytes).text);
+    if (d->known_grown && d->known_shrunk)
+        printf("%s classes take more, %s less, %s as much\n", human_count(d->grown).text,
+               human_count(d->shrunk).text, human_count(d->n - d->grown - d->shrunk).text);
+    if (!d->known_grown)
+        printf("What has grown is not known: %s is not whole, and what it lacks would seem to have "
+               "grown.\n",
+               d->whole_then ? h->d->path : h->other->path);
+    if (!d->known_shrunk)
+        printf(
+            "What has shrunk is not known: %s is not whole, and what it lacks would seem to have "
+            "shrunk.\n",
+            d->whole_now ? h->other->path : h->d->path);
 }
 
 static void text(struct heap_report *h)
 {
     const struct diff *d = &h->diff;
-    size_t grown = at_most(d->grown, h->top), shrunk = at_most(d->shrunk, h->top);
+    bool whole = d->whole_then && d->whole_now;
+    size_t grown = shown_grown(h), shrunk = shown_shrunk(h);
     heap_heading("Since the other dump");
-    printf("%s: %s objects of %s; now %s of %s\n", h->other->path, human_count(d->then.count).text,
-           human_bytes(d->then.bytes).text, human_count(d->now.count).text,
-           human_bytes(d->now.bytes).text);
-    printf("%s classes take more, %s less, %s as much\n", human_count(d->grown).text,
-           human_count(d->shrunk).text, human_count(d->n - d->grown - d->shrunk).text);
-    if (h->other->partial)
-        printf("The other dump is not whole: what it lacks seems to have grown.\n");
+    print_sums(h);
     if (grown) {
-        heap_heading("Grown");
+        heap_heading(whole ? "Grown" : "Grown, at least");
         print_rows(h, 0, 1, grown);
         heap_more(d->grown, grown);
     }
     if (shrunk) {
-        heap_heading("Shrunk");
+        heap_heading(whole ? "Shrunk" : "Shrunk, at least");
         print_rows(h, d->n - 1, -1, shrunk);
         heap_more(d->shrunk, shrunk);
     }
@@ -141,7 +172,7 @@ static json_t *totals_json(const struct heap_report *h, const struct class_total
 {
     json_t *j = json_pack("{s:o, s:o}", "instances", heap_cell_json_number(t->count), "bytes",
                           heap_cell_json_number(t->bytes));
-    if (h->diff_retained && !all)
+    if (with_retained(h) && !all)
         json_object_set_new(j, "retained", heap_cell_json_number(t->retained));
     return j;
 }
@@ -156,7 +187,7 @@ static json_t *row_json(const struct heap_report *h, const struct class_change *
 static json_t *json(struct heap_report *h)
 {
     const struct diff *d = &h->diff;
-    size_t grown = at_most(d->grown, h->top), shrunk = at_most(d->shrunk, h->top);
+    size_t grown = shown_grown(h), shrunk = shown_shrunk(h);
     json_t *list = json_array();
     for (size_t i = 0; i < grown; i++)
         json_array_append_new(list, row_json(h, &d->v[i]));
@@ -165,8 +196,9 @@ static json_t *json(struct heap_report *h)
     return json_pack("{s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "other",
                      heap_cell_json_text(h->other->path), "other_partial", h->other->partial,
                      "then", totals_json(h, &d->then, true), "now", totals_json(h, &d->now, true),
-                     "grown", heap_cell_json_number(d->grown), "shrunk",
-                     heap_cell_json_number(d->shrunk), "classes", list);
+                     "grown", d->known_grown ? heap_cell_json_number(d->grown) : json_null(),
+                     "shrunk", d->known_shrunk ? heap_cell_json_number(d->shrunk) : json_null(),
+                     "classes", list);
 }
 
 const struct heap_part heap_part_diff = {

@@ -1,6 +1,7 @@
 /* heap_json.c - a heap dump as one JSON object, schema orca-heap-1. */
 #include "cli/heap_cells.h"
 #include "cli/heap_parts.h"
+#include "heap/missing.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -17,7 +18,7 @@ static json_t *classes(const struct heap_report *h)
                       "bytes", heap_cell_json_number(c->bytes));
         if (h->has_retained && h->retained.class_bytes)
             json_object_set_new(j, "retained",
-                                heap_cell_json_number(h->retained.class_bytes[c->number]));
+                                heap_cell_json_retained(h, h->retained.class_bytes[c->number]));
         json_array_append_new(list, j);
     }
     return list;
@@ -32,17 +33,36 @@ static json_t *biggest(const struct heap_report *h)
         json_array_append_new(
             list, json_pack("{s:o, s:o, s:o, s:o}", "id", heap_cell_json_id(b->id), "class",
                             heap_cell_json_text(name), "bytes", heap_cell_json_number(b->bytes),
-                            "elements", heap_cell_json_number(b->n)));
+                            "elements", h->d->stated ? json_null() : heap_cell_json_number(b->n)));
     }
     return list;
 }
 
 static json_t *below(struct heap_report *h)
 {
+    if (!h->retained.known)
+        return json_null();
     json_t *list = json_array();
     for (size_t i = 0; i < h->n_below; i++)
         json_array_append_new(list, heap_cell_json_object(h, h->below[i]));
     return list;
+}
+
+static json_t *missing(const struct dump *d)
+{
+    struct missing_lines m;
+    json_t *list = json_array();
+    missing_tell(d, &m);
+    for (size_t i = 0; i < m.n; i++)
+        json_array_append_new(list, heap_cell_json_text(m.v[i]));
+    return list;
+}
+
+/* null: whether there is one is not known. */
+static json_t *path(struct heap_report *h)
+{
+    const struct retained *r = &h->retained;
+    return r->known || r->n_path ? heap_cell_json_path(h, r->path, r->n_path) : json_null();
 }
 
 static json_t *problems(const struct dump *d)
@@ -68,7 +88,13 @@ static json_t *times(const struct heap_report *h)
 
 static void add_sections(struct heap_report *h, json_t *root)
 {
-    if (h->has_retained) {
+    if (!missing_knows_contents(h->d))
+        json_object_set_new(root, "no_contents", json_string(missing_contents));
+    if (h->d->partial) {
+        json_object_set_new(root, "missing", missing(h->d));
+        json_object_set_new(root, "remedy", json_string(missing_remedy));
+    }
+    if (h->has_retained && h->retained.known) {
         json_object_set_new(root, "unreached_objects",
                             heap_cell_json_number(h->retained.n_unreached));
         json_object_set_new(root, "unreached_bytes",
@@ -85,8 +111,7 @@ static void add_sections(struct heap_report *h, json_t *root)
     if (h->sections & HEAP_CHILDREN)
         json_object_set_new(root, "children", below(h));
     if (h->sections & HEAP_PATH)
-        json_object_set_new(root, "path",
-                            heap_cell_json_path(h, h->retained.path, h->retained.n_path));
+        json_object_set_new(root, "path", path(h));
     heap_parts_json(h, root);
     if (h->times)
         json_object_set_new(root, "times", times(h));

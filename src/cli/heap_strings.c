@@ -3,6 +3,7 @@
 #include "base/printable.h"
 #include "cli/heap_cells.h"
 #include "cli/heap_parts.h"
+#include "heap/missing.h"
 
 #include <stdio.h>
 
@@ -53,9 +54,11 @@ static void text(struct heap_report *h)
                                                   {"referred to by", TABLE_LEFT, true}};
     const struct strings_found *s = &h->strings;
     struct table t;
+    if (!heap_has_contents(h, "Equal strings"))
+        return;
     heap_heading("Equal strings");
-    printf("%s Strings of %s values; %s values are there more than once, and waste %s\n",
-           human_count(s->strings).text, human_count(s->values).text,
+    printf("%s%s Strings of %s values; %s values are there more than once, and waste %s\n",
+           heap_at_least(h->d, true), human_count(s->strings).text, human_count(s->values).text,
            human_count(s->duplicated).text, human_bytes(s->wasted).text);
     if (s->n == 0)
         return;
@@ -88,6 +91,8 @@ static json_t *holders_json(const struct dump *d, const struct equal_strings *e)
 
 static json_t *json(struct heap_report *h)
 {
+    if (!missing_knows_contents(h->d))
+        return json_null();
     const struct strings_found *s = &h->strings;
     json_t *list = json_array();
     for (size_t i = 0; i < s->n; i++) {

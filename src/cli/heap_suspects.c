@@ -69,6 +69,8 @@ static void print_path(struct heap_report *h, const struct suspect *x)
 static void text(struct heap_report *h)
 {
     const struct suspects *s = &h->suspects;
+    if (!heap_is_known(h, "What may be a leak"))
+        return;
     heap_heading("What may be a leak");
     if (s->n == 0)
         printf("Nothing keeps %d %% of what is alive: the heap is spread over many objects.\n",
@@ -123,6 +125,8 @@ static json_t *suspect_json(struct heap_report *h, const struct suspect *x)
 
 static json_t *json(struct heap_report *h)
 {
+    if (!h->retained.known)
+        return json_null();
     json_t *list = json_array();
     for (size_t i = 0; i < h->suspects.n; i++)
         json_array_append_new(list, suspect_json(h, &h->suspects.v[i]));

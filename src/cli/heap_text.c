@@ -1,13 +1,34 @@
 /* heap_text.c - a heap dump as tables. */
 #include "base/human.h"
+#include "base/options.h"
 #include "cli/heap_cells.h"
 #include "cli/heap_parts.h"
 #include "heap/links.h"
+#include "heap/missing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+static void print_wrapped(const char *text)
+{
+    struct buf lines = {0};
+    opt_wrap(&lines, text, 0, 0);
+    printf("%s\n", buf_str(&lines));
+    buf_fini(&lines);
+}
+
+static void print_missing(const struct dump *d)
+{
+    struct missing_lines m;
+    missing_tell(d, &m);
+    printf("\nThe dump is not whole. Missing:\n");
+    for (size_t i = 0; i < m.n; i++)
+        printf("  %s\n", m.v[i]);
+    print_wrapped(missing_why);
+    print_wrapped(missing_remedy);
+}
 
 static void print_head(const struct heap_report *h)
 {
@@ -18,13 +39,18 @@ static void print_head(const struct heap_report *h)
     if (localtime_r(&s, &tm))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &tm);
     printf("%s: heap dump of %s, %s\n", d->path, date, human_bytes(d->disk_size).text);
-    printf("%s objects of %s in the heap", human_count(d->objects_count).text,
-           human_bytes(d->objects_bytes).text);
-    printf("; object header %u bytes, references %u bytes\n", d->layout.header,
-           d->layout.reference);
+    printf("%s%s objects of %s in the heap", heap_at_least(d, true),
+           human_count(d->objects_count).text, human_bytes(d->objects_bytes).text);
+    if (d->stated)
+        printf("\n");
+    else
+        printf("; object header %u bytes, references %u bytes\n", d->layout.header,
+               d->layout.reference);
+    if (!missing_knows_contents(d))
+        print_wrapped(missing_contents);
     if (d->partial)
-        printf("The dump is not whole: these are partial results.\n");
-    if (!h->has_retained)
+        print_missing(d);
+    if (!h->has_retained || !h->retained.known)
         return;
     const struct retained *r = &h->retained;
     printf("%s objects of %s are not reached from the roots (garbage, or kept by weak references "
@@ -41,10 +67,11 @@ static void print_classes(const struct heap_report *h)
     static const struct table_column plain[] = {{"instances", TABLE_RIGHT, false},
                                                 {"bytes", TABLE_RIGHT, false},
                                                 {"class", TABLE_LEFT, true}};
-    const uint64_t *retained = h->has_retained ? h->retained.class_bytes : NULL;
+    const uint64_t *retained =
+        h->has_retained && h->retained.known ? h->retained.class_bytes : NULL;
     size_t n = h->n_classes < h->top ? h->n_classes : h->top;
     struct table t;
-    heap_heading("Classes");
+    heap_heading(h->d->partial ? "Classes, at least" : "Classes");
     table_init(&t, retained ? columns : plain, retained ? 4 : 3);
     for (size_t i = 0; i < n; i++) {
         const struct dump_class *c = &h->d->classes[h->classes[i]];
@@ -66,13 +93,13 @@ static void print_biggest(const struct heap_report *h)
                                                   {"elements", TABLE_RIGHT, false},
                                                   {"class", TABLE_LEFT, true}};
     struct table t;
-    heap_heading("Biggest objects");
+    heap_heading(h->d->partial ? "Biggest objects of those that were read" : "Biggest objects");
     table_init(&t, columns, 4);
     for (size_t i = 0; i < h->n_biggest; i++) {
         const struct big_object *b = &h->biggest[i];
         table_put(&t, human_count(b->bytes).text);
         heap_put_id(&t, b->id);
-        table_put(&t, b->n ? human_count(b->n).text : "");
+        table_put(&t, b->n && !h->d->stated ? human_count(b->n).text : "");
         heap_put_name(h, &t,
                       b->class_number == DUMP_NONE ? "?" : h->d->classes[b->class_number].name);
     }
@@ -90,7 +117,10 @@ static void print_below(struct heap_report *h)
     struct table t;
     char text[64];
     snprintf(text, sizeof text, "What 0x%" PRIx64 " keeps alive", h->object);
-    heap_heading(h->sections & HEAP_CHILDREN ? text : "Objects that keep most alive");
+    const char *heading = h->sections & HEAP_CHILDREN ? text : "Objects that keep most alive";
+    if (!heap_is_known(h, heading))
+        return;
+    heap_heading(heading);
     table_init(&t, columns, 4);
     for (size_t i = 0; i < h->n_below; i++) {
         uint64_t bytes = retained_bytes(r, h->below[i]);
@@ -105,6 +135,20 @@ static void print_below(struct heap_report *h)
     heap_more(h->n_below_all, h->n_below);
 }
 
+static void print_no_path(const struct heap_report *h)
+{
+    if (h->retained.known)
+        printf("The roots do not lead to 0x%" PRIx64
+               ": it is garbage, or kept by weak references only.\n",
+               h->object);
+    else if (!missing_knows_paths(h->d))
+        printf("Not known: which references are weak is told by names that are missing.\n");
+    else
+        printf("What could be read has no path from a root to 0x%" PRIx64
+               "; whether there is one is not known.\n",
+               h->object);
+}
+
 static void print_path(struct heap_report *h)
 {
     static const struct table_column columns[] = {{"retained", TABLE_RIGHT, false},
@@ -115,15 +159,14 @@ static void print_path(struct heap_report *h)
     struct table t;
     heap_heading("Path from a root");
     if (r->n_path == 0) {
-        printf("The roots do not lead to 0x%" PRIx64
-               ": it is garbage, or kept by weak references only.\n",
-               h->object);
+        print_no_path(h);
         return;
     }
-    table_init(&t, columns, 4);
+    table_init(&t, columns + !r->known, 4 - !r->known);
     for (size_t i = 0; i < r->n_path; i++) {
         struct buf b = {0};
-        table_put(&t, human_count(retained_bytes(r, r->path[i])).text);
+        if (r->known)
+            table_put(&t, human_count(retained_bytes(r, r->path[i])).text);
         heap_put_object(h, &t, r->path[i]);
         if (i + 1 < r->n_path)
             links_name(&h->reader, r->path[i], r->path[i + 1], &b);

@@ -35,7 +35,7 @@ static void print_local(struct heap_report *h, const struct frame_local *l)
     struct buf b = {0}, clean = {0};
     if (links_describe(&h->reader, l->object, &b) < 0)
         buf_puts(&b, "(cannot be read)");
-    printf("%18s  0x%" PRIx64 "  %s%s\n", human_count(l->retained).text,
+    printf("%18s  0x%" PRIx64 "  %s%s\n", h->retained.known ? human_count(l->retained).text : "",
            ids_at(&h->d->ids, l->object), heap_printable(h, buf_str(&b), &clean),
            l->kind == HPROF_ROOT_JAVA_FRAME  ? ""
            : l->kind == HPROF_ROOT_JNI_LOCAL ? " (JNI)"
@@ -71,8 +71,10 @@ static void print_thread(struct heap_report *h, const struct thread_seen *t)
     struct buf name = {0};
     uint32_t frames = t->trace ? t->trace->n_frames : 0, left_out = 0;
     size_t at = 0;
-    printf("\n\"%s\" 0x%" PRIx64 " keeps %s\n", heap_printable(h, t->name, &name), t->thread->id,
-           human_bytes(t->retained).text);
+    printf("\n\"%s\" 0x%" PRIx64, heap_printable(h, t->name, &name), t->thread->id);
+    if (h->retained.known)
+        printf(" keeps %s", human_bytes(t->retained).text);
+    printf("\n");
     for (uint32_t depth = 0; depth < frames; depth++) {
         bool holds = at < t->n_locals && t->locals[at].depth == depth;
         if (depth >= FRAMES && !holds) {
@@ -92,9 +94,11 @@ static void text(struct heap_report *h)
 {
     const struct threads_seen *t = &h->threads;
     size_t n = t->n < h->top ? t->n : h->top;
-    heap_heading("Threads, and what each object that a frame holds keeps alive");
+    heap_heading(h->retained.known ? "Threads, and what each object that a frame holds keeps alive"
+                                   : "Threads that could be read, and objects that frames hold");
     if (t->n == 0)
-        printf("The dump has no threads.\n");
+        printf(h->retained.known ? "The dump has no threads.\n"
+                                 : "There are none in what could be read of the dump.\n");
     for (size_t i = 0; i < n; i++)
         print_thread(h, &t->v[i]);
     heap_more(t->n, n);
@@ -130,7 +134,7 @@ static json_t *thread_json(struct heap_report *h, const struct thread_seen *t)
     }
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", heap_cell_json_text(t->name), "id",
                      heap_cell_json_id(t->thread->id), "retained",
-                     heap_cell_json_number(t->retained), "frames", frames, "holds",
+                     heap_cell_json_retained(h, t->retained), "frames", frames, "holds",
                      locals_json(h, t, THREADS_NO_FRAME, &at));
 }
 

@@ -14,7 +14,8 @@ bool view_heap_is(const char *path)
         return false;
     struct hprof_cursor *c = hprof_cursor_new(f);
     ssize_t n = c ? hprof_cursor_read(c, 0, begin, sizeof begin) : -1;
+    bool is_xml = hprof_file_is_xml(f);
     hprof_cursor_free(c);
     hprof_file_close(f);
-    return n == (ssize_t)sizeof begin && memcmp(begin, head, sizeof begin) == 0;
+    return is_xml || (n == (ssize_t)sizeof begin && memcmp(begin, head, sizeof begin) == 0);
 }

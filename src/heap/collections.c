@@ -2,6 +2,7 @@
 
 #include "base/util.h"
 #include "heap/bits.h"
+#include "heap/missing.h"
 #include "heap/workers.h"
 
 #include <stdlib.h>
@@ -53,6 +54,7 @@ struct collection {
     uint8_t element;  /* bytes */
     bool wide;        /* a StringBuilder of two bytes a character */
     bool part;        /* the map of a set */
+    bool lost;        /* its array is not in the dump */
     uint8_t fill;
 };
 
@@ -131,12 +133,16 @@ static void find_layout(struct search *s, uint32_t number)
 /* --- the collections ---------------------------------------------------------------------------
  */
 
-static uint32_t reference_at(const struct search *s, const uint8_t *p, size_t len, int64_t at)
+/* *lost: there is a reference; array_of_collection finds what it refers to. */
+static uint32_t reference_at(const struct search *s, const uint8_t *p, size_t len, int64_t at,
+                             bool *lost)
 {
     uint32_t id = s->d->id_size;
     if (at < 0 || (uint64_t)at + id > len)
         return IDS_NONE;
-    return ids_find(&s->d->ids, hprof_id(p + at, id));
+    uint64_t to = hprof_id(p + at, id);
+    *lost = to != 0;
+    return to ? ids_find(&s->d->ids, to) : IDS_NONE;
 }
 
 static int find_collection(void *ctx, unsigned worker, struct hprof *h, const struct hprof_item *it)
@@ -153,7 +159,7 @@ static int find_collection(void *ctx, unsigned worker, struct hprof *h, const st
         return 0;
     const struct layout *l = &s->layouts[c.class_number];
     size_t len = hprof_body(h, &p, (size_t)min_u64(it->body_len, HPROF_WINDOW), SIZE_MAX);
-    c.array = reference_at(s, p, len, l->through >= 0 ? l->through : l->array);
+    c.array = reference_at(s, p, len, l->through >= 0 ? l->through : l->array, &c.lost);
     if (l->size >= 0 && (uint64_t)l->size + 4 <= len)
         c.size = hprof_u4(p + l->size);
     c.wide = l->coder >= 0 && (uint64_t)l->coder < len && p[l->coder] == 1;
@@ -247,6 +253,7 @@ static void array_of_collection(struct search *s, struct hprof *h, const struct 
     uint32_t used = references ? used_elements(h, h->id_size) : 0;
     for (; o < s->owned + s->n_owned && o->array == array; o++) {
         struct collection *c = &s->all[o->collection];
+        c->lost = false;
         c->length = it->n;
         c->element = (uint8_t)(references ? s->d->layout.reference : hprof_type_size(it->type, 8));
         c->used = references ? used : (uint32_t)min_u64((uint64_t)c->size << c->wide, it->n);
@@ -281,7 +288,7 @@ static int look_at_array(void *ctx, unsigned worker, struct hprof *h, const stru
 
 static bool is_empty(const struct search *s, const struct collection *c)
 {
-    return layout_of(s, c)->size >= 0 ? c->size == 0 : c->used == 0;
+    return layout_of(s, c)->size >= 0 ? c->size == 0 : c->used == 0 && !c->lost;
 }
 
 static uint8_t fill_of(const struct collection *c)
@@ -485,6 +492,8 @@ static int find_all(struct search *s, struct err *err)
 int collections_find(struct collections_found *out, const struct dump *d, struct err *err)
 {
     *out = (struct collections_found){0};
+    if (!missing_knows_contents(d))
+        return 0;
     struct search *s = calloc(1, sizeof *s);
     if (!s)
         return err_set(err, -ENOMEM, "%s: out of memory", d->path);

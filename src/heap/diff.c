@@ -1,5 +1,7 @@
 #include "heap/diff.h"
 
+#include "heap/missing.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +64,8 @@ int diff_add(struct diff *diff, const struct dump *d, const uint64_t *retained, 
     if (!more)
         return err_set(err, -ENOMEM, "%s: out of memory", d->path);
     diff->v = more;
+    *(now ? &diff->whole_now : &diff->whole_then) = missing_knows_keepers(d);
+    *(now ? &diff->named_now : &diff->named_then) = d->missing.names == 0;
     for (uint32_t i = 0; i < d->n_classes; i++) {
         const struct dump_class *c = &d->classes[i];
         const struct class_totals t = {c->count, c->bytes, retained ? retained[i] : 0};
@@ -99,6 +103,8 @@ void diff_order(struct diff *diff)
 {
     if (diff->n)
         qsort(diff->v, diff->n, sizeof *diff->v, by_growth);
+    diff->known_grown = diff->whole_then && diff->named_now;
+    diff->known_shrunk = diff->whole_now && diff->named_then;
     for (size_t i = 0; i < diff->n; i++) {
         diff->grown += diff_bytes(&diff->v[i]) > 0;
         diff->shrunk += diff_bytes(&diff->v[i]) < 0;

@@ -20,8 +20,12 @@ struct class_change {
 struct diff {
     struct class_change *v; /* every class of either; the most growth in bytes first */
     size_t n;
-    size_t grown, shrunk;          /* how many; grown ones are first, shrunk ones last */
-    struct class_totals then, now; /* of all; retained: 0 */
+    size_t grown, shrunk;           /* how many; grown ones are first, shrunk ones last */
+    struct class_totals then, now;  /* of all; retained: 0 */
+    bool whole_then, whole_now;     /* the dumps */
+    bool named_then, named_now;     /* at least their classes have names */
+    bool known_grown, known_shrunk; /* what is missing in a dump does not only seem to have grown or
+                                       shrunk: who has grown is certain, and by at least so much */
     struct arena arena;
 };
 

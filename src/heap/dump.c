@@ -10,7 +10,17 @@
 
 enum { PIECE = 16 << 20, SHIFT = 3 };
 
-void dump_add_problem(struct dump *d, uint64_t offset, const char *text)
+static void add_missing(struct dump_missing *m, uint64_t offset, bool is_end)
+{
+    if (is_end) {
+        m->end = true;
+    } else {
+        m->damaged_at = m->damaged ? min_u64(m->damaged_at, offset) : offset;
+        m->damaged++;
+    }
+}
+
+void dump_add_problem(struct dump *d, uint64_t offset, const char *text, bool is_end)
 {
     d->partial = true;
     size_t at = d->n_problems;
@@ -18,6 +28,7 @@ void dump_add_problem(struct dump *d, uint64_t offset, const char *text)
         at--;
     if (at > 0 && d->problems[at - 1].offset == offset)
         return;
+    add_missing(&d->missing, offset, is_end);
     if (at == DUMP_PROBLEMS) {
         d->more_problems++;
         return;
@@ -76,6 +87,7 @@ static int skim(struct dump *d, struct err *err)
     int rc = 0, more = 1;
     hprof_seek(h, h->first, UINT64_MAX);
     while (rc == 0 && (more = hprof_next_record(h, &tag, &from, &to)) > 0) {
+        d->beyond |= h->cut;
         if (to - began < PIECE)
             continue;
         if (from > began)
@@ -94,7 +106,7 @@ static int skim(struct dump *d, struct err *err)
                       : err_set(err, more, "%s: %s", d->path, h->problem);
     }
     if (h->problem[0])
-        dump_add_problem(d, hprof_position(h), h->problem);
+        dump_add_problem(d, h->problem_at, h->problem, h->cut);
     d->pieces = VEC(pieces, struct dump_piece);
     d->n_pieces = VEC_LEN(pieces, struct dump_piece);
     return 0;
@@ -261,7 +273,7 @@ static void first_problem(void *ctx, const struct hprof *h)
     struct first_one *one = ctx;
     struct pass *p = &one->first->pass;
     pthread_mutex_lock(&p->lock);
-    dump_add_problem((struct dump *)(uintptr_t)p->d, h->end, h->problem);
+    dump_add_problem((struct dump *)(uintptr_t)p->d, h->problem_at, h->problem, h->cut);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -312,7 +324,8 @@ static int merge_ids(struct dump *d, struct first *f, struct err *err)
     return rc < 0 ? err_set(err, rc, "%s: out of memory", d->path) : 0;
 }
 
-/* The end record is what HotSpot writes last. */
+/* The end record is what HotSpot writes last, of version 1.0.2; a file may also end inside a heap
+ * record, between two objects. */
 static void check_end(struct dump *d, const struct first *f)
 {
     bool seen = d->version == 101;
@@ -321,13 +334,15 @@ static void check_end(struct dump *d, const struct first *f)
     uint64_t size = hprof_file_size(d->file);
     char text[256];
     snprintf(text, sizeof text,
-             "offset 0x%llx: the dump has no end record (it was cut short): make it again, with "
+             "offset 0x%llx: the dump does not end here (it was cut short): make it again, with "
              "enough room on the disk",
              (unsigned long long)size);
-    if (!seen && !d->partial)
-        dump_add_problem(d, size, text);
+    if ((!seen && !d->partial) || (d->beyond && !d->missing.end))
+        dump_add_problem(d, size, text, true);
     if (*hprof_file_damage(d->file))
-        dump_add_problem(d, size, hprof_file_damage(d->file));
+        dump_add_problem(d, size, hprof_file_damage(d->file), true);
+    if (!d->stated)
+        d->missing.end_at = size;
 }
 
 static int read_all(struct dump *d, struct first *f, struct err *err)
@@ -349,15 +364,46 @@ static int read_all(struct dump *d, struct first *f, struct err *err)
 /* --- open and close ----------------------------------------------------------------------------
  */
 
+/* Make an HPROF file of XML, and keep what was wrong. */
+static int convert(struct dump *d, struct err *err)
+{
+    struct xml_dump x;
+    TRY(hprof_file_convert(d->file, &x, d->options.progress, d->options.progress_ctx, err));
+    d->stated = true;
+    for (uint64_t i = 0; i < x.n_problems && i < XML_PROBLEMS; i++)
+        dump_add_problem(d, x.problems[i].offset, x.problems[i].text, false);
+    if (x.n_problems > XML_PROBLEMS)
+        d->more_problems += x.n_problems - XML_PROBLEMS;
+    if (x.cut)
+        dump_add_problem(d, x.end.offset, x.end.text, true);
+    d->missing.end_at = x.end.offset;
+    return 0;
+}
+
+int dump_check(const char *path, struct err *err)
+{
+    struct hprof_file *f;
+    struct hprof head;
+    TRY(hprof_file_open(&f, path, err));
+    int rc = hprof_file_is_xml(f) ? 0 : hprof_open(&head, f, err);
+    if (rc == 0 && !hprof_file_is_xml(f))
+        hprof_close(&head);
+    hprof_file_close(f);
+    return rc;
+}
+
 static int open_all(struct dump *d, struct err *err)
 {
+    if (hprof_file_is_xml(d->file))
+        TRY(convert(d, err));
     TRY(hprof_open(&d->head, d->file, err));
     d->id_size = d->head.id_size;
     d->version = d->head.version;
     d->time_ms = d->head.time_ms;
     d->disk_size = hprof_file_disk_size(d->file);
     TRY(make_pieces(d, err));
-    TRY(object_size_infer(d, err));
+    if (!d->stated)
+        TRY(object_size_infer(d, err));
     struct first *f = calloc(1, sizeof *f);
     if (!f)
         return err_set(err, -ENOMEM, "%s: out of memory", d->path);

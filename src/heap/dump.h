@@ -8,9 +8,9 @@
  * them.  Classes have dense numbers, too: 0..n_classes-1, those of the dump in the order of ids,
  * and then those that the dump names without describing them.
  *
- * A dump that is cut short or damaged is no error: what can be read is there, and `problems` says
- * what is missing and where.  After dump_open everything is read only, so any number of threads may
- * use it. */
+ * A dump that is cut short or damaged is no error: what can be read is there, `missing` says what
+ * is not, and `problems` what is wrong where.  After dump_open everything is read only, so any
+ * number of threads may use it. */
 #ifndef ORCA_HEAP_DUMP_H
 #define ORCA_HEAP_DUMP_H
 
@@ -44,7 +44,8 @@ struct dump_class {
     uint32_t number;
     uint32_t super;   /* class number or DUMP_NONE */
     const char *name; /* as in Java: java.lang.String, byte[], shop.Order$Line[][] */
-    bool described;   /* by a class dump: fields are known */
+    bool described;   /* by a class dump: its own fields are known */
+    bool complete;    /* and those of all its super classes */
     uint8_t element;  /* arrays: enum hprof_type of the elements; else 0 */
     uint32_t n_fields, n_statics;
     const struct dump_field *fields; /* its own, not those of its super classes */
@@ -76,14 +77,26 @@ struct dump_trace {
 };
 
 struct dump_thread {
-    uint64_t id;     /* of the Thread object */
-    uint32_t serial; /* as roots name it */
-    uint32_t trace;  /* number in dump.traces, or DUMP_NONE */
+    uint64_t id;      /* of the Thread object */
+    uint32_t serial;  /* as roots name it */
+    uint32_t trace;   /* number in dump.traces, or DUMP_NONE */
+    const char *name; /* NULL: only the object says it */
 };
 
 struct dump_problem {
     uint64_t offset;
     char text[256]; /* "offset 0x...: what", with what to do */
+};
+
+/* What a dump does not have and a whole one has; heap/missing.h says what that means. */
+struct dump_missing {
+    bool end;        /* the file, or what of it can be decompressed, stops before the dump does: */
+    uint64_t end_at; /* at this offset */
+    uint64_t damaged, damaged_at; /* parts that were left out; where the first one begins */
+    bool roots;                   /* there is none */
+    uint32_t classes;             /* whose fields are not known, as it or a super class is not */
+    uint64_t instances;           /* described, and the objects that are of such classes */
+    uint64_t names;               /* of classes and fields */
 };
 
 /* A part of the file that one thread reads by itself. */
@@ -107,10 +120,12 @@ struct dump_options {
 struct dump {
     const char *path;
     uint32_t id_size, version;
-    uint64_t time_ms;   /* when it was made, since 1970 */
-    uint64_t disk_size; /* bytes of the file */
-    uint64_t size;      /* and without compression */
-    struct object_layout layout;
+    uint64_t time_ms;            /* when it was made, since 1970 */
+    uint64_t disk_size;          /* bytes of the file */
+    uint64_t size;               /* and without compression */
+    struct object_layout layout; /* zeros where sizes are stated */
+    bool stated; /* it was XML (xml_dump.h): sizes are stated, and what is no reference is not in it
+                  */
 
     struct dump_class *classes;
     uint32_t n_classes;
@@ -130,7 +145,8 @@ struct dump {
     struct dump_trace *traces;
     size_t n_traces;
 
-    bool partial;                                /* something is missing: */
+    bool partial; /* something is missing: */
+    struct dump_missing missing;
     struct dump_problem problems[DUMP_PROBLEMS]; /* in the order of offsets */
     size_t n_problems;                           /* those that are kept */
     uint64_t more_problems;                      /* and those that are not */
@@ -140,6 +156,7 @@ struct dump {
     struct hprof_file *file;
     struct dump_piece *pieces; /* the file, in order */
     size_t n_pieces;
+    bool beyond;        /* the last record is longer than what the file has of it */
     struct arena arena; /* names and tables */
 };
 
@@ -148,6 +165,9 @@ struct dump {
 int dump_open(struct dump **out, const char *path, const struct dump_options *options,
               struct err *err);
 void dump_close(struct dump *d);
+
+/* Whether the file begins as a heap dump does; errors as of dump_open. */
+int dump_check(const char *path, struct err *err);
 
 /* --- classes -----------------------------------------------------------------------------------
  */

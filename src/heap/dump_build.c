@@ -18,6 +18,7 @@ struct build {
     size_t n_loads;
     struct map serials; /* class serial -> class id */
     struct map names;   /* id of a string -> its text in the arena */
+    uint64_t lost;      /* names that were asked for and are missing */
 };
 
 static int no_memory(const struct dump *d, struct err *err)
@@ -65,8 +66,10 @@ static const char *text_of(struct build *b, uint64_t id)
         return (const char *)(uintptr_t)*known;
     struct scan_string key = {.id = id};
     const struct scan_string *s = bsearch(&key, b->strings, b->n_strings, sizeof key, by_string_id);
-    if (!s)
+    if (!s) {
+        b->lost++;
         return "?";
+    }
     const char *raw = (const char *)b->scans[s->worker].texts.p + s->at;
     char *text = arena_strndup(&b->d->arena, raw, strlen(raw));
     uint64_t *place = map_put(&b->names, id);
@@ -141,6 +144,7 @@ static void name_class(struct build *b, struct dump_class *c)
     struct scan_load key = {.class_id = c->id};
     const struct scan_load *l = bsearch(&key, b->loads, b->n_loads, sizeof key, by_load);
     const char *raw = l ? text_of(b, l->name) : "?";
+    b->lost += !l;
     if (!l || strcmp(raw, "?") == 0) {
         char text[40];
         snprintf(text, sizeof text, "(class 0x%llx)", (unsigned long long)c->id);
@@ -204,6 +208,7 @@ static uint64_t read_class(struct build *b, struct dump_class *c, const struct s
     const uint8_t *p = b->scans[s->worker].class_bodies.p + s->at;
     uint64_t super = hprof_id(p, id);
     c->described = true;
+    c->mirror_size = (uint32_t)min_u64(s->stated, UINT32_MAX);
     c->loader = hprof_id(p + id, id);
     c->signers = hprof_id(p + (size_t)2 * id, id);
     c->domain = hprof_id(p + (size_t)3 * id, id);
@@ -259,6 +264,15 @@ static uint32_t class_number(const struct dump *d, uint64_t id)
     return c ? c->number : DUMP_NONE;
 }
 
+/* Whether it and all super classes are described. */
+static bool is_complete(const struct dump *d, uint32_t number, const uint64_t *supers)
+{
+    for (; d->classes[number].described; number = d->classes[number].super)
+        if (d->classes[number].super == DUMP_NONE)
+            return supers[number] == 0;
+    return false;
+}
+
 /* Supers as numbers, and the lengths of bodies; a circle of supers is cut. */
 static void link_supers(struct dump *d, const uint64_t *supers)
 {
@@ -273,6 +287,7 @@ static void link_supers(struct dump *d, const uint64_t *supers)
     }
     for (uint32_t i = 0; i < d->n_classes; i++) {
         uint64_t len = 0;
+        d->classes[i].complete = is_complete(d, i, supers);
         for (uint32_t at = i; at != DUMP_NONE; at = d->classes[at].super) {
             const struct dump_class *c = &d->classes[at];
             if (c->n_fields)
@@ -348,7 +363,14 @@ static int build_classes(struct build *b, struct err *err)
     free(supers);
     add_primitive_arrays(b);
     find_special(d);
-    return object_size_classes(d) < 0 ? no_memory(d, err) : 0;
+    return !d->stated && object_size_classes(d) < 0 ? no_memory(d, err) : 0;
+}
+
+/* Objects whose fields are not all known. */
+static void add_incomplete(struct dump_missing *m, const struct dump_class *c, uint64_t count)
+{
+    m->classes += c->count == 0;
+    m->instances += count;
 }
 
 /* Instances of each class, and their sizes; the Class objects themselves come with their classes.
@@ -363,8 +385,10 @@ static void add_counts(struct build *b)
                 (struct dump_class *)(uintptr_t)dump_class_by_id(d, counts[i].class_id);
             if (!c)
                 continue;
+            if (!counts[i].n && !c->complete)
+                add_incomplete(&d->missing, c, counts[i].count);
             c->count += counts[i].count;
-            c->bytes += counts[i].n ? counts[i].bytes : counts[i].count * c->size;
+            c->bytes += counts[i].n || d->stated ? counts[i].bytes : counts[i].count * c->size;
         }
         for (unsigned t = HPROF_BOOLEAN; t <= HPROF_LONG; t++) {
             d->classes[d->primitive_arrays[t]].count += b->scans[k].primitive[t].count;
@@ -372,11 +396,14 @@ static void add_counts(struct build *b)
         }
     }
     for (uint32_t i = 0; i < d->n_classes && d->class_class != DUMP_NONE; i++) {
-        if (!d->classes[i].described)
+        if (!d->classes[i].described || d->classes[i].id == 0)
             continue;
         d->classes[d->class_class].count++;
         d->classes[d->class_class].bytes += d->classes[i].mirror_size;
     }
+    for (uint32_t i = 0; i < d->n_classes && d->stated; i++)
+        if (d->classes[i].count && !d->classes[i].element)
+            d->classes[i].size = (uint32_t)(d->classes[i].bytes / d->classes[i].count);
     for (uint32_t i = 0; i < d->n_classes; i++) {
         d->objects_count += d->classes[i].count;
         d->objects_bytes += d->classes[i].bytes;
@@ -477,6 +504,20 @@ static int by_root(const void *a, const void *b)
     return x->depth < y->depth ? -1 : x->depth > y->depth;
 }
 
+/* Those that a record names; HotSpot writes none. */
+static int name_threads(struct build *b)
+{
+    size_t n;
+    const struct scan_name *names = GATHER(b, thread_names, struct scan_name, &n);
+    for (size_t i = 0; i < n && names; i++) {
+        struct dump_thread *t =
+            (struct dump_thread *)(uintptr_t)dump_thread_by_serial(b->d, names[i].serial);
+        if (t)
+            t->name = text_of(b, names[i].name);
+    }
+    return names ? 0 : -ENOMEM;
+}
+
 static int build_threads(struct build *b)
 {
     struct dump *d = b->d;
@@ -492,7 +533,7 @@ static int build_threads(struct build *b)
             bsearch(&key, d->traces, d->n_traces, sizeof key, by_trace_serial);
         d->threads[i].trace = t ? (uint32_t)(t - d->traces) : DUMP_NONE;
     }
-    return 0;
+    return name_threads(b);
 }
 
 static int build_all(struct build *b, struct err *err)
@@ -502,6 +543,7 @@ static int build_all(struct build *b, struct err *err)
         return no_memory(b->d, err);
     qsort(b->strings, b->n_strings, sizeof *b->strings, by_string_id);
     TRY(build_classes(b, err));
+    b->d->missing.names = b->lost; /* of methods, which come later, nothing hangs */
     add_counts(b);
     for (size_t i = 0; i < b->n_loads; i++) {
         uint64_t *v = map_put(&b->serials, b->loads[i].serial);
@@ -511,6 +553,8 @@ static int build_all(struct build *b, struct err *err)
     }
     if (build_frames(b) < 0 || build_traces(b) < 0 || build_threads(b) < 0)
         return no_memory(b->d, err);
+    b->d->missing.roots = b->d->n_roots == 0;
+    b->d->partial |= b->d->missing.roots || b->d->missing.classes || b->d->missing.names;
     return 0;
 }
 
@@ -520,7 +564,8 @@ int dump_build(struct dump *d, struct scan *scans, unsigned n, struct err *err)
     for (unsigned i = 0; i < n; i++)
         if (scans[i].strings.oom || scans[i].texts.oom || scans[i].loads.oom ||
             scans[i].frames.oom || scans[i].traces.oom || scans[i].trace_frames.oom ||
-            scans[i].classes.oom || scans[i].roots.oom || scans[i].threads.oom)
+            scans[i].classes.oom || scans[i].thread_names.oom || scans[i].roots.oom ||
+            scans[i].threads.oom)
             return no_memory(d, err);
     map_init(&b.serials);
     map_init(&b.names);
@@ -610,6 +655,8 @@ uint32_t dump_item_class(const struct dump *d, const struct hprof_item *it)
 uint64_t dump_item_size(const struct dump *d, const struct hprof_item *it)
 {
     const struct dump_class *c;
+    if (d->stated)
+        return it->stated;
     switch (it->tag) {
     case HPROF_CLASS:
         c = dump_class_by_id(d, it->id);

@@ -34,8 +34,13 @@ struct scan_trace {
 };
 
 struct scan_class { /* a class dump, as its bytes in scan.class_bodies */
-    uint64_t id, at, len;
+    uint64_t id, at, len, stated;
     uint32_t worker;
+};
+
+struct scan_name { /* of a thread */
+    uint64_t name;
+    uint32_t serial;
 };
 
 struct scan_count {
@@ -48,11 +53,12 @@ struct scan {
     struct dump *d;
     uint32_t worker;
     struct buf strings, texts, loads, frames, traces, trace_frames, classes, class_bodies;
-    struct buf roots;    /* struct dump_root */
-    struct buf threads;  /* struct dump_thread; trace: serial number */
-    struct buf counts;   /* struct scan_count */
-    struct buf cuts;     /* struct dump_piece: where a long piece can be divided */
-    struct map by_class; /* class id -> number in counts */
+    struct buf roots;        /* struct dump_root */
+    struct buf thread_names; /* struct scan_name */
+    struct buf threads;      /* struct dump_thread; trace: serial number */
+    struct buf counts;       /* struct scan_count */
+    struct buf cuts;         /* struct dump_piece: where a long piece can be divided */
+    struct map by_class;     /* class id -> number in counts */
     struct {
         uint64_t class_id;
         uint32_t number;
@@ -78,8 +84,9 @@ int scan_item(struct scan *s, struct hprof *h, const struct hprof_item *it);
 /* Make d's tables from what the workers found.  Errors: memory. */
 int dump_build(struct dump *d, struct scan *scans, unsigned n, struct err *err);
 
-/* Keep what is wrong; thread-safe only under the caller's lock. */
-void dump_add_problem(struct dump *d, uint64_t offset, const char *text);
+/* Keep what is wrong; thread-safe only under the caller's lock.  is_end: nothing follows, as the
+ * file was cut short; else something is damaged there. */
+void dump_add_problem(struct dump *d, uint64_t offset, const char *text, bool is_end);
 
 /* Read a piece; a damaged heap-dump segment is left out from the damage on, and what follows it is
  * read.  note: called for each problem, may be NULL. */

@@ -20,7 +20,8 @@ void scan_fini(struct scan *s)
 {
     struct buf *all[] = {&s->strings,      &s->texts,   &s->loads,        &s->frames,
                          &s->traces,       &s->classes, &s->class_bodies, &s->roots,
-                         &s->trace_frames, &s->threads, &s->counts,       &s->cuts};
+                         &s->trace_frames, &s->threads, &s->counts,       &s->cuts,
+                         &s->thread_names};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         buf_fini(all[i]);
     map_fini(&s->by_class);
@@ -107,6 +108,17 @@ static int trace_record(struct scan *s, struct hprof *h)
     return 0;
 }
 
+static int thread_record(struct scan *s, struct hprof *h)
+{
+    const uint8_t *p;
+    size_t n = 8 + 2 * (size_t)h->id_size;
+    if (hprof_body(h, &p, n, n) < n)
+        return 0;
+    struct scan_name e = {.serial = hprof_u4(p), .name = hprof_id(p + 8 + h->id_size, h->id_size)};
+    buf_put(&s->thread_names, &e, sizeof e);
+    return 0;
+}
+
 static int record(struct scan *s, struct hprof *h, const struct hprof_item *it)
 {
     switch (it->tag) {
@@ -118,6 +130,8 @@ static int record(struct scan *s, struct hprof *h, const struct hprof_item *it)
         return frame_record(s, h);
     case HPROF_TRACE:
         return trace_record(s, h);
+    case HPROF_START_THREAD:
+        return thread_record(s, h);
     case HPROF_HEAP_DUMP_END:
         s->end_seen = true;
         return 0;
@@ -153,8 +167,11 @@ static struct scan_count *count_of(struct scan *s, uint64_t class_id)
 
 static int class_item(struct scan *s, struct hprof *h, const struct hprof_item *it)
 {
-    struct scan_class e = {
-        .id = it->id, .at = s->class_bodies.len, .len = it->body_len, .worker = s->worker};
+    struct scan_class e = {.id = it->id,
+                           .at = s->class_bodies.len,
+                           .len = it->body_len,
+                           .stated = it->stated,
+                           .worker = s->worker};
     int whole = copy_body(h, it, &s->class_bodies);
     if (whole > 0)
         buf_put(&s->classes, &e, sizeof e);
@@ -175,18 +192,20 @@ static int count_item(struct scan *s, const struct hprof_item *it)
 {
     const struct object_layout *l = &s->d->layout;
     struct scan_count *c;
+    uint64_t bytes = it->stated;
     if (it->tag == HPROF_PRIMITIVE_ARRAY) {
         c = &s->primitive[it->type];
-        c->bytes += object_size_array(l, it->n, hprof_type_size(it->type, 8));
+        if (!s->d->stated)
+            bytes = object_size_array(l, it->n, hprof_type_size(it->type, 8));
     } else {
         c = count_of(s, it->class_id);
         if (!c)
             return -ENOMEM;
-        if (it->tag == HPROF_OBJECT_ARRAY) {
-            c->bytes += object_size_array(l, it->n, l->reference);
-            c->n = 1;
-        }
+        c->n |= it->tag == HPROF_OBJECT_ARRAY;
+        if (!s->d->stated && it->tag == HPROF_OBJECT_ARRAY)
+            bytes = object_size_array(l, it->n, l->reference);
     }
+    c->bytes += bytes; /* of an instance its class says it, but where it is stated */
     c->count++;
     return 0;
 }

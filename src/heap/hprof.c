@@ -24,6 +24,7 @@ static int problem(struct hprof *h, uint64_t offset, const char *fmt, ...)
     if (*damage && offset + HPROF_WINDOW >= hprof_file_size(h->file))
         snprintf(what, sizeof what, "%s", damage);
     snprintf(h->problem, sizeof h->problem, "offset 0x%llx: %s", (unsigned long long)offset, what);
+    h->problem_at = offset;
     h->end = h->base + h->at;
     return 0;
 }
@@ -76,6 +77,7 @@ static int ends_early(struct hprof *h, uint64_t offset)
         problem(h, offset, "%s", strerror(e));
         return e ? -e : -EIO;
     }
+    h->cut = true;
     return problem(h, offset, "the dump ends in the middle of a record (it was cut short)");
 }
 
@@ -138,6 +140,7 @@ static int read_header(struct hprof *h, struct err *err)
 static int prepare(struct hprof *h, struct hprof_file *file, struct err *err)
 {
     h->file = file;
+    h->stated = hprof_file_stated(file);
     h->cursor = hprof_cursor_new(file);
     h->window = calloc(1, HPROF_WINDOW);
     h->ahead = HPROF_WINDOW;
@@ -270,8 +273,8 @@ int hprof_next_record(struct hprof *h, uint8_t *tag, uint64_t *from, uint64_t *t
     *tag = it.tag;
     *from = it.offset;
     *to = min_u64(h->body_end, size);
-    if (h->body_end > size)
-        h->body_end = size;
+    h->cut = h->body_end > size;
+    h->body_end = *to;
     return 1;
 }
 
@@ -373,6 +376,7 @@ static void root_place(struct hprof_item *it, const uint8_t *p)
 static bool heap_item(struct hprof *h, struct hprof_item *it, const uint8_t *p, size_t head)
 {
     uint32_t id = h->id_size;
+    it->stated = h->stated ? UINT64_C(8) * hprof_u4(p) : 0;
     switch (it->tag) {
     case HPROF_INSTANCE:
         it->class_id = hprof_id(p + 4, id);

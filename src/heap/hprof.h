@@ -91,6 +91,7 @@ struct hprof_item {
     uint64_t id;             /* sub-records: the object */
     uint64_t class_id;       /* instance: its class; object array: the array's class */
     uint32_t n;              /* arrays: elements */
+    uint64_t stated;         /* what is no root, of a converted dump: its size in the heap */
     uint32_t thread, depth;  /* roots: serial number of the thread (JNI local, frame, thread: 0 for
                                 none), depth of the frame; thread object: of its trace */
     uint64_t body, body_len; /* offset and bytes of what follows: fields, elements, or the record's
@@ -104,11 +105,14 @@ struct hprof {
     uint32_t version; /* 101 or 102 */
     uint64_t time_ms; /* of the dump, since 1970 */
     uint64_t first;   /* offset of the first record */
+    bool stated;      /* the dump was converted: see hprof_file_stated */
 
     uint64_t end;           /* of what is to be read */
     uint64_t segment_end;   /* sub-records go up to here; 0: between records */
     char problem[256];      /* why it ended too early, "" for the end; begins with the offset */
-    bool system_error, cut; /* the last read failed; gave less than was asked for */
+    uint64_t problem_at;    /* the offset */
+    bool system_error, cut; /* the last read failed; gave less than was asked for: what is behind
+                               the problem is not damaged but not there */
 
     /* The bytes [base, base + len) of the dump; `at` is the next to be read. */
     uint8_t *window;
@@ -149,8 +153,8 @@ uint64_t hprof_position(const struct hprof *h);
 size_t hprof_body(struct hprof *h, const uint8_t **p, size_t want, size_t most);
 
 /* Skip from record to record without looking into heap dumps, to share the work: one call gives
- * the offset of a record and where it ends.  For files that are not compressed.  1, 0 at the end or
- * at a problem. */
+ * the offset of a record and where it ends, at most the end of the file, and then `cut` is set. For
+ * files that are not compressed.  1, 0 at the end or at a problem. */
 int hprof_next_record(struct hprof *h, uint8_t *tag, uint64_t *from, uint64_t *to);
 
 /* --- bytes of a body, which the caller has counted ---------------------------------------------

@@ -1,6 +1,7 @@
 #include "heap/hprof_file.h"
 
 #include "base/fdio.h"
+#include "base/util.h"
 #include "heap/inflated.h"
 
 #include <fcntl.h>
@@ -12,8 +13,10 @@
 struct hprof_file {
     int fd;
     char *path;
-    uint64_t size;
+    uint64_t size, disk_size;
     struct inflated *inflated; /* NULL: not compressed */
+    bool is_xml;               /* until hprof_file_replace */
+    bool stated;               /* it was */
 };
 
 struct hprof_cursor {
@@ -34,14 +37,26 @@ static int open_fd(struct hprof_file *f, struct err *err)
                        "%s: not a regular file; a heap dump is read more than once, so copy it to "
                        "a file first",
                        f->path);
-    f->size = (uint64_t)st.st_size;
+    f->size = f->disk_size = (uint64_t)st.st_size;
     return 0;
+}
+
+/* In XML the first elements may be far from the beginning. */
+static int look_for_xml(struct hprof_file *f)
+{
+    uint8_t *begin = malloc(XML_LOOK);
+    ssize_t n = begin ? fdio_pread_some(f->fd, begin, XML_LOOK, 0) : -ENOMEM;
+    f->is_xml = n > 0 && xml_dump_is(begin, (size_t)n);
+    free(begin);
+    return n < 0 ? (int)n : 0;
 }
 
 static int look(struct hprof_file *f, struct err *err)
 {
     uint8_t magic[2] = {0};
     ssize_t n = fdio_pread_some(f->fd, magic, sizeof magic, 0);
+    if (n >= 0 && magic[0] != 'J' && magic[0] != 0x1f)
+        n = look_for_xml(f);
     if (n < 0)
         return err_set(err, (int)n, "%s: %s", f->path, strerror((int)-n));
     if (magic[0] != 0x1f || magic[1] != 0x8b)
@@ -91,7 +106,30 @@ bool hprof_file_compressed(const struct hprof_file *f)
 
 uint64_t hprof_file_disk_size(const struct hprof_file *f)
 {
-    return f->size;
+    return f->disk_size;
+}
+
+bool hprof_file_is_xml(const struct hprof_file *f)
+{
+    return f->is_xml;
+}
+
+bool hprof_file_stated(const struct hprof_file *f)
+{
+    return f->stated;
+}
+
+int hprof_file_convert(struct hprof_file *f, struct xml_dump *out, xml_progress_fn progress,
+                       void *ctx, struct err *err)
+{
+    TRY(xml_dump_convert(out, f->fd, f->path, progress, ctx, err));
+    close(f->fd);
+    f->fd = out->fd;
+    f->is_xml = false;
+    f->stated = true;
+    int64_t size = fdio_size(f->fd);
+    f->size = size > 0 ? (uint64_t)size : 0;
+    return size < 0 ? err_set(err, (int)size, "%s: %s", f->path, strerror((int)-size)) : 0;
 }
 
 uint64_t hprof_file_size(const struct hprof_file *f)

@@ -10,6 +10,7 @@
 #define ORCA_HEAP_HPROF_FILE_H
 
 #include "base/err.h"
+#include "heap/xml_dump.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +27,14 @@ void hprof_file_close(struct hprof_file *f);
 const char *hprof_file_path(const struct hprof_file *f);
 bool hprof_file_compressed(const struct hprof_file *f);
 
-/* Bytes on disk. */
+/* Whether it is a heap dump in XML, which has to be converted before anything is read of it;
+ * whether it was one: then sizes are stated in it (xml_dump.h). */
+bool hprof_file_is_xml(const struct hprof_file *f);
+bool hprof_file_stated(const struct hprof_file *f);
+int hprof_file_convert(struct hprof_file *f, struct xml_dump *out, xml_progress_fn progress,
+                       void *ctx, struct err *err);
+
+/* Bytes on disk, of what was opened. */
 uint64_t hprof_file_disk_size(const struct hprof_file *f);
 
 /* Bytes of the dump; of a compressed one UINT64_MAX until its end has been met. */

@@ -29,6 +29,10 @@ int links_describe(struct object_reader *r, uint32_t object, struct buf *into)
         break;
     case HPROF_OBJECT_ARRAY:
     case HPROF_PRIMITIVE_ARRAY:
+        if (d->stated) { /* how long it is, is not known */
+            buf_puts(into, name);
+            break;
+        }
         len -= len > 2 && strcmp(name + len - 2, "[]") == 0 ? 2 : 0;
         buf_printf(into, "%.*s[%" PRIu32 "]", (int)len, name, x.item.n);
         break;

@@ -1,5 +1,6 @@
 #include "heap/objects.h"
 
+#include "heap/missing.h"
 #include "heap/workers.h"
 
 #include <stdlib.h>
@@ -265,7 +266,8 @@ int64_t object_string(struct object_reader *r, uint32_t number, struct buf *into
     uint64_t value, coder = 0;
     const uint8_t *p;
     TRY(object_read(r, number, &s, NULL));
-    if (!s.c || s.c->number != r->o->d->string_class || !object_field(r, &s, NULL, "value", &value))
+    if (!missing_knows_contents(r->o->d) || !s.c || s.c->number != r->o->d->string_class ||
+        !object_field(r, &s, NULL, "value", &value))
         return -EINVAL;
     bool compact = object_field(r, &s, NULL, "coder", &coder);
     uint64_t offset = 0, count = UINT64_MAX; /* JDK 6 shares arrays */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "heap/dominators.h"
+#include "heap/missing.h"
 #include "heap/paths.h"
 #include "heap/workers.h"
 
@@ -38,6 +39,11 @@ static uint64_t eighths_of(const struct retained *r, uint32_t object)
 uint64_t retained_bytes(const struct retained *r, uint32_t object)
 {
     return r->dominators[object] == DUMP_NONE ? 0 : 8 * eighths_of(r, object);
+}
+
+uint64_t retained_weight(const struct retained *r, uint32_t object)
+{
+    return r->known ? retained_bytes(r, object) : 8 * eighths_of(r, object);
 }
 
 /* --- from nodes to objects ---------------------------------------------------------------------
@@ -301,16 +307,13 @@ static int with_graph(struct retained *r, struct graph *g, const struct retained
     return rc;
 }
 
-int retained_find(struct retained *r, const struct dump *d, const struct retained_options *options,
-                  struct err *err)
+static int find_known(struct retained *r, const struct retained_options *options, struct err *err)
 {
     struct graph g;
     const struct graph_options how = {.soft = options->soft};
     uint64_t began = clock_mono_ns();
-    *r = (struct retained){.d = d};
-    map_init(&r->large);
     phase(options, "reading references");
-    TRY(graph_build(&g, d, &how, err));
+    TRY(graph_build(&g, r->d, &how, err));
     r->times.graph = lap(&began);
     int rc = with_graph(r, &g, options, err);
     began = clock_mono_ns();
@@ -319,6 +322,43 @@ int retained_find(struct retained *r, const struct dump *d, const struct retaine
         rc = no_memory(r, err);
     graph_fini(&g);
     r->times.classes = lap(&began);
+    return rc;
+}
+
+/* A path through what is there is one. */
+static int path_alone(struct retained *r, const struct retained_options *options, struct err *err)
+{
+    struct graph g;
+    const struct graph_options how = {.soft = options->soft};
+    phase(options, "reading references");
+    TRY(graph_build(&g, r->d, &how, err));
+    int rc = paths_shortest(&g, r->d, options->path_to, &r->path, &r->n_path, err);
+    graph_fini(&g);
+    return rc;
+}
+
+/* Only the objects, and that nothing more is known of them. */
+static int find_objects(struct retained *r, const struct retained_options *options, struct err *err)
+{
+    size_t n = (size_t)r->d->n_objects + 1;
+    if (options->path_to && missing_knows_paths(r->d))
+        TRY(path_alone(r, options, err));
+    r->dominators = malloc(n * sizeof *r->dominators);
+    r->eighths = calloc(n, sizeof *r->eighths);
+    r->class_bytes = calloc((size_t)r->d->n_classes + 1, sizeof *r->class_bytes);
+    if (!r->dominators || !r->eighths || !r->class_bytes)
+        return no_memory(r, err);
+    memset(r->dominators, 0xff, n * sizeof *r->dominators);
+    phase(options, "reading sizes");
+    return objects_locate_sized(&r->objects, r->d, r->eighths, err);
+}
+
+int retained_find(struct retained *r, const struct dump *d, const struct retained_options *options,
+                  struct err *err)
+{
+    *r = (struct retained){.d = d, .known = missing_knows_keepers(d)};
+    map_init(&r->large);
+    int rc = r->known ? find_known(r, options, err) : find_objects(r, options, err);
     if (rc < 0)
         retained_fini(r);
     return rc;

@@ -3,6 +3,9 @@
  * The sum of the sizes of all that it dominates, itself included.  An object that the roots do not
  * lead to has none; such objects are counted apart (garbage, or kept by weak references only).
  *
+ * Of a dump that is not whole (heap/missing.h) none of this is known: then no object has a
+ * dominator, all sums are 0, and only objects and the path are there.
+ *
  *     dominator: an object, RETAINED_ROOT (only the roots keep it) or DUMP_NONE (not reached)
  *
  * Everything is read only after retained_find. */
@@ -28,6 +31,7 @@ struct retained_options {
 
 struct retained {
     const struct dump *d;
+    bool known;            /* who keeps what alive */
     uint32_t *dominators;  /* of each object */
     uint32_t *eighths;     /* of each object: its retained size / 8, UINT32_MAX: in `large` */
     struct map large;      /* object -> retained size / 8 */
@@ -49,6 +53,9 @@ void retained_fini(struct retained *r);
 
 /* In bytes; 0 for an object that is not reached. */
 uint64_t retained_bytes(const struct retained *r, uint32_t object);
+
+/* To put objects in an order: the same, or their own sizes where nobody knows who keeps what. */
+uint64_t retained_weight(const struct retained *r, uint32_t object);
 
 /* The `most` objects with the largest retained size whose dominator is `under` (RETAINED_ROOT: the
  * tops of the tree), largest first, then by number.  Returns how many; *all: how many there are. */

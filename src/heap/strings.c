@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/util.h"
 #include "heap/bits.h"
+#include "heap/missing.h"
 #include "heap/objects.h"
 #include "heap/workers.h"
 
@@ -564,7 +565,7 @@ static int find_layout(struct search *s, struct err *err)
 {
     const struct dump *d = s->d;
     uint8_t type;
-    if (d->string_class == DUMP_NONE)
+    if (d->string_class == DUMP_NONE || !missing_knows_contents(d))
         return 1;
     const struct dump_class *c = &d->classes[d->string_class];
     s->out->string_size = c->size;

@@ -41,7 +41,9 @@ void threads_name(struct object_reader *reader, uint32_t object, struct buf *int
 static int put_name(struct search *s, struct thread_seen *t)
 {
     struct buf b = {0};
-    if (t->object != DUMP_NONE)
+    if (t->thread->name)
+        buf_puts(&b, t->thread->name);
+    else if (t->object != DUMP_NONE)
         threads_name(s->reader, t->object, &b);
     t->name = arena_strndup(&s->out->arena, buf_str(&b), b.len);
     buf_fini(&b);

@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "heap/histogram.h"
+#include "heap/missing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,16 @@ static json_t *problems_of(const struct dump *d)
     return list;
 }
 
+static json_t *missing_of(const struct dump *d)
+{
+    struct missing_lines m;
+    json_t *list = json_array();
+    missing_tell(d, &m);
+    for (size_t i = 0; i < m.n; i++)
+        json_array_append_new(list, heap_json_text(m.v[i]));
+    return list;
+}
+
 static json_t *root_kinds(const struct dump *d)
 {
     uint64_t counts[256] = {0};
@@ -58,6 +69,11 @@ static void set_counted(json_t *j, const struct dump *d)
         problems_of(d), "more_problems", heap_json_count(d->more_problems));
     json_object_update(j, more);
     json_decref(more);
+    json_object_set_new(j, "no_contents",
+                        missing_knows_contents(d) ? json_null() : json_string(missing_contents));
+    json_object_set_new(j, "missing", missing_of(d));
+    json_object_set_new(j, "not_known", d->partial ? json_string(missing_why) : json_null());
+    json_object_set_new(j, "remedy", d->partial ? json_string(missing_remedy) : json_null());
 }
 
 json_t *heap_answer_overview(struct heap_ask *a, int *rc, struct err *err)
@@ -76,7 +92,7 @@ json_t *heap_answer_overview(struct heap_ask *a, int *rc, struct err *err)
     if (a->stage >= HEAP_COUNTED)
         set_counted(j, h->d);
     const struct retained *r = &h->retained;
-    if (a->stage >= HEAP_SIZED)
+    if (a->stage >= HEAP_SIZED && r->known)
         json_object_set_new(j, "unreached",
                             json_pack("{s:o, s:o}", "objects", heap_json_count(r->n_unreached),
                                       "bytes", heap_json_count(r->bytes_unreached)));
@@ -91,8 +107,9 @@ static json_t *class_row(const struct heap_ask *a, const struct dump_class *c)
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "class", heap_json_count(c->number), "name",
                      heap_json_text(c->name), "objects", heap_json_count(c->count), "bytes",
                      heap_json_count(c->bytes), "retained",
-                     a->stage >= HEAP_SIZED ? heap_json_count(a->h->retained.class_bytes[c->number])
-                                            : json_null());
+                     a->stage >= HEAP_SIZED
+                         ? heap_json_retained(a->h, a->h->retained.class_bytes[c->number])
+                         : json_null());
 }
 
 json_t *heap_answer_classes(struct heap_ask *a, int *rc, struct err *err)
@@ -128,7 +145,7 @@ struct biggest {
 
 static bool is_less(const struct biggest *b, uint32_t x, uint32_t y)
 {
-    uint64_t of_x = retained_bytes(b->r, x), of_y = retained_bytes(b->r, y);
+    uint64_t of_x = retained_weight(b->r, x), of_y = retained_weight(b->r, y);
     return of_x != of_y ? of_x < of_y : x > y;
 }
 

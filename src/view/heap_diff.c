@@ -19,28 +19,36 @@ static json_t *change_json(const struct class_change *c)
                      totals_json(&c->now));
 }
 
-static bool has_changed(const struct class_change *c)
+/* And that is certain. */
+static bool has_changed(const struct diff *d, const struct class_change *c)
 {
-    return c->then.bytes != c->now.bytes || c->then.count != c->now.count;
+    bool grown = c->then.bytes<c->now.bytes, shrunk = c->then.bytes> c->now.bytes;
+    return grown || shrunk ? (grown ? d->known_grown : d->known_shrunk)
+                           : d->known_grown && d->known_shrunk && c->then.count != c->now.count;
 }
 
 static size_t count_changed(const struct diff *d)
 {
     size_t n = 0;
     for (size_t i = 0; i < d->n; i++)
-        n += has_changed(&d->v[i]);
+        n += has_changed(d, &d->v[i]);
     return n;
 }
 
 /* Of more than there is room for, those that have grown most and those that have shrunk most. */
 static json_t *changes_json(const struct diff *d, size_t changed, size_t room)
 {
-    size_t last = changed > room ? min_u64(d->shrunk, room / 2) : 0, at = 0;
+    size_t last = changed > room && d->known_shrunk ? min_u64(d->shrunk, room / 2) : 0, at = 0;
     json_t *list = json_array();
     for (size_t i = 0; i < d->n; i++)
-        if (has_changed(&d->v[i]) && (at++ < room - last || at > changed - last))
+        if (has_changed(d, &d->v[i]) && (at++ < room - last || at > changed - last))
             json_array_append_new(list, change_json(&d->v[i]));
     return list;
+}
+
+static json_t *number_if(bool known, uint64_t n)
+{
+    return known ? heap_json_count(n) : json_null();
 }
 
 json_t *heap_answer_diff(struct heap_ask *a, int *rc, struct err *err)
@@ -55,7 +63,8 @@ json_t *heap_answer_diff(struct heap_ask *a, int *rc, struct err *err)
                      heap_json_text(last ? last + 1 : h->base.path), "path",
                      heap_json_text(h->base.path), "made_unix_ms", heap_json_count(h->base.made_ms),
                      "partial", h->base.partial, "then", totals_json(&d->then), "now",
-                     totals_json(&d->now), "grown", heap_json_count(d->grown), "shrunk",
-                     heap_json_count(d->shrunk), "same", heap_json_count(d->n - changed), "n",
+                     totals_json(&d->now), "grown", number_if(d->known_grown, d->grown), "shrunk",
+                     number_if(d->known_shrunk, d->shrunk), "same",
+                     number_if(d->known_grown && d->known_shrunk, d->n - changed), "n",
                      heap_json_count(changed), "classes", changes_json(d, changed, room));
 }

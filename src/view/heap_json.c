@@ -5,6 +5,7 @@
 #include "base/util.h"
 #include "heap/graph.h"
 #include "heap/links.h"
+#include "heap/missing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +13,8 @@
 #include <string.h>
 
 enum {
+    KEEPERS = 1,
+    CONTENTS = 2,
     ONE_OBJECT = HEAP_ASK(OBJECT) | HEAP_ASK(ID),
     PAGED = HEAP_ASK(OFFSET) | HEAP_ASK(TOP),
 };
@@ -20,25 +23,29 @@ static const struct answer_of {
     const char *name;
     enum heap_stage from;
     enum heap_finding finding; /* and what must have been found */
-    uint32_t takes, needs;     /* HEAP_ASK bits; what is needed is taken, too */
+    unsigned about; /* KEEPERS: what keeps what alive, which only a whole dump tells; CONTENTS,
+                       which XML does not have */
+    uint32_t takes, needs; /* HEAP_ASK bits; what is needed is taken, too */
     json_t *(*make)(struct heap_ask *a, int *rc, struct err *err);
 } answers[] = {
-    {"overview", HEAP_READING, HEAP_FIND_NOTHING, 0, 0, heap_answer_overview},
-    {"classes", HEAP_COUNTED, HEAP_FIND_NOTHING, HEAP_ASK(TOP) | HEAP_ASK(MATCH), 0,
+    {"overview", HEAP_READING, HEAP_FIND_NOTHING, 0, 0, 0, heap_answer_overview},
+    {"classes", HEAP_COUNTED, HEAP_FIND_NOTHING, 0, HEAP_ASK(TOP) | HEAP_ASK(MATCH), 0,
      heap_answer_classes},
-    {"instances", HEAP_SIZED, HEAP_FIND_NOTHING, PAGED, HEAP_ASK(CLASS), heap_answer_instances},
-    {"object", HEAP_SIZED, HEAP_FIND_NOTHING, 0, ONE_OBJECT, heap_answer_object},
-    {"elements", HEAP_SIZED, HEAP_FIND_NOTHING, PAGED, ONE_OBJECT, heap_answer_elements},
-    {"referrers", HEAP_READY, HEAP_FIND_NOTHING, PAGED, ONE_OBJECT, heap_answer_referrers},
-    {"path", HEAP_READY, HEAP_FIND_NOTHING, 0, ONE_OBJECT, heap_answer_path},
-    {"tree", HEAP_SIZED, HEAP_FIND_NOTHING, ONE_OBJECT | PAGED, 0, heap_answer_tree},
-    {"icicle", HEAP_SIZED, HEAP_FIND_NOTHING, ONE_OBJECT | HEAP_ASK(PARTS), 0, heap_answer_icicle},
-    {"suspects", HEAP_SIZED, HEAP_FIND_SUSPECTS, 0, 0, heap_answer_suspects},
-    {"threads", HEAP_SIZED, HEAP_FIND_THREADS, PAGED, 0, heap_answer_threads},
-    {"thread", HEAP_SIZED, HEAP_FIND_THREADS, 0, HEAP_ASK(THREAD), heap_answer_thread},
-    {"strings", HEAP_COUNTED, HEAP_FIND_STRINGS, HEAP_ASK(TOP), 0, heap_answer_strings},
-    {"collections", HEAP_COUNTED, HEAP_FIND_COLLECTIONS, HEAP_ASK(TOP), 0, heap_answer_collections},
-    {"diff", HEAP_COUNTED, HEAP_FIND_DIFF, HEAP_ASK(TOP), 0, heap_answer_diff},
+    {"instances", HEAP_SIZED, HEAP_FIND_NOTHING, 0, PAGED, HEAP_ASK(CLASS), heap_answer_instances},
+    {"object", HEAP_SIZED, HEAP_FIND_NOTHING, 0, 0, ONE_OBJECT, heap_answer_object},
+    {"elements", HEAP_SIZED, HEAP_FIND_NOTHING, 0, PAGED, ONE_OBJECT, heap_answer_elements},
+    {"referrers", HEAP_READY, HEAP_FIND_NOTHING, 0, PAGED, ONE_OBJECT, heap_answer_referrers},
+    {"path", HEAP_READY, HEAP_FIND_NOTHING, 0, 0, ONE_OBJECT, heap_answer_path},
+    {"tree", HEAP_SIZED, HEAP_FIND_NOTHING, KEEPERS, ONE_OBJECT | PAGED, 0, heap_answer_tree},
+    {"icicle", HEAP_SIZED, HEAP_FIND_NOTHING, KEEPERS, ONE_OBJECT | HEAP_ASK(PARTS), 0,
+     heap_answer_icicle},
+    {"suspects", HEAP_SIZED, HEAP_FIND_SUSPECTS, KEEPERS, 0, 0, heap_answer_suspects},
+    {"threads", HEAP_SIZED, HEAP_FIND_THREADS, 0, PAGED, 0, heap_answer_threads},
+    {"thread", HEAP_SIZED, HEAP_FIND_THREADS, 0, 0, HEAP_ASK(THREAD), heap_answer_thread},
+    {"strings", HEAP_COUNTED, HEAP_FIND_STRINGS, CONTENTS, HEAP_ASK(TOP), 0, heap_answer_strings},
+    {"collections", HEAP_COUNTED, HEAP_FIND_COLLECTIONS, CONTENTS, HEAP_ASK(TOP), 0,
+     heap_answer_collections},
+    {"diff", HEAP_COUNTED, HEAP_FIND_DIFF, 0, HEAP_ASK(TOP), 0, heap_answer_diff},
 };
 
 static const struct answer_of *find_answer(const char *asked, struct err *err)
@@ -93,6 +100,21 @@ static int write_answer(const struct answer_of *of, struct heap_ask *a, struct b
     return rc;
 }
 
+/* In place of the answer: why there is none. */
+static int say_not_known(const char *why, struct buf *out, struct err *err)
+{
+    buf_printf(out, "{\"not_known\":\"%s\"}\n", why);
+    return out->oom ? err_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+/* NULL: it is known.  From the answer's stage on. */
+static const char *why_not_known(const struct heap_view *h, const struct answer_of *of)
+{
+    return of->about & KEEPERS && !h->retained.known               ? missing_why
+           : of->about & CONTENTS && !missing_knows_contents(h->d) ? missing_contents
+                                                                   : NULL;
+}
+
 int heap_view_json(struct heap_view *h, const char *answer, const struct view_question *q,
                    struct buf *out, struct err *err)
 {
@@ -108,7 +130,10 @@ int heap_view_json(struct heap_view *h, const char *answer, const struct view_qu
     if (found < 0 || a.stage < of->from)
         return say_early(h, found < 0 ? found : -EAGAIN, err);
     int rc = heap_ask_init(&a, q, of->takes | of->needs, of->needs, err);
-    if (rc == 0)
+    const char *unknown = rc == 0 ? why_not_known(h, of) : NULL;
+    if (unknown)
+        rc = say_not_known(unknown, out, err);
+    else if (rc == 0)
         rc = write_answer(of, &a, out, err);
     heap_ask_fini(&a);
     return rc;
@@ -173,6 +198,11 @@ void heap_put_class(const struct heap_view *h, uint32_t object, struct buf *into
         buf_printf(into, "class %s", own->name);
     else
         buf_puts(into, c == DUMP_NONE ? "(unknown class)" : h->d->classes[c].name);
+}
+
+json_t *heap_json_retained(const struct heap_view *h, uint64_t bytes)
+{
+    return h->retained.known ? heap_json_count(bytes) : json_null();
 }
 
 static json_t *retained_of(const struct heap_view *h, uint32_t object)

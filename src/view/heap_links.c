@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "heap/links.h"
+#include "heap/missing.h"
 
 #include <stdlib.h>
 
@@ -63,11 +64,18 @@ json_t *heap_answer_path(struct heap_ask *a, int *rc, struct err *err)
     const struct heap_view *h = a->h;
     uint32_t *path;
     size_t n;
+    if (!missing_knows_paths(h->d))
+        return json_pack("{s:s}", "not_known",
+                         "which references are weak is told by names that the dump lacks");
     *rc = referrers_path(&h->referrers, &h->retained.objects, a->object, &path, &n);
     if (*rc < 0) {
         err_set(err, *rc, "out of memory");
         return NULL;
     }
+    if (n == 0 && !h->retained.known)
+        return json_pack("{s:s}", "not_known",
+                         "what could be read of the dump has no path to it; whether there is one "
+                         "is not known");
     json_t *steps = steps_of(a, path, n);
     json_t *j = json_pack("{s:o, s:o, s:o, s:o}", "n", heap_json_count(n), "left_out",
                           heap_json_count(n - json_array_size(steps)), "roots",

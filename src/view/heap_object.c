@@ -2,6 +2,7 @@
 #include "view/heap_parts.h"
 
 #include "base/util.h"
+#include "heap/missing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -174,7 +175,7 @@ static json_t *class_of(struct heap_ask *a, const struct dump_class *c)
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "class",
                      heap_json_count(c->number), "name", heap_json_text(c->name), "objects",
                      heap_json_count(c->count), "bytes", heap_json_count(c->bytes), "retained",
-                     heap_json_count(h->retained.class_bytes[c->number]), "super",
+                     heap_json_retained(h, h->retained.class_bytes[c->number]), "super",
                      heap_json_brief(a, object_of(h->d, super)), "loader",
                      heap_json_brief(a, object_of(h->d, c->loader)), "n_statics",
                      heap_json_count(c->n_statics), "statics", statics_of(a, c));
@@ -193,6 +194,12 @@ static bool is_array(const struct object *x)
     return x->item.tag == HPROF_OBJECT_ARRAY || x->item.tag == HPROF_PRIMITIVE_ARRAY;
 }
 
+/* An array of what is no reference, in a dump without contents. */
+static bool lacks_elements(const struct dump *d, const struct object *x)
+{
+    return x->item.tag == HPROF_PRIMITIVE_ARRAY && !missing_knows_contents(d);
+}
+
 static uint8_t element_type(const struct object *x)
 {
     return x->item.tag == HPROF_OBJECT_ARRAY ? HPROF_OBJECT : x->item.type;
@@ -203,7 +210,8 @@ static void set_kept_by(struct heap_ask *a, json_t *j)
     const struct heap_view *h = a->h;
     uint32_t n, by = h->retained.dominators[a->object];
     children_of(&h->children, a->object, &n);
-    json_object_set_new(j, "reached", json_boolean(by != DUMP_NONE));
+    json_object_set_new(j, "reached",
+                        h->retained.known ? json_boolean(by != DUMP_NONE) : json_null());
     json_object_set_new(j, "dominator",
                         by == DUMP_NONE || by == RETAINED_ROOT ? json_null()
                                                                : heap_json_brief(a, by));
@@ -232,7 +240,9 @@ json_t *heap_answer_object(struct heap_ask *a, int *rc, struct err *err)
                         mirror == IDS_NONE ? json_null() : heap_json_count(mirror));
     json_object_set_new(j, "n_fields", heap_json_count(n_fields));
     json_object_set_new(j, "fields", fields);
-    json_object_set_new(j, "elements", is_array(&x) ? heap_json_count(x.item.n) : json_null());
+    json_object_set_new(j, "elements",
+                        is_array(&x) && !lacks_elements(d, &x) ? heap_json_count(x.item.n)
+                                                               : json_null());
     json_object_set_new(
         j, "string", x.c && x.c->number == d->string_class ? string_of(a, a->object) : json_null());
     json_object_set_new(j, "is_class", own ? class_of(a, own) : json_null());

@@ -188,6 +188,9 @@ json_t *heap_json_count(uint64_t v);
 json_t *heap_json_text_n(const char *text, size_t n);
 json_t *heap_json_text(const char *text);
 
+/* What is retained; null of a dump that is not whole, where it is not known. */
+json_t *heap_json_retained(const struct heap_view *h, uint64_t bytes);
+
 /* "0x7ff2a310" */
 json_t *heap_json_id(uint64_t id);
 

@@ -14,8 +14,8 @@ static json_t *thread_json(const struct heap_view *h, const struct thread_seen *
                      heap_json_count((uint64_t)(t - h->threads.v)), "name", heap_json_text(t->name),
                      "id", heap_json_id(t->thread->id), "object",
                      t->object == DUMP_NONE ? json_null() : heap_json_count(t->object), "retained",
-                     t->object == DUMP_NONE ? json_null() : heap_json_count(t->retained), "frames",
-                     heap_json_count(frames_of(t)), "held", heap_json_count(t->n_locals));
+                     t->object == DUMP_NONE ? json_null() : heap_json_retained(h, t->retained),
+                     "frames", heap_json_count(frames_of(t)), "held", heap_json_count(t->n_locals));
 }
 
 json_t *heap_answer_threads(struct heap_ask *a, int *rc, struct err *err)

@@ -143,18 +143,6 @@ static void *run(void *ctx)
 /* --- life --------------------------------------------------------------------------------------
  */
 
-static int check_head(const char *path, struct err *err)
-{
-    struct hprof_file *f;
-    struct hprof head;
-    TRY(hprof_file_open(&f, path, err));
-    int rc = hprof_open(&head, f, err);
-    if (rc == 0)
-        hprof_close(&head);
-    hprof_file_close(f);
-    return rc;
-}
-
 static int make_locks(struct heap_view *h, struct err *err)
 {
     int rc = -pthread_mutex_init(&h->lock, NULL);
@@ -184,10 +172,10 @@ int heap_view_new(struct heap_view **out, const char *path, const char *base, st
     for (int i = 0; i < HEAP_FINDINGS; i++)
         atomic_init(&h->finds[i].found, HEAP_NOT_FOUND);
     take_path(h->path, path);
-    rc = check_head(h->path, err);
+    rc = dump_check(h->path, err);
     if (rc == 0 && base) {
         take_path(h->base.path, base);
-        rc = check_head(h->base.path, err);
+        rc = dump_check(h->base.path, err);
     }
     h->progress.steps = STEPS + (base != NULL);
     if (rc < 0) {

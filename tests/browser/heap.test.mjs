@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build, holds, near, page, run, same, shot, view } from "./lib.mjs";
+import { build, holds, near, orca, page, run, same, shot, view } from "./lib.mjs";
 
 const made = new Map();
 
@@ -292,16 +292,67 @@ export const tests = {
         const file = join(build, "shop-cut.hprof");
         writeFileSync(file, whole.subarray(0, Math.floor(whole.length * 0.7)));
         await withHeap(file, async (p) => {
-            holds(/not whole/.test(await p.textContent("[data-test=partial]")), "it says that something is missing");
+            const said = await p.textContent("[data-test=partial]");
+            holds(/not whole/.test(said) && /cut short at offset 0x/.test(said), "it says that something is missing, and where");
+            holds(/shop-cut\.hprof/.test(said) && /orca heap dump PID/.test(said), "in which file, and what helps");
+            for (const tab of ["suspects", "tree", "icicle"]) {
+                await p.click(`[data-test=tab-${tab}]`);
+                await p.waitForSelector("[data-test=not-known]");
+                same(await p.$$("[data-test=suspect], [data-test=tree], .heap-icicle canvas"), [], `nothing is concluded in ${tab}`);
+            }
+            await shot(p, "heap-cut-tree");
+            same(await p.$("[data-test=unreached]"), null, "nor that something is garbage");
+            holds(/at least/.test(await p.textContent("[data-test=facts]")), "the sums are those of what was read");
+            await p.click("[data-test=tab-threads]");
+            await p.waitForSelector("[data-test=threads]");
+            same(await p.$("[data-test=threads] [data-column=retained]"), null, "threads keep what nobody knows");
+            await p.click("[data-test=tab-collections]");
+            await p.waitForSelector("[data-test=collections-sum]", { timeout: 60_000 });
+            holds((await p.textContent("[data-test=collections-sum]")).startsWith("at least"), "collections that were read");
             await p.click("[data-test=tab-classes]");
             await p.waitForSelector("[data-test=classes] .table-rows [role=row]");
             holds((await rows(p, "classes")).length > 10, "and shows what is there");
+            same(await p.$("[data-test=classes] [data-column=retained]"), null, "without retained sizes");
+            await p.click("[data-test=classes] .table-rows [role=row]");
+            await p.waitForSelector("[data-test=instances] .table-rows [role=row]");
+            await p.click("[data-test=instances] .table-rows [role=row]");
+            await p.waitForSelector("[data-test=object-retained]");
+            await settled(p);
+            same(await p.textContent("[data-test=object-retained]"), "not known: the dump is not whole");
             await p.fill("[data-test=find-id]", "0x10");
             await p.keyboard.press("Enter");
             await p.waitForSelector("[data-test=problem]");
             holds(/0x10: the dump has no object of this id/.test(await p.textContent("[data-test=problem]")), "an id that is none");
             await shot(p, "heap-cut");
         }, { viewport: { width: 800, height: 700 } });
+    },
+
+    async a_dump_as_xml(w) {
+        const file = join(build, "shop.trcxml");
+        rmSync(file, { force: true });
+        const jvm = spawn(`${w.jdk.home}/bin/java`, ["-Xmx256m", "-cp", w.classes, "Shop", "50"], { stdio: ["pipe", "pipe", "ignore"] });
+        try {
+            await new Promise((done) => jvm.stdout.once("data", done));
+            run(orca, ["heap", "dump", String(jvm.pid), "--to", "tptp", "-o", file]);
+        } finally {
+            jvm.stdin.end();
+        }
+        await withHeap(file, async (p) => {
+            holds(/XML/.test(await p.textContent("[data-test=is-xml]")), "it says what it is");
+            holds((await p.$$("[data-test=suspect]")).length > 0, "what keeps memory alive is known");
+            await chooseBiggest(p);
+            holds(/static orders/.test(await p.textContent("[data-test=path]")), "the way from the static field");
+            holds(/lines/.test(await p.textContent("[data-test=fields]")), "references by the names of fields");
+            await p.click("[data-test=tab-strings]");
+            await p.waitForSelector("[data-test=no-contents]");
+            await p.click("[data-test=tab-collections]");
+            await p.waitForSelector("[data-test=no-contents]");
+            await p.click("[data-test=tab-threads]");
+            await p.waitForSelector("[data-test=threads] .table-rows [role=row]");
+            holds((await rows(p, "threads")).some((r) => r[0] === "main"), "threads have names");
+            await settled(p);
+            await shot(p, "heap-xml");
+        });
     },
 
     async nobody_else_may_ask(w) {

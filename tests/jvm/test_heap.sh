@@ -1,5 +1,5 @@
 # orca heap: dumps of real JVMs, against what the JVM itself says of its heap.
-# timeout: 180
+# timeout: 300
 
 # Starts HeapShapes with the options given, and dumps it to app.hprof; the JVM's histogram is in hist.
 dump() { # OPTION...
@@ -84,8 +84,57 @@ test_what_the_program_keeps() {
 
 test_cut_short() {
     dump
-    head -c 3000000 app.hprof >cut.hprof
-    run 1 "$ORCA" heap cut.hprof
-    has out 'partial results'
-    has err 'offset 0x'
+    size=$(wc -c <app.hprof)
+    for part in 20 50 80 99; do
+        cut=$((size * part / 100))
+        head -c $cut app.hprof >cut.hprof
+        run 1 "$ORCA" heap --suspects --dominators --threads cut.hprof
+        has out 'At least'
+        has out "$(printf 'cut short at offset 0x%x' $cut)"
+        same "$(grep -c 'Not known, as the dump is not whole' out)" 2
+        has err 'orca heap dump PID'
+        same "$(grep -cE ' keeps [0-9]' out)" 0
+        lacks out 'not reached from the roots'
+        run 1 "$ORCA" heap --suspects --dominators --json cut.hprof
+        has out '"suspects": null'
+        has out '"dominators": null'
+    done
+    run 1 "$ORCA" heap --diff cut.hprof app.hprof
+    has out 'What has grown is not known: cut.hprof'
+    lacks out 'Grown'
+    head -c -9 app.hprof >cut.hprof # without the end record nothing else is missing
+    run 1 "$ORCA" heap --suspects cut.hprof
+    has out 'Not known, as the dump is not whole'
+}
+
+# --- TPTP's XML ------------------------------------------------------------------------------------------
+
+# "class instances bytes retained" of the program's own classes.
+own_lines() { # FILE
+    "$ORCA" heap --classes --dominators --top 100000 --json "$1" >json || fail "orca heap $1"
+    tr -d ' "\n' <json | sed 's/},{/\n/g' |
+        sed -nE 's/.*class:(HeapShapes[^,]*),.*instances:([1-9][0-9]*),bytes:([0-9]+),retained:([0-9]+).*/\1 \2 \3 \4/p' | sort
+}
+
+# What the XML says is what HotSpot's own dump of the same heap says.
+test_xml() {
+    dump
+    run 0 "$ORCA" heap dump $pid --to tptp -o heap.trcxml
+    own_lines app.hprof >binary.txt
+    own_lines heap.trcxml >xml.txt
+    [ "$(wc -l <binary.txt)" -ge 3 ] || fail "$(cat binary.txt)"
+    same "$(cat xml.txt)" "$(cat binary.txt)"
+    run 0 "$ORCA" heap --dominators --threads --strings heap.trcxml
+    has out 'This dump is XML'
+    has out '"main" 0x'
+    has out 'Not known, as the dump has no contents'
+    id=$(awk '/class HeapShapes/ { print $(NF - 2); exit }' out)
+    run 0 "$ORCA" heap --children "$id" heap.trcxml
+    has out 'HeapShapes$Entry' # the map is a frame's, too, as JVMTI sees it
+    run 0 "$ORCA" heap --path "$(awk '/double\[\]/ { print $(NF - 1); exit }' out)" heap.trcxml
+    has out 'static doubles'
+    head -c 2000000 heap.trcxml >cut.trcxml
+    run 1 "$ORCA" heap --suspects cut.trcxml
+    has err 'cut.trcxml: line '
+    has out 'Not known, as the dump is not whole'
 }

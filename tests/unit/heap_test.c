@@ -347,6 +347,7 @@ Test(heap, what_is_cut_short_is_partial)
     make(&m, 8);
     for (uint32_t i = 0; i < 20; i++)
         node(&m, id_of(i), id_of(i + 1), 0, 0, 0);
+    hw_root(&m.w, HPROF_ROOT_STICKY_CLASS, NODE, 0, 0);
     hw_end(&m.w);
     off_t size = lseek(fileno(m.f), 0, SEEK_END);
     for (off_t cut = size; cut >= 31; cut--) {
@@ -474,6 +475,7 @@ static void check_compressed(size_t member, size_t lost)
             noise[k] = (uint8_t)((x = x * 6364136223846793005u + 1) >> 56);
         hw_primitives(&m.w, 0x10000 + (uint64_t)i * 1016, 'B', noise, sizeof noise);
     }
+    hw_root(&m.w, HPROF_ROOT_STICKY_CLASS, NODE, 0, 0);
     hw_end(&m.w);
     size_t size = (size_t)lseek(fileno(m.f), 0, SEEK_END);
     uint8_t *p = mmap(NULL, size, PROT_READ, MAP_SHARED, fileno(m.f), 0);

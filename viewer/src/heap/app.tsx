@@ -37,6 +37,7 @@ export function App() {
         <>
             <Toolbar o={o} />
             <Problems o={o} />
+            {o.no_contents && <p class="heap-note dim" data-test="is-xml">{o.no_contents}</p>}
             <Phase o={o} />
             <main class="heap-main">
                 <section class="heap-left" aria-label="heap">
@@ -68,7 +69,7 @@ function Facts({ o }: { o: Overview }) {
     const kinds = (o.root_kinds ?? []).map((k) => `${count(k.count)} ${k.kind}`).join(", ");
     return (
         <span class="program" data-test="facts">
-            <span title={`${count(o.bytes!)} bytes; the file has ${bytes(o.disk_bytes!)}, ids of ${o.id_bytes} bytes; objects have headers of ${o.header_bytes} bytes and references of ${o.reference_bytes}`}>{bytes(o.bytes!)}</span>
+            {state.atLeast.value}<span title={`${count(o.bytes!)} bytes; the file has ${bytes(o.disk_bytes!)}, ids of ${o.id_bytes} bytes${o.no_contents ? "" : `; objects have headers of ${o.header_bytes} bytes and references of ${o.reference_bytes}`}`}>{bytes(o.bytes!)}</span>
             {" in "}<span data-test="objects">{plural(o.objects!, "object")}</span> of {count(o.classes!)} classes, <span title={kinds}>{plural(o.roots!, "root")}</span>
             {o.unreached && <>, <span data-test="unreached" title="The roots do not lead to it: garbage, or kept by weak references only">{bytes(o.unreached.bytes)} unreachable</span></>}
             {o.made_unix_ms ? `; made ${new Date(o.made_unix_ms).toLocaleString()}` : ""}
@@ -95,12 +96,12 @@ function FindId() {
 
 /** What is missing from the dump, before everything else. */
 function Problems({ o }: { o: Overview }) {
-    const missing = [...(o.problems ?? []), ...(o.more_problems ? [`and ${count(o.more_problems)} more`] : [])];
+    const wrong = [...(o.problems ?? []), ...(o.more_problems ? [`and ${count(o.more_problems)} more`] : [])];
     return (
         <div class="problems" role="alert">
             {state.gone.value && <p data-test="gone">{state.gone.value}</p>}
             {o.error && <p data-test="heap-error">{o.error}</p>}
-            {o.partial && <p data-test="partial">The dump is not whole: what could be read is shown. {missing.join("; ")}</p>}
+            {o.partial && <p data-test="partial"><span><b>The dump is not whole.</b> Missing: {o.missing?.join("; ")}. {o.not_known} {o.remedy}{wrong.length > 0 && ` (${o.path}: ${wrong.join("; ")})`}</span></p>}
             {problems.value.map((t) => <p key={t} data-test="problem">{t} <button aria-label="dismiss" onClick={() => dismiss(t)}>×</button></p>)}
         </div>
     );

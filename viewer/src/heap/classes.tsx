@@ -3,7 +3,7 @@ import { bytes, count, percent, plural } from "../format.ts";
 import type { Column } from "../views/rows.ts";
 import { Table } from "../views/table.tsx";
 import { usePages, useHeap } from "./ask.ts";
-import { Missing, More, retainedText, shortLabel } from "./links.tsx";
+import { knownColumns, Missing, More, retainedText, shortLabel } from "./links.tsx";
 import * as state from "./state.ts";
 import type { Brief, ClassRow, Instances } from "./types.ts";
 
@@ -31,9 +31,9 @@ export function Classes() {
     const rows = answer.value?.classes ?? [];
     return (
         <div class="heap-classes" data-view="classes">
-            <Table name="classes" label="Classes" rows={rows} columns={CLASSES} keyOf={(c) => c.class} order={{ id: "bytes", down: true }} search
+            <Table name="classes" label="Classes" rows={rows} columns={knownColumns(CLASSES)} keyOf={(c) => c.class} order={{ id: "bytes", down: true }} search
                 selected={new Set(chosen === null ? [] : [chosen])} onSelect={(keys) => { state.chosenClass.value = ([...keys][0] as number | undefined) ?? null; }}
-                busy={answer.busy || answer.early} failed={answer.error !== null} empty="There are no objects in this dump.">
+                busy={answer.busy || answer.early} failed={answer.error !== null} empty={state.knowsKeepers.value ? "There are no objects in this dump." : "There are no objects in what could be read of this dump."}>
                 {answer.value && answer.value.n > rows.length && <span class="dim">the {count(rows.length)} largest of {count(answer.value.n)}</span>}
             </Table>
             {chosen !== null && <OneClass key={chosen} number={chosen} />}
@@ -49,10 +49,10 @@ function OneClass({ number }: { number: number }) {
             <Missing of={list} what="Instances" />
             {of && (
                 <>
-                    <Table name="instances" label={`Instances of ${of.name}`} rows={list.rows} columns={INSTANCES} keyOf={(o) => o.object} busy={list.busy}
+                    <Table name="instances" label={`Instances of ${of.name}`} rows={list.rows} columns={knownColumns(INSTANCES)} keyOf={(o) => o.object} busy={list.busy}
                         selected={new Set(state.object.value === null ? [] : [state.object.value])} onSelect={(keys) => { const k = [...keys][0]; if (typeof k === "number") state.choose(k); }}
                         empty="This class has no instances.">
-                        <span class="dim">{plural(of.objects, "object")}</span>
+                        <span class="dim">{state.atLeast.value}{plural(of.objects, "object")}</span>
                         {of.class_object !== null && <button type="button" data-test="class-object" onClick={() => state.choose(of.class_object!)}>Statics and loader</button>}
                     </Table>
                     <More of={list} all={of.listed} test="more-instances" />

@@ -5,7 +5,7 @@ import { Choice } from "../views/choice.tsx";
 import type { Column } from "../views/rows.ts";
 import { Table } from "../views/table.tsx";
 import { useFound } from "./ask.ts";
-import { Missing } from "./links.tsx";
+import { Missing, NoContents } from "./links.tsx";
 import * as state from "./state.ts";
 import type { CollectionClass, CollectionField, Collections as Data, EmptyArrays, OfClass } from "./types.ts";
 import { FILLS } from "./types.ts";
@@ -41,12 +41,14 @@ export function Collections() {
     const answer = useFound<Data>("collections");
     const [part, setPart] = useState<Part>("classes");
     const of = answer.value;
+    if (state.overview.value?.no_contents)
+        return <div class="heap-classes" data-view="collections"><NoContents what="What is in collections" /></div>;
     return (
         <div class="heap-classes" data-view="collections">
             <Missing of={answer} what="Empty and oversized collections" asked />
             {of && (
                 <>
-                    <p class="heap-sum" data-test="collections-sum">{plural(of.collections, "collection")}: {count(of.empty)} are empty, {count(of.sparse)} have at most a quarter of their array in use; {bytes(of.wasted)} wasted.
+                    <p class="heap-sum" data-test="collections-sum">{state.atLeast.value}{plural(of.collections, "collection")}: {count(of.empty)} are empty, {count(of.sparse)} have at most a quarter of their array in use; {bytes(of.wasted)} wasted.
                         {" "}Besides {plural(of.empty_arrays, "array")} of nothing, {bytes(of.empty_arrays_bytes)}.</p>
                     <div class="heap-parts"><Choice name="collections-part" label="Which table" options={PARTS} value={part} onChange={setPart} /></div>
                     {part === "classes" && <Rows name="collections" label="Collections by class" rows={of.classes} all={of.n_classes} columns={CLASSES} />}
@@ -62,7 +64,7 @@ function Rows<R extends { class: number | null }>({ name, label, rows, all, colu
     const [chosen, setChosen] = useState<number | null>(null);
     const numbered = rows.map((row, key) => ({ ...row, key }));
     return (
-        <Table name={name} label={label} rows={numbered} columns={columns} keyOf={(r) => r.key} search empty="There are none."
+        <Table name={name} label={label} rows={numbered} columns={columns} keyOf={(r) => r.key} search empty={state.knowsKeepers.value ? "There are none." : "There are none in what could be read of this dump."}
             selected={new Set(chosen === null ? [] : [chosen])} onSelect={(keys) => setChosen(([...keys][0] as number | undefined) ?? null)}
             onOpen={(r) => { if (r.class !== null) state.chooseClass(r.class); }}>
             {all > rows.length && <span class="dim">the {count(rows.length)} that waste most; {count(all - rows.length)} more</span>}

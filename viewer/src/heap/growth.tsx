@@ -34,9 +34,10 @@ export function Growth() {
             {of && (
                 <>
                     <p class="heap-sum" data-test="growth-sum"><b title={of.base.path}>{of.base.name}</b>{of.base.made_unix_ms ? `, made ${new Date(of.base.made_unix_ms).toLocaleString()}` : ""}:
-                        {" "}{plural(of.then.objects, "object")} of {bytes(of.then.bytes)}; now {count(of.now.objects)} of {bytes(of.now.bytes)}. {of.grown === 1 ? "1 class takes" : `${count(of.grown)} classes take`} more,
-                        {" "}{count(of.shrunk)} less, {count(of.same)} have not changed.{isLater && <b data-test="growth-later"> The dump that this one is compared with was made after it.</b>}{of.base.partial && <b data-test="growth-partial"> The earlier dump is not whole: what it lacks seems to have grown.</b>}</p>
-                    <Table name="growth" label="Growth" rows={of.classes} columns={COLUMNS} keyOf={(c) => c.name} order={{ id: "growth", down: true }} search empty="Nothing has changed."
+                        {" "}{of.base.partial && "at least "}{plural(of.then.objects, "object")} of {bytes(of.then.bytes)}; now {state.atLeast.value}{count(of.now.objects)} of {bytes(of.now.bytes)}.
+                        {of.grown !== null && of.shrunk !== null && of.same !== null && <> {of.grown === 1 ? "1 class takes" : `${count(of.grown)} classes take`} more, {count(of.shrunk)} less, {count(of.same)} have not changed.</>}
+                        {isLater && <b data-test="growth-later"> The dump that this one is compared with was made after it.</b>}{of.grown === null && <b data-test="growth-partial"> What has grown is not known: {of.base.partial ? "the earlier" : "this"} dump is not whole, and what it lacks would seem to have grown.</b>}{of.shrunk === null && <b data-test="shrunk-partial"> What has shrunk is not known: {state.knowsKeepers.value ? "the earlier" : "this"} dump is not whole, and what it lacks would seem to have shrunk.</b>}</p>
+                    <Table name="growth" label="Growth" rows={of.classes} columns={COLUMNS} keyOf={(c) => c.name} order={{ id: "growth", down: true }} search empty={of.same === null ? "Nothing is certain to have changed." : "Nothing has changed."}
                         selected={new Set(chosen === null ? [] : [chosen])} onSelect={(keys) => setChosen(([...keys][0] as string | undefined) ?? null)}
                         onOpen={(c) => { if (c.class !== null) state.chooseClass(c.class); }}>
                         {of.n > of.classes.length && <span class="dim">those that changed most; {count(of.n - of.classes.length)} more</span>}

@@ -5,12 +5,16 @@ import { FlameCanvas } from "../views/flame_canvas.tsx";
 import { useHeap } from "./ask.ts";
 import { Crumbs } from "./crumbs.tsx";
 import { icicleBoxes, icicleNames, icicleTree } from "./icicle_layout.ts";
-import { Missing } from "./links.tsx";
+import { Missing, NotKnown } from "./links.tsx";
 import * as state from "./state.ts";
 import type { Icicle as Data } from "./types.ts";
 import "../views/flame.css";
 
 export function Icicle() {
+    return state.knowsKeepers.value ? <Known /> : <section class="flame heap-icicle" data-view="icicle" aria-label="Icicle"><NotKnown what="Who keeps what alive" /></section>;
+}
+
+function Known() {
     const at = state.zoomed.value;
     const answer = useHeap<Data>(at === null ? "/icicle" : `/icicle?object=${at}`, "sized");
     const [words, setWords] = useState("");

@@ -40,7 +40,7 @@ function Head({ of }: { of: HeapObject }) {
                 <dt>Class</dt><dd>{of.class === null ? "unknown" : <button type="button" class="link" data-test="object-class" onClick={() => state.chooseClass(of.class!)}>{of.class_name}</button>}
                     {of.class_object !== null && of.class_object !== of.object && <> <button type="button" class="link" onClick={() => state.choose(of.class_object!)}>(statics)</button></>}</dd>
                 <dt>Shallow</dt><dd>{retainedText(of.shallow)}</dd>
-                <dt>Retained</dt><dd data-test="object-retained">{of.reached ? `${retainedText(of.retained)}, ${percent(of.retained ?? 0, all)} of the heap` : "the roots do not lead to it: garbage, or kept by weak references only"}</dd>
+                <dt>Retained</dt><dd data-test="object-retained">{of.reached === null ? "not known: the dump is not whole" : of.reached ? `${retainedText(of.retained)}, ${percent(of.retained ?? 0, all)} of the heap` : "the roots do not lead to it: garbage, or kept by weak references only"}</dd>
                 {of.reached && <><dt>Kept by</dt><dd>{of.dominator ? <ObjectLink of={of.dominator} test="dominator" /> : "the roots, not by one object alone"}</dd></>}
             </dl>
             {of.reached && <p class="heap-buttons"><button type="button" data-test="show-icicle" onClick={() => state.zoom(of.object)}>{of.children ? `What it keeps alive (${count(of.children)})` : "In the icicle"}</button> <button type="button" data-test="show-tree" onClick={() => state.zoom(of.object, "tree")}>In the tree</button></p>}
@@ -60,7 +60,7 @@ function Text({ of }: { of: { text: string; length: number } }) {
 function Fields({ title, rows, all, test }: { title: string; rows: Field[]; all: number; test: string }) {
     return (
         <section>
-            <h3>{title} <span class="dim">{count(all)}{all > rows.length ? `, the first ${count(rows.length)} here` : ""}</span></h3>
+            <h3>{title} <span class="dim">{state.overview.value?.no_contents ? "references; others are not known: " : ""}{count(all)}{all > rows.length ? `, the first ${count(rows.length)} here` : ""}</span></h3>
             <table class="heap-fields" data-test={test}>
                 <tbody>{rows.map((f, i) => (
                     <tr key={i} data-field={f.name}><th scope="row" title={f.of && `declared by ${f.of}`}>{f.name}</th><td class="dim">{f.type}</td><td><ValueText of={f} /></td>
@@ -74,7 +74,7 @@ function ClassPart({ of }: { of: NonNullable<HeapObject["is_class"]> }) {
     return (
         <>
             <dl class="heap-facts">
-                <dt>Instances</dt><dd><button type="button" class="link" data-test="class-instances" onClick={() => state.chooseClass(of.class)}>{count(of.objects)}</button>, {bytes(of.bytes)}, retained {retainedText(of.retained)}</dd>
+                <dt>Instances</dt><dd><button type="button" class="link" data-test="class-instances" onClick={() => state.chooseClass(of.class)}>{count(of.objects)}</button>, {bytes(of.bytes)}{state.knowsKeepers.value && `, retained ${retainedText(of.retained)}`}</dd>
                 <dt>Super class</dt><dd>{of.super ? <ObjectLink of={of.super} /> : "none"}</dd>
                 <dt>Loader</dt><dd>{of.loader ? <ObjectLink of={of.loader} /> : "boot loader"}</dd>
             </dl>
@@ -106,6 +106,7 @@ function PathPart({ of }: { of: HeapObject }) {
         <section aria-label="Path from a root">
             <h3>Path from a root</h3>
             <Missing of={answer} what="The path" />
+            {p?.not_known !== undefined && <p class="dim" data-test="path-not-known">Not known: {p.not_known}.</p>}
             {p && p.n === 0 && <p class="dim">No root leads to it without weak references.</p>}
             {p && p.n > 0 && (
                 <ol class="heap-path" data-test="path">
@@ -124,9 +125,9 @@ function ReferrersPart({ object }: { object: number }) {
     const list = usePages<Referrers, Link>(`/referrers?object=${object}`, "ready", (part) => part.referrers);
     return (
         <section>
-            <h3>Who refers to it <span class="dim">{list.value ? count(list.value.n) : ""}</span></h3>
+            <h3>Who refers to it <span class="dim">{list.value ? state.atLeast.value + count(list.value.n) : ""}</span></h3>
             <Missing of={list} what="Who refers to it" />
-            {list.value?.n === 0 && <p class="dim">Nobody in the heap.</p>}
+            {list.value?.n === 0 && <p class="dim">Nobody in {state.knowsKeepers.value ? "the heap" : "what could be read of the dump"}.</p>}
             <table class="heap-fields" data-test="referrers">
                 <tbody>{list.rows.map((r) => (
                     <tr key={r.object}><td><ObjectLink of={r} /></td><td>{r.by}{r.weak && <span class="dim" title="does not keep it alive"> weak</span>}</td><td class="right dim">{retainedText(r.retained)}</td></tr>))}</tbody>

@@ -1,5 +1,6 @@
 // links.tsx - objects where they are named: what is clicked comes into the inspector.
 import { bytes, count, simple } from "../format.ts";
+import type { Column } from "../views/rows.ts";
 import * as state from "./state.ts";
 import type { Answer, Pages } from "./ask.ts";
 import type { Brief, OfClass, Root, Value } from "./types.ts";
@@ -43,6 +44,27 @@ export function Missing({ of, what, asked }: { of: Answer<unknown>; what: string
         return <p class="scope-error" role="alert">{of.error}</p>;
     return of.early ? <p class="dim" role="status" data-test="early">{asked && state.has("ready") ? `${what} are looked for in the dump …` : `${what} can be seen when more of the dump has been read …`}</p>
         : of.busy && !of.value ? <p class="dim" role="status">Computing …</p> : null;
+}
+
+/** What stands where only a whole dump has an answer. */
+export function NotKnown({ what }: { what: string }) {
+    const o = state.overview.value;
+    return (
+        <div class="heap-note" data-test="not-known">
+            <p><b>{what} cannot be said: the dump is not whole.</b> {o?.not_known}</p>
+            <p class="dim">Missing: {o?.missing?.join("; ")}. {o?.remedy}</p>
+        </div>
+    );
+}
+
+/** The same where the dump is XML, which has no contents. */
+export function NoContents({ what }: { what: string }) {
+    return <p class="heap-note" data-test="no-contents"><b>{what} cannot be said.</b> {state.overview.value?.no_contents}</p>;
+}
+
+/** Columns of what only a whole dump tells are left out of the table of another one. */
+export function knownColumns<R>(columns: Column<R>[]): Column<R>[] {
+    return state.knowsKeepers.value ? columns : columns.filter((c) => !c.id.startsWith("retained"));
 }
 
 /** Behind a list that is not all there. */

@@ -28,6 +28,12 @@ export function has(wanted: Stage): boolean {
     return STAGES.indexOf(stage.value) >= STAGES.indexOf(wanted);
 }
 
+/** Whether the dump tells what keeps what alive: only a whole one does. */
+export const knowsKeepers = computed<boolean>(() => !overview.value?.partial);
+
+/** Before a number of what was read: of a dump that is not whole there may be more. */
+export const atLeast = computed<string>(() => (knowsKeepers.value ? "" : "at least "));
+
 /** Those that there is something for: growth needs an earlier dump. */
 export const tabs = computed<readonly Tab[]>(() => TABS.filter((t) => t !== "diff" || overview.value?.found.diff !== undefined));
 

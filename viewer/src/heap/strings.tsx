@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import type { Column } from "../views/rows.ts";
 import { Table } from "../views/table.tsx";
 import { useFound } from "./ask.ts";
-import { ClassLink, Missing } from "./links.tsx";
+import { ClassLink, Missing, NoContents } from "./links.tsx";
+import * as state from "./state.ts";
 import type { EqualStrings, Holder, Strings as Data } from "./types.ts";
 
 type Row = EqualStrings & { key: number };
@@ -24,14 +25,16 @@ export function Strings() {
     const answer = useFound<Data>("strings");
     const [chosen, setChosen] = useState<number | null>(null);
     const of = answer.value;
+    if (state.overview.value?.no_contents)
+        return <div class="heap-classes" data-view="strings"><NoContents what="Which Strings are equal" /></div>;
     const rows = of?.equal.map((s, key) => ({ ...s, key })) ?? [];
     return (
         <div class="heap-classes" data-view="strings">
             <Missing of={answer} what="Equal strings" asked />
             {of && (
                 <>
-                    <p class="heap-sum" data-test="strings-sum">{plural(of.strings, "String")} of {plural(of.values, "value")}; {plural(of.n, "value")} {of.n === 1 ? "is" : "are"} there more than once, and {of.n === 1 ? "wastes" : "waste"} {bytes(of.wasted)}.</p>
-                    <Table name="strings" label="Equal strings" rows={rows} columns={COLUMNS} keyOf={(s) => s.key} search empty="No value is there twice."
+                    <p class="heap-sum" data-test="strings-sum">{state.atLeast.value}{plural(of.strings, "String")} of {plural(of.values, "value")}; {plural(of.n, "value")} {of.n === 1 ? "is" : "are"} there more than once, and {of.n === 1 ? "wastes" : "waste"} {bytes(of.wasted)}.</p>
+                    <Table name="strings" label="Equal strings" rows={rows} columns={COLUMNS} keyOf={(s) => s.key} search empty={state.knowsKeepers.value ? "No value is there twice." : "No value is there twice in what could be read of this dump."}
                         selected={new Set(chosen === null ? [] : [chosen])} onSelect={(keys) => setChosen(([...keys][0] as number | undefined) ?? null)}>
                         {of.n > rows.length && <span class="dim">the {count(rows.length)} that waste most; {count(of.n - rows.length)} more</span>}
                     </Table>

@@ -1,13 +1,15 @@
 // suspects.tsx - where the heap accumulates: what may be a leak, in sentences, with the way to it.
 import { bytes, count, percent, plural } from "../format.ts";
 import { useFound } from "./ask.ts";
-import { ClassLink, Missing, ObjectLink } from "./links.tsx";
+import { ClassLink, Missing, NotKnown, ObjectLink } from "./links.tsx";
 import * as state from "./state.ts";
 import type { Suspect, Suspects as Data } from "./types.ts";
 
 export function Suspects() {
     const answer = useFound<Data>("suspects");
     const of = answer.value;
+    if (!state.knowsKeepers.value)
+        return <section class="heap-suspects" data-view="suspects" aria-label="Leak suspects" tabIndex={0}><NotKnown what="What may be a leak" /></section>;
     return (
         <section class="heap-suspects" data-view="suspects" aria-label="Leak suspects" tabIndex={0}>
             <Missing of={answer} what="What may be a leak" />

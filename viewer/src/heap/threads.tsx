@@ -3,7 +3,7 @@ import { count, plural } from "../format.ts";
 import type { Column } from "../views/rows.ts";
 import { Table } from "../views/table.tsx";
 import { foundPath, useHeap, usePages } from "./ask.ts";
-import { Missing, More, ObjectLink, retainedText } from "./links.tsx";
+import { knownColumns, Missing, More, ObjectLink, retainedText } from "./links.tsx";
 import * as state from "./state.ts";
 import type { Held, Stack, ThreadRow, Threads as Data } from "./types.ts";
 
@@ -25,7 +25,7 @@ export function Threads() {
                 <Missing of={{ ...list, early: path === null }} what="Threads" />
                 {list.value && (
                     <>
-                        <Table name="threads" label="Threads" rows={list.rows} columns={COLUMNS} keyOf={(t) => t.thread} search busy={list.busy} empty="The dump has no threads."
+                        <Table name="threads" label="Threads" rows={list.rows} columns={knownColumns(COLUMNS)} keyOf={(t) => t.thread} search busy={list.busy} empty={state.knowsKeepers.value ? "The dump has no threads." : "There are no threads in what could be read of this dump."}
                             selected={new Set(chosen === null ? [] : [chosen])} onSelect={(keys) => { state.chosenThread.value = ([...keys][0] as number | undefined) ?? null; }} />
                         <More of={list} all={list.value.n} test="more-threads" />
                     </>)}

@@ -4,7 +4,7 @@ import { bytes, count, percent } from "../format.ts";
 import { problem } from "../problem.ts";
 import { useHeap } from "./ask.ts";
 import { Crumbs } from "./crumbs.tsx";
-import { Missing, retainedText, shortLabel } from "./links.tsx";
+import { Missing, NotKnown, retainedText, shortLabel } from "./links.tsx";
 import { get } from "./source.ts";
 import * as state from "./state.ts";
 import type { Icicle, TreePart, TreeRow } from "./types.ts";
@@ -28,8 +28,12 @@ function shown(parts: Parts, under: number | null, depth: number, out: Shown[]):
 
 const DEEPEST = 200;
 
-/** All, or what one object keeps, which stands above it. */
 export function Tree() {
+    return state.knowsKeepers.value ? <Known /> : <div class="heap-tree" data-view="tree"><NotKnown what="Who keeps what alive" /></div>;
+}
+
+/** All, or what one object keeps, which stands above it. */
+function Known() {
     const at = state.zoomed.value;
     const way = useHeap<Icicle>(at === null ? null : `/icicle?object=${at}&parts=1`, "sized");
     return (

@@ -16,14 +16,15 @@ export interface Overview {
     // from "counted" on
     made_unix_ms?: number; disk_bytes?: number; dump_bytes?: number; id_bytes?: number; header_bytes?: number; reference_bytes?: number;
     objects?: number; bytes?: number; classes?: number; roots?: number; root_kinds?: { kind: string; count: number }[]; threads?: number;
-    partial?: boolean; problems?: string[]; more_problems?: number;
-    // from "sized" on
+    /** Of a dump that is not whole: what it lacks, what is not known without that, and how to get a whole one. */
+    partial?: boolean; problems?: string[]; more_problems?: number; missing?: string[]; not_known?: string | null; no_contents?: string | null; remedy?: string | null;
+    // from "sized" on, of a whole dump
     unreached?: { objects: number; bytes: number };
 }
 
 export interface ClassRow { class: number; name: string; objects: number; bytes: number; retained: number | null }
 
-/** An object in a list; retained null: the roots do not lead to it. */
+/** An object in a list; retained null: the roots do not lead to it, or the dump is not whole. */
 export interface Brief { object: number; id: string; class: number | null; label: string; shallow: number | null; retained: number | null }
 
 export interface Instances extends ClassRow { class_object: number | null; offset: number; listed: number; instances: Brief[] }
@@ -40,13 +41,15 @@ export interface HeapObject extends Brief {
     elements: number | null;
     string: { text: string; length: number } | null;
     is_class: null | (ClassRow & { super: Brief | null; loader: Brief | null; n_statics: number; statics: Field[] });
-    reached: boolean; dominator: Brief | null; children: number; roots: Root[];
+    /** null: that is not known. */
+    reached: boolean | null; dominator: Brief | null; children: number; roots: Root[];
 }
 
 export interface Elements { n: number; offset: number; type: string; elements: Value[] }
 export interface Link extends Brief { by: string; weak?: boolean }
 export interface Referrers { n: number; offset: number; referrers: Link[] }
-export interface Path { n: number; left_out: number; roots: Root[]; path: Link[] }
+/** not_known: whether there is one. */
+export interface Path { not_known?: string; n: number; left_out: number; roots: Root[]; path: Link[] }
 
 export interface TreeRow extends Brief { children: number }
 export interface TreePart { object: number | null; retained: number; n: number; offset: number; rest_bytes: number; children: TreeRow[] }
@@ -93,5 +96,7 @@ export interface Totals { objects: number; bytes: number }
 export interface Change { class: number | null; name: string; then: Totals; now: Totals }
 export interface Diff {
     base: { name: string; path: string; made_unix_ms: number; partial: boolean };
-    then: Totals; now: Totals; grown: number; shrunk: number; same: number; n: number; classes: Change[];
+    then: Totals; now: Totals;
+    /** null: a dump is not whole, and what it lacks would seem to be it. */
+    grown: number | null; shrunk: number | null; same: number | null; n: number; classes: Change[];
 }
