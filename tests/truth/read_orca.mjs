@@ -1,0 +1,81 @@
+// read_orca.mjs - what Orca says, as rows (questions.mjs): from the Perfetto export, which has each wait with all that the
+// analysis knows of it, "orca report --json --deadlocks", and "orca export --to collapsed", which has what holds threads up.
+import {execFileSync} from 'node:child_process';
+import {readPerfetto} from './perfetto.mjs';
+
+const OUR_OWN = /^(?!java\.|javax\.|jdk\.|sun\.)/;
+const KINDS = {blocked: 'blocked', waiting: 'wait', reacquiring: 'regain', parked: 'park', sleeping: 'sleep', joining: 'join'};
+const ENDS = {notify: 'notify', 'notify-all': 'notify', interrupt: 'interrupt', 'dead-and-notify-joined': 'end'};
+
+// "Class.method(File.java:12)" of the innermost frame of the program's own.
+function frame(stack) {
+    const line = stack?.split('\n').find((l) => OUR_OWN.test(l));
+    return line && /^(?<method>.*)\((?<place>.*)\)$/.exec(line)?.groups;
+}
+
+const unnumbered = (name) => name?.replace(/#\d+$/, '');
+
+function rowOf(s) {
+    const a = s.args;
+    const end = a.timed_out ? 'timeout' : a.interrupted ? 'interrupt' : ENDS[a.ended_by];
+    return {kind: KINDS[s.category], thread: s.thread, on: a.lock_class, ns: s.ns, at: frame(a.stack)?.place, owner: a.owner,
+            ownerAt: frame(a.owner_stack)?.method, by: a.waker, of: a.joins, end: a.open ? undefined : end, until: s.end, from: s.time};
+}
+
+// What Object.wait took is both: waiting, and getting the monitor back.
+function addRegained(rows) {
+    const before = new Map();
+    for (const r of rows) {
+        const wait = before.get(r.thread);
+        if (r.kind === 'regain' && wait?.kind === 'wait' && wait.on === r.on && wait.until === r.from) wait.ns += r.ns;
+        before.set(r.thread, r);
+    }
+    return rows;
+}
+
+function waits(slices) {
+    const known = slices.filter((s) => KINDS[s.category]).sort((a, b) => (a.time < b.time ? -1 : 1));
+    return addRegained(known.map(rowOf));
+}
+
+function acts(moments) {
+    const rows = [], sent = new Map();
+    for (const m of moments) for (const f of m.flows) sent.set(f, m.time);
+    for (const m of moments) {
+        if (m.category === 'act' && m.name === 'thread_start') rows.push({kind: 'start', thread: m.thread});
+        else if (m.category === 'act' && m.name === 'thread_end') rows.push({kind: 'end', thread: m.thread});
+        else if (m.category === 'wake' && m.name === 'submit')
+            rows.push({kind: 'task', thread: m.thread, by: m.args.waker, ns: Number(m.time - (sent.get(m.flowEnds[0]) ?? m.time))});
+    }
+    const starters = new Map(moments.filter((m) => m.category === 'wake' && m.name === 'starts-thread').map((m) => [m.thread, m.args.waker]));
+    for (const r of rows) if (r.kind === 'start') r.by = starters.get(r.thread);
+    return rows;
+}
+
+function heldUp(orca, trace, threads) {
+    const text = execFileSync(orca, ['export', trace, '--to', 'collapsed', '--threads', '--unit', 'ns', '-o', '-'],
+                              {encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore']});
+    const sums = new Map(threads.map((t) => [t, 0]));
+    for (const line of text.split('\n').filter(Boolean)) {
+        const thread = line.slice(0, line.indexOf(';'));
+        sums.set(thread, (sums.get(thread) ?? 0) + Number(line.slice(line.lastIndexOf(' ') + 1)));
+    }
+    return [...sums].map(([thread, ns]) => ({kind: 'held', thread, ns}));
+}
+
+function deadlocks(orca, trace) {
+    const report = JSON.parse(execFileSync(orca, ['report', '--json', '--deadlocks', trace], {encoding: 'utf8', maxBuffer: 1 << 30}));
+    return report.deadlocks.map((d) => {
+        const names = d.members.map((m) => m.name).sort();
+        return {kind: 'deadlock', threads: names, members: names.join(',')};
+    });
+}
+
+export function readOrca(orca, trace) {
+    const file = execFileSync(orca, ['export', trace, '--to', 'perfetto', '-o', '-'],
+                              {maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore']});
+    const r = readPerfetto(file);
+    const rows = [...waits(r.slices), ...acts(r.moments), ...heldUp(orca, trace, r.threads), ...deadlocks(orca, trace)];
+    for (const row of rows) row.thread = unnumbered(row.thread);
+    return rows;
+}
