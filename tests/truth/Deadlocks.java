@@ -104,7 +104,7 @@ public class Deadlocks {
         queue("mon");
         queue("juc");
         Thread.sleep(500); // older than what is called likely
-        Known.is("deadlock-count", "of=all", 11);
+        Known.is("deadlock-count", "of=locks-and-joins", 11);
         Known.print();
         System.exit(0);
     }

@@ -71,6 +71,22 @@ final class Known {
         }
     }
 
+    /** The thread is blocked at a place of the program's own, not while a class is loaded for it; from when on that is certain. */
+    static long blocked(Thread t) throws Exception {
+        do
+            Sync.state(Thread.State.BLOCKED, t);
+        while (t.getStackTrace()[0].getModuleName() != null);
+        return asleep(t);
+    }
+
+    /** The threads wait, in whatever way but for a monitor. */
+    static long waiting(Thread... threads) throws Exception {
+        for (Thread t : threads)
+            while (t.getState() != Thread.State.WAITING && t.getState() != Thread.State.TIMED_WAITING)
+                Thread.sleep(1);
+        return asleep(threads);
+    }
+
     /** Each of them waits or is blocked, and has said so to whom it may concern; the time from which on that is certain. */
     static long asleep(Thread... threads) throws Exception {
         for (Thread t : threads)

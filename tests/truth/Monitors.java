@@ -9,6 +9,7 @@
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 
 public class Monitors {
     static class Lone { }
@@ -107,7 +108,7 @@ public class Monitors {
         if (holderRuns && Known.is(Known.Mode.MOUNTED)) // no carrier is told from another
             Sync.state(Thread.State.BLOCKED, v.thread);
         else
-            Known.asleep(v.thread);
+            Known.blocked(v.thread);
         v.asleep = System.nanoTime();
         if (v.at == null) // at a synchronized statement Thread.getStackTrace has what follows it
             v.at = Known.at(v.thread);
@@ -118,7 +119,7 @@ public class Monitors {
         List<String> order = new ArrayList<>();
         Holder h = holder(name + "-h", lock, spins);
         if (!spins)
-            Known.asleep(h.thread);
+            Known.waiting(h.thread);
         String method = Known.methodOf(h.thread);
         List<Visit> visits = new ArrayList<>();
         for (int i = 0; i < waiters; i++)
@@ -168,12 +169,14 @@ public class Monitors {
         long from = 0, to = 0;
         CountDownLatch[] go = new CountDownLatch[n];
         Visit[] v = new Visit[n];
+        AtomicInteger done = new AtomicInteger();
         for (int i = 0; i < n; i++)
             go[i] = new CountDownLatch(1);
         Thread waiter = Known.thread("rounds-w", () -> {
             for (int i = 0; i < n; i++) {
                 go[i].await();
                 v[i].pass(lock);
+                done.incrementAndGet();
             }
         });
         waiter.start();
@@ -181,12 +184,13 @@ public class Monitors {
             v[i] = new Visit(order);
             v[i].thread = waiter;
             Holder h = holder("rounds-h" + i, lock, false);
-            Known.asleep(h.thread);
+            Known.waiting(h.thread);
             go[i].countDown();
-            Sync.state(Thread.State.BLOCKED, waiter);
-            v[i].asleep = Known.asleep(waiter);
+            v[i].asleep = Known.blocked(waiter);
             h.letGo();
             h.thread.join();
+            while (done.get() == i)
+                Thread.sleep(1);
             holders.add(h);
             visits.add(v[i]);
         }
@@ -203,7 +207,7 @@ public class Monitors {
     static void chain() throws Exception {
         Object a = new ChainA(), b = new ChainB();
         Holder last = holder("chain-last", b, false);
-        Known.asleep(last.thread);
+        Known.waiting(last.thread);
         List<String> orderA = new ArrayList<>(), orderB = new ArrayList<>();
         Visit middle = new Visit(orderB);
         middle.thread = Known.start("chain-middle", () -> {
@@ -211,7 +215,7 @@ public class Monitors {
                 middle.pass(b);
             }
         });
-        middle.asleep = Known.asleep(middle.thread);
+        middle.asleep = Known.blocked(middle.thread);
         Visit first = visitor("chain-first", a, orderA, false);
         Thread.sleep(4);
         last.letGo();

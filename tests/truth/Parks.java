@@ -114,9 +114,9 @@ public class Parks {
             kind.wake(waiter);
         });
         held.await();
-        Known.asleep(waker);
+        Known.waiting(waker);
         waiter.start();
-        long asleep = Known.asleep(waiter);
+        long asleep = Known.waiting(waiter);
         Object blocker = LockSupport.getBlocker(waiter);
         String at = Known.at(waiter);
         Thread.sleep(3);
@@ -150,11 +150,11 @@ public class Parks {
     static void twoReleases() throws Exception {
         Semaphore s = new Semaphore(0);
         Thread waiter = Known.start("two-w", () -> s.acquire(2));
-        Known.asleep(waiter);
+        Known.waiting(waiter);
         Known.start("two-r1", s::release).join();
         while (s.availablePermits() != 1)
             Thread.sleep(1);
-        Known.asleep(waiter);
+        Known.waiting(waiter);
         Thread.sleep(30); // so that this is the longer part
         Known.start("two-r2", s::release).join();
         waiter.join();
@@ -173,7 +173,7 @@ public class Parks {
         Known.between("park-ns", "thread=parklate-w", 19_900_000, t[1] - t[0]);
         Known.is("park-end", "thread=parklate-w", "timeout");
         Thread broken = Known.start("parkbrk-w", () -> LockSupport.park(Parks.class));
-        Known.asleep(broken);
+        Known.waiting(broken);
         Known.start("parkbrk-k", broken::interrupt).join();
         broken.join();
         Known.is("park-end", "thread=parkbrk-w", "interrupt");

@@ -31,7 +31,7 @@ public class Pools {
         long begin = System.nanoTime();
         pool.submit(() -> 1).get();
         pool.submit(() -> 2).get();
-        long from = Known.asleep(workers.toArray(new Thread[0]));
+        long from = Known.waiting(workers.toArray(new Thread[0]));
         Thread.sleep(100);
         long idle = System.nanoTime() - from;
         pool.shutdown();
@@ -59,8 +59,8 @@ public class Pools {
             second.get();
             t[4] = System.nanoTime();
         });
-        long asleep = Known.asleep(asker);
-        Known.asleep(workers.get(0));
+        long asleep = Known.waiting(asker);
+        Known.waiting(workers.get(0));
         t[3] = System.nanoTime();
         end.countDown();
         asker.join();
@@ -68,7 +68,7 @@ public class Pools {
         pool.awaitTermination(1, TimeUnit.MINUTES);
         Known.between("task-ns", "thread=busy-0", t[3] - t[1], t[2] - t[0]);
         Known.is("task-by", "thread=busy-0", "asker");
-        Known.between("held-ns", "thread=asker", t[3] - asleep, t[4] - t[1]);
+        Known.between("held-ns", "thread=asker of=work", t[3] - asleep, t[4] - t[1]);
         Known.is("park-by", "thread=asker", "busy-0");
         Known.between("park-ns", "thread=asker", t[3] - asleep, t[4] - t[1]);
     }
@@ -83,18 +83,18 @@ public class Pools {
             t[0] = System.nanoTime();
             slots.release(3);
         });
-        Known.asleep(h);
+        Known.waiting(h);
         Thread w = Known.start("slot-w", () -> {
             t[1] = System.nanoTime();
             slots.acquire(2);
             t[2] = System.nanoTime();
         });
-        long asleep = Known.asleep(w);
+        long asleep = Known.waiting(w);
         end.countDown();
         w.join();
         h.join();
         String about = "thread=slot-w of=java.util.concurrent.Semaphore$NonfairSync";
-        Known.between("held-ns", "thread=slot-w", t[0] - asleep, t[2] - t[1]);
+        Known.between("held-ns", "thread=slot-w of=work", t[0] - asleep, t[2] - t[1]);
         Known.is("park-by", about, "slot-h");
         Known.between("park-ns", about, t[0] - asleep, t[2] - t[1]);
     }
@@ -109,14 +109,14 @@ public class Pools {
             t[0] = System.nanoTime();
             lock.unlock();
         });
-        Known.asleep(h);
+        Known.waiting(h);
         Thread w = Known.start("locked-w", () -> {
             t[1] = System.nanoTime();
             lock.lock();
             t[2] = System.nanoTime();
             lock.unlock();
         });
-        long asleep = Known.asleep(w);
+        long asleep = Known.waiting(w);
         end.countDown();
         w.join();
         h.join();

@@ -36,7 +36,7 @@ public class Sleeps {
                 t[1] = System.nanoTime();
             }
         });
-        long asleep = Known.asleep(w);
+        long asleep = Known.waiting(w);
         Known.start("alarm-k" + i, () -> {
             t[2] = System.nanoTime();
             w.interrupt();
@@ -56,7 +56,7 @@ public class Sleeps {
             end.await();
             t[2] = System.nanoTime();
         });
-        Known.asleep(dead);
+        Known.waiting(dead);
         Thread w = Known.start(name, () -> {
             t[0] = System.nanoTime();
             if (late)
@@ -69,7 +69,7 @@ public class Sleeps {
         if (late)
             w.join();
         else
-            asleep = Known.asleep(w);
+            asleep = Known.waiting(w);
         end.countDown();
         w.join();
         dead.join();

@@ -50,7 +50,7 @@ public class Waiting {
     static Waiter waiter(String name, Object lock, long ms) throws Exception {
         Waiter w = new Waiter();
         w.thread = Known.start(name, () -> w.wait(lock, ms));
-        w.asleep = Known.asleep(w.thread);
+        w.asleep = Known.waiting(w.thread);
         w.at = Known.at(w.thread);
         return w;
     }
@@ -197,7 +197,7 @@ public class Waiting {
                     lock.notify();
                 }
             }));
-        Known.asleep(notifiers.toArray(new Thread[0]));
+        Known.waiting(notifiers.toArray(new Thread[0]));
         long t = System.nanoTime();
         go.countDown();
         for (Waiter w : waiters) {

@@ -42,6 +42,7 @@ function judge(rows, truth) {
     const q = QUESTIONS[truth.question];
     if (!q) throw new Error(`no such question: ${truth.question}`);
     if (!q.claims[tool]?.(truth.subject, mode)) return ['not-said', '(does not claim to say it)'];
+    if (q.unless && about(rows, q.unless, truth.subject)?.length) return ['not-said', '(not known)'];
     const mine = about(rows, q.kind, truth.subject);
     const said = mine && q.answer(mine);
     if (said === undefined) return ['not-said', '(nothing)'];

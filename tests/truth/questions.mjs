@@ -22,6 +22,9 @@ const longest = (key) => (rows) =>
 const ASYNC_PARKS = /^java\.util\.concurrent\.(locks\.Reentrant|Semaphore)/;
 const all = () => true;
 const asyncPark = (about) => ASYNC_PARKS.test(about.of ?? '');
+// docs/top.md, docs/exports.md: waiting for work, for permits or for a time is not what Orca calls held up.
+const heldByLocks = (about) => about.of !== 'work';
+// The JVM's own search knows monitors and locks with an owner, and platform threads.
 const hotspotDeadlock = (about, mode) => mode === 'platform' && about.of !== 'joins';
 
 // name: {asks, kind, answer, claims: {tool: (about, mode) => whether it claims to answer}, group: row of the table}
@@ -57,14 +60,14 @@ export const QUESTIONS = {
     'join-ns': {group: 'join: how long', kind: 'join', answer: ns, claims: {orca: all}},
     'join-of': {group: 'join: of whom', kind: 'join', answer: longest('of'), claims: {orca: all}},
     'join-end': {group: 'join: how it ended', kind: 'join', answer: longest('end'), claims: {orca: all}},
-    'held-ns': {group: 'pools: who is held up, and for how long', kind: 'held', answer: ns, claims: {orca: all}},
+    'held-ns': {group: 'pools: who is held up, and for how long', kind: 'held', answer: ns, claims: {orca: heldByLocks}},
     'task-ns': {group: 'pools: how long a task waited for a worker', kind: 'task', answer: longest('ns'), claims: {orca: all}},
     'task-by': {group: 'pools: who submitted it', kind: 'task', answer: longest('by'), claims: {orca: all}},
     'start-count': {group: 'threads: how many started', kind: 'start', answer: count, claims: {orca: all, jfr: all}},
     'end-count': {group: 'threads: how many ended', kind: 'end', answer: count, claims: {orca: all, jfr: all}},
     'start-by': {group: 'threads: who started it', kind: 'start', answer: longest('by'), claims: {orca: all, jfr: all}},
-    deadlock: {group: 'deadlocks: with whom', kind: 'deadlock', answer: (rows) => rows[0]?.members ?? 'none', claims: {orca: all, jfr: hotspotDeadlock}},
-    'deadlock-count': {group: 'deadlocks: how many', kind: 'deadlock', answer: count, claims: {orca: all, jfr: (about, mode) => mode === 'platform'}},
+    deadlock: {group: 'deadlocks: with whom', kind: 'deadlock', answer: (rows) => (rows.length ? rows[0].members : 'none'), unless: 'unknown-owner', claims: {orca: all, jfr: hotspotDeadlock}},
+    'deadlock-count': {group: 'deadlocks: how many', kind: 'deadlock', answer: count, claims: {orca: all, jfr: (about, mode) => mode === 'platform' && about.of === 'all'}},
 };
 
 export const TOOLS = {orca: 'Orca', jfr: 'JFR', async: 'async-profiler'};

@@ -63,12 +63,26 @@ function heldUp(orca, trace, threads) {
     return [...sums].map(([thread, ns]) => ({kind: 'held', thread, ns}));
 }
 
+// A thread that waits, directly or behind others, for an owner that could not be known may be in a deadlock or not.
+function unknown(waits, known) {
+    const of = new Map(waits.map((w) => [w.name, w]));
+    const leadsNowhere = (name) => {
+        const seen = new Set();
+        let w = of.get(name);
+        for (; w?.other_name && !seen.has(w.name); w = of.get(w.other_name)) seen.add(w.name);
+        return w?.state === 'blocked' && w.other === null;
+    };
+    return waits.filter((w) => !known.has(w.name) && leadsNowhere(w.name)).map((w) => ({kind: 'unknown-owner', threads: [w.name]}));
+}
+
 function deadlocks(orca, trace) {
-    const report = JSON.parse(execFileSync(orca, ['report', '--json', '--deadlocks', trace], {encoding: 'utf8', maxBuffer: 1 << 30}));
-    return report.deadlocks.map((d) => {
+    const options = ['report', '--json', '--deadlocks', '--threads', trace];
+    const report = JSON.parse(execFileSync(orca, options, {encoding: 'utf8', maxBuffer: 1 << 30}));
+    const rows = report.deadlocks.map((d) => {
         const names = d.members.map((m) => m.name).sort();
         return {kind: 'deadlock', threads: names, members: names.join(',')};
     });
+    return [...rows, ...unknown(report.open_waits, new Set(rows.flatMap((r) => r.threads)))];
 }
 
 export function readOrca(orca, trace) {
