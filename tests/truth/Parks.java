@@ -155,10 +155,9 @@ public class Parks {
         while (s.availablePermits() != 1)
             Thread.sleep(1);
         Known.waiting(waiter);
-        Thread.sleep(30); // so that this is the longer part
         Known.start("two-r2", s::release).join();
         waiter.join();
-        Known.is("park-by", "thread=two-w of=" + "java.util.concurrent.Semaphore$NonfairSync", "two-r2");
+        Known.is("park-last-by", "thread=two-w of=java.util.concurrent.Semaphore$NonfairSync", "two-r2");
     }
 
     /* Parks that nobody ends but the clock, or an interrupt. */

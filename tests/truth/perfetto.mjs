@@ -1,34 +1,9 @@
 // perfetto.mjs - reads the Perfetto trace that "orca export --to perfetto" writes (docs/exports.md): threads, and on them
 // slices {category, name, start, end, args} and moments {category, name, time, args, flows, flowEnds}.
 //
-// Only what that format uses of Protocol Buffers and of Perfetto's messages; times are BigInt, ns.
+// Only what that format uses of Perfetto's messages; times are BigInt, ns.
 import {inflateSync} from 'node:zlib';
-
-// Each field of a message: [number, value]; value is a BigInt or a Buffer.
-function* fields(b) {
-    let at = 0;
-    const varint = () => {
-        let v = 0n;
-        for (let shift = 0n; ; shift += 7n) {
-            const byte = b[at++];
-            v |= BigInt(byte & 0x7f) << shift;
-            if (byte < 0x80) return v;
-        }
-    };
-    while (at < b.length) {
-        const key = Number(varint());
-        if ((key & 7) === 0) yield [key >> 3, varint()];
-        else if ((key & 7) === 1) { yield [key >> 3, b.readBigUInt64LE(at)]; at += 8; }
-        else if ((key & 7) === 2) {
-            const n = Number(varint());
-            yield [key >> 3, b.subarray(at, at + n)];
-            at += n;
-        } else throw new Error(`wire type ${key & 7}`);
-    }
-}
-
-const one = (b, number) => { for (const [n, v] of fields(b)) if (n === number) return v; return undefined; };
-const text = (b) => (b === undefined ? undefined : b.toString('utf8'));
+import {fields, one, text} from './protobuf.mjs';
 
 function* packets(b) {
     for (const [n, packet] of fields(b)) {

@@ -51,6 +51,7 @@ export const QUESTIONS = {
     'park-at': {group: 'park: where', kind: 'park', answer: longest('at'), claims: {orca: all, jfr: all, async: asyncPark}},
     'park-owner': {group: 'park: who owned the lock', kind: 'park', answer: longest('owner'), claims: {orca: all}},
     'park-by': {group: 'park: who ended it', kind: 'park', answer: longest('by'), claims: {orca: all}},
+    'park-last-by': {group: 'park: who ended the last of several', kind: 'park', answer: (rows) => rows.at(-1)?.by, claims: {orca: all}},
     'park-end': {group: 'park: how it ended', kind: 'park', answer: longest('end'), claims: {orca: all}},
     'sleep-count': {group: 'sleep: how often', kind: 'sleep', answer: count, claims: {orca: all, jfr: all}},
     'sleep-ns': {group: 'sleep: how long', kind: 'sleep', answer: ns, claims: {orca: all, jfr: all}},

@@ -1,7 +1,9 @@
 // read_orca.mjs - what Orca says, as rows (questions.mjs): from the Perfetto export, which has each wait with all that the
-// analysis knows of it, "orca report --json --deadlocks", and "orca export --to collapsed", which has what holds threads up.
+// analysis knows of it; the profile by waker, which has what ended because its time was up; "orca report --json --deadlocks";
+// and "orca export --to collapsed", which has what holds threads up.
 import {execFileSync} from 'node:child_process';
 import {readPerfetto} from './perfetto.mjs';
+import {readPprof} from './pprof.mjs';
 
 const OUR_OWN = /^(?!java\.|javax\.|jdk\.|sun\.)/;
 const KINDS = {blocked: 'blocked', waiting: 'wait', reacquiring: 'regain', parked: 'park', sleeping: 'sleep', joining: 'join'};
@@ -52,9 +54,23 @@ function acts(moments) {
     return rows;
 }
 
+const exported = (orca, trace, ...options) =>
+    execFileSync(orca, ['export', trace, ...options, '-o', '-'], {maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore']});
+
+// The waits of a thread that nobody ended ended because their time was up, where the profile says that of all of them.
+function addTimeouts(rows, samples) {
+    const ends = new Map();
+    for (const s of samples) {
+        const key = `${KINDS[s.labels.state]} ${s.labels.thread}`;
+        if (s.labels.waker === 'unknown') ends.set(key, [...(ends.get(key) ?? []), s.innermost]);
+    }
+    for (const r of rows)
+        if (!r.end && !r.by && ends.get(`${r.kind} ${r.thread}`)?.every((e) => e === '[time was up]')) r.end = 'timeout';
+    return rows;
+}
+
 function heldUp(orca, trace, threads) {
-    const text = execFileSync(orca, ['export', trace, '--to', 'collapsed', '--threads', '--unit', 'ns', '-o', '-'],
-                              {encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore']});
+    const text = exported(orca, trace, '--to', 'collapsed', '--threads', '--unit', 'ns').toString();
     const sums = new Map(threads.map((t) => [t, 0]));
     for (const line of text.split('\n').filter(Boolean)) {
         const thread = line.slice(0, line.indexOf(';'));
@@ -86,10 +102,10 @@ function deadlocks(orca, trace) {
 }
 
 export function readOrca(orca, trace) {
-    const file = execFileSync(orca, ['export', trace, '--to', 'perfetto', '-o', '-'],
-                              {maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore']});
-    const r = readPerfetto(file);
-    const rows = [...waits(r.slices), ...acts(r.moments), ...heldUp(orca, trace, r.threads), ...deadlocks(orca, trace)];
+    const r = readPerfetto(exported(orca, trace, '--to', 'perfetto'));
+    const states = 'waiting,parked,sleeping,joining';
+    const byWaker = readPprof(exported(orca, trace, '--to', 'pprof', '--by', 'waker', '--states', states));
+    const rows = [...addTimeouts(waits(r.slices), byWaker), ...acts(r.moments), ...heldUp(orca, trace, r.threads), ...deadlocks(orca, trace)];
     for (const row of rows) row.thread = unnumbered(row.thread);
     return rows;
 }
