@@ -27,7 +27,10 @@ const heldByLocks = (about) => about.of !== 'work';
 // The JVM's own search knows monitors and locks with an owner, and platform threads.
 const hotspotDeadlock = (about, mode) => mode === 'platform' && about.of !== 'joins';
 
-// name: {asks, kind, answer, claims: {tool: (about, mode) => whether it claims to answer}, group: row of the table}
+const last = (key) => (rows) => rows.at(-1)?.[key];
+
+// name: {group: row of the table, kind: of the rows, answer: from those that fit, unless: rows of this kind say that it is not known,
+//        claims: {tool: (about, mode) => whether it claims to answer}}
 export const QUESTIONS = {
     'blocked-count': {group: 'blocked on a monitor: how often', kind: 'blocked', answer: count, claims: {orca: all, jfr: all, async: all}},
     'blocked-ns': {group: 'blocked on a monitor: how long', kind: 'blocked', answer: ns, claims: {orca: all, jfr: all, async: all}},
@@ -51,7 +54,7 @@ export const QUESTIONS = {
     'park-at': {group: 'park: where', kind: 'park', answer: longest('at'), claims: {orca: all, jfr: all, async: asyncPark}},
     'park-owner': {group: 'park: who owned the lock', kind: 'park', answer: longest('owner'), claims: {orca: all}},
     'park-by': {group: 'park: who ended it', kind: 'park', answer: longest('by'), claims: {orca: all}},
-    'park-last-by': {group: 'park: who ended the last of several', kind: 'park', answer: (rows) => rows.at(-1)?.by, claims: {orca: all}},
+    'park-last-by': {group: 'park: who ended the last of several', kind: 'park', answer: last('by'), claims: {orca: all}},
     'park-end': {group: 'park: how it ended', kind: 'park', answer: longest('end'), claims: {orca: all}},
     'sleep-count': {group: 'sleep: how often', kind: 'sleep', answer: count, claims: {orca: all, jfr: all}},
     'sleep-ns': {group: 'sleep: how long', kind: 'sleep', answer: ns, claims: {orca: all, jfr: all}},
@@ -62,7 +65,7 @@ export const QUESTIONS = {
     'join-of': {group: 'join: of whom', kind: 'join', answer: longest('of'), claims: {orca: all}},
     'join-end': {group: 'join: how it ended', kind: 'join', answer: longest('end'), claims: {orca: all}},
     'held-ns': {group: 'pools: who is held up, and for how long', kind: 'held', answer: ns, claims: {orca: heldByLocks}},
-    'task-ns': {group: 'pools: how long a task waited for a worker', kind: 'task', answer: longest('ns'), claims: {orca: all}},
+    'task-ns': {group: 'pools: how long a task waited for a worker', kind: 'task', answer: last('ns'), claims: {orca: all}},
     'task-by': {group: 'pools: who submitted it', kind: 'task', answer: longest('by'), claims: {orca: all}},
     'start-count': {group: 'threads: how many started', kind: 'start', answer: count, claims: {orca: all, jfr: all}},
     'end-count': {group: 'threads: how many ended', kind: 'end', answer: count, claims: {orca: all, jfr: all}},
