@@ -1,0 +1,59 @@
+# A part of what "./dev truth" asks, of Orca alone: it may say too little, and nothing that is wrong (docs/truth.md).
+# timeout: 150
+. "$ROOT/tests/jvm/traced.sh"
+
+GROUPS_ASKED=threads+virtual+monitors+waits+parks+sleeps+joins+interrupts+semaphores+locks
+
+# The programs of tests/truth, compiled once for each test.
+programs() {
+    command -v node >/dev/null || skip "there is no node, which reads what Orca says"
+    "$JDK/bin/javac" --release 17 -g -Xlint:-options -d "$TMP/programs" "$ROOT"/tests/truth/*.java \
+        "$ROOT/tests/jvm/Sync.java" "$ROOT/tests/jvm/Blocking.java" >javac 2>&1 || fail "$(cat javac)"
+}
+
+# All verdicts are right but at most so many of a hundred that are not said, or not known.
+asked() { # PROGRAM MODE NOT-SAID-PERCENT
+    run 0 "$JAVA" "$(agent "events=$GROUPS_ASKED,ownerstacks=all")" -Djdk.virtualThreadScheduler.parallelism=96 \
+        -Djdk.virtualThreadScheduler.maxPoolSize=256 -XX:-UsePerfData -cp "$TMP/programs" "$1" "$2" brief
+    same "$(tail -n 1 out)" done
+    node "$ROOT/tests/truth/judge.mjs" orca "$2" out "$TRACE" "$ORCA" >verdicts 2>judge.err || fail "$(cat judge.err)"
+    local wrong right silent
+    wrong=$(grep -c '^wrong' verdicts) right=$(grep -c '^right' verdicts) silent=$(grep -c '^not-said' verdicts)
+    echo "$1, $2: $right right, $wrong wrong, $silent not said"
+    [ "$wrong" = 0 ] || fail "$1, $2: $(grep '^wrong' verdicts)"
+    at_least "$right" 10 "right answers of $1, $2"
+    [ $((silent * 100)) -le $(((right + silent) * $3)) ] || fail "$1, $2: $(grep '^not-said' verdicts)"
+}
+
+modes() {
+    echo platform
+    [ "$JDK_MAJOR" -lt 25 ] || printf '%s\n' mounted unmounted
+}
+
+test_monitors() {
+    programs
+    for mode in $(modes); do
+        # an owner may be busy when it is asked what it executes; of an unmounted one little is known
+        [ "$mode" = unmounted ] && unsaid=50 || unsaid=20
+        asked Monitors "$mode" $unsaid
+    done
+}
+
+test_parks() {
+    programs
+    for mode in $(modes); do
+        asked Parks "$mode" 5
+    done
+}
+
+test_sleeps_and_joins() {
+    programs
+    for mode in $(modes); do
+        asked Sleeps "$mode" 10
+    done
+}
+
+test_counts_under_load() {
+    programs
+    asked Counts platform 10
+}

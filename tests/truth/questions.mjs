@@ -1,0 +1,77 @@
+// questions.mjs - the questions: what each asks of the rows that a tool says, and which tools claim to answer it.
+//
+// A row is one wait (or start, end, task, deadlock) as a tool tells of it, in words that are the same for all tools:
+//     kind      blocked, wait, regain, park, sleep, join, start, end, task, held, deadlock
+//     thread    whose it is             on      class of the lock, or of what it parked for
+//     ns        how long                at      FILE:LINE where
+//     owner     who had the lock        ownerAt METHOD that the owner executed
+//     by        who ended it            end     notify, timeout, interrupt, end
+//     of        whom it joined          members of a deadlock, sorted
+// What a tool does not know is undefined.
+
+const count = (rows) => rows.length;
+const ns = (rows) => (rows.length ? rows.reduce((sum, r) => sum + r.ns, 0) : undefined);
+const set = (key) => (rows) => {
+    const words = new Set(rows.map((r) => r[key]));
+    return words.size === 0 || words.has(undefined) ? undefined : [...words].sort().join(',');
+};
+// Of several waits that fit, the longest one is meant.
+const longest = (key) => (rows) =>
+    rows.reduce((best, r) => (best === undefined || (r.ns ?? 0) > (best.ns ?? 0) ? r : best), undefined)?.[key];
+
+const ASYNC_PARKS = /^java\.util\.concurrent\.(locks\.Reentrant|Semaphore)/;
+const all = () => true;
+const asyncPark = (about) => ASYNC_PARKS.test(about.of ?? '');
+// docs/top.md, docs/exports.md: waiting for work, for permits or for a time is not what Orca calls held up.
+const heldByLocks = (about) => about.of !== 'work';
+// The JVM's own search knows monitors and locks with an owner, and platform threads.
+const hotspotDeadlock = (about, mode) => mode === 'platform' && about.of !== 'joins';
+
+const last = (key) => (rows) => rows.at(-1)?.[key];
+
+// name: {group: row of the table, kind: of the rows, answer: from those that fit, unless: rows of this kind say that it is not known,
+//        claims: {tool: (about, mode) => whether it claims to answer}}
+export const QUESTIONS = {
+    'blocked-count': {group: 'blocked on a monitor: how often', kind: 'blocked', answer: count, claims: {orca: all, jfr: all, async: all}},
+    'blocked-ns': {group: 'blocked on a monitor: how long', kind: 'blocked', answer: ns, claims: {orca: all, jfr: all, async: all}},
+    'blocked-who': {group: 'blocked on a monitor: who', kind: 'blocked', answer: set('thread'), claims: {orca: all, jfr: all, async: all}},
+    'blocked-at': {group: 'blocked on a monitor: where', kind: 'blocked', answer: longest('at'), claims: {orca: all, jfr: all, async: all}},
+    'blocked-owner': {group: 'blocked on a monitor: who owned it', kind: 'blocked', answer: longest('owner'), claims: {orca: all, jfr: all}},
+    'queued-owner': {group: 'blocked in a queue: who owned it then', kind: 'blocked', answer: longest('owner'), claims: {orca: all}},
+    'owner-at': {group: 'blocked on a monitor: what its owner executed', kind: 'blocked', answer: longest('ownerAt'), claims: {orca: all}},
+    'blocked-by': {group: 'blocked on a monitor: who gave it on', kind: 'blocked', answer: longest('by'), claims: {orca: all, jfr: all}},
+    'spun-count': {group: 'contention that spinning wins', kind: 'spun', answer: count, claims: {}},
+    'wait-count': {group: 'Object.wait: how often', kind: 'wait', answer: count, claims: {orca: all, jfr: all}},
+    'wait-ns': {group: 'Object.wait: how long', kind: 'wait', answer: ns, claims: {orca: all, jfr: all}},
+    'wait-at': {group: 'Object.wait: where', kind: 'wait', answer: longest('at'), claims: {orca: all, jfr: all}},
+    'wait-end': {group: 'Object.wait: how it ended', kind: 'wait', answer: longest('end'), claims: {orca: all, jfr: all}},
+    'wait-by': {group: 'Object.wait: who ended it', kind: 'wait', answer: longest('by'), claims: {orca: all, jfr: all}},
+    wakers: {group: 'Object.wait: who ended several', kind: 'wait', answer: set('by'), claims: {orca: all, jfr: all}},
+    'regain-ns': {group: 'Object.wait: how long until it had the monitor back', kind: 'regain', answer: ns, claims: {orca: all}},
+    'park-count': {group: 'park: how often', kind: 'park', answer: count, claims: {orca: all, jfr: all, async: asyncPark}},
+    'park-ns': {group: 'park: how long', kind: 'park', answer: ns, claims: {orca: all, jfr: all, async: asyncPark}},
+    'park-on': {group: 'park: for what', kind: 'park', answer: longest('on'), claims: {orca: all, jfr: all, async: asyncPark}},
+    'park-at': {group: 'park: where', kind: 'park', answer: longest('at'), claims: {orca: all, jfr: all, async: asyncPark}},
+    'park-owner': {group: 'park: who owned the lock', kind: 'park', answer: longest('owner'), claims: {orca: all}},
+    'park-by': {group: 'park: who ended it', kind: 'park', answer: longest('by'), claims: {orca: all}},
+    'park-last-by': {group: 'park: who ended the last of several', kind: 'park', answer: last('by'), claims: {orca: all}},
+    'park-end': {group: 'park: how it ended', kind: 'park', answer: longest('end'), claims: {orca: all}},
+    'sleep-count': {group: 'sleep: how often', kind: 'sleep', answer: count, claims: {orca: all, jfr: all}},
+    'sleep-ns': {group: 'sleep: how long', kind: 'sleep', answer: ns, claims: {orca: all, jfr: all}},
+    'sleep-end': {group: 'sleep: how it ended', kind: 'sleep', answer: longest('end'), claims: {orca: all}},
+    'sleep-by': {group: 'sleep: who interrupted it', kind: 'sleep', answer: longest('by'), claims: {orca: all}},
+    'join-count': {group: 'join: how often', kind: 'join', answer: count, claims: {orca: all}},
+    'join-ns': {group: 'join: how long', kind: 'join', answer: ns, claims: {orca: all}},
+    'join-of': {group: 'join: of whom', kind: 'join', answer: longest('of'), claims: {orca: all}},
+    'join-end': {group: 'join: how it ended', kind: 'join', answer: longest('end'), claims: {orca: all}},
+    'held-ns': {group: 'pools: who is held up, and for how long', kind: 'held', answer: ns, claims: {orca: heldByLocks}},
+    'task-ns': {group: 'pools: how long a task waited for a worker', kind: 'task', answer: last('ns'), claims: {orca: all}},
+    'task-by': {group: 'pools: who submitted it', kind: 'task', answer: longest('by'), claims: {orca: all}},
+    'start-count': {group: 'threads: how many started', kind: 'start', answer: count, claims: {orca: all, jfr: all}},
+    'end-count': {group: 'threads: how many ended', kind: 'end', answer: count, claims: {orca: all, jfr: all}},
+    'start-by': {group: 'threads: who started it', kind: 'start', answer: longest('by'), claims: {orca: all, jfr: all}},
+    deadlock: {group: 'deadlocks: with whom', kind: 'deadlock', answer: (rows) => (rows.length ? rows[0].members : 'none'), unless: 'unknown-owner', claims: {orca: all, jfr: hotspotDeadlock}},
+    'deadlock-count': {group: 'deadlocks: how many', kind: 'deadlock', answer: count, claims: {orca: all, jfr: (about, mode) => mode === 'platform' && about.of === 'all'}},
+};
+
+export const TOOLS = {orca: 'Orca', jfr: 'JFR', async: 'async-profiler'};
