@@ -9,6 +9,7 @@
 #include "agent/natives.h"
 #include "agent/open_waits.h"
 #include "agent/sampling.h"
+#include "agent/unmounts.h"
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/util.h"
@@ -534,6 +535,7 @@ void threads_virtual_started(JNIEnv *jni, jthread thread)
 void threads_virtual_ended(JNIEnv *jni, jthread thread)
 {
     uint64_t java_tid = threads_java_tid(jni, thread);
+    unmounts_ended(java_tid);
     uint32_t id = thread_table_find(agent.table, java_tid);
     if (!id)
         return;

@@ -14,7 +14,6 @@ enum {
     BUCKETS = 4096,
     SEGMENT = 1024,
     SEGMENTS = 1024, /* at most SEGMENT * SEGMENTS threads at a time */
-    LOCK_STACK_MAX = 8,
     OWNER_ANONYMOUS = 1,
     OWNER_DEFLATER = 2,
 };
@@ -247,21 +246,40 @@ static bool on_stack(const struct thread_table *t, const struct entry *e, uintpt
     return address >= e->stack_low && address < e->stack_high;
 }
 
-static bool names_object(const struct vm_layout *l, uintptr_t java_thread, uintptr_t oop)
+/* The slots of a thread's lock stack that are in use. */
+static size_t lock_stack(const struct vm_layout *l, uintptr_t java_thread, uintptr_t *first)
 {
     uintptr_t stack = java_thread + (uintptr_t)l->lock_stack;
-    uint64_t entry;
+    uintptr_t base = (uintptr_t)(l->lock_stack + l->lock_stack_base);
     uint32_t top;
     /* _top is the offset of the first free slot from the start of the JavaThread */
     if (!guarded_u32(stack + (uintptr_t)l->lock_stack_top, &top))
-        return false;
-    uintptr_t base = (uintptr_t)(l->lock_stack + l->lock_stack_base);
-    if (top < base || top > base + LOCK_STACK_MAX * sizeof(uintptr_t))
-        return false;
-    for (uintptr_t at = base; at < top; at += sizeof(uintptr_t))
-        if (guarded_u64(java_thread + at, &entry) && entry == oop)
+        return 0;
+    if (top < base || top > base + OWNER_LOCKS * sizeof(uintptr_t))
+        return 0;
+    *first = java_thread + base;
+    return (top - base) / sizeof(uintptr_t);
+}
+
+static bool names_object(const struct vm_layout *l, uintptr_t java_thread, uintptr_t oop)
+{
+    uintptr_t first;
+    uint64_t entry;
+    size_t n = lock_stack(l, java_thread, &first);
+    for (size_t i = 0; i < n; i++)
+        if (guarded_u64(first + i * sizeof(uintptr_t), &entry) && entry == oop)
             return true;
     return false;
+}
+
+size_t owner_own_locks(const struct vm_layout *l, uintptr_t java_thread,
+                       uintptr_t slots[OWNER_LOCKS])
+{
+    uintptr_t first;
+    size_t n = lock_stack(l, java_thread, &first);
+    for (size_t i = 0; i < n; i++)
+        slots[i] = first + i * sizeof(uintptr_t);
+    return n;
 }
 
 static bool in_lock_stack(const struct thread_table *t, const struct entry *e, uintptr_t oop)
@@ -314,7 +332,7 @@ static struct found by_address(struct thread_table *t, uintptr_t address)
 static struct found by_lock_stack(struct thread_table *t, uintptr_t monitor, const uintptr_t *oop)
 {
     const struct vm_layout *l = &t->layout;
-    struct found none = {.runs = NULL};
+    struct found none = {.owner = {.anonymous = true}};
     uintptr_t address = __atomic_load_n(oop, __ATOMIC_RELAXED);
     if (!address || l->lock_stack < 0 || l->lock_stack_top < 0 || l->lock_stack_base < 0)
         return none;
@@ -343,6 +361,13 @@ static struct found search(struct thread_table *t, uintptr_t monitor, const uint
     if (owner == 0 || owner == OWNER_DEFLATER)
         return none;
     return l->owner_is_tid ? by_tid(t, owner, where) : by_address(t, owner);
+}
+
+bool owner_is_anonymous(const struct thread_table *t, uintptr_t java_thread)
+{
+    uintptr_t monitor =
+        t->owners && java_thread ? word_at(java_thread, t->layout.pending_monitor) : 0;
+    return monitor && word_at(monitor, t->layout.monitor_owner) == OWNER_ANONYMOUS;
 }
 
 /* Whether the thread runs native code that is not the JVM's; false when that is not known. */
