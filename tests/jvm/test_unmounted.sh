@@ -53,12 +53,31 @@ circle() { # N KIND JVM-OPTION...
     run 0 "$ORCA" report --json --deadlocks "$TRACE"
     same "$(jq '.deadlocks | length' out)" 1
     same "$(jq -r '[.deadlocks[0].members[].name] | sort | join(" ")' out)" \
-        "$(seq -f 'v-%g' 0 $((n - 1)) | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
+        "$(names "$n")"
     same "$(jq -r '[.deadlocks[0].behind[].name] | join(" ")' out)" behind
 }
 
+names() { # N
+    seq -f 'v-%g' 0 $(($1 - 1)) | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//'
+}
+
+# The JVM's own thread dump names virtual threads and what they wait for from JDK 25 on.
 live_circle() { # N
-    :
+    wait_for 60 eval "\"$ORCA\" top $jvm -n 1 >top 2>&1; grep -q '^DEADLOCK of $1 threads: ' top"
+    [ "$JDK_MAJOR" -ge 25 ] || return 0
+    run 0 "$ORCA" query "$jvm" locks
+    same "$(grep -c '^DEADLOCK' out)" 1
+    same "$(head -n 1 out)" "DEADLOCK of $1 threads:"
+    run 0 "$ORCA" query "$jvm" locks --json
+    same "$(jq -r '[.deadlocks[0][].name] | sort | join(" ")' out)" "$(names "$1")"
+    same "$(jq '.deadlocks[0] as $m | [range('"$1"') | $m[.].owner.id == $m[(. + 1) % '"$1"'].id] | all' out)" true
+    same "$(jq -r '[.locks[] | select(any(.waiting[]; .name == "behind")) | .owner.name] | join(" ")' out)" v-0
+    run 0 "$ORCA" query "$jvm" thread v-0
+    grep -q '^"v-0" #[0-9]* virtual, \(BLOCKED\|WAITING\)$' out || fail "$(cat out)"
+    grep -q '^    waits for java[a-zA-Z.$]* @[0-9A-F]*, owned by v-1$' out || fail "$(cat out)"
+    grep -q '^    holds java[a-zA-Z.$]* @[0-9A-F]*' out || fail "$(cat out)"
+    run 0 "$ORCA" query "$jvm" thread behind
+    grep -q ', owned by v-0$' out || fail "$(cat out)"
 }
 
 test_deadlock_of_monitors() {
@@ -83,6 +102,8 @@ test_no_deadlock() {
     start_traced "" -Xmx64m -XX:+UseSerialGC Unmounted straight 10
     wait_for 60 grep -q '^ready' out
     run 0 "$ORCA" query "$jvm" locks
+    lacks out DEADLOCK
+    run 0 "$ORCA" top "$jvm" -n 1
     lacks out DEADLOCK
     end_with TERM 143
     run 0 "$ORCA" report --json --deadlocks "$TRACE"
