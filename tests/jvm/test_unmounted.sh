@@ -21,6 +21,17 @@ test_owners_all_groups() {
     owners_are_right out 0 '^h-'
 }
 
+test_owners_checked_jni() { facts 2 -Xcheck:jni; }
+
+# Objects that share an identity hash are told apart, or their owners are not known.
+test_one_hash_for_all() {
+    run_traced 0 "" -Xmx96m -XX:+UnlockExperimentalVMOptions -XX:hashCode=2 Unmounted facts 2
+    check_owners out '^h-'
+    echo "owners: $(cat owners)"
+    read -r _ _ _ wrong _ <owners
+    same "$wrong wrong" "0 wrong"
+}
+
 # What it does not hold any more is not its.
 test_given_back() {
     run_traced 0 "" -Xmx64m -XX:+UseSerialGC Unmounted after 96
@@ -40,6 +51,25 @@ test_storm_g1() { storm -XX:+UseG1GC; }
 test_storm_zgc() { storm -XX:+UseZGC; }
 test_storm_parallel() { storm -XX:+UseParallelGC; }
 test_storm_serial() { storm -XX:+UseSerialGC; }
+
+# Groups are switched while threads are away: some come back unseen.
+test_switched() {
+    start_traced full=block -Xmx96m -XX:+UseSerialGC Unmounted storm 40 6000
+    wait_for 60 "$ORCA" attach "$jvm" --on parks
+    local switched=0
+    for group in monitors waits parks monitors waits parks monitors waits parks; do
+        "$ORCA" attach "$jvm" --off $group >>said 2>&1 && "$ORCA" attach "$jvm" --on $group >>said 2>&1 &&
+            switched=$((switched + 1))
+    done
+    at_least $switched 3 "switches while it went on"
+    wait "$jvm" || fail "the program ended with $?"
+    good_trace complete
+    check_owners out '.'
+    echo "owners: $(cat owners)"
+    read -r _ _ _ _ _ _ _ others _ wrong _ <owners
+    same "$wrong wrong" "0 wrong"
+    at_least "$others" 500 contentions
+}
 
 # One deadlock of that many threads, and who waits behind it; found in the trace, by top, by query.
 circle() { # N KIND JVM-OPTION...
@@ -96,6 +126,20 @@ test_deadlock_of_both() {
 }
 test_deadlock_partly_mounted() {
     circle 10 pinned -XX:+UseSerialGC -Djdk.virtualThreadScheduler.parallelism=20
+}
+
+# Who waited before top came is asked for.
+test_deadlock_before_top() {
+    [ "$JDK_MAJOR" -ge 25 ] || skip "needs JDK 25"
+    set -m
+    "$JAVA" -Xmx64m -XX:+UseSerialGC -XX:-UsePerfData -cp "$CLASSES" Unmounted circle 4 mixed >java.out 2>&1 &
+    jvm=$!
+    wait_for 60 grep -q '^ready' java.out
+    run 0 "$ORCA" query "$jvm" locks
+    same "$(head -n 1 out)" "DEADLOCK of 4 threads:"
+    run 0 "$ORCA" top "$jvm" -n 2
+    has out "DEADLOCK of 4 threads: "
+    kill -KILL "$jvm"
 }
 
 test_no_deadlock() {
