@@ -10,7 +10,7 @@
  *                               "hold" lines
  *   Unmounted circle N KIND     N virtual threads "v-i" in a circle: monitors (KIND monitor), ReentrantLocks (lock), the one
  *                               and the other (mixed), or monitors with every other one pinned (pinned); "behind" blocks on
- *                               a lock of v-0. Prints "ready", stays.
+ *                               a lock of v-0; "pooled", of an executor, waits for a latch. Prints "ready", stays.
  *   Unmounted straight N        the same threads without a circle: the last one sleeps; prints "ready", stays */
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,6 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
@@ -302,6 +304,18 @@ public class Unmounted {
             truth.append("hold ").append(String.join(" ", h)).append('\n');
     }
 
+    /** Run it in a virtual thread of an executor. */
+    static void pooled(String name, Sync.Body body) throws Exception {
+        CountDownLatch runs = new CountDownLatch(1);
+        ((ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null)).submit(() -> {
+            Thread.currentThread().setName(name);
+            runs.countDown();
+            body.run();
+            return null;
+        });
+        runs.await();
+    }
+
     /* --- circles -------------------------------------------------------------------------------- */
 
     static void circle(int n, String kind, boolean closed) throws Exception {
@@ -349,6 +363,9 @@ public class Unmounted {
                 pass(monitors[0]);
         });
         Sync.state(isLock[0] ? Thread.State.WAITING : Thread.State.BLOCKED, behind);
+        pooled("pooled", () -> {
+            new CountDownLatch(1).await(); // site: pooled
+        });
         System.out.println("ready");
         while (true)
             Thread.sleep(60_000);

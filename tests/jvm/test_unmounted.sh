@@ -128,8 +128,8 @@ test_deadlock_partly_mounted() {
     circle 10 pinned -XX:+UseSerialGC -Djdk.virtualThreadScheduler.parallelism=20
 }
 
-# Who waited before top came is asked for.
-test_deadlock_before_top() {
+# Without a recording; threads of an executor are among them.
+test_query_alone() {
     [ "$JDK_MAJOR" -ge 25 ] || skip "needs JDK 25"
     set -m
     "$JAVA" -Xmx64m -XX:+UseSerialGC -XX:-UsePerfData -cp "$CLASSES" Unmounted circle 4 mixed >java.out 2>&1 &
@@ -137,8 +137,8 @@ test_deadlock_before_top() {
     wait_for 60 grep -q '^ready' java.out
     run 0 "$ORCA" query "$jvm" locks
     same "$(head -n 1 out)" "DEADLOCK of 4 threads:"
-    run 0 "$ORCA" top "$jvm" -n 2
-    has out "DEADLOCK of 4 threads: "
+    wait_for 60 eval "\"$ORCA\" query $jvm thread pooled | tee out | grep -q '^\"pooled\" #[0-9]* virtual, WAITING\$'"
+    grep -q "^        at Unmounted\.lambda.circle.*($(basename Unmounted.java):$(site Unmounted.java pooled))\$" out || fail "$(cat out)"
     kill -KILL "$jvm"
 }
 
