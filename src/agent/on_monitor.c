@@ -21,8 +21,14 @@ static thread_id owner_of_pending(struct os_thread *self, jobject object, bool *
 {
     struct owner o = owner_find(agent.table, self->java_thread, oop_of(object), place);
     *gone = o.gone;
-    if (o.anonymous)
-        return threads_by_tid(unmounts_owner(self, object));
+    /* Who says that he owns it is right also when the address is a thread's that is not up to date.
+     */
+    bool ask = o.anonymous && ((!o.id && !o.java_tid) || agent.layout.moving);
+    uint64_t tid = ask ? unmounts_owner(self, object) : 0;
+    if (tid && place)
+        *place = (struct owner_place){0};
+    if (tid)
+        return threads_by_tid(tid);
     return o.id ? (thread_id){o.id} : threads_by_tid(o.java_tid);
 }
 

@@ -225,7 +225,9 @@ void thread_table_each(struct thread_table *t,
 
 typedef bool (*match_fn)(const struct thread_table *t, const struct entry *e, uintptr_t what);
 
-static struct entry *scan(struct thread_table *t, match_fn match, uintptr_t what)
+/* But not `except`, which may be NULL. */
+static struct entry *scan(struct thread_table *t, match_fn match, uintptr_t what,
+                          const struct entry *except)
 {
     /* acquire: pairs with new_entry */
     uint32_t n = atomic_load_explicit(&t->used, memory_order_acquire);
@@ -233,7 +235,7 @@ static struct entry *scan(struct thread_table *t, match_fn match, uintptr_t what
         struct entry *e = atomic_load_explicit(&t->segments[i / SEGMENT], memory_order_acquire);
         e += i % SEGMENT;
         /* acquire: pairs with thread_table_add */
-        if (atomic_load_explicit(&e->live, memory_order_acquire) && e->java_thread &&
+        if (atomic_load_explicit(&e->live, memory_order_acquire) && e->java_thread && e != except &&
             match(t, e, what))
             return e;
     }
@@ -308,8 +310,9 @@ static struct found by_tid(struct thread_table *t, uint64_t java_tid, bool where
     struct found f = {.owner = {.id = e ? e->id : 0, .java_tid = java_tid}, .runs = e};
     f.carried = !e || !e->java_thread;
     if (f.carried)
-        f.runs =
-            where && java_tid && t->layout.monitor_owner_id >= 0 ? scan(t, runs, java_tid) : NULL;
+        f.runs = where && java_tid && t->layout.monitor_owner_id >= 0
+                     ? scan(t, runs, java_tid, NULL)
+                     : NULL;
     return f;
 }
 
@@ -320,7 +323,7 @@ static struct found by_address(struct thread_table *t, uintptr_t address)
     while (e && e->java_thread != address)
         e = atomic_load_explicit(&e->next_jt, memory_order_acquire);
     if (!e)
-        e = scan(t, on_stack, address);
+        e = scan(t, on_stack, address, NULL);
     /* On JDK 21-23 the address is the carrier's even when a virtual thread owns the monitor. */
     if (e && t->layout.vthread >= 0 && !t->layout.owner_is_tid)
         return (struct found){.runs = NULL};
@@ -336,13 +339,16 @@ static struct found by_lock_stack(struct thread_table *t, uintptr_t monitor, con
     uintptr_t address = __atomic_load_n(oop, __ATOMIC_RELAXED);
     if (!address || l->lock_stack < 0 || l->lock_stack_top < 0 || l->lock_stack_base < 0)
         return none;
-    const struct entry *e = scan(t, in_lock_stack, address);
-    if (!e)
+    const struct entry *e = scan(t, in_lock_stack, address, NULL);
+    /* The lock stack of a thread that has slept since may have an address that is another object's
+     * by now. */
+    if (!e || (l->moving && scan(t, in_lock_stack, address, e)))
         return none;
     struct found f = {.owner = {.id = e->id}};
     if (l->monitor_owner_id >= 0) /* the mounted virtual thread, when there is one */
         f = by_tid(t, mounted_tid(l, e->java_thread), false);
     f.runs = e;
+    f.owner.anonymous = true;
     atomic_thread_fence(memory_order_acquire);
     if (__atomic_load_n(oop, __ATOMIC_RELAXED) != address || !in_lock_stack(t, e, address) ||
         word_at(monitor, l->monitor_owner) != OWNER_ANONYMOUS)

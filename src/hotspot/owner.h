@@ -44,7 +44,7 @@ struct owner {
     uint32_t id;       /* as added to the table; 0: not known */
     uint64_t java_tid; /* JDK 24+: may be known although the thread is not in the table; else 0 */
     bool gone;         /* nobody owns the monitor any more */
-    bool anonymous;    /* somebody does, as a fast lock, and no lock stack names the object */
+    bool anonymous;    /* somebody does, as a fast lock; who: by the address of the object */
 };
 
 /* The platform thread that runs the owner: the owner itself, or a virtual thread's carrier. */

@@ -9,7 +9,7 @@ facts() { # ROUNDS JVM-OPTION...
     local rounds=$1
     shift
     run_traced 0 "" -Xmx96m "$@" Unmounted facts "$rounds"
-    owners_are_right out 0 '^h-'
+    owners_are_right out 1 '^h-'
 }
 test_owners_g1() { facts 20 -XX:+UseG1GC; }
 test_owners_zgc() { facts 10 -XX:+UseZGC; }
@@ -18,7 +18,7 @@ test_owners_serial() { facts 20 -XX:+UseSerialGC; }
 test_owners_interpreted() { facts 4 -Xint; }
 test_owners_all_groups() {
     run_traced 0 events=all -Xmx96m Unmounted facts 4
-    owners_are_right out 0 '^h-'
+    owners_are_right out 1 '^h-'
 }
 
 test_owners_checked_jni() { facts 2 -Xcheck:jni; }
@@ -35,7 +35,7 @@ test_one_hash_for_all() {
 # What it does not hold any more is not its.
 test_given_back() {
     run_traced 0 "" -Xmx64m -XX:+UseSerialGC Unmounted after 96
-    owners_are_right out 0 '^[ab]-'
+    owners_are_right out 1 '^[ab]-'
 }
 
 storm() { # JVM-OPTION...
