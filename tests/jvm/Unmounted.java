@@ -6,8 +6,8 @@
  *   Unmounted after ROUNDS      "a-i" owned a monitor while it was unmounted, came back and gave it back; then parks
  *                               without it, or has ended. Then "b-i" owns it: platform, virtual and spinning, virtual and
  *                               parked. "strict" lines.
- *   Unmounted storm N MS        N virtual threads take two of many monitors in order and leave their carriers with them;
- *                               "hold" lines
+ *   Unmounted storm N HOLDS     N virtual threads take two of many monitors in order and leave their carriers with them,
+ *                               until there were so many holds; "hold" lines
  *   Unmounted circle N KIND     N virtual threads "v-i" in a circle: monitors (KIND monitor), ReentrantLocks (lock), the one
  *                               and the other (mixed), or monitors with every other one pinned (pinned); "behind" blocks on
  *                               a lock of v-0; "pooled", of an executor, waits for a latch. Prints "ready", stays.
@@ -21,6 +21,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -260,17 +261,17 @@ public class Unmounted {
         }
     }
 
-    static void storm(int n, long ms) throws Exception {
+    static void storm(int n, long enough) throws Exception {
         List<Thread> threads = new ArrayList<>();
         List<List<String>> all = new ArrayList<>();
-        long end = System.nanoTime() + ms * 1_000_000;
+        AtomicLong count = new AtomicLong();
         for (int i = 0; i < n; i++) {
             List<String> holds = new ArrayList<>();
             all.add(holds);
             int seed = i;
             threads.add(virtual("s-" + i, () -> {
                 Random r = new Random(seed);
-                while (System.nanoTime() < end) {
+                while (count.addAndGet(2) <= enough) {
                     Object[] l = board.locks;
                     int j = r.nextInt(l.length - 2), k = j + 1 + r.nextInt(l.length - j - 2);
                     long inner, innerEnd;
@@ -289,7 +290,7 @@ public class Unmounted {
                 }
             }));
         }
-        while (System.nanoTime() < end) {
+        while (count.get() < enough) {
             Thread.sleep(2);
             board = new Board();
         }
