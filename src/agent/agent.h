@@ -10,6 +10,7 @@
  *   stacks.c          the current call stack as an id, by the walker or GetStackTrace
  *   methods.c         methods and classes as ids
  *   locks.c           monitor objects as ids
+ *   unmounts.c        what virtual threads own while they are unmounted
  *   on_monitor.c on_thread.c on_gc.c     JVMTI's callbacks
  *   gc_cycles.c gc_names.c   cycles of concurrent collectors; the words about collections
  *   natives.c         native methods of the JDK with a wrapper in front: on_cause.c, on_park.c

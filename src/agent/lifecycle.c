@@ -28,6 +28,7 @@
 #include "agent/stacks.h"
 #include "agent/threads.h"
 #include "agent/tracked.h"
+#include "agent/unmounts.h"
 #include "agent/user_methods.h"
 #include "base/clock.h"
 #include "base/human.h"
@@ -192,6 +193,8 @@ static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
     modules_reset();
     if (thread_table_new(&agent.table, &agent.layout, owners_known()) < 0)
         return err_set(err, -ENOMEM, "out of memory");
+    if (unmounts_init() < 0)
+        return err_set(err, -ENOMEM, "out of memory");
     return open_recorder(err);
 }
 
@@ -202,6 +205,7 @@ static void free_tables(void)
     threads_free();
     thread_table_free(agent.table);
     agent.table = NULL;
+    unmounts_free();
 }
 
 static void begin(JNIEnv *jni, jthread thread)
@@ -384,11 +388,13 @@ static void switch_groups(JNIEnv *jni, bool *wanted)
     memcpy(agent.settings.groups, wanted, sizeof agent.settings.groups);
     note_switch(on, off);
     switch_events(on, off);
+    unmounts_forget();
     threads_forget_waits(off);
     bool own = alloc_own_begin(jni);
     natives_install(jni);
     heap_update(jni, false);
     probes_update(jni);
+    unmounts_forget();
     sampling_update();
     if (own)
         alloc_own_end(jni);

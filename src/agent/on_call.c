@@ -7,6 +7,7 @@
 #include "agent/stacks.h"
 #include "agent/threads.h"
 #include "agent/tracked.h"
+#include "agent/unmounts.h"
 #include "base/clock.h"
 
 enum { MS_NS = 1000000 };
@@ -85,6 +86,23 @@ void virtual_join_exit(JNIEnv *jni, const struct tracked *t, jobject thread, boo
 
 /* --- virtual threads ----------------------------------------------------------------------------
  */
+
+/* Around each park, sleep and yield; no event: see unmounts.h. */
+void virtual_yield_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t time)
+{
+    struct os_thread *self = os_thread_self(jni);
+    (void)t, (void)thread, (void)time;
+    if (self)
+        unmounts_leave(self);
+}
+
+void virtual_yield_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got)
+{
+    struct os_thread *self = os_thread_self(jni);
+    (void)t, (void)thread, (void)got;
+    if (self)
+        unmounts_return(self);
+}
 
 void virtual_sleep_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ns)
 {

@@ -6,6 +6,7 @@
 #include "agent/owner_stacks.h"
 #include "agent/stacks.h"
 #include "agent/threads.h"
+#include "agent/unmounts.h"
 #include "base/clock.h"
 
 /* A local reference is the address of the place where the JVM keeps the object's address; the two
@@ -20,6 +21,14 @@ static thread_id owner_of_pending(struct os_thread *self, jobject object, bool *
 {
     struct owner o = owner_find(agent.table, self->java_thread, oop_of(object), place);
     *gone = o.gone;
+    /* Who says that he owns it is right also when the address is a thread's that is not up to date.
+     */
+    bool ask = o.anonymous && ((!o.id && !o.java_tid) || agent.layout.moving);
+    uint64_t tid = ask ? unmounts_owner(self, object) : 0;
+    if (tid && place)
+        *place = (struct owner_place){0};
+    if (tid)
+        return threads_by_tid(tid);
     return o.id ? (thread_id){o.id} : threads_by_tid(o.java_tid);
 }
 
@@ -32,10 +41,11 @@ static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_
         return;
     /* first: it may change any moment */
     thread_id owner = owner_of_pending(self, object, &gone, ask ? &place : NULL);
+    thread_id id = threads_current(jni, thread, self);
+    unmounts_leave(self);
     lock_id lock = locks_id(jni, object, &wanted);
     if (!wanted)
         return;
-    thread_id id = threads_current(jni, thread, self);
     stack_id stack = stacks_current(jni);
     if (id.v == self->id.v)
         threads_note_wait(self, EV_monitor_contended_enter, lock, now);
@@ -75,6 +85,7 @@ static void contended_entered(JNIEnv *jni, jthread thread, jobject object, uint6
     if (!self)
         return;
     thread_id id = threads_current(jni, thread, self);
+    unmounts_return(self);
     lock_id lock = ending_lock(jni, self, id, EV_monitor_contended_enter, object, &wanted);
     if (!wanted)
         return;
@@ -91,10 +102,11 @@ static void wait_enter(JNIEnv *jni, jthread thread, jobject object, jlong timeou
     bool wanted;
     if (!self || timeout < 0) /* throws IllegalArgumentException; only JDK 17 announces it */
         return;
+    thread_id id = threads_current(jni, thread, self);
+    unmounts_leave(self);
     lock_id lock = locks_id(jni, object, &wanted);
     if (!wanted)
         return;
-    thread_id id = threads_current(jni, thread, self);
     stack_id stack = stacks_current(jni);
     if (id.v == self->id.v)
         threads_note_wait(self, EV_wait_enter, lock, now);
@@ -114,6 +126,7 @@ static void wait_exit(JNIEnv *jni, jthread thread, jobject object, bool timed_ou
     if (!self)
         return;
     thread_id id = threads_current(jni, thread, self);
+    unmounts_return(self); /* a wait that timed out may have no other end (25) */
     /* A thread that waits for another one to initialize a class waits on an int[] of the JVM's:
      * JVMTI posts its end but not its begin (JDK 17 and 25).  That is not Object.wait. */
     if (id.v == self->id.v && self->from_start &&

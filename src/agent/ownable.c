@@ -127,10 +127,8 @@ void ownable_init(JNIEnv *jni)
     if (field.tried || (*jni)->PushLocalFrame(jni, REFERENCES) < 0)
         return;
     field.tried = true;
-    bool moving = vmstructs_flag(agent.vmstructs, "UseZGC", false) ||
-                  vmstructs_flag(agent.vmstructs, "UseShenandoahGC", false);
     bool narrow = vmstructs_flag(agent.vmstructs, "UseCompressedOops", false);
-    if (!moving && make_trial(jni, &t))
+    if (!agent.layout.moving && make_trial(jni, &t))
         for (int i = 0; i < TRIES && !find_field(jni, &t, narrow); i++)
             ;
     if ((*jni)->ExceptionCheck(jni))

@@ -9,6 +9,7 @@
 #include "agent/natives.h"
 #include "agent/open_waits.h"
 #include "agent/sampling.h"
+#include "agent/unmounts.h"
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/util.h"
@@ -42,9 +43,9 @@ static struct {
     uint32_t id;
 } ended_lately[ENDED_KEPT];
 
-/* Virtual threads that were met as owners, by number only, and are named when they end; in the same
- * way. */
-static uint64_t nameless[ENDED_KEPT];
+/* Virtual threads that were met as owners, by number only, and are named when they have an event or
+ * end; in the same way. */
+static _Atomic uint64_t nameless[ENDED_KEPT];
 
 /* Threads that are none of Java's, by their number in the kernel: "VM Thread"; under list_lock. */
 static struct map natives;
@@ -211,7 +212,7 @@ thread_id threads_by_tid(uint64_t java_tid)
         id = new_id();
         define(id, java_tid, 0, THREAD_VIRTUAL, 0, &none);
         thread_table_add(agent.table, 0, java_tid, id);
-        nameless[java_tid % ENDED_KEPT] = java_tid;
+        atomic_store_explicit(&nameless[java_tid % ENDED_KEPT], java_tid, memory_order_relaxed);
     }
     pthread_mutex_unlock(&reg.lock);
     watch_virtual_ends();
@@ -349,6 +350,34 @@ static void os_thread_end(void)
     free(t);
 }
 
+/* The name may have changed since the thread was defined: the last one is what people know. */
+static void redefine(JNIEnv *jni, jthread thread, uint32_t id, uint32_t os_tid, uint32_t more_flags)
+{
+    struct thread_text text;
+    jint hash = 0;
+    uint32_t flags = thread_text(jni, thread, &text) | more_flags;
+    if (!text.name[0])
+        return;
+    (*agent.jvmti)->GetObjectHashCode(agent.jvmti, thread, &hash);
+    define(id, threads_java_tid(jni, thread), os_tid, flags, (uint32_t)hash, &text);
+}
+
+static bool is_nameless(uint64_t java_tid)
+{
+    /* relaxed: who sees it late is named later */
+    return atomic_load_explicit(&nameless[java_tid % ENDED_KEPT], memory_order_relaxed) == java_tid;
+}
+
+/* Once: whoever comes first takes it on him. */
+static void name_it(JNIEnv *jni, jthread thread, uint32_t id, uint64_t java_tid)
+{
+    uint64_t expected = java_tid;
+    if (is_nameless(java_tid) &&
+        atomic_compare_exchange_strong_explicit(&nameless[java_tid % ENDED_KEPT], &expected, 0,
+                                                memory_order_relaxed, memory_order_relaxed))
+        redefine(jni, thread, id, 0, THREAD_VIRTUAL);
+}
+
 thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self)
 {
     if (!agent.virtual_threads && self->id.v)
@@ -361,6 +390,7 @@ thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self)
     uint32_t id = thread_table_find(agent.table, tid);
     if (!id)
         id = register_thread(jni, thread, 0);
+    name_it(jni, thread, id, tid);
     if (!self->id.v && !threads_is_virtual(jni, thread)) {
         self->id.v = id;
         self->java_tid = tid;
@@ -377,7 +407,8 @@ thread_id threads_self(JNIEnv *jni, struct os_thread *self)
     if (tid && self->java_tid == tid)
         return self->id;
     uint32_t id = tid ? thread_table_find(agent.table, tid) : 0;
-    if (id || (*agent.jvmti)->GetCurrentThread(agent.jvmti, &thread) != JVMTI_ERROR_NONE)
+    bool named = id && (!is_nameless(tid) || (*jni)->ExceptionCheck(jni));
+    if (named || (*agent.jvmti)->GetCurrentThread(agent.jvmti, &thread) != JVMTI_ERROR_NONE)
         return (thread_id){id};
     thread_id found = threads_current(jni, thread, self);
     (*jni)->DeleteLocalRef(jni, thread);
@@ -485,18 +516,6 @@ void threads_started(JNIEnv *jni, jthread thread)
     sampling_thread_started(self->java_thread, id);
 }
 
-/* The name may have changed since the thread was defined: the last one is what people know. */
-static void redefine(JNIEnv *jni, jthread thread, uint32_t id, uint32_t os_tid, uint32_t more_flags)
-{
-    struct thread_text text;
-    jint hash = 0;
-    uint32_t flags = thread_text(jni, thread, &text) | more_flags;
-    if (!text.name[0])
-        return;
-    (*agent.jvmti)->GetObjectHashCode(agent.jvmti, thread, &hash);
-    define(id, threads_java_tid(jni, thread), os_tid, flags, (uint32_t)hash, &text);
-}
-
 void threads_ended(JNIEnv *jni, jthread thread)
 {
     uint64_t java_tid = threads_java_tid(jni, thread);
@@ -534,17 +553,16 @@ void threads_virtual_started(JNIEnv *jni, jthread thread)
 void threads_virtual_ended(JNIEnv *jni, jthread thread)
 {
     uint64_t java_tid = threads_java_tid(jni, thread);
+    unmounts_ended(java_tid);
     uint32_t id = thread_table_find(agent.table, java_tid);
     if (!id)
         return;
     pthread_mutex_lock(&reg.lock);
     note_ended(java_tid, id);
-    bool name_it = nameless[java_tid % ENDED_KEPT] == java_tid;
     pthread_mutex_unlock(&reg.lock);
     thread_table_remove(agent.table, java_tid);
     struct os_thread *self = os_thread_self(jni);
-    if (name_it) /* now it can be asked for its name */
-        redefine(jni, thread, id, 0, THREAD_VIRTUAL);
+    name_it(jni, thread, id, java_tid);
     /* Without the group, too, for those that were met: so it is known how long they lived. */
     if (self && (agent.settings.groups[GROUP_virtual] || agent.settings.groups[GROUP_threads]))
         put_simple(self, EV_thread_end, id);
@@ -588,7 +606,7 @@ int threads_init(JNIEnv *jni, jthread current, struct err *err)
     atomic_store_explicit(&reg.virtual_seen, false, memory_order_relaxed);
     map_init(&natives);
     memset(ended_lately, 0, sizeof ended_lately);
-    memset(nameless, 0, sizeof nameless);
+    memset((void *)nameless, 0, sizeof nameless); /* nobody else is there yet */
     return 0;
 }
 

@@ -61,6 +61,8 @@ static const struct tracked built_in[] = {
      BLOCKING(virtual_park_enter, virtual_park_exit)},
     {VIRTUAL, "parkNanos", "(J)V", GROUP_parks, CALL_THIS, 0, .from = 21,
      BLOCKING(virtual_park_enter, virtual_park_exit)},
+    {VIRTUAL, "yieldContinuation", "()Z", GROUP_monitors, CALL_THIS, -1, .from = 24,
+     BLOCKING(virtual_yield_enter, virtual_yield_exit)},
     {VIRTUAL, "unpark", "()V", GROUP_parks, CALL_THIS, -1, .from = 21, .call = virtual_unpark},
     {VIRTUAL, "start", "(Ljdk/internal/vm/ThreadContainer;)V", GROUP_virtual, CALL_THIS, -1,
      .from = 21, .call = virtual_start},

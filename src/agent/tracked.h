@@ -65,6 +65,8 @@ void semaphore_acquire_enter(JNIEnv *jni, const struct tracked *t, jobject semap
 void semaphore_acquire_exit(JNIEnv *jni, const struct tracked *t, jobject semaphore, bool got);
 void semaphore_release(JNIEnv *jni, const struct tracked *t, jobject semaphore);
 void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ns);
+void virtual_yield_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t time);
+void virtual_yield_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got);
 void virtual_park_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got);
 void virtual_unpark(JNIEnv *jni, const struct tracked *t, jobject thread);
 

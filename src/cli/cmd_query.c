@@ -103,7 +103,7 @@ static int print_locks(const json_t *answer)
     json_array_foreach(json_object_get(answer, "deadlocks"), i, v) print_deadlock(v);
     json_array_foreach(locks, i, v) print_lock(v);
     if (json_array_size(locks) == 0)
-        printf("no platform thread waits for a lock or a condition\n");
+        printf("no thread waits for a lock or a condition\n");
     return 0;
 }
 
@@ -112,8 +112,11 @@ static void print_thread(const json_t *t)
     size_t i;
     json_t *v;
     put("\"", t, "name", "\"");
+    bool virtual = json_is_true(json_object_get(t, "virtual"));
     printf(" #%" JSON_INTEGER_FORMAT "%s, ", json_integer_value(json_object_get(t, "id")),
-           json_is_true(json_object_get(t, "daemon")) ? " daemon" : "");
+           virtual                                      ? " virtual"
+           : json_is_true(json_object_get(t, "daemon")) ? " daemon"
+                                                        : "");
     put("", t, "state", "");
     put_for(t, "waiting_ns");
     printf("\n");
@@ -270,8 +273,8 @@ static int query(const struct jvm *jvm, const struct args *o, int n, char **argv
     if (rc == 0)
         rc = load_agent_ask(jvm, buf_str(&request), ANSWER_NS, &answer, err);
     if (rc == 0 && strcmp(q->name, "thread") == 0 && strstr(buf_str(&answer), "\"threads\":[]"))
-        rc = err_set(err, -ENOENT, "JVM %d (%s) has no platform thread \"%s\"", (int)jvm->pid,
-                     jvm->name, argv[3]);
+        rc = err_set(err, -ENOENT, "JVM %d (%s) has no thread \"%s\"", (int)jvm->pid, jvm->name,
+                     argv[3]);
     if (rc == 0)
         rc = show(jvm, q, o, buf_str(&answer), err);
     buf_fini(&request);
@@ -303,7 +306,9 @@ const struct cmd cmd_query = {
         "What is going on in a JVM at this moment. locks: who waits, blocked on a monitor, parked "
         "for a lock or in Object.wait, for which object, who owns it and what the owner executes; "
         "deadlocks first. thread: state, what it waits for and since when, what it holds, its "
-        "stack. These two need no recording; they see platform threads.\n"
+        "stack. These two need no recording; virtual threads they see from JDK 25 on, one after "
+        "the "
+        "other, at most 20,000.\n"
         "\n"
         "monitor, object, refs and class take the ids that orca events shows of a recording that "
         "goes on. monitor (a lock's id): owner, entry count, threads waiting to enter and to be "

@@ -14,7 +14,6 @@ enum {
     BUCKETS = 4096,
     SEGMENT = 1024,
     SEGMENTS = 1024, /* at most SEGMENT * SEGMENTS threads at a time */
-    LOCK_STACK_MAX = 8,
     OWNER_ANONYMOUS = 1,
     OWNER_DEFLATER = 2,
 };
@@ -226,7 +225,9 @@ void thread_table_each(struct thread_table *t,
 
 typedef bool (*match_fn)(const struct thread_table *t, const struct entry *e, uintptr_t what);
 
-static struct entry *scan(struct thread_table *t, match_fn match, uintptr_t what)
+/* But not `except`, which may be NULL. */
+static struct entry *scan(struct thread_table *t, match_fn match, uintptr_t what,
+                          const struct entry *except)
 {
     /* acquire: pairs with new_entry */
     uint32_t n = atomic_load_explicit(&t->used, memory_order_acquire);
@@ -234,7 +235,7 @@ static struct entry *scan(struct thread_table *t, match_fn match, uintptr_t what
         struct entry *e = atomic_load_explicit(&t->segments[i / SEGMENT], memory_order_acquire);
         e += i % SEGMENT;
         /* acquire: pairs with thread_table_add */
-        if (atomic_load_explicit(&e->live, memory_order_acquire) && e->java_thread &&
+        if (atomic_load_explicit(&e->live, memory_order_acquire) && e->java_thread && e != except &&
             match(t, e, what))
             return e;
     }
@@ -247,21 +248,40 @@ static bool on_stack(const struct thread_table *t, const struct entry *e, uintpt
     return address >= e->stack_low && address < e->stack_high;
 }
 
-static bool names_object(const struct vm_layout *l, uintptr_t java_thread, uintptr_t oop)
+/* The slots of a thread's lock stack that are in use. */
+static size_t lock_stack(const struct vm_layout *l, uintptr_t java_thread, uintptr_t *first)
 {
     uintptr_t stack = java_thread + (uintptr_t)l->lock_stack;
-    uint64_t entry;
+    uintptr_t base = (uintptr_t)(l->lock_stack + l->lock_stack_base);
     uint32_t top;
     /* _top is the offset of the first free slot from the start of the JavaThread */
     if (!guarded_u32(stack + (uintptr_t)l->lock_stack_top, &top))
-        return false;
-    uintptr_t base = (uintptr_t)(l->lock_stack + l->lock_stack_base);
-    if (top < base || top > base + LOCK_STACK_MAX * sizeof(uintptr_t))
-        return false;
-    for (uintptr_t at = base; at < top; at += sizeof(uintptr_t))
-        if (guarded_u64(java_thread + at, &entry) && entry == oop)
+        return 0;
+    if (top < base || top > base + OWNER_LOCKS * sizeof(uintptr_t))
+        return 0;
+    *first = java_thread + base;
+    return (top - base) / sizeof(uintptr_t);
+}
+
+static bool names_object(const struct vm_layout *l, uintptr_t java_thread, uintptr_t oop)
+{
+    uintptr_t first;
+    uint64_t entry;
+    size_t n = lock_stack(l, java_thread, &first);
+    for (size_t i = 0; i < n; i++)
+        if (guarded_u64(first + i * sizeof(uintptr_t), &entry) && entry == oop)
             return true;
     return false;
+}
+
+size_t owner_own_locks(const struct vm_layout *l, uintptr_t java_thread,
+                       uintptr_t slots[OWNER_LOCKS])
+{
+    uintptr_t first;
+    size_t n = lock_stack(l, java_thread, &first);
+    for (size_t i = 0; i < n; i++)
+        slots[i] = first + i * sizeof(uintptr_t);
+    return n;
 }
 
 static bool in_lock_stack(const struct thread_table *t, const struct entry *e, uintptr_t oop)
@@ -290,8 +310,9 @@ static struct found by_tid(struct thread_table *t, uint64_t java_tid, bool where
     struct found f = {.owner = {.id = e ? e->id : 0, .java_tid = java_tid}, .runs = e};
     f.carried = !e || !e->java_thread;
     if (f.carried)
-        f.runs =
-            where && java_tid && t->layout.monitor_owner_id >= 0 ? scan(t, runs, java_tid) : NULL;
+        f.runs = where && java_tid && t->layout.monitor_owner_id >= 0
+                     ? scan(t, runs, java_tid, NULL)
+                     : NULL;
     return f;
 }
 
@@ -302,7 +323,7 @@ static struct found by_address(struct thread_table *t, uintptr_t address)
     while (e && e->java_thread != address)
         e = atomic_load_explicit(&e->next_jt, memory_order_acquire);
     if (!e)
-        e = scan(t, on_stack, address);
+        e = scan(t, on_stack, address, NULL);
     /* On JDK 21-23 the address is the carrier's even when a virtual thread owns the monitor. */
     if (e && t->layout.vthread >= 0 && !t->layout.owner_is_tid)
         return (struct found){.runs = NULL};
@@ -314,17 +335,20 @@ static struct found by_address(struct thread_table *t, uintptr_t address)
 static struct found by_lock_stack(struct thread_table *t, uintptr_t monitor, const uintptr_t *oop)
 {
     const struct vm_layout *l = &t->layout;
-    struct found none = {.runs = NULL};
+    struct found none = {.owner = {.anonymous = true}};
     uintptr_t address = __atomic_load_n(oop, __ATOMIC_RELAXED);
     if (!address || l->lock_stack < 0 || l->lock_stack_top < 0 || l->lock_stack_base < 0)
         return none;
-    const struct entry *e = scan(t, in_lock_stack, address);
-    if (!e)
+    const struct entry *e = scan(t, in_lock_stack, address, NULL);
+    /* The lock stack of a thread that has slept since may have an address that is another object's
+     * by now. */
+    if (!e || (l->moving && scan(t, in_lock_stack, address, e)))
         return none;
     struct found f = {.owner = {.id = e->id}};
     if (l->monitor_owner_id >= 0) /* the mounted virtual thread, when there is one */
         f = by_tid(t, mounted_tid(l, e->java_thread), false);
     f.runs = e;
+    f.owner.anonymous = true;
     atomic_thread_fence(memory_order_acquire);
     if (__atomic_load_n(oop, __ATOMIC_RELAXED) != address || !in_lock_stack(t, e, address) ||
         word_at(monitor, l->monitor_owner) != OWNER_ANONYMOUS)
@@ -343,6 +367,13 @@ static struct found search(struct thread_table *t, uintptr_t monitor, const uint
     if (owner == 0 || owner == OWNER_DEFLATER)
         return none;
     return l->owner_is_tid ? by_tid(t, owner, where) : by_address(t, owner);
+}
+
+bool owner_is_anonymous(const struct thread_table *t, uintptr_t java_thread)
+{
+    uintptr_t monitor =
+        t->owners && java_thread ? word_at(java_thread, t->layout.pending_monitor) : 0;
+    return monitor && word_at(monitor, t->layout.monitor_owner) == OWNER_ANONYMOUS;
 }
 
 /* Whether the thread runs native code that is not the JVM's; false when that is not known. */

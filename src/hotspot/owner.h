@@ -14,6 +14,8 @@
 
 #include "hotspot/vmstructs.h"
 
+#include <stddef.h>
+
 struct thread_table;
 
 /* `owners` false: the JVM's layout is not known well enough, owner_find always answers "unknown".
@@ -42,6 +44,7 @@ struct owner {
     uint32_t id;       /* as added to the table; 0: not known */
     uint64_t java_tid; /* JDK 24+: may be known although the thread is not in the table; else 0 */
     bool gone;         /* nobody owns the monitor any more */
+    bool anonymous;    /* somebody does, as a fast lock; who: by the address of the object */
 };
 
 /* The platform thread that runs the owner: the owner itself, or a virtual thread's carrier. */
@@ -60,6 +63,15 @@ struct owner_place {
  * the blocking thread itself, inside MonitorContendedEnter.  No allocation, no lock. */
 struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uintptr_t *oop,
                         struct owner_place *place);
+
+/* Whether nobody has said yet that he owns that monitor.  As owner_find. */
+bool owner_is_anonymous(const struct thread_table *t, uintptr_t java_thread);
+
+/* Where the calling thread (its JavaThread) has the addresses of the objects that it has locked and
+ * that have no ObjectMonitor that knows; returns how many. */
+enum { OWNER_LOCKS = 8 };
+size_t owner_own_locks(const struct vm_layout *l, uintptr_t java_thread,
+                       uintptr_t slots[OWNER_LOCKS]);
 
 /* Who runs the live thread of this Thread.getId(); false when that is not known or not mounted. */
 bool owner_locate(struct thread_table *t, uint64_t java_tid, struct owner_place *place);

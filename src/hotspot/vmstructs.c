@@ -195,4 +195,5 @@ void vmstructs_layout(const struct vmstructs *vs, struct vm_layout *l)
         l->osthread = vmstructs_offset(vs, "Thread", "_osthread", NULL);
     /* _owner is last in the table: its type says which of its two meanings it has. */
     l->owner_is_tid = owner_type && strstr(owner_type, "int64_t");
+    l->moving = vmstructs_flag(vs, "UseZGC", false) || vmstructs_flag(vs, "UseShenandoahGC", false);
 }

@@ -19,6 +19,8 @@ struct vm_layout {
     long os_thread_id;                    /* OSThread */
     long monitor_owner;                   /* ObjectMonitor */
     bool owner_is_tid;                    /* JDK 24 and later: a Thread.getId(), not an address */
+    bool moving; /* the collector moves objects while threads run, and mends a thread's references
+                  * to them when that one runs again */
 };
 
 struct vmstructs;

@@ -206,7 +206,7 @@ test_query() {
     run 0 "$ORCA" query "$jvm" thread holder --json
     same "$(tr -d ' \n' <out | grep -o '"holds":\[{"class":"java.lang.Object"')" '"holds":[{"class":"java.lang.Object"'
     run 1 "$ORCA" query "$jvm" thread nobody
-    has err 'has no platform thread "nobody"'
+    has err 'has no thread "nobody"'
     run 1 "$ORCA" query "$jvm" monitor 1
     has err "is not recorded by Orca"
     run 2 "$ORCA" query "$jvm" thread

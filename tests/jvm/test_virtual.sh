@@ -6,8 +6,8 @@ need_jdk 21
 
 test_contention_and_waits() {
     run_traced 0 "" Virtual facts
-    # an unmounted owner of a monitor that was never contended before cannot be known
-    owners_are_right out 40 '^v-waits$'
+    # before JDK 24 a virtual owner is not told from its carrier
+    owners_are_right out $((JDK_MAJOR < 24 ? 40 : 0)) '^v-waits$'
     same "$(matching ' v-[0-4] monitor_contended_enter .* class=Virtual\$ByPlatform .* owner=plat-holder .* at=Virtual\.pass\(')" 5
     events
     same "$(matching ' v-waits wait_enter .* class=Virtual\$Waited .* timeout_ms=0 ')" 1

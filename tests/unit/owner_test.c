@@ -27,6 +27,8 @@ struct fake_os {
     uint32_t tid;
 };
 
+static bool moving; /* the collector moves objects while threads run */
+
 static struct vm_layout layout(bool tid)
 {
     struct vm_layout l;
@@ -38,6 +40,7 @@ static struct vm_layout layout(bool tid)
     l.os_thread_id = offsetof(struct fake_os, tid);
     l.monitor_owner = offsetof(struct fake_monitor, owner);
     l.owner_is_tid = tid;
+    l.moving = moving;
     if (tid) {
         l.monitor_owner_id = offsetof(struct fake_thread, monitor_owner_id);
         l.lock_stack = offsetof(struct fake_thread, lock_stack);
@@ -131,6 +134,47 @@ Test(owner, jdk25_anonymous)
     cr_assert_eq(ask(NULL).id, 0);
     threads[1].lock_stack.top = 0xffffffff; /* not a lock stack */
     cr_assert_eq(ask(&oop).id, 0);
+}
+
+static void name_twice(const uintptr_t *oop)
+{
+    set_up(true);
+    monitor.owner = 1;
+    for (int i = 1; i < 3; i++) {
+        threads[i].lock_stack.slots[0] = *oop;
+        threads[i].lock_stack.top = lock_stack_top(1);
+    }
+}
+
+Test(owner, an_address_in_two_lock_stacks)
+{
+    uintptr_t oop = 0xabcdef00;
+    name_twice(&oop);
+    cr_assert_eq(ask(&oop).id, 2, "the first");
+    moving = true;
+    name_twice(&oop);
+    cr_assert(ask(&oop).id == 0 && ask(&oop).anonymous, "one of them is not up to date");
+    threads[1].lock_stack.top = lock_stack_top(0);
+    cr_assert_eq(ask(&oop).id, 3);
+}
+
+Test(owner, what_the_blocking_thread_owns_itself)
+{
+    struct vm_layout l = layout(true);
+    uintptr_t slots[OWNER_LOCKS];
+    set_up(true);
+    cr_assert_eq(owner_own_locks(&l, (uintptr_t)&threads[0], slots), 0);
+    threads[0].lock_stack.top = lock_stack_top(2);
+    cr_assert_eq(owner_own_locks(&l, (uintptr_t)&threads[0], slots), 2);
+    cr_assert_eq(slots[0], (uintptr_t)&threads[0].lock_stack.slots[0]);
+    cr_assert_eq(slots[1], (uintptr_t)&threads[0].lock_stack.slots[1]);
+    threads[0].lock_stack.top = 0xffffffff; /* not a lock stack */
+    cr_assert_eq(owner_own_locks(&l, (uintptr_t)&threads[0], slots), 0);
+    monitor.owner = 1;
+    cr_assert(owner_is_anonymous(table, (uintptr_t)&threads[0]));
+    monitor.owner = 30;
+    cr_assert(!owner_is_anonymous(table, (uintptr_t)&threads[0]));
+    cr_assert(!owner_is_anonymous(table, (uintptr_t)&threads[1]), "it does not block");
 }
 
 Test(owner, os_thread_ids)

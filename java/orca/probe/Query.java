@@ -5,12 +5,15 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MonitorInfo;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
  * What `orca query` asks of a running JVM, as JSON. The JVM's own management answers who holds and who waits
- * at one safepoint; it knows platform threads. Loaded when the first question comes, and not before.
+ * at one safepoint; it knows platform threads. Virtual ones are looked at after that (QueryVirtual). Loaded when the first question comes, and not before.
  *
  * No code of the program is called: no toString, no getter.
  */
@@ -18,6 +21,7 @@ final class Query {
     private static final int FRAMES = 256;
 
     private final StringBuilder out = new StringBuilder();
+    private int virtualLeftOut;
 
     private Query() { }
 
@@ -95,9 +99,32 @@ final class Query {
      * Without the synchronizers that threads own and nobody waits for: to find those HotSpot walks the whole heap
      * at a safepoint, and on 17 has crashed in that walk (ZGC, classes being unloaded).
      */
-    private static ThreadInfo[] all() {
+    private static ThreadInfo[] platform() {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         return threads.dumpAllThreads(threads.isObjectMonitorUsageSupported(), false, FRAMES);
+    }
+
+    /** All threads, and the owners of what they wait for where another one was seen to hold it. */
+    private List<QueryThread> all() {
+        List<QueryThread> all = new ArrayList<>();
+        for (ThreadInfo t : platform())
+            all.add(new QueryThread(t));
+        virtualLeftOut = QueryVirtual.addTo(all);
+        Map<String, QueryThread> holders = new HashMap<>();
+        for (QueryThread t : all)
+            for (MonitorInfo m : t.monitors)
+                if (t.waitsFor == null || !t.how().equals("waiting")
+                        || !QueryThread.key(t.waitsFor).equals(QueryThread.key(m)))
+                    holders.put(QueryThread.key(m), t);
+        for (QueryThread t : all) {
+            QueryThread holder = t.state == Thread.State.BLOCKED && t.waitsFor != null
+                    ? holders.get(QueryThread.key(t.waitsFor)) : null;
+            if (holder != null && t.ownerId < 0) {
+                t.ownerId = holder.id;
+                t.ownerName = holder.name;
+            }
+        }
+        return all;
     }
 
     /** What these threads block on or wait for: "ID STATE HASH OWNER CLASS" a line, OWNER -1 when there is none. */
@@ -112,36 +139,39 @@ final class Query {
     }
 
     private static QueryLock find(Map<String, QueryLock> locks, LockInfo info, boolean monitor) {
-        String key = info.getClassName() + "@" + info.getIdentityHashCode();
+        String key = QueryThread.key(info);
         QueryLock l = locks.get(key);
         if (l == null)
             locks.put(key, l = new QueryLock(info, monitor));
         return l;
     }
 
-    private static ThreadInfo byId(ThreadInfo[] threads, long id) {
-        for (ThreadInfo t : threads)
-            if (t.getThreadId() == id)
+    private static QueryThread byId(List<QueryThread> threads, long id) {
+        for (QueryThread t : threads)
+            if (t.id == id)
                 return t;
         return null;
     }
 
-    private static Map<String, QueryLock> locks(ThreadInfo[] threads) {
+    private static Map<String, QueryLock> locks(List<QueryThread> threads) {
         Map<String, QueryLock> locks = new LinkedHashMap<>();
-        for (ThreadInfo t : threads) {
-            for (MonitorInfo m : t.getLockedMonitors()) {
+        for (QueryThread t : threads) {
+            for (MonitorInfo m : t.monitors) {
+                if (t.waitsFor != null && t.how().equals("waiting")
+                        && QueryThread.key(t.waitsFor).equals(QueryThread.key(m)))
+                    continue; /* given back for the time of the wait */
                 QueryLock l = find(locks, m, true);
                 l.owner = t;
                 l.taken = m.getLockedStackFrame();
             }
         }
-        for (ThreadInfo t : threads)
-            if (t.getLockInfo() != null) {
-                QueryLock l = find(locks, t.getLockInfo(), !how(t).equals("parked"));
+        for (QueryThread t : threads)
+            if (t.waitsFor != null) {
+                QueryLock l = find(locks, t.waitsFor, !t.how().equals("parked"));
                 l.waiting.add(t);
-                if (t.getLockOwnerId() >= 0) {
-                    l.ownerId = t.getLockOwnerId();
-                    l.ownerName = t.getLockOwnerName();
+                if (t.ownerId >= 0) {
+                    l.ownerId = t.ownerId;
+                    l.ownerName = t.ownerName;
                     if (l.owner == null)
                         l.owner = byId(threads, l.ownerId);
                 }
@@ -149,77 +179,129 @@ final class Query {
         return locks;
     }
 
-    /** What the thread does about the lock: "blocked", "parked", "waiting" (Object.wait). */
-    private static String how(ThreadInfo t) {
-        if (t.getThreadState() == Thread.State.BLOCKED)
-            return "blocked";
-        StackTraceElement[] s = t.getStackTrace();
-        return s.length > 0 && s[0].getClassName().equals("java.lang.Object") ? "waiting" : "parked";
-    }
-
     private void waiters(QueryLock l) {
         key("waiting").add("[");
-        for (ThreadInfo t : l.waiting) {
-            next().add("{").key("id").add(Long.toString(t.getThreadId())).key("name").text(t.getThreadName());
-            key("how").text(how(t)).key("ns").add(Long.toString(waitingFor(t.getThreadId())));
-            key("at").frame(place(t)).add("}");
+        for (QueryThread t : l.waiting) {
+            next().add("{").key("id").add(Long.toString(t.id)).key("name").text(t.name);
+            key("how").text(t.how()).key("ns").add(Long.toString(waitingFor(t.id)));
+            key("at").frame(t.place()).add("}");
         }
         add("]");
-    }
-
-    /** The first frame that is the program's, else the first one. */
-    private static StackTraceElement place(ThreadInfo t) {
-        StackTraceElement[] s = t.getStackTrace();
-        for (StackTraceElement e : s)
-            if (!e.getClassName().startsWith("java.") && !e.getClassName().startsWith("jdk."))
-                return e;
-        return s.length > 0 ? s[0] : new StackTraceElement("?", "?", null, -1);
     }
 
     private void lock(QueryLock l) {
         add("{").key("class").text(l.info.getClassName()).key("hash").text(hash(l.info.getIdentityHashCode()));
         key("kind").text(l.monitor ? "monitor" : "synchronizer").key("owner");
         if (l.owner != null)
-            who(l.owner.getThreadId(), l.owner.getThreadName());
+            who(l.owner.id, l.owner.name);
         else if (l.ownerId >= 0)
             who(l.ownerId, l.ownerName);
         else
             add("null");
         if (l.taken != null)
             key("taken_at").frame(l.taken);
-        if (l.owner != null && l.owner.getStackTrace().length > 0)
-            key("owner_at").frame(place(l.owner));
+        if (l.owner != null && l.owner.stack.length > 0)
+            key("owner_at").frame(l.owner.place());
         waiters(l);
         add("}");
     }
 
-    private void deadlocks(ThreadInfo[] threads) {
-        long[] ids = ManagementFactory.getThreadMXBean().findDeadlockedThreads();
-        Map<Long, ThreadInfo> left = new LinkedHashMap<>();
-        for (ThreadInfo t : threads)
-            for (int i = 0; ids != null && i < ids.length; i++)
-                if (ids[i] == t.getThreadId())
-                    left.put(ids[i], t);
-        key("deadlocks").add("[");
-        while (!left.isEmpty()) {
-            next().add("[");
-            ThreadInfo t = left.values().iterator().next();
-            while (t != null && left.remove(t.getThreadId()) != null) {
-                next().add("{").key("id").add(Long.toString(t.getThreadId())).key("name").text(t.getThreadName());
-                if (t.getLockInfo() != null)
-                    key("waits_for").lock(t.getLockInfo()).key("owner").who(t.getLockOwnerId(), t.getLockOwnerName());
-                key("at").frame(place(t)).add("}");
-                t = left.get(t.getLockOwnerId());
+    // --- deadlocks --------------------------------------------------------------------------------------
+
+    private static QueryThread lookAgain(QueryThread t) {
+        if (t.virtual != null)
+            return QueryVirtual.look(t.virtual);
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        ThreadInfo[] now = threads.getThreadInfo(new long[] {t.id}, threads.isObjectMonitorUsageSupported(), false,
+                FRAMES);
+        return now[0] == null ? null : new QueryThread(now[0]);
+    }
+
+    /**
+     * Virtual threads are looked at one after the other: each member of a circle was so when the others were, if
+     * none has moved since.
+     */
+    private static boolean stays(List<QueryThread> circle) {
+        for (int looks = 0; looks < 2; looks++) {
+            try {
+                Thread.sleep(20);
+            } catch (InterruptedException e) {
+                return false;
             }
-            add("]");
+            for (QueryThread t : circle) {
+                QueryThread now = lookAgain(t);
+                if (now != null && now.ownerId < 0) { /* of a monitor: its holder is a member, and is looked at */
+                    now.ownerId = t.ownerId;
+                    now.ownerName = t.ownerName;
+                }
+                if (now == null || !now.isAsIn(t))
+                    return false;
+            }
         }
+        return true;
+    }
+
+    /** Threads that wait without a time limit for what the next one owns, the last one for the first. */
+    private static List<List<QueryThread>> circles(List<QueryThread> threads) {
+        Map<Long, QueryThread> left = new LinkedHashMap<>();
+        List<List<QueryThread>> found = new ArrayList<>();
+        for (QueryThread t : threads)
+            if (t.ownerId >= 0 && (t.state == Thread.State.BLOCKED || t.state == Thread.State.WAITING))
+                left.put(t.id, t);
+        while (!left.isEmpty()) {
+            List<QueryThread> way = new ArrayList<>();
+            QueryThread t = left.values().iterator().next();
+            while (t != null) {
+                way.add(left.remove(t.id));
+                t = left.get(t.ownerId);
+            }
+            QueryThread on = byId(way, way.get(way.size() - 1).ownerId);
+            if (on != null)
+                found.add(way.subList(way.indexOf(on), way.size()));
+        }
+        return found;
+    }
+
+    private static boolean hasVirtual(List<QueryThread> circle) {
+        for (QueryThread t : circle)
+            if (t.virtual != null)
+                return true;
+        return false;
+    }
+
+    private void deadlock(List<QueryThread> circle) {
+        next().add("[");
+        for (QueryThread t : circle) {
+            next().add("{").key("id").add(Long.toString(t.id)).key("name").text(t.name);
+            if (t.waitsFor != null)
+                key("waits_for").lock(t.waitsFor).key("owner").who(t.ownerId, t.ownerName);
+            key("at").frame(t.place()).add("}");
+        }
+        add("]");
+    }
+
+    /** Of platform threads the JVM itself says who is deadlocked, at one safepoint. */
+    private void deadlocks(List<QueryThread> threads) {
+        long[] ids = ManagementFactory.getThreadMXBean().findDeadlockedThreads();
+        List<QueryThread> stuck = new ArrayList<>();
+        for (int i = 0; ids != null && i < ids.length; i++) {
+            QueryThread t = byId(threads, ids[i]);
+            if (t != null)
+                stuck.add(t);
+        }
+        key("deadlocks").add("[");
+        for (List<QueryThread> circle : circles(stuck))
+            deadlock(circle);
+        for (List<QueryThread> circle : circles(threads))
+            if (hasVirtual(circle) && stays(circle))
+                deadlock(circle);
         add("]");
     }
 
     /** Who holds and who waits now; locks that nobody waits for only when `held`. */
     static String locks(boolean held) {
         Query q = new Query();
-        ThreadInfo[] threads = all();
+        List<QueryThread> threads = q.all();
         q.add("{").key("locks").add("[");
         for (QueryLock l : locks(threads).values())
             if (held || !l.waiting.isEmpty()) {
@@ -228,52 +310,57 @@ final class Query {
             }
         q.add("]");
         q.deadlocks(threads);
+        if (q.virtualLeftOut > 0)
+            q.key("virtual_left_out").add(Integer.toString(q.virtualLeftOut));
         return q.add("}").out.toString();
     }
 
-    private static boolean isMeant(ThreadInfo t, String name) {
-        return t.getThreadName().equals(name) || Long.toString(t.getThreadId()).equals(name);
+    // --- one thread -------------------------------------------------------------------------------------
+
+    private static boolean isMeant(QueryThread t, String name) {
+        return t.name.equals(name) || Long.toString(t.id).equals(name);
     }
 
     /** Synchronizers that the thread owns and others wait for. */
-    private void holdsSynchronizers(ThreadInfo t, ThreadInfo[] threads) {
+    private void holdsSynchronizers(QueryThread t, List<QueryThread> threads) {
         for (QueryLock l : locks(threads).values())
-            if (!l.monitor && l.ownerId == t.getThreadId())
+            if (!l.monitor && l.ownerId == t.id)
                 next().add("{").key("class").text(l.info.getClassName()).key("hash")
                         .text(hash(l.info.getIdentityHashCode())).key("kind").text("synchronizer").add("}");
     }
 
-    private void thread(ThreadInfo t, ThreadInfo[] threads) {
-        add("{").key("id").add(Long.toString(t.getThreadId())).key("name").text(t.getThreadName());
-        key("daemon").add(Boolean.toString(t.isDaemon())).key("state").text(t.getThreadState().name());
-        key("waiting_ns").add(Long.toString(waitingFor(t.getThreadId()))).key("waits_for");
-        if (t.getLockInfo() != null)
-            lock(t.getLockInfo());
+    private void thread(QueryThread t, List<QueryThread> threads) {
+        add("{").key("id").add(Long.toString(t.id)).key("name").text(t.name);
+        key("daemon").add(Boolean.toString(t.daemon)).key("virtual").add(Boolean.toString(t.virtual != null));
+        key("state").text(t.state.name());
+        key("waiting_ns").add(Long.toString(waitingFor(t.id))).key("waits_for");
+        if (t.waitsFor != null)
+            lock(t.waitsFor);
         else
             add("null");
         key("owner");
-        if (t.getLockOwnerId() >= 0)
-            who(t.getLockOwnerId(), t.getLockOwnerName());
+        if (t.ownerId >= 0)
+            who(t.ownerId, t.ownerName);
         else
             add("null");
         key("holds").add("[");
-        for (MonitorInfo m : t.getLockedMonitors()) {
+        for (MonitorInfo m : t.monitors) {
             next().add("{").key("class").text(m.getClassName()).key("hash").text(hash(m.getIdentityHashCode()));
             key("kind").text("monitor").key("taken_at").frame(m.getLockedStackFrame()).add("}");
         }
         holdsSynchronizers(t, threads);
         add("]").key("stack").add("[");
-        for (StackTraceElement e : t.getStackTrace())
+        for (StackTraceElement e : t.stack)
             next().frame(e);
         add("]}");
     }
 
-    /** Every platform thread of this name or number. */
+    /** Every thread of this name or number. */
     static String thread(String name) {
         Query q = new Query();
+        List<QueryThread> threads = q.all();
         q.add("{").key("threads").add("[");
-        ThreadInfo[] threads = all();
-        for (ThreadInfo t : threads)
+        for (QueryThread t : threads)
             if (isMeant(t, name)) {
                 q.next();
                 q.thread(t, threads);
@@ -283,25 +370,29 @@ final class Query {
 
     // --- objects and classes ----------------------------------------------------------------------------
 
-    private void threads(String name, Thread[] threads) {
+    private void threads(String name, Thread[] threads, List<Thread> virtual) {
         key(name).add("[");
         for (Thread t : threads)
+            next().who(t.getId(), t.getName());
+        for (Thread t : virtual)
             next().who(t.getId(), t.getName());
         add("]");
     }
 
-    /** An object's monitor as JVMTI sees it. */
+    /** An object's monitor as JVMTI sees it, which has platform threads; and virtual ones. */
     static String monitor(Object o, Thread owner, int entries, Thread[] entering, Thread[] waiting) {
         Query q = new Query();
+        List<Thread> owners = owner == null ? QueryVirtual.of(o, 0) : new ArrayList<>();
+        Thread known = owner != null ? owner : owners.size() == 1 ? owners.get(0) : null;
         q.object(o, -1);
         q.key("owner");
-        if (owner == null)
+        if (known == null)
             q.add("null");
         else
-            q.who(owner.getId(), owner.getName());
+            q.who(known.getId(), known.getName());
         q.key("entry_count").add(Integer.toString(entries));
-        q.threads("waiting_to_enter", entering);
-        q.threads("waiting_to_be_notified", waiting);
+        q.threads("waiting_to_enter", entering, QueryVirtual.of(o, 1));
+        q.threads("waiting_to_be_notified", waiting, QueryVirtual.of(o, 2));
         return q.add("}").out.toString();
     }
 

@@ -1,7 +1,6 @@
 package orca.probe;
 
 import java.lang.management.LockInfo;
-import java.lang.management.ThreadInfo;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -9,8 +8,8 @@ import java.util.List;
 final class QueryLock {
     final LockInfo info;
     final boolean monitor;
-    final List<ThreadInfo> waiting = new ArrayList<>();
-    ThreadInfo owner; // with what it executes, if it was seen to hold the lock
+    final List<QueryThread> waiting = new ArrayList<>();
+    QueryThread owner; // with what it executes, if it was seen to hold the lock
     StackTraceElement taken;
     long ownerId = -1; // what a waiting thread says
     String ownerName;

@@ -1,0 +1,80 @@
+package orca.probe;
+
+import java.lang.management.LockInfo;
+import java.lang.management.MonitorInfo;
+import java.lang.management.ThreadInfo;
+import java.util.Arrays;
+
+/** A thread in an answer of Query: a platform thread as management sees it, or a virtual one (QueryVirtual). */
+final class QueryThread {
+    final long id;
+    final String name;
+    final boolean daemon;
+    final Thread virtual; // null: a platform thread
+    final Thread.State state;
+    final StackTraceElement[] stack;
+    final MonitorInfo[] monitors;
+    LockInfo waitsFor; // null: for none
+    long ownerId = -1; // of waitsFor
+    String ownerName;
+    private final long waits; // how many times it has waited or blocked
+
+    QueryThread(ThreadInfo t) {
+        id = t.getThreadId();
+        name = t.getThreadName();
+        daemon = t.isDaemon();
+        virtual = null;
+        state = t.getThreadState();
+        stack = t.getStackTrace();
+        monitors = t.getLockedMonitors();
+        waitsFor = t.getLockInfo();
+        ownerId = t.getLockOwnerId();
+        ownerName = t.getLockOwnerName();
+        waits = t.getBlockedCount() + t.getWaitedCount();
+    }
+
+    QueryThread(Thread t, String name, Thread.State state, StackTraceElement[] stack, MonitorInfo[] monitors) {
+        id = t.getId();
+        this.name = name;
+        daemon = true;
+        virtual = t;
+        this.state = state;
+        this.stack = stack;
+        this.monitors = monitors;
+        waits = 0;
+    }
+
+    static String key(LockInfo l) {
+        return l.getClassName() + "@" + l.getIdentityHashCode();
+    }
+
+    /** What the thread does about the lock: "blocked", "parked", "waiting" (Object.wait). */
+    String how() {
+        if (state == Thread.State.BLOCKED)
+            return "blocked";
+        return stack.length > 0 && stack[0].getClassName().equals("java.lang.Object") ? "waiting" : "parked";
+    }
+
+    /** The first frame that is the program's, else the first one. */
+    StackTraceElement place() {
+        for (StackTraceElement e : stack)
+            if (!e.getClassName().startsWith("java.") && !e.getClassName().startsWith("jdk."))
+                return e;
+        return stack.length > 0 ? stack[0] : new StackTraceElement("?", "?", null, -1);
+    }
+
+    boolean holds(LockInfo l) {
+        for (MonitorInfo m : monitors)
+            if (key(m).equals(key(l)))
+                return true;
+        return false;
+    }
+
+    /** Whether it has not moved since the other look. */
+    boolean isAsIn(QueryThread other) {
+        return state == other.state && waits == other.waits && ownerId == other.ownerId
+                && (waitsFor == null ? other.waitsFor == null
+                        : other.waitsFor != null && key(waitsFor).equals(key(other.waitsFor)))
+                && monitors.length == other.monitors.length && Arrays.equals(stack, other.stack);
+    }
+}

@@ -1,0 +1,138 @@
+package orca.probe;
+
+import java.lang.management.LockInfo;
+import java.lang.management.MonitorInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.AbstractOwnableSynchronizer;
+import java.util.stream.Stream;
+
+/**
+ * Virtual threads for Query, as the JVM's own thread dump sees them (JDK 25): one after the other, each as it is
+ * at one moment. Of an older JVM, or of one whose classes are others, there are none.
+ */
+final class QueryVirtual {
+    /** So many are looked at, 20 to 100 us each. */
+    static final int MOST = 20_000;
+
+    private static final String CONTAINER = "jdk/internal/vm/ThreadContainer";
+    private static final String SNAPSHOT = "jdk/internal/vm/ThreadSnapshot";
+
+    private QueryVirtual() { }
+
+    /**
+     * Calls a method that returns an object, whoever may call it: a static one when `self` is null. Of its parameters
+     * it has none, or one: `arg`, or `number`.
+     */
+    private static native Object call(String type, Object self, String name, String signature, Object arg, int number);
+
+    private static Object get(Object snapshot, String name, String type) {
+        return call(SNAPSHOT, snapshot, name, "()" + type, null, 0);
+    }
+
+    private static void collect(Object container, List<Thread> found, int depth) {
+        Stream<?> threads = (Stream<?>) call(CONTAINER, container, "threads", "()Ljava/util/stream/Stream;", null, 0);
+        for (Object t : threads.toArray())
+            if (t.getClass().getName().equals("java.lang.VirtualThread"))
+                found.add((Thread) t);
+        Stream<?> inner = (Stream<?>) call(CONTAINER, container, "children", "()Ljava/util/stream/Stream;", null, 0);
+        for (Object c : depth > 0 ? inner.toArray() : new Object[0])
+            collect(c, found, depth - 1);
+    }
+
+    private static List<Thread> threads() {
+        List<Thread> found = new ArrayList<>();
+        try {
+            collect(call(CONTAINER + "s", null, "root", "()L" + CONTAINER + ";", null, 0), found, 64);
+        } catch (LinkageError | UnsupportedOperationException e) {
+            return found;
+        }
+        return found;
+    }
+
+    private static LockInfo info(Object o) {
+        return new LockInfo(o.getClass().getName(), System.identityHashCode(o));
+    }
+
+    private static Object[] owned(Object snapshot, int depth) {
+        return ((Stream<?>) call(SNAPSHOT, snapshot, "ownedMonitorsAt", "(I)Ljava/util/stream/Stream;", null, depth))
+                .toArray();
+    }
+
+    private static MonitorInfo[] monitors(Object snapshot, StackTraceElement[] stack) {
+        List<MonitorInfo> found = new ArrayList<>();
+        for (int depth = 0; depth < stack.length; depth++)
+            for (Object o : owned(snapshot, depth))
+                if (o != null)
+                    found.add(new MonitorInfo(o.getClass().getName(), System.identityHashCode(o), depth, stack[depth]));
+        return found.toArray(new MonitorInfo[0]);
+    }
+
+    private static Object blocker(Object snapshot, Thread.State state) {
+        if (state == Thread.State.BLOCKED)
+            return get(snapshot, "blockedOn", "Ljava/lang/Object;");
+        if (state != Thread.State.WAITING && state != Thread.State.TIMED_WAITING)
+            return null;
+        Object o = get(snapshot, "waitingOn", "Ljava/lang/Object;");
+        return o != null ? o : get(snapshot, "parkBlocker", "Ljava/lang/Object;");
+    }
+
+    private static Thread ownerOf(Object blocker) {
+        return blocker instanceof AbstractOwnableSynchronizer ? (Thread) call(
+                "java/util/concurrent/locks/AbstractOwnableSynchronizer", blocker, "getExclusiveOwnerThread",
+                "()Ljava/lang/Thread;", null, 0) : null;
+    }
+
+    private static Object snapshot(Thread t) {
+        try {
+            return call(SNAPSHOT, null, "of", "(Ljava/lang/Thread;)L" + SNAPSHOT + ";", t, 0);
+        } catch (LinkageError | UnsupportedOperationException e) {
+            return null;
+        }
+    }
+
+    /** The thread as it is now; null when it has ended, or the JVM does not tell. */
+    static QueryThread look(Thread t) {
+        Object s = snapshot(t);
+        if (s == null)
+            return null;
+        Thread.State state = (Thread.State) get(s, "threadState", "Ljava/lang/Thread$State;");
+        StackTraceElement[] stack = (StackTraceElement[]) get(s, "stackTrace", "[Ljava/lang/StackTraceElement;");
+        QueryThread q = new QueryThread(t, (String) get(s, "threadName", "Ljava/lang/String;"), state, stack,
+                monitors(s, stack));
+        Object blocker = blocker(s, state);
+        Thread owner = ownerOf(blocker);
+        if (blocker != null)
+            q.waitsFor = info(blocker);
+        if (owner != null) {
+            q.ownerId = owner.getId();
+            q.ownerName = owner.getName();
+        }
+        return q;
+    }
+
+    /** Adds the virtual threads; returns how many there are beyond those. */
+    static int addTo(List<QueryThread> all) {
+        List<Thread> threads = threads();
+        for (int i = 0; i < threads.size() && i < MOST; i++) {
+            QueryThread q = look(threads.get(i));
+            if (q != null)
+                all.add(q);
+        }
+        return Math.max(0, threads.size() - MOST);
+    }
+
+    /** The virtual threads that own this object's monitor (how 0), block on it (1), or wait in its wait() (2). */
+    static List<Thread> of(Object o, int how) {
+        List<Thread> found = new ArrayList<>();
+        List<Thread> threads = threads();
+        for (int i = 0; i < threads.size() && i < MOST; i++) {
+            QueryThread q = look(threads.get(i));
+            boolean waits = q != null && q.waitsFor != null && QueryThread.key(q.waitsFor).equals(QueryThread.key(info(o)));
+            if (q != null && (how == 0 ? q.holds(info(o)) && !(waits && q.how().equals("waiting"))
+                    : waits && q.how().equals(how == 1 ? "blocked" : "waiting")))
+                found.add(threads.get(i));
+        }
+        return found;
+    }
+}

@@ -1,0 +1,155 @@
+# Virtual threads that own monitors while they are unmounted: who they are, in traces and in the JVM that runs.
+# timeout: 120
+. "$ROOT/tests/jvm/traced.sh"
+
+need_jdk 24 # before, a thread that owns a monitor stays on its carrier
+
+# Each way to leave the carrier: no owner wrong, less than one of a hundred unknown.
+facts() { # ROUNDS JVM-OPTION...
+    local rounds=$1
+    shift
+    run_traced 0 "" -Xmx96m "$@" Unmounted facts "$rounds"
+    owners_are_right out 1 '^h-'
+}
+test_owners_g1() { facts 20 -XX:+UseG1GC; }
+test_owners_zgc() { facts 10 -XX:+UseZGC; }
+test_owners_parallel() { facts 10 -XX:+UseParallelGC; }
+test_owners_serial() { facts 20 -XX:+UseSerialGC; }
+test_owners_interpreted() { facts 4 -Xint; }
+test_owners_all_groups() {
+    run_traced 0 events=all -Xmx96m Unmounted facts 4
+    owners_are_right out 1 '^h-'
+}
+
+test_owners_checked_jni() { facts 2 -Xcheck:jni; }
+
+# Objects that share an identity hash are told apart, or their owners are not known.
+test_one_hash_for_all() {
+    run_traced 0 "" -Xmx96m -XX:+UnlockExperimentalVMOptions -XX:hashCode=2 Unmounted facts 2
+    check_owners out '^h-'
+    echo "owners: $(cat owners)"
+    read -r _ _ _ wrong _ <owners
+    same "$wrong wrong" "0 wrong"
+}
+
+# What it does not hold any more is not its.
+test_given_back() {
+    run_traced 0 "" -Xmx64m -XX:+UseSerialGC Unmounted after 96
+    owners_are_right out 1 '^[ab]-'
+}
+
+storm() { # JVM-OPTION...
+    run_traced 0 full=block -Xmx96m "$@" Unmounted storm 40 10000
+    check_owners out '^s-'
+    echo "owners: $(cat owners)"
+    read -r _ _ _ _ _ _ _ others _ wrong _ unknown _ pairs _ <owners
+    same "$wrong wrong, $pairs unpaired $(cat owners.err)" "0 wrong, 0 unpaired "
+    at_least "$others" 200 contentions
+    [ $((unknown * 100)) -lt $((others * 2)) ] || fail "$unknown of $others owners unknown"
+}
+test_storm_g1() { storm -XX:+UseG1GC; }
+test_storm_zgc() { storm -XX:+UseZGC; }
+test_storm_parallel() { storm -XX:+UseParallelGC; }
+test_storm_serial() { storm -XX:+UseSerialGC; }
+
+# Groups are switched while threads are away: some come back unseen.
+test_switched() {
+    start_traced full=block -Xmx96m -XX:+UseSerialGC Unmounted storm 40 15000
+    wait_for 60 "$ORCA" attach "$jvm" --on parks
+    local switched=0
+    for group in monitors waits parks monitors waits parks monitors waits parks; do
+        "$ORCA" attach "$jvm" --off $group >>said 2>&1 && "$ORCA" attach "$jvm" --on $group >>said 2>&1 &&
+            switched=$((switched + 1))
+    done
+    at_least $switched 3 "switches while it went on"
+    wait "$jvm" || fail "the program ended with $?"
+    good_trace complete
+    check_owners out '.'
+    echo "owners: $(cat owners)"
+    read -r _ _ _ _ _ _ _ others _ wrong _ <owners
+    same "$wrong wrong" "0 wrong"
+    at_least "$others" 200 contentions
+}
+
+# One deadlock of that many threads, and who waits behind it; found in the trace, by top, by query.
+circle() { # N KIND JVM-OPTION...
+    local n=$1 kind=$2
+    shift 2
+    start_traced "" -Xmx64m "$@" Unmounted circle "$n" "$kind"
+    wait_for 60 grep -q '^ready' out
+    live_circle "$n"
+    end_with TERM 143
+    good_trace complete
+    run 0 "$ORCA" report --json --deadlocks "$TRACE"
+    same "$(jq '.deadlocks | length' out)" 1
+    same "$(jq -r '[.deadlocks[0].members[].name] | sort | join(" ")' out)" \
+        "$(names "$n")"
+    same "$(jq -r '[.deadlocks[0].behind[].name] | join(" ")' out)" behind
+}
+
+names() { # N
+    seq -f 'v-%g' 0 $(($1 - 1)) | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//'
+}
+
+# The JVM's own thread dump names virtual threads and what they wait for from JDK 25 on.
+live_circle() { # N
+    wait_for 60 eval "\"$ORCA\" top $jvm -n 1 >top 2>&1; grep -q '^DEADLOCK of $1 threads: ' top"
+    [ "$JDK_MAJOR" -ge 25 ] || return 0
+    run 0 "$ORCA" query "$jvm" locks
+    same "$(grep -c '^DEADLOCK' out)" 1
+    same "$(head -n 1 out)" "DEADLOCK of $1 threads:"
+    run 0 "$ORCA" query "$jvm" locks --json
+    same "$(jq -r '[.deadlocks[0][].name] | sort | join(" ")' out)" "$(names "$1")"
+    same "$(jq '.deadlocks[0] as $m | [range('"$1"') | $m[.].owner.id == $m[(. + 1) % '"$1"'].id] | all' out)" true
+    same "$(jq -r '[.locks[] | select(any(.waiting[]; .name == "behind")) | .owner.name] | join(" ")' out)" v-0
+    run 0 "$ORCA" query "$jvm" thread v-0
+    grep -q '^"v-0" #[0-9]* virtual, \(BLOCKED\|WAITING\)$' out || fail "$(cat out)"
+    grep -q '^    waits for java[a-zA-Z.$]* @[0-9A-F]*, owned by v-1$' out || fail "$(cat out)"
+    grep -q '^    holds java[a-zA-Z.$]* @[0-9A-F]*' out || fail "$(cat out)"
+    run 0 "$ORCA" query "$jvm" thread behind
+    grep -q ', owned by v-0$' out || fail "$(cat out)"
+}
+
+test_deadlock_of_monitors() {
+    circle 2 monitor -XX:+UseG1GC
+    circle 3 monitor -XX:+UseZGC
+    circle 50 monitor -XX:+UseSerialGC
+}
+test_deadlock_of_locks() {
+    circle 2 lock -XX:+UseSerialGC
+    circle 50 lock -XX:+UseSerialGC
+}
+test_deadlock_of_both() {
+    circle 2 mixed -XX:+UseSerialGC
+    circle 10 mixed -XX:+UseParallelGC
+    circle 50 mixed -XX:+UseSerialGC
+}
+test_deadlock_partly_mounted() {
+    circle 10 pinned -XX:+UseSerialGC -Djdk.virtualThreadScheduler.parallelism=20
+}
+
+# Without a recording; threads of an executor are among them.
+test_query_alone() {
+    [ "$JDK_MAJOR" -ge 25 ] || skip "needs JDK 25"
+    set -m
+    "$JAVA" -Xmx64m -XX:+UseSerialGC -XX:-UsePerfData -cp "$CLASSES" Unmounted circle 4 mixed >java.out 2>&1 &
+    jvm=$!
+    wait_for 60 grep -q '^ready' java.out
+    run 0 "$ORCA" query "$jvm" locks
+    same "$(head -n 1 out)" "DEADLOCK of 4 threads:"
+    wait_for 60 eval "\"$ORCA\" query $jvm thread pooled | tee out | grep -q '^\"pooled\" #[0-9]* virtual, WAITING\$'"
+    grep -q "^        at Unmounted\.lambda.circle.*($(basename Unmounted.java):$(site Unmounted.java pooled))\$" out || fail "$(cat out)"
+    kill -KILL "$jvm"
+}
+
+test_no_deadlock() {
+    start_traced "" -Xmx64m -XX:+UseSerialGC Unmounted straight 10
+    wait_for 60 grep -q '^ready' out
+    run 0 "$ORCA" query "$jvm" locks
+    lacks out DEADLOCK
+    run 0 "$ORCA" top "$jvm" -n 1
+    lacks out DEADLOCK
+    end_with TERM 143
+    run 0 "$ORCA" report --json --deadlocks "$TRACE"
+    same "$(jq '.deadlocks | length' out)" 0
+}
