@@ -111,7 +111,7 @@ static void put_head(struct writer *w)
 /* A name's id is its number + 1. */
 static void put_names(struct writer *w)
 {
-    struct buf b = {0}, all = {0};
+    struct buf all = {0};
     for (uint32_t i = 0; i < XML_LEN(w->f->names, const char *); i++) {
         const char *name = XML_VEC(w->f->names, const char *)[i];
         put(&all, HPROF_UTF8, 1);
@@ -125,7 +125,6 @@ static void put_names(struct writer *w)
         }
     }
     append(w, &all);
-    buf_fini(&b);
     buf_fini(&all);
 }
 

@@ -372,7 +372,6 @@ Test(heap_xml, what_is_cut_accuses_nobody)
         struct dump *d;
         struct retained r;
         struct err err = {""};
-        char place[64];
         cr_assert_eq(ftruncate(fd, cut), 0);
         int rc = dump_open(&d, path, NULL, &err);
         cr_assert(rc == 0 || strstr(err.msg, "line "), "at %zd: %s", cut, err.msg);
@@ -384,7 +383,6 @@ Test(heap_xml, what_is_cut_accuses_nobody)
             dump_close(d);
         }
         cr_assert_eq(pwrite(fd, text, (size_t)size, 0), size);
-        (void)place;
     }
     close(fd);
     fclose(m.f);
