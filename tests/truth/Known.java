@@ -14,7 +14,6 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.TreeSet;
 
@@ -173,10 +172,6 @@ final class Known {
         for (Thread t : threads)
             names.add(t.getName());
         return String.join(",", names);
-    }
-
-    static String names(Thread... threads) {
-        return names(Arrays.asList(threads));
     }
 
     static void noDeadlock() {

@@ -89,7 +89,7 @@ public class Parks {
         return jvm.getThreadInfo(Thread.currentThread().getId()).getWaitedCount();
     }
 
-    /** The thread in which the lock, if there is one that knows, is owned by whoever wakes. */
+    /** Whether the lock knows its owner, who is whoever wakes. */
     static boolean owned(Object blocker) {
         return blocker instanceof AbstractOwnableSynchronizer && !(blocker.getClass().getName().contains("Semaphore"))
                 && !(blocker.getClass().getName().contains("Latch"));
