@@ -2,8 +2,6 @@
 
 #include "hotspot/unmounted.h"
 
-#include <errno.h>
-
 static struct unmounted *said; /* NULL: not on this JVM */
 
 /* Somebody has said something: till then a program without virtual threads pays one load. */

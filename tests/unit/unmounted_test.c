@@ -105,15 +105,15 @@ Test(unmounted, more_threads_than_there_is_room_for)
 }
 
 /* Each lock is somebody's turn after turn, who leaves with it and comes back; askers compare. */
-enum { LOCKS = 4, TURNS = 200000 };
+enum { LOCKS = 4, ANSWERS = 1000 };
 static _Atomic uint64_t owns[LOCKS]; /* the truth: changed only by who is mounted */
-static _Atomic bool done;
+static _Atomic size_t answers;       /* that were believed */
 
 static void *leave_and_return(void *arg)
 {
     uint64_t me = (uintptr_t)arg;
-    for (int i = 0; i < TURNS; i++) {
-        uint32_t k = (uint32_t)(i + (int)me) % LOCKS, hash = k + 1;
+    for (uint32_t i = 0; atomic_load(&answers) < ANSWERS; i++) {
+        uint32_t k = (i + (uint32_t)me) % LOCKS, hash = k + 1;
         uint64_t free_ = 0;
         if (!atomic_compare_exchange_strong(&owns[k], &free_, me))
             continue;
@@ -126,8 +126,8 @@ static void *leave_and_return(void *arg)
 
 static void *ask(void *arg)
 {
-    size_t *n = arg;
-    while (!atomic_load(&done))
+    (void)arg;
+    while (atomic_load(&answers) < ANSWERS)
         for (uint32_t k = 0; k < LOCKS; k++) {
             struct unmounted_owner o;
             if (!unmounted_find(u, k + 1, &o))
@@ -136,7 +136,7 @@ static void *ask(void *arg)
             if (!unmounted_is_same(u, &o))
                 continue;
             cr_assert_eq(o.java_tid, truth);
-            ++*n;
+            atomic_fetch_add(&answers, 1);
         }
     return NULL;
 }
@@ -145,13 +145,10 @@ Test(unmounted, an_answer_that_is_the_same_after_a_look_is_true)
 {
     enum { THREADS = 3 };
     pthread_t t[THREADS], asker;
-    size_t n = 0;
-    pthread_create(&asker, NULL, ask, &n);
+    pthread_create(&asker, NULL, ask, NULL);
     for (uintptr_t i = 0; i < THREADS; i++)
         pthread_create(&t[i], NULL, leave_and_return, (void *)(i + 1));
     for (int i = 0; i < THREADS; i++)
         pthread_join(t[i], NULL);
-    atomic_store(&done, true);
     pthread_join(asker, NULL);
-    cr_assert_gt(n, 0);
 }
