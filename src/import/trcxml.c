@@ -1,6 +1,7 @@
 /* trcxml.c - which element of TPTP's XML becomes which event. */
 #include "import/trcxml.h"
 
+#include "base/fdio.h"
 #include "base/util.h"
 #include "import/source.h"
 #include "import/trcxml_parts.h"
@@ -292,6 +293,9 @@ static const struct trcxml_element elements[] = {
     {"methodDef", begin_method_def, NULL, 0},
     {"objAlloc", trcxml_begin_obj_alloc, trcxml_end_obj_alloc, EV_object_alloc},
     {"objFree", trcxml_begin_obj_free, trcxml_end_obj_free, EV_object_free},
+    {"methodEntry", trcxml_method_entry, NULL, 0},
+    {"methodExit", trcxml_method_exit, NULL, 0},
+    {"objDef", trcxml_obj_def, NULL, 0},
     {"threadStart", begin_thread_start, put_open, EV_thread_start},
     {"threadEnd", begin_event, end_thread_end, EV_thread_end},
     {"callStart", begin_thread_call, end_call_start, EV_thread_start_called},
@@ -456,7 +460,7 @@ static int on_end(void *ctx, struct err *err)
     return blame(x, element->end(x, err), err);
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- a text ----------------------------------------------------------------------------------- */
 
 static int check_content(struct trcxml *x, struct err *err)
 {
@@ -468,35 +472,104 @@ static int check_content(struct trcxml *x, struct err *err)
                    x->in.name);
 }
 
+/* How the text ends that was just read.  A part of a ZIP is known to be whole: Eclipse does not
+ * close the root. */
 static void note_end(struct trcxml *x)
 {
     struct xml_place at = xml_reader_place(&x->reader);
-    if (x->reader.cut)
+    const char *part = x->notes.part;
+    if (x->reader.cut && (!*part || x->reader.depth > 1 || x->open.element))
         intake_note(&x->in, at.offset, false,
-                    "line %llu: the file ends before its elements do: it was cut, or is still "
-                    "being written%s",
-                    (unsigned long long)at.line,
+                    "%.80s%sline %llu: the file ends before its elements do: it was cut, or is "
+                    "still being written%s",
+                    part, *part ? ": " : "", (unsigned long long)at.line,
                     x->open.element ? "; the last one is left out" : "");
+    x->open.element = NULL;
+}
+
+static struct xml_sink sink_of(struct trcxml *x)
+{
+    return (struct xml_sink){on_begin, on_end, x};
+}
+
+static int read_text(struct trcxml *x, const struct text_source *source,
+                     const struct import_watch *watch, struct err *err)
+{
+    struct xml_sink sink = sink_of(x);
+    TRY(xml_reader_open(&x->reader, source, &sink, err));
+    TRY(xml_reader_run(&x->reader, watch, err));
+    TRY(check_content(x, err));
+    note_end(x);
+    return 0;
+}
+
+/* --- parts of a ZIP --------------------------------------------------------------------------- */
+
+static bool is_part(const struct unzip_entry *e)
+{
+    return source_ends_with(e->name, ".xml") || source_ends_with(e->name, ".trcxml");
+}
+
+static ssize_t read_part(void *ctx, void *p, size_t n, struct err *err)
+{
+    return unzip_read(ctx, p, n, err);
+}
+
+static int read_one_part(struct trcxml *x, size_t i, const struct import_watch *watch,
+                         struct err *err)
+{
+    const struct unzip_entry *e = unzip_entry(x->zip, i);
+    struct xml_sink sink = sink_of(x);
+    struct xml_feed feed = {read_part, x->zip, e->size};
+    char name[512];
+    snprintf(name, sizeof name, "%s: %s", x->in.name, e->name);
+    TRY(unzip_begin(x->zip, i, err));
+    xml_reader_close(&x->reader);
+    TRY(xml_reader_open_feed(&x->reader, name, &feed, &sink, err));
+    x->notes.part = e->name;
+    TRY(xml_reader_run(&x->reader, watch, err));
+    note_end(x);
+    x->reader.source.name = x->in.name; /* its own ends here */
+    return 0;
+}
+
+/* Eclipse's export: a ZIP with TraceContents-*.xml inside, one for each recording. */
+static int read_zip(struct trcxml *x, const struct text_source *source,
+                    const struct import_watch *watch, struct err *err)
+{
+    size_t n = 0;
+    TRY(unzip_open(&x->zip, source->fd, source->name, err));
+    for (size_t i = 0; i < unzip_count(x->zip); i++) {
+        if (!is_part(unzip_entry(x->zip, i)))
+            continue;
+        TRY(read_one_part(x, i, watch, err));
+        n++;
+    }
+    if (n && x->n_known)
+        return 0;
+    return err_set(err, -EINVAL,
+                   "%s: a ZIP without a TraceContents-*.xml of TPTP's: this is no .trcxml file",
+                   source->name);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int finish(struct trcxml *x, struct err *err)
+{
+    TRY(trcxml_frames_finish(&x->frames, err));
+    TRY(trcxml_head_finish(x, err));
+    trcxml_notes_put(&x->notes, &x->in);
     if (x->ids.unstarted)
         intake_note(&x->in, 0, false,
                     "threads without a threadStart, which have a number and no name: %llu",
                     (unsigned long long)x->ids.unstarted);
-}
-
-static int read_all(struct trcxml *x, const struct import_watch *watch, struct err *err)
-{
-    TRY(xml_reader_run(&x->reader, watch, err));
-    TRY(check_content(x, err));
-    TRY(trcxml_frames_finish(&x->frames, err));
-    TRY(trcxml_head_finish(x, err));
-    trcxml_notes_put(&x->notes, &x->in);
-    note_end(x);
     return 0;
 }
 
 static void fini(struct trcxml *x)
 {
     xml_reader_close(&x->reader);
+    unzip_close(x->zip);
     trcxml_ids_fini(&x->ids);
     trcxml_frames_fini(&x->frames);
     trcxml_notes_fini(&x->notes);
@@ -507,8 +580,11 @@ static void fini(struct trcxml *x)
     free(x);
 }
 
-int import_trcxml_from(struct trace **out, const struct text_source *source,
-                       const struct import_watch *watch, struct err *err)
+typedef int reading(struct trcxml *x, const struct text_source *source,
+                    const struct import_watch *watch, struct err *err);
+
+static int import_by(reading *read, struct trace **out, const struct text_source *source,
+                     const struct import_watch *watch, struct err *err)
 {
     *out = NULL;
     struct trcxml *x = calloc(1, sizeof *x);
@@ -523,13 +599,27 @@ int import_trcxml_from(struct trace **out, const struct text_source *source,
     trcxml_frames_init(&x->frames, &x->in);
     trcxml_notes_init(&x->notes, &x->reader);
     init_words(x);
-    rc = xml_reader_open(&x->reader, source, &(struct xml_sink){on_begin, on_end, x}, err);
+    rc = read(x, source, watch, err);
     if (rc == 0)
-        rc = read_all(x, watch, err);
+        rc = finish(x, err);
     if (rc == 0)
         rc = intake_open(&x->in, out, err);
     fini(x);
     return rc;
+}
+
+int import_trcxml_from(struct trace **out, const struct text_source *source,
+                       const struct import_watch *watch, struct err *err)
+{
+    return import_by(read_text, out, source, watch, err);
+}
+
+/* The first bytes of a file that is a ZIP are no text. */
+static bool is_zip(const struct text_source *source)
+{
+    char head[4];
+    ssize_t n = fdio_pread_some(source->fd, head, sizeof head, 0);
+    return n > 0 && unzip_is(head, (size_t)n);
 }
 
 int import_trcxml_watched(struct trace **out, const char *path, const struct import_watch *watch,
@@ -540,7 +630,7 @@ int import_trcxml_watched(struct trace **out, const char *path, const struct imp
     TRY(source_open(&source, path, err));
     int rc = source_refuse_foreign(&source, SOURCE_XML, err);
     if (rc == 0)
-        rc = import_trcxml_from(out, &source, watch, err);
+        rc = import_by(is_zip(&source) ? read_zip : read_text, out, &source, watch, err);
     source_close(&source);
     return rc;
 }
@@ -552,5 +642,6 @@ bool import_trcxml_wants(const char *path)
     const char *p = strncmp(head, "\xef\xbb\xbf", 3) == 0 ? head + 3 : head;
     if (strcmp(head, FILE_MAGIC) == 0)
         return false;
-    return p[strspn(p, " \t\r\n")] == '<' || source_ends_with(path, ".trcxml");
+    return p[strspn(p, " \t\r\n")] == '<' || unzip_is(head, strlen(head)) ||
+           source_ends_with(path, ".trcxml");
 }

@@ -196,6 +196,25 @@ static uint64_t number_of(const struct trcxml_ids *ids, struct trcxml_id object)
     return ids->own ? tptp_object_number(object.number) : ids->n_heap;
 }
 
+int trcxml_ids_define(struct trcxml_ids *ids, struct trcxml_id object, class_id class_,
+                      struct err *err)
+{
+    struct trcxml_object *o;
+    TRY(get_object(ids, object, &o, err));
+    if (o && class_.v)
+        o->class_ = class_;
+    return 0;
+}
+
+void trcxml_ids_forget(struct trcxml_ids *ids)
+{
+    map_fini(&ids->threads);
+    map_fini(&ids->objects);
+    map_init(&ids->threads);
+    map_init(&ids->objects);
+    ids->n = ids->n_free = 0;
+}
+
 /* In files of other writers it is a new one, whatever had the id. */
 int trcxml_ids_alloc(struct trcxml_ids *ids, struct trcxml_id object, class_id class_,
                      struct trcxml_object **o, struct err *err)

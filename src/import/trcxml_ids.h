@@ -88,6 +88,13 @@ int trcxml_ids_known_thread(struct trcxml_ids *ids, struct trcxml_id object, thr
 int trcxml_ids_lock(struct trcxml_ids *ids, struct trcxml_id object, class_id class_, lock_id *lock,
                     struct err *err);
 
+/* What class an object is of, whose allocation was not seen; 0: not known. */
+int trcxml_ids_define(struct trcxml_ids *ids, struct trcxml_id object, class_id class_,
+                      struct err *err);
+
+/* From here on the file is of another process: no id means what it did. */
+void trcxml_ids_forget(struct trcxml_ids *ids);
+
 /* An object was allocated, with a number in `heap` now; *o (NULL: it has no id) lives until the
  * next object. */
 int trcxml_ids_alloc(struct trcxml_ids *ids, struct trcxml_id object, class_id class_,

@@ -18,6 +18,7 @@
 #include "import/trcxml_ids.h"
 #include "import/trcxml_notes.h"
 #include "import/trcxml_words.h"
+#include "import/unzip.h"
 #include "import/xml_reader.h"
 
 struct trcxml;
@@ -45,6 +46,8 @@ struct trcxml_open {
     struct trcxml_stack stack, owner_stack;
 };
 
+enum trcxml_call { CALL_ENTRY, CALL_EXIT, CALL_LIMIT };
+
 /* What the elements around the events said. */
 struct trcxml_head {
     struct text host;                     /* of the node; "" none */
@@ -52,10 +55,14 @@ struct trcxml_head {
     bool has_host_info;                   /* as an option */
     struct text groups, include, exclude; /* of the recording that was exported, as it says */
     bool joins_have_waits;
+    uint64_t trace;    /* key of the latest traceId; 0: none yet */
+    uint64_t n_traces; /* recordings in the file, one behind the other */
+    uint64_t n_calls[CALL_LIMIT];
 };
 
 struct trcxml {
     struct intake in;
+    struct unzip *zip; /* NULL: the file is none */
     struct xml_reader reader;
     struct trcxml_ids ids;
     struct trcxml_frames frames;
@@ -81,6 +88,10 @@ static inline const char *trcxml_text(const struct trcxml *x, enum trcxml_attr a
 /* A copy of it that stays. */
 int trcxml_keep(struct trcxml *x, enum trcxml_attr a, struct text *kept, struct err *err);
 
+/* The id of an object that the element is about; other writers' objAlloc and objDef call it
+ * objIdRef. */
+struct trcxml_id trcxml_object_id(const struct trcxml *x);
+
 /* The id in the first of two attributes that is there. */
 struct trcxml_id trcxml_id_of(const struct trcxml *x, enum trcxml_attr a, enum trcxml_attr b);
 
@@ -105,6 +116,7 @@ unsigned trcxml_wait_of(const struct trcxml *x, thread_id t);
 
 /* --- trcxml_heap.c ---------------------------------------------------------------------------- */
 
+int trcxml_obj_def(struct trcxml *x, struct err *err);
 int trcxml_begin_obj_alloc(struct trcxml *x, struct err *err);
 int trcxml_end_obj_alloc(struct trcxml *x, struct err *err);
 int trcxml_begin_obj_free(struct trcxml *x, struct err *err);
@@ -117,6 +129,8 @@ int trcxml_process(struct trcxml *x, struct err *err);
 int trcxml_agent(struct trcxml *x, struct err *err);
 int trcxml_option(struct trcxml *x, struct err *err);
 int trcxml_trace_start(struct trcxml *x, struct err *err);
+int trcxml_method_entry(struct trcxml *x, struct err *err);
+int trcxml_method_exit(struct trcxml *x, struct err *err);
 int trcxml_trace_end(struct trcxml *x, struct err *err);
 
 /* The infos that are known only now. */
