@@ -25,6 +25,7 @@ static int allocate(struct export *x)
         return -ENOMEM;
     arena_init(&p->arena, frames_kept);
     buf_init(&p->scratch);
+    buf_init(&p->defined);
     p->threads = calloc(t->n_threads + 1, sizeof *p->threads);
     p->frames = calloc(t->n_stacks + 1, sizeof *p->frames);
     if (!p->threads || !p->frames)
@@ -55,7 +56,7 @@ static int end(struct export *x, struct err *err)
 {
     const struct tptp *p = x->state;
     tptp_foot(x);
-    return p->scratch.oom ? out_of_memory(x, err) : 0;
+    return p->scratch.oom || p->defined.oom ? out_of_memory(x, err) : 0;
 }
 
 static void fini(struct export *x)
@@ -66,6 +67,7 @@ static void fini(struct export *x)
     free(p->threads);
     free(p->thread_of);
     map_fini(&p->threads_of);
+    buf_fini(&p->defined);
     tptp_heap_fini(p);
     free(p->frames);
     arena_fini(&p->arena);
@@ -81,14 +83,14 @@ static void write_start(struct export *x, thread_id id, uint64_t time, bool aliv
     const struct trace_thread *t = trace_thread(x->trace, id);
     struct out *o = &x->files[0];
     bool is_virtual = t->flags & THREAD_VIRTUAL;
+    uint64_t object = tptp_thread_object(x, id);
     out_text(o, "<threadStart");
     tptp_attr_number(x, "threadId", id.v);
     tptp_attr_time(x, time);
-    if (t->id.v && *t->group)
-        tptp_attr(x, "groupName", t->group);
-    if (t->id.v && *t->parent_group)
-        tptp_attr(x, "parentName", t->parent_group);
-    tptp_attr_object(x, "objIdRef", tptp_thread_object(x, id));
+    tptp_attr(x, "groupName", t->id.v ? t->group : "");
+    tptp_attr(x, "parentName", t->id.v ? t->parent_group : "");
+    tptp_attr_object(x, "objIdRef", object);
+    tptp_note_object(x, object, true);
     if (t->id.v)
         tptp_attr(x, "threadName", t->name);
     if (!is_virtual && !alive) {
@@ -146,8 +148,10 @@ static void thread_end(struct export *x, struct tptp_thread *t, const struct eve
 static void call_on_thread(struct export *x, const char *name, const struct event *e,
                            thread_id target, stack_id stack)
 {
+    uint64_t object = tptp_thread_object(x, target);
+    tptp_define(x, object, (class_id){0});
     tptp_begin(x, name, "threadId", e);
-    tptp_attr_object(x, "objIdRef", tptp_thread_object(x, target));
+    tptp_attr_object(x, "objIdRef", object);
     tptp_end(x, name, (lock_id){0}, stack);
 }
 
@@ -181,9 +185,11 @@ static void contended_enter(struct export *x, struct tptp_thread *t, const struc
 {
     UNUSED(t);
     const struct ev_monitor_contended_enter *m = &e->monitor_contended_enter;
+    uint64_t object = tptp_lock_object(x, m->lock);
     introduce(x, m->owner, e->time);
+    tptp_define_lock(x, object, m->lock);
     tptp_begin(x, "monContendedEnter", "threadIdRef", e);
-    tptp_attr_object(x, "objIdRef", tptp_lock_object(x, m->lock));
+    tptp_attr_object(x, "objIdRef", object);
     tptp_attr_thread(x, "threadOwner", m->owner);
     tptp_end(x, "monContendedEnter", m->lock, m->stack);
 }
@@ -191,16 +197,21 @@ static void contended_enter(struct export *x, struct tptp_thread *t, const struc
 static void contended_entered(struct export *x, struct tptp_thread *t, const struct event *e)
 {
     UNUSED(t);
+    lock_id lock = e->monitor_contended_entered.lock;
+    uint64_t object = tptp_lock_object(x, lock);
+    tptp_define_lock(x, object, lock);
     tptp_begin(x, "monContendedEntered", "threadIdRef", e);
-    tptp_attr_object(x, "objIdRef", tptp_lock_object(x, e->monitor_contended_entered.lock));
+    tptp_attr_object(x, "objIdRef", object);
     tptp_end_empty(x);
 }
 
 static void call_notify(struct export *x, const struct event *e, lock_id lock, stack_id stack,
                         const char *all)
 {
+    uint64_t object = tptp_lock_object(x, lock);
+    tptp_define_lock(x, object, lock);
     tptp_begin(x, "callNotify", "threadId", e);
-    tptp_attr_object(x, "objIdRef", tptp_lock_object(x, lock));
+    tptp_attr_object(x, "objIdRef", object);
     tptp_attr(x, "isNotifyAll", all);
     tptp_end(x, "callNotify", lock, stack);
 }

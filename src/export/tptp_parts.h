@@ -30,6 +30,8 @@ struct tptp_thread {
 struct tptp {
     struct tptp_thread *threads; /* [trace->n_threads], by id */
     uint32_t *thread_of;         /* [trace->n_locks]: the thread whose object the lock is, or 0 */
+    uint64_t base;               /* heap object n has the id base + n (format/tptp_ids.h) */
+    struct buf defined;          /* a bit for each object id: it is defined in the file */
     struct map threads_of;  /* number of an object that is a thread's and a lock -> the thread */
     uint32_t *class_number; /* [trace->n_classes]: its classId; 0: not defined yet */
     struct map class_names; /* hash of name and source -> the first class called so */
@@ -88,6 +90,9 @@ void tptp_join_exit(struct export *x, struct tptp_thread *t, const struct event 
 int tptp_heap_init(struct export *x);
 void tptp_heap_fini(struct tptp *p);
 
+/* objDef, with the class in front of it. */
+void tptp_obj_def(struct export *x, uint64_t object, class_id class_);
+
 void tptp_object_alloc(struct export *x, struct tptp_thread *t, const struct event *e);
 void tptp_object_sample(struct export *x, struct tptp_thread *t, const struct event *e);
 void tptp_object_free(struct export *x, struct tptp_thread *t, const struct event *e);
@@ -109,10 +114,17 @@ bool tptp_is_import(const struct trace *t);
 uint64_t tptp_thread_object(const struct export *x, thread_id id);
 uint64_t tptp_lock_object(const struct export *x, lock_id id);
 
-/* An object that the heap profiler has recorded, by its number: 2^33 + number, unless it is known
+/* An object that the heap profiler has recorded, by its number: base + number, unless it is known
  * to be a thread.  A lock that is one goes by the same id.  Numbers from 2^62 on stand for ids of
  * the file that the trace was imported from. */
 uint64_t tptp_heap_object(const struct export *x, uint64_t number);
+
+/* An object is defined in front of its first use; class 0: not known.  tptp_note_object: another
+ * element defines it, or (false) its id means nothing any more. */
+void tptp_define(struct export *x, uint64_t object, class_id class_);
+void tptp_define_lock(struct export *x, uint64_t object, lock_id lock);
+void tptp_note_object(struct export *x, uint64_t object, bool defined);
+bool tptp_is_defined(const struct export *x, uint64_t object);
 
 /* Find the locks that are Thread objects, as far as their classes tell.  -ENOMEM. */
 int tptp_find_threads(struct export *x);

@@ -45,6 +45,7 @@ static void mon_wait(struct export *x, const struct event *e, const uint64_t *ob
                      lock_id lock, stack_id stack)
 {
     const struct tptp *p = x->state;
+    tptp_define_lock(x, object ? *object : 0, lock);
     tptp_begin(x, "monWait", "threadIdRef", e);
     attr_waited(x, object);
     if (ms >= 0 && !p->has_no_timeouts)
@@ -57,6 +58,7 @@ static void mon_waited(struct export *x, const struct tptp_thread *t, const stru
                        const uint64_t *object, bool began, int timed_out)
 {
     const struct tptp *p = x->state;
+    tptp_define(x, object ? *object : 0, (class_id){0}); /* its monWait is missing */
     tptp_begin(x, "monWaited", "threadIdRef", e);
     attr_waited(x, object);
     if (began)

@@ -1,6 +1,7 @@
 /* trcxml_head.c - the elements around the events: node > process > agent > trace, and options. */
 #include "base/human.h"
 #include "base/util.h"
+#include "format/tptp_ids.h"
 #include "import/trcxml_parts.h"
 
 #include <stdio.h>
@@ -135,6 +136,15 @@ static int take_overwritten(struct trcxml *x, struct err *err)
     return 0;
 }
 
+/* It is an info, too: the next export uses the same. */
+static int take_base(struct trcxml *x, struct err *err)
+{
+    int64_t base = trcxml_number(x, ATTR_value, INT64_MAX, 0);
+    if (base > 0)
+        x->ids.base = (uint64_t)base;
+    return put_info(x, TPTP_BASE_OPTION, trcxml_text(x, ATTR_value), err);
+}
+
 static int put_info_and(struct trcxml *x, struct text *kept, struct err *err)
 {
     struct trcxml_head *h = &x->head;
@@ -168,6 +178,7 @@ static const struct {
     {"orca.state", take_state},
     {"orca.lost", take_lost},
     {"orca.overwritten", take_overwritten},
+    {TPTP_BASE_OPTION, take_base},
     {"orca.events", take_groups},
     {"orca.include", take_include},
     {"orca.exclude", take_exclude},

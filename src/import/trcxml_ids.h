@@ -54,6 +54,7 @@ struct trcxml_object {
 struct trcxml_ids {
     struct intake *in;           /* borrowed */
     bool own;                    /* `orca export` wrote the file */
+    uint64_t base;               /* of it: ids above are of the heap profiler's objects */
     struct map threads, objects; /* key -> thread id; -> index into v, plus 1 */
     struct buf states;           /* struct trcxml_thread [], by id */
     struct trcxml_object *v;     /* [cap] */

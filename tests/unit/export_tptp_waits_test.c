@@ -217,19 +217,20 @@ Test(export_tptp_waits, threads_without_a_start_are_introduced_once)
     ADD0(&s.b, 1, s.other, ++s.at, thread_start);        /* a text's next thread of that hash */
     STEP(&s, monitor_contended_enter, .lock = lock, .owner = {9}); /* has no place in the table */
     ADD(&s.b, 1, (thread_id){0}, ++s.at, notify, .lock = lock);
-    scene_is(&s, MAIN "<threadStart threadId='3' @1000000 threadName='VM Thread'>"
-                      "<annotation name='orca.alive' value='1'/></threadStart>\n"
-                      "<monContendedEnter threadIdRef='1' @1000000 objIdRef='2' threadOwner='3'/>\n"
-                      "<threadStart threadId='2' @1000001 groupName='main' parentName='system' "
-                      "objIdRef='5' threadName='other'><annotation name='orca.alive' value='1'/>"
-                      "</threadStart>\n"
-                      "<callNotify threadId='2' @1000001 objIdRef='2' isNotifyAll='0'/>\n"
-                      "<threadEnd threadIdRef='2' @1000004/>\n"
-                      "<callNotify threadId='2' @1000005 objIdRef='2' isNotifyAll='0'/>\n"
-                      "<threadStart threadId='2' @1000006 groupName='main' parentName='system' "
-                      "objIdRef='5' threadName='other'/>\n"
-                      "<monContendedEnter threadIdRef='1' @2000006 objIdRef='2'/>\n"
-                      "<callNotify @2000007 objIdRef='2' isNotifyAll='0'/>\n");
+    scene_is(&s, MAIN
+             "<threadStart threadId='3' @1000000 groupName='' parentName='' threadName='VM Thread'>"
+             "<annotation name='orca.alive' value='1'/></threadStart>\n"
+             "<monContendedEnter threadIdRef='1' @1000000 objIdRef='2' threadOwner='3'/>\n"
+             "<threadStart threadId='2' @1000001 groupName='main' parentName='system' "
+             "objIdRef='5' threadName='other'><annotation name='orca.alive' value='1'/>"
+             "</threadStart>\n"
+             "<callNotify threadId='2' @1000001 objIdRef='2' isNotifyAll='0'/>\n"
+             "<threadEnd threadIdRef='2' @1000004/>\n"
+             "<callNotify threadId='2' @1000005 objIdRef='2' isNotifyAll='0'/>\n"
+             "<threadStart threadId='2' @1000006 groupName='main' parentName='system' "
+             "objIdRef='5' threadName='other'/>\n"
+             "<monContendedEnter threadIdRef='1' @2000006 objIdRef='2'/>\n"
+             "<callNotify @2000007 objIdRef='2' isNotifyAll='0'/>\n");
 }
 
 Test(export_tptp_waits, interrupts_only_of_threads_that_wait)
