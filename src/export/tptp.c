@@ -145,31 +145,37 @@ static void thread_end(struct export *x, struct tptp_thread *t, const struct eve
     *t = (struct tptp_thread){.ended = true};
 }
 
+/* `in`: what the target is in, where that has to be said, which is hidden; NULL: it has not. */
 static void call_on_thread(struct export *x, const char *name, const struct event *e,
-                           thread_id target, stack_id stack)
+                           thread_id target, stack_id stack, const char *in)
 {
     uint64_t object = tptp_thread_object(x, target);
     tptp_define(x, object, (class_id){0});
+    if (in)
+        tptp_hide(x);
     tptp_begin(x, name, "threadId", e);
     tptp_attr_object(x, "objIdRef", object);
+    if (in)
+        tptp_attr(x, "in", in);
     tptp_end(x, name, (lock_id){0}, stack);
 }
 
 static void call_start(struct export *x, struct tptp_thread *t, const struct event *e)
 {
     UNUSED(t);
-    call_on_thread(x, "callStart", e, e->thread_start_called.target, e->thread_start_called.stack);
+    call_on_thread(x, "callStart", e, e->thread_start_called.target, e->thread_start_called.stack,
+                   NULL);
 }
 
-/* Only of a thread that waits: getState() is WAITING or TIMED_WAITING. */
+/* TPTP's is only of a thread that waits: getState() is WAITING or TIMED_WAITING.  Others tell, too,
+ * what ends the next wait. */
 static void call_interrupt(struct export *x, struct tptp_thread *t, const struct event *e)
 {
     UNUSED(t);
     const struct ev_interrupt *i = &e->interrupt;
-    if (i->target_in == 0 || i->target_in == EV_monitor_contended_enter)
-        x->suppressed++;
-    else
-        call_on_thread(x, "callInterrupt", e, i->target, i->stack);
+    bool waits = i->target_in && i->target_in != EV_monitor_contended_enter;
+    const char *in = i->target_in ? event_kinds[i->target_in].name : "none";
+    call_on_thread(x, "callInterrupt", e, i->target, i->stack, waits ? NULL : in);
 }
 
 static void thread_interrupted(struct export *x, struct tptp_thread *t, const struct event *e)
@@ -318,7 +324,7 @@ const struct exporter exporter_tptp = {
     .name = "tptp",
     .summary = "Eclipse TPTP's XML: threads, monitors, waits",
     .suffixes = suffixes,
-    .leaves_out = "interrupts of threads that did not wait, waits inside joins, samples where each "
+    .leaves_out = "waits inside joins, samples where each "
                   "object is told, ends of objects of an earlier file",
     .begin = begin,
     .event = event,

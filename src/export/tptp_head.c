@@ -136,9 +136,12 @@ static void options(struct export *x)
         option(x, fixed[i].key, fixed[i].value);
     for (size_t i = 0; i < t->n_infos; i++)
         if (*t->infos[i].value && strncmp(t->infos[i].key, "import.", 7) != 0 &&
-            strcmp(t->infos[i].key, TPTP_BASE_OPTION) != 0)
+            strcmp(t->infos[i].key, TPTP_BASE_OPTION) != 0 &&
+            strcmp(t->infos[i].key, TRACE_ORDER_INFO) != 0)
             option(x, t->infos[i].key, t->infos[i].value);
     option_count(x, TPTP_BASE_OPTION, p->base);
+    if (trace_is_in_order(t))
+        option(x, TRACE_ORDER_INFO, TRACE_ORDER_RECORDED);
     if (t->header.state < ARRAY_LEN(states))
         option(x, "orca.state", states[t->header.state]);
     option_count(x, "orca.lost", trace_lost(t));

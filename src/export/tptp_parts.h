@@ -41,6 +41,7 @@ struct tptp {
     struct arena arena;     /* of frames; limited */
     struct buf scratch;     /* of one attribute or one stack */
     bool joins_have_waits;  /* the wait inside a platform thread's join is an event of its own */
+    bool hidden;            /* the element is inside a processing instruction */
     bool has_no_timeouts;   /* the trace is an import of a text that has none */
     size_t n_damaged;       /* of the trace, when last looked at */
 };
@@ -67,6 +68,12 @@ const char *tptp_class(struct export *x, class_id id);
 
 /* `<name`, thread and time; `id` is what this element calls the thread. */
 void tptp_begin(struct export *x, const char *name, const char *id, const struct event *e);
+
+/* The element that begins now is for readers who know of it only: <?orca <element .../>?>. */
+void tptp_hide(struct export *x);
+
+/* The end of an element's line. */
+void tptp_end_line(struct export *x);
 
 /* `/>`, or annotations and `</name>`: the class of the lock, if it is one, and the stack. */
 void tptp_end_empty(struct export *x);

@@ -166,10 +166,27 @@ void tptp_begin(struct export *x, const char *name, const char *id, const struct
     tptp_attr_time(x, e->time);
 }
 
+void tptp_hide(struct export *x)
+{
+    struct tptp *p = x->state;
+    p->hidden = true;
+    out_text(&x->files[0], "<?orca ");
+}
+
+/* No value has a '>' that is not escaped, so the instruction does not end before. */
+void tptp_end_line(struct export *x)
+{
+    struct tptp *p = x->state;
+    if (p->hidden)
+        out_text(&x->files[0], "?>");
+    p->hidden = false;
+    out_newline(&x->files[0]);
+}
+
 void tptp_end_empty(struct export *x)
 {
     out_text(&x->files[0], "/>");
-    out_newline(&x->files[0]);
+    tptp_end_line(x);
 }
 
 void tptp_end(struct export *x, const char *name, lock_id lock, stack_id stack)
@@ -191,5 +208,5 @@ void tptp_end(struct export *x, const char *name, lock_id lock, stack_id stack)
     out_text(o, "</");
     out_text(o, name);
     out_char(o, '>');
-    out_newline(o);
+    tptp_end_line(x);
 }

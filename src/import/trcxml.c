@@ -139,8 +139,10 @@ static int end_thread_end(struct trcxml *x, struct err *err)
 static int begin_thread_call(struct trcxml *x, struct err *err)
 {
     thread_id target;
+    const char *in = trcxml_text(x, ATTR_in);
     TRY(begin_object_event(x, err));
     TRY(trcxml_ids_thread_object(&x->ids, x->open.object, &target, err));
+    x->open.in = strcmp(in, "none") == 0 ? 0 : event_kind_find(in, strlen(in));
     if (x->open.e.kind == EV_thread_start_called)
         x->open.e.thread_start_called.target = target;
     else
@@ -155,12 +157,12 @@ static int end_call_start(struct trcxml *x, struct err *err)
 }
 
 /* callInterrupt is only of a thread that waits: when it is in no wait of the file's, it is in what
- * TPTP has no events of. */
+ * TPTP has no events of.  Our own files also have those of others, and say what these were in. */
 static int end_call_interrupt(struct trcxml *x, struct err *err)
 {
     struct ev_interrupt *i = &x->open.e.interrupt;
     unsigned in = trcxml_wait_of(x, i->target);
-    i->target_in = in ? in : EV_park_enter;
+    i->target_in = x->open.in >= 0 ? (uint16_t)x->open.in : in ? in : EV_park_enter;
     TRY(take_stack(x, &i->stack, err));
     return put_open(x, err);
 }

@@ -41,6 +41,7 @@ struct trcxml_open {
     bool is_sleep;           /* its objIdRef is that of a sleep */
     int64_t timeout_ms;      /* -1: not known */
     int timed_out;           /* -1: not known */
+    int in;                  /* kind of event that a thread is in, 0: none; -1: it is not said */
     class_id class_;         /* of the object, as an annotation or objAlloc tells */
     uint64_t weight;         /* of a sampled object; 0: it is none */
     struct trcxml_stack stack, owner_stack;

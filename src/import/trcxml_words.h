@@ -19,6 +19,7 @@
     X(threadOwner)                                                                                 \
     X(timeout)                                                                                     \
     X(isTimedOut)                                                                                  \
+    X(in)                                                                                          \
     X(isNotifyAll)                                                                                 \
     X(threadName)                                                                                  \
     X(groupName)                                                                                   \

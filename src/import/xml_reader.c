@@ -151,6 +151,44 @@ static void XMLCALL on_doctype(void *ctx, const XML_Char *name, const XML_Char *
                   "remove it");
 }
 
+static void XMLCALL on_hidden_begin(void *ctx, const XML_Char *name, const XML_Char **attrs)
+{
+    struct xml_reader *r = ctx;
+    if (r->rc == 0 && r->depth++ < XML_DEPTH_MAX)
+        r->rc = r->sink.begin(r->sink.ctx, name, (const char *const *)attrs, r->err);
+}
+
+/* Parse what the instruction holds; it is in the text, so no longer than an element may be. */
+static bool parse_hidden(struct xml_reader *r, const char *text)
+{
+    if (r->hidden)
+        XML_ParserReset(r->hidden, "UTF-8");
+    else
+        r->hidden = XML_ParserCreate("UTF-8");
+    if (!r->hidden)
+        return false;
+    XML_SetUserData(r->hidden, r);
+    XML_SetElementHandler(r->hidden, on_hidden_begin, on_end);
+    XML_SetStartDoctypeDeclHandler(r->hidden, on_doctype);
+    return XML_Parse(r->hidden, text, (int)strlen(text), XML_TRUE) == XML_STATUS_OK;
+}
+
+static void XMLCALL on_instruction(void *ctx, const XML_Char *target, const XML_Char *text)
+{
+    struct xml_reader *r = ctx;
+    uint32_t depth = r->depth;
+    if (r->rc < 0 || strcmp(target, XML_HIDDEN) != 0)
+        return;
+    r->tag_len = (uint64_t)XML_GetCurrentByteCount(parser_of(r));
+    bool well_formed = parse_hidden(r, text);
+    bool whole = r->depth == depth;
+    r->depth = depth;
+    if (r->rc < 0)
+        XML_StopParser(parser_of(r), XML_FALSE);
+    else if (!well_formed || !whole)
+        refuse(r, "the instruction <?" XML_HIDDEN " ...?> holds no element: remove it");
+}
+
 /* --- feeding ---------------------------------------------------------------------------------- */
 
 /* What was fed has been parsed, or there is an error. */
@@ -336,6 +374,7 @@ int xml_reader_open(struct xml_reader *r, const struct text_source *source,
     XML_SetUserData(p, r);
     XML_SetElementHandler(p, on_begin, on_end);
     XML_SetStartDoctypeDeclHandler(p, on_doctype);
+    XML_SetProcessingInstructionHandler(p, on_instruction);
     return 0;
 }
 
@@ -351,6 +390,8 @@ void xml_reader_close(struct xml_reader *r)
 {
     if (r->parser)
         XML_ParserFree(parser_of(r));
+    if (r->hidden)
+        XML_ParserFree(r->hidden);
     memset(r, 0, sizeof *r);
 }
 

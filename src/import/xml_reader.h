@@ -23,6 +23,9 @@ enum {
     XML_DEPTH_MAX = 32,
 };
 
+/* A processing instruction of this target holds an element, which only readers who know it see. */
+#define XML_HIDDEN "orca"
+
 /* Who takes the elements.  Both return 0, or a negative errno with err set, which ends the reading.
  * Texts live until the return. */
 struct xml_sink {
@@ -50,6 +53,7 @@ struct xml_reader {
     struct xml_feed feed; /* read NULL: the source has them */
     struct xml_sink sink;
     void *parser;
+    void *hidden; /* parser of hidden elements; NULL: there was none yet */
     struct err *err;
     int rc;         /* of the sink, or why the reader itself gave up */
     uint32_t depth; /* elements that are open, the sink's view */

@@ -151,6 +151,7 @@ Test(export_tptp, envelope)
         "<option key=\"host\" value=\"a &quot;host&quot;\"/>\n"
         "<option key=\"sun.java.command\" value=\"Main &lt;1&gt;\"/>\n"
         "<option key=\"orca.objects\" value=\"6\"/>\n"
+        "<option key=\"orca.order\" value=\"recorded\"/>\n"
         "<option key=\"orca.state\" value=\"complete\"/>\n"
         "<option key=\"orca.lost\" value=\"7\"/>\n"
         "<traceEnd traceIdRef=\"" TRACE_UUID "\" time=\"1763700001.000000007\"/>\n"
