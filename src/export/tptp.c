@@ -93,13 +93,16 @@ static void write_start(struct export *x, thread_id id, uint64_t time, bool aliv
     tptp_note_object(x, object, true);
     if (t->id.v)
         tptp_attr(x, "threadName", t->name);
-    if (!is_virtual && !alive) {
+    bool is_daemon = t->flags & THREAD_DAEMON;
+    if (!is_virtual && !is_daemon && !alive) {
         tptp_end_empty(x);
         return;
     }
     out_char(o, '>');
     if (is_virtual)
         tptp_annotation(x, "orca.virtual", "1");
+    if (is_daemon)
+        tptp_annotation(x, "orca.daemon", "1");
     if (alive)
         tptp_annotation(x, "orca.alive", "1");
     out_text(o, "</threadStart>");
@@ -113,9 +116,7 @@ static void forget(struct tptp_thread *t)
     t->interrupted = false;
 }
 
-/* A thread's id is defined by its threadStart: who acts without one (the recording, or what is left
- * of it, began later) gets one in front of that. */
-static void introduce(struct export *x, thread_id id, uint64_t time)
+void tptp_introduce(struct export *x, thread_id id, uint64_t time)
 {
     struct tptp_thread *t = tptp_thread_state(x, id);
     if (!t || t->started || t->ended)
@@ -135,7 +136,7 @@ static void thread_start(struct export *x, struct tptp_thread *t, const struct e
 static void thread_alive(struct export *x, struct tptp_thread *t, const struct event *e)
 {
     UNUSED(t);
-    introduce(x, e->thread, e->time);
+    tptp_introduce(x, e->thread, e->time);
 }
 
 static void thread_end(struct export *x, struct tptp_thread *t, const struct event *e)
@@ -192,12 +193,27 @@ static void contended_enter(struct export *x, struct tptp_thread *t, const struc
     UNUSED(t);
     const struct ev_monitor_contended_enter *m = &e->monitor_contended_enter;
     uint64_t object = tptp_lock_object(x, m->lock);
-    introduce(x, m->owner, e->time);
+    tptp_introduce(x, m->owner, e->time);
     tptp_define_lock(x, object, m->lock);
     tptp_begin(x, "monContendedEnter", "threadIdRef", e);
     tptp_attr_object(x, "objIdRef", object);
     tptp_attr_thread(x, "threadOwner", m->owner);
     tptp_end(x, "monContendedEnter", m->lock, m->stack);
+}
+
+/* What the owner executed: the format has stacks of one thread only. */
+static void owner_stack(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    UNUSED(t);
+    const struct ev_owner_stack *s = &e->owner_stack;
+    uint64_t object = tptp_lock_object(x, s->lock);
+    tptp_introduce(x, s->owner, e->time);
+    tptp_define_lock(x, object, s->lock);
+    tptp_hide(x);
+    tptp_begin(x, "ownerStack", "threadIdRef", e);
+    tptp_attr_object(x, "objIdRef", object);
+    tptp_attr_thread(x, "threadOwner", s->owner);
+    tptp_end(x, "ownerStack", s->lock, s->stack);
 }
 
 static void contended_entered(struct export *x, struct tptp_thread *t, const struct event *e)
@@ -270,11 +286,14 @@ static const struct {
     bool introduces;
 } kinds[EV_LIMIT] = {
     [EV_lost] = {lost, false},
+    [EV_wait_found] = {tptp_wait_found, true},
+    [EV_wait_open] = {tptp_wait_open, true},
     [EV_thread_start] = {thread_start, false},
     [EV_thread_alive] = {thread_alive, false},
     [EV_thread_end] = {thread_end, true},
     [EV_thread_start_called] = {call_start, true},
     [EV_monitor_contended_enter] = {contended_enter, true},
+    [EV_owner_stack] = {owner_stack, true},
     [EV_monitor_contended_entered] = {contended_entered, true},
     [EV_wait_enter] = {tptp_wait_enter, true},
     [EV_wait_exit] = {tptp_wait_exit, true},
@@ -315,7 +334,7 @@ static int event(struct export *x, const struct event *e, struct err *err)
     struct tptp_thread nobody = {.open = 0}, *t = tptp_thread_state(x, e->thread);
     note_damage(x);
     if (kinds[e->kind].introduces)
-        introduce(x, e->thread, e->time);
+        tptp_introduce(x, e->thread, e->time);
     kinds[e->kind].write(x, t ? t : &nobody, e);
     return 0;
 }
@@ -324,8 +343,9 @@ const struct exporter exporter_tptp = {
     .name = "tptp",
     .summary = "Eclipse TPTP's XML: threads, monitors, waits",
     .suffixes = suffixes,
-    .leaves_out = "waits inside joins, samples where each "
-                  "object is told, ends of objects of an earlier file",
+    .leaves_out =
+        "waits inside joins, parks under way at the beginning or the end, samples where each "
+        "object is told, ends of objects of an earlier file",
     .begin = begin,
     .event = event,
     .end = end,

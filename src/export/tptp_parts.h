@@ -53,6 +53,7 @@ void tptp_attr_number(struct export *x, const char *name, uint64_t value);
 
 /* time="...": `time` is ns of CLOCK_MONOTONIC, written as the date that it was. */
 void tptp_attr_time(struct export *x, uint64_t time);
+void tptp_attr_at(struct export *x, const char *name, uint64_t time);
 
 /* name="id" of a thread or an object; nothing when it is not known. */
 void tptp_attr_thread(struct export *x, const char *name, thread_id id);
@@ -75,9 +76,16 @@ void tptp_hide(struct export *x);
 /* The end of an element's line. */
 void tptp_end_line(struct export *x);
 
-/* `/>`, or annotations and `</name>`: the class of the lock, if it is one, and the stack. */
+/* `/>`, or annotations and `</name>`: the class of the lock, if it is one, and the stack;
+ * tptp_end_noted: another one in front of them. */
 void tptp_end_empty(struct export *x);
+void tptp_end_noted(struct export *x, const char *name, lock_id lock, stack_id stack,
+                    const char *note, const char *value);
 void tptp_end(struct export *x, const char *name, lock_id lock, stack_id stack);
+
+/* A thread's id is defined by its threadStart: who acts without one (the recording, or what is left
+ * of it, began later) gets one in front of that. */
+void tptp_introduce(struct export *x, thread_id id, uint64_t time);
 
 /* What is known of a thread; NULL when it has no place in the table, so no id in the file. */
 struct tptp_thread *tptp_thread_state(const struct export *x, thread_id id);
@@ -85,6 +93,9 @@ struct tptp_thread *tptp_thread_state(const struct export *x, thread_id id);
 /* --- tptp_waits.c ----------------------------------------------------------------------------- */
 
 void tptp_wait_enter(struct export *x, struct tptp_thread *t, const struct event *e);
+/* A wait that was under way when the recording began, and one that was when it ended. */
+void tptp_wait_found(struct export *x, struct tptp_thread *t, const struct event *e);
+void tptp_wait_open(struct export *x, struct tptp_thread *t, const struct event *e);
 void tptp_wait_exit(struct export *x, struct tptp_thread *t, const struct event *e);
 void tptp_sleep_enter(struct export *x, struct tptp_thread *t, const struct event *e);
 void tptp_sleep_exit(struct export *x, struct tptp_thread *t, const struct event *e);

@@ -20,7 +20,12 @@ int trcxml_keep(struct trcxml *x, enum trcxml_attr a, struct text *kept, struct 
 
 bool trcxml_time(struct trcxml *x, uint64_t *time)
 {
-    const char *text = trcxml_text(x, ATTR_time);
+    return trcxml_time_of(x, ATTR_time, time);
+}
+
+bool trcxml_time_of(struct trcxml *x, enum trcxml_attr a, uint64_t *time)
+{
+    const char *text = trcxml_text(x, a);
     struct line line = {.p = text, .end = text + strlen(text)};
     struct scan s = scan_begin("", &line, NULL);
     if (*text && scan_seconds(&s, time) == 0 && s.p == line.end)
@@ -50,14 +55,22 @@ struct trcxml_id trcxml_id_of(const struct trcxml *x, enum trcxml_attr a, enum t
 
 /* --- events ----------------------------------------------------------------------------------- */
 
+static bool is_life(unsigned kind)
+{
+    return kind == EV_thread_start || kind == EV_thread_alive || kind == EV_thread_end;
+}
+
 int trcxml_put(struct trcxml *x, const struct event *e, struct err *err)
 {
+    struct trcxml_thread *s = trcxml_ids_state(&x->ids, e->thread);
+    if (s && !is_life(e->kind))
+        s->acted = true;
     return intake_event(&x->in, e, err);
 }
 
 /* What nearly all events begin with.  TPTP calls the thread threadIdRef or, where somebody calls a
  * method, threadId. */
-static int begin_event(struct trcxml *x, struct err *err)
+int trcxml_begin_event(struct trcxml *x, struct err *err)
 {
     struct event *e = &x->open.e;
     struct trcxml_id id = trcxml_id_of(x, ATTR_threadIdRef, ATTR_threadId);
@@ -72,7 +85,7 @@ static int begin_event(struct trcxml *x, struct err *err)
 /* The same of what is about an object. */
 static int begin_object_event(struct trcxml *x, struct err *err)
 {
-    TRY(begin_event(x, err));
+    TRY(trcxml_begin_event(x, err));
     if (x->open.object.key == 0)
         trcxml_note(&x->notes, NOTE_NO_OBJECT);
     return 0;
@@ -197,10 +210,27 @@ static int put_owner_stack(struct trcxml *x, const struct ev_monitor_contended_e
 static int end_contended_enter(struct trcxml *x, struct err *err)
 {
     struct ev_monitor_contended_enter *m = &x->open.e.monitor_contended_enter;
+    if (x->open.found > 0)
+        return trcxml_end_found(x, m->owner, err);
     TRY(take_stack(x, &m->stack, err));
     TRY(take_lock(x, &m->lock, err));
     TRY(put_open(x, err));
     return put_owner_stack(x, m, err);
+}
+
+static int begin_owner_stack(struct trcxml *x, struct err *err)
+{
+    struct trcxml_id owner = trcxml_id_read(x->a.v[ATTR_threadOwner]);
+    TRY(trcxml_begin_event(x, err));
+    return trcxml_ids_thread(&x->ids, owner, &x->open.e.owner_stack.owner, err);
+}
+
+static int end_owner_stack(struct trcxml *x, struct err *err)
+{
+    struct ev_owner_stack *s = &x->open.e.owner_stack;
+    TRY(take_stack(x, &s->stack, err));
+    TRY(take_lock(x, &s->lock, err));
+    return put_open(x, err);
 }
 
 static int end_contended_entered(struct trcxml *x, struct err *err)
@@ -227,13 +257,13 @@ static int end_call_notify(struct trcxml *x, struct err *err)
 
 static int begin_wait(struct trcxml *x, struct err *err)
 {
-    TRY(begin_event(x, err));
+    TRY(trcxml_begin_event(x, err));
     return trcxml_begin_wait(x, err);
 }
 
 static int begin_waited(struct trcxml *x, struct err *err)
 {
-    TRY(begin_event(x, err));
+    TRY(trcxml_begin_event(x, err));
     return trcxml_begin_waited(x, err);
 }
 
@@ -299,15 +329,17 @@ static const struct trcxml_element elements[] = {
     {"methodExit", trcxml_method_exit, NULL, 0},
     {"objDef", trcxml_obj_def, NULL, 0},
     {"threadStart", begin_thread_start, put_open, EV_thread_start},
-    {"threadEnd", begin_event, end_thread_end, EV_thread_end},
+    {"threadEnd", trcxml_begin_event, end_thread_end, EV_thread_end},
     {"callStart", begin_thread_call, end_call_start, EV_thread_start_called},
     {"callInterrupt", begin_thread_call, end_call_interrupt, EV_interrupt},
-    {"threadInterrupted", begin_event, end_thread_interrupted, EV_interrupted},
+    {"threadInterrupted", trcxml_begin_event, end_thread_interrupted, EV_interrupted},
     {"monContendedEnter", begin_contended_enter, end_contended_enter, EV_monitor_contended_enter},
     {"monContendedEntered", begin_object_event, end_contended_entered,
      EV_monitor_contended_entered},
     {"monWait", begin_wait, trcxml_end_wait, EV_wait_enter},
     {"monWaited", begin_waited, trcxml_end_waited, EV_wait_exit},
+    {"ownerStack", begin_owner_stack, end_owner_stack, EV_owner_stack},
+    {"waitOpen", trcxml_begin_wait_open, trcxml_end_wait_open, EV_wait_open},
     {"callNotify", begin_call_notify, end_call_notify, EV_notify},
     {"gcStart", NULL, put_open, EV_gc_start},
     {"gcFinish", begin_gc_finish, end_gc_finish, EV_gc_finish},
@@ -334,6 +366,13 @@ static int take_frame(struct trcxml *x, struct trcxml_stack *s, struct err *err)
     return known < 0 ? known : 0;
 }
 
+static void add_flag(struct trcxml *x, uint32_t flag)
+{
+    struct intake_thread *t = intake_get_thread(&x->in, x->open.e.thread);
+    if (t)
+        t->flags |= flag;
+}
+
 static int take_annotation(struct trcxml *x, struct err *err)
 {
     const char *name = trcxml_text(x, ATTR_name), *value = trcxml_text(x, ATTR_value);
@@ -346,14 +385,16 @@ static int take_annotation(struct trcxml *x, struct err *err)
         return trcxml_class(&x->frames, value, "", &o->class_, err);
     if (strcmp(name, "orca.weight") == 0 && o->e.kind == EV_object_alloc) {
         o->weight = (uint64_t)trcxml_number(x, ATTR_value, INT64_MAX, 0);
+    } else if (strcmp(name, "orca.found") == 0) {
+        o->found = event_kind_find(value, strlen(value));
     } else if (strcmp(name, "orca.truncated") == 0) {
         o->stack.truncated = true;
     } else if (strcmp(name, "orca.alive") == 0 && o->e.kind == EV_thread_start) {
         o->e.kind = EV_thread_alive;
     } else if (strcmp(name, "orca.virtual") == 0 && o->element->kind == EV_thread_start) {
-        struct intake_thread *t = intake_get_thread(&x->in, o->e.thread);
-        if (t)
-            t->flags |= THREAD_VIRTUAL;
+        add_flag(x, THREAD_VIRTUAL);
+    } else if (strcmp(name, "orca.daemon") == 0 && o->element->kind == EV_thread_start) {
+        add_flag(x, THREAD_DAEMON);
     } else {
         trcxml_leave_out(&x->notes, "annotation");
     }
@@ -412,6 +453,7 @@ static int begin_element(struct trcxml *x, const struct trcxml_element *element,
     o->class_.v = 0;
     o->weight = 0;
     o->timed_out = -1;
+    o->found = 0;
     o->is_sleep = false;
     trcxml_stack_clear(&o->stack);
     trcxml_stack_clear(&o->owner_stack);
@@ -558,6 +600,7 @@ static int read_zip(struct trcxml *x, const struct text_source *source,
 
 static int finish(struct trcxml *x, struct err *err)
 {
+    trcxml_tell_threads(x);
     TRY(trcxml_frames_finish(&x->frames, err));
     TRY(trcxml_head_finish(x, err));
     trcxml_notes_put(&x->notes, &x->in);

@@ -216,8 +216,11 @@ static int count_call(struct trcxml *x, enum trcxml_call call, struct err *err)
     x->head.n_calls[call]++;
     if (x->a.v[ATTR_time] && trcxml_time(x, &time))
         x->in.end = max_u64(x->in.end, time);
-    return trcxml_ids_thread(&x->ids, trcxml_id_of(x, ATTR_threadIdRef, ATTR_threadId), &thread,
-                             err);
+    TRY(trcxml_ids_thread(&x->ids, trcxml_id_of(x, ATTR_threadIdRef, ATTR_threadId), &thread, err));
+    struct trcxml_thread *s = trcxml_ids_state(&x->ids, thread);
+    if (s)
+        s->acted = true;
+    return 0;
 }
 
 int trcxml_method_entry(struct trcxml *x, struct err *err)

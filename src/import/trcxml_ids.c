@@ -296,7 +296,8 @@ int trcxml_ids_start(struct trcxml_ids *ids, struct trcxml_id id, struct trcxml_
         set_hash(ids, *t, object);
     }
     ids->unstarted -= is_unstarted(ids, *t);
-    *trcxml_ids_state(ids, *t) = (struct trcxml_thread){.started = true};
+    struct trcxml_thread *state = trcxml_ids_state(ids, *t);
+    *state = (struct trcxml_thread){.started = true, .acted = state->acted};
     return 0;
 }
 

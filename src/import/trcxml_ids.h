@@ -33,6 +33,7 @@ struct trcxml_thread {
     int64_t timeout_ms; /* -1: not known */
     uint8_t open;       /* what began it: wait_enter, join_enter, sleep_enter; 0: none is open */
     bool started, ended;
+    bool acted; /* it has events of its own, besides these */
 };
 
 /* What an objAlloc said, for the object's end. */

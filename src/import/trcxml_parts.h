@@ -4,6 +4,7 @@
  *   trcxml_waits.c   monWait and monWaited: Object.wait, Thread.sleep, Thread.join
  *   trcxml_head.c    the elements around the events
  *   trcxml_heap.c    objAlloc and objFree
+ *   trcxml_threads.c what files do not say of threads
  *   trcxml_ids.h     threads and objects
  *   trcxml_frames.h  classes, methods, stacks
  *   trcxml_notes.h   what could not be taken over
@@ -41,6 +42,7 @@ struct trcxml_open {
     bool is_sleep;           /* its objIdRef is that of a sleep */
     int64_t timeout_ms;      /* -1: not known */
     int timed_out;           /* -1: not known */
+    int found;               /* kind of event that began it, long before; 0: it begins here */
     int in;                  /* kind of event that a thread is in, 0: none; -1: it is not said */
     class_id class_;         /* of the object, as an annotation or objAlloc tells */
     uint64_t weight;         /* of a sampled object; 0: it is none */
@@ -98,6 +100,10 @@ struct trcxml_id trcxml_id_of(const struct trcxml *x, enum trcxml_attr a, enum t
 
 /* A time in ns; false, and noted, when it is none or not there. */
 bool trcxml_time(struct trcxml *x, uint64_t *time);
+bool trcxml_time_of(struct trcxml *x, enum trcxml_attr a, uint64_t *time);
+
+/* What nearly all events begin with: thread and object. */
+int trcxml_begin_event(struct trcxml *x, struct err *err);
 
 /* A number of at most `max`; `otherwise`, when it is not there, or, and noted, no number. */
 int64_t trcxml_number(struct trcxml *x, enum trcxml_attr a, int64_t max, int64_t otherwise);
@@ -105,9 +111,18 @@ int64_t trcxml_number(struct trcxml *x, enum trcxml_attr a, int64_t max, int64_t
 /* Hand over x->open.e, or another event of its time and thread. */
 int trcxml_put(struct trcxml *x, const struct event *e, struct err *err);
 
+/* --- trcxml_threads.c ------------------------------------------------------------------------- */
+
+/* When everything has been read: what the files of other writers do not say of threads. */
+void trcxml_tell_threads(struct trcxml *x);
+
 /* --- trcxml_waits.c --------------------------------------------------------------------------- */
 
 int trcxml_begin_wait(struct trcxml *x, struct err *err);
+/* It was under way when the recording began. */
+int trcxml_end_found(struct trcxml *x, thread_id owner, struct err *err);
+int trcxml_begin_wait_open(struct trcxml *x, struct err *err);
+int trcxml_end_wait_open(struct trcxml *x, struct err *err);
 int trcxml_end_wait(struct trcxml *x, struct err *err);
 int trcxml_begin_waited(struct trcxml *x, struct err *err);
 int trcxml_end_waited(struct trcxml *x, struct err *err);

@@ -38,6 +38,7 @@
     X(sourceName)                                                                                  \
     X(size)                                                                                        \
     X(signature)                                                                                   \
+    X(since)                                                                                       \
     X(startLineNumber)                                                                             \
     X(usedObjSpace)                                                                                \
     X(totalObjSpace)
