@@ -101,18 +101,26 @@ static bool is_root(struct xml_reader *r)
     return is;
 }
 
+/* One more element is open. */
+static bool too_deep(struct xml_reader *r)
+{
+    char text[100];
+    if (r->depth++ != XML_DEPTH_MAX)
+        return false;
+    snprintf(text, sizeof text, "elements in elements, more than %d deep: this is no trace",
+             XML_DEPTH_MAX);
+    refuse(r, text);
+    return true;
+}
+
 static void XMLCALL on_begin(void *ctx, const XML_Char *name, const XML_Char **attrs)
 {
     struct xml_reader *r = ctx;
     char text[100];
     if (r->rc < 0 || is_root(r))
         return;
-    if (r->depth++ == XML_DEPTH_MAX) {
-        snprintf(text, sizeof text, "elements in elements, more than %d deep: this is no trace",
-                 XML_DEPTH_MAX);
-        refuse(r, text);
+    if (too_deep(r))
         return;
-    }
     if (XML_GetSpecifiedAttributeCount(parser_of(r)) > 2 * XML_ATTRS_MAX) {
         snprintf(text, sizeof text, "an element of more than %d attributes: this is no trace",
                  XML_ATTRS_MAX);
@@ -154,7 +162,7 @@ static void XMLCALL on_doctype(void *ctx, const XML_Char *name, const XML_Char *
 static void XMLCALL on_hidden_begin(void *ctx, const XML_Char *name, const XML_Char **attrs)
 {
     struct xml_reader *r = ctx;
-    if (r->rc == 0 && r->depth++ < XML_DEPTH_MAX)
+    if (r->rc == 0 && !too_deep(r))
         r->rc = r->sink.begin(r->sink.ctx, name, (const char *const *)attrs, r->err);
 }
 

@@ -126,6 +126,20 @@ Test(import_trcxml_files, what_is_no_element_in_it_is_refused)
     }
 }
 
+Test(import_trcxml_files, a_hidden_element_is_no_deeper_than_others)
+{
+    struct buf xml = {0};
+    buf_puts(&xml, "<TRACE>" MAIN "<?orca ");
+    for (int i = 0; i < 40; i++)
+        buf_puts(&xml, "<a>");
+    for (int i = 0; i < 40; i++)
+        buf_puts(&xml, "</a>");
+    buf_puts(&xml, "?></TRACE>");
+    cr_assert_null(files_import_xml(buf_str(&xml), &err));
+    cr_assert(strstr(err.msg, "more than 32 deep"), "%s", err.msg);
+    buf_fini(&xml);
+}
+
 /* --- what is refused ---------------------------------------------------------------------------
  */
 
