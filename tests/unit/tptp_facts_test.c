@@ -2,6 +2,7 @@
  * XML; and what the files of other writers do not say of threads. */
 #include "analyze/analysis.h"
 #include "analyze/labels.h"
+#include "analyze/report.h"
 #include "base/util.h"
 #include "orca_files.h"
 #include "tptp_lines.h"
@@ -199,6 +200,23 @@ Test(tptp_facts, who_never_does_anything_is_not_the_programs)
     struct analysis *a = analysis_of(t);
     for (uint32_t i = 1; i <= 5; i++)
         cr_assert_eq(counts(a, i), i != 2, "%u", i);
+    analysis_free(a);
+    trace_close(t);
+}
+
+Test(tptp_facts, the_jvms_threads_do_not_top_the_tables)
+{
+    struct trace *t =
+        xml_import(START("1", "Finalizer")
+                       START("2", "main") "<monWait threadIdRef='1' time='2' objIdRef='7'/>"
+                                          "<monWait threadIdRef='2' time='3' objIdRef='8'/>"
+                                          "<monWaited threadIdRef='2' time='4' objIdRef='8'/>"
+                                          "<monWaited threadIdRef='1' time='9' objIdRef='7'/>");
+    struct analysis *a = analysis_of(t);
+    struct report r = {.trace = t, .a = a, .sections = REPORT_THREADS};
+    cr_assert_eq(report_init(&r, NULL, &err), 0, "%s", err.msg);
+    cr_assert_eq(r.n_threads, 2);
+    cr_assert_eq(r.threads[0], 2, "main waited for less, and is the program's");
     analysis_free(a);
     trace_close(t);
 }
