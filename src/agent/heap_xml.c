@@ -31,6 +31,7 @@ struct xml {
     uint8_t *told; /* a bit for each place (objects.h): the object is in the file */
     uint32_t places;
     uint64_t limit, objects, references, roots;
+    uint64_t begun; /* ns since 1970 */
     bool too_many;
 };
 
@@ -43,6 +44,14 @@ static void put_number(struct xml *x, const char *name, uint64_t v)
     out_text(&x->out, name);
     out_text(&x->out, "=\"");
     out_decimal(&x->out, v);
+    out_char(&x->out, '"');
+}
+
+/* When the dump was begun. */
+static void put_time(struct xml *x)
+{
+    out_text(&x->out, " time=\"");
+    out_seconds_9(&x->out, x->begun);
     out_char(&x->out, '"');
 }
 
@@ -106,6 +115,7 @@ static void put_class(struct xml *x, const struct heap_class *c)
     snprintf(name, sizeof name, "%.*s", (int)(plain ? n - 2 : n), c->signature + plain);
     out_text(&x->out, "<classDef");
     put_word(x, "name", name);
+    put_word(x, "sourceName", ""); /* the JVM is not asked: readers count attributes */
     put_number(x, "classId", c->number);
     put_number(x, "objId", c->number);
     end(x);
@@ -177,6 +187,25 @@ static uint64_t put_thread_object(struct xml *x, jthread thread)
     return number;
 }
 
+/* groupName and parentName; "" where the JVM does not tell, of a thread that is ending. */
+static void put_group(struct xml *x, jthreadGroup group)
+{
+    jvmtiEnv *jvmti = x->walk.jvmti;
+    jvmtiThreadGroupInfo info = {0}, parent = {0};
+    char name[512];
+    if (group && (*jvmti)->GetThreadGroupInfo(jvmti, group, &info) == JVMTI_ERROR_NONE &&
+        info.parent)
+        (*jvmti)->GetThreadGroupInfo(jvmti, info.parent, &parent);
+    put_word(x, "groupName", jvm_text(name, sizeof name, info.name));
+    put_word(x, "parentName", jvm_text(name, sizeof name, parent.name));
+    if (info.name)
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
+    if (parent.name)
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)parent.name);
+    (*x->jni)->DeleteLocalRef(x->jni, info.parent);
+    (*x->jni)->DeleteLocalRef(x->jni, parent.parent);
+}
+
 /* Orca's id of a thread of the recording, else the JVM's. */
 static void put_thread(struct xml *x, jthread thread, jfieldID tid, struct thread *t)
 {
@@ -190,6 +219,8 @@ static void put_thread(struct xml *x, jthread thread, jfieldID tid, struct threa
     uint64_t object = put_thread_object(x, thread);
     out_text(&x->out, "<threadStart");
     put_number(x, "threadId", t->id);
+    put_time(x);
+    put_group(x, info.thread_group);
     if (object)
         put_number(x, "objIdRef", object);
     put_word(x, "threadName", name);
@@ -230,8 +261,6 @@ static int put_threads(struct xml *x, struct err *err)
 static void put_head(struct xml *x)
 {
     char name[32];
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
     snprintf(name, sizeof name, "%d", (int)getpid());
     out_text(&x->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TRACE>\n<option");
     put_word(x, "key", "orca.version");
@@ -240,9 +269,7 @@ static void put_head(struct xml *x)
     out_text(&x->out, "<heapDumpDef");
     put_number(x, "heapDumpId", 1);
     put_word(x, "name", name);
-    out_text(&x->out, " time=\"");
-    out_seconds_9(&x->out, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
-    out_char(&x->out, '"');
+    put_time(x);
     end(x);
 }
 
@@ -410,7 +437,11 @@ static void put_reply(const struct xml *x, struct buf *reply)
 int heap_xml_write(JNIEnv *jni, const char *path, uint64_t limit, struct buf *reply,
                    struct err *err)
 {
-    struct xml x = {.jni = jni, .limit = limit};
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    struct xml x = {.jni = jni,
+                    .limit = limit,
+                    .begun = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec};
     TRY(heap_walk_begin(&x.walk, jni, err));
     TRY(out_create(&x.out, path, err));
     int rc = write_all(&x, err);

@@ -737,7 +737,7 @@ int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
     b->now = calloc(threads->n + 1, sizeof *b->now);
     b->roles = calloc(t->n_calls + 1, 1);
     b->out.owners = calloc(threads->n + 1, sizeof *b->out.owners);
-    bool imported = *trace_info(t, "import.format", "") != '\0';
+    bool imported = !trace_is_in_order(t);
     if (imported)
         b->lists = calloc(b->n_locks, sizeof *b->lists);
     if (!b->locks || !b->now || !b->roles || !b->out.owners || (imported && !b->lists)) {

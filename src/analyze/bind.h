@@ -17,9 +17,9 @@
  *     any of them that ended in an InterruptedException, and had no other end
  *                  the first interrupt inside it, else the latest one before it.
  *
- * A trace that was imported has no such order: there the rule of spec 5 (entity 12) holds: a wait's
- * end takes the first notify of the object that has nobody yet, else the latest notifyAll, else it
- * waits for one to come.
+ * A trace that was imported has no such order, unless it says so (trace_is_in_order): there the
+ * rule of spec 5 (entity 12) holds: a wait's end takes the first notify of the object that has
+ * nobody yet, else the latest notifyAll, else it waits for one to come.
  *
  * A wait whose cause is not found stays without a waker and is counted, never guessed. */
 #ifndef ORCA_ANALYZE_BIND_H

@@ -8,19 +8,28 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What tells threads of one name apart; imports know no more than their own number. */
+static uint64_t number_of(const struct trace_thread *t)
+{
+    if (t->java_tid)
+        return t->java_tid;
+    return *t->name && t->os_tid ? t->os_tid : t->id.v;
+}
+
 void label_thread(const struct thread_set *ts, const struct trace *t, uint32_t thread, char *out,
                   size_t n)
 {
     const struct thread_stats *s = &ts->v[thread];
     const struct trace_thread *def = trace_thread(t, s->id);
+    uint64_t number = number_of(def);
     if (thread == 0)
         snprintf(out, n, "unknown");
     else if (!s->defined)
         snprintf(out, n, "unnamed thread %" PRIu32, s->id.v);
     else if (!*def->name)
-        snprintf(out, n, "#%" PRIu64, def->java_tid);
+        snprintf(out, n, "#%" PRIu64, number);
     else if (s->shares_name)
-        snprintf(out, n, "%s#%" PRIu64, def->name, def->java_tid ? def->java_tid : def->os_tid);
+        snprintf(out, n, "%s#%" PRIu64, def->name, number);
     else
         snprintf(out, n, "%s", def->name);
 }

@@ -87,12 +87,17 @@ static int compare(uint64_t x, uint64_t y)
     return (x < y) - (x > y);
 }
 
-static int by_thread(const void *a, const void *b, void *sums)
+/* Of threads that did not block those of the JVM come last, which always wait for something. */
+static int by_thread(const void *a, const void *b, void *analysis)
 {
-    const struct thread_sums *all = sums;
+    const struct analysis *of = analysis;
+    const struct thread_sums *all = of->stats.threads;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     int c = compare(all[i].state[HELD_UP].ns, all[k].state[HELD_UP].ns);
     c = c ? c : compare(all[i].state[HELD_UP].count, all[k].state[HELD_UP].count);
+    c = c ? c
+          : compare(bottle_counts(of->trace, &of->threads.v[i]),
+                    bottle_counts(of->trace, &of->threads.v[k]));
     c = c ? c : compare(all[i].state[STATE_WAITING].ns, all[k].state[STATE_WAITING].ns);
     return c ? c : (i > k) - (i < k);
 }
@@ -124,7 +129,7 @@ static int list_threads(struct report *r)
     for (uint32_t i = 1; i < ts->n; i++)
         if (is_there(&ts->v[i]) && selection_has(&r->a->stats.selection, i))
             r->threads[r->n_threads++] = i;
-    qsort_r(r->threads, r->n_threads, sizeof *r->threads, by_thread, r->a->stats.threads);
+    qsort_r(r->threads, r->n_threads, sizeof *r->threads, by_thread, r->a);
     return 0;
 }
 

@@ -73,6 +73,10 @@ void thread_set_finish(struct thread_set *ts, uint64_t window_from, uint64_t win
             s->from = s->to = window_to;
             continue;
         }
+        if (!s->defined && !s->named && !s->called && !s->seen && !s->has_started) {
+            s->from = s->to = window_to; /* a number that nobody has */
+            continue;
+        }
         /* The intervals decide where they contradict: a thread that blocks is alive. */
         uint64_t unseen = s->called ? s->called : window_from;
         s->from = min_u64(s->from, s->has_started ? s->started : unseen);

@@ -179,6 +179,7 @@ static void print_origin(const struct trace *t)
     if (*format) {
         snprintf(text, sizeof text, "%s, format %s", trace_info(t, "import.file", "?"), format);
         row("imported", text);
+        row("calls", trace_info(t, "import.calls", ""));
     }
 }
 

@@ -136,11 +136,24 @@ static void print_recorded(const struct page *p)
     buf_fini(&b);
 }
 
+/* An import of a file of method calls, which are counted and no more. */
+static void print_calls(const struct page *p)
+{
+    const char *calls = trace_info(p->r->trace, "import.calls", "");
+    struct buf b = {0};
+    if (!*calls)
+        return;
+    buf_printf(&b, "%s: a trace of method calls, which are not analysed", calls);
+    head_line(p, "calls", buf_str(&b));
+    buf_fini(&b);
+}
+
 static void print_head(const struct page *p)
 {
     head_line(p, "program", trace_info(p->r->trace, "sun.java.command", ""));
     print_jvm(p);
     print_recorded(p);
+    print_calls(p);
     print_part(p);
     print_ending(p);
 }

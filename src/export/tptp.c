@@ -25,6 +25,7 @@ static int allocate(struct export *x)
         return -ENOMEM;
     arena_init(&p->arena, frames_kept);
     buf_init(&p->scratch);
+    buf_init(&p->defined);
     p->threads = calloc(t->n_threads + 1, sizeof *p->threads);
     p->frames = calloc(t->n_stacks + 1, sizeof *p->frames);
     if (!p->threads || !p->frames)
@@ -55,7 +56,7 @@ static int end(struct export *x, struct err *err)
 {
     const struct tptp *p = x->state;
     tptp_foot(x);
-    return p->scratch.oom ? out_of_memory(x, err) : 0;
+    return p->scratch.oom || p->defined.oom ? out_of_memory(x, err) : 0;
 }
 
 static void fini(struct export *x)
@@ -66,6 +67,7 @@ static void fini(struct export *x)
     free(p->threads);
     free(p->thread_of);
     map_fini(&p->threads_of);
+    buf_fini(&p->defined);
     tptp_heap_fini(p);
     free(p->frames);
     arena_fini(&p->arena);
@@ -81,23 +83,26 @@ static void write_start(struct export *x, thread_id id, uint64_t time, bool aliv
     const struct trace_thread *t = trace_thread(x->trace, id);
     struct out *o = &x->files[0];
     bool is_virtual = t->flags & THREAD_VIRTUAL;
+    uint64_t object = tptp_thread_object(x, id);
     out_text(o, "<threadStart");
     tptp_attr_number(x, "threadId", id.v);
     tptp_attr_time(x, time);
-    if (t->id.v && *t->group)
-        tptp_attr(x, "groupName", t->group);
-    if (t->id.v && *t->parent_group)
-        tptp_attr(x, "parentName", t->parent_group);
-    tptp_attr_object(x, "objIdRef", tptp_thread_object(x, id));
+    tptp_attr(x, "groupName", t->id.v ? t->group : "");
+    tptp_attr(x, "parentName", t->id.v ? t->parent_group : "");
+    tptp_attr_object(x, "objIdRef", object);
+    tptp_note_object(x, object, true);
     if (t->id.v)
         tptp_attr(x, "threadName", t->name);
-    if (!is_virtual && !alive) {
+    bool is_daemon = t->flags & THREAD_DAEMON;
+    if (!is_virtual && !is_daemon && !alive) {
         tptp_end_empty(x);
         return;
     }
     out_char(o, '>');
     if (is_virtual)
         tptp_annotation(x, "orca.virtual", "1");
+    if (is_daemon)
+        tptp_annotation(x, "orca.daemon", "1");
     if (alive)
         tptp_annotation(x, "orca.alive", "1");
     out_text(o, "</threadStart>");
@@ -111,9 +116,7 @@ static void forget(struct tptp_thread *t)
     t->interrupted = false;
 }
 
-/* A thread's id is defined by its threadStart: who acts without one (the recording, or what is left
- * of it, began later) gets one in front of that. */
-static void introduce(struct export *x, thread_id id, uint64_t time)
+void tptp_introduce(struct export *x, thread_id id, uint64_t time)
 {
     struct tptp_thread *t = tptp_thread_state(x, id);
     if (!t || t->started || t->ended)
@@ -133,7 +136,7 @@ static void thread_start(struct export *x, struct tptp_thread *t, const struct e
 static void thread_alive(struct export *x, struct tptp_thread *t, const struct event *e)
 {
     UNUSED(t);
-    introduce(x, e->thread, e->time);
+    tptp_introduce(x, e->thread, e->time);
 }
 
 static void thread_end(struct export *x, struct tptp_thread *t, const struct event *e)
@@ -143,29 +146,37 @@ static void thread_end(struct export *x, struct tptp_thread *t, const struct eve
     *t = (struct tptp_thread){.ended = true};
 }
 
+/* `in`: what the target is in, where that has to be said, which is hidden; NULL: it has not. */
 static void call_on_thread(struct export *x, const char *name, const struct event *e,
-                           thread_id target, stack_id stack)
+                           thread_id target, stack_id stack, const char *in)
 {
+    uint64_t object = tptp_thread_object(x, target);
+    tptp_define(x, object, (class_id){0});
+    if (in)
+        tptp_hide(x);
     tptp_begin(x, name, "threadId", e);
-    tptp_attr_object(x, "objIdRef", tptp_thread_object(x, target));
+    tptp_attr_object(x, "objIdRef", object);
+    if (in)
+        tptp_attr(x, "in", in);
     tptp_end(x, name, (lock_id){0}, stack);
 }
 
 static void call_start(struct export *x, struct tptp_thread *t, const struct event *e)
 {
     UNUSED(t);
-    call_on_thread(x, "callStart", e, e->thread_start_called.target, e->thread_start_called.stack);
+    call_on_thread(x, "callStart", e, e->thread_start_called.target, e->thread_start_called.stack,
+                   NULL);
 }
 
-/* Only of a thread that waits: getState() is WAITING or TIMED_WAITING. */
+/* TPTP's is only of a thread that waits: getState() is WAITING or TIMED_WAITING.  Others tell, too,
+ * what ends the next wait. */
 static void call_interrupt(struct export *x, struct tptp_thread *t, const struct event *e)
 {
     UNUSED(t);
     const struct ev_interrupt *i = &e->interrupt;
-    if (i->target_in == 0 || i->target_in == EV_monitor_contended_enter)
-        x->suppressed++;
-    else
-        call_on_thread(x, "callInterrupt", e, i->target, i->stack);
+    bool waits = i->target_in && i->target_in != EV_monitor_contended_enter;
+    const char *in = i->target_in ? event_kinds[i->target_in].name : "none";
+    call_on_thread(x, "callInterrupt", e, i->target, i->stack, waits ? NULL : in);
 }
 
 static void thread_interrupted(struct export *x, struct tptp_thread *t, const struct event *e)
@@ -181,26 +192,48 @@ static void contended_enter(struct export *x, struct tptp_thread *t, const struc
 {
     UNUSED(t);
     const struct ev_monitor_contended_enter *m = &e->monitor_contended_enter;
-    introduce(x, m->owner, e->time);
+    uint64_t object = tptp_lock_object(x, m->lock);
+    tptp_introduce(x, m->owner, e->time);
+    tptp_define_lock(x, object, m->lock);
     tptp_begin(x, "monContendedEnter", "threadIdRef", e);
-    tptp_attr_object(x, "objIdRef", tptp_lock_object(x, m->lock));
+    tptp_attr_object(x, "objIdRef", object);
     tptp_attr_thread(x, "threadOwner", m->owner);
     tptp_end(x, "monContendedEnter", m->lock, m->stack);
+}
+
+/* What the owner executed: the format has stacks of one thread only. */
+static void owner_stack(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    UNUSED(t);
+    const struct ev_owner_stack *s = &e->owner_stack;
+    uint64_t object = tptp_lock_object(x, s->lock);
+    tptp_introduce(x, s->owner, e->time);
+    tptp_define_lock(x, object, s->lock);
+    tptp_hide(x);
+    tptp_begin(x, "ownerStack", "threadIdRef", e);
+    tptp_attr_object(x, "objIdRef", object);
+    tptp_attr_thread(x, "threadOwner", s->owner);
+    tptp_end(x, "ownerStack", s->lock, s->stack);
 }
 
 static void contended_entered(struct export *x, struct tptp_thread *t, const struct event *e)
 {
     UNUSED(t);
+    lock_id lock = e->monitor_contended_entered.lock;
+    uint64_t object = tptp_lock_object(x, lock);
+    tptp_define_lock(x, object, lock);
     tptp_begin(x, "monContendedEntered", "threadIdRef", e);
-    tptp_attr_object(x, "objIdRef", tptp_lock_object(x, e->monitor_contended_entered.lock));
+    tptp_attr_object(x, "objIdRef", object);
     tptp_end_empty(x);
 }
 
 static void call_notify(struct export *x, const struct event *e, lock_id lock, stack_id stack,
                         const char *all)
 {
+    uint64_t object = tptp_lock_object(x, lock);
+    tptp_define_lock(x, object, lock);
     tptp_begin(x, "callNotify", "threadId", e);
-    tptp_attr_object(x, "objIdRef", tptp_lock_object(x, lock));
+    tptp_attr_object(x, "objIdRef", object);
     tptp_attr(x, "isNotifyAll", all);
     tptp_end(x, "callNotify", lock, stack);
 }
@@ -253,11 +286,14 @@ static const struct {
     bool introduces;
 } kinds[EV_LIMIT] = {
     [EV_lost] = {lost, false},
+    [EV_wait_found] = {tptp_wait_found, true},
+    [EV_wait_open] = {tptp_wait_open, true},
     [EV_thread_start] = {thread_start, false},
     [EV_thread_alive] = {thread_alive, false},
     [EV_thread_end] = {thread_end, true},
     [EV_thread_start_called] = {call_start, true},
     [EV_monitor_contended_enter] = {contended_enter, true},
+    [EV_owner_stack] = {owner_stack, true},
     [EV_monitor_contended_entered] = {contended_entered, true},
     [EV_wait_enter] = {tptp_wait_enter, true},
     [EV_wait_exit] = {tptp_wait_exit, true},
@@ -298,7 +334,7 @@ static int event(struct export *x, const struct event *e, struct err *err)
     struct tptp_thread nobody = {.open = 0}, *t = tptp_thread_state(x, e->thread);
     note_damage(x);
     if (kinds[e->kind].introduces)
-        introduce(x, e->thread, e->time);
+        tptp_introduce(x, e->thread, e->time);
     kinds[e->kind].write(x, t ? t : &nobody, e);
     return 0;
 }
@@ -307,8 +343,9 @@ const struct exporter exporter_tptp = {
     .name = "tptp",
     .summary = "Eclipse TPTP's XML: threads, monitors, waits",
     .suffixes = suffixes,
-    .leaves_out = "interrupts of threads that did not wait, waits inside joins, samples where each "
-                  "object is told, ends of objects of an earlier file",
+    .leaves_out =
+        "waits inside joins, parks under way at the beginning or the end, samples where each "
+        "object is told, ends of objects of an earlier file",
     .begin = begin,
     .event = event,
     .end = end,

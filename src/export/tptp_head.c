@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/util.h"
 #include "export/tptp_parts.h"
+#include "format/tptp_ids.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -130,11 +131,17 @@ static void options(struct export *x)
                  {"CPU_TIME", "false"},  {"TICKET", "false"},     {"TRACE_IDREFS", "false"},
                  {"ID_STYLE", "static"}, {"MONITOR_MODE", "all"}, {"STACK_INFORMATION", "none"}};
     const struct trace *t = x->trace;
+    const struct tptp *p = x->state;
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
         option(x, fixed[i].key, fixed[i].value);
     for (size_t i = 0; i < t->n_infos; i++)
-        if (*t->infos[i].value && strncmp(t->infos[i].key, "import.", 7) != 0)
+        if (*t->infos[i].value && strncmp(t->infos[i].key, "import.", 7) != 0 &&
+            strcmp(t->infos[i].key, TPTP_BASE_OPTION) != 0 &&
+            strcmp(t->infos[i].key, TRACE_ORDER_INFO) != 0)
             option(x, t->infos[i].key, t->infos[i].value);
+    option_count(x, TPTP_BASE_OPTION, p->base);
+    if (trace_is_in_order(t))
+        option(x, TRACE_ORDER_INFO, TRACE_ORDER_RECORDED);
     if (t->header.state < ARRAY_LEN(states))
         option(x, "orca.state", states[t->header.state]);
     option_count(x, "orca.lost", trace_lost(t));

@@ -74,8 +74,7 @@ static void define_class(struct export *x, class_id class_, uint32_t number)
     out_text(o, "<classDef name=\"");
     out_text(o, tptp_class(x, class_));
     out_char(o, '"');
-    if (*c->source)
-        tptp_attr(x, "sourceName", c->source);
+    tptp_attr(x, "sourceName", c->source);
     tptp_attr_number(x, "classId", number);
     out_text(o, "/>\n");
 }
@@ -105,6 +104,17 @@ static unsigned array_code(const char *signature)
     return at ? 4 + (unsigned)(at - types) : 2;
 }
 
+void tptp_obj_def(struct export *x, uint64_t object, class_id class_)
+{
+    uint32_t number = class_of(x, class_);
+    out_text(&x->files[0], "<objDef");
+    tptp_attr_number(x, "objId", object);
+    tptp_attr_number(x, "isArray", array_code(trace_class(x->trace, class_)->signature));
+    if (number)
+        tptp_attr_number(x, "classIdRef", number);
+    out_text(&x->files[0], "/>\n");
+}
+
 /* --- objects ---------------------------------------------------------------------------------- */
 
 /* What an object_alloc or an object_sample says; weight 0: it is no sample. */
@@ -130,8 +140,10 @@ static void obj_alloc(struct export *x, const struct event *e, const struct obje
         x->suppressed++;
         return;
     }
+    uint64_t id = tptp_heap_object(x, of->number);
+    tptp_note_object(x, id, true);
     out_text(o, "<objAlloc");
-    tptp_attr_number(x, "objId", tptp_heap_object(x, of->number));
+    tptp_attr_number(x, "objId", id);
     if (class_)
         tptp_attr_number(x, "isArray", array_code(trace_class(x->trace, of->class_)->signature));
     tptp_attr_number(x, "size", of->size);
@@ -185,12 +197,14 @@ void tptp_object_free(struct export *x, struct tptp_thread *t, const struct even
     const struct trace *trace = x->trace;
     uint64_t begin = trace->header.evicted_events ? trace->first : trace->header.start_mono;
     (void)t;
-    if (!e->object_free.object || e->object_free.since < begin) {
-        x->suppressed++; /* its objAlloc is in an earlier file */
+    uint64_t id = tptp_heap_object(x, e->object_free.object);
+    if (!e->object_free.object || e->object_free.since < begin || !tptp_is_defined(x, id)) {
+        x->suppressed++; /* its objAlloc is in an earlier file, or lost */
         return;
     }
+    tptp_note_object(x, id, false);
     out_text(&x->files[0], "<objFree");
-    tptp_attr_number(x, "objIdRef", tptp_heap_object(x, e->object_free.object));
+    tptp_attr_number(x, "objIdRef", id);
     tptp_attr_time(x, e->time);
     tptp_end_empty(x);
 }

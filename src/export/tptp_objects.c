@@ -12,6 +12,7 @@
  * The trace does not say of other classes whether they extend Thread.  In an import of this format
  * the hashes are the object ids of the file, which said so: there they prove it for every lock. */
 #include "base/map.h"
+#include "base/util.h"
 #include "export/tptp_parts.h"
 #include "format/tptp_ids.h"
 
@@ -20,6 +21,15 @@
 #include <string.h>
 
 #define AMBIGUOUS UINT64_MAX
+
+/* --- ids -------------------------------------------------------------------------------------- */
+
+/* Above those of all locks and threads.  An import of a file of ours keeps the file's. */
+static uint64_t base_of(const struct trace *t)
+{
+    uint64_t told = strtoull(trace_info(t, TPTP_BASE_OPTION, "0"), NULL, 10);
+    return tptp_is_import(t) && told ? told : 2 * max_u64(t->n_threads, t->n_locks) + 2;
+}
 
 uint64_t tptp_thread_object(const struct export *x, thread_id id)
 {
@@ -34,6 +44,8 @@ uint64_t tptp_lock_object(const struct export *x, lock_id id)
     if (id.v < x->trace->n_locks && p->thread_of[id.v])
         return tptp_thread_object(x, (thread_id){p->thread_of[id.v]});
     uint64_t object = trace_lock(x->trace, id)->object;
+    if (id.v >= x->trace->n_locks)
+        return 0;
     return object ? tptp_heap_object(x, object) : 2 * (uint64_t)id.v;
 }
 
@@ -43,8 +55,54 @@ uint64_t tptp_heap_object(const struct export *x, uint64_t number)
     const uint64_t *thread = number < TPTP_IMPORTED_ID ? map_find(&p->threads_of, number) : NULL;
     if (thread)
         return tptp_thread_object(x, (thread_id){(uint32_t)*thread});
-    return number < TPTP_IMPORTED_ID ? TPTP_HEAP_OBJECTS + number : number - TPTP_IMPORTED_ID;
+    return number < TPTP_IMPORTED_ID ? p->base + number : number - TPTP_IMPORTED_ID;
 }
+
+/* --- definitions ------------------------------------------------------------------------------ */
+
+/* Ids beyond these, of which there are too many for a table, count as defined. */
+static const uint64_t ids_kept = UINT64_C(1) << 33;
+
+bool tptp_is_defined(const struct export *x, uint64_t object)
+{
+    const struct tptp *p = x->state;
+    if (object >= ids_kept)
+        return true;
+    return object / 8 < p->defined.len && p->defined.p[object / 8] >> object % 8 & 1;
+}
+
+void tptp_note_object(struct export *x, uint64_t object, bool defined)
+{
+    struct tptp *p = x->state;
+    size_t at = (size_t)(object / 8), have = p->defined.len;
+    if (object >= ids_kept || (!defined && at >= have))
+        return;
+    if (at >= have) {
+        size_t more = 2 * at + 64 - have;
+        uint8_t *room = buf_reserve(&p->defined, more);
+        if (!room)
+            return; /* told at the end */
+        memset(room, 0, more);
+        p->defined.len += more;
+    }
+    uint8_t bit = (uint8_t)(1u << object % 8);
+    p->defined.p[at] = (uint8_t)(defined ? p->defined.p[at] | bit : p->defined.p[at] & ~bit);
+}
+
+void tptp_define(struct export *x, uint64_t object, class_id class_)
+{
+    if (object == 0 || tptp_is_defined(x, object))
+        return;
+    tptp_note_object(x, object, true);
+    tptp_obj_def(x, object, class_);
+}
+
+void tptp_define_lock(struct export *x, uint64_t object, lock_id lock)
+{
+    tptp_define(x, object, trace_lock(x->trace, lock)->class_);
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
 
 static bool is_thread_class(const char *signature)
 {
@@ -118,6 +176,7 @@ static int note_objects(struct export *x)
 int tptp_find_threads(struct export *x)
 {
     struct tptp *p = x->state;
+    p->base = base_of(x->trace);
     struct map locks, threads;
     p->thread_of = calloc(x->trace->n_locks + 1, sizeof *p->thread_of);
     if (!p->thread_of)

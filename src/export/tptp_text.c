@@ -50,8 +50,13 @@ static uint64_t date(const struct file_header *h, uint64_t time)
 
 void tptp_attr_time(struct export *x, uint64_t time)
 {
+    tptp_attr_at(x, "time", time);
+}
+
+void tptp_attr_at(struct export *x, const char *name, uint64_t time)
+{
     struct out *o = &x->files[0];
-    begin_attr(o, "time");
+    begin_attr(o, name);
     out_seconds_9(o, date(&x->trace->header, time));
     out_char(o, '"');
 }
@@ -166,22 +171,47 @@ void tptp_begin(struct export *x, const char *name, const char *id, const struct
     tptp_attr_time(x, e->time);
 }
 
+void tptp_hide(struct export *x)
+{
+    struct tptp *p = x->state;
+    p->hidden = true;
+    out_text(&x->files[0], "<?orca ");
+}
+
+/* No value has a '>' that is not escaped, so the instruction does not end before. */
+void tptp_end_line(struct export *x)
+{
+    struct tptp *p = x->state;
+    if (p->hidden)
+        out_text(&x->files[0], "?>");
+    p->hidden = false;
+    out_newline(&x->files[0]);
+}
+
 void tptp_end_empty(struct export *x)
 {
     out_text(&x->files[0], "/>");
-    out_newline(&x->files[0]);
+    tptp_end_line(x);
 }
 
 void tptp_end(struct export *x, const char *name, lock_id lock, stack_id stack)
 {
+    tptp_end_noted(x, name, lock, stack, NULL, NULL);
+}
+
+void tptp_end_noted(struct export *x, const char *name, lock_id lock, stack_id stack,
+                    const char *note, const char *value)
+{
     struct out *o = &x->files[0];
     class_id class_ = trace_lock(x->trace, lock)->class_;
     bool has_class = trace_class(x->trace, class_)->id.v != 0;
-    if (!has_class && trace_java_frames(x->trace, trace_stack(x->trace, stack)) == 0) {
+    if (!note && !has_class && trace_java_frames(x->trace, trace_stack(x->trace, stack)) == 0) {
         tptp_end_empty(x);
         return;
     }
     out_char(o, '>');
+    if (note)
+        tptp_annotation(x, note, value);
     if (has_class) {
         out_text(o, "<annotation name=\"orca.class\" value=\"");
         out_text(o, tptp_class(x, class_));
@@ -191,5 +221,5 @@ void tptp_end(struct export *x, const char *name, lock_id lock, stack_id stack)
     out_text(o, "</");
     out_text(o, name);
     out_char(o, '>');
-    out_newline(o);
+    tptp_end_line(x);
 }

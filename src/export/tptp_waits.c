@@ -45,6 +45,7 @@ static void mon_wait(struct export *x, const struct event *e, const uint64_t *ob
                      lock_id lock, stack_id stack)
 {
     const struct tptp *p = x->state;
+    tptp_define_lock(x, object ? *object : 0, lock);
     tptp_begin(x, "monWait", "threadIdRef", e);
     attr_waited(x, object);
     if (ms >= 0 && !p->has_no_timeouts)
@@ -57,6 +58,7 @@ static void mon_waited(struct export *x, const struct tptp_thread *t, const stru
                        const uint64_t *object, bool began, int timed_out)
 {
     const struct tptp *p = x->state;
+    tptp_define(x, object ? *object : 0, (class_id){0}); /* its monWait is missing */
     tptp_begin(x, "monWaited", "threadIdRef", e);
     attr_waited(x, object);
     if (began)
@@ -148,4 +150,63 @@ void tptp_join_exit(struct export *x, struct tptp_thread *t, const struct event 
     bool began = is_open(t, EV_join_enter, object);
     mon_waited(x, t, e, &object, began, began ? t->sleep_ns > 0 && timed_out(t, e) : -1);
     t->open = 0;
+}
+
+/* --- waits that the recording does not see whole ---------------------------------------------- */
+
+/* Which of TPTP's elements a wait is that began with an event of this kind; NULL: none. */
+static const char *element_of(unsigned kind)
+{
+    switch (kind) {
+    case EV_monitor_contended_enter:
+        return "monContendedEnter";
+    case EV_wait_enter:
+    case EV_join_enter:
+    case EV_sleep_enter:
+        return "monWait";
+    default:
+        return NULL;
+    }
+}
+
+/* To other readers it begins here; its annotation says that it did not.  One for what is not known
+ * is nothing to them, who look for the object by its place. */
+void tptp_wait_found(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    const struct ev_wait_found *w = &e->wait_found;
+    const char *name = element_of(w->kind);
+    uint64_t object = tptp_lock_object(x, w->lock);
+    (void)t;
+    if (!name) {
+        x->suppressed++;
+        return;
+    }
+    tptp_introduce(x, w->owner, e->time);
+    tptp_define_lock(x, object, w->lock);
+    if (object == 0 && w->kind != EV_sleep_enter)
+        tptp_hide(x);
+    tptp_begin(x, name, "threadIdRef", e);
+    attr_waited(x, w->kind == EV_sleep_enter ? NULL : &object);
+    if (w->kind == EV_monitor_contended_enter)
+        tptp_attr_thread(x, "threadOwner", w->owner);
+    tptp_end_noted(x, name, w->lock, w->stack, "orca.found", event_kinds[w->kind].name);
+}
+
+/* That it lasted until the end, and since when, nobody but an analysis of ours asks. */
+void tptp_wait_open(struct export *x, struct tptp_thread *t, const struct event *e)
+{
+    const struct ev_wait_open *w = &e->wait_open;
+    uint64_t object = tptp_lock_object(x, w->lock);
+    (void)t;
+    if (!element_of(w->kind)) {
+        x->suppressed++;
+        return;
+    }
+    tptp_define_lock(x, object, w->lock);
+    tptp_hide(x);
+    tptp_begin(x, "waitOpen", "threadIdRef", e);
+    tptp_attr_object(x, "objIdRef", object);
+    tptp_attr(x, "in", event_kinds[w->kind].name);
+    tptp_attr_at(x, "since", w->since);
+    tptp_end_empty(x);
 }

@@ -150,6 +150,12 @@ const char *trace_info(const struct trace *t, const char *key, const char *other
     return otherwise;
 }
 
+bool trace_is_in_order(const struct trace *t)
+{
+    return !*trace_info(t, "import.format", "") ||
+           strcmp(trace_info(t, TRACE_ORDER_INFO, ""), TRACE_ORDER_RECORDED) == 0;
+}
+
 bool trace_method_is_java(const struct trace_method *m)
 {
     return !(m->flags & (METHOD_NATIVE_CODE | METHOD_STUB));

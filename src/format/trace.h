@@ -200,6 +200,12 @@ const char *trace_method_source(const struct trace *t, method_id id);
 /* The value of a DEF info, or `otherwise`. */
 const char *trace_info(const struct trace *t, const char *key, const char *otherwise);
 
+/* Whether the events stand in the order in which the JVM did what they tell, so that wait sets can
+ * be followed: it was recorded here, or imported from a text of ours that says so by this info. */
+#define TRACE_ORDER_INFO "orca.order"
+#define TRACE_ORDER_RECORDED "recorded"
+bool trace_is_in_order(const struct trace *t);
+
 /* Events lost, by all causes; and events that are there without their stack or lock. */
 uint64_t trace_lost(const struct trace *t);
 uint64_t trace_lost_details(const struct trace *t);

@@ -1,6 +1,7 @@
 /* trcxml.c - which element of TPTP's XML becomes which event. */
 #include "import/trcxml.h"
 
+#include "base/fdio.h"
 #include "base/util.h"
 #include "import/source.h"
 #include "import/trcxml_parts.h"
@@ -19,7 +20,12 @@ int trcxml_keep(struct trcxml *x, enum trcxml_attr a, struct text *kept, struct 
 
 bool trcxml_time(struct trcxml *x, uint64_t *time)
 {
-    const char *text = trcxml_text(x, ATTR_time);
+    return trcxml_time_of(x, ATTR_time, time);
+}
+
+bool trcxml_time_of(struct trcxml *x, enum trcxml_attr a, uint64_t *time)
+{
+    const char *text = trcxml_text(x, a);
     struct line line = {.p = text, .end = text + strlen(text)};
     struct scan s = scan_begin("", &line, NULL);
     if (*text && scan_seconds(&s, time) == 0 && s.p == line.end)
@@ -49,14 +55,22 @@ struct trcxml_id trcxml_id_of(const struct trcxml *x, enum trcxml_attr a, enum t
 
 /* --- events ----------------------------------------------------------------------------------- */
 
+static bool is_life(unsigned kind)
+{
+    return kind == EV_thread_start || kind == EV_thread_alive || kind == EV_thread_end;
+}
+
 int trcxml_put(struct trcxml *x, const struct event *e, struct err *err)
 {
+    struct trcxml_thread *s = trcxml_ids_state(&x->ids, e->thread);
+    if (s && !is_life(e->kind))
+        s->acted = true;
     return intake_event(&x->in, e, err);
 }
 
 /* What nearly all events begin with.  TPTP calls the thread threadIdRef or, where somebody calls a
  * method, threadId. */
-static int begin_event(struct trcxml *x, struct err *err)
+int trcxml_begin_event(struct trcxml *x, struct err *err)
 {
     struct event *e = &x->open.e;
     struct trcxml_id id = trcxml_id_of(x, ATTR_threadIdRef, ATTR_threadId);
@@ -71,7 +85,7 @@ static int begin_event(struct trcxml *x, struct err *err)
 /* The same of what is about an object. */
 static int begin_object_event(struct trcxml *x, struct err *err)
 {
-    TRY(begin_event(x, err));
+    TRY(trcxml_begin_event(x, err));
     if (x->open.object.key == 0)
         trcxml_note(&x->notes, NOTE_NO_OBJECT);
     return 0;
@@ -138,8 +152,10 @@ static int end_thread_end(struct trcxml *x, struct err *err)
 static int begin_thread_call(struct trcxml *x, struct err *err)
 {
     thread_id target;
+    const char *in = trcxml_text(x, ATTR_in);
     TRY(begin_object_event(x, err));
     TRY(trcxml_ids_thread_object(&x->ids, x->open.object, &target, err));
+    x->open.in = strcmp(in, "none") == 0 ? 0 : event_kind_find(in, strlen(in));
     if (x->open.e.kind == EV_thread_start_called)
         x->open.e.thread_start_called.target = target;
     else
@@ -154,12 +170,12 @@ static int end_call_start(struct trcxml *x, struct err *err)
 }
 
 /* callInterrupt is only of a thread that waits: when it is in no wait of the file's, it is in what
- * TPTP has no events of. */
+ * TPTP has no events of.  Our own files also have those of others, and say what these were in. */
 static int end_call_interrupt(struct trcxml *x, struct err *err)
 {
     struct ev_interrupt *i = &x->open.e.interrupt;
     unsigned in = trcxml_wait_of(x, i->target);
-    i->target_in = in ? in : EV_park_enter;
+    i->target_in = x->open.in >= 0 ? (uint16_t)x->open.in : in ? in : EV_park_enter;
     TRY(take_stack(x, &i->stack, err));
     return put_open(x, err);
 }
@@ -194,10 +210,27 @@ static int put_owner_stack(struct trcxml *x, const struct ev_monitor_contended_e
 static int end_contended_enter(struct trcxml *x, struct err *err)
 {
     struct ev_monitor_contended_enter *m = &x->open.e.monitor_contended_enter;
+    if (x->open.found > 0)
+        return trcxml_end_found(x, m->owner, err);
     TRY(take_stack(x, &m->stack, err));
     TRY(take_lock(x, &m->lock, err));
     TRY(put_open(x, err));
     return put_owner_stack(x, m, err);
+}
+
+static int begin_owner_stack(struct trcxml *x, struct err *err)
+{
+    struct trcxml_id owner = trcxml_id_read(x->a.v[ATTR_threadOwner]);
+    TRY(trcxml_begin_event(x, err));
+    return trcxml_ids_thread(&x->ids, owner, &x->open.e.owner_stack.owner, err);
+}
+
+static int end_owner_stack(struct trcxml *x, struct err *err)
+{
+    struct ev_owner_stack *s = &x->open.e.owner_stack;
+    TRY(take_stack(x, &s->stack, err));
+    TRY(take_lock(x, &s->lock, err));
+    return put_open(x, err);
 }
 
 static int end_contended_entered(struct trcxml *x, struct err *err)
@@ -224,13 +257,13 @@ static int end_call_notify(struct trcxml *x, struct err *err)
 
 static int begin_wait(struct trcxml *x, struct err *err)
 {
-    TRY(begin_event(x, err));
+    TRY(trcxml_begin_event(x, err));
     return trcxml_begin_wait(x, err);
 }
 
 static int begin_waited(struct trcxml *x, struct err *err)
 {
-    TRY(begin_event(x, err));
+    TRY(trcxml_begin_event(x, err));
     return trcxml_begin_waited(x, err);
 }
 
@@ -292,16 +325,21 @@ static const struct trcxml_element elements[] = {
     {"methodDef", begin_method_def, NULL, 0},
     {"objAlloc", trcxml_begin_obj_alloc, trcxml_end_obj_alloc, EV_object_alloc},
     {"objFree", trcxml_begin_obj_free, trcxml_end_obj_free, EV_object_free},
+    {"methodEntry", trcxml_method_entry, NULL, 0},
+    {"methodExit", trcxml_method_exit, NULL, 0},
+    {"objDef", trcxml_obj_def, NULL, 0},
     {"threadStart", begin_thread_start, put_open, EV_thread_start},
-    {"threadEnd", begin_event, end_thread_end, EV_thread_end},
+    {"threadEnd", trcxml_begin_event, end_thread_end, EV_thread_end},
     {"callStart", begin_thread_call, end_call_start, EV_thread_start_called},
     {"callInterrupt", begin_thread_call, end_call_interrupt, EV_interrupt},
-    {"threadInterrupted", begin_event, end_thread_interrupted, EV_interrupted},
+    {"threadInterrupted", trcxml_begin_event, end_thread_interrupted, EV_interrupted},
     {"monContendedEnter", begin_contended_enter, end_contended_enter, EV_monitor_contended_enter},
     {"monContendedEntered", begin_object_event, end_contended_entered,
      EV_monitor_contended_entered},
     {"monWait", begin_wait, trcxml_end_wait, EV_wait_enter},
     {"monWaited", begin_waited, trcxml_end_waited, EV_wait_exit},
+    {"ownerStack", begin_owner_stack, end_owner_stack, EV_owner_stack},
+    {"waitOpen", trcxml_begin_wait_open, trcxml_end_wait_open, EV_wait_open},
     {"callNotify", begin_call_notify, end_call_notify, EV_notify},
     {"gcStart", NULL, put_open, EV_gc_start},
     {"gcFinish", begin_gc_finish, end_gc_finish, EV_gc_finish},
@@ -328,6 +366,13 @@ static int take_frame(struct trcxml *x, struct trcxml_stack *s, struct err *err)
     return known < 0 ? known : 0;
 }
 
+static void add_flag(struct trcxml *x, uint32_t flag)
+{
+    struct intake_thread *t = intake_get_thread(&x->in, x->open.e.thread);
+    if (t)
+        t->flags |= flag;
+}
+
 static int take_annotation(struct trcxml *x, struct err *err)
 {
     const char *name = trcxml_text(x, ATTR_name), *value = trcxml_text(x, ATTR_value);
@@ -340,14 +385,16 @@ static int take_annotation(struct trcxml *x, struct err *err)
         return trcxml_class(&x->frames, value, "", &o->class_, err);
     if (strcmp(name, "orca.weight") == 0 && o->e.kind == EV_object_alloc) {
         o->weight = (uint64_t)trcxml_number(x, ATTR_value, INT64_MAX, 0);
+    } else if (strcmp(name, "orca.found") == 0) {
+        o->found = event_kind_find(value, strlen(value));
     } else if (strcmp(name, "orca.truncated") == 0) {
         o->stack.truncated = true;
     } else if (strcmp(name, "orca.alive") == 0 && o->e.kind == EV_thread_start) {
         o->e.kind = EV_thread_alive;
     } else if (strcmp(name, "orca.virtual") == 0 && o->element->kind == EV_thread_start) {
-        struct intake_thread *t = intake_get_thread(&x->in, o->e.thread);
-        if (t)
-            t->flags |= THREAD_VIRTUAL;
+        add_flag(x, THREAD_VIRTUAL);
+    } else if (strcmp(name, "orca.daemon") == 0 && o->element->kind == EV_thread_start) {
+        add_flag(x, THREAD_DAEMON);
     } else {
         trcxml_leave_out(&x->notes, "annotation");
     }
@@ -406,6 +453,7 @@ static int begin_element(struct trcxml *x, const struct trcxml_element *element,
     o->class_.v = 0;
     o->weight = 0;
     o->timed_out = -1;
+    o->found = 0;
     o->is_sleep = false;
     trcxml_stack_clear(&o->stack);
     trcxml_stack_clear(&o->owner_stack);
@@ -456,7 +504,7 @@ static int on_end(void *ctx, struct err *err)
     return blame(x, element->end(x, err), err);
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- a text ----------------------------------------------------------------------------------- */
 
 static int check_content(struct trcxml *x, struct err *err)
 {
@@ -468,35 +516,105 @@ static int check_content(struct trcxml *x, struct err *err)
                    x->in.name);
 }
 
+/* How the text ends that was just read.  A part of a ZIP is known to be whole: Eclipse does not
+ * close the root. */
 static void note_end(struct trcxml *x)
 {
     struct xml_place at = xml_reader_place(&x->reader);
-    if (x->reader.cut)
+    const char *part = x->notes.part;
+    if (x->reader.cut && (!*part || x->reader.depth > 1 || x->open.element))
         intake_note(&x->in, at.offset, false,
-                    "line %llu: the file ends before its elements do: it was cut, or is still "
-                    "being written%s",
-                    (unsigned long long)at.line,
+                    "%.80s%sline %llu: the file ends before its elements do: it was cut, or is "
+                    "still being written%s",
+                    part, *part ? ": " : "", (unsigned long long)at.line,
                     x->open.element ? "; the last one is left out" : "");
+    x->open.element = NULL;
+}
+
+static struct xml_sink sink_of(struct trcxml *x)
+{
+    return (struct xml_sink){on_begin, on_end, x};
+}
+
+static int read_text(struct trcxml *x, const struct text_source *source,
+                     const struct import_watch *watch, struct err *err)
+{
+    struct xml_sink sink = sink_of(x);
+    TRY(xml_reader_open(&x->reader, source, &sink, err));
+    TRY(xml_reader_run(&x->reader, watch, err));
+    TRY(check_content(x, err));
+    note_end(x);
+    return 0;
+}
+
+/* --- parts of a ZIP --------------------------------------------------------------------------- */
+
+static bool is_part(const struct unzip_entry *e)
+{
+    return source_ends_with(e->name, ".xml") || source_ends_with(e->name, ".trcxml");
+}
+
+static ssize_t read_part(void *ctx, void *p, size_t n, struct err *err)
+{
+    return unzip_read(ctx, p, n, err);
+}
+
+static int read_one_part(struct trcxml *x, size_t i, const struct import_watch *watch,
+                         struct err *err)
+{
+    const struct unzip_entry *e = unzip_entry(x->zip, i);
+    struct xml_sink sink = sink_of(x);
+    struct xml_feed feed = {read_part, x->zip, e->size};
+    char name[512];
+    snprintf(name, sizeof name, "%s: %s", x->in.name, e->name);
+    TRY(unzip_begin(x->zip, i, err));
+    xml_reader_close(&x->reader);
+    TRY(xml_reader_open_feed(&x->reader, name, &feed, &sink, err));
+    x->notes.part = e->name;
+    TRY(xml_reader_run(&x->reader, watch, err));
+    note_end(x);
+    x->reader.source.name = x->in.name; /* its own ends here */
+    return 0;
+}
+
+/* Eclipse's export: a ZIP with TraceContents-*.xml inside, one for each recording. */
+static int read_zip(struct trcxml *x, const struct text_source *source,
+                    const struct import_watch *watch, struct err *err)
+{
+    size_t n = 0;
+    TRY(unzip_open(&x->zip, source->fd, source->name, err));
+    for (size_t i = 0; i < unzip_count(x->zip); i++) {
+        if (!is_part(unzip_entry(x->zip, i)))
+            continue;
+        TRY(read_one_part(x, i, watch, err));
+        n++;
+    }
+    if (n && x->n_known)
+        return 0;
+    return err_set(err, -EINVAL,
+                   "%s: a ZIP without a TraceContents-*.xml of TPTP's: this is no .trcxml file",
+                   source->name);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int finish(struct trcxml *x, struct err *err)
+{
+    trcxml_tell_threads(x);
+    TRY(trcxml_frames_finish(&x->frames, err));
+    TRY(trcxml_head_finish(x, err));
+    trcxml_notes_put(&x->notes, &x->in);
     if (x->ids.unstarted)
         intake_note(&x->in, 0, false,
                     "threads without a threadStart, which have a number and no name: %llu",
                     (unsigned long long)x->ids.unstarted);
-}
-
-static int read_all(struct trcxml *x, const struct import_watch *watch, struct err *err)
-{
-    TRY(xml_reader_run(&x->reader, watch, err));
-    TRY(check_content(x, err));
-    TRY(trcxml_frames_finish(&x->frames, err));
-    TRY(trcxml_head_finish(x, err));
-    trcxml_notes_put(&x->notes, &x->in);
-    note_end(x);
     return 0;
 }
 
 static void fini(struct trcxml *x)
 {
     xml_reader_close(&x->reader);
+    unzip_close(x->zip);
     trcxml_ids_fini(&x->ids);
     trcxml_frames_fini(&x->frames);
     trcxml_notes_fini(&x->notes);
@@ -507,8 +625,11 @@ static void fini(struct trcxml *x)
     free(x);
 }
 
-int import_trcxml_from(struct trace **out, const struct text_source *source,
-                       const struct import_watch *watch, struct err *err)
+typedef int reading(struct trcxml *x, const struct text_source *source,
+                    const struct import_watch *watch, struct err *err);
+
+static int import_by(reading *read, struct trace **out, const struct text_source *source,
+                     const struct import_watch *watch, struct err *err)
 {
     *out = NULL;
     struct trcxml *x = calloc(1, sizeof *x);
@@ -523,13 +644,27 @@ int import_trcxml_from(struct trace **out, const struct text_source *source,
     trcxml_frames_init(&x->frames, &x->in);
     trcxml_notes_init(&x->notes, &x->reader);
     init_words(x);
-    rc = xml_reader_open(&x->reader, source, &(struct xml_sink){on_begin, on_end, x}, err);
+    rc = read(x, source, watch, err);
     if (rc == 0)
-        rc = read_all(x, watch, err);
+        rc = finish(x, err);
     if (rc == 0)
         rc = intake_open(&x->in, out, err);
     fini(x);
     return rc;
+}
+
+int import_trcxml_from(struct trace **out, const struct text_source *source,
+                       const struct import_watch *watch, struct err *err)
+{
+    return import_by(read_text, out, source, watch, err);
+}
+
+/* The first bytes of a file that is a ZIP are no text. */
+static bool is_zip(const struct text_source *source)
+{
+    char head[4];
+    ssize_t n = fdio_pread_some(source->fd, head, sizeof head, 0);
+    return n > 0 && unzip_is(head, (size_t)n);
 }
 
 int import_trcxml_watched(struct trace **out, const char *path, const struct import_watch *watch,
@@ -540,7 +675,7 @@ int import_trcxml_watched(struct trace **out, const char *path, const struct imp
     TRY(source_open(&source, path, err));
     int rc = source_refuse_foreign(&source, SOURCE_XML, err);
     if (rc == 0)
-        rc = import_trcxml_from(out, &source, watch, err);
+        rc = import_by(is_zip(&source) ? read_zip : read_text, out, &source, watch, err);
     source_close(&source);
     return rc;
 }
@@ -552,5 +687,6 @@ bool import_trcxml_wants(const char *path)
     const char *p = strncmp(head, "\xef\xbb\xbf", 3) == 0 ? head + 3 : head;
     if (strcmp(head, FILE_MAGIC) == 0)
         return false;
-    return p[strspn(p, " \t\r\n")] == '<' || source_ends_with(path, ".trcxml");
+    return p[strspn(p, " \t\r\n")] == '<' || unzip_is(head, strlen(head)) ||
+           source_ends_with(path, ".trcxml");
 }

@@ -1,7 +1,10 @@
 /* trcxml_head.c - the elements around the events: node > process > agent > trace, and options. */
+#include "base/human.h"
 #include "base/util.h"
+#include "format/tptp_ids.h"
 #include "import/trcxml_parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,9 +53,42 @@ static int put_mark(struct trcxml *x, unsigned kind, uint64_t time, struct err *
     return trcxml_put(x, &e, err);
 }
 
+/* Its threads end with the recording of a process, where that of another one follows: nothing else
+ * would tell that they are no longer there. */
+static int end_threads(struct trcxml *x, uint64_t time, struct err *err)
+{
+    for (uint32_t i = 1; i < x->in.n_threads; i++) {
+        struct trcxml_thread *s = trcxml_ids_state(&x->ids, (thread_id){i});
+        if (!s || !x->in.threads[i].used || s->ended)
+            continue;
+        struct event e = {.kind = EV_thread_end, .time = time, .thread = {i}};
+        TRY(trcxml_put(x, &e, err));
+        s->ended = true;
+    }
+    return 0;
+}
+
+/* A file may hold several recordings, one behind the other: Eclipse exports what was chosen. */
+static int begin_recording(struct trcxml *x, struct err *err)
+{
+    uint64_t trace = trcxml_id_read(x->a.v[ATTR_traceId]).key, last = x->head.trace;
+    if (trace == 0 || trace == last)
+        return 0;
+    x->head.trace = trace;
+    x->head.n_traces++;
+    if (last == 0 || x->ids.own)
+        return 0;
+    TRY(end_threads(x, max_u64(x->in.last, x->in.end), err));
+    trcxml_ids_forget(&x->ids);
+    map_fini(&x->frames.class_ids);
+    map_init(&x->frames.class_ids);
+    return 0;
+}
+
 int trcxml_trace_start(struct trcxml *x, struct err *err)
 {
     uint64_t time;
+    TRY(begin_recording(x, err));
     TRY(keep_first(x, ATTR_traceId, &x->head.ids[OF_TRACE], err));
     if (!x->a.v[ATTR_time] || !trcxml_time(x, &time) || time == 0)
         return 0;
@@ -100,6 +136,15 @@ static int take_overwritten(struct trcxml *x, struct err *err)
     return 0;
 }
 
+/* It is an info, too: the next export uses the same. */
+static int take_base(struct trcxml *x, struct err *err)
+{
+    int64_t base = trcxml_number(x, ATTR_value, INT64_MAX, 0);
+    if (base > 0)
+        x->ids.base = (uint64_t)base;
+    return put_info(x, TPTP_BASE_OPTION, trcxml_text(x, ATTR_value), err);
+}
+
 static int put_info_and(struct trcxml *x, struct text *kept, struct err *err)
 {
     struct trcxml_head *h = &x->head;
@@ -133,6 +178,7 @@ static const struct {
     {"orca.state", take_state},
     {"orca.lost", take_lost},
     {"orca.overwritten", take_overwritten},
+    {TPTP_BASE_OPTION, take_base},
     {"orca.events", take_groups},
     {"orca.include", take_include},
     {"orca.exclude", take_exclude},
@@ -160,6 +206,55 @@ int trcxml_option(struct trcxml *x, struct err *err)
     return put_info(x, key, trcxml_text(x, ATTR_value), err);
 }
 
+/* --- calls ------------------------------------------------------------------------------------ */
+
+/* A trace has no place for calls; its threads and its end are those of the program all the same. */
+static int count_call(struct trcxml *x, enum trcxml_call call, struct err *err)
+{
+    thread_id thread;
+    uint64_t time;
+    x->head.n_calls[call]++;
+    if (x->a.v[ATTR_time] && trcxml_time(x, &time))
+        x->in.end = max_u64(x->in.end, time);
+    TRY(trcxml_ids_thread(&x->ids, trcxml_id_of(x, ATTR_threadIdRef, ATTR_threadId), &thread, err));
+    struct trcxml_thread *s = trcxml_ids_state(&x->ids, thread);
+    if (s)
+        s->acted = true;
+    return 0;
+}
+
+int trcxml_method_entry(struct trcxml *x, struct err *err)
+{
+    return count_call(x, CALL_ENTRY, err);
+}
+
+int trcxml_method_exit(struct trcxml *x, struct err *err)
+{
+    return count_call(x, CALL_EXIT, err);
+}
+
+static int put_calls(struct trcxml *x, struct err *err)
+{
+    char text[128];
+    const uint64_t *n = x->head.n_calls;
+    if (n[CALL_ENTRY] == 0 && n[CALL_EXIT] == 0)
+        return 0;
+    snprintf(text, sizeof text, "%s methodEntry, %s methodExit", human_count(n[CALL_ENTRY]).text,
+             human_count(n[CALL_EXIT]).text);
+    intake_note(&x->in, 0, false, "a trace of method calls: %s are counted, and not analysed",
+                text);
+    return put_info(x, "import.calls", text, err);
+}
+
+static void note_recordings(struct trcxml *x)
+{
+    if (x->head.n_traces > 1 && !x->ids.own)
+        intake_note(&x->in, 0, false,
+                    "%llu recordings are in this file, and here one behind the other: unpack it to "
+                    "read each by itself",
+                    (unsigned long long)x->head.n_traces);
+}
+
 /* --- the end ---------------------------------------------------------------------------------- */
 
 int trcxml_head_finish(struct trcxml *x, struct err *err)
@@ -177,6 +272,8 @@ int trcxml_head_finish(struct trcxml *x, struct err *err)
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (x->head.ids[i].len)
             TRY(put_info(x, keys[i], x->head.ids[i].p, err));
+    TRY(put_calls(x, err));
+    note_recordings(x);
     x->in.dated = (x->in.start ? x->in.start : x->in.first) >= first_date;
     return 0;
 }

@@ -3,11 +3,29 @@
 
 #include <string.h>
 
+struct trcxml_id trcxml_object_id(const struct trcxml *x)
+{
+    struct trcxml_id id = trcxml_id_of(x, ATTR_objId, ATTR_objIdRef);
+    return id.key ? id : trcxml_id_of(x, ATTR_transientObjId, ATTR_transientObjIdRef);
+}
+
+/* An object whose allocation was not seen: its class is what a trace has a place for. */
+int trcxml_obj_def(struct trcxml *x, struct err *err)
+{
+    struct trcxml_id id = trcxml_object_id(x);
+    if (id.key == 0) {
+        trcxml_note(&x->notes, NOTE_NO_ID);
+        return 0;
+    }
+    return trcxml_ids_define(
+        &x->ids, id, trcxml_class_of(&x->frames, trcxml_id_read(x->a.v[ATTR_classIdRef])), err);
+}
+
 /* The thread that allocates; a thread of the JVM has none in the file. */
 int trcxml_begin_obj_alloc(struct trcxml *x, struct err *err)
 {
     struct trcxml_open *o = &x->open;
-    o->object = trcxml_id_of(x, ATTR_objId, ATTR_transientObjId);
+    o->object = trcxml_object_id(x);
     o->class_ = trcxml_class_of(&x->frames, trcxml_id_read(x->a.v[ATTR_classIdRef]));
     o->e.object_alloc.size = (uint64_t)trcxml_number(x, ATTR_size, INT64_MAX, 0);
     if (o->object.key == 0)
@@ -53,7 +71,7 @@ int trcxml_end_obj_alloc(struct trcxml *x, struct err *err)
 int trcxml_begin_obj_free(struct trcxml *x, struct err *err)
 {
     (void)err;
-    x->open.object = trcxml_id_of(x, ATTR_objIdRef, ATTR_transientObjIdRef);
+    x->open.object = trcxml_object_id(x);
     return 0;
 }
 

@@ -14,6 +14,7 @@ void trcxml_ids_init(struct trcxml_ids *ids, struct intake *in)
 {
     memset(ids, 0, sizeof *ids);
     ids->in = in;
+    ids->base = TPTP_BASE_UNTOLD;
 }
 
 void trcxml_ids_fini(struct trcxml_ids *ids)
@@ -155,7 +156,7 @@ static void set_hash(struct trcxml_ids *ids, thread_id t, struct trcxml_id objec
 /* Our own files tell a thread by its object's id. */
 static bool is_own_thread(const struct trcxml_ids *ids, struct trcxml_id id)
 {
-    return ids->own && (id.number & 1) && id.number < TPTP_HEAP_OBJECTS;
+    return ids->own && (id.number & 1) && id.number < ids->base;
 }
 
 static int make_thread(struct trcxml_ids *ids, struct trcxml_id id, thread_id *t, struct err *err)
@@ -193,7 +194,26 @@ static void forget(struct trcxml_ids *ids, struct trcxml_id object)
 
 static uint64_t number_of(const struct trcxml_ids *ids, struct trcxml_id object)
 {
-    return ids->own ? tptp_object_number(object.number) : ids->n_heap;
+    return ids->own ? tptp_object_number(ids->base, object.number) : ids->n_heap;
+}
+
+int trcxml_ids_define(struct trcxml_ids *ids, struct trcxml_id object, class_id class_,
+                      struct err *err)
+{
+    struct trcxml_object *o;
+    TRY(get_object(ids, object, &o, err));
+    if (o && class_.v)
+        o->class_ = class_;
+    return 0;
+}
+
+void trcxml_ids_forget(struct trcxml_ids *ids)
+{
+    map_fini(&ids->threads);
+    map_fini(&ids->objects);
+    map_init(&ids->threads);
+    map_init(&ids->objects);
+    ids->n = ids->n_free = 0;
 }
 
 /* In files of other writers it is a new one, whatever had the id. */
@@ -276,7 +296,8 @@ int trcxml_ids_start(struct trcxml_ids *ids, struct trcxml_id id, struct trcxml_
         set_hash(ids, *t, object);
     }
     ids->unstarted -= is_unstarted(ids, *t);
-    *trcxml_ids_state(ids, *t) = (struct trcxml_thread){.started = true};
+    struct trcxml_thread *state = trcxml_ids_state(ids, *t);
+    *state = (struct trcxml_thread){.started = true, .acted = state->acted};
     return 0;
 }
 
@@ -284,8 +305,8 @@ int trcxml_ids_start(struct trcxml_ids *ids, struct trcxml_id id, struct trcxml_
 static uint64_t heap_number(const struct trcxml_ids *ids, struct trcxml_id object,
                             const struct trcxml_object *o)
 {
-    bool is_heap = ids->own && object.number > TPTP_HEAP_OBJECTS;
-    return is_heap ? tptp_object_number(object.number) : o->heap.number;
+    bool is_heap = ids->own && object.number > ids->base;
+    return is_heap ? tptp_object_number(ids->base, object.number) : o->heap.number;
 }
 
 int trcxml_ids_lock(struct trcxml_ids *ids, struct trcxml_id object, class_id class_, lock_id *lock,
@@ -300,7 +321,7 @@ int trcxml_ids_lock(struct trcxml_ids *ids, struct trcxml_id object, class_id cl
     if (told)
         o->class_ = class_;
     if (fresh) {
-        bool is_lock = object.number && !(object.number & 1) && object.number < TPTP_HEAP_OBJECTS;
+        bool is_lock = object.number && !(object.number & 1) && object.number < ids->base;
         TRY(intake_new_lock(ids->in, ids->own && is_lock ? object.number / 2 : 0, &o->lock, err));
     }
     *lock = o->lock;

@@ -33,6 +33,7 @@ struct trcxml_thread {
     int64_t timeout_ms; /* -1: not known */
     uint8_t open;       /* what began it: wait_enter, join_enter, sleep_enter; 0: none is open */
     bool started, ended;
+    bool acted; /* it has events of its own, besides these */
 };
 
 /* What an objAlloc said, for the object's end. */
@@ -54,6 +55,7 @@ struct trcxml_object {
 struct trcxml_ids {
     struct intake *in;           /* borrowed */
     bool own;                    /* `orca export` wrote the file */
+    uint64_t base;               /* of it: ids above are of the heap profiler's objects */
     struct map threads, objects; /* key -> thread id; -> index into v, plus 1 */
     struct buf states;           /* struct trcxml_thread [], by id */
     struct trcxml_object *v;     /* [cap] */
@@ -87,6 +89,13 @@ int trcxml_ids_known_thread(struct trcxml_ids *ids, struct trcxml_id object, thr
 /* The lock that an object is; class 0: not known here. */
 int trcxml_ids_lock(struct trcxml_ids *ids, struct trcxml_id object, class_id class_, lock_id *lock,
                     struct err *err);
+
+/* What class an object is of, whose allocation was not seen; 0: not known. */
+int trcxml_ids_define(struct trcxml_ids *ids, struct trcxml_id object, class_id class_,
+                      struct err *err);
+
+/* From here on the file is of another process: no id means what it did. */
+void trcxml_ids_forget(struct trcxml_ids *ids);
 
 /* An object was allocated, with a number in `heap` now; *o (NULL: it has no id) lives until the
  * next object. */

@@ -32,6 +32,7 @@ void trcxml_notes_init(struct trcxml_notes *n, const struct xml_reader *reader)
 {
     memset(n, 0, sizeof *n);
     n->reader = reader;
+    n->part = "";
     digest_init(&n->foreign);
 }
 
@@ -47,6 +48,7 @@ static void count(const struct trcxml_notes *n, struct trcxml_count *c)
     struct xml_place at = xml_reader_place(n->reader);
     c->line = at.line;
     c->offset = at.offset;
+    c->part = n->part;
 }
 
 void trcxml_note(struct trcxml_notes *n, enum trcxml_note what)
@@ -80,15 +82,23 @@ int trcxml_note_foreign(struct trcxml_notes *n, const char *name, struct err *er
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
+/* "TraceContents-1.xml: line 3", the former in a ZIP only. */
+static void put_place(const struct trcxml_count *c, char *out, size_t n)
+{
+    snprintf(out, n, "%.80s%sline %llu", c->part, *c->part ? ": " : "",
+             (unsigned long long)c->line);
+}
+
 static void put_note(const struct trcxml_notes *n, enum trcxml_note what, struct intake *in)
 {
     const struct trcxml_count *c = &n->of[what];
-    char more[48] = "";
+    char more[48] = "", place[NOTES_PLACE_LEN];
     if (c->n > 1)
         snprintf(more, sizeof more, " (%s such)", human_count(c->n).text);
-    if (c->n)
-        intake_note(in, c->offset, texts[what].damage, "line %llu: %s%s",
-                    (unsigned long long)c->line, texts[what].text, more);
+    if (c->n == 0)
+        return;
+    put_place(c, place, sizeof place);
+    intake_note(in, c->offset, texts[what].damage, "%s: %s%s", place, texts[what].text, more);
 }
 
 /* As many names as one problem has room for, from the i-th on; returns the one behind. */
@@ -96,14 +106,14 @@ static size_t put_left_out(const struct trcxml_notes *n, size_t i, struct intake
 {
     enum { ROOM = 80 }; /* of 200 */
     const struct trcxml_count *first = &n->left_out[i].count;
-    char list[ROOM + NOTES_NAME_LEN + 32];
+    char list[ROOM + NOTES_NAME_LEN + 32], place[NOTES_PLACE_LEN];
     size_t len = 0;
     for (; i <= n->n_left_out && n->left_out[i].count.n && len < ROOM; i++)
         len += (size_t)snprintf(list + len, sizeof list - len, "%s%s %s", len ? ", " : "",
                                 human_count(n->left_out[i].count.n).text,
                                 i < NOTES_NAMES ? n->left_out[i].name : "others");
-    intake_note(in, first->offset, false, "line %llu: a trace has no place for %s",
-                (unsigned long long)first->line, list);
+    put_place(first, place, sizeof place);
+    intake_note(in, first->offset, false, "%s: a trace has no place for %s", place, list);
     return i;
 }
 

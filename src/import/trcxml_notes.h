@@ -24,15 +24,18 @@ enum trcxml_note {
 enum {
     NOTES_NAMES = 40, /* of elements that are told by their name */
     NOTES_NAME_LEN = 48,
+    NOTES_PLACE_LEN = 112,
     NOTES_FOREIGN_MAX = 4096, /* different names that are none of TPTP's */
 };
 
 struct trcxml_count {
     uint64_t n, line, offset; /* of the first */
+    const char *part;         /* and which one it is in */
 };
 
 struct trcxml_notes {
     const struct xml_reader *reader; /* borrowed */
+    const char *part; /* of the file that is read, in a ZIP: its name, borrowed; else "" */
     struct trcxml_count of[NOTE_LIMIT];
     struct {
         char name[NOTES_NAME_LEN];

@@ -125,6 +125,8 @@ int trcxml_end_wait(struct trcxml *x, struct err *err)
     uint8_t top = x->open.stack.top;
     if (x->open.drop)
         return 0;
+    if (x->open.found > 0)
+        return trcxml_end_found(x, (thread_id){0}, err);
     TRY(trcxml_stack_take(&x->frames, &x->open.stack, &stack, err));
     TRY(joined(x, top, &target, err));
     remember(x, x->open.is_sleep ? EV_sleep_enter : target.v ? EV_join_enter : EV_wait_enter);
@@ -214,4 +216,41 @@ int trcxml_end_waited(struct trcxml *x, struct err *err)
     struct wait_end w = take_wait(x);
     TRY(trcxml_stack_take(&x->frames, &x->open.stack, &w.stack, err));
     return x->open.is_sleep ? put_sleep_exit(x, &w, err) : put_end(x, &w, err);
+}
+
+/* --- waits that the recording does not see whole ---------------------------------------------- */
+
+int trcxml_end_found(struct trcxml *x, thread_id owner, struct err *err)
+{
+    struct event *e = &x->open.e;
+    lock_id lock;
+    stack_id stack;
+    if (x->open.drop)
+        return 0;
+    TRY(trcxml_stack_take(&x->frames, &x->open.stack, &stack, err));
+    TRY(lock_of(x, &lock, err));
+    remember(x, (unsigned)x->open.found);
+    e->kind = EV_wait_found;
+    e->wait_found = (struct ev_wait_found){
+        .kind = (uint32_t)x->open.found, .lock = lock, .owner = owner, .stack = stack};
+    return trcxml_put(x, e, err);
+}
+
+int trcxml_begin_wait_open(struct trcxml *x, struct err *err)
+{
+    const char *in = trcxml_text(x, ATTR_in);
+    uint64_t since = 0;
+    TRY(trcxml_begin_event(x, err));
+    x->open.in = event_kind_find(in, strlen(in));
+    x->open.drop |= x->open.in <= 0 || !trcxml_time_of(x, ATTR_since, &since);
+    x->open.e.wait_open.since = since;
+    return 0;
+}
+
+int trcxml_end_wait_open(struct trcxml *x, struct err *err)
+{
+    struct event *e = &x->open.e;
+    TRY(lock_of(x, &e->wait_open.lock, err));
+    e->wait_open.kind = (uint32_t)x->open.in;
+    return x->open.drop ? 0 : trcxml_put(x, e, err);
 }

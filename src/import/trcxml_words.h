@@ -19,6 +19,7 @@
     X(threadOwner)                                                                                 \
     X(timeout)                                                                                     \
     X(isTimedOut)                                                                                  \
+    X(in)                                                                                          \
     X(isNotifyAll)                                                                                 \
     X(threadName)                                                                                  \
     X(groupName)                                                                                   \
@@ -37,6 +38,7 @@
     X(sourceName)                                                                                  \
     X(size)                                                                                        \
     X(signature)                                                                                   \
+    X(since)                                                                                       \
     X(startLineNumber)                                                                             \
     X(usedObjSpace)                                                                                \
     X(totalObjSpace)

@@ -66,7 +66,9 @@ static const char *explain(const struct xml_reader *r, const struct xml_place *a
 {
     enum XML_Error code = XML_GetErrorCode(parser_of(r));
     int byte = code == XML_ERROR_INVALID_TOKEN ? byte_at(r, at->offset) : -1;
-    *remedy = "xmllint --recover --huge writes what can be saved";
+    *remedy = r->feed.read && r->source.fd < 0
+                  ? "unzip it; xmllint --recover --huge then writes what can be saved"
+                  : "xmllint --recover --huge writes what can be saved";
     if (byte == 0) {
         *remedy = "tr -d '\\0' takes such bytes out";
         return "a NUL byte";
@@ -99,18 +101,26 @@ static bool is_root(struct xml_reader *r)
     return is;
 }
 
+/* One more element is open. */
+static bool too_deep(struct xml_reader *r)
+{
+    char text[100];
+    if (r->depth++ != XML_DEPTH_MAX)
+        return false;
+    snprintf(text, sizeof text, "elements in elements, more than %d deep: this is no trace",
+             XML_DEPTH_MAX);
+    refuse(r, text);
+    return true;
+}
+
 static void XMLCALL on_begin(void *ctx, const XML_Char *name, const XML_Char **attrs)
 {
     struct xml_reader *r = ctx;
     char text[100];
     if (r->rc < 0 || is_root(r))
         return;
-    if (r->depth++ == XML_DEPTH_MAX) {
-        snprintf(text, sizeof text, "elements in elements, more than %d deep: this is no trace",
-                 XML_DEPTH_MAX);
-        refuse(r, text);
+    if (too_deep(r))
         return;
-    }
     if (XML_GetSpecifiedAttributeCount(parser_of(r)) > 2 * XML_ATTRS_MAX) {
         snprintf(text, sizeof text, "an element of more than %d attributes: this is no trace",
                  XML_ATTRS_MAX);
@@ -147,6 +157,44 @@ static void XMLCALL on_doctype(void *ctx, const XML_Char *name, const XML_Char *
     if (declares)
         refuse(r, "the DOCTYPE has declarations of its own, and entities are not expanded here: "
                   "remove it");
+}
+
+static void XMLCALL on_hidden_begin(void *ctx, const XML_Char *name, const XML_Char **attrs)
+{
+    struct xml_reader *r = ctx;
+    if (r->rc == 0 && !too_deep(r))
+        r->rc = r->sink.begin(r->sink.ctx, name, (const char *const *)attrs, r->err);
+}
+
+/* Parse what the instruction holds; it is in the text, so no longer than an element may be. */
+static bool parse_hidden(struct xml_reader *r, const char *text)
+{
+    if (r->hidden)
+        XML_ParserReset(r->hidden, "UTF-8");
+    else
+        r->hidden = XML_ParserCreate("UTF-8");
+    if (!r->hidden)
+        return false;
+    XML_SetUserData(r->hidden, r);
+    XML_SetElementHandler(r->hidden, on_hidden_begin, on_end);
+    XML_SetStartDoctypeDeclHandler(r->hidden, on_doctype);
+    return XML_Parse(r->hidden, text, (int)strlen(text), XML_TRUE) == XML_STATUS_OK;
+}
+
+static void XMLCALL on_instruction(void *ctx, const XML_Char *target, const XML_Char *text)
+{
+    struct xml_reader *r = ctx;
+    uint32_t depth = r->depth;
+    if (r->rc < 0 || strcmp(target, XML_HIDDEN) != 0)
+        return;
+    r->tag_len = (uint64_t)XML_GetCurrentByteCount(parser_of(r));
+    bool well_formed = parse_hidden(r, text);
+    bool whole = r->depth == depth;
+    r->depth = depth;
+    if (r->rc < 0)
+        XML_StopParser(parser_of(r), XML_FALSE);
+    else if (!well_formed || !whole)
+        refuse(r, "the instruction <?" XML_HIDDEN " ...?> holds no element: remove it");
 }
 
 /* --- feeding ---------------------------------------------------------------------------------- */
@@ -243,31 +291,58 @@ static int feed_memory(struct xml_reader *r, struct err *err)
     return 0;
 }
 
-static int read_failed(struct xml_reader *r, int rc, struct err *err)
+/* The feed of a descriptor. */
+static ssize_t read_source(void *ctx, void *p, size_t n, struct err *err)
 {
-    return err_set(err, rc, "%s: cannot read: %s", r->source.name, strerror(-rc));
+    const struct text_source *source = ctx;
+    ssize_t got = fdio_read_some(source->fd, p, n);
+    return got < 0
+               ? err_set(err, (int)got, "%s: cannot read: %s", source->name, strerror((int)-got))
+               : got;
 }
 
-static int feed_file(struct xml_reader *r, const struct import_watch *watch, struct err *err)
+static int begin_source(struct xml_reader *r, struct err *err)
 {
     int64_t size = fdio_size(r->source.fd);
-    ssize_t n = READ_SIZE;
-    char head[READ_SIZE / 4];
     if (lseek(r->source.fd, 0, SEEK_SET) < 0)
-        return read_failed(r, -errno, err);
-    if ((n = fdio_read_some(r->source.fd, head, sizeof head)) < 0)
-        return read_failed(r, (int)n, err);
+        return err_set(err, -errno, "%s: cannot read: %s", r->source.name, strerror(errno));
+    r->feed = (struct xml_feed){read_source, &r->source, size > 0 ? (uint64_t)size : 0};
+    return 0;
+}
+
+/* As many bytes as there are, up to n: the first ones decide where the root goes. */
+static ssize_t read_whole(const struct xml_feed *f, char *p, size_t n, struct err *err)
+{
+    size_t have = 0;
+    while (have < n) {
+        ssize_t got = f->read(f->ctx, p + have, n - have, err);
+        if (got < 0)
+            return got;
+        if (got == 0)
+            break;
+        have += (size_t)got;
+    }
+    return (ssize_t)have;
+}
+
+static int feed_all(struct xml_reader *r, const struct import_watch *watch, struct err *err)
+{
+    const struct xml_feed *f = &r->feed;
+    char head[READ_SIZE / 4];
+    ssize_t n = read_whole(f, head, sizeof head, err);
+    if (n < 0)
+        return (int)n;
     TRY(feed_first(r, head, (size_t)n, err));
-    for (bool more = n == (ssize_t)sizeof head; more; more = n == READ_SIZE) {
+    for (bool more = n == (ssize_t)sizeof head; more; more = n > 0) {
         void *room = XML_GetBuffer(parser_of(r), READ_SIZE);
         if (!room)
             return err_set(err, -ENOMEM, "%s: out of memory", r->source.name);
-        if ((n = fdio_read_some(r->source.fd, room, READ_SIZE)) < 0)
-            return read_failed(r, (int)n, err);
+        if ((n = f->read(f->ctx, room, READ_SIZE, err)) < 0)
+            return (int)n;
         r->fed += (uint64_t)n;
         TRY(check(r, XML_ParseBuffer(parser_of(r), (int)n, XML_FALSE), err));
-        if (watch && watch->progress && size > 0)
-            watch->progress(watch->ctx, r->fed, (uint64_t)size);
+        if (n > 0 && watch && watch->progress && f->size)
+            watch->progress(watch->ctx, r->fed, f->size);
     }
     return 0;
 }
@@ -307,6 +382,15 @@ int xml_reader_open(struct xml_reader *r, const struct text_source *source,
     XML_SetUserData(p, r);
     XML_SetElementHandler(p, on_begin, on_end);
     XML_SetStartDoctypeDeclHandler(p, on_doctype);
+    XML_SetProcessingInstructionHandler(p, on_instruction);
+    return 0;
+}
+
+int xml_reader_open_feed(struct xml_reader *r, const char *name, const struct xml_feed *feed,
+                         const struct xml_sink *sink, struct err *err)
+{
+    TRY(xml_reader_open(r, &(struct text_source){.name = name, .fd = -1}, sink, err));
+    r->feed = *feed;
     return 0;
 }
 
@@ -314,12 +398,16 @@ void xml_reader_close(struct xml_reader *r)
 {
     if (r->parser)
         XML_ParserFree(parser_of(r));
+    if (r->hidden)
+        XML_ParserFree(r->hidden);
     memset(r, 0, sizeof *r);
 }
 
 int xml_reader_run(struct xml_reader *r, const struct import_watch *watch, struct err *err)
 {
     r->err = err;
-    TRY(r->source.fd < 0 ? feed_memory(r, err) : feed_file(r, watch, err));
+    if (r->source.fd >= 0)
+        TRY(begin_source(r, err));
+    TRY(r->feed.read ? feed_all(r, watch, err) : feed_memory(r, err));
     return finish(r, err);
 }

@@ -1,4 +1,5 @@
-/* xml_reader.h - an XML file, element by element, from a descriptor or from memory (expat).
+/* xml_reader.h - an XML file, element by element, from a descriptor, from memory or from whoever
+ * unpacks it (expat).
  *
  * Elements need no root: a file may be one document, several roots, or fragments, with an XML
  * declaration or without.  One that ends too early is read as far as it goes (`cut`).  What is not
@@ -14,11 +15,16 @@
 #include "import/import.h"
 #include "import/lines.h"
 
+#include <sys/types.h>
+
 enum {
     XML_ELEMENT_MAX = 4 << 20, /* bytes */
     XML_ATTRS_MAX = 100,
     XML_DEPTH_MAX = 32,
 };
+
+/* A processing instruction of this target holds an element, which only readers who know it see. */
+#define XML_HIDDEN "orca"
 
 /* Who takes the elements.  Both return 0, or a negative errno with err set, which ends the reading.
  * Texts live until the return. */
@@ -34,10 +40,20 @@ struct xml_place {
     uint64_t offset;       /* bytes */
 };
 
+/* Who hands the bytes over when they are in no file and not in memory: up to n of them to p, 0 at
+ * the end, or a negative errno with err set. */
+struct xml_feed {
+    ssize_t (*read)(void *ctx, void *p, size_t n, struct err *err);
+    void *ctx;
+    uint64_t size; /* of all; 0: not known */
+};
+
 struct xml_reader {
     struct text_source source;
+    struct xml_feed feed; /* read NULL: the source has them */
     struct xml_sink sink;
     void *parser;
+    void *hidden; /* parser of hidden elements; NULL: there was none yet */
     struct err *err;
     int rc;         /* of the sink, or why the reader itself gave up */
     uint32_t depth; /* elements that are open, the sink's view */
@@ -54,6 +70,10 @@ struct xml_reader {
 /* Borrows the source and what the sink points to.  A failed open needs no close. */
 int xml_reader_open(struct xml_reader *r, const struct text_source *source,
                     const struct xml_sink *sink, struct err *err);
+
+/* The same of what a feed hands over; `name` is for messages, and borrowed. */
+int xml_reader_open_feed(struct xml_reader *r, const char *name, const struct xml_feed *feed,
+                         const struct xml_sink *sink, struct err *err);
 void xml_reader_close(struct xml_reader *r);
 
 /* Read it to the end (a descriptor is rewound).  watch may be NULL. */

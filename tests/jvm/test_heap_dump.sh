@@ -45,7 +45,7 @@ test_z() { dumps -XX:+UseZGC -Xmx128m; }
 
 # The number of the class, or of the only object of a class.
 class_of() { # NAME
-    sed -n "s|^<classDef name=\"$1\" classId=\"\([0-9]*\)\".*|\1|p" d/heap.trcxml
+    sed -n "s|^<classDef name=\"$1\" sourceName=\"\" classId=\"\([0-9]*\)\".*|\1|p" d/heap.trcxml
 }
 objects_of() { # CLASS-NAME
     sed -n "s|^<objDef objId=\"\([0-9]*\)\" .*classIdRef=\"$(class_of "$1")\"/>|\1|p" d/heap.trcxml

@@ -76,6 +76,21 @@ Test(export_tptp, every_kind_of_event_has_its_element)
     cr_assert_eq(left_out, 0);
 }
 
+Test(export_tptp, an_id_is_defined_before_it_is_used)
+{
+    struct trace *t = ping_pong();
+    struct orca_files f = files_export(tptp(), t);
+    cr_assert_not_null(strstr(f.text[0], "<objDef objId=\"5\" isArray=\"0\"/>\n<callStart "));
+    cr_assert_not_null(strstr(f.text[0],
+                              "<classDef name=\"game/Table$Net\" sourceName=\"Table.java\" "
+                              "classId=\"1\"/>\n<objDef objId=\"2\" isArray=\"0\" "
+                              "classIdRef=\"1\"/>\n<monContendedEnter "));
+    const char *first = strstr(f.text[0], "<objDef objId=\"2\"");
+    cr_assert_null(strstr(first + 1, "<objDef objId=\"2\""), "once");
+    files_free(&f);
+    trace_close(t);
+}
+
 Test(export_tptp, what_has_no_element_is_counted)
 {
     struct trace *t = ping_pong();
@@ -135,6 +150,8 @@ Test(export_tptp, envelope)
         "<option key=\"STACK_INFORMATION\" value=\"none\"/>\n"
         "<option key=\"host\" value=\"a &quot;host&quot;\"/>\n"
         "<option key=\"sun.java.command\" value=\"Main &lt;1&gt;\"/>\n"
+        "<option key=\"orca.objects\" value=\"6\"/>\n"
+        "<option key=\"orca.order\" value=\"recorded\"/>\n"
         "<option key=\"orca.state\" value=\"complete\"/>\n"
         "<option key=\"orca.lost\" value=\"7\"/>\n"
         "<traceEnd traceIdRef=\"" TRACE_UUID "\" time=\"1763700001.000000007\"/>\n"
@@ -173,12 +190,15 @@ Test(export_tptp, times_are_dates_or_what_an_imported_text_says)
     struct orca_files f = files_export(tptp(), t);
     cr_assert_not_null(strstr(
         f.text[0],
-        "<threadStart threadId=\"1\" time=\"480181.425523824\" objIdRef=\"3\" "
+        "<threadStart threadId=\"1\" time=\"480181.425523824\" groupName=\"\" parentName=\"\" "
+        "objIdRef=\"3\" "
         "threadName=\"main\"/>\n"
         "<monWait threadIdRef=\"1\" time=\"480181.525523824\" objIdRef=\"-1\"/>\n"
         "<monWaited threadIdRef=\"1\" time=\"480181.625523824\" objIdRef=\"-1\" timeout=\"100\"/>\n"
+        "<objDef objId=\"2\" isArray=\"0\"/>\n"
         "<monWait threadIdRef=\"1\" time=\"480181.725523824\" objIdRef=\"2\"/>\n"
         "<monWaited threadIdRef=\"1\" time=\"480181.825523824\" objIdRef=\"2\" timeout=\"100\"/>\n"
+        "<objDef objId=\"5\" isArray=\"0\"/>\n"
         "<monWait threadIdRef=\"1\" time=\"480181.925523824\" objIdRef=\"5\"/>\n"));
     cr_assert_null(strstr(f.text[0], "pid="), "nobody knows it");
     files_free(&f);
@@ -285,7 +305,7 @@ Test(export_tptp, frames)
                     FRAME("[[Ljava/lang/String;.clone(String.java)") FRAME(
                         "?.?(?)") "<annotation name='orca.truncated' value='1'/></callNotify>\n"
                                   "<callNotify threadId='1' @3 isNotifyAll='0'/>\n"
-                                  "<callNotify threadId='1' @4 objIdRef='154' isNotifyAll='0'/>\n");
+                                  "<callNotify threadId='1' @4 isNotifyAll='0'/>\n");
 }
 
 /* --- the whole ----------------------------------------------------------------------------------

@@ -217,22 +217,23 @@ Test(export_tptp_waits, threads_without_a_start_are_introduced_once)
     ADD0(&s.b, 1, s.other, ++s.at, thread_start);        /* a text's next thread of that hash */
     STEP(&s, monitor_contended_enter, .lock = lock, .owner = {9}); /* has no place in the table */
     ADD(&s.b, 1, (thread_id){0}, ++s.at, notify, .lock = lock);
-    scene_is(&s, MAIN "<threadStart threadId='3' @1000000 threadName='VM Thread'>"
-                      "<annotation name='orca.alive' value='1'/></threadStart>\n"
-                      "<monContendedEnter threadIdRef='1' @1000000 objIdRef='2' threadOwner='3'/>\n"
-                      "<threadStart threadId='2' @1000001 groupName='main' parentName='system' "
-                      "objIdRef='5' threadName='other'><annotation name='orca.alive' value='1'/>"
-                      "</threadStart>\n"
-                      "<callNotify threadId='2' @1000001 objIdRef='2' isNotifyAll='0'/>\n"
-                      "<threadEnd threadIdRef='2' @1000004/>\n"
-                      "<callNotify threadId='2' @1000005 objIdRef='2' isNotifyAll='0'/>\n"
-                      "<threadStart threadId='2' @1000006 groupName='main' parentName='system' "
-                      "objIdRef='5' threadName='other'/>\n"
-                      "<monContendedEnter threadIdRef='1' @2000006 objIdRef='2'/>\n"
-                      "<callNotify @2000007 objIdRef='2' isNotifyAll='0'/>\n");
+    scene_is(&s, MAIN
+             "<threadStart threadId='3' @1000000 groupName='' parentName='' threadName='VM Thread'>"
+             "<annotation name='orca.alive' value='1'/></threadStart>\n"
+             "<monContendedEnter threadIdRef='1' @1000000 objIdRef='2' threadOwner='3'/>\n"
+             "<threadStart threadId='2' @1000001 groupName='main' parentName='system' "
+             "objIdRef='5' threadName='other'><annotation name='orca.alive' value='1'/>"
+             "</threadStart>\n"
+             "<callNotify threadId='2' @1000001 objIdRef='2' isNotifyAll='0'/>\n"
+             "<threadEnd threadIdRef='2' @1000004/>\n"
+             "<callNotify threadId='2' @1000005 objIdRef='2' isNotifyAll='0'/>\n"
+             "<threadStart threadId='2' @1000006 groupName='main' parentName='system' "
+             "objIdRef='5' threadName='other'/>\n"
+             "<monContendedEnter threadIdRef='1' @2000006 objIdRef='2'/>\n"
+             "<callNotify @2000007 objIdRef='2' isNotifyAll='0'/>\n");
 }
 
-Test(export_tptp_waits, interrupts_only_of_threads_that_wait)
+Test(export_tptp_waits, interrupts_of_threads_that_do_not_wait_are_hidden)
 {
     static const uint32_t in[] = {
         0, EV_monitor_contended_enter, EV_wait_enter, EV_sleep_enter, EV_park_enter, EV_join_enter};
@@ -241,10 +242,15 @@ Test(export_tptp_waits, interrupts_only_of_threads_that_wait)
     for (size_t i = 0; i < ARRAY_LEN(in); i++)
         STEP(&s, interrupt, .target = s.other, .target_in = in[i]);
     STEP(&s, interrupt, .target = {0}, .target_in = EV_wait_enter);
-    uint64_t left_out = scene_is(&s, MAIN "<callInterrupt threadId='1' @3000000 objIdRef='5'/>\n"
-                                          "<callInterrupt threadId='1' @4000000 objIdRef='5'/>\n"
-                                          "<callInterrupt threadId='1' @5000000 objIdRef='5'/>\n"
-                                          "<callInterrupt threadId='1' @6000000 objIdRef='5'/>\n"
-                                          "<callInterrupt threadId='1' @7000000/>\n");
-    cr_assert_eq(left_out, 2);
+    uint64_t left_out =
+        scene_is(&s, MAIN "<?orca <callInterrupt threadId='1' @1000000 objIdRef='5' "
+                          "in='none'/>?>\n"
+                          "<?orca <callInterrupt threadId='1' @2000000 objIdRef='5' "
+                          "in='monitor_contended_enter'/>?>\n"
+                          "<callInterrupt threadId='1' @3000000 objIdRef='5'/>\n"
+                          "<callInterrupt threadId='1' @4000000 objIdRef='5'/>\n"
+                          "<callInterrupt threadId='1' @5000000 objIdRef='5'/>\n"
+                          "<callInterrupt threadId='1' @6000000 objIdRef='5'/>\n"
+                          "<callInterrupt threadId='1' @7000000/>\n");
+    cr_assert_eq(left_out, 0);
 }

@@ -94,6 +94,52 @@ Test(import_trcxml_files, other_encodings_of_xml)
     trace_close(t);
 }
 
+/* --- hidden elements ---------------------------------------------------------------------------
+ */
+
+Test(import_trcxml_files, an_instruction_of_ours_holds_an_element)
+{
+    xml_is(MAIN WORKER "<?other <threadEnd threadIdRef='1' time='2'/>?>"
+                       "<?orca <threadEnd threadIdRef='2' time='3'/>?>",
+           BOTH "3000 thread_end worker\n");
+    xml_is("<TRACE>\n" MAIN WORKER "<?orca <callInterrupt threadId='1' time='2' objIdRef='102' "
+           "in='none'>" FRAME(
+               "a.b(c.java:1)") "</callInterrupt>?>"
+                                "<?orca <callInterrupt threadId='1' time='3' objIdRef='102' "
+                                "in='monitor_contended_enter'/>?></TRACE>",
+           BOTH "2000 interrupt main target=worker at=La;.b(c.java:1)\n"
+                "3000 interrupt main target=worker target_in=monitor_contended_enter\n");
+}
+
+Test(import_trcxml_files, what_is_no_element_in_it_is_refused)
+{
+    static const char *const bad[] = {"",           "text",
+                                      "<threadEnd", "<a><b></a>",
+                                      "<a/><b/>",   "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        char xml[300];
+        snprintf(xml, sizeof xml, "<TRACE>\n" MAIN "<?orca %s?></TRACE>", bad[i]);
+        struct trace *t = files_import_xml(xml, &err);
+        cr_assert_null(t, "%s", bad[i]);
+        cr_assert(strstr(err.msg, "app.trcxml: line 2, column "), "%s", err.msg);
+        cr_assert(strstr(err.msg, "remove it"), "%s", err.msg);
+    }
+}
+
+Test(import_trcxml_files, a_hidden_element_is_no_deeper_than_others)
+{
+    struct buf xml = {0};
+    buf_puts(&xml, "<TRACE>" MAIN "<?orca ");
+    for (int i = 0; i < 40; i++)
+        buf_puts(&xml, "<a>");
+    for (int i = 0; i < 40; i++)
+        buf_puts(&xml, "</a>");
+    buf_puts(&xml, "?></TRACE>");
+    cr_assert_null(files_import_xml(buf_str(&xml), &err));
+    cr_assert(strstr(err.msg, "more than 32 deep"), "%s", err.msg);
+    buf_fini(&xml);
+}
+
 /* --- what is refused ---------------------------------------------------------------------------
  */
 

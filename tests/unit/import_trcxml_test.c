@@ -187,10 +187,10 @@ Test(import_trcxml, a_thread_has_its_groups_and_flags)
 Test(import_trcxml, what_a_trace_has_no_place_for_is_named_once)
 {
     xml_is_but("<TRACE>\n<runtimeInitDone time='1'/>\n"
-               "<methodEntry threadIdRef='1' time='1' methodIdRef='2'/>\n" MAIN "\n"
-               "<methodEntry threadIdRef='1' time='1' methodIdRef='2'/>"
+               "<methodCount methodIdRef='2' count='3'/>\n" MAIN "\n"
+               "<methodCount methodIdRef='2' count='3'/>"
                "<my:own><deep/></my:own><objFree objIdRef='5' time='3'/></TRACE>",
-               "line 2: a trace has no place for 1 runtimeInitDone, 2 methodEntry, 1 my:own, 1 "
+               "line 2: a trace has no place for 1 runtimeInitDone, 2 methodCount, 1 my:own, 1 "
                "deep, 1 objFree",
                false, "1000 thread_start main\n");
 }

@@ -13,8 +13,8 @@
 
 enum { THREAD_OBJECT = 77 };
 
-/* Object n has the id 2^33 + n. */
-#define OBJECT(digits) "85899345" digits
+/* Object n is behind the ids of two threads and three locks. */
+#define OBJECT(id) #id
 
 /* A class without a source file. */
 static class_id array(struct trace_builder *b, const char *signature)
@@ -72,41 +72,40 @@ Test(tptp_heap, objects_and_their_classes)
 {
     uint64_t left_out = trace_is(
         heap(), MAIN
-        "<classDef name='[B' classId='1'/>\n"
+        "<classDef name='[B' sourceName='' classId='1'/>\n"
         "<objAlloc objId='" OBJECT(
-            "93") "' isArray='8' size='24' classIdRef='1' threadIdRef='1' @1>" PUT "</objAlloc>\n"
-                  "<classDef name='shop/Order' sourceName='Order.java' classId='2'/>\n"
-                  "<objAlloc objId='" OBJECT(
-                      "94") "' isArray='0' size='16' classIdRef='2' threadIdRef='1' "
-                            "@2/>\n"
-                            "<monContendedEnter threadIdRef='1' @4 objIdRef='" OBJECT(
-                                "94") "'>"
-                                      "<annotation name='orca.class' "
-                                      "value='shop/Order'/></monContendedEnter>\n"
-                                      "<monContendedEntered threadIdRef='1' @5 objIdRef='" OBJECT(
-                                          "94") "'/>\n"
-                                                "<callNotify threadId='1' @6 objIdRef='4' "
-                                                "isNotifyAll='0'>"
-                                                "<annotation name='orca.class' "
-                                                "value='shop/Order'/></callNotify>\n"
-                                                "<classDef name='[Ljava/lang/String;' "
-                                                "classId='3'/>\n"
-                                                "<objAlloc objId='" OBJECT(
-                                                    "96") "' isArray='2' size='40' classIdRef='3' "
-                                                          "threadIdRef='1' "
-                                                          "@7/>\n"
-                                                          "<objAlloc objId='" OBJECT(
-                                                              "97") "' size='8' @8/>\n"
-                                                                    "<objAlloc objId='" OBJECT(
-                                                                        "98") "' isArray='8' "
-                                                                              "size='32' "
-                                                                              "classIdRef='1' "
-                                                                              "threadIdRef='1' "
-                                                                              "@9/>\n"
-                                                                              "<objFree "
-                                                                              "objIdRef='" OBJECT(
-                                                                                  "93") "' "
-                                                                                        "@11/>\n");
+            9) "' isArray='8' size='24' classIdRef='1' threadIdRef='1' @1>" PUT "</objAlloc>\n"
+               "<classDef name='shop/Order' sourceName='Order.java' classId='2'/>\n"
+               "<objAlloc objId='" OBJECT(
+                   10) "' isArray='0' size='16' classIdRef='2' threadIdRef='1' "
+                       "@2/>\n"
+                       "<monContendedEnter threadIdRef='1' @4 objIdRef='" OBJECT(
+                           10) "'>"
+                               "<annotation name='orca.class' "
+                               "value='shop/Order'/></monContendedEnter>\n"
+                               "<monContendedEntered threadIdRef='1' @5 objIdRef='" OBJECT(
+                                   10) "'/>\n"
+                                       "<callNotify threadId='1' @6 objIdRef='4' "
+                                       "isNotifyAll='0'>"
+                                       "<annotation name='orca.class' "
+                                       "value='shop/Order'/></callNotify>\n"
+                                       "<classDef name='[Ljava/lang/String;' sourceName='' "
+                                       "classId='3'/>\n"
+                                       "<objAlloc objId='" OBJECT(
+                                           12) "' isArray='2' size='40' classIdRef='3' "
+                                               "threadIdRef='1' "
+                                               "@7/>\n"
+                                               "<objAlloc objId='" OBJECT(
+                                                   13) "' size='8' @8/>\n"
+                                                       "<objAlloc objId='" OBJECT(
+                                                           14) "' isArray='8' "
+                                                               "size='32' "
+                                                               "classIdRef='1' "
+                                                               "threadIdRef='1' "
+                                                               "@9/>\n"
+                                                               "<objFree "
+                                                               "objIdRef='" OBJECT(9) "' "
+                                                                                      "@11/>\n");
     cr_assert_eq(left_out, 2, "the sample of an object that is told; the end of an earlier one");
 }
 
@@ -131,10 +130,11 @@ Test(tptp_heap, types_of_arrays)
     for (int i = 0; i < 8; i++) {
         class_id class_ = array(&b, types[i]);
         ALLOC(&b, main, 1, (uint64_t)i + 1, class_, 16, ((stack_id){0}));
-        snprintf(line, sizeof line,
-                 "<classDef name='%s' classId='%d'/>\n<objAlloc objId='%llu' isArray='%d' "
-                 "size='16' classIdRef='%d' threadIdRef='1' @1/>\n",
-                 types[i], i + 1, (1ull << 33) + (unsigned)i + 1, 4 + i, i + 1);
+        snprintf(
+            line, sizeof line,
+            "<classDef name='%s' sourceName='' classId='%d'/>\n<objAlloc objId='%llu' isArray='%d' "
+            "size='16' classIdRef='%d' threadIdRef='1' @1/>\n",
+            types[i], i + 1, 6ull + (unsigned)i + 1, 4 + i, i + 1);
         strcat(expected, line);
     }
     trace_is(builder_open(&b, 10), expected);

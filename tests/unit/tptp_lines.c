@@ -40,6 +40,13 @@ static bool begins(const char *line, const char *with)
     return strncmp(line, with, strlen(with)) == 0;
 }
 
+/* An objDef, or the class in front of it: tests of their own look at these. */
+static bool is_definition(const char *line)
+{
+    const char *next = line + strcspn(line, "\n") + 1;
+    return begins(line, "<objDef") || (begins(line, "<classDef") && begins(next, "<objDef"));
+}
+
 /* What is between the options and the end of the trace; free it. */
 static char *events_of(const char *text)
 {
@@ -47,7 +54,8 @@ static char *events_of(const char *text)
     const char *p = strstr(text, "<option key=\"orca.state\"");
     cr_assert_not_null(p);
     for (p += strcspn(p, "\n") + 1; *p; p += strcspn(p, "\n") + 1)
-        if (!begins(p, "<traceEnd") && !begins(p, "<agentDestroy") && !begins(p, "</TRACE>"))
+        if (!is_definition(p) && !begins(p, "<traceEnd") && !begins(p, "<agentDestroy") &&
+            !begins(p, "</TRACE>"))
             put_short(&b, p, strcspn(p, "\n"));
     buf_str(&b);
     return (char *)b.p;
