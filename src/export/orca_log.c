@@ -160,6 +160,8 @@ void orca_log_fini(struct export *x)
     struct orca_log *log = x->state;
     if (!log)
         return;
+    for (size_t i = 0; log->state && i < x->trace->n_threads; i++)
+        orca_calls_fini(&log->state[i]);
     orca_ids_fini(&log->threads);
     orca_ids_fini(&log->locks);
     orca_ids_fini(&log->classes);
@@ -314,7 +316,8 @@ static bool step(struct export *x, struct orca_thread *t, const struct orca_line
         stack->v = 0;
     if (row && row->nests) /* what happens inside it is written as if it were not there */
         return t->depth == 0;
-    return orca_calls_step(t, line, number_of(x->state, line->fields[0], e), stack);
+    struct orca_step at = {line, number_of(x->state, line->fields[0], e), row ? e->call.call.v : 0};
+    return orca_calls_step(t, x->trace, &at, stack);
 }
 
 /* The formats go by Thread objects; a thread of the JVM itself has none. */
