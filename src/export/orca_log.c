@@ -97,11 +97,20 @@ static bool lock_hash(const void *table, size_t i, uint32_t *hash)
     return l->id.v != 0;
 }
 
+/* Only classes that have a line need a number: others take none from them. */
 static bool class_hash(const void *table, size_t i, uint32_t *hash)
 {
-    const struct trace_class *c = (const struct trace_class *)table + i;
-    *hash = c->hash;
-    return c->id.v != 0;
+    const struct export *x = table;
+    const struct orca_log *log = x->state;
+    *hash = x->trace->classes[i].hash;
+    return i < log->named_classes.n && log->named_classes.seen[i];
+}
+
+int orca_log_number_classes(struct export *x, struct err *err)
+{
+    struct orca_log *log = x->state;
+    int rc = orca_ids_init(&log->classes, x->trace->n_classes, class_hash, x);
+    return rc < 0 ? err_set(err, rc, "%s: out of memory", x->trace->path) : 0;
 }
 
 /* The rows of the trace's calls.  A trace of an older Orca has none, a damaged one may have
@@ -135,7 +144,6 @@ static int allocate(struct orca_log *log, const struct trace *t)
         return -ENOMEM;
     TRY(orca_ids_init(&log->threads, t->n_threads, thread_hash, t->threads));
     TRY(orca_ids_init(&log->locks, t->n_locks, lock_hash, t->locks));
-    TRY(orca_ids_init(&log->classes, t->n_classes, class_hash, t->classes));
     TRY(named_init(&log->methods, t->n_methods));
     return named_init(&log->named_classes, t->n_classes);
 }

@@ -22,7 +22,8 @@ struct orca_named {
 struct orca_log {
     enum orca_version version;
     const struct orca_line *line_of[EV_LIMIT];
-    struct orca_ids threads, locks, classes;
+    struct orca_ids threads, locks;
+    struct orca_ids classes;   /* of those that have a line; orca_log_number_classes */
     struct orca_thread *state; /* [trace->n_threads], by id */
     uint8_t *stack_seen;       /* [trace->n_stacks] */
     struct orca_named methods, named_classes;
@@ -39,6 +40,9 @@ struct orca_log {
 int orca_log_begin(struct export *x, enum orca_version version, struct err *err);
 int orca_log_event(struct export *x, const struct event *e, struct err *err);
 void orca_log_fini(struct export *x);
+
+/* After the last event. */
+int orca_log_number_classes(struct export *x, struct err *err);
 
 /* Whether the log names events of this row. */
 bool orca_log_has_seen(const struct orca_log *log, const struct call_row *row);

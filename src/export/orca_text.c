@@ -86,6 +86,7 @@ static int end(struct export *x, struct err *err)
 {
     const struct orca_log *log = x->state;
     TRY(put_calls(x, err));
+    TRY(orca_log_number_classes(x, err));
     for (size_t i = 0; i < log->methods.count; i++)
         put_method(x, log->methods.order[i]);
     for (size_t i = 0; i < log->named_classes.count; i++)
