@@ -8,6 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What tells it from others of its name; files of other formats may have its id only. */
+static uint64_t number_of(const struct trace_thread *t)
+{
+    return t->java_tid ? t->java_tid : t->os_tid ? t->os_tid : t->id.v;
+}
+
 void label_thread(const struct thread_set *ts, const struct trace *t, uint32_t thread, char *out,
                   size_t n)
 {
@@ -18,9 +24,9 @@ void label_thread(const struct thread_set *ts, const struct trace *t, uint32_t t
     else if (!s->defined)
         snprintf(out, n, "unnamed thread %" PRIu32, s->id.v);
     else if (!*def->name)
-        snprintf(out, n, "#%" PRIu64, def->java_tid);
+        snprintf(out, n, "#%" PRIu64, number_of(def));
     else if (s->shares_name)
-        snprintf(out, n, "%s#%" PRIu64, def->name, def->java_tid ? def->java_tid : def->os_tid);
+        snprintf(out, n, "%s#%" PRIu64, def->name, number_of(def));
     else
         snprintf(out, n, "%s", def->name);
 }

@@ -756,3 +756,43 @@ Test(import_orca, knows_which_files_are_its_own)
     cr_assert_not(import_orca_wants("/nowhere/gone.otrace"));
     folder_remove(folder);
 }
+
+/* --- threads ------------------------------------------------------------------------------------
+ */
+
+static const struct trace_thread *thread_named(struct trace *t, const char *name)
+{
+    for (size_t i = 1; i < t->n_threads; i++)
+        if (strcmp(t->threads[i].name, name) == 0)
+            return &t->threads[i];
+    cr_assert_fail("no thread %s", name);
+    return NULL;
+}
+
+Test(import_orca, threads_of_the_jvm_are_known_by_name_and_that_nobody_started_them)
+{
+    struct trace *t = files_import("1.0,ThreadStarted,00000001,Reference Handler\n"
+                                   "1.0,ThreadStarted,00000002,C2 CompilerThread12\n"
+                                   "1.0,ThreadStarted,00000003,C2 CompilerThread\n"
+                                   "1.0,ThreadStarted,00000004,main\n"
+                                   "1.1,ThreadStart,00000004,00000005,0\n"
+                                   "1.1,ThreadStart,00000004,00000006,0\n"
+                                   "1.2,ThreadStarted,00000005,Common-Cleaner\n"
+                                   "1.2,ThreadStarted,00000006,Finalizer\n",
+                                   "", "", NULL, &err);
+    cr_assert_not_null(t, "%s", err.msg);
+    static const struct {
+        const char *name, *group;
+    } wanted[] = {{"Reference Handler", "system"},
+                  {"C2 CompilerThread12", "system"},
+                  {"C2 CompilerThread", ""},
+                  {"main", ""},
+                  {"Common-Cleaner", "InnocuousThreadGroup"},
+                  {"Finalizer", ""}};
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+        const struct trace_thread *th = thread_named(t, wanted[i].name);
+        cr_assert_str_eq(th->group, wanted[i].group, "%s", wanted[i].name);
+        cr_assert_eq((th->flags & THREAD_DAEMON) != 0, *wanted[i].group != 0, "%s", wanted[i].name);
+    }
+    trace_close(t);
+}
