@@ -129,8 +129,9 @@ static int read_call_rows(struct orca_log *log, const struct trace *t)
     return rc == -EINVAL ? 0 : rc;
 }
 
-static int allocate(struct orca_log *log, const struct trace *t)
+static int allocate(struct orca_log *log, const struct trace *t, enum orca_version version)
 {
+    TRY(orca_stacks_init(&log->stacks, t, version));
     log->call_of = calloc(t->n_calls + 1, sizeof(struct call_row *));
     if (!log->call_of)
         return -ENOMEM;
@@ -152,7 +153,7 @@ int orca_log_begin(struct export *x, enum orca_version version, struct err *err)
 {
     struct orca_log *log = calloc(1, sizeof *log);
     x->state = log;
-    if (!log || allocate(log, x->trace) < 0)
+    if (!log || allocate(log, x->trace, version) < 0)
         return err_set(err, -ENOMEM, "%s: out of memory", x->trace->path);
     log->version = version;
     for (unsigned kind = 0; kind < EV_LIMIT; kind++) {
@@ -170,6 +171,7 @@ void orca_log_fini(struct export *x)
         return;
     for (size_t i = 0; log->state && i < x->trace->n_threads; i++)
         orca_calls_fini(&log->state[i]);
+    orca_stacks_fini(&log->stacks);
     orca_ids_fini(&log->threads);
     orca_ids_fini(&log->locks);
     orca_ids_fini(&log->classes);
@@ -187,26 +189,11 @@ void orca_log_fini(struct export *x)
 /* --- lines
  * ---------------------------------------------------------------------------------------- */
 
-enum { FRAME_TEXT = 18 }; /* bytes: ";method;location" */
-
 static void put_stack(struct export *x, stack_id id, uint64_t time)
 {
     struct orca_log *log = x->state;
-    struct out *o = &x->files[0];
-    const struct trace_stack *s = trace_stack(x->trace, id);
-    char separator = orca_separator(log->version);
-    out_decimal(o, trace_java_frames(x->trace, s));
-    for (uint32_t i = 0; i < s->n_frames; i++) {
-        if (!is_java(x, s->frames[i]))
-            continue;
-        uint8_t *p = out_room(o, FRAME_TEXT);
-        p[0] = (uint8_t)separator;
-        out_hex8_at(p + 1, s->frames[i].method.v);
-        p[9] = (uint8_t)separator;
-        out_hex8_at(p + 10, (uint32_t)s->frames[i].bci); /* -1, a native method, is FFFFFFFF */
-        o->len += FRAME_TEXT;
-    }
-    name_stack(x, s, time);
+    orca_stacks_put(&log->stacks, &x->files[0], id);
+    name_stack(x, trace_stack(x->trace, id), time);
 }
 
 static void put_thread_name(struct export *x, thread_id id)
@@ -320,7 +307,8 @@ static bool step(struct export *x, struct orca_thread *t, const struct orca_line
     if (!line->name && !row)
         return false;
     stack->v = orca_field_get(orca_line_field(line, ORCA_STACK), e);
-    if (trace_java_frames(x->trace, trace_stack(x->trace, *stack)) == 0)
+    struct orca_log *log = x->state;
+    if (orca_stacks_frames(&log->stacks, *stack) == 0)
         stack->v = 0;
     if (row && row->nests) /* what happens inside it is written as if it were not there */
         return t->depth == 0;

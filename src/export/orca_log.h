@@ -9,6 +9,7 @@
 #include "export/export.h"
 #include "export/orca_calls.h"
 #include "export/orca_ids.h"
+#include "export/orca_stacks.h"
 #include "format/call_table.h"
 
 /* Definitions that were named, oldest first.  count <= n */
@@ -23,7 +24,8 @@ struct orca_log {
     enum orca_version version;
     const struct orca_line *line_of[EV_LIMIT];
     struct orca_ids threads, locks;
-    struct orca_ids classes;   /* of those that have a line; orca_log_number_classes */
+    struct orca_ids classes; /* of those that have a line; orca_log_number_classes */
+    struct orca_stacks stacks;
     struct orca_thread *state; /* [trace->n_threads], by id */
     uint8_t *stack_seen;       /* [trace->n_stacks] */
     struct orca_named methods, named_classes;
