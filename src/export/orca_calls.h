@@ -37,6 +37,7 @@ struct orca_thread {
     stack_id blocked_stack;
     bool blocked; /* between the two events of a contention */
     bool started; /* a ThreadStarted was written */
+    bool silent;  /* the outermost call has no lines: see orca_tries.h */
 };
 
 /* An event: `object` is what it is about, a thread or a lock, 0 when unknown; `call`: the row of

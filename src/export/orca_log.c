@@ -155,6 +155,8 @@ int orca_log_begin(struct export *x, enum orca_version version, struct err *err)
     x->state = log;
     if (!log || allocate(log, x->trace, version) < 0)
         return err_set(err, -ENOMEM, "%s: out of memory", x->trace->path);
+    if (version == ORCA_2)
+        TRY(orca_tries_find(&log->tries, x->trace, err));
     log->version = version;
     for (unsigned kind = 0; kind < EV_LIMIT; kind++) {
         const struct orca_line *line = orca_line_of(kind);
@@ -171,6 +173,7 @@ void orca_log_fini(struct export *x)
         return;
     for (size_t i = 0; log->state && i < x->trace->n_threads; i++)
         orca_calls_fini(&log->state[i]);
+    orca_tries_fini(&log->tries);
     orca_stacks_fini(&log->stacks);
     orca_ids_fini(&log->threads);
     orca_ids_fini(&log->locks);
@@ -336,6 +339,16 @@ static void write_event(struct export *x, struct orca_thread *t, const struct or
         put_line(x, line, e, stack);
 }
 
+/* The lines of a try that came to nothing are left out, both; what was nested in it is, too. */
+static bool is_silent(struct orca_thread *t, const struct orca_line *line, bool failed)
+{
+    if (line->role == ORCA_PLAIN || line->role == ORCA_BLOCK || line->role == ORCA_UNBLOCK)
+        return false;
+    bool silent = failed || (line->role == ORCA_EXIT && t->silent);
+    t->silent = failed;
+    return silent;
+}
+
 int orca_log_event(struct export *x, const struct event *e, struct err *err)
 {
     UNUSED(err);
@@ -348,7 +361,10 @@ int orca_log_event(struct export *x, const struct event *e, struct err *err)
     }
     const struct orca_line *line = log->line_of[e->kind];
     stack_id stack;
-    if (has_no_object(x, e->thread) || !step(x, t ? t : &nobody, line, e, &stack))
+    bool failed = e->kind == EV_semaphore_acquire_enter && e->thread.v < x->trace->n_threads &&
+                  orca_tries_take(&log->tries);
+    if (has_no_object(x, e->thread) || !step(x, t ? t : &nobody, line, e, &stack) ||
+        is_silent(t ? t : &nobody, line, failed))
         x->suppressed++;
     else
         write_event(x, t, line, e, stack);

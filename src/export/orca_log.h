@@ -10,6 +10,7 @@
 #include "export/orca_calls.h"
 #include "export/orca_ids.h"
 #include "export/orca_stacks.h"
+#include "export/orca_tries.h"
 #include "format/call_table.h"
 
 /* Definitions that were named, oldest first.  count <= n */
@@ -26,6 +27,7 @@ struct orca_log {
     struct orca_ids threads, locks;
     struct orca_ids classes; /* of those that have a line; orca_log_number_classes */
     struct orca_stacks stacks;
+    struct orca_tries tries;
     struct orca_thread *state; /* [trace->n_threads], by id */
     uint8_t *stack_seen;       /* [trace->n_stacks] */
     struct orca_named methods, named_classes;
@@ -36,7 +38,8 @@ struct orca_log {
 };
 
 /* What the formats leave out, for struct exporter. */
-#define orca_log_leaves_out "calls inside calls, threads without an object"
+#define orca_log_leaves_out                                                                        \
+    "calls inside calls, tries of a semaphore that got nothing, threads without an object"
 
 /* Allocates x->state.  Undone by orca_log_fini, also when it failed. */
 int orca_log_begin(struct export *x, enum orca_version version, struct err *err);

@@ -466,6 +466,45 @@ Test(export_orca, a_new_thread_of_a_hash_is_in_no_call)
                 "ObjectNotify,00000001,00000101,0\n");
 }
 
+static stack_id semaphore_stack(struct nest *n, const char *method)
+{
+    char frames[100];
+    snprintf(frames, sizeof frames, "java.util.concurrent.Semaphore.%s:4 A.a:9", method);
+    return builder_stack(&n->b, frames);
+}
+
+#define TRY_OF(n, failed_, ...)                                                                    \
+    do {                                                                                           \
+        STEP(n, semaphore_acquire_enter, .lock = (n)->lock, .stack = try);                         \
+        __VA_ARGS__;                                                                               \
+        STEP(n, semaphore_acquire_exit, .lock = (n)->lock, .failed = (failed_));                   \
+    } while (0)
+
+/* An acquire that threw was one: the specification has its entry and its exit. */
+Test(export_orca, a_try_that_got_no_permit_is_no_acquire)
+{
+    struct nest n;
+    nest_init(&n);
+    stack_id try = semaphore_stack(&n, "tryAcquire"), acquire = semaphore_stack(&n, "acquire");
+    TRY_OF(&n, 1, ADD(&n.b, 2, n.other, n.at, notify, .lock = n.lock));
+    TRY_OF(&n, 1, STEP(&n, monitor_contended_enter, .lock = n.lock);
+           STEP(&n, monitor_contended_entered, .lock = n.lock); STEP(&n, notify, .lock = n.lock));
+    TRY_OF(&n, 0);
+    STEP(&n, semaphore_acquire_enter, .lock = n.lock, .stack = acquire);
+    STEP(&n, semaphore_acquire_exit, .lock = n.lock, .failed = 1);
+    uint64_t suppressed =
+        nest_is(&n, "ThreadStarted,00000001,main\n"
+                    "ThreadStarted,00000002,other\n"
+                    "ObjectNotify,00000002,00000101,0\n"
+                    "MonitorContendedEnter,00000001,00000101,00000000,0\n"
+                    "MonitorContendedEntered,00000001,00000101,0\n"
+                    "SemaphoreAcquire,00000001,00000101,2;00000002;00000004;00000001;00000009\n"
+                    "SemaphoreAcquired,00000001,00000101,2;00000002;00000004;00000001;00000009\n"
+                    "SemaphoreAcquire,00000001,00000101,2;00000003;00000004;00000001;00000009\n"
+                    "SemaphoreAcquired,00000001,00000101,2;00000003;00000004;00000001;00000009\n");
+    cr_assert_eq(suppressed, 5);
+}
+
 /* --- threads ------------------------------------------------------------------------------------
  */
 
