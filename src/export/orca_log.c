@@ -349,10 +349,38 @@ static bool is_silent(struct orca_thread *t, const struct orca_line *line, bool 
     return silent;
 }
 
+bool orca_log_has(enum orca_version version, unsigned kind)
+{
+    const struct orca_line *line = orca_line_of(kind);
+    return kind == EV_lost || kind == EV_wait_found || (line && (line->versions & version));
+}
+
+/* The beginning of a wait that began before the recording did: written when it is found. */
+static bool begin_of_found(const struct event *e, struct event *begin)
+{
+    memset(begin, 0, sizeof *begin);
+    begin->time = e->time;
+    begin->thread = e->thread;
+    begin->kind = (uint16_t)e->wait_found.kind;
+    const struct orca_line *line = orca_line_of(e->wait_found.kind);
+    if (!line || (line->role != ORCA_LEAF && line->role != ORCA_BLOCK))
+        return false;
+    orca_field_set(orca_line_field(line, ORCA_LOCK), begin, e->wait_found.lock.v);
+    orca_field_set(orca_line_field(line, ORCA_THREAD), begin, e->wait_found.owner.v);
+    orca_field_set(orca_line_field(line, ORCA_STACK), begin, e->wait_found.stack.v);
+    return true;
+}
+
 int orca_log_event(struct export *x, const struct event *e, struct err *err)
 {
-    UNUSED(err);
     struct orca_log *log = x->state;
+    struct event begin;
+    if (e->kind == EV_wait_found) {
+        if (begin_of_found(e, &begin))
+            return orca_log_event(x, &begin, err);
+        x->suppressed++;
+        return 0;
+    }
     struct orca_thread nobody = {.depth = 0}, *t = state_of(x, e->thread);
     note_damage(x);
     if (e->kind == EV_lost) {

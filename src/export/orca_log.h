@@ -41,6 +41,9 @@ struct orca_log {
 #define orca_log_leaves_out                                                                        \
     "calls inside calls, tries of a semaphore that got nothing, threads without an object"
 
+/* Whether a version has events of a kind, or cares for them. */
+bool orca_log_has(enum orca_version version, unsigned kind);
+
 /* Allocates x->state.  Undone by orca_log_fini, also when it failed. */
 int orca_log_begin(struct export *x, enum orca_version version, struct err *err);
 int orca_log_event(struct export *x, const struct event *e, struct err *err);

@@ -20,8 +20,7 @@ static const char *const suffixes[] = {".orca", ".methods", ".classtable", CALLT
 
 static bool has(unsigned kind)
 {
-    const struct orca_line *line = orca_line_of(kind);
-    return kind == EV_lost || (line && (line->versions & ORCA_2));
+    return orca_log_has(ORCA_2, kind);
 }
 
 static int begin(struct export *x, struct err *err)

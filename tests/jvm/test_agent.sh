@@ -88,7 +88,7 @@ $1.orca"
     grep -q ',MonitorContendedEnter,' "$1.orca" || fail "no MonitorContendedEnter in $1.orca"
     grep -q ',noise,()V,' "$1.methods" || fail "no method in $1.methods"
     grep -q ',LEnds;,Ends.java$' "$1.classtable" || fail "no class in $1.classtable"
-    has err "none lost"
+    grep -q '[0-9] events in .*, none lost; [0-9,]* not in the format orca$' err || fail "$(cat err)"
     same "$(grep -c '' err)" 1
 }
 

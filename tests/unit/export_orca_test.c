@@ -505,6 +505,23 @@ Test(export_orca, a_try_that_got_no_permit_is_no_acquire)
     cr_assert_eq(suppressed, 5);
 }
 
+Test(export_orca, a_wait_that_was_open_at_the_start_is_written)
+{
+    struct nest n;
+    nest_init(&n);
+    STEP(&n, wait_found, .kind = EV_wait_enter, .lock = n.lock, .stack = n.stack);
+    ADD(&n.b, 1, n.other, n.at, wait_found, .kind = EV_monitor_contended_enter, .lock = n.lock,
+        .owner = n.main);
+    STEP(&n, wait_exit, .lock = n.lock);
+    STEP(&n, wait_found, .kind = EV_park_enter, .lock = n.lock); /* no form */
+    uint64_t suppressed = nest_is(&n, "ThreadStarted,00000001,main\n"
+                                      "ObjectWait,00000001,00000101,1;00000001;00000001\n"
+                                      "ThreadStarted,00000002,other\n"
+                                      "MonitorContendedEnter,00000002,00000101,00000001,0\n"
+                                      "ObjectWaited,00000001,00000101,1;00000001;00000001\n");
+    cr_assert_eq(suppressed, 1);
+}
+
 /* --- threads ------------------------------------------------------------------------------------
  */
 
