@@ -20,10 +20,9 @@ GROUPS_KNOWN="threads, virtual, mounts, monitors, waits, parks, sleeps, joins, i
 KNOWN="known are: file, format, events, contanalysis, include, exclude, methods, ownerstacks, cpu, cpuclock, wall, samplebytes, allocby, allocstacks, holdsample, depth, ring, ringmem, ringdir, full, maxsize, duration, every, keep, control, quiet"
 
 test_bad_values() {
-    bad depth=1025 "depth=1025: it takes a number, at most 1024"
-    bad depth=-1 "depth=-1: it takes a number, at most 1024"
-    bad depth=x "depth=x: it takes a number, at most 1024"
-    bad depth= "depth=: it takes a number, at most 1024"
+    bad depth=-1 "depth=-1: it takes a number"
+    bad depth=x "depth=x: it takes a number"
+    bad depth= "depth=: it takes a number"
     bad full=maybe "full=maybe: it takes one of drop, block"
     bad ring=1k "ring=1k: it takes a size such as 64k, 16m or 1g from 2k to 1g"
     bad ringmem=65g "ringmem=65g: it takes a size such as 64k, 16m or 1g from 1m to 64g"
@@ -62,7 +61,7 @@ test_unknown_keys() {
 
 # The first mistake is named, and a good option before it does not record half of something.
 test_good_and_bad_options() {
-    bad quiet,file=x.otrace,depth=y "depth=y: it takes a number, at most 1024"
+    bad quiet,file=x.otrace,depth=y "depth=y: it takes a number"
 }
 
 test_harmless_oddities() {
@@ -75,6 +74,13 @@ test_harmless_oddities() {
     run 3 with_agent depth=3,depth=4,quiet Ends exit 3
     info orca-*.otrace
     same "$(value orca.depth)" 4
+}
+
+test_a_depth_above_the_limit_is_lowered() {
+    run 3 with_agent depth=5000,quiet,file=deep.otrace Ends exit 3
+    same "$(cat err)" "orca: depth=5000: stacks have 1024 frames at most; deeper ones are cut"
+    info deep.otrace
+    same "$(value orca.depth)" 1024
 }
 
 # --- spec 2's command line ----------------------------------------------------------------------
