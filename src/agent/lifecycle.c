@@ -303,7 +303,8 @@ void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 /* --- end ----------------------------------------------------------------------------------------
  */
 
-static void write_texts(void)
+/* left_out: gets what the formats have no lines for, for the last line. */
+static void write_texts(struct buf *left_out)
 {
     const char *failed = exporter_names[0];
     struct err err = {""};
@@ -318,8 +319,12 @@ static void write_texts(void)
     int rc = trace_open(&t, agent.path, &err);
     for (size_t i = 0; exporters[i] && rc >= 0; i++)
         if (agent.settings.formats & FORMAT_OF(i)) {
+            struct export_job job = {.trace = t, .prefix = prefix};
             failed = exporters[i]->name;
-            rc = export_run(exporters[i], t, prefix, &err);
+            rc = export_job_run(exporters[i], &job, &err);
+            if (rc >= 0 && export_left_out(&job))
+                buf_printf(left_out, "; %s not in the format %s",
+                           human_count(export_left_out(&job)).text, failed);
         }
     if (rc < 0)
         log_line("%s; the recording is in %s: orca export %s --to %s", err.msg, agent.path,
@@ -329,18 +334,19 @@ static void write_texts(void)
     trace_close(t);
 }
 
-static void say_result(const struct recorder_result *r)
+static void say_result(const struct recorder_result *r, const char *left_out)
 {
     if (agent.settings.quiet)
         return;
     if (!(agent.settings.formats & FORMAT_OTRACE))
-        log_line("%s events in %s, %s lost", human_count(r->events).text,
-                 human_time(r->duration_ns).text, r->lost ? human_count(r->lost).text : "none");
+        log_line("%s events in %s, %s lost%s", human_count(r->events).text,
+                 human_time(r->duration_ns).text, r->lost ? human_count(r->lost).text : "none",
+                 left_out);
     else
-        log_line("%s%s: %s events in %s, %s lost; look at it: orca report %s",
+        log_line("%s%s: %s events in %s, %s lost%s; look at it: orca report %s",
                  r->parts > 1 ? "several files, the last one " : "", r->path,
                  human_count(r->events).text, human_time(r->duration_ns).text,
-                 r->lost ? human_count(r->lost).text : "none", r->path);
+                 r->lost ? human_count(r->lost).text : "none", left_out, r->path);
 }
 
 static void end_recording(struct recorder_result *r)
@@ -350,9 +356,12 @@ static void end_recording(struct recorder_result *r)
     owner_stacks_report();
     gc_names_define();
     recorder_close(agent.rec, r);
+    struct buf left_out;
+    buf_init(&left_out);
     if (r->state == TRACE_CLOSED)
-        write_texts();
-    say_result(r);
+        write_texts(&left_out);
+    say_result(r, buf_str(&left_out));
+    buf_fini(&left_out);
 }
 
 /* --- groups -------------------------------------------------------------------------------------

@@ -34,6 +34,24 @@ void methods_fini(void)
     way_fini(&methods.by_text);
 }
 
+/* By id: the jmethodID that it belongs to, so that of methods which read the same, of several
+ * generations of a class, each gets an id of its own; NULL: it was met by its text only. */
+static _Atomic(jmethodID) owners[METHODS_MAX + 1];
+
+/* relaxed, all of them: which id a text leads to is a matter of the definitions alone */
+static void set_owner(uint32_t id, jmethodID method)
+{
+    if (id <= METHODS_MAX)
+        atomic_store_explicit(&owners[id], method, memory_order_relaxed);
+}
+
+static bool may_be(uint32_t id, jmethodID method)
+{
+    jmethodID owner =
+        id <= METHODS_MAX ? atomic_load_explicit(&owners[id], memory_order_relaxed) : NULL;
+    return !owner || owner == method;
+}
+
 /* By id: the class of a constructor, or TELLS. */
 enum { TELLS = UINT32_MAX };
 static _Atomic uint32_t parts[METHODS_MAX + 1];
@@ -60,9 +78,11 @@ struct method_part methods_part(method_id id)
                          : (struct method_part){.class_ = {part}};
 }
 
-static uint32_t new_id(void)
+static uint32_t new_id(jmethodID owner)
 {
-    return atomic_fetch_add_explicit(&methods.last, 1, memory_order_relaxed) + 1;
+    uint32_t id = atomic_fetch_add_explicit(&methods.last, 1, memory_order_relaxed) + 1;
+    set_owner(id, owner);
+    return id;
 }
 
 static struct hash128 text_key(const struct method_text *t)
@@ -131,8 +151,17 @@ static struct packed lines_of_text(const struct walker *w, const struct method_t
     return b->oom ? (struct packed){0} : (struct packed){b->p, b->len, n};
 }
 
-static bool define_text(uint32_t id, const struct walker *w, const struct method_text *t)
+/* A method of which the text is known; its class, unless that is known by its name only. */
+struct text_job {
+    const struct walker *walker;
+    const struct method_text *text;
+    jmethodID owner;
+    class_id class_;
+};
+
+static bool define_text(uint32_t id, const struct text_job *job)
 {
+    const struct method_text *t = job->text;
     struct buf class, source, name, signature, lines;
     buf_init(&class);
     buf_init(&source);
@@ -141,13 +170,14 @@ static bool define_text(uint32_t id, const struct walker *w, const struct method
     buf_init(&lines);
     struct str class_name = str_of(t->class_name, t->class_name_len, &class);
     struct str file = str_of(t->source, t->source_len, &source);
-    struct def d = {.kind = DEF_method,
-                    .method = {.id = {id},
-                               .class_ = classes_id_of_name(class_name.p, file),
-                               .name = str_of(t->name, t->name_len, &name),
-                               .signature = str_of(t->signature, t->signature_len, &signature),
-                               .flags = t->access,
-                               .lines = lines_of_text(w, t, &lines)}};
+    struct def d = {
+        .kind = DEF_method,
+        .method = {.id = {id},
+                   .class_ = job->class_.v ? job->class_ : classes_id_of_name(class_name.p, file),
+                   .name = str_of(t->name, t->name_len, &name),
+                   .signature = str_of(t->signature, t->signature_len, &signature),
+                   .flags = t->access,
+                   .lines = lines_of_text(job->walker, t, &lines)}};
     bool ok = recorder_define(agent.rec, &d);
     buf_fini(&class);
     buf_fini(&source);
@@ -159,29 +189,28 @@ static bool define_text(uint32_t id, const struct walker *w, const struct method
 
 /* The id of the text, defined when it is new: under the text's own lock, so that it is seen by
  * nobody before. */
-struct text_job {
-    const struct walker *walker;
-    const struct method_text *text;
-};
-
 static bool define_new_text(void *arg, uint32_t number)
 {
     struct text_job *job = arg;
-    uint32_t id = new_id();
+    uint32_t id = new_id(job->owner);
     way_give(&methods.by_text, number, id);
-    return define_text(id, job->walker, job->text);
+    return define_text(id, job);
 }
 
-static uint32_t id_of_text(const struct walker *w, const struct method_text *text)
+static uint32_t id_of_text(struct text_job *job)
 {
-    struct text_job job = {w, text};
-    return way_get(&methods.by_text, text_key(text), define_new_text, &job);
+    uint32_t id = way_get(&methods.by_text, text_key(job->text), define_new_text, job);
+    if (!job->owner || may_be(id, job->owner))
+        return id;
+    id = new_id(job->owner);
+    way_set(&methods.by_text, text_key(job->text), id);
+    return define_text(id, job) ? id : 0;
 }
 
 method_id methods_id_of_text(uintptr_t method, uint64_t stamp, const struct walker *w,
                              const struct method_text *text)
 {
-    uint32_t id = id_of_text(w, text);
+    uint32_t id = id_of_text(&(struct text_job){.walker = w, .text = text});
     if (id)
         way_put(&methods.by_address, address_key(method, stamp), id | NAMED_ONLY);
     return (method_id){id};
@@ -190,7 +219,7 @@ method_id methods_id_of_text(uintptr_t method, uint64_t stamp, const struct walk
 static bool define_stub(void *arg, uint32_t number)
 {
     const char *name = arg;
-    uint32_t id = new_id();
+    uint32_t id = new_id(NULL);
     struct def d = {.kind = DEF_method,
                     .method = {.id = {id}, .name = {name, strlen(name)}, .flags = METHOD_STUB}};
     way_give(&methods.by_text, number, id);
@@ -211,7 +240,7 @@ struct place {
 static bool define_place(void *arg, uint32_t number)
 {
     const struct place *p = arg;
-    uint32_t id = new_id();
+    uint32_t id = new_id(NULL);
     struct def d = {
         .kind = DEF_method,
         .method = {
@@ -286,18 +315,23 @@ static bool define_jmethod(struct job *job, uint32_t id)
     return ok;
 }
 
-/* One that was met by its text keeps that id, and is defined again, with its own class. */
+/* One that was met by its text keeps that id, and is defined again, with its own class; unless a
+ * method of an earlier generation of the class has the text and the id. */
 static bool define(void *arg, uint32_t number)
 {
     struct job *job = arg;
     struct seen s;
     bool seen = describe(natives_method(job->method), &s);
     uint32_t id = seen ? way_find(&methods.by_text, text_key(&s.text)) : 0;
-    if (!id)
-        id = new_id();
+    if (!id || !may_be(id, job->method))
+        id = new_id(job->method);
     bool ok = define_jmethod(job, id);
-    if (ok && seen && way_put(&methods.by_text, text_key(&s.text), id) == id)
+    if (ok)
+        set_owner(id, job->method);
+    if (ok && seen) {
+        way_set(&methods.by_text, text_key(&s.text), id);
         way_set(&methods.by_address, address_key(s.method, s.text.stamp), id);
+    }
     if (ok)
         way_give(&methods.by_jmethod, number, id);
     free(s.more);
@@ -316,20 +350,28 @@ method_id methods_id(JNIEnv *jni, jmethodID method)
 /* --- by both ------------------------------------------------------------------------------------
  */
 
-/* Known by its own text alone: a version of a method that goes on after a newer one has its
- * jmethodID. */
-static uint32_t id_of_version(uintptr_t method)
+/* Known by its own text: a version of a method that goes on after a newer one has its jmethodID. */
+static uint32_t id_of_version(JNIEnv *jni, jmethodID newest, uintptr_t method)
 {
     struct seen s;
-    uint32_t id = describe(method, &s) ? id_of_text(agent.walker, &s.text) : 0;
+    jclass c = NULL;
+    uint32_t id = 0;
+    if (describe(method, &s)) {
+        struct text_job job = {.walker = agent.walker, .text = &s.text, .owner = newest};
+        if ((*agent.jvmti)->GetMethodDeclaringClass(agent.jvmti, newest, &c) == JVMTI_ERROR_NONE) {
+            job.class_ = classes_id(jni, c);
+            (*jni)->DeleteLocalRef(jni, c);
+        }
+        id = id_of_text(&job);
+    }
     free(s.more);
     return id;
 }
 
 method_id methods_id_of_frame(JNIEnv *jni, jmethodID jmethod, uintptr_t method, uint64_t stamp)
 {
-    uint32_t id =
-        natives_method(jmethod) == method ? methods_id(jni, jmethod).v : id_of_version(method);
+    uint32_t id = natives_method(jmethod) == method ? methods_id(jni, jmethod).v
+                                                    : id_of_version(jni, jmethod, method);
     if (id)
         way_set(&methods.by_address, address_key(method, stamp), id);
     return (method_id){id};

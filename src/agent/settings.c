@@ -1,10 +1,12 @@
 #include "agent/settings.h"
 
+#include "base/log.h"
 #include "base/util.h"
 #include "format/writer.h"
 #include "record/recorder.h"
 
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,8 +78,8 @@ static const struct opt rows[] = {
      "group alloc: where objects are allocated, or only how many (default on)", NULL, 0, 0},
     {"holdsample", 0, OPT_UINT, AT(holdsample), "N",
      "group holds: record one hold of N (default 1: each)", NULL, 1, HOLDSAMPLE_MAX},
-    {"depth", 0, OPT_UINT, AT(depth), "N", "frames of a stack at most, 0 to 1024 (default 256)",
-     NULL, 0, DEPTH_MAX},
+    {"depth", 0, OPT_UINT, AT(depth), "N",
+     "frames of a stack at most (default 256); more than 1024 is taken for 1024", NULL, 0, 0},
     {"ring", 0, OPT_SIZE, AT(ring), "SIZE",
      "a thread's ring at most; rings start at 2k and grow (default 8m)", NULL, RING_SIZE_MIN,
      1u << 30},
@@ -163,6 +165,16 @@ static int check_formats(uint64_t formats, struct err *err)
     return 0;
 }
 
+/* Whoever asks for whole stacks gets as much of them as there can be. */
+static void limit_depth(struct settings *s)
+{
+    if (s->depth <= DEPTH_MAX)
+        return;
+    log_line("depth=%" PRIu64 ": stacks have %d frames at most; deeper ones are cut", s->depth,
+             DEPTH_MAX);
+    s->depth = DEPTH_MAX;
+}
+
 /* The text formats are made at the end, from one trace. */
 static int check_files(const struct settings *s, struct err *err)
 {
@@ -206,6 +218,7 @@ int settings_parse(struct settings *s, const char *options, bool spec2, struct e
         s->file = spec2 ? "orca" : s->formats & FORMAT_OTRACE ? "orca-%p.otrace" : "orca-%p";
     TRY(check_formats(s->formats, err));
     TRY(check_files(s, err));
+    limit_depth(s);
     apply_groups(s);
     return 0;
 }

@@ -456,6 +456,13 @@ static bool key_of_walk(const struct taking *t, struct hash128 *key)
     return all;
 }
 
+static bool key_of_taking(const struct taking *t, struct hash128 *key)
+{
+    bool all = key_of_walk(t, key);
+    key->hi ^= t->object.v ? hash_u64(t->object.v) : 0;
+    return all;
+}
+
 /* So many stacks of a recording have JVMTI asked in any case. */
 static bool on_probation(void)
 {
@@ -464,7 +471,8 @@ static bool on_probation(void)
            atomic_fetch_add_explicit(&counts.new_ones, 1, memory_order_relaxed) < FIRST;
 }
 
-/* JVMTI says the same of this stack, and which class each method is of. */
+/* JVMTI says the same of this stack, and which class each method is of.  Each has a jmethodID then,
+ * and so another stamp, under which it is known. */
 static bool name_methods(const struct taking *t)
 {
     jint n = ask(t);
@@ -472,9 +480,11 @@ static bool name_methods(const struct taking *t)
     for (uint32_t i = 0; i < t->n && same; i++)
         same = t->walked[i].bci == (int32_t)t->scratch[i].theirs.location &&
                methods_is_version(t->scratch[i].theirs.method, t->walked[i].method);
-    for (uint32_t i = 0; i < t->n && same; i++)
+    for (uint32_t i = 0; i < t->n && same; i++) {
+        t->walked[i].stamp = method_stamp(agent.walker, t->walked[i].method);
         methods_id_of_frame(t->jni, t->scratch[i].theirs.method, t->walked[i].method,
                             t->walked[i].stamp);
+    }
     if (!same) {
         stacks_check_show(t->walked, t->n, &t->scratch->theirs, n);
         note_difference();
@@ -491,6 +501,8 @@ static stack_id new_of_walk(const struct taking *t, struct hash128 key)
         whole = methods_known_whole(t->walked[i].method, t->walked[i].stamp);
     if (!whole && !name_methods(t))
         return ask_because(t, ASK_DIFFERS);
+    if (!whole && !key_of_taking(t, &key))
+        return ask_because(t, WALK_NOT_WALKABLE_NOT_JAVA);
     count_walked();
     for (uint32_t i = 0; i < t->n; i++) {
         const struct walk_frame *f = &t->walked[i];
@@ -508,13 +520,12 @@ static stack_id take(struct taking *t)
     int reason = walk_own(t);
     if (reason == 0 && t->n == 0)
         return (stack_id){0};
-    if (reason == 0 && !key_of_walk(t, &key))
+    if (reason == 0 && !key_of_taking(t, &key))
         reason = WALK_NOT_WALKABLE_NOT_JAVA;
     if (reason != 0) {
         trail_break(t->trail);
         return ask_because(t, reason);
     }
-    key.hi ^= t->object.v ? hash_u64(t->object.v) : 0;
     stack_id id = known(key);
     if (id.v) {
         count_walked();

@@ -35,7 +35,8 @@ static __thread bool self_ended __attribute__((tls_model("initial-exec")));
 static __thread uint32_t ended_id __attribute__((tls_model("initial-exec")));
 
 /* Threads that ended lately: somebody may still join or unpark one, and a platform thread may own a
- * monitor, its own Thread object's, while it leaves the JVM.  By Thread.getId() modulo the table's
+ * monitor, its own Thread object's, while it leaves the JVM.  Likewise those that were met before
+ * they were started.  By Thread.getId() modulo the table's
  * length; under reg.lock. */
 enum { ENDED_KEPT = 1024 };
 static struct {
@@ -165,8 +166,15 @@ static void watch_virtual_ends(void)
                                        (jvmtiEvent)EVENT_VIRTUAL_THREAD_END, NULL);
 }
 
-/* Give `thread` an id, or the id by which it was met as an owner, and define it.  `os_tid`: 0 when
- * not known.  Returns 0 for a thread that has ended.
+static bool is_unstarted(jthread thread)
+{
+    jint state = 0;
+    return (*agent.jvmti)->GetThreadState(agent.jvmti, thread, &state) == JVMTI_ERROR_NONE &&
+           state == 0;
+}
+
+/* Give `thread` an id, or the id by which it was met as an owner or before it was started, and
+ * define it.  `os_tid`: 0 when not known.  Returns 0 for a thread that has ended.
  *
  * Its JavaThread is read only under the mutex and before the thread has passed threads_ended, which
  * takes the mutex too and marks the Thread object: it cannot be freed under us. */
@@ -178,17 +186,22 @@ static uint32_t register_thread(JNIEnv *jni, jthread thread, uint32_t os_tid)
     bool virtual = threads_is_virtual(jni, thread);
     uint32_t flags = thread_text(jni, thread, &text) | (virtual ? THREAD_VIRTUAL : 0);
     (*agent.jvmti)->GetObjectHashCode(agent.jvmti, thread, &hash);
+    bool unstarted = !virtual && is_unstarted(thread);
     pthread_mutex_lock(&reg.lock);
-    uint32_t id = thread_table_find(agent.table, java_tid);
+    uint32_t id = thread_table_find(agent.table, java_tid), away = ended_under_lock(java_tid);
     if (virtual && !id)
-        id = ended_under_lock(java_tid);
+        id = away;
     uintptr_t java_thread = virtual ? 0 : (uintptr_t)(*jni)->GetLongField(jni, thread, reg.eetop);
     if (id == 0 && (virtual || (java_thread && !locks_is_ended(thread)))) {
-        id = new_id();
+        id = away ? away : new_id();
         if (!os_tid)
             os_tid = os_thread_id(&agent.layout, java_thread);
         define(id, java_tid, os_tid, flags, (uint32_t)hash, &text);
         thread_table_add(agent.table, java_thread, java_tid, id);
+    } else if (id == 0 && unstarted && !away) { /* it was joined, interrupted, unparked */
+        id = new_id();
+        define(id, java_tid, 0, flags, (uint32_t)hash, &text);
+        note_ended(java_tid, id);
     }
     pthread_mutex_unlock(&reg.lock);
     if (virtual)

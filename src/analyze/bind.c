@@ -52,6 +52,8 @@ struct loose {
 struct loose_lists {
     uint32_t notify, notify_last, woken; /* 1 + index into binder.loose */
     struct deed all;                     /* the latest notifyAll */
+    struct deed released;                /* the latest release of a semaphore, or other call */
+    uint64_t released_at;
 };
 
 enum task_role { TASK_NO, TASK_SUBMITTED, TASK_RUN };
@@ -461,6 +463,30 @@ static bool end_joined(struct binder *b, uint32_t thread, struct span *s)
     return false;
 }
 
+/* A call that waited for an object: what another thread did to that last meanwhile. */
+static bool end_released(struct binder *b, uint32_t thread, struct span *s)
+{
+    const struct context *x = context_of(b, s);
+    if (!b->lists || x->what != STATE_PARKED || x->lock.v == 0 || x->lock.v >= b->n_locks)
+        return false;
+    const struct loose_lists *q = &b->lists[x->lock.v];
+    const struct deed by = q->released;
+    if (!by.thread || by.thread == thread || q->released_at < s->start)
+        return false;
+    const struct act *a = line_act(&b->tl->lines[by.thread], by.cause >> 2);
+    bool semaphore = timeline_context(b->tl, a->context)->what == EV_semaphore_release;
+    bind(b, thread, s, by, semaphore ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
+    return true;
+}
+
+static void note_release(struct binder *b, const struct context *x, struct deed by, uint64_t time)
+{
+    if (!b->lists || x->lock.v == 0 || x->lock.v >= b->n_locks)
+        return;
+    b->lists[x->lock.v].released = by;
+    b->lists[x->lock.v].released_at = time;
+}
+
 /* Of the waits that a time limit may have ended. */
 static void end_alone(struct binder *b, const struct context *x)
 {
@@ -503,7 +529,7 @@ static void on_end(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
             end_alone(b, x);
         break;
     default: /* parked, sleeping */
-        if (!s->waker && !end_interrupted(b, thread, s))
+        if (!s->waker && !end_released(b, thread, s) && !end_interrupted(b, thread, s))
             end_alone(b, x);
         break;
     }
@@ -661,7 +687,13 @@ static void on_act(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
     case EV_thread_start:
         on_start(b, thread);
         break;
+    case EV_semaphore_release:
+        note_release(b, x, by, time);
+        break;
     case EV_call:
+        note_release(b, x, by, time);
+        on_call(b, by, x);
+        break;
     case EV_call_enter:
         on_call(b, by, x);
         break;

@@ -8,12 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What tells threads of one name apart; imports know no more than their own number. */
-static uint64_t number_of(const struct trace_thread *t)
+/* What tells it from others of its name; files of other formats may have its id only. */
+static uint64_t number_of(const struct trace_thread *t, uint32_t otherwise)
 {
-    if (t->java_tid)
-        return t->java_tid;
-    return *t->name && t->os_tid ? t->os_tid : t->id.v;
+    return t->java_tid ? t->java_tid : t->os_tid ? t->os_tid : otherwise;
 }
 
 void label_thread(const struct thread_set *ts, const struct trace *t, uint32_t thread, char *out,
@@ -21,15 +19,14 @@ void label_thread(const struct thread_set *ts, const struct trace *t, uint32_t t
 {
     const struct thread_stats *s = &ts->v[thread];
     const struct trace_thread *def = trace_thread(t, s->id);
-    uint64_t number = number_of(def);
     if (thread == 0)
         snprintf(out, n, "unknown");
     else if (!s->defined)
         snprintf(out, n, "unnamed thread %" PRIu32, s->id.v);
     else if (!*def->name)
-        snprintf(out, n, "#%" PRIu64, number);
+        snprintf(out, n, "#%" PRIu64, number_of(def, s->number));
     else if (s->shares_name)
-        snprintf(out, n, "%s#%" PRIu64, def->name, number);
+        snprintf(out, n, "%s#%" PRIu64, def->name, number_of(def, s->id.v));
     else
         snprintf(out, n, "%s", def->name);
 }
@@ -40,6 +37,15 @@ void label_class(const char *signature, char *out, size_t n)
         snprintf(out, n, "unknown class");
     else
         trace_class_name(signature, out, n);
+}
+
+void label_lock_number(const struct trace *t, lock_id lock, char *out, size_t n)
+{
+    const struct trace_lock *l = trace_lock(t, lock);
+    if (l->hash && trace_class(t, l->class_)->id.v == 0)
+        snprintf(out, n, "%08" PRIX32, l->hash);
+    else
+        snprintf(out, n, "%" PRIu32, lock.v);
 }
 
 const char *label_simple(const char *name)
@@ -81,10 +87,13 @@ void label_line(const struct trace *t, struct place p, char *out, size_t n)
 int label_shared_names(struct thread_set *ts, const struct trace *t)
 {
     struct map seen; /* hash of a name -> index of the first thread that has it */
+    uint32_t nameless = 0;
     int rc = 0;
     map_init(&seen);
     for (uint32_t i = 1; i < ts->n && rc == 0; i++) {
         const char *name = trace_thread(t, ts->v[i].id)->name;
+        if (ts->v[i].defined && !*name)
+            ts->v[i].number = ++nameless;
         if (!ts->v[i].defined || !*name)
             continue;
         uint64_t *first = map_put(&seen, hash_bytes(name, strlen(name), 0));

@@ -15,6 +15,9 @@ enum { LABEL_MAX = 256 };
 void label_thread(const struct thread_set *ts, const struct trace *t, uint32_t thread, char *out,
                   size_t n);
 
+/* What tells a lock from others of its class: its id; its hash where the class is not known. */
+void label_lock_number(const struct trace *t, lock_id lock, char *out, size_t n);
+
 /* "orderbook.OrderBook"; "unknown class" for "?". */
 void label_class(const char *signature, char *out, size_t n);
 
@@ -32,7 +35,8 @@ void label_method_parts(const struct trace *t, method_id method, char class_[LAB
 /* "OrderBook.java:88", "OrderBook.java", "native", or "" when neither is known. */
 void label_line(const struct trace *t, struct place p, char *out, size_t n);
 
-/* Find which threads share their name; sets thread_stats.shares_name.  -ENOMEM. */
+/* Find which threads share their name, and number those that have none: sets
+ * thread_stats.shares_name and number.  -ENOMEM. */
 int label_shared_names(struct thread_set *ts, const struct trace *t);
 
 #endif

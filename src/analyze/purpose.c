@@ -17,7 +17,7 @@ enum purpose purpose_of_class(const char *signature)
         {"Ljava/util/concurrent/locks/ReentrantLock$", PURPOSE_LOCK},
         {"Ljava/util/concurrent/locks/ReentrantReadWriteLock$", PURPOSE_LOCK},
         {"Ljava/util/concurrent/locks/StampedLock", PURPOSE_LOCK},
-        {"Ljava/util/concurrent/Semaphore$", PURPOSE_PERMIT},
+        {"Ljava/util/concurrent/Semaphore", PURPOSE_PERMIT},
         {"Ljava/util/concurrent/CountDownLatch$", PURPOSE_ANSWER},
         {"Ljava/util/concurrent/FutureTask;", PURPOSE_ANSWER},
         {"Ljava/util/concurrent/CompletableFuture$", PURPOSE_ANSWER},
@@ -127,16 +127,24 @@ static struct call_of read_call(const struct trace *t, stack_id stack)
     return c;
 }
 
-static enum purpose purpose_of_stack(const struct trace *t, stack_id stack)
+/* Of a file of calls a park is a call that blocked: what it is about holds the thread up. */
+static bool is_of_calls(const struct trace *t)
 {
-    struct call_of c = read_call(t, stack);
+    return *trace_info(t, "import.format", "");
+}
+
+static enum purpose purpose_of_stack(const struct trace *t, const struct context *x)
+{
+    struct call_of c = read_call(t, x->stack);
     if (c.idle)
         return PURPOSE_IDLE;
     if (c.answer)
         return PURPOSE_ANSWER;
     if (c.permit || c.gives)
         return PURPOSE_PERMIT;
-    return c.takes ? PURPOSE_ITEM : PURPOSE_IDLE;
+    if (c.takes)
+        return PURPOSE_ITEM;
+    return x->lock.v && is_of_calls(t) ? PURPOSE_PERMIT : PURPOSE_IDLE;
 }
 
 /* --- contexts --------------------------------------------------------------------------------- */
@@ -147,7 +155,7 @@ static enum purpose purpose_of_park(const struct trace *t, const struct lock_set
     enum purpose p = purpose_of_class(locks->groups[lock_set_group(locks, x->lock)].signature);
     if (p == PURPOSE_IDLE && x->other)
         p = PURPOSE_LOCK; /* it was seen to have an owner */
-    p = p == PURPOSE_IDLE ? purpose_of_stack(t, x->stack) : p;
+    p = p == PURPOSE_IDLE ? purpose_of_stack(t, x) : p;
     return p == PURPOSE_ANSWER && x->flags & INTERVAL_OPEN ? PURPOSE_IDLE : p;
 }
 

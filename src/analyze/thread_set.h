@@ -16,6 +16,7 @@ struct thread_stats {
     bool defined, is_virtual;
     bool gone;                   /* had ended before this file of the recording began */
     bool shares_name;            /* another thread has the same */
+    uint32_t number;             /* of those without a name, from 1 on; 0: it has one */
     bool has_started, has_ended; /* seen to start, seen to end */
     bool incomplete;             /* events are missing: counts and times are lower bounds */
     uint64_t started, ended;

@@ -168,10 +168,11 @@ static void print_path_locks(const struct page *p)
     columns[4].title = "lock";
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(p->r, s->n_locks); i++) {
-        char name[PAGE_NAME], text[PAGE_NAME + 32];
+        char name[PAGE_NAME], text[PAGE_NAME + 32], number[16];
         uint32_t group = lock_set_group(&a->locks, (lock_id){s->locks[i].id});
         page_class(p, a->locks.groups[group].signature, name);
-        snprintf(text, sizeof text, "%s, object %" PRIu32, name, s->locks[i].id);
+        label_lock_number(p->r->trace, (lock_id){s->locks[i].id}, number, sizeof number);
+        snprintf(text, sizeof text, "%s, object %s", name, number);
         put_sum(&t, p, &s->locks[i]);
         table_put(&t, text);
     }
@@ -247,7 +248,9 @@ static void print_stuck(const struct page *p, const struct stuck_thread *s)
     buf_printf(&b, "%s: %s", name, stuck_words[s->state]);
     if (s->lock.v) {
         page_class(p, a->locks.groups[lock_set_group(&a->locks, s->lock)].signature, name);
-        buf_printf(&b, " %s (object %" PRIu32 ")", name, s->lock.v);
+        char number[16];
+        label_lock_number(p->r->trace, s->lock, number, sizeof number);
+        buf_printf(&b, " %s (object %s)", name, number);
     }
     if (s->on) {
         page_thread(p, s->on, name);
@@ -311,9 +314,10 @@ static const char *const order_stack_texts[] = {
 static void lock_text(const struct page *p, lock_id lock, char *out, size_t n)
 {
     const struct lock_set *l = &p->r->a->locks;
-    char name[PAGE_NAME];
+    char name[PAGE_NAME], number[16];
     page_class(p, l->groups[lock_set_group(l, lock)].signature, name);
-    snprintf(out, n, "%s (object %" PRIu32 ")", name, lock.v);
+    label_lock_number(p->r->trace, lock, number, sizeof number);
+    snprintf(out, n, "%s (object %s)", name, number);
 }
 
 static void print_order_stack(const struct page *p, const char *lock,

@@ -2,6 +2,7 @@
  * threads wait for which. */
 #include "cli/page.h"
 
+#include "analyze/labels.h"
 #include "base/buf.h"
 #include "base/printable.h"
 #include "base/util.h"
@@ -51,9 +52,9 @@ static void put_queue(struct table *t, const struct page *p, const struct queue 
         cell_time(t, p, l->held_ns, l->holds);
     }
     page_class(p, a->locks.groups[lock_set_group(&a->locks, q->lock)].signature, name);
-    snprintf(text, sizeof text, "%" PRIu32 " ", q->lock.v);
+    label_lock_number(p->r->trace, q->lock, text, sizeof text);
     char both[PAGE_NAME + sizeof text];
-    snprintf(both, sizeof both, "%s%s", text, name);
+    snprintf(both, sizeof both, "%s %s", text, name);
     table_put(t, both);
 }
 

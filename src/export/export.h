@@ -81,6 +81,15 @@ static inline bool export_has_file(const struct exporter *x, const struct export
     return job->lines[i] > 0 || !x->optional || strcmp(x->suffixes[i], x->optional) != 0;
 }
 
+/* Events of the trace that have no line; of kinds that say something of the program. */
+static inline uint64_t export_left_out(const struct export_job *job)
+{
+    uint64_t n = job->suppressed;
+    for (unsigned i = 0; i < EV_LIMIT; i++)
+        n += job->skipped[i];
+    return n;
+}
+
 /* On failure none of the files is there, unless the error is that they could not all be renamed. */
 int export_job_run(const struct exporter *x, struct export_job *job, struct err *err);
 

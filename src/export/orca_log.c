@@ -97,11 +97,20 @@ static bool lock_hash(const void *table, size_t i, uint32_t *hash)
     return l->id.v != 0;
 }
 
+/* Only classes that have a line need a number: others take none from them. */
 static bool class_hash(const void *table, size_t i, uint32_t *hash)
 {
-    const struct trace_class *c = (const struct trace_class *)table + i;
-    *hash = c->hash;
-    return c->id.v != 0;
+    const struct export *x = table;
+    const struct orca_log *log = x->state;
+    *hash = x->trace->classes[i].hash;
+    return i < log->named_classes.n && log->named_classes.seen[i];
+}
+
+int orca_log_number_classes(struct export *x, struct err *err)
+{
+    struct orca_log *log = x->state;
+    int rc = orca_ids_init(&log->classes, x->trace->n_classes, class_hash, x);
+    return rc < 0 ? err_set(err, rc, "%s: out of memory", x->trace->path) : 0;
 }
 
 /* The rows of the trace's calls.  A trace of an older Orca has none, a damaged one may have
@@ -120,8 +129,9 @@ static int read_call_rows(struct orca_log *log, const struct trace *t)
     return rc == -EINVAL ? 0 : rc;
 }
 
-static int allocate(struct orca_log *log, const struct trace *t)
+static int allocate(struct orca_log *log, const struct trace *t, enum orca_version version)
 {
+    TRY(orca_stacks_init(&log->stacks, t, version));
     log->call_of = calloc(t->n_calls + 1, sizeof(struct call_row *));
     if (!log->call_of)
         return -ENOMEM;
@@ -135,7 +145,6 @@ static int allocate(struct orca_log *log, const struct trace *t)
         return -ENOMEM;
     TRY(orca_ids_init(&log->threads, t->n_threads, thread_hash, t->threads));
     TRY(orca_ids_init(&log->locks, t->n_locks, lock_hash, t->locks));
-    TRY(orca_ids_init(&log->classes, t->n_classes, class_hash, t->classes));
     TRY(named_init(&log->methods, t->n_methods));
     return named_init(&log->named_classes, t->n_classes);
 }
@@ -144,8 +153,10 @@ int orca_log_begin(struct export *x, enum orca_version version, struct err *err)
 {
     struct orca_log *log = calloc(1, sizeof *log);
     x->state = log;
-    if (!log || allocate(log, x->trace) < 0)
+    if (!log || allocate(log, x->trace, version) < 0)
         return err_set(err, -ENOMEM, "%s: out of memory", x->trace->path);
+    if (version == ORCA_2)
+        TRY(orca_tries_find(&log->tries, x->trace, err));
     log->version = version;
     for (unsigned kind = 0; kind < EV_LIMIT; kind++) {
         const struct orca_line *line = orca_line_of(kind);
@@ -160,6 +171,10 @@ void orca_log_fini(struct export *x)
     struct orca_log *log = x->state;
     if (!log)
         return;
+    for (size_t i = 0; log->state && i < x->trace->n_threads; i++)
+        orca_calls_fini(&log->state[i]);
+    orca_tries_fini(&log->tries);
+    orca_stacks_fini(&log->stacks);
     orca_ids_fini(&log->threads);
     orca_ids_fini(&log->locks);
     orca_ids_fini(&log->classes);
@@ -177,26 +192,11 @@ void orca_log_fini(struct export *x)
 /* --- lines
  * ---------------------------------------------------------------------------------------- */
 
-enum { FRAME_TEXT = 18 }; /* bytes: ";method;location" */
-
 static void put_stack(struct export *x, stack_id id, uint64_t time)
 {
     struct orca_log *log = x->state;
-    struct out *o = &x->files[0];
-    const struct trace_stack *s = trace_stack(x->trace, id);
-    char separator = orca_separator(log->version);
-    out_decimal(o, trace_java_frames(x->trace, s));
-    for (uint32_t i = 0; i < s->n_frames; i++) {
-        if (!is_java(x, s->frames[i]))
-            continue;
-        uint8_t *p = out_room(o, FRAME_TEXT);
-        p[0] = (uint8_t)separator;
-        out_hex8_at(p + 1, s->frames[i].method.v);
-        p[9] = (uint8_t)separator;
-        out_hex8_at(p + 10, (uint32_t)s->frames[i].bci); /* -1, a native method, is FFFFFFFF */
-        o->len += FRAME_TEXT;
-    }
-    name_stack(x, s, time);
+    orca_stacks_put(&log->stacks, &x->files[0], id);
+    name_stack(x, trace_stack(x->trace, id), time);
 }
 
 static void put_thread_name(struct export *x, thread_id id)
@@ -310,11 +310,13 @@ static bool step(struct export *x, struct orca_thread *t, const struct orca_line
     if (!line->name && !row)
         return false;
     stack->v = orca_field_get(orca_line_field(line, ORCA_STACK), e);
-    if (trace_java_frames(x->trace, trace_stack(x->trace, *stack)) == 0)
+    struct orca_log *log = x->state;
+    if (orca_stacks_frames(&log->stacks, *stack) == 0)
         stack->v = 0;
     if (row && row->nests) /* what happens inside it is written as if it were not there */
         return t->depth == 0;
-    return orca_calls_step(t, line, number_of(x->state, line->fields[0], e), stack);
+    struct orca_step at = {line, number_of(x->state, line->fields[0], e), row ? e->call.call.v : 0};
+    return orca_calls_step(t, x->trace, &at, stack);
 }
 
 /* The formats go by Thread objects; a thread of the JVM itself has none. */
@@ -337,10 +339,48 @@ static void write_event(struct export *x, struct orca_thread *t, const struct or
         put_line(x, line, e, stack);
 }
 
+/* The lines of a try that came to nothing are left out, both; what was nested in it is, too. */
+static bool is_silent(struct orca_thread *t, const struct orca_line *line, bool failed)
+{
+    if (line->role == ORCA_PLAIN || line->role == ORCA_BLOCK || line->role == ORCA_UNBLOCK)
+        return false;
+    bool silent = failed || (line->role == ORCA_EXIT && t->silent);
+    t->silent = failed;
+    return silent;
+}
+
+bool orca_log_has(enum orca_version version, unsigned kind)
+{
+    const struct orca_line *line = orca_line_of(kind);
+    return kind == EV_lost || kind == EV_wait_found || (line && (line->versions & version));
+}
+
+/* The beginning of a wait that began before the recording did: written when it is found. */
+static bool begin_of_found(const struct event *e, struct event *begin)
+{
+    memset(begin, 0, sizeof *begin);
+    begin->time = e->time;
+    begin->thread = e->thread;
+    begin->kind = (uint16_t)e->wait_found.kind;
+    const struct orca_line *line = orca_line_of(e->wait_found.kind);
+    if (!line || (line->role != ORCA_LEAF && line->role != ORCA_BLOCK))
+        return false;
+    orca_field_set(orca_line_field(line, ORCA_LOCK), begin, e->wait_found.lock.v);
+    orca_field_set(orca_line_field(line, ORCA_THREAD), begin, e->wait_found.owner.v);
+    orca_field_set(orca_line_field(line, ORCA_STACK), begin, e->wait_found.stack.v);
+    return true;
+}
+
 int orca_log_event(struct export *x, const struct event *e, struct err *err)
 {
-    UNUSED(err);
     struct orca_log *log = x->state;
+    struct event begin;
+    if (e->kind == EV_wait_found) {
+        if (begin_of_found(e, &begin))
+            return orca_log_event(x, &begin, err);
+        x->suppressed++;
+        return 0;
+    }
     struct orca_thread nobody = {.depth = 0}, *t = state_of(x, e->thread);
     note_damage(x);
     if (e->kind == EV_lost) {
@@ -349,7 +389,10 @@ int orca_log_event(struct export *x, const struct event *e, struct err *err)
     }
     const struct orca_line *line = log->line_of[e->kind];
     stack_id stack;
-    if (has_no_object(x, e->thread) || !step(x, t ? t : &nobody, line, e, &stack))
+    bool failed = e->kind == EV_semaphore_acquire_enter && e->thread.v < x->trace->n_threads &&
+                  orca_tries_take(&log->tries);
+    if (has_no_object(x, e->thread) || !step(x, t ? t : &nobody, line, e, &stack) ||
+        is_silent(t ? t : &nobody, line, failed))
         x->suppressed++;
     else
         write_event(x, t, line, e, stack);

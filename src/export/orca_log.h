@@ -9,6 +9,8 @@
 #include "export/export.h"
 #include "export/orca_calls.h"
 #include "export/orca_ids.h"
+#include "export/orca_stacks.h"
+#include "export/orca_tries.h"
 #include "format/call_table.h"
 
 /* Definitions that were named, oldest first.  count <= n */
@@ -22,7 +24,10 @@ struct orca_named {
 struct orca_log {
     enum orca_version version;
     const struct orca_line *line_of[EV_LIMIT];
-    struct orca_ids threads, locks, classes;
+    struct orca_ids threads, locks;
+    struct orca_ids classes; /* of those that have a line; orca_log_number_classes */
+    struct orca_stacks stacks;
+    struct orca_tries tries;
     struct orca_thread *state; /* [trace->n_threads], by id */
     uint8_t *stack_seen;       /* [trace->n_stacks] */
     struct orca_named methods, named_classes;
@@ -33,12 +38,19 @@ struct orca_log {
 };
 
 /* What the formats leave out, for struct exporter. */
-#define orca_log_leaves_out "calls inside calls, threads without an object"
+#define orca_log_leaves_out                                                                        \
+    "calls inside calls, tries of a semaphore that got nothing, threads without an object"
+
+/* Whether a version has events of a kind, or cares for them. */
+bool orca_log_has(enum orca_version version, unsigned kind);
 
 /* Allocates x->state.  Undone by orca_log_fini, also when it failed. */
 int orca_log_begin(struct export *x, enum orca_version version, struct err *err);
 int orca_log_event(struct export *x, const struct event *e, struct err *err);
 void orca_log_fini(struct export *x);
+
+/* After the last event. */
+int orca_log_number_classes(struct export *x, struct err *err);
 
 /* Whether the log names events of this row. */
 bool orca_log_has_seen(const struct orca_log *log, const struct call_row *row);

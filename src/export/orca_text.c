@@ -20,8 +20,7 @@ static const char *const suffixes[] = {".orca", ".methods", ".classtable", CALLT
 
 static bool has(unsigned kind)
 {
-    const struct orca_line *line = orca_line_of(kind);
-    return kind == EV_lost || (line && (line->versions & ORCA_2));
+    return orca_log_has(ORCA_2, kind);
 }
 
 static int begin(struct export *x, struct err *err)
@@ -86,6 +85,7 @@ static int end(struct export *x, struct err *err)
 {
     const struct orca_log *log = x->state;
     TRY(put_calls(x, err));
+    TRY(orca_log_number_classes(x, err));
     for (size_t i = 0; i < log->methods.count; i++)
         put_method(x, log->methods.order[i]);
     for (size_t i = 0; i < log->named_classes.count; i++)

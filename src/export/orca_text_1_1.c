@@ -21,8 +21,7 @@ static const char *const suffixes[] = {".orca", ".meta", NULL};
 
 static bool has(unsigned kind)
 {
-    const struct orca_line *line = orca_line_of(kind);
-    return kind == EV_lost || (line && (line->versions & ORCA_1_1));
+    return orca_log_has(ORCA_1_1, kind);
 }
 
 static int begin(struct export *x, struct err *err)

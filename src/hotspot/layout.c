@@ -93,6 +93,7 @@ static const struct field fields[] = {
     F(klass_name, "Klass", "_name"),
     F(klass_loader_data, "Klass", "_class_loader_data"),
     F(klass_constants, "InstanceKlass", "_constants"),
+    OPTIONAL(klass_method_ids, "InstanceKlass", "_methods_jmethod_ids"),
     F(symbol_length, "Symbol", "_length"),
     F(symbol_body, "Symbol", "_body[0]"),
 };

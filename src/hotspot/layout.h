@@ -37,6 +37,7 @@ struct layout {
         cm_header;
     int32_t pool_holder, pool_cache, pool_length, pool_header, pool_source;
     int32_t klass_name, klass_loader_data, klass_constants;
+    int32_t klass_method_ids; /* -1: not known */
     int32_t symbol_length, symbol_body;
     int32_t has_line_table;                                /* bit of the ConstMethod's flags */
     int32_t first_handle_intrinsic, last_handle_intrinsic; /* invokeBasic, linkTo... */

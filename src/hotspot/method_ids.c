@@ -46,15 +46,6 @@ static bool names(uintptr_t id, uintptr_t method)
     return id && id % WORD == 0 && guarded_word(id, &named) && named == method;
 }
 
-/* The array: how many there are, then the ids by number. */
-static uintptr_t by_number(const struct method_ids *m, uintptr_t klass, uint16_t number)
-{
-    uintptr_t ids, count, id;
-    bool is = guarded_word(klass + m->ids_offset, &ids) && ids && guarded_word(ids, &count) &&
-              number < count && guarded_word(ids + (1 + (uintptr_t)number) * WORD, &id);
-    return is ? id : 0;
-}
-
 /* Bytecodes that the interpreter has rewritten in one of the two are not the same, either. */
 static bool same_code(const struct method_view *a, const struct method_view *b)
 {
@@ -99,7 +90,7 @@ static uintptr_t look_up(const struct method_ids *m, uintptr_t method)
     uint16_t number;
     if (!method_view(l, method, &v) || !guarded_u16(v.constants + (uintptr_t)l->cm_idnum, &number))
         return 0;
-    uintptr_t id = by_number(m, v.klass, number);
+    uintptr_t id = method_id_of_number(v.klass + m->ids_offset, number);
     return id && (names(id, method) || names_successor(m, id, &v, number)) ? id : 0;
 }
 

@@ -5,9 +5,10 @@
  * answers to that:
  *
  * The stamp, 64 bits, costs a few loads: unequal when the address has come to mean another method.
- * To be kept beside the address in a table of (address, stamp) -> id.  A class that is loaded again
- * at the same addresses, its loader's data too, with the same names in the same places, has the
- * same stamp; it reads the same.
+ * To be kept beside the address in a table of (address, stamp) -> id.  It lasts when the method has
+ * a jmethodID, which HotSpot gives to no other method ever.  Before that, a class that is loaded
+ * again at the same addresses, its loader's data too, with the same names in the same places, has
+ * the same stamp; it reads the same.  A method's stamp changes when it gets its jmethodID.
  *
  * The key, 128 bits, is made of what a reader would see: names, signature, lines, class loader. The
  * identity to intern by.  The bytecodes are not in it: the interpreter rewrites them.

@@ -106,6 +106,26 @@ static uint64_t first_lines(const struct layout *l, const struct method_view *v)
     return zero ? lines & (((zero & -zero) >> 7) - 1) : lines;
 }
 
+uintptr_t method_id_of_number(uintptr_t ids_at, uint16_t number)
+{
+    uintptr_t ids, count, id;
+    bool is = guarded_word(ids_at, &ids) && ids && guarded_word(ids, &count) && number < count &&
+              guarded_word(ids + (1 + (uintptr_t)number) * sizeof(uintptr_t), &id);
+    return is ? id : 0;
+}
+
+/* The method's jmethodID: no other method, of no other generation of its class, ever gets it.  It
+ * is believed when its word names the method; 0: none yet, or it names a newer version by now. */
+static uintptr_t own_id(const struct layout *l, const struct method_view *v)
+{
+    uint16_t number;
+    uintptr_t named, id = 0;
+    if (l->klass_method_ids >= 0 && guarded_u16(v->constants + (uintptr_t)l->cm_idnum, &number))
+        id = method_id_of_number(v->klass + (uintptr_t)l->klass_method_ids, number);
+    return id && id % sizeof(uintptr_t) == 0 && guarded_word(id, &named) && named == v->method ? id
+                                                                                               : 0;
+}
+
 uint64_t method_stamp_at(const struct layout *l, uintptr_t method)
 {
     struct method_view v;
@@ -127,5 +147,9 @@ uint64_t method_stamp_at(const struct layout *l, uintptr_t method)
     h = mix(h, s.signature);
     h = mix(h,
             first); /* the class name's length and first bytes: the symbol may be another's too */
-    return h ? h : 1;
+    uintptr_t id = own_id(l, &v);
+    h = mix(h, id) & ~(uint64_t)METHOD_STAMP_LASTS;
+    if (id)
+        return h | METHOD_STAMP_LASTS;
+    return h ? h : METHOD_STAMP_LASTS + 1;
 }

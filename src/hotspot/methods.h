@@ -37,7 +37,12 @@ bool method_symbols(const struct layout *l, const struct method_view *v, struct 
 /* The symbol of the class's source file, 0: it names none. */
 uintptr_t method_source(const struct layout *l, const struct method_view *v);
 
-/* method_stamp (method_text.h). */
+/* The jmethodID in a class's array of them, which is at that address, by the number of its method;
+ * 0: there is none.  Read without the array's lock: it may be anything. */
+uintptr_t method_id_of_number(uintptr_t ids_at, uint16_t number);
+
+/* method_stamp (method_text.h).  With the bit LASTS it is of a method that has its jmethodID. */
+#define METHOD_STAMP_LASTS UINT64_C(1)
 uint64_t method_stamp_at(const struct layout *l, uintptr_t method);
 
 #endif

@@ -1,6 +1,7 @@
 #include "hotspot/pc_cache.h"
 
 #include "base/guarded.h"
+#include "hotspot/methods.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -107,6 +108,17 @@ static inline int32_t find(const struct pc_cache *c, const struct layout *l, uin
                : 0;
 }
 
+/* Of a walk that wanted them, and as they are now: one that does not last may have become another.
+ */
+static bool have_stamps(const struct layout *l, const struct walk_frame *frames, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (!(frames[i].stamp & METHOD_STAMP_LASTS) &&
+            (!frames[i].stamp || method_stamp_at(l, frames[i].method) != frames[i].stamp))
+            return false;
+    return true;
+}
+
 int32_t pc_cache_walk(const struct pc_cache *c, const struct layout *l, const struct stack *s,
                       struct cursor *at, const struct pc_cache_room *room, bool *vm)
 {
@@ -116,7 +128,7 @@ int32_t pc_cache_walk(const struct pc_cache *c, const struct layout *l, const st
     for (;;) {
         int32_t n = find(c, l, pc, out, (int32_t)(end - out), &found);
         if (n <= 0 || found.words < 2 || (out->kind == WALK_NATIVE && !*vm) ||
-            (room->stamps && !out->stamp)) /* of a walk that did not want them */
+            (room->stamps && !have_stamps(l, out, n)))
             break;
         uintptr_t above = sp + found.words * sizeof(uintptr_t);
         if (above > s->high || !stack_slot(s, above, -1, &next))

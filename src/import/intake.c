@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "base/util.h"
+#include "import/jvm_threads.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -247,10 +248,22 @@ static struct str str_of(struct text t)
     return (struct str){t.p, t.len};
 }
 
+/* What the file did not say of a thread of the JVM. */
+static void complete_thread(struct intake_thread *t)
+{
+    const char *group =
+        t->flags == 0 && t->group.len == 0 ? jvm_threads_group(t->name, t->called) : NULL;
+    if (!group)
+        return;
+    t->flags = THREAD_DAEMON;
+    t->group = (struct text){group, strlen(group)};
+}
+
 static int put_threads(struct intake *in, struct err *err)
 {
     for (size_t i = 0; i < in->n_threads; i++) {
-        const struct intake_thread *t = &in->threads[i];
+        struct intake_thread *t = &in->threads[i];
+        complete_thread(t);
         struct def d = {.kind = DEF_thread,
                         .thread = {.id = {(uint32_t)i},
                                    .flags = t->flags,
@@ -315,8 +328,18 @@ static struct intake_stream *stream_for(struct intake *in, uint64_t time)
     return in->n_streams < INTAKE_STREAMS ? &in->streams[in->n_streams++] : NULL;
 }
 
+static void note_called(struct intake *in, const struct event *e)
+{
+    struct intake_thread *t = e->kind == EV_thread_start_called
+                                  ? intake_get_thread(in, e->thread_start_called.target)
+                                  : NULL;
+    if (t)
+        t->called = true;
+}
+
 int intake_event(struct intake *in, const struct event *e, struct err *err)
 {
+    note_called(in, e);
     struct intake_stream *s = stream_for(in, e->time);
     if (!s)
         return err_set(err, -EINVAL, "the events are too far out of the order of time");

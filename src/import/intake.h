@@ -27,6 +27,7 @@ enum {
 struct intake_thread {
     bool used;      /* else nobody has this id */
     bool undefined; /* nothing is known of it, so that no definition is put */
+    bool called;    /* some thread has called its start */
     uint32_t hash, flags;
     struct text name, group, parent_group; /* in the arena */
 };

@@ -251,6 +251,27 @@ static int meta_class_line(struct orca_defs *d, struct scan *s)
     return class_of_signature(d, signature, source, &id, s->err);
 }
 
+int orca_defs_class(struct orca_defs *d, const char *name, class_id *id, struct err *err)
+{
+    struct buf b;
+    bool fresh = false;
+    buf_init(&b);
+    buf_printf(&b, "L%s;", name);
+    struct text signature = {buf_str(&b), b.len}, source = {"", 0};
+    int rc = b.oom ? out_of_memory(d, err) : 0;
+    if (rc == 0 && d->version == ORCA_1_1) {
+        rc = class_of_signature(d, signature, source, id, err);
+    } else if (rc == 0) {
+        id->v = digest_get(&d->signatures, signature.p, signature.len, &fresh);
+        rc = id->v ? 0 : out_of_memory(d, err);
+        id->v += (uint32_t)d->classes.len;
+        if (rc == 0 && fresh)
+            rc = put_class(d, id->v, 0, signature, source, err);
+    }
+    buf_fini(&b);
+    return rc;
+}
+
 /* --- methods ------------------------------------------------------------------------------------
  */
 

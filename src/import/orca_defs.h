@@ -20,7 +20,8 @@ struct orca_defs {
     uint32_t last_given;
     struct map methods;              /* method ids that were defined -> hash of the line */
     struct map classes, class_lines; /* version 2: class id -> in the trace; -> hash of the line */
-    struct digest signatures;        /* version 1.1: signature -> class in the trace */
+    struct digest signatures;        /* version 1.1: signature -> class in the trace; 2: likewise,
+                                      * of classes without a line, less the number of `classes` */
     uint64_t n_unknown_class;
 
     /* Line tables that can only be start;line, and line;start: see docs/orca-text.md. */
@@ -38,6 +39,10 @@ void orca_defs_fini(struct orca_defs *d);
  * none.  A source without a name is absent. */
 int orca_defs_read(struct orca_defs *d, const struct text_source *methods,
                    const struct text_source *classes, struct err *err);
+
+/* The class of a name (java/lang/Object) that no line of the files need have.  After
+ * orca_defs_read. */
+int orca_defs_class(struct orca_defs *d, const char *name, class_id *id, struct err *err);
 
 /* The trace's id of a method that a stack names, defined or not. */
 int orca_defs_method(struct orca_defs *d, uint64_t in_file, method_id *id, struct err *err);

@@ -4,6 +4,7 @@
 #include "base/util.h"
 #include "import/orca_defs.h"
 #include "import/orca_record.h"
+#include "import/orca_waits.h"
 #include "import/source.h"
 
 #include <ctype.h>
@@ -16,6 +17,8 @@ struct importer {
     enum orca_version version;
     struct call_table calls;
     struct orca_record record;
+    struct orca_waits waits;
+    struct map class_told; /* locks whose class an event has told */
     struct buf packed;
     struct digest stack_texts; /* stacks come again and again: each text is read once */
     stack_id *stack_of_text;   /* [cap_texts], by number */
@@ -103,6 +106,33 @@ static int make_field(struct importer *im, struct scan *s, size_t i, struct even
     return 0;
 }
 
+/* The class of what an event is about, where the event says it: Semaphore; that of a method table's
+ * row about `this`. */
+static const char *class_of_object(const struct event *e, const struct call_row *row)
+{
+    switch (e->kind) {
+    case EV_semaphore_acquire_enter:
+    case EV_semaphore_acquire_exit:
+    case EV_semaphore_release:
+        return "java/util/concurrent/Semaphore";
+    default:
+        return row && row->object == CALL_THIS ? row->class : NULL;
+    }
+}
+
+static int tell_class(struct importer *im, const struct event *e, struct err *err)
+{
+    const struct orca_record *r = &im->record;
+    const char *name = class_of_object(e, r->call);
+    lock_id lock = {orca_field_get(orca_line_field(r->line, ORCA_LOCK), e)};
+    if (!name || lock.v == 0 || map_find(&im->class_told, lock.v))
+        return 0;
+    struct def d = {.kind = DEF_lock, .lock = {.id = lock, .hash = r->hash[0]}};
+    TRY(orca_defs_class(&im->defs, name, &d.lock.class_, err));
+    TRY(intake_def(&im->in, &d, err));
+    return map_put(&im->class_told, lock.v) ? 0 : out_of_memory(im, err);
+}
+
 static int make_event(struct importer *im, struct scan *s)
 {
     const struct orca_record *r = &im->record;
@@ -113,7 +143,10 @@ static int make_event(struct importer *im, struct scan *s)
         e.call.call.v = (uint32_t)(r->call - im->calls.rows) + 1;
     for (size_t i = 0; i < ORCA_FIELDS_MAX && r->line->fields[i].type != ORCA_END; i++)
         TRY(make_field(im, s, i, &e));
-    return blame(s, intake_event(&im->in, &e, s->err));
+    TRY(tell_class(im, &e, s->err));
+    TRY(blame(s, orca_waits_before(&im->waits, &im->in, &e, s->err)));
+    TRY(blame(s, intake_event(&im->in, &e, s->err)));
+    return blame(s, orca_waits_after(&im->waits, &im->in, &e, r->call, s->err));
 }
 
 static int event_line(void *ctx, struct scan *s)
@@ -237,6 +270,8 @@ int import_orca_from(struct trace **out, const struct orca_sources *sources,
     }
     orca_record_fini(&im->record);
     call_table_fini(&im->calls);
+    orca_waits_fini(&im->waits);
+    map_fini(&im->class_told);
     buf_fini(&im->packed);
     digest_fini(&im->stack_texts);
     free(im->stack_of_text);

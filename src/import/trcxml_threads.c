@@ -5,64 +5,10 @@
  * those of HotSpot, J9 and their class libraries are, or if nothing is known of it but that it was
  * there.  Where main has ended, whoever never ends is taken for a daemon: else the program would
  * have no end, and no critical path. */
-#include "base/util.h"
+#include "import/jvm_threads.h"
 #include "import/trcxml_parts.h"
 
-#include <ctype.h>
 #include <string.h>
-
-/* What the names of the JVM's threads begin with; the rest is a number, or nothing. */
-static const char *const names[] = {
-    "Attach API wait loop",
-    "Attach Listener",
-    "C1 CompilerThread",
-    "C2 CompilerThread",
-    "Common-Cleaner",
-    "CompilerThread",
-    "Concurrent Mark-Sweep GC Thread",
-    "DestroyJavaVM",
-    "Finalizer",
-    "Finalizer thread",
-    "G1 Conc#",
-    "G1 Concurrent Refinement Thread#",
-    "G1 Main Marker",
-    "G1 Refine#",
-    "G1 Service",
-    "G1 Young RemSet Sampling",
-    "GC Daemon",
-    "GC Slave",
-    "GC Thread#",
-    "GC task thread#",
-    "Gang worker#",
-    "JIT Compilation Thread",
-    "JIT Compilation Thread-",
-    "Monitor Deflation Thread",
-    "Notification Thread",
-    "Reference Handler",
-    "Service Thread",
-    "Signal Dispatcher",
-    "StringDedupProcessor",
-    "Surrogate Locker Thread (CMS)",
-    "Surrogate Locker Thread (Concurrent GC)",
-    "Suspend Checker Thread",
-    "Sweeper thread",
-    "VM Periodic Task Thread",
-    "VM Thread",
-};
-
-static bool has_jvms_name(struct text name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        size_t n = strlen(names[i]), k = n;
-        if (name.len < n || memcmp(name.p, names[i], n) != 0)
-            continue;
-        while (k < name.len && isdigit((unsigned char)name.p[k]))
-            k++;
-        if (k == name.len)
-            return true;
-    }
-    return false;
-}
 
 static bool is_main(const struct intake_thread *t)
 {
@@ -91,7 +37,7 @@ void trcxml_tell_threads(struct trcxml *x)
         if (!t->used || !s)
             continue;
         bool silent = !s->acted && !s->ended && t->group.len == 0 && !is_main(t) && s->started;
-        bool jvms = has_jvms_name(t->name) || silent;
+        bool jvms = jvm_threads_group(t->name, t->called) || silent;
         if (jvms && t->group.len == 0)
             t->group = (struct text){system, sizeof system - 1};
         if (jvms || (over && !s->ended))

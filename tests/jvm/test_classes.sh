@@ -63,3 +63,28 @@ test_hidden_frames() {
     events -s -t hidden-reflect -k monitor_contended_enter
     same "$(matching '^    at java\.lang\.reflect\.Method\.invoke\(')" 1
 }
+
+# "generation HASH" of each notify, whose hash is that of the class that its second frame is of, in the text files.
+generations_of() { # PREFIX
+    awk -F, '
+        FILENAME ~ /classtable$/ { if ($3 == "LReloaded$Work;") is[$2] = 1 }
+        FILENAME ~ /methods$/ { if ($5 in is) class_of[$2] = $5 }
+        FILENAME ~ /orca$/ && $2 == "ObjectNotify" { split($5, f, ";"); print "generation " class_of[f[4]] }
+    ' "$1.classtable" "$1.methods" "$1.orca"
+}
+
+# Each generation of a class that is loaded again and again is a class of its own: in the definitions, and in the
+# stacks of its events.
+test_generations_of_a_class() {
+    local n=300 gc
+    for gc in UseSerialGC UseG1GC; do
+        run 0 "$JAVA" -agentpath:"$AGENT"=file=app,format=orca,quiet -XX:+$gc -Xmx64m -cp "$CLASSES" Reloaded $n
+        same "$(sort -u out | wc -l)" $n # else hashes were equal by chance
+        same "$(grep ',LReloaded$Work;,' app.classtable | cut -d, -f2 | sort -u | wc -l)" $n
+        # A class of the JDK may have come to the same hash: the later one of the two gets a number, from 80000001 on.
+        generations_of app | uniq -c | sed 's/^ *//; s/ 8[0-9A-F]\{7\}$/ taken/' >got
+        awk -F, 'FILENAME ~ /classtable$/ { if ($3 != "LReloaded$Work;") taken[$2] = 1; next }
+            { split($0, w, " "); print "3 generation " (w[2] in taken ? "taken" : w[2]) }' app.classtable out >wanted
+        cmp got wanted || fail "$(diff got wanted | head -20)"
+    done
+}

@@ -146,3 +146,14 @@ test_native_threads() {
     thread_is native-0-0 '"daemon": false' '"virtual": false'
     thread_is native-1-0 '"daemon": true'
 }
+
+# A thread is the same one, by its hash, before it is started and after.
+test_join_of_a_thread_that_was_not_started() {
+    run 0 "$JAVA" -agentpath:"$AGENT"=file=app,format=orca,quiet -cp "$CLASSES" Unstarted
+    local hash
+    hash=$(cat out)
+    # both joins, begin and end; the other events of the thread may come in any order
+    same "$(grep -cE ",ThreadJoin(ed)?,[0-9A-F]{8},$hash," app.orca)" 4
+    same "$(grep -cE ",ThreadJoin(ed)?," app.orca)" 4
+    same "$(grep -cE ",ThreadStart,[0-9A-F]{8},$hash,|,ThreadStarted,$hash,late$|,ThreadEnded,$hash$" app.orca)" 3
+}

@@ -238,9 +238,15 @@ Test(export_orca, nesting_is_counted_for_each_thread_and_in_any_depth)
     nest_init(&n);
     STEP(&n, semaphore_acquire_enter, .lock = n.lock, .stack = n.stack);
     ADD(&n.b, 2, n.other, n.at, notify, .lock = n.lock);
-    for (int i = 0; i < 9; i++) /* an overload that calls an overload that ... */
-        STEP(&n, semaphore_acquire_enter, .lock = n.lock, .stack = n.stack);
-    STEP(&n, notify, .lock = n.lock, .stack = n.stack);
+    char frames[100] = "A.a:1";
+    stack_id deepest = {0};
+    for (int i = 0; i < 9; i++) { /* an overload that calls an overload that ... */
+        memmove(frames + 6, frames, strlen(frames) + 1);
+        memcpy(frames, "A.a:2 ", 6);
+        deepest = builder_stack(&n.b, frames);
+        STEP(&n, semaphore_acquire_enter, .lock = n.lock, .stack = deepest);
+    }
+    STEP(&n, notify, .lock = n.lock, .stack = deepest);
     for (int i = 0; i < 9; i++)
         STEP(&n, semaphore_acquire_exit, .lock = n.lock, .stack = n.stack);
     STEP(&n, semaphore_acquire_exit, .lock = n.lock, .stack = n.stack);
@@ -337,6 +343,114 @@ Test(export_orca, a_lost_end_does_not_silence_the_thread)
                 "ObjectWait,00000001,00000101,0\n");
 }
 
+static void define_call(struct nest *n, uint32_t id, const char *row)
+{
+    builder_def(
+        &n->b,
+        &(struct def){.kind = DEF_call,
+                      .call = {.id = {id}, .class_name = {"LA;", 3}, .row = {row, strlen(row)}}});
+}
+
+/* Stacks that had to be cut do not say how deep a call is; so many calls must be counted. */
+Test(export_orca, of_a_thousand_calls_inside_each_other_the_outermost_is_written)
+{
+    enum { DEEP = 1000 };
+    struct nest n;
+    nest_init(&n);
+    define_call(&n, 1, "A#f blocks Deep DeepEnded");
+    for (int i = 0; i < DEEP; i++)
+        STEP(&n, call_enter, .call = {1}, .stack = i == 0 ? n.stack : (stack_id){0});
+    for (int i = 0; i < DEEP; i++)
+        STEP(&n, call_exit, .call = {1});
+    STEP(&n, notify, .lock = n.lock, .stack = n.stack);
+    uint64_t suppressed = nest_is(&n, "ThreadStarted,00000001,main\n"
+                                      "Deep,00000001,00000000,1;00000001;00000001\n"
+                                      "DeepEnded,00000001,00000000,1;00000001;00000001\n"
+                                      "ObjectNotify,00000001,00000101,1;00000001;00000001\n");
+    cr_assert_eq(suppressed, 2 * (DEEP - 1));
+}
+
+#define ACQUIRED                                                                                   \
+    "ThreadStarted,00000001,main\n"                                                                \
+    "SemaphoreAcquire,00000001,00000101,2;00000002;00000001;00000001;00000009\n"
+
+/* A stack overflow inside acquire takes its probe with it.  What the thread does next is either
+ * still inside that call, or shows that it is over. */
+static struct {
+    const char *name, *stack, *line;
+} after_lost[] = {
+    {"inside the call", "B.sync:4 S.acquire:7 A.a:9", ""},
+    {"the caller calls the next method", "S.release:1 A.a:12",
+     "ObjectNotify,00000001,00000101,2;00000003;00000001;00000001;0000000C\n"},
+    {"a method called by the caller", "C.c:4 C.c:3 A.a:12",
+     "ObjectNotify,00000001,00000101,3;00000003;00000004;00000003;00000003;00000001;0000000C\n"},
+    {"a frame outside it", "A.b:3", "ObjectNotify,00000001,00000101,1;00000003;00000003\n"},
+};
+
+Test(export_orca, the_next_stack_shows_that_a_call_without_end_is_over)
+{
+    for (size_t i = 0; i < ARRAY_LEN(after_lost); i++) {
+        struct nest n;
+        char expected[400];
+        nest_init(&n);
+        stack_id acquire = builder_stack(&n.b, "S.acquire:1 A.a:9");
+        stack_id stack = builder_stack(&n.b, after_lost[i].stack);
+        STEP(&n, semaphore_acquire_enter, .lock = n.lock, .stack = acquire);
+        STEP(&n, notify, .lock = n.lock, .stack = stack);
+        snprintf(expected, sizeof expected, "%s%s", ACQUIRED, after_lost[i].line);
+        nest_is(&n, expected);
+    }
+}
+
+Test(export_orca, the_same_call_again_shows_that_the_one_before_is_over)
+{
+    struct nest n;
+    nest_init(&n);
+    stack_id acquire = builder_stack(&n.b, "S.acquire:1 A.a:9");
+    STEP(&n, semaphore_acquire_enter, .lock = n.lock, .stack = acquire);
+    STEP(&n, semaphore_acquire_enter, .lock = n.lock, .stack = acquire);
+    STEP(&n, semaphore_acquire_exit, .lock = n.lock);
+    nest_is(&n,
+            ACQUIRED "SemaphoreAcquire,00000001,00000101,2;00000002;00000001;00000001;00000009\n"
+                     "SemaphoreAcquired,00000001,00000101,2;00000002;00000001;00000001;"
+                     "00000009\n");
+}
+
+/* Nobody knows where in the thread's stack a cut one is; a whole one is above every cut one. */
+Test(export_orca, cut_stacks_show_no_more_than_they_can)
+{
+    struct nest n;
+    nest_init(&n);
+    struct buf frames = {0};
+    packed_put_frame(&frames, (method_id){1}, 1);
+    struct def cut = {.kind = DEF_stack,
+                      .stack = {.id = {++n.b.n_stacks},
+                                .flags = STACK_TRUNCATED,
+                                .frames = {frames.p, frames.len, 1}}};
+    builder_def(&n.b, &cut);
+    STEP(&n, semaphore_acquire_enter, .lock = n.lock, .stack = cut.stack.id);
+    STEP(&n, notify, .lock = n.lock, .stack = cut.stack.id);
+    STEP(&n, notify_all, .lock = n.lock, .stack = n.stack);
+    buf_fini(&frames);
+    nest_is(&n, "ThreadStarted,00000001,main\n"
+                "SemaphoreAcquire,00000001,00000101,1;00000001;00000001\n"
+                "ObjectNotifyAll,00000001,00000101,1;00000001;00000001\n");
+}
+
+Test(export_orca, an_end_belongs_to_the_call_of_its_own_row)
+{
+    struct nest n;
+    nest_init(&n);
+    define_call(&n, 1, "A#f blocks Outer OuterEnded");
+    define_call(&n, 2, "A#g blocks Inner InnerEnded");
+    STEP(&n, call_enter, .call = {1});
+    STEP(&n, call_enter, .call = {2}); /* its end was lost */
+    STEP(&n, call_exit, .call = {1});
+    nest_is(&n, "ThreadStarted,00000001,main\n"
+                "Outer,00000001,00000000,0\n"
+                "OuterEnded,00000001,00000000,0\n");
+}
+
 Test(export_orca, a_new_thread_of_a_hash_is_in_no_call)
 {
     struct nest n;
@@ -350,6 +464,62 @@ Test(export_orca, a_new_thread_of_a_hash_is_in_no_call)
                 "ThreadEnded,00000001\n"
                 "ThreadStarted,00000001,main\n"
                 "ObjectNotify,00000001,00000101,0\n");
+}
+
+static stack_id semaphore_stack(struct nest *n, const char *method)
+{
+    char frames[100];
+    snprintf(frames, sizeof frames, "java.util.concurrent.Semaphore.%s:4 A.a:9", method);
+    return builder_stack(&n->b, frames);
+}
+
+#define TRY_OF(n, failed_, ...)                                                                    \
+    do {                                                                                           \
+        STEP(n, semaphore_acquire_enter, .lock = (n)->lock, .stack = try);                         \
+        __VA_ARGS__;                                                                               \
+        STEP(n, semaphore_acquire_exit, .lock = (n)->lock, .failed = (failed_));                   \
+    } while (0)
+
+/* An acquire that threw was one: the specification has its entry and its exit. */
+Test(export_orca, a_try_that_got_no_permit_is_no_acquire)
+{
+    struct nest n;
+    nest_init(&n);
+    stack_id try = semaphore_stack(&n, "tryAcquire"), acquire = semaphore_stack(&n, "acquire");
+    TRY_OF(&n, 1, ADD(&n.b, 2, n.other, n.at, notify, .lock = n.lock));
+    TRY_OF(&n, 1, STEP(&n, monitor_contended_enter, .lock = n.lock);
+           STEP(&n, monitor_contended_entered, .lock = n.lock); STEP(&n, notify, .lock = n.lock));
+    TRY_OF(&n, 0);
+    STEP(&n, semaphore_acquire_enter, .lock = n.lock, .stack = acquire);
+    STEP(&n, semaphore_acquire_exit, .lock = n.lock, .failed = 1);
+    uint64_t suppressed =
+        nest_is(&n, "ThreadStarted,00000001,main\n"
+                    "ThreadStarted,00000002,other\n"
+                    "ObjectNotify,00000002,00000101,0\n"
+                    "MonitorContendedEnter,00000001,00000101,00000000,0\n"
+                    "MonitorContendedEntered,00000001,00000101,0\n"
+                    "SemaphoreAcquire,00000001,00000101,2;00000002;00000004;00000001;00000009\n"
+                    "SemaphoreAcquired,00000001,00000101,2;00000002;00000004;00000001;00000009\n"
+                    "SemaphoreAcquire,00000001,00000101,2;00000003;00000004;00000001;00000009\n"
+                    "SemaphoreAcquired,00000001,00000101,2;00000003;00000004;00000001;00000009\n");
+    cr_assert_eq(suppressed, 5);
+}
+
+Test(export_orca, a_wait_that_was_open_at_the_start_is_written)
+{
+    struct nest n;
+    nest_init(&n);
+    STEP(&n, wait_found, .kind = EV_wait_enter, .lock = n.lock, .stack = n.stack);
+    ADD(&n.b, 1, n.other, n.at, wait_found, .kind = EV_monitor_contended_enter, .lock = n.lock,
+        .owner = n.main);
+    STEP(&n, wait_exit, .lock = n.lock);
+    STEP(&n, wait_found, .kind = EV_park_enter, .lock = n.lock); /* no form */
+    uint64_t suppressed = nest_is(&n, "ThreadStarted,00000001,main\n"
+                                      "ObjectWait,00000001,00000101,1;00000001;00000001\n"
+                                      "ThreadStarted,00000002,other\n"
+                                      "MonitorContendedEnter,00000002,00000101,00000001,0\n"
+                                      "ObjectWaited,00000001,00000101,1;00000001;00000001\n");
+    cr_assert_eq(suppressed, 1);
 }
 
 /* --- threads ------------------------------------------------------------------------------------

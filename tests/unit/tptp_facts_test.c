@@ -248,7 +248,7 @@ Test(tptp_facts, numbers_that_nobody_has_are_no_threads)
                                  "<threadStart threadId='6' time='1'/>"
                                  "<threadStart threadId='7' time='1'/>"
                                  "<threadEnd threadIdRef='9' time='3'/>");
-    static const char *const labels[] = {[4] = "x#4", [6] = "#6", [7] = "#7", [9] = "x#9"};
+    static const char *const labels[] = {[4] = "x#4", [6] = "#1", [7] = "#2", [9] = "x#9"};
     struct analysis *a = analysis_of(t);
     for (uint32_t i = 1; i < a->threads.n; i++) {
         char text[LABEL_MAX];
