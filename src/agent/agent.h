@@ -69,6 +69,12 @@ static inline bool agent_wants(enum event_group g)
     return agent_on() && agent.settings.groups[g];
 }
 
+/* The same for an event of it for which a method of the JDK is changed. */
+static inline bool agent_wants_cause(enum event_group g)
+{
+    return agent_wants(g) && agent.settings.contanalysis;
+}
+
 /* Whether events are recorded; then the recording stays until agent_leave.  Any thread. */
 static inline bool agent_enter(void)
 {

@@ -78,6 +78,8 @@ static void put_infos(void)
             snprintf(value + strlen(value), sizeof value - strlen(value), "%s%s",
                      value[0] ? "+" : "", event_groups[g].name);
     put_info("orca.events", value);
+    if (!agent.settings.contanalysis)
+        put_info("orca.contanalysis", "off: only what the JVM tells by itself");
     if (agent.attached)
         put_info("orca.attached", "the JVM was running already");
     if (agent.settings.include)
@@ -373,7 +375,7 @@ static void note_switch(const bool *on, const bool *off)
 static void switch_groups(JNIEnv *jni, bool *wanted)
 {
     bool on[GROUP_LIMIT] = {false}, off[GROUP_LIMIT] = {false}, any = false;
-    wanted[GROUP_waits] |= wanted[GROUP_holds]; /* as at the beginning: settings.c */
+    settings_complete_groups(&agent.settings, wanted);
     for (int g = 1; g < GROUP_LIMIT; g++) {
         on[g] = wanted[g] && !agent.settings.groups[g];
         off[g] = !wanted[g] && agent.settings.groups[g];

@@ -38,7 +38,10 @@ static const struct opt rows[] = {
      "sampled-alloc and frees; all: all but alloc and frees)",
      event_group_names, 0, 0},
     {"contanalysis", 0, OPT_FLAG, AT(contanalysis), "on|off",
-     "contention analysis: off leaves out monitors and waits (default on)", NULL, 0, 0},
+     "contention analysis: off leaves the monitors, waits and threads of which the JVM tells by "
+     "itself, and changes no method of the JDK: no starts, notifies, interrupts, parks, sleeps, "
+     "joins, semaphores, locks and holds (default on)",
+     NULL, 0, 0},
     {"include", 0, OPT_STR, AT(include), "PATTERN+...",
      "only locks and objects of these classes: java.util.*, shop.Order, byte[] (default all)", NULL,
      0, 0},
@@ -119,6 +122,17 @@ static uint64_t events_meant(uint64_t events)
     return events == all ? all & ~(bit_of(GROUP_alloc) | bit_of(GROUP_frees)) : events;
 }
 
+void settings_complete_groups(const struct settings *s, bool groups[GROUP_LIMIT])
+{
+    static const enum event_group instrumented[] = {GROUP_parks,      GROUP_sleeps,     GROUP_joins,
+                                                    GROUP_interrupts, GROUP_semaphores, GROUP_locks,
+                                                    GROUP_holds};
+    for (size_t i = 0; i < ARRAY_LEN(instrumented) && !s->contanalysis; i++)
+        groups[instrumented[i]] = false;
+    if (groups[GROUP_holds]) /* a wait is no part of the hold around it */
+        groups[GROUP_waits] = true;
+}
+
 static void apply_groups(struct settings *s)
 {
     s->groups[GROUP_meta] = true;
@@ -130,10 +144,7 @@ static void apply_groups(struct settings *s)
     s->groups[GROUP_cpu] |= s->cpu != 0;
     s->groups[GROUP_wall] |= s->wall != 0;
     s->groups[GROUP_sampled_alloc] |= s->samplebytes != 0;
-    if (!s->contanalysis)
-        s->groups[GROUP_monitors] = s->groups[GROUP_waits] = false;
-    if (s->groups[GROUP_holds]) /* a wait is no part of the hold around it */
-        s->groups[GROUP_waits] = true;
+    settings_complete_groups(s, s->groups);
 }
 
 static uint64_t default_events(void)

@@ -54,6 +54,9 @@ extern const struct opt_table settings_table;
  * spec-2 name, where no argument means the default prefix.  Nothing is printed. */
 int settings_parse(struct settings *s, const char *options, bool spec2, struct err *err);
 
+/* What a choice of groups brings with it, and what contanalysis=off keeps out of it. */
+void settings_complete_groups(const struct settings *s, bool groups[GROUP_LIMIT]);
+
 /* Whether objects of this class (JVM signature) are recorded, by include= and exclude=. */
 bool settings_wants_class(const struct settings *s, const char *signature);
 
