@@ -317,7 +317,8 @@ static void write_texts(void)
     for (size_t i = 0; exporters[i] && rc >= 0; i++)
         if (agent.settings.formats & FORMAT_OF(i)) {
             failed = exporters[i]->name;
-            rc = export_run(exporters[i], t, prefix, &err);
+            struct export_job job = {.trace = t, .prefix = prefix, .fast_ns = agent.settings.fast};
+            rc = export_job_run(exporters[i], &job, &err);
         }
     if (rc < 0)
         log_line("%s; the recording is in %s: orca export %s --to %s", err.msg, agent.path,

@@ -37,6 +37,7 @@ struct settings {
     uint64_t events;  /* bits of the rows of settings_groups */
     uint64_t depth, ring, ringmem, maxsize, duration, holdsample;
     uint64_t every, keep;
+    uint64_t fast;        /* ns; shorter blocks are not in the text formats */
     uint64_t cpuclock;    /* enum sampled_clock */
     uint64_t cpu, wall;   /* ns between samples; 0: the default, when the group is on */
     uint64_t samplebytes; /* group sampled_alloc: one sample of so many bytes */
@@ -44,6 +45,7 @@ struct settings {
     uint64_t ownerstacks; /* enum ownerstacks */
     uint64_t full;        /* 0 drop, 1 block */
     bool contanalysis, quiet, control, allocstacks;
+    bool is_prefix; /* file: of spec 2's command line, without a suffix */
     bool groups[GROUP_LIMIT];
 };
 
