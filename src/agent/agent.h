@@ -123,6 +123,10 @@ void agent_unload(void);
 int agent_attach(JNIEnv *jni, JavaVM *vm, const char *options, struct err *err);
 int agent_stop(JNIEnv *jni, struct recorder_result *result, struct err *err);
 
+/* What an answer says of the files that a recording leaves: a line "kept no" when the trace is only
+ * on the way to the text files, and a line "text PATH" for each of these. */
+void agent_put_texts(struct buf *reply);
+
 /* Switch groups while it goes on: "+parks-waits", or "parks+waits" for just these. */
 int agent_switch(JNIEnv *jni, char *groups, struct err *err);
 void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);

@@ -51,6 +51,18 @@ static void put_info(const char *key, const char *value)
     recorder_put_info(agent.rec, key, value);
 }
 
+/* The text formats that are made at the end, joined by '+', or the first of them. */
+static const char *text_names(bool all)
+{
+    static char names[64];
+    names[0] = 0;
+    for (size_t i = 0; exporters[i] && (all || !names[0]); i++)
+        if (agent.settings.formats & FORMAT_OF(i))
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                     names[0] ? "+" : "", exporters[i]->name);
+    return names;
+}
+
 static void put_infos(void)
 {
     static const char *const properties[] = {"java.version",   "java.vm.name", "java.vm.version",
@@ -80,6 +92,8 @@ static void put_infos(void)
     put_info("orca.events", value);
     if (!agent.settings.contanalysis)
         put_info("orca.contanalysis", "off: only what the JVM tells by itself");
+    if (settings_has_texts(&agent.settings))
+        put_info("orca.texts", text_names(true));
     if (agent.attached)
         put_info("orca.attached", "the JVM was running already");
     if (agent.settings.include)
@@ -137,6 +151,9 @@ static int open_recorder(struct err *err)
     /* Another JVM may take the name between the look and the creation: then look again. */
     for (int i = 0; i < 5; i++) {
         TRY(settings_path(s, agent.path, sizeof agent.path, err));
+        if (!(s->formats & FORMAT_OTRACE) && place_aside(agent.path, text_names(false), err) &&
+            !s->quiet)
+            log_line("%s", err->msg);
         int changed = place_trace(agent.path, sizeof agent.path, s->session != NULL, err);
         TRY(changed);
         if (changed && !s->quiet)
@@ -301,6 +318,29 @@ void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 /* --- end ----------------------------------------------------------------------------------------
  */
 
+/* What the text files' names begin with. */
+static void texts_prefix(char prefix[sizeof agent.path])
+{
+    snprintf(prefix, sizeof agent.path, "%s", agent.path);
+    char *suffix = strrchr(prefix, '.');
+    if (suffix && strcmp(suffix, ".otrace") == 0)
+        *suffix = 0;
+}
+
+void agent_put_texts(struct buf *reply)
+{
+    char prefix[sizeof agent.path];
+    if (!settings_has_texts(&agent.settings))
+        return;
+    texts_prefix(prefix);
+    if (!(agent.settings.formats & FORMAT_OTRACE))
+        buf_puts(reply, "kept no\n");
+    for (size_t i = 0; exporters[i]; i++)
+        for (size_t k = 0; (agent.settings.formats & FORMAT_OF(i)) && exporters[i]->suffixes[k];
+             k++)
+            buf_printf(reply, "text %s%s\n", prefix, exporters[i]->suffixes[k]);
+}
+
 static void write_texts(void)
 {
     const char *failed = exporter_names[0];
@@ -309,10 +349,7 @@ static void write_texts(void)
     char prefix[sizeof agent.path];
     if (!settings_has_texts(&agent.settings))
         return;
-    snprintf(prefix, sizeof prefix, "%s", agent.path);
-    char *suffix = strrchr(prefix, '.');
-    if (suffix && strcmp(suffix, ".otrace") == 0)
-        *suffix = 0;
+    texts_prefix(prefix);
     int rc = trace_open(&t, agent.path, &err);
     for (size_t i = 0; exporters[i] && rc >= 0; i++)
         if (agent.settings.formats & FORMAT_OF(i)) {

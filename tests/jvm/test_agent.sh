@@ -147,6 +147,45 @@ test_fast_contention_is_left_out() {
     has err "fast= is of the text formats"
 }
 
+# A JVM that was killed has made no text files: whoever comes next says how to get them, and the name is free again.
+test_a_prefix_after_a_kill() {
+    local killed
+    LD_LIBRARY_PATH=$(dirname "$AGENT") "$JAVA" -agentlib:OrcaAgent=pp -cp "$CLASSES" Ends wait >out 2>err &
+    killed=$!
+    wait_for 50 grep -q contended out
+    kill -KILL $killed
+    wait $killed 2>/dev/null
+    same "$(echo pp.*)" pp.otrace
+    by_prefix Ends return
+    has err "pp.otrace was left by JVM $killed before its text files were made: it is $PWD/pp-$killed.otrace now"
+    has err "orca export $PWD/pp-$killed.otrace --to orca"
+    same "$(echo pp*)" "pp-$killed.otrace pp.classtable pp.methods pp.orca"
+    run 0 "$ORCA" info "pp-$killed.otrace"
+    has err "completed from what its rings held; its text files: orca export pp-$killed.otrace --to orca"
+    run 1 "$ORCA" info "pp-$killed.orca"
+    has err "orca export pp-$killed.otrace --to orca"
+    run 0 "$ORCA" export "pp-$killed.otrace" --to orca
+    at_least "$(count "pp-$killed.orca" ',MonitorContendedEnter,')" 1 "contentions before the kill"
+    by_prefix Ends return
+    lacks err "was left"
+    same "$(echo pp-*)" "pp-$killed.classtable pp-$killed.methods pp-$killed.orca pp-$killed.otrace"
+}
+by_prefix() { # CLASS ARGUMENT...
+    LD_LIBRARY_PATH=$(dirname "$AGENT") run 0 "$JAVA" -agentlib:OrcaAgent=pp -cp "$CLASSES" "$@"
+}
+
+# One that is alive keeps its name.
+test_a_prefix_in_use() {
+    LD_LIBRARY_PATH=$(dirname "$AGENT") "$JAVA" -agentlib:OrcaAgent=pp -cp "$CLASSES" Ends wait >live.out 2>live.err &
+    local live=$!
+    wait_for 50 grep -q contended live.out
+    by_prefix Ends return
+    has err "pp.otrace is being recorded by another JVM: recording to $PWD/pp-"
+    kill -TERM $live
+    wait $live 2>/dev/null
+    same "$(echo pp.*)" "pp.classtable pp.methods pp.orca"
+}
+
 test_prefix_by_the_other_name() {
     run 3 with_agent pingpong Ends exit 3
     three_files pingpong
