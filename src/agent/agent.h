@@ -15,6 +15,7 @@
  *   natives.c         native methods of the JDK with a wrapper in front: on_cause.c, on_park.c
  *   probes.c          methods rewritten to call probes: tracked.c (the table), on_call.c;
  *                     user_methods.c (those that the user names)
+ *   thrown.c          whether an exception that is made is thrown
  *   holds.c           how long locks are held
  *   heap.c            what the heap profiler records: on_alloc.c, alloc_*.c, objects.c (numbers);
  *                     heap_walk.c, heap_classes.c (walks of the heap), heap_xml.c, heap_live.c,
