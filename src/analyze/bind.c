@@ -199,15 +199,19 @@ static void dequeue(struct binder *b, uint32_t thread)
 }
 
 /* Whether a thread is about to leave its Object.wait by itself: it times out, or was interrupted in
- * it.  An exception tells the latter only when the interrupt itself is not recorded: one that comes
- * after the notify ends another wait. */
+ * it.  Who is interrupted and then notified before it has left the wait set is notified: no
+ * exception comes of the wait.  An exception alone tells of an interrupt only when that is not
+ * recorded: one that comes after the notify ends another wait. */
 static bool leaves(const struct binder *b, uint32_t thread, const struct span *s)
 {
     const struct thread_now *w = &b->now[thread];
     unsigned flags = context_of(b, s)->flags;
-    if (w->interrupt.thread && w->interrupted_at >= s->start)
+    bool threw = flags & INTERVAL_INTERRUPTED;
+    if (flags & INTERVAL_TIMED_OUT)
         return true;
-    return flags & INTERVAL_TIMED_OUT || (flags & INTERVAL_INTERRUPTED && !w->interruptible);
+    if (w->interrupt.thread && w->interrupted_at >= s->start)
+        return threw || !b->exceptions;
+    return threw && !w->interruptible;
 }
 
 /* The first thread of the wait set that a notify can take. */
@@ -723,6 +727,13 @@ static enum task_role role_of(const struct trace_call *c)
     return TASK_NO;
 }
 
+/* Whether each InterruptedException is there from the beginning to the end, if there was one. */
+static bool records_exceptions(const struct trace *t)
+{
+    return event_groups_list(trace_info(t, "orca.events", ""), GROUP_interrupts) &&
+           !*trace_info(t, "orca.events.changes", "");
+}
+
 int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
                const struct thread_set *threads)
 {
@@ -738,6 +749,7 @@ int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
     b->roles = calloc(t->n_calls + 1, 1);
     b->out.owners = calloc(threads->n + 1, sizeof *b->out.owners);
     bool imported = *trace_info(t, "import.format", "") != '\0';
+    b->exceptions = !imported && records_exceptions(t);
     if (imported)
         b->lists = calloc(b->n_locks, sizeof *b->lists);
     if (!b->locks || !b->now || !b->roles || !b->out.owners || (imported && !b->lists)) {
