@@ -198,10 +198,32 @@ static void dequeue(struct binder *b, uint32_t thread)
     w->waits_on = w->next = w->prev = 0;
 }
 
+/* Whether a thread did anything between two moments that is kept. */
+static bool did_anything(const struct binder *b, const struct line *l, uint64_t from, uint64_t to)
+{
+    return line_acts_until(l, to) > line_acts_until(l, from) ||
+           line_holds_until(b->tl, l, to) > line_holds_until(b->tl, l, from);
+}
+
+/* Whether the recording ended before an exception could come of a wait, which has to take its
+ * monitor again first. */
+static bool is_cut_off(const struct binder *b, uint32_t thread, const struct span *s)
+{
+    const struct line *l = &b->tl->lines[thread];
+    lock_id lock = context_of(b, s)->lock;
+    for (uint32_t i = b->now[thread].span; i < l->spans.n; i++) { /* behind the one it is in */
+        const struct context *x = context_of(b, line_span(l, i));
+        bool again = x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING;
+        if (!again || x->lock.v != lock.v)
+            return false;
+    }
+    return !did_anything(b, l, span_end(b->tl, s), UINT64_MAX);
+}
+
 /* Whether a thread is about to leave its Object.wait by itself: it times out, or was interrupted in
  * it.  Who is interrupted and then notified before it has left the wait set is notified: no
- * exception comes of the wait.  An exception alone tells of an interrupt only when that is not
- * recorded: one that comes after the notify ends another wait. */
+ * exception comes of the wait, unless the recording ends first.  An exception alone tells of an
+ * interrupt only when that is not recorded: one that comes after the notify ends another wait. */
 static bool leaves(const struct binder *b, uint32_t thread, const struct span *s)
 {
     const struct thread_now *w = &b->now[thread];
@@ -210,7 +232,7 @@ static bool leaves(const struct binder *b, uint32_t thread, const struct span *s
     if (flags & INTERVAL_TIMED_OUT)
         return true;
     if (w->interrupt.thread && w->interrupted_at >= s->start)
-        return threw || !b->exceptions;
+        return threw || !b->exceptions || is_cut_off(b, thread, s);
     return threw && !w->interruptible;
 }
 
@@ -372,13 +394,6 @@ static void note_regain(struct binder *b, uint32_t thread, uint32_t index, struc
         *r = (struct regain){index, owner.thread, owner.cause};
     else
         b->oom = true;
-}
-
-/* Whether a thread did anything between two moments that is kept. */
-static bool did_anything(const struct binder *b, const struct line *l, uint64_t from, uint64_t to)
-{
-    return line_acts_until(l, to) > line_acts_until(l, from) ||
-           line_holds_until(b->tl, l, to) > line_holds_until(b->tl, l, from);
 }
 
 static bool was_notified(const struct binder *b, const struct span *s)
