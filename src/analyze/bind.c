@@ -23,6 +23,8 @@ struct lock_now {
     struct deed owner;        /* who owned it last, as far as known, and by what it gave it back */
     uint64_t since, latest;   /* when it was first known to, after somebody else had, and last */
     struct deed before;       /* who that was */
+    uint32_t claimer;         /* the thread whose Object.wait ended last, */
+    uint64_t claimed_at;      /* and when */
     uint32_t head, tail;      /* threads in its wait set, first in first out; 0: none */
     uint32_t task, last_task; /* it is a task: how often it was handed over and is not run yet,
                                * first in first out; 1 + index into binder.loose */
@@ -67,6 +69,7 @@ struct binder {
     struct loose_lists *lists; /* [n_locks]; NULL: recorded, not imported */
     struct buf loose;          /* struct loose [] */
     bool exceptions;           /* InterruptedExceptions are recorded */
+    bool holds;                /* so is who had which lock */
     struct bindings out;
     bool oom;
 };
@@ -374,12 +377,27 @@ static bool end_interrupted(struct binder *b, uint32_t thread, struct span *s)
     return true;
 }
 
+/* HotSpot says that Object.wait is over before the thread has its monitor again: others may have it
+ * in between.  Whether one that says so may or may not have had it before a time, when `thread` got
+ * it: not when it went on and did something since, and not for long. */
+static bool is_claimed(const struct binder *b, const struct lock_now *k, uint32_t thread,
+                       uint64_t until)
+{
+    if (!k->claimer || k->claimer == thread || b->holds)
+        return false;
+    uint64_t at = k->claimed_at;
+    const struct line *l = &b->tl->lines[k->claimer];
+    if (did_anything(b, l, at, until) || line_spans_until(l, until) > line_spans_until(l, at))
+        return false;
+    return until - (k->owner.thread == k->claimer ? at : max_u64(at, k->latest)) < BIND_CLAIM_NS;
+}
+
 static void end_monitor(struct binder *b, uint32_t thread, struct span *s, uint64_t time)
 {
     const struct context *x = context_of(b, s);
     struct lock_now *k = lock_now(b, x->lock);
     const struct deed by = k ? owner_before(b, k, thread, s, s->start) : (struct deed){0, 0};
-    if (by.thread)
+    if (by.thread && !is_claimed(b, k, thread, time))
         bind(b, thread, s, by, INTERACTION_HANDOFF_LOCK);
     else
         b->out.unbound[x->what]++;
@@ -449,8 +467,12 @@ static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struc
         if (by.thread)
             note_regain(b, thread, index, by);
     }
-    if (k && has_monitor_after(b, &b->tl->lines[thread], index, s))
+    if (k && has_monitor_after(b, &b->tl->lines[thread], index, s)) {
+        bool known = k->owner.thread == thread && cause_type(k->owner.cause) == CAUSE_NONE;
         owns(k, thread, CAUSE_NONE, time);
+        k->claimer = b->lists || known ? 0 : thread;
+        k->claimed_at = time;
+    }
     if (!s->waker)
         end_waiting_unnotified(b, thread, index, s);
 }
@@ -765,6 +787,7 @@ int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
     b->out.owners = calloc(threads->n + 1, sizeof *b->out.owners);
     bool imported = *trace_info(t, "import.format", "") != '\0';
     b->exceptions = !imported && records_exceptions(t);
+    b->holds = tl->n_holds > 0;
     if (imported)
         b->lists = calloc(b->n_locks, sizeof *b->lists);
     if (!b->locks || !b->now || !b->roles || !b->out.owners || (imported && !b->lists)) {
