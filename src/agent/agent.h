@@ -16,6 +16,7 @@
  *   natives.c         native methods of the JDK with a wrapper in front: on_cause.c, on_park.c
  *   probes.c          methods rewritten to call probes: tracked.c (the table), on_call.c;
  *                     user_methods.c (those that the user names)
+ *   thrown.c          whether an exception that is made is thrown
  *   holds.c           how long locks are held
  *   heap.c            what the heap profiler records: on_alloc.c, alloc_*.c, objects.c (numbers);
  *                     heap_walk.c, heap_classes.c (walks of the heap), heap_xml.c, heap_live.c,
@@ -70,6 +71,12 @@ static inline bool agent_wants(enum event_group g)
     return agent_on() && agent.settings.groups[g];
 }
 
+/* The same for an event of it for which a method of the JDK is changed. */
+static inline bool agent_wants_cause(enum event_group g)
+{
+    return agent_wants(g) && agent.settings.contanalysis;
+}
+
 /* Whether events are recorded; then the recording stays until agent_leave.  Any thread. */
 static inline bool agent_enter(void)
 {
@@ -117,6 +124,10 @@ void agent_unload(void);
  * as it was before; -ENODATA: nothing is recorded. */
 int agent_attach(JNIEnv *jni, JavaVM *vm, const char *options, struct err *err);
 int agent_stop(JNIEnv *jni, struct recorder_result *result, struct err *err);
+
+/* What an answer says of the files that a recording leaves: a line "kept no" when the trace is only
+ * on the way to the text files, and a line "text PATH" for each of these. */
+void agent_put_texts(struct buf *reply);
 
 /* Switch groups while it goes on: "+parks-waits", or "parks+waits" for just these. */
 int agent_switch(JNIEnv *jni, char *groups, struct err *err);

@@ -52,6 +52,18 @@ static void put_info(const char *key, const char *value)
     recorder_put_info(agent.rec, key, value);
 }
 
+/* The text formats that are made at the end, joined by '+', or the first of them. */
+static const char *text_names(bool all)
+{
+    static char names[64];
+    names[0] = 0;
+    for (size_t i = 0; exporters[i] && (all || !names[0]); i++)
+        if (agent.settings.formats & FORMAT_OF(i))
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                     names[0] ? "+" : "", exporters[i]->name);
+    return names;
+}
+
 static void put_infos(void)
 {
     static const char *const properties[] = {"java.version",   "java.vm.name", "java.vm.version",
@@ -79,6 +91,10 @@ static void put_infos(void)
             snprintf(value + strlen(value), sizeof value - strlen(value), "%s%s",
                      value[0] ? "+" : "", event_groups[g].name);
     put_info("orca.events", value);
+    if (!agent.settings.contanalysis)
+        put_info("orca.contanalysis", "off: only what the JVM tells by itself");
+    if (settings_has_texts(&agent.settings))
+        put_info("orca.texts", text_names(true));
     if (agent.attached)
         put_info("orca.attached", "the JVM was running already");
     if (agent.settings.include)
@@ -136,6 +152,9 @@ static int open_recorder(struct err *err)
     /* Another JVM may take the name between the look and the creation: then look again. */
     for (int i = 0; i < 5; i++) {
         TRY(settings_path(s, agent.path, sizeof agent.path, err));
+        if (!(s->formats & FORMAT_OTRACE) && place_aside(agent.path, text_names(false), err) &&
+            !s->quiet)
+            log_line("%s", err->msg);
         int changed = place_trace(agent.path, sizeof agent.path, s->session != NULL, err);
         TRY(changed);
         if (changed && !s->quiet)
@@ -303,6 +322,29 @@ void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 /* --- end ----------------------------------------------------------------------------------------
  */
 
+/* What the text files' names begin with. */
+static void texts_prefix(char prefix[sizeof agent.path])
+{
+    snprintf(prefix, sizeof agent.path, "%s", agent.path);
+    char *suffix = strrchr(prefix, '.');
+    if (suffix && strcmp(suffix, ".otrace") == 0)
+        *suffix = 0;
+}
+
+void agent_put_texts(struct buf *reply)
+{
+    char prefix[sizeof agent.path];
+    if (!settings_has_texts(&agent.settings))
+        return;
+    texts_prefix(prefix);
+    if (!(agent.settings.formats & FORMAT_OTRACE))
+        buf_puts(reply, "kept no\n");
+    for (size_t i = 0; exporters[i]; i++)
+        for (size_t k = 0; (agent.settings.formats & FORMAT_OF(i)) && exporters[i]->suffixes[k];
+             k++)
+            buf_printf(reply, "text %s%s\n", prefix, exporters[i]->suffixes[k]);
+}
+
 /* left_out: gets what the formats have no lines for, for the last line. */
 static void write_texts(struct buf *left_out)
 {
@@ -312,14 +354,11 @@ static void write_texts(struct buf *left_out)
     char prefix[sizeof agent.path];
     if (!settings_has_texts(&agent.settings))
         return;
-    snprintf(prefix, sizeof prefix, "%s", agent.path);
-    char *suffix = strrchr(prefix, '.');
-    if (suffix && strcmp(suffix, ".otrace") == 0)
-        *suffix = 0;
+    texts_prefix(prefix);
     int rc = trace_open(&t, agent.path, &err);
     for (size_t i = 0; exporters[i] && rc >= 0; i++)
         if (agent.settings.formats & FORMAT_OF(i)) {
-            struct export_job job = {.trace = t, .prefix = prefix};
+            struct export_job job = {.trace = t, .prefix = prefix, .fast_ns = agent.settings.fast};
             failed = exporters[i]->name;
             rc = export_job_run(exporters[i], &job, &err);
             if (rc >= 0 && export_left_out(&job))
@@ -386,7 +425,7 @@ static void note_switch(const bool *on, const bool *off)
 static void switch_groups(JNIEnv *jni, bool *wanted)
 {
     bool on[GROUP_LIMIT] = {false}, off[GROUP_LIMIT] = {false}, any = false;
-    wanted[GROUP_waits] |= wanted[GROUP_holds]; /* as at the beginning: settings.c */
+    settings_complete_groups(&agent.settings, wanted);
     for (int g = 1; g < GROUP_LIMIT; g++) {
         on[g] = wanted[g] && !agent.settings.groups[g];
         off[g] = !wanted[g] && agent.settings.groups[g];

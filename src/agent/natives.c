@@ -140,11 +140,19 @@ static void restore_all(JNIEnv *jni)
             restore(jni, &hooks[i]);
 }
 
+/* Object.wait's wrapper makes no events, it ends those that the JVM begins: contanalysis=off
+ * leaves it. */
+static bool is_wanted(const struct hook *h)
+{
+    return agent.settings.groups[h->group] &&
+           (agent.settings.contanalysis || h->wrapper == (void *)on_native_wait);
+}
+
 static void replace_all(JNIEnv *jni)
 {
     for (size_t i = 0; i < ARRAY_LEN(hooks);) {
         const char *what = hooks[i].what;
-        bool wanted = agent.settings.groups[hooks[i].group], done = false;
+        bool wanted = is_wanted(&hooks[i]), done = false;
         for (; i < ARRAY_LEN(hooks) && strcmp(hooks[i].what, what) == 0; i++)
             done = done || !wanted || replace(jni, &hooks[i]);
         if (!done && !(hooks[i - 1].wrapper == (void *)on_native_wait && agent.java_version > 18))

@@ -6,6 +6,7 @@
 #include "agent/on_park.h"
 #include "agent/stacks.h"
 #include "agent/threads.h"
+#include "agent/thrown.h"
 #include "agent/tracked.h"
 #include "agent/unmounts.h"
 #include "base/clock.h"
@@ -189,9 +190,10 @@ void virtual_interrupt(JNIEnv *jni, const struct tracked *t, jobject thread)
 
 void interrupted(JNIEnv *jni, const struct tracked *t, jobject exception)
 {
-    (void)t;
     struct os_thread *self;
     (void)exception;
+    if (!thrown_when_made(jni, t->class))
+        return;
     stack_id stack = stacks_of_caller(jni);
     struct event *e = begin(jni, EV_interrupted, &self);
     if (!e)

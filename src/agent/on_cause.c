@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct ev_notify) == sizeof(struct ev_notify_all), "writte
 
 void JNICALL on_notify(JNIEnv *jni, jobject object)
 {
-    uint64_t now = agent_wants(GROUP_waits) ? clock_mono_ns() : 0;
+    uint64_t now = agent_wants_cause(GROUP_waits) ? clock_mono_ns() : 0;
     originals.notify(jni, object);
     if (now)
         RECORDING(note_notify(jni, object, EV_notify, now));
@@ -43,7 +43,7 @@ void JNICALL on_notify(JNIEnv *jni, jobject object)
 
 void JNICALL on_notify_all(JNIEnv *jni, jobject object)
 {
-    uint64_t now = agent_wants(GROUP_waits) ? clock_mono_ns() : 0;
+    uint64_t now = agent_wants_cause(GROUP_waits) ? clock_mono_ns() : 0;
     originals.notify_all(jni, object);
     if (now)
         RECORDING(note_notify(jni, object, EV_notify_all, now));
@@ -111,7 +111,7 @@ void note_unpark(JNIEnv *jni, jobject thread, stack_of stack, uint64_t now)
 
 void JNICALL on_unpark(JNIEnv *jni, jobject unsafe, jobject thread)
 {
-    uint64_t now = agent_wants(GROUP_parks) ? clock_mono_ns() : 0;
+    uint64_t now = agent_wants_cause(GROUP_parks) ? clock_mono_ns() : 0;
     originals.unpark(jni, unsafe, thread);
     if (now && thread)
         RECORDING(note_unpark(jni, thread, stacks_current, now));
@@ -119,7 +119,7 @@ void JNICALL on_unpark(JNIEnv *jni, jobject unsafe, jobject thread)
 
 void JNICALL on_start(JNIEnv *jni, jobject thread)
 {
-    uint64_t now = agent_wants(GROUP_threads) ? clock_mono_ns() : 0;
+    uint64_t now = agent_wants_cause(GROUP_threads) ? clock_mono_ns() : 0;
     originals.start(jni, thread);
     if (now && !(*jni)->ExceptionCheck(jni)) /* no memory for its stack */
         RECORDING(note_start(jni, thread, stacks_current, now));
@@ -191,7 +191,7 @@ void JNICALL on_interrupt(JNIEnv *jni, jobject thread)
 {
     uint64_t now = 0;
     enum event_kind in = 0;
-    if (agent_wants(GROUP_interrupts))
+    if (agent_wants_cause(GROUP_interrupts))
         RECORDING(before_interrupt(jni, thread, &in, &now));
     originals.interrupt(jni, thread);
     if (now)
@@ -234,7 +234,7 @@ static void sleep_exit(JNIEnv *jni)
 
 void JNICALL on_sleep_ms(JNIEnv *jni, jclass c, jlong ms)
 {
-    bool on = agent_wants(GROUP_sleeps) && ms >= 0;
+    bool on = agent_wants_cause(GROUP_sleeps) && ms >= 0;
     if (on)
         RECORDING(sleep_enter(jni, ms > INT64_MAX / MS_NS ? INT64_MAX : ms * MS_NS));
     originals.sleep_ms(jni, c, ms);
@@ -244,7 +244,7 @@ void JNICALL on_sleep_ms(JNIEnv *jni, jclass c, jlong ms)
 
 void JNICALL on_sleep_ns(JNIEnv *jni, jclass c, jlong ns)
 {
-    bool on = agent_wants(GROUP_sleeps) && ns >= 0;
+    bool on = agent_wants_cause(GROUP_sleeps) && ns >= 0;
     if (on)
         RECORDING(sleep_enter(jni, ns));
     originals.sleep_ns(jni, c, ns);

@@ -154,7 +154,7 @@ static void park_exit(JNIEnv *jni)
 
 void JNICALL on_park(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong time)
 {
-    bool on = agent_wants(GROUP_parks);
+    bool on = agent_wants_cause(GROUP_parks);
     if (on)
         RECORDING(park_enter(jni, timeout_ns(absolute, time)));
     originals.park(jni, unsafe, absolute, time);

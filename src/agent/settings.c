@@ -35,12 +35,19 @@ static const struct opt rows[] = {
      "the trace; %p is the pid, %t the time (default orca-%p.otrace)", NULL, 0, 0},
     {"format", 0, OPT_SET, AT(formats), "FORMAT",
      "what to write, several joined by + (default otrace)", format_names, 0, 0},
+    {"fast", 0, OPT_TIME, AT(fast), "TIME",
+     "fast contention: leave blocks on a monitor that are over within less than TIME out of the "
+     "text formats (default: none)",
+     NULL, 0, 0},
     {"events", 0, OPT_SET, AT(events), "GROUP+...",
      "event groups to record (default: all but virtual, mounts, locks, holds, cpu, wall, alloc, "
      "sampled-alloc and frees; all: all but alloc and frees)",
      event_group_names, 0, 0},
     {"contanalysis", 0, OPT_FLAG, AT(contanalysis), "on|off",
-     "contention analysis: off leaves out monitors and waits (default on)", NULL, 0, 0},
+     "contention analysis: off leaves the monitors, waits and threads of which the JVM tells by "
+     "itself, and changes no method of the JDK: no starts, notifies, interrupts, parks, sleeps, "
+     "joins, semaphores, locks and holds (default on)",
+     NULL, 0, 0},
     {"include", 0, OPT_STR, AT(include), "PATTERN+...",
      "only locks and objects of these classes: java.util.*, shop.Order, byte[] (default all)", NULL,
      0, 0},
@@ -121,6 +128,17 @@ static uint64_t events_meant(uint64_t events)
     return events == all ? all & ~(bit_of(GROUP_alloc) | bit_of(GROUP_frees)) : events;
 }
 
+void settings_complete_groups(const struct settings *s, bool groups[GROUP_LIMIT])
+{
+    static const enum event_group instrumented[] = {GROUP_parks,      GROUP_sleeps,     GROUP_joins,
+                                                    GROUP_interrupts, GROUP_semaphores, GROUP_locks,
+                                                    GROUP_holds};
+    for (size_t i = 0; i < ARRAY_LEN(instrumented) && !s->contanalysis; i++)
+        groups[instrumented[i]] = false;
+    if (groups[GROUP_holds]) /* a wait is no part of the hold around it */
+        groups[GROUP_waits] = true;
+}
+
 static void apply_groups(struct settings *s)
 {
     s->groups[GROUP_meta] = true;
@@ -132,10 +150,7 @@ static void apply_groups(struct settings *s)
     s->groups[GROUP_cpu] |= s->cpu != 0;
     s->groups[GROUP_wall] |= s->wall != 0;
     s->groups[GROUP_sampled_alloc] |= s->samplebytes != 0;
-    if (!s->contanalysis)
-        s->groups[GROUP_monitors] = s->groups[GROUP_waits] = false;
-    if (s->groups[GROUP_holds]) /* a wait is no part of the hold around it */
-        s->groups[GROUP_waits] = true;
+    settings_complete_groups(s, s->groups);
 }
 
 static uint64_t default_events(void)
@@ -183,12 +198,45 @@ static int check_files(const struct settings *s, struct err *err)
                        "%s= goes with format=otrace only: record the trace, and make the other "
                        "formats from its files with orca export",
                        s->every ? "every" : "keep");
+    if (s->fast && !settings_has_texts(s))
+        return err_set(err, -EINVAL,
+                       "fast= is of the text formats: the trace has every block; orca export "
+                       "--fast leaves out later what was over soon");
     return 0;
 }
 
 bool settings_has_texts(const struct settings *s)
 {
     return s->formats & ~(uint64_t)FORMAT_OTRACE;
+}
+
+/* Spec 2: a first item that is neither a key nor has a value is the prefix of three text files.
+ * Returns the options behind it. */
+static char *take_prefix(struct settings *s)
+{
+    size_t n = strcspn(s->text, "=,");
+    if (!n || s->text[n] == '=' || opt_find(settings_table, s->text, n))
+        return s->text;
+    char *rest = opt_cut_item(s->text);
+    s->file = s->text;
+    s->is_prefix = true;
+    return rest;
+}
+
+static int parse_text(struct settings *s, bool spec2, struct err *err)
+{
+    char *options = take_prefix(s);
+    const char *prefix = s->file;
+    if (spec2 || prefix)
+        s->formats = FORMAT_ORCA;
+    TRY(opt_parse_keys(settings_table, options, s, err));
+    if (prefix && s->file != prefix)
+        return err_set(err, -EINVAL, "%s,file=%s: two names; leave one out", prefix, s->file);
+    if (spec2 && !s->file) {
+        s->file = "orca";
+        s->is_prefix = true;
+    }
+    return 0;
 }
 
 int settings_parse(struct settings *s, const char *options, bool spec2, struct err *err)
@@ -200,22 +248,12 @@ int settings_parse(struct settings *s, const char *options, bool spec2, struct e
                            .contanalysis = true,
                            .allocstacks = true,
                            .control = true};
-    bool empty = !options || !*options;
-    s->text = strdup(empty ? "" : options);
+    s->text = strdup(options ? options : "");
     if (!s->text)
         return err_set(err, -ENOMEM, "out of memory");
-    bool flag_alone = !empty && opt_find(settings_table, options, strlen(options)) != NULL;
-    if (spec2 && empty) {
-        s->file = "orca";
-        s->formats = FORMAT_ORCA;
-    } else if (!empty && !strchr(options, '=') && !strchr(options, ',') && !flag_alone) {
-        s->file = s->text; /* spec 2: the word is the prefix of three text files */
-        s->formats = FORMAT_ORCA;
-    } else if (opt_parse_keys(settings_table, s->text, s, err) < 0) {
-        return -EINVAL;
-    }
-    if (!s->file || !*s->file)
-        s->file = spec2 ? "orca" : s->formats & FORMAT_OTRACE ? "orca-%p.otrace" : "orca-%p";
+    TRY(parse_text(s, spec2, err));
+    if (!s->file)
+        s->file = s->formats & FORMAT_OTRACE ? "orca-%p.otrace" : "orca-%p";
     TRY(check_formats(s->formats, err));
     TRY(check_files(s, err));
     limit_depth(s);
@@ -317,17 +355,22 @@ bool settings_names_time(const struct settings *s)
     return false;
 }
 
-/* file=app.trcxml with format=tptp means the prefix "app". */
+static bool cut_end(struct buf *b, const char *end)
+{
+    size_t n = strlen(end);
+    bool is = b->len > n && memcmp(b->p + b->len - n, end, n) == 0;
+    b->len -= is ? n : 0;
+    return is;
+}
+
+/* file=app.trcxml with format=tptp means the prefix "app"; so does file=app.otrace. */
 static void cut_suffix(const struct settings *s, struct buf *b)
 {
-    for (size_t i = 0; exporters[i]; i++) {
-        size_t n = strlen(exporters[i]->suffixes[0]);
-        if ((s->formats & FORMAT_OF(i)) && b->len > n &&
-            memcmp(b->p + b->len - n, exporters[i]->suffixes[0], n) == 0) {
-            b->len -= n;
+    if (cut_end(b, ".otrace"))
+        return;
+    for (size_t i = 0; exporters[i]; i++)
+        if ((s->formats & FORMAT_OF(i)) && cut_end(b, exporters[i]->suffixes[0]))
             return;
-        }
-    }
 }
 
 int settings_path(const struct settings *s, char *out, size_t n, struct err *err)
@@ -338,10 +381,10 @@ int settings_path(const struct settings *s, char *out, size_t n, struct err *err
     if (s->file[0] != '/' && getcwd(cwd, sizeof cwd))
         buf_printf(&b, "%s/", strcmp(cwd, "/") == 0 ? "" : cwd);
     put_expanded(&b, s->file);
-    if (!(s->formats & FORMAT_OTRACE)) { /* the prefix of text files: the trace is beside them */
+    if (!(s->formats & FORMAT_OTRACE)) /* the prefix of text files: the trace is beside them */
         cut_suffix(s, &b);
+    if (s->is_prefix || !(s->formats & FORMAT_OTRACE))
         buf_puts(&b, ".otrace");
-    }
     int rc = 0;
     if (b.oom)
         rc = err_set(err, -ENOMEM, "out of memory");

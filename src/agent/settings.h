@@ -37,6 +37,7 @@ struct settings {
     uint64_t events;  /* bits of the rows of settings_groups */
     uint64_t depth, ring, ringmem, maxsize, duration, holdsample;
     uint64_t every, keep;
+    uint64_t fast;        /* ns; shorter blocks are not in the text formats */
     uint64_t cpuclock;    /* enum sampled_clock */
     uint64_t cpu, wall;   /* ns between samples; 0: the default, when the group is on */
     uint64_t samplebytes; /* group sampled_alloc: one sample of so many bytes */
@@ -44,6 +45,7 @@ struct settings {
     uint64_t ownerstacks; /* enum ownerstacks */
     uint64_t full;        /* 0 drop, 1 block */
     bool contanalysis, quiet, control, allocstacks;
+    bool is_prefix; /* file: of spec 2's command line, without a suffix */
     bool groups[GROUP_LIMIT];
 };
 
@@ -53,6 +55,9 @@ extern const struct opt_table settings_table;
 /* Parse the option string; NULL or "" gives the defaults.  `spec2`: the library was loaded by its
  * spec-2 name, where no argument means the default prefix.  Nothing is printed. */
 int settings_parse(struct settings *s, const char *options, bool spec2, struct err *err);
+
+/* What a choice of groups brings with it, and what contanalysis=off keeps out of it. */
+void settings_complete_groups(const struct settings *s, bool groups[GROUP_LIMIT]);
 
 /* Whether objects of this class (JVM signature) are recorded, by include= and exclude=. */
 bool settings_wants_class(const struct settings *s, const char *signature);

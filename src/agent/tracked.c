@@ -132,8 +132,8 @@ size_t n_tracked = ARRAY_LEN(built_in);
 
 bool tracked_applies(const struct tracked *t)
 {
-    return agent.settings.groups[t->group] && (!t->from || agent.java_version >= t->from) &&
-           (!t->to || agent.java_version <= t->to);
+    return agent.settings.groups[t->group] && (t->user || agent.settings.contanalysis) &&
+           (!t->from || agent.java_version >= t->from) && (!t->to || agent.java_version <= t->to);
 }
 
 /* --- the user's rows ----------------------------------------------------------------------------

@@ -84,6 +84,7 @@ static int verb_start(JNIEnv *jni, char *argument, struct buf *reply, struct err
         return err_set(err, -EINVAL, "no JVM");
     TRY(agent_attach(jni, vm, argument, err));
     buf_printf(reply, "path %s\n", agent.path);
+    agent_put_texts(reply);
     return 0;
 }
 
@@ -99,10 +100,17 @@ static int verb_stop(JNIEnv *jni, char *argument, struct buf *reply, struct err 
 {
     (void)argument;
     struct recorder_result r;
-    TRY(agent_stop(jni, &r, err));
-    put_result(reply, &r);
-    atomic_store(&wanted_until, 0);
-    return 0;
+    struct buf texts;
+    buf_init(&texts);
+    agent_put_texts(&texts); /* the settings end with the recording */
+    int rc = agent_stop(jni, &r, err);
+    if (rc == 0) {
+        put_result(reply, &r);
+        buf_put(reply, texts.p, texts.len);
+        atomic_store(&wanted_until, 0);
+    }
+    buf_fini(&texts);
+    return rc;
 }
 
 static int verb_groups(JNIEnv *jni, char *argument, struct buf *reply, struct err *err)
@@ -194,6 +202,7 @@ static int verb_status(JNIEnv *jni, char *argument, struct buf *reply, struct er
     buf_printf(reply, "state %s\npath %s\npart %u\nattached %d\nsince_ns %" PRIu64 "\n",
                recorder_on(agent.rec) ? "recording" : "ended", s.path, s.part, agent.attached,
                clock_mono_ns() - agent.started);
+    agent_put_texts(reply);
     buf_printf(reply, "events %" PRIu64 "\nbytes %" PRIu64 "\ndrain_cpu_ns %" PRIu64 "\n", s.events,
                s.bytes, s.cpu_ns);
     buf_printf(reply, "record_cpu_ns %" PRIu64 "\n",

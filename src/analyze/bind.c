@@ -23,6 +23,8 @@ struct lock_now {
     struct deed owner;        /* who owned it last, as far as known, and by what it gave it back */
     uint64_t since, latest;   /* when it was first known to, after somebody else had, and last */
     struct deed before;       /* who that was */
+    uint32_t claimer;         /* the thread whose Object.wait ended last, */
+    uint64_t claimed_at;      /* and when */
     uint32_t head, tail;      /* threads in its wait set, first in first out; 0: none */
     uint32_t task, last_task; /* it is a task: how often it was handed over and is not run yet,
                                * first in first out; 1 + index into binder.loose */
@@ -69,6 +71,7 @@ struct binder {
     struct loose_lists *lists; /* [n_locks]; NULL: recorded, not imported */
     struct buf loose;          /* struct loose [] */
     bool exceptions;           /* InterruptedExceptions are recorded */
+    bool holds;                /* so is who had which lock */
     struct bindings out;
     bool oom;
 };
@@ -200,16 +203,42 @@ static void dequeue(struct binder *b, uint32_t thread)
     w->waits_on = w->next = w->prev = 0;
 }
 
+/* Whether a thread did anything between two moments that is kept. */
+static bool did_anything(const struct binder *b, const struct line *l, uint64_t from, uint64_t to)
+{
+    return line_acts_until(l, to) > line_acts_until(l, from) ||
+           line_holds_until(b->tl, l, to) > line_holds_until(b->tl, l, from);
+}
+
+/* Whether the recording ended before an exception could come of a wait, which has to take its
+ * monitor again first. */
+static bool is_cut_off(const struct binder *b, uint32_t thread, const struct span *s)
+{
+    const struct line *l = &b->tl->lines[thread];
+    lock_id lock = context_of(b, s)->lock;
+    for (uint32_t i = b->now[thread].span; i < l->spans.n; i++) { /* behind the one it is in */
+        const struct context *x = context_of(b, line_span(l, i));
+        bool again = x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING;
+        if (!again || x->lock.v != lock.v)
+            return false;
+    }
+    return !did_anything(b, l, span_end(b->tl, s), UINT64_MAX);
+}
+
 /* Whether a thread is about to leave its Object.wait by itself: it times out, or was interrupted in
- * it.  An exception tells the latter only when the interrupt itself is not recorded: one that comes
- * after the notify ends another wait. */
+ * it.  Who is interrupted and then notified before it has left the wait set is notified: no
+ * exception comes of the wait, unless the recording ends first.  An exception alone tells of an
+ * interrupt only when that is not recorded: one that comes after the notify ends another wait. */
 static bool leaves(const struct binder *b, uint32_t thread, const struct span *s)
 {
     const struct thread_now *w = &b->now[thread];
     unsigned flags = context_of(b, s)->flags;
-    if (w->interrupt.thread && w->interrupted_at >= s->start)
+    bool threw = flags & INTERVAL_INTERRUPTED;
+    if (flags & INTERVAL_TIMED_OUT)
         return true;
-    return flags & INTERVAL_TIMED_OUT || (flags & INTERVAL_INTERRUPTED && !w->interruptible);
+    if (w->interrupt.thread && w->interrupted_at >= s->start)
+        return threw || !b->exceptions || is_cut_off(b, thread, s);
+    return threw && !w->interruptible;
 }
 
 /* The first thread of the wait set that a notify can take. */
@@ -350,12 +379,27 @@ static bool end_interrupted(struct binder *b, uint32_t thread, struct span *s)
     return true;
 }
 
+/* HotSpot says that Object.wait is over before the thread has its monitor again: others may have it
+ * in between.  Whether one that says so may or may not have had it before a time, when `thread` got
+ * it: not when it went on and did something since, and not for long. */
+static bool is_claimed(const struct binder *b, const struct lock_now *k, uint32_t thread,
+                       uint64_t until)
+{
+    if (!k->claimer || k->claimer == thread || b->holds)
+        return false;
+    uint64_t at = k->claimed_at;
+    const struct line *l = &b->tl->lines[k->claimer];
+    if (did_anything(b, l, at, until) || line_spans_until(l, until) > line_spans_until(l, at))
+        return false;
+    return until - (k->owner.thread == k->claimer ? at : max_u64(at, k->latest)) < BIND_CLAIM_NS;
+}
+
 static void end_monitor(struct binder *b, uint32_t thread, struct span *s, uint64_t time)
 {
     const struct context *x = context_of(b, s);
     struct lock_now *k = lock_now(b, x->lock);
     const struct deed by = k ? owner_before(b, k, thread, s, s->start) : (struct deed){0, 0};
-    if (by.thread)
+    if (by.thread && !is_claimed(b, k, thread, time))
         bind(b, thread, s, by, INTERACTION_HANDOFF_LOCK);
     else
         b->out.unbound[x->what]++;
@@ -370,13 +414,6 @@ static void note_regain(struct binder *b, uint32_t thread, uint32_t index, struc
         *r = (struct regain){index, owner.thread, owner.cause};
     else
         b->oom = true;
-}
-
-/* Whether a thread did anything between two moments that is kept. */
-static bool did_anything(const struct binder *b, const struct line *l, uint64_t from, uint64_t to)
-{
-    return line_acts_until(l, to) > line_acts_until(l, from) ||
-           line_holds_until(b->tl, l, to) > line_holds_until(b->tl, l, from);
 }
 
 static bool was_notified(const struct binder *b, const struct span *s)
@@ -432,8 +469,12 @@ static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struc
         if (by.thread)
             note_regain(b, thread, index, by);
     }
-    if (k && has_monitor_after(b, &b->tl->lines[thread], index, s))
+    if (k && has_monitor_after(b, &b->tl->lines[thread], index, s)) {
+        bool known = k->owner.thread == thread && cause_type(k->owner.cause) == CAUSE_NONE;
         owns(k, thread, CAUSE_NONE, time);
+        k->claimer = b->lists || known ? 0 : thread;
+        k->claimed_at = time;
+    }
     if (!s->waker)
         end_waiting_unnotified(b, thread, index, s);
 }
@@ -755,6 +796,13 @@ static enum task_role role_of(const struct trace_call *c)
     return TASK_NO;
 }
 
+/* Whether each InterruptedException is there from the beginning to the end, if there was one. */
+static bool records_exceptions(const struct trace *t)
+{
+    return event_groups_list(trace_info(t, "orca.events", ""), GROUP_interrupts) &&
+           !*trace_info(t, "orca.events.changes", "");
+}
+
 int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
                const struct thread_set *threads)
 {
@@ -770,6 +818,8 @@ int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
     b->roles = calloc(t->n_calls + 1, 1);
     b->out.owners = calloc(threads->n + 1, sizeof *b->out.owners);
     bool imported = !trace_is_in_order(t);
+    b->exceptions = !imported && records_exceptions(t);
+    b->holds = tl->n_holds > 0;
     if (imported)
         b->lists = calloc(b->n_locks, sizeof *b->lists);
     if (!b->locks || !b->now || !b->roles || !b->out.owners || (imported && !b->lists)) {

@@ -7,7 +7,8 @@
  *     REACQUIRING, BLOCKED
  *                  the thread that owned the monitor last before: who entered it, was seen to own
  *                  it, notified, or waited in it, whichever is latest.  With holds the very
- * release.
+ *                  release; without, it is not said while another thread, whose Object.wait is
+ *                  over, may or may not have had it in between.
  *
  *     PARKED       the first unpark or interrupt inside it, or the unpark before it that left a
  *                  permit.
@@ -27,6 +28,10 @@
 
 #include "analyze/sweep.h"
 #include "format/trace.h"
+
+/* After a wait has ended its thread takes the monitor again: so long nobody else is said to have
+ * handed it on. */
+#define BIND_CLAIM_NS UINT64_C(1000000)
 
 /* The interactions of spec 5, and those that the JVM has had since. */
 enum interaction {

@@ -436,6 +436,14 @@ static int parse_item(struct opt_table t, char *item, void *into, struct err *er
     return o->kind == OPT_FLAG ? set_value(o, "on", "", into, err) : needs_value(o, "", err);
 }
 
+char *opt_cut_item(char *text)
+{
+    char *end = item_end(text), *rest = *end ? end + 1 : end;
+    *end = 0;
+    unescape(text);
+    return rest;
+}
+
 int opt_parse_keys(struct opt_table t, char *text, void *into, struct err *err)
 {
     for (char *at = text; *at;) {

@@ -63,6 +63,9 @@ int opt_parse_args(struct opt_table t, int argc, char **argv, enum opt_order ord
  * `text` must live as long as the strings in `into`.  0 or -EINVAL. */
 int opt_parse_keys(struct opt_table t, char *text, void *into, struct err *err);
 
+/* End the text behind its first item, without that one's backslashes; what follows. */
+char *opt_cut_item(char *text);
+
 /* Append `value` to an agent option string, escaped as opt_parse_keys undoes it. */
 void opt_escape(struct buf *b, const char *value);
 

@@ -121,7 +121,7 @@ static bool wait_for_end(const struct jvm *jvm, uint64_t ns, char *path)
 }
 
 /* The recording ends by itself; asking for it is for the case that we are in a hurry. */
-static int end_and_say(const struct jvm *jvm, char *path, struct err *err)
+static int end_and_say(const struct jvm *jvm, char *path, const char *began, struct err *err)
 {
     struct buf status;
     struct err ignored;
@@ -132,7 +132,7 @@ static int end_and_say(const struct jvm *jvm, char *path, struct err *err)
         clock_sleep_ns(SECOND / 20);
     buf_fini(&status);
     target_last_file(jvm, path, PATH_MAX);
-    return target_say_trace(jvm, path, err);
+    return target_say_ended(jvm, path, began, err);
 }
 
 /* --- joining a recording that goes on -----------------------------------------------------------
@@ -181,7 +181,7 @@ static int join(const struct jvm *jvm, const struct attach *o, const char *statu
         return 0;
     catch_signals();
     if (!wait_for_end(jvm, o->duration, path))
-        return target_say_trace(jvm, path, err);
+        return target_say_ended(jvm, path, status, err);
     if (on | off) /* as it was found */
         TRY(switch_groups(jvm, off, on, err));
     TRY(client_ask(jvm, "flush", TARGET_TIMEOUT_NS, NULL, err));
@@ -202,10 +202,37 @@ static int put_start(const struct attach *o, const char *folder, struct buf *b, 
     return agent_options_put(&agent, o->duration ? duration : NULL, folder, b, err);
 }
 
+/* Wait for the end of a recording with a duration; `began`: the agent's answer. */
+static int follow(const struct jvm *jvm, const struct attach *o, const char *began, struct err *err)
+{
+    char path[PATH_MAX];
+    target_text(began, "path", path, sizeof path);
+    catch_signals();
+    if (wait_for_end(jvm, o->duration, o->agent.every ? path : NULL))
+        return end_and_say(jvm, path, began, err);
+    target_last_file(jvm, path, sizeof path);
+    return target_say_ended(jvm, path, began, err);
+}
+
+static int say_begun(const struct jvm *jvm, const struct attach *o, const char *began,
+                     struct err *err)
+{
+    struct buf files;
+    buf_init(&files);
+    target_files(began, &files);
+    if (o->duration)
+        log_line("JVM %d (%s) is being recorded into %s for %s", (int)jvm->pid, jvm->name,
+                 buf_str(&files), human_time(o->duration).text);
+    else
+        log_line("JVM %d (%s) is being recorded into %s; orca detach %d ends it", (int)jvm->pid,
+                 jvm->name, buf_str(&files), (int)jvm->pid);
+    buf_fini(&files);
+    return o->duration ? follow(jvm, o, began, err) : 0;
+}
+
 static int begin(const struct jvm *jvm, const struct attach *o, struct err *err)
 {
     struct buf request, reply;
-    char path[PATH_MAX];
     bool foreign = false;
     TRY(agent_options_check(&o->agent, err));
     TRY(load_agent(jvm, &foreign, err));
@@ -214,23 +241,11 @@ static int begin(const struct jvm *jvm, const struct attach *o, struct err *err)
     int rc = put_start(o, foreign ? "/tmp" : NULL, &request, err);
     if (rc == 0)
         rc = client_ask(jvm, buf_str(&request), TARGET_REWRITE_NS, &reply, err);
-    target_text(buf_str(&reply), "path", path, sizeof path);
+    if (rc == 0)
+        rc = say_begun(jvm, o, buf_str(&reply), err);
     buf_fini(&request);
     buf_fini(&reply);
-    TRY(rc);
-    if (!o->duration) {
-        log_line("JVM %d (%s) is being recorded into %s; orca detach %d ends it", (int)jvm->pid,
-                 jvm->name, path, (int)jvm->pid);
-        return 0;
-    }
-    log_line("JVM %d (%s) is being recorded into %s for %s", (int)jvm->pid, jvm->name, path,
-             human_time(o->duration).text);
-    catch_signals();
-    if (!wait_for_end(jvm, o->duration, o->agent.every ? path : NULL)) {
-        target_last_file(jvm, path, sizeof path);
-        return target_say_trace(jvm, path, err);
-    }
-    return end_and_say(jvm, path, err);
+    return rc;
 }
 
 static int run(int argc, char **argv, struct err *err)

@@ -23,7 +23,7 @@ static int run(int argc, char **argv, struct err *err)
         log_line("the recording went through %s files; this is the last one:",
                  human_count(parts).text);
     if (rc == 0)
-        rc = target_say_trace(&jvm, path, err);
+        rc = target_say_ended(&jvm, path, buf_str(&reply), err);
     buf_fini(&reply);
     return rc;
 }

@@ -18,7 +18,7 @@
 struct args {
     uint64_t to; /* index into format_names */
     const char *prefix, *thread;
-    uint64_t states, by, unit, from, until;
+    uint64_t states, by, unit, from, until, fast;
     bool no_fast, threads, lines, kinds;
 };
 
@@ -42,6 +42,10 @@ static const struct opt opts[] = {
     {"no-fast", 0, OPT_FLAG, offsetof(struct args, no_fast), NULL,
      "orca, orca-1.1, tptp: leave out fast contention: blocks on a monitor that nobody owned any "
      "more when its owner was looked up",
+     NULL, 0, 0},
+    {"fast", 0, OPT_TIME, offsetof(struct args, fast), "TIME",
+     "orca, orca-1.1, tptp: leave out blocks on a monitor that were over within less than TIME "
+     "(default: none)",
      NULL, 0, 0},
     {"states", 0, OPT_SET, offsetof(struct args, states), "STATE,...",
      "collapsed, pprof, perfetto: which waits; locked: parked, and held up by others, a "
@@ -123,13 +127,17 @@ static void say_left_out(const struct exporter *x, const struct export_job *job)
     buf_fini(&kinds);
 }
 
-static int export_events(const struct exporter *x, struct trace *t, const char *prefix,
-                         bool no_fast, struct err *err)
+static int export_events(const struct args *o, struct trace *t, const char *prefix, struct err *err)
 {
+    const struct exporter *x = exporters[o->to];
     struct progress p;
     progress_begin(&p, "writing");
-    struct export_job job = {
-        .trace = t, .prefix = prefix, .progress = progress_step, .ctx = &p, .no_fast = no_fast};
+    struct export_job job = {.trace = t,
+                             .prefix = prefix,
+                             .progress = progress_step,
+                             .ctx = &p,
+                             .no_fast = o->no_fast,
+                             .fast_ns = o->fast};
     int rc = export_job_run(x, &job, err);
     progress_end(&p);
     TRY(rc);
@@ -279,6 +287,7 @@ static int check_given(const struct args *o, struct err *err)
         unsigned takes;
     } all[] = {
         {"--no-fast", o->no_fast, TAKES_NO_FAST},
+        {"--fast", o->fast != 0, TAKES_NO_FAST},
         {"--states", o->states != NOT_GIVEN, MODEL_TAKES_STATES},
         {"--by", o->by != NOT_GIVEN, MODEL_TAKES_BY},
         {"--unit", o->unit != NOT_GIVEN, MODEL_TAKES_UNIT},
@@ -342,7 +351,7 @@ static int export_trace(const struct args *o, struct trace *t, const char *prefi
 {
     bool events = o->to < N_EXPORTERS;
     if (events)
-        TRY(export_events(exporters[o->to], t, prefix, o->no_fast, err));
+        TRY(export_events(o, t, prefix, err));
     else
         TRY(export_model(o, model_exporters[o->to - N_EXPORTERS], t, prefix, err));
     if (trace_lost(t))

@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Nothing is missing from such a file, so nothing is said of one that holds something. */
 static void say_closed(const struct trace *t)
@@ -18,18 +19,48 @@ static void say_closed(const struct trace *t)
                  t->path, trace_info(t, "orca.previous", "the file before"));
 }
 
+/* The text files that it was to become are made when a JVM ends, which this one did not live to do.
+ */
+static void say_completed(const struct trace *t)
+{
+    const char *texts = trace_info(t, "orca.texts", "");
+    struct buf how = {0};
+    for (const char *at = texts; *at; at += strcspn(at, "+"), at += *at == '+')
+        buf_printf(&how, "%sorca export %s --to %.*s",
+                   how.len ? ", " : "; its text files: ", t->path, (int)strcspn(at, "+"), at);
+    log_line("%s: the JVM was killed; completed from what its rings held%s", t->path,
+             buf_str(&how));
+    buf_fini(&how);
+}
+
 static int open_trace(struct trace **out, const char *path, struct err *err)
 {
     struct err why;
     int rc = recover_trace(path, &why);
     if (rc < 0)
         log_line("%s; reading it as it is", why.msg);
-    else if (rc == RECOVER_DONE)
-        log_line("%s: the JVM was killed; completed from what its rings held", path);
     TRY(trace_open(out, path, err));
+    if (rc == RECOVER_DONE)
+        say_completed(*out);
     if (rc == RECOVER_CLOSED)
         say_closed(*out);
     return 0;
+}
+
+/* Who asks for text files that a killed JVM has not made may have its trace. */
+static int missing(const char *path, int rc, struct err *err)
+{
+    struct buf trace = {0};
+    struct err why = *err;
+    if (access(path, F_OK) == 0)
+        return rc;
+    input_stem(&trace, path);
+    buf_puts(&trace, ".otrace");
+    if (strcmp(buf_str(&trace), path) != 0 && access(buf_str(&trace), F_OK) == 0)
+        err_set(err, rc, "%s; but %s is there, and orca export %s --to orca makes text files of it",
+                why.msg, buf_str(&trace), buf_str(&trace));
+    buf_fini(&trace);
+    return rc;
 }
 
 static void say_unusable(const char *path, const struct symbols_summary *s)
@@ -45,10 +76,13 @@ int input_open_named(struct trace **out, const char *path, struct symbols_summar
     struct symbols_options o = symbols_options_default();
     if (import_wants(path)) {
         *names = (struct symbols_summary){0};
-        return import_file(out, path, NULL, err);
+        int rc = import_file(out, path, NULL, err);
+        return rc < 0 ? missing(path, rc, err) : rc;
     }
-    TRY(open_trace(out, path, err));
-    int rc = symbols_resolve(*out, &o, names, err);
+    int rc = open_trace(out, path, err);
+    if (rc < 0)
+        return missing(path, rc, err);
+    rc = symbols_resolve(*out, &o, names, err);
     if (rc == 0)
         return 0;
     trace_close(*out);

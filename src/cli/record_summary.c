@@ -9,8 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* `path` without the current folder in front. */
-static const char *shown(const char *path)
+const char *record_shown(const char *path)
 {
     char cwd[PATH_MAX];
     if (!getcwd(cwd, sizeof cwd))
@@ -74,7 +73,7 @@ int record_summary(const char *path, struct buf *b, struct err *err)
         log_line("%s", recovery.msg);
     struct trace *t;
     TRY(trace_open(&t, path, err));
-    const char *name = shown(path);
+    const char *name = record_shown(path);
     buf_printf(b, "%s: ", name);
     put_facts(t, b);
     trace_close(t);

@@ -10,4 +10,7 @@
  * `path` is absolute; it is shown relative to the current folder when it lies in it. */
 int record_summary(const char *path, struct buf *b, struct err *err);
 
+/* `path` without the current folder in front. */
+const char *record_shown(const char *path);
+
 #endif

@@ -99,3 +99,48 @@ int target_say_trace(const struct jvm *jvm, const char *path, struct err *err)
     buf_fini(&line);
     return rc;
 }
+
+void target_files(const char *reply, struct buf *files)
+{
+    const char *at = NULL, *name;
+    int len;
+    if (client_value(reply, "kept", &at, &name) < 0) {
+        at = NULL;
+        len = client_value(reply, "path", &at, &name);
+        buf_printf(files, "%.*s", len > 0 ? len : 0, name);
+    }
+    at = NULL;
+    while ((len = client_value(reply, "text", &at, &name)) >= 0)
+        buf_printf(files, "%s%.*s", files->len ? ", " : "", len, name);
+}
+
+/* Those of the text files that are there. */
+static void put_texts(const struct jvm *jvm, const char *reply, struct buf *b)
+{
+    char path[PATH_MAX], here[PATH_MAX];
+    const char *at = NULL, *name;
+    for (int len; (len = client_value(reply, "text", &at, &name)) >= 0;) {
+        snprintf(path, sizeof path, "%.*s", len, name);
+        target_path(jvm, path, here, sizeof here);
+        if (access(here, F_OK) == 0)
+            buf_printf(b, "%s%s", b->len ? ", " : "", record_shown(here));
+    }
+}
+
+int target_say_ended(const struct jvm *jvm, const char *path, const char *reply, struct err *err)
+{
+    char here[PATH_MAX];
+    const char *at = NULL, *no;
+    struct buf texts;
+    buf_init(&texts);
+    put_texts(jvm, reply, &texts);
+    target_path(jvm, path, here, sizeof here);
+    bool only_texts = client_value(reply, "kept", &at, &no) >= 0;
+    int rc = 0;
+    if (!only_texts || access(here, F_OK) == 0 || !texts.len)
+        rc = target_say_trace(jvm, path, err);
+    if (texts.len)
+        log_line("recorded into %s", buf_str(&texts));
+    buf_fini(&texts);
+    return rc;
+}

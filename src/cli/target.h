@@ -34,4 +34,12 @@ void target_last_file(const struct jvm *jvm, char *path, size_t n);
 /* The line about the trace at a path that the JVM says (record_summary.h). */
 int target_say_trace(const struct jvm *jvm, const char *path, struct err *err);
 
+/* The files of a recording by what the agent said of it when it began, as one text: the trace
+ * unless it is only on the way, and the text files. */
+void target_files(const char *reply, struct buf *files);
+
+/* What is left of a recording that has ended, whose first file was at `path`: the line about the
+ * trace, and the names of the text files that the agent's answer has. */
+int target_say_ended(const struct jvm *jvm, const char *path, const char *reply, struct err *err);
+
 #endif

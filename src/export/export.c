@@ -1,5 +1,8 @@
 #include "export/export.h"
 
+#include "base/buf.h"
+#include "base/util.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,24 +55,84 @@ static int failed_write(const struct export *e)
     return 0;
 }
 
-/* Whether an event is part of a contention that is left out.  in_fast: by thread, whether it is in
- * one; a thread is in one contention at a time. */
-static bool leave_out_fast(struct export_job *job, uint8_t *in_fast, const struct event *ev)
+/* --- fast contention ----------------------------------------------------------------------------
+ */
+
+/* Contentions are counted in the order in which they begin; a thread is in one at a time. */
+struct fast {
+    struct buf leave; /* of each a byte: whether it is left out */
+    uint64_t n;       /* how many have begun */
+    struct contention {
+        uint64_t number, since; /* from 1; 0: the thread is in none */
+    } * now;                    /* [n_threads] */
+};
+
+/* The contention that an event begins or ends; NULL: it is no such event. */
+static struct contention *contention_of(const struct export_job *job, struct fast *f,
+                                        const struct event *ev)
 {
-    uint32_t id = ev->thread.v;
-    if (!in_fast || id >= job->trace->n_threads)
-        return false;
-    bool leave = in_fast[id];
+    if (!f->now || ev->thread.v >= job->trace->n_threads)
+        return NULL;
+    struct contention *c = &f->now[ev->thread.v];
     if (ev->kind == EV_monitor_contended_enter) {
-        in_fast[id] = ev->monitor_contended_enter.owner_gone != 0;
-        job->fast += in_fast[id];
-        return in_fast[id];
+        *c = (struct contention){++f->n, ev->time};
+        return c;
     }
-    if (ev->kind != EV_monitor_contended_entered)
+    return ev->kind == EV_monitor_contended_entered && c->number ? c : NULL;
+}
+
+static int look_at_contentions(const struct export_job *job, struct fast *f, struct err *err)
+{
+    struct trace_iter *it = NULL;
+    struct event ev;
+    int rc = trace_iter_open(&it, job->trace, err);
+    while (rc >= 0 && (rc = trace_iter_next(it, &ev, NULL, err)) > 0) {
+        struct contention *c = contention_of(job, f, &ev);
+        if (c && ev.kind == EV_monitor_contended_enter) {
+            buf_putc(&f->leave, job->no_fast && ev.monitor_contended_enter.owner_gone);
+        } else if (c && !f->leave.oom) {
+            f->leave.p[c->number - 1] |= ev.time - c->since < job->fast_ns;
+            c->number = 0;
+        }
+    }
+    trace_iter_close(it);
+    return f->leave.oom ? err_set(err, -ENOMEM, "out of memory") : rc < 0 ? rc : 0;
+}
+
+static int fast_find(const struct export_job *job, struct fast *f, struct err *err)
+{
+    if (!job->no_fast && !job->fast_ns)
+        return 0;
+    f->now = calloc(job->trace->n_threads + 1, sizeof *f->now);
+    if (!f->now)
+        return err_set(err, -ENOMEM, "out of memory");
+    TRY(look_at_contentions(job, f, err));
+    memset(f->now, 0, (job->trace->n_threads + 1) * sizeof *f->now);
+    f->n = 0;
+    return 0;
+}
+
+/* Whether an event is part of a contention that is left out. */
+static bool leave_out_fast(struct export_job *job, struct fast *f, const struct event *ev)
+{
+    struct contention *c = contention_of(job, f, ev);
+    if (!c)
         return false;
-    in_fast[id] = 0;
+    bool leave = f->leave.p[c->number - 1];
+    job->fast += leave && ev->kind == EV_monitor_contended_enter;
+    if (ev->kind == EV_monitor_contended_entered)
+        c->number = 0;
     return leave;
 }
+
+static void fast_fini(struct fast *f)
+{
+    buf_fini(&f->leave);
+    free(f->now);
+}
+
+/* ------------------------------------------------------------------------------------------------
+ */
 
 static int one_event(const struct exporter *x, struct export *e, struct export_job *job,
                      const struct event *ev, struct err *err)
@@ -81,18 +144,15 @@ static int one_event(const struct exporter *x, struct export *e, struct export_j
     return 0;
 }
 
-static int all_events(const struct exporter *x, struct export *e, struct export_job *job,
-                      struct err *err)
+static int events_but(const struct exporter *x, struct export *e, struct export_job *job,
+                      struct fast *fast, struct err *err)
 {
     struct trace_iter *it = NULL;
     struct event ev;
     uint64_t done = 0;
-    uint8_t *in_fast = job->no_fast ? calloc(job->trace->n_threads + 1, 1) : NULL;
-    if (job->no_fast && !in_fast)
-        return err_set(err, -ENOMEM, "out of memory");
     int rc = trace_iter_open(&it, job->trace, err);
     while (rc >= 0 && (rc = trace_iter_next(it, &ev, NULL, err)) > 0) {
-        if (!leave_out_fast(job, in_fast, &ev))
+        if (!leave_out_fast(job, fast, &ev))
             rc = one_event(x, e, job, &ev, err);
         if (rc < 0)
             break;
@@ -104,8 +164,18 @@ static int all_events(const struct exporter *x, struct export *e, struct export_
             job->progress(job->ctx, done, job->trace->n_events);
     }
     trace_iter_close(it);
-    free(in_fast);
     return rc < 0 ? rc : 0;
+}
+
+static int all_events(const struct exporter *x, struct export *e, struct export_job *job,
+                      struct err *err)
+{
+    struct fast fast = {.n = 0};
+    int rc = fast_find(job, &fast, err);
+    if (rc == 0)
+        rc = events_but(x, e, job, &fast, err);
+    fast_fini(&fast);
+    return rc;
 }
 
 /* Close every file before any gets its name; the main one gets it last, so that whoever sees it

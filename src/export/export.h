@@ -65,14 +65,15 @@ struct export_job {
     const char *prefix;
     void (*progress)(void *ctx, uint64_t done, uint64_t total); /* events; may be NULL */
     void *ctx;
-    bool no_fast; /* leave out contention whose owner had gone before it could be named */
+    bool no_fast;     /* leave out contention whose owner had gone before it could be named, */
+    uint64_t fast_ns; /* and what is shorter than this; 0: nothing */
 
     /* results */
     uint64_t lines[EXPORT_FILES_MAX]; /* in each file, in the order of the suffixes; of the main one
                                          those of events */
     uint64_t suppressed;              /* events the format asks to leave out, like nested calls */
     uint64_t skipped[EV_LIMIT];       /* events of kinds the format does not have; no meta events */
-    uint64_t fast;                    /* contentions left out because of no_fast */
+    uint64_t fast;                    /* contentions left out because of these */
 };
 
 /* Whether the file of suffix i is there after an export that went well. */
@@ -93,7 +94,7 @@ static inline uint64_t export_left_out(const struct export_job *job)
 /* On failure none of the files is there, unless the error is that they could not all be renamed. */
 int export_job_run(const struct exporter *x, struct export_job *job, struct err *err);
 
-/* The same without results. */
+/* The same of everything, without results. */
 int export_run(const struct exporter *x, struct trace *t, const char *prefix, struct err *err);
 
 #endif

@@ -165,7 +165,12 @@ static bool lists(const char *groups, const char *name)
     return false;
 }
 
+bool event_groups_list(const char *groups, enum event_group g)
+{
+    return lists(groups, event_groups[g].name);
+}
+
 bool event_joins_have_waits(const char *groups, const char *include, const char *exclude)
 {
-    return lists(groups, event_groups[GROUP_waits].name) && !*include && !*exclude;
+    return event_groups_list(groups, GROUP_waits) && !*include && !*exclude;
 }

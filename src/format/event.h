@@ -266,6 +266,9 @@ static inline enum sample_error sample_error_of(uint32_t error)
 int event_kind_find(const char *name, size_t len);
 int event_group_find(const char *name, size_t len);
 
+/* Whether a list of groups, joined by '+', as the info orca.events has it, names one. */
+bool event_groups_list(const char *groups, enum event_group g);
+
 /* Whether a recording of these groups, joined by '+', has the wait that a join of a platform thread
  * consists of as events of their own: not where waits were not asked for, or classes were left out.
  * include, exclude: its filters, "" for none. */

@@ -73,11 +73,11 @@ static int add_before_suffix(char *path, size_t n, const char *what)
     return len < 0 || (size_t)len >= n ? -ENAMETOOLONG : 0;
 }
 
-static int add_pid(char *path, size_t n)
+static int add_pid(char *path, size_t n, uint32_t pid)
 {
-    char pid[16];
-    snprintf(pid, sizeof pid, "-%d", (int)getpid());
-    return add_before_suffix(path, n, pid);
+    char text[16];
+    snprintf(text, sizeof text, "-%u", pid);
+    return add_before_suffix(path, n, text);
 }
 
 /* enum recover_state of the trace that is there, without touching it. */
@@ -106,7 +106,7 @@ int place_trace(char *path, size_t n, int keep, struct err *err)
             return 0;
         state = RECOVER_LIVE;
     }
-    int rc = add_pid(path, n);
+    int rc = add_pid(path, n, (uint32_t)getpid());
     if (rc < 0)
         return err_set(err, rc, "%s: %s", asked, strerror(-rc));
     there = look(path, err);
@@ -120,6 +120,44 @@ int place_trace(char *path, size_t n, int keep, struct err *err)
                                   : "is the unfinished trace of a killed JVM",
             path);
     return 1;
+}
+
+/* Give the trace that `fd` is its own name: the process id in it.  Only who holds the file's lock
+ * may, and only while the name is that file's (remove_old). */
+static int rename_old(int fd, const char *path, char *aside, size_t n, uint32_t *pid)
+{
+    uint8_t page[FILE_HEADER_SIZE];
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat there, here;
+    struct file_header h;
+    ssize_t len = fdio_pread_some(fd, page, sizeof page, 0);
+    if (len < 0 || file_header_unpack(&h, page, (size_t)len, NULL) < 0)
+        return 0;
+    *pid = h.pid;
+    snprintf(aside, n, "%s", path);
+    if (add_pid(aside, n, h.pid) < 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0 || fstat(fd, &here) < 0 ||
+        lstat(path, &there) < 0 || here.st_ino != there.st_ino || here.st_dev != there.st_dev)
+        return 0;
+    int state = recover_probe(path, NULL);
+    bool idle = state != RECOVER_LIVE && !(state == RECOVER_GONE && fresh(&here));
+    return idle && access(aside, F_OK) < 0 && rename(path, aside) == 0;
+}
+
+int place_aside(const char *path, const char *format, struct err *err)
+{
+    char aside[RING_PATH_MAX];
+    uint32_t pid = 0;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    int moved = rename_old(fd, path, aside, sizeof aside, &pid);
+    close(fd);
+    if (moved)
+        err_set(err, 0,
+                "%s was left by JVM %u before its text files were made: it is %s now, and orca "
+                "export %s --to %s makes them",
+                path, pid, aside, aside, format);
+    return moved;
 }
 
 /* Whether a complete trace is of an earlier recording, by when it ended. */

@@ -17,7 +17,7 @@ out"
 }
 
 GROUPS_KNOWN="threads, virtual, mounts, monitors, waits, parks, sleeps, joins, interrupts, semaphores, locks, methods, holds, gc, cpu, wall, alloc, sampled-alloc, frees"
-KNOWN="known are: file, format, events, contanalysis, include, exclude, methods, ownerstacks, cpu, cpuclock, wall, samplebytes, allocby, allocstacks, holdsample, depth, ring, ringmem, ringdir, full, maxsize, duration, every, keep, control, quiet"
+KNOWN="known are: file, format, fast, events, contanalysis, include, exclude, methods, ownerstacks, cpu, cpuclock, wall, samplebytes, allocby, allocstacks, holdsample, depth, ring, ringmem, ringdir, full, maxsize, duration, every, keep, control, quiet"
 
 test_bad_values() {
     bad depth=-1 "depth=-1: it takes a number"
@@ -110,6 +110,88 @@ test_agentlib_without_argument() {
     LD_LIBRARY_PATH=$(dirname "$AGENT") run 3 "$JAVA" -agentlib:OrcaAgent -cp "$CLASSES" Ends exit 3
     three_files orca
 }
+by_the_old_name() { # OPTIONS CLASS [ARGUMENT...]
+    rm -f ./*.orca ./*.methods ./*.classtable ./*.trcxml ./*.otrace
+    LD_LIBRARY_PATH=$(dirname "$AGENT") "$JAVA" "-agentlib:OrcaAgent=$1" -cp "$CLASSES" "${@:2}" >out 2>err
+}
+test_options_behind_the_prefix() {
+    by_the_old_name pp,events=threads,quiet Ends return || fail "status $?"
+    same "$(cat err)" ""
+    same "$(echo *.*)" "pp.classtable pp.methods pp.orca"
+    at_least "$(count pp.orca ',ThreadStarted,')" 1 "ThreadStarted"
+    same "$(count pp.orca ',MonitorContended')" 0
+    by_the_old_name 'a\,b,format=tptp,quiet' Ends return || fail "status $?"
+    same "$(echo *.*)" "a,b.trcxml"
+    by_the_old_name pp,format=otrace+orca,quiet Ends return || fail "status $?"
+    same "$(echo *.*)" "pp.classtable pp.methods pp.orca pp.otrace"
+    by_the_old_name events=threads,quiet Ends return || fail "status $?"
+    same "$(echo *.*)" "orca.classtable orca.methods orca.orca"
+    by_the_old_name pp,nonsense=1 Ends return || fail "status $?"
+    has err "unknown key 'nonsense'"
+    by_the_old_name pp,file=x Ends return || fail "status $?"
+    has err "pp,file=x: two names; leave one out"
+    same "$(echo *.*)" "*.*"
+}
+
+# Fast contention (spec 2, 6.2): a block that is over sooner is left out, its end with it.
+test_fast_contention_is_left_out() {
+    local blocked
+    by_the_old_name pp,fast=20ms,quiet Tptp || fail "status $?"
+    blocked=$(sed -n 's/^[^,]*,ThreadStarted,\([0-9A-F]*\),blocked$/\1/p' pp.orca)
+    same "$(count pp.orca ",MonitorContendedEnter,$blocked,") $(count pp.orca ",MonitorContendedEntered,$blocked,")" "1 1"
+    by_the_old_name pp,fast=1h,quiet Tptp || fail "status $?"
+    same "$(count pp.orca ',MonitorContended')" 0
+    at_least "$(count pp.orca ',ObjectWaited,')" 2 waits
+    run 0 "$JAVA" "-agentpath:$AGENT=file=app.otrace,quiet" -cp "$CLASSES" Tptp
+    run 0 "$ORCA" export app.otrace --to tptp --fast 1h
+    same "$(count app.trcxml '^<monContendedEnter')" 0
+    has err "left out"
+    run 0 "$ORCA" export app.otrace --to tptp --fast 20ms
+    at_least "$(count app.trcxml '^<monContendedEnter ')" 1 "slow contentions"
+    same "$(count app.trcxml '^<monContendedEnter ')" "$(count app.trcxml '^<monContendedEntered ')"
+    run 3 with_agent fast=1ms Ends exit 3
+    has err "fast= is of the text formats"
+}
+
+# A JVM that was killed has made no text files: whoever comes next says how to get them, and the name is free again.
+test_a_prefix_after_a_kill() {
+    local killed
+    LD_LIBRARY_PATH=$(dirname "$AGENT") "$JAVA" -agentlib:OrcaAgent=pp -cp "$CLASSES" Ends wait >out 2>err &
+    killed=$!
+    wait_for 50 grep -q contended out
+    kill -KILL $killed
+    wait $killed 2>/dev/null
+    same "$(echo pp.*)" pp.otrace
+    by_prefix Ends return
+    has err "pp.otrace was left by JVM $killed before its text files were made: it is $PWD/pp-$killed.otrace now"
+    has err "orca export $PWD/pp-$killed.otrace --to orca"
+    same "$(echo pp*)" "pp-$killed.otrace pp.classtable pp.methods pp.orca"
+    run 0 "$ORCA" info "pp-$killed.otrace"
+    has err "completed from what its rings held; its text files: orca export pp-$killed.otrace --to orca"
+    run 1 "$ORCA" info "pp-$killed.orca"
+    has err "orca export pp-$killed.otrace --to orca"
+    run 0 "$ORCA" export "pp-$killed.otrace" --to orca
+    at_least "$(count "pp-$killed.orca" ',MonitorContendedEnter,')" 1 "contentions before the kill"
+    by_prefix Ends return
+    lacks err "was left"
+    same "$(echo pp-*)" "pp-$killed.classtable pp-$killed.methods pp-$killed.orca pp-$killed.otrace"
+}
+by_prefix() { # CLASS ARGUMENT...
+    LD_LIBRARY_PATH=$(dirname "$AGENT") run 0 "$JAVA" -agentlib:OrcaAgent=pp -cp "$CLASSES" "$@"
+}
+
+# One that is alive keeps its name.
+test_a_prefix_in_use() {
+    LD_LIBRARY_PATH=$(dirname "$AGENT") "$JAVA" -agentlib:OrcaAgent=pp -cp "$CLASSES" Ends wait >live.out 2>live.err &
+    local live=$!
+    wait_for 50 grep -q contended live.out
+    by_prefix Ends return
+    has err "pp.otrace is being recorded by another JVM: recording to $PWD/pp-"
+    kill -TERM $live
+    wait $live 2>/dev/null
+    same "$(echo pp.*)" "pp.classtable pp.methods pp.orca"
+}
+
 test_prefix_by_the_other_name() {
     run 3 with_agent pingpong Ends exit 3
     three_files pingpong

@@ -398,3 +398,30 @@ END
     end
     good_trace complete
 }
+
+# The text formats alone: both commands end well and name the files; the trace was only on the way.
+test_text_formats() {
+    launch --
+    run 0 "$ORCA" attach "$jvm" -o "$TMP/pp" --options format=orca
+    for f in orca methods classtable; do
+        has err "$TMP/pp.$f"
+    done
+    say work worked
+    run 0 "$ORCA" detach "$jvm"
+    for f in orca methods classtable; do
+        has err "pp.$f"
+        [ -s "pp.$f" ] || fail "no pp.$f: $(ls)"
+    done
+    [ ! -e pp.otrace ] || fail "the trace is left"
+    at_least "$(count pp.orca ,ObjectNotifyAll,)" 5 "notifyAll"
+    run 0 "$ORCA" attach "$jvm" -o tt.trcxml --options format=tptp --for 1s
+    has err "tt.trcxml"
+    lacks err "tt.trcxml.otrace"
+    same "$(echo tt.*)" tt.trcxml
+    run 0 "$ORCA" attach "$jvm" --options format=otrace+orca -o both.otrace
+    run 0 "$ORCA" detach "$jvm"
+    has err "both.otrace: "
+    has err both.orca
+    same "$(echo both.*)" "both.classtable both.methods both.orca both.otrace"
+    end
+}

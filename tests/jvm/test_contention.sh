@@ -160,9 +160,6 @@ test_groups() {
     events
     same "$(matching ' thread_(start|end|alive)$| wait_| gc_')" 0
     check_way recursive or_next
-    run_traced 0 contanalysis=off Contention
-    events
-    same "$(matching ' monitor_| wait_')" 0
     run_traced 0 events=gc -XX:+UseSerialGC -Xmx64m Owners 1 0
     events
     at_least "$(matching ' gc_start used=')" 1 collections

@@ -87,3 +87,21 @@ test_matrix() {
         done
     done
 }
+
+# --- many threads on one monitor, of which nobody has it for long -------------------------------
+# Who is asked for the owner finds it gone, and blocks on the next one all the same.  Never wrong; unknown where the
+# thread gets the monitor itself.
+test_notify_storm() {
+    local run other unknown enters=0 lacking=0
+    for run in 1 2 3; do
+        run_traced 0 "" -Xmx96m NotifyStorm 8 $((ROUNDS * 500))
+        check_owners out
+        echo "run $run: $(cat owners)"
+        same "$(sed 's/.* \(wrong [0-9]* unknown\).*/\1/' owners) $(cat owners.err)" "wrong 0 unknown "
+        read -r _ _ _ _ _ _ _ other _ _ _ unknown _ <owners
+        enters=$((enters + other)) lacking=$((lacking + unknown))
+        same "$(matching ' owner=\? ')" "$(matching ' owner=\? .*owner_gone=1')"
+    done
+    at_least "$enters" 100 "contentions"
+    [ $((lacking * 100)) -le $((enters * 20)) ] || fail "$lacking of $enters owners unknown"
+}

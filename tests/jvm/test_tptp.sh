@@ -167,3 +167,32 @@ test_a_killed_jvm() {
     thread main
     same "$(attr timeout "^<monWait threadIdRef=\"$thread\" .* objIdRef=\"-1\" timeout=\"60000\"")" 60000
 }
+
+# Spec 5: what needs instrumentation is optional; what the JVM tells by itself stays.
+test_without_contention_analysis() {
+    recorded 0 format=tptp,contanalysis=off,file=app
+    valid app.trcxml
+    same "$(number '^<(callStart|callInterrupt|callNotify|threadInterrupted) ')" 0
+    at_least "$(number '^<threadStart ')" 5 threadStart
+    at_least "$(number '^<threadEnd ')" 5 threadEnd
+    thread blocked
+    same "$(number "^<monContendedEnter threadIdRef=\"$thread\" .*Tptp[$]Held")" 1
+    same "$(number "^<monContendedEntered threadIdRef=\"$thread\" ")" 1
+    thread timed
+    same "$(number "^<monWait threadIdRef=\"$thread\" .*Tptp[$]Timed")" 1
+    same "$(attr isTimedOut "^<monWaited threadIdRef=\"$thread\" ")" 1
+}
+
+# No class of the JDK is another one than without the agent, whatever events= asks for.
+test_without_contention_analysis_nothing_is_rewritten() {
+    run 0 traced contanalysis=off -Xlog:redefine+class+load=info Tptp
+    lacks out java.lang
+    events
+    at_least "$(matching ' monitor_contended_enter ')" 1 contentions
+    at_least "$(matching ' wait_enter ')" 3 waits
+    same "$(matching ' (notify|notify_all|thread_start_called|interrupt|interrupted|join_|sleep_|park_|unpark)')" 0
+    run 0 traced contanalysis=off,events=all -Xlog:redefine+class+load=info Tptp
+    lacks out java.lang
+    events
+    same "$(matching ' (notify|notify_all|thread_start_called|interrupt|interrupted|call|call_enter|hold) ')" 0
+}

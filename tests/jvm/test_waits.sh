@@ -101,3 +101,19 @@ test_filtered_waits() {
     events
     same "$(matching ' wait_(enter|exit) ')" 0
 }
+
+# An InterruptedException counts in the thread that throws it; one that is only made is no interrupt.
+interrupted_are_thrown() { # JVM-OPTION...
+    run_traced 0 "" "$@" Interrupted
+    events -k interrupted
+    same "$(awk '/^thread / { print $2, $3 }' out | grep -c '')" 16
+    same "$(awk '/^thread / { print $2, $3 }' out | while read -r name n; do
+        [ "$(matching " $name interrupted ")" = "$n" ] || echo "$name $(matching " $name interrupted ") instead of $n"
+    done)" ""
+}
+test_interrupted_is_thrown() {
+    interrupted_are_thrown
+}
+test_interrupted_is_thrown_in_compiled_code() {
+    interrupted_are_thrown -Xcomp -XX:CompileCommand=quiet -XX:CompileCommand=compileonly,'Interrupted*::*'
+}

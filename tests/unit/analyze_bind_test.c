@@ -349,10 +349,22 @@ Test(bind, who_timed_out_does_not_own_the_monitor_yet)
     check_owner(ann, 1, bob);
 }
 
-Test(bind, who_was_notified_owns_the_monitor_when_its_wait_ends)
+/* HotSpot says that the wait is over before the thread has its monitor again. */
+Test(bind, who_was_notified_may_not_have_the_monitor_yet)
 {
     does_wait(ann, 100, 200, lock);
     ADD(&b, 3, cat, 150, notify, .lock = lock);
+    does_block(bob, 160, 300, lock, nobody);
+    analyzed_run(1000);
+    cr_assert_eq(span_of(bob, 0)->waker, 0);
+    cr_assert_eq(regain_of(ann, 0)->owner, cat.v);
+}
+
+Test(bind, who_was_notified_and_went_on_has_had_the_monitor)
+{
+    does_wait(ann, 100, 200, lock);
+    ADD(&b, 3, cat, 150, notify, .lock = lock);
+    ADD(&b, 1, ann, 250, unpark, .target = cat);
     does_block(bob, 160, 300, lock, nobody);
     analyzed_run(1000);
     check_owner(bob, 0, ann);

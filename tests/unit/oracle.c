@@ -86,8 +86,11 @@ static void see_span(struct oracle *o, size_t i)
     const struct true_span *around = has_length(x) ? NULL : span_around(o->s, x->thread, x->end);
     e.time = around ? around->end : x->end;
     if (over && (x->state == STATE_BLOCKED || x->state == STATE_REACQUIRING ||
-                 (x->state == STATE_WAITING && owns_after(o->s, i))))
+                 (x->state == STATE_WAITING && owns_after(o->s, i)))) {
+        e.claim = x->state == STATE_WAITING;
         see(o, e);
+        e.claim = false;
+    }
     e.thread = x->other;
     e.time = x->start;
     if (x->state == STATE_BLOCKED || (x->state == STATE_REACQUIRING && has_length(x)))
@@ -245,6 +248,38 @@ static struct wake late(const struct oracle *o, const struct true_span *x)
     return first_inside(o->s, x, EV_interrupt);
 }
 
+static bool has_holds(const struct sim *s)
+{
+    for (size_t i = 0; i < sim_n_events(s); i++)
+        if (sim_event(s, i)->kind == EV_hold)
+            return true;
+    return false;
+}
+
+/* Whether a thread whose Object.wait ended last, without a trace of it since, may have had the
+ * monitor before another one got it at the end of span x: it says so before it has it. */
+static bool is_claimed(const struct oracle *o, const struct true_span *x)
+{
+    const struct evidence *v = (const void *)o->evidence.p, *claim = NULL, *last = NULL;
+    for (size_t i = 0; i < o->evidence.len / sizeof *v; i++)
+        if (v[i].lock == x->lock && v[i].time < x->end) {
+            bool known = last && last->thread == v[i].thread && !last->gone;
+            if (v[i].claim)
+                claim = known ? NULL : &v[i];
+            last = &v[i];
+        }
+    if (!claim || claim->thread == x->thread || has_holds(o->s) ||
+        did_anything(o->s, claim->thread, claim->time, x->end))
+        return false;
+    for (size_t i = 0; i < sim_n_spans(o->s); i++) {
+        const struct true_span *y = sim_span(o->s, i);
+        if (y->thread == claim->thread && y->start > claim->time && y->start <= x->end)
+            return false;
+    }
+    uint64_t from = last->thread == claim->thread ? claim->time : last->time;
+    return x->end - from < BIND_CLAIM_NS;
+}
+
 static struct wake wake_of(const struct oracle *o, const struct true_span *x)
 {
     static const enum interaction kinds[] = {
@@ -259,7 +294,7 @@ static struct wake wake_of(const struct oracle *o, const struct true_span *x)
         return none;
     if (monitor) {
         struct wake w = owner_before(o, x, x->start);
-        return w.thread ? w : none;
+        return w.thread && !is_claimed(o, x) ? w : none;
     }
     if (kinds[x->wake.by] == INTERACTION_NONE || !is_seen(o, x))
         return late(o, x);

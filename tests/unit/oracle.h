@@ -27,6 +27,7 @@ struct evidence {
     uint64_t time;
     uint32_t thread, lock;
     bool gone;
+    bool claim; /* its wait is over, which it says before it has the monitor again */
     stack_id stack;
 };
 

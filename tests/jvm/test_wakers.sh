@@ -1,0 +1,54 @@
+# Who ended each wait, by the analyser (wakers_tool.c), against what the program knows.
+# timeout: 120
+. "$ROOT/tests/jvm/traced.sh"
+
+wakers() {
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -g -I"$ROOT/src" -o tool "$ROOT/tests/jvm/wakers_tool.c" \
+        "$ROOT/build/release/lib.a" -lzstd || fail "cannot build the tool"
+    ./tool "$TRACE" >wakers || fail "the tool failed"
+}
+
+# The notified thread is the one whose wait returned without an exception.
+test_interrupt_and_notify_in_one_block() {
+    run_traced 0 "" WhoWoke 300
+    wakers
+    awk 'FNR == NR { if ($1 == "woke") how[$2] = $3; next }
+        $1 == "wait" && $3 == "waiting" && ($2 in how) {
+            n++
+            if ($4 != how[$2] || $5 != "main") { split($2, a, "-"); if (!(a[2] in bad)) wrong++; bad[a[2]]; print $0 ": it was " how[$2] >"wrong" }
+        }
+        END { print n, wrong + 0 }' out wakers >sums
+    echo "waits, wrong rounds: $(cat sums); $(cut -d ' ' -f 3 out | sort | uniq -c | tr '\n' ' ')"
+    [ ! -e wrong ] || head wrong
+    same "$(cat sums)" "1200 0"
+    at_least "$(count out ' interrupt$')" 50 "interrupted"
+    at_least "$(count out ' notify$')" 100 "notified"
+}
+
+# Who had the monitor before a thread that blocked got it, in a storm of notifies: it is known, or not said.
+test_owners_before_in_a_notify_storm() {
+    local run
+    : >sums
+    for run in 1 2 3; do
+        run_traced 0 "" -Xmx96m NotifyStorm 4 20000
+        wakers
+        awk 'FNR == NR { if ($1 == "hold") { i = ++n[$2]; who[$2, i] = $3; from[$2, i] = $4 } next }
+            $1 != "wait" || $3 != "blocked" || !($7 in n) { next }
+            {
+                lo = 1; hi = n[$7]
+                while (lo < hi) { m = int((lo + hi) / 2); if (from[$7, m] < $6) lo = m + 1; else hi = m }
+                for (i = lo; i <= n[$7] && who[$7, i] != $2; i++) { }
+                if (i > n[$7] || i == 1) next
+                all++
+                if ($5 == "?") unknown++
+                else if (who[$7, i - 1] != $5) wrong++
+            }
+            END { print all + 0, unknown + 0, wrong + 0 }' out wakers >>sums
+    done
+    awk '{ all += $1; unknown += $2; wrong += $3 } END { print all, unknown, wrong }' sums >sum
+    echo "blocks, unknown, wrong: $(cat sum)"
+    read -r all unknown wrong <sum
+    at_least "$all" 100 blocks
+    [ $((wrong * 100)) -le "$all" ] || fail "$wrong of $all wrong"
+    [ $((unknown * 100)) -le $((all * 60)) ] || fail "$unknown of $all unknown"
+}
