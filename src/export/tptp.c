@@ -175,7 +175,9 @@ static void call_interrupt(struct export *x, struct tptp_thread *t, const struct
     UNUSED(t);
     const struct ev_interrupt *i = &e->interrupt;
     bool waits = i->target_in && i->target_in != EV_monitor_contended_enter;
-    const char *in = i->target_in ? event_kinds[i->target_in].name : "none";
+    bool known = i->target_in && i->target_in < EV_LIMIT &&
+                 event_kinds[i->target_in].name; /* a trace may lie */
+    const char *in = known ? event_kinds[i->target_in].name : "none";
     call_on_thread(x, "callInterrupt", e, i->target, i->stack, waits ? NULL : in);
 }
 

@@ -206,6 +206,8 @@ Test(heap_missing, the_older_version_cut_between_two_objects)
     hw_root(&m.w, HPROF_ROOT_JNI_GLOBAL, node_id(1), 0, 0);
     hw_flush(&m.w);
     fflush(m.f);
+    buf_fini(&m.w.out);
+    buf_fini(&m.w.heap);
     off_t size = lseek(fileno(m.f), 0, SEEK_END);
     struct dump *d = opened(m.path);
     cr_assert(!d->partial);

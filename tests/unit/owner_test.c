@@ -151,6 +151,7 @@ Test(owner, an_address_in_two_lock_stacks)
     uintptr_t oop = 0xabcdef00;
     name_twice(&oop);
     cr_assert_eq(ask(&oop).id, 2, "the first");
+    thread_table_free(table);
     moving = true;
     name_twice(&oop);
     cr_assert(ask(&oop).id == 0 && ask(&oop).anonymous, "one of them is not up to date");
