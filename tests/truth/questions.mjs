@@ -22,8 +22,6 @@ const longest = (key) => (rows) =>
 const ASYNC_PARKS = /^java\.util\.concurrent\.(locks\.Reentrant|Semaphore)/;
 const all = () => true;
 const asyncPark = (about) => ASYNC_PARKS.test(about.of ?? '');
-// docs/top.md, docs/exports.md: waiting for work, for permits or for a time is not what Orca calls held up.
-const heldByLocks = (about) => about.of !== 'work';
 // The JVM's own search knows monitors and locks with an owner, and platform threads.
 const hotspotDeadlock = (about, mode) => mode === 'platform' && about.of !== 'joins';
 
@@ -64,7 +62,7 @@ export const QUESTIONS = {
     'join-ns': {group: 'join: how long', kind: 'join', answer: ns, claims: {orca: all}},
     'join-of': {group: 'join: of whom', kind: 'join', answer: longest('of'), claims: {orca: all}},
     'join-end': {group: 'join: how it ended', kind: 'join', answer: longest('end'), claims: {orca: all}},
-    'held-ns': {group: 'pools: who is held up, and for how long', kind: 'held', answer: ns, claims: {orca: heldByLocks}},
+    'held-ns': {group: 'pools: who is held up, and for how long', kind: 'held', answer: ns, claims: {orca: all}},
     'task-ns': {group: 'pools: how long a task waited for a worker', kind: 'task', answer: last('ns'), claims: {orca: all}},
     'task-by': {group: 'pools: who submitted it', kind: 'task', answer: longest('by'), claims: {orca: all}},
     'start-count': {group: 'threads: how many started', kind: 'start', answer: count, claims: {orca: all, jfr: all}},
