@@ -52,7 +52,7 @@ public class Findings {
 
     /** Four workers fed by a queue. */
     static void healthy() throws Exception {
-        LinkedBlockingQueue<Integer> queue = new LinkedBlockingQueue<>(16);
+        LinkedBlockingQueue<Integer> queue = new LinkedBlockingQueue<>(); // main never waits for room in it
         List<Thread> workers = new ArrayList<>();
         for (int i = 0; i < 4; i++)
             workers.add(start("worker-" + i, () -> {
