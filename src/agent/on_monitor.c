@@ -47,7 +47,7 @@ static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_
     if (!wanted)
         return;
     stack_id stack = stacks_current(jni);
-    if (gone) /* somebody else may have been faster, who is what it blocks on */
+    if (!owner.v) /* somebody may have been faster, or its owner have left or reached its carrier */
         owner = owner_of_pending(self, object, &gone, ask ? &place : NULL);
     if (id.v == self->id.v)
         threads_note_wait(self, EV_monitor_contended_enter, lock, now);

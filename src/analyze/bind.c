@@ -926,6 +926,8 @@ enum interaction span_interaction(const struct timeline *t, uint32_t thread, con
         return INTERACTION_JOINED;
     case EV_interrupt:
         return INTERACTION_INTERRUPT;
+    case EV_semaphore_release: /* of a file of calls, which has no unpark */
+        return INTERACTION_SEMAPHORE;
     default:
         break;
     }

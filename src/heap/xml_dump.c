@@ -14,19 +14,29 @@
 
 enum { TAPE_BUF = 1 << 20 };
 
+static bool has_any(const uint8_t *p, size_t n, const char *const *words)
+{
+    for (; *words; words++)
+        if (memmem(p, n, *words, strlen(*words)))
+            return true;
+    return false;
+}
+
+/* A trace defines the objects that its events are about, too: these alone make a dump only where
+ * there are no events. */
 bool xml_dump_is(const uint8_t *p, size_t n)
 {
-    static const char *const words[] = {"<heapDumpDef", "<objDef", "<gcRoot", "<objReference",
-                                        "<objectReference"};
+    static const char *const dump[] = {"<heapDumpDef", "<gcRoot", "<objReference",
+                                       "<objectReference", NULL};
+    static const char *const object[] = {"<objDef", NULL};
+    static const char *const trace[] = {
+        "<mon", "<call", "<methodEntry", "<objAlloc", "<threadEnd", "<objFree", NULL};
     size_t at = n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     while (at < n && (p[at] == ' ' || (p[at] >= '\t' && p[at] <= '\r')))
         at++;
     if (at == n || p[at] != '<')
         return false;
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (memmem(p, n, words[i], strlen(words[i])))
-            return true;
-    return false;
+    return has_any(p, n, dump) || (has_any(p, n, object) && !has_any(p, n, trace));
 }
 
 /* --- temporary files ---------------------------------------------------------------------------

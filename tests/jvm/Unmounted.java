@@ -329,12 +329,14 @@ public class Unmounted {
             isLock[i] = kind.equals("lock") || kind.equals("mixed") && i % 2 == 1;
         }
         CountDownLatch all = new CountDownLatch(n);
+        CountDownLatch[] go = new CountDownLatch[n];
         Thread[] threads = new Thread[n];
         for (int i = 0; i < n; i++) {
             int next = (i + 1) % n, me = i;
+            go[i] = new CountDownLatch(1);
             Sync.Body wants = () -> {
                 all.countDown();
-                all.await();
+                go[me].await();
                 if (next == 0 && !closed)
                     Thread.sleep(600_000);
                 else if (isLock[next])
@@ -354,9 +356,19 @@ public class Unmounted {
             };
             threads[i] = virtual("v-" + i, kind.equals("pinned") && i % 2 == 0 ? () -> pin(owns) : owns);
         }
-        for (int i = 0; i < n; i++)
-            Sync.state(i == n - 1 && !closed ? Thread.State.TIMED_WAITING
-                    : isLock[(i + 1) % n] ? Thread.State.WAITING : Thread.State.BLOCKED, threads[i]);
+        all.await();
+        // One after the other, so that nobody asks for the lock of a thread that is just coming or going.
+        for (int i = n - 1; i >= 0; i--) {
+            int next = (i + 1) % n;
+            go[i].countDown();
+            if (next == 0 && !closed)
+                Sync.state(Thread.State.TIMED_WAITING, threads[i]);
+            else if (!isLock[next])
+                Sync.state(Thread.State.BLOCKED, threads[i]);
+            else
+                while (!locks[next].hasQueuedThread(threads[i]) || threads[i].getState() != Thread.State.WAITING)
+                    Thread.sleep(1);
+        }
         Thread behind = virtual("behind", () -> {
             if (isLock[0])
                 locks[0].lock();

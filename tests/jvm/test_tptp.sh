@@ -122,10 +122,11 @@ test_programs_are_valid() {
     done
 }
 
-monitors() { # FILE; without what the format has not: waits under way at the start, owners that had gone, parks
+# The rows of the tables of classes, without what the format has not: parks, waits for a class to be initialized.
+monitors() { # FILE
     run 0 "$ORCA" report --monitors --top 0 "$1"
-    awk '/^Parked, / { parks = 1 } /^$/ || /^[0-9]/ { parks = 0 } !parks && !/^$/' "$TMP/out" |
-        sed -e '/^recorded /d' -e '/^unknown class/d' -e '/the owner had gone/d' -e 's/  */ /g'
+    awk '/^Parked, / { parks = 1 } /^$/ { parks = 0 } !parks' "$TMP/out" | sed -e 's/  */ /g' | grep -E '^[^ ]+ [0-9]' |
+        grep -vE '^(recorded|int\[\]|unknown|j[a-z.]*(concurrent|u\.c)\.)'
 }
 
 # What is read from such a file and written again is the file; the reports agree on monitors.

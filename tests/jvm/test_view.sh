@@ -373,7 +373,7 @@ test_start_page() {
     has body '"field":"events"'
     post 400 /api/attach "{\"pid\":$jvm,\"methods\":\"nowhere.txt\"}"
     has body '"field":"methods"'
-    post 400 /api/attach "{\"pid\":$jvm,\"depth\":60000}"
+    post 400 /api/attach "{\"pid\":$jvm,\"depth\":-1}"
     has body '"field":"depth"'
     post 400 /api/attach "{\"pid\":$jvm,\"ownerstacks\":\"some\"}"
     has body '"field":"ownerstacks"'
