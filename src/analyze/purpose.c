@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/util.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* --- what classes and methods say ------------------------------------------------------------- */
@@ -133,47 +134,71 @@ static bool is_of_calls(const struct trace *t)
     return *trace_info(t, "import.format", "");
 }
 
-static enum purpose purpose_of_stack(const struct trace *t, const struct context *x)
+/* What a stack says, kept for the next context with it. */
+enum says { SAYS_NOT_READ, SAYS_NOTHING, SAYS_IDLE, SAYS_ANSWER, SAYS_PERMIT, SAYS_ITEM };
+
+static enum says read_stack(const struct trace *t, stack_id stack)
 {
-    struct call_of c = read_call(t, x->stack);
+    struct call_of c = read_call(t, stack);
     if (c.idle)
-        return PURPOSE_IDLE;
+        return SAYS_IDLE;
     if (c.answer)
-        return PURPOSE_ANSWER;
+        return SAYS_ANSWER;
     if (c.permit || c.gives)
-        return PURPOSE_PERMIT;
-    if (c.takes)
-        return PURPOSE_ITEM;
-    return x->lock.v && is_of_calls(t) ? PURPOSE_PERMIT : PURPOSE_IDLE;
+        return SAYS_PERMIT;
+    return c.takes ? SAYS_ITEM : SAYS_NOTHING;
+}
+
+struct maker {
+    const struct trace *t;
+    const struct lock_set *locks;
+    uint8_t *says; /* [n_stacks + 1]: enum says */
+    bool of_calls;
+};
+
+static enum purpose purpose_of_stack(const struct maker *m, const struct context *x)
+{
+    static const uint8_t purposes[] = {[SAYS_IDLE] = PURPOSE_IDLE,
+                                       [SAYS_ANSWER] = PURPOSE_ANSWER,
+                                       [SAYS_PERMIT] = PURPOSE_PERMIT,
+                                       [SAYS_ITEM] = PURPOSE_ITEM};
+    uint32_t stack = x->stack.v < m->t->n_stacks ? x->stack.v : 0;
+    if (m->says[stack] == SAYS_NOT_READ)
+        m->says[stack] = (uint8_t)read_stack(m->t, x->stack);
+    if (m->says[stack] == SAYS_NOTHING)
+        return x->lock.v && m->of_calls ? PURPOSE_PERMIT : PURPOSE_IDLE;
+    return purposes[m->says[stack]];
 }
 
 /* --- contexts --------------------------------------------------------------------------------- */
 
-static enum purpose purpose_of_park(const struct trace *t, const struct lock_set *locks,
-                                    const struct context *x)
+static enum purpose purpose_of_park(const struct maker *m, const struct context *x)
 {
-    enum purpose p = purpose_of_class(locks->groups[lock_set_group(locks, x->lock)].signature);
+    const struct lock_set *l = m->locks;
+    enum purpose p = purpose_of_class(l->groups[lock_set_group(l, x->lock)].signature);
     if (p == PURPOSE_IDLE && x->other)
         p = PURPOSE_LOCK; /* it was seen to have an owner */
-    p = p == PURPOSE_IDLE ? purpose_of_stack(t, x) : p;
+    p = p == PURPOSE_IDLE ? purpose_of_stack(m, x) : p;
     return p == PURPOSE_ANSWER && x->flags & INTERVAL_OPEN ? PURPOSE_IDLE : p;
 }
 
-static enum purpose purpose_of(const struct trace *t, const struct lock_set *locks,
-                               const struct context *x)
+static enum purpose purpose_of(const struct maker *m, const struct context *x)
 {
     if (x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING)
         return PURPOSE_LOCK;
-    return x->what == STATE_PARKED ? purpose_of_park(t, locks, x) : PURPOSE_IDLE;
+    return x->what == STATE_PARKED ? purpose_of_park(m, x) : PURPOSE_IDLE;
 }
 
 int purposes_make(struct purposes *p, const struct trace *t, const struct lock_set *locks,
                   const struct contexts *c, struct arena *a)
 {
+    struct maker m = {t, locks, calloc(t->n_stacks + 1, 1), is_of_calls(t)};
     p->of_context = arena_alloc(a, (size_t)c->n + 1);
-    for (uint32_t i = 1; i < c->n && p->of_context; i++)
-        p->of_context[i] = (uint8_t)purpose_of(t, locks, &c->v[i]);
-    return p->of_context ? 0 : -ENOMEM;
+    for (uint32_t i = 1; i < c->n && p->of_context && m.says; i++)
+        p->of_context[i] = (uint8_t)purpose_of(&m, &c->v[i]);
+    bool ok = p->of_context && m.says;
+    free(m.says);
+    return ok ? 0 : -ENOMEM;
 }
 
 /* --- queues ----------------------------------------------------------------------------------- */
