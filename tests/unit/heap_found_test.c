@@ -188,7 +188,7 @@ static json_t *when_idle(void)
     for (;; clock_sleep_ns(1000000)) {
         json_t *j = ask_heap(h, "overview", "");
         const char *stage = text_at(j, "stage");
-        bool on_its_way = strcmp(stage, "reading") == 0 || strcmp(stage, "sized") == 0;
+        bool on_its_way = strcmp(stage, "ready") != 0;
         if (!on_its_way && json_is_null(at_path(j, "phase")))
             return j;
         json_decref(j);
