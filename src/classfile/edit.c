@@ -161,7 +161,7 @@ const char *cf_left_name(enum cf_left left)
         [CF_LEFT_TOO_LONG] = "too-long",   [CF_LEFT_NO_REACH] = "no-reach",
         [CF_LEFT_POOL] = "pool",           [CF_LEFT_CTOR_EDGE] = "ctor-edge",
         [CF_LEFT_CALL_EDGE] = "call-edge", [CF_LEFT_MONITOR] = "monitor",
-        [CF_LEFT_REPLACE] = "replace",
+        [CF_LEFT_REPLACE] = "replace",     [CF_LEFT_RETRY] = "retry",
     };
     return left < CF_N_LEFT ? names[left] : "?";
 }

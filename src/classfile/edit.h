@@ -83,6 +83,7 @@ enum cf_left {
     CF_LEFT_CALL_EDGE, /* no CALL_THREW at a call: the types there are not known */
     CF_LEFT_MONITOR,   /* a probe whose failure would leave the monitor locked */
     CF_LEFT_REPLACE,   /* a call by invokespecial is not replaced */
+    CF_LEFT_RETRY,     /* in a handler that covers itself: a probe that fails would run for ever */
     CF_N_LEFT
 };
 

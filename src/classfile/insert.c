@@ -7,8 +7,9 @@
  * Structured locking.  A probe can fail (StackOverflowError), and then the monitor must be
  * released. After monitorenter its call therefore stands where the region of the releasing handler
  * starts; before monitorexit it stands inside of that region, which javac extends over the
- * monitorexit. Where the original has no such region the call gets a handler of its own, which
- * releases the monitor and rethrows. */
+ * monitorexit.  Where the original has no such region the call gets a handler of its own, which
+ * releases the monitor and rethrows; and so it does in the releasing handler itself, which covers
+ * itself: there a probe that fails would be run again for ever. */
 #include "classfile/rewrite.h"
 
 #include <string.h>
@@ -80,8 +81,19 @@ static void entry(struct rewrite *w)
     in->side = CODE_ALONE;
 }
 
+/* No probe here, because it would be run again when it fails, and again.  At monitorexit a handler
+ * of its own sees to that. */
+static bool is_left(struct rewrite *w, uint32_t insn)
+{
+    bool left = protect_retries(w, insn);
+    w->left[CF_LEFT_RETRY] += left;
+    return left;
+}
+
 static void at_return(struct rewrite *w, uint32_t insn)
 {
+    if (!has_edit(w, CF_AT_RETURN) || is_left(w, insn))
+        return;
     struct site s = site_at(w, insn);
     s.top = CF_ARG_RESULT;
     s.top_kind = w->desc.result; /* V: no argument has that kind */
@@ -94,6 +106,8 @@ static void at_array(struct rewrite *w, uint32_t insn)
 {
     struct code_insn *next = &w->code.insns[insn + 1];
     struct site s = site_at(w, insn);
+    if (!has_edit(w, CF_AFTER_NEW_ARRAY) || is_left(w, insn))
+        return;
     s.top = CF_ARG_OBJECT;
     s.top_kind = 'A';
     begin(w, &next->after, 0);
@@ -101,17 +115,19 @@ static void at_array(struct rewrite *w, uint32_t insn)
     end(w, &next->after, &w->peak_above);
 }
 
-/* A handler that releases the monitor in s->object and rethrows. */
-static int add_release(struct rewrite *w, const struct site *s, const struct frame *frame,
-                       enum added_part part, uint32_t skip)
+/* A handler that releases the monitor in s->object and rethrows.  As javac's it covers itself: an
+ * exception from outside of the thread may come before the monitor is released. */
+static int add_release(struct rewrite *w, const struct site *s, const struct added_handler *like)
 {
     struct added_handler *h = protect_add(w);
     if (!h)
         return -ENOMEM;
-    *h = (struct added_handler){.insn = s->insn, .part = part, .skip = skip, .frame = *frame};
+    *h = *like;
+    h->insn = s->insn;
     begin(w, &h->bytes, 1);
     emit_load(&w->emit, 'A', s->object);
     emit_op(&w->emit, OP_MONITOREXIT, -1);
+    h->again = (uint32_t)w->inserted.len - h->bytes.at;
     emit_op(&w->emit, OP_ATHROW, -1);
     end(w, &h->bytes, &w->peak_alone);
     return 0;
@@ -121,11 +137,13 @@ static int at_enter(struct rewrite *w, uint32_t insn)
 {
     struct code_insn *in = &w->code.insns[insn];
     struct site s = site_at(w, insn);
-    struct frame frame;
+    struct added_handler release = {.part = ADDED_AFTER};
     bool after = has_edit(w, CF_AFTER_ENTER);
+    if ((!after && !has_edit(w, CF_BEFORE_ENTER)) || is_left(w, insn))
+        return 0;
     uint32_t region = after ? protect_region(w, insn) : CODE_NONE;
     bool own = after && region == CODE_NONE;
-    if (own && !protect_frame(w, insn, s.temp, &frame)) {
+    if (own && !protect_frame(w, insn, s.temp, &release.frame)) {
         w->left[CF_LEFT_MONITOR]++;
         after = false;
     }
@@ -144,24 +162,28 @@ static int at_enter(struct rewrite *w, uint32_t insn)
     emit_point(w, CF_AFTER_ENTER, &s);
     end(w, &in->after, &w->peak_above);
     in->side = own ? CODE_ALONE : CODE_WITH_NEXT;
-    return own ? add_release(w, &s, &frame, ADDED_AFTER, 0) : 0;
+    return own ? add_release(w, &s, &release) : 0;
 }
 
 static int at_leave(struct rewrite *w, uint32_t insn)
 {
     struct code_insn *in = &w->code.insns[insn];
     struct site s = site_at(w, insn);
-    struct frame frame;
+    struct added_handler release = {.part = ADDED_BEFORE};
     bool before = has_edit(w, CF_BEFORE_LEAVE), after = has_edit(w, CF_AFTER_LEAVE);
-    bool own = before && !protect_unlocks(w, insn);
-    if (own && !protect_frame(w, insn, s.temp, &frame)) {
+    uint32_t catcher;
+    enum cf_unlock unlocks = protect_unlocks(w, insn, &catcher);
+    bool own = before && unlocks != CF_UNLOCKS_THERE;
+    if (unlocks == CF_UNLOCKS_HERE)
+        release.around = catcher + 1;
+    if (own && !protect_frame(w, insn, s.temp, &release.frame)) {
         w->left[CF_LEFT_MONITOR]++;
         before = own = false;
     }
     begin(w, &in->before, 0);
     if (after || own)
         save_object(w, &s);
-    uint32_t skip = (uint32_t)w->inserted.len - in->before.at;
+    release.skip = (uint32_t)w->inserted.len - in->before.at;
     s.top = CF_ARG_OBJECT;
     s.top_kind = 'A';
     if (before)
@@ -174,7 +196,7 @@ static int at_leave(struct rewrite *w, uint32_t insn)
         end(w, &in[1].after, &w->peak_above);
         in[1].side = CODE_ALONE;
     }
-    return own ? add_release(w, &s, &frame, ADDED_BEFORE, skip) : 0;
+    return own ? add_release(w, &s, &release) : 0;
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -308,7 +330,7 @@ static int at_call(struct rewrite *w, uint32_t insn)
     struct code_insn *in = &w->code.insns[insn];
     struct site s = site_at(w, insn);
     struct call call;
-    if (!match_call(w, insn, &call))
+    if (!match_call(w, insn, &call) || is_left(w, insn))
         return 0;
     begin(w, &in->before, 0);
     if (call.object)

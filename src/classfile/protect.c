@@ -13,6 +13,7 @@ enum {
     MAX_COVERING = 100, /* handlers of one instruction; bounds the work on a class made to hurt */
     LOOK_AHEAD = 8,     /* javac's region starts behind monitorenter, scalac's after some stores */
     LOOK_HANDLER = 24,
+    LOOK_EXITS = 8, /* from an exit to its handler's exit, and on */
 };
 
 struct vtype protect_class(struct rewrite *w, const char *name)
@@ -109,41 +110,68 @@ static uint32_t loaded(const struct code *code, uint32_t insn)
     return p[0] == OP_WIDE && p[1] == OP_ALOAD ? be_get2(p + 2) : CODE_NONE;
 }
 
-/* Whether the straight code from `insn` leaves the monitor in local `lock`; CODE_NONE: any. */
-static bool leads_to_exit(const struct code *code, uint32_t insn, uint32_t lock)
+/* Where the straight code from `insn` leaves the monitor in local `lock` (CODE_NONE: any), or
+ * CODE_NONE. */
+static uint32_t exit_from(const struct code *code, uint32_t insn, uint32_t lock)
 {
     for (uint32_t i = insn; i < code->n_insns && i < insn + LOOK_HANDLER; i++) {
         const struct code_insn *in = &code->insns[i];
         uint32_t from = i > insn ? loaded(code, i - 1) : CODE_NONE;
         if (in->op == OP_MONITOREXIT && (lock == CODE_NONE || from == CODE_NONE || from == lock))
-            return true;
+            return i;
         if (!insn_falls_through(in->kind) || insn_is_branch(in->kind))
-            return false;
+            break;
     }
-    return false;
+    return CODE_NONE;
 }
 
-bool protect_unlocks(const struct rewrite *w, uint32_t insn)
+/* The first handler for everything that covers the instruction, or CODE_NONE. */
+static uint32_t catcher(const struct code *code, uint32_t insn)
 {
-    const struct code *code = &w->code;
-    uint32_t lock = insn ? loaded(code, insn - 1) : CODE_NONE;
     for (uint32_t i = 0; i < code->n_handlers; i++) {
         const struct code_handler *h = &code->handlers[i];
         if (h->start <= insn && insn < h->end && h->type == 0)
-            return leads_to_exit(code, h->handler, lock); /* the first one gets everything */
+            return i;
+    }
+    return CODE_NONE;
+}
+
+enum cf_unlock protect_unlocks(const struct rewrite *w, uint32_t insn, uint32_t *catcher_of)
+{
+    const struct code *code = &w->code;
+    uint32_t lock = insn ? loaded(code, insn - 1) : CODE_NONE, at = insn;
+    *catcher_of = CODE_NONE;
+    for (uint32_t i = 0; i < LOOK_EXITS; i++) {
+        uint32_t h = catcher(code, at);
+        at = h != CODE_NONE ? exit_from(code, code->handlers[h].handler, lock) : CODE_NONE;
+        if (at == CODE_NONE)
+            return i ? CF_UNLOCKS_THERE : CF_UNLOCKS_NOWHERE;
+        *catcher_of = i ? *catcher_of : h;
+        if (at == insn)
+            return CF_UNLOCKS_HERE;
+    }
+    return CF_UNLOCKS_HERE;
+}
+
+bool protect_retries(const struct rewrite *w, uint32_t insn)
+{
+    const struct code *code = &w->code;
+    for (uint32_t i = 0; i < code->n_handlers; i++) {
+        const struct code_handler *h = &code->handlers[i];
+        if (h->start <= h->handler && h->handler <= insn && insn < h->end)
+            return true;
     }
     return false;
 }
 
 static bool region_starts(const struct code *code, uint32_t insn, uint32_t boundary)
 {
-    for (uint32_t i = 0; i < code->n_handlers; i++) {
-        const struct code_handler *h = &code->handlers[i];
-        if (h->start <= boundary && boundary < h->end && h->type == 0)
-            return h->start == boundary && !(h->start <= insn && insn < h->end) &&
-                   leads_to_exit(code, h->handler, CODE_NONE);
-    }
-    return false;
+    uint32_t i = catcher(code, boundary);
+    if (i == CODE_NONE)
+        return false;
+    const struct code_handler *h = &code->handlers[i];
+    return h->start == boundary && !(h->start <= insn && insn < h->end) &&
+           exit_from(code, h->handler, CODE_NONE) != CODE_NONE;
 }
 
 /* Instructions that cannot throw and have no branch: nop, constants but ldc, loads and stores of

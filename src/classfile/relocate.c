@@ -91,7 +91,9 @@ static void write_around(struct relocate *r, const struct added_handler *h, stru
 {
     const struct code *code = r->l->code;
     uint32_t range[2] = {h->off, h->off + h->bytes.len};
-    for (uint32_t i = 0; i < code->n_handlers; i++) {
+    uint32_t again[2] = {h->off, h->off + h->again};
+    write_entry(r, again, h->off, 0, out);
+    for (uint32_t i = h->around; i < code->n_handlers; i++) {
         const struct code_handler *x = &code->handlers[i];
         if (x->start <= h->insn && h->insn < x->end)
             write_entry(r, range, code->insns[x->handler].off_before, x->type, out);

@@ -15,11 +15,13 @@ enum added_part {
 };
 
 /* A handler behind the method's code.  Those of one instruction rethrow to what covers the
- * instruction. */
+ * instruction, from the original's handler number `around` on. */
 struct added_handler {
-    uint32_t insn; /* its number; ADDED_BODY: CODE_NONE */
+    uint32_t insn;   /* its number; ADDED_BODY: CODE_NONE */
+    uint32_t around; /* those before it release a monitor that this one has released */
     enum added_part part;
-    uint32_t skip; /* bytes at the start of the part that it does not cover */
+    uint32_t skip;  /* bytes at the start of the part that it does not cover */
+    uint32_t again; /* so many bytes at its start are covered by itself */
     struct code_piece bytes;
     struct frame frame;
     uint32_t off;

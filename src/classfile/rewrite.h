@@ -75,8 +75,14 @@ uint32_t keep_slot(const struct rewrite *w, uint32_t slot);
 bool protect_frame(struct rewrite *w, uint32_t insn, uint32_t object, struct frame *out);
 /* The boundary behind monitorenter `insn` from which on an exception unlocks it, or CODE_NONE. */
 uint32_t protect_region(const struct rewrite *w, uint32_t insn);
-/* Whether an exception at monitorexit `insn` leads to another exit of the same monitor. */
-bool protect_unlocks(const struct rewrite *w, uint32_t insn);
+/* Where an exception at monitorexit `insn` leads to: to no exit of the same monitor; to one that is
+ * not this one; to this one again, as in javac's handlers, which cover themselves.  *catcher: the
+ * handler that it comes to first, or CODE_NONE. */
+enum cf_unlock { CF_UNLOCKS_NOWHERE, CF_UNLOCKS_THERE, CF_UNLOCKS_HERE };
+enum cf_unlock protect_unlocks(const struct rewrite *w, uint32_t insn, uint32_t *catcher);
+/* Whether the instruction is part of a handler that covers it: an exception of a probe there would
+ * have the probe run again, and for ever where it cannot run. */
+bool protect_retries(const struct rewrite *w, uint32_t insn);
 struct vtype protect_class(struct rewrite *w, const char *name);
 struct added_handler *protect_add(struct rewrite *w);
 
