@@ -187,6 +187,10 @@ static void say_model(const struct model_exporter *m, const struct model_job *jo
     if (job->left_out)
         log_line("%s leaves out %s %s%s: %s", m->name, human_count(job->left_out).text, m->things,
                  plural(job->left_out), m->leaves_out);
+    if (job->base.not_asked)
+        log_line("from %s of %s waits: in the others nobody asked what the owner executed",
+                 human_count(job->base.asked).text,
+                 human_count(job->base.asked + job->base.not_asked).text);
 }
 
 static int check_allocs(enum model_by by, const struct analysis *a, struct err *err)

@@ -52,5 +52,6 @@ int model_export_run(const struct model_exporter *m, struct model_job *job, stru
     out_discard(&x.out);
     job->written = x.written;
     job->left_out = x.left_out;
+    job->base = x.base;
     return rc;
 }

@@ -94,6 +94,12 @@ struct model_options {
     bool kinds;   /* frames end in how they were executed */
 };
 
+/* Of MODEL_BY_OWNER, what its stacks stand for: waits whose owner was asked what it executes, and
+ * those where nobody asked, which are left out. */
+struct model_base {
+    uint64_t asked, asked_ns, not_asked, not_asked_ns;
+};
+
 /* One export on its way, as its format sees it. */
 struct model_export {
     const struct analysis *a;
@@ -103,6 +109,7 @@ struct model_export {
     void *ctx;
     uint64_t written;  /* things, as the format counts them */
     uint64_t left_out; /* of them */
+    struct model_base base;
 };
 
 struct model_exporter {
@@ -138,6 +145,7 @@ struct model_job {
 
     /* results */
     uint64_t written, left_out; /* as in struct model_export */
+    struct model_base base;
 };
 
 /* On failure there is no file. */

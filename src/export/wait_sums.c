@@ -97,20 +97,34 @@ struct adder {
     unsigned keys;
 };
 
+/* False: its owner was not asked. */
+static bool count_base(struct model_base *b, const struct wait_sum_key *k, uint64_t ns)
+{
+    bool asked = k->why != STACK_OWNER_NOT_ASKED;
+    if (k->why != STACK_NO_OWNER) {
+        *(asked ? &b->asked : &b->not_asked) += 1;
+        *(asked ? &b->asked_ns : &b->not_asked_ns) += ns;
+    }
+    return asked;
+}
+
 static int add_span(struct adder *d, uint32_t thread, const struct span *s)
 {
     struct wait w[2];
     unsigned n = waits_of(&d->waits, s, w);
     for (unsigned i = 0; i < n; i++) {
         struct wait_sum_key k;
+        uint64_t ns = wait_is_unknown(&w[i]) ? 0 : w[i].end - w[i].start;
         wait_sums_key(d->x->a, d->x->options.by, thread, &w[i], &k);
+        if (d->x->options.by == MODEL_BY_OWNER && !count_base(&d->x->base, &k, ns))
+            continue;
         k.waiter = d->keys & SUMS_BY_WAITER ? thread : 0;
         k.other = d->keys & SUMS_BY_OTHER ? k.other : 0;
         struct wait_sum *sum = keyed_put(&d->to->list, &k);
         if (!sum)
             return -ENOMEM;
         sum->count++;
-        sum->ns += wait_is_unknown(&w[i]) ? 0 : w[i].end - w[i].start;
+        sum->ns += ns;
     }
     return 0;
 }

@@ -54,7 +54,9 @@ struct wait_sums {
     struct keyed list; /* where they are kept */
 };
 
-/* Add up the waits that x asks for; progress is in waits.  -ENOMEM. */
+/* Add up the waits that x asks for, and x->base; progress is in waits.  By the owner, those whose
+ * owner was not asked are in x->base alone: most were not, and one bar of them would be all that is
+ * to be seen.  -ENOMEM. */
 int wait_sums_make(struct wait_sums *s, struct model_export *x, unsigned keys);
 void wait_sums_fini(struct wait_sums *s);
 

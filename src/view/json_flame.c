@@ -43,7 +43,8 @@ struct flame {
     uint64_t ns, count;
     struct hot_sum failed;  /* samples without a stack */
     uint64_t wanted, known; /* of owners: struct owned_lock */
-    uint64_t samples;       /* that allocations are estimated from */
+    struct model_base base;
+    uint64_t samples; /* that allocations are estimated from */
     bool oom;
 };
 
@@ -254,6 +255,15 @@ static void put_wanted(struct json_out *o, const struct flame *f)
     put_number(o, (int64_t)f->known);
 }
 
+/* Of how many waits it is not known what the owner executed; they are not in the graph. */
+static void put_base(struct json_out *o, const struct model_base *b)
+{
+    json_key(o, "not_asked_ns");
+    put_number(o, (int64_t)b->not_asked_ns);
+    json_key(o, "not_asked_count");
+    put_number(o, (int64_t)b->not_asked);
+}
+
 static const char *unit_of(enum model_by by)
 {
     if (!model_by_allocs(by))
@@ -288,6 +298,8 @@ static void write_flame(const struct ask *a, struct json_out *o, const struct fl
     }
     if (model_by_owners((enum model_by)a->by))
         put_wanted(o, f);
+    if (a->by == MODEL_BY_OWNER)
+        put_base(o, &f->base);
     if (model_by_allocs((enum model_by)a->by) && is_estimate(a)) {
         json_key(o, "samples");
         put_number(o, (int64_t)f->samples);
@@ -311,6 +323,7 @@ static int add_waits(struct flame *f, const struct ask *a)
     TRY(wait_sums_make(&sums, &x, 0));
     for (size_t i = 0; i < sums.n; i++)
         add_wait(f, &sums.v[i]);
+    f->base = x.base;
     wait_sums_fini(&sums);
     return 0;
 }

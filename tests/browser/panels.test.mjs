@@ -213,13 +213,14 @@ export const tests = {
         await settled(p);
         const sums = async (by, states) => p.evaluate(async ([b, s]) => {
             const f = await window.orca.state.source.value.flame({}, s, b);
-            return { ns: f.ns.reduce((x, y) => x + y, 0), total: f.total_ns, names: f.frames.map((x) => `${x.class}.${x.method}`) };
+            return { ns: f.ns.reduce((x, y) => x + y, 0), total: f.total_ns, notAsked: f.not_asked_ns ?? 0, why: f.why, names: f.frames.map((x) => `${x.class}.${x.method}`) };
         }, [by, states]);
         const r = report(w.trace(trace), "--threads");
         const blocked = r.threads.reduce((n, t) => n + t.blocked_ns, 0);
         for (const by of ["waiter", "owner", "waker"]) {
             const f = await sums(by, ["blocked"]);
-            same([f.ns, f.total], [blocked, blocked], `blocked time by ${by}`);
+            same([f.ns, f.total + f.notAsked], [f.total, blocked], `blocked time by ${by}`);
+            same([f.notAsked > 0, f.why.includes("owner not asked")], [by === "owner", false], `whose owner nobody asked, by ${by}`);
         }
         holds((await sums("waiter", ["blocked"])).names.includes("Showcase.hot"), "Showcase.hot is a frame");
         const ink = await p.$eval("[data-view=flame] canvas", (c) => {

@@ -116,6 +116,10 @@ static void check_flame(struct viewed *w, const char *by)
         CHECK(json_integer_value(json_array_get(at_path(j, "parent"), i)) < (json_int_t)i,
               "%s: a node before its parent", of(&question));
     }
+    if (strcmp(by, "owner") == 0) {
+        ns -= (uint64_t)number_at(j, "not_asked_ns");
+        count -= (uint64_t)number_at(j, "not_asked_count");
+    }
     CHECK_EQ((uint64_t)number_at(j, "total_ns"), ns, "%s", of(&question));
     CHECK_EQ((uint64_t)number_at(j, "total_count"), count, "%s", of(&question));
     CHECK_EQ(sum_ns, ns, "%s", of(&question));

@@ -199,6 +199,8 @@ export interface Flame {
     /** Of estimated allocations: samples. */
     samples?: number;
     failed_count?: number; failed_ns?: number; wanted_ns?: number; owner_known_ns?: number;
+    /** Of waits by their owners: those that are not in it, because nobody asked what the owner executed. */
+    not_asked_count?: number; not_asked_ns?: number;
 }
 
 export interface Found {

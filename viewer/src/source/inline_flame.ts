@@ -123,13 +123,18 @@ export function flameOf(m: Model, cut: Cut, states: StateName[] | null, by: By):
     const b = new Builder(m, by);
     const wanted = states ? states.map((s) => (STATES as readonly string[]).indexOf(s)) : null;
     const isWanted = (p: Part) => (wanted ? wanted.includes(p.state) : m.heldUp(p.context, p.state));
+    let notAsked = 0, notAskedNs = 0;
     eachPart(m, cut, (p) => {
         if (!isWanted(p))
             return;
-        const [stack, why] = STACK_BY[by](m, p);
-        b.add(stack, why, p.flags & FLAG.unknown ? 0 : p.end - p.start, 1);
+        const [stack, why] = STACK_BY[by](m, p), ns = p.flags & FLAG.unknown ? 0 : p.end - p.start;
+        if (by === "owner" && why === NOT_ASKED && !b.hasStack(stack)) {
+            notAsked++;
+            notAskedNs += ns;
+        } else
+            b.add(stack, why, ns, 1);
     });
-    return b.out;
+    return { ...b.out, ...(by === "owner" && { not_asked_count: notAsked, not_asked_ns: notAskedNs }) };
 }
 
 function allocFlame(m: Model, cut: Cut, by: ByAlloc): Flame {

@@ -70,7 +70,7 @@ export function Flame() {
             {made && <Executed flame={made.flame} />}
             {made && zoomed > 0 && !asTable.value && <Crumbs tree={made.tree} names={made.names} zoomed={zoomed} onZoom={onZoom} />}
             {!made ? <p class="flame-none">{answer.busy ? "Computing …" : answer.error ? "" : "Nothing here."}</p>
-                : made.flame.total_ns === 0 ? <p class="flame-none" data-test="flame-none">{isAlloc(by) ? "Nothing was allocated here." : isSampled(by) ? "No samples here." : "Nobody waited in these states here. Choose other states, or more of the recording."}</p>
+                : made.flame.total_ns === 0 ? <p class="flame-none" data-test="flame-none">{made.flame.not_asked_count ? `Nobody asked what the owner executed in ${made.flame.not_asked_count === 1 ? "this wait" : `any of these ${count(made.flame.not_asked_count)} waits`}. Record with ownerstacks=all to have each of them asked.` : isAlloc(by) ? "Nothing was allocated here." : isSampled(by) ? "No samples here." : "Nobody waited in these states here. Choose other states, or more of the recording."}</p>
                 : asTable.value ? <Methods made={made} busy={answer.busy} />
                 : boxes && <FlameCanvas tree={made.tree} layout={boxes} names={made.names} words={words.value.trim().toLowerCase()} zoomed={zoomed} onZoom={onZoom} />}
         </section>
@@ -86,6 +86,7 @@ function Total({ flame }: { flame: FlameData }) {
             {flame.samples ? `, estimated from ${plural(flame.samples, "sample")} (± ${percent(1 / Math.sqrt(flame.samples), 1)})` : ""}
             {flame.failed_count ? `, ${count(flame.failed_count)} without a stack` : ""}
             {flame.wanted_ns ? `; owners known ${percent(flame.owner_known_ns ?? 0, flame.wanted_ns)} of the time` : ""}
+            {flame.not_asked_count ? `, of ${plural(flame.total_count + flame.not_asked_count, what(flame))}: in the others nobody asked what the owner executed` : ""}
         </span>
     );
 }
