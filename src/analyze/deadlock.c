@@ -188,6 +188,12 @@ static int find_stuck(struct finder *f, struct deadlocks *out, struct arena *a)
     return 0;
 }
 
+static bool may_be_deadlocked(const struct stuck_thread *s, uint64_t end)
+{
+    return (s->state == STATE_BLOCKED || s->state == STATE_REACQUIRING) && !s->on && s->thread &&
+           end - min_u64(s->since, end) >= DEADLOCK_SURE_NS;
+}
+
 static int find(struct finder *f, struct deadlocks *out, uint64_t end, struct arena *a)
 {
     size_t n = f->threads->n;
@@ -198,6 +204,7 @@ static int find(struct finder *f, struct deadlocks *out, uint64_t end, struct ar
         return -ENOMEM;
     for (uint32_t i = 1; i < n; i++) {
         uint32_t first = f->open[i].thread && !f->visit[i] ? find_circle(f, i) : 0;
+        out->n_unknown += may_be_deadlocked(&f->open[i], end);
         if (first)
             TRY(add(f, out, first, end, a));
     }

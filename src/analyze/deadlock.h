@@ -45,6 +45,9 @@ struct deadlocks {
      */
     struct stuck_thread *stuck;
     size_t n_stuck;
+    /* Threads that have waited for a monitor for DEADLOCK_SURE_NS and more, without its owner being
+     * known: a deadlock that they are in is not found. */
+    size_t n_unknown;
 };
 
 /* What it is found out from. */

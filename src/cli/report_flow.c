@@ -286,6 +286,19 @@ static void print_deadlock(const struct page *p, const struct deadlock *d)
         print_stuck(p, &d->behind[i]);
 }
 
+static void say_unknown_owners(const struct page *p, const struct deadlocks *d)
+{
+    char text[256];
+    bool one = d->n_unknown == 1;
+    snprintf(text, sizeof text,
+             "When the recording ended, %s thread%s waiting for %s whose owner is not known: a "
+             "deadlock that %s part of is not listed.",
+             human_count(d->n_unknown).text, one ? " was" : "s were",
+             one ? "a monitor" : "monitors", one ? "it is" : "they are");
+    page_line(p, STYLE_PLAIN, "");
+    page_wrapped(p, STYLE_PLAIN, "", text, 0);
+}
+
 void page_deadlocks(const struct page *p)
 {
     const struct deadlocks *d = &p->r->a->deadlocks;
@@ -297,8 +310,10 @@ void page_deadlocks(const struct page *p)
         for (size_t i = 0; i < report_rows(p->r, d->n_stuck); i++)
             print_stuck(p, &d->stuck[i]);
     }
-    if (!d->n && !d->n_stuck)
+    if (!d->n && !d->n_stuck && !d->n_unknown)
         page_nothing(p, "No thread was deadlocked or stuck when the recording ended.");
+    if (d->n_unknown)
+        say_unknown_owners(p, d);
 }
 
 /* --- lock orders ------------------------------------------------------------------------------ */

@@ -167,6 +167,8 @@ void json_put_deadlocks(struct json_out *o)
     for (size_t i = 0; i < report_rows(r, d->n_stuck); i++)
         json_entry(o, stuck(r, &d->stuck[i]));
     json_end_list(o);
+    json_key(o, "owners_unknown");
+    json_out_value(o, json_integer((json_int_t)d->n_unknown));
 }
 
 /* --- lock orders ------------------------------------------------------------------------------ */

@@ -160,6 +160,17 @@ Test(deadlock, an_owner_of_a_lock_that_was_not_kept)
     cr_assert_eq(found()->n, 1);
 }
 
+/* A circle of which one owner is not known is none; that there may be one is said. */
+Test(deadlock, an_owner_that_nobody_knows)
+{
+    blocks(ann, 100, lock, bob);
+    blocks(bob, 110, other_lock, (thread_id){0});
+    blocks(cat, SECOND - 10, other_lock, (thread_id){0});
+    analyzed_run(SECOND);
+    cr_assert_eq(found()->n, 0);
+    cr_assert_eq(found()->n_unknown, 1, "the young wait is no matter");
+}
+
 /* --- nobody can go on ------------------------------------------------------------------------- */
 
 Test(deadlock, everybody_waits)
