@@ -212,6 +212,16 @@ static jobjectArray array_of(JNIEnv *jni, const jthread *threads, jint n)
     return a;
 }
 
+/* Up to JDK 22 those that wait to be notified stand behind those that wait to enter, too. */
+static jint entering(JNIEnv *jni, const jvmtiMonitorUsage *u)
+{
+    jint n = u->waiter_count - u->notify_waiter_count;
+    for (jint i = 0; n >= 0 && i < u->notify_waiter_count; i++)
+        if (!(*jni)->IsSameObject(jni, u->waiters[n + i], u->notify_waiters[i]))
+            return u->waiter_count;
+    return n >= 0 ? n : u->waiter_count;
+}
+
 static int ask_monitor(JNIEnv *jni, const struct request_question *q, struct buf *reply,
                        struct err *err)
 {
@@ -224,7 +234,7 @@ static int ask_monitor(JNIEnv *jni, const struct request_question *q, struct buf
     if (e != JVMTI_ERROR_NONE)
         return err_set(err, -ENOTSUP, "the JVM does not tell about monitors: %s",
                        jvmti_error_name(e));
-    jobjectArray enter = array_of(jni, u.waiters, u.waiter_count);
+    jobjectArray enter = array_of(jni, u.waiters, entering(jni, &u));
     jobjectArray wait = array_of(jni, u.notify_waiters, u.notify_waiter_count);
     jstring s = m && enter && wait ? (*jni)->CallStaticObjectMethod(jni, c, m, o, u.owner,
                                                                     u.entry_count, enter, wait)

@@ -67,7 +67,7 @@ static void print_lock(const json_t *l)
     if (json_is_object(owner))
         put(": owned by ", owner, "name", "");
     else
-        printf(": owner unknown");
+        printf(json_is_false(json_object_get(l, "owned")) ? ": no owner" : ": owner unknown");
     if (json_object_get(l, "owner_at"))
         put(", which is at ", l, "owner_at", "");
     if (json_object_get(l, "taken_at"))

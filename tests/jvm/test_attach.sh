@@ -197,7 +197,7 @@ test_query() {
     grep -q '^java.util.concurrent.locks.ReentrantLock.NonfairSync @[0-9A-F]* (synchronizer): owned by locker, which is at Attachable\.' out ||
         fail "$(cat out)"
     grep -q "^    parked parked at Attachable\..*:$(site Attachable.java parked))\$" out || fail "$(cat out)"
-    grep -q '^java.lang.String @[0-9A-F]* (monitor): owner unknown$' out || fail "$(cat out)"
+    grep -q '^java.lang.String @[0-9A-F]* (monitor): no owner$' out || fail "$(cat out)"
     grep -q "^    waiter waiting at Attachable\..*:$(site Attachable.java waiter))\$" out || fail "$(cat out)"
     lacks out DEADLOCK
     run 0 "$ORCA" query "$jvm" thread stuck
@@ -225,6 +225,13 @@ test_query() {
     lock=$(sed -n 's/.* busy-[0-9]* monitor_contended_enter lock=\([0-9]*\) .*/\1/p' events | head -n 1)
     run 0 "$ORCA" query "$jvm" monitor "$lock" --json
     same "$(tr -d ' \n' <out | grep -o '^{"id":[0-9]*,"class":"[^"]*"')" "{\"id\":$lock,\"class\":\"java.lang.Object\""
+    # who waits to be notified does not wait to enter
+    say release released
+    "$ORCA" dump "$jvm" >/dev/null || fail "dump"
+    events
+    lock=$(sed -n 's/.* waiter wait_enter lock=\([0-9]*\) .*/\1/p' events | tail -n 1)
+    run 0 "$ORCA" query "$jvm" monitor "$lock"
+    grep -q '^waiting to enter  *none$' out && grep -q '^waiting to be notified  *waiter$' out || fail "$(cat out)"
     run 1 "$ORCA" query "$jvm" monitor 99999
     has err "no lock has the id 99999 (any more)"
     run 1 "$ORCA" query "$jvm" object x

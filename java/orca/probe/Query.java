@@ -22,6 +22,7 @@ final class Query {
 
     private final StringBuilder out = new StringBuilder();
     private int virtualLeftOut;
+    private boolean seesAll; // every stack, whole, and all of them at one moment
 
     private Query() { }
 
@@ -109,7 +110,11 @@ final class Query {
         List<QueryThread> all = new ArrayList<>();
         for (ThreadInfo t : platform())
             all.add(new QueryThread(t));
+        int platform = all.size(), java = Runtime.version().feature();
         virtualLeftOut = QueryVirtual.addTo(all);
+        seesAll = java < 19 || java >= 25 && all.size() == platform;
+        for (QueryThread t : all)
+            seesAll &= t.stack.length < FRAMES;
         Map<String, QueryThread> holders = new HashMap<>();
         for (QueryThread t : all)
             for (MonitorInfo m : t.monitors)
@@ -189,6 +194,16 @@ final class Query {
         add("]");
     }
 
+    /** A monitor with threads in Object.wait alone: none that was seen holds it. */
+    private boolean hasNoOwner(QueryLock l) {
+        if (!seesAll || !l.monitor || l.owner != null || l.ownerId >= 0)
+            return false;
+        for (QueryThread t : l.waiting)
+            if (!t.how().equals("waiting"))
+                return false;
+        return true;
+    }
+
     private void lock(QueryLock l) {
         add("{").key("class").text(l.info.getClassName()).key("hash").text(hash(l.info.getIdentityHashCode()));
         key("kind").text(l.monitor ? "monitor" : "synchronizer").key("owner");
@@ -198,6 +213,8 @@ final class Query {
             who(l.ownerId, l.ownerName);
         else
             add("null");
+        if (hasNoOwner(l))
+            key("owned").add("false");
         if (l.taken != null)
             key("taken_at").frame(l.taken);
         if (l.owner != null && l.owner.stack.length > 0)
