@@ -12,7 +12,7 @@ enum {
 
 /* What a cell of a tile is, in its order: docs/view-protocol.md. */
 struct occupancy_cell {
-    uint8_t state[STATE_LIMIT], lived, waits;
+    uint8_t state[STATE_LIMIT], lived, waits, locked;
 };
 
 /* --- cells ------------------------------------------------------------------------------------ */
@@ -40,19 +40,22 @@ static void share_out(const uint64_t *parts, unsigned n, uint64_t whole, uint8_t
 
 static struct occupancy_cell make_cell(const struct pile_cell *c, uint64_t whole)
 {
-    uint64_t parts[STATE_LIMIT + 1], held_up = 0;
-    uint8_t shares[STATE_LIMIT + 1] = {0};
+    enum { LOCKED = STATE_LIMIT, RUNNING, PARTS };
+    uint64_t parts[PARTS], waited = 0;
+    uint8_t shares[PARTS] = {0};
     struct occupancy_cell cell = {.waits = (uint8_t)min_u64((uint64_t)c->waits, 255)};
-    for (unsigned i = 0; i < STATE_LIMIT; i++) {
-        parts[i] = c->ns[i] + (i == STATE_PARKED ? c->ns[COLUMN_HELD_UP] : 0);
-        held_up += parts[i];
-    }
-    parts[STATE_LIMIT] = c->ns[COLUMN_LIFE] - min_u64(held_up, c->ns[COLUMN_LIFE]);
+    memcpy(parts, c->ns, STATE_LIMIT * sizeof *parts);
+    parts[LOCKED] = c->ns[COLUMN_HELD_UP];
+    for (unsigned i = 0; i <= LOCKED; i++)
+        waited += parts[i];
+    parts[RUNNING] = c->ns[COLUMN_LIFE] - min_u64(waited, c->ns[COLUMN_LIFE]);
     if (whole)
-        share_out(parts, STATE_LIMIT + 1, whole, shares);
-    for (unsigned i = 0; i <= STATE_LIMIT; i++)
+        share_out(parts, PARTS, whole, shares);
+    for (unsigned i = 0; i < PARTS; i++)
         cell.lived += shares[i];
     memcpy(cell.state, shares, sizeof cell.state);
+    cell.state[STATE_PARKED] += shares[LOCKED];
+    cell.locked = shares[LOCKED];
     return cell;
 }
 
@@ -96,7 +99,8 @@ static void add_wait(struct waits *w, const struct view *v, uint32_t thread, uin
     w->context[k] = s->context;
     w->waker[k] = s->waker;
     w->state[k] = x->what;
-    w->flags[k] = x->flags;
+    bool locked = x->what == STATE_PARKED && purposes_held_up(&v->a->purposes, s->context, x->what);
+    w->flags[k] = x->flags | (locked ? TILE_HELD_UP : 0);
     w->how[k] = how == INTERACTION_NONE ? UINT8_MAX : (uint8_t)how;
 }
 

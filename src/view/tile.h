@@ -12,7 +12,8 @@ enum tile_kind {
     TILE_NOTHING,
 };
 
-/* Beside INTERVAL_*, of a lock's waits: it stands in the queue. */
+/* Beside INTERVAL_*: of a lock's waits, it stands in the queue; of a thread's, it is a park in
+ * which others hold it up. */
 enum { TILE_HELD_UP = 64 };
 
 /* In a tile's head. */

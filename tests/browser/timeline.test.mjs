@@ -44,7 +44,7 @@ async function zoomTo(p, w) {
 
 // As draw/palette.ts has them, dark: colour and texture.
 const LOOKS = {
-    blocked: [0xe8602c, 0xa83c10], waiting: [0x8a7f3c, 0xb8ac62], parked: [0x3c5a86, 0x5a7cae], joining: [0xa8668c, 0x80406a],
+    blocked: [0xe8602c, 0xa83c10], waiting: [0x8a7f3c, 0xb8ac62], parked: [0x27374f, 0x3c5a86], locked: [0x5aa2ff, 0x2b6cd0], joining: [0xa8668c, 0x80406a],
     reacquiring: [0xe69f00, 0xa06c00], sleeping: [0x4a5058, 0x6a727c], running: [0x1fa37a, 0x1fa37a], deadlocked: [0xff2222, 0x000000],
 };
 const LOOKS_OF_ALL = new Set(Object.values(LOOKS).flat());
@@ -95,11 +95,11 @@ export const tests = {
 
     async every_state_has_its_look(w) {
         const p = await start(w, "#arrows=0&path=0");
-        for (const [name, state] of [["worker-2", "blocked"], ["taker-1", "waiting"], ["parker", "parked"], ["joiner", "joining"], ["sleeper", "sleeping"]]) {
+        for (const [name, state, look] of [["worker-2", "blocked"], ["taker-1", "waiting"], ["parker", "parked"], ["permit-1", "parked", "locked"], ["joiner", "joining"], ["sleeper", "sleeping"]]) {
             const wait = await longestWait(p, name, state);
             await zoomTo(p, { ...wait, end: notified(wait) });
             // Away from the label on its left.
-            await looks(p, `t${wait.thread}`, wait.start + (notified(wait) - wait.start) * 0.8, state, await pixel(p));
+            await looks(p, `t${wait.thread}`, wait.start + (notified(wait) - wait.start) * 0.8, look ?? state, await pixel(p));
         }
         same(p.faults, []);
     },

@@ -202,7 +202,7 @@ static void check_cells(const struct read_row *row, const struct parts *p,
     for (unsigned k = 0; k < VIEW_BUCKETS; k += 3) {
         uint64_t from = tile->from + k * tile->width;
         struct bucket b = bucket_of(p, from, from + tile->width, v);
-        const uint8_t *c = row->cells[k].v;
+        const uint8_t *c = row->lock_cells[k].v;
         double width = (double)tile->width;
         CHECK(near(c[1], 255 * (double)b.busy / width), "cell %u", k);
         CHECK(near(c[2], 16 * log2(1 + (double)b.area / width)), "cell %u", k);

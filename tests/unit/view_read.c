@@ -172,9 +172,12 @@ static void read_row(struct reader *r, const uint32_t *head, struct read_row *w)
         read_lock_waits(r, w);
         break;
     case 1:
-    case 3:
         cr_assert_eq(w->n, VIEW_BUCKETS);
         COLUMN(r, w->n, w->cells);
+        break;
+    case 3:
+        cr_assert_eq(w->n, VIEW_BUCKETS);
+        COLUMN(r, w->n, w->lock_cells);
         break;
     default:
         cr_assert_eq(w->kind, 4);

@@ -46,6 +46,10 @@ static inline double after(const struct view *v, uint64_t time)
 /* --- answers ---------------------------------------------------------------------------------- */
 
 struct read_cell {
+    uint8_t v[9];
+};
+
+struct read_lock_cell {
     uint8_t v[8];
 };
 
@@ -55,6 +59,7 @@ struct read_row {
     const uint32_t *index, *context, *waker, *thread, *owner;
     const uint8_t *state, *flags, *how, *sure;
     const struct read_cell *cells;
+    const struct read_lock_cell *lock_cells;
 };
 
 struct read_tile {

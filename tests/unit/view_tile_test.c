@@ -11,7 +11,7 @@
 
 /* What is true of one bucket; the last is the life. */
 struct bucket {
-    uint64_t ns[STATE_LIMIT + 1], waits;
+    uint64_t ns[STATE_LIMIT + 1], waits, locked; /* of the parks, those held up by others */
 };
 
 static bool touches(uint64_t start, uint64_t stop, uint64_t from, uint64_t to)
@@ -39,6 +39,8 @@ static void add_thread(struct bucket *b, const struct analysis *x, uint32_t thre
         if (what == STATE_WAITING && s->waker)
             until = span_waited_until(tl, s);
         b->ns[what] += common(s->start, until, from, to);
+        if (what == STATE_PARKED && purposes_held_up(&x->purposes, s->context, what))
+            b->locked += common(s->start, until, from, to);
         b->ns[STATE_REACQUIRING] += common(until, stop, from, to);
         b->waits += touches(s->start, stop, from, to);
     }
@@ -47,7 +49,7 @@ static void add_thread(struct bucket *b, const struct analysis *x, uint32_t thre
 static void check_cell(const struct read_cell *c, const struct bucket *b, uint64_t whole,
                        unsigned at)
 {
-    unsigned sum = 0, parts = 0;
+    unsigned sum = 0, parts = b->locked > 0 && b->locked < b->ns[STATE_PARKED];
     uint64_t running = b->ns[STATE_LIMIT];
     for (unsigned i = 0; i < STATE_LIMIT; i++) {
         double share = 255.0 * (double)b->ns[i] / (double)whole;
@@ -55,8 +57,9 @@ static void check_cell(const struct read_cell *c, const struct bucket *b, uint64
         sum += c->v[i];
         parts += b->ns[i] > 0;
         CHECK((c->v[i] > 0) == (b->ns[i] > 0), "cell %u, state %u", at, i);
-        CHECK(fabs(share - c->v[i]) <= (share > 32 ? 7 : 1), "cell %u, state %u: %u, not %f", at, i,
-              c->v[i], share);
+        unsigned least = i == STATE_PARKED ? 2 : 1; /* two parts of a cell, each rounded */
+        CHECK(fabs(share - c->v[i]) <= (share > 32 ? 7 : least), "cell %u, state %u: %u, not %f",
+              at, i, c->v[i], share);
     }
     double lived = 255.0 * (double)b->ns[STATE_LIMIT] / (double)whole;
     CHECK(c->v[6] >= sum, "cell %u adds up to more than its life", at);
@@ -64,6 +67,11 @@ static void check_cell(const struct read_cell *c, const struct bucket *b, uint64
     CHECK(fabs(lived - c->v[6]) <= 0.5 || (c->v[6] > lived && c->v[6] <= lived + parts + 1),
           "cell %u, life: %u, not %f", at, c->v[6], lived);
     CHECK_EQ(c->v[7], min_u64(b->waits, 255), "cell %u, waits", at);
+    double locked = 255.0 * (double)b->locked / (double)whole;
+    CHECK((c->v[8] > 0) == (b->locked > 0), "cell %u, locked", at);
+    CHECK(fabs(locked - c->v[8]) <= (locked > 32 ? 7 : 1), "cell %u, locked: %u, not %f", at,
+          c->v[8], locked);
+    CHECK(c->v[8] <= c->v[STATE_PARKED], "cell %u, locked is a part of parked", at);
 }
 
 static void check_cells(const struct viewed *w, const struct read_row *row,
@@ -94,7 +102,8 @@ static void check_wait(const struct viewed *w, const struct read_row *row, uint3
     CHECK_EQ(row->context[k], s->context, "thread %u", thread);
     CHECK_EQ(row->waker[k], s->waker, "thread %u", thread);
     CHECK_EQ(row->state[k], x->what, "thread %u", thread);
-    CHECK_EQ(row->flags[k], x->flags, "thread %u", thread);
+    bool locked = x->what == STATE_PARKED && purposes_held_up(&w->a->purposes, s->context, x->what);
+    CHECK_EQ(row->flags[k], x->flags | (locked ? 64 : 0), "thread %u", thread);
     CHECK_EQ(row->how[k], s->waker ? (unsigned)how : 255, "thread %u", thread);
     CHECK(row->start[k] == after(w->v, s->start), "thread %u", thread);
     CHECK(row->end[k] == after(w->v, span_end(tl, s)), "thread %u", thread);

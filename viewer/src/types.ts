@@ -93,7 +93,9 @@ export interface ExactThread {
     index: Uint32Array; context: Uint32Array; waker: Uint32Array;
     state: Uint8Array; flags: Uint8Array; how: Uint8Array;
 }
-/** 512 cells of 8 bytes: shares of the states 0..5, of having lived, number of waits. */
+/** Bytes of a cell of a thread or group. */
+export const CELL = 9;
+/** 512 cells of CELL bytes: shares of the states 0..5, of having lived, number of waits, share of parks in which others hold the thread up. */
 export interface Cells { kind: "cells"; cells: Uint8Array }
 export interface ExactLock {
     kind: "lock"; n: number; m: number;

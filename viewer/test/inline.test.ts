@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InlineSource } from "../src/source/inline.ts";
 import { SourceError } from "../src/source.ts";
-import { BUCKETS, FLAG } from "../src/types.ts";
+import { BUCKETS, CELL, FLAG } from "../src/types.ts";
 import type { Cells, ExactLock, ExactThread, LockAt, LockCells, Run, Wait } from "../src/types.ts";
 import { parts } from "./brute.ts";
 import { base64, packOf, randomPack } from "./pack.ts";
@@ -49,7 +49,7 @@ test("cells are the shares of the states in each bucket", async () => {
                 for (const x of parts(p, range))
                     ns[x.state] += x.end - x.start;
                 for (let state = 0; state < 6; state++)
-                    assert.ok(near((row as Cells).cells[b * 8 + state], ns[state] / bucket), `${id} level ${level} bucket ${b} state ${state}`);
+                    assert.ok(near((row as Cells).cells[b * CELL + state], ns[state] / bucket), `${id} level ${level} bucket ${b} state ${state}`);
             }
         }
     }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InlineSource } from "../src/source/inline.ts";
+import { CELL } from "../src/types.ts";
 import type { Cells } from "../src/types.ts";
 import { assemble, meta, randomPack } from "./pack.ts";
 
@@ -10,13 +11,13 @@ const ROWS = 2 + 2 + 2; // t0, t1, p0, p1, g0, g1
 
 /** A tile in which t1 has these cells, blocked and lived, and the others nothing. */
 function tile(blocked: (bucket: number) => number): Uint8Array {
-    const out = new Uint8Array(8 + 16 * ROWS + 4096), v = new DataView(out.buffer), at = 8 + 16 * ROWS;
+    const out = new Uint8Array(8 + 16 * ROWS + 512 * CELL), v = new DataView(out.buffer), at = 8 + 16 * ROWS;
     v.setUint32(0, 0x314c544f, true);
     v.setUint32(4, ROWS, true);
     for (let r = 0; r < ROWS; r++)
         [r === 1 ? 1 : 4, r === 1 ? 512 : 0, 0, at].forEach((x, k) => v.setUint32(8 + 16 * r + 4 * k, x, true));
     for (let b = 0; b < 512; b++)
-        out.set([blocked(b), 0, 0, 0, 0, 0, 255, 1], at + 8 * b);
+        out.set([blocked(b), 0, 0, 0, 0, 0, 255, 1, 0], at + CELL * b);
     return out;
 }
 
@@ -64,7 +65,7 @@ const source = InlineSource.of(assemble({
     paths: shelf([[4, 0, path(1, (b) => b % 256)], [4, 1, path(0, () => 255)]]),
 }));
 
-const blocked = async (level: number, i: number, bucket: number) => ((await source.tile(level, i, ["t1"])).get("t1") as Cells).cells[bucket * 8];
+const blocked = async (level: number, i: number, bucket: number) => ((await source.tile(level, i, ["t1"])).get("t1") as Cells).cells[bucket * CELL];
 
 test("a stored tile is as it was", async () => {
     assert.equal(await blocked(4, 0, 77), 77);

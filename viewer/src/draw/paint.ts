@@ -20,9 +20,9 @@ const REPEAT = 16;
 const phase = (b: Buffer): number => ((b.first % REPEAT) + REPEAT) % REPEAT;
 
 /** From the top of a bar down: what holds a thread up first, running at the bottom. */
-const ORDER = [LOOK.blocked, LOOK.reacquiring, LOOK.joining, LOOK.waiting, LOOK.parked, LOOK.sleeping, LOOK.running];
+const ORDER = [LOOK.blocked, LOOK.reacquiring, LOOK.locked, LOOK.joining, LOOK.waiting, LOOK.parked, LOOK.sleeping, LOOK.running];
 /** These are seen however short they are. */
-const ALWAYS = new Set<number>([LOOK.blocked, LOOK.reacquiring]);
+const ALWAYS = new Set<number>([LOOK.blocked, LOOK.reacquiring, LOOK.locked]);
 
 /** One column of a pattern. */
 function stroke(b: Buffer, pattern: Uint32Array, x: number, y0: number, y1: number, shift: number): void {
@@ -52,7 +52,7 @@ class Lines {
 const lines = new Lines();
 
 const NONE = 15;
-const SEGMENTS = 8;
+const SEGMENTS = PARTS + 1; // and what is missing on top
 /** Of the row being painted: where the looks of a column end, from the top, and which they are. */
 let ends = new Uint16Array(0);
 let looks = new Uint8Array(0);

@@ -27,7 +27,7 @@ function weight(r: TileRow): number {
     switch (r.kind) {
     case "cells":
     case "lockcells":
-        return 4096;
+        return r.cells.length;
     case "exact":
         return 64 + 39 * r.n;
     case "lock":

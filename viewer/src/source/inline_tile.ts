@@ -2,10 +2,10 @@
 //
 //     bucket b of tile i at level L is [(i * 512 + b) << L, (i * 512 + b + 1) << L)
 import { SourceError } from "../source.ts";
-import { BUCKETS, FLAG } from "../types.ts";
+import { BUCKETS, CELL, FLAG } from "../types.ts";
 import type { Cells, ExactLock, ExactThread, LockCells, RowId, TileRow } from "../types.ts";
 import type { LockHistory } from "./inline_lock.ts";
-import { REACQUIRING, lower, touches } from "./inline_model.ts";
+import { PARKED, REACQUIRING, lower, touches } from "./inline_model.ts";
 import type { Model } from "./inline_model.ts";
 import { eachStep } from "./inline_order.ts";
 
@@ -80,7 +80,7 @@ function exactThread(m: Model, thread: number, list: number[]): ExactThread {
     const u8 = (v: Uint8Array) => Uint8Array.from(list, (k) => v[k]);
     return {
         kind: "exact", n: list.length, start: f64(w.start), end: f64(w.end), wake: Float64Array.from(list, (k) => m.wakeTime(k)), index: Uint32Array.from(list, (k) => k - w.first[thread]),
-        context: u32(w.context), waker: u32(w.waker), state: Uint8Array.from(list, (k) => m.state(k)), flags: u8(w.flags), how: u8(w.how),
+        context: u32(w.context), waker: u32(w.waker), state: Uint8Array.from(list, (k) => m.state(k)), flags: Uint8Array.from(list, (k) => w.flags[k] | (isLocked(m, k) ? FLAG.heldUp : 0)), how: u8(w.how),
     };
 }
 
@@ -94,7 +94,8 @@ export function groupRow(m: Model, kind: string, n: number, f: Frame): TileRow {
     return alive ? cells(m, members, f, m.peak(`${kind}${n}`, members)) : NOTHING;
 }
 
-const STRIDE = 8; // states 0 to 5, life, waits
+const STRIDE = CELL; // states 0 to 5 (parked: idle), life, waits, parked and held up
+const LOCKED = 8;
 
 /** `full`: so many threads fill a cell. */
 function cells(m: Model, members: readonly number[], f: Frame, full: number): Cells {
@@ -110,11 +111,12 @@ function cells(m: Model, members: readonly number[], f: Frame, full: number): Ce
 /** States and running as 255ths that add up: each is what its end is, rounded, less what is before it. */
 function shareOut(sums: Float64Array, out: Uint8Array, b: number, whole: number): void {
     let sum = 0, before = 0, all = 0, greatest = 0, running = sums[b + STATES];
-    const shares = new Array<number>(STATES + 1);
-    for (let s = 0; s < STATES; s++)
-        running -= sums[b + s];
-    for (let s = 0; s <= STATES; s++) {
-        const part = s < STATES ? sums[b + s] : Math.max(running, 0);
+    const parts = [...sums.subarray(b, b + STATES), sums[b + LOCKED], 0], shares = new Array<number>(parts.length);
+    for (const part of parts)
+        running -= part;
+    parts[STATES + 1] = Math.max(running, 0);
+    for (let s = 0; s < parts.length; s++) {
+        const part = parts[s];
         sum += part;
         const now = Math.floor((sum * 510 + whole) / (whole * 2));
         shares[s] = now - before || (part > 0 ? 1 : 0);
@@ -125,9 +127,14 @@ function shareOut(sums: Float64Array, out: Uint8Array, b: number, whole: number)
     shares[greatest] -= Math.max(all - 255, 0);
     for (let s = 0; s < STATES; s++)
         out[b + s] = shares[s];
+    out[b + PARKED] += shares[STATES];
+    out[b + LOCKED] = shares[STATES];
     out[b + STATES] = Math.min(all, 255);
     out[b + 7] = Math.min(sums[b + 7], 255);
 }
+
+/** A park in which others hold the thread up. */
+const isLocked = (m: Model, k: number): boolean => m.state(k) === PARKED && m.heldUp(m.pack.waits.context[k], PARKED);
 
 function addThread(m: Model, thread: number, f: Frame, sums: Float64Array): void {
     const w = m.pack.waits, t = m.pack.meta.threads;
@@ -137,7 +144,7 @@ function addThread(m: Model, thread: number, f: Frame, sums: Float64Array): void
         if (!touches(f, w.start[k], w.end[k]))
             continue;
         const until = m.until(k);
-        spread(sums, m.state(k), STRIDE, f, w.start[k], until);
+        spread(sums, isLocked(m, k) ? LOCKED : m.state(k), STRIDE, f, w.start[k], until);
         if (until < w.end[k])
             spread(sums, REACQUIRING, STRIDE, f, until, w.end[k]);
         countWait(sums, f, w.start[k], w.end[k]);
@@ -191,10 +198,10 @@ function lockCells(h: LockHistory, items: number[], f: Frame): LockCells {
     for (const i of items)
         countWait(s.count, f, h.items.from[i], h.items.to[i]);
     const length = (x: number) => (x > 0 ? Math.max(1, Math.min(255, Math.round(16 * Math.log2(1 + x)))) : 0);
-    const out = new Uint8Array(BUCKETS * STRIDE);
+    const out = new Uint8Array(BUCKETS * 8);
     for (let b = 0; b < BUCKETS; b++)
         out.set([share(s.held[b] / f.bucket), share(s.busy[b] / f.bucket), length(s.area[b] / f.bucket), length(s.most[b]), share(s.waited[b] / f.bucket),
-            length(s.mostWaiters[b]), 0, Math.min(s.count[b * STRIDE + 7], 255)], b * STRIDE);
+            length(s.mostWaiters[b]), 0, Math.min(s.count[b * STRIDE + 7], 255)], b * 8);
     return { kind: "lockcells", cells: out };
 }
 

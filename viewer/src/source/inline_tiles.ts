@@ -1,7 +1,7 @@
 // inline_tiles.ts - what a page of packed "tiles" has: ready tiles of one level and all coarser ones, of all
 // threads, pools and groups.  Finer levels are cut out of the finest one: its cells, wider.
 import { SourceError } from "../source.ts";
-import { BUCKETS } from "../types.ts";
+import { BUCKETS, CELL, FLAG } from "../types.ts";
 import type { Arrows, Bundles, ExactArrows, ExactPath, PathBuckets, PathTile, RowId, TileRow } from "../types.ts";
 import { ARROWS_MAX, buckets, pathOf } from "./inline_arrows.ts";
 import { Columns, damaged } from "./inline_bytes.ts";
@@ -91,10 +91,10 @@ export class Tiles {
             return NOTHING;
         if (found.length === 1 && found[0].row.kind === "exact")
             return found[0].row;
-        const sums = new Float64Array(BUCKETS * 8);
+        const sums = new Float64Array(BUCKETS * CELL);
         for (const x of found)
             addRow(sums, f, frameOf(level, x.i), x.row);
-        return { kind: "cells", cells: Uint8Array.from(sums, (v, k) => (k % 8 === 7 ? Math.min(v, 255) : share(v / f.bucket))) };
+        return { kind: "cells", cells: Uint8Array.from(sums, (v, k) => (k % CELL === 7 ? Math.min(v, 255) : share(v / f.bucket))) };
     }
 
     arrowsOf(level: number, i: number): Arrows {
@@ -144,10 +144,10 @@ function parts(level: number, i: number, finer: number): number[] {
 function widened(row: TileRow, factor: number, at: number): TileRow {
     if (row.kind !== "cells" || factor === 1)
         return row;
-    const cells = new Uint8Array(BUCKETS * 8);
+    const cells = new Uint8Array(BUCKETS * CELL);
     for (let b = 0; b < BUCKETS; b++) {
-        const from = Math.floor((at * BUCKETS + b) / factor) * 8;
-        cells.set(row.cells.subarray(from, from + 8), b * 8);
+        const from = Math.floor((at * BUCKETS + b) / factor) * CELL;
+        cells.set(row.cells.subarray(from, from + CELL), b * CELL);
     }
     return { kind: "cells", cells };
 }
@@ -156,15 +156,14 @@ function widened(row: TileRow, factor: number, at: number): TileRow {
 function addRow(sums: Float64Array, f: Frame, of: Frame, row: TileRow): void {
     if (row.kind === "cells")
         for (let b = 0; b < BUCKETS; b++) {
-            const to = Math.floor((of.from + b * of.bucket - f.from) / f.bucket) * 8;
-            for (let s = 0; s < 7; s++)
-                sums[to + s] += (row.cells[b * 8 + s] / 255) * of.bucket;
-            sums[to + 7] += row.cells[b * 8 + 7];
+            const to = Math.floor((of.from + b * of.bucket - f.from) / f.bucket) * CELL;
+            for (let s = 0; s < CELL; s++)
+                sums[to + s] += s === 7 ? row.cells[b * CELL + s] : (row.cells[b * CELL + s] / 255) * of.bucket;
         }
     if (row.kind === "exact")
         for (let k = 0; k < row.n; k++) {
-            spread(sums, row.state[k], 8, f, Math.max(row.start[k], of.from), Math.min(row.end[k], of.to));
-            spread(sums, 6, 8, f, Math.max(row.start[k], of.from), Math.min(row.end[k], of.to));
+            for (const part of row.flags[k] & FLAG.heldUp ? [row.state[k], 6, 8] : [row.state[k], 6])
+                spread(sums, part, CELL, f, Math.max(row.start[k], of.from), Math.min(row.end[k], of.to));
         }
 }
 

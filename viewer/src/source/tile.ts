@@ -3,7 +3,7 @@
 // Every length is checked against the bytes there are: a wrong answer is a SourceError, never a wrong picture.
 import { SourceError } from "../source.ts";
 import type { Arrows, PathTile, RowId, TileRow } from "../types.ts";
-import { BUCKETS } from "../types.ts";
+import { BUCKETS, CELL } from "../types.ts";
 
 const MAGIC_TILE = 0x314c544f;
 const MAGIC_ARROWS = 0x3152414f;
@@ -47,7 +47,7 @@ function row(bytes: ArrayBuffer, kind: number, n: number, m: number, offset: num
             waker: c.u32(n), state: c.u8(n), flags: c.u8(n), how: c.u8(n),
         };
     case 1:
-        return { kind: "cells", cells: c.u8(BUCKETS * 8) };
+        return { kind: "cells", cells: c.u8(BUCKETS * CELL) };
     case 2:
         return {
             kind: "lock", n, m, start: c.f64(n), end: c.f64(n), from: c.f64(m), to: c.f64(m), thread: c.u32(n),

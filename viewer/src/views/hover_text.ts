@@ -3,7 +3,7 @@ import type { Arrow } from "../draw/arrows.ts";
 import { bytes, count, duration, moment, percent, place, rate } from "../format.ts";
 import { meta, threadName } from "../state.ts";
 import type { Cells, Context, ExactLock, ExactThread, GcPause } from "../types.ts";
-import { FLAG, INTERACTIONS, NO_INTERACTION, STATES } from "../types.ts";
+import { CELL, FLAG, INTERACTIONS, NO_INTERACTION, STATES } from "../types.ts";
 import { queues, waitedUntil } from "../draw/columns.ts";
 import { tileWidth } from "../source/tile.ts";
 
@@ -11,7 +11,7 @@ import { tileWidth } from "../source/tile.ts";
 const DOING = ["blocked", "in Object.wait", "parked", "joining", "sleeping", "taking the monitor again"];
 
 export function describe(row: ExactThread, k: number, c: Context | undefined): string[] {
-    const lines = [`${DOING[row.state[k]]} for ${duration(row.end[k] - row.start[k])}${row.flags[k] & FLAG.open ? ", still at the end of the recording" : ""}`];
+    const lines = [`${row.flags[k] & FLAG.heldUp ? "held up, " : ""}${DOING[row.state[k]]} for ${duration(row.end[k] - row.start[k])}${row.flags[k] & FLAG.open ? ", still at the end of the recording" : ""}`];
     const until = waitedUntil(row, k);
     if (until < row.end[k])
         lines.push(`notified after ${duration(until - row.start[k])}, then taking the monitor again for ${duration(row.end[k] - until)}`);
@@ -34,16 +34,19 @@ export function describe(row: ExactThread, k: number, c: Context | undefined): s
 export function describeCells(row: Cells, time: number, level: number): string[] {
     const width = tileWidth(level);
     const k = Math.floor((time / width - Math.floor(time / width)) * 512);
-    const at = k * 8;
+    const at = k * CELL, locked = row.cells[at + 8];
     const lived = row.cells[at + 6];
     if (!lived)
         return ["not alive"];
     let waits = 0;
     const parts: [number, string][] = [];
+    if (locked)
+        parts.push([locked, "parked, held up"]);
     for (let s = 0; s < 6; s++) {
+        const share = row.cells[at + s] - (STATES[s] === "parked" ? locked : 0);
         waits += row.cells[at + s];
-        if (row.cells[at + s])
-            parts.push([row.cells[at + s], STATES[s]]);
+        if (share)
+            parts.push([share, STATES[s]]);
     }
     if (lived > waits)
         parts.push([lived - waits, "running"]);

@@ -20,7 +20,8 @@ const STATES: [Look, string, string][] = [
     ["blocked", "blocked", "waiting for a monitor that another thread owns"],
     ["reacquiring", "reacquiring", "notified in Object.wait, taking the monitor again"],
     ["waiting", "waiting", "in Object.wait"],
-    ["parked", "parked", "in LockSupport.park: java.util.concurrent"],
+    ["locked", "parked, held up", "in LockSupport.park for a lock, a permit, a slot or an answer that another thread has or gives"],
+    ["parked", "parked, idle", "in LockSupport.park otherwise, as the threads of a pool that wait for a task"],
     ["joining", "joining", "in Thread.join: waiting for another thread to end"],
     ["sleeping", "sleeping", "in Thread.sleep"],
     ["deadlocked", "deadlocked", "in a circle of threads that wait for each other"],
@@ -75,9 +76,14 @@ export function Swatch({ look }: { look: Look }) {
     }} />;
 }
 
+/** Of a thread's parks those in which others held it up. */
+function lockedOf(t: ReportThread): number {
+    return t.held_up_ns - t.blocked_ns - t.reacquired_ns;
+}
+
 const KEYS: Partial<Record<Look, (t: ReportThread) => number>> = {
     running: (t) => t.running_ns, blocked: (t) => t.blocked_ns, reacquiring: (t) => t.reacquired_ns, waiting: (t) => t.waited_ns,
-    parked: (t) => t.parked_ns, joining: (t) => t.joined_ns, sleeping: (t) => t.slept_ns,
+    parked: (t) => t.parked_ns - lockedOf(t), locked: lockedOf, joining: (t) => t.joined_ns, sleeping: (t) => t.slept_ns,
 };
 
 /** Time in each state, over the threads that are shown, in the range that is shown or marked. */
