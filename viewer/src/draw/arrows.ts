@@ -1,4 +1,6 @@
 // arrows.ts - interactions as lines between rows: which ones, bundled where there are too many.
+import type { Head } from "./arrow_look.ts";
+import { ARROW_LOOKS, headOf } from "./arrow_look.ts";
 import type { Arrows, Interaction } from "../types.ts";
 import { INTERACTIONS } from "../types.ts";
 import { tileWidth } from "../source/tile.ts";
@@ -143,16 +145,17 @@ function linesOf(drawn: Drawn, s: Sight): Line[] {
     return out;
 }
 
-function head(g: CanvasRenderingContext2D, l: Line, size: number): void {
+function addHead(g: CanvasRenderingContext2D, l: Line, size: number, head: Head): void {
     const dx = l.x1 - l.x0;
     const dy = l.y1 - l.y0;
     const d = Math.hypot(dx, dy) || 1;
-    const ux = dx / d;
-    const uy = dy / d;
-    g.moveTo(l.x1, l.y1);
-    g.lineTo(l.x1 - ux * size - uy * size * 0.5, l.y1 - uy * size + ux * size * 0.5);
-    g.lineTo(l.x1 - ux * size + uy * size * 0.5, l.y1 - uy * size - ux * size * 0.5);
-    g.closePath();
+    for (const [tip, left, right] of headOf(l.x1, l.y1, dx / d, dy / d, size, head)) {
+        g.moveTo(...left);
+        g.lineTo(...tip);
+        g.lineTo(...right);
+        if (head !== "open")
+            g.closePath();
+    }
 }
 
 /** Lines first, then the heads, a colour at a time. */
@@ -164,7 +167,9 @@ export function drawArrows(g: CanvasRenderingContext2D, drawn: Drawn, s: Sight, 
         const mine = all.filter((l) => l.a.how === how);
         if (!mine.length)
             continue;
+        const look = ARROW_LOOKS[INTERACTIONS[how]];
         g.strokeStyle = g.fillStyle = colours[INTERACTIONS[how]];
+        g.setLineDash(look.dash as number[]);
         g.globalAlpha = many ? 0.45 : drawn.bundled ? 0.75 : 0.9;
         for (const wide of [false, true]) {
             g.lineWidth = wide ? 2 : 1;
@@ -177,10 +182,15 @@ export function drawArrows(g: CanvasRenderingContext2D, drawn: Drawn, s: Sight, 
             g.stroke();
         }
         g.globalAlpha = many ? 0.8 : 1;
+        g.setLineDash([]);
+        g.lineWidth = 1.5;
         g.beginPath();
         for (const l of mine)
-            head(g, l, l.a.count > 1 ? 7 : 5);
-        g.fill();
+            addHead(g, l, l.a.count > 1 ? 7 : 5, look.head);
+        if (look.head === "open")
+            g.stroke();
+        else
+            g.fill();
     }
     g.restore();
     counts(g, all, colours, textScale);

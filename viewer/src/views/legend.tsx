@@ -2,6 +2,7 @@
 // state with its share of what is visible.
 import { effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { ARROW_LOOKS, headOf } from "../draw/arrow_look.ts";
 import { LOOK, palette } from "../draw/palette.ts";
 import { count, duration, percent, rate } from "../format.ts";
 import { problem } from "../problem.ts";
@@ -112,6 +113,17 @@ function watchSums(): () => void {
     };
 }
 
+function ArrowKey({ how, colour }: { how: Interaction; colour: string }) {
+    const look = ARROW_LOOKS[how];
+    const head = headOf(29, 6, 1, 0, 7, look.head).map((p) => `M${p[1].join(" ")}L${p[0].join(" ")}L${p[2].join(" ")}${look.head === "open" ? "" : "z"}`).join("");
+    return (
+        <svg width="30" height="12" aria-hidden="true">
+            <path d={`M1 6H${look.head === "open" ? 28 : 24}`} stroke={colour} stroke-width="1.5" stroke-dasharray={look.dash.join(" ") || "none"} />
+            <path d={head} fill={look.head === "open" ? "none" : colour} stroke={look.head === "open" ? colour : "none"} stroke-width="1.5" />
+        </svg>
+    );
+}
+
 export function Legend() {
     useEffect(watchSums, []);
     const m = state.meta.value;
@@ -142,7 +154,7 @@ export function Legend() {
                         {INTERACTIONS.map((how) => (
                             <tr key={how} data-arrow={how}>
                                 <td><input type="checkbox" id={`arrow-${how}`} data-test={`arrow-${how}`} checked={state.arrowKinds.value.has(how)} onChange={() => flip(how)} /></td>
-                                <td><svg width="30" height="12" aria-hidden="true"><path d="M1 6h22" stroke={colours[how]} stroke-width="1.5" /><path d="M29 6l-8-4v8z" fill={colours[how]} /></svg></td>
+                                <td><ArrowKey how={how} colour={colours[how]} /></td>
                                 <th scope="row"><label for={`arrow-${how}`}>{how}</label></th>
                                 <td class="number" data-count={m?.arrows[how]?.count ?? 0}>{count(m?.arrows[how]?.count ?? 0)}</td>
                                 <td class="meaning">{ARROWS[how]}</td>
