@@ -3,7 +3,7 @@
  *   group "workers": worker-1 to worker-4 each take Hot's monitor 25 times and hold it for 2 ms: they queue
  *   taker-1, taker-2 wait in Object.wait on a Box, feeder notifies 10 times, then notifyAll once
  *   parker parks on a Blocker, unparked by waker 8 times, 5 ms each
- *   sleeper sleeps 10 times 5 ms; joiner joins it
+ *   sleeper sleeps 10 times 5 ms, and waits in Object.wait until its time is up; joiner joins it
  *   victim sleeps, interrupted by meddler
  *   pool-1-thread-1, -2 run 12 tasks that main submits
  *   permit-1, permit-2 share one permit of a Semaphore
@@ -119,6 +119,10 @@ public class Showcase {
         Thread sleeper = start("sleeper", () -> {
             for (int k = 0; k < 10; k++)
                 Thread.sleep(5);
+            Object patience = new Object();
+            synchronized (patience) {
+                patience.wait(20);
+            }
         });
         start("joiner", sleeper::join).join();
         Thread victim = start("victim", () -> Thread.sleep(60000));

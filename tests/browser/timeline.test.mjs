@@ -104,6 +104,26 @@ export const tests = {
         same(p.faults, []);
     },
 
+    async ends_of_threads_and_of_time_are_marked(w) {
+        const p = await start(w, "#arrows=0&path=0");
+        const wait = await longestWait(p, "sleeper", "waiting");
+        same(wait.flags.includes("timed_out"), true, `flags of sleeper's wait: ${wait.flags}`);
+        await zoomTo(p, wait);
+        const found = await p.evaluate(([thread, time]) => {
+            const v = window.orca.state.view.value, ns = (v.to - v.from) / document.querySelector("[data-test=canvas]").clientWidth;
+            const to = window.orca.state.meta.value.threads.to[thread];
+            const marks = window.orca.marksDrawn();
+            const at = (kind, t) => marks.filter((m) => m.kind === kind && Math.abs(m.x - (t - v.from) / ns) < 0.01).length;
+            return { up: at("time-up", time), end: at("end", to), ends: marks.filter((m) => m.kind === "end").length };
+        }, [wait.thread, wait.end]);
+        same([found.up, found.end], [1, 1], "the marks of sleeper's wait and of its end");
+        await p.click("[data-test=tab-legend]");
+        await ready(p);
+        for (const kind of ["end", "time-up"])
+            same(await p.$$(`[data-view=legend] [data-mark=${kind}]`).then((l) => l.length), 1, `${kind} in the legend`);
+        same(p.faults, []);
+    },
+
     async taking_the_monitor_again_has_its_look(w) {
         const p = await start(w, "#arrows=0&path=0");
         const thread = await threadOf(p, "taker-1");

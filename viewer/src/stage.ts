@@ -5,6 +5,7 @@ import type { Arrow } from "./draw/arrows.ts";
 import type { Lanes } from "./draw/lane.ts";
 import { lanesOf } from "./draw/lane.ts";
 import { palette } from "./draw/palette.ts";
+import type { Mark } from "./draw/marks.ts";
 import type { Overlay, Picture } from "./draw/scene.ts";
 import { inSight, levelOfPicture, Scene } from "./draw/scene.ts";
 import { problem } from "./problem.ts";
@@ -47,6 +48,11 @@ export const arrowsLeftOut = signal(0);
 /** The arrows of the last frame. */
 export function arrowsDrawn(): readonly Arrow[] {
     return scene?.drawn.arrows ?? [];
+}
+
+/** The signs on bars of the last frame. */
+export function marksDrawn(): readonly Mark[] {
+    return scene?.marked ?? [];
 }
 
 const longest = computed(() => new Map(locks.value.map((l) => [l.id, l.longest_queue])));

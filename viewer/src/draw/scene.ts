@@ -12,7 +12,7 @@ import type { Row } from "../rows.ts";
 import { ROW } from "../rows.ts";
 import type { Range } from "../state.ts";
 import type { ExactThread, Interaction, Meta, TileRow } from "../types.ts";
-import { FLAG } from "../types.ts";
+import { FLAG, THREAD } from "../types.ts";
 import type { Arrow, Drawn, Gathering, Sight } from "./arrows.ts";
 import { arrowAt, collect, drawArrows, NOTHING_DRAWN } from "./arrows.ts";
 import { ticks } from "./axis.ts";
@@ -22,6 +22,8 @@ import type { Lanes } from "./lane.ts";
 import { drawLane } from "./lane.ts";
 import type { Buffer } from "./paint.ts";
 import { paintGround, paintLock, paintSolid, paintThread } from "./paint.ts";
+import type { Mark, MarkKind } from "./marks.ts";
+import { BOX_FROM_PX, drawMarks } from "./marks.ts";
 import type { Palette } from "./palette.ts";
 import { LOOK } from "./palette.ts";
 import { drawPath, stretches } from "./path.ts";
@@ -115,6 +117,7 @@ export class Scene {
     private painted: { p: Picture; first: number; ns: number } | null = null;
     /** What was drawn last, for who wants to know what is under the mouse. */
     drawn: Drawn = NOTHING_DRAWN;
+    marked: readonly Mark[] = [];
     private gathered: Gathering | null = null;
     /** ms of the last frames. */
     times: number[] = [];
@@ -182,6 +185,7 @@ export class Scene {
         const g = this.base.getContext("2d", { alpha: false, willReadFrequently: true })!;
         g.putImageData(this.buffer!, 0, 0);
         this.labels(p, g, labels);
+        this.marks(p, g);
         this.lanes(p, g);
         this.lines(p, g);
         this.times.push(performance.now() - began);
@@ -340,6 +344,32 @@ export class Scene {
             g.fillText(text, l.x0 + 6, l.y + ROW / 2 + 0.5);
         }
         g.restore();
+    }
+
+    private marks(p: Picture, g: CanvasRenderingContext2D): void {
+        this.marked = inSight(p).filter((k) => p.rows[k].thread && !p.rows[k].bare && (p.rows[k].pinned || yOfRow(p, k) >= p.pinned * ROW - 4)).flatMap((k) => this.marksOf(p, k));
+        g.save();
+        g.setTransform(p.ratio, 0, 0, p.ratio, 0, 0);
+        drawMarks(g, this.marked, p.palette);
+        g.restore();
+    }
+
+    private marksOf(p: Picture, k: number): Mark[] {
+        const out: Mark[] = [];
+        const t = p.meta.threads, thread = p.rows[k].thread, ns = nsPerPixel(p), y = yOfRow(p, k);
+        const add = (kind: MarkKind, time: number): void => {
+            const x = (time - p.view.from) / ns;
+            if (x >= 0 && x <= p.width)
+                out.push({ kind, x, y });
+        };
+        this.parts(p, p.rows[k], p.view.from, p.view.to, ({ row }, within) => {
+            for (let i = 0; row.kind === "exact" && i < row.n; i++)
+                if (row.flags[i] & FLAG.timedOut && row.end[i] > within.from && row.end[i] <= within.to && row.end[i] - row.start[i] >= BOX_FROM_PX * ns)
+                    add("time-up", row.end[i]);
+        });
+        if (t.flags[thread] & THREAD.ended)
+            add("end", t.to[thread]);
+        return out;
     }
 
     private sight(p: Picture): Sight {

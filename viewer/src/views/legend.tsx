@@ -3,10 +3,13 @@
 import { effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ARROW_LOOKS, headOf } from "../draw/arrow_look.ts";
+import type { MarkKind } from "../draw/marks.ts";
+import { DRAW_MARK } from "../draw/marks.ts";
 import { LOOK, palette } from "../draw/palette.ts";
 import { count, duration, percent, rate } from "../format.ts";
 import { problem } from "../problem.ts";
 import * as state from "../state.ts";
+import { ROW } from "../rows.ts";
 import { isDark } from "../theme.ts";
 import type { Look } from "../draw/palette.ts";
 import type { Interaction, ReportThread } from "../types.ts";
@@ -113,6 +116,20 @@ function watchSums(): () => void {
     };
 }
 
+const MARKS: [MarkKind, string, string][] = [
+    ["end", "end of a thread", "its end was recorded"],
+    ["time-up", "time was up", "an Object.wait ended because its time limit was reached; short ones have no box"],
+];
+
+function MarkKey({ kind }: { kind: MarkKind }) {
+    return <canvas class="swatch" width={24} height={ROW} aria-hidden="true" ref={(c) => {
+        const g = c?.getContext("2d");
+        g?.clearRect(0, 0, 24, ROW);
+        if (g)
+            DRAW_MARK[kind](g, 14, 0, palette(isDark.value));
+    }} />;
+}
+
 function ArrowKey({ how, colour }: { how: Interaction; colour: string }) {
     const look = ARROW_LOOKS[how];
     const head = headOf(29, 6, 1, 0, 7, look.head).map((p) => `M${p[1].join(" ")}L${p[0].join(" ")}L${p[2].join(" ")}${look.head === "open" ? "" : "z"}`).join("");
@@ -171,6 +188,20 @@ export function Legend() {
                 </table>
                 {arrowsLeftOut.value > 0 && <p class="note">{count(arrowsLeftOut.value)} arrows in sight are left out: zoom in, or hide kinds.</p>}
                 {m?.path && <details><summary>What a critical path cannot say</summary><ul>{m.path.limits.map((l) => <li key={l}>{l}</li>)}</ul></details>}
+            </section>
+            <section aria-label="marks">
+                <h3>Marks <small>on the bars of threads</small></h3>
+                <table>
+                    <tbody>
+                        {MARKS.map(([kind, name, text]) => (
+                            <tr key={kind} data-mark={kind}>
+                                <td><MarkKey kind={kind} /></td>
+                                <th scope="row">{name}</th>
+                                <td class="meaning">{text}</td>
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
             </section>
             <Lanes />
         </div>
