@@ -50,6 +50,10 @@ void jvm_property(const char *key, char *out, size_t n)
 /* --- checks -------------------------------------------------------------------------------------
  */
 
+/* What HotSpot keeps where is known of these.  A later one is refused: one in which jmethodIDs are
+ * no pointers any more (26) was killed by the look at the first of them. */
+enum { JAVA_FIRST = 17, JAVA_LAST = 25 };
+
 static int check_jvm(struct err *err)
 {
     char name[256], version[64];
@@ -62,8 +66,9 @@ static int check_jvm(struct err *err)
     if (rc < 0)
         return err_prefix(err, rc, "%s %s: Orca needs a HotSpot JVM, 17 or later",
                           name[0] ? name : "this JVM", version);
-    if (agent.java_version < 17)
-        return err_set(err, -ENOTSUP, "Java %s: Orca needs 17 or later", version);
+    if (agent.java_version < JAVA_FIRST || agent.java_version > JAVA_LAST)
+        return err_set(err, -ENOTSUP, "Java %s: Orca records Java %d to %d", version, JAVA_FIRST,
+                       JAVA_LAST);
     vmstructs_layout(agent.vmstructs, &agent.layout);
     return 0;
 }

@@ -231,8 +231,8 @@ static const struct {
      "use a JDK 17 to 25, which are tested"},
     {too_old, FINDING_WARN, "older than 17: the agent refuses it",
      "run the program on JDK 17 to 25 to record it"},
-    {too_new, FINDING_WARN, "newer than 25: best effort; what is not understood is switched off",
-     "use a JDK 17 to 25, which are tested, if something is missing"},
+    {too_new, FINDING_WARN, "newer than 25: the agent refuses it",
+     "run the program on JDK 17 to 25 to record it"},
     {has_virtual_threads, FINDING_OK, "supported, with virtual threads", ""},
     {any, FINDING_OK, "supported", ""},
 };

@@ -1,6 +1,10 @@
 # The agent and its options in a JVM: bad options, the 2014 command line, two agents, other agents beside it.
 . "$ROOT/tests/jvm/traced.sh"
 
+finish() {
+    leave_no_jvm
+}
+
 with_agent() { # OPTIONS JAVA-ARGUMENT...
     local options=$1
     shift
@@ -316,4 +320,19 @@ test_an_exception_on_its_way_is_kept() {
 test_contention_near_the_end_of_the_stack() {
     run_traced 0 "" -Xss512k StackEnd
     has out "overflowed"
+}
+
+# A JVM that is later than those that are known is left alone, at its start and by attach.
+test_later_jvm() {
+    local later=$TMP/liblater.so
+    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -shared -fPIC -I"$JDK/include" -I"$JDK/include/linux" -o "$later" \
+        "$ROOT/tests/jvm/later_agent.c" || fail "cc"
+    "$JAVA" "-agentpath:$later=26" "$(agent events=all)" -XX:-UsePerfData -version >out 2>err || fail "exit status $?"
+    has err "Java 26: Orca records Java 17 to 25; the program runs without recording"
+    [ ! -e "$TRACE" ] || fail "there is a trace"
+    launch_told Attachable "-agentpath:$later=26" --
+    run 1 "$ORCA" attach "$jvm" -o "$TRACE"
+    has err "Java 26: Orca records Java 17 to 25"
+    say end sum
+    wait "$jvm" || fail "the program ended with $?"
 }

@@ -49,7 +49,7 @@ test_other_jvms_are_told_apart() {
     jdk new 26-ea
     ln -s "$JDK/lib/server/libjvm.so" "$TMP/new/lib/server/libjvm.so"
     JAVA_HOME=$TMP/new "$ORCA" doctor --json >out
-    has out "newer than 25: best effort"
+    has out "newer than 25: the agent refuses it"
     jdk broken ""
     echo "not an ELF file" >"$TMP/broken/lib/server/libjvm.so"
     JAVA_HOME=$TMP/broken "$ORCA" doctor --json >out
