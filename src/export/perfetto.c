@@ -108,6 +108,8 @@ static bool is_split(const struct perfetto *f, const struct span *s)
 static void put_flags(struct perfetto *f, const struct wait *w)
 {
     unsigned flags = w->context->flags;
+    if (w->state == STATE_PARKED && wait_is_held_up(&f->waits, w))
+        packets_arg_true(&f->p, ARG_held_up);
     if (flags & INTERVAL_OPEN && (w->second || !is_split(f, w->span)))
         packets_arg_true(&f->p, ARG_open);
     if (flags & INTERVAL_TIMED_OUT)

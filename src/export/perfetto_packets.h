@@ -29,6 +29,7 @@
     A(open)                                                                                        \
     A(timed_out)                                                                                   \
     A(interrupted)                                                                                 \
+    A(held_up)                                                                                     \
     A(unknown)                                                                                     \
     A(waits)                                                                                       \
     A(longest_queue)

@@ -252,8 +252,13 @@ export const tests = {
         await settled(p);
         await p.waitForFunction(() => document.querySelector("[data-state=blocked] [data-ns]"));
         const r = report(w.trace(trace), "--threads");
-        for (const [look, key] of [["blocked", "blocked_ns"], ["waiting", "waited_ns"], ["parked", "parked_ns"], ["joining", "joined_ns"], ["sleeping", "slept_ns"], ["running", "running_ns"]])
-            same(Number(await p.$eval(`[data-state=${look}] [data-ns]`, (e) => e.dataset.ns)), r.threads.reduce((n, t) => n + t[key], 0), look);
+        const shown = (look) => p.$eval(`[data-state=${look}] [data-ns]`, (e) => Number(e.dataset.ns));
+        const recorded = (key) => r.threads.reduce((n, t) => n + t[key], 0);
+        for (const [look, key] of [["blocked", "blocked_ns"], ["waiting", "waited_ns"], ["joining", "joined_ns"], ["sleeping", "slept_ns"], ["running", "running_ns"]])
+            same(await shown(look), recorded(key), look);
+        const heldUp = await shown("locked");
+        holds(heldUp > 0 && heldUp < recorded("parked_ns"), `${heldUp} ns held up while parked`);
+        same(heldUp + await shown("parked"), recorded("parked_ns"), "parked");
         await setState(p, "window.orca.state.marked.value = { from: 50000000, to: 120000000 }");
         const part = report(w.trace(trace), "--threads", "--from", "50ms", "--to", "120ms");
         const blocked = part.threads.reduce((n, t) => n + t.blocked_ns, 0);

@@ -79,13 +79,12 @@ function checkArrows(tp) {
 // A lock's slices are the times in which threads queued for it, and its counter says how many.
 function checkLocks(tp) {
     const waits = tp.query(`select ts, dur, category, extract_arg(arg_set_id, 'debug.lock') lock,
-                            extract_arg(arg_set_id, 'debug.owner') owner from slice
+                            extract_arg(arg_set_id, 'debug.held_up') held_up from slice
                             where category in ('blocked', 'reacquiring', 'parked')
                             and extract_arg(arg_set_id, 'debug.unknown') is null order by ts`);
-    const owned = new Set(waits.filter((w) => w.category === 'parked' && w.owner).map((w) => w.lock));
     const union = new Map();
     for (const w of waits) {
-        if (!w.lock || (w.category === 'parked' && !owned.has(w.lock))) continue;
+        if (!w.lock || (w.category === 'parked' && !w.held_up)) continue;
         const u = union.get(w.lock) || {until: 0, ns: 0, waits: 0};
         u.ns += Math.max(0, w.ts + w.dur - Math.max(w.ts, u.until));
         u.until = Math.max(u.until, w.ts + w.dur);

@@ -1,6 +1,6 @@
 // report.js - what `orca report --json` says of a trace, and what the checks of the exports share.
 'use strict';
-const {execFileSync} = require('child_process');
+const {execFileSync, spawnSync} = require('child_process');
 
 // The states, as the exports and as the report call them.
 const STATES = {blocked: 'blocked', waiting: 'waited', parked: 'parked', joining: 'joined',
@@ -27,6 +27,14 @@ function orca(command, ...args) {
     return execFileSync(command, args, {maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore']});
 }
 
+// By owner, only waits whose owner was asked are exported: how many the command says it left out.
+function leftOut(command, ...args) {
+    const {stderr} = spawnSync(command, args, {maxBuffer: 1 << 30, stdio: ['ignore', 'ignore', 'pipe']});
+    const m = stderr.toString().match(/^orca: from ([\d,]+) of ([\d,]+) waits: in the others nobody asked/m);
+    const number = (text) => Number(text.replaceAll(',', ''));
+    return m ? number(m[2]) - number(m[1]) : 0;
+}
+
 const report = (command, trace) => JSON.parse(orca(command, 'report', '--json', trace));
 
 // Counts and times by "thread state".  Threads of one name are one, because reports add the number
@@ -43,6 +51,17 @@ class Sums {
         sum.count += count;
         sum.ns += ns;
         if (sum.count) this.of.set(key, sum);
+    }
+    get count() {
+        return [...this.of.values()].reduce((n, sum) => n + sum.count, 0);
+    }
+    // Nothing is more than in the other, and so many are missing.
+    within(other, missing, what) {
+        for (const [key, sum] of this.of) {
+            const most = other.of.get(key) || {count: 0, ns: 0};
+            check(sum.count <= most.count && sum.ns <= most.ns, `${what}: ${key}: more than ${most.count}`);
+        }
+        equal(this.count + missing, other.count, `${what}: those left out and those not`);
     }
     equal(other, what) {
         for (const key of new Set([...this.of.keys(), ...other.of.keys()])) {
@@ -62,4 +81,4 @@ function sumsOfReport(r) {
     return sums;
 }
 
-module.exports = {STATES, Sums, check, equal, finish, orca, report, sumsOfReport};
+module.exports = {STATES, Sums, check, equal, finish, leftOut, orca, report, sumsOfReport};
