@@ -11,18 +11,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Waits that were under way at the beginning: [n_found], room for `room`. */
-static struct found {
-    uint32_t id, kind, lock;
+/* Waits that were under way at the beginning. */
+struct found {
+    uint32_t id, kind, lock; /* kind 0: not followed any more */
     uint64_t time;
-} * found;
-static size_t n_found, room;
+    jweak thread; /* of a virtual thread, which is in no list of the JVM's; else NULL */
+};
+static struct buf found; /* struct found [] */
 
 /* What the JVM's management says of the waits of which JVMTI does not tell the object. */
 static struct {
-    struct buf lines; /* as of query_waits */
-    uint64_t time;    /* before it was asked */
+    struct buf lines;  /* as of query_waits */
+    struct buf owners; /* struct told_owner []: virtual threads, of whom those lines do not tell */
+    uint64_t time;     /* before it was asked */
 } told;
+
+struct told_owner {
+    uint64_t waiter, owner; /* Thread.getId() */
+};
+
+static struct found *found_all(size_t *n)
+{
+    *n = found.len / sizeof(struct found);
+    return (void *)found.p;
+}
 
 /* Threads that the JVM itself makes: what they wait for is its own affair. */
 static bool is_jvms_own(JNIEnv *jni, jthread thread)
@@ -84,6 +96,15 @@ static bool is_still_there(const jvmtiStackInfo *info)
     return same;
 }
 
+static uint64_t told_owner_of(uint64_t tid)
+{
+    const struct told_owner *v = (const void *)told.owners.p;
+    for (size_t i = 0; i < told.owners.len / sizeof *v; i++)
+        if (v[i].waiter == tid)
+            return v[i].owner;
+    return 0;
+}
+
 /* The monitor that the thread was blocked on or waited for at told.time, and who owned it. */
 static struct park_info monitor_of(JNIEnv *jni, const jvmtiStackInfo *info, enum event_kind kind)
 {
@@ -101,7 +122,7 @@ static struct park_info monitor_of(JNIEnv *jni, const jvmtiStackInfo *info, enum
         if (blocked != (kind == EV_monitor_contended_enter) || !is_still_there(info))
             break;
         p.lock = locks_by_hash(class, hash);
-        p.owner = owner > 0 ? threads_by_tid((uint64_t)owner) : p.owner;
+        p.owner = threads_by_tid(owner > 0 ? (uint64_t)owner : told_owner_of(tid));
         break;
     }
     return p;
@@ -109,27 +130,95 @@ static struct park_info monitor_of(JNIEnv *jni, const jvmtiStackInfo *info, enum
 
 void open_waits_free(void)
 {
-    free(found);
-    found = NULL;
-    n_found = room = 0;
+    buf_fini(&found);
+}
+
+/* thread: a virtual one; else NULL. */
+static void put(JNIEnv *jni, struct os_thread *self, const struct found *f, stack_id stack,
+                thread_id owner, jthread thread)
+{
+    struct event *e = ring_begin(self->ring, EV_wait_found, (thread_id){f->id}, f->time);
+    if (!e)
+        return;
+    e->wait_found.kind = f->kind;
+    e->wait_found.lock.v = f->lock;
+    e->wait_found.owner = owner;
+    e->wait_found.stack = stack;
+    struct found kept = *f;
+    kept.time = e->time;
+    ring_commit(self->ring, e);
+    kept.thread = thread ? (*jni)->NewWeakGlobalRef(jni, thread) : NULL;
+    buf_put(&found, &kept, sizeof kept);
 }
 
 static void put_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *info, uint32_t id,
                       const struct park_info *p, uint64_t time)
 {
-    enum event_kind kind = wait_of_state(info->state);
+    const struct found f = {id, wait_of_state(info->state), p->lock.v, time, NULL};
     stack_id stack = stacks_of_frames(jni, info->frame_buffer, info->frame_count);
-    struct event *e = ring_begin(self->ring, EV_wait_found, (thread_id){id}, time);
-    if (!e)
-        return;
-    e->wait_found.kind = kind;
-    e->wait_found.lock = p->lock;
-    e->wait_found.owner = p->owner;
-    e->wait_found.stack = stack;
-    if (n_found < room)
-        found[n_found++] = (struct found){id, kind, p->lock.v, e->time};
-    ring_commit(self->ring, e);
+    put(jni, self, &f, stack, p->owner, NULL);
 }
+
+/* --- virtual threads ----------------------------------------------------------------------------
+ */
+
+static stack_id stack_of(JNIEnv *jni, jthread thread)
+{
+    jvmtiFrameInfo frames[DEPTH_MAX + 1];
+    jint n = 0;
+    if ((*agent.jvmti)
+            ->GetStackTrace(agent.jvmti, thread, 0, (jint)agent.settings.depth + 1, frames, &n) !=
+        JVMTI_ERROR_NONE)
+        return (stack_id){0};
+    return stacks_of_frames(jni, frames, n);
+}
+
+void open_waits_virtual(JNIEnv *jni, jthread thread, jint how, jobject blocker, jlong owner)
+{
+    static const enum event_kind kinds[] = {EV_monitor_contended_enter, EV_park_enter,
+                                            EV_wait_enter};
+    struct os_thread *self = os_thread_self(jni);
+    enum event_kind kind = kinds[how];
+    bool wanted;
+    thread_id id = self && is_wanted(kind) ? threads_of(jni, thread) : (thread_id){0};
+    lock_id lock = id.v ? locks_id(jni, blocker, &wanted) : (lock_id){0};
+    if (!id.v || !wanted)
+        return;
+    const struct found f = {id.v, kind, lock.v, clock_mono_ns(), NULL};
+    put(jni, self, &f, stack_of(jni, thread), threads_by_tid(owner > 0 ? (uint64_t)owner : 0),
+        thread);
+}
+
+void open_waits_owner(uint64_t tid, uint64_t owner)
+{
+    const struct told_owner o = {tid, owner};
+    buf_put(&told.owners, &o, sizeof o);
+}
+
+/* Such a thread is asked for one by one, by the JDK's own means (25). */
+static void look_at_virtual(JNIEnv *jni)
+{
+    enum { MOST = 2000, SINCE = 25 };
+    struct err ignored;
+    bool any = is_wanted(EV_monitor_contended_enter) || is_wanted(EV_park_enter) ||
+               is_wanted(EV_wait_enter);
+    if (any && agent.attached && agent.virtual_threads && agent.java_version >= SINCE)
+        query_virtual_waits(jni, MOST, &ignored);
+}
+
+/* It is in the wait still that it was found in.  Its thread is not current. */
+static bool is_in(JNIEnv *jni, const struct found *f)
+{
+    jthread thread = (*jni)->NewLocalRef(jni, f->thread);
+    bool same = thread && wait_of(thread) == f->kind;
+    if (same && f->kind == EV_park_enter)
+        same = park_lock(jni, thread).lock.v == f->lock;
+    (*jni)->DeleteLocalRef(jni, thread);
+    return same;
+}
+
+/* --- platform threads ---------------------------------------------------------------------------
+ */
 
 /* A wait that was under way before the recording began.  The state was taken at a safepoint, the
  * blocker now: if the thread still parks, it is of this park. */
@@ -148,9 +237,10 @@ static void look_at(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *i
 void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *all,
                       const uint32_t *ids, jint n)
 {
-    found = calloc((size_t)n + 1, sizeof *found);
-    room = found ? (size_t)n : 0;
+    buf_init(&found);
     buf_init(&told.lines);
+    buf_init(&told.owners);
+    look_at_virtual(jni);
     ask(jni, all, n);
     /* First those of the moment when it was asked: a thread's events are in the order of time. */
     for (jint i = 0; i < n; i++) {
@@ -166,6 +256,7 @@ void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo 
             look_at(jni, self, &all[i], ids[i]);
     }
     buf_fini(&told.lines);
+    buf_fini(&told.owners);
 }
 
 /* --- the change to the next file ----------------------------------------------------------------
@@ -190,11 +281,11 @@ void open_waits_now(void *ctx, struct buf *events)
 
 void open_waits_forget(const bool *off)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < n_found; i++)
-        if (!off[event_kinds[found[i].kind].group])
-            found[kept++] = found[i];
-    n_found = kept;
+    size_t n;
+    struct found *v = found_all(&n);
+    for (size_t i = 0; i < n; i++)
+        if (v[i].kind && off[event_kinds[v[i].kind].group])
+            v[i].kind = 0;
 }
 
 /* --- the end ------------------------------------------------------------------------------------
@@ -225,28 +316,35 @@ static void note_own(void *ctx, const struct os_thread *t)
     map_put(&end->seen, t->id.v);
     struct found f = {t->id.v, atomic_load_explicit(&t->open_kind, memory_order_relaxed),
                       atomic_load_explicit(&t->open_lock, memory_order_relaxed),
-                      atomic_load_explicit(&t->open_since, memory_order_relaxed)};
+                      atomic_load_explicit(&t->open_since, memory_order_relaxed), NULL};
     const uint64_t *kind = map_find(end->waiting, f.id);
     if (f.kind && kind && *kind == f.kind)
         put_open(end->self, &f);
 }
 
 /* A thread that was found waiting, waits in that way now, and never came by here, has waited all
- * the time: had it waited again, it would have. */
-static void note_found_ones(const struct end *end)
+ * the time: had it waited again, it would have.  Of a virtual thread the analyser knows whether it
+ * came by: it is in no record here. */
+static void note_found_ones(JNIEnv *jni, const struct end *end)
 {
-    for (size_t i = 0; i < n_found; i++) {
-        const uint64_t *kind = map_find(end->waiting, found[i].id);
-        if (kind && *kind == found[i].kind && !map_find(&end->seen, found[i].id))
-            put_open(end->self, &found[i]);
+    size_t n;
+    const struct found *v = found_all(&n);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *kind = map_find(end->waiting, v[i].id);
+        bool waits = v[i].thread ? is_in(jni, &v[i]) : kind && *kind == v[i].kind;
+        if (v[i].kind && waits && !map_find(&end->seen, v[i].id))
+            put_open(end->self, &v[i]);
+        if (v[i].thread)
+            (*jni)->DeleteWeakGlobalRef(jni, v[i].thread);
     }
+    buf_clear(&found);
 }
 
-void open_waits_end(struct os_thread *self, const struct map *waiting)
+void open_waits_end(JNIEnv *jni, struct os_thread *self, const struct map *waiting)
 {
     struct end end = {.self = self, .waiting = waiting};
     map_init(&end.seen);
     threads_each(note_own, &end);
-    note_found_ones(&end);
+    note_found_ones(jni, &end);
     map_fini(&end.seen);
 }

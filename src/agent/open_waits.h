@@ -11,13 +11,21 @@
 void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *all,
                       const uint32_t *ids, jint n);
 
+/* Called by Java meanwhile (orca.probe.Query): this virtual thread waits for that object, blocked
+ * on it (how 0), parked (1) or in Object.wait (2), and the thread of that Thread.getId() owns it
+ * (-1: none, or not known). */
+void open_waits_virtual(JNIEnv *jni, jthread thread, jint how, jobject blocker, jlong owner);
+
+/* Likewise: a virtual thread owns what the platform thread `tid` is blocked on. */
+void open_waits_owner(uint64_t tid, uint64_t owner);
+
 /* Append a wait_open for each wait that a platform thread has noted and not ended: for the file
  * that ends now, and without the JVM, so not for waits that were found at the beginning. */
 void open_waits_now(void *ctx, struct buf *events);
 
 /* At the end, written by the thread `self` for all others.  waiting: the ids of threads that the
  * JVM says wait, with the kind of event that begins such a wait. */
-void open_waits_end(struct os_thread *self, const struct map *waiting);
+void open_waits_end(JNIEnv *jni, struct os_thread *self, const struct map *waiting);
 
 /* Groups were switched off: what was found is not known to go on. */
 void open_waits_forget(const bool *off);

@@ -5,6 +5,7 @@
 #include "agent/locks.h"
 #include "agent/natives.h"
 #include "agent/objects.h"
+#include "agent/open_waits.h"
 #include "agent/query_object.h"
 #include "agent/query_refs.h"
 #include "agent/request.h"
@@ -42,6 +43,18 @@ static jint JNICALL id_of(JNIEnv *jni, jclass c, jobject o)
     (void)jni, (void)c;
     RECORDING(id = (jint)locks_known(o));
     return id;
+}
+
+static void JNICALL found_wait(JNIEnv *jni, jclass c, jthread t, jint how, jobject o, jlong owner)
+{
+    (void)c;
+    RECORDING(open_waits_virtual(jni, t, how, o, owner));
+}
+
+static void JNICALL found_owner(JNIEnv *jni, jclass c, jlong tid, jlong owner)
+{
+    (void)jni, (void)c;
+    RECORDING(open_waits_owner((uint64_t)tid, (uint64_t)owner));
 }
 
 /* False: it is not there, or does not fit. */
@@ -122,7 +135,9 @@ static jclass query_class(JNIEnv *jni)
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static const JNINativeMethod natives[] = {
         {(char *)"waitingFor", (char *)"(J)J", (void *)waiting_for},
-        {(char *)"idOf", (char *)"(" OBJECT ")I", (void *)id_of}};
+        {(char *)"idOf", (char *)"(" OBJECT ")I", (void *)id_of},
+        {(char *)"found", (char *)"(" THREAD "I" OBJECT "J)V", (void *)found_wait},
+        {(char *)"owned", (char *)"(JJ)V", (void *)found_owner}};
     static jclass known;
     pthread_mutex_lock(&lock);
     if (known) {
@@ -397,6 +412,20 @@ int query_waits(JNIEnv *jni, const jlong *ids, jint n, struct buf *lines, struct
         (*jni)->SetLongArrayRegion(jni, array, 0, n, ids);
     jmethodID m = array ? method(jni, &c, "waits", "([J)" STRING) : NULL;
     int rc = take(jni, m ? (*jni)->CallStaticObjectMethod(jni, c, m, array) : NULL, lines, err);
+    (*jni)->PopLocalFrame(jni, NULL);
+    return rc;
+}
+
+int query_virtual_waits(JNIEnv *jni, jint most, struct err *err)
+{
+    enum { REFERENCES = 16 };
+    jclass c;
+    if ((*jni)->PushLocalFrame(jni, REFERENCES) < 0)
+        return say_thrown(jni, err);
+    jmethodID m = method(jni, &c, "virtualWaits", "(I)V");
+    if (m)
+        (*jni)->CallStaticVoidMethod(jni, c, m, most);
+    int rc = m && !(*jni)->ExceptionCheck(jni) ? 0 : say_thrown(jni, err);
     (*jni)->PopLocalFrame(jni, NULL);
     return rc;
 }

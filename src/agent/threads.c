@@ -493,6 +493,8 @@ thread_id threads_of(JNIEnv *jni, jthread thread)
 {
     uint64_t java_tid = threads_java_tid(jni, thread);
     uint32_t id = thread_table_find(agent.table, java_tid);
+    if (id)
+        name_it(jni, thread, id, java_tid); /* it was met as an owner only */
     if (!id)
         id = recently_ended(java_tid);
     if (!id && !(threads_is_virtual(jni, thread) && has_ended(thread)))
@@ -695,7 +697,7 @@ void threads_finish(JNIEnv *jni)
     struct map waiting;
     map_init(&waiting);
     look_at_threads(jni, &waiting);
-    open_waits_end(self, &waiting);
+    open_waits_end(jni, self, &waiting);
     map_fini(&waiting);
     put_simple(self, EV_recording_end, self->id.v);
 }

@@ -46,6 +46,7 @@ struct stream {
 struct still_open {
     struct op op; /* time: `since`, but not before the window */
     uint64_t since;
+    bool found; /* it was under way at the beginning */
 };
 
 /* What a wait_found event said.  It stands in the stream of who began the recording, before every
@@ -415,6 +416,7 @@ static void fill_in_found(const struct decoder *d, struct still_open *s)
         if (f[i].thread == s->op.thread && f[i].time == s->since) {
             s->op.stack = f[i].stack;
             s->op.other = f[i].other;
+            s->found = true;
         }
 }
 
@@ -430,7 +432,8 @@ static void finish_track(struct decoder *d, struct track *tr, const struct track
     size_t n;
     const struct still_open *s = still_open_of(d, tr->thread, &n);
     for (size_t i = 0; i < n; i++)
-        track_still_open(tr, &s[i].op, env);
+        if (!tr->roams || !s[i].found || s[i].op.time >= tr->last) /* else it came by since */
+            track_still_open(tr, &s[i].op, env);
     track_finish(tr, d->window.to, env);
     d->threads->v[tr->thread].incomplete |= tr->incomplete;
 }

@@ -128,6 +128,35 @@ test_deadlock_partly_mounted() {
     circle 10 pinned -XX:+UseSerialGC -Djdk.virtualThreadScheduler.parallelism=20
 }
 
+# A recording that begins when they are deadlocked already: live and in the report.
+attach_to() { # N KIND JVM-OPTION...
+    local n=$1 kind=$2
+    shift 2
+    rm -f "$TRACE"
+    set -m
+    "$JAVA" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" "$@" Unmounted circle "$n" "$kind" >java.out 2>&1 &
+    jvm=$!
+    wait_for 60 grep -q '^ready' java.out
+    run 0 "$ORCA" attach "$jvm" -o "$TRACE"
+    live_circle "$n"
+    run 0 "$ORCA" detach "$jvm"
+    kill -KILL "$jvm"
+    good_trace complete
+    run 0 "$ORCA" report --json --deadlocks "$TRACE"
+    same "$(jq '.deadlocks | length' out)" 1
+    same "$(jq -r '[.deadlocks[0].members[].name] | sort | join(" ")' out)" "$(names "$n")"
+    same "$(jq -r '[.deadlocks[0].behind[].name] | join(" ")' out)" behind
+    same "$(jq -r '[.deadlocks[0].members[].stack | map(.class) | any(. == "Unmounted")] | all' out)" true
+    same "$(jq .unknown_owners out)" 0
+}
+test_attach_to_deadlock() {
+    [ "$JDK_MAJOR" -ge 25 ] || skip "needs JDK 25"
+    attach_to 3 monitor -XX:+UseSerialGC
+    attach_to 2 lock -XX:+UseG1GC
+    attach_to 4 mixed -XX:+UseZGC
+    attach_to 10 pinned -XX:+UseSerialGC -Djdk.virtualThreadScheduler.parallelism=20
+}
+
 # Without a recording; threads of an executor are among them.
 test_query_alone() {
     [ "$JDK_MAJOR" -ge 25 ] || skip "needs JDK 25"

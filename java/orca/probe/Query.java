@@ -32,6 +32,12 @@ final class Query {
     /** The agent's number of an object that it has met, or 0. */
     private static native int idOf(Object o);
 
+    /** This virtual thread waits: blocked (how 0), parked (1), in Object.wait (2); owner -1: none, or not known. */
+    private static native void found(Thread t, int how, Object blocker, long owner);
+
+    /** This virtual thread owns what that platform thread is blocked on. */
+    private static native void owned(long tid, long owner);
+
     // --- JSON ---------------------------------------------------------------------------------------
 
     private Query text(String s) {
@@ -141,6 +147,45 @@ final class Query {
                         .append(hash(t.getLockInfo().getIdentityHashCode())).append(' ').append(t.getLockOwnerId())
                         .append(' ').append(t.getLockInfo().getClassName()).append('\n');
         return s.toString();
+    }
+
+    private static boolean isAsBefore(QueryThread t) {
+        QueryThread now = lookAgain(t);
+        if (now != null && now.ownerId < 0) { /* of a monitor: who was seen to hold it is looked at, too */
+            now.ownerId = t.ownerId;
+            now.ownerName = t.ownerName;
+        }
+        return now != null && now.isAsIn(t);
+    }
+
+    /**
+     * Tells of each virtual thread that waits for an object, and of each platform thread that a virtual one holds up. First
+     * who holds is looked at again, then who waits: if neither has moved since it was listed, the one waited
+     * while the other held. Of more threads than `most` nothing is told: each look takes time.
+     */
+    static void virtualWaits(int most) {
+        int n = QueryVirtual.count();
+        if (n == 0 || n > most)
+            return;
+        List<QueryThread> all = new Query().all();
+        Map<Long, QueryThread> byId = new HashMap<>();
+        for (QueryThread t : all)
+            byId.put(t.id, t);
+        for (QueryThread t : all) {
+            QueryThread owner = byId.get(t.ownerId);
+            boolean byVirtual = owner != null && owner.virtual != null;
+            if (t.waitsFor == null || (t.virtual == null && !byVirtual))
+                continue;
+            boolean parked = t.how().equals("parked"); /* then the lock itself says who owns it */
+            boolean holds = owner != null && (parked || isAsBefore(owner));
+            if (!isAsBefore(t))
+                continue;
+            if (t.virtual != null)
+                found(t.virtual, t.state == Thread.State.BLOCKED ? 0 : parked ? 1 : 2, t.blocker,
+                        holds || parked ? t.ownerId : -1);
+            else if (holds)
+                owned(t.id, t.ownerId);
+        }
     }
 
     private static QueryLock find(Map<String, QueryLock> locks, LockInfo info, boolean monitor) {

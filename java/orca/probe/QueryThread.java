@@ -15,6 +15,7 @@ final class QueryThread {
     final StackTraceElement[] stack;
     final MonitorInfo[] monitors;
     LockInfo waitsFor; // null: for none
+    Object blocker; // that object, of a virtual thread; else null
     long ownerId = -1; // of waitsFor
     String ownerName;
     private final long waits; // how many times it has waited or blocked

@@ -40,6 +40,11 @@ final class QueryVirtual {
             collect(c, found, depth - 1);
     }
 
+    /** How many there are. */
+    static int count() {
+        return threads().size();
+    }
+
     private static List<Thread> threads() {
         List<Thread> found = new ArrayList<>();
         try {
@@ -102,6 +107,7 @@ final class QueryVirtual {
                 monitors(s, stack));
         Object blocker = blocker(s, state);
         Thread owner = ownerOf(blocker);
+        q.blocker = blocker;
         if (blocker != null)
             q.waitsFor = info(blocker);
         if (owner != null) {
