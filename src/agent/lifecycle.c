@@ -6,6 +6,7 @@
  * everything away again: events, probes, wrappers; then it waits until no thread is inside the
  * guard, and frees. */
 #include "agent/agent.h"
+#include "agent/asked_owners.h"
 #include "agent/control.h"
 #include "agent/files.h"
 #include "agent/gc_cycles.h"
@@ -209,6 +210,7 @@ static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
     TRY(methods_init(err));
     TRY(stacks_init(err));
     locks_init();
+    asked_owners_init();
     modules_reset();
     if (thread_table_new(&agent.table, &agent.layout, owners_known()) < 0)
         return err_set(err, -ENOMEM, "out of memory");

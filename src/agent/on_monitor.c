@@ -2,6 +2,7 @@
  *
  * Enter does the work (owner, lock id, stack): its thread is about to block anyway.  Entered and
  * Waited take the time and little else, because their thread holds the user's lock. */
+#include "agent/asked_owners.h"
 #include "agent/locks.h"
 #include "agent/owner_stacks.h"
 #include "agent/stacks.h"
@@ -51,6 +52,8 @@ static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_
         owner = owner_of_pending(self, object, &gone, ask ? &place : NULL);
     if (id.v == self->id.v)
         threads_note_wait(self, EV_monitor_contended_enter, lock, now);
+    if (!owner.v)
+        asked_owners_note(id, lock, now);
     struct event *e = ring_begin(self->ring, EV_monitor_contended_enter, id, now);
     if (!e)
         return;
@@ -88,6 +91,7 @@ static void contended_entered(JNIEnv *jni, jthread thread, jobject object, uint6
         return;
     thread_id id = threads_current(jni, thread, self);
     unmounts_return(self);
+    asked_owners_over(id);
     lock_id lock = ending_lock(jni, self, id, EV_monitor_contended_enter, object, &wanted);
     if (!wanted)
         return;

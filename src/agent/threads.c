@@ -3,6 +3,7 @@
 #include "agent/alloc_counts.h"
 #include "agent/alloc_rows.h"
 #include "agent/alloc_trails.h"
+#include "agent/asked_owners.h"
 #include "agent/jvm_text.h"
 #include "agent/jvmti21.h"
 #include "agent/locks.h"
@@ -593,6 +594,7 @@ void threads_forget_waits(const bool *off)
     }
     pthread_mutex_unlock(&reg.list_lock);
     open_waits_forget(off);
+    asked_owners_forget();
 }
 
 /* --- set-up and end of the recording ------------------------------------------------------------
@@ -698,6 +700,7 @@ void threads_finish(JNIEnv *jni)
     map_init(&waiting);
     look_at_threads(jni, &waiting);
     open_waits_end(jni, self, &waiting);
+    asked_owners_ask(jni, true);
     map_fini(&waiting);
     put_simple(self, EV_recording_end, self->id.v);
 }

@@ -91,6 +91,18 @@ void unmounts_forget(void)
         unmounted_forget(said);
 }
 
+uint64_t unmounts_holder(jobject object)
+{
+    struct unmounted_owner o;
+    struct owner_place place;
+    jint hash = 0;
+    bool says = anybody() &&
+                (*agent.jvmti)->GetObjectHashCode(agent.jvmti, object, &hash) == JVMTI_ERROR_NONE &&
+                unmounted_find(said, (uint32_t)hash, &o) &&
+                !owner_locate(agent.table, o.java_tid, &place) && unmounted_is_same(said, &o);
+    return says ? o.java_tid : 0;
+}
+
 /* Believed when it has not come back meanwhile, is not mounted (had its return been missed, it
  * could be), and nobody has named himself the monitor's owner. */
 uint64_t unmounts_owner(struct os_thread *self, jobject object)

@@ -31,4 +31,8 @@ void unmounts_forget(void);
  * is about to block, if its owner is anonymous; 0: not known. */
 uint64_t unmounts_owner(struct os_thread *self, jobject object);
 
+/* The same of any object, for who knows that no platform thread owns it: its thread has said so and
+ * is mounted nowhere.  0: not known. */
+uint64_t unmounts_holder(jobject object);
+
 #endif

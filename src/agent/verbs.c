@@ -1,6 +1,7 @@
 #include "agent/verbs.h"
 
 #include "agent/agent.h"
+#include "agent/asked_owners.h"
 #include "agent/control.h"
 #include "agent/gc_cycles.h"
 #include "agent/gc_names.h"
@@ -250,6 +251,17 @@ static int listen_to_cycles(JNIEnv *jni, char *argument, struct buf *reply, stru
     return 0;
 }
 
+static int ask_owners(JNIEnv *jni, char *argument, struct buf *reply, struct err *err)
+{
+    enum { REFERENCES = 64 };
+    (void)argument, (void)reply;
+    if ((*jni)->PushLocalFrame(jni, REFERENCES) < 0)
+        return err_set(err, -ENOMEM, "the JVM has no memory for references");
+    RECORDING(asked_owners_ask(jni, false));
+    (*jni)->PopLocalFrame(jni, NULL);
+    return 0;
+}
+
 /* What the recording has to do now and then. */
 static void look_after(JavaVM *vm)
 {
@@ -257,6 +269,10 @@ static void look_after(JavaVM *vm)
     RECORDING(gc_names_define());
     if (gc_cycles_due())
         run_in_java(vm, listen_to_cycles, NULL, NULL, &err);
+    bool due = false;
+    RECORDING(due = asked_owners_due());
+    if (due)
+        run_in_java(vm, ask_owners, NULL, NULL, &err);
 }
 
 /* The time that was asked for is over, or the recorder has given up. */

@@ -92,6 +92,8 @@ static int make_in_order(struct analysis *a, struct makers *m, struct err *err)
         purposes_make(&a->purposes, a->trace, &a->locks, &a->timeline.contexts, &a->arena) < 0 ||
         queuer_new(&m->queuer, &a->timeline, &a->locks, &a->purposes, w->from, w->to) < 0)
         return err_set(err, -ENOMEM, "out of memory");
+    binder_asked(m->binder, (const void *)a->decoded.asked.p,
+                 a->decoded.asked.len / sizeof(struct asked_owner));
     const struct sweep_sink sinks[] = {binder_sink(m->binder), bottler_sink(m->bottler),
                                        queuer_sink(m->queuer)};
     TRY(sweep(&a->timeline, &a->threads, sinks, ARRAY_LEN(sinks), err));

@@ -70,8 +70,10 @@ struct binder {
     uint8_t *roles;            /* [trace->n_calls], enum task_role */
     struct loose_lists *lists; /* [n_locks]; NULL: recorded, not imported */
     struct buf loose;          /* struct loose [] */
-    bool exceptions;           /* InterruptedExceptions are recorded */
-    bool holds;                /* so is who had which lock */
+    const struct asked_owner *asked;
+    struct map asked_last; /* by lock: the latest of them */
+    bool exceptions;       /* InterruptedExceptions are recorded */
+    bool holds;            /* so is who had which lock */
     struct bindings out;
     bool oom;
 };
@@ -168,6 +170,17 @@ static uint32_t owner_at_end(const struct lock_now *k, uint32_t thread, const st
         return x->other;
     bool gone = cause_type(k->owner.cause) != CAUSE_NONE;
     return k->latest < s->start || k->owner.thread == thread || gone ? 0 : k->owner.thread;
+}
+
+/* The same, when it was asked for while a thread waited, and nothing is known to have changed. */
+static uint32_t asked_at_end(const struct binder *b, const struct lock_now *k, const struct span *s,
+                             const struct context *x, uint32_t known)
+{
+    uint64_t latest = max_u64(s->start, k ? k->latest : 0);
+    if (x->what != STATE_BLOCKED && x->what != STATE_REACQUIRING)
+        return known;
+    const uint64_t *i = x->lock.v ? map_find(&b->asked_last, x->lock.v) : NULL;
+    return i && b->asked[*i].time >= latest ? b->asked[*i].owner : known;
 }
 
 /* --- wait sets -------------------------------------------------------------------------------- */
@@ -550,7 +563,7 @@ static void on_end(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
         return;
     if (x->flags & INTERVAL_OPEN) {
         dequeue(b, thread);
-        b->out.owners[thread] = owner_at_end(k, thread, s, x);
+        b->out.owners[thread] = asked_at_end(b, k, s, x, owner_at_end(k, thread, s, x));
         if (x->what == STATE_JOINING && !s->waker)
             end_joined(b, thread, s);
         return;
@@ -838,6 +851,21 @@ int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
     return 0;
 }
 
+void binder_asked(struct binder *b, const struct asked_owner *v, size_t n)
+{
+    b->asked = v;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *known = map_find(&b->asked_last, v[i].lock);
+        if (known && v[*known].time > v[i].time)
+            continue;
+        uint64_t *last = map_put(&b->asked_last, v[i].lock);
+        if (last)
+            *last = i;
+        else
+            b->oom = true;
+    }
+}
+
 void binder_free(struct binder *b)
 {
     if (!b)
@@ -846,6 +874,7 @@ void binder_free(struct binder *b)
     free(b->now);
     free(b->roles);
     free(b->lists);
+    map_fini(&b->asked_last);
     buf_fini(&b->loose);
     bindings_fini(&b->out);
     free(b);

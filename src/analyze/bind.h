@@ -26,6 +26,7 @@
 #ifndef ORCA_ANALYZE_BIND_H
 #define ORCA_ANALYZE_BIND_H
 
+#include "analyze/decode.h"
 #include "analyze/sweep.h"
 #include "format/trace.h"
 
@@ -82,6 +83,9 @@ struct binder;
 int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
                const struct thread_set *threads);
 void binder_free(struct binder *b);
+
+/* Owners that were asked for later; borrowed until binder_free.  Before the sweep. */
+void binder_asked(struct binder *b, const struct asked_owner *v, size_t n);
 
 struct sweep_sink binder_sink(struct binder *b);
 

@@ -61,6 +61,7 @@ void decoded_fini(struct decoded *d)
     buf_fini(&d->pauses);
     buf_fini(&d->cycles);
     buf_fini(&d->open);
+    buf_fini(&d->asked);
 }
 
 /* --- what events say ---------------------------------------------------------------------------
@@ -158,6 +159,12 @@ static void note_event(struct decoder *d, struct stream *s, uint32_t thread, con
                 &(struct found_wait){e->time, thread, e->wait_found.stack.v,
                                      thread_set_index(d->threads, e->wait_found.owner)},
                 sizeof(struct found_wait));
+        break;
+    case EV_wait_owner:
+        buf_put(&d->out->asked,
+                &(struct asked_owner){e->time, e->wait_owner.lock.v,
+                                      thread_set_index(d->threads, e->wait_owner.owner)},
+                sizeof(struct asked_owner));
         break;
     case EV_gc_start:
         s->gc_since = e->time;
@@ -504,8 +511,8 @@ static int run(struct decoder *d, struct err *err)
     intervals_flush(&d->iv);
     for (int i = 0; i < EV_LIMIT; i++)
         d->out->events += d->out->kinds[i];
-    if (d->out->pauses.oom || d->out->cycles.oom || d->out->open.oom || d->still_open.oom ||
-        d->found.oom || d->roaming.gaps.v.oom)
+    if (d->out->pauses.oom || d->out->cycles.oom || d->out->open.oom || d->out->asked.oom ||
+        d->still_open.oom || d->found.oom || d->roaming.gaps.v.oom)
         rc = -ENOMEM;
     rc = rc ? rc : d->iv.rc;
     return rc ? err_set(err, rc, "out of memory") : 0;

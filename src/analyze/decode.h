@@ -24,6 +24,12 @@ struct open_wait {
     uint64_t since; /* may be before the recording's window */
 };
 
+/* Who owned a monitor that a thread waited for, asked while it did. */
+struct asked_owner {
+    uint64_t time;
+    uint32_t lock, owner; /* owner: index into struct thread_set */
+};
+
 struct decoded {
     uint64_t events;           /* read */
     uint64_t kinds[EV_LIMIT];  /* of them, by kind */
@@ -33,6 +39,7 @@ struct decoded {
     struct buf pauses;         /* struct pause [] */
     struct buf cycles;         /* struct cycle [], of collectors */
     struct buf open;           /* struct open_wait [], by thread */
+    struct buf asked;          /* struct asked_owner [] */
 };
 
 void decoded_fini(struct decoded *d);

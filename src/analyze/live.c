@@ -376,7 +376,7 @@ static void take_event(struct live *l, struct live_thread *t, const struct event
         count_contention(l, t, &op);
     } else if (e->kind == EV_thread_alive) {
         t->began_before |= t->since == e->time; /* just met */
-    } else if (t->state == LIVE_UNKNOWN && e->kind != EV_wait_open) {
+    } else if (t->state == LIVE_UNKNOWN && e->kind != EV_wait_open && e->kind != EV_wait_owner) {
         t->state = LIVE_RUNNING; /* it did something */
         t->since = e->time;
     }

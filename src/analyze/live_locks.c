@@ -123,6 +123,9 @@ void live_lock_event(struct live *l, const struct event *e)
         if (e->wait_found.owner.v)
             held_by(live_lock_get(l, e->wait_found.lock), e->wait_found.owner);
         break;
+    case EV_wait_owner:
+        held_by(live_find_lock(l, e->wait_owner.lock), e->wait_owner.owner);
+        break;
     case EV_wait_enter:
         released_by(live_find_lock(l, e->wait_enter.lock), e->thread);
         break;

@@ -147,7 +147,7 @@ attach_to() { # N KIND JVM-OPTION...
     same "$(jq -r '[.deadlocks[0].members[].name] | sort | join(" ")' out)" "$(names "$n")"
     same "$(jq -r '[.deadlocks[0].behind[].name] | join(" ")' out)" behind
     same "$(jq -r '[.deadlocks[0].members[].stack | map(.class) | any(. == "Unmounted")] | all' out)" true
-    same "$(jq .unknown_owners out)" 0
+    same "$(jq .owners_unknown out)" 0
 }
 test_attach_to_deadlock() {
     [ "$JDK_MAJOR" -ge 25 ] || skip "needs JDK 25"

@@ -171,6 +171,43 @@ Test(deadlock, an_owner_that_nobody_knows)
     cr_assert_eq(found()->n_unknown, 1, "the young wait is no matter");
 }
 
+/* Of whom a wait did not know the owner, it is asked again later; what is known since counts more.
+ */
+Test(deadlock, an_owner_that_was_asked_for_later)
+{
+    blocks(ann, 100, lock, (thread_id){0});
+    blocks(bob, 200, other_lock, ann);
+    ADD(&b, 1, ann, 200 * MS, wait_owner, .lock = lock, .owner = bob);
+    analyzed_run(SECOND);
+    cr_assert_eq(found()->n, 1);
+    cr_assert_eq(found()->v[0].n_members, 2);
+    cr_assert_eq(found()->n_unknown, 0);
+    cr_assert_eq(sums_of(ann)->open, 1);
+}
+
+Test(deadlock, an_owner_that_was_asked_for_and_gave_it_back_since)
+{
+    blocks(ann, 100, lock, (thread_id){0});
+    ADD(&b, 1, ann, 200 * MS, wait_owner, .lock = lock, .owner = bob);
+    does_block(cat, 150 * MS, 300 * MS, lock, bob);
+    blocks(bob, 400 * MS, other_lock, ann);
+    analyzed_run(SECOND);
+    cr_assert_eq(found()->n, 0);
+}
+
+/* An answer about an earlier wait says nothing of this one. */
+Test(deadlock, an_owner_that_was_asked_for_before)
+{
+    ADD(&b, 1, ann, 100, monitor_contended_enter, .lock = lock);
+    ADD(&b, 5, ann, 200, wait_owner, .lock = lock, .owner = bob);
+    ADD(&b, 1, ann, 300, monitor_contended_entered, .lock = lock);
+    ADD(&b, 1, ann, 400, monitor_contended_enter, .lock = lock);
+    blocks(bob, 500, other_lock, ann);
+    analyzed_run(SECOND);
+    cr_assert_eq(found()->n, 0);
+    cr_assert_eq(found()->n_unknown, 1);
+}
+
 /* --- nobody can go on ------------------------------------------------------------------------- */
 
 Test(deadlock, everybody_waits)

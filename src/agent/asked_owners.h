@@ -1,0 +1,32 @@
+/* asked_owners.h - owners that were not known when a thread blocked on their monitor, asked again.
+ *
+ * An owner who is just coming or going is unknown at the moment when it is asked, and a wait that
+ * never ends would keep that.  Who blocks so leaves a word in a table, and takes it out when it has
+ * the monitor; the agent's own thread asks later, never the event's.  An answer is an event
+ * (wait_owner) if the word is the same before and after: then the thread waited all the while.
+ * Threads: any; no lock, no allocation. */
+#ifndef ORCA_AGENT_ASKED_OWNERS_H
+#define ORCA_AGENT_ASKED_OWNERS_H
+
+#include "agent/threads.h"
+
+/* A recording begins: nobody is there yet. */
+void asked_owners_init(void);
+
+/* The thread has begun to wait for a monitor of which it does not know the owner. */
+void asked_owners_note(thread_id waiter, lock_id lock, uint64_t now);
+
+/* It has it. */
+void asked_owners_over(thread_id waiter);
+
+/* Whether somebody has waited so for long enough to be asked for; cheap, no JVM call. */
+bool asked_owners_due(void);
+
+/* Ask for those that are due; `all`: for all of them, the recording ends.  The JVM answers at a
+ * safepoint each. */
+void asked_owners_ask(JNIEnv *jni, bool all);
+
+/* Groups were switched: ends may pass unseen. */
+void asked_owners_forget(void);
+
+#endif
