@@ -1,5 +1,6 @@
 #include "analyze/analysis.h"
 
+#include "analyze/holes.h"
 #include "analyze/labels.h"
 #include "base/util.h"
 
@@ -23,7 +24,7 @@ static struct decode_window window_of(const struct trace *t, bool windowed)
         return w;
     if (windowed || start == 0 || t->first < start)
         w.from = t->first;
-    w.to = max_u64(t->last, end);
+    w.to = holes_last_moment(t);
     return w;
 }
 
@@ -65,7 +66,7 @@ static void add_losses(struct analysis *a)
     }
 }
 
-static void add_lives(struct analysis *a)
+static int add_lives(struct analysis *a)
 {
     for (uint32_t i = 0; i < a->timeline.n_lines; i++) {
         const struct run *spans = &a->timeline.lines[i].spans;
@@ -75,6 +76,7 @@ static void add_lives(struct analysis *a)
                 span_end(&a->timeline, line_span(&a->timeline.lines[i], spans->n - 1)));
     }
     thread_set_finish(&a->threads, a->window.from, a->window.to);
+    return unknowns_put(&a->decoded.unknown, &a->timeline, a->trace, &a->threads);
 }
 
 /* What is made in the order of time. */
@@ -231,7 +233,8 @@ static int run(struct analysis *a, struct trace *t, const struct analysis_watch 
     TRY(decode_trace(&a->decoded, t, &to, &a->window, err));
     if (label_shared_names(&a->threads, t) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    add_lives(a);
+    if (add_lives(a) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
     enter(watch, "finding causes");
     TRY(bind_causes(a, err));
     enter(watch, "following causes");

@@ -764,11 +764,21 @@ static void on_hold(struct binder *b, uint32_t thread, uint32_t index, uint64_t 
         owns(k, thread, cause_make(CAUSE_HOLD, index), time);
 }
 
+/* A stretch in which it is not known what the thread did: it may have done anything. */
+static bool is_no_wait(const struct binder *b, const struct sweep_item *i)
+{
+    enum sweep_type type = sweep_type(i);
+    return (type == SWEEP_BEGIN || type == SWEEP_END) &&
+           context_of(b, span_of(b, i->thread, sweep_index(i)))->what == STATE_UNKNOWN;
+}
+
 static void take(void *self, const struct sweep_item *v, size_t n)
 {
     struct binder *b = self;
     for (size_t i = 0; i < n; i++) {
         uint32_t index = sweep_index(&v[i]);
+        if (is_no_wait(b, &v[i]))
+            continue;
         switch (sweep_type(&v[i])) {
         case SWEEP_BEGIN:
             on_begin(b, v[i].thread, index, v[i].time);

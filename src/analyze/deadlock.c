@@ -46,7 +46,7 @@ static void find_open(struct finder *f, uint32_t thread)
                 .since = s->start};
             return;
         }
-        if (!(x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED)))
+        if (x->what != STATE_UNKNOWN && !(x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED)))
             return;
     }
 }

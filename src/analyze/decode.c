@@ -1,5 +1,6 @@
 #include "analyze/decode.h"
 
+#include "analyze/holes.h"
 #include "analyze/op.h"
 #include "analyze/roaming.h"
 #include "analyze/track.h"
@@ -30,6 +31,7 @@ struct decoder {
     bool out_of_order;      /* a thread's events may be in several streams, whatever it is */
     size_t damaged;         /* t->n_damaged when the latest event was read */
     size_t problems;        /* t->problems whose chunks are in the streams' gaps */
+    struct holes holes;
 };
 
 /* What is known of a stream while it is decoded. */
@@ -62,6 +64,7 @@ void decoded_fini(struct decoded *d)
     buf_fini(&d->cycles);
     buf_fini(&d->open);
     buf_fini(&d->asked);
+    unknowns_fini(&d->unknown);
 }
 
 /* --- what events say ---------------------------------------------------------------------------
@@ -277,11 +280,16 @@ static void end_stream(struct decoder *d, struct stream *s)
 {
     const struct gap *g = (const void *)s->gaps.v.p;
     struct track *const *seen = (void *)s->seen.p;
-    const struct track_env env = {&d->iv, &s->gaps};
+    const struct track_env env = {&d->iv, &s->gaps, &d->out->unknown};
+    uint64_t known = holes_known_until(&d->holes, d->t, (size_t)(s - d->streams));
     end_pause(d, s, d->window.to, NULL);
+    for (size_t k = 0; k < s->seen.len / sizeof *seen; k++)
+        seen[k]->known = known ? max_u64(known, s->last) : 0;
     for (size_t i = 0; i < gaps_count(&s->gaps); i++) {
-        for (size_t k = 0; k < s->seen.len / sizeof *seen; k++)
+        for (size_t k = 0; k < s->seen.len / sizeof *seen; k++) {
             track_gap(seen[k], g[i].from, &env);
+            unknowns_add(&d->out->unknown, seen[k]->thread, g[i].from, g[i].to);
+        }
         if (s->roams)
             gaps_add(&d->roaming.gaps, g[i].from, g[i].to);
     }
@@ -329,7 +337,7 @@ static void take_alloc(struct decoder *d, const struct event *e)
 /* The loop that a large trace's time is spent in. */
 static int decode_events(struct decoder *d, struct trace_iter *it, struct err *err)
 {
-    struct track_env env = {&d->iv, NULL};
+    struct track_env env = {&d->iv, NULL, &d->out->unknown};
     struct stream *s = d->streams;
     struct track *tr = NULL;
     uint32_t id = 0, thread = 0; /* of `tr` */
@@ -448,7 +456,7 @@ static void finish_track(struct decoder *d, struct track *tr, const struct track
 static int finish_tracks(struct decoder *d)
 {
     struct gaps none = {0}; /* each stream's were dealt with at its end */
-    const struct track_env env = {&d->iv, &none};
+    const struct track_env env = {&d->iv, &none, &d->out->unknown};
     const struct still_open *s = (const void *)d->still_open.p;
     for (size_t i = 0; i < d->still_open.len / sizeof *s; i++)
         if (!is_roaming(d, s[i].op.thread) && !track_of(d, s[i].op.thread))
@@ -461,14 +469,25 @@ static int finish_tracks(struct decoder *d)
 
 static int finish_roaming(struct decoder *d, struct err *err)
 {
-    const struct track_env env = {&d->iv, &d->roaming.gaps};
+    const struct track_env env = {&d->iv, &d->roaming.gaps, &d->out->unknown};
     TRY(roaming_sort(&d->roaming, d->threads->n, err));
     for (uint32_t i = 1; i < d->threads->n; i++) {
         struct track tr;
-        if (roaming_replay(&d->roaming, i, &tr, &env))
-            finish_track(d, &tr, &env);
+        if (!roaming_replay(&d->roaming, i, &tr, &env))
+            continue;
+        tr.known = d->holes.tail;
+        finish_track(d, &tr, &env);
     }
     return 0;
+}
+
+/* Threads without an event of a wait, in a trace whose end is missing. */
+static void finish_others(struct decoder *d)
+{
+    size_t n = d->tracks.len / sizeof(struct track *);
+    for (uint32_t i = 1; d->holes.tail && i < d->threads->n; i++)
+        if (i >= n || !track_slots(d)[i])
+            unknowns_add(&d->out->unknown, i, d->holes.tail, d->window.to);
 }
 
 /* Sink: what was open at the end, with the true beginning where the recorder told it. */
@@ -498,21 +517,24 @@ static int run(struct decoder *d, struct err *err)
 {
     TRY(begin_streams(d, err));
     int rc = decode_blocks(d, err);
+    bool found = holes_find(&d->holes, d->t) == 0;
     for (size_t i = 0; i < d->t->n_streams; i++)
         end_stream(d, &d->streams[i]);
+    holes_in_all(&d->holes, &d->roaming.gaps);
     TRY(rc);
     if (d->still_open.len)
         qsort(d->still_open.p, d->still_open.len / sizeof(struct still_open),
               sizeof(struct still_open), by_thread_and_time);
     fill_in_all_found(d);
-    rc = finish_tracks(d);
+    rc = found ? finish_tracks(d) : -ENOMEM;
     if (rc == 0)
         TRY(finish_roaming(d, err));
+    finish_others(d);
     intervals_flush(&d->iv);
     for (int i = 0; i < EV_LIMIT; i++)
         d->out->events += d->out->kinds[i];
     if (d->out->pauses.oom || d->out->cycles.oom || d->out->open.oom || d->out->asked.oom ||
-        d->still_open.oom || d->found.oom || d->roaming.gaps.v.oom)
+        d->still_open.oom || d->found.oom || d->roaming.gaps.v.oom || d->out->unknown.v.oom)
         rc = -ENOMEM;
     rc = rc ? rc : d->iv.rc;
     return rc ? err_set(err, rc, "out of memory") : 0;
@@ -546,6 +568,7 @@ int decode_trace(struct decoded *out, struct trace *t, const struct decode_targe
     buf_fini(&d->still_open);
     buf_fini(&d->found);
     roaming_fini(&d->roaming);
+    holes_fini(&d->holes);
     free(d);
     return rc;
 }

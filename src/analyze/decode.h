@@ -14,6 +14,7 @@
 #include "analyze/interval.h"
 #include "analyze/samples.h"
 #include "analyze/timeline.h"
+#include "analyze/unknown.h"
 
 /* A wait that was going on when the recording ended. */
 struct open_wait {
@@ -40,6 +41,7 @@ struct decoded {
     struct buf cycles;         /* struct cycle [], of collectors */
     struct buf open;           /* struct open_wait [], by thread */
     struct buf asked;          /* struct asked_owner [] */
+    struct unknowns unknown;
 };
 
 void decoded_fini(struct decoded *d);

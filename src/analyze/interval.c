@@ -16,6 +16,6 @@ void intervals_flush(struct intervals *out)
 
 const char *wait_state_name(unsigned state)
 {
-    static const char *const names[STATE_LIMIT + 1] = {WAIT_STATE_NAMES, "running"};
+    static const char *const names[STATE_LIMIT + 1] = {WAIT_STATE_NAMES, "unknown", "running"};
     return names[state < STATE_LIMIT ? state : STATE_LIMIT];
 }

@@ -20,13 +20,15 @@ enum wait_state {
     STATE_JOINING,     /* in Thread.join, whatever that does inside */
     STATE_SLEEPING,    /* in Thread.sleep */
     STATE_REACQUIRING, /* in Object.wait, which is over, on the monitor: made by timeline.h */
-    STATE_LIMIT
+    STATE_UNKNOWN,     /* no wait: what it did is not known; made by unknown.h */
+    STATE_LIMIT,
+    WAIT_STATES = STATE_UNKNOWN /* those before it are waits */
 };
 
-/* What they are called, in their order. */
+/* What the waits are called, in their order. */
 #define WAIT_STATE_NAMES "blocked", "waiting", "parked", "joining", "sleeping", "reacquiring"
 
-/* The name of one; "running" for STATE_LIMIT. */
+/* The name of one, "unknown" for STATE_UNKNOWN; "running" for STATE_LIMIT. */
 const char *wait_state_name(unsigned state);
 
 enum {

@@ -312,7 +312,7 @@ static void count_contention(struct live *l, struct live_thread *t, const struct
 static void apply(struct live *l, struct live_thread *t, const struct op *op)
 {
     static struct gaps none; /* gaps are dealt with as they come: live_gap */
-    const struct track_env env = {&l->intervals, &none};
+    const struct track_env env = {&l->intervals, &none, NULL};
     account(l, t, op->time);
     l->taking = t;
     track_apply(&t->track, op, &env);

@@ -21,7 +21,8 @@ const char *const path_limits[] = {
 
 const char *path_kind_name(enum path_kind k)
 {
-    static const char *const names[PATH_KINDS] = {"run", "handoff", "timed", "wait", "gc"};
+    static const char *const names[PATH_KINDS] = {"run",  "handoff", "timed",
+                                                  "wait", "gc",      "unknown"};
     return names[k];
 }
 
@@ -124,7 +125,7 @@ uint64_t path_released_at(const struct timeline *t, const struct thread_set *thr
     time = min_u64(time, threads->v[owner].to);
     uint32_t n = last_span(t, l, time);
     const struct span *s = n ? line_span(l, n - 1) : NULL;
-    if (s && span_end(t, s) > time)
+    if (s && span_end(t, s) > time && !span_is_unknown(t, s))
         time = s->start;
     return time > since ? time : 0;
 }
@@ -212,6 +213,10 @@ static void go_through_wait(struct walker *w, const struct span *s, uint32_t ind
     bool over = w->time == span_end(w->tl, s) && !(x->flags & INTERVAL_OPEN);
     w->stack = x->stack;
     w->held = (lock_id){0};
+    if (x->what == STATE_UNKNOWN) {
+        put_wait(w, s->start, PATH_UNKNOWN, x, x->what);
+        return;
+    }
     /* not round in circles */
     if (s->waker && w->still <= w->src->threads->n && follow_waker(w, s, index))
         return;

@@ -26,17 +26,18 @@ enum path_kind {
     PATH_TIMED,   /* it waited for time to pass: sleep, or a wait whose time was up */
     PATH_WAIT,    /* it waited, for whom is not known */
     PATH_GC,      /* it stood still for the collector */
+    PATH_UNKNOWN, /* what it did is not known */
     PATH_KINDS
 };
 
-/* "run", "handoff", "timed", "wait", "gc" */
+/* "run", "handoff", "timed", "wait", "gc", "unknown" */
 const char *path_kind_name(enum path_kind k);
 
 struct path_segment {
     uint64_t from, to; /* ns of CLOCK_MONOTONIC */
     uint32_t thread;
     uint8_t kind;
-    uint8_t state;  /* HANDOFF, TIMED, WAIT: enum wait_state of the wait; else STATE_LIMIT */
+    uint8_t state;  /* HANDOFF, TIMED, WAIT, UNKNOWN: enum wait_state; else STATE_LIMIT */
     lock_id lock;   /* RUN: the one that it held and the path's next thread waited for; else what
                      * the wait was for; 0: none, or unknown */
     stack_id stack; /* RUN: where the thread was at the end of it; else where it waited; 0: unknown

@@ -31,7 +31,7 @@ void rule_unreliable(struct evidence *ev)
     enum { MANY = 100, SHARE_PERMILLE = 100 };
     const struct bindings *b = &ev->a->bindings;
     uint64_t unbound = 0, all = 0;
-    for (int i = 0; i < STATE_LIMIT; i++) {
+    for (int i = 0; i < WAIT_STATES; i++) {
         unbound += i == STATE_SLEEPING ? 0 : b->unbound[i];
         all += i == STATE_SLEEPING ? 0 : ev->a->stats.total[i].count;
     }

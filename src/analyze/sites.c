@@ -118,7 +118,9 @@ static int make(struct maker *m, const struct lock_set *l, const struct contexts
     for (uint32_t i = 1; i < c->n; i++) {
         const struct context *x = &c->v[i];
         s->of_owner[i] = NO_SITE;
-        if (x->what >= STATE_LIMIT)
+        if (x->what == STATE_UNKNOWN)
+            s->of_context[i] = NO_SITE;
+        if (x->what >= WAIT_STATES)
             continue;
         uint32_t group = lock_set_group(l, x->lock);
         s->of_context[i] = find(m, group, x->stack);

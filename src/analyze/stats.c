@@ -105,6 +105,16 @@ static int add_part(struct maker *m, struct cell *c, struct part p)
                : percentile_add(&out->owner_sites[owner].times, p.end - p.start, &out->arena);
 }
 
+/* It is no wait: it counts for its thread alone. */
+static void add_unknown(struct maker *m, uint32_t thread, uint64_t start, uint64_t end)
+{
+    struct state_stats *t = &m->out->threads[thread].state[STATE_UNKNOWN];
+    if (!selection_clip(&m->out->selection, &start, &end))
+        return;
+    t->count++;
+    t->ns += end - start;
+}
+
 static int add_span(struct maker *m, uint32_t thread, const struct span *s)
 {
     const struct timeline *t = m->from->timeline;
@@ -113,6 +123,10 @@ static int add_span(struct maker *m, uint32_t thread, const struct span *s)
     uint64_t end = span_end(t, s), until = end;
     if (s->start > sel->to || !is_chosen(m, x->lock))
         return 0;
+    if (x->what == STATE_UNKNOWN) {
+        add_unknown(m, thread, s->start, end);
+        return 0;
+    }
     if (x->flags & INTERVAL_REACQUIRED) {
         uint64_t start = s->start;
         bool in = selection_clip(sel, &start, &end);
@@ -206,7 +220,7 @@ static int add_contexts(struct maker *m)
 {
     const struct contexts *c = &m->from->timeline->contexts;
     for (uint32_t i = 1; i < c->n; i++) {
-        if (c->v[i].what >= STATE_LIMIT)
+        if (c->v[i].what >= WAIT_STATES)
             continue;
         TRY(add_context(m, i, c->v[i].what, &m->cells[i]));
         TRY(add_context(m, i, STATE_REACQUIRING, &m->again[i]));

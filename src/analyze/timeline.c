@@ -1,6 +1,7 @@
 #include "analyze/timeline.h"
 
 #include "analyze/lines.h"
+#include "analyze/unknown.h"
 #include "base/err.h"
 #include "base/util.h"
 
@@ -135,6 +136,62 @@ int timeline_take(void *self, const struct interval *v, size_t n)
     }
     for (size_t i = 0; i < n; i++)
         TRY(put(t, &v[i], &x[i], hash[i]));
+    return 0;
+}
+
+/* --- what is not known -------------------------------------------------------------------------
+ */
+
+/* A line whose spans are made anew. */
+struct mender {
+    struct timeline *t;
+    struct line *l;
+    uint32_t context;
+};
+
+static int put_span(const struct mender *m, uint64_t from, uint64_t to)
+{
+    struct span *s = from < to ? run_push(&m->l->spans, &m->t->arena, sizeof *s) : NULL;
+    if (!s)
+        return from < to ? -ENOMEM : 0;
+    *s = (struct span){.start = from, .context = m->context};
+    m->t->n_spans++;
+    m->t->n_unknown++;
+    return set_len(m->t, s, to - from);
+}
+
+static int copy_span(const struct mender *m, const struct span *from)
+{
+    struct span *s = run_push(&m->l->spans, &m->t->arena, sizeof *s);
+    if (!s)
+        return -ENOMEM;
+    *s = *from;
+    return 0;
+}
+
+int timeline_put_unknown(struct timeline *t, uint32_t thread, const struct unknown_stretch *v,
+                         size_t n)
+{
+    struct mender m = {t, line_of(t, thread), 0};
+    const struct context x = {.what = STATE_UNKNOWN};
+    if (!m.l || !(m.context = contexts_add(&t->contexts, &x, context_hash(&x))))
+        return -ENOMEM;
+    struct line old = *m.l;
+    uint64_t told = 0; /* the time up to which there are spans */
+    size_t k = 0;
+    m.l->spans = (struct run){0};
+    for (uint32_t i = 0; i < old.spans.n; i++) {
+        const struct span *s = line_span(&old, i);
+        for (; k < n && v[k].from < s->start; k++) {
+            TRY(put_span(&m, max_u64(v[k].from, told), min_u64(v[k].to, s->start)));
+            if (v[k].to > s->start)
+                break; /* the rest of it lies behind */
+        }
+        TRY(copy_span(&m, s));
+        told = max_u64(told, span_end(t, s));
+    }
+    for (; k < n; k++)
+        TRY(put_span(&m, max_u64(v[k].from, told), v[k].to));
     return 0;
 }
 

@@ -75,6 +75,7 @@ struct timeline {
     size_t n_lines, cap_lines;
     struct buf longs; /* uint64_t [] */
     uint64_t n_spans, n_acts, n_holds;
+    uint64_t n_unknown; /* of the spans */
 };
 
 int timeline_init(struct timeline *t);
@@ -87,6 +88,13 @@ int timeline_take(void *self, const struct interval *v, size_t n);
 /* Keep an event that is an act or a hold; others are passed over.  `target`: index of the thread
  * that it names, 0: none.  -ENOMEM. */
 int timeline_act(struct timeline *t, uint32_t thread, const struct event *e, uint32_t target);
+
+struct unknown_stretch;
+
+/* Put spans of the state STATE_UNKNOWN where no span is, in these stretches of a thread: in the
+ * order of time, apart from each other.  Numbers of spans change.  -ENOMEM. */
+int timeline_put_unknown(struct timeline *t, uint32_t thread, const struct unknown_stretch *v,
+                         size_t n);
 
 /* After the last interval: acts of threads that roam come in order, waits that ended in an
  * InterruptedException are marked.  -ENOMEM. */
@@ -141,6 +149,18 @@ uint64_t span_waited_until(const struct timeline *t, const struct span *s);
 
 /* Of a WAITING span: who gave the monitor back that it then took again; NULL: not known. */
 const struct regain *line_regain(const struct line *l, uint32_t span);
+
+/* How many waits there are. */
+static inline uint64_t timeline_waits(const struct timeline *t)
+{
+    return t->n_spans - t->n_unknown;
+}
+
+/* Whether it is no wait, but a stretch in which what the thread did is not known. */
+static inline bool span_is_unknown(const struct timeline *t, const struct span *s)
+{
+    return timeline_context(t, s->context)->what == STATE_UNKNOWN;
+}
 
 /* The number of spans of a line that begin at `time` or before: the last of them is at the result
  * minus one. */

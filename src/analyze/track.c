@@ -41,11 +41,12 @@ static struct interval *push(struct track *tr, const struct track_wait *w, uint6
     return iv;
 }
 
-/* Hand out a wait of which one end, or the truth about it, is missing. */
-static void push_unknown(struct track *tr, const struct track_wait *w, unsigned flags,
-                         const struct track_env *env)
+/* Hand out a wait of which one end, or the truth about it, is missing: it was over at `until`. */
+static void push_unknown(struct track *tr, const struct track_wait *w, uint64_t until,
+                         unsigned flags, const struct track_env *env)
 {
     tr->incomplete = true;
+    unknowns_add(env->unknown, tr->thread, w->start, until);
     if (w->absorbed)
         return;
     struct interval *iv = push(tr, w, w->start + w->inner, env);
@@ -54,15 +55,15 @@ static void push_unknown(struct track *tr, const struct track_wait *w, unsigned 
 }
 
 /* Give up the innermost wait. */
-static void cut(struct track *tr, const struct track_env *env)
+static void cut(struct track *tr, uint64_t until, const struct track_env *env)
 {
-    push_unknown(tr, &tr->wait[--tr->depth], 0, env);
+    push_unknown(tr, &tr->wait[--tr->depth], until, 0, env);
 }
 
 static void cut_all(struct track *tr, const struct track_env *env)
 {
     while (tr->depth)
-        cut(tr, env);
+        cut(tr, tr->last, env);
 }
 
 static bool fits_inside(const struct track_wait *outer, const struct op *op)
@@ -77,7 +78,7 @@ static void open_wait(struct track *tr, const struct op *op, uint64_t start,
                       const struct track_env *env)
 {
     while (tr->depth && !fits_inside(&tr->wait[tr->depth - 1], op))
-        cut(tr, env);
+        cut(tr, start, env);
     INVARIANT(tr->depth < TRACK_DEPTH);
     const struct track_wait *outer = tr->depth ? &tr->wait[tr->depth - 1] : NULL;
     struct track_wait *w = &tr->wait[tr->depth++];
@@ -94,8 +95,9 @@ static void open_wait(struct track *tr, const struct op *op, uint64_t start,
                             outer->state == STATE_SLEEPING);
 }
 
-/* An end whose beginning is not there. */
-static void lone_end(struct track *tr, const struct op *op, const struct track_env *env)
+/* An end whose beginning is not there: it was after the event before, at `before`. */
+static void lone_end(struct track *tr, const struct op *op, uint64_t before,
+                     const struct track_env *env)
 {
     struct track_wait w = {.start = tr->last,
                            .object = op->object,
@@ -110,7 +112,8 @@ static void lone_end(struct track *tr, const struct op *op, const struct track_e
         return;
     }
     cut_all(tr, env); /* the thread was not in them any more */
-    push_unknown(tr, &w, op->flags, env);
+    unknowns_add(env->unknown, tr->thread, before, tr->last);
+    push_unknown(tr, &w, tr->last, op->flags, env);
 }
 
 static void note_owner(struct track *tr, const struct op *op)
@@ -128,20 +131,21 @@ static bool is_gap(const struct track *tr, uint64_t start, uint64_t end,
     return tr->roams ? gaps_overlap(env->gaps, start, end) : gaps_between(env->gaps, start, end);
 }
 
-static void close_wait(struct track *tr, const struct op *op, const struct track_env *env)
+static void close_wait(struct track *tr, const struct op *op, uint64_t before,
+                       const struct track_env *env)
 {
     unsigned at = tr->depth;
     while (at && (tr->wait[at - 1].state != op->state || tr->wait[at - 1].object != op->object))
         at--;
     if (!at) {
-        lone_end(tr, op, env);
+        lone_end(tr, op, before, env);
         return;
     }
     while (tr->depth > at)
-        cut(tr, env);
+        cut(tr, tr->last, env);
     struct track_wait *w = &tr->wait[--tr->depth];
     if (is_gap(tr, w->start, tr->last, env)) {
-        push_unknown(tr, w, op->flags, env);
+        push_unknown(tr, w, tr->last, op->flags, env);
         return;
     }
     if (w->absorbed)
@@ -155,15 +159,18 @@ void track_apply(struct track *tr, const struct op *op, const struct track_env *
 {
     if (op->action == OP_NONE)
         return; /* its time is when somebody else wrote it */
+    uint64_t before = tr->last;
     if (op->time < tr->last)
         tr->incomplete = true; /* a damaged file: durations are never negative all the same */
     tr->last = max_u64(tr->last, op->time);
+    if (op->action == OP_BREAK || (tr->roams && is_gap(tr, before, tr->last, env)))
+        unknowns_add(env->unknown, tr->thread, before, tr->last);
     switch (op->action) {
     case OP_OPEN:
         open_wait(tr, op, tr->last, env);
         break;
     case OP_CLOSE:
-        close_wait(tr, op, env);
+        close_wait(tr, op, before, env);
         break;
     case OP_BREAK:
         tr->incomplete = true;
@@ -197,15 +204,19 @@ void track_gap(struct track *tr, uint64_t time, const struct track_env *env)
 {
     tr->incomplete = true;
     while (tr->depth && tr->wait[tr->depth - 1].start <= time)
-        cut(tr, env);
+        cut(tr, UINT64_MAX, env); /* no event since then says more */
 }
 
 void track_finish(struct track *tr, uint64_t end, const struct track_env *env)
 {
+    uint64_t known = tr->known && !tr->ended ? max_u64(tr->known, tr->last) : end;
+    unknowns_add(env->unknown, tr->thread, known, end);
+    end = min_u64(end, known);
     while (tr->depth) {
         struct track_wait *w = &tr->wait[tr->depth - 1];
-        if (tr->ended || end < w->start || is_gap(tr, w->start, end, env)) {
-            cut(tr, env);
+        bool cut_off = end < w->start || (end == w->start && end == tr->known);
+        if (tr->ended || cut_off || is_gap(tr, w->start, end, env)) {
+            cut(tr, end, env);
             continue;
         }
         tr->depth--;

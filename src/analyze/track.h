@@ -11,6 +11,7 @@
 
 #include "analyze/gaps.h"
 #include "analyze/interval.h"
+#include "analyze/unknown.h"
 
 #include <stdbool.h>
 
@@ -45,7 +46,8 @@ struct track_wait {
 };
 
 struct track {
-    uint64_t last; /* time of the latest event */
+    uint64_t last;  /* time of the latest event */
+    uint64_t known; /* nothing of it is missing up to then; 0: to the end */
     uint32_t thread;
     uint8_t depth;
     bool roams; /* from stream to stream, as virtual threads do */
@@ -56,7 +58,8 @@ struct track {
 
 struct track_env {
     struct intervals *out;
-    struct gaps *gaps; /* of the thread's stream; for a thread that roams, of all, merged */
+    struct gaps *gaps;        /* of the thread's stream; for a thread that roams, of all, merged */
+    struct unknowns *unknown; /* where it is not known what a thread did */
 };
 
 void track_init(struct track *tr, uint32_t thread, bool roams);
@@ -69,7 +72,8 @@ void track_still_open(struct track *tr, const struct op *op, const struct track_
 /* The thread's stream has a gap behind `time`: waits open since then or earlier are given up. */
 void track_gap(struct track *tr, uint64_t time, const struct track_env *env);
 
-/* Hand out what is still open as INTERVAL_OPEN ones that end at `end`. */
+/* Hand out what is still open as INTERVAL_OPEN ones that end at `end`, or where the thread's events
+ * are no longer known. */
 void track_finish(struct track *tr, uint64_t end, const struct track_env *env);
 
 #endif

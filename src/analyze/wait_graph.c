@@ -139,6 +139,7 @@ static uint64_t until(const struct timeline *tl, const struct span *s)
     const struct line *l = &tl->lines[s->waker];
     uint32_t n = cause_type(s->cause) == CAUSE_NONE ? line_spans_until(l, end) : 0;
     const struct span *own = n ? line_span(l, n - 1) : NULL;
+    own = own && span_is_unknown(tl, own) ? NULL : own;
     return own && own->start > s->start && span_end(tl, own) > end ? own->start : wake;
 }
 

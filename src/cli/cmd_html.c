@@ -101,7 +101,8 @@ static int make(const struct args *o, struct trace *t, const char *path, struct 
     if (rc == 0)
         rc = view_new(&v, a, &about, err);
     if (rc == 0) {
-        struct page_file f = {path, a->timeline.n_spans, a->timeline.n_spans <= o->exact};
+        struct page_file f = {path, timeline_waits(&a->timeline),
+                              timeline_waits(&a->timeline) <= o->exact};
         rc = pack_and_write(o, v, name, path, err);
         if (rc == 0)
             say(&f);

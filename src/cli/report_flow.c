@@ -40,7 +40,7 @@ static void print_unbound(const struct page *p)
                                                     "in join", "asleep",         "reacquiring"};
     const struct bindings *b = &p->r->a->bindings;
     struct buf unbound = {0}, timed = {0};
-    for (int i = 0; i < STATE_LIMIT; i++) {
+    for (int i = 0; i < WAIT_STATES; i++) {
         if (b->unbound[i])
             buf_printf(&unbound, "%s%s %s", unbound.len ? ", " : "",
                        human_count(b->unbound[i]).text, states[i]);
@@ -100,6 +100,7 @@ static const char *const path_texts[PATH_KINDS] = {
     [PATH_TIMED] = "waiting for time to pass",
     [PATH_WAIT] = "waiting, for whom is not known",
     [PATH_GC] = "in pauses of the collector",
+    [PATH_UNKNOWN] = "in what is not known",
 };
 
 static void print_path_head(const struct page *p)
@@ -236,7 +237,8 @@ static void print_stack(const struct page *p, stack_id stack)
         fprintf(p->to, "       at %s\n", text);
     }
     if (s->n_frames > STACK_SHOWN)
-        fprintf(p->to, "       and %" PRIu32 " frames more\n", s->n_frames - STACK_SHOWN);
+        fprintf(p->to, "       and %" PRIu32 " more frame%s\n", s->n_frames - STACK_SHOWN,
+                s->n_frames - STACK_SHOWN == 1 ? "" : "s");
 }
 
 static void print_stuck(const struct page *p, const struct stuck_thread *s)

@@ -120,6 +120,7 @@ static const struct table_column thread_columns[] = {
     {"waited", TABLE_RIGHT, false},
     {"waited for", TABLE_RIGHT, false},
     {"park, join, sleep", TABLE_RIGHT, false},
+    {"not known", TABLE_RIGHT, false},
     {"rest", TABLE_RIGHT, false},
 };
 
@@ -137,8 +138,20 @@ static bool has_others(const struct analysis *a)
     return v[STATE_JOINING].count || v[STATE_SLEEPING].count || at_leisure(v);
 }
 
-static void put_thread(struct table *t, const struct page *p, uint32_t i, bool others,
-                       bool retaking)
+/* Which of the columns that only some traces have are there. */
+struct shown {
+    bool others, retaking, unknown;
+};
+
+static struct shown shown_of(const struct report *r)
+{
+    struct shown s = {has_others(r->a), r->a->stats.total[STATE_REACQUIRING].ns > 0, false};
+    for (size_t i = 0; i < r->n_threads; i++)
+        s.unknown |= r->a->stats.threads[r->threads[i]].state[STATE_UNKNOWN].ns > 0;
+    return s;
+}
+
+static void put_thread(struct table *t, const struct page *p, uint32_t i, struct shown shown)
 {
     const struct thread_stats *s = &p->r->a->threads.v[i];
     const struct thread_sums *sums = &p->r->a->stats.threads[i];
@@ -150,35 +163,41 @@ static void put_thread(struct table *t, const struct page *p, uint32_t i, bool o
     cell_time(t, p, sums->life, 1);
     cell_count(t, h->count);
     cell_time(t, p, h->ns, h->ns);
-    if (retaking)
+    if (shown.retaking)
         cell_time(t, p, v[STATE_REACQUIRING].ns, v[STATE_REACQUIRING].ns);
     cell_count(t, w->count);
     cell_time(t, p, w->ns, w->ns);
-    if (others)
+    if (shown.others)
         cell_time(t, p, at_leisure(v), at_leisure(v));
+    if (shown.unknown)
+        cell_time(t, p, v[STATE_UNKNOWN].ns, v[STATE_UNKNOWN].ns);
     cell_time(t, p, thread_sums_running(sums), 1);
 }
 
 static void print_all_threads(const struct page *p)
 {
     const struct report *r = p->r;
-    bool others = has_others(r->a);
-    bool retaking = r->a->stats.total[STATE_REACQUIRING].ns > 0;
+    const struct shown shown = shown_of(r);
     struct table_column columns[ARRAY_LEN(thread_columns)];
     size_t n = 0;
     for (size_t i = 0; i < ARRAY_LEN(thread_columns); i++)
-        if ((others || i != 8) && (retaking || i != 5))
+        if ((shown.others || i != 8) && (shown.retaking || i != 5) && (shown.unknown || i != 9))
             columns[n++] = thread_columns[i];
     page_list_heading(p, "Threads", r->n_threads, "most time held up first");
     struct table t;
     table_init(&t, columns, n);
     for (size_t i = 0; i < report_rows(r, r->n_threads); i++)
-        put_thread(&t, p, r->threads[i], others, retaking);
+        put_thread(&t, p, r->threads[i], shown);
     page_table(p, &t);
     print_marks(p);
-    if (retaking)
+    if (shown.retaking)
         page_wrapped(p, STYLE_FAINT, "",
                      "retaking: of the time held up, taking a monitor again after a wait", 0);
+    if (shown.unknown)
+        page_wrapped(p, STYLE_FAINT, "",
+                     "not known: events are missing, a virtual thread's life around those that are "
+                     "there, or one of the JVM's own threads, which wait in native code",
+                     0);
 }
 
 /* With --class: only what the threads did on its monitors. */

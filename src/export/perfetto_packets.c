@@ -211,7 +211,7 @@ static void put_names(struct packets *p)
                                                            [CATEGORY_GC] = "gc"};
     size_t at = proto_begin(&p->raw, PACKET_INTERNED);
     for (unsigned i = 0; i < CATEGORY_LIMIT; i++) {
-        const char *name = i < STATE_LIMIT ? waits_names[i] : categories[i];
+        const char *name = i < WAIT_STATES ? waits_names[i] : categories[i];
         put_interned(&p->raw, INTERNED_CATEGORIES, i + 1, name, strlen(name));
     }
     for (unsigned i = 1; i < ARG_LIMIT; i++)

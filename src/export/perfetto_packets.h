@@ -61,7 +61,7 @@ enum packet_track {
 
 /* Categories of events: the states by their numbers, and these. */
 enum packet_category {
-    CATEGORY_ACT = STATE_LIMIT, /* a thread did something that may end a wait */
+    CATEGORY_ACT = WAIT_STATES, /* a thread did something that may end a wait */
     CATEGORY_WAKE,              /* a wait ended by it */
     CATEGORY_LOCK,
     CATEGORY_GC,

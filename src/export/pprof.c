@@ -521,7 +521,7 @@ static void put_head(struct profile *p)
     uint64_t to = max_u64(min_u64(p->x->options.selection.to, a->window.to), from);
     for (size_t i = 0; i < ARRAY_LEN(strings); i++)
         add_string(p, strings[i]);
-    for (size_t i = 0; i < STATE_LIMIT; i++)
+    for (size_t i = 0; i < WAIT_STATES; i++)
         add_string(p, waits_names[i]);
     put_program(p);
     uint64_t default_type = put_types(p);

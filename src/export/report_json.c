@@ -121,13 +121,10 @@ static void set_life(json_t *j, const struct report *r, const struct thread_stat
 static json_t *thread_entry(const struct report *r, uint32_t index)
 {
     static const char *const states[STATS_COLUMNS][2] = {
-        {"blocked_count", "blocked_ns"},
-        {"waited_count", "waited_ns"},
-        {"parked_count", "parked_ns"},
-        {"joined_count", "joined_ns"},
-        {"slept_count", "slept_ns"},
-        {"reacquired_count", "reacquired_ns"},
-        [HELD_UP] = {"held_up_count", "held_up_ns"}};
+        {"blocked_count", "blocked_ns"},     {"waited_count", "waited_ns"},
+        {"parked_count", "parked_ns"},       {"joined_count", "joined_ns"},
+        {"slept_count", "slept_ns"},         {"reacquired_count", "reacquired_ns"},
+        {"unknown_stretches", "unknown_ns"}, [HELD_UP] = {"held_up_count", "held_up_ns"}};
     const struct thread_stats *s = &r->a->threads.v[index];
     const struct thread_sums *sums = &r->a->stats.threads[index];
     const struct trace_thread *def = trace_thread(r->trace, s->id);

@@ -4,10 +4,10 @@
 
 #include "base/util.h"
 
-static void set_states(json_t *j, const char *key, const uint64_t v[STATE_LIMIT])
+static void set_states(json_t *j, const char *key, const uint64_t v[WAIT_STATES])
 {
     json_t *o = json_object();
-    for (unsigned i = 0; i < STATE_LIMIT; i++)
+    for (unsigned i = 0; i < WAIT_STATES; i++)
         json_set_count(o, wait_state_name(i), v[i]);
     json_object_set_new(j, key, o);
 }

@@ -26,7 +26,7 @@ unsigned waits_of(const struct waits *w, const struct span *s, struct wait out[2
     const struct context *x = timeline_context(t, s->context);
     uint64_t end = span_end(t, s), until = end;
     unsigned n = 0;
-    if (x->flags & INTERVAL_REACQUIRED || s->start > w->selection.to ||
+    if (x->what >= WAIT_STATES || x->flags & INTERVAL_REACQUIRED || s->start > w->selection.to ||
         (w->selection.lock && w->selection.lock != x->lock.v))
         return 0;
     if (x->what == STATE_WAITING && s->waker)

@@ -9,7 +9,7 @@
 
 /* What a user chooses from: the bits 1 << enum wait_state, and one more. */
 enum {
-    WAITS_LOCKED = STATE_LIMIT, /* parked, and held up by others (purpose.h); a part of parked */
+    WAITS_LOCKED = WAIT_STATES, /* parked, and held up by others (purpose.h); a part of parked */
     WAITS_CHOICES,
 };
 

@@ -104,7 +104,7 @@ static bool longest_wait(const struct view *v, const struct holder *h, struct pa
         uint64_t from = max_u64(s->start, h->from), to = min_u64(span_end(t, s), h->to);
         if (span_end(t, s) <= h->from)
             break;
-        if (to > from && to - from > most) {
+        if (to > from && to - from > most && !span_is_unknown(t, s)) {
             most = to - from;
             *out = (struct part){h->thread, i, from, to};
         }

@@ -80,6 +80,7 @@ static json_t *lock_entry(const struct json_out *o, const struct view *v, const 
                                                          {"joined_count", "joined_ns"},
                                                          {NULL, NULL}, /* nobody sleeps on a lock */
                                                          {"reacquired_count", "reacquired_ns"},
+                                                         {NULL, NULL}, /* no wait */
                                                          {"held_up_count", "held_up_ns"}};
     const struct lock_stats *l = &s->locks[lock];
     const struct queue *q = queues_of(&v->a->queues, (lock_id){lock});

@@ -102,6 +102,7 @@ NS_OF(parked, STATE_PARKED)
 NS_OF(joined, STATE_JOINING)
 NS_OF(slept, STATE_SLEEPING)
 NS_OF(reacquired, STATE_REACQUIRING)
+NS_OF(unknown, STATE_UNKNOWN)
 #undef NS_OF
 
 static int64_t running_of(const void *of, uint32_t i)
@@ -129,6 +130,7 @@ static const struct {
     {"joined_ns", joined_of},
     {"slept_ns", slept_of},
     {"reacquired_ns", reacquired_of},
+    {"unknown_ns", unknown_of},
     {"running_ns", running_of},
 };
 
@@ -421,7 +423,7 @@ int answer_meta(struct ask *a, struct json_out *o, struct err *err)
     put_path(o, v);
     put_pauses(o, a);
     put_count(o, "locks", (int64_t)v->a->locks.n_objects);
-    put_count(o, "waits", (int64_t)v->a->timeline.n_spans);
+    put_count(o, "waits", (int64_t)timeline_waits(&v->a->timeline));
     put_samples(o, v);
     put_allocations(o, v);
     put_arrows(o, v);

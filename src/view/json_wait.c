@@ -129,7 +129,8 @@ static json_t *cause(const struct subject *s)
     uint64_t time = span_wake_time(t, s->span);
     const struct line *l = &t->lines[s->span->waker];
     uint32_t i = line_spans_until(l, time);
-    while (i > 0 && span_end(t, line_span(l, i - 1)) > time)
+    while (i > 0 &&
+           (span_end(t, line_span(l, i - 1)) > time || span_is_unknown(t, line_span(l, i - 1))))
         i--;
     json_t *j = json_object();
     json_set_count(j, "thread", s->span->waker);

@@ -53,7 +53,7 @@ static void put_said(const struct packer *p, struct buf *out)
                    ",\"packed\":\"tiles\",\"said\":\"The recording has %" PRIu64
                    " waits, too many for a page: it holds sums, not the single waits. "
                    "orca view shows them, or orca html --exact %" PRIu64 " puts them in.\"}",
-                   p->v->a->timeline.n_spans, p->v->a->timeline.n_spans);
+                   timeline_waits(&p->v->a->timeline), timeline_waits(&p->v->a->timeline));
 }
 
 static int pack_meta(const struct packer *p, struct buf *out)
@@ -148,7 +148,7 @@ int view_pack(struct view *v, const struct pack_options *o, struct buf *out, str
     const struct samples *samples = &v->a->samples;
     const struct allocs *allocs = &v->a->allocs;
     const struct packer p = {.v = v,
-                             .exact = v->a->timeline.n_spans <= most,
+                             .exact = timeline_waits(&v->a->timeline) <= most,
                              .samples = samples->n[SAMPLE_CPU] + samples->n[SAMPLE_WALL] <= most,
                              .allocs = allocs->n[ALLOC_EXACT] + allocs->n[ALLOC_SAMPLED] +
                                            allocs->n_frees + allocs->n_batches <=

@@ -12,7 +12,7 @@ enum {
 
 /* What a cell of a tile is, in its order: docs/view-protocol.md. */
 struct occupancy_cell {
-    uint8_t state[STATE_LIMIT], lived, waits, locked;
+    uint8_t state[WAIT_STATES], lived, waits, locked, unknown;
 };
 
 /* --- cells ------------------------------------------------------------------------------------ */
@@ -40,13 +40,14 @@ static void share_out(const uint64_t *parts, unsigned n, uint64_t whole, uint8_t
 
 static struct occupancy_cell make_cell(const struct pile_cell *c, uint64_t whole)
 {
-    enum { LOCKED = STATE_LIMIT, RUNNING, PARTS };
+    enum { LOCKED = WAIT_STATES, UNKNOWN, RUNNING, PARTS };
     uint64_t parts[PARTS], waited = 0;
     uint8_t shares[PARTS] = {0};
     struct occupancy_cell cell = {.waits = (uint8_t)min_u64((uint64_t)c->waits, 255)};
-    memcpy(parts, c->ns, STATE_LIMIT * sizeof *parts);
+    memcpy(parts, c->ns, WAIT_STATES * sizeof *parts);
     parts[LOCKED] = c->ns[COLUMN_HELD_UP];
-    for (unsigned i = 0; i <= LOCKED; i++)
+    parts[UNKNOWN] = c->ns[STATE_UNKNOWN];
+    for (unsigned i = 0; i <= UNKNOWN; i++)
         waited += parts[i];
     parts[RUNNING] = c->ns[COLUMN_LIFE] - min_u64(waited, c->ns[COLUMN_LIFE]);
     if (whole)
@@ -56,6 +57,7 @@ static struct occupancy_cell make_cell(const struct pile_cell *c, uint64_t whole
     memcpy(cell.state, shares, sizeof cell.state);
     cell.state[STATE_PARKED] += shares[LOCKED];
     cell.locked = shares[LOCKED];
+    cell.unknown = shares[UNKNOWN];
     return cell;
 }
 

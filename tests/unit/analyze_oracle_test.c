@@ -50,6 +50,10 @@ static void check_moment(struct sim *s, const struct oracle *o, const struct ana
     cr_assert_eq(analysis_stats(a, &sel, &got), 0);
     for (uint32_t i = 1; i <= s->n_ids; i++) {
         unsigned state = oracle_state(o, i, sel.from);
+        struct life life = oracle_life(s, i);
+        bool lives = life.from <= sel.from && sel.from < life.to;
+        if (check_unseen(o, a, i) && lives && state >= WAIT_STATES)
+            state = STATE_UNKNOWN;
         for (unsigned k = 0; k < STATE_LIMIT; k++)
             CHECK_EQ(got.threads[i].state[k].ns, k == state, "thread %u at %" PRIu64, i,
                      sel.from - BUILDER_START);

@@ -22,7 +22,8 @@ static struct log got;
 static struct interval_sink sink = {take, &got};
 static struct intervals out;
 static struct gaps gaps;
-static const struct track_env env = {&out, &gaps};
+static struct unknowns unknown;
+static const struct track_env env = {&out, &gaps, &unknown};
 static struct track tr;
 
 static void begin(void)
@@ -36,6 +37,7 @@ static void begin(void)
 static void end(void)
 {
     gaps_fini(&gaps);
+    unknowns_fini(&unknown);
 }
 
 TestSuite(track, .init = begin, .fini = end);

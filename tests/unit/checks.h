@@ -26,6 +26,10 @@ void check_eq(uint64_t got, uint64_t want, const char *file, int line, const cha
 /* A text for messages: "parked 5012-5040 of thread 3"; one of a few buffers in turn. */
 const char *check_span_text(const struct true_span *x);
 
+/* Whether it is not known what a thread did outside of its waits: one of the JVM's own, or a
+ * virtual one of which nothing was seen. */
+bool check_unseen(const struct oracle *o, const struct analysis *a, uint32_t thread);
+
 /* Lives, spans, acts, holds, and the order of the sweep. */
 void check_model(const struct oracle *o, const struct analysis *a);
 

@@ -43,7 +43,7 @@ struct slots {
     uint64_t changes;
 };
 
-static void fill_slots(const struct oracle *o, struct slots *s)
+static void fill_slots(const struct oracle *o, const struct analysis *a, struct slots *s)
 {
     uint64_t *v = calloc(2 * (sim_n_spans(o->s) + SIM_THREADS + 4), sizeof *v);
     s->changes = moments(o, v);
@@ -51,7 +51,7 @@ static void fill_slots(const struct oracle *o, struct slots *s)
         bool running[SIM_THREADS + 2] = {false};
         uint32_t n = 0;
         for (uint32_t k = 1; k <= o->s->n_ids && v[i] > v[i - 1]; k++)
-            n += running[k] = runs(o, k, v[i - 1]);
+            n += running[k] = runs(o, k, v[i - 1]) && !check_unseen(o, a, k);
         s->level[n] += v[i] - v[i - 1];
         for (uint32_t k = 1; k <= o->s->n_ids; k++)
             s->ran[k][n] += running[k] ? v[i] - v[i - 1] : 0;
@@ -81,7 +81,7 @@ void check_bottles(const struct oracle *o, const struct analysis *a)
     const struct bottles *got = &a->bottles;
     unsigned __int128 sum = 0;
     s = (struct slots){.changes = 0};
-    fill_slots(o, &s);
+    fill_slots(o, a, &s);
     for (uint32_t i = 1; i <= o->s->n_ids; i++) {
         CHECK_EQ(got->counted[i], !o->s->threads[i].jvm, "thread %u", i);
         check_bottle(&got->v[i], s.ran[i], s.changes, i);
@@ -184,17 +184,20 @@ static void check_lock(const struct oracle *o, const struct path *p, struct whol
     CHECK(from == x->wanted, "thread %u had lock %u before", x->g.thread, x->g.lock.v);
 }
 
-static void check_segments(const struct oracle *o, const struct path *p,
+static void check_segments(const struct oracle *o, const struct analysis *a,
                            const struct true_segment *v, size_t n)
 {
+    const struct path *p = &a->path;
     size_t i = p->n, k = 0;
     for (; i && k < n; k++) {
         struct whole w = whole_at(p, i - 1);
         const struct path_segment *last = &p->v[w.last], *want = &v[k].g;
         CHECK_EQ(last->to, want->to, "segment %zu", w.last);
         CHECK_EQ(last->thread, want->thread, "segment %zu", w.last);
-        CHECK_EQ(is_run(last) ? PATH_RUN : last->kind, want->kind, "segment %zu", w.last);
-        CHECK_EQ(last->state, want->state, "segment %zu", w.last);
+        bool unknown = want->kind == PATH_RUN && check_unseen(o, a, want->thread);
+        CHECK_EQ(is_run(last) ? PATH_RUN : last->kind, unknown ? PATH_UNKNOWN : want->kind,
+                 "segment %zu", w.last);
+        CHECK_EQ(last->state, unknown ? STATE_UNKNOWN : want->state, "segment %zu", w.last);
         CHECK_EQ(last->stack.v, want->stack.v, "segment %zu", w.last);
         if (want->kind == PATH_RUN)
             check_lock(o, p, w, &v[k]);
@@ -270,7 +273,7 @@ void check_path(const struct oracle *o, struct analysis *a, uint32_t thread, uin
     CHECK_EQ(a->path.to, to, "path");
     CHECK_EQ(a->path.from, begin, "path");
     check_tiles(o, &a->path);
-    check_segments(o, &a->path, (const void *)want.p, want.len / sizeof(struct true_segment));
+    check_segments(o, a, (const void *)want.p, want.len / sizeof(struct true_segment));
     check_path_sums(a);
     buf_fini(&want);
 }

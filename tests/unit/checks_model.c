@@ -30,6 +30,17 @@ const char *check_span_text(const struct true_span *x)
     return out;
 }
 
+bool check_unseen(const struct oracle *o, const struct analysis *a, uint32_t thread)
+{
+    const struct true_thread *t = &o->s->threads[thread];
+    const struct line *l = &a->timeline.lines[thread];
+    uint32_t waits = l->spans.n;
+    for (uint32_t i = 0; i < l->spans.n; i++)
+        waits -= span_is_unknown(&a->timeline, line_span(l, i));
+    bool seen = t->has_started || t->called || waits || l->acts.n || l->holds.n;
+    return t->jvm || (t->is_virtual && !seen);
+}
+
 /* --- lives ------------------------------------------------------------------------------------ */
 
 static void check_lives(const struct oracle *o, const struct analysis *a)
@@ -76,9 +87,11 @@ static void check_spans(const struct oracle *o, const struct analysis *a)
         CHECK(n[x->thread] < l->spans.n, "%s is missing", check_span_text(x));
         check_span(a, line_span(l, n[x->thread]++), x);
     }
+    for (uint32_t i = 1; i <= o->s->n_ids; i++)
+        n[i] += check_unseen(o, a, i) && a->threads.v[i].from < a->threads.v[i].to;
     for (uint32_t i = 0; i <= o->s->n_ids; i++)
         CHECK_EQ(a->timeline.lines[i].spans.n, n[i], "thread %u", i);
-    CHECK_EQ(a->timeline.n_spans, sim_n_spans(o->s), "spans");
+    CHECK_EQ(a->timeline.n_spans - a->timeline.n_unknown, sim_n_spans(o->s), "spans");
 }
 
 static bool is_act(uint32_t kind)

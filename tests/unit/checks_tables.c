@@ -213,7 +213,7 @@ static void check_thread(const struct tables *t, uint32_t thread)
     struct only only = all;
     uint64_t ns = 0, open = 0;
     only.thread = (int)thread;
-    for (int k = 0; k < STATE_LIMIT; k++) {
+    for (int k = 0; k < WAIT_STATES; k++) {
         only.state = k;
         struct tally want = tally(t, only);
         check_state(&got->state[k], &want, "a thread's waits");
@@ -224,7 +224,10 @@ static void check_thread(const struct tables *t, uint32_t thread)
     bool lived =
         (!t->sel->threads || t->sel->threads[thread]) && clip(t->sel, &life.from, &life.to);
     CHECK_EQ(got->life, lived ? life.to - life.from : 0, "thread %u", thread);
-    CHECK_EQ(thread_sums_running(got) + ns, got->life, "thread %u", thread);
+    bool unknown = check_unseen(t->o, t->a, thread) && !t->sel->lock;
+    CHECK_EQ(got->state[STATE_UNKNOWN].ns, unknown ? got->life - ns : 0, "thread %u", thread);
+    CHECK_EQ(thread_sums_running(got) + ns + got->state[STATE_UNKNOWN].ns, got->life, "thread %u",
+             thread);
     CHECK_EQ(got->open, open, "thread %u", thread);
     CHECK_EQ(got->unknown, 0, "thread %u", thread);
     CHECK_EQ(got->reacquired, retaken(t, (int)thread, ANY), "thread %u", thread);

@@ -98,10 +98,10 @@ static void check_flame(struct viewed *w, const char *by)
     struct stats stats;
     uint64_t ns = 0, count = 0, sum_ns = 0, sum_count = 0;
     some_part(&w->s, w->a, threads, &question, &sel);
-    unsigned states = 1 + (unsigned)sim_below(&w->s, (1 << STATE_LIMIT) - 1);
+    unsigned states = 1 + (unsigned)sim_below(&w->s, (1 << WAIT_STATES) - 1);
     buf_printf(&question, "&by=%s&states=", by);
     cr_assert_eq(analysis_stats(w->a, &sel, &stats), 0);
-    for (unsigned i = 0, n = 0; i < STATE_LIMIT; i++) {
+    for (unsigned i = 0, n = 0; i < WAIT_STATES; i++) {
         if (!(states >> i & 1))
             continue;
         buf_printf(&question, "%s%s", n++ ? "," : "", state_names[i]);

@@ -51,7 +51,7 @@ static void check_cell(const struct read_cell *c, const struct bucket *b, uint64
 {
     unsigned sum = 0, parts = b->locked > 0 && b->locked < b->ns[STATE_PARKED];
     uint64_t running = b->ns[STATE_LIMIT];
-    for (unsigned i = 0; i < STATE_LIMIT; i++) {
+    for (unsigned i = 0; i < WAIT_STATES; i++) {
         double share = 255.0 * (double)b->ns[i] / (double)whole;
         running -= b->ns[i];
         sum += c->v[i];
@@ -62,6 +62,13 @@ static void check_cell(const struct read_cell *c, const struct bucket *b, uint64
               at, i, c->v[i], share);
     }
     double lived = 255.0 * (double)b->ns[STATE_LIMIT] / (double)whole;
+    double unknown = 255.0 * (double)b->ns[STATE_UNKNOWN] / (double)whole;
+    running -= b->ns[STATE_UNKNOWN];
+    sum += c->v[9];
+    parts += b->ns[STATE_UNKNOWN] > 0;
+    CHECK((c->v[9] > 0) == (b->ns[STATE_UNKNOWN] > 0), "cell %u, not known", at);
+    CHECK(fabs(unknown - c->v[9]) <= (unknown > 32 ? 7 : 1), "cell %u, not known: %u, not %f", at,
+          c->v[9], unknown);
     CHECK(c->v[6] >= sum, "cell %u adds up to more than its life", at);
     CHECK((c->v[6] > sum) == (running > 0), "cell %u, running", at);
     CHECK(fabs(lived - c->v[6]) <= 0.5 || (c->v[6] > lived && c->v[6] <= lived + parts + 1),

@@ -3,9 +3,10 @@
 // Times are ns after the recording began.  A thread is its index into Meta.threads unless a name says
 // `id`, which is the trace's own number of it, as in `orca report --json`.
 
-export const STATES = ["blocked", "waiting", "parked", "joining", "sleeping", "reacquiring"] as const;
+export const WAITS = ["blocked", "waiting", "parked", "joining", "sleeping", "reacquiring"] as const;
+/** By number; the last is no wait: what the thread did is not known. */
+export const STATES = [...WAITS, "unknown"] as const;
 export type StateName = (typeof STATES)[number];
-export const RUNNING = 6;
 
 export const FLAG = { open: 1, unknown: 2, timedOut: 4, reacquired: 8, timed: 16, interrupted: 32, heldUp: 64 } as const;
 
@@ -15,7 +16,7 @@ export const INTERACTIONS = [
 export type Interaction = (typeof INTERACTIONS)[number];
 export const NO_INTERACTION = 255;
 
-export const PATH_KINDS = ["run", "handoff", "timed", "wait", "gc"] as const;
+export const PATH_KINDS = ["run", "handoff", "timed", "wait", "gc", "unknown"] as const;
 
 export const THREAD = {
     daemon: 1, virtual: 2, native: 4, program: 8, started: 16, ended: 32, incomplete: 64, gone: 128,
@@ -30,7 +31,7 @@ export interface Threads {
     id: number[]; name: string[]; group: number[]; pool: number[]; java_tid: number[]; flags: number[];
     from: number[]; to: number[]; called: (number | null)[]; starter: number[]; waits: number[];
     blocked_ns: number[]; waited_ns: number[]; parked_ns: number[]; joined_ns: number[]; slept_ns: number[];
-    reacquired_ns: number[]; running_ns: number[];
+    reacquired_ns: number[]; unknown_ns: number[]; running_ns: number[];
 }
 
 export interface Finding {
@@ -94,8 +95,8 @@ export interface ExactThread {
     state: Uint8Array; flags: Uint8Array; how: Uint8Array;
 }
 /** Bytes of a cell of a thread or group. */
-export const CELL = 9;
-/** 512 cells of CELL bytes: shares of the states 0..5, of having lived, number of waits, share of parks in which others hold the thread up. */
+export const CELL = 10;
+/** 512 cells of CELL bytes: shares of the states 0..5, of having lived, number of waits, shares of parks in which others hold the thread up, of what is not known. */
 export interface Cells { kind: "cells"; cells: Uint8Array }
 export interface ExactLock {
     kind: "lock"; n: number; m: number;
@@ -142,7 +143,7 @@ export interface Times {
 export interface ReportThread {
     id: number; name: string; group: string; held_up_count: number; held_up_ns: number; blocked_count: number; blocked_ns: number; waited_count: number;
     waited_ns: number; parked_count: number; parked_ns: number; joined_count: number; joined_ns: number;
-    slept_count: number; slept_ns: number; reacquired_count: number; reacquired_ns: number; running_ns: number; life_ns: number;
+    slept_count: number; slept_ns: number; reacquired_count: number; reacquired_ns: number; unknown_ns: number; running_ns: number; life_ns: number;
 }
 export type ReportRow = Record<string, number | string | null | Place | [number, number][]>;
 export interface Report {

@@ -8,7 +8,7 @@ import type { Range, Tab } from "./state.ts";
 import { TABS } from "./state.ts";
 import { ranges } from "./ranges.ts";
 import type { By, Interaction, StateName } from "./types.ts";
-import { BYS, INTERACTIONS, STATES } from "./types.ts";
+import { BYS, INTERACTIONS, WAITS } from "./types.ts";
 
 interface Field { name: string; write(): string | null; read(text: string | null): void }
 
@@ -58,7 +58,7 @@ const FIELDS: Field[] = [
     { name: "tab", write: () => (state.tab.value === "findings" ? null : state.tab.value), read: (t) => { state.tab.value = one<Tab>(t, TABS, "findings"); } },
     { name: "threads", write: () => numbers(state.tableThreads.value) || null, read: (t) => { state.tableThreads.value = new Set(t ? readNumbers(t) : []); } },
     { name: "of", write: () => state.tableClass.value, read: (t) => { state.tableClass.value = t; } },
-    { name: "states", write: () => state.flameStates.value?.join(",") ?? null, read: (t) => { const list = (t ?? "").split(",").filter((s): s is StateName => (STATES as readonly string[]).includes(s)); state.flameStates.value = list.length ? list : null; } },
+    { name: "states", write: () => state.flameStates.value?.join(",") ?? null, read: (t) => { const list = (t ?? "").split(",").filter((s): s is StateName => (WAITS as readonly string[]).includes(s)); state.flameStates.value = list.length ? list : null; } },
     { name: "by", write: () => (state.flameBy.value === "waiter" ? null : state.flameBy.value), read: (t) => { state.flameBy.value = one<By>(t, BYS, "waiter"); } },
     { name: "mine", write: () => flag(state.myCode.value, false), read: (t) => { state.myCode.value = readFlag(t, false); } },
     { name: "noise", write: () => (state.noise.value ? String(state.noise.value) : null), read: (t) => { const n = Number(t ?? 0); state.noise.value = n >= 0 && n <= 1000 ? n : 0; } },

@@ -5,11 +5,16 @@
 //
 //     shares[x * PARTS + s], 0 to 1;  the sum over s <= 1; what is missing is not alive, or not known
 import type { Cells, ExactLock, ExactThread, LockCells } from "../types.ts";
-import { BUCKETS, CELL, FLAG, INTERACTIONS, RUNNING, STATES } from "../types.ts";
+import { BUCKETS, CELL, FLAG, INTERACTIONS, STATES, WAITS } from "../types.ts";
 
-/** States 0 to 5, running, parked and held up (which is no part of parked here). */
-export const PARTS = 8;
-const LOCKED = 7, PARKED = STATES.indexOf("parked");
+/** States 0 to 5, running, parked and held up (which is no part of parked here), not known. */
+export const PARTS = 9;
+const RUNNING = 6, LOCKED = 7, UNKNOWN = 8, PARKED = STATES.indexOf("parked");
+
+function partOf(row: ExactThread, k: number): number {
+    const state = row.state[k];
+    return state === PARKED && row.flags[k] & FLAG.heldUp ? LOCKED : state < WAITS.length ? state : UNKNOWN;
+}
 
 export interface Span { from: number; to: number } // time
 
@@ -52,7 +57,7 @@ export function addExact(shares: Float32Array, scale: Scale, row: ExactThread, w
         if (b <= a)
             continue;
         const until = Math.min(Math.max(waitedUntil(row, k), a), b);
-        add(shares, PARTS, row.state[k] === PARKED && row.flags[k] & FLAG.heldUp ? LOCKED : row.state[k], a, until, scale, 1);
+        add(shares, PARTS, partOf(row, k), a, until, scale, 1);
         add(shares, PARTS, REACQUIRING, until, b, scale, 1);
         add(shares, PARTS, RUNNING, Math.max(a, life.from), Math.min(b, life.to), scale, -1);
     }
@@ -73,10 +78,12 @@ function eachBucket(scale: Scale, tile: Span, within: Span, visit: (k: number, f
 /** Occupancy of a tile, the part of it that lies `within`. */
 export function addCells(shares: Float32Array, scale: Scale, row: Cells, tile: Span, within: Span): void {
     eachBucket(scale, tile, within, (k, from, to) => {
-        const at = k * CELL, locked = row.cells[at + 8];
-        let waits = locked;
+        const at = k * CELL, locked = row.cells[at + 8], unknown = row.cells[at + 9];
+        let waits = locked + unknown;
         if (locked)
             add(shares, PARTS, LOCKED, from, to, scale, locked / 255);
+        if (unknown)
+            add(shares, PARTS, UNKNOWN, from, to, scale, unknown / 255);
         for (let s = 0; s < 6; s++) {
             const share = row.cells[at + s] - (s === PARKED ? locked : 0);
             if (share) {

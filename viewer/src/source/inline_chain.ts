@@ -2,7 +2,7 @@
 import { duration } from "../format.ts";
 import { FLAG, INTERACTIONS, STATES } from "../types.ts";
 import type { Link } from "../types.ts";
-import { BLOCKED, JOINING, PARKED, REACQUIRING, SLEEPING, upper } from "./inline_model.ts";
+import { BLOCKED, JOINING, PARKED, REACQUIRING, SLEEPING, UNKNOWN, upper } from "./inline_model.ts";
 import type { Model } from "./inline_model.ts";
 import { classOf, placeOf } from "./inline_pack.ts";
 
@@ -64,7 +64,7 @@ function longestWait(m: Model, h: Holder): Part | null {
     let best: Part | null = null;
     for (let k = m.firstNear(h.thread, h.from); k < w.first[h.thread + 1] && w.start[k] <= h.to; k++) {
         const from = Math.max(w.start[k], h.from), to = Math.min(w.end[k], h.to);
-        if (to > from && (!best || to - from >= best.to - best.from))
+        if (to > from && m.state(k) !== UNKNOWN && (!best || to - from >= best.to - best.from))
             best = { k, thread: h.thread, from, to };
     }
     return best;

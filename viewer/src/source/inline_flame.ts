@@ -1,5 +1,5 @@
 // inline_flame.ts - the flame graph of a selection's waits, samples or allocations, from the pack.
-import { FLAG, INTERACTIONS, STATES, isAlloc, isSampled } from "../types.ts";
+import { FLAG, INTERACTIONS, WAITS, isAlloc, isSampled } from "../types.ts";
 import type { By, ByAlloc, BySample, ByWait, Flame, FlameFrame, StateName } from "../types.ts";
 import { eachAlloc } from "./inline_allocs.ts";
 import { BLOCKED, PARKED, REACQUIRING, SLEEPING, WAITING } from "./inline_model.ts";
@@ -121,7 +121,7 @@ export function flameOf(m: Model, cut: Cut, states: StateName[] | null, by: By):
     if (isAlloc(by))
         return allocFlame(m, cut, by);
     const b = new Builder(m, by);
-    const wanted = states ? states.map((s) => (STATES as readonly string[]).indexOf(s)) : null;
+    const wanted = states ? states.map((s) => (WAITS as readonly string[]).indexOf(s)) : null;
     const isWanted = (p: Part) => (wanted ? wanted.includes(p.state) : m.heldUp(p.context, p.state));
     let notAsked = 0, notAskedNs = 0;
     eachPart(m, cut, (p) => {

@@ -8,7 +8,7 @@ import { FLAG, INTERACTIONS } from "../types.ts";
 import { orderOf } from "./inline_order.ts";
 import type { Pack } from "./inline_pack.ts";
 
-export const BLOCKED = 0, WAITING = 1, PARKED = 2, JOINING = 3, SLEEPING = 4, REACQUIRING = 5;
+export const BLOCKED = 0, WAITING = 1, PARKED = 2, JOINING = 3, SLEEPING = 4, REACQUIRING = 5, UNKNOWN = 6;
 
 const HANDOFF = INTERACTIONS.indexOf("handoff-lock");
 const NOTIFY = INTERACTIONS.indexOf("notify"), NOTIFY_ALL = INTERACTIONS.indexOf("notify-all");

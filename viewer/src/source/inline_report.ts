@@ -2,7 +2,7 @@
 import { SourceError } from "../source.ts";
 import { FLAG } from "../types.ts";
 import type { Report, ReportRow, ReportThread, Selection } from "../types.ts";
-import { cutOf, touches } from "./inline_model.ts";
+import { UNKNOWN, cutOf, touches } from "./inline_model.ts";
 import type { Cut, Model } from "./inline_model.ts";
 import { placeOf } from "./inline_pack.ts";
 import { Durations, HELD_UP, N, Sums, log2, makeStats, percentile } from "./inline_stats.ts";
@@ -95,7 +95,7 @@ function most<T>(rows: T[], ...by: ((row: T) => number)[]): T[] {
 
 // --- threads --------------------------------------------------------------------------------------------
 
-const THREAD_KEYS = ["blocked", "waited", "parked", "joined", "slept", "reacquired", "held_up"];
+const THREAD_KEYS = ["blocked", "waited", "parked", "joined", "slept", "reacquired", "unknown", "held_up"];
 
 function threadRows(m: Model, s: Stats): ReportThread[] {
     const t = m.pack.meta.threads;
@@ -111,7 +111,7 @@ function threadRows(m: Model, s: Stats): ReportThread[] {
         let running = s.life[i], unknown = 0, open = 0;
         for (let k = 0; k < N; k++) {
             const at = i * N + k;
-            row[`${THREAD_KEYS[k]}_count`] = s.threads.count[at];
+            row[k === UNKNOWN ? "unknown_stretches" : `${THREAD_KEYS[k]}_count`] = s.threads.count[at];
             row[`${THREAD_KEYS[k]}_ns`] = s.threads.ns[at];
             if (k === HELD_UP)
                 continue; // in its state already

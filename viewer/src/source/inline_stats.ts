@@ -5,7 +5,7 @@
 // notify is known is two: waiting up to it, then reacquiring.  Of a wait of which one end is missing the
 // count is known, not the time.
 import { FLAG, STATES } from "../types.ts";
-import { REACQUIRING, touches } from "./inline_model.ts";
+import { REACQUIRING, UNKNOWN, touches } from "./inline_model.ts";
 import type { Cut, Model } from "./inline_model.ts";
 import { NONE } from "./inline_pack.ts";
 
@@ -97,8 +97,8 @@ export interface Stats {
 /** A wait, or the part of one that is in one state, uncut. */
 export interface Part { thread: number; wait: number; context: number; state: number; start: number; end: number; flags: number }
 
-/** Calls for each part of the selection's waits, cut to it; false from `keep` leaves a wait out. */
-export function eachPart(m: Model, c: Cut, visit: (p: Part) => void, reacquired?: (thread: number, context: number) => void): void {
+/** Calls for each part of the selection's waits, cut to it; for stretches that are no waits, too, if they are wanted. */
+export function eachPart(m: Model, c: Cut, visit: (p: Part) => void, reacquired?: (thread: number, context: number) => void, unknown?: (thread: number, ns: number) => void): void {
     const w = m.pack.waits, x = m.pack.contexts;
     const p: Part = { thread: 0, wait: 0, context: 0, state: 0, start: 0, end: 0, flags: 0 };
     const part = (start: number, end: number) => {
@@ -115,6 +115,11 @@ export function eachPart(m: Model, c: Cut, visit: (p: Part) => void, reacquired?
             const context = w.context[k], flags = x.flags[context];
             if (c.lock && x.lock[context] !== c.lock)
                 continue;
+            if (x.state[context] === UNKNOWN) {
+                if (touches(c, w.start[k], w.end[k]))
+                    unknown?.(t, Math.min(w.end[k], c.to) - Math.max(w.start[k], c.from));
+                continue;
+            }
             if (flags & FLAG.reacquired) {
                 if (touches(c, w.start[k], w.end[k]))
                     reacquired?.(t, context);
@@ -148,7 +153,7 @@ export function makeStats(m: Model, c: Cut, times: boolean): Stats {
     eachPart(m, c, (x) => addPart(m, s, x, counted, times), (t, context) => {
         s.reacquired[t]++;
         s.groupReacquired[p.locks.group[p.contexts.lock[context]] ?? 0]++;
-    });
+    }, (t, ns) => s.threads.add(t * N + UNKNOWN, t, ns, 0));
     for (let t = 0; t < m.threads; t++)
         if (!c.threads || c.threads[t])
             s.life[t] = Math.max(0, Math.min(p.meta.threads.to[t], c.to) - Math.max(p.meta.threads.from[t], c.from));

@@ -5,12 +5,12 @@ import { SourceError } from "../source.ts";
 import { BUCKETS, CELL, FLAG } from "../types.ts";
 import type { Cells, ExactLock, ExactThread, LockCells, RowId, TileRow } from "../types.ts";
 import type { LockHistory } from "./inline_lock.ts";
-import { PARKED, REACQUIRING, lower, touches } from "./inline_model.ts";
+import { PARKED, REACQUIRING, UNKNOWN, lower, touches } from "./inline_model.ts";
 import type { Model } from "./inline_model.ts";
 import { eachStep } from "./inline_order.ts";
 
 export const EXACT_MAX = 1024;
-const STATES = 6;
+const STATES = 6; // waits
 const NOTHING: TileRow = { kind: "nothing" };
 
 export interface Frame { from: number; to: number; bucket: number }
@@ -94,8 +94,8 @@ export function groupRow(m: Model, kind: string, n: number, f: Frame): TileRow {
     return alive ? cells(m, members, f, m.peak(`${kind}${n}`, members)) : NOTHING;
 }
 
-const STRIDE = CELL; // states 0 to 5 (parked: idle), life, waits, parked and held up
-const LOCKED = 8;
+const STRIDE = CELL; // states 0 to 5 (parked: idle), life, waits, parked and held up, not known
+const LOCKED = 8, NOT_KNOWN = 9;
 
 /** `full`: so many threads fill a cell. */
 function cells(m: Model, members: readonly number[], f: Frame, full: number): Cells {
@@ -111,10 +111,10 @@ function cells(m: Model, members: readonly number[], f: Frame, full: number): Ce
 /** States and running as 255ths that add up: each is what its end is, rounded, less what is before it. */
 function shareOut(sums: Float64Array, out: Uint8Array, b: number, whole: number): void {
     let sum = 0, before = 0, all = 0, greatest = 0, running = sums[b + STATES];
-    const parts = [...sums.subarray(b, b + STATES), sums[b + LOCKED], 0], shares = new Array<number>(parts.length);
+    const parts = [...sums.subarray(b, b + STATES), sums[b + LOCKED], sums[b + NOT_KNOWN], 0], shares = new Array<number>(parts.length);
     for (const part of parts)
         running -= part;
-    parts[STATES + 1] = Math.max(running, 0);
+    parts[STATES + 2] = Math.max(running, 0);
     for (let s = 0; s < parts.length; s++) {
         const part = parts[s];
         sum += part;
@@ -129,9 +129,13 @@ function shareOut(sums: Float64Array, out: Uint8Array, b: number, whole: number)
         out[b + s] = shares[s];
     out[b + PARKED] += shares[STATES];
     out[b + LOCKED] = shares[STATES];
+    out[b + NOT_KNOWN] = shares[STATES + 1];
     out[b + STATES] = Math.min(all, 255);
     out[b + 7] = Math.min(sums[b + 7], 255);
 }
+
+/** Of a state in a cell, or in what it is made of. */
+export const columnOf = (state: number): number => state === UNKNOWN ? NOT_KNOWN : state;
 
 /** A park in which others hold the thread up. */
 const isLocked = (m: Model, k: number): boolean => m.state(k) === PARKED && m.heldUp(m.pack.waits.context[k], PARKED);
@@ -144,7 +148,7 @@ function addThread(m: Model, thread: number, f: Frame, sums: Float64Array): void
         if (!touches(f, w.start[k], w.end[k]))
             continue;
         const until = m.until(k);
-        spread(sums, isLocked(m, k) ? LOCKED : m.state(k), STRIDE, f, w.start[k], until);
+        spread(sums, isLocked(m, k) ? LOCKED : columnOf(m.state(k)), STRIDE, f, w.start[k], until);
         if (until < w.end[k])
             spread(sums, REACQUIRING, STRIDE, f, until, w.end[k]);
         countWait(sums, f, w.start[k], w.end[k]);

@@ -7,7 +7,7 @@ import { ARROWS_MAX, buckets, pathOf } from "./inline_arrows.ts";
 import { Columns, damaged } from "./inline_bytes.ts";
 import type { Sections } from "./inline_bytes.ts";
 import type { PackMeta, Segments } from "./inline_pack.ts";
-import { frameOf, share, spread } from "./inline_tile.ts";
+import { columnOf, frameOf, share, spread } from "./inline_tile.ts";
 import type { Frame } from "./inline_tile.ts";
 import { decodeArrows, decodePath, decodeTile } from "./tile.ts";
 
@@ -162,7 +162,7 @@ function addRow(sums: Float64Array, f: Frame, of: Frame, row: TileRow): void {
         }
     if (row.kind === "exact")
         for (let k = 0; k < row.n; k++) {
-            for (const part of row.flags[k] & FLAG.heldUp ? [row.state[k], 6, 8] : [row.state[k], 6])
+            for (const part of row.flags[k] & FLAG.heldUp ? [columnOf(row.state[k]), 6, 8] : [columnOf(row.state[k]), 6])
                 spread(sums, part, CELL, f, Math.max(row.start[k], of.from), Math.min(row.end[k], of.to));
         }
 }

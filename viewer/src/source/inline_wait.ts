@@ -2,7 +2,7 @@
 import { SourceError } from "../source.ts";
 import { FLAG, INTERACTIONS, NO_INTERACTION, STATES } from "../types.ts";
 import type { Effect, Interaction, Run, Wait, WaitRef } from "../types.ts";
-import { WAITING, upper } from "./inline_model.ts";
+import { UNKNOWN, WAITING, upper } from "./inline_model.ts";
 import { chainOf } from "./inline_chain.ts";
 import type { Model } from "./inline_model.ts";
 import { classOf, stackOf } from "./inline_pack.ts";
@@ -72,7 +72,9 @@ function causeOf(m: Model, k: number): Wait["cause"] {
     if (!thread)
         return null;
     const time = Number.isNaN(w.wake[k]) ? w.end[k] : w.wake[k];
-    const before = upper(w.end, time, w.first[thread], w.first[thread + 1]) - 1;
+    let before = upper(w.end, time, w.first[thread], w.first[thread + 1]) - 1;
+    while (before >= w.first[thread] && m.state(before) === UNKNOWN)
+        before--;
     return { thread, time, index: before >= w.first[thread] ? before - w.first[thread] : null };
 }
 

@@ -18,6 +18,7 @@ const PHRASES: Record<StateName, Phrase> = {
     joining: { verb: "waited for", lock: "on", other: "for the end of" },
     sleeping: { verb: "slept for", lock: "on", other: "" },
     reacquiring: { verb: "waited for", lock: "to take again", other: "owned by" },
+    unknown: { verb: "did what is not known for", lock: "", other: "" },
 };
 
 export function Headline({ w }: { w: Wait }) {
@@ -34,6 +35,8 @@ export function Headline({ w }: { w: Wait }) {
 }
 
 function Ending({ w }: { w: Wait }) {
+    if (w.state === "unknown")
+        return <>: events are missing, or it is one of the JVM's own threads, which wait in native code</>;
     if (w.flags.includes("open"))
         return <>; it had not ended when the recording did</>;
     if (w.ended_by)

@@ -3,12 +3,12 @@ import type { Arrow } from "../draw/arrows.ts";
 import { bytes, count, duration, moment, percent, place, rate } from "../format.ts";
 import { meta, threadName } from "../state.ts";
 import type { Cells, Context, ExactLock, ExactThread, GcPause } from "../types.ts";
-import { CELL, FLAG, INTERACTIONS, NO_INTERACTION, STATES } from "../types.ts";
+import { CELL, FLAG, INTERACTIONS, NO_INTERACTION, WAITS } from "../types.ts";
 import { queues, waitedUntil } from "../draw/columns.ts";
 import { tileWidth } from "../source/tile.ts";
 
 /** A state as a sentence begins with it. */
-const DOING = ["blocked", "in Object.wait", "parked", "joining", "sleeping", "taking the monitor again"];
+const DOING = ["blocked", "in Object.wait", "parked", "joining", "sleeping", "taking the monitor again", "not known what it did"];
 
 export function describe(row: ExactThread, k: number, c: Context | undefined): string[] {
     const lines = [`${row.flags[k] & FLAG.heldUp ? "held up, " : ""}${DOING[row.state[k]]} for ${duration(row.end[k] - row.start[k])}${row.flags[k] & FLAG.open ? ", still at the end of the recording" : ""}`];
@@ -42,11 +42,15 @@ export function describeCells(row: Cells, time: number, level: number): string[]
     const parts: [number, string][] = [];
     if (locked)
         parts.push([locked, "parked, held up"]);
-    for (let s = 0; s < 6; s++) {
-        const share = row.cells[at + s] - (STATES[s] === "parked" ? locked : 0);
+    const unknown = row.cells[at + 9];
+    if (unknown)
+        parts.push([unknown, "not known"]);
+    waits += unknown;
+    for (let s = 0; s < WAITS.length; s++) {
+        const share = row.cells[at + s] - (WAITS[s] === "parked" ? locked : 0);
         waits += row.cells[at + s];
         if (share)
-            parts.push([share, STATES[s]]);
+            parts.push([share, WAITS[s]]);
     }
     if (lived > waits)
         parts.push([lived - waits, "running"]);

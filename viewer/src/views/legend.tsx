@@ -28,6 +28,7 @@ const STATES: [Look, string, string][] = [
     ["parked", "parked, idle", "in LockSupport.park otherwise, as the threads of a pool that wait for a task"],
     ["joining", "joining", "in Thread.join: waiting for another thread to end"],
     ["sleeping", "sleeping", "in Thread.sleep"],
+    ["unknown", "not known", "events are missing, or it is one of the JVM's own threads, which wait in native code"],
     ["deadlocked", "deadlocked", "in a circle of threads that wait for each other"],
     ["gc", "collector pause", "every thread stood still"],
     ["held", "held (locks)", "somebody had the lock"],
@@ -87,7 +88,7 @@ function lockedOf(t: ReportThread): number {
 
 const KEYS: Partial<Record<Look, (t: ReportThread) => number>> = {
     running: (t) => t.running_ns, blocked: (t) => t.blocked_ns, reacquiring: (t) => t.reacquired_ns, waiting: (t) => t.waited_ns,
-    parked: (t) => t.parked_ns - lockedOf(t), locked: lockedOf, joining: (t) => t.joined_ns, sleeping: (t) => t.slept_ns,
+    parked: (t) => t.parked_ns - lockedOf(t), locked: lockedOf, joining: (t) => t.joined_ns, sleeping: (t) => t.slept_ns, unknown: (t) => t.unknown_ns,
 };
 
 /** Time in each state, over the threads that are shown, in the range that is shown or marked. */

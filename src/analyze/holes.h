@@ -1,0 +1,41 @@
+/* holes.h - chunks of a trace of which nothing is readable, and what is not known for it.
+ *
+ * Whose events such a chunk held is not known; of a stream that goes on behind it the positions of
+ * its blocks tell (gaps.h).  A stream that does not may have ended, or done nothing, or gone on in
+ * there: from the hole's beginning on nothing is known of it.  The same holds for the end of a
+ * trace that was cut, or whose recording was killed and is not recovered.
+ *
+ * How far back what is missing may lie: the recorder empties rings that fill up all the time, and
+ * every two seconds each ring, in one pass.  A block of few bytes comes of such a pass.  So what was
+ * before the last such pass but one is there, and nothing is missing that is much older than two
+ * seconds. */
+#ifndef ORCA_ANALYZE_HOLES_H
+#define ORCA_ANALYZE_HOLES_H
+
+#include "analyze/gaps.h"
+
+struct hole {
+    uint64_t offset;   /* in the file; UINT64_MAX: behind its end */
+    uint64_t from, to; /* what is missing lies between these moments; to: UINT64_MAX at the end */
+};
+
+struct holes {
+    struct hole *v; /* [n], by offset */
+    size_t n;
+    uint64_t tail; /* the trace's end is missing, from then on; 0: it is there */
+};
+
+/* After the last event was read: some are met only then.  -ENOMEM. */
+int holes_find(struct holes *h, const struct trace *t);
+void holes_fini(struct holes *h);
+
+/* Up to when everything of a stream is known; 0: to the end of the recording. */
+uint64_t holes_known_until(const struct holes *h, const struct trace *t, size_t stream);
+
+/* Add all holes: events of a thread that roams may have been in each. */
+void holes_in_all(const struct holes *h, struct gaps *gaps);
+
+/* The last moment that a trace tells something of: when it was cut that is before its end. */
+uint64_t holes_last_moment(const struct trace *t);
+
+#endif

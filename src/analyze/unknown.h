@@ -1,0 +1,41 @@
+/* unknown.h - stretches of a thread's life in which it is not known what it did.
+ *
+ * A thread without a recorded wait counts as running; that is said only where a wait would have
+ * been recorded.  It is not known
+ *     - from a wait of which one end is missing to the event that shows that it was over;
+ *     - in a hole: events lost, a chunk damaged or missing, behind the end of a file that was cut;
+ *     - before the first event of a virtual thread, and behind the last, when starts and ends of
+ *       those are not recorded;
+ *     - outside of waits, in threads of the JVM's own: they wait in native code.
+ * These stretches become spans of the state STATE_UNKNOWN, which is no wait. */
+#ifndef ORCA_ANALYZE_UNKNOWN_H
+#define ORCA_ANALYZE_UNKNOWN_H
+
+#include "analyze/timeline.h"
+
+struct unknown_stretch {
+    uint64_t from, to; /* ns of CLOCK_MONOTONIC */
+    uint32_t thread;
+};
+
+struct unknowns {
+    struct buf
+        v; /* struct unknown_stretch [], in any order; they may overlap each other and waits */
+};
+
+void unknowns_fini(struct unknowns *u);
+
+/* u: NULL for who does not want to know. */
+static inline void unknowns_add(struct unknowns *u, uint32_t thread, uint64_t from, uint64_t to)
+{
+    if (u && from < to)
+        buf_put(&u->v, &(struct unknown_stretch){from, to, thread}, sizeof(struct unknown_stretch));
+}
+
+/* Put them into the timeline, cut to the threads' lives and to what lies between their waits; with
+ * them what is not known for other reasons than missing events.  After thread_set_finish, before
+ * anything refers to a span by its index.  -ENOMEM. */
+int unknowns_put(struct unknowns *u, struct timeline *tl, const struct trace *t,
+                 const struct thread_set *threads);
+
+#endif
