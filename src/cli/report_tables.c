@@ -183,6 +183,8 @@ static void print_all_threads(const struct page *p)
     for (size_t i = 0; i < ARRAY_LEN(thread_columns); i++)
         if ((shown.others || i != 8) && (shown.retaking || i != 5) && (shown.unknown || i != 9))
             columns[n++] = thread_columns[i];
+    if (shown.others && shown.unknown) /* names need the room */
+        columns[shown.retaking ? 8 : 7].title = "other waits";
     page_list_heading(p, "Threads", r->n_threads, "most time held up first");
     struct table t;
     table_init(&t, columns, n);
@@ -193,6 +195,9 @@ static void print_all_threads(const struct page *p)
     if (shown.retaking)
         page_wrapped(p, STYLE_FAINT, "",
                      "retaking: of the time held up, taking a monitor again after a wait", 0);
+    if (shown.others && shown.unknown)
+        page_wrapped(p, STYLE_FAINT, "",
+                     "other waits: parked, in a join, asleep, with nobody known to hold it up", 0);
     if (shown.unknown)
         page_wrapped(p, STYLE_FAINT, "",
                      "not known: events are missing, a virtual thread's life around those that are "

@@ -86,8 +86,9 @@ static int64_t starter_of(const void *of, uint32_t i)
 
 static int64_t waits_of_thread(const void *of, uint32_t i)
 {
-    const struct view *v = of;
-    return i < v->a->timeline.n_lines ? v->a->timeline.lines[i].spans.n : 0;
+    const struct analysis *a = ((const struct view *)of)->a;
+    uint64_t unknown = a->stats.threads[i].state[STATE_UNKNOWN].count;
+    return i < a->timeline.n_lines ? (int64_t)(a->timeline.lines[i].spans.n - unknown) : 0;
 }
 
 #define NS_OF(name, state_)                                                                        \

@@ -22,15 +22,18 @@ async function waitOf(p, name, state, n = 0) {
     }, [thread, state, n]);
 }
 
-/** The longest wait of a thread in a state that no collector's veil lies over: a busy machine cuts short ones into pieces. */
-async function longestWait(p, name, state) {
-    const thread = await threadOf(p, name);
-    const found = await p.evaluate(async ([t, s]) => {
+/** The longest wait of a thread in a state that no collector's veil lies over: a busy machine cuts short ones into pieces.  `names`:
+ * of threads of which it may be any ("a|b"), as who waits is chance. */
+async function longestWait(p, names, state) {
+    const threads = [];
+    for (const name of names.split("|"))
+        threads.push(await threadOf(p, name));
+    const found = await p.evaluate(async ([list, s]) => {
         const o = window.orca.state;
-        const all = await Promise.all(Array.from({ length: o.meta.value.threads.waits[t] }, (_, i) => o.source.value.wait(t, i)));
+        const all = (await Promise.all(list.map((t) => Promise.all(Array.from({ length: o.meta.value.threads.waits[t] }, (_, i) => o.source.value.wait(t, i)))))).flat();
         return all.filter((w) => w.state === s && !o.meta.value.gc.some(([from, to]) => from < w.end && to > w.start)).sort((a, b) => b.end - b.start - (a.end - a.start))[0] ?? null;
-    }, [thread, state]);
-    holds(found, `${name} has no wait that is ${state}`);
+    }, [threads, state]);
+    holds(found, `${names}: no wait that is ${state}`);
     return found;
 }
 
@@ -46,6 +49,7 @@ async function zoomTo(p, w) {
 const LOOKS = {
     blocked: [0xe8602c, 0xa83c10], waiting: [0x8a7f3c, 0xb8ac62], parked: [0x27374f, 0x3c5a86], locked: [0x5aa2ff, 0x2b6cd0], joining: [0xa8668c, 0x80406a],
     reacquiring: [0xe69f00, 0xa06c00], sleeping: [0x4a5058, 0x6a727c], running: [0x1fa37a, 0x1fa37a], deadlocked: [0xff2222, 0x000000],
+    unknown: [0x1d2127, 0x3a414b],
 };
 const LOOKS_OF_ALL = new Set(Object.values(LOOKS).flat());
 const hex = ([r, g, b]) => (r << 16) | (g << 8) | b;
@@ -95,12 +99,31 @@ export const tests = {
 
     async every_state_has_its_look(w) {
         const p = await start(w, "#arrows=0&path=0");
-        for (const [name, state, look] of [["worker-2", "blocked"], ["taker-1", "waiting"], ["parker", "parked"], ["permit-1", "parked", "locked"], ["joiner", "joining"], ["sleeper", "sleeping"]]) {
+        for (const [name, state, look] of [["worker-2", "blocked"], ["taker-1", "waiting"], ["parker", "parked"], ["permit-1|permit-2", "parked", "locked"], ["joiner", "joining"], ["sleeper", "sleeping"]]) {
             const wait = await longestWait(p, name, state);
             await zoomTo(p, { ...wait, end: notified(wait) });
             // Away from the label on its left.
             await looks(p, `t${wait.thread}`, wait.start + (notified(wait) - wait.start) * 0.8, look ?? state, await pixel(p));
         }
+        same(p.faults, []);
+    },
+
+    async what_is_not_known_has_its_look(w) {
+        const p = await start(w, "#arrows=0&path=0");
+        const thread = await threadOf(p, "Signal Dispatcher");
+        const life = await p.evaluate(async (t) => {
+            const { from, to, unknown_ns, running_ns } = window.orca.state.meta.value.threads;
+            return { thread: t, start: from[t], end: to[t], unknown: unknown_ns[t], running: running_ns[t] };
+        }, thread);
+        same([life.unknown, life.running], [life.end - life.start, 0], "all of its life is not known");
+        await zoomTo(p, life);
+        const free = await p.evaluate(([a, b]) => { // of the label on its left and of collections
+            const gc = window.orca.state.meta.value.gc;
+            return Array.from({ length: 50 }, (_, k) => a + (b - a) * (90 - k) / 100).find((t) => !gc.some(([from, to]) => from - (b - a) / 50 < t && t < to + (b - a) / 50));
+        }, [life.start, life.end]);
+        await looks(p, `t${thread}`, free, "unknown", await pixel(p));
+        const at = await p.evaluate(([t, time]) => window.orca.state.source.value.at(`t${t}`, time), [thread, free]);
+        same(at.state, "unknown");
         same(p.faults, []);
     },
 
