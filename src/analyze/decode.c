@@ -26,7 +26,7 @@ struct decoder {
     struct buf tracks;  /* struct track *[], by thread index; NULL: none yet, or it roams */
     struct roaming roaming;
     struct buf still_open;  /* struct still_open [] */
-    struct buf found;       /* struct found_wait [] */
+    struct buf found;       /* struct op [], by thread: OP_FOUND */
     struct stream *streams; /* [t->n_streams] */
     bool out_of_order;      /* a thread's events may be in several streams, whatever it is */
     size_t damaged;         /* t->n_damaged when the latest event was read */
@@ -48,14 +48,6 @@ struct stream {
 struct still_open {
     struct op op; /* time: `since`, but not before the window */
     uint64_t since;
-    bool found; /* it was under way at the beginning */
-};
-
-/* What a wait_found event said.  It stands in the stream of who began the recording, before every
- * event of its thread; wait_open tells later whether it lasted until the end. */
-struct found_wait {
-    uint64_t time;
-    uint32_t thread, stack, other;
 };
 
 void decoded_fini(struct decoded *d)
@@ -157,12 +149,6 @@ static void note_event(struct decoder *d, struct stream *s, uint32_t thread, con
     case EV_wait_open:
         note_wait_open(d, thread, e);
         break;
-    case EV_wait_found:
-        buf_put(&d->found,
-                &(struct found_wait){e->time, thread, e->wait_found.stack.v,
-                                     thread_set_index(d->threads, e->wait_found.owner)},
-                sizeof(struct found_wait));
-        break;
     case EV_wait_owner:
         buf_put(&d->out->asked,
                 &(struct asked_owner){e->time, e->wait_owner.lock.v,
@@ -216,6 +202,25 @@ static struct track **track_slots(struct decoder *d)
     return (void *)d->tracks.p;
 }
 
+/* The wait that a thread was found in; NULL: none. */
+static const struct op *found_of(const struct decoder *d, uint32_t thread)
+{
+    const struct op *v = (const void *)d->found.p;
+    size_t i = 0, n = d->found.len / sizeof *v;
+    BISECT(i, n, v[i].thread < thread);
+    return i < n && v[i].thread == thread ? &v[i] : NULL;
+}
+
+static void begin_track(struct decoder *d, struct track *tr, uint32_t thread)
+{
+    struct gaps none = {0};
+    const struct track_env env = {&d->iv, &none, &d->out->unknown};
+    const struct op *found = found_of(d, thread);
+    track_init(tr, thread, false);
+    if (found)
+        track_apply(tr, found, &env);
+}
+
 /* The track of a thread that does not roam; made when it is new.  NULL when memory is out. */
 static struct track *track_of(struct decoder *d, uint32_t thread)
 {
@@ -232,7 +237,7 @@ static struct track *track_of(struct decoder *d, uint32_t thread)
     if (!*slot) {
         *slot = arena_alloc(&d->arena, sizeof **slot);
         if (*slot)
-            track_init(*slot, thread, false);
+            begin_track(d, *slot, thread);
     }
     return *slot;
 }
@@ -391,6 +396,61 @@ static int decode_events(struct decoder *d, struct trace_iter *it, struct err *e
     return rc;
 }
 
+static int by_thread(const void *a, const void *b)
+{
+    const struct op *x = a, *y = b;
+    return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* The stream of who began the recording: that of the earliest event; n_streams: none. */
+static size_t first_stream(const struct trace *t)
+{
+    size_t first = t->n_streams;
+    uint64_t time = UINT64_MAX;
+    for (size_t i = 0; i < t->n_streams; i++) {
+        const struct trace_stream *s = &t->streams[i];
+        if (s->count && t->blocks[s->first].b.first < time) {
+            time = t->blocks[s->first].b.first;
+            first = i;
+        }
+    }
+    return first;
+}
+
+static bool is_beginning(uint32_t kind)
+{
+    return kind == EV_recording_start || kind == EV_thread_alive || kind == EV_wait_found;
+}
+
+/* The waits in which threads were found: they stand at the beginning of one stream, and every
+ * thread's own events come behind them. */
+static int read_found(struct decoder *d, struct err *err)
+{
+    size_t stream = first_stream(d->t), from;
+    struct trace_iter *it;
+    struct event e;
+    struct op op;
+    int rc;
+    if (stream == d->t->n_streams)
+        return 0;
+    TRY(trace_iter_open_stream(&it, d->t, stream, err));
+    while ((rc = trace_iter_next(it, &e, &from, err)) > 0 && is_beginning(e.kind)) {
+        if (e.kind != EV_wait_found || !op_make_found(&e, &op))
+            continue;
+        op.thread = thread_set_index(d->threads, e.thread);
+        op.other = thread_set_index(d->threads, (thread_id){op.other});
+        buf_put(&d->found, &op, sizeof op);
+    }
+    trace_iter_close(it);
+    if (d->found.len)
+        qsort(d->found.p, d->found.len / sizeof op, sizeof op, by_thread);
+    const struct op *v = (const void *)d->found.p;
+    for (size_t i = 0; i < d->found.len / sizeof *v; i++)
+        if (is_roaming(d, v[i].thread))
+            roaming_add(&d->roaming, &v[i]);
+    return rc < 0 ? rc : 0;
+}
+
 static int decode_blocks(struct decoder *d, struct err *err)
 {
     struct trace_iter *it;
@@ -423,32 +483,12 @@ static const struct still_open *still_open_of(const struct decoder *d, uint32_t 
     return *n ? v + first : NULL;
 }
 
-/* A wait that lasted from the beginning of the recording: where, and for whom. */
-static void fill_in_found(const struct decoder *d, struct still_open *s)
-{
-    const struct found_wait *f = (const void *)d->found.p;
-    for (size_t i = 0; i < d->found.len / sizeof *f; i++)
-        if (f[i].thread == s->op.thread && f[i].time == s->since) {
-            s->op.stack = f[i].stack;
-            s->op.other = f[i].other;
-            s->found = true;
-        }
-}
-
-static void fill_in_all_found(struct decoder *d)
-{
-    struct still_open *s = (void *)d->still_open.p;
-    for (size_t i = 0; d->found.len && i < d->still_open.len / sizeof *s; i++)
-        fill_in_found(d, &s[i]);
-}
-
 static void finish_track(struct decoder *d, struct track *tr, const struct track_env *env)
 {
     size_t n;
     const struct still_open *s = still_open_of(d, tr->thread, &n);
     for (size_t i = 0; i < n; i++)
-        if (!tr->roams || !s[i].found || s[i].op.time >= tr->last) /* else it came by since */
-            track_still_open(tr, &s[i].op, env);
+        track_still_open(tr, &s[i].op, env);
     track_finish(tr, d->window.to, env);
     d->threads->v[tr->thread].incomplete |= tr->incomplete;
 }
@@ -460,6 +500,10 @@ static int finish_tracks(struct decoder *d)
     const struct still_open *s = (const void *)d->still_open.p;
     for (size_t i = 0; i < d->still_open.len / sizeof *s; i++)
         if (!is_roaming(d, s[i].op.thread) && !track_of(d, s[i].op.thread))
+            return -ENOMEM;
+    const struct op *f = (const void *)d->found.p;
+    for (size_t i = 0; i < d->found.len / sizeof *f; i++)
+        if (!is_roaming(d, f[i].thread) && !track_of(d, f[i].thread))
             return -ENOMEM;
     for (size_t i = 0; i < d->tracks.len / sizeof(struct track *); i++)
         if (track_slots(d)[i])
@@ -516,6 +560,7 @@ static int take_open(void *self, const struct interval *v, size_t n)
 static int run(struct decoder *d, struct err *err)
 {
     TRY(begin_streams(d, err));
+    TRY(read_found(d, err));
     int rc = decode_blocks(d, err);
     bool found = holes_find(&d->holes, d->t) == 0;
     for (size_t i = 0; i < d->t->n_streams; i++)
@@ -525,7 +570,6 @@ static int run(struct decoder *d, struct err *err)
     if (d->still_open.len)
         qsort(d->still_open.p, d->still_open.len / sizeof(struct still_open),
               sizeof(struct still_open), by_thread_and_time);
-    fill_in_all_found(d);
     rc = found ? finish_tracks(d) : -ENOMEM;
     if (rc == 0)
         TRY(finish_roaming(d, err));

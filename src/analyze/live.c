@@ -332,21 +332,6 @@ static void end_thread(struct live *l, struct live_thread *t, uint64_t time)
     l->n_ended++;
 }
 
-/* A wait that was under way when the recording began. */
-static bool make_found(const struct event *e, struct op *op)
-{
-    unsigned state = op_state(e->wait_found.kind);
-    if (state == STATE_LIMIT)
-        return false;
-    *op = (struct op){.time = e->time,
-                      .object = has_lock(state) ? e->wait_found.lock.v : 0,
-                      .other = e->wait_found.owner.v,
-                      .stack = e->wait_found.stack.v,
-                      .action = OP_OPEN,
-                      .state = (uint8_t)state};
-    return true;
-}
-
 static void note_gc(struct live *l, const struct event *e)
 {
     if (e->kind == EV_gc_start) {
@@ -364,7 +349,7 @@ static void take_event(struct live *l, struct live_thread *t, const struct event
     if (t->track.ended)
         return;
     live_lock_event(l, e); /* first: whether a park is for a lock stands on it */
-    if (e->kind == EV_wait_found && make_found(e, &op)) {
+    if (e->kind == EV_wait_found && op_make_found(e, &op)) {
         if (current(&t->track) && current(&t->track)->state == op.state)
             return; /* known already: the recording goes on in another file */
         apply(l, t, &op);

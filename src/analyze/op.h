@@ -25,6 +25,22 @@ static inline unsigned op_state(uint32_t kind)
     }
 }
 
+/* A wait that was under way when the recording began; false: of no kind that is followed. */
+static inline bool op_make_found(const struct event *e, struct op *op)
+{
+    unsigned state = op_state(e->wait_found.kind);
+    if (state == STATE_LIMIT)
+        return false;
+    bool has_lock = state == STATE_BLOCKED || state == STATE_WAITING || state == STATE_PARKED;
+    *op = (struct op){.time = e->time,
+                      .object = has_lock ? e->wait_found.lock.v : 0,
+                      .other = e->wait_found.owner.v,
+                      .stack = e->wait_found.stack.v,
+                      .action = OP_FOUND,
+                      .state = (uint8_t)state};
+    return true;
+}
+
 /* Of those that neither begin nor end a wait. */
 static inline bool op_make_other(const struct event *e, struct op *op)
 {

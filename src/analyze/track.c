@@ -91,6 +91,7 @@ static void open_wait(struct track *tr, const struct op *op, uint64_t start,
     w->owner_stack = 0;
     w->state = op->state;
     w->flags = op->flags;
+    w->found = false;
     w->absorbed = outer && (outer->absorbed || outer->state == STATE_JOINING ||
                             outer->state == STATE_SLEEPING);
 }
@@ -169,6 +170,10 @@ void track_apply(struct track *tr, const struct op *op, const struct track_env *
     case OP_OPEN:
         open_wait(tr, op, tr->last, env);
         break;
+    case OP_FOUND:
+        open_wait(tr, op, tr->last, env);
+        tr->wait[tr->depth - 1].found = true;
+        break;
     case OP_CLOSE:
         close_wait(tr, op, before, env);
         break;
@@ -189,8 +194,10 @@ void track_apply(struct track *tr, const struct op *op, const struct track_env *
 void track_still_open(struct track *tr, const struct op *op, const struct track_env *env)
 {
     for (unsigned i = 0; i < tr->depth; i++)
-        if (tr->wait[i].state == op->state && tr->wait[i].object == op->object)
+        if (tr->wait[i].state == op->state && tr->wait[i].object == op->object) {
+            tr->wait[i].found = false; /* it lasted all the time */
             return;
+        }
     if (op->time < tr->last) {
         tr->incomplete =
             true; /* events of this thread inside a wait that was never seen to begin */
@@ -214,7 +221,7 @@ void track_finish(struct track *tr, uint64_t end, const struct track_env *env)
     end = min_u64(end, known);
     while (tr->depth) {
         struct track_wait *w = &tr->wait[tr->depth - 1];
-        bool cut_off = end < w->start || (end == w->start && end == tr->known);
+        bool cut_off = end < w->start || (end == w->start && end == tr->known) || w->found;
         if (tr->ended || cut_off || is_gap(tr, w->start, end, env)) {
             cut(tr, end, env);
             continue;

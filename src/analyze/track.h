@@ -17,6 +17,7 @@
 
 enum op_action {
     OP_OPEN,  /* a wait begins */
+    OP_FOUND, /* a wait was under way when the recording began */
     OP_CLOSE, /* a wait ends */
     OP_BREAK, /* events of this thread are missing just before */
     OP_END,   /* the thread ends */
@@ -43,6 +44,7 @@ struct track_wait {
     uint32_t nested; /* waits inside that were handed out */
     uint8_t state, flags;
     bool absorbed; /* part of the join or sleep around it: paired, not handed out */
+    bool found;    /* OP_FOUND, and not seen since: it may be over, unseen, before events came */
 };
 
 struct track {

@@ -175,6 +175,58 @@ Test(unknown, a_thread_of_the_jvms_own)
     cr_assert_eq(sums_of(own)->state[STATE_BLOCKED].ns, 100);
 }
 
+/* --- waits that began before the recording ---------------------------------------------------- */
+
+static void is_found(thread_id who, uint64_t time, enum event_kind kind)
+{
+    ADD(&b, 9, who, time, wait_found, .kind = kind, .lock = lock, .owner = dan, .stack = stack);
+}
+
+Test(unknown, a_wait_in_which_a_thread_was_found)
+{
+    ADD0(&b, 9, dan, 0, recording_start);
+    is_found(ann, 1, EV_wait_enter);
+    is_found(bob, 2, EV_monitor_contended_enter);
+    ADD(&b, 1, ann, 300, wait_exit, .lock = lock);
+    ADD(&b, 2, bob, 400, monitor_contended_entered, .lock = lock);
+    analyzed_run(1000);
+    check_span(ann, 0, STATE_WAITING, 1, 300);
+    check_span(bob, 0, STATE_BLOCKED, 2, 400);
+    cr_assert_eq(context_of(bob, 0)->other, dan.v);
+    cr_assert_eq(context_of(bob, 0)->stack.v, stack.v);
+    cr_assert_eq(unknown_ns(ann) + unknown_ns(bob), 0);
+    cr_assert_eq(sums_of(ann)->unknown, 0);
+}
+
+/* It had gone on before its events came: when is not known. */
+Test(unknown, a_thread_that_was_found_and_waits_elsewhere)
+{
+    ADD0(&b, 9, dan, 0, recording_start);
+    is_found(ann, 1, EV_wait_enter);
+    does_sleep(ann, 300, 400);
+    analyzed_run(1000);
+    check_span(ann, 1, STATE_UNKNOWN, 1, 300);
+    check_span(ann, 2, STATE_SLEEPING, 300, 400);
+    cr_assert_eq(sums_of(ann)->unknown, 1);
+}
+
+Test(unknown, a_thread_that_was_found_and_never_seen_again)
+{
+    thread_id v = builder_thread_flags(&b, "v", THREAD_VIRTUAL);
+    ADD0(&b, 9, dan, 0, recording_start);
+    is_found(ann, 1, EV_wait_enter);
+    is_found(bob, 2, EV_wait_enter);
+    is_found(v, 3, EV_wait_enter);
+    ADD(&b, 9, bob, 900, wait_open, .kind = EV_wait_enter, .lock = lock, .since = at(2));
+    ADD(&b, 9, v, 900, wait_open, .kind = EV_wait_enter, .lock = lock, .since = at(3));
+    analyzed_run(1000);
+    check_span(ann, 1, STATE_UNKNOWN, 1, 1000);
+    check_span(bob, 0, STATE_WAITING, 2, 1000);
+    check_span(v, 0, STATE_WAITING, 3, 1000);
+    cr_assert_eq(sums_of(bob)->open, 1);
+    cr_assert_eq(sums_of(v)->open, 1);
+}
+
 /* --- what is made of it ----------------------------------------------------------------------- */
 
 Test(unknown, it_is_no_wait_in_any_table)
