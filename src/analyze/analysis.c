@@ -213,6 +213,7 @@ static int follow_causes(struct analysis *a)
     const struct deadlock_source src = {a->trace, &a->timeline, &a->threads, a->bindings.owners};
     TRY(deadlocks_find(&a->deadlocks, &src, a->window.to, &a->arena));
     TRY(signals_find(&a->signals, &a->timeline, a->locks.n_objects, &a->arena));
+    TRY(calls_make(&a->calls, a->trace, &a->timeline, &a->threads, &a->arena));
     uint32_t last = path_last_thread(a->trace, &a->threads);
     return last ? analysis_follow(a, last, a->threads.v[last].ended, a->window.from) : 0;
 }

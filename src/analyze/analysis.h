@@ -7,6 +7,7 @@
 
 #include "analyze/allocs.h"
 #include "analyze/bind.h"
+#include "analyze/calls.h"
 #include "analyze/deadlock.h"
 #include "analyze/decode.h"
 #include "analyze/lock_order.h"
@@ -42,7 +43,8 @@ struct analysis {
     struct deadlocks deadlocks;
     struct queues queues;
     struct signal_set signals;
-    struct path path; /* to the end of the program; v NULL: that was not recorded */
+    struct calls calls; /* of tracked methods */
+    struct path path;   /* to the end of the program; v NULL: that was not recorded */
     struct path_sums path_sums;
     struct lock_order orders; /* once analysis_lock_order was called */
     bool has_orders;

@@ -9,8 +9,9 @@
 #include <string.h>
 
 const char *const report_section_names[REPORT_SECTIONS + 1] = {
-    "findings", "threads", "monitors", "sites",  "owners", "interactions", "path",  "deadlocks",
-    "bottles",  "queues",  "pools",    "orders", "hot",    "gc",           "alloc", NULL};
+    "findings", "threads",   "monitors", "sites",  "owners", "interactions",
+    "path",     "deadlocks", "bottles",  "queues", "pools",  "orders",
+    "hot",      "gc",        "alloc",    "calls",  NULL};
 
 static const char *const endings[] = {"closed", "recovered", "stopped", "recording", "cut"};
 
@@ -220,6 +221,14 @@ static int list_allocs(struct report *r)
     return made ? 0 : alloc_tables_make(&r->allocs, r->a, s, r->live, &r->a->arena);
 }
 
+static int list_calls(struct report *r)
+{
+    const struct call_source from = {r->trace, &r->a->timeline, &r->a->locks, &r->a->calls};
+    return r->sections & REPORT_CALLS && r->a->calls.n
+               ? call_tables_make(&r->calls, &from, &r->a->stats.selection, r->group, &r->a->arena)
+               : 0;
+}
+
 /* Of those that were held up, the entries that have an owner or might have had one: a monitor. */
 static bool has_owner(const struct blame *b)
 {
@@ -292,7 +301,7 @@ int report_init(struct report *r, const char *class_name, struct err *err)
         stats_list_owner_sites(&a->stats, &a->sites, r->group, &a->arena, &r->owner_sites,
                                &r->n_owner_sites) < 0 ||
         list_blames(r) < 0 || list_queues(r) < 0 || list_pools(r) < 0 || list_samples(r) < 0 ||
-        list_allocs(r) < 0)
+        list_allocs(r) < 0 || list_calls(r) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     select_findings(r);
     return 0;

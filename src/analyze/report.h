@@ -27,10 +27,11 @@ enum report_section {
     REPORT_HOT = 4096,
     REPORT_GC = 8192,
     REPORT_ALLOC = 16384,
-    REPORT_ALL = 32767,
+    REPORT_CALLS = 32768,
+    REPORT_ALL = 65535,
 };
 
-enum { REPORT_SECTIONS = 15 };
+enum { REPORT_SECTIONS = 16 };
 
 /* "findings", "threads", ...: by bit; ends with NULL. */
 extern const char *const report_section_names[REPORT_SECTIONS + 1];
@@ -68,6 +69,7 @@ struct report {
     struct hot hot[SAMPLE_KINDS]; /* of samples */
     bool live;                    /* of allocations: what is alive first */
     struct alloc_tables allocs;
+    struct call_tables calls; /* of tracked methods */
     size_t n_findings, n_threads, n_classes, n_sites, n_owner_sites, n_owners, n_waiters, n_pairs;
 };
 

@@ -23,8 +23,8 @@ static struct place place_of(const struct trace *t, struct trace_frame f)
     return (struct place){f.method, trace_line(t, f)};
 }
 
-/* Made by the JVM for a lambda or a method reference: it has no line, and no name that says anything;
- * who called it stands next. */
+/* Made by the JVM for a lambda or a method reference: it has no line, and no name that says
+ * anything; who called it stands next. */
 static bool is_made(const char *signature)
 {
     return strstr(signature, "$$Lambda") != NULL;
@@ -33,10 +33,15 @@ static bool is_made(const char *signature)
 void sites_name(const struct trace *t, stack_id stack, struct place *top, struct place *app)
 {
     const struct trace_stack *s = trace_stack(t, stack);
+    sites_name_from(t, s, trace_site(t, s), top, app);
+}
+
+void sites_name_from(const struct trace *t, const struct trace_stack *s, uint32_t first,
+                     struct place *top, struct place *app)
+{
     *top = *app = (struct place){{0}, -1};
-    if (s->n_frames == 0)
+    if (first >= s->n_frames)
         return;
-    uint32_t first = trace_site(t, s);
     *top = *app = place_of(t, s->frames[first]);
     for (uint32_t i = first; i < s->n_frames; i++) {
         const struct trace_method *m = trace_method(t, s->frames[i].method);

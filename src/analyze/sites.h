@@ -38,6 +38,10 @@ int sites_init(struct sites *s, const struct trace *t, const struct lock_set *l,
 /* Name a stack. */
 void sites_name(const struct trace *t, stack_id stack, struct place *top, struct place *app);
 
+/* The same of its frames from `first` on; unknown when there are none. */
+void sites_name_from(const struct trace *t, const struct trace_stack *s, uint32_t first,
+                     struct place *top, struct place *app);
+
 /* Whether a class of this signature belongs to the JDK: java.*, javax.*, jdk.*, sun.*. */
 bool sites_is_jdk(const char *signature);
 

@@ -13,7 +13,7 @@ enum { TOP_DEFAULT = 10, TOP_UNSET = UINT32_MAX };
 
 struct args {
     bool findings, threads, monitors, sites, owners, interactions, path, deadlocks, bottles, queues,
-        pools, orders, hot, gc, alloc, live, json;
+        pools, orders, hot, gc, alloc, calls, live, json;
     const char *class_name, *thread, *follow;
     uint64_t top, from, to, lock;
 };
@@ -61,6 +61,9 @@ static const struct opt opts[] = {
      "only allocations (groups alloc, sampled-alloc): by class, place and thread, and how long the "
      "objects lived",
      NULL, 0, 0},
+    {"calls", 0, OPT_FLAG, offsetof(struct args, calls), NULL,
+     "only the calls of tracked methods (methods=, group locks): by method and by caller", NULL, 0,
+     0},
     {"live", 0, OPT_FLAG, offsetof(struct args, live), NULL,
      "of allocations, what is still live at the end: its age, and how it grew", NULL, 0, 0},
     {"thread", 0, OPT_STR, offsetof(struct args, thread), "NAMES",
@@ -89,7 +92,7 @@ static unsigned sections_of(const struct args *o)
                  (o->bottles ? REPORT_BOTTLES : 0) | (o->queues ? REPORT_QUEUES : 0) |
                  (o->pools ? REPORT_POOLS : 0) | (o->orders ? REPORT_ORDERS : 0) |
                  (o->hot ? REPORT_HOT : 0) | (o->gc ? REPORT_GC : 0) |
-                 (o->alloc || o->live ? REPORT_ALLOC : 0);
+                 (o->alloc || o->live ? REPORT_ALLOC : 0) | (o->calls ? REPORT_CALLS : 0);
     return s ? s : REPORT_ALL;
 }
 

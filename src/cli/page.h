@@ -3,7 +3,8 @@
  *   report_text.c    header and findings   report_flow.c     interactions, path, deadlocks, bottles
  *   report_tables.c  the tables            report_queues.c   locks, one by one
  *   report_hot.c     samples              report_alloc.c     allocations
- *   report_gc.c      collections          class_names.c      short class names */
+ *   report_gc.c      collections          report_calls.c     calls of tracked methods
+ *   class_names.c    short class names */
 #ifndef ORCA_CLI_PAGE_H
 #define ORCA_CLI_PAGE_H
 
@@ -71,6 +72,9 @@ void page_put_gc(const struct page *p, struct buf *b);
 
 /* report_alloc.c */
 void page_allocs(const struct page *p);
+
+/* report_calls.c */
+void page_calls(const struct page *p);
 
 /* report_queues.c */
 void page_queues(const struct page *p);

@@ -260,6 +260,8 @@ int report_text(const struct report *r, struct err *err)
         page_sites(p);
     if (r->sections & REPORT_OWNERS)
         page_owners(p);
+    if (r->sections & REPORT_CALLS)
+        page_calls(p);
     if (r->sections & REPORT_HOT)
         page_hot(p);
     if (r->sections & REPORT_GC)

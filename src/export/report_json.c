@@ -224,7 +224,7 @@ static void set_histogram(json_t *j, const char *what, const struct wait_stats *
     json_object_set_new(j, name, list);
 }
 
-static void set_wait_stats(json_t *j, const char *what, struct wait_stats *s)
+void json_set_wait_stats(json_t *j, const char *what, struct wait_stats *s)
 {
     const struct {
         const char *suffix;
@@ -259,11 +259,11 @@ static void put_locks(struct json_out *o)
         json_t *j = json_object();
         json_set_class(j, r, group);
         json_set_count(j, "objects", c->objects);
-        set_wait_stats(j, "held_up", &c->state[HELD_UP]);
-        set_wait_stats(j, "blocked", &c->state[STATE_BLOCKED]);
-        set_wait_stats(j, "waited", &c->state[STATE_WAITING]);
-        set_wait_stats(j, "parked", &c->state[STATE_PARKED]);
-        set_wait_stats(j, "reacquiring", &c->state[STATE_REACQUIRING]);
+        json_set_wait_stats(j, "held_up", &c->state[HELD_UP]);
+        json_set_wait_stats(j, "blocked", &c->state[STATE_BLOCKED]);
+        json_set_wait_stats(j, "waited", &c->state[STATE_WAITING]);
+        json_set_wait_stats(j, "parked", &c->state[STATE_PARKED]);
+        json_set_wait_stats(j, "reacquiring", &c->state[STATE_REACQUIRING]);
         json_set_count(j, "timed_out", c->timed_out);
         json_set_count(j, "reacquired", c->reacquired);
         json_entry(o, j);
@@ -301,13 +301,13 @@ static void put_sites(struct json_out *o)
     for (size_t i = 0; i < report_rows(o->r, o->r->n_sites); i++) {
         struct site_sums *s = &o->r->a->stats.sites[o->r->sites[i]];
         json_t *j = site(o->r, o->r->sites[i]);
-        set_wait_stats(j, "held_up", &s->state[HELD_UP]);
-        set_wait_stats(j, "blocked", &s->state[STATE_BLOCKED]);
-        set_wait_stats(j, "waited", &s->state[STATE_WAITING]);
-        set_wait_stats(j, "parked", &s->state[STATE_PARKED]);
-        set_wait_stats(j, "joined", &s->state[STATE_JOINING]);
-        set_wait_stats(j, "slept", &s->state[STATE_SLEEPING]);
-        set_wait_stats(j, "reacquiring", &s->state[STATE_REACQUIRING]);
+        json_set_wait_stats(j, "held_up", &s->state[HELD_UP]);
+        json_set_wait_stats(j, "blocked", &s->state[STATE_BLOCKED]);
+        json_set_wait_stats(j, "waited", &s->state[STATE_WAITING]);
+        json_set_wait_stats(j, "parked", &s->state[STATE_PARKED]);
+        json_set_wait_stats(j, "joined", &s->state[STATE_JOINING]);
+        json_set_wait_stats(j, "slept", &s->state[STATE_SLEEPING]);
+        json_set_wait_stats(j, "reacquiring", &s->state[STATE_REACQUIRING]);
         json_entry(o, j);
     }
     json_end_list(o);
@@ -318,7 +318,7 @@ static void put_owner_sites(struct json_out *o)
     json_begin_list(o, "owner_sites");
     for (size_t i = 0; i < report_rows(o->r, o->r->n_owner_sites); i++) {
         json_t *j = site(o->r, o->r->owner_sites[i]);
-        set_wait_stats(j, "blocked", &o->r->a->stats.owner_sites[o->r->owner_sites[i]]);
+        json_set_wait_stats(j, "blocked", &o->r->a->stats.owner_sites[o->r->owner_sites[i]]);
         json_entry(o, j);
     }
     json_end_list(o);
@@ -369,7 +369,7 @@ static const struct {
     {REPORT_ORDERS, json_put_orders},     {REPORT_QUEUES, json_put_queues},
     {REPORT_POOLS, json_put_pools},       {REPORT_BOTTLES, json_put_bottles},
     {REPORT_HOT, json_put_samples},       {REPORT_GC, json_put_collections},
-    {REPORT_ALLOC, json_put_allocations},
+    {REPORT_ALLOC, json_put_allocations}, {REPORT_CALLS, json_put_calls},
 };
 
 static void put_file(struct json_out *o)

@@ -59,6 +59,9 @@ void json_end_list(struct json_out *o);
 /* What is not yet in the file.  -ENOMEM, or -EIO of the file. */
 int json_finish(struct json_out *o);
 
+/* "WHAT_count", "WHAT_ns", ...: docs/report-json.md. */
+void json_set_wait_stats(json_t *o, const char *what, struct wait_stats *s);
+
 /* --- report_json.c ---------------------------------------------------------------------------- */
 
 void json_put_recording(struct json_out *o);
@@ -73,6 +76,9 @@ void json_put_samples(struct json_out *o);
 void json_put_collections(struct json_out *o);
 /* report_json_alloc.c */
 void json_put_allocations(struct json_out *o);
+
+/* report_json_calls.c */
+void json_put_calls(struct json_out *o);
 
 /* --- report_json_flow.c ----------------------------------------------------------------------- */
 

@@ -238,7 +238,7 @@ static const struct param params[ASK_PARAMS] = {
     [ASK_LOCK] = {"lock", "a lock's id", take_lock, FIELD(lock), UINT32_MAX},
     [ASK_SECTIONS] = {"sections",
                       "findings, threads, monitors, sites, owners, interactions, path, deadlocks, "
-                      "orders, queues, pools, bottles, hot, alloc, joined by ','",
+                      "orders, queues, pools, bottles, hot, alloc, calls, joined by ','",
                       take_sections, 0, 0},
     [ASK_TOP] = {"top", "0 to 5000", take_number, FIELD(top), ASK_TOP_MAX},
     [ASK_OFFSET] = {"offset", "a number", take_number, FIELD(offset), UINT32_MAX},

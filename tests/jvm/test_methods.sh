@@ -41,6 +41,32 @@ done"
     same "$(matching ' call(_enter)? .* at=java.lang.OrcaProbe|call=\?')" 0
 }
 
+# The tables of the report against the same numbers; the waits of Gate.pass are inside its calls.
+test_report() {
+    table <<'END'
+UserCalls$Order#place(Ljava/lang/String;) tries
+UserCalls$Order#<init>(I)V calls
+UserCalls$Gate#pass blocks arg0
+END
+    run_traced 0 methods=table UserCalls
+    run 0 "$ORCA" report --calls --json app.otrace
+    # class.method kind count failed unknown open
+    entries() {
+        sed -n "/\"$1\": \\[/,/^ \\]/s/.*\"class\": \"\\([^\"]*\\)\", \"method\": \"\\([^\"]*\\)\", \"kind\": \"\\([a-z]*\\)\", \"jdk\": false, \"called_count\": \\([0-9]*\\), \"called_unknown\": \\([0-9]*\\), \"called_open\": \\([0-9]*\\),.*\"failed_count\": \\([0-9]*\\),.*/\\1.\\2 \\3 \\4 \\5 \\6 \\7/p" out | sort
+    }
+    same "$(entries calls)" 'UserCalls$Gate.pass blocks 3 0 0 0
+UserCalls$Order.<init> calls 19 0 0 0
+UserCalls$Order.place tries 15 0 0 5'
+    same "$(entries call_sites | grep place)" 'UserCalls$Order.place tries 10 0 0 5
+UserCalls$Order.place tries 5 0 0 0'
+    pass=$(sed -n '/"calls": \[/,/^ \]/s/.*"method": "pass",.*"called_ns": \([0-9]*\),.*"in_waits_ns": \([0-9]*\).*/\1 \2/p' out)
+    [ "${pass#* }" -gt 0 ] || fail "no time in the waits of Gate.pass"
+    [ "${pass% *}" -ge "${pass#* }" ] || fail "calls of ${pass% *} ns, waits of ${pass#* } ns in them"
+    line=$(grep -n 'site: place' "$ROOT/tests/jvm/UserCalls.java" | cut -d : -f 1)
+    run 0 "$ORCA" report app.otrace
+    has out "from UserCalls.calls (UserCalls.java:$line)"
+}
+
 waits_of_main() {
     grep -c ",ObjectWait,$(sed -n 's/.*,ThreadStarted,\(.*\),main$/\1/p' text.orca)," text.orca
 }
