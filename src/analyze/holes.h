@@ -6,9 +6,9 @@
  * trace that was cut, or whose recording was killed and is not recovered.
  *
  * How far back what is missing may lie: the recorder empties rings that fill up all the time, and
- * every two seconds each ring, in one pass.  A block of few bytes comes of such a pass.  So what was
- * before the last such pass but one is there, and nothing is missing that is much older than two
- * seconds. */
+ * every two seconds each ring, in one pass.  A block of few bytes comes of such a pass.  So what
+ * was before the last such pass but one is there, and nothing is missing that is much older than
+ * two seconds. */
 #ifndef ORCA_ANALYZE_HOLES_H
 #define ORCA_ANALYZE_HOLES_H
 

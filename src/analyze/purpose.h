@@ -5,8 +5,8 @@
  * a park is, its blocker's class says, or else the stack; of who takes from a queue, who gives: a
  * pool of things, whose takers give them back, holds them up, a queue of tasks does not.  An answer
  * that has not come when the recording ends may be none: a server's main thread waits for its end
- * so.  An Object.wait and a Condition of the program's own may be either: they are in no sum of this.
- * docs/analysis.md says the same to users. */
+ * so.  An Object.wait and a Condition of the program's own may be either: they are in no sum of
+ * this. docs/analysis.md says the same to users. */
 #ifndef ORCA_ANALYZE_PURPOSE_H
 #define ORCA_ANALYZE_PURPOSE_H
 
