@@ -14,6 +14,7 @@ enum { BROKEN = UINT32_C(1) << 31 }; /* in called.flags while it is open: events
 
 struct pairer {
     const struct timeline *t;
+    const struct line *line;
     struct call_line *out;
     uint32_t *stack; /* [depth]: indices of the open calls, innermost last */
     uint32_t depth, cap;
@@ -32,11 +33,16 @@ static uint32_t method_of(const struct pairer *p, const struct context *x)
     return x->call.v < p->n_calls ? x->call.v : 0;
 }
 
-static struct called *begin(struct pairer *p, const struct act *a, const struct context *x,
-                            uint32_t flags)
+static struct called *begin(struct pairer *p, uint32_t act, uint32_t flags)
 {
+    const struct act *a = line_act(p->line, act);
     struct called *c = &p->out->v[p->out->n++];
-    *c = (struct called){a->time, a->time, a->context, x->lock, flags};
+    *c = (struct called){.start = a->time,
+                         .end = a->time,
+                         .context = a->context,
+                         .lock = timeline_context(p->t, a->context)->lock,
+                         .flags = flags,
+                         .act = act};
     return c;
 }
 
@@ -76,11 +82,12 @@ static void lose(struct called *c)
     end_at(c, c->start, 0);
 }
 
-static void take_exit(struct pairer *p, const struct act *a, const struct context *x)
+static void take_exit(struct pairer *p, uint32_t act, const struct context *x)
 {
+    uint64_t time = line_act(p->line, act)->time;
     uint32_t failed = x->flags ? CALLED_FAILED : 0, method = method_of(p, x);
     if (!p->open_of[method]) {
-        begin(p, a, x, CALLED_UNKNOWN | failed);
+        begin(p, act, CALLED_UNKNOWN | failed);
         return;
     }
     for (;;) {
@@ -89,15 +96,16 @@ static void take_exit(struct pairer *p, const struct act *a, const struct contex
             lose(c);
             continue;
         }
-        end_at(c, a->time, failed);
+        end_at(c, time, failed);
         c->lock = c->lock.v ? c->lock : x->lock;
         return;
     }
 }
 
 /* Events may be missing in stretches in which what the thread did is not known. */
-static void pass_unknown(struct pairer *p, const struct line *l, uint64_t until)
+static void pass_unknown(struct pairer *p, uint64_t until)
 {
+    const struct line *l = p->line;
     bool any = false;
     for (; p->span < l->spans.n && line_span(l, p->span)->start <= until; p->span++)
         any = any || span_is_unknown(p->t, line_span(l, p->span));
@@ -105,29 +113,29 @@ static void pass_unknown(struct pairer *p, const struct line *l, uint64_t until)
         p->out->v[p->stack[i - 1]].flags |= BROKEN;
 }
 
-static int pair_up(struct pairer *p, const struct line *l)
+static int pair_up(struct pairer *p)
 {
-    for (uint32_t i = 0; i < l->acts.n; i++) {
-        const struct act *a = line_act(l, i);
+    for (uint32_t i = 0; i < p->line->acts.n; i++) {
+        const struct act *a = line_act(p->line, i);
         const struct context *x = timeline_context(p->t, a->context);
         if (!is_call(x->what))
             continue;
         if (p->t->n_unknown)
-            pass_unknown(p, l, a->time);
+            pass_unknown(p, a->time);
         if (x->what == EV_call)
-            begin(p, a, x, CALLED_MOMENT);
+            begin(p, i, CALLED_MOMENT);
         else if (x->what == EV_call_exit)
-            take_exit(p, a, x);
-        else if (push(p, (uint32_t)(begin(p, a, x, 0) - p->out->v), x) < 0)
+            take_exit(p, i, x);
+        else if (push(p, (uint32_t)(begin(p, i, 0) - p->out->v), x) < 0)
             return -ENOMEM;
     }
     return 0;
 }
 
 /* What is left at the end goes on, unless the thread is over. */
-static void finish(struct pairer *p, const struct line *l, const struct thread_stats *s)
+static void finish(struct pairer *p, const struct thread_stats *s)
 {
-    pass_unknown(p, l, UINT64_MAX);
+    pass_unknown(p, UINT64_MAX);
     while (p->depth) {
         struct called *c = pop(p);
         if (s->has_ended)
@@ -154,16 +162,16 @@ static int make(struct calls *out, struct pairer *p, const struct thread_set *th
                 struct arena *a)
 {
     for (uint32_t i = 0; i < out->n_lines; i++) {
-        const struct line *l = &p->t->lines[i];
-        uint32_t n = count(p->t, l);
+        uint32_t n = count(p->t, &p->t->lines[i]);
+        p->line = &p->t->lines[i];
         p->out = &out->lines[i];
         p->span = 0;
         if (n == 0)
             continue;
         p->out->v = arena_alloc(a, n * sizeof *p->out->v);
-        if (!p->out->v || pair_up(p, l) < 0)
+        if (!p->out->v || pair_up(p) < 0)
             return -ENOMEM;
-        finish(p, l, &threads->v[i < threads->n ? i : 0]);
+        finish(p, &threads->v[i < threads->n ? i : 0]);
         out->n += p->out->n;
     }
     return 0;
@@ -184,13 +192,6 @@ int calls_make(struct calls *out, const struct trace *t, const struct timeline *
     free(p.stack);
     free(p.open_of);
     return rc;
-}
-
-uint32_t calls_before(const struct call_line *l, uint64_t time)
-{
-    uint32_t i = 0;
-    BISECT(i, l->n, l->v[i].start < time);
-    return i;
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */

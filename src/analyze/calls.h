@@ -26,6 +26,7 @@ struct called {
     uint32_t context;    /* of the entry; of a call without one that of the exit */
     lock_id lock;        /* the object that it is about; 0: none, or not known */
     uint32_t flags;      /* CALLED_* */
+    uint32_t act;        /* of the thread: the entry, or an exit without one */
 };
 
 struct call_line {
@@ -42,9 +43,6 @@ struct calls {
 /* After unknown stretches are put.  Memory is the arena's.  -ENOMEM. */
 int calls_make(struct calls *out, const struct trace *t, const struct timeline *timeline,
                const struct thread_set *threads, struct arena *a);
-
-/* How many of a thread's calls begin before `time`. */
-uint32_t calls_before(const struct call_line *l, uint64_t time);
 
 /* Where a call was made: the innermost frame that is not the method itself, and the innermost one
  * of the application when that is inside the JDK. */

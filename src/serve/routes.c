@@ -28,6 +28,8 @@ static const struct route routes[] = {
     {ROUTE_LONG, "/api/t#/g#/flame", api_json, "flame"},
     {ROUTE_LONG, "/api/t#/g#/rates", api_json, "rates"},
     {ROUTE_LONG, "/api/t#/g#/search", api_json, "search"},
+    {ROUTE_LONG, "/api/t#/g#/marks", api_json, "marks"},
+    {ROUTE_GET, "/api/t#/g#/mark", api_json, "mark"},
     {ROUTE_GET, "/api/h#", api_heap, "overview"},
     {ROUTE_LONG, "/api/h#/classes", api_heap, "classes"},
     {ROUTE_LONG, "/api/h#/instances", api_heap, "instances"},

@@ -26,6 +26,8 @@ static const struct {
     {"flame", TAKES_PART | ASK(LOCK) | ASK(STATES) | ASK(BY), 0, answer_flame},
     {"rates", TAKES_PART | ASK(N), 0, answer_rates},
     {"search", 0, ASK(Q), answer_search},
+    {"marks", TAKES_PART, 0, answer_marks},
+    {"mark", 0, ASK(THREAD) | ASK(INDEX), answer_mark},
 };
 
 static int no_such_answer(const char *asked, struct err *err)

@@ -19,8 +19,26 @@ static int64_t wait_at(const struct view *v, uint32_t thread, uint64_t time)
     return time < end || time == s->start || (open && time == end) ? (int64_t)n - 1 : -1;
 }
 
+/* Who called its start, of a run that begins with the thread; null: it was not seen. */
+static json_t *started_by(const struct json_out *o, const struct view *v, uint32_t thread,
+                          uint64_t start)
+{
+    const struct timeline *t = &v->a->timeline;
+    const struct line *l = &t->lines[thread];
+    const struct thread_stats *s = &v->a->threads.v[thread];
+    if (!l->starter || !s->has_started || s->started != start)
+        return json_null();
+    const struct act *act = line_act(&t->lines[l->starter], l->starter_act);
+    json_t *j = json_object();
+    json_set_count(j, "thread", l->starter);
+    json_set_moment(j, "time", v, act->time);
+    json_object_set_new(j, "stack", json_stack(o->r, timeline_context(t, act->context)->stack));
+    return j;
+}
+
 /* Between two waits, or before or behind its life. */
-static json_t *running_at(const struct view *v, uint32_t thread, uint64_t time)
+static json_t *running_at(const struct json_out *o, const struct view *v, uint32_t thread,
+                          uint64_t time)
 {
     const struct timeline *t = &v->a->timeline;
     const struct line *l = &t->lines[thread];
@@ -46,6 +64,7 @@ static json_t *running_at(const struct view *v, uint32_t thread, uint64_t time)
     json_set_moment(j, "end", v, end);
     json_object_set_new(j, "before", json_wait_name(v, thread, (int64_t)n - 1));
     json_object_set_new(j, "after", json_wait_name(v, thread, n));
+    json_object_set_new(j, "started_by", alive ? started_by(o, v, thread, start) : json_null());
     json_set_effects(j, v, thread, alive ? start : 1, alive ? end : 0);
     return j;
 }
@@ -53,7 +72,7 @@ static json_t *running_at(const struct view *v, uint32_t thread, uint64_t time)
 static json_t *thread_at(const struct json_out *o, struct view *v, uint32_t thread, uint64_t time)
 {
     int64_t i = wait_at(v, thread, time);
-    return i < 0 ? running_at(v, thread, time) : json_wait(o, v, thread, (uint32_t)i);
+    return i < 0 ? running_at(o, v, thread, time) : json_wait(o, v, thread, (uint32_t)i);
 }
 
 /* --- a lock ----------------------------------------------------------------------------------- */

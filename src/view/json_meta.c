@@ -425,6 +425,7 @@ int answer_meta(struct ask *a, struct json_out *o, struct err *err)
     put_pauses(o, a);
     put_count(o, "locks", (int64_t)v->a->locks.n_objects);
     put_count(o, "waits", (int64_t)timeline_waits(&v->a->timeline));
+    put_count(o, "calls", (int64_t)v->a->calls.n);
     put_samples(o, v);
     put_allocations(o, v);
     put_arrows(o, v);

@@ -5,7 +5,7 @@
  *   json_meta.c    meta, overview           effects.c                what a thread did to others
  *   json_report.c  report                   json_flame.c             flame graph
  *   json_locks.c   locks, contexts          json_search.c            search
- *   json_rates.c   rates of allocation
+ *   json_rates.c   rates of allocation        json_marks.c           marks, mark
  *
  * A thread is its index, times are ns after the recording began; a report has them as `orca report
  * --json`. */
@@ -99,6 +99,8 @@ int answer_wait(struct ask *a, struct json_out *o, struct err *err);
 int answer_at(struct ask *a, struct json_out *o, struct err *err);
 int answer_flame(struct ask *a, struct json_out *o, struct err *err);
 int answer_rates(struct ask *a, struct json_out *o, struct err *err);
+int answer_marks(struct ask *a, struct json_out *o, struct err *err);
+int answer_mark(struct ask *a, struct json_out *o, struct err *err);
 int answer_search(struct ask *a, struct json_out *o, struct err *err);
 
 /* --- writing -----------------------------------------------------------------------------------

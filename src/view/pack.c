@@ -106,6 +106,7 @@ static const struct {
     {"wakes", pack_wakes, IN_EXACT},          {"holds", pack_holds, IN_EXACT},
     {"samples", pack_samples, IN_EXACT},      {"executed", pack_executed, IN_EXACT},
     {"owned", pack_owned, IN_EXACT},          {"allocs", pack_allocs, IN_EXACT},
+    {"marks", pack_marks, IN_EXACT},          {"starts", pack_starts, IN_EXACT},
     {"path", pack_path, IN_EXACT | IN_TILES}, {"tiles", pack_tiles, IN_TILES},
     {"arrows", pack_arrows, IN_TILES},        {"paths", pack_path_tiles, IN_TILES},
 };
@@ -149,6 +150,7 @@ int view_pack(struct view *v, const struct pack_options *o, struct buf *out, str
     const struct allocs *allocs = &v->a->allocs;
     const struct packer p = {.v = v,
                              .exact = timeline_waits(&v->a->timeline) <= most,
+                             .most = most,
                              .samples = samples->n[SAMPLE_CPU] + samples->n[SAMPLE_WALL] <= most,
                              .allocs = allocs->n[ALLOC_EXACT] + allocs->n[ALLOC_SAMPLED] +
                                            allocs->n_frees + allocs->n_batches <=

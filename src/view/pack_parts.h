@@ -9,9 +9,10 @@
 
 struct packer {
     struct view *v;
-    bool exact;   /* else tiles */
-    bool samples; /* there is room for them, */
-    bool allocs;  /* and for allocations */
+    bool exact;    /* else tiles */
+    uint64_t most; /* entries of a section of waits, of samples, ... */
+    bool samples;  /* there is room for them, */
+    bool allocs;   /* and for allocations */
     struct err *err;
 };
 
@@ -33,6 +34,9 @@ pack_section pack_samples, pack_executed, pack_owned;
 
 /* pack_allocs.c */
 pack_section pack_allocs;
+
+/* pack_marks.c */
+pack_section pack_marks, pack_starts;
 
 /* pack_tiles.c */
 pack_section pack_tiles, pack_arrows, pack_paths;

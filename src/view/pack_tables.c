@@ -143,6 +143,23 @@ static void put_object_classes(struct json_out *o, const struct packer *p)
     }
 }
 
+/* Tracked methods, by id: class, method, and both without the package. */
+static void put_calls(struct json_out *o, const struct trace *t)
+{
+    char class[LABEL_MAX];
+    for (uint32_t i = 0; i < t->n_calls; i++) {
+        const struct trace_call *c = trace_call(t, (call_id){i});
+        label_class(c->class_signature, class, sizeof class);
+        buf_puts(o->to, i ? ",[" : "[");
+        put_text(o, class);
+        buf_putc(o->to, ',');
+        put_text(o, c->method);
+        buf_putc(o->to, ',');
+        put_text(o, c->name);
+        buf_putc(o->to, ']');
+    }
+}
+
 int pack_names(const struct packer *p, struct buf *out)
 {
     const struct analysis *a = p->v->a;
@@ -165,6 +182,8 @@ int pack_names(const struct packer *p, struct buf *out)
     }
     buf_puts(out, "],\"objects\":[");
     put_object_classes(&o, p);
+    buf_puts(out, "],\"calls\":[");
+    put_calls(&o, a->trace);
     buf_puts(out, "]}");
     return 0;
 }

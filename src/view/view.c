@@ -229,6 +229,7 @@ void view_free(struct view *v)
     path_cache_fini(&v->paths);
     pthread_mutex_destroy(&v->json.lock);
     lock_lines_fini(&v->locks);
+    marks_fini(&v->marks);
     arena_fini(&v->arena);
     analysis_free(v->a);
     trace_close(t);

@@ -8,6 +8,7 @@
  * view.c        a view's life, rows        tile.c, occupancy.c      threads, pools, groups
  * arrows.c      interactions               lock_*.c                 locks
  * cache.c       answers that are kept      path_tile.c, overview.c  path, minimap
+ * marks.c       calls, notifies in vain
  * json_*.c      the JSON answers           pack*.c                  the pack of a page */
 #ifndef ORCA_VIEW_VIEW_H
 #define ORCA_VIEW_VIEW_H
@@ -28,6 +29,7 @@ enum {
     VIEW_EXACT_MAX = 1024, /* waits of a row in a tile that are told one by one */
     VIEW_ARROWS_MAX = 2048,
     VIEW_PATH_MAX = 4096,
+    VIEW_MARKS_MAX = 2000,
     VIEW_ROWS_MAX = 256, /* of one question */
     VIEW_OVERVIEW_MAX = 4096,
 };
@@ -90,8 +92,8 @@ struct view_question {
 };
 
 /* The answers by name: "meta", "report", "locks", "overview", "contexts", "wait", "at", "flame",
- * "rates", "search".  Errors: -ENOENT (no such answer, thread, wait, class), -EINVAL (a parameter;
- * err says which and what it may be), -ENOMEM. */
+ * "rates", "search", "marks", "mark".  Errors: -ENOENT (no such answer, thread, wait, class),
+ * -EINVAL (a parameter; err says which and what it may be), -ENOMEM. */
 int view_json(struct view *v, const char *answer, const struct view_question *q, struct buf *out,
               struct err *err);
 

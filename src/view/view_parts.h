@@ -40,6 +40,14 @@ struct view_json {
     bool has_orders; /* the rules looked for orders of locks */
 };
 
+/* What marks.h lists.  Made under view_json.lock. */
+struct marks {
+    struct buf all; /* struct thread_mark [n], by their beginning */
+    uint64_t *ends; /* [n]: the greatest end of a mark and those before it; NULL: not made */
+    size_t n;
+};
+void marks_fini(struct marks *m);
+
 struct view {
     struct analysis *a;
     struct view_about about; /* its texts are copies in `arena` */
@@ -52,6 +60,7 @@ struct view {
     struct path_cache paths;
     struct view_json json;
     struct lock_lines locks;
+    struct marks marks;
 };
 
 /* "worker-#", "main", ... */

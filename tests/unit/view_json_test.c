@@ -461,6 +461,106 @@ Test(view_json, rates)
     cr_assert_eq(number("rates", "from=200&to=300", "n"), 512);
 }
 
+/* --- marks ------------------------------------------------------------------------------------ */
+
+static void define_call(call_id id, const char *class_name, const char *name)
+{
+    builder_def(&b, &(struct def){.kind = DEF_call,
+                                  .call = {.id = id,
+                                           .name = {name, strlen(name)},
+                                           .class_name = {class_name, strlen(class_name)},
+                                           .method = {"f", 1}}});
+}
+
+/* Calls of the program and of the JDK; a notify that woke nobody, and one that woke bob. */
+static void act(void)
+{
+    define_call((call_id){1}, "Lshop/Order;", "Order.f");
+    define_call((call_id){2}, "Ljava/util/concurrent/locks/ReentrantLock;", "ReentrantLock.f");
+    ADD(&b, 1, ann, 100, call_enter, .call = {1}, .lock = lock, .stack = stack);
+    ADD(&b, 1, ann, 110, call_enter, .call = {2}, .lock = lock, .stack = stack);
+    does_wait(ann, 120, 150, other_lock);
+    ADD(&b, 1, ann, 160, call_exit, .call = {2}, .lock = lock);
+    ADD(&b, 1, ann, 200, call_exit, .call = {1}, .lock = lock, .failed = 1);
+    ADD(&b, 1, ann, 210, notify, .lock = lock, .stack = other_stack);
+    ADD(&b, 2, bob, 215, wait_enter, .lock = lock, .stack = stack);
+    ADD(&b, 1, ann, 220, notify_all, .lock = lock, .stack = other_stack);
+    ADD(&b, 2, bob, 230, wait_exit, .lock = lock);
+    ADD(&b, 3, cat, 240, call, .call = {1}, .lock = lock, .stack = stack);
+}
+
+Test(view_json, marks)
+{
+    act();
+    begin_view(1000);
+    json_t *j = ask(v, "marks", "");
+    NUMBER_IS(j, "n", 3);
+    TEXT_IS(j, "marks.0.call", "Order.f");
+    NUMBER_IS(j, "marks.0.from", 100);
+    NUMBER_IS(j, "marks.0.to", 200);
+    TEXT_IS(j, "marks.0.flags.0", "failed");
+    TEXT_IS(j, "marks.1.what", "notify");
+    NUMBER_IS(j, "marks.2.thread", cat.v);
+    TEXT_IS(j, "marks.2.flags.0", "moment");
+    json_decref(j);
+    cr_assert_eq(number("marks", "from=150&to=160", "n"), 1, "in the middle of a call");
+    cr_assert_eq(number("marks", "from=201&to=210", "n"), 0);
+    cr_assert_eq(number("marks", "threads=3", "n"), 1);
+    cr_assert_eq(number("meta", "", "calls"), 3);
+}
+
+Test(view_json, one_mark)
+{
+    act();
+    begin_view(1000);
+    json_t *all = ask(v, "marks", "");
+    char question[64];
+    snprintf(question, sizeof question, "thread=%u&index=%ld", ann.v,
+             (long)number_at(all, "marks.0.index"));
+    json_t *j = ask(v, "mark", question);
+    TEXT_IS(j, "call.class", "shop.Order");
+    TEXT_IS(j, "call.method", "f");
+    NUMBER_IS(j, "lock.id", lock.v);
+    NUMBER_IS(j, "in_waits_ns", 30);
+    TEXT_IS(j, "stack.0.method", "submit");
+    json_decref(j);
+    json_decref(all);
+    ask_refused(v, "mark", "thread=1&index=1", -ENOENT, "no such mark"); /* of the JDK */
+    ask_refused(v, "mark", "thread=1&index=99", -ENOENT, "no such mark");
+    ask_refused(v, "mark", "thread=1", -EINVAL, "index");
+}
+
+/* More than there is room for: how many there are. */
+Test(view_json, too_many_marks)
+{
+    for (uint64_t i = 0; i < 2001; i++)
+        ADD(&b, 1, ann, 100 + i, notify, .lock = lock);
+    begin_view(10000);
+    json_t *j = ask(v, "marks", "");
+    NUMBER_IS(j, "n", 2001);
+    cr_assert_eq(json_array_size(at_path(j, "marks")), 0);
+    json_decref(j);
+    j = ask(v, "marks", "from=101");
+    cr_assert_eq(json_array_size(at_path(j, "marks")), 2000);
+    json_decref(j);
+}
+
+Test(view_json, a_start_has_its_starter)
+{
+    ADD(&b, 1, ann, 100, thread_start_called, .target = bob, .stack = stack);
+    ADD0(&b, 2, bob, 120, thread_start);
+    does_sleep(bob, 200, 300);
+    begin_view(1000);
+    json_t *j = ask(v, "at", "row=t2&time=150");
+    NUMBER_IS(j, "started_by.thread", ann.v);
+    NUMBER_IS(j, "started_by.time", 100);
+    TEXT_IS(j, "started_by.stack.0.method", "submit");
+    json_decref(j);
+    j = ask(v, "at", "row=t2&time=400");
+    cr_assert(json_is_null(at_path(j, "started_by")), "a later run");
+    json_decref(j);
+}
+
 /* --- names ------------------------------------------------------------------------------------ */
 
 /* A name comes back as it is, but for what is no UTF-8, and cut where it is very long. */

@@ -4,7 +4,7 @@ import { problems, dismiss } from "./problem.ts";
 import * as state from "./state.ts";
 import type { Tab } from "./state.ts";
 import type { Meta } from "./types.ts";
-import { TABS } from "./state.ts";
+import { Calls } from "./views/calls.tsx";
 import { Details } from "./views/details.tsx";
 import { FilterDialog } from "./views/filter.tsx";
 import { Findings } from "./views/findings.tsx";
@@ -21,10 +21,10 @@ import { Toolbar } from "./views/toolbar.tsx";
 import "./app.css";
 
 const TITLES: Record<Tab, string> = {
-    findings: "Findings", details: "Details", statistics: "Monitor statistics", flame: "Flame graph", locks: "Locks", legend: "Legend",
+    findings: "Findings", details: "Details", statistics: "Monitor statistics", flame: "Flame graph", locks: "Locks", legend: "Legend", calls: "Calls",
 };
 const VIEWS: Record<Tab, () => preact.JSX.Element | null> = {
-    findings: Findings, details: Details, statistics: Statistics, flame: Flame, locks: Locks, legend: Legend,
+    findings: Findings, details: Details, statistics: Statistics, flame: Flame, locks: Locks, legend: Legend, calls: Calls,
 };
 
 /** How many findings there are, once that is known. */
@@ -90,7 +90,7 @@ export function Reading({ meta }: { meta: Meta }) {
 }
 
 export function App() {
-    const View = VIEWS[state.tab.value];
+    const View = VIEWS[state.tabs.value.includes(state.tab.value) ? state.tab.value : "findings"];
     return (
         <>
             <Toolbar />
@@ -100,7 +100,7 @@ export function App() {
             <Timeline />
             <Splitter />
             <section class="panel" style={{ height: `${state.panelHeight.value}px` }} aria-label="panel">
-                <Tabs label="panels" tabs={TABS} titles={TITLES} note={noteOf} value={state.tab.value} onChange={(t) => { state.tab.value = t; }} />
+                <Tabs label="panels" tabs={state.tabs.value} titles={TITLES} note={noteOf} value={state.tab.value} onChange={(t) => { state.tab.value = t; }} />
                 <div class="panelbody" id="panel" role="tabpanel" aria-labelledby={`tab-${state.tab.value}`} data-keys><View /></div>
             </section>
             <FilterDialog />

@@ -27,7 +27,7 @@ function enter(): void {
     if (row.folded !== null)
         toggle(row.id);
     else if (id)
-        state.chosenAt.value = { row: id, time: (state.view.value.from + state.view.value.to) / 2 };
+        state.chooseOnly({ at: { row: id, time: (state.view.value.from + state.view.value.to) / 2 } });
 }
 
 function fit(): void {
@@ -46,10 +46,8 @@ function escape(): void {
         state.dialog.value = null;
     else if (state.marked.value)
         state.marked.value = null;
-    else {
-        state.chosen.value = null;
-        state.chosenAt.value = null;
-    }
+    else
+        state.chooseOnly({});
 }
 
 export const KEYS: Key[] = [
@@ -75,7 +73,7 @@ export const KEYS: Key[] = [
     { keys: ["p"], text: "pin the row to the top", run: () => { if (state.focusRow.value ?? state.hover.value?.thread) pin(state.focusRow.value ?? `t${state.hover.value!.thread}`); } },
     { keys: ["t"], text: "choose threads (filter)", run: () => { state.dialog.value = "filter"; } },
     { keys: ["l"], text: "follow a live recording", run: () => { if (state.meta.value?.live) state.follow(); } },
-    ...TABS.map((name, k) => ({ keys: [String(k + 1)], text: `panel: ${name}`, run: () => { state.tab.value = name; } })),
+    ...TABS.map((name, k) => ({ keys: [String(k + 1)], text: `panel: ${name}`, run: () => { if (state.tabs.value.includes(name)) state.tab.value = name; } })),
     { keys: ["?"], text: "this help", run: () => { state.dialog.value = "help"; } },
     { keys: ["Escape"], text: "close, unmark, choose nothing", run: escape },
 ];

@@ -1,7 +1,7 @@
 // source.ts - where the viewer's answers come from: one interface, two implementations
 // (source/http.ts asks `orca view`, source/inline.ts answers from the pack in the page).
 import type {
-    Arrows, Context, Flame, Found, By, LockAt, LockRow, Meta, Overview, PathTile, Rates, Report, RowId, Run, Selection, StateName,
+    Arrows, Context, Flame, Found, By, LockAt, LockRow, MarkDetail, Marks, Meta, Overview, PathTile, Rates, Report, RowId, Run, Selection, StateName,
     TileRow, Wait,
 } from "./types.ts";
 
@@ -30,4 +30,6 @@ export interface Source {
     /** What threads allocated over time, in n parts. */
     rates(of: Selection, n: number): Promise<Rates>;
     search(q: string): Promise<Found>;
+    marks(of: Selection): Promise<Marks>;
+    mark(thread: number, index: number): Promise<MarkDetail>;
 }

@@ -17,7 +17,7 @@ import { tileWidth } from "./source/tile.ts";
 import * as state from "./state.ts";
 import { later, underWay } from "./under_way.ts";
 import { isDark } from "./theme.ts";
-import type { RowId, TileRow } from "./types.ts";
+import type { Marks, RowId, TileRow } from "./types.ts";
 
 /** Of the bars, css pixels; how many pixels make one. */
 export const size = signal({ width: 800, height: 400, ratio: 1 });
@@ -35,6 +35,8 @@ export const chosenBox = signal<{ thread: number; from: number; to: number } | n
 
 /** What the threads in sight allocate. */
 export const lanes = signal<Lanes | null>(null);
+/** What they did beside waiting, in and around what is visible. */
+export const threadMarks = signal<Marks | null>(null);
 
 let cache: Cache | null = null;
 let scene: Scene | null = null;
@@ -72,6 +74,7 @@ export function picture(): Picture | null {
         arrows: state.arrowsOn.value && state.mode.value === "threads" ? state.arrowKinds.value : null,
         path: state.pathOn.value && state.mode.value === "threads",
         lanes: state.allocOn.value && state.mode.value === "threads" ? lanes.value : null,
+        threadMarks: state.mode.value === "threads" ? threadMarks.value?.marks ?? [] : [],
         tiles: arrived.value,
     };
 }
@@ -109,7 +112,7 @@ function drawing(): () => void {
     };
     const stopBase = effect(() => {
         void [state.meta.value, state.view.value, size.value, rows.value, state.scroll.value, arrived.value, contextsArrived.value, isDark.value, scale.value, longest.value,
-            state.arrowsOn.value, state.arrowKinds.value, state.pathOn.value, state.mode.value, state.allocOn.value, lanes.value];
+            state.arrowsOn.value, state.arrowKinds.value, state.pathOn.value, state.mode.value, state.allocOn.value, lanes.value, threadMarks.value];
         base = true;
         ask();
     });
@@ -154,11 +157,38 @@ function watchLanes(source: Source): () => void {
     };
 }
 
+const MARKS_DELAY_MS = 120, MARKS_THREADS = 1000;
+
+/** Ask for the marks of the rows in sight, and as far again on either side, a little after they have come to rest. */
+function watchMarks(source: Source): () => void {
+    let asked = 0;
+    let forget = (): void => {};
+    const stop = effect(() => {
+        const m = state.meta.value, v = state.view.value, { height } = size.value;
+        const seen = { rows: rows.value, pinned: pinnedCount(), scroll: state.scroll.value, height };
+        const mine = ++asked;
+        forget();
+        if (!m || m.phase || state.mode.value !== "threads" || m.packed === "tiles")
+            return;
+        const long = v.to - v.from;
+        const from = Math.floor(Math.max(v.from - long, m.from)), to = Math.ceil(Math.min(v.to + long, m.to)) + 1;
+        const threads = [...new Set(inSight(seen).map((k) => seen.rows[k].thread))].filter((t) => t > 0).sort((a, b) => a - b).slice(0, MARKS_THREADS);
+        if (to <= from || !threads.length)
+            return;
+        forget = later(MARKS_DELAY_MS, () => source.marks({ from, to, threads }).then((r) => { if (mine === asked) threadMarks.value = r; }), problem);
+    });
+    return () => {
+        stop();
+        forget();
+        asked++;
+    };
+}
+
 /** Begin to draw a source on two canvases; the result ends it. */
 export function setStage(source: Source, base: HTMLCanvasElement, over: HTMLCanvasElement): () => void {
     cache = new Cache(source, () => { arrived.value++; }, problem);
     scene = new Scene(base, over, cache);
-    const stop = drawing(), stopLanes = watchLanes(source);
+    const stop = drawing(), stopLanes = watchLanes(source), stopMarks = watchMarks(source);
     let generation = state.meta.value?.gen;
     const stopGen = effect(() => {
         const now = state.meta.value?.gen;
@@ -172,6 +202,7 @@ export function setStage(source: Source, base: HTMLCanvasElement, over: HTMLCanv
     return () => {
         stop();
         stopLanes();
+        stopMarks();
         stopGen();
     };
 }

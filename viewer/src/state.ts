@@ -9,7 +9,7 @@ import { INTERACTIONS } from "./types.ts";
 export interface Range { from: number; to: number }
 export type Grouping = "group" | "pool" | "flat";
 export type Mode = "threads" | "locks";
-export const TABS = ["findings", "details", "statistics", "flame", "locks", "legend"] as const;
+export const TABS = ["findings", "details", "statistics", "flame", "locks", "legend", "calls"] as const;
 export type Tab = (typeof TABS)[number];
 
 // --- the trace -----------------------------------------------------------------------------------
@@ -48,6 +48,8 @@ export const allocOn = signal(true);
 /** The wait whose details are shown, or the moment of a row that does not wait. */
 export const chosen = signal<WaitRef | null>(null);
 export const chosenAt = signal<{ row: RowId; time: number } | null>(null);
+/** Or what a thread did there: marks. */
+export const chosenMark = signal<WaitRef | null>(null);
 export const tab = signal<Tab>("findings");
 /** Rows of tables that are selected: threads (indices), class. */
 export const tableThreads = signal<ReadonlySet<number>>(new Set());
@@ -74,6 +76,8 @@ export function isLit(thread: number): boolean {
     return thread > 0 && h !== null && (h.thread === thread || (h.also?.includes(thread) ?? false));
 }
 export const dialog = signal<"filter" | "help" | "search" | null>(null);
+/** The tabs that there is something for. */
+export const tabs = computed<readonly Tab[]>(() => TABS.filter((t) => t !== "calls" || (meta.value?.calls ?? 0) > 0));
 /** The row that the keyboard is on. */
 export const focusRow = signal<RowId | null>(null);
 
@@ -146,11 +150,19 @@ export function padded(r: Range, part: number): Range {
     return { from: r.from - pad, to: r.to + pad };
 }
 
-/** Choose a wait, show its details, and make sure that it can be seen. */
-export function choose(w: WaitRef): void {
+/** At most one thing is chosen at a time. */
+export function chooseOnly(what: { wait?: WaitRef; at?: { row: RowId; time: number }; mark?: WaitRef }): void {
     batch(() => {
-        chosen.value = w;
-        chosenAt.value = null;
+        chosen.value = what.wait ?? null;
+        chosenAt.value = what.at ?? null;
+        chosenMark.value = what.mark ?? null;
+    });
+}
+
+/** Choose something and show its details. */
+export function choose(what: Parameters<typeof chooseOnly>[0]): void {
+    batch(() => {
+        chooseOnly(what);
         tab.value = "details";
     });
 }

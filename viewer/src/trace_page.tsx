@@ -9,7 +9,7 @@ import * as state from "./state.ts";
 import { watchKeys } from "./keys.ts";
 import type { Meta } from "./types.ts";
 import { readAddress, watchAddress } from "./url.ts";
-import { arrowsDrawn, frameTimes, lanes, marksDrawn, pending } from "./stage.ts";
+import { arrowsDrawn, frameTimes, lanes, marksDrawn, pending, threadMarks } from "./stage.ts";
 
 /** The trace is there, for the first time. */
 function first(meta: Meta): void {
@@ -58,4 +58,4 @@ export async function open(source: Source): Promise<void> {
 }
 
 /** What tests and benchmarks ask for; nothing of the page uses it. */
-Object.assign(window, { orca: { arrowsDrawn, frameTimes, lanes: () => lanes.value, marksDrawn, pending: () => pending.value, state } });
+Object.assign(window, { orca: { arrowsDrawn, frameTimes, lanes: () => lanes.value, marksDrawn, threadMarks: () => threadMarks.value, pending: () => pending.value, state } });

@@ -71,7 +71,7 @@ export interface Meta {
     findings: Finding[]; deadlocks: Deadlock[]; stuck: StuckThread[];
     path: null | { thread: number; from: number; to: number; kinds: Record<string, number>; limits: string[] };
     gc: GcPause[];
-    locks: number; waits: number;
+    locks: number; waits: number; calls?: number;
     samples?: { cpu: number; wall: number };
     /** live: what is live can be known. */
     /** `sampled`: sums are estimates, of samples. */
@@ -176,8 +176,21 @@ export interface Wait {
 }
 export interface Run {
     thread: number; state: "running" | "not alive"; start: number; end: number;
-    before: WaitRef | null; after: WaitRef | null; effects: Effect[]; n_effects: number;
+    before: WaitRef | null; after: WaitRef | null; started_by: null | { thread: number; time: number; stack: Place[] }; effects: Effect[]; n_effects: number;
 }
+/** What a thread did that no wait and no arrow shows: a call of a tracked method, a notify that woke nobody. */
+export const MARKS = ["call", "notify", "notify-all"] as const;
+export const CALLED = ["failed", "open", "unknown", "moment"] as const;
+/** index: with the thread its name. */
+export interface ThreadMark { thread: number; index: number; what: (typeof MARKS)[number]; from: number; to: number; flags: (typeof CALLED)[number][]; call: string | null }
+/** More than there is room for: none of them. */
+export interface Marks { n: number; marks: ThreadMark[] }
+export interface MarkDetail extends Omit<ThreadMark, "call"> {
+    call: null | { class: string; method: string };
+    lock: null | { id: number; class: string | null; hash: number | null };
+    in_waits_ns: number; stack: Place[];
+}
+
 export interface LockAt { lock: number; class: string | null; owner: number; owner_sure: boolean; queue: number[]; waiters: number[] }
 
 /** Bytes that threads allocated: n of each in turn, which divide the time evenly. */

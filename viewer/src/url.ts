@@ -54,6 +54,7 @@ const FIELDS: Field[] = [
     { name: "alloc", write: () => flag(state.allocOn.value, true), read: (t) => { state.allocOn.value = readFlag(t, true); } },
     { name: "wait", write: () => state.chosen.value && `${state.chosen.value.thread}.${state.chosen.value.index}`, read: (t) => { const m = /^(\d+)\.(\d+)$/.exec(t ?? ""); state.chosen.value = m ? { thread: Number(m[1]), index: Number(m[2]) } : null; } },
     { name: "at", write: () => state.chosenAt.value && `${state.chosenAt.value.row}.${Math.round(state.chosenAt.value.time)}`, read: (t) => { const m = /^([tpgl]\d+)\.(-?\d+)$/.exec(t ?? ""); state.chosenAt.value = m ? { row: m[1], time: Number(m[2]) } : null; } },
+    { name: "did", write: () => state.chosenMark.value && `${state.chosenMark.value.thread}.${state.chosenMark.value.index}`, read: (t) => { const m = /^(\d+)\.(\d+)$/.exec(t ?? ""); state.chosenMark.value = m ? { thread: Number(m[1]), index: Number(m[2]) } : null; } },
     { name: "focus", write: () => state.focusRow.value, read: (t) => { state.focusRow.value = t && row.test(t) ? t : null; } },
     { name: "tab", write: () => (state.tab.value === "findings" ? null : state.tab.value), read: (t) => { state.tab.value = one<Tab>(t, TABS, "findings"); } },
     { name: "threads", write: () => numbers(state.tableThreads.value) || null, read: (t) => { state.tableThreads.value = new Set(t ? readNumbers(t) : []); } },

@@ -11,7 +11,7 @@ import { duration, simple } from "../format.ts";
 import type { Row } from "../rows.ts";
 import { ROW } from "../rows.ts";
 import type { Range } from "../state.ts";
-import type { ExactThread, Interaction, Meta, TileRow } from "../types.ts";
+import type { ExactThread, Interaction, Meta, ThreadMark, TileRow } from "../types.ts";
 import { FLAG, THREAD } from "../types.ts";
 import type { Arrow, Drawn, Gathering, Sight } from "./arrows.ts";
 import { arrowAt, collect, drawArrows, NOTHING_DRAWN } from "./arrows.ts";
@@ -24,6 +24,7 @@ import type { Buffer } from "./paint.ts";
 import { paintGround, paintLock, paintSolid, paintThread } from "./paint.ts";
 import type { Mark, MarkKind } from "./marks.ts";
 import { BOX_FROM_PX, drawMarks } from "./marks.ts";
+import { drawThreadMark, lookOf } from "./thread_marks.ts";
 import type { Palette } from "./palette.ts";
 import { LOOK } from "./palette.ts";
 import { drawPath, stretches } from "./path.ts";
@@ -46,6 +47,7 @@ export interface Picture {
     longest: ReadonlyMap<number, number>; // longest queue by lock
     arrows: ReadonlySet<Interaction> | null; // null: none
     path: boolean;
+    threadMarks: readonly ThreadMark[]; // by thread rows: calls, notifies in vain
     lanes: Lanes | null; // what threads allocate; null: none
     tiles: number; // another one when there are other tiles
 }
@@ -187,6 +189,7 @@ export class Scene {
         this.labels(p, g, labels);
         this.marks(p, g);
         this.lanes(p, g);
+        this.threadMarks(p, g);
         this.lines(p, g);
         this.times.push(performance.now() - began);
         if (this.times.length > 240)
@@ -298,6 +301,27 @@ export class Scene {
         for (const k of inSight(p))
             if (p.rows[k].thread && (p.rows[k].pinned || yOfRow(p, k) + ROW > p.pinned * ROW))
                 drawLane(g, p.lanes, p.rows[k].thread, yOfRow(p, k) + ROW, (time) => (time - p.view.from) / ns, p.width, p.ratio);
+        g.restore();
+    }
+
+    private threadMarks(p: Picture, g: CanvasRenderingContext2D): void {
+        const ns = nsPerPixel(p);
+        g.save();
+        g.setTransform(p.ratio, 0, 0, p.ratio, 0, 0);
+        const of = new Map<number, ThreadMark[]>();
+        for (const m of p.threadMarks) {
+            const list = of.get(m.thread);
+            if (m.to < p.view.from || m.from > p.view.to)
+                continue;
+            if (list)
+                list.push(m);
+            else
+                of.set(m.thread, [m]);
+        }
+        for (const k of of.size ? inSight(p) : [])
+            if (p.rows[k].thread && (p.rows[k].pinned || yOfRow(p, k) >= p.pinned * ROW - 4))
+                for (const m of of.get(p.rows[k].thread) ?? [])
+                    drawThreadMark(g, lookOf(m), Math.round((m.from - p.view.from) / ns), Math.round((m.to - p.view.from) / ns), yOfRow(p, k), p.palette);
         g.restore();
     }
 

@@ -5,7 +5,7 @@
 import type { Source } from "../source.ts";
 import { SourceError } from "../source.ts";
 import type {
-    Arrows, By, Context, Flame, Found, LockAt, LockRow, Meta, Overview, PathTile, Rates, Report, RowId, Run, Selection, StateName,
+    Arrows, By, Context, Flame, Found, LockAt, LockRow, MarkDetail, Marks, Meta, Overview, PathTile, Rates, Report, RowId, Run, Selection, StateName,
     TileRow, Wait,
 } from "../types.ts";
 import { ranges } from "../ranges.ts";
@@ -167,5 +167,11 @@ export class HttpSource implements Source {
     }
     search(q: string): Promise<Found> {
         return this.json("search", { q });
+    }
+    marks(s: Selection): Promise<Marks> {
+        return this.json("marks", { from: s.from, to: s.to, threads: s.threads && ranges(s.threads) });
+    }
+    mark(thread: number, index: number): Promise<MarkDetail> {
+        return this.json("mark", { thread, index });
     }
 }

@@ -5,7 +5,7 @@
 import { SourceError } from "../source.ts";
 import type { Source } from "../source.ts";
 import type {
-    Arrows, By, Context, Flame, Found, LockAt, LockRow, Meta, Overview, PathTile, Rates, Report, RowId, Run, Selection, StateName, TileRow, Wait,
+    Arrows, By, Context, Flame, Found, LockAt, LockRow, MarkDetail, Marks, Meta, Overview, PathTile, Rates, Report, RowId, Run, Selection, StateName, TileRow, Wait,
 } from "../types.ts";
 import { isAlloc, isSampled } from "../types.ts";
 import { ratesOf } from "./inline_allocs.ts";
@@ -19,6 +19,7 @@ import { Model, cutOf } from "./inline_model.ts";
 import { readMeta, readPack } from "./inline_pack.ts";
 import type { PackMeta } from "./inline_pack.ts";
 import { isWhole, packedOfClass, packedReport, reportOf } from "./inline_report.ts";
+import { markOf, marksOf } from "./inline_marks.ts";
 import { frameOf, groupRow, lockRow, parseRow, threadRow } from "./inline_tile.ts";
 import { Tiles, onlyOverview } from "./inline_tiles.ts";
 import { threadAt, waitOf } from "./inline_wait.ts";
@@ -168,6 +169,17 @@ export class InlineSource implements Source {
     private roomForAllocs(m: Model, asked: boolean): void {
         if (asked && m.pack.allocs.n === 0 && (this.metaOf.allocations?.n ?? 0) > 0)
             throw new SourceError("This page has no room for so many allocations: open the trace with orca view.");
+    }
+
+    async marks(of: Selection): Promise<Marks> {
+        if (this.tiles)
+            return { n: 0, marks: [] };
+        const m = this.exact("marks");
+        return marksOf(m, cutOf(of, m.threads));
+    }
+
+    async mark(thread: number, index: number): Promise<MarkDetail> {
+        return markOf(this.exact("details of a mark"), thread, index);
     }
 
     async search(q: string): Promise<Found> {

@@ -5,6 +5,8 @@ import { Columns, damaged, json } from "./inline_bytes.ts";
 import type { Numbers, Sections } from "./inline_bytes.ts";
 import { readAllocs } from "./inline_allocs.ts";
 import type { Allocs } from "./inline_allocs.ts";
+import { readMarks, readStarts } from "./inline_marks.ts";
+import type { PackedMarks, Starts } from "./inline_marks.ts";
 import { readOwned, readSamples } from "./inline_samples.ts";
 import type { Owned, Samples } from "./inline_samples.ts";
 
@@ -30,7 +32,7 @@ export interface Sites {
 }
 export interface Stacks { n: number; first: Uint32Array; cut: Uint8Array; method: Uint32Array; line: Int32Array }
 export type Method = [string, string, string, string, number];
-export interface Names { classes: (string | null)[]; methods: Method[]; errors: string[]; objects?: string[] }
+export interface Names { classes: (string | null)[]; methods: Method[]; errors: string[]; objects?: string[]; calls?: [string, string, string][] }
 export interface Acts { n: number; from_time: Float64Array; to_time: Float64Array; from: Uint32Array; to: Uint32Array; how: Uint8Array }
 export interface Wakes { n: number; thread: Uint32Array; index: Uint32Array; stack: Uint32Array }
 export interface Holds { n: number; from: Float64Array; to: Float64Array; thread: Uint32Array; lock: Uint32Array; mode: Uint8Array }
@@ -42,7 +44,7 @@ export interface PackMeta extends Meta { report: Report; lock_rows: LockRow[]; o
 /** All that a page of packed "exact" knows. */
 export interface Pack {
     meta: PackMeta; waits: Waits; contexts: Contexts; locks: Locks; sites: Sites; stacks: Stacks; names: Names; acts: Acts; wakes: Wakes; holds: Holds; path: Segments;
-    samples: Samples; owned: Owned; allocs: Allocs;
+    samples: Samples; owned: Owned; allocs: Allocs; marks: PackedMarks; starts: Starts;
     /** How each frame of the stacks was executed; empty: no samples. */
     executed: Uint8Array;
 }
@@ -78,7 +80,7 @@ export function readPack(all: Sections, meta: PackMeta): Pack {
         stacks: readStacks(of("stacks")), names: json(all, "names") as Names, acts: readActs(of("acts")), wakes: readWakes(of("wakes"), waits),
         holds: readHolds(of("holds")), path: readPath(all.get("path") ?? EMPTY),
         samples: readSamples(of("samples"), meta.threads.id.length), owned: readOwned(of("owned")), executed: readExecuted(of("executed")),
-        allocs: readAllocs(of("allocs"), meta.threads.id.length),
+        allocs: readAllocs(of("allocs"), meta.threads.id.length), marks: readMarks(of("marks")), starts: readStarts(of("starts")),
     };
     check(pack);
     return pack;
@@ -239,6 +241,7 @@ function check(p: Pack): void {
         [p.acts.from, threads, "thread"], [p.acts.to, threads, "thread"], [p.wakes.thread, threads, "thread"], [p.wakes.stack, p.stacks.n, "stack"],
         [p.holds.thread, threads, "thread"], [p.holds.lock, p.locks.n, "lock"], [p.path.thread, threads, "thread"],
         [p.allocs.stack, p.stacks.n, "stack"], [p.allocs.class, p.names.objects?.length ?? 0, "class"], ...p.allocs.lists.map((l) => [l.context, p.allocs.n, "allocation"]),
+        [p.marks.thread, threads, "thread"], [p.marks.lock, p.locks.n, "lock"], [p.marks.stack, p.stacks.n, "stack"], [p.starts.stack, p.stacks.n, "stack"],
         [p.samples.stack, p.stacks.n, "stack"], [p.owned.owner, threads, "thread"], [p.owned.lock, p.locks.n, "lock"],
     ] as [Uint32Array, number, string, boolean?][])
         below(values, Math.max(limit, 1), what, none ?? false);

@@ -12,7 +12,7 @@ import type { Stats } from "./inline_stats.ts";
 export const SECTIONS: Record<string, string[]> = {
     findings: ["findings"], threads: ["threads", "open_waits"], monitors: ["locks"], sites: ["sites"], owners: ["owners", "owner_sites", "pairs"],
     interactions: ["interactions", "ends"], path: ["critical_path", "critical_path_segments"], deadlocks: ["deadlocks", "stuck"],
-    orders: ["lock_orders", "lock_orders_suppressed"], queues: ["queues"], pools: ["pools", "pool_waits"], bottles: ["bottle_graph"],
+    orders: ["lock_orders", "lock_orders_suppressed"], queues: ["queues"], pools: ["pools", "pool_waits"], bottles: ["bottle_graph"], calls: ["calls", "call_sites"],
 };
 const ALWAYS = ["schema", "file", "recording", "losses", "problems"];
 

@@ -3,10 +3,10 @@
 // goCause and goEffect are the keys [ and ]: along the arrows, back to who ended a wait, and on to what
 // its thread ended next.
 import type { ComponentChildren } from "preact";
-import { bytes, count, duration, moment, place, rate } from "../format.ts";
+import { bytes, count, duration, moment, place, rate, simple } from "../format.ts";
 import { chosenAt, meta, threadName } from "../state.ts";
-import type { Effect, Link, LockAt, Run, Wait, WaitRef } from "../types.ts";
-import { isLock, isWait, known, settled } from "./details_state.ts";
+import type { Effect, Link, LockAt, MarkDetail, Run, Wait, WaitRef } from "../types.ts";
+import { isLock, isMark, isWait, known, settled } from "./details_state.ts";
 import { ACTS, Headline, flagTexts } from "./details_words.tsx";
 import { useAnswer } from "./ask.ts";
 import { allocSource } from "./hover_text.ts";
@@ -22,7 +22,7 @@ export async function goCause(): Promise<void> {
 
 export async function goEffect(): Promise<void> {
     const d = await settled();
-    if (d && !isLock(d) && d.effects.length > 0)
+    if (d && !isLock(d) && !isMark(d) && d.effects.length > 0)
         followEffect(d.effects[0]);
 }
 
@@ -52,7 +52,7 @@ export function Details() {
             {k?.error && <p role="alert" class="scope-error" data-test="details-error">{k.error}</p>}
             {!k ? <p class="dim">Click on a wait in the timeline, or move onto a row with the arrow keys and press Enter.</p>
                 : !d ? (k.busy ? <p class="dim">Looking …</p> : null)
-                : isLock(d) ? <LockMoment d={d} /> : isWait(d) ? <OneWait w={d} /> : <OneRun r={d} />}
+                : isLock(d) ? <LockMoment d={d} /> : isMark(d) ? <OneMark m={d} /> : isWait(d) ? <OneWait w={d} /> : <OneRun r={d} />}
         </section>
     );
 }
@@ -91,7 +91,8 @@ function OneWait({ w }: { w: Wait }) {
 function OneRun({ r }: { r: Run }) {
     return (
         <>
-            <h3 data-test="details-headline"><ThreadLink thread={r.thread} /> {r.state === "running" ? `ran for ${duration(r.end - r.start)}: no wait is recorded here` : "did not live then"}.</h3>
+            <h3 data-test="details-headline"><ThreadLink thread={r.thread} /> {r.state === "running" ? `ran for ${duration(r.end - r.start)}: no wait is recorded here` : "did not live then"}
+                {r.started_by && <>; it was started by <ThreadLink thread={r.started_by.thread} time={r.started_by.time} /></>}.</h3>
             <Times from={r.start} to={r.end} />
             <Allocated thread={r.thread} from={r.start} to={r.end} />
             <div class="details-buttons">
@@ -99,7 +100,32 @@ function OneRun({ r }: { r: Run }) {
                 <Neighbours before={r.before} after={r.after} time={r.start} until={r.end} />
                 <Act name="mark" text="Mark this range" act={() => mark(r.start, r.end)} />
             </div>
-            <Effects d={r} />
+            <div class="details-columns">
+                <Effects d={r} />
+                {r.started_by && <Stack name="details-start-stack" title={`Where ${threadName(r.started_by.thread)} started it`} frames={r.started_by.stack} />}
+            </div>
+        </>
+    );
+}
+
+function OneMark({ m }: { m: MarkDetail }) {
+    const timed = m.to > m.from;
+    return (
+        <>
+            <h3 data-test="details-headline">
+                <ThreadLink thread={m.thread} /> called {m.call ? `${simple(m.call.class)}.${m.call.method}` : m.what === "notify" ? "notify" : "notifyAll"}
+                {m.lock && <> {m.call ? "of" : "on"} <LockLink id={m.lock.id} name={m.lock.class} /></>}
+                {m.call ? timed && <>, for {duration(m.to - m.from)}</> : <>; nobody was waiting</>}
+                {m.flags.includes("failed") && <>; it failed</>}{m.flags.includes("open") && <>; it had not ended when the recording did</>}.
+            </h3>
+            <Times from={m.from} to={m.to} />
+            {timed && <p data-test="details-in-waits" data-ns={m.in_waits_ns}>{m.in_waits_ns === 0 ? "No wait is recorded in it." : `${duration(m.in_waits_ns)} of it were in recorded waits.`}</p>}
+            {m.flags.includes("unknown") && <p class="dim" data-test="details-flags">Note: its beginning or end is missing, so its time is not known.</p>}
+            <div class="details-buttons">
+                {m.lock && <Act name="lock" text="Select this lock" act={() => showLock(m.lock!.id, m.lock!.class)} />}
+                {timed && <Act name="mark" text="Mark this range" act={() => mark(m.from, m.to)} />}
+            </div>
+            <div class="details-columns"><Stack name="details-stack" title="Where it was called" frames={m.stack} none="No stack was recorded." /></div>
         </>
     );
 }

@@ -2,7 +2,7 @@
 import type { Arrow } from "../draw/arrows.ts";
 import { bytes, count, duration, moment, percent, place, rate } from "../format.ts";
 import { meta, threadName } from "../state.ts";
-import type { Cells, Context, ExactLock, ExactThread, GcPause } from "../types.ts";
+import type { Cells, Context, ExactLock, ExactThread, GcPause, ThreadMark } from "../types.ts";
 import { CELL, FLAG, INTERACTIONS, NO_INTERACTION, WAITS } from "../types.ts";
 import { queues, waitedUntil } from "../draw/columns.ts";
 import { tileWidth } from "../source/tile.ts";
@@ -117,6 +117,16 @@ export function describeLane(thread: number, at: { from: number; to: number; byt
     const long = at.to - at.from;
     return at.bytes === 0 ? [`${threadName(thread)} allocated nothing`, `in ${duration(long)} from ${moment(at.from, long / 100)}, ${allocSource()}`]
         : [`${threadName(thread)} allocated ${rate(at.bytes, long)}`, `${bytes(at.bytes)} in ${duration(long)} from ${moment(at.from, long / 100)}, ${allocSource()}`];
+}
+
+export function describeMark(m: ThreadMark): string[] {
+    const head = m.call ?? (m.what === "notify" ? "notify, with nobody waiting" : "notifyAll, with nobody waiting");
+    const long = m.to - m.from;
+    return [
+        `called ${head}${long ? ` for ${duration(long)}` : ""}`,
+        ...(m.flags.includes("failed") ? ["it failed"] : []), ...(m.flags.includes("unknown") ? ["its beginning or end is not recorded"] : []),
+        `${long ? "from" : "at"} ${moment(m.from, Math.max(long / 100, 1))}`,
+    ];
 }
 
 export function describeArrow(a: Arrow): string[] {

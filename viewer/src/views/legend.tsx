@@ -5,6 +5,8 @@ import { useEffect } from "preact/hooks";
 import { ARROW_LOOKS, headOf } from "../draw/arrow_look.ts";
 import type { MarkKind } from "../draw/marks.ts";
 import { DRAW_MARK } from "../draw/marks.ts";
+import { drawThreadMark } from "../draw/thread_marks.ts";
+import type { MarkLook } from "../draw/thread_marks.ts";
 import { LOOK, palette } from "../draw/palette.ts";
 import { count, duration, percent, rate } from "../format.ts";
 import { problem } from "../problem.ts";
@@ -15,7 +17,7 @@ import type { Look } from "../draw/palette.ts";
 import type { Interaction, ReportThread } from "../types.ts";
 import { INTERACTIONS } from "../types.ts";
 import { later } from "../under_way.ts";
-import { arrowsLeftOut, lanes } from "../stage.ts";
+import { arrowsLeftOut, lanes, threadMarks } from "../stage.ts";
 import { allocSource } from "./hover_text.ts";
 import "./legend.css";
 
@@ -117,10 +119,26 @@ function watchSums(): () => void {
     };
 }
 
+const THREAD_MARKS: [MarkLook, string, string][] = [
+    ["call", "call of a tracked method", "as long as it took; a cross at its end: it failed"],
+    ["call-moment", "call, entry only", "the method's end is not recorded"],
+    ["notify", "notify in vain", "nobody was waiting"],
+    ["notify-all", "notifyAll in vain", "nobody was waiting"],
+];
+
 const MARKS: [MarkKind, string, string][] = [
     ["end", "end of a thread", "its end was recorded"],
     ["time-up", "time was up", "an Object.wait ended because its time limit was reached; short ones have no box"],
 ];
+
+function ThreadMarkKey({ look }: { look: MarkLook }) {
+    return <canvas class="swatch" width={24} height={10} aria-hidden="true" ref={(c) => {
+        const g = c?.getContext("2d");
+        g?.clearRect(0, 0, 24, 10);
+        if (g)
+            drawThreadMark(g, look, look === "call" ? 4 : 12, 20, 2, palette(isDark.value));
+    }} />;
+}
 
 function MarkKey({ kind }: { kind: MarkKind }) {
     return <canvas class="swatch" width={24} height={ROW} aria-hidden="true" ref={(c) => {
@@ -201,8 +219,16 @@ export function Legend() {
                                 <td class="meaning">{text}</td>
                             </tr>
                         ))}
+                        {THREAD_MARKS.map(([look, name, text]) => (
+                            <tr key={look} data-mark={look}>
+                                <td><ThreadMarkKey look={look} /></td>
+                                <th scope="row">{name}</th>
+                                <td class="meaning">{text}</td>
+                            </tr>
+                        ))}
                     </tbody>
                 </table>
+                {threadMarks.value && threadMarks.value.n > threadMarks.value.marks.length && <p class="note" data-test="marks-left-out">{count(threadMarks.value.n)} calls and notifies are in sight or near: zoom in to see them.</p>}
             </section>
             <Lanes />
         </div>

@@ -2,7 +2,7 @@
 import { batch, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { moment, simple } from "../format.ts";
-import { choose, chosen, chosenAt, filter, focusRow, hover, marked, mode, padded, show, source, tab, tableClass, threadName, view } from "../state.ts";
+import { choose, filter, focusRow, hover, marked, mode, padded, show, source, tableClass, threadName, view } from "../state.ts";
 import type { Source } from "../source.ts";
 import type { WaitRef } from "../types.ts";
 import { goLock } from "./locks.tsx";
@@ -41,7 +41,7 @@ export function showTime(from: number, to: number): void {
 export function goWait(w: WaitRef, from: number, to: number): void {
     batch(() => {
         showThread(w.thread);
-        choose(w);
+        choose({ wait: w });
         showTime(from, to);
     });
 }
@@ -50,9 +50,7 @@ export function goWait(w: WaitRef, from: number, to: number): void {
 export function goMoment(thread: number, time: number): void {
     batch(() => {
         showThread(thread);
-        chosen.value = null;
-        chosenAt.value = { row: `t${thread}`, time };
-        tab.value = "details";
+        choose({ at: { row: `t${thread}`, time } });
         showTime(time, time);
     });
 }

@@ -5,21 +5,22 @@ import { context } from "../contexts.ts";
 import type { Arrow } from "../draw/arrows.ts";
 import { LANE, laneAt } from "../draw/lane.ts";
 import { levelOfPicture, nsPerPixel, rowAtY, waitAt, yOfRow } from "../draw/scene.ts";
+import { MARKS_HIGH, threadMarkAt } from "../draw/thread_marks.ts";
 import { problem } from "../problem.ts";
 import type { Row } from "../rows.ts";
 import { ROW, toggle } from "../rows.ts";
 import { arrowUnder, hoverX, picture, rowAt, size } from "../stage.ts";
 import * as state from "../state.ts";
-import type { ExactLock, ExactThread, TileRow, Wait } from "../types.ts";
+import type { ExactLock, ExactThread, ThreadMark, TileRow, Wait } from "../types.ts";
 import { STATES } from "../types.ts";
-import { describe, describeArrow, describeCells, describeLane, describeLock, describeRun, peopleOf } from "./hover_text.ts";
+import { describe, describeArrow, describeCells, describeLane, describeLock, describeMark, describeRun, peopleOf } from "./hover_text.ts";
 
 export const tooltip = signal<{ x: number; y: number; lines: string[]; look: string } | null>(null);
 
 // --- what is under it ----------------------------------------------------------------------------------
 
-/** `lane`: it is on what the thread allocates, below its bar. */
-interface Hit { row: Row; time: number; tile: TileRow | undefined; wait: number; lane: boolean }
+/** `mark`: it is on that, at the row's upper edge; `lane`: it is on what the thread allocates, below its bar. */
+interface Hit { row: Row; time: number; tile: TileRow | undefined; wait: number; lane: boolean; mark: ThreadMark | null }
 
 function hit(x: number, y: number): Hit | null {
     const p = picture();
@@ -31,7 +32,8 @@ function hit(x: number, y: number): Hit | null {
     const time = p.view.from + x * nsPerPixel(p);
     const tile = rowAt(p, p.rows[k].id, time);
     const wait = tile?.kind === "exact" ? waitAt(tile, time, nsPerPixel(p)) : -1;
-    return { row: p.rows[k], time, tile, wait, lane: p.rows[k].thread > 0 && y - yOfRow(p, k) >= ROW - LANE };
+    const mark = p.rows[k].thread > 0 && y - yOfRow(p, k) < MARKS_HIGH ? threadMarkAt(p.threadMarks, p.rows[k].thread, time, nsPerPixel(p)) : null;
+    return { row: p.rows[k], time, tile, wait, lane: p.rows[k].thread > 0 && y - yOfRow(p, k) >= ROW - LANE, mark };
 }
 
 function hoverLines(h: Hit): { lines: string[]; look: string } | null {
@@ -66,7 +68,9 @@ export function onMove(x: number, y: number, screenX: number, screenY: number): 
     hoverX.value = x;
     const arrow = arrowUnder(x, y);
     const h = hit(x, y);
-    if (arrow) {
+    if (h?.mark) {
+        tooltip.value = { x: screenX, y: screenY, lines: describeMark(h.mark), look: "mark" };
+    } else if (arrow) {
         tooltip.value = { x: screenX, y: screenY, lines: describeArrow(arrow), look: "arrow" };
     } else {
         const text = h && hoverLines(h);
@@ -86,31 +90,31 @@ export function leave(): void {
 
 function follow(a: Arrow): void {
     if (a.index !== 0xffffffff)
-        state.choose({ thread: a.to, index: a.index });
+        state.choose({ wait: { thread: a.to, index: a.index } });
     else
         lookAt(`t${a.to}`, a.t1);
 }
 
 function lookAt(row: string, time: number): void {
-    state.chosen.value = null;
-    state.chosenAt.value = { row, time };
-    state.tab.value = "details";
+    state.choose({ at: { row, time } });
 }
 
 function onClick(x: number, y: number): void {
+    const h = hit(x, y);
+    if (h?.mark)
+        return state.choose({ mark: { thread: h.mark.thread, index: h.mark.index } });
     const arrow = arrowUnder(x, y);
     if (arrow)
         return follow(arrow);
-    const h = hit(x, y);
     if (!h)
         return;
     state.focusRow.value = h.row.id;
     if (h.tile?.kind === "exact" && h.wait >= 0)
-        return state.choose({ thread: h.row.thread, index: h.tile.index[h.wait] });
+        return state.choose({ wait: { thread: h.row.thread, index: h.tile.index[h.wait] } });
     if (h.row.thread) {
         state.source.value?.at(h.row.id, h.time).then((answer) => {
             if ("index" in answer)
-                state.choose({ thread: (answer as Wait).thread, index: (answer as Wait).index });
+                state.choose({ wait: { thread: (answer as Wait).thread, index: (answer as Wait).index } });
             else
                 lookAt(h.row.id, h.time);
         }).catch(problem);

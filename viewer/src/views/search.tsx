@@ -32,7 +32,7 @@ function hits(f: Found | null): Hit[] {
             label: `${m.class}.${m.method}`, note: `${plural(m.sites, "place")}, ${duration(m.held_up_ns)} held up`, kind: "method",
             go: () => {
                 if (m.wait) {
-                    state.choose(m.wait);
+                    state.choose({ wait: m.wait });
                     showThread(m.wait.thread);
                 }
             },

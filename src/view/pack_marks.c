@@ -1,0 +1,87 @@
+/* pack_marks.c - the marks of a pack, and who started each thread. */
+#include "base/util.h"
+#include "view/marks.h"
+#include "view/pack_parts.h"
+
+static int keep(void *self, const struct thread_mark *m)
+{
+    buf_put(self, m, sizeof *m);
+    return 0;
+}
+
+static const struct context *context_of(const struct analysis *a, const struct thread_mark *m)
+{
+    return timeline_context(&a->timeline, line_act(&a->timeline.lines[m->thread], m->act)->context);
+}
+
+static uint32_t known(uint32_t id, size_t n)
+{
+    return id < n ? id : 0;
+}
+
+static int put_marks(const struct packer *p, const struct thread_mark *v, uint32_t n,
+                     struct buf *out)
+{
+    const struct analysis *a = p->v->a;
+    const struct trace *t = a->trace;
+    size_t begin = out->len;
+    pack_head(n, out);
+    PUT_COLUMN(out, begin, double, n, view_time(p->v, v[k].from));
+    PUT_COLUMN(out, begin, double, n, view_time(p->v, v[k].to));
+    PUT_COLUMN(out, begin, uint32_t, n, v[k].thread);
+    PUT_COLUMN(out, begin, uint32_t, n, v[k].act);
+    PUT_COLUMN(out, begin, uint32_t, n, known(context_of(a, &v[k])->lock.v, a->locks.n_objects));
+    PUT_COLUMN(out, begin, uint32_t, n, known(context_of(a, &v[k])->stack.v, t->n_stacks));
+    PUT_COLUMN(out, begin, uint32_t, n,
+               v[k].what == MARK_CALL ? known(context_of(a, &v[k])->call.v, t->n_calls) : 0);
+    PUT_COLUMN(out, begin, uint8_t, n, v[k].what);
+    PUT_COLUMN(out, begin, uint8_t, n, v[k].flags);
+    return 0;
+}
+
+int pack_marks(const struct packer *p, struct buf *out)
+{
+    const struct marks *m = marks_get(p->v);
+    const struct selection all = selection_all();
+    struct buf found = {0};
+    if (!m)
+        return -ENOMEM;
+    if (m->n <= p->most)
+        marks_visit(m, &all, keep, &found);
+    int rc = put_marks(p, (const void *)found.p, (uint32_t)(found.len / sizeof(struct thread_mark)),
+                       out);
+    rc = found.oom ? -ENOMEM : rc;
+    buf_fini(&found);
+    return rc;
+}
+
+static const struct act *start_of(const struct analysis *a, uint32_t thread)
+{
+    const struct timeline *t = &a->timeline;
+    const struct line *l = thread < t->n_lines ? &t->lines[thread] : NULL;
+    return l && l->starter ? line_act(&t->lines[l->starter], l->starter_act) : NULL;
+}
+
+static uint32_t start_stack(const struct analysis *a, uint32_t thread)
+{
+    const struct act *act = start_of(a, thread);
+    return act ? known(timeline_context(&a->timeline, act->context)->stack.v, a->trace->n_stacks)
+               : 0;
+}
+
+static double start_time(const struct packer *p, uint32_t thread)
+{
+    const struct act *act = start_of(p->v->a, thread);
+    return act ? view_time(p->v, act->time) : 0;
+}
+
+int pack_starts(const struct packer *p, struct buf *out)
+{
+    const struct analysis *a = p->v->a;
+    size_t begin = out->len;
+    uint32_t n = (uint32_t)a->threads.n;
+    pack_head(n, out);
+    PUT_COLUMN(out, begin, double, n, start_time(p, k));
+    PUT_COLUMN(out, begin, uint32_t, n, start_stack(a, k));
+    return 0;
+}
