@@ -154,13 +154,25 @@ static int add_states(struct maker *m)
     return 0;
 }
 
+/* What a class is called in both recordings: hashes are of one run. */
+static const char *signature_of(const struct analysis *a, uint32_t group)
+{
+    const struct lock_group *g = &a->locks.groups[group];
+    return lock_group_is_object(g) ? "?" : g->signature;
+}
+
+static bool is_alike(const struct analysis *a, uint32_t x, uint32_t y)
+{
+    return x == y || strcmp(signature_of(a, x), signature_of(a, y)) == 0;
+}
+
 static double path_share(const struct analysis *a, uint32_t group)
 {
     uint64_t ns = 0;
     if (!a->path.n)
         return -1;
     for (size_t i = 0; i < a->path_sums.n_locks; i++)
-        if (lock_set_group(&a->locks, (lock_id){a->path_sums.locks[i].id}) == group)
+        if (is_alike(a, lock_set_group(&a->locks, (lock_id){a->path_sums.locks[i].id}), group))
             ns += a->path_sums.locks[i].ns;
     return (double)ns / (double)(a->path.to - a->path.from);
 }
@@ -172,7 +184,7 @@ static int add_site(struct maker *m, uint32_t site)
     char name[2 * LABEL_MAX];
     if (!w->count)
         return 0;
-    label_class(m->a->locks.groups[s->group].signature, name, sizeof name);
+    label_class(signature_of(m->a, s->group), name, sizeof name);
     struct compare_row *r = summary_row(&m->rows, COMPARE_CLASS, name);
     if (!r)
         return -ENOMEM;

@@ -1,7 +1,8 @@
 /* lock_set.h - the objects that threads wait for, grouped by class.
  *
- * Classes of one name (of several loaders) are one group.  Group 0 holds the locks whose class is
- * not known. */
+ * Classes of one name (of several loaders) are one group.  An object of which only the hash is
+ * known, as in text formats, is a group of its own, while there are not too many of them; group 0
+ * holds the others whose class is not known. */
 #ifndef ORCA_ANALYZE_LOCK_SET_H
 #define ORCA_ANALYZE_LOCK_SET_H
 
@@ -10,7 +11,7 @@
 #include "format/trace.h"
 
 struct lock_group {
-    const char *signature; /* "?" in group 0 */
+    const char *signature; /* "?" in group 0; "@7852E922": an object by its hash */
     class_id id;           /* of one of its classes */
 };
 
@@ -20,6 +21,13 @@ struct lock_set {
     uint32_t *group; /* [n_objects], by lock id; 0: unknown */
     size_t n_objects;
 };
+
+enum { LOCK_SET_OBJECTS = 1000 /* groups of one object at most */ };
+
+static inline bool lock_group_is_object(const struct lock_group *g)
+{
+    return g->signature[0] == '@';
+}
 
 /* Memory is the arena's, which must outlive it. */
 int lock_set_init(struct lock_set *l, const struct trace *t, struct arena *a, struct err *err);

@@ -96,6 +96,19 @@ void page_class(const struct page *p, const char *signature, char *out)
     printable_text(name, p->utf8, out, PAGE_NAME);
 }
 
+void page_lock(const struct page *p, lock_id lock, char *out)
+{
+    const struct lock_set *l = &p->r->a->locks;
+    const struct lock_group *g = &l->groups[lock_set_group(l, lock)];
+    char number[16];
+    page_class(p, g->signature, out);
+    if (lock_group_is_object(g))
+        return;
+    size_t len = strlen(out);
+    label_lock_number(p->r->trace, lock, number, sizeof number);
+    snprintf(out + len, PAGE_NAME - len, " (object %s)", number);
+}
+
 static void begin(const struct page *p, enum page_style style)
 {
     static const char *const codes[] = {"", "\033[1m", "\033[33m", "\033[31m", "\033[2m"};

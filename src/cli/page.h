@@ -42,6 +42,9 @@ void page_spark(const struct page *p, const uint64_t *v, size_t n, size_t width,
 void page_thread(const struct page *p, uint32_t thread, char *out);
 void page_class(const struct page *p, const char *signature, char *out);
 
+/* "orderbook.OrderBook (object 2)"; "object 7852E922" where only its hash is known. */
+void page_lock(const struct page *p, lock_id lock, char *out);
+
 /* A line in a style; a heading with a blank line before it, unless it is the page's first line. */
 void page_line(const struct page *p, enum page_style style, const char *text);
 void page_heading(const struct page *p, const char *text);

@@ -159,8 +159,7 @@ static void print_path_threads(const struct page *p)
 
 static void print_path_locks(const struct page *p)
 {
-    const struct analysis *a = p->r->a;
-    const struct path_sums *s = &a->path_sums;
+    const struct path_sums *s = &p->r->a->path_sums;
     struct table_column columns[ARRAY_LEN(path_columns)];
     struct table t;
     if (s->n_locks == 0)
@@ -169,13 +168,10 @@ static void print_path_locks(const struct page *p)
     columns[4].title = "lock";
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(p->r, s->n_locks); i++) {
-        char name[PAGE_NAME], text[PAGE_NAME + 32], number[16];
-        uint32_t group = lock_set_group(&a->locks, (lock_id){s->locks[i].id});
-        page_class(p, a->locks.groups[group].signature, name);
-        label_lock_number(p->r->trace, (lock_id){s->locks[i].id}, number, sizeof number);
-        snprintf(text, sizeof text, "%s, object %s", name, number);
+        char name[PAGE_NAME];
+        page_lock(p, (lock_id){s->locks[i].id}, name);
         put_sum(&t, p, &s->locks[i]);
-        table_put(&t, text);
+        table_put(&t, name);
     }
     page_list_heading(p, "Locks on the critical path", s->n_locks, "most time first");
     page_table(p, &t);
@@ -249,10 +245,8 @@ static void print_stuck(const struct page *p, const struct stuck_thread *s)
     page_thread(p, s->thread, name);
     buf_printf(&b, "%s: %s", name, stuck_words[s->state]);
     if (s->lock.v) {
-        page_class(p, a->locks.groups[lock_set_group(&a->locks, s->lock)].signature, name);
-        char number[16];
-        label_lock_number(p->r->trace, s->lock, number, sizeof number);
-        buf_printf(&b, " %s (object %s)", name, number);
+        page_lock(p, s->lock, name);
+        buf_printf(&b, " %s", name);
     }
     if (s->on) {
         page_thread(p, s->on, name);
@@ -328,15 +322,6 @@ static const char *const order_stack_texts[] = {
     [LOCK_ORDER_EARLIER] = "where it last had to wait for it",
 };
 
-static void lock_text(const struct page *p, lock_id lock, char *out, size_t n)
-{
-    const struct lock_set *l = &p->r->a->locks;
-    char name[PAGE_NAME], number[16];
-    page_class(p, l->groups[lock_set_group(l, lock)].signature, name);
-    label_lock_number(p->r->trace, lock, number, sizeof number);
-    snprintf(out, n, "%s (object %s)", name, number);
-}
-
 static void print_order_stack(const struct page *p, const char *lock,
                               const struct lock_order_place *at)
 {
@@ -350,11 +335,11 @@ static void print_order_stack(const struct page *p, const char *lock,
 
 static void print_side(const struct page *p, const struct lock_order_side *s)
 {
-    char held[PAGE_NAME + 32], wanted[PAGE_NAME + 32], name[PAGE_NAME];
+    char held[PAGE_NAME], wanted[PAGE_NAME], name[PAGE_NAME];
     struct buf b = {0};
     page_thread(p, s->thread, name);
-    lock_text(p, s->held, held, sizeof held);
-    lock_text(p, s->wanted, wanted, sizeof wanted);
+    page_lock(p, s->held, held);
+    page_lock(p, s->wanted, wanted);
     buf_printf(&b, "%s takes %s while it holds %s", name, wanted, held);
     page_wrapped(p, STYLE_PLAIN, "   ", buf_str(&b), 5);
     buf_fini(&b);

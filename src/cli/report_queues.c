@@ -52,9 +52,8 @@ static void put_queue(struct table *t, const struct page *p, const struct queue 
         cell_time(t, p, l->held_ns, l->holds);
     }
     page_class(p, a->locks.groups[lock_set_group(&a->locks, q->lock)].signature, name);
-    label_lock_number(p->r->trace, q->lock, text, sizeof text);
-    char both[PAGE_NAME + sizeof text];
-    snprintf(both, sizeof both, "%s %s", text, name);
+    char both[PAGE_NAME + 16];
+    snprintf(both, sizeof both, "%" PRIu32 " %s", q->lock.v, name); /* what --lock takes */
     table_put(t, both);
 }
 

@@ -133,6 +133,7 @@ static json_t *thread_entry(const struct report *r, uint32_t index)
     json_set_text(j, "name", def->name);
     json_set_text(j, "group", def->group);
     json_set_count(j, "java_tid", def->java_tid);
+    json_object_set_new(j, "hash", def->hash ? json_integer(def->hash) : json_null());
     json_set_bool(j, "daemon", def->flags & THREAD_DAEMON);
     json_set_bool(j, "virtual", def->flags & THREAD_VIRTUAL);
     json_set_bool(j, "native", def->flags & THREAD_NATIVE);

@@ -294,6 +294,10 @@ void trace_class_name(const char *signature, char *out, size_t n)
     }
     if (n == 0)
         return;
+    if (*signature == '@') {
+        snprintf(out, n, "object %s", signature + 1);
+        return;
+    }
     size_t at = 0;
     for (size_t i = 0; i < len && at + 1 < n; i++)
         out[at++] = (char)(base[i] == '/' ? '.' : base[i]);

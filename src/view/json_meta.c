@@ -53,6 +53,11 @@ static int64_t java_tid_of(const void *of, uint32_t i)
     return (int64_t)definition(of, i)->java_tid;
 }
 
+static int64_t hash_of(const void *of, uint32_t i)
+{
+    return definition(of, i)->hash;
+}
+
 static int64_t flags_of(const void *of, uint32_t i)
 {
     const struct view *v = of;
@@ -120,6 +125,7 @@ static const struct {
     {"group", group_of},
     {"pool", pool_of},
     {"java_tid", java_tid_of},
+    {"hash", hash_of},
     {"flags", flags_of},
     {"from", from_of},
     {"to", to_of},

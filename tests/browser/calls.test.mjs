@@ -79,12 +79,14 @@ export const tests = {
 
     async a_start_says_who_and_where(w) {
         const p = await start(w), worker = await threadOf(p, "worker");
+        const hash = await p.evaluate((t) => window.orca.state.meta.value.threads.hash[t], worker);
         const run = await p.evaluate((t) => { const { state } = window.orca; return state.source.value.at(`t${t}`, state.meta.value.threads.from[t]); }, worker);
         same([run.started_by.thread, run.started_by.stack.at(-1).method], [await threadOf(p, "main"), "main"]);
         holds(run.started_by.time <= run.start, "before it ran");
         await setState(p, `window.orca.state.choose({ at: { row: "t${worker}", time: ${run.start} } })`);
         await p.waitForSelector("[data-test=details-start-stack]");
         holds((await p.locator("[data-test=details-headline]").innerText()).includes("it was started by main"), "in its headline");
+        same(await p.locator("[data-test=details-identity]").innerText(), `Thread.getId() ${await p.evaluate((t) => window.orca.state.meta.value.threads.java_tid[t], worker)}, the thread's hash ${hash.toString(16).toUpperCase().padStart(8, "0")}`);
         same(p.faults, []);
     },
 };

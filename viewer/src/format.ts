@@ -81,3 +81,8 @@ export function place(p: Place | null): string {
     const l = line(p);
     return `${p.class ? `${p.class}.` : ""}${p.method}${l ? ` (${l})` : ""}`;
 }
+
+/** An identity hash as text formats and `orca events` have it: 7852E922. */
+export function hex(hash: number): string {
+    return hash.toString(16).toUpperCase().padStart(8, "0");
+}

@@ -28,7 +28,7 @@ export type RowId = string;
 // --- meta --------------------------------------------------------------------------------------
 
 export interface Threads {
-    id: number[]; name: string[]; group: number[]; pool: number[]; java_tid: number[]; flags: number[];
+    id: number[]; name: string[]; group: number[]; pool: number[]; java_tid: number[]; hash?: number[]; flags: number[];
     from: number[]; to: number[]; called: (number | null)[]; starter: number[]; waits: number[];
     blocked_ns: number[]; waited_ns: number[]; parked_ns: number[]; joined_ns: number[]; slept_ns: number[];
     reacquired_ns: number[]; unknown_ns: number[]; running_ns: number[];

@@ -3,7 +3,7 @@
 // goCause and goEffect are the keys [ and ]: along the arrows, back to who ended a wait, and on to what
 // its thread ended next.
 import type { ComponentChildren } from "preact";
-import { bytes, count, duration, moment, place, rate, simple } from "../format.ts";
+import { bytes, count, duration, hex, moment, place, rate, simple } from "../format.ts";
 import { chosenAt, meta, threadName } from "../state.ts";
 import type { Effect, Link, LockAt, MarkDetail, Run, Wait, WaitRef } from "../types.ts";
 import { isLock, isMark, isWait, known, settled } from "./details_state.ts";
@@ -66,6 +66,7 @@ function OneWait({ w }: { w: Wait }) {
         <>
             <Headline w={w} />
             <Times from={w.start} to={w.end} />
+            <Identity thread={w.thread} lock={w.lock} />
             <Allocated thread={w.thread} from={w.start} to={w.end} />
             {flags.length > 0 && <p class="dim" data-test="details-flags">Note: {flags.join("; ")}.</p>}
             <div class="details-buttons">
@@ -94,6 +95,7 @@ function OneRun({ r }: { r: Run }) {
             <h3 data-test="details-headline"><ThreadLink thread={r.thread} /> {r.state === "running" ? `ran for ${duration(r.end - r.start)}: no wait is recorded here` : "did not live then"}
                 {r.started_by && <>; it was started by <ThreadLink thread={r.started_by.thread} time={r.started_by.time} /></>}.</h3>
             <Times from={r.start} to={r.end} />
+            <Identity thread={r.thread} />
             <Allocated thread={r.thread} from={r.start} to={r.end} />
             <div class="details-buttons">
                 <Act name="effects" text={r.n_effects > 1 ? `Show effects (${count(r.n_effects)})` : "Show effects"} keys="]" off={r.effects.length === 0} act={() => followEffect(r.effects[0])} />
@@ -119,6 +121,7 @@ function OneMark({ m }: { m: MarkDetail }) {
                 {m.flags.includes("failed") && <>; it failed</>}{m.flags.includes("open") && <>; it had not ended when the recording did</>}.
             </h3>
             <Times from={m.from} to={m.to} />
+            <Identity thread={m.thread} lock={m.lock} />
             {timed && <p data-test="details-in-waits" data-ns={m.in_waits_ns}>{m.in_waits_ns === 0 ? "No wait is recorded in it." : `${duration(m.in_waits_ns)} of it were in recorded waits.`}</p>}
             {m.flags.includes("unknown") && <p class="dim" data-test="details-flags">Note: its beginning or end is missing, so its time is not known.</p>}
             <div class="details-buttons">
@@ -155,6 +158,13 @@ function Allocated({ thread, from, to }: { thread: number; from: number; to: num
 }
 
 // --- parts ------------------------------------------------------------------------------------------------
+
+/** What tells a thread and a lock from others of their name, in this recording and in text formats. */
+function Identity({ thread, lock }: { thread: number; lock?: { hash: number | null } | null }) {
+    const t = meta.value!.threads, hash = t.hash?.[thread];
+    const parts = [t.java_tid[thread] ? `Thread.getId() ${t.java_tid[thread]}` : "", hash ? `the thread's hash ${hex(hash)}` : "", lock?.hash ? `the lock's hash ${hex(lock.hash)}` : ""].filter(Boolean);
+    return parts.length ? <p class="dim" data-test="details-identity">{parts.join(", ")}</p> : null;
+}
 
 function Times({ from, to }: { from: number; to: number }) {
     return <p class="details-times" data-test="details-times" data-from={from} data-to={to}>{moment(from)} to {moment(to)}, {duration(to - from)}</p>;
