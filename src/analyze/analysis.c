@@ -236,6 +236,8 @@ static int run(struct analysis *a, struct trace *t, const struct analysis_watch 
         return err_set(err, -ENOMEM, "out of memory");
     if (add_lives(a) < 0)
         return err_set(err, -ENOMEM, "out of memory");
+    if (lock_set_name_conditions(&a->locks, t, &a->timeline.contexts) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
     enter(watch, "finding causes");
     TRY(bind_causes(a, err));
     enter(watch, "following causes");

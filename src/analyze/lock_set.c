@@ -91,3 +91,73 @@ int lock_set_init(struct lock_set *l, const struct trace *t, struct arena *a, st
     rc = rc == 0 && hashes ? name_by_hash(l, t, a) : rc;
     return rc < 0 ? err_set(err, rc, "out of memory") : 0;
 }
+
+/* --- conditions ------------------------------------------------------------------------------- */
+
+static bool is_condition(const char *signature)
+{
+    static const char *const classes[] = {
+        "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;",
+        "Ljava/util/concurrent/locks/AbstractQueuedLongSynchronizer$ConditionObject;"};
+    for (size_t i = 0; i < ARRAY_LEN(classes); i++)
+        if (strcmp(signature, classes[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The class whose method waits by a condition, where that is the JDK's; NULL: it is the program's
+ * own, or not known. */
+static const struct trace_class *waiting_class(const struct trace *t, stack_id stack)
+{
+    static const char begin[] = "Ljava/util/concurrent/";
+    const struct trace_stack *s = trace_stack(t, stack);
+    if (!s->n_frames)
+        return NULL;
+    const struct trace_method *m = trace_method(t, s->frames[trace_site(t, s)].method);
+    const struct trace_class *c = trace_class(t, m->class_);
+    return c->id.v && strncmp(c->signature, begin, sizeof begin - 1) == 0 ? c : NULL;
+}
+
+/* The groups that there are, by name; -ENOMEM. */
+static int index_groups(const struct lock_set *l, struct map *by_name)
+{
+    for (size_t i = 1; i < l->n_groups; i++) {
+        const char *signature = l->groups[i].signature;
+        uint64_t *place, key = hash_bytes(signature, strlen(signature), 0);
+        do
+            place = map_put(by_name, key++);
+        while (place && *place);
+        if (!place)
+            return -ENOMEM;
+        *place = i;
+    }
+    return 0;
+}
+
+static int name_conditions(struct lock_set *l, const struct trace *t, const struct contexts *c,
+                           struct map *by_name)
+{
+    for (uint32_t i = 1; i < c->n; i++) {
+        uint32_t lock = c->v[i].lock.v;
+        if (c->v[i].what != STATE_PARKED || !lock || lock >= l->n_objects ||
+            !is_condition(l->groups[l->group[lock]].signature))
+            continue;
+        const struct trace_class *k = waiting_class(t, c->v[i].stack);
+        int64_t group = k ? group_of(l, k, by_name) : 0;
+        if (group < 0)
+            return -ENOMEM;
+        if (group > 0)
+            l->group[lock] = (uint32_t)group;
+    }
+    return 0;
+}
+
+int lock_set_name_conditions(struct lock_set *l, const struct trace *t, const struct contexts *c)
+{
+    struct map by_name;
+    map_init(&by_name);
+    int rc = index_groups(l, &by_name);
+    rc = rc ? rc : name_conditions(l, t, c, &by_name);
+    map_fini(&by_name);
+    return rc;
+}

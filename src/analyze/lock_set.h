@@ -2,10 +2,12 @@
  *
  * Classes of one name (of several loaders) are one group.  An object of which only the hash is
  * known, as in text formats, is a group of its own, while there are not too many of them; group 0
- * holds the others whose class is not known. */
+ * holds the others whose class is not known.  A condition by which a queue or barrier of
+ * java.util.concurrent lets threads wait has the class of that: its own says nothing. */
 #ifndef ORCA_ANALYZE_LOCK_SET_H
 #define ORCA_ANALYZE_LOCK_SET_H
 
+#include "analyze/context.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "format/trace.h"
@@ -31,6 +33,9 @@ static inline bool lock_group_is_object(const struct lock_group *g)
 
 /* Memory is the arena's, which must outlive it. */
 int lock_set_init(struct lock_set *l, const struct trace *t, struct arena *a, struct err *err);
+
+/* Name the conditions by the stacks that wait for them.  -ENOMEM. */
+int lock_set_name_conditions(struct lock_set *l, const struct trace *t, const struct contexts *c);
 
 static inline uint32_t lock_set_group(const struct lock_set *l, lock_id id)
 {

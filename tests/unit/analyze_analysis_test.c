@@ -656,3 +656,29 @@ Test(analysis, a_lock_that_hardly_matters_is_no_finding)
     findings(&n);
     cr_assert_eq(n, 1);
 }
+
+/* The condition of a queue has the queue's class, one of the program's own keeps its own. */
+Test(analysis, conditions_are_called_by_what_they_are_of)
+{
+#define LOCKS "java.util.concurrent.locks."
+    class_id condition = builder_class(
+        &b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;");
+    lock_id of_queue = builder_lock(&b, condition), own = builder_lock(&b, condition);
+    stack_id take = builder_stack(
+        &b, LOCKS "LockSupport.park:1 " LOCKS "AbstractQueuedSynchronizer$ConditionObject.await:2 "
+                  "java.util.concurrent.ArrayBlockingQueue.take:3 shop.Main.main:4");
+    stack_id await = builder_stack(&b, LOCKS "LockSupport.park:1 " LOCKS
+                                             "AbstractQueuedSynchronizer$ConditionObject.await:2 "
+                                             "shop.Stock.get:3");
+    ADD(&b, 1, ann, 100, park_enter, .lock = of_queue, .stack = take);
+    ADD(&b, 1, ann, 200, park_exit, .lock = of_queue);
+    ADD(&b, 2, bob, 100, park_enter, .lock = own, .stack = await);
+    ADD(&b, 2, bob, 200, park_exit, .lock = own);
+    run(1000);
+    const struct lock_group *g = a->locks.groups;
+    cr_assert_str_eq(g[lock_set_group(&a->locks, of_queue)].signature,
+                     "Ljava/util/concurrent/ArrayBlockingQueue;");
+    cr_assert_str_eq(g[lock_set_group(&a->locks, own)].signature,
+                     "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;");
+    cr_assert_eq(a->stats.classes[lock_set_group(&a->locks, of_queue)].state[STATE_PARKED].ns, 100);
+}
