@@ -1,7 +1,7 @@
 /* What the programs of this folder share: threads of the kind that is asked for, the certainty that they sleep,
  * and the lines that say what is true:
  *
- *     truth QUESTION KEY=VALUE... is=ANSWER          the answer is this word
+ *     truth QUESTION KEY=VALUE... is=ANSWER          the answer is this word; A|B: one of these
  *     truth QUESTION KEY=VALUE... from=N to=N        the answer is a number from there to there (ns, or a count)
  *
  * Questions and keys are listed in questions.mjs.  Only main says truths, and only about what is over, or certain

@@ -118,12 +118,12 @@ public class Parks {
         waiter.start();
         long asleep = Known.waiting(waiter);
         Object blocker = LockSupport.getBlocker(waiter);
-        String at = Known.at(waiter);
+        String at = Known.at(waiter), of = ofWhat(waiter, blocker);
         Thread.sleep(3);
         go.countDown();
         waiter.join();
         waker.join();
-        say(name, blocker, at);
+        say(name, blocker, of, at);
         String about = about(name, blocker);
         if (platform)
             Known.is("park-count", about, counts[1] - counts[0]);
@@ -136,10 +136,23 @@ public class Parks {
         return "thread=" + name + "-w" + (blocker == null ? "" : " of=" + blocker.getClass().getName());
     }
 
-    static void say(String name, Object blocker, String at) {
+    /** What a condition is of, where that is the JDK's: to say so is right, too. */
+    static String ofWhat(Thread waiter, Object blocker) {
+        if (blocker == null || !blocker.getClass().getName().endsWith("$ConditionObject"))
+            return null;
+        for (StackTraceElement e : waiter.getStackTrace())
+            if (e.getModuleName() == null)
+                return null;
+            else if (e.getClassName().startsWith("java.util.concurrent.") && !e.getClassName().startsWith("java.util.concurrent.locks.")
+                    && !e.getMethodName().contains("anage")) // ForkJoinPool.managedBlock
+                return e.getClassName();
+        return null;
+    }
+
+    static void say(String name, Object blocker, String of, String at) {
         String about = about(name, blocker);
         if (blocker != null)
-            Known.is("park-on", about, blocker.getClass().getName());
+            Known.is("park-on", about, blocker.getClass().getName() + (of == null ? "" : "|" + of));
         Known.is("park-at", about, at);
         Known.is("park-by", about, name + "-k");
         if (owned(blocker) && !name.equals("writer"))

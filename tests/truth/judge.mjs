@@ -33,7 +33,7 @@ function about(rows, kind, subject) {
 }
 
 function fits(truth, said) {
-    if (truth.is !== undefined) return String(said) === truth.is;
+    if (truth.is !== undefined) return truth.is.split('|').includes(String(said));
     const slack = truth.question.endsWith('-ns') ? SLACK_NS + truth.to * SLACK : 0;
     return said >= truth.from - slack && said <= truth.to + slack;
 }
