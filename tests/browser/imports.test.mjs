@@ -77,7 +77,7 @@ async function rowsAndStates(p, to, hot) {
         const all = await Promise.all(Array.from({ length: o.meta.value.threads.waits[k] }, (_, i) => o.source.value.wait(k, i)));
         return all.filter((x) => x.state === "blocked").sort((a, b) => b.end - b.start - (a.end - a.start))[0];
     }, t);
-    same(wait.lock.class, hot);
+    same(wait.lock.class, hot ?? `object ${wait.lock.hash.toString(16).toUpperCase().padStart(8, "0")}`, "a file without classes names the object");
     holds(wait.stack.some((f) => f.class === "Showcase" && f.method === "hot"), `its stack: ${JSON.stringify(wait.stack)}`);
     await setState(p, `window.orca.state.focusRow.value = "t${t}"; window.orca.state.show({ from: ${wait.start}, to: ${wait.end} })`);
     const seen = new Set((await colours(p, `t${t}`, wait.start + (wait.end - wait.start) * 0.8)).map(([r, g, b]) => (r << 16) | (g << 8) | b));

@@ -55,6 +55,25 @@ export const tests = {
         same(p.faults, []);
     },
 
+    /** Spec 5: of the selected ones the callers are shown together. */
+    async several_classes_are_selected(w) {
+        const p = await start(w, "statistics"), file = w.trace("showcase");
+        const all = report(file, "--monitors").locks.filter((l) => l.class && l.held_up_count).slice(0, 2).map((l) => l.class);
+        same(all.length, 2, "classes that held somebody up");
+        await p.click(`[data-test="statistics-classes"] [data-key="${all[0]}"]`);
+        await p.click(`[data-test="statistics-classes"] [data-key="${all[1]}"]`, { modifiers: ["Control"] });
+        await settled(p);
+        const sites = all.flatMap((c) => report(file, "--sites", "--class", c).sites), key = (s) => `${s.class}|${s.stack}`;
+        await agrees(p, "statistics-held_up", sites, key, ["held_up_count", "held_up_ns", "held_up_max_ns"]);
+        same((await rowsOf(p, "statistics-held_up")).length, sites.filter((s) => s.held_up_count).length, "callers of both");
+        holds((await text(p, "statistics-chosen")).includes("on 2 classes"), "what is selected is said");
+        await p.waitForFunction((c) => decodeURIComponent(location.hash).includes(`of=${c}`), all.join(";"));
+        await p.reload();
+        await settled(p);
+        same(await p.evaluate(() => [...window.orca.state.tableClasses.value]), all, "after a reload");
+        same(p.faults, []);
+    },
+
     async several_threads_are_added_up(w) {
         const p = await start(w, "statistics");
         await p.focus('[data-test="statistics-threads"] [role=grid]');
@@ -121,7 +140,7 @@ export const tests = {
     async brackets_follow_causes_and_effects(w) {
         const p = await start(w, "details");
         const thread = await threadOf(p, "parker");
-        await p.evaluate((t) => window.orca.state.choose({ thread: t, index: 3 }), thread);
+        await p.evaluate((t) => window.orca.state.choose({ wait: { thread: t, index: 3 } }), thread);
         await settled(p);
         holds((await text(p, "details-headline")).startsWith("parker was parked for"), await text(p, "details-headline"));
         await p.evaluate(() => document.activeElement?.blur());

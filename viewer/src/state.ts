@@ -51,9 +51,9 @@ export const chosenAt = signal<{ row: RowId; time: number } | null>(null);
 /** Or what a thread did there: marks. */
 export const chosenMark = signal<WaitRef | null>(null);
 export const tab = signal<Tab>("findings");
-/** Rows of tables that are selected: threads (indices), class. */
+/** Rows of tables that are selected: threads (indices), classes. */
 export const tableThreads = signal<ReadonlySet<number>>(new Set());
-export const tableClass = signal<string | null>(null);
+export const tableClasses = signal<ReadonlySet<string>>(new Set());
 export const flameStates = signal<readonly StateName[] | null>(null);
 export const flameBy = signal<By>("waiter");
 export const myCode = signal(false);

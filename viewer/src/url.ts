@@ -58,7 +58,7 @@ const FIELDS: Field[] = [
     { name: "focus", write: () => state.focusRow.value, read: (t) => { state.focusRow.value = t && row.test(t) ? t : null; } },
     { name: "tab", write: () => (state.tab.value === "findings" ? null : state.tab.value), read: (t) => { state.tab.value = one<Tab>(t, TABS, "findings"); } },
     { name: "threads", write: () => numbers(state.tableThreads.value) || null, read: (t) => { state.tableThreads.value = new Set(t ? readNumbers(t) : []); } },
-    { name: "of", write: () => state.tableClass.value, read: (t) => { state.tableClass.value = t; } },
+    { name: "of", write: () => [...state.tableClasses.value].join(";") || null, read: (t) => { state.tableClasses.value = new Set(t ? t.split(";") : []); } }, // no class has a ; in its name
     { name: "states", write: () => state.flameStates.value?.join(",") ?? null, read: (t) => { const list = (t ?? "").split(",").filter((s): s is StateName => (WAITS as readonly string[]).includes(s)); state.flameStates.value = list.length ? list : null; } },
     { name: "by", write: () => (state.flameBy.value === "waiter" ? null : state.flameBy.value), read: (t) => { state.flameBy.value = one<By>(t, BYS, "waiter"); } },
     { name: "mine", write: () => flag(state.myCode.value, false), read: (t) => { state.myCode.value = readFlag(t, false); } },

@@ -2,7 +2,7 @@
 import { batch, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { moment, simple } from "../format.ts";
-import { choose, filter, focusRow, hover, marked, mode, padded, show, source, tableClass, threadName, view } from "../state.ts";
+import { choose, filter, focusRow, hover, marked, mode, padded, show, source, tableClasses, threadName, view } from "../state.ts";
 import type { Source } from "../source.ts";
 import type { WaitRef } from "../types.ts";
 import { goLock } from "./locks.tsx";
@@ -21,7 +21,7 @@ export function showThread(thread: number): void {
 
 export function showLock(id: number, name: string | null): void {
     batch(() => {
-        tableClass.value = name;
+        tableClasses.value = new Set(name === null ? [] : [name]);
         goLock(id, name);
     });
 }

@@ -16,7 +16,7 @@ const at = signal(0);
 interface Hit { label: string; note: string; kind: string; go(): void }
 
 export function goClass(name: string): void {
-    state.tableClass.value = name;
+    state.tableClasses.value = new Set([name]);
     state.lockClass.value = name;
     state.mode.value = "locks";
     state.tab.value = "statistics";

@@ -6,7 +6,8 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { count, simple } from "../format.ts";
-import { hover, meta, selection, tableClass, tableThreads, threadName, threadOfId } from "../state.ts";
+import type { Source } from "../source.ts";
+import { hover, meta, selection, tableClasses, tableThreads, threadName, threadOfId } from "../state.ts";
 import type { Report, ReportRow, ReportThread, Selection } from "../types.ts";
 import { useAnswer } from "./ask.ts";
 import type { Answer } from "./ask.ts";
@@ -18,7 +19,7 @@ import { Table } from "./table.tsx";
 import type { Key } from "./rows.ts";
 import "./statistics.css";
 
-/** tableClass of the locks whose class is not known. */
+/** In tableClasses, the locks whose class is not known. */
 export const UNKNOWN_CLASS = "?";
 
 const TOP = 5000;
@@ -44,17 +45,31 @@ function narrowed(s: Selection, threads: ReadonlySet<number>): Selection {
     return both.length && both.length < all ? { ...s, threads: both } : s;
 }
 
-function ofClass(s: Selection, name: string | null): Selection {
-    return name === null || name === UNKNOWN_CLASS ? s : { ...s, class: name };
+const NO_CLASSES: ReadonlySet<string> = new Set();
+
+/** Of the selected classes, all of them where none is: the rows of each, behind each other. */
+function useReport(sections: string[], s: Selection, classes = NO_CLASSES): Answer<Report> {
+    const names = [...classes];
+    return useAnswer(JSON.stringify([sections, s, names]), async (source) => {
+        const all = await Promise.all(names.length ? names.map((name) => ofClass(source, sections, s, name)) : [source.report(sections, s, TOP)]);
+        return all.length === 1 ? all[0] : Object.fromEntries(ROWS.map((key) => [key, all.flatMap((r) => (r[key] as ReportRow[] | undefined) ?? [])]));
+    });
 }
 
-function useReport(sections: string[], s: Selection): Answer<Report> {
-    return useAnswer(JSON.stringify([sections, s]), (source) => source.report(sections, s, TOP));
+const ROWS = ["sites", "owners", "owner_sites"];
+
+/** Those of an unknown class have no name to ask by. */
+async function ofClass(source: Source, sections: string[], s: Selection, name: string): Promise<Report> {
+    if (name !== UNKNOWN_CLASS)
+        return source.report(sections, { ...s, class: name }, TOP);
+    const all = await source.report(sections, s, TOP);
+    return Object.fromEntries(ROWS.map((key) => [key, ((all[key] as ReportRow[] | undefined) ?? []).filter((row) => row.class === null)]));
 }
 
-/** Rows of the selected class; those of an unknown one have no name to ask by. */
-function kept(rows: readonly ReportRow[] | undefined, name: string | null): readonly ReportRow[] {
-    return !rows ? NO_ROWS : name === UNKNOWN_CLASS ? rows.filter((row) => row.class === null) : rows;
+/** "Order", "2 classes" */
+function classesText(names: ReadonlySet<string>): string {
+    const [one] = names;
+    return names.size > 1 ? `${count(names.size)} classes` : simple(one === UNKNOWN_CLASS ? null : one);
 }
 
 const withAny = (rows: readonly ReportRow[], kind: Kind) => rows.filter((row) => (row[`${kind}_count`] as number) > 0);
@@ -68,10 +83,10 @@ export function Statistics() {
     const s = selection.value;
     const chosen = narrowed(s, tableThreads.value);
     const noMonitor = part.value === "others" && (other.value === "joined" || other.value === "slept");
-    const name = noMonitor ? null : tableClass.value;
+    const names = noMonitor ? NO_CLASSES : tableClasses.value;
     const threads = useReport(["threads"], s);
     const classes = useReport(["monitors"], chosen);
-    const sites = useReport([part.value === "owners" ? "owners" : "sites"], ofClass(chosen, name));
+    const sites = useReport([part.value === "owners" ? "owners" : "sites"], chosen, names);
     const busy = threads.busy || classes.busy || sites.busy;
     return (
         <section class="statistics" data-view="statistics" aria-label="Monitor statistics">
@@ -86,13 +101,13 @@ export function Statistics() {
                         <Choice name="statistics-part" label="Which places" options={PARTS} value={part.value} onChange={(v) => (part.value = v)} />
                         {part.value === "others" &&
                             <Choice name="statistics-other" label="Which kind of wait" options={OTHERS} value={other.value} onChange={(v) => (other.value = v)} />}
-                        {noMonitor && tableClass.value && <span class="dim">Joins and sleeps are of no class.</span>}
+                        {noMonitor && tableClasses.value.size > 0 && <span class="dim">Joins and sleeps are of no class.</span>}
                     </div>
                     <div class="statistics-pair">
-                        {part.value === "callers" && <Callers kind="held_up" answer={sites} name={name} />}
-                        {part.value === "callers" && <Callers kind="waited" answer={sites} name={name} />}
-                        {part.value === "others" && <Callers kind={other.value} answer={sites} name={name} />}
-                        {part.value === "owners" && <Owners answer={sites} name={name} />}
+                        {part.value === "callers" && <Callers kind="held_up" answer={sites} names={names} />}
+                        {part.value === "callers" && <Callers kind="waited" answer={sites} names={names} />}
+                        {part.value === "others" && <Callers kind={other.value} answer={sites} names={names} />}
+                        {part.value === "owners" && <Owners answer={sites} />}
                     </div>
                 </div>
             </div>
@@ -102,14 +117,14 @@ export function Statistics() {
 
 /** What is selected in the tables, in words, and how to give it up. */
 function Chosen() {
-    const threads = tableThreads.value, name = tableClass.value;
-    if (threads.size === 0 && name === null)
+    const threads = tableThreads.value, names = tableClasses.value;
+    if (threads.size === 0 && names.size === 0)
         return null;
     const who = threads.size === 1 ? threadName([...threads][0]) : `${count(threads.size)} threads`;
-    const words = [threads.size ? who : "", name !== null ? `on ${simple(name === UNKNOWN_CLASS ? null : name)}` : ""].filter(Boolean);
+    const words = [threads.size ? who : "", names.size ? `on ${classesText(names)}` : ""].filter(Boolean);
     const clear = () => {
         tableThreads.value = new Set();
-        tableClass.value = null;
+        tableClasses.value = NO_CLASSES;
     };
     return <span data-test="statistics-chosen">Selected: {words.join(" ")} <button type="button" data-test="statistics-clear" onClick={clear}>Clear</button></span>;
 }
@@ -133,11 +148,10 @@ const classKey = (row: ReportRow) => className(row) ?? UNKNOWN_CLASS;
 
 function Classes({ answer }: { answer: Answer<Report> }) {
     const lit = hover.value?.class;
-    const selected = useMemo(() => new Set(tableClass.value === null ? [] : [tableClass.value]), [tableClass.value]);
     return (
         <Table<ReportRow> name="statistics-classes" label="Classes" rows={answer.value?.locks ?? NO_ROWS} columns={CLASSES} keyOf={classKey}
-            search selected={selected} busy={answer.busy} failed={answer.error !== null} empty="Nobody was held up, waited or parked."
-            onSelect={(keys: Set<Key>) => (tableClass.value = keys.size ? String([...keys][0]) : null)}
+            multi search selected={tableClasses.value} busy={answer.busy} failed={answer.error !== null} empty="Nobody was held up, waited or parked."
+            onSelect={(keys: Set<Key>) => (tableClasses.value = new Set([...keys].map(String)))}
             onHover={(row) => (hover.value = row && row.class !== null ? { class: className(row)! } : null)}
             lit={(row) => lit !== undefined && row.class === lit} />
     );
@@ -146,19 +160,18 @@ function Classes({ answer }: { answer: Answer<Report> }) {
 const COLUMNS = Object.fromEntries((Object.keys(KINDS) as Kind[]).map((k) => [k, [callerColumns(k, true), callerColumns(k, false)]])) as
     Record<Kind, ReturnType<typeof callerColumns>[]>;
 
-function Callers({ kind, answer, name }: { kind: Kind; answer: Answer<Report>; name: string | null }) {
-    const rows = useMemo(() => withAny(kept(answer.value?.sites, name), kind), [answer.value, name, kind]);
+function Callers({ kind, answer, names }: { kind: Kind; answer: Answer<Report>; names: ReadonlySet<string> }) {
+    const rows = useMemo(() => withAny(answer.value?.sites ?? NO_ROWS, kind), [answer.value, kind]);
     return (
-        <Table<ReportRow> key={kind} name={`statistics-${kind}`} label={`${KINDS[kind].noun} by caller${name === null ? "" : ` on ${simple(name === UNKNOWN_CLASS ? null : name)}`}`}
-            rows={rows} columns={COLUMNS[kind][name === null ? 0 : 1]} keyOf={siteKey} order={{ id: `${kind}_ns`, down: true }} search busy={answer.busy} failed={answer.error !== null}
+        <Table<ReportRow> key={kind} name={`statistics-${kind}`} label={`${KINDS[kind].noun} by caller${names.size ? ` on ${classesText(names)}` : ""}`}
+            rows={rows} columns={COLUMNS[kind][names.size === 1 ? 1 : 0]} keyOf={siteKey} order={{ id: `${kind}_ns`, down: true }} search busy={answer.busy} failed={answer.error !== null}
             empty={`Nobody ${kind === "reacquiring" ? "took a monitor again" : kind === "held_up" ? "was held up" : KINDS[kind].verb} here.`}
             onHover={(row) => (hover.value = row && row.class !== null ? { class: className(row)! } : null)} />
     );
 }
 
-function Owners({ answer, name }: { answer: Answer<Report>; name: string | null }) {
-    const owners = useMemo(() => kept(answer.value?.owners, name), [answer.value, name]);
-    const places = useMemo(() => kept(answer.value?.owner_sites, name), [answer.value, name]);
+function Owners({ answer }: { answer: Answer<Report> }) {
+    const owners = answer.value?.owners ?? NO_ROWS, places = answer.value?.owner_sites ?? NO_ROWS;
     const lit = hover.value?.thread;
     return (
         <>
