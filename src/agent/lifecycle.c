@@ -17,6 +17,7 @@
 #include "agent/locks.h"
 #include "agent/methods.h"
 #include "agent/modules.h"
+#include "agent/moves.h"
 #include "agent/natives.h"
 #include "agent/on_alloc.h"
 #include "agent/on_gc.h"
@@ -222,6 +223,7 @@ static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
 static void free_tables(void)
 {
     methods_fini();
+    moves_fini();
     stacks_fini();
     threads_free();
     thread_table_free(agent.table);

@@ -2,6 +2,7 @@
 
 #include "agent/jvm_text.h"
 #include "agent/locks.h"
+#include "agent/moves.h"
 #include "agent/natives.h"
 #include "record/way.h"
 
@@ -162,12 +163,13 @@ struct text_job {
 static bool define_text(uint32_t id, const struct text_job *job)
 {
     const struct method_text *t = job->text;
-    struct buf class, source, name, signature, lines;
+    struct buf class, source, name, signature, lines, moved;
     buf_init(&class);
     buf_init(&source);
     buf_init(&name);
     buf_init(&signature);
     buf_init(&lines);
+    buf_init(&moved);
     struct str class_name = str_of(t->class_name, t->class_name_len, &class);
     struct str file = str_of(t->source, t->source_len, &source);
     struct def d = {
@@ -177,13 +179,18 @@ static bool define_text(uint32_t id, const struct text_job *job)
                    .name = str_of(t->name, t->name_len, &name),
                    .signature = str_of(t->signature, t->signature_len, &signature),
                    .flags = t->access,
-                   .lines = lines_of_text(job->walker, t, &lines)}};
+                   .lines = lines_of_text(job->walker, t, &lines),
+                   .moved = moves_of((struct str){t->class_name, t->class_name_len},
+                                     (struct str){t->name, t->name_len},
+                                     (struct str){t->signature, t->signature_len}, t->code_size,
+                                     &moved)}};
     bool ok = recorder_define(agent.rec, &d);
     buf_fini(&class);
     buf_fini(&source);
     buf_fini(&name);
     buf_fini(&signature);
     buf_fini(&lines);
+    buf_fini(&moved);
     return ok;
 }
 
@@ -286,30 +293,55 @@ static bool describe(uintptr_t method, struct seen *s)
     return rc == 0;
 }
 
-static bool define_jmethod(struct job *job, uint32_t id)
+/* Of a version, as the class file has its code; code_size 0: it is asked for. */
+static struct packed moves_of_jmethod(jmethodID method, jclass c, const char *name,
+                                      const char *desc, uint32_t code_size, struct buf *b)
+{
+    jvmtiEnv *ti = agent.jvmti;
+    char *signature = NULL;
+    jlong first = 0, last = -1;
+    struct packed out = {0};
+    if (!code_size && (*ti)->GetMethodLocation(ti, method, &first, &last) == JVMTI_ERROR_NONE)
+        code_size = (uint32_t)(last + 1);
+    if ((*ti)->GetClassSignature(ti, c, &signature, NULL) != JVMTI_ERROR_NONE)
+        return out;
+    size_t len = strlen(signature);
+    if (code_size && len > 2)
+        out = moves_of((struct str){signature + 1, len - 2}, (struct str){name, strlen(name)},
+                       (struct str){desc, strlen(desc)}, code_size, b);
+    jvmti_free(signature);
+    return out;
+}
+
+/* code_size: of this version; 0: not known. */
+static bool define_jmethod(struct job *job, uint32_t id, uint32_t code_size)
 {
     jvmtiEnv *ti = agent.jvmti;
     jclass c = NULL;
     char *name = NULL, *signature = NULL;
     jint flags = 0;
-    struct buf lines;
+    struct buf lines, moved;
     bool ok = false;
     buf_init(&lines);
+    buf_init(&moved);
     if ((*ti)->GetMethodName(ti, job->method, &name, &signature, NULL) == JVMTI_ERROR_NONE &&
         (*ti)->GetMethodDeclaringClass(ti, job->method, &c) == JVMTI_ERROR_NONE) {
         (*ti)->GetMethodModifiers(ti, job->method, &flags);
+        struct packed moves = moves_of_jmethod(job->method, c, name, signature, code_size, &moved);
         struct def d = {.kind = DEF_method,
                         .method = {.id = {id},
                                    .class_ = classes_id(job->jni, c),
                                    .name = {name, mutf8_to_utf8(name)},
                                    .signature = {signature, mutf8_to_utf8(signature)},
                                    .flags = (uint32_t)flags & 0xffff,
-                                   .lines = line_table(job->method, &lines)}};
+                                   .lines = line_table(job->method, &lines),
+                                   .moved = moves}};
         note_part(id, name, c, d.method.class_);
         ok = recorder_define(agent.rec, &d);
         (*job->jni)->DeleteLocalRef(job->jni, c);
     }
     buf_fini(&lines);
+    buf_fini(&moved);
     jvmti_free(name);
     jvmti_free(signature);
     return ok;
@@ -325,7 +357,7 @@ static bool define(void *arg, uint32_t number)
     uint32_t id = seen ? way_find(&methods.by_text, text_key(&s.text)) : 0;
     if (!id || !may_be(id, job->method))
         id = new_id(job->method);
-    bool ok = define_jmethod(job, id);
+    bool ok = define_jmethod(job, id, seen ? s.text.code_size : 0);
     if (ok)
         set_owner(id, job->method);
     if (ok && seen) {

@@ -1,7 +1,9 @@
 #include "agent/probes.h"
+#include "agent/moves.h"
 
 #include "agent/alloc_probes.h"
 #include "agent/holds.h"
+#include "agent/moves.h"
 #include "agent/natives.h"
 #include "agent/stacks.h"
 #include "agent/tracked.h"
@@ -181,7 +183,7 @@ static const struct cf_edit *edits_of(void *ctx, const struct cf_class *c,
 static void rewrite(struct rewrite *r, const char *name, const unsigned char *bytes, jint len,
                     jint *new_len, unsigned char **new_bytes)
 {
-    struct cf_plan plan = {.edits = edits_of, .ctx = r};
+    struct cf_plan plan = {.edits = edits_of, .moved = moves_note, .ctx = r};
     struct cf_result result;
     struct buf out;
     struct err err = {""};

@@ -35,8 +35,13 @@ static int edit_method(struct edit *e, uint32_t i, const struct cf_edit *edits, 
                        struct err *err)
 {
     const struct cf_method *m = &e->c->methods[i];
-    struct rewrite w = {
-        .c = e->c, .m = m, .edits = edits, .n_edits = n, .pool = &e->pool, .arena = &e->scratch};
+    struct rewrite w = {.c = e->c,
+                        .m = m,
+                        .edits = edits,
+                        .n_edits = n,
+                        .pool = &e->pool,
+                        .arena = &e->scratch,
+                        .plan = e->plan};
     enum cf_left why;
     struct err reason = {0};
     size_t at = e->methods.len;

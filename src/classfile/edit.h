@@ -96,11 +96,21 @@ struct cf_result {
     struct err first; /* what the first reason was about; empty: none */
 };
 
+/* From `at` of a method's new code on it is as from `from` of the original one on; or, up to the
+ * next entry, all of it belongs to the instruction there. */
+struct cf_move {
+    uint32_t at;
+    uint32_t from : 31, stays : 1;
+};
+
 struct cf_plan {
     /* The edits of a method, at most CF_MAX_EDITS; NULL or *n = 0: none.  Valid until the next
      * call. */
     const struct cf_edit *(*edits)(void *ctx, const struct cf_class *c, const struct cf_method *m,
                                    uint32_t *n);
+    /* Told of each edited method, with the length of its new code; NULL: nobody wants to know. */
+    void (*moved)(void *ctx, const struct cf_class *c, const struct cf_method *m, uint32_t code_len,
+                  const struct cf_move *v, size_t n);
     void *ctx;
     bool always; /* write the class although nothing changed */
 };

@@ -103,6 +103,43 @@ static int write_method(struct rewrite *w, struct layout *l, struct buf *out, st
     return 0;
 }
 
+/* An entry, unless the one before says the same. */
+static void put_move(struct buf *b, uint32_t at, uint32_t from, bool stays)
+{
+    const struct cf_move m = {.at = at, .from = from, .stays = stays};
+    size_t n = b->len / sizeof m;
+    const struct cf_move *last = n ? (const struct cf_move *)(const void *)b->p + n - 1 : NULL;
+    bool same = last && last->stays == m.stays &&
+                (m.stays ? last->from == m.from : last->from + (at - last->at) == m.from);
+    if (!same)
+        buf_put(b, &m, sizeof m);
+}
+
+/* As lines are told (relocate_line): code put before an instruction belongs to it, code put after
+ * one to that one.  The handlers behind the code belong to the last instruction. */
+static int tell_moves(const struct rewrite *w, const struct layout *l, struct err *err)
+{
+    const struct code *code = &w->code;
+    struct buf b;
+    buf_init(&b);
+    for (uint32_t i = 0; i < code->n_insns; i++) {
+        const struct code_insn *in = &code->insns[i];
+        if (in->off < in->off_before)
+            put_move(&b, in->off, i ? code->insns[i - 1].pc : 0, true);
+        if (in->off_before < in->off_insn)
+            put_move(&b, in->off_before, in->pc, true);
+        put_move(&b, in->off_insn, in->pc, in->replaced.len != 0);
+    }
+    if (l->tail && code->n_insns)
+        put_move(&b, l->end, code->insns[code->n_insns - 1].pc, true);
+    int rc = b.oom ? err_set(err, -ENOMEM, "out of memory") : 0;
+    if (rc == 0)
+        w->plan->moved(w->plan->ctx, w->c, w->m, l->end + l->tail, (const void *)b.p,
+                       b.len / sizeof(struct cf_move));
+    buf_fini(&b);
+    return rc;
+}
+
 /* The steps from the parsed method on; *why is the reason if one fails. */
 static int build(struct rewrite *w, struct buf *out, enum cf_left *why, struct err *err)
 {
@@ -129,6 +166,8 @@ static int build(struct rewrite *w, struct buf *out, enum cf_left *why, struct e
         off += w->added[i].bytes.len;
     }
     TRY(write_method(w, &l, out, err));
+    if (w->plan->moved)
+        TRY(tell_moves(w, &l, err));
     return 1;
 }
 

@@ -47,6 +47,7 @@ struct rewrite {
     struct frame exit_frame; /* of the AT_THROW handler, when has_exit */
     bool has_exit;
 
+    const struct cf_plan *plan;
     uint32_t sites, trampolines;
     uint32_t left[CF_N_LEFT]; /* parts */
 };

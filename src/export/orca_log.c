@@ -425,7 +425,7 @@ void orca_log_lines(struct out *o, const struct trace_method *m, char separator,
     out_decimal(o, n);
     for (struct packed_iter it = packed_begin(m->lines); packed_next_line(&it, &start, &number);) {
         out_char(o, separator);
-        out_hex8(o, start);
+        out_hex8(o, trace_class_file_bci(m, start));
         out_char(o, separator);
         line(o, number);
     }

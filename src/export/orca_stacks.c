@@ -43,7 +43,9 @@ static void put_frame(const struct orca_stacks *s, uint8_t *p, struct trace_fram
     p[0] = (uint8_t)s->separator;
     out_hex8_at(p + 1, f.method.v);
     p[9] = (uint8_t)s->separator;
-    out_hex8_at(p + 10, (uint32_t)f.bci); /* -1, a native method, is FFFFFFFF */
+    /* -1, a native method, is FFFFFFFF */
+    const struct trace_method *m = trace_method(s->trace, f.method);
+    out_hex8_at(p + 10, f.bci < 0 ? (uint32_t)f.bci : trace_class_file_bci(m, (uint32_t)f.bci));
 }
 
 static bool is_java(const struct orca_stacks *s, struct trace_frame f)

@@ -219,6 +219,20 @@ uint64_t trace_lost_details(const struct trace *t)
     return sum_losses(t, LOSS_OF_DETAIL);
 }
 
+uint32_t trace_class_file_bci(const struct trace_method *m, uint32_t bci)
+{
+    uint32_t at, value, from = bci, until = UINT32_MAX;
+    struct packed_iter it = packed_begin(m->moved);
+    while (packed_next_line(&it, &at, &value)) {
+        if (at > bci) {
+            until = value >> 1;
+            break;
+        }
+        from = (value >> 1) + (value & 1 ? 0 : bci - at);
+    }
+    return from > until ? until : from;
+}
+
 int32_t trace_line(const struct trace *t, struct trace_frame f)
 {
     const struct trace_method *m = trace_method(t, f.method);

@@ -35,6 +35,7 @@ struct trace_method {
     uint32_t flags; /* METHOD_* */
     const char *name, *signature;
     struct packed lines; /* packed_begin, packed_next_line */
+    struct packed moved; /* the same: see DEF method */
     module_id module;    /* of METHOD_NATIVE_CODE */
     uint64_t address;    /* likewise: of the place; of the function once it has a name */
     const char *source;  /* likewise: its file; NULL: the class's, if any */
@@ -209,6 +210,9 @@ bool trace_is_in_order(const struct trace *t);
 /* Events lost, by all causes; and events that are there without their stack or lock. */
 uint64_t trace_lost(const struct trace *t);
 uint64_t trace_lost_details(const struct trace *t);
+
+/* A place in a method's code as its class file has it, where the recorder had rewritten that. */
+uint32_t trace_class_file_bci(const struct trace_method *m, uint32_t bci);
 
 /* Source line of a frame, or -1 when it is not known. */
 int32_t trace_line(const struct trace *t, struct trace_frame f);

@@ -222,6 +222,7 @@ static void put_def(struct def_loader *l, const struct def *d)
                                       .name = text(l, d->method.name),
                                       .signature = text(l, d->method.signature),
                                       .lines = keep(l, d->method.lines),
+                                      .moved = keep(l, d->method.moved),
                                       .module = d->method.module,
                                       .address = d->method.address};
         break;

@@ -146,6 +146,7 @@ int method_describe(const struct walker *w, uintptr_t method, char *buf, size_t 
         !guarded_word(v.klass + (uintptr_t)l->klass_loader_data, &out->loader))
         return -EFAULT;
     out->access = v.access;
+    out->code_size = v.code_size;
     out->class_name = copy_symbol(l, &o, s.class_name, &out->class_name_len);
     out->name = copy_symbol(l, &o, s.name, &out->name_len);
     out->signature = copy_symbol(l, &o, s.signature, &out->signature_len);

@@ -30,6 +30,7 @@ struct method_text {
     const char *name, *signature, *source; /* source: of the class, may be empty */
     uint16_t class_name_len, name_len, signature_len, source_len;
     uint16_t access;      /* JVM access flags */
+    uint32_t code_size;   /* bytes of its code */
     const uint8_t *lines; /* compressed line numbers: method_lines_next */
     uint32_t lines_len;   /* 0: none */
     uint32_t size;        /* bytes of the buffer that are used */

@@ -153,3 +153,18 @@ test_mistakes() {
     run 0 traced events=holds,holdsample=0 "$OPENS" Holds each
     has err "holdsample"
 }
+
+# Code that was rewritten for holds and allocations is written as the class file on disk has it: line tables, and
+# locations, which are instructions of javap's.
+test_locations_of_the_class_file() {
+    command -v perl >/dev/null || skip "no perl"
+    run_traced 0 events=all "$OPENS" Holds each
+    "$ORCA" export --to orca -o text "$TRACE" 2>export.err || fail "$(cat export.err)"
+    for class in Holds 'Holds$Kind' Sync; do
+        "$JDK/bin/javap" -p -s -l -c -cp "$CLASSES" "$class" >class || continue
+        perl "$ROOT/tests/jvm/locations.pl" "$class" text <class >found
+        ! grep -v ' locations$' found >differ || fail "$class: $(head -n 5 differ)"
+        cat found >>all-found
+    done
+    at_least "$(awk '{ n += $3 } END { print n }' all-found)" 100 locations
+}

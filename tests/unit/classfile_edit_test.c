@@ -93,6 +93,107 @@ Test(classfile, every_edit_gives_a_class_that_parses)
         }
 }
 
+/* --- where instructions stood before -----------------------------------------------------------
+ */
+
+struct told {
+    struct cf_text name, desc;
+    uint32_t code_len;
+    struct buf moves; /* struct cf_move [] */
+};
+
+static struct told told[64];
+static size_t n_told;
+
+static void tell(void *ctx, const struct cf_class *c, const struct cf_method *method,
+                 uint32_t code_len, const struct cf_move *v, size_t n)
+{
+    (void)ctx, (void)c;
+    cr_assert_lt(n_told, 64);
+    told[n_told] = (struct told){.name = method->name, .desc = method->desc, .code_len = code_len};
+    buf_put(&told[n_told++].moves, v, n * sizeof *v);
+}
+
+static struct cf_move move_at(const struct told *t, uint32_t at)
+{
+    const struct cf_move *v = (const void *)t->moves.p;
+    size_t n = t->moves.len / sizeof *v, i = 0;
+    cr_assert(n > 0 && v[0].at == 0);
+    while (i + 1 < n && v[i + 1].at <= at) {
+        cr_assert_lt(v[i].at, v[i + 1].at);
+        i++;
+    }
+    return (struct cf_move){at, v[i].stays ? v[i].from : v[i].from + (at - v[i].at), v[i].stays};
+}
+
+/* An instruction, as it is or wider; one that was replaced, or that jumps by a trampoline. */
+static bool is_alike(uint8_t was, uint8_t is)
+{
+    return was == is || (was == OP_GOTO && is == OP_GOTO_W) || (was == OP_JSR && is == OP_JSR_W);
+}
+
+static void check_moves(const struct told *t, const struct code *old, const struct code *new)
+{
+    cr_assert_eq(new->len, t->code_len);
+    for (uint32_t i = 0; i < new->n_insns; i++) {
+        struct cf_move at = move_at(t, new->insns[i].pc);
+        cr_assert_lt(at.from, old->len);
+        cr_assert_neq(old->at[at.from], CODE_NONE, "%u is inside of an instruction", at.from);
+        if (!at.stays)
+            cr_assert(is_alike(old->insns[old->at[at.from]].op, new->insns[i].op));
+    }
+    for (uint32_t i = 0, k = 0; i < old->n_insns; i++) {
+        while (k < new->n_insns && move_at(t, new->insns[k].pc).from != old->insns[i].pc)
+            k++;
+        cr_assert_lt(k, new->n_insns, "nothing is of instruction %u", old->insns[i].pc);
+    }
+}
+
+static void check_told(const struct told *t, const struct cf_class *was, const struct cf_class *is,
+                       struct arena *a)
+{
+    struct code old, new;
+    struct err err = {0};
+    for (uint32_t i = 0; i < was->n_methods; i++) {
+        const struct cf_method *o = &was->methods[i];
+        if (o->name.p != t->name.p || o->desc.p != t->desc.p)
+            continue;
+        cr_assert_eq(code_parse(&old, was, o, a, &err), 0);
+        cr_assert_eq(code_parse(&new, is, &is->methods[i], a, &err), 0);
+        check_moves(t, &old, &new);
+    }
+}
+
+Test(classfile, each_instruction_is_found_where_it_stood)
+{
+    size_t all = 0;
+    for (size_t k = 0; edits_names[k]; k++)
+        for (size_t i = 0; i < n_handmade; i++) {
+            static struct edits edits;
+            struct edited e = {.in = handmade[i].make()};
+            struct cf_class was;
+            struct err err = {0};
+            arena_init(&e.arena, 0);
+            cr_assert(edits_init(&edits, edits_names[k]));
+            struct cf_plan plan = edits_plan(&edits);
+            plan.moved = tell;
+            n_told = 0;
+            cr_assert_geq(cf_edit_class(e.in.p, e.in.len, &plan, &e.out, &e.result, &err), 0);
+            cr_assert_eq(cf_parse(&was, e.in.p, e.in.len, &e.arena, &err), 0);
+            cr_assert_eq(cf_parse(&e.c, e.out.p, e.out.len, &e.arena, &err), 0);
+            bool undone = e.result.left[CF_LEFT_POOL] > 0; /* too many constants */
+            cr_assert(undone || n_told == e.result.edited);
+            for (size_t j = 0; j < n_told; j++) {
+                if (!undone)
+                    check_told(&told[j], &was, &e.c, &e.arena);
+                buf_fini(&told[j].moves);
+            }
+            all += n_told;
+            drop(&e);
+        }
+    cr_assert_gt(all, 100);
+}
+
 Test(classfile, the_entry_is_called_once_although_a_loop_leads_to_the_first_instruction)
 {
     struct class_file c;

@@ -1,0 +1,117 @@
+#include "agent/moves.h"
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/map.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory for all of them; what comes then is not remembered. */
+enum { MOVES_BYTES = 32 << 20 };
+
+struct moves {
+    uint64_t check; /* the other half of the key */
+    uint32_t n;     /* 0: several differ */
+    struct cf_move v[];
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct map known; /* half of the key -> struct moves * */
+    size_t bytes;
+} moves = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct key {
+    uint64_t lo, hi;
+};
+
+static struct key key_of(struct str class_name, struct str method, struct str signature,
+                         uint32_t code_len)
+{
+    uint64_t lo = code_len, hi = ~(uint64_t)code_len;
+    const struct str *parts[] = {&class_name, &method, &signature};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct hash128 h = hash_bytes128(parts[i]->p, parts[i]->len);
+        lo = hash_u64(lo ^ h.lo);
+        hi = hash_u64(hi ^ h.hi);
+    }
+    return (struct key){lo, hi};
+}
+
+static struct str str_of(struct cf_text t)
+{
+    return (struct str){t.p, t.len};
+}
+
+static bool is_same(const struct moves *m, uint64_t check, const struct cf_move *v, size_t n)
+{
+    return m->check == check && m->n == n && memcmp(m->v, v, n * sizeof *v) == 0;
+}
+
+static struct moves *make(uint64_t check, const struct cf_move *v, size_t n)
+{
+    size_t bytes = sizeof(struct moves) + n * sizeof *v;
+    struct moves *m = moves.bytes + bytes <= MOVES_BYTES ? malloc(bytes) : NULL;
+    if (!m)
+        return NULL;
+    moves.bytes += bytes;
+    m->check = check;
+    m->n = (uint32_t)n;
+    memcpy(m->v, v, n * sizeof *v);
+    return m;
+}
+
+void moves_note(void *ctx, const struct cf_class *c, const struct cf_method *m, uint32_t code_len,
+                const struct cf_move *v, size_t n)
+{
+    struct key key = key_of(str_of(c->name), str_of(m->name), str_of(m->desc), code_len);
+    (void)ctx;
+    pthread_mutex_lock(&moves.lock);
+    uint64_t *place = map_put(&moves.known, key.lo);
+    struct moves *known = place ? (struct moves *)(uintptr_t)*place : NULL;
+    if (known && !is_same(known, key.hi, v, n))
+        known->n = 0;
+    else if (place && !known)
+        *place = (uintptr_t)make(key.hi, v, n);
+    pthread_mutex_unlock(&moves.lock);
+}
+
+static struct packed pack(const struct moves *m, struct buf *b)
+{
+    uint32_t at = 0, from = 0;
+    for (uint32_t i = 0; i < m->n; i++) {
+        uint32_t value = m->v[i].from << 1 | m->v[i].stays;
+        packed_put_line(b, m->v[i].at, value, at, from);
+        at = m->v[i].at;
+        from = value;
+    }
+    return b->oom ? (struct packed){0} : (struct packed){b->p, b->len, m->n};
+}
+
+struct packed moves_of(struct str class_name, struct str method, struct str signature,
+                       uint32_t code_len, struct buf *b)
+{
+    struct key key = key_of(class_name, method, signature, code_len);
+    struct packed out = {0};
+    pthread_mutex_lock(&moves.lock);
+    const uint64_t *place = map_find(&moves.known, key.lo);
+    const struct moves *known = place ? (const struct moves *)(uintptr_t)*place : NULL;
+    if (known && known->check == key.hi)
+        out = pack(known, b);
+    pthread_mutex_unlock(&moves.lock);
+    return out;
+}
+
+void moves_fini(void)
+{
+    pthread_mutex_lock(&moves.lock);
+    for (size_t i = 0; i < moves.known.cap; i++)
+        if (moves.known.slots[i].used)
+            free((struct moves *)(uintptr_t)moves.known.slots[i].value);
+    map_fini(&moves.known);
+    map_init(&moves.known);
+    moves.bytes = 0;
+    pthread_mutex_unlock(&moves.lock);
+}
