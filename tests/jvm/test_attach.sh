@@ -88,6 +88,25 @@ test_what_happens_then() {
 }
 
 # Again and again, while many threads contend: the classes are as they were, and nothing piles up.
+# Frames that are on the stack when their class is rewritten keep their lines: they go on in the old code.
+test_lines_while_code_is_rewritten() {
+    launch_told Rewritten --
+    attach -e waits
+    wait_for 60 eval '[ "$(stat -c %s "$TRACE")" -gt 0 ]'
+    wait_for 60 eval '[ "$("$ORCA" status "$jvm" --json | sed -n "s/.*\"events\": \([0-9]*\).*/\1/p")" -gt 200 ]'
+    run 0 "$ORCA" attach --on alloc+holds "$jvm"
+    wait_for 60 eval '[ "$("$ORCA" status "$jvm" --json | sed -n "s/.*\"events\": \([0-9]*\).*/\1/p")" -gt 1000 ]'
+    detach
+    echo >&9
+    wait "$jvm" || fail "the program ended with $?"
+    no_crash
+    "$ORCA" events -s -k wait_enter,hold "$TRACE" >events || fail "events"
+    call=$(grep -n 'site: call' "$ROOT/tests/jvm/Rewritten.java" | cut -d : -f 1)
+    same "$(grep -o 'at Rewritten.main(.*)' events | sort -u)" "at Rewritten.main(Rewritten.java:$call)"
+    at_least "$(grep -c ' main wait_enter ' events)" 300 waits
+    at_least "$(grep -c ' main hold ' events)" 50 holds
+}
+
 test_cycles_under_load() {
     local n=25 rss
     [ "$LONG" = 0 ] || n=100

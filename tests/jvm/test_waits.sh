@@ -15,6 +15,16 @@ length_ms() { # THREAD
         $2 == t && $3 == "wait_exit" { printf "%d", ($1 - at) * 1000 }' events
 }
 
+# docs/orca-text.md, calls that throw at once: JDK 17 tells of a wait before it looks who owns the monitor.
+test_not_owned() {
+    run_traced 0 "" NotOwned
+    same "$(cat out)" 10
+    events
+    local waits=5
+    [ "$JDK_MAJOR" -lt 25 ] || waits=0
+    same "$(matching ' main wait_enter .*NotOwned.java') $(matching ' main wait_exit ') $(matching ' main notify ')" "$waits $waits 0"
+}
+
 test_every_way_to_end_a_wait() {
     run_traced 0 "" Waits
     same "$(cat out)" "interrupted 2"
