@@ -25,10 +25,26 @@ static bool is_for_a_lock(unsigned state)
     return state == STATE_BLOCKED || state == STATE_PARKED || state == STATE_REACQUIRING;
 }
 
-static void of_owner(struct wait_sum_key *k, const struct wait *w)
+/* The stack of the wait that the owner was itself in when this one began. */
+static stack_id owners_own_wait(const struct timeline *t, const struct wait *w)
+{
+    uint32_t owner = w->context->other;
+    if (!owner || owner >= t->n_lines || !is_for_a_lock(w->context->what))
+        return (stack_id){0};
+    const struct line *l = &t->lines[owner];
+    uint32_t n = line_spans_until(l, w->span->start);
+    if (!n || span_end(t, line_span(l, n - 1)) <= w->span->start ||
+        span_is_unknown(t, line_span(l, n - 1)))
+        return (stack_id){0};
+    return timeline_context(t, line_span(l, n - 1)->context)->stack;
+}
+
+/* What it executed: as it was asked, else as it is known because it waited. */
+static void of_owner(struct wait_sum_key *k, const struct timeline *t, const struct wait *w)
 {
     k->other = is_for_a_lock(w->state) && !w->second ? w->context->other : 0;
-    k->stack = w->second ? (stack_id){0} : w->context->owner_stack;
+    if (!w->second)
+        k->stack = w->context->owner_stack.v ? w->context->owner_stack : owners_own_wait(t, w);
     k->why = is_for_a_lock(w->state) ? STACK_OWNER_NOT_ASKED : STACK_NO_OWNER;
 }
 
@@ -71,7 +87,7 @@ void wait_sums_key(const struct analysis *a, enum model_by by, uint32_t thread,
     k->state = w->state;
     switch (by) {
     case MODEL_BY_OWNER:
-        of_owner(k, w);
+        of_owner(k, &a->timeline, w);
         break;
     case MODEL_BY_WAKER:
         of_waker(k, &a->timeline, w);

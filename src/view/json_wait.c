@@ -155,7 +155,9 @@ static void set_what(json_t *j, const struct subject *s)
     json_set_count(j, "other", s->context->other);
     json_object_set_new(j, "stack", json_stack(s->o->r, s->context->stack));
     json_object_set_new(j, "owner_stack", json_stack(s->o->r, owner.stack));
-    set_note(j, "owner_stack_note", sum_stack_text(owner.why));
+    bool itself = owner.stack.v && !s->context->owner_stack.v;
+    set_note(j, "owner_stack_note",
+             itself ? "it was itself waiting there" : sum_stack_text(owner.why));
 }
 
 json_t *json_wait(const struct json_out *o, struct view *v, uint32_t thread, uint32_t index)

@@ -183,12 +183,13 @@ Test(export_pprof, states)
     profile_is(blocks(), &o, TYPES "1 6000 |" SELL " thread=main state=sleeping\n");
 }
 
+/* Of one it was asked; the other one began while it slept. */
 Test(export_pprof, by_the_owner)
 {
     struct model_options o = model_options();
     o.by = MODEL_BY_OWNER;
     profile_is(blocks(), &o,
-               TYPES "1 5000 |" SELL " thread=worker-1" CLASS " state=blocked owner=main\n");
+               TYPES "2 7000 |" SELL " thread=worker-1" CLASS " state=blocked owner=main\n");
 }
 
 Test(export_pprof, holds_have_values_of_their_own)

@@ -167,7 +167,7 @@ const STACK_BY: Record<ByWait, (m: Model, p: Part) => [stack: number, why: numbe
     waiter: (m, p) => [m.pack.contexts.stack[p.context], NO_STACK],
     owner: (m, p) => {
         const lock = p.state === BLOCKED || p.state === PARKED || p.state === REACQUIRING;
-        return [isSecond(m, p) ? 0 : m.pack.contexts.owner_stack[p.context], lock ? NOT_ASKED : NO_OWNER];
+        return [isSecond(m, p) ? 0 : m.ownerStack(p.wait), lock ? NOT_ASKED : NO_OWNER];
     },
     waker: (m, p) => {
         const w = m.pack.waits, k = p.wait;

@@ -134,6 +134,15 @@ export class Model {
     }
 
     /** The wait that a thread was in at a moment; -1: none. */
+    /** What the owner executed when a wait began: as it was asked, else as it is known because it waited itself; 0: not known. */
+    ownerStack(k: number): number {
+        const w = this.pack.waits, c = this.pack.contexts, x = w.context[k];
+        if (c.owner_stack[x] || !c.other[x] || ![BLOCKED, PARKED, REACQUIRING].includes(c.state[x]))
+            return c.owner_stack[x];
+        const first = w.first[c.other[x]], at = upper(w.start, w.start[k], first, w.first[c.other[x] + 1]) - 1;
+        return at >= first && w.end[at] > w.start[k] && this.state(at) !== UNKNOWN ? c.stack[w.context[at]] : 0;
+    }
+
     waitAt(thread: number, time: number): number {
         const w = this.pack.waits;
         for (let k = upper(w.start, time, w.first[thread], w.first[thread + 1]) - 1; k >= w.first[thread]; k--) {

@@ -28,7 +28,7 @@ export function waitOf(m: Model, thread: number, index: number): Wait {
     return {
         thread, index, state: STATES[c.state[x]], start: w.start[k], end: w.end[k], flags: FLAG_NAMES.filter(([bit]) => w.flags[k] & bit).map(([, name]) => name),
         timed_out: isTimedOut(m, k), lock: lockOf(m, c.lock[x]), other: c.other[x], stack: stackOf(m.pack, c.stack[x]),
-        owner_stack: stackOf(m.pack, c.owner_stack[x]), owner_stack_note: ownerNote(m, k), ended_by: endedBy(m, thread, k),
+        owner_stack: stackOf(m.pack, m.ownerStack(k)), owner_stack_note: ownerNote(m, k), ended_by: endedBy(m, thread, k),
         before: k > first ? refOf(m, thread, k - 1) : null, after: k + 1 < last ? refOf(m, thread, k + 1) : null,
         chain: chainOf(m, k), cause: causeOf(m, k), ...effectsOf(m, thread, w.end[k], k + 1 < last ? w.start[k + 1] : m.pack.meta.threads.to[thread]),
     };
@@ -52,6 +52,8 @@ function ownerNote(m: Model, k: number): string | null {
         return null;
     if (c.owner_stack[x])
         return "What the owner executed when this wait began.";
+    if (m.ownerStack(k))
+        return "it was itself waiting there";
     return "The owner was not asked what it executed (record with ownerstacks=).";
 }
 
