@@ -39,6 +39,8 @@ function Ending({ w }: { w: Wait }) {
         return <>: events are missing, or it is one of the JVM's own threads, which wait in native code</>;
     if (w.flags.includes("open"))
         return <>; it had not ended when the recording did</>;
+    if (w.ended_by?.how === "handoff-lock" && w.ended_by.stack.length === 0) // its release is not recorded: another one may have had the lock in between
+        return <>; <ThreadLink thread={w.ended_by.thread} time={w.ended_by.time} /> held it last, as far as is known</>;
     if (w.ended_by)
         return <>, until <ThreadLink thread={w.ended_by.thread} time={w.ended_by.time} /> {ACTS[w.ended_by.how] ?? w.ended_by.how}</>;
     return <>{w.timed_out ? ", until its time was up" : w.state === "sleeping" ? "" : "; what ended it is not known"}</>;

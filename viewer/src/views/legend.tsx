@@ -39,7 +39,7 @@ const STATES: [Look, string, string][] = [
 
 const ARROWS: Record<Interaction, string> = {
     "starts-thread": "a thread starts another one",
-    "handoff-lock": "a lock goes from the one that gave it back to one that waited",
+    "handoff-lock": "a lock goes from the one that gave it back (without the group holds: that was seen to own it last) to one that waited",
     "interrupt": "a thread interrupts another one",
     "notify": "notify() wakes a thread",
     "notify-all": "notifyAll() wakes threads; ×n: so many",
