@@ -1,5 +1,7 @@
 #include "base/log.h"
 
+#include "base/printable.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +14,9 @@ void log_vline(const char *fmt, va_list ap)
     int n = vsnprintf(line + 6, sizeof line - 7, fmt, ap);
     if (n < 0)
         n = 0;
-    size_t len = 6 + ((size_t)n < sizeof line - 8 ? (size_t)n : sizeof line - 8);
+    line[sizeof line - 2] = 0;
+    printable_line(line + 6); /* names of files and what others said may hold anything */
+    size_t len = strlen(line);
     line[len++] = '\n';
     if (write(STDERR_FILENO, line, len) < 0)
         errno = 0; /* nobody is left to tell */

@@ -46,6 +46,42 @@ void printable_text(const char *in, bool utf8, char *out, size_t n)
     out[at] = 0;
 }
 
+void printable_word(struct buf *b, const char *text)
+{
+    if (!*text)
+        buf_putc(b, '-');
+    while (*text) {
+        const char *from = text;
+        uint32_t c = utf8_next(&text);
+        if (c == ' ' || is_harmful(c))
+            buf_putc(b, '_');
+        else
+            buf_put(b, from, (size_t)(text - from));
+    }
+}
+
+void printable_line(char *text)
+{
+    char *to = text;
+    for (const char *in = text; *in;) {
+        const char *from = in;
+        bool ok = !is_harmful(utf8_next(&in));
+        size_t n = ok ? (size_t)(in - from) : 1;
+        memmove(to, ok ? from : "?", n);
+        to += n;
+    }
+    *to = 0;
+}
+
+void printable_put(FILE *to, const char *text)
+{
+    while (*text) {
+        const char *from = text;
+        bool ok = !is_harmful(utf8_next(&text));
+        fwrite(ok ? from : "?", 1, ok ? (size_t)(text - from) : 1, to);
+    }
+}
+
 static size_t columns(uint32_t c)
 {
     int w = c < 0x80 ? 1 : wcwidth((wchar_t)c);

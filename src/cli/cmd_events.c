@@ -3,6 +3,7 @@
  * Every kind is printed from its field table; what a field means is looked up by its type. */
 #include "base/human.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "cli/cmd.h"
 #include "cli/input.h"
 #include "format/trace.h"
@@ -82,15 +83,6 @@ static int texts_init(struct texts *x, size_t n)
     return x->of ? 0 : -ENOMEM;
 }
 
-/* A name as one word: blanks and control characters would break the columns. */
-static void put_word(struct buf *b, const char *s)
-{
-    if (!*s)
-        buf_putc(b, '-');
-    for (; *s; s++)
-        buf_putc(b, (char)((unsigned char)*s <= ' ' || *s == 0x7f ? '_' : *s));
-}
-
 static const char *keep(struct printer *p, struct buf *b)
 {
     const char *s = arena_strndup(&p->arena, buf_str(b), b->len);
@@ -109,7 +101,7 @@ static const char *thread_text(struct printer *p, uint32_t id)
     else if (!t->id.v || !t->name[0])
         buf_printf(&b, "#%u", id); /* known by number only */
     else
-        put_word(&b, t->name);
+        printable_word(&b, t->name);
     const char *s = keep(p, &b);
     if (id < p->threads.n)
         p->threads.of[id] = s;
@@ -124,10 +116,12 @@ static const char *lock_text(struct printer *p, uint32_t id)
         return p->locks.of[id];
     const struct trace_lock *l = trace_lock(p->t, (lock_id){id});
     trace_class_name(trace_class(p->t, l->class_)->signature, name, sizeof name);
-    if (id == 0)
-        buf_puts(&b, "lock=?");
-    else
-        buf_printf(&b, "lock=%u class=%s hash=%08X", id, name, l->hash);
+    buf_puts(&b, id ? "" : "lock=?");
+    if (id) {
+        buf_printf(&b, "lock=%u class=", id);
+        printable_word(&b, name);
+        buf_printf(&b, " hash=%08X", l->hash);
+    }
     const char *s = keep(p, &b);
     if (id < p->locks.n)
         p->locks.of[id] = s;
@@ -140,13 +134,13 @@ static void put_frame(struct printer *p, struct buf *b, struct trace_frame f)
     const char *source = trace_method_source(p->t, f.method);
     trace_method_text(p->t, f.method, name, sizeof name);
     int32_t line = trace_line(p->t, f);
-    buf_puts(b, name);
-    if (f.bci < 0)
-        buf_puts(b, "(native)");
-    else if (line >= 0)
-        buf_printf(b, "(%s:%d)", *source ? source : "?", line);
-    else
-        buf_printf(b, "(%s)", *source ? source : "?");
+    printable_word(b, name);
+    buf_puts(b, f.bci < 0 ? "(native" : "(");
+    if (f.bci >= 0)
+        printable_word(b, *source ? source : "?");
+    if (f.bci >= 0 && line >= 0)
+        buf_printf(b, ":%d", line);
+    buf_putc(b, ')');
 }
 
 static const char *stack_text(struct printer *p, uint32_t id)
@@ -177,7 +171,8 @@ static void put_class(struct printer *p, uint32_t id)
     char name[1024] = "?";
     if (id)
         trace_class_name(trace_class(p->t, (class_id){id})->signature, name, sizeof name);
-    buf_printf(&p->line, "class=%s", name);
+    buf_puts(&p->line, "class=");
+    printable_word(&p->line, name);
 }
 
 static void put_field(struct printer *p, const struct field *f, const struct event *e)
@@ -200,14 +195,16 @@ static void put_field(struct printer *p, const struct field *f, const struct eve
         buf_printf(b, "%s=%s", f->name, thread_text(p, (uint32_t)v));
         break;
     case FIELD_module:
-        buf_printf(b, "%s=%s", f->name, trace_module(p->t, (module_id){(uint32_t)v})->path);
+        buf_printf(b, "%s=", f->name);
+        printable_word(b, trace_module(p->t, (module_id){(uint32_t)v})->path);
         break;
     case FIELD_gc_name:
         buf_printf(b, "%s=", f->name);
-        put_word(b, trace_gc_name(p->t, (gc_name_id){(uint32_t)v})->text);
+        printable_word(b, trace_gc_name(p->t, (gc_name_id){(uint32_t)v})->text);
         break;
     case FIELD_call:
-        buf_printf(b, "%s=%s", f->name, trace_call(p->t, (call_id){(uint32_t)v})->name);
+        buf_printf(b, "%s=", f->name);
+        printable_word(b, trace_call(p->t, (call_id){(uint32_t)v})->name);
         break;
     case FIELD_time:
         buf_printf(b, "%s=%.9f", f->name, trace_seconds(p->t, v));

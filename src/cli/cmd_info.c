@@ -2,6 +2,7 @@
  */
 #include "base/clock.h"
 #include "base/human.h"
+#include "base/printable.h"
 #include "cli/cmd.h"
 #include "cli/input.h"
 #include "cli/sample_words.h"
@@ -141,8 +142,11 @@ enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
 static void row(const char *name, const char *value)
 {
-    if (*value)
-        printf("%-10s %s\n", name, value);
+    if (!*value)
+        return;
+    printf("%-10s ", name);
+    printable_put(stdout, value);
+    putchar('\n');
 }
 
 /* Which file of a recording of several this is. */
@@ -250,19 +254,28 @@ static void print_samples(const struct facts *f)
     }
 }
 
+static void print_reason(const char *mark, const char *text)
+{
+    printf("%15s  %s ", "", mark);
+    printable_put(stdout, text);
+    putchar('\n');
+}
+
 /* A file of native code that stacks name: what of it has a name, and if not all, what to do. */
 static void print_module(const struct symbols_module *m)
 {
-    printf("%15s  %s: ", human_count(m->places).text, m->module->path);
+    printf("%15s  ", human_count(m->places).text);
+    printable_put(stdout, m->module->path);
+    printf(": ");
     if (m->state == SYMBOLS_NONE)
         printf("no names\n");
     else
         printf("%.0f %% have a name%s\n", 100.0 * m->named / m->places,
                m->lines ? ", with source lines" : "");
     if (*m->why)
-        printf("%15s  - %s\n", "", m->why);
+        print_reason("-", m->why);
     if (*m->remedy)
-        printf("%15s  -> %s\n", "", m->remedy);
+        print_reason("->", m->remedy);
 }
 
 static void print_modules(const struct symbols_summary *s)

@@ -111,3 +111,16 @@ Test(printable, wide_characters_count_twice)
             cr_assert_neq(utf8_next(&p), UINT32_MAX);
     }
 }
+
+Test(printable, words_and_lines)
+{
+    struct buf b = {0};
+    printable_word(&b, "");
+    printable_word(&b, "a b\x1b\n\xc2\x9b\xe2\x80\xae\xc3\xa4\xff");
+    cr_assert_str_eq(buf_str(&b), "-a_b____\xc3\xa4_");
+    buf_fini(&b);
+    char line[] = "a\x1b[2J\nb\xe2\x80\xae"
+                  "c\xc3\xa4\x7f";
+    printable_line(line);
+    cr_assert_str_eq(line, "a?[2J?b?c\xc3\xa4?");
+}
