@@ -138,7 +138,8 @@ LOOKUP(class, class_id, classes, n_classes, NONE(.signature = "?", .source = "")
 LOOKUP(method, method_id, methods, n_methods, NONE(.name = "?", .signature = ""))
 LOOKUP(stack, stack_id, stacks, n_stacks, NONE(.n_frames = 0))
 LOOKUP(lock, lock_id, locks, n_locks, NONE(.hash = 0))
-LOOKUP(call, call_id, calls, n_calls, NONE(.name = "?", .class_signature = "?", .method = "?"))
+LOOKUP(call, call_id, calls, n_calls,
+       NONE(.name = "?", .class_signature = "?", .method = "?", .row = ""))
 LOOKUP(module, module_id, modules, n_modules, NONE(.path = "", .build_id = ""))
 LOOKUP(gc_name, gc_name_id, gc_names, n_gc_names, NONE(.text = "?"))
 

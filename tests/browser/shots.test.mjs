@@ -91,7 +91,7 @@ const tabs = {
 async function details(p, look) {
     const wait = await longest(p, "blocked");
     holds(wait, "no blocked wait has a cause");
-    await setState(p, `(() => { const o = window.orca.state; o.focusRow.value = "t${wait.thread}"; o.show({ from: ${wait.start - (wait.end - wait.start)}, to: ${wait.end + (wait.end - wait.start)} }); o.choose({ thread: ${wait.thread}, index: ${wait.index} }); })()`);
+    await setState(p, `(() => { const o = window.orca.state; o.focusRow.value = "t${wait.thread}"; o.show({ from: ${wait.start - (wait.end - wait.start)}, to: ${wait.end + (wait.end - wait.start)} }); o.choose({ wait: { thread: ${wait.thread}, index: ${wait.index} } }); })()`);
     await p.waitForSelector("[data-view=details] [data-test=details-stack]");
     await take(p, look, "details");
     // The same, closer, with arrows and path, and the words at the mouse.
@@ -134,7 +134,7 @@ export const tests = {
         }
         await setState(p, "window.orca.state.mode.value = 'threads'");
         await details(p, look);
-        await setState(p, "window.orca.state.showAll(); window.orca.state.tab.value = 'findings'; window.orca.state.chosen.value = null");
+        await setState(p, "window.orca.state.showAll(); window.orca.state.tab.value = 'findings'; window.orca.state.chooseOnly({})");
         if (look.ratio === 1)
             await dialogs(p, look);
         same(p.faults, []);
