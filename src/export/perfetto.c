@@ -12,6 +12,7 @@
 #include "base/util.h"
 #include "export/perfetto_parts.h"
 #include "export/perfetto_turns.h"
+#include "export/wait_sums.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +136,7 @@ static void put_args(struct perfetto *f, uint32_t thread, const struct wait *w)
         packets_arg_text(&f->p, w->state == STATE_JOINING ? ARG_joins : ARG_owner, TEXT_THREAD,
                          x->other);
     put_stack(f, ARG_stack, x->stack);
-    put_stack(f, ARG_owner_stack, x->owner_stack);
+    put_stack(f, ARG_owner_stack, wait_owner_stack(&f->a->timeline, w));
     put_cause(f, thread, w);
     put_flags(f, w);
 }

@@ -39,12 +39,17 @@ static stack_id owners_own_wait(const struct timeline *t, const struct wait *w)
     return timeline_context(t, line_span(l, n - 1)->context)->stack;
 }
 
-/* What it executed: as it was asked, else as it is known because it waited. */
+stack_id wait_owner_stack(const struct timeline *t, const struct wait *w)
+{
+    if (w->second || w->context->owner_stack.v)
+        return w->second ? (stack_id){0} : w->context->owner_stack;
+    return owners_own_wait(t, w);
+}
+
 static void of_owner(struct wait_sum_key *k, const struct timeline *t, const struct wait *w)
 {
     k->other = is_for_a_lock(w->state) && !w->second ? w->context->other : 0;
-    if (!w->second)
-        k->stack = w->context->owner_stack.v ? w->context->owner_stack : owners_own_wait(t, w);
+    k->stack = wait_owner_stack(t, w);
     k->why = is_for_a_lock(w->state) ? STACK_OWNER_NOT_ASKED : STACK_NO_OWNER;
 }
 

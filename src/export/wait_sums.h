@@ -41,6 +41,10 @@ struct wait_sum {
     uint64_t count, ns;
 };
 
+/* What the owner of what a wait is for executed when it began: as it was asked, else as it is known
+ * because it waited itself; 0: not known. */
+stack_id wait_owner_stack(const struct timeline *t, const struct wait *w);
+
 /* Whose stack a wait of `thread` is put down to, and why there is none. */
 void wait_sums_key(const struct analysis *a, enum model_by by, uint32_t thread,
                    const struct wait *w, struct wait_sum_key *k);

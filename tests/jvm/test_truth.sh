@@ -53,6 +53,20 @@ test_sleeps_and_joins() {
     done
 }
 
+test_waiting() {
+    programs
+    for mode in $(modes); do
+        asked Waiting "$mode" 5
+    done
+}
+
+test_deadlocks() {
+    programs
+    for mode in $(modes); do
+        asked Deadlocks "$mode" 20
+    done
+}
+
 test_counts_under_load() {
     programs
     asked Counts platform 10
