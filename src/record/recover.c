@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct recovery {
@@ -16,17 +17,35 @@ struct recovery {
     struct trace *t; /* as the file stands */
     struct writer w;
     struct stager s;
+    uint64_t steps; /* from block to block that are left: a file in which blocks lie over each other
+                     * would take us round for long */
 };
 
-static bool read_header(const char *path, struct file_header *h)
+/* A trace as its header says, and who owns it. */
+struct named {
+    const char *path;
+    struct file_header h;
+    uid_t owner;
+};
+
+static bool read_header(const char *path, struct named *t)
 {
     uint8_t page[FILE_HEADER_SIZE];
+    struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return false;
-    ssize_t n = fdio_pread_some(fd, page, sizeof page, 0);
+    ssize_t n = fstat(fd, &st) == 0 ? fdio_pread_some(fd, page, sizeof page, 0) : -1;
     close(fd);
-    return n >= 0 && file_header_unpack(h, page, (size_t)n, NULL) == 0;
+    t->path = path;
+    t->owner = st.st_uid;
+    return n >= 0 && file_header_unpack(&t->h, page, (size_t)n, NULL) == 0;
+}
+
+static int open_rings(struct region *r, const struct named *t, struct err *err)
+{
+    const struct region_of of = {t->path, t->h.ring_path, t->h.id, t->owner};
+    return region_open_dead(r, &of, err);
 }
 
 /* What the header asks for. */
@@ -38,22 +57,22 @@ static int look(const struct file_header *h)
 }
 
 /* Of a finished trace, whose writer was killed between its last write and the removal. */
-static void remove_left_rings(const struct file_header *h)
+static void remove_left_rings(const struct named *t)
 {
     struct region r;
-    if (!h->ring_path[0] || region_open_dead(&r, h->ring_path, h->id, NULL) < 0)
+    if (!t->h.ring_path[0] || open_rings(&r, t, NULL) < 0)
         return;
     region_unlink(&r);
     region_close(&r);
 }
 
 /* Take the dead JVM's region, or say why there is none. */
-static int take_region(struct region *r, const struct file_header *h, struct err *err)
+static int take_region(struct region *r, const struct named *t, struct err *err)
 {
-    int rc = region_open_dead(r, h->ring_path, h->id, err);
+    int rc = open_rings(r, t, err);
     if (rc == -EBUSY)
         return RECOVER_LIVE;
-    if (h->state == TRACE_TURNING && (rc == -ENOENT || rc == -ESTALE))
+    if (t->h.state == TRACE_TURNING && (rc == -ENOENT || rc == -ESTALE))
         return RECOVER_CLOSED; /* the rings are another file's, or were */
     if (rc == -ENOENT)
         return RECOVER_GONE;
@@ -96,24 +115,30 @@ static void drop_written_blocks(struct recovery *r)
     atomic_store_explicit(&st->n_blocks, kept, memory_order_relaxed);
 }
 
-/* The same against the blocks still in the stage. */
+/* Behind all blocks of the file that follow on each other. */
+static uint64_t skip_file(struct recovery *r, uint32_t stream, uint64_t pos)
+{
+    for (uint64_t next; r->steps > 0 && (next = skip_covered(r->t, stream, pos)) != pos; r->steps--)
+        pos = next;
+    return pos;
+}
+
+/* The same of the blocks still in the stage, which are in the order of their positions. */
 static uint64_t skip_staged(const struct stage *st, uint32_t n, uint32_t stream, uint64_t pos)
 {
     for (uint32_t i = 0; i < n; i++)
         if (st->blocks[i].stream == stream && st->blocks[i].pos <= pos &&
             pos < st->blocks[i].pos_end)
-            return st->blocks[i].pos_end;
+            pos = st->blocks[i].pos_end;
     return pos;
 }
 
 static void skip_known(struct recovery *r, struct ring_ctl *c, uint32_t staged)
 {
-    uint64_t pos = atomic_load_explicit(&c->tail, memory_order_relaxed), next = pos;
-    do {
-        pos = next;
-        next = skip_covered(r->t, c->stream, pos);
-        next = skip_staged(&r->region.h->stage, staged, c->stream, next);
-    } while (next != pos);
+    uint64_t pos = atomic_load_explicit(&c->tail, memory_order_relaxed);
+    pos = skip_file(r, c->stream, pos);
+    pos = skip_staged(&r->region.h->stage, staged, c->stream, pos);
+    pos = skip_file(r, c->stream, pos);
     uint64_t head = atomic_load_explicit(&c->head, memory_order_relaxed);
     if (pos > head)
         pos = head;
@@ -152,6 +177,7 @@ static int drain_dead_rings(struct recovery *r, uint64_t *events, struct err *er
     uint32_t staged = atomic_load_explicit(&h->stage.n_blocks, memory_order_relaxed);
     if (used > h->max_rings)
         return err_set(err, -EINVAL, "%s: damaged", r->region.path);
+    r->steps = r->t->n_blocks + (uint64_t)used;
     for (uint32_t i = 0; i < used; i++) {
         struct ring_ctl *c = region_ctl(h, i);
         if (atomic_load_explicit(&c->state, memory_order_relaxed) != RING_FREE)
@@ -183,11 +209,13 @@ static int recover_into(struct recovery *r, int fd, struct err *err)
     uint64_t events = 0;
     struct loss_sums losses = {{0}, {0}};
     region_lost_before(r->region.h, r->t->header.id, losses.before);
-    TRY(resume_writer(r, fd, err));
-    drop_written_blocks(r);
-    int rc = stager_init(&r->s, r->region.h);
+    int rc = stager_init(&r->s, r->region.h); /* its blocks lie in it */
     if (rc < 0)
         return err_set(err, rc, "%s: damaged", r->region.path);
+    TRY(resume_writer(r, fd, err));
+    drop_written_blocks(r);
+    stager_fini(&r->s);
+    stager_init(&r->s, r->region.h);
     TRY(drain_dead_rings(r, &events, err));
     TRY(stage_write_losses(&r->s, &r->w, &losses, err));
     TRY(writer_close(&r->w, TRACE_RECOVERED, last_time(r), err));
@@ -218,14 +246,14 @@ static int complete(struct recovery *r, const char *path, int fd, int what, stru
 
 int recover_trace(const char *path, struct err *err)
 {
-    struct file_header h;
-    int rc = read_header(path, &h) ? look(&h) : -EINVAL;
+    struct named t;
+    int rc = read_header(path, &t) ? look(&t.h) : -EINVAL;
     if (rc == RECOVER_NOTHING)
-        remove_left_rings(&h);
+        remove_left_rings(&t);
     if (rc != RECOVER_DONE)
         return rc < 0 ? RECOVER_NOTHING : rc;
-    struct recovery r = {.region = {.fd = -1}};
-    int what = take_region(&r.region, &h, err);
+    struct recovery r = {.region = {.fd = -1, .dir = -1}};
+    int what = take_region(&r.region, &t, err);
     if (what != RECOVER_DONE && what != RECOVER_CLOSED)
         return what < 0 ? err_prefix(err, what, "%s", path) : what;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
@@ -246,12 +274,12 @@ int recover_trace(const char *path, struct err *err)
 
 int recover_probe(const char *path, struct err *err)
 {
-    struct file_header h;
+    struct named t;
     struct region r;
-    int rc = read_header(path, &h) ? look(&h) : RECOVER_NOTHING;
+    int rc = read_header(path, &t) ? look(&t.h) : RECOVER_NOTHING;
     if (rc != RECOVER_DONE)
         return rc;
-    rc = take_region(&r, &h, err);
+    rc = take_region(&r, &t, err);
     if (rc == RECOVER_DONE)
         region_close(&r);
     return rc == RECOVER_CLOSED ? RECOVER_NOTHING : rc;

@@ -102,7 +102,7 @@ int region_create(struct region *r, const char *dir, const char *trace_path, uin
                   const uint8_t trace_id[TRACE_ID_SIZE], struct err *err)
 {
     memset(r, 0, sizeof *r);
-    r->fd = -1;
+    r->fd = r->dir = -1;
     uint64_t max_rings = mem / RING_SIZE_MIN;
     uint64_t ctl_offset = ALIGN_UP(sizeof(struct region_header), (uint64_t)PAGE);
     uint64_t data_offset = ALIGN_UP(ctl_offset + max_rings * RING_CTL_SIZE, (uint64_t)PAGE);
@@ -186,39 +186,110 @@ static int check(const struct region *r, const uint8_t *trace_id)
     return 0;
 }
 
-int region_open_dead(struct region *r, const char *path, const uint8_t trace_id[TRACE_ID_SIZE],
-                     struct err *err)
+/* "orca-4711-0a1b2c3d.rings" */
+static bool is_name(const char *name)
 {
-    memset(r, 0, sizeof *r);
-    snprintf(r->path, sizeof r->path, "%s", path);
-    r->named = true;
-    r->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
-    if (r->fd < 0)
-        return err_set(err, -errno, "%s: %s", path, strerror(errno));
+    unsigned pid, id;
+    int end = 0;
+    return sscanf(name, "orca-%9u-%8x.rings%n", &pid, &id, &end) == 2 && end > 0 && !name[end];
+}
+
+/* Open the folder that the path leads to, and keep the file's name: what is done to the file from
+ * now on is done in that folder, whatever somebody makes of the path. */
+static int open_folder(struct region *r, const struct region_of *of, const char **name)
+{
+    char folder[RING_PATH_MAX];
+    const char *slash = strrchr(of->path, '/');
+    *name = slash ? slash + 1 : of->path;
+    if (!is_name(*name))
+        return -EINVAL;
+    dir_of(folder, sizeof folder, *of->path == '/' ? of->path : of->trace);
+    int n = snprintf(r->path, sizeof r->path, "%s/%s", folder, *name);
+    if (n < 0 || (size_t)n >= sizeof r->path)
+        return -ENAMETOOLONG;
+    r->dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return r->dir < 0 ? -errno : 0;
+}
+
+static int open_file(struct region *r, const struct region_of *of, const char *name)
+{
     struct stat st;
-    int rc = fstat(r->fd, &st) < 0 ? -errno : 0;
-    if (rc == 0 && (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < sizeof(struct region_header)))
-        rc = -EINVAL;
-    if (rc == 0) {
-        rc = lock_whole(r->fd);
-        rc = rc == -EACCES || rc == -EAGAIN ? -EBUSY : rc;
+    r->fd = openat(r->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    if (r->fd < 0)
+        return errno == ELOOP ? -EINVAL : -errno;
+    if (fstat(r->fd, &st) < 0)
+        return -errno;
+    if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < sizeof(struct region_header))
+        return -EINVAL;
+    bool trusted = st.st_uid == of->owner || st.st_uid == geteuid();
+    if (!trusted || st.st_mode & 077 || st.st_nlink > 1)
+        return -EPERM;
+    r->size = (uint64_t)st.st_size;
+    r->named = true;
+    int rc = lock_whole(r->fd);
+    return rc == -EACCES || rc == -EAGAIN ? -EBUSY : rc;
+}
+
+/* What has pages: holes are zeros in the copy, too. */
+static int read_extents(const struct region *r, uint8_t *to)
+{
+    off_t at = 0;
+    while ((at = lseek(r->fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < r->size) {
+        off_t end = lseek(r->fd, at, SEEK_HOLE);
+        uint64_t upto = end < 0 ? r->size : min_u64((uint64_t)end, r->size);
+        while ((uint64_t)at < upto) {
+            ssize_t n = fdio_pread_some(r->fd, to + at, upto - (uint64_t)at, (uint64_t)at);
+            if (n < 0)
+                return (int)n;
+            if (n == 0)
+                return -EINVAL; /* it was made shorter */
+            at += n;
+        }
     }
-    if (rc == 0) {
-        r->size = (uint64_t)st.st_size;
-        rc = map(r);
+    return at < 0 && errno != ENXIO ? -errno : 0;
+}
+
+static int copy(struct region *r)
+{
+    void *p = mmap(NULL, r->size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return -errno;
+    r->h = p;
+    return read_extents(r, p);
+}
+
+static const char *why(int rc)
+{
+    switch (rc) {
+    case -EINVAL:
+        return "not the rings of this trace";
+    case -EPERM:
+        return "not a file that only the owner of the trace can have written; what is in it is "
+               "left out";
+    case -ESTALE:
+        return "the rings of a later file of this recording: this is a copy from before that one "
+               "began";
+    case -EBUSY:
+        return "in use by a live JVM";
+    default:
+        return strerror(-rc);
     }
+}
+
+int region_open_dead(struct region *r, const struct region_of *of, struct err *err)
+{
+    const char *name;
+    memset(r, 0, sizeof *r);
+    r->fd = r->dir = -1;
+    int rc = open_folder(r, of, &name);
+    rc = rc ? rc : open_file(r, of, name);
+    rc = rc ? rc : copy(r);
+    rc = rc ? rc : check(r, of->id);
     if (rc == 0)
-        rc = check(r, trace_id);
-    if (rc < 0) {
-        region_close(r);
-        return err_set(err, rc, "%s: %s", path,
-                       rc == -EINVAL   ? "not the rings of this trace"
-                       : rc == -ESTALE ? "the rings of a later file of this recording: this is a "
-                                         "copy from before that one began"
-                       : rc == -EBUSY  ? "in use by a live JVM"
-                                       : strerror(-rc));
-    }
-    return 0;
+        return 0;
+    region_close(r);
+    return err_set(err, rc, "%s: %s", of->path, why(rc));
 }
 
 static int reserve_more(struct region *r, uint64_t offset, uint64_t *have, uint64_t want,
@@ -251,10 +322,21 @@ int region_reserve_data(struct region *r, uint64_t len)
                         r->size - r->h->data_offset);
 }
 
+/* Whether the name still is that of the file that was opened. */
+static bool is_still_there(const struct region *r, const char *name)
+{
+    struct stat opened, there;
+    return fstat(r->fd, &opened) == 0 && fstatat(r->dir, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           opened.st_dev == there.st_dev && opened.st_ino == there.st_ino;
+}
+
 void region_unlink(struct region *r)
 {
-    if (r->named)
+    const char *slash = strrchr(r->path, '/'), *name = slash ? slash + 1 : r->path;
+    if (r->named && r->dir < 0)
         unlink(r->path);
+    else if (r->named && is_still_there(r, name))
+        unlinkat(r->dir, name, 0);
     r->named = false;
 }
 
@@ -264,6 +346,8 @@ void region_close(struct region *r)
         munmap(r->h, r->size);
     if (r->fd >= 0)
         close(r->fd);
+    if (r->dir >= 0)
+        close(r->dir);
     r->h = NULL;
-    r->fd = -1;
+    r->fd = r->dir = -1;
 }

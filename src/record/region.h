@@ -105,6 +105,7 @@ struct region {
     uint64_t size;
     uint64_t reserved_ctl, reserved_data; /* bytes with pages behind them, from their offsets */
     bool named;                           /* the file is at `path`, not only to be there */
+    int dir;                              /* of a dead JVM's: the folder that it is in; else -1 */
     char path[RING_PATH_MAX];
 };
 
@@ -121,11 +122,21 @@ int region_create(struct region *r, const char *dir, const char *trace_path, uin
                   const uint8_t trace_id[TRACE_ID_SIZE], struct err *err);
 int region_publish(struct region *r, struct err *err);
 
-/* Map the region of a dead JVM and take its lock.  -EBUSY: the JVM lives (or another recovery
- * runs); -ENOENT: no such file; -ESTALE: of another file of the same recording; -EINVAL: not the
- * region of this trace. */
-int region_open_dead(struct region *r, const char *path, const uint8_t trace_id[TRACE_ID_SIZE],
-                     struct err *err);
+/* Which region a trace names. */
+struct region_of {
+    const char *trace; /* the trace's path: a relative region is beside it */
+    const char *path;  /* as its header has it */
+    const uint8_t *id; /* [TRACE_ID_SIZE] */
+    uint32_t owner;    /* uid of the trace's owner */
+};
+
+/* Take the lock of a dead JVM's region, and a copy of what is in it: nobody else can change that
+ * any more, and all of it is input from outside.  The file must be a regular one of the trace's
+ * owner, or our own, that nobody else may read or write, with a name as regions have; links are not
+ * followed. -EBUSY: the JVM lives (or another recovery runs); -ENOENT: no such file; -ESTALE: of
+ * another file of the same recording; -EINVAL: not the region of this trace; -EPERM: not its
+ * owner's. */
+int region_open_dead(struct region *r, const struct region_of *of, struct err *err);
 
 /* The two halves of a trace's id. */
 void region_id_halves(const uint8_t id[TRACE_ID_SIZE], uint64_t *file, uint64_t *recording);
@@ -141,8 +152,8 @@ void region_lost_before(const struct region_header *h, const uint8_t id[TRACE_ID
 int region_reserve_ctl(struct region *r, uint64_t len);
 int region_reserve_data(struct region *r, uint64_t len);
 
-/* Remove the file.  The mapping stays until the process ends, for threads that still write to it.
- */
+/* Remove the file; of a dead JVM only the very one that was opened.  The mapping stays until the
+ * process ends, for threads that still write to it. */
 void region_unlink(struct region *r);
 
 /* Unmap and close; only where nobody else uses it (tests, recovery). */

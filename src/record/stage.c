@@ -107,7 +107,7 @@ static bool ring_is_sane(const struct stager *s, const struct ring_ctl *c, uint6
     return c->size >= RING_SIZE_MIN && (c->size & (c->size - 1)) == 0 &&
            c->data >= s->h->data_offset && c->data <= s->h->size &&
            c->size <= s->h->size - c->data && c->data % 8 == 0 && tail >= c->base && head >= tail &&
-           head - tail <= c->size && tail % 8 == 0 && c->stream != 0;
+           head - tail <= c->size && tail % 8 == 0 && c->base % 8 == 0 && c->stream != 0;
 }
 
 enum stage_status stage_ring(struct stager *s, struct ring_ctl *c, uint64_t *events)

@@ -3,9 +3,11 @@
 #include "format/trace.h"
 #include "record/recorder.h"
 #include "record/recover.h"
+#include "record/region.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -551,4 +553,161 @@ Test(recover, damaged_rings_cost_their_content_only, .init = set_up, .fini = tea
         trace_close(t);
         unlink(name);
     }
+}
+
+/* --- rings that somebody else wrote -------------------------------------------------------------
+ */
+
+/* The rings of the killed recording in `dir`. */
+static void find_rings(char name[512])
+{
+    *name = 0;
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (strstr(e->d_name, ".rings"))
+            snprintf(name, 512, "%s/%s", dir, e->d_name);
+    closedir(d);
+    cr_assert(*name);
+}
+
+/* Change the region of a killed recording. */
+static void change(void (*how)(struct region_header *h))
+{
+    char name[512];
+    find_rings(name);
+    int fd = open(name, O_RDWR);
+    struct stat st;
+    cr_assert_eq(fstat(fd, &st), 0);
+    void *p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    cr_assert_neq(p, MAP_FAILED);
+    how(p);
+    munmap(p, (size_t)st.st_size);
+    close(fd);
+}
+
+static void many_blocks(struct region_header *h)
+{
+    atomic_store(&h->stage.n_blocks, UINT32_MAX);
+}
+
+static void long_blocks(struct region_header *h)
+{
+    atomic_store(&h->stage.n_blocks, REGION_STAGE_BLOCKS);
+    for (int i = 0; i < REGION_STAGE_BLOCKS; i++)
+        h->stage.blocks[i] = (struct block){.stream = 1, .pos = 0, .pos_end = 1, .len = UINT32_MAX};
+}
+
+/* Their sum is a little number in 32 bits. */
+static void blocks_that_wrap(struct region_header *h)
+{
+    atomic_store(&h->stage.n_blocks, 2);
+    h->stage.blocks[0] = (struct block){.stream = 1, .pos_end = 1, .len = 0xfffffff0};
+    h->stage.blocks[1] = (struct block){.stream = 2, .pos_end = 1, .len = 0x20};
+}
+
+static void many_rings(struct region_header *h)
+{
+    h->max_rings = UINT32_MAX;
+    atomic_store(&h->used_rings, UINT32_MAX);
+}
+
+static void far_rings(struct region_header *h)
+{
+    struct ring_ctl *c = region_ctl(h, 0);
+    c->data = UINT64_MAX - 4096;
+    c->size = 1u << 31;
+    atomic_store(&c->head, UINT64_MAX - 7);
+}
+
+static void far_controls(struct region_header *h)
+{
+    h->ctl_offset = h->size - 4096;
+}
+
+Test(recover, what_rings_claim_is_checked, .init = set_up, .fini = tear_down)
+{
+    static void (*const hows[])(struct region_header *) = {
+        many_blocks, long_blocks, blocks_that_wrap, many_rings, far_rings, far_controls};
+    volatile uint64_t *progress = shared_counter();
+    for (size_t i = 0; i < sizeof hows / sizeof *hows; i++) {
+        struct err err = {""};
+        struct trace *t;
+        unlink(path);
+        child_dies(progress, 200, 0, NULL, 0);
+        change(hows[i]);
+        int rc = recover_trace(path, &err);
+        cr_assert(rc <= RECOVER_GONE && (rc >= 0 || err.msg[0]), "%zu: %d", i, rc);
+        cr_assert_eq(trace_open(&t, path, &err), 0, "%zu: %s", i, err.msg);
+        trace_close(t);
+        char name[512];
+        snprintf(name, sizeof name, "rm -f %s/*.rings", dir);
+        cr_assert_eq(system(name), 0);
+    }
+}
+
+/* Not a link, not a file that others may write, not another user's, and of no other name. */
+Test(recover, only_the_owners_own_file_is_taken, .init = set_up, .fini = tear_down)
+{
+    volatile uint64_t *progress = shared_counter();
+    char name[512], other[520];
+    struct err err = {""};
+    child_dies(progress, 200, 0, NULL, 0);
+    find_rings(name);
+    cr_assert_eq(chmod(name, 0640), 0);
+    cr_assert_eq(recover_trace(path, &err), -EPERM);
+    cr_assert(strstr(err.msg, "only the owner of the trace"), "%s", err.msg);
+    cr_assert_eq(chmod(name, 0600), 0);
+    if (geteuid() == 0) {
+        cr_assert_eq(chown(name, 12345, 12345), 0);
+        cr_assert_eq(recover_trace(path, &err), -EPERM);
+        cr_assert_eq(chown(name, 0, 0), 0);
+    }
+    snprintf(other, sizeof other, "%s.away", name);
+    cr_assert_eq(link(name, other), 0);
+    cr_assert_eq(recover_trace(path, &err), -EPERM, "a second name");
+    cr_assert_eq(unlink(name), 0);
+    cr_assert_eq(symlink(other, name), 0);
+    cr_assert_eq(recover_trace(path, &err), -EINVAL, "a link");
+    cr_assert_eq(access(other, F_OK), 0, "what a link leads to stays");
+    cr_assert_eq(unlink(name), 0);
+    cr_assert_eq(rename(other, name), 0);
+    recover_and_check(*progress, "at last", 0);
+}
+
+/* Somebody puts another file in its place while it is read. */
+Test(recover, only_what_was_opened_is_removed, .init = set_up, .fini = tear_down)
+{
+    volatile uint64_t *progress = shared_counter();
+    char name[512], away[520];
+    struct err err = {""};
+    struct region r;
+    struct trace *t;
+    child_dies(progress, 200, 0, NULL, 0);
+    find_rings(name);
+    cr_assert_eq(trace_open(&t, path, &err), 0);
+    const struct region_of of = {path, t->header.ring_path, t->header.id, geteuid()};
+    cr_assert_eq(region_open_dead(&r, &of, &err), 0, "%s", err.msg);
+    snprintf(away, sizeof away, "%s.away", name);
+    cr_assert_eq(rename(name, away), 0);
+    close(open(name, O_CREAT | O_WRONLY, 0600));
+    region_unlink(&r);
+    cr_assert_eq(access(name, F_OK), 0, "another file of that name stays");
+    region_close(&r);
+    trace_close(t);
+}
+
+/* A program that names its trace by a relative path: its rings are beside it, wherever we are. */
+Test(recover, relative_rings_are_beside_the_trace, .init = set_up, .fini = tear_down)
+{
+    volatile uint64_t *progress = shared_counter();
+    char before[512], whole[128];
+    cr_assert(getcwd(before, sizeof before));
+    cr_assert_eq(chdir(dir), 0);
+    strcpy(whole, path);
+    strcpy(path, "t.otrace");
+    strcpy(rings, ".");
+    child_dies(progress, 200, 0, NULL, 0);
+    cr_assert_eq(chdir(before), 0);
+    strcpy(path, whole);
+    recover_and_check(*progress, "relative", 0);
 }
