@@ -1,5 +1,4 @@
 #include "agent/probes.h"
-#include "agent/moves.h"
 
 #include "agent/alloc_probes.h"
 #include "agent/holds.h"

@@ -138,13 +138,20 @@ static void finish(struct pairer *p, const struct thread_stats *s)
     pass_unknown(p, UINT64_MAX);
     while (p->depth) {
         struct called *c = pop(p);
-        if (s->has_ended)
+        if (s->has_ended || c->flags & BROKEN)
             lose(c);
         else
             end_at(c, max_u64(s->to, c->start), CALLED_OPEN);
-        if (c->flags & CALLED_UNKNOWN)
-            c->flags &= ~(uint32_t)CALLED_OPEN;
     }
+}
+
+/* Most recordings have none: their acts need not be walked. */
+static bool any_calls(const struct timeline *t)
+{
+    for (uint32_t i = 1; i < t->contexts.n; i++)
+        if (is_call(timeline_context(t, i)->what))
+            return true;
+    return false;
 }
 
 static uint32_t count(const struct timeline *t, const struct line *l)
@@ -187,7 +194,7 @@ int calls_make(struct calls *out, const struct trace *t, const struct timeline *
     int rc = -ENOMEM;
     if (out->lines && p.open_of) {
         memset(out->lines, 0, (timeline->n_lines + 1) * sizeof *out->lines);
-        rc = make(out, &p, threads, a);
+        rc = any_calls(timeline) ? make(out, &p, threads, a) : 0;
     }
     free(p.stack);
     free(p.open_of);
@@ -196,7 +203,10 @@ int calls_make(struct calls *out, const struct trace *t, const struct timeline *
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-void call_site(const struct trace *t, const struct context *x, struct place *top, struct place *app)
+/* Where a call was made: the innermost frame that is not the method itself, and the innermost one
+ * of the application when that is inside the JDK. */
+static void call_site(const struct trace *t, const struct context *x, struct place *top,
+                      struct place *app)
 {
     const struct trace_stack *s = trace_stack(t, x->stack);
     uint32_t first = trace_site(t, s);

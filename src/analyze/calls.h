@@ -44,11 +44,6 @@ struct calls {
 int calls_make(struct calls *out, const struct trace *t, const struct timeline *timeline,
                const struct thread_set *threads, struct arena *a);
 
-/* Where a call was made: the innermost frame that is not the method itself, and the innermost one
- * of the application when that is inside the JDK. */
-void call_site(const struct trace *t, const struct context *x, struct place *top,
-               struct place *app);
-
 /* --- tables ----------------------------------------------------------------------------------- */
 
 struct call_sum {

@@ -11,10 +11,8 @@ void log_vline(const char *fmt, va_list ap)
 {
     int saved = errno;
     char line[1024] = "orca: ";
-    int n = vsnprintf(line + 6, sizeof line - 7, fmt, ap);
-    if (n < 0)
-        n = 0;
-    line[sizeof line - 2] = 0;
+    if (vsnprintf(line + 6, sizeof line - 7, fmt, ap) < 0)
+        line[6] = 0;
     printable_line(line + 6); /* names of files and what others said may hold anything */
     size_t len = strlen(line);
     line[len++] = '\n';

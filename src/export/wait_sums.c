@@ -41,8 +41,10 @@ static stack_id owners_own_wait(const struct timeline *t, const struct wait *w)
 
 stack_id wait_owner_stack(const struct timeline *t, const struct wait *w)
 {
-    if (w->second || w->context->owner_stack.v)
-        return w->second ? (stack_id){0} : w->context->owner_stack;
+    if (w->second)
+        return (stack_id){0};
+    if (w->context->owner_stack.v)
+        return w->context->owner_stack;
     return owners_own_wait(t, w);
 }
 

@@ -92,6 +92,15 @@ void put_text(struct json_out *o, const char *text)
     json_out_value(o, json_string(clean));
 }
 
+json_t *json_flags(const struct json_flag *all, size_t n, uint8_t bits)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        if (bits & all[i].bit)
+            json_array_append_new(list, json_string(all[i].name));
+    return list;
+}
+
 void json_set_signed(json_t *j, const char *key, int64_t v)
 {
     json_object_set_new(j, key, json_integer(v));

@@ -71,6 +71,17 @@ void json_set_hash(json_t *j, const struct view *v, lock_id id)
     json_object_set_new(j, "hash", l->hash ? json_integer(l->hash) : json_null());
 }
 
+json_t *json_lock(const struct json_out *o, const struct view *v, lock_id id)
+{
+    if (!id.v)
+        return json_null();
+    json_t *j = json_object();
+    json_set_count(j, "id", id.v);
+    json_set_class(j, o->r, lock_set_group(&v->a->locks, id));
+    json_set_hash(j, v, id);
+    return j;
+}
+
 static json_t *lock_entry(const struct json_out *o, const struct view *v, const struct stats *s,
                           uint32_t lock)
 {

@@ -7,38 +7,21 @@
 
 #include <inttypes.h>
 
-static json_t *flags(uint8_t bits)
-{
-    static const struct {
-        uint8_t bit;
-        const char *name;
-    } all[] = {{CALLED_FAILED, "failed"},
-               {CALLED_OPEN, "open"},
-               {CALLED_UNKNOWN, "unknown"},
-               {CALLED_MOMENT, "moment"}};
-    json_t *list = json_array();
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        if (bits & all[i].bit)
-            json_array_append_new(list, json_string(all[i].name));
-    return list;
-}
-
-static const struct context *context_of(const struct view *v, const struct thread_mark *m)
-{
-    const struct timeline *t = &v->a->timeline;
-    return timeline_context(t, line_act(&t->lines[m->thread], m->act)->context);
-}
+static const struct json_flag call_flags[] = {{CALLED_FAILED, "failed"},
+                                              {CALLED_OPEN, "open"},
+                                              {CALLED_UNKNOWN, "unknown"},
+                                              {CALLED_MOMENT, "moment"}};
 
 static json_t *brief(const struct view *v, const struct thread_mark *m)
 {
-    const struct context *x = context_of(v, m);
+    const struct context *x = mark_context(v->a, m);
     json_t *j = json_object();
     json_set_count(j, "thread", m->thread);
     json_set_count(j, "index", m->act);
     json_set_text(j, "what", mark_names[m->what]);
     json_set_moment(j, "from", v, m->from);
     json_set_moment(j, "to", v, m->to);
-    json_object_set_new(j, "flags", flags(m->flags));
+    json_object_set_new(j, "flags", json_flags(call_flags, ARRAY_LEN(call_flags), m->flags));
     json_object_set_new(j, "call", json_null());
     if (m->what == MARK_CALL)
         json_set_text(j, "call", trace_call(v->a->trace, x->call)->name);
@@ -77,36 +60,21 @@ int answer_marks(struct ask *a, struct json_out *o, struct err *err)
 
 /* --- one -------------------------------------------------------------------------------------- */
 
-static uint64_t waited_in(const struct view *v, const struct thread_mark *m)
+/* ns; < 0: memory is out. */
+static int64_t waited_in(struct view *v, const struct thread_mark *m)
 {
-    const struct timeline *t = &v->a->timeline;
-    const struct line *l = &t->lines[m->thread];
-    uint64_t ns = 0;
-    uint32_t i = line_spans_until(l, m->from);
-    for (i -= i > 0; i < l->spans.n && line_span(l, i)->start < m->to; i++) {
-        uint64_t from = max_u64(line_span(l, i)->start, m->from);
-        uint64_t to = min_u64(span_end(t, line_span(l, i)), m->to);
-        ns += from < to && !span_is_unknown(t, line_span(l, i)) ? to - from : 0;
-    }
-    return ns;
-}
-
-static json_t *lock(const struct json_out *o, const struct view *v, lock_id id)
-{
-    if (!id.v)
-        return json_null();
-    json_t *j = json_object();
-    json_set_count(j, "id", id.v);
-    json_set_class(j, o->r, lock_set_group(&v->a->locks, id));
-    json_set_hash(j, v, id);
-    return j;
+    uint64_t ns[STATE_LIMIT], sum = 0;
+    TRY(occupancy_between(&v->occupancy, m->thread, m->from, m->to, ns));
+    for (unsigned i = 0; i < WAIT_STATES; i++)
+        sum += ns[i];
+    return (int64_t)sum;
 }
 
 static json_t *call(const struct view *v, const struct thread_mark *m)
 {
     if (m->what != MARK_CALL)
         return json_null();
-    const struct trace_call *c = trace_call(v->a->trace, context_of(v, m)->call);
+    const struct trace_call *c = trace_call(v->a->trace, mark_context(v->a, m)->call);
     char class[LABEL_MAX];
     json_t *j = json_object();
     label_class(c->class_signature, class, sizeof class);
@@ -123,11 +91,14 @@ int answer_mark(struct ask *a, struct json_out *o, struct err *err)
                        "index=%" PRIu64 ": thread %" PRIu64
                        " has no such mark; the answer `marks` names those that there are",
                        a->index, a->thread);
-    const struct context *x = context_of(a->v, &m);
+    int64_t waited = waited_in(a->v, &m);
+    if (waited < 0)
+        return err_set(err, (int)waited, "out of memory");
+    const struct context *x = mark_context(a->v->a, &m);
     json_t *j = brief(a->v, &m);
     json_object_set_new(j, "call", call(a->v, &m));
-    json_object_set_new(j, "lock", lock(o, a->v, x->lock));
-    json_set_count(j, "in_waits_ns", waited_in(a->v, &m));
+    json_object_set_new(j, "lock", json_lock(o, a->v, x->lock));
+    json_set_signed(j, "in_waits_ns", waited);
     json_object_set_new(j, "stack", json_stack(o->r, x->stack));
     json_out_value(o, j);
     json_out(o, "\n");

@@ -127,7 +127,17 @@ void put_text(struct json_out *o, const char *text);
 void json_set_moment(json_t *j, const char *key, const struct view *v, uint64_t time);
 void json_set_signed(json_t *j, const char *key, int64_t v);
 
+/* A lock: {id, class, hash}, or null for none. */
+json_t *json_lock(const struct json_out *o, const struct view *v, lock_id id);
 void json_set_hash(json_t *j, const struct view *v, lock_id id);
+
+struct json_flag {
+    uint8_t bit;
+    const char *name;
+};
+
+/* The names of the bits that are set. */
+json_t *json_flags(const struct json_flag *all, size_t n, uint8_t bits);
 
 /* Where in the program a context is, or null. */
 json_t *json_site(const struct json_out *o, const struct view *v, uint32_t context);

@@ -43,32 +43,10 @@ json_t *json_wait_name(const struct view *v, uint32_t thread, int64_t index)
 
 /* --- what it was ------------------------------------------------------------------------------ */
 
-static json_t *flags(uint8_t bits)
-{
-    static const struct {
-        uint8_t bit;
-        const char *name;
-    } all[] = {{INTERVAL_OPEN, "open"},           {INTERVAL_UNKNOWN, "unknown"},
-               {INTERVAL_TIMED_OUT, "timed_out"}, {INTERVAL_REACQUIRED, "reacquired"},
-               {INTERVAL_TIMED, "timed"},         {INTERVAL_INTERRUPTED, "interrupted"}};
-    json_t *list = json_array();
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        if (bits & all[i].bit)
-            json_array_append_new(list, json_string(all[i].name));
-    return list;
-}
-
-static json_t *lock(const struct subject *s)
-{
-    lock_id id = s->context->lock;
-    if (!id.v)
-        return json_null();
-    json_t *j = json_object();
-    json_set_count(j, "id", id.v);
-    json_set_class(j, s->o->r, lock_set_group(&s->v->a->locks, id));
-    json_set_hash(j, s->v, id);
-    return j;
-}
+static const struct json_flag wait_flags[] = {
+    {INTERVAL_OPEN, "open"},           {INTERVAL_UNKNOWN, "unknown"},
+    {INTERVAL_TIMED_OUT, "timed_out"}, {INTERVAL_REACQUIRED, "reacquired"},
+    {INTERVAL_TIMED, "timed"},         {INTERVAL_INTERRUPTED, "interrupted"}};
 
 /* Whose stack it is and why there is none, as the exports have it. */
 static struct wait_sum_key key_of(const struct subject *s, enum model_by by)
@@ -149,9 +127,10 @@ static void set_what(json_t *j, const struct subject *s)
     json_set_text(j, "state", wait_state_name(s->context->what));
     json_set_moment(j, "start", s->v, s->span->start);
     json_set_moment(j, "end", s->v, s->end);
-    json_object_set_new(j, "flags", flags(s->context->flags));
+    json_object_set_new(j, "flags",
+                        json_flags(wait_flags, ARRAY_LEN(wait_flags), s->context->flags));
     json_set_bool(j, "timed_out", is_time_up(s));
-    json_object_set_new(j, "lock", lock(s));
+    json_object_set_new(j, "lock", json_lock(s->o, s->v, s->context->lock));
     json_set_count(j, "other", s->context->other);
     json_object_set_new(j, "stack", json_stack(s->o->r, s->context->stack));
     json_object_set_new(j, "owner_stack", json_stack(s->o->r, owner.stack));

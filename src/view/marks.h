@@ -29,4 +29,12 @@ typedef int mark_visitor(void *self, const struct thread_mark *m);
 /* Those of a selection's threads that touch its range, latest beginning first. */
 int marks_visit(const struct marks *m, const struct selection *s, mark_visitor *visit, void *self);
 
+/* What it was about. */
+static inline const struct context *mark_context(const struct analysis *a,
+                                                 const struct thread_mark *m)
+{
+    const struct timeline *t = &a->timeline;
+    return timeline_context(t, line_act(&t->lines[m->thread], m->act)->context);
+}
+
 #endif

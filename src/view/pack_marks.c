@@ -9,16 +9,6 @@ static int keep(void *self, const struct thread_mark *m)
     return 0;
 }
 
-static const struct context *context_of(const struct analysis *a, const struct thread_mark *m)
-{
-    return timeline_context(&a->timeline, line_act(&a->timeline.lines[m->thread], m->act)->context);
-}
-
-static uint32_t known(uint32_t id, size_t n)
-{
-    return id < n ? id : 0;
-}
-
 static int put_marks(const struct packer *p, const struct thread_mark *v, uint32_t n,
                      struct buf *out)
 {
@@ -30,10 +20,11 @@ static int put_marks(const struct packer *p, const struct thread_mark *v, uint32
     PUT_COLUMN(out, begin, double, n, view_time(p->v, v[k].to));
     PUT_COLUMN(out, begin, uint32_t, n, v[k].thread);
     PUT_COLUMN(out, begin, uint32_t, n, v[k].act);
-    PUT_COLUMN(out, begin, uint32_t, n, known(context_of(a, &v[k])->lock.v, a->locks.n_objects));
-    PUT_COLUMN(out, begin, uint32_t, n, known(context_of(a, &v[k])->stack.v, t->n_stacks));
     PUT_COLUMN(out, begin, uint32_t, n,
-               v[k].what == MARK_CALL ? known(context_of(a, &v[k])->call.v, t->n_calls) : 0);
+               pack_known(mark_context(a, &v[k])->lock.v, a->locks.n_objects));
+    PUT_COLUMN(out, begin, uint32_t, n, pack_known(mark_context(a, &v[k])->stack.v, t->n_stacks));
+    PUT_COLUMN(out, begin, uint32_t, n,
+               v[k].what == MARK_CALL ? pack_known(mark_context(a, &v[k])->call.v, t->n_calls) : 0);
     PUT_COLUMN(out, begin, uint8_t, n, v[k].what);
     PUT_COLUMN(out, begin, uint8_t, n, v[k].flags);
     return 0;
@@ -65,7 +56,8 @@ static const struct act *start_of(const struct analysis *a, uint32_t thread)
 static uint32_t start_stack(const struct analysis *a, uint32_t thread)
 {
     const struct act *act = start_of(a, thread);
-    return act ? known(timeline_context(&a->timeline, act->context)->stack.v, a->trace->n_stacks)
+    return act ? pack_known(timeline_context(&a->timeline, act->context)->stack.v,
+                            a->trace->n_stacks)
                : 0;
 }
 

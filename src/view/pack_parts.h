@@ -41,6 +41,12 @@ pack_section pack_marks, pack_starts;
 /* pack_tiles.c */
 pack_section pack_tiles, pack_arrows, pack_paths;
 
+/* Of `n` entries one that there is. */
+static inline uint32_t pack_known(uint32_t id, size_t n)
+{
+    return id < n ? id : 0;
+}
+
 /* The number of entries that a section begins with. */
 static inline void pack_head(uint32_t n, struct buf *out)
 {

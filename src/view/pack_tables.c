@@ -4,11 +4,6 @@
 #include "view/json_parts.h"
 #include "view/pack_parts.h"
 
-static uint32_t known(uint32_t id, size_t n)
-{
-    return id < n ? id : 0;
-}
-
 /* --- contexts --------------------------------------------------------------------------------- */
 
 /* The context of number k; those of acts and holds are empty. */
@@ -33,10 +28,10 @@ int pack_contexts(const struct packer *p, struct buf *out)
     size_t begin = out->len, stacks = a->trace->n_stacks;
     uint32_t n = a->timeline.contexts.n;
     pack_head(n, out);
-    PUT_COLUMN(out, begin, uint32_t, n, known(wait_context(a, k)->lock.v, a->locks.n_objects));
-    PUT_COLUMN(out, begin, uint32_t, n, known(wait_context(a, k)->other, a->threads.n));
-    PUT_COLUMN(out, begin, uint32_t, n, known(wait_context(a, k)->stack.v, stacks));
-    PUT_COLUMN(out, begin, uint32_t, n, known(wait_context(a, k)->owner_stack.v, stacks));
+    PUT_COLUMN(out, begin, uint32_t, n, pack_known(wait_context(a, k)->lock.v, a->locks.n_objects));
+    PUT_COLUMN(out, begin, uint32_t, n, pack_known(wait_context(a, k)->other, a->threads.n));
+    PUT_COLUMN(out, begin, uint32_t, n, pack_known(wait_context(a, k)->stack.v, stacks));
+    PUT_COLUMN(out, begin, uint32_t, n, pack_known(wait_context(a, k)->owner_stack.v, stacks));
     PUT_COLUMN(out, begin, uint32_t, n, site_of(a, a->sites.of_context, k));
     PUT_COLUMN(out, begin, uint32_t, n, site_of(a, a->sites.of_owner, k));
     PUT_COLUMN(out, begin, uint8_t, n, wait_context(a, k)->what);
@@ -66,10 +61,10 @@ int pack_sites(const struct packer *p, struct buf *out)
     uint32_t n = a->sites.n;
     pack_head(n, out);
     PUT_COLUMN(out, begin, uint32_t, n, v[k].group);
-    PUT_COLUMN(out, begin, uint32_t, n, known(v[k].stack.v, stacks));
-    PUT_COLUMN(out, begin, uint32_t, n, known(v[k].top.method.v, methods));
+    PUT_COLUMN(out, begin, uint32_t, n, pack_known(v[k].stack.v, stacks));
+    PUT_COLUMN(out, begin, uint32_t, n, pack_known(v[k].top.method.v, methods));
     PUT_COLUMN(out, begin, int32_t, n, v[k].top.line);
-    PUT_COLUMN(out, begin, uint32_t, n, known(v[k].app.method.v, methods));
+    PUT_COLUMN(out, begin, uint32_t, n, pack_known(v[k].app.method.v, methods));
     PUT_COLUMN(out, begin, int32_t, n, v[k].app.line);
     return 0;
 }
@@ -100,7 +95,7 @@ int pack_stacks(const struct packer *p, struct buf *out)
     buf_put(out, &first, sizeof first);
     PUT_COLUMN(out, begin, uint8_t, n,
                (trace_stack(t, (stack_id){k})->flags & STACK_TRUNCATED) != 0);
-    PUT_FRAMES(out, begin, uint32_t, known(FRAMES(k).method.v, t->n_methods));
+    PUT_FRAMES(out, begin, uint32_t, pack_known(FRAMES(k).method.v, t->n_methods));
     PUT_FRAMES(out, begin, int32_t, trace_line(t, FRAMES(k)));
     return 0;
 }
