@@ -97,7 +97,8 @@ static uint64_t skip_covered(const struct trace *t, uint32_t stream, uint64_t po
     return b && b->stream == stream && pos < b->pos_end ? b->pos_end : pos;
 }
 
-/* Take out of the stage what was written just before the JVM died. */
+/* Take out of the stage what was written just before the JVM died: of its memory, and of what the
+ * stager counts in it. */
 static void drop_written_blocks(struct recovery *r)
 {
     struct stage *st = &r->region.h->stage;
@@ -109,6 +110,9 @@ static void drop_written_blocks(struct recovery *r)
             memmove(st->raw + to, st->raw + from, b.len);
             st->blocks[kept++] = b;
             to += b.len;
+        } else {
+            r->s.raw_len -= b.len;
+            r->s.events -= b.events;
         }
         from += b.len;
     }
@@ -214,8 +218,6 @@ static int recover_into(struct recovery *r, int fd, struct err *err)
         return err_set(err, rc, "%s: damaged", r->region.path);
     TRY(resume_writer(r, fd, err));
     drop_written_blocks(r);
-    stager_fini(&r->s);
-    stager_init(&r->s, r->region.h);
     TRY(drain_dead_rings(r, &events, err));
     TRY(stage_write_losses(&r->s, &r->w, &losses, err));
     TRY(writer_close(&r->w, TRACE_RECOVERED, last_time(r), err));

@@ -265,8 +265,8 @@ static const char *why(int rc)
     case -EINVAL:
         return "not the rings of this trace";
     case -EPERM:
-        return "not a file that only the owner of the trace can have written; what is in it is "
-               "left out";
+        return "others can have written to it, so what is in it is left out; if it is yours and "
+               "you trust it, 'chmod 600' it and read the trace again";
     case -ESTALE:
         return "the rings of a later file of this recording: this is a copy from before that one "
                "began";

@@ -149,6 +149,17 @@ Test(calls, across_a_hole_no_time_is_known)
     check(ann, 1, 810, 820, 0);
 }
 
+/* Nor whether it still goes on. */
+Test(calls, across_a_hole_to_the_end)
+{
+    enters(ann, 100, submit);
+    does_block(ann, 150, 200, lock, bob);
+    builder_gap(&b, ann.v, 64);
+    does_block(ann, 600, 700, lock, bob);
+    analyzed_run(1000);
+    check(ann, 0, 100, 100, CALLED_UNKNOWN);
+}
+
 Test(calls, entries_alone_are_moments)
 {
     ADD(&b, 1, ann, 100, call, .call = publish, .lock = lock, .stack = other_stack);

@@ -405,6 +405,11 @@ static void recover_and_check(uint64_t committed, const char *point, int after)
     /* The counter is written after the commit: the child may have committed one more. */
     cr_assert(s.events == committed || s.events == committed + 1, "%s/%d: %lu of %lu", point, after,
               (unsigned long)s.events, (unsigned long)committed);
+    struct trace *t;
+    cr_assert_eq(trace_open(&t, path, &err), 0, "%s", err.msg);
+    cr_assert_eq(t->n_put, s.events, "%s/%d: the file says %lu, has %lu", point, after,
+                 (unsigned long)t->n_put, (unsigned long)s.events);
+    trace_close(t);
     cr_assert_eq(recover_trace(path, &err), RECOVER_NOTHING);
     cr_assert_eq(files_in(dir), 1, "%s: the rings are gone", point);
 }
@@ -624,10 +629,22 @@ static void far_controls(struct region_header *h)
     h->ctl_offset = h->size - 4096;
 }
 
+/* Over the header, whose rings lie where it is. */
+static void near_controls(struct region_header *h)
+{
+    h->ctl_offset = 0;
+}
+
+static void odd_controls(struct region_header *h)
+{
+    h->ctl_offset += 8;
+}
+
 Test(recover, what_rings_claim_is_checked, .init = set_up, .fini = tear_down)
 {
     static void (*const hows[])(struct region_header *) = {
-        many_blocks, long_blocks, blocks_that_wrap, many_rings, far_rings, far_controls};
+        many_blocks, long_blocks,  blocks_that_wrap, many_rings,
+        far_rings,   far_controls, near_controls,    odd_controls};
     volatile uint64_t *progress = shared_counter();
     for (size_t i = 0; i < sizeof hows / sizeof *hows; i++) {
         struct err err = {""};
@@ -637,6 +654,7 @@ Test(recover, what_rings_claim_is_checked, .init = set_up, .fini = tear_down)
         change(hows[i]);
         int rc = recover_trace(path, &err);
         cr_assert(rc <= RECOVER_GONE && (rc >= 0 || err.msg[0]), "%zu: %d", i, rc);
+        cr_assert(hows[i] == far_rings || rc < 0, "%zu: taken for sound", i);
         cr_assert_eq(trace_open(&t, path, &err), 0, "%zu: %s", i, err.msg);
         trace_close(t);
         char name[512];
@@ -655,7 +673,7 @@ Test(recover, only_the_owners_own_file_is_taken, .init = set_up, .fini = tear_do
     find_rings(name);
     cr_assert_eq(chmod(name, 0640), 0);
     cr_assert_eq(recover_trace(path, &err), -EPERM);
-    cr_assert(strstr(err.msg, "only the owner of the trace"), "%s", err.msg);
+    cr_assert(strstr(err.msg, "others can have written to it"), "%s", err.msg);
     cr_assert_eq(chmod(name, 0600), 0);
     if (geteuid() == 0) {
         cr_assert_eq(chown(name, 12345, 12345), 0);
