@@ -1,5 +1,5 @@
 // allocs.test.mjs - flame graphs of allocations and the lanes of their rates: their numbers against `orca report --alloc --json`.
-import { holds, near, open, panned, pointOf, ready, report, same, shot } from "./lib.mjs";
+import { holds, near, open, panned, pointOf, report, same, settled, shot } from "./lib.mjs";
 
 export const trace = "heap";
 export const sources = ["server", "html"];
@@ -9,11 +9,6 @@ const start = async (w, hash = "tab=flame&panel=600") => {
     await settled(p);
     return p;
 };
-
-async function settled(p) {
-    await ready(p);
-    await p.waitForFunction(() => !document.querySelector(".busy, [data-view][aria-busy=true]"));
-}
 
 const sum = (list) => list.reduce((x, y) => x + y, 0);
 const flame = (p, of, by) => p.evaluate(([s, b]) => window.orca.state.source.value.flame(s, null, b), [of, by]);

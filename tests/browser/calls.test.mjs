@@ -1,5 +1,5 @@
 // calls.test.mjs - calls of tracked methods and notifies in vain: as tables, as marks in the rows, in the details.
-import { holds, open, pointOf, ready, report, same, setState, shot, threadOf } from "./lib.mjs";
+import { holds, open, pointOf, report, same, setState, settled, shot, threadOf } from "./lib.mjs";
 
 export const trace = "called";
 export const sources = ["server", "html"];
@@ -9,11 +9,6 @@ const start = async (w, hash = "group=flat&panel=500") => {
     await settled(p);
     return p;
 };
-
-async function settled(p) {
-    await ready(p);
-    await p.waitForFunction(() => !document.querySelector(".busy, [data-view][aria-busy=true]"));
-}
 
 const marks = (p, of = {}) => p.evaluate((s) => window.orca.state.source.value.marks(s), of);
 const kinds = (list) => list.map((m) => [m.call ?? m.what, ...m.flags].join(" "));

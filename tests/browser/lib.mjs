@@ -167,6 +167,12 @@ export async function ready(p) {
     }
 }
 
+/** ready, and no view is still asking. */
+export async function settled(p) {
+    await ready(p);
+    await p.waitForFunction(() => !document.querySelector(".busy, [data-view][aria-busy=true]"));
+}
+
 /** Where on the page a time in a row is. */
 export async function pointOf(p, row, time) {
     return p.evaluate(([key, t]) => {

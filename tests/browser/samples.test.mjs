@@ -1,5 +1,5 @@
 // samples.test.mjs - flame graphs of samples: their numbers against `orca report --hot --json`.
-import { holds, open, ready, report, same } from "./lib.mjs";
+import { holds, open, report, same, settled } from "./lib.mjs";
 
 export const trace = "sampled";
 export const sources = ["server", "html"];
@@ -9,11 +9,6 @@ const start = async (w) => {
     await settled(p);
     return p;
 };
-
-async function settled(p) {
-    await ready(p);
-    await p.waitForFunction(() => !document.querySelector(".busy, [data-view][aria-busy=true]"));
-}
 
 const flame = (p, of, by) => p.evaluate(async ([s, b]) => {
     const f = await window.orca.state.source.value.flame(s, null, b);

@@ -1,6 +1,6 @@
 // tables.test.mjs - findings, details, statistics, flame graph, filter: their numbers against `orca report
 // --json`, and all of them without a mouse.
-import { holds, near, open, ready, report, same, setState, threadOf } from "./lib.mjs";
+import { holds, near, open, report, same, setState, settled, threadOf } from "./lib.mjs";
 
 export const trace = "showcase";
 export const sources = ["server", "html"];
@@ -13,11 +13,6 @@ const start = async (w, tab) => {
 };
 
 /** Until no view computes any more. */
-async function settled(p) {
-    await ready(p);
-    await p.waitForFunction(() => !document.querySelector(".busy, [data-view][aria-busy=true]"));
-}
-
 /** [[key, {column: raw value}], ...] of the rows that are shown. */
 const rowsOf = (p, table) => p.$$eval(`[data-test="${table}"] .table-rows [role=row]`, (rows) => rows.map((r) =>
     [r.dataset.key, Object.fromEntries([...r.children].map((c) => [c.dataset.column, c.dataset.ns ?? c.dataset.count ?? c.textContent]))]));

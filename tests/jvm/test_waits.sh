@@ -15,14 +15,19 @@ length_ms() { # THREAD
         $2 == t && $3 == "wait_exit" { printf "%d", ($1 - at) * 1000 }' events
 }
 
-# docs/orca-text.md, calls that throw at once: JDK 17 tells of a wait before it looks who owns the monitor.
+# docs/orca-text.md, calls that throw at once: JDK 17 and 21 tell of a wait before they look who owns the monitor.
 test_not_owned() {
     run_traced 0 "" NotOwned
     same "$(cat out)" 10
     events
-    local waits=5
-    [ "$JDK_MAJOR" -lt 25 ] || waits=0
-    same "$(matching ' main wait_enter .*NotOwned.java') $(matching ' main wait_exit ') $(matching ' main notify ')" "$waits $waits 0"
+    local begins ends
+    case $JDK_MAJOR in
+    17) begins=5 ends=5 ;;
+    21) begins=5 ends=0 ;;
+    25) begins=0 ends=0 ;;
+    *) skip "nobody has looked what JDK $JDK_MAJOR tells" ;;
+    esac
+    same "$(matching ' main wait_enter .*NotOwned.java') $(matching ' main wait_exit ') $(matching ' main notify ')" "$begins $ends 0"
 }
 
 test_every_way_to_end_a_wait() {

@@ -4,6 +4,7 @@
  * printed now becomes the expected text: look at the difference before you keep it. */
 #include "cli/cmd.h"
 #include "format/writer.h"
+#include "printed.h"
 #include "trace_builder.h"
 
 #include <criterion/criterion.h>
@@ -46,20 +47,9 @@ static char *report(int *status, struct err *err, const char *options)
     for (char *w = strtok(words, " "); w; w = strtok(NULL, " "))
         argv[argc++] = w;
     argv[argc++] = path;
-    FILE *out = tmpfile();
-    fflush(stdout);
-    int saved = dup(STDOUT_FILENO);
-    dup2(fileno(out), STDOUT_FILENO);
+    struct printed p = printed_begin(false);
     *status = cmd_report.run(argc, argv, err);
-    fflush(stdout);
-    dup2(saved, STDOUT_FILENO);
-    close(saved);
-    long len = fseek(out, 0, SEEK_END) == 0 ? ftell(out) : 0;
-    char *text = calloc(1, (size_t)len + 1);
-    rewind(out);
-    cr_assert_eq(fread(text, 1, (size_t)len, out), (size_t)len);
-    fclose(out);
-    return text;
+    return printed_end(&p);
 }
 
 static char *read_file(const char *name)

@@ -2,6 +2,7 @@
  * turn the text around: nothing of that gets through. */
 #include "base/log.h"
 #include "cli/cmd.h"
+#include "printed.h"
 #include "trace_builder.h"
 
 #include <criterion/criterion.h>
@@ -104,7 +105,7 @@ static void end(void)
 TestSuite(terminal, .init = begin, .fini = end);
 
 /* What a command prints on both outputs. */
-static char *printed(const struct cmd *c, const char *options)
+static char *output(const struct cmd *c, const char *options)
 {
     char words[200], *argv[20] = {(char[]){"command"}};
     int argc = 1;
@@ -112,24 +113,10 @@ static char *printed(const struct cmd *c, const char *options)
     snprintf(words, sizeof words, "%s", options);
     for (char *w = strtok(words, " "); w; w = strtok(NULL, " "))
         argv[argc++] = strcmp(w, "FILE") == 0 ? path : w;
-    FILE *out = tmpfile();
-    fflush(NULL);
-    int saved[] = {dup(STDOUT_FILENO), dup(STDERR_FILENO)};
-    dup2(fileno(out), STDOUT_FILENO);
-    dup2(fileno(out), STDERR_FILENO);
+    struct printed p = printed_begin(true);
     if (c->run(argc, argv, &err) < 0)
         log_line("%s", err.msg); /* as main does */
-    fflush(NULL);
-    dup2(saved[0], STDOUT_FILENO);
-    dup2(saved[1], STDERR_FILENO);
-    close(saved[0]);
-    close(saved[1]);
-    long len = fseek(out, 0, SEEK_END) == 0 ? ftell(out) : 0;
-    char *text = calloc(1, (size_t)len + 1);
-    rewind(out);
-    cr_assert_eq(fread(text, 1, (size_t)len, out), (size_t)len);
-    fclose(out);
-    return text;
+    return printed_end(&p);
 }
 
 static void check(const char *what, const char *text)
@@ -166,7 +153,7 @@ Test(terminal, no_name_gets_through)
         {&cmd_report, "report of a folder", "/tmp/no\x1b[2Jsuch"},
     };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
-        char *text = printed(t[i].cmd, t[i].options);
+        char *text = output(t[i].cmd, t[i].options);
         check(t[i].name, text);
         free(text);
     }

@@ -15,9 +15,9 @@ import type { Source } from "./source.ts";
 import { Cache } from "./source/cache.ts";
 import { tileWidth } from "./source/tile.ts";
 import * as state from "./state.ts";
-import { later, underWay } from "./under_way.ts";
+import { underWay, watch } from "./under_way.ts";
 import { isDark } from "./theme.ts";
-import type { Marks, RowId, TileRow } from "./types.ts";
+import type { Marks, Meta, RowId, TileRow } from "./types.ts";
 
 /** Of the bars, css pixels; how many pixels make one. */
 export const size = signal({ width: 800, height: 400, ratio: 1 });
@@ -127,61 +127,43 @@ function drawing(): () => void {
     };
 }
 
-const LANES_DELAY_MS = 120, LANES_MOST = 200, LANE_PART = 3; // threads, css pixels
+const REST_MS = 120;
+const LANES_MOST = 200, LANE_PART = 3; // threads, css pixels
+const MARKS_MOST = 1000; // threads
 
-/** Ask for the lanes of the rows in sight, a little after they have come to rest. */
-function watchLanes(source: Source): () => void {
-    let asked = 0;
-    let forget = (): void => {};
-    const stop = effect(() => {
-        const m = state.meta.value, v = state.view.value, { width, height } = size.value;
-        const seen = { rows: rows.value, pinned: pinnedCount(), scroll: state.scroll.value, height };
-        const mine = ++asked;
-        forget();
-        if (!m?.allocations?.n || m.phase || !state.allocOn.value || state.mode.value !== "threads" || m.packed === "tiles") {
-            lanes.value = null;
-            return;
-        }
-        const from = Math.floor(Math.max(v.from, m.from)), to = Math.ceil(Math.min(v.to, m.to));
-        const threads = [...new Set(inSight(seen).map((k) => seen.rows[k].thread))].filter((t) => t > 0).sort((a, b) => a - b).slice(0, LANES_MOST);
-        if (to <= from || !threads.length)
-            return;
-        forget = later(LANES_DELAY_MS, () =>
-            source.rates({ from, to, threads }, Math.min(Math.max(Math.round(width / LANE_PART), 1), 1024))
-                .then((r) => { if (mine === asked) lanes.value = lanesOf(r); }), problem);
-    });
-    return () => {
-        stop();
-        forget();
-        asked++;
-    };
+/** The threads of the rows in sight, rising. */
+function threadsInSight(most: number): number[] {
+    const seen = { rows: rows.value, pinned: pinnedCount(), scroll: state.scroll.value, height: size.value.height };
+    return [...new Set(inSight(seen).map((k) => seen.rows[k].thread))].filter((t) => t > 0).sort((a, b) => a - b).slice(0, most);
 }
 
-const MARKS_DELAY_MS = 120, MARKS_THREADS = 1000;
+/** What of a range is recorded, whole ns. */
+const recorded = (m: Meta, from: number, to: number): { from: number; to: number } =>
+    ({ from: Math.floor(Math.max(from, m.from)), to: Math.ceil(Math.min(to, m.to)) });
 
-/** Ask for the marks of the rows in sight, and as far again on either side, a little after they have come to rest. */
+/** Ask for the lanes of the rows in sight. */
+function watchLanes(source: Source): () => void {
+    return watch(REST_MS, () => {
+        const m = state.meta.value, v = state.view.value, { width } = size.value, threads = threadsInSight(LANES_MOST);
+        if (!m?.allocations?.n || m.phase || !state.allocOn.value || state.mode.value !== "threads" || m.packed === "tiles") {
+            lanes.value = null;
+            return null;
+        }
+        const range = recorded(m, v.from, v.to);
+        const parts = Math.min(Math.max(Math.round(width / LANE_PART), 1), 1024);
+        return range.to > range.from && threads.length ? () => source.rates({ ...range, threads }, parts) : null;
+    }, (r) => { lanes.value = lanesOf(r); });
+}
+
+/** Ask for the marks of the rows in sight, and as far again on either side. */
 function watchMarks(source: Source): () => void {
-    let asked = 0;
-    let forget = (): void => {};
-    const stop = effect(() => {
-        const m = state.meta.value, v = state.view.value, { height } = size.value;
-        const seen = { rows: rows.value, pinned: pinnedCount(), scroll: state.scroll.value, height };
-        const mine = ++asked;
-        forget();
+    return watch(REST_MS, () => {
+        const m = state.meta.value, v = state.view.value, threads = threadsInSight(MARKS_MOST);
         if (!m || m.phase || state.mode.value !== "threads" || m.packed === "tiles")
-            return;
-        const long = v.to - v.from;
-        const from = Math.floor(Math.max(v.from - long, m.from)), to = Math.ceil(Math.min(v.to + long, m.to)) + 1;
-        const threads = [...new Set(inSight(seen).map((k) => seen.rows[k].thread))].filter((t) => t > 0).sort((a, b) => a - b).slice(0, MARKS_THREADS);
-        if (to <= from || !threads.length)
-            return;
-        forget = later(MARKS_DELAY_MS, () => source.marks({ from, to, threads }).then((r) => { if (mine === asked) threadMarks.value = r; }), problem);
-    });
-    return () => {
-        stop();
-        forget();
-        asked++;
-    };
+            return null;
+        const long = v.to - v.from, { from, to } = recorded(m, v.from - long, v.to + long);
+        return to > from && threads.length ? () => source.marks({ from, to: to + 1, threads }) : null;
+    }, (r) => { threadMarks.value = r; });
 }
 
 /** Begin to draw a source on two canvases; the result ends it. */

@@ -1,7 +1,8 @@
 // under_way.ts - how many questions are asked, or will be in a moment: for the mark of work, and for whoever waits
 // until the picture is whole.  Whatever asks the source for something to be shown counts itself here, from when it
 // knows that it will ask.
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
+import { problem } from "./problem.ts";
 
 export const underWay = signal(0);
 
@@ -29,5 +30,23 @@ export function later(ms: number, ask: () => Promise<unknown>, failed: (e: unkno
     return () => {
         clearTimeout(timer);
         done();
+    };
+}
+
+/** Ask again `ms` after what the question reads has last changed; null: there is nothing to ask.  An answer that another
+    question has overtaken is dropped.  The result ends it. */
+export function watch<T>(ms: number, question: () => (() => Promise<T>) | null, take: (answer: T) => void): () => void {
+    let asked = 0;
+    let forget = (): void => {};
+    const stop = effect(() => {
+        const ask = question(), mine = ++asked;
+        forget();
+        if (ask)
+            forget = later(ms, () => ask().then((answer) => { if (mine === asked) take(answer); }), problem);
+    });
+    return () => {
+        stop();
+        forget();
+        asked++;
     };
 }

@@ -1,6 +1,6 @@
 // legend.tsx - what each colour, texture and arrow means; each kind of arrow with its own switch, each
 // state with its share of what is visible.
-import { effect, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ARROW_LOOKS, headOf } from "../draw/arrow_look.ts";
 import type { MarkKind } from "../draw/marks.ts";
@@ -9,14 +9,13 @@ import { drawThreadMark } from "../draw/thread_marks.ts";
 import type { MarkLook } from "../draw/thread_marks.ts";
 import { LOOK, palette } from "../draw/palette.ts";
 import { count, duration, percent, rate } from "../format.ts";
-import { problem } from "../problem.ts";
 import * as state from "../state.ts";
 import { ROW } from "../rows.ts";
 import { isDark } from "../theme.ts";
 import type { Look } from "../draw/palette.ts";
 import type { Interaction, ReportThread } from "../types.ts";
 import { INTERACTIONS } from "../types.ts";
-import { later } from "../under_way.ts";
+import { watch } from "../under_way.ts";
 import { arrowsLeftOut, lanes, threadMarks } from "../stage.ts";
 import { allocSource } from "./hover_text.ts";
 import "./legend.css";
@@ -97,26 +96,12 @@ const KEYS: Partial<Record<Look, (t: ReportThread) => number>> = {
 const sums = signal<Partial<Record<Look, number>> | null>(null);
 
 function watchSums(): () => void {
-    let forget = (): void => {};
-    let asked = 0;
-    const stop = effect(() => {
-        const s = state.source.value;
-        const of = state.selection.value;
-        const m = state.meta.value;
-        forget();
-        if (!s || !m || m.phase)
-            return;
-        const mine = ++asked;
-        forget = later(150, () => s.report(["threads"], of).then((r) => {
-            if (mine === asked)
-                sums.value = Object.fromEntries(Object.entries(KEYS).map(([look, get]) => [look, (r.threads ?? []).reduce((n, t) => n + get!(t), 0)]));
-        }), problem);
+    return watch(150, () => {
+        const s = state.source.value, of = state.selection.value, m = state.meta.value;
+        return s && m && !m.phase ? () => s.report(["threads"], of) : null;
+    }, (r) => {
+        sums.value = Object.fromEntries(Object.entries(KEYS).map(([look, get]) => [look, (r.threads ?? []).reduce((n, t) => n + get!(t), 0)]));
     });
-    return () => {
-        stop();
-        forget();
-        asked++;
-    };
 }
 
 const THREAD_MARKS: [MarkLook, string, string][] = [
