@@ -40,7 +40,9 @@ B        := build/$(VARIANT)
 # --- flags --------------------------------------------------------------------------------------
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
             -Wpointer-arith -Wundef -Wvla
-DEBUG    := $(if $(filter-out release,$(KIND)),-DORCA_DEBUG -DORCA_TEST_POINTS)
+# base/testpoint.h: the work is counted.
+COUNTED  := $(if $(filter test,$(V)),-DORCA_COUNT_WORK)
+DEBUG    := $(COUNTED) $(if $(filter-out release,$(KIND)),-DORCA_DEBUG -DORCA_TEST_POINTS)
 SAN_FLAG := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
             $(if $(IS_CLANG),,$(if $(findstring thread,$(SAN)),-Wno-tsan)) # it knows no fences
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread -Isrc -Iinclude $(WARNINGS) \
@@ -127,6 +129,9 @@ $(B)/classfile-edit: $(call objs,tests/classfile) $(B)/lib.a
 	$(link)
 
 $(B)/src/agent/%.o $(B)/src/asgct2/%.o $(addprefix $(B)/tests/unit/,asgct2_test.o json_text_test.o): ALL_CFLAGS += $(JNI_INC)
+ifneq ($(COUNTED),)
+$(filter-out $(B)/src/base/testpoint.o,$(LIB_O) $(CLI_O)): ALL_CFLAGS += -fsanitize-coverage=trace-pc
+endif
 $(B)/%.o: %.c $(B)/.compile-flags
 	@mkdir -p $(@D)
 	@echo "  cc  $<"

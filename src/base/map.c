@@ -2,8 +2,10 @@
 
 #include "base/hash.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 void map_init(struct map *m)
 {
@@ -16,9 +18,14 @@ void map_fini(struct map *m)
     memset(m, 0, sizeof *m);
 }
 
+static size_t home_of(const struct map *m, uint64_t key)
+{
+    return hash_u64(key ^ m->seed) & (m->cap - 1);
+}
+
 static struct map_slot *probe(const struct map *m, uint64_t key)
 {
-    size_t i = hash_u64(key) & (m->cap - 1);
+    size_t i = home_of(m, key);
     while (m->slots[i].used && m->slots[i].key != key)
         i = (i + 1) & (m->cap - 1);
     return &m->slots[i];
@@ -32,9 +39,24 @@ uint64_t *map_find(const struct map *m, uint64_t key)
     return s->used ? &s->value : NULL;
 }
 
+/* The number of this process; where there is none to be had, a fixed one does. */
+static uint64_t drawn(void)
+{
+    static _Atomic uint64_t number;
+    uint64_t n = atomic_load_explicit(&number, memory_order_relaxed);
+    if (n)
+        return n;
+    if (getrandom(&n, sizeof n, GRND_NONBLOCK) != (ssize_t)sizeof n)
+        n = 0;
+    n |= 1;
+    atomic_store_explicit(&number, n, memory_order_relaxed);
+    return n;
+}
+
 static bool grow(struct map *m)
 {
-    struct map bigger = {.cap = m->cap ? m->cap * 2 : 16, .len = m->len};
+    struct map bigger = {
+        .cap = m->cap ? m->cap * 2 : 16, .len = m->len, .seed = m->cap ? m->seed : drawn()};
     bigger.slots = calloc(bigger.cap, sizeof *bigger.slots);
     if (!bigger.slots)
         return false;
@@ -65,7 +87,7 @@ void map_remove(struct map *m, uint64_t key)
         return;
     size_t mask = m->cap - 1, gap = (size_t)(probe(m, key) - m->slots);
     for (size_t i = (gap + 1) & mask; m->slots[i].used; i = (i + 1) & mask) {
-        size_t home = hash_u64(m->slots[i].key) & mask;
+        size_t home = home_of(m, m->slots[i].key);
         if (((i - home) & mask) < ((i - gap) & mask))
             continue;
         m->slots[gap] = m->slots[i];

@@ -1,5 +1,6 @@
 /* map.h - open-addressing hash map from uint64_t to uint64_t; linear probing, at most 70 % full.
- * Any key is allowed.  Not thread-safe. */
+ * Any key is allowed.  Where a key lies depends on a number that is drawn for each process, so that
+ * nobody can write a file whose keys all lie in one place.  Not thread-safe. */
 #ifndef ORCA_BASE_MAP_H
 #define ORCA_BASE_MAP_H
 
@@ -15,6 +16,7 @@ struct map_slot {
 struct map {
     struct map_slot *slots;
     size_t cap, len; /* cap: 0 or a power of two */
+    uint64_t seed;
 };
 
 void map_init(struct map *m);

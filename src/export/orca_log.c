@@ -415,18 +415,15 @@ void orca_log_signature(struct out *o, const struct trace_method *m)
 void orca_log_lines(struct out *o, const struct trace_method *m, char separator,
                     void (*line)(struct out *o, uint32_t line))
 {
-    uint32_t start, number, n = 0;
-    for (struct packed_iter it = packed_begin(m->lines); packed_next_line(&it, &start, &number);)
-        n++;
-    if (n == 0) {
+    if (m->lines.n == 0) {
         out_text(o, "-1");
         return;
     }
-    out_decimal(o, n);
-    for (struct packed_iter it = packed_begin(m->lines); packed_next_line(&it, &start, &number);) {
+    out_decimal(o, m->lines.n);
+    for (uint32_t i = 0; i < m->lines.n; i++) {
         out_char(o, separator);
-        out_hex8(o, trace_class_file_bci(m, start));
+        out_hex8(o, trace_class_file_bci(m, m->lines.v[i].bci));
         out_char(o, separator);
-        line(o, number);
+        line(o, m->lines.v[i].value);
     }
 }

@@ -169,7 +169,8 @@ int chunk_header_unpack(struct chunk_header *h, const uint8_t id[TRACE_ID_SIZE],
     uint64_t need = (uint64_t)CHUNK_HEADER_SIZE + h->dir_len + h->stored_len;
     if (h->total_len < need || h->total_len % 8 != 0)
         return -EINVAL;
-    if (h->type != CHUNK_FILL && (h->total_len > CHUNK_TOTAL_MAX || h->raw_len > CHUNK_RAW_MAX))
+    if (h->type != CHUNK_FILL && (h->total_len > CHUNK_TOTAL_MAX || h->raw_len > CHUNK_RAW_MAX ||
+                                  h->raw_len > (uint64_t)h->total_len * CHUNK_RATIO_MAX))
         return -EINVAL;
     return 0;
 }

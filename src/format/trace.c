@@ -220,37 +220,32 @@ uint64_t trace_lost_details(const struct trace *t)
     return sum_losses(t, LOSS_OF_DETAIL);
 }
 
+/* How many begin at or before a place. */
+static uint32_t entries_until(const struct bci_table *t, uint32_t bci)
+{
+    uint32_t n = 0;
+    BISECT(n, t->n, t->v[n].bci <= bci);
+    return n;
+}
+
 uint32_t trace_class_file_bci(const struct trace_method *m, uint32_t bci)
 {
-    uint32_t at, value, from = bci, until = UINT32_MAX;
-    struct packed_iter it = packed_begin(m->moved);
-    while (packed_next_line(&it, &at, &value)) {
-        if (at > bci) {
-            until = value >> 1;
-            break;
-        }
-        from = (value >> 1) + (value & 1 ? 0 : bci - at);
-    }
+    uint32_t n = entries_until(&m->moved, bci);
+    const struct bci_entry *e = n ? &m->moved.v[n - 1] : NULL;
+    uint32_t from = e ? (e->value >> 1) + (e->value & 1 ? 0 : bci - e->bci) : bci;
+    uint32_t until = n < m->moved.n ? m->moved.v[n].value >> 1 : UINT32_MAX;
     return from > until ? until : from;
 }
 
 int32_t trace_line(const struct trace *t, struct trace_frame f)
 {
     const struct trace_method *m = trace_method(t, f.method);
-    int32_t best = -1;
-    uint32_t bci, line, best_bci = 0;
     if (m->flags & METHOD_NATIVE_CODE)
         return f.bci > 0 ? f.bci : -1;
     if (f.bci < 0)
         return -1;
-    /* The entry with the largest start not beyond bci; javac writes them unsorted now and then. */
-    struct packed_iter it = packed_begin(m->lines);
-    while (packed_next_line(&it, &bci, &line))
-        if (bci <= (uint32_t)f.bci && (best < 0 || bci >= best_bci)) {
-            best = (int32_t)line;
-            best_bci = bci;
-        }
-    return best;
+    uint32_t n = entries_until(&m->lines, (uint32_t)f.bci);
+    return n ? (int32_t)m->lines.v[n - 1].value : -1;
 }
 
 static bool is_machinery(const char *signature, const char *method)

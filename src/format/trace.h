@@ -29,16 +29,24 @@ struct trace_class {
     const char *source;    /* "" when the class file names none */
 };
 
+/* What holds from a place of a method's code on, in the order of these places. */
+struct bci_table {
+    const struct bci_entry {
+        uint32_t bci, value;
+    } *v;
+    uint32_t n;
+};
+
 struct trace_method {
     method_id id;
     class_id class_;
     uint32_t flags; /* METHOD_* */
     const char *name, *signature;
-    struct packed lines; /* packed_begin, packed_next_line */
-    struct packed moved; /* the same: see DEF method */
-    module_id module;    /* of METHOD_NATIVE_CODE */
-    uint64_t address;    /* likewise: of the place; of the function once it has a name */
-    const char *source;  /* likewise: its file; NULL: the class's, if any */
+    struct bci_table lines;
+    struct bci_table moved; /* see DEF method */
+    module_id module;       /* of METHOD_NATIVE_CODE */
+    uint64_t address;       /* likewise: of the place; of the function once it has a name */
+    const char *source;     /* likewise: its file; NULL: the class's, if any */
 };
 
 struct trace_module {

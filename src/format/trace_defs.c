@@ -2,6 +2,7 @@
  *
  * Ids are dense by contract.  An id far beyond the number of definitions can only come from damage;
  * it is refused, so that memory stays proportional to the file. */
+#include "base/hash.h"
 #include "base/util.h"
 #include "format/trace_parts.h"
 
@@ -39,19 +40,53 @@ static const char *text(struct def_loader *l, struct str s)
     return p ? p : "";
 }
 
-static struct packed keep(struct def_loader *l, struct packed list)
+static int by_place(const void *a, const void *b)
 {
-    /* The chunk's bytes go away; the list stays. */
-    struct packed copy = list;
-    uint8_t *p = arena_alloc(&l->t->arena, list.len);
-    if (!p) {
-        l->oom = true;
-        return (struct packed){0};
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* javac writes them unsorted now and then; of two for one place the later one holds.  How many are
+ * left. */
+static uint32_t sort_entries(struct def_loader *l, struct bci_entry *v, uint32_t n)
+{
+    uint32_t sorted = 1, kept = 0;
+    while (sorted < n && v[sorted - 1].bci < v[sorted].bci)
+        sorted++;
+    if (sorted >= n)
+        return n;
+    struct bci_entry *old = malloc(n * sizeof *old);
+    uint64_t *places = malloc(n * sizeof *places); /* bci, number */
+    l->oom = l->oom || !old || !places;
+    if (old && places) {
+        memcpy(old, v, n * sizeof *old);
+        for (uint32_t i = 0; i < n; i++)
+            places[i] = (uint64_t)v[i].bci << 32 | i;
+        qsort(places, n, sizeof *places, by_place);
+        for (uint32_t i = 0; i < n; i++) {
+            kept += i == 0 || places[i] >> 32 != places[i - 1] >> 32;
+            v[kept - 1] = old[(uint32_t)places[i]];
+        }
     }
-    if (list.len)
-        memcpy(p, list.p, list.len);
-    copy.p = p;
-    return copy;
+    free(old);
+    free(places);
+    return kept;
+}
+
+/* The chunk's bytes go away; the table stays. */
+static struct bci_table table(struct def_loader *l, struct packed list)
+{
+    /* Two bytes an entry at the least: the count cannot claim more memory than its bytes do. */
+    uint32_t n = list.count > list.len / 2 ? (uint32_t)(list.len / 2) : list.count, kept = 0;
+    struct bci_entry *v = arena_alloc(&l->t->arena, n * sizeof *v);
+    if (!v) {
+        l->oom = true;
+        return (struct bci_table){0};
+    }
+    struct packed_iter it = packed_begin(list);
+    while (kept < n && packed_next_line(&it, &v[kept].bci, &v[kept].value))
+        kept++;
+    return (struct bci_table){v, sort_entries(l, v, kept)};
 }
 
 /* --- first pass: how many, how large ------------------------------------------------------------
@@ -140,12 +175,19 @@ static void put_info(struct def_loader *l, const struct def_info *d)
 {
     struct trace *t = l->t;
     struct trace_info in = {text(l, d->key), text(l, d->value)};
-    for (size_t i = 0; i < t->n_infos; i++)
-        if (strcmp(t->infos[i].key, in.key) == 0) {
-            t->infos[i] = in;
+    for (uint64_t hash = hash_bytes(in.key, strlen(in.key), 0);; hash++) {
+        uint64_t *place = map_put(&l->infos, hash);
+        if (!place) {
+            l->oom = true;
             return;
         }
-    t->infos[t->n_infos++] = in;
+        if (!*place)
+            *place = ++t->n_infos;
+        else if (strcmp(t->infos[*place - 1].key, in.key) != 0)
+            continue;
+        t->infos[*place - 1] = in;
+        return;
+    }
 }
 
 static void put_thread(struct def_loader *l, const struct def_thread *d)
@@ -221,8 +263,8 @@ static void put_def(struct def_loader *l, const struct def *d)
                                       .flags = d->method.flags,
                                       .name = text(l, d->method.name),
                                       .signature = text(l, d->method.signature),
-                                      .lines = keep(l, d->method.lines),
-                                      .moved = keep(l, d->method.moved),
+                                      .lines = table(l, d->method.lines),
+                                      .moved = table(l, d->method.moved),
                                       .module = d->method.module,
                                       .address = d->method.address};
         break;
@@ -253,6 +295,11 @@ static void put_def(struct def_loader *l, const struct def *d)
                 (struct trace_gc_name){d->gc_name.id, text(l, d->gc_name.text)};
         break;
     }
+}
+
+void def_loader_fini(struct def_loader *l)
+{
+    map_fini(&l->infos);
 }
 
 /* --- over the chunks ----------------------------------------------------------------------------
@@ -314,16 +361,23 @@ static int each_chunk(struct def_loader *l, void (*use)(struct def_loader *, con
     return l->oom ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
+static int load(struct def_loader *l, struct err *err)
+{
+    TRY(each_chunk(l, count_def, false, err));
+    grow_tables(l);
+    if (l->oom)
+        return err_set(err, -ENOMEM, "out of memory");
+    TRY(each_chunk(l, put_def, true, err));
+    if (l->refused)
+        trace_note(l->t, 0, true, "%llu definitions have impossible ids",
+                   (unsigned long long)l->refused);
+    return 0;
+}
+
 int trace_load_defs(struct trace *t, struct err *err)
 {
     struct def_loader l = {.t = t};
-    TRY(each_chunk(&l, count_def, false, err));
-    grow_tables(&l);
-    if (l.oom)
-        return err_set(err, -ENOMEM, "out of memory");
-    TRY(each_chunk(&l, put_def, true, err));
-    if (l.refused)
-        trace_note(t, 0, true, "%llu definitions have impossible ids",
-                   (unsigned long long)l.refused);
-    return 0;
+    int rc = load(&l, err);
+    def_loader_fini(&l);
+    return rc;
 }

@@ -222,6 +222,7 @@ void trace_follow_close(struct trace_follow *f)
         return;
     merge_fini(&f->merge);
     map_fini(&f->spans);
+    def_loader_fini(&f->defs);
     trace_close(f->t);
     free(f);
 }

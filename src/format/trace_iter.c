@@ -3,15 +3,13 @@
  * Each stream that is merged has one block's bytes in memory and one event decoded ahead; a heap
  * keeps the streams by the time of that event.  A stream whose next block was not touched yet sits
  * in the heap with the block's first time, so that a chunk is read only when the merge has come to
- * it.  The last few payloads are cached, because blocks of one chunk are needed at about the same
- * time. */
+ * it.  Its payload stays until the last of its blocks has been taken, because those are needed at
+ * about the same time, and so that no chunk is decompressed twice, however its blocks lie. */
 #include "base/util.h"
 #include "format/trace_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { CACHE_SLOTS = 16 };
 
 struct source {
     uint64_t time; /* of `ahead`, or of the next block's first event */
@@ -34,9 +32,9 @@ struct turn {
 };
 
 struct payload {
-    size_t chunk; /* index + 1; 0: empty */
-    uint64_t used;
     uint8_t *raw;
+    uint32_t left; /* blocks that are still to be taken from it */
+    bool bad;      /* it was reported as damaged */
 };
 
 struct trace_iter {
@@ -45,9 +43,7 @@ struct trace_iter {
     struct source *sources;
     uint32_t *heap; /* indices into sources */
     size_t n_sources, n_heap;
-    struct payload cache[CACHE_SLOTS];
-    uint64_t clock;
-    uint8_t *bad_chunk; /* per chunk: 1 when it was reported as damaged */
+    struct payload *payloads; /* [t->n_chunks] */
 };
 
 /* --- payloads -----------------------------------------------------------------------------------
@@ -56,59 +52,49 @@ struct trace_iter {
 static void note_bad(struct trace_iter *it, size_t chunk, const char *why)
 {
     const struct trace_chunk *c = &it->t->chunks[chunk];
-    if (it->bad_chunk[chunk])
+    if (it->payloads[chunk].bad)
         return;
-    it->bad_chunk[chunk] = 1;
+    it->payloads[chunk].bad = true;
     for (size_t i = 0; i < it->t->n_problems; i++)
         if (it->t->problems[i].offset == c->offset)
             return; /* an earlier iterator said so */
     trace_note_chunk(it->t, chunk, why);
 }
 
-/* The raw payload of a chunk, cached; NULL when it cannot be read (noted). */
+/* The raw payload of a chunk; NULL when it cannot be read (noted). */
 static const uint8_t *payload(struct trace_iter *it, size_t chunk)
 {
-    struct payload *oldest = &it->cache[0];
-    for (size_t i = 0; i < CACHE_SLOTS; i++) {
-        struct payload *s = &it->cache[i];
-        if (s->chunk == chunk + 1) {
-            s->used = ++it->clock;
-            return s->raw;
-        }
-        if (s->used < oldest->used)
-            oldest = s;
-    }
+    struct payload *p = &it->payloads[chunk];
+    const struct trace_chunk *c = &it->t->chunks[chunk];
     struct err why;
-    oldest->chunk = 0;
-    uint32_t len = it->t->chunks[chunk].h.raw_len;
-    uint8_t *raw = realloc(oldest->raw, len ? len : 1);
-    if (!raw) {
+    if (p->raw || p->bad)
+        return p->raw;
+    p->raw = malloc(c->h.raw_len ? c->h.raw_len : 1);
+    if (!p->raw) {
         note_bad(it, chunk, "out of memory");
-        return NULL;
-    }
-    oldest->raw = raw;
-    if (it->bad_chunk[chunk])
-        return NULL;
-    if (trace_read_payload(it->t, &it->t->chunks[chunk], raw, &why) < 0) {
+    } else if (trace_read_payload(it->t, c, p->raw, &why) < 0) {
         note_bad(it, chunk, why.msg);
-        return NULL;
+        free(p->raw);
+        p->raw = NULL;
     }
-    oldest->chunk = chunk + 1;
-    oldest->used = ++it->clock;
-    return raw;
+    return p->raw;
+}
+
+/* One of its blocks was taken. */
+static void let_go(struct payload *p)
+{
+    if (--p->left)
+        return;
+    free(p->raw);
+    p->raw = NULL;
 }
 
 /* --- one source ---------------------------------------------------------------------------------
  */
 
-static bool load_block(struct trace_iter *it, struct source *s)
+/* Have a block's bytes in the source.  False when they cannot be had. */
+static bool copy_block(struct trace_iter *it, struct source *s, const struct trace_block *b)
 {
-    uint32_t next = s->block++;
-    if (it->order) {
-        s->stream = it->order[next].stream;
-        next = it->order[next].block;
-    }
-    const struct trace_block *b = &it->t->blocks[next];
     const uint8_t *raw = payload(it, b->chunk);
     if (!raw)
         return false;
@@ -121,12 +107,26 @@ static bool load_block(struct trace_iter *it, struct source *s)
     }
     if (b->b.len)
         memcpy(s->bytes, raw + b->raw_from, b->b.len);
+    return true;
+}
+
+static void load_block(struct trace_iter *it, struct source *s)
+{
+    uint32_t next = s->block++;
+    if (it->order) {
+        s->stream = it->order[next].stream;
+        next = it->order[next].block;
+    }
+    const struct trace_block *b = &it->t->blocks[next];
+    bool there = copy_block(it, s, b);
+    let_go(&it->payloads[b->chunk]);
+    if (!there)
+        return;
     s->loaded_block = next;
     s->p = s->bytes;
     s->end = s->bytes + b->b.len;
     s->left = b->b.events;
     s->codec = (struct codec){.time = b->b.first, .thread = b->b.thread};
-    return true;
 }
 
 /* Decode the source's next event; false at its end. */
@@ -186,6 +186,12 @@ static void sift_down(struct trace_iter *it, size_t i)
     it->heap[i] = moving;
 }
 
+static void count_blocks(struct trace_iter *it, const struct trace_stream *s)
+{
+    for (uint32_t i = s->first; i < s->first + s->count; i++)
+        it->payloads[it->t->blocks[i].chunk].left++;
+}
+
 static int open_iter(struct trace_iter **out, struct trace *t, size_t first, size_t n,
                      struct err *err)
 {
@@ -195,9 +201,9 @@ static int open_iter(struct trace_iter **out, struct trace *t, size_t first, siz
         it->t = t;
         it->sources = calloc(n ? n : 1, sizeof *it->sources);
         it->heap = calloc(n ? n : 1, sizeof *it->heap);
-        it->bad_chunk = calloc(t->n_chunks + 1, 1);
+        it->payloads = calloc(t->n_chunks + 1, sizeof *it->payloads);
     }
-    if (!it || !it->sources || !it->heap || !it->bad_chunk) {
+    if (!it || !it->sources || !it->heap || !it->payloads) {
         trace_iter_close(it);
         *out = NULL;
         return err_set(err, -ENOMEM, "%s: out of memory", t->path);
@@ -206,6 +212,7 @@ static int open_iter(struct trace_iter **out, struct trace *t, size_t first, siz
     for (size_t i = 0; i < n; i++) {
         begin_source(it, &it->sources[i], first + i);
         it->heap[i] = (uint32_t)i;
+        count_blocks(it, &t->streams[first + i]);
     }
     for (size_t i = n / 2; i-- > 0;)
         sift_down(it, i);
@@ -253,6 +260,8 @@ int trace_iter_open_blocks(struct trace_iter **out, struct trace *t, struct err 
         return rc;
     }
     it->order = order;
+    for (size_t s = 1; s < t->n_streams; s++)
+        count_blocks(it, &t->streams[s]);
     if (t->n_blocks) {
         it->sources[0].block = 0;
         it->sources[0].block_end = (uint32_t)t->n_blocks;
@@ -299,11 +308,11 @@ void trace_iter_close(struct trace_iter *it)
         return;
     for (size_t i = 0; i < it->n_sources; i++)
         free(it->sources[i].bytes);
-    for (size_t i = 0; i < CACHE_SLOTS; i++)
-        free(it->cache[i].raw);
+    for (size_t i = 0; it->payloads && i < it->t->n_chunks; i++)
+        free(it->payloads[i].raw);
     free(it->order);
     free(it->sources);
     free(it->heap);
-    free(it->bad_chunk);
+    free(it->payloads);
     free(it);
 }

@@ -7,6 +7,7 @@
 #ifndef ORCA_FORMAT_TRACE_PARTS_H
 #define ORCA_FORMAT_TRACE_PARTS_H
 
+#include "base/map.h"
 #include "format/trace.h"
 
 /* t->problems has room for so many. */
@@ -37,9 +38,12 @@ struct def_loader {
     size_t count[DEF_LIMIT];
     uint32_t max[DEF_LIMIT]; /* largest id met */
     size_t cap_infos;
+    struct map infos; /* hash of a key -> 1 + its place; def_loader_fini frees it */
     bool oom;
     uint64_t refused; /* definitions with impossible ids */
 };
+
+void def_loader_fini(struct def_loader *l);
 
 /* Add those of one chunk.  The tables may move; texts and stacks stay where they are. */
 int trace_add_defs(struct def_loader *l, const uint8_t *raw, const struct trace_chunk *c,

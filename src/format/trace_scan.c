@@ -1,6 +1,7 @@
 /* trace_scan.c - find the chunks of a trace file, by its index or from header to header, and past
  * damage by searching for the next header that carries this trace's checksum. */
 #include "base/fdio.h"
+#include "base/testpoint.h"
 #include "base/util.h"
 #include "format/trace_parts.h"
 
@@ -9,6 +10,13 @@
 #include <zstd.h>
 
 enum { SEARCH_WINDOW = 1 << 20, CHUNKS_MAX = 1 << 26 };
+
+/* A part of the file in which chunks are searched for: a search that ends in it does not read it
+ * again for the next one. */
+struct window {
+    uint8_t *bytes; /* [SEARCH_WINDOW], or as long as the file */
+    uint64_t at, len;
+};
 
 /* --- growing arrays, kept on the heap until the scan is over -----------------------------------
  */
@@ -37,19 +45,25 @@ bool trace_read_header(const struct trace *t, uint64_t offset, struct chunk_head
 /* --- from header to header ---------------------------------------------------------------------
  */
 
-/* The next offset at or after `from` with a valid chunk header, or `size`. */
-static uint64_t search(struct trace *t, uint64_t from, uint64_t size, uint8_t *window)
+/* Have the header at `at` in the window; false: the file ends before. */
+static bool move_window(const struct trace *t, struct window *w, uint64_t at, uint64_t size)
 {
-    for (uint64_t at = ALIGN_UP(from, (uint64_t)8); at + CHUNK_HEADER_SIZE <= size;
-         at += SEARCH_WINDOW - CHUNK_HEADER_SIZE) {
-        ssize_t n = fdio_pread_some(t->fd, window, min_u64(size, SEARCH_WINDOW), at);
-        for (ssize_t i = 0; i + CHUNK_HEADER_SIZE <= n; i += 8) {
-            struct chunk_header h;
-            if (chunk_header_unpack(&h, t->header.id, at + (uint64_t)i, window + i) == 0)
-                return at + (uint64_t)i;
-        }
-        if (n < SEARCH_WINDOW)
-            break;
+    if (at >= w->at && at + CHUNK_HEADER_SIZE <= w->at + w->len)
+        return true;
+    ssize_t n = fdio_pread_some(t->fd, w->bytes, min_u64(size, SEARCH_WINDOW), at);
+    w->at = at;
+    w->len = n < 0 ? 0 : (uint64_t)n;
+    TEST_WORK(w->len);
+    return w->len >= CHUNK_HEADER_SIZE;
+}
+
+/* The next offset at or after `from` with a valid chunk header, or `size`. */
+static uint64_t search(const struct trace *t, uint64_t from, uint64_t size, struct window *w)
+{
+    for (uint64_t at = ALIGN_UP(from, (uint64_t)8); move_window(t, w, at, size); at += 8) {
+        struct chunk_header h;
+        if (chunk_header_unpack(&h, t->header.id, at, w->bytes + (at - w->at)) == 0)
+            return at;
     }
     return size;
 }
@@ -71,15 +85,15 @@ static void note_gap(struct trace *t, uint64_t from, uint64_t to, uint64_t size)
 static int scan_headers(struct trace *t, uint64_t size, struct err *err)
 {
     size_t cap = 0;
-    uint8_t *window = malloc(min_u64(size, SEARCH_WINDOW)); /* only read when something is wrong */
-    if (!window)
+    struct window window = {malloc(min_u64(size, SEARCH_WINDOW)), 0, 0};
+    if (!window.bytes)
         return err_set(err, -ENOMEM, "out of memory");
     int rc = 0;
     uint64_t at = FILE_HEADER_SIZE;
     while (rc == 0 && at < size) {
         struct chunk_header h;
         if (!trace_read_header(t, at, &h)) {
-            uint64_t next = search(t, at + 8, size, window);
+            uint64_t next = search(t, at + 8, size, &window);
             note_gap(t, at, next, size);
             at = next;
             continue;
@@ -88,14 +102,14 @@ static int scan_headers(struct trace *t, uint64_t size, struct err *err)
             trace_note(t, at, t->complete, "chunk %zu at 0x%llx ends behind the end of the file%s",
                        t->n_chunks, (unsigned long long)at,
                        t->complete ? ": the file was cut" : "");
-            at = search(t, at + 8, size, window);
+            at = search(t, at + 8, size, &window);
             continue;
         }
         if (h.type != CHUNK_FILL)
             rc = push_chunk(t, &cap, at, &h);
         at += h.total_len;
     }
-    free(window);
+    free(window.bytes);
     return rc < 0 ? err_set(err, rc, "out of memory") : 0;
 }
 
@@ -115,12 +129,15 @@ static bool by_index(struct trace *t, uint64_t size)
     uint8_t *raw = calloc(1, (size_t)h.raw_len + 1);
     bool ok = raw && trace_read_payload(t, &t->chunks[0], raw, NULL) == 0;
     const uint8_t *p = raw, *end = raw + h.raw_len;
+    uint64_t room = size; /* an index that lists a chunk again and again has us read it as often */
     for (uint32_t i = 0; ok && i < h.events; i++) {
         uint64_t offset, seq, type;
         struct chunk_header c;
         ok = (p = varint_get(p, end, &offset)) && (p = varint_get(p, end, &seq)) &&
              (p = varint_get(p, end, &type)) && trace_read_header(t, offset, &c) && c.seq == seq &&
-             c.type == type && offset + c.total_len <= size && push_chunk(t, &cap, offset, &c) == 0;
+             c.type == type && offset + c.total_len <= size && c.total_len <= room &&
+             push_chunk(t, &cap, offset, &c) == 0;
+        room -= ok ? c.total_len : 0;
     }
     free(raw);
     return ok;
@@ -315,6 +332,7 @@ int trace_read_payload(const struct trace *t, const struct trace_chunk *c, uint8
                        struct err *err)
 {
     uint64_t from = c->offset + CHUNK_HEADER_SIZE + c->h.dir_len;
+    TEST_WORK(c->h.raw_len);
     uint8_t *stored = malloc(c->h.stored_len ? c->h.stored_len : 1);
     if (!stored)
         return err_set(err, -ENOMEM, "out of memory");

@@ -233,7 +233,8 @@ static int put_chunk(struct writer *w, struct chunk_header *h, struct err *err)
     return 0;
 }
 
-/* Put directory and payload into w->scratch, the payload compressed when that makes it smaller. */
+/* Put directory and payload into w->scratch, the payload compressed when that makes it smaller, but
+ * by no more than readers accept. */
 static int fill_scratch(struct writer *w, struct chunk_header *h, const struct buf *dir,
                         const void *raw, size_t len, struct err *err)
 {
@@ -247,7 +248,7 @@ static int fill_scratch(struct writer *w, struct chunk_header *h, const struct b
     uint8_t *payload = p + CHUNK_HEADER_SIZE + dir->len;
     size_t n = ZSTD_compress2(w->zstd, payload, bound, raw, len);
     h->flags = CHUNK_ZSTD;
-    if (ZSTD_isError(n) || n >= len) {
+    if (ZSTD_isError(n) || n >= len || n * CHUNK_RATIO_MAX < len) {
         if (len)
             memcpy(payload, raw, len);
         n = len;

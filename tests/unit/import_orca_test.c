@@ -110,7 +110,7 @@ Test(import_orca, reads_line_tables_in_the_order_that_spec_2_describes)
     cr_assert_not_null(t, "%s", err.msg);
     cr_assert_eq(trace_line(t, (struct trace_frame){{7}, 0}), 0x46);
     cr_assert_eq(trace_line(t, (struct trace_frame){{7}, 9}), 0x47);
-    cr_assert_eq(trace_method(t, (method_id){8})->lines.count, 0);
+    cr_assert_eq(trace_method(t, (method_id){8})->lines.n, 0);
     cr_assert_str_eq(trace_method(t, (method_id){9})->name, "none");
     trace_close(t);
 }
