@@ -12,10 +12,7 @@ enum answer_kind { ANSWER_JSON, ANSWER_BYTES, ANSWER_PAGE, ANSWER_EVENTS };
 struct answer {
     unsigned status;
     enum answer_kind kind;
-    bool immutable; /* of one generation: it never changes; else it is not stored */
-    bool redirect;  /* to "/" */
-    bool refresh;   /* the page leads there by itself */
-    bool set_cookie;
+    bool immutable;       /* of one generation: it never changes; else it is not stored */
     unsigned retry_after; /* seconds; 0: nothing is said */
     const char *allow;    /* of a 405: the methods */
     bool own_policy;      /* a page that says itself what of it may run */

@@ -7,8 +7,13 @@
 #include <strings.h>
 #include <sys/random.h>
 
+const char gate_enter_page[] = "/enter", gate_enter_api[] = "/api/enter";
+
 const char gate_used[] =
     "This link has been used. Run orca view again, or use the window that is open.";
+const char gate_wrong[] = "This is not the link that orca view has printed: copy it whole.";
+const char gate_foreign[] =
+    "Another user of this machine has sent this: only who has run orca view may open its link.";
 
 /* --- secrets ----------------------------------------------------------------------------------
  */
@@ -28,20 +33,39 @@ static int make_secret(char *out, struct err *err)
 int gate_init(struct gate *g, unsigned port, struct err *err)
 {
     *g = (struct gate){.port = port};
-    snprintf(g->cookie, sizeof g->cookie, "orca-%u", port);
-    TRY(make_secret(g->token, err));
-    return make_secret(g->secret, err);
+    for (size_t i = 0; i < ARRAY_LEN(g->token); i++)
+        TRY(make_secret(g->token[i], err));
+    return make_secret(g->key, err);
 }
 
 /* In a time that does not depend on where they differ. */
 static bool same_secret(const char *secret, const char *given, size_t n)
 {
     unsigned char differ = 0;
-    if (n != GATE_SECRET_BYTES * (size_t)2)
+    if (n != GATE_SECRET_TEXT)
         return false;
     for (size_t i = 0; i < n; i++)
         differ |= (unsigned char)(secret[i] ^ given[i]);
     return differ == 0;
+}
+
+bool gate_is_key(const struct gate *g, const char *given, size_t n)
+{
+    return same_secret(g->key, given, n);
+}
+
+/* "token=..." */
+int gate_way_of(const struct gate *g, const char *body, size_t n)
+{
+    static const char before[] = "token=";
+    const size_t skip = sizeof before - 1;
+    int way = -1;
+    if (n < skip || memcmp(body, before, skip) != 0)
+        return -1;
+    for (int i = 0; i < GATE_WAYS; i++)
+        if (same_secret(g->token[i], body + skip, n - skip))
+            way = i;
+    return way;
 }
 
 /* --- headers ----------------------------------------------------------------------------------
@@ -67,26 +91,11 @@ static bool is_our_origin(const struct gate *g, const char *origin)
     return strncmp(origin, scheme, sizeof scheme - 1) == 0 && is_us(g, origin + sizeof scheme - 1);
 }
 
-/* "a=1; orca-8000=SECRET".  Of several by this name each may be it. */
-static bool has_cookie(const struct gate *g, const char *cookie)
+/* "application/json", or with parameters. */
+static bool is_type(const char *type, const char *wanted)
 {
-    size_t name = strlen(g->cookie);
-    bool found = false;
-    for (const char *p = cookie; p && *p;) {
-        p += strspn(p, "; ");
-        size_t n = strcspn(p, ";");
-        if (n > name && strncmp(p, g->cookie, name) == 0 && p[name] == '=')
-            found |= same_secret(g->secret, p + name + 1, n - name - 1);
-        p += n;
-    }
-    return found;
-}
-
-static bool is_json(const char *type)
-{
-    static const char json[] = "application/json";
-    size_t n = sizeof json - 1;
-    return type && strncasecmp(type, json, n) == 0 &&
+    size_t n = strlen(wanted);
+    return type && strncasecmp(type, wanted, n) == 0 &&
            (type[n] == 0 || type[n] == ';' || type[n] == ' ');
 }
 
@@ -109,7 +118,7 @@ static bool is_length(const char *text, uint64_t *out)
 struct asked {
     const struct gate *gate;
     const struct gate_request *r;
-    bool post;
+    bool post, form, enter; /* form: to enter, from no page of ours */
 };
 
 /* A path from the root, of visible ASCII.  An absolute one (GET http://...) is for proxies. */
@@ -144,15 +153,23 @@ static bool bad_host(const struct asked *a)
     return !a->r->host || !is_us(a->gate, a->r->host);
 }
 
-/* Browsers leave the Origin of a GET from the page itself out; a POST always has one. */
+/* Browsers leave the Origin of a GET from the page itself out; a POST always has one.  A file's is
+ * "null". */
 static bool bad_origin(const struct asked *a)
 {
+    if (a->form && a->r->origin && strcmp(a->r->origin, "null") == 0)
+        return false;
     return a->r->origin ? !is_our_origin(a->gate, a->r->origin) : a->post;
 }
 
 static bool bad_type(const struct asked *a)
 {
-    return a->post && !is_json(a->r->content_type);
+    return a->post && !a->enter && !is_type(a->r->content_type, "application/json");
+}
+
+static bool bad_form(const struct asked *a)
+{
+    return a->enter && !is_type(a->r->content_type, "application/x-www-form-urlencoded");
 }
 
 static bool bad_length(const struct asked *a)
@@ -167,8 +184,8 @@ static bool bad_length(const struct asked *a)
 
 static bool too_long(const struct asked *a)
 {
-    uint64_t n = 0;
-    return a->r->content_length && is_length(a->r->content_length, &n) && n > GATE_BODY_MAX;
+    uint64_t n = 0, most = a->enter ? GATE_ENTER_MAX : GATE_BODY_MAX;
+    return a->r->content_length && is_length(a->r->content_length, &n) && n > most;
 }
 
 static const struct check {
@@ -184,35 +201,31 @@ static const struct check {
     {bad_host, 403, "the request is for another host: use the address that orca view has printed"},
     {bad_origin, 403,
      "the request comes from another page: only the page of orca view itself may ask"},
-    {too_long, 413, "the request's body is too long: it may have 64 kB"},
+    {too_long, 413, "the request's body is too long: it may have 64 kB, a token's 256 bytes"},
     {bad_length, 400, "the request's body has no length that is understood: send Content-Length"},
     {bad_type, 400,
      "the request's body is not said to be JSON: send Content-Type: application/json"},
+    {bad_form, 400,
+     "the token is not said to be a form: send Content-Type: application/x-www-form-urlencoded"},
 };
-
-/* "/?token=..." */
-static const char *token_of(const char *target)
-{
-    static const char before[] = "/?token=";
-    return strncmp(target, before, sizeof before - 1) == 0 ? target + sizeof before - 1 : NULL;
-}
 
 void gate_judge(const struct gate *g, const struct gate_request *r, struct gate_answer *out)
 {
-    const struct asked a = {g, r, r->method && strcmp(r->method, "POST") == 0};
-    *out = (struct gate_answer){GATE_REFUSE, 403, NULL, has_cookie(g, r->cookie)};
+    struct asked a = {.gate = g, .r = r};
+    a.post = r->method && strcmp(r->method, "POST") == 0;
+    a.form = a.post && r->target && strcmp(r->target, gate_enter_page) == 0;
+    a.enter = a.form || (a.post && r->target && strcmp(r->target, gate_enter_api) == 0);
+    *out = (struct gate_answer){GATE_REFUSE, 403, NULL};
     for (size_t i = 0; i < ARRAY_LEN(checks); i++)
         if (checks[i].fails(&a)) {
             out->status = checks[i].status;
             out->text = checks[i].text;
             return;
         }
-    const char *token = token_of(r->target);
-    if (token && same_secret(g->token, token, strlen(token)))
-        out->verdict = a.post ? GATE_REFUSE : GATE_EXCHANGE;
-    else if (!token && out->has_cookie)
+    if (a.enter)
+        out->verdict = GATE_ENTER;
+    else if ((r->page && !a.post) || (r->key && gate_is_key(g, r->key, strlen(r->key))))
         out->verdict = GATE_PASS;
-    if (out->verdict == GATE_REFUSE)
-        out->text = token ? "This is not the link that orca view has printed: copy it whole."
-                          : "Open the link that orca view has printed, with its token.";
+    else
+        out->text = "Open the link that orca view has printed, with its token.";
 }

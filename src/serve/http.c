@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/util.h"
 #include "serve/compress.h"
+#include "serve/page.h"
 
 #include <inttypes.h>
 #include <microhttpd.h>
@@ -18,8 +19,7 @@
 
 enum {
     THREADS = 3,
-    CONNECTIONS = 64,
-    CROWDED = 40, /* connections from which on none is kept for the next request */
+    CONNECTIONS = 4096, /* never so many: the lobby counts */
     TIMEOUT_S = 10,
     MEMORY = 18 << 10, /* of a connection: request line and headers, 16 kB, and what they become */
     COMPRESS_FROM = 1 << 20,
@@ -37,11 +37,12 @@ struct request {
     char *target;           /* as it was sent */
     const char *target_end; /* where its NUL was in the request line */
     bool seen;              /* the first call is over */
+    bool enters;            /* the body brings a token */
     struct gate_request gate;
-    char host[256], origin[256], content_type[256], content_length[32];
-    struct buf cookie, body;
-    bool gzip, cross_site; /* what another site's page has led to (Sec-Fetch-Site) */
-    char tag[64];          /* If-None-Match */
+    char host[256], origin[256], key[64], content_type[256], content_length[32];
+    struct buf body;
+    bool gzip;
+    char tag[64]; /* If-None-Match */
 };
 
 static void *on_target(void *ctx, const char *target, struct MHD_Connection *c)
@@ -52,7 +53,6 @@ static void *on_target(void *ctx, const char *target, struct MHD_Connection *c)
     if (!r)
         return NULL;
     answer_init(&r->answer);
-    buf_init(&r->cookie);
     buf_init(&r->body);
     r->target = target ? strdup(target) : NULL;
     r->target_end = target ? target + strlen(target) : NULL;
@@ -70,21 +70,27 @@ static void on_end(void *ctx, struct MHD_Connection *c, void **con,
         return;
     free(r->target);
     answer_fini(&r->answer);
-    buf_fini(&r->cookie);
     buf_fini(&r->body);
     free(r);
     *con = NULL;
+}
+
+static int descriptor_of(struct MHD_Connection *c)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
 }
 
 static void on_connection(void *ctx, struct MHD_Connection *c, void **con,
                           enum MHD_ConnectionNotificationCode what)
 {
     struct http *h = ctx;
-    UNUSED(c);
     UNUSED(con);
-    int more = what == MHD_CONNECTION_NOTIFY_STARTED ? 1 : -1;
-    /* relaxed: a number only. */
-    atomic_fetch_add_explicit(&h->connections, more, memory_order_relaxed);
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        lobby_taken(&h->lobby, descriptor_of(c));
+    else
+        lobby_left(&h->lobby, descriptor_of(c));
 }
 
 /* A header that may come once only; one that is too long is as good as none. */
@@ -114,10 +120,8 @@ static enum MHD_Result on_header(void *ctx, enum MHD_ValueKind kind, const char 
         take_once(r, &g->content_length, r->content_length, sizeof r->content_length, value);
     else if (strcasecmp(key, "Transfer-Encoding") == 0)
         g->chunked = true;
-    else if (strcasecmp(key, "Cookie") == 0)
-        buf_printf(&r->cookie, "%s%s", r->cookie.len ? "; " : "", value);
-    else if (strcasecmp(key, "Sec-Fetch-Site") == 0)
-        r->cross_site = strcmp(value, "cross-site") == 0;
+    else if (strcasecmp(key, GATE_KEY_HEADER) == 0)
+        take_once(r, &g->key, r->key, sizeof r->key, value);
     else if (strcasecmp(key, "Accept-Encoding") == 0)
         r->gzip |= compress_accepted(value);
     else if (strcasecmp(key, "If-None-Match") == 0 && value_len < sizeof r->tag)
@@ -132,8 +136,8 @@ static void take_headers(struct request *r, struct MHD_Connection *c, const char
     MHD_get_connection_values_n(c, MHD_HEADER_KIND, on_header, r);
     r->gate.method = method;
     r->gate.target = r->target;
-    r->gate.cookie = r->cookie.len ? buf_str(&r->cookie) : NULL;
     r->gate.odd_bytes |= !r->target || version != r->target_end + 1;
+    r->gate.page = r->target && core_is_page(r->target);
 }
 
 /* --- an answer as it goes ---------------------------------------------------------------------
@@ -154,7 +158,7 @@ static void put_policy(struct MHD_Response *r, const struct answer *a)
                         "form-action 'none'");
 }
 
-static void put_headers(const struct http *h, struct MHD_Response *r, const struct answer *a)
+static void put_headers(struct MHD_Response *r, const struct answer *a)
 {
     static const char *const types[] = {
         [ANSWER_JSON] = "application/json",
@@ -169,31 +173,23 @@ static void put_headers(const struct http *h, struct MHD_Response *r, const stru
     put(r, "Cross-Origin-Resource-Policy", "same-origin");
     put(r, "X-Frame-Options", "DENY");
     put(r, "Content-Type", types[a->kind]);
-    /* relaxed: a guess is good enough. */
-    if (atomic_load_explicit(&h->connections, memory_order_relaxed) > CROWDED)
-        put(r, "Connection", "close");
     put(r, "Cache-Control", a->immutable ? "private, max-age=31536000, immutable" : "no-store");
-    if (a->redirect)
-        put(r, "Location", "/");
-    if (a->refresh)
-        put(r, "Refresh", "0; url=/");
     if (a->allow)
         put(r, "Allow", a->allow);
     if (a->retry_after) {
         snprintf(text, sizeof text, "%u", a->retry_after);
         put(r, "Retry-After", text);
     }
-    if (a->set_cookie) {
-        snprintf(text, sizeof text, "%s=%s; HttpOnly; SameSite=Strict; Path=/", h->gate.cookie,
-                 h->gate.secret);
-        put(r, "Set-Cookie", text);
-    }
 }
 
-static enum MHD_Result queue(struct MHD_Connection *c, unsigned status, struct MHD_Response *r)
+/* Who has not said the key has no next request on this connection. */
+static enum MHD_Result queue(struct http *h, struct MHD_Connection *c, unsigned status,
+                             struct MHD_Response *r)
 {
     if (!r)
         return MHD_NO;
+    if (!lobby_may_stay(&h->lobby, descriptor_of(c)))
+        put(r, "Connection", "close");
     enum MHD_Result rc = MHD_queue_response(c, status, r);
     MHD_destroy_response(r);
     return rc;
@@ -239,15 +235,16 @@ static enum MHD_Result send_answer(struct http *h, struct MHD_Connection *c,
     bool packed = compress(a, q);
     struct MHD_Response *r = take_body(a);
     if (r) {
-        put_headers(h, r, a);
+        put_headers(r, a);
         if (tag[0])
             put(r, "ETag", tag);
         if (packed)
             put(r, "Content-Encoding", "gzip");
-        if (a->kind == ANSWER_JSON)
-            put(r, "Vary", "Accept-Encoding");
+        /* What a browser has stored is for nobody who comes to this port without the key. */
+        if (a->kind != ANSWER_PAGE)
+            put(r, "Vary", "Accept-Encoding, " GATE_KEY_HEADER);
     }
-    return queue(c, a->status, r);
+    return queue(h, c, a->status, r);
 }
 
 static enum MHD_Result send_events(struct http *h, struct MHD_Connection *c,
@@ -262,62 +259,32 @@ static enum MHD_Result send_events(struct http *h, struct MHD_Connection *c,
         return send_answer(h, c, q, a);
     }
     a->kind = ANSWER_EVENTS;
-    put_headers(h, r, a);
-    return queue(c, 200, r);
+    put_headers(r, a);
+    return queue(h, c, 200, r);
 }
 
 /* --- from one to the other --------------------------------------------------------------------
  */
 
-static void refuse(const struct request *q, const struct gate_answer *said, struct answer *a)
+static void refuse(const struct request *q, unsigned status, const char *text, struct answer *a)
 {
     bool api = q->target && strncmp(q->target, "/api/", 5) == 0;
-    a->allow = said->status == 405 ? "GET, POST" : NULL;
+    a->allow = status == 405 ? "GET, POST" : NULL;
     if (api)
-        answer_error(a, said->status, "%s", said->text);
+        answer_error(a, status, "%s", text);
     else
-        answer_sentence(a, said->status, said->text);
-}
-
-/* To "/" with the cookie.  Where a page of another site has led to us, as a terminal in a browser
- * does, the browser keeps a SameSite=Strict cookie back from what it is redirected to, but not from
- * what our own page leads to. */
-static void lead_in(const struct request *q, struct answer *a)
-{
-    if (q->cross_site) {
-        answer_sentence(a, 200, "<a href=\"/\">orca view</a>");
-        a->refresh = true;
-        return;
-    }
-    a->status = 303;
-    a->kind = ANSWER_PAGE;
-    a->redirect = true;
-}
-
-/* Who has the cookie already needs no other, and the token stays used. */
-static void exchange(struct http *h, const struct request *q, const struct gate_answer *said,
-                     struct answer *a)
-{
-    /* relaxed: nothing else depends on it. */
-    bool first = !atomic_exchange_explicit(&h->used, true, memory_order_relaxed);
-    if (!first && !said->has_cookie) {
-        answer_sentence(a, 403, gate_used);
-        return;
-    }
-    lead_in(q, a);
-    a->set_cookie = !said->has_cookie;
+        answer_sentence(a, status, text);
 }
 
 /* Whether the request is let in; if not, its answer. */
-static bool judge(struct http *h, const struct request *q, struct answer *a)
+static bool judge(struct http *h, struct request *q, struct answer *a)
 {
     struct gate_answer said;
     gate_judge(&h->gate, &q->gate, &said);
+    q->enters = said.verdict == GATE_ENTER;
     if (said.verdict == GATE_REFUSE)
-        refuse(q, &said, a);
-    else if (said.verdict == GATE_EXCHANGE)
-        exchange(h, q, &said, a);
-    return said.verdict == GATE_PASS;
+        refuse(q, said.status, said.text, a);
+    return said.verdict != GATE_REFUSE;
 }
 
 static struct core_request asked_of(struct request *q)
@@ -333,9 +300,7 @@ static struct core_request asked_of(struct request *q)
 /* Who has gone needs no answer. */
 static bool is_gone(struct MHD_Connection *c)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct pollfd p = {.fd = info ? info->connect_fd : -1, .events = POLLRDHUP};
+    struct pollfd p = {.fd = descriptor_of(c), .events = POLLRDHUP};
     return poll(&p, 1, 0) > 0;
 }
 
@@ -357,7 +322,8 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, struct r
     bool live = false;
     const struct core_request asked = asked_of(q);
     /* relaxed: a time, read by somebody who counts minutes. */
-    atomic_store_explicit(&h->asked, clock_mono_ns(), memory_order_relaxed);
+    if (!q->gate.page)
+        atomic_store_explicit(&h->asked, clock_mono_ns(), memory_order_relaxed);
     if (!q->made && core_takes_long(&asked, &q->job.kind)) {
         q->http = h;
         q->connection = c;
@@ -369,6 +335,31 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, struct r
     if (!q->made)
         core_answer(h->core, &asked, &q->answer, &live);
     return live ? send_events(h, c, q, &q->answer) : send_answer(h, c, q, &q->answer);
+}
+
+/* Why the token of this body opens nothing; NULL: it does, and nothing any more. */
+static const char *use_token(struct http *h, struct MHD_Connection *c, const struct request *q)
+{
+    int way = gate_way_of(&h->gate, (const char *)q->body.p, q->body.len);
+    if (way < 0)
+        return gate_wrong;
+    if (!lobby_is_friend(&h->lobby, descriptor_of(c)))
+        return gate_foreign;
+    /* relaxed: nothing else depends on it. */
+    return atomic_exchange_explicit(&h->used[way], true, memory_order_relaxed) ? gate_used : NULL;
+}
+
+static enum MHD_Result enter(struct http *h, struct MHD_Connection *c, struct request *q)
+{
+    struct answer *a = &q->answer;
+    const char *why = use_token(h, c, q);
+    if (why)
+        refuse(q, 403, why, a);
+    else if (strcmp(q->target, gate_enter_page) == 0)
+        page_enter(h->core, h->gate.key, a);
+    else
+        buf_printf(&a->body, "{\"key\":\"%s\"}\n", h->gate.key);
+    return send_answer(h, c, q, a);
 }
 
 /* The first call of a request: its headers are there.  A refusal is said at once, before a body is
@@ -400,7 +391,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
         return begin(h, c, q);
     }
     if (*size == 0)
-        return answer(h, c, q);
+        return q->enters ? enter(h, c, q) : answer(h, c, q);
     /* Its length was said, and is not too much; this is for what is not as it was said. */
     if (q->body.len + *size > GATE_BODY_MAX)
         return MHD_NO;
@@ -420,7 +411,7 @@ static int listen_on(unsigned *port, struct err *err)
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (fd >= 0 && *port)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(fd, CONNECTIONS) < 0 ||
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(fd, SOMAXCONN) < 0 ||
         getsockname(fd, (struct sockaddr *)&at, &len) < 0) {
         int rc = -errno;
         if (fd >= 0)
@@ -447,11 +438,12 @@ static size_t leave_escapes(void *ctx, struct MHD_Connection *c, char *text)
     return strlen(text);
 }
 
-static struct MHD_Daemon *start_daemon(struct http *h, int fd)
+static struct MHD_Daemon *start_daemon(struct http *h)
 {
     return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-        on_request, h, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET |
+            MHD_USE_ERROR_LOG,
+        0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
         MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
@@ -460,40 +452,61 @@ static struct MHD_Daemon *start_daemon(struct http *h, int fd)
         on_connection, h, MHD_OPTION_END);
 }
 
+/* A whole first request waits at this descriptor. */
+static bool take(void *ctx, int fd)
+{
+    struct http *h = ctx;
+    const struct sockaddr_in from = {.sin_family = AF_INET,
+                                     .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    return MHD_add_connection(h->daemon, fd, (const struct sockaddr *)&from, sizeof from) ==
+           MHD_YES;
+}
+
+/* The descriptor is ours. */
+static int begin_serving(struct http *h, int fd, struct err *err)
+{
+    h->daemon = start_daemon(h);
+    if (!h->daemon) {
+        close(fd);
+        return err_set(err, -EIO, "the HTTP server cannot be started: %s", strerror(errno));
+    }
+    int rc = lobby_open(&h->lobby, fd, &h->gate, take, h, err);
+    if (rc < 0)
+        MHD_stop_daemon(h->daemon);
+    return rc;
+}
+
 int http_open(struct http *h, unsigned port, struct core *core, struct live_events *events,
               struct err *err)
 {
     h->core = core;
     h->events = events;
-    atomic_init(&h->used, false);
-    atomic_init(&h->connections, 0);
+    for (size_t i = 0; i < ARRAY_LEN(h->used); i++)
+        atomic_init(&h->used[i], false);
     atomic_init(&h->asked, clock_mono_ns());
     int fd = listen_on(&port, err);
     TRY(fd);
     int rc = gate_init(&h->gate, port, err);
     if (rc == 0)
         rc = jobs_init(&h->jobs, err);
-    if (rc == 0) {
-        h->daemon = start_daemon(h, fd);
-        rc = h->daemon
-                 ? 0
-                 : err_set(err, -EIO, "the HTTP server cannot be started: %s", strerror(errno));
-    }
-    if (rc < 0)
+    if (rc < 0) {
         close(fd);
+        return rc;
+    }
+    rc = begin_serving(h, fd, err);
+    if (rc < 0)
+        jobs_end(&h->jobs);
     return rc;
 }
 
 bool http_close(struct http *h)
 {
+    lobby_close(&h->lobby);
     bool busy = jobs_end(&h->jobs);
     live_events_end(h->events);
-    if (!busy) {
-        MHD_stop_daemon(h->daemon);
-        return false;
-    }
-    int fd = MHD_quiesce_daemon(h->daemon);
-    if (fd >= 0)
-        close(fd);
-    return true;
+    if (busy)
+        return true;
+    MHD_stop_daemon(h->daemon);
+    lobby_fini(&h->lobby);
+    return false;
 }

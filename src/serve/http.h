@@ -1,8 +1,9 @@
 /* http.h - the HTTP server itself: libmicrohttpd on 127.0.0.1, before gate and core.
  *
- * Three threads answer, three others what takes long (jobs.h); streams of events are suspended
- * connections (live_events.h).  A request has 16 kB for its headers and 64 kB for its body; there
- * are 64 connections at a time, and one that does nothing for 10 s is closed. */
+ * Three threads answer, four others what takes long (jobs.h); streams of events are suspended
+ * connections (live_events.h).  A connection comes here when its first request is whole, and only
+ * so many without the key do at a time (lobby.h).  A request has 16 kB for its headers and 64 kB
+ * for its body; a connection that does nothing for 10 s is closed. */
 #ifndef ORCA_SERVE_HTTP_H
 #define ORCA_SERVE_HTTP_H
 
@@ -10,6 +11,7 @@
 #include "serve/gate.h"
 #include "serve/jobs.h"
 #include "serve/live_events.h"
+#include "serve/lobby.h"
 
 #include <stdatomic.h>
 
@@ -20,9 +22,9 @@ struct http {
     struct live_events *events;
     struct gate gate;
     struct jobs jobs;
-    atomic_bool used;       /* the token */
-    atomic_int connections; /* there are now */
-    _Atomic uint64_t asked; /* ns of CLOCK_MONOTONIC: the last request that was let in */
+    struct lobby lobby;
+    atomic_bool used[GATE_WAYS]; /* the tokens */
+    _Atomic uint64_t asked;      /* ns of CLOCK_MONOTONIC: the last request that had the key */
     struct MHD_Daemon *daemon;
 };
 

@@ -3,6 +3,8 @@
 #include "base/embed.h"
 #include "base/util.h"
 
+#include <string.h>
+
 EMBED(view_html);
 EMBED(start_html);
 EMBED(heap_html);
@@ -21,6 +23,23 @@ void page_view(struct core *c, const struct route_hit *hit, struct answer *a)
         put_page(a, embed_heap_html, EMBED_BYTES(heap_html));
     else
         put_page(a, embed_view_html, EMBED_BYTES(view_html));
+}
+
+void page_enter(struct core *c, const char *key, struct answer *a)
+{
+    static const char place[] = "<!--orca-key-->"; /* viewer/src/page.html */
+    struct buf page;
+    page_view(c, NULL, a);
+    const char *text = buf_str(&a->body), *at = strstr(text, place);
+    INVARIANT(at || a->body.oom);
+    if (!at)
+        return;
+    buf_init(&page);
+    buf_put(&page, text, (size_t)(at - text));
+    buf_printf(&page, "<meta name=\"orca-key\" content=\"%s\">", key);
+    buf_puts(&page, at + sizeof place - 1);
+    buf_fini(&a->body);
+    a->body = page;
 }
 
 void page_start(struct core *c, const struct route_hit *hit, struct answer *a)

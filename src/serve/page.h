@@ -11,6 +11,9 @@
  * begun with. */
 void page_view(struct core *c, const struct route_hit *hit, struct answer *a);
 
+/* The same with the key in it, for who has brought a token by a form. */
+void page_enter(struct core *c, const char *key, struct answer *a);
+
 /* JVMs to attach to, recent traces and heap dumps. */
 void page_start(struct core *c, const struct route_hit *hit, struct answer *a);
 

@@ -10,9 +10,9 @@
 
 /* `answer` NULL: the stream of events. */
 static const struct route routes[] = {
-    {ROUTE_GET, "/", page_view, NULL},
-    {ROUTE_GET, "/start", page_start, NULL},
-    {ROUTE_GET, "/heap", page_heap, NULL},
+    {ROUTE_PAGE, "/", page_view, NULL},
+    {ROUTE_PAGE, "/start", page_start, NULL},
+    {ROUTE_PAGE, "/heap", page_heap, NULL},
     {ROUTE_GET, "/api/state", api_state, NULL},
     {ROUTE_GET, "/api/live", NULL, NULL},
     {ROUTE_LONG, "/api/t#/meta", api_meta, NULL},
@@ -106,6 +106,18 @@ static bool asks_of_locks(const struct query *q)
     return (rows && strchr(rows, 'l')) || (row && *row == 'l');
 }
 
+bool core_is_page(const char *target)
+{
+    int64_t number[ROUTE_NUMBERS_MAX];
+    const char *allow;
+    struct query query;
+    if (query_parse(&query, target, NULL) < 0)
+        return false;
+    const struct route *route = routes_find(false, query.path, number, &allow);
+    query_fini(&query);
+    return route && route->kind == ROUTE_PAGE;
+}
+
 bool core_takes_long(const struct core_request *r, enum job_kind *kind)
 {
     int64_t number[ROUTE_NUMBERS_MAX];
@@ -114,7 +126,7 @@ bool core_takes_long(const struct core_request *r, enum job_kind *kind)
     if (query_parse(&query, r->target, NULL) < 0)
         return false;
     const struct route *route = routes_find(r->post, query.path, number, &allow);
-    bool is_long = route && route->kind != ROUTE_GET;
+    bool is_long = route && (route->kind == ROUTE_LONG || route->kind == ROUTE_POST);
     bool is_short = route && !is_long && asks_of_locks(&query);
     query_fini(&query);
     *kind = is_long ? JOB_LONG : JOB_SHORT;

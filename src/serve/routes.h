@@ -15,7 +15,12 @@ struct route_hit {
 };
 
 struct route {
-    enum { ROUTE_GET, ROUTE_LONG, ROUTE_POST } kind; /* POST and LONG may take long (jobs.h) */
+    enum {
+        ROUTE_PAGE, /* for everybody: of the program, not of what it shows */
+        ROUTE_GET,
+        ROUTE_LONG, /* may take long (jobs.h), as POST */
+        ROUTE_POST,
+    } kind;
     const char *pattern; /* "#": a number, "~": one that may be negative */
     void (*answer)(struct core *c, const struct route_hit *hit, struct answer *a);
     const char *word; /* for `answer`: which of several it is */

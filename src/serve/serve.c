@@ -69,7 +69,7 @@ int serve_open(struct serve **out, const struct serve_config *config, struct err
         return rc;
     }
     snprintf(s->url, sizeof s->url, "http://127.0.0.1:%u/?token=%s", s->http.gate.port,
-             s->http.gate.token);
+             s->http.gate.token[GATE_LINK]);
     *out = s;
     return 0;
 }
@@ -77,6 +77,31 @@ int serve_open(struct serve **out, const struct serve_config *config, struct err
 const char *serve_url(const struct serve *s)
 {
     return s->url;
+}
+
+void serve_form(const struct serve *s, struct buf *out)
+{
+    const struct gate *g = &s->http.gate;
+    buf_printf(out,
+               "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+               "<title>orca view</title></head><body>\n"
+               "<form method=\"post\" action=\"http://127.0.0.1:%u%s\">"
+               "<input type=\"hidden\" name=\"token\" value=\"%s\">"
+               "<button>Open orca view</button></form>\n"
+               "<script>document.forms[0].submit()</script></body></html>\n",
+               g->port, gate_enter_page, g->token[GATE_FILE]);
+}
+
+void serve_form_end(struct serve *s)
+{
+    /* relaxed: see http.c. */
+    atomic_store_explicit(&s->http.used[GATE_FILE], true, memory_order_relaxed);
+}
+
+bool serve_form_used(const struct serve *s)
+{
+    /* relaxed: see http.c. */
+    return atomic_load_explicit(&s->http.used[GATE_FILE], memory_order_relaxed);
 }
 
 int serve_add(struct serve *s, const struct serve_opened *what, struct err *err)

@@ -4,7 +4,8 @@
  *     for (each second) serve_tick(s);
  *     serve_close(s);
  *
- * http.c       sockets           gate.c, query.c, routes.c   what is asked, and by whom
+ * lobby.c, greeting.c, crowd.c, peers.c   connections, until they have said what they want
+ * http.c       requests          gate.c, query.c, routes.c   what is asked, and by whom
  * traces.c, heaps.c   what is open   api.c, page.c, start.c      the answers
  * live_events.c, news.c          what is told without being asked */
 #ifndef ORCA_SERVE_SERVE_H
@@ -25,8 +26,16 @@ struct serve_config {
 /* Begin to listen. */
 int serve_open(struct serve **out, const struct serve_config *config, struct err *err);
 
-/* "http://127.0.0.1:PORT/?token=..." */
+/* "http://127.0.0.1:PORT/?token=...": good once. */
 const char *serve_url(const struct serve *s);
+
+/* A page that enters by itself, with a token of its own and no address that has it: to be read from
+ * a file that nobody else can read.  Good once, until serve_form_end. */
+void serve_form(const struct serve *s, struct buf *out);
+void serve_form_end(struct serve *s);
+
+/* Whether it is good no more. */
+bool serve_form_used(const struct serve *s);
 
 /* Show a trace or a heap dump; it is the server's from now on, also on failure. */
 int serve_add(struct serve *s, const struct serve_opened *what, struct err *err);

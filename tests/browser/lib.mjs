@@ -73,7 +73,7 @@ export async function view(args, options = {}) {
         };
         child.stdout.on("data", take);
         child.stderr.on("data", take);
-        child.on("exit", (code) => {
+        child.on("close", (code) => { // what it has said is there then
             clearTimeout(timer);
             failed(new Error(`orca view ended with ${code}: ${out}`));
         });
@@ -88,6 +88,25 @@ export async function view(args, options = {}) {
             setTimeout(() => child.kill("SIGKILL"), 5000).unref();
         }),
     };
+}
+
+/** The key of the server, as a page that was let in has it. */
+export const keyOf = (p) => p.evaluate(() => localStorage.getItem("orca-key"));
+
+/** Ask as the page does, with the key: [status, text]. */
+export const ask = (p, path, init = {}) => p.evaluate(async ([to, how]) => {
+    const r = await fetch(to.startsWith("//") ? location.origin + to : to, { ...how, headers: { ...how.headers, "Orca-Key": localStorage.getItem("orca-key") } });
+    return [r.status, await r.text()];
+}, [path, init]);
+
+/** Open a server's link, so that other contexts may have what it opens: for the options of page(). */
+export async function letIn(url) {
+    return withPages(async () => {
+        const p = await page();
+        await p.goto(url);
+        await p.waitForFunction(() => localStorage.getItem("orca-key"));
+        return { storageState: await p.context().storageState() };
+    });
 }
 
 const pages = new Map();

@@ -5,7 +5,7 @@
 // is missing is skipped.
 import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build, closeBrowser, compile, html, jdks, page, record, root, shots, view, withPages } from "./lib.mjs";
+import { build, closeBrowser, compile, html, jdks, letIn, record, root, shots, view, withPages } from "./lib.mjs";
 
 const pattern = new RegExp(`^${(process.argv[2] ?? "*").replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*")}$`);
 const say = (line) => process.stdout.write(`${line}\n`);
@@ -96,14 +96,10 @@ for (const file of readdirSync(join(root, "tests/browser")).filter((f) => f.ends
             say(`not ok browser/${base}.${kind} - ${String(e.message).split("\n")[0]}`);
             continue;
         }
-        // The server's token is good once: one context for all tests of the source.
+        // The server's link is good once: what it has opened is for all tests of the source.
         const shared = { ...world, kind, source, options: {} };
         if (kind === "server") {
-            shared.options = { storageState: await withPages(async () => {
-                const first = await page();
-                await first.goto(source.url);
-                return first.context().storageState();
-            }) };
+            shared.options = await letIn(source.url);
             shared.url = new URL("/", source.url).href;
         } else if (source) {
             shared.url = source.url;

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { build, holds, html, open, page, pointOf, ready, same, setState, shot, shots, threadOf, view } from "./lib.mjs";
+import { build, holds, html, letIn, open, page, pointOf, ready, same, setState, shot, shots, threadOf, view } from "./lib.mjs";
 
 export const traces = ["orderbook", "showcase", "virtual"];
 
@@ -166,11 +166,9 @@ export const tests = {
         await new Promise((done) => jvm.stdout.once("data", done));
         const server = await view([], { cwd: build, env: { ...process.env, XDG_STATE_HOME: folder } });
         try {
-            const first = await page();
-            await first.goto(server.url);
-            const storageState = await first.context().storageState();
+            const entered = await letIn(server.url);
             for (const look of LOOKS) {
-                const p = await page({ ...options(look), storageState });
+                const p = await page({ ...options(look), ...entered });
                 await p.goto(new URL("/", server.url).href);
                 await p.waitForSelector(`[data-test="jvm-${jvm.pid}"]`);
                 await shot(p, `start-${look.name}`);

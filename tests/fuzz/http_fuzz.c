@@ -1,5 +1,5 @@
-/* http_fuzz.c - a request as bytes: gate, paths, parameters, questions in JSON, and the answers of
- * a small view and a small heap dump behind them.
+/* http_fuzz.c - a request as bytes: greeting, gate, paths, parameters, questions in JSON, and the
+ * answers of a small view and a small heap dump behind them.
  *
  * Input: a request line, headers, an empty line, a body.  "/gG/" in the path stands for the
  * generation that there is. */
@@ -11,6 +11,7 @@
 #include "serve/compress.h"
 #include "serve/core.h"
 #include "serve/gate.h"
+#include "serve/greeting.h"
 #include "view/heap_view.h"
 #include "view/view.h"
 
@@ -21,10 +22,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { HEADERS_MAX = 16, PORT = 8000 };
 
-static const struct gate gate = {.port = PORT,
-                                 .token = "00112233445566778899aabbccddeeff",
-                                 .secret = "ffeeddccbbaa99887766554433221100",
-                                 .cookie = "orca-8000"};
+static const struct gate gate = {
+    .port = PORT,
+    .token = {"00112233445566778899aabbccddeeff", "0123456789abcdeffedcba9876543210"},
+    .key = "ffeeddccbbaa99887766554433221100"};
 static struct core core;
 static char generation[32];
 
@@ -202,7 +203,7 @@ static void take_header(struct gate_request *g, char *line)
         const char **place;
     } known[] = {{"Host: ", &g->host},
                  {"Origin: ", &g->origin},
-                 {"Cookie: ", &g->cookie},
+                 {"Orca-Key: ", &g->key},
                  {"Content-Type: ", &g->content_type},
                  {"Content-Length: ", &g->content_length}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -233,6 +234,7 @@ static void take_line(struct request *r, char *line)
     else
         snprintf(r->target, room, "%s", target);
     r->gate.target = r->target;
+    r->gate.page = core_is_page(r->target);
 }
 
 static void take(struct request *r, char *text, size_t size)
@@ -260,9 +262,22 @@ static void check_gate(const struct request *r)
     else
         check(strstr(r->gate.host, ":8000") && r->gate.target[0] == '/');
     if (a.verdict == GATE_PASS)
-        check(a.has_cookie && strstr(r->gate.cookie, gate.secret));
-    if (a.verdict == GATE_EXCHANGE)
-        check(strstr(r->gate.target, gate.token) != NULL);
+        check(r->gate.page || strcmp(r->gate.key, gate.key) == 0);
+    if (a.verdict == GATE_ENTER)
+        check(strstr(r->target, "/enter") && r->gate.origin && r->gate.content_type);
+    int way = gate_way_of(&gate, r->body, r->body_len);
+    check(way < 0 || memcmp(r->body, "token=", 6) == 0);
+}
+
+/* What has come first is measured alike however much of it there is. */
+static void check_greeting(const char *text, size_t n)
+{
+    bool known;
+    for (size_t most = n; most > 0; most /= 2) {
+        enum greeting said = greeting_read(&gate, text, most, &known);
+        check(!known || memmem(text, most, gate.key, GATE_SECRET_TEXT));
+        check(said != GREETING_WHOLE || memmem(text, most, "\r\n\r\n", 4));
+    }
 }
 
 static void check_json(const struct answer *a)
@@ -312,6 +327,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(text != NULL);
     memcpy(text, data, size);
     text[size] = 0;
+    check_greeting(text, size < GREETING_MAX ? size : (size_t)GREETING_MAX);
     take(&r, text, size);
     check_gate(&r);
     if (r.target)

@@ -6,16 +6,16 @@
 
 static struct gate gate;
 static struct gate_request good;
-static char cookie[128], token[128];
+static char token[GATE_WAYS][64];
 
 static void begin(void)
 {
     struct err err;
     cr_assert_eq(gate_init(&gate, 8123, &err), 0, "%s", err.msg);
-    snprintf(cookie, sizeof cookie, "a=b; %s=%s", gate.cookie, gate.secret);
-    snprintf(token, sizeof token, "/?token=%s", gate.token);
+    for (int i = 0; i < GATE_WAYS; i++)
+        snprintf(token[i], sizeof token[i], "token=%s", gate.token[i]);
     good = (struct gate_request){
-        .method = "GET", .target = "/api/state", .host = "127.0.0.1:8123", .cookie = cookie};
+        .method = "GET", .target = "/api/state", .host = "127.0.0.1:8123", .key = gate.key};
 }
 
 static struct gate_answer judge(const struct gate_request *r)
@@ -42,15 +42,18 @@ static void passes(const struct gate_request *r)
 Test(gate, secrets_are_long_and_different, .init = begin)
 {
     struct gate other;
-    cr_assert_eq(strlen(gate.token), 32);
-    cr_assert_eq(strlen(gate.secret), 32);
-    cr_assert_str_neq(gate.token, gate.secret);
     cr_assert_eq(gate_init(&other, 8123, NULL), 0);
-    cr_assert_str_neq(gate.token, other.token);
-    cr_assert_str_eq(gate.cookie, "orca-8123");
+    const char *const all[] = {gate.key,  gate.token[GATE_LINK],  gate.token[GATE_FILE],
+                               other.key, other.token[GATE_LINK], other.token[GATE_FILE]};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        cr_assert_eq(strspn(all[i], "0123456789abcdef"), 32);
+        cr_assert_eq(strlen(all[i]), 32);
+        for (size_t k = 0; k < i; k++)
+            cr_assert_str_neq(all[i], all[k]);
+    }
 }
 
-Test(gate, a_cookie_lets_in, .init = begin)
+Test(gate, a_key_lets_in, .init = begin)
 {
     passes(&good);
     good.host = "LocalHost:8123";
@@ -59,61 +62,102 @@ Test(gate, a_cookie_lets_in, .init = begin)
     passes(&good);
 }
 
-Test(gate, a_cookie_that_is_nearly_right, .init = begin)
+Test(gate, a_key_that_is_nearly_right, .init = begin)
 {
-    char near[128];
-    const char *name = gate.cookie, *secret = gate.secret;
-    const char *const wrong[][4] = {{name, "=", "", ""},      {name, "=", "0", ""},
-                                    {name, "", "", ""},       {"x", name, "=", secret},
-                                    {name, "=", secret, "0"}, {name, "", secret, ""},
-                                    {"=", name, "=", secret}, {name, " =", secret, ""}};
+    char near[64];
+    const char *const wrong[] = {"", "0", "00000000000000000000000000000000", gate.token[GATE_LINK],
+                                 NULL};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        const char *const *w = wrong[i];
-        snprintf(near, sizeof near, "%s%s%s%s", w[0], w[1], w[2], w[3]);
-        good.cookie = near;
+        good.key = wrong[i];
         refused(&good, 403, "Open the link");
     }
-    good.cookie = NULL;
+    good.key = near;
+    snprintf(near, sizeof near, "%s0", gate.key);
     refused(&good, 403, "Open the link");
-    snprintf(near, sizeof near, "%s=%s", gate.cookie, gate.secret);
-    near[strlen(near) - 1] ^= 1;
-    good.cookie = near;
+    snprintf(near, sizeof near, "%.31s", gate.key);
     refused(&good, 403, "Open the link");
+    for (size_t i = 0; i < 32; i++) {
+        snprintf(near, sizeof near, "%s", gate.key);
+        near[i] ^= 1;
+        refused(&good, 403, "Open the link");
+    }
 }
 
-Test(gate, of_two_cookies_by_the_name_each_may_be_it, .init = begin)
+Test(gate, pages_are_for_everybody, .init = begin)
 {
-    char both[256];
-    snprintf(both, sizeof both, "%s=old; %s", gate.cookie, cookie);
-    good.cookie = both;
+    good.key = NULL;
+    good.target = "/";
+    refused(&good, 403, "Open the link");
+    good.page = true;
     passes(&good);
+    good.target = "/?token=whatever";
+    passes(&good);
+    good.host = "example.org";
+    refused(&good, 403, "another host");
 }
 
-Test(gate, the_token_is_exchanged, .init = begin)
+static struct gate_request enters(const char *target, const char *origin)
 {
-    good.target = token;
-    cr_assert_eq(judge(&good).verdict, GATE_EXCHANGE);
-    cr_assert(judge(&good).has_cookie);
-    good.cookie = NULL;
-    cr_assert_eq(judge(&good).verdict, GATE_EXCHANGE);
-    cr_assert_not(judge(&good).has_cookie);
+    return (struct gate_request){.method = "POST",
+                                 .target = target,
+                                 .host = "127.0.0.1:8123",
+                                 .origin = origin,
+                                 .content_type = "application/x-www-form-urlencoded",
+                                 .content_length = "38"};
 }
 
-Test(gate, a_token_that_is_nearly_right, .init = begin)
+Test(gate, a_token_is_brought_by_our_page_or_by_a_file, .init = begin)
 {
-    token[strlen(token) - 1] ^= 1;
-    good.target = token;
-    refused(&good, 403, "copy it whole");
-    token[strlen(token) - 1] = 0;
-    refused(&good, 403, "copy it whole");
-    good.target = "/?token=";
-    refused(&good, 403, "copy it whole");
-    snprintf(token, sizeof token, "/?token=%s&x=1", gate.token);
-    good.target = token;
-    refused(&good, 403, "copy it whole");
-    snprintf(token, sizeof token, "/api/state?token=%s", gate.token);
-    good.cookie = NULL;
-    refused(&good, 403, "Open the link");
+    static const char ours[] = "http://127.0.0.1:8123";
+    struct gate_request api = enters(gate_enter_api, ours), form = enters(gate_enter_page, "null");
+    cr_assert_eq(judge(&api).verdict, GATE_ENTER);
+    cr_assert_eq(judge(&form).verdict, GATE_ENTER);
+    form.origin = ours;
+    form.content_type = "application/x-www-form-urlencoded;charset=UTF-8";
+    cr_assert_eq(judge(&form).verdict, GATE_ENTER);
+    api.origin = "null";
+    refused(&api, 403, "another page");
+    form.origin = "http://127.0.0.1:8124";
+    refused(&form, 403, "another page");
+    form.origin = NULL;
+    refused(&form, 403, "another page");
+}
+
+Test(gate, a_token_has_a_form, .init = begin)
+{
+    struct gate_request form = enters(gate_enter_page, "null");
+    form.content_type = "application/json";
+    refused(&form, 400, "a form");
+    form.content_type = NULL;
+    refused(&form, 400, "a form");
+    form = enters(gate_enter_page, "null");
+    form.content_length = "257";
+    refused(&form, 413, "256 bytes");
+    form = enters(gate_enter_page, "null");
+    form.method = "GET";
+    refused(&form, 403, "another page");
+    form = enters("/enter?", "null");
+    refused(&form, 403, "another page");
+    form = enters("/api/state", "null"); /* "null" enters and does nothing else */
+    form.key = gate.key;
+    refused(&form, 403, "another page");
+}
+
+Test(gate, each_way_has_its_token, .init = begin)
+{
+    for (int i = 0; i < GATE_WAYS; i++) {
+        cr_assert_eq(gate_way_of(&gate, token[i], strlen(token[i])), i);
+        cr_assert_eq(gate_way_of(&gate, token[i], strlen(token[i]) - 1), -1);
+        cr_assert_eq(gate_way_of(&gate, gate.token[i], 32), -1);
+        token[i][37] ^= 1;
+        cr_assert_eq(gate_way_of(&gate, token[i], strlen(token[i])), -1);
+    }
+    char more[80];
+    snprintf(more, sizeof more, "token=%s&x", gate.token[GATE_LINK]);
+    cr_assert_eq(gate_way_of(&gate, more, strlen(more)), -1);
+    snprintf(more, sizeof more, "token=%s", gate.key);
+    cr_assert_eq(gate_way_of(&gate, more, strlen(more)), -1);
+    cr_assert_eq(gate_way_of(&gate, NULL, 0), -1);
 }
 
 Test(gate, another_host, .init = begin)
@@ -133,7 +177,8 @@ Test(gate, another_host, .init = begin)
     }
     good.host = NULL;
     refused(&good, 403, "another host");
-    good.target = token; /* nor is the token for them */
+    good = enters(gate_enter_api, "http://127.0.0.1:8123"); /* nor is the token for them */
+    good.host = "example.org:8123";
     refused(&good, 403, "another host");
 }
 

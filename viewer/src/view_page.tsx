@@ -1,7 +1,8 @@
 // view_page.tsx - the page of `orca view`: a trace that the server has; without one the start page is gone to.
 import { begin } from "./page.tsx";
 import { open } from "./trace_page.tsx";
-import { HttpSource, ask } from "./source/http.ts";
+import { ask, wrong } from "./source/ask.ts";
+import { HttpSource } from "./source/http.ts";
 import { START, save, stop } from "./source/start.ts";
 import { recorder } from "./state.ts";
 
@@ -15,7 +16,7 @@ async function watch(trace: number, stops: boolean): Promise<void> {
 begin(async () => {
     const response = await ask("/api/state");
     if (!response.ok)
-        throw new Error(((await response.json().catch(() => null)) as { error?: string } | null)?.error ?? `the server answered ${response.status}`);
+        throw new Error(await wrong(response));
     const server = (await response.json()) as ServerState;
     const wanted = new URLSearchParams(location.search).get("trace") ?? (server.start ? null : server.traces[0]?.trace);
     if (wanted === null || wanted === undefined)

@@ -1,6 +1,6 @@
 // source.ts - what is asked of the server about its heap dump, and news of how far it has been read.
 import { SourceError } from "../source.ts";
-import { ask } from "../source/http.ts";
+import { ask, listen } from "../source/ask.ts";
 import type { Overview } from "./types.ts";
 
 /** The dump of this page: several may be open. */
@@ -11,7 +11,7 @@ export class Early extends SourceError {}
 
 /** The answer at a path under that of the dump. */
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-    const response = await ask(`${HERE}${path}`, signal);
+    const response = await ask(`${HERE}${path}`, { signal });
     const body = (await response.json().catch(() => null)) as (T & { error?: string }) | null;
     if (response.headers.has("Retry-After"))
         throw new Early(body?.error ?? "this is not known yet");
@@ -24,11 +24,8 @@ export function overview(): Promise<Overview> {
     return get("");
 }
 
-const PAUSE_MS = 1000;
-
 /** `changed` is called with each news, until all is read. */
 export function watchOverview(changed: (now: Overview) => void, gone: (why: string) => void): void {
-    const events = new EventSource("/api/live");
     let busy = false;
     let again = false;
     const look = async (): Promise<void> => {
@@ -41,19 +38,5 @@ export function watchOverview(changed: (now: Overview) => void, gone: (why: stri
         if (again)
             void look();
     };
-    events.addEventListener("heap", () => void look());
-    let asking = false;
-    events.onerror = async () => {
-        // A broken connection is made again by itself, unless nobody is there any more.
-        if (asking)
-            return;
-        asking = true;
-        await new Promise((done) => setTimeout(done, PAUSE_MS));
-        const there = events.readyState !== EventSource.CLOSED && (await ask(HERE).then((r) => r.ok, () => false));
-        asking = false;
-        if (there)
-            return;
-        events.close();
-        gone("The server does not answer any more: what is shown stays, but nothing new can be asked. Run orca view again.");
-    };
+    listen({ heap: () => void look() }, gone);
 }

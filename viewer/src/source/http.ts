@@ -9,6 +9,7 @@ import type {
     TileRow, Wait,
 } from "../types.ts";
 import { ranges } from "../ranges.ts";
+import { ask, listen, wrong } from "./ask.ts";
 import { decodeArrows, decodePath, decodeTile } from "./tile.ts";
 
 type Parameter = string | number | undefined;
@@ -26,31 +27,6 @@ function of(s: Selection): Record<string, Parameter> {
     return { from: s.from, to: s.to, threads: s.threads && ranges(s.threads), class: s.class, lock: s.lock };
 }
 
-async function wrong(response: Response): Promise<string> {
-    const body = (await response.json().catch(() => null)) as { error?: string } | null;
-    return body?.error ?? `the server answered ${response.status}`;
-}
-
-export async function ask(path: string, signal?: AbortSignal): Promise<Response> {
-    let response: Response;
-    try {
-        response = await fetch(path, { credentials: "same-origin", signal });
-    } catch (e) {
-        if (signal?.aborted)
-            throw e;
-        throw new SourceError("the server does not answer: was orca view ended? Run it again");
-    }
-    return response;
-}
-
-const PAUSE_MS = 1000;
-
-/** Whether the server is there, a moment after it was not. */
-async function answers(): Promise<boolean> {
-    await new Promise((done) => setTimeout(done, PAUSE_MS));
-    return ask("/api/state").then((r) => r.ok, () => false);
-}
-
 export class HttpSource implements Source {
     private gen = 0;
 
@@ -66,7 +42,6 @@ export class HttpSource implements Source {
     }
 
     watch(changed: (meta: Meta) => void, gone: (why: string) => void): void {
-        const events = new EventSource("/api/live");
         let busy = false;
         let again = false;
         const look = async (): Promise<void> => {
@@ -86,29 +61,17 @@ export class HttpSource implements Source {
                 void look();
             }
         };
-        events.addEventListener("gen", (e) => {
-            const data = JSON.parse((e as MessageEvent<string>).data) as { trace: number };
-            if (data.trace === this.trace)
-                void look();
-        });
-        events.addEventListener("gone", (e) => {
-            const data = JSON.parse((e as MessageEvent<string>).data) as { trace: number; error: string };
-            if (data.trace === this.trace)
-                gone(data.error);
-        });
-        let asking = false;
-        events.onerror = async () => {
-            // A broken connection is made again by itself, unless nobody is there any more.
-            if (asking)
-                return;
-            asking = true;
-            const there = events.readyState !== EventSource.CLOSED && (await answers());
-            asking = false;
-            if (there)
-                return;
-            events.close();
-            gone("The server does not answer any more: what is shown stays, but nothing new can be asked. Run orca view again.");
-        };
+        listen({
+            gen: (data) => {
+                if ((JSON.parse(data) as { trace: number }).trace === this.trace)
+                    void look();
+            },
+            gone: (data) => {
+                const { trace, error } = JSON.parse(data) as { trace: number; error: string };
+                if (trace === this.trace)
+                    gone(error);
+            },
+        }, gone);
     }
 
     private async get(path: string, parameters: Record<string, Parameter>): Promise<Response> {

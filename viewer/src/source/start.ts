@@ -1,7 +1,7 @@
 // start.ts - what the start page asks the server: JVMs, recent traces, and to attach, stop, save, open.
 import { SourceError } from "../source.ts";
 import type { Start } from "../types.ts";
-import { ask } from "./http.ts";
+import { ask, listen } from "./ask.ts";
 
 /** A refusal; `field`: which of what was sent is wrong. */
 export class Refused extends SourceError {
@@ -29,13 +29,7 @@ export async function start(): Promise<Start> {
 }
 
 async function post<T>(path: string, body: unknown): Promise<T> {
-    let response: Response;
-    try {
-        response = await fetch(path, { method: "POST", credentials: "same-origin", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
-    } catch {
-        throw new SourceError("the server does not answer: was orca view ended? Run it again");
-    }
-    return answerOf<T>(response);
+    return answerOf<T>(await ask(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }));
 }
 
 export const attach = (what: Attach) => post<{ trace: number; file: string }>("/api/attach", what);
@@ -44,11 +38,9 @@ export const save = (trace: number, to: string) => post<{ file: string }>("/api/
 /** A file of the list; one of both. */
 export const open = (id: number) => post<{ trace?: number; heap?: number }>("/api/open", { id });
 
-/** Calls whenever the list of JVMs has changed. */
+/** Calls whenever the list of JVMs has changed, while the server is there. */
 export function watchStart(changed: () => void): () => void {
-    const events = new EventSource("/api/live");
-    events.addEventListener("start", changed);
-    return () => events.close();
+    return listen({ start: changed }, () => undefined);
 }
 
 /** The address of a trace that the server has open. */
