@@ -24,6 +24,9 @@
 
 #define SECOND UINT64_C(1000000000)
 
+/* The longest that a browser takes to start. */
+enum { BROWSER_S = 120 };
+
 struct args {
     uint64_t port, idle;
     bool no_open;
@@ -61,11 +64,29 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-static void wait_for_end(struct serve *s, const struct args *o)
+static void open_browser(struct serve *s, struct view_browser *b)
 {
-    while (!interrupted && (!o->idle || serve_idle_ns(s) < o->idle)) {
+    struct buf page;
+    buf_init(&page);
+    serve_form(s, &page);
+    view_browser_open(b, &page);
+    buf_fini(&page);
+}
+
+/* The file goes when it has done what it is for, or will not any more. */
+static void end_browser(struct serve *s, struct view_browser *b)
+{
+    serve_form_end(s);
+    view_browser_close(b);
+}
+
+static void wait_for_end(struct serve *s, const struct args *o, struct view_browser *b)
+{
+    for (unsigned n = 0; !interrupted && (!o->idle || serve_idle_ns(s) < o->idle); n++) {
         clock_sleep_ns(SECOND);
         serve_tick(s);
+        if (b->path[0] && (serve_form_used(s) || n == BROWSER_S))
+            end_browser(s, b);
     }
 }
 
@@ -85,6 +106,7 @@ static int serve(const struct args *o, struct view_hooks *h, const struct serve_
 {
     struct serve *s;
     struct serve_source *source = first->source;
+    struct view_browser browser = {""};
     struct serve_config config = {.port = (unsigned)o->port, .start = h->start};
     char name[256] = "";
     view_hooks_fill(h, &config.hooks);
@@ -104,9 +126,10 @@ static int serve(const struct args *o, struct view_hooks *h, const struct serve_
     if (rc == 0)
         rc = say_link(name, serve_url(s), err);
     if (rc == 0 && !o->no_open)
-        view_browser_open(serve_url(s));
+        open_browser(s, &browser);
     if (rc == 0)
-        wait_for_end(s, o);
+        wait_for_end(s, o, &browser);
+    view_browser_close(&browser);
     serve_close(s);
     return rc;
 }
@@ -163,8 +186,9 @@ const struct cmd cmd_view = {
     .description =
         "Shows threads over time, what they wait for and who ended it, the critical path, tables "
         "and graphs, in the browser. The server listens on 127.0.0.1 only, and answers nobody but "
-        "the browser that has opened the link that is printed; the link is good once. It ends at "
-        "^C.\n"
+        "the browser that it has started, or that has opened the link that is printed; the link is "
+        "good once. The browser is started with a file in the home folder that only you can read, "
+        "orca-view-*.html, which is gone when it has been read. It ends at ^C.\n"
         "\n"
         "FILE is an .otrace, also of a JVM that is still running or was killed, an .orca with its "
         "two companions beside it, or a .trcxml of Eclipse TPTP. What is recorded into it "

@@ -1,6 +1,8 @@
 #include "cli/view_browser.h"
 
+#include "base/fdio.h"
 #include "base/log.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,7 +71,74 @@ static bool start(const char *command, const char *url)
     return pid > 0 && status == 0;
 }
 
-void view_browser_open(const char *url)
+/* --- the page's file --------------------------------------------------------------------------
+ */
+
+/* Nobody else may put a file in the place of ours. */
+static bool is_own_folder(const char *path)
+{
+    struct stat st;
+    return path && *path == '/' && stat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+           st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static bool write_in(const char *folder, const struct buf *page, struct view_browser *b)
+{
+    if (!is_own_folder(folder) ||
+        (size_t)snprintf(b->path, sizeof b->path, "%s/orca-view-XXXXXX.html", folder) >=
+            sizeof b->path)
+        return false;
+    int fd = mkostemps(b->path, 5, O_CLOEXEC); /* mode 0600 */
+    if (fd < 0)
+        return false;
+    bool ok = fdio_write_all(fd, page->p, page->len) == 0;
+    ok &= close(fd) == 0;
+    if (!ok)
+        unlink(b->path);
+    return ok;
+}
+
+/* A browser in a snap may read what lies openly in the home folder, but nothing in a folder whose
+ * name begins with a dot, nor the user's /run, nor /tmp; for one in a flatpak the starter lets the
+ * one file in.  So the home folder goes first, for the second that it takes. */
+static bool write_page(const struct buf *page, struct view_browser *b)
+{
+    static const char *const folders[] = {"HOME", "XDG_RUNTIME_DIR"};
+    bool ok = false;
+    for (size_t i = 0; i < ARRAY_LEN(folders) && !ok && !page->oom; i++)
+        ok = write_in(getenv(folders[i]), page, b);
+    if (!ok)
+        b->path[0] = 0;
+    return ok;
+}
+
+/* "file:///home/..." */
+static void put_address(const char *path, struct buf *out)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+    buf_puts(out, "file://");
+    for (; *path; path++)
+        if (strchr(plain, *path))
+            buf_putc(out, *path);
+        else
+            buf_printf(out, "%%%02X", (unsigned char)*path);
+}
+
+/* ----------------------------------------------------------------------------------------------
+ */
+
+static bool start_on(const char *command, const char *path)
+{
+    struct buf address;
+    buf_init(&address);
+    put_address(path, &address);
+    bool ok = !address.oom && start(command, buf_str(&address));
+    buf_fini(&address);
+    return ok;
+}
+
+void view_browser_open(struct view_browser *b, const struct buf *page)
 {
     char command[PATH_MAX];
     if (geteuid() == 0)
@@ -78,6 +148,18 @@ void view_browser_open(const char *url)
                  "ssh -L PORT:127.0.0.1:PORT first, PORT as in the link");
     else if (!find_command(OPENER, command, sizeof command))
         log_line("there is no " OPENER " here: open the link in a browser");
-    else if (!start(command, url))
+    else if (!write_page(page, b))
+        log_line("neither the home folder nor XDG_RUNTIME_DIR takes a file that is yours alone: "
+                 "open the link in a browser");
+    else if (!start_on(command, b->path)) {
+        view_browser_close(b);
         log_line(OPENER " cannot be run: open the link in a browser");
+    }
+}
+
+void view_browser_close(struct view_browser *b)
+{
+    if (b->path[0])
+        unlink(b->path);
+    b->path[0] = 0;
 }

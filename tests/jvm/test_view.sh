@@ -20,17 +20,22 @@ launch_view() { # ARGUMENT...
     port=${base##*:}
 }
 
-# The same, and let in: "jar" has the cookie.
-open_view() { # ARGUMENT...
-    launch_view "$@"
-    rm -f jar
-    same "$(curl -s -o /dev/null -w '%{http_code} %{redirect_url}' -c jar "$url")" "303 $base/"
-    take_cookie
+# Bring a token: what is answered is in "body", its headers in "head".
+enter() { # STATUS TOKEN [ORIGIN] [PATH]
+    same "$(curl -s -D head -o body -w '%{http_code}' -H "Origin: ${3:-$base}" -d "token=$2" "$base${4:-/api/enter}")" "$1"
 }
 
-# As a header: curl itself leaves it out when the Host is another one.
-take_cookie() {
-    cookie="orca-$port=$(awk '/orca-/ { print $7 }' jar)"
+# The same server, and let in: "key" is a header, "keyed" are curl's arguments for it.
+open_view() { # ARGUMENT...
+    launch_view "$@"
+    enter 200 "${url##*=}"
+    take_key
+}
+
+take_key() {
+    key="Orca-Key: $(sed -n 's/^{"key":"\([0-9a-f]*\)"}$/\1/p' body)"
+    same "${#key}" 42
+    keyed=(-H "$key")
 }
 
 end_view() { # [STATUS]
@@ -39,11 +44,11 @@ end_view() { # [STATUS]
     same $? "${1:-0}"
 }
 
-# Ask with the cookie: the body is in "body", the headers in "head".
+# Ask with the key: the body is in "body", the headers in "head".
 ask() { # STATUS PATH CURL-ARGUMENT...
     local want=$1 path=$2 got
     shift 2
-    got=$(curl -s --path-as-is -g -H "Cookie: $cookie" -D head -o body -w '%{http_code}' "$@" "$base$path")
+    got=$(curl -s --path-as-is -g -H "$key" -D head -o body -w '%{http_code}' "$@" "$base$path")
     [ "$got" = "$want" ] && return 0
     head -c 400 body
     fail "$path: $got instead of $want"
@@ -86,25 +91,47 @@ record() {
 test_who_may_ask() {
     record
     launch_view "$TRACE"
+    local token=${url##*=}
     has view.out "orca: app.otrace: http://127.0.0.1:"
-    same "$(curl -s -o body -w '%{http_code}' "$base/")" 403
+    # The page is for everybody, what it shows is not, and nobody is given a cookie.
+    same "$(curl -s -D head -o page -w '%{http_code}' "$base/")" 200
+    lacks head 'Set-Cookie'
+    lacks page "$TRACE"
+    lacks page "$token"
+    same "$(curl -s -o body -w '%{http_code}' "$base/api/state")" 403
     has body 'Open the link that orca view has printed'
-    same "$(curl -s -o body -w '%{http_code}' "$base/?token=0123456789abcdef0123456789abcdef")" 403
+    same "$(curl -s -o body -w '%{http_code}' "$base/%61pi/state")" 403
+    # To look at the link uses nothing up, nor does what is not the token.
+    same "$(curl -s -o body -w '%{http_code}' "$url")" 200
+    cmp page body || fail "the link is answered by another page"
+    enter 403 0123456789abcdef0123456789abcdef
     has body 'copy it whole'
-    curl -s -c jar -D head -o /dev/null "$url"
-    has head 'HTTP/1.1 303'
-    has head "Set-Cookie: orca-$port="
-    has head 'HttpOnly; SameSite=Strict'
-    secret=$(sed -n "s/^Set-Cookie: orca-$port=\([0-9a-f]*\);.*/\1/p" head)
-    same "${#secret}" 32
-    [ "$secret" != "${url##*=}" ] || fail "the cookie is the token"
-    # Once only; who has the cookie comes in by it all the same.
-    same "$(curl -s -o body -w '%{http_code}' "$url")" 403
+    enter 403 "$token&x=1"
+    enter 403 "$token" http://example.org
+    has body 'another page'
+    enter 403 "$token" "http://127.0.0.1:1"
+    enter 403 "$token" null
+    same "$(curl -s -o body -w '%{http_code}' -d "token=$token" "$base/api/enter")" 403
+    same "$(curl -s -o body -w '%{http_code}' -H "Origin: $base" "$base/api/enter?token=$token")" 403
+    enter 413 "$(printf '%0300d' 0)"
+    same "$(curl -s -o body -w '%{http_code}' -H "Origin: $base" -H 'Content-Type: application/json' -d "token=$token" "$base/api/enter")" 400
+    enter 200 "$token"
+    lacks head 'Set-Cookie'
+    has head 'Cache-Control: no-store'
+    take_key
+    [ "$key" != "Orca-Key: $token" ] || fail "the key is the token"
+    # Once only.
+    enter 403 "$token"
     has body 'This link has been used. Run orca view again, or use the window that is open.'
-    same "$(curl -s -o /dev/null -w '%{http_code}' -b jar "$url")" 303
-    take_cookie
-    same "$(curl -s -o body -D head -w '%{http_code}' -b jar -H 'Sec-Fetch-Site: cross-site' "$url")" 200
-    has head 'Refresh: 0; url=/'
+    enter 403 "$token" null /enter
+    has body '<p>This link has been used.'
+    # The key is good in its header only.
+    same "$(curl -s -o body -w '%{http_code}' -H "Cookie: Orca-Key=${key##* }; orca-$port=${key##* }" "$base/api/state")" 403
+    same "$(curl -s -o body -w '%{http_code}' "$base/api/state?key=${key##* }")" 403
+    same "$(curl -s -o body -w '%{http_code}' -H "Authorization: Bearer ${key##* }" "$base/api/state")" 403
+    # Nor does one without it have a second request on its connection.
+    same "$(curl -s -o /dev/null -o /dev/null -w '%{num_connects} ' "$base/" "$base/")" '1 1 '
+    same "$(curl -s -o /dev/null -o /dev/null -w '%{num_connects} ' "${keyed[@]}" "$base/" "$base/")" '1 0 '
     ask 200 /
     has head "Content-Security-Policy: frame-ancestors 'none'"
     has body "content=\"default-src 'none'; script-src 'sha256-"
@@ -114,6 +141,7 @@ test_who_may_ask() {
     done
     ask 200 /api/state
     has head "Content-Security-Policy: default-src 'none'"
+    has head 'Vary: Accept-Encoding, Orca-Key'
     ask 403 /api/state -H 'Host: example.org'
     has body 'another host'
     ask 403 /api/state -H "Host: 127.0.0.1:1$port"
@@ -139,11 +167,117 @@ test_who_may_ask() {
     end_view
 }
 
+# Who is no user of this machine that we know of reads what a browser is started with: it opens nothing.
+test_what_a_browser_is_started_with() {
+    local runner=() i said file token
+    record
+    if [ "$(id -u)" = 0 ]; then
+        runner=(setpriv --reuid nobody --regid nogroup --clear-groups)
+        "${runner[@]}" test -r "$TRACE" -a -x "$ORCA" 2>/dev/null || {
+            chmod 755 "$TMP" && chmod 644 "$TRACE"
+            "${runner[@]}" test -r "$TRACE" -a -x "$ORCA" || skip "another user cannot run orca here"
+        }
+    fi
+    mkdir bin home "home/a b%" state
+    printf '#!/bin/sh\nprintf "%%s\\n" "$@" >"%s"\ncat /proc/[0-9]*/cmdline >"%s"\n: >"%s"\n' "$TMP/home/said" "$TMP/home/lines" "$TMP/home/done" >bin/xdg-open
+    chmod 755 bin/xdg-open
+    [ "$(id -u)" != 0 ] || chown -R nobody:nogroup home state
+    set -m
+    HOME="$TMP/home/a b%" DISPLAY=:7 PATH="$TMP/bin:$PATH" "${runner[@]}" "$ORCA" view "$TRACE" >view.out 2>view.err &
+    view=$!
+    wait_for 60 test -e home/done
+    wait_for 60 grep -q '^orca: .*token=' view.out
+    url=$(sed 's/.*: http/http/' view.out)
+    base=${url%/\?token=*} port=${base##*:}
+    port=${port%%/*}
+    # One argument: a file's address.
+    same "$(wc -l <home/said)" 1
+    said=$(cat home/said)
+    same "${said%/*}" "file://$TMP/home/a%20b%25"
+    file="$TMP/home/a b%/${said##*/}"
+    same "$(stat -c %a "$file")" 600
+    [ "$(id -u)" = 0 ] || [ -O "$file" ] || fail "the file is another's"
+    has "$file" "action=\"$base/enter\""
+    token=$(sed -n 's/.*value="\([0-9a-f]*\)".*/\1/p' "$file")
+    same "${#token}" 32
+    # No process has been started with a token: neither that of the file nor that of the link, nor any other that works.
+    lacks home/lines "$token"
+    lacks home/lines "${url##*=}"
+    for i in $(tr -c '0-9a-f' '\n' <home/lines | awk 'length($0) >= 32 { for (k = 1; k + 31 <= length($0); k++) print substr($0, k, 32) }' | sort -u); do
+        enter 403 "$i"
+    done
+    # The file's opens the page, which has the key, and then the file is gone.
+    enter 200 "$token" null /enter
+    has body '<div id="app">'
+    i=$(sed -n 's/.*<meta name="orca-key" content="\([0-9a-f]*\)">.*/\1/p' body)
+    same "$(curl -s -o body -w '%{http_code}' -H "Orca-Key: $i" "$base/api/state")" 200
+    enter 403 "$token" null /enter
+    wait_for 60 test ! -e "$file"
+    same "$(ls -A "home/a b%")" ''
+    # The printed link is another one.
+    enter 200 "${url##*=}"
+    end_view
+    # Nobody has read it: it is gone at the end.
+    rm home/done
+    HOME="$TMP/home/a b%" DISPLAY=:7 PATH="$TMP/bin:$PATH" "${runner[@]}" "$ORCA" view "$TRACE" >view.out 2>view.err &
+    view=$!
+    wait_for 60 test -e home/done
+    same "$(ls -A "home/a b%" | wc -l)" 1
+    end_view
+    same "$(ls -A "home/a b%")" ''
+    # A home folder that others may write to is none of ours.
+    rm home/done
+    chmod 777 "home/a b%"
+    HOME="$TMP/home/a b%" XDG_RUNTIME_DIR= DISPLAY=:7 PATH="$TMP/bin:$PATH" "${runner[@]}" "$ORCA" view "$TRACE" >view.out 2>view.err &
+    view=$!
+    wait_for 60 grep -q 'open the link in a browser' view.err
+    end_view
+    [ ! -e home/done ] || fail "a browser was started"
+}
+
+# Where it is known who has run it, another user's token is refused, and not used up.
+test_another_user_opens_no_link() {
+    [ "$(id -u)" = 0 ] || skip "needs root"
+    record
+    SUDO_UID=1 launch_view "$TRACE"
+    same "$(setpriv --reuid nobody --regid nogroup --clear-groups curl -s -H "Origin: $base" -d "token=${url##*=}" "$base/api/enter")" \
+        '{"error":"Another user of this machine has sent this: only who has run orca view may open its link."}'
+    same "$(setpriv --reuid 1 --regid nogroup --clear-groups curl -s -o /dev/null -w '%{http_code}' -H "Origin: $base" -d "token=${url##*=}" "$base/api/enter")" 200
+    end_view
+}
+
+# Connections to the server that stay as long as the test does.
+hold() { # N [TEXT]
+    local i
+    for ((i = 0; i < $1; i++)); do
+        exec {fd}<>"/dev/tcp/127.0.0.1/$port" || return 1
+        printf "${2:-}" >&"$fd"
+    done 2>/dev/null
+}
+
+# A thousand connections that say nothing, say it slowly, or do not read: who has the link gets in, and who has the key goes on.
+test_slow_strangers() {
+    local fd=0 h
+    record
+    launch_view "$TRACE"
+    h="GET / HTTP/1.1\\r\\nHost: 127.0.0.1:$port\\r\\n"
+    ulimit -n 4000 2>/dev/null || skip "so many descriptors are not to be had"
+    hold 500 && hold 500 "${h}X: " && hold 100 "$h\\r\\n" || fail "they could not come"
+    same "$(curl -s -o body -w '%{http_code}' --max-time 20 "$base/")" 200
+    enter 200 "${url##*=}"
+    take_key
+    analysed
+    hold 500 && hold 500 "${h}X: " && hold 100 "$h\\r\\n" || fail "they could not come"
+    curl -s "${keyed[@]}" -o /dev/null -w '%{http_code}\n' --max-time 20 "$base/api/t1/g$gen/overview?n=[1-50]" | sort | uniq -c >codes
+    same "$(awk '{ print $1, $2 }' codes)" '50 200'
+    end_view
+}
+
 test_odd_requests() {
     record
     open_view "$TRACE"
     analysed
-    local c="Cookie: $cookie" h="Host: 127.0.0.1:$port"
+    local c="$key" h="Host: 127.0.0.1:$port"
     raw 200 'GET /api/state HTTP/1.1' "$h" "$c"
     raw 400 'GET /api/state HTTP/1.1' "$h" "$h" "$c"
     raw 400 "GET http://127.0.0.1:$port/api/state HTTP/1.1" "$h" "$c"
@@ -209,17 +343,17 @@ test_many_requests() {
     open_view "$TRACE"
     analysed
     # One connection, and warm.
-    curl -s -b jar -o /dev/null "$base/api/state?n=[1-2000]" || fail "curl: $?"
-    curl -s -b jar -o /dev/null "$base/api/t1/g$gen/tile/20/[0-500]?rows=t1,t2"
+    curl -s "${keyed[@]}" -o /dev/null "$base/api/state?n=[1-2000]" || fail "curl: $?"
+    curl -s "${keyed[@]}" -o /dev/null "$base/api/t1/g$gen/tile/20/[0-500]?rows=t1,t2"
     before=$(memory_kb)
-    curl -s -b jar -o /dev/null -w '%{http_code}\n' "$base/api/state?n=[1-5000]" | sort | uniq -c >codes
-    curl -s -b jar -o /dev/null -w '%{http_code}\n' "$base/api/t1/g$gen/tile/20/[1-5000]?rows=t1,t2" | sort | uniq -c >>codes
+    curl -s "${keyed[@]}" -o /dev/null -w '%{http_code}\n' "$base/api/state?n=[1-5000]" | sort | uniq -c >codes
+    curl -s "${keyed[@]}" -o /dev/null -w '%{http_code}\n' "$base/api/t1/g$gen/tile/20/[1-5000]?rows=t1,t2" | sort | uniq -c >>codes
     same "$(awk '{ print $1, $2 }' codes | tr '\n' ' ')" '5000 200 5000 200 '
     after=$(memory_kb)
     echo "memory: $before kB, then $after kB"
     [ $((after - before)) -lt 2048 ] || fail "10,000 requests have left $((after - before)) kB"
-    # More at a time than there is room for: the others wait.
-    curl -s --no-progress-meter -Z --parallel-immediate --parallel-max 100 -b jar -o /dev/null -w '%{http_code}\n' \
+    # Many at a time.
+    curl -s --no-progress-meter -Z --parallel-immediate --parallel-max 100 "${keyed[@]}" -o /dev/null -w '%{http_code}\n' \
         "$base/api/t1/g$gen/overview?n=[1-300]" >codes
     same "$(sort codes | uniq -c | awk '{ print $1, $2 }')" '300 200'
     # Clients that say nothing keep nobody out for long.
@@ -232,7 +366,7 @@ test_many_requests() {
 
 # The events of a client in the background are in "live"; its pid is "listener".
 listen() {
-    curl -s -N -b jar "$base/api/live" >live &
+    curl -s -N "${keyed[@]}" "$base/api/live" >live &
     listener=$!
     wait_for 60 grep -q '^retry:' live
 }
@@ -246,13 +380,13 @@ test_events() {
     wait_for 60 grep -q "^data: {\"trace\":1,\"gen\":$gen,\"phase\":null," live
     # Each of sixteen has a place, and one that goes away gives it back.
     for i in $(seq 15); do
-        curl -s -N -b jar "$base/api/live" >"live.$i" &
+        curl -s -N "${keyed[@]}" "$base/api/live" >"live.$i" &
         eval "client$i=$!"
     done
     wait_for 60 eval '[ "$(cat live.* | grep -c ^retry:)" = 15 ]'
     ask 429 /api/live --max-time 5
     kill "$client7"
-    wait_for 60 eval 'curl -s -N --max-time 1 -b jar "$base/api/live" | grep -q ^retry:'
+    wait_for 60 eval 'curl -s -N --max-time 1 "${keyed[@]}" "$base/api/live" | grep -q ^retry:'
     rm "$TRACE"
     wait_for 60 grep -q '^event: gone' live
     has live 'the file is gone'
