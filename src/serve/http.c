@@ -359,7 +359,7 @@ static enum MHD_Result enter(struct http *h, struct MHD_Connection *c, struct re
         page_enter(h->core, h->gate.key, a);
     else
         buf_printf(&a->body, "{\"key\":\"%s\"}\n", h->gate.key);
-    return send_answer(h, c, q, a);
+    return a->body.oom ? MHD_NO : send_answer(h, c, q, a);
 }
 
 /* The first call of a request: its headers are there.  A refusal is said at once, before a body is
