@@ -5,6 +5,7 @@
 #   make unit [T=pattern]       build and run the unit tests
 #   make V=test | SAN=address,undefined | SAN=thread | CC=clang ...    other variants, side by side
 #   make fuzz F=name S=60       fuzz tests/fuzz/name_fuzz.c for S seconds (clang)
+#   make sbom                   the bill of materials (CycloneDX)
 #   make demo examples docs lint fmt fmt-check install PREFIX= DESTDIR=  clean
 # VERBOSE=1 prints the commands.
 #
@@ -39,7 +40,7 @@ B        := build/$(VARIANT)
 
 # --- flags --------------------------------------------------------------------------------------
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-            -Wpointer-arith -Wundef -Wvla
+            -Wpointer-arith -Wundef -Wvla -Wformat-security
 # base/testpoint.h: the work is counted.
 COUNTED  := $(if $(filter test,$(V)),-DORCA_COUNT_WORK)
 DEBUG    := $(COUNTED) $(if $(filter-out release,$(KIND)),-DORCA_DEBUG -DORCA_TEST_POINTS)
@@ -47,9 +48,17 @@ SAN_FLAG := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fr
             $(if $(IS_CLANG),,$(if $(findstring thread,$(SAN)),-Wno-tsan)) # it knows no fences
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread -Isrc -Iinclude $(WARNINGS) \
                $(DEBUG) $(CPPFLAGS) $(CFLAGS)
-ALL_CFLAGS  := $(BASE_CFLAGS) $(SAN_FLAG)
-ALL_LDFLAGS := -pthread $(LDFLAGS) $(SAN_FLAG) -Wl,-z,noexecstack,-z,relro,-z,now
-AGENT_LIBS  := -lzstd
+# DESIGN.md says why, and what it costs; tests/binaries reads it from the files.  The sanitizers check the same otherwise.
+HARDENED    := $(if $(SAN),,-fstack-protector-strong -fstack-clash-protection -fcf-protection=full \
+               $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
+# The same bytes in whatever folder this is.
+ALL_CFLAGS  := $(BASE_CFLAGS) $(HARDENED) -ffile-prefix-map=$(CURDIR)=. $(SAN_FLAG)
+ALL_LDFLAGS := -pthread $(LDFLAGS) $(SAN_FLAG) -Wl,-z,noexecstack,-z,relro,-z,now,-z,separate-code,-z,text
+# In a JVM the compiler's checks call src/base/checked.c: libc's would end it.
+CHECKED     := memcpy memset strncpy recv snprintf vsnprintf fprintf realpath
+IN_JVM      := $(if $(SAN),,-Wl,--defsym=__stack_chk_fail=checked_stack \
+               $(foreach f,$(CHECKED),-Wl$(comma)--defsym=__$(f)_chk=checked_$(f)))
+AGENT_LIBS  := -l:libzstd.a
 TOOL_LIBS   := -lzstd -ldw -lelf -liberty -llzma -lz -lmicrohttpd -ljansson -lexpat -lncursesw -ltinfo -lm
 
 # The first JDK that has the JVMTI header: JAVA_HOME, the javac on PATH, /usr/lib/jvm.
@@ -60,7 +69,7 @@ JNI_INC = $(if $(JDK),-isystem $(JDK)/include -isystem $(JDK)/include/linux,\
             $(error no JDK with include/jvmti.h: set JAVA_HOME or run ./dev build))
 
 # --- what is made of what -----------------------------------------------------------------------
-objs      = $(patsubst %.c,$(B)/%.o,$(wildcard $(addsuffix /*.c,$(1))))
+objs      = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard $(addsuffix /*.c,$(1)))))
 FOLDERS  := $(patsubst src/%/,%,$(sort $(wildcard src/*/)))
 AGENT_O  := $(call objs,src/agent)
 ASGCT2_O := $(call objs,src/asgct2)
@@ -76,7 +85,7 @@ UNIT_O   := $(call objs,tests/unit)
 UNIT_O   += $(if $(SAN),$(B)/tests/plain_runner.o)
 FUZZERS  := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 BENCHES  := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
-PROBE_SRC := $(wildcard java/*/*/*.java)
+PROBE_SRC := $(sort $(wildcard java/*/*/*.java))
 PROBE_O  := $(patsubst java/%.java,$(B)/probe/%.o,$(PROBE_SRC))
 VIEWER_SRC := $(wildcard viewer/*.mjs viewer/src/* viewer/src/*/*)
 VIEWER_O := $(addprefix $(B)/,view_html.o start_html.o report_html.o heap_html.o)
@@ -84,9 +93,10 @@ DEMO_SRC := $(shell find demo -name '*.java' 2>/dev/null)
 OBJECTS  := $(AGENT_O) $(ASGCT2_O) $(CLI_O) $(LIB_O) $(UNIT_O) $(call objs,tests/fuzz tests/bench tests/classfile tests tools)
 PRODUCTS := $(addprefix $(B)/,orca liborca.so libOrcaAgent.so libasgct2.so)
 SHARE    := $(addprefix $(B)/share/,man/man1/orca.1 bash-completion/completions/orca \
-              zsh/site-functions/_orca fish/vendor_completions.d/orca.fish)
+              zsh/site-functions/_orca fish/vendor_completions.d/orca.fish \
+              $(addprefix doc/orca/,LICENSE THIRD-PARTY orca.cdx.json))
 
-.PHONY: all products test unit unit-build fuzz fuzz-replay bench-build demo examples docs lint fmt fmt-check \
+.PHONY: all products sbom test unit unit-build fuzz fuzz-replay bench-build demo examples docs lint fmt fmt-check \
         check-includes viewer-check viewer-test install clean print-variant FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -97,25 +107,25 @@ products: $(PRODUCTS)
 
 $(B)/lib.a: $(LIB_O) $(VIEWER_O) $(B)/.link-flags
 	@rm -f $@
-	@$(AR) rcs $@ $(LIB_O) $(VIEWER_O)
+	@$(AR) rcsD $@ $(LIB_O) $(VIEWER_O)
 $(B)/liborca.so: $(AGENT_O) $(ASGCT2_O) $(PROBE_O) $(B)/lib.a src/agent/exports.map
 	@echo "  ld  $@"
-	$(Q)$(CC) -shared -o $@ -Wl,-soname,liborca.so $(AGENT_O) $(ASGCT2_O) $(PROBE_O) $(B)/lib.a $(ALL_LDFLAGS) \
+	$(Q)$(CC) -shared -o $@ -Wl,-soname,liborca.so $(IN_JVM) $(AGENT_O) $(ASGCT2_O) $(PROBE_O) $(B)/lib.a $(ALL_LDFLAGS) \
 	  $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,--version-script=src/agent/exports.map \
-	  -Wl,-z,nodelete -Wl,--as-needed $(AGENT_LIBS)
+	  -Wl,-Map=$@.map -Wl,-z,nodelete -Wl,--as-needed $(AGENT_LIBS)
 $(B)/libOrcaAgent.so: $(B)/liborca.so
 	@ln -sf liborca.so $@
 # Only what it needs of the rest comes with it: libc is all that it is linked to.
 $(B)/libasgct2.so: $(ASGCT2_O) $(B)/lib.a src/asgct2/exports.map
 	@echo "  ld  $@"
-	$(Q)$(CC) -shared -o $@ -Wl,-soname,libasgct2.so $(ASGCT2_O) $(B)/lib.a $(ALL_LDFLAGS) \
+	$(Q)$(CC) -shared -o $@ -Wl,-soname,libasgct2.so $(IN_JVM) $(ASGCT2_O) $(B)/lib.a $(ALL_LDFLAGS) \
 	  $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,--version-script=src/asgct2/exports.map \
-	  -Wl,-z,nodelete -Wl,--gc-sections
+	  -Wl,-Map=$@.map -Wl,-z,nodelete -Wl,--gc-sections
 
 define link
 	@mkdir -p $(@D)
 	@echo "  ld  $@"
-	$(Q)$(CC) -pie -o $@ $(filter %.o %.a,$^) $(ALL_LDFLAGS) -Wl,--as-needed $(TOOL_LIBS)
+	$(Q)$(CC) -pie -o $@ $(filter %.o %.a,$^) $(ALL_LDFLAGS) -Wl,-Map=$@.map -Wl,--as-needed $(TOOL_LIBS)
 endef
 $(B)/orca: $(CLI_O) $(B)/lib.a
 	$(link)
@@ -145,7 +155,7 @@ endef
 $(B)/.compile-flags: FORCE
 	$(call stamp,$(CC) $(ALL_CFLAGS) $(JDK))
 $(B)/.link-flags: FORCE
-	$(call stamp,$(CC) $(ALL_LDFLAGS) $(TOOL_LIBS) $(AGENT_O) $(CLI_O) $(LIB_O) $(UNIT_O))
+	$(call stamp,$(CC) $(ALL_LDFLAGS) $(IN_JVM) $(AGENT_LIBS) $(TOOL_LIBS) $(AGENT_O) $(CLI_O) $(LIB_O) $(UNIT_O))
 
 # --- generated from the option tables -----------------------------------------------------------
 define from_tables
@@ -160,6 +170,16 @@ $(B)/share/zsh/site-functions/_orca: $(B)/orca
 	$(call from_tables,__complete zsh)
 $(B)/share/fish/vendor_completions.d/orca.fish: $(B)/orca
 	$(call from_tables,__complete fish)
+
+# What is in the files, and under which licences: THIRD-PARTY, and the bill of materials that is made of it.
+$(B)/share/doc/orca/orca.cdx.json: $(PRODUCTS) THIRD-PARTY tools/sbom.mjs tools/parts.mjs
+	@mkdir -p $(@D)
+	@JAVA_HOME=$(JDK) node tools/sbom.mjs $(B) > $@.tmp && mv $@.tmp $@
+$(B)/share/doc/orca/%: %
+	@mkdir -p $(@D)
+	@cp $< $@
+sbom: $(B)/share/doc/orca/orca.cdx.json
+	@cat $<
 
 # docs/: a page per subcommand, the agent's options, and the generated part of format.md.
 $(B)/agent-options: $(B)/tools/agent-options.o $(B)/src/agent/settings.o $(B)/lib.a
@@ -181,7 +201,7 @@ build/probe/.built: $(PROBE_SRC)
 	@touch $@
 $(B)/probe/%.o: build/probe/.built tools/embed.S $(B)/.compile-flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) -c -o $@ -DNAME=$(subst /,_,$*) -DFILE='"build/probe/$*.class"' tools/embed.S
+	$(Q)$(CC) $(HARDENED) -c -o $@ -DNAME=$(subst /,_,$*) -DFILE='"build/probe/$*.class"' tools/embed.S
 
 # --- the viewer ---------------------------------------------------------------------------------
 # Four pages, as data in orca (viewer/build.mjs).
@@ -195,7 +215,7 @@ build/viewer/.built: viewer/node_modules/.package-lock.json viewer/package.json 
 	@touch $@
 $(VIEWER_O): $(B)/%_html.o: build/viewer/.built tools/embed.S $(B)/.compile-flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) -c -o $@ -DNAME=$*_html -DFILE='"build/viewer/$*.html"' tools/embed.S
+	$(Q)$(CC) $(HARDENED) -c -o $@ -DNAME=$*_html -DFILE='"build/viewer/$*.html"' tools/embed.S
 viewer-check: viewer/node_modules/.package-lock.json
 	cd viewer && node_modules/.bin/tsc --noEmit
 # What needs no browser: packs, tables, layouts.
@@ -237,7 +257,7 @@ fuzz: $(if $(F),$(B)/fuzz-$(F))
 	  -timeout=10 -artifact_prefix=$(B)/found/$(F)/ $(B)/corpus/$(F) tests/fuzz/$(F)
 
 test:
-	tests/run build includes unit asan golden readers classfile jvm workloads
+	tests/run build includes binaries unit asan golden readers classfile jvm workloads
 check-includes:
 	tools/check-includes
 

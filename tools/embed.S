@@ -1,4 +1,8 @@
 /* embed.S - a file as read-only data: embed_NAME up to embed_NAME_end (base/embed.h). */
+#ifdef __CET__
+#include <cet.h> /* the mark that no code here breaks */
+#endif
+
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define BEGIN JOIN(embed_, NAME)

@@ -24,6 +24,17 @@ async function smaller(script) {
     return code;
 }
 
+/** The packages that something of is in the pages (THIRD-PARTY names them). */
+const packages = new Set();
+function note({ outputs }) {
+    for (const { inputs } of Object.values(outputs))
+        for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+            const name = path.match(/.*node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1];
+            if (name && bytesInOutput > 0)
+                packages.add(name);
+        }
+}
+
 async function bundle(entry) {
     const result = await build({
         absWorkingDir: here,
@@ -40,7 +51,9 @@ async function bundle(entry) {
         jsxImportSource: "preact",
         define: { "process.env.NODE_ENV": '"production"' },
         logLevel: "warning",
+        metafile: true,
     });
+    note(result.metafile);
     const text = (suffix) => result.outputFiles.find((f) => f.path.endsWith(suffix))?.text.trim() ?? "";
     const script = process.env.ORCA_VIEWER_DEBUG ? text(".js") : await smaller(text(".js"));
     // "</script" must not occur in an inline script; inside a string literal "<\/script" means the same.
@@ -69,3 +82,4 @@ for (const [name, entry] of Object.entries(PAGES)) {
     writeFileSync(join(out, `${name}.html`), html);
     console.log(`  ${name}.html ${html.length} bytes, ${gzipSync(html, { level: 9 }).length} gzipped`);
 }
+writeFileSync(join(out, "bundled"), [...packages].sort().join("\n") + "\n");

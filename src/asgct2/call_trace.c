@@ -89,8 +89,9 @@ static bool take(struct walk *w, int32_t n)
     return t->n < t->max;
 }
 
-static jint walk_into(CallFrame *to, jint depth, uintptr_t thread, const void *ucontext,
-                      uint32_t options)
+/* Not inlined: its frame is made only where there is room for it. */
+static __attribute__((noinline)) jint walk_into(CallFrame *to, jint depth, uintptr_t thread,
+                                                const void *ucontext, uint32_t options)
 {
     enum { WITH_C = 1 };
     struct walk_frame frames[BUFFER];

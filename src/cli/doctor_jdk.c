@@ -281,7 +281,7 @@ void doctor_agent(struct findings *f)
     }
     void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!lib)
-        findings_add(f, "agent", FINDING_FAIL, "install the library it names (Debian: libzstd1)",
+        findings_add(f, "agent", FINDING_FAIL, "build it on a system as old as this one",
                      "%s does not load: %s", path, dlerror());
     else if (!dlsym(lib, "Agent_OnLoad"))
         findings_add(f, "agent", FINDING_FAIL, "set ORCA_AGENT to liborca.so",
