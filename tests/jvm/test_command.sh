@@ -68,7 +68,7 @@ test_installed_tree() {
     cd "$TMP/root/opt/orca" || fail "no prefix"
     for f in bin/orca lib/liborca.so lib/libOrcaAgent.so share/man/man1/orca.1 \
         share/bash-completion/completions/orca share/zsh/site-functions/_orca \
-        share/fish/vendor_completions.d/orca.fish; do
+        share/fish/vendor_completions.d/orca.fish share/doc/orca/LICENSE share/doc/orca/THIRD-PARTY share/doc/orca/orca.cdx.json; do
         [ -s $f ] || fail "$f is missing"
     done
     run 0 bin/orca record -- sh -c 'echo $JAVA_TOOL_OPTIONS'
