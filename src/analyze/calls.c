@@ -64,6 +64,7 @@ static int push(struct pairer *p, uint32_t index, const struct context *x)
 /* The innermost open call is over, or given up. */
 static struct called *pop(struct pairer *p)
 {
+    INVARIANT(p->stack && p->depth > 0);
     struct called *c = &p->out->v[p->stack[--p->depth]];
     p->open_of[method_of(p, timeline_context(p->t, c->context))]--;
     return c;

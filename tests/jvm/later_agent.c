@@ -1,11 +1,11 @@
-/* later_agent.c - an agent that has the JVM say that it is a later one: JVMTI's GetSystemProperty answers its options for
- * java.vm.specification.version, to whoever is loaded behind it. */
+/* later_agent.c - an agent that has the JVM say that it is a later one: JVMTI's GetSystemProperty
+ * answers its options for java.vm.specification.version, to whoever is loaded behind it. */
 #include <jvmti.h>
 
 #include <string.h>
 
 static char version[16];
-static jvmtiError (JNICALL *real)(jvmtiEnv *env, const char *key, char **value);
+static jvmtiError(JNICALL *real)(jvmtiEnv *env, const char *key, char **value);
 
 static jvmtiError JNICALL say(jvmtiEnv *env, const char *key, char **value)
 {

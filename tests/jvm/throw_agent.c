@@ -1,7 +1,9 @@
-/* throw_agent.c - an agent that throws an exception at the n-th instruction that a thread runs in some classes, as an
- * exception from outside of the thread could come at each, and one more behind it: what Thrown.java arms.
+/* throw_agent.c - an agent that throws an exception at the n-th instruction that a thread runs in
+ * some classes, as an exception from outside of the thread could come at each, and one more behind
+ * it: what Thrown.java arms.
  *
- * The classes are the program's own and those that it was given as options, joined by '+', in internal form. */
+ * The classes are the program's own and those that it was given as options, joined by '+', in
+ * internal form. */
 #include <jvmti.h>
 
 #include <stdio.h>
@@ -28,7 +30,8 @@ static int is_wanted(jmethodID method)
     return yes;
 }
 
-static void JNICALL on_step(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method, jlocation at)
+static void JNICALL on_step(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method,
+                            jlocation at)
 {
     (void)env;
     (void)thread;
@@ -47,8 +50,8 @@ static void JNICALL on_step(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodI
         (*jni)->ThrowNew(jni, c, where);
 }
 
-/* boolean ThrownRounds.arm(int first, int second): at the first instruction of this number from now on, and so many later once
- * more; 0, 0: no more.  Whether what was armed has been thrown. */
+/* boolean ThrownRounds.arm(int first, int second): at the first instruction of this number from now
+ * on, and so many later once more; 0, 0: no more.  Whether what was armed has been thrown. */
 JNIEXPORT jboolean JNICALL Java_ThrownRounds_arm(JNIEnv *jni, jclass c, jint first, jint second)
 {
     jboolean thrown = !left;
