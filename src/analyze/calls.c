@@ -347,20 +347,27 @@ static int add_object(struct summer *m, struct call_sum *s, uint64_t key)
     return 0;
 }
 
-static int add_to(struct summer *m, struct buf *sums, uint64_t index, const struct called *c,
-                  uint32_t thread, uint64_t ns, uint64_t waited)
+/* What of a call is in the range. */
+struct part {
+    const struct called *c;
+    uint32_t thread;
+    uint64_t ns, waited;
+};
+
+static int add_to(struct summer *m, struct buf *sums, uint64_t index, const struct part *p)
 {
+    const struct called *c = p->c;
     struct call_sum *s = sum_at(sums, index - 1);
-    s->times.threads += s->times.count == 0 || s->last_thread != thread;
-    s->last_thread = thread;
+    s->times.threads += s->times.count == 0 || s->last_thread != p->thread;
+    s->last_thread = p->thread;
     s->times.count++;
-    add_time(s, c, ns, waited);
+    add_time(s, c, p->ns, p->waited);
     uint64_t side = sums == &m->callers ? UINT64_C(1) << 63 : 0;
     if (c->lock.v)
         TRY(add_object(m, s, side | index << 32 | c->lock.v));
     return c->flags & (CALLED_UNKNOWN | CALLED_MOMENT)
                ? 0
-               : percentile_add(&s->times.times, ns, m->arena);
+               : percentile_add(&s->times.times, p->ns, m->arena);
 }
 
 static int add_call(struct summer *m, uint32_t thread, const struct line *l, const struct called *c)
@@ -374,9 +381,10 @@ static int add_call(struct summer *m, uint32_t thread, const struct line *l, con
     uint64_t method = method_sum(m, x->call), caller = caller_sum(m, c->context);
     if (!method || !caller)
         return -ENOMEM;
-    uint64_t ns = end - start, waited = ns ? waits_until(m, l, end) - waits_until(m, l, start) : 0;
-    TRY(add_to(m, &m->methods, method, c, thread, ns, waited));
-    return add_to(m, &m->callers, caller, c, thread, ns, waited);
+    struct part p = {.c = c, .thread = thread, .ns = end - start};
+    p.waited = p.ns ? waits_until(m, l, end) - waits_until(m, l, start) : 0;
+    TRY(add_to(m, &m->methods, method, &p));
+    return add_to(m, &m->callers, caller, &p);
 }
 
 static int add_line(struct summer *m, uint32_t thread)

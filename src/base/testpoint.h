@@ -1,13 +1,13 @@
-/* testpoint.h - named places inside races, where a test can stop, kill or reorder; and what work was
- * done, where a test can count it.
+/* testpoint.h - named places inside races, where a test can stop, kill or reorder; and what work
+ * was done, where a test can count it.
  *
  * TEST_POINT("stage:committed") does nothing in a release build; with ORCA_TEST_POINTS it calls the
  * hook that a test has installed.
  *
- * In the variant `test` the compiler counts each basic block that runs (but for those of libraries) in
- * test_work; TEST_WORK(bytes) adds what a library, or the kernel, does with so many bytes.  So tests
- * can ask that what hostile input costs stays in proportion to its length, which no clock could tell
- * them. */
+ * In the variant `test` the compiler counts each basic block that runs (but for those of libraries)
+ * in test_work; TEST_WORK(bytes) adds what a library, or the kernel, does with so many bytes.  So
+ * tests can ask that what hostile input costs stays in proportion to its length, which no clock
+ * could tell them. */
 #ifndef ORCA_BASE_TESTPOINT_H
 #define ORCA_BASE_TESTPOINT_H
 

@@ -91,7 +91,8 @@ static int look_at_contentions(const struct export_job *job, struct fast *f, str
         if (c && ev.kind == EV_monitor_contended_enter) {
             buf_putc(&f->leave, job->no_fast && ev.monitor_contended_enter.owner_gone);
         } else if (c && !f->leave.oom) {
-            f->leave.p[c->number - 1] |= ev.time - c->since < job->fast_ns;
+            if (ev.time - c->since < job->fast_ns)
+                f->leave.p[c->number - 1] = true;
             c->number = 0;
         }
     }

@@ -21,8 +21,8 @@ enum {
     CHUNK_HEADER_SIZE = 64,
     CHUNK_RAW_MAX = 1 << 20,   /* readers refuse more */
     CHUNK_TOTAL_MAX = 4 << 20, /* only a filler is longer */
-    CHUNK_RATIO_MAX = 256,     /* raw_len / total_len: what reading a file costs stays in proportion to
-                                * its length; recordings reach 13 */
+    CHUNK_RATIO_MAX = 256, /* raw_len / total_len: what reading a file costs stays in proportion to
+                            * its length; recordings reach 13 */
     RING_PATH_MAX = 1024,
     TRACE_ID_SIZE = 16,
 };

@@ -230,6 +230,8 @@ static uint32_t entries_until(const struct bci_table *t, uint32_t bci)
 
 uint32_t trace_class_file_bci(const struct trace_method *m, uint32_t bci)
 {
+    if (!m->moved.v)
+        return bci;
     uint32_t n = entries_until(&m->moved, bci);
     const struct bci_entry *e = n ? &m->moved.v[n - 1] : NULL;
     uint32_t from = e ? (e->value >> 1) + (e->value & 1 ? 0 : bci - e->bci) : bci;
@@ -242,7 +244,7 @@ int32_t trace_line(const struct trace *t, struct trace_frame f)
     const struct trace_method *m = trace_method(t, f.method);
     if (m->flags & METHOD_NATIVE_CODE)
         return f.bci > 0 ? f.bci : -1;
-    if (f.bci < 0)
+    if (f.bci < 0 || !m->lines.v)
         return -1;
     uint32_t n = entries_until(&m->lines, (uint32_t)f.bci);
     return n ? (int32_t)m->lines.v[n - 1].value : -1;

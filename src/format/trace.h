@@ -33,7 +33,7 @@ struct trace_class {
 struct bci_table {
     const struct bci_entry {
         uint32_t bci, value;
-    } *v;
+    } * v;
     uint32_t n;
 };
 
