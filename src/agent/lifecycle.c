@@ -25,6 +25,7 @@
 #include "agent/on_thread.h"
 #include "agent/owner_stacks.h"
 #include "agent/probes.h"
+#include "agent/program_name.h"
 #include "agent/request.h"
 #include "agent/sampling.h"
 #include "agent/stacks.h"
@@ -66,16 +67,28 @@ static const char *text_names(bool all)
     return names;
 }
 
+static void put_program(void)
+{
+    char command[4096], class_path[4096];
+    jvm_property("sun.java.command", command, sizeof command);
+    jvm_property("java.class.path", class_path, sizeof class_path);
+    if (!agent.settings.arguments)
+        program_name_cut(command, class_path);
+    mutf8_to_utf8(command);
+    put_info("sun.java.command", command);
+}
+
 static void put_infos(void)
 {
-    static const char *const properties[] = {"java.version",   "java.vm.name", "java.vm.version",
-                                             "java.vm.vendor", "java.home",    "sun.java.command"};
+    static const char *const properties[] = {"java.version", "java.vm.name", "java.vm.version",
+                                             "java.vm.vendor", "java.home"};
     char value[4096], host[256] = "";
     for (size_t i = 0; i < ARRAY_LEN(properties); i++) {
         jvm_property(properties[i], value, sizeof value);
         mutf8_to_utf8(value);
         put_info(properties[i], value);
     }
+    put_program();
     gethostname(host, sizeof host - 1);
     put_info("host", host);
     struct utsname os;

@@ -111,6 +111,10 @@ static const struct opt rows[] = {
      NULL, 2, KEEP_MAX},
     {"control", 0, OPT_FLAG, AT(control), "on|off",
      "a socket by which orca status, dump and detach reach this JVM (default on)", NULL, 0, 0},
+    {"arguments", 0, OPT_FLAG, AT(arguments), "on|off",
+     "the program's arguments in the trace, beside its main class or jar; they may hold passwords "
+     "(default off)",
+     NULL, 0, 0},
     {"quiet", 0, OPT_FLAG, AT(quiet), NULL, "no line at the end (default off)", NULL, 0, 0},
     {"session", 0, OPT_STR, AT(session), "FILE", NULL, NULL, 0, 0}, /* orca record's own */
 };

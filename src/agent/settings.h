@@ -44,7 +44,7 @@ struct settings {
     uint64_t allocby;     /* enum allocby */
     uint64_t ownerstacks; /* enum ownerstacks */
     uint64_t full;        /* 0 drop, 1 block */
-    bool contanalysis, quiet, control, allocstacks;
+    bool contanalysis, quiet, control, allocstacks, arguments;
     bool is_prefix; /* file: of spec 2's command line, without a suffix */
     bool groups[GROUP_LIMIT];
 };

@@ -118,17 +118,17 @@ static int check_user(const struct jvm *jvm, struct err *err)
 {
     if (geteuid() == 0 || (geteuid() == jvm->uid && getegid() == jvm->gid))
         return 0;
-    char user[64];
+    char user[64], remedy[JVM_REMEDY_MAX];
+    bool other = geteuid() != jvm->uid;
     jvm_user_name(jvm->uid, user, sizeof user);
-    if (geteuid() != jvm->uid)
-        return err_set(err, -EPERM,
-                       "JVM %d (%s) belongs to user %s: run 'sudo -u %s orca attach %d'",
-                       (int)jvm->pid, jvm->name, user, user, (int)jvm->pid);
+    jvm_remedy(jvm->uid, other ? NULL : &jvm->gid, jvm->pid, remedy);
+    if (other)
+        return err_set(err, -EPERM, "JVM %d (%s) belongs to user %s; run: %s", (int)jvm->pid,
+                       jvm->name, user, remedy);
     return err_set(err, -EPERM,
-                   "JVM %d (%s) runs with group %u and takes commands from that group only: "
-                   "sudo -u %s -g '#%u' orca attach %d",
-                   (int)jvm->pid, jvm->name, (unsigned)jvm->gid, user, (unsigned)jvm->gid,
-                   (int)jvm->pid);
+                   "JVM %d (%s) runs with group %u and takes commands from that group only; run: "
+                   "%s",
+                   (int)jvm->pid, jvm->name, (unsigned)jvm->gid, remedy);
 }
 
 static int check_stopped(const struct jvm *jvm, char state, struct err *err)
@@ -324,13 +324,14 @@ static int say_unanswered(const struct jvm *jvm, int code, uint64_t timeout_ns, 
             "it may be in a long garbage collection, swapped out or without processor "
             "time",
             (int)jvm->pid, jvm->name, (double)timeout_ns / 1e9);
-    if (closed)
-        return err_set(
-            err, -ECONNRESET,
-            "JVM %d (%s) closed the connection without an answer: it takes commands from "
-            "user #%u with group #%u only: sudo -u '#%u' -g '#%u' orca attach %d",
-            (int)jvm->pid, jvm->name, (unsigned)jvm->uid, (unsigned)jvm->gid, (unsigned)jvm->uid,
-            (unsigned)jvm->gid, (int)jvm->pid);
+    if (closed) {
+        char remedy[JVM_REMEDY_MAX];
+        jvm_remedy(jvm->uid, &jvm->gid, jvm->pid, remedy);
+        return err_set(err, -ECONNRESET,
+                       "JVM %d (%s) closed the connection without an answer: it takes commands "
+                       "from user #%u with group #%u only; run: %s",
+                       (int)jvm->pid, jvm->name, (unsigned)jvm->uid, (unsigned)jvm->gid, remedy);
+    }
     return err_set(err, code, "JVM %d (%s): %s", (int)jvm->pid, jvm->name, strerror(-code));
 }
 

@@ -30,6 +30,25 @@ void jvm_user_name(uid_t uid, char *out, size_t room)
         snprintf(out, room, "#%u", (unsigned)uid);
 }
 
+/* What a shell takes as it is. */
+static bool is_plain(const char *name)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    return *name && *name != '-' && name[strspn(name, plain)] == 0;
+}
+
+void jvm_remedy(uid_t uid, const gid_t *gid, pid_t pid, char out[JVM_REMEDY_MAX])
+{
+    char user[64], group[32] = "";
+    jvm_user_name(uid, user, sizeof user);
+    bool plain = is_plain(user);
+    if (gid)
+        snprintf(group, sizeof group, " -g '#%u'", (unsigned)*gid);
+    if (!plain)
+        snprintf(user, sizeof user, "'#%u'", (unsigned)uid);
+    snprintf(out, JVM_REMEDY_MAX, "sudo -u %s%s orca attach %d", user, group, (int)pid);
+}
+
 static int say_gone(pid_t pid, struct err *err)
 {
     return err_set(err, -ESRCH, "process %d has ended", (int)pid);
@@ -47,17 +66,17 @@ static int say_absent(pid_t pid, struct err *err)
 
 static int say_forbidden(const struct proc_status *s, struct err *err)
 {
-    char user[64];
+    char user[64], remedy[JVM_REMEDY_MAX];
+    bool other = s->uid != geteuid();
     jvm_user_name(s->uid, user, sizeof user);
-    if (s->uid != geteuid())
-        return err_set(err, -EPERM,
-                       "process %d (%s) belongs to user %s: run 'sudo -u %s orca attach %d'",
-                       (int)s->pid, s->comm, user, user, (int)s->pid);
+    jvm_remedy(s->uid, other ? NULL : &s->gid, s->pid, remedy);
+    if (other)
+        return err_set(err, -EPERM, "process %d (%s) belongs to user %s; run: %s", (int)s->pid,
+                       s->comm, user, remedy);
     if (s->gid != getegid() && geteuid() != 0)
         return err_set(err, -EPERM,
-                       "process %d (%s) runs with group %u, not with this command's: "
-                       "sudo -u %s -g '#%u' orca attach %d",
-                       (int)s->pid, s->comm, (unsigned)s->gid, user, (unsigned)s->gid, (int)s->pid);
+                       "process %d (%s) runs with group %u, not with this command's; run: %s",
+                       (int)s->pid, s->comm, (unsigned)s->gid, remedy);
     return err_set(err, -EPERM, "process %d (%s) may not be looked into: %s", (int)s->pid, s->comm,
                    root_remedy());
 }

@@ -51,7 +51,12 @@ void jvm_switches(const struct jvm *jvm, struct jvm_switches *out);
 enum { JVM_START_MS = 2000 };
 bool jvm_is_live(const struct jvm *jvm);
 
-/* A user's name, or "#UID", which sudo -u takes as well. */
+/* A user's name, or "#UID". */
 void jvm_user_name(uid_t uid, char *out, size_t room);
+
+/* What to type to attach as that user, with that group where it is not NULL, quoted for a shell:
+ * sudo -u '#20001' orca attach 12 */
+enum { JVM_REMEDY_MAX = 192 };
+void jvm_remedy(uid_t uid, const gid_t *gid, pid_t pid, char out[JVM_REMEDY_MAX]);
 
 #endif

@@ -201,6 +201,18 @@ test_prefix_by_the_other_name() {
     run 3 with_agent pingpong Ends exit 3
     three_files pingpong
 }
+# They may be passwords.
+test_arguments_are_recorded_when_asked_for() {
+    run 3 with_agent file=app.otrace,quiet Ends exit 3
+    run 0 "$ORCA" info app.otrace
+    has out "program    Ends"
+    lacks out "exit 3"
+    run 0 "$ORCA" report --json app.otrace
+    lacks out "exit 3"
+    run 3 with_agent file=all.otrace,quiet,arguments Ends exit 3
+    run 0 "$ORCA" info all.otrace
+    has out "program    Ends exit 3"
+}
 test_events_that_the_format_leaves_out() {
     run 0 with_agent pingpong Blocking
     has err "not in the format orca"

@@ -261,7 +261,7 @@ test_other_user() {
     build
     start
     run 1 "${NOBODY[@]}" ./tool describe "$jvm"
-    has err "EPERM: process $jvm (java) belongs to user root: run 'sudo -u root orca attach $jvm'"
+    has err "EPERM: process $jvm (java) belongs to user root; run: sudo -u root orca attach $jvm"
     unharmed
     stop
     # Root may: HotSpot takes commands from its own user and from root.
@@ -274,7 +274,7 @@ test_other_user() {
     run 1 setpriv --reuid nobody --regid daemon --clear-groups ./tool command "$jvm" jcmd VM.version
     has err "EPERM: process $jvm (java) runs with group $(id -g nobody)"
     run 1 setpriv --reuid daemon --regid daemon --clear-groups ./tool command "$jvm" jcmd VM.version
-    has err "belongs to user nobody: run 'sudo -u nobody orca attach $jvm'"
+    has err "belongs to user nobody; run: sudo -u nobody orca attach $jvm"
     unharmed
 }
 

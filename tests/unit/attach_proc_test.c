@@ -1,3 +1,4 @@
+#include "attach/jvm.h"
 #include "attach/proc.h"
 
 #include <criterion/criterion.h>
@@ -141,4 +142,17 @@ Test(attach_proc, this_process_is_there_and_no_jvm)
     cr_assert_eq(m.vm, PROC_VM_NONE);
     cr_assert_not(proc_is_native_image(getpid()));
     cr_assert_eq(proc_read_status(0x7fffffff, &s), -ESRCH);
+}
+
+/* It is copied into a shell, to which # would begin a comment. */
+Test(attach_jvm, remedies_are_quoted)
+{
+    char text[JVM_REMEDY_MAX];
+    const gid_t group = 20002;
+    jvm_remedy(0, NULL, 7, text);
+    cr_assert_str_eq(text, "sudo -u root orca attach 7");
+    jvm_remedy(20001, NULL, 7, text);
+    cr_assert_str_eq(text, "sudo -u '#20001' orca attach 7");
+    jvm_remedy(20001, &group, 7, text);
+    cr_assert_str_eq(text, "sudo -u '#20001' -g '#20002' orca attach 7");
 }
