@@ -354,7 +354,7 @@ test_no_answer() {
     stop
     launch ./fake "$JDK/lib/server/libjvm.so" catch listen /tmp/.java_pidPID
     ready
-    refused ETIMEDOUT "may still carry the command out" -- -t 300 command "$jvm" jcmd VM.version
+    refused ETIMEDOUT "may still carry the command out" -- -t 3000 command "$jvm" jcmd VM.version
     stop
     # One that does not catch it is not killed by it.
     launch ./fake "$JDK/lib/server/libjvm.so"
