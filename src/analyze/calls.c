@@ -18,6 +18,7 @@ struct pairer {
     struct call_line *out;
     uint32_t *stack; /* [depth]: indices of the open calls, innermost last */
     uint32_t depth, cap;
+    uint32_t n_broken; /* of the outermost on the stack: all of these are */
     uint32_t *open_of; /* [n_calls]: how many of a method are on the stack */
     uint32_t n_calls;
     uint32_t span; /* the first one of the thread that was not passed yet */
@@ -66,6 +67,7 @@ static struct called *pop(struct pairer *p)
 {
     INVARIANT(p->stack && p->depth > 0);
     struct called *c = &p->out->v[p->stack[--p->depth]];
+    p->n_broken = min_u32(p->n_broken, p->depth);
     p->open_of[method_of(p, timeline_context(p->t, c->context))]--;
     return c;
 }
@@ -110,8 +112,8 @@ static void pass_unknown(struct pairer *p, uint64_t until)
     bool any = false;
     for (; p->span < l->spans.n && line_span(l, p->span)->start <= until; p->span++)
         any = any || span_is_unknown(p->t, line_span(l, p->span));
-    for (uint32_t i = p->depth; any && i > 0; i--)
-        p->out->v[p->stack[i - 1]].flags |= BROKEN;
+    for (; any && p->n_broken < p->depth; p->n_broken++)
+        p->out->v[p->stack[p->n_broken]].flags |= BROKEN;
 }
 
 static int pair_up(struct pairer *p)
