@@ -46,7 +46,12 @@ async function hostile(port, body) {
 async function tries(to, folder) {
     const got = [];
     const note = (what, text) => got.push([what, String(text ?? "").slice(0, 20_000)]);
-    const wait = (make) => new Promise((done) => { make(done); setTimeout(done, 2000); });
+    // The browser says of each how it ended; the limit is for one that hangs.
+    const unsaid = () => note("limit", "loaded? It did not say so");
+    const wait = (make) => new Promise((done) => {
+        const limit = setTimeout(() => { unsaid(); done(); }, 30_000);
+        make(() => { clearTimeout(limit); done(); });
+    });
     const guess = "0123456789abcdef0123456789abcdef";
     note("its own cookies", document.cookie);
     note("its own storage", JSON.stringify({ ...localStorage }));
@@ -74,15 +79,19 @@ async function tries(to, folder) {
             const f = document.createElement("iframe");
             const form = document.createElement("form");
             f.name = `into-${path}`;
-            f.onload = () => { try { note(`form ${path}`, f.contentDocument.body.innerHTML); } catch { /* closed */ } done(); };
             document.body.append(f, form);
+            f.onload = () => { try { note(`form ${path}`, f.contentDocument.body.innerHTML); } catch { /* closed */ } done(); }; // not of the empty page before
             Object.assign(form, { method: "post", action: to + path, enctype: encoding, target: f.name });
             const field = Object.assign(document.createElement("input"), path === "enter" ? { name: "token", value: guess } : { name: `${save.slice(0, -1)},"x":"`, value: '"}' });
             form.append(field);
             form.submit();
         });
     const opened = window.open(to);
-    await new Promise((done) => setTimeout(done, 1000));
+    const isThere = () => { try { return opened.location.href !== "about:blank"; } catch { return true; /* another origin's */ } };
+    for (const end = Date.now() + 30_000; !isThere() && Date.now() < end;)
+        await new Promise((done) => setTimeout(done, 20));
+    if (!isThere())
+        unsaid();
     for (const read of [() => opened.document.body.innerHTML, () => opened.localStorage.getItem("orca-key"), () => opened.orca, () => opened.location.href])
         try { note("window", read()); } catch { /* another origin's */ }
     opened?.close();
