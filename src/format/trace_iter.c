@@ -260,7 +260,7 @@ int trace_iter_open_blocks(struct trace_iter **out, struct trace *t, struct err 
         return rc;
     }
     it->order = order;
-    for (size_t s = 1; s < t->n_streams; s++)
+    for (size_t s = 1; s < t->n_streams; s++) /* the first one's are counted */
         count_blocks(it, &t->streams[s]);
     if (t->n_blocks) {
         it->sources[0].block = 0;
