@@ -2,6 +2,7 @@
 
 #include "agent/alloc_rows.h"
 #include "agent/heap.h"
+#include "agent/kept.h"
 #include "agent/locks.h"
 #include "agent/natives.h"
 #include "agent/on_alloc.h"
@@ -272,7 +273,7 @@ static bool is_affected(const struct loaded_class *c)
 
 void alloc_rewrite_loaded(JNIEnv *jni)
 {
-    jvmtiError failed = retransform_those(jni, is_affected);
+    jvmtiError failed = retransform_those(jni, is_affected, KEPT_ALLOC);
     if (failed != JVMTI_ERROR_NONE)
         log_line("this JVM does not let Orca rewrite some classes (%s): not all arrays are counted",
                  jvmti_error_name(failed));

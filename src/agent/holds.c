@@ -251,7 +251,7 @@ static bool is_affected(const struct loaded_class *c)
 
 void holds_rewrite_loaded(JNIEnv *jni)
 {
-    jvmtiError failed = retransform_those(jni, is_affected);
+    jvmtiError failed = retransform_those(jni, is_affected, 0);
     if (failed != JVMTI_ERROR_NONE)
         log_line("this JVM does not let Orca rewrite some classes (%s): not all holds are recorded",
                  jvmti_error_name(failed));

@@ -236,7 +236,7 @@ static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
 static void free_tables(void)
 {
     methods_fini();
-    moves_fini();
+    moves_forget();
     stacks_fini();
     threads_free();
     thread_table_free(agent.table);
@@ -509,7 +509,6 @@ static int stop(JNIEnv *jni, struct recorder_result *r, struct err *err)
     if (guard_enter()) {
         bool own = alloc_own_begin(jni);
         probes_remove(jni);
-        natives_remove(jni);
         gc_cycles_stop(jni);
         if (own)
             alloc_own_end(jni);

@@ -12,8 +12,9 @@
 enum { MOVES_BYTES = 32 << 20 };
 
 struct moves {
-    uint64_t check; /* the other half of the key */
-    uint32_t n;     /* 0: several differ */
+    uint64_t check;  /* the other half of the key */
+    uint32_t n : 31; /* 0: several differ */
+    uint32_t stay : 1;
     struct cf_move v[];
 };
 
@@ -45,36 +46,38 @@ static struct str str_of(struct cf_text t)
     return (struct str){t.p, t.len};
 }
 
-static bool is_same(const struct moves *m, uint64_t check, const struct cf_move *v, size_t n)
+static bool is_same(const struct moves *m, uint64_t check, struct moves_new v)
 {
-    return m->check == check && m->n == n && memcmp(m->v, v, n * sizeof *v) == 0;
+    return m->check == check && m->n == v.n && memcmp(m->v, v.v, v.n * sizeof *v.v) == 0;
 }
 
-static struct moves *make(uint64_t check, const struct cf_move *v, size_t n)
+static struct moves *make(uint64_t check, struct moves_new v)
 {
-    size_t bytes = sizeof(struct moves) + n * sizeof *v;
+    size_t bytes = sizeof(struct moves) + v.n * sizeof *v.v;
     struct moves *m = moves.bytes + bytes <= MOVES_BYTES ? malloc(bytes) : NULL;
     if (!m)
         return NULL;
     moves.bytes += bytes;
     m->check = check;
-    m->n = (uint32_t)n;
-    memcpy(m->v, v, n * sizeof *v);
+    m->n = (uint32_t)v.n & INT32_MAX;
+    m->stay = v.stay;
+    memcpy(m->v, v.v, v.n * sizeof *v.v);
     return m;
 }
 
-void moves_note(void *ctx, const struct cf_class *c, const struct cf_method *m, uint32_t code_len,
-                const struct cf_move *v, size_t n)
+void moves_note(const struct cf_class *c, const struct cf_method *m, uint32_t code_len,
+                struct moves_new v)
 {
     struct key key = key_of(str_of(c->name), str_of(m->name), str_of(m->desc), code_len);
-    (void)ctx;
     pthread_mutex_lock(&moves.lock);
     uint64_t *place = map_put(&moves.known, key.lo);
     struct moves *known = place ? (struct moves *)(uintptr_t)*place : NULL;
-    if (known && !is_same(known, key.hi, v, n))
+    if (known && !is_same(known, key.hi, v))
         known->n = 0;
     else if (place && !known)
-        *place = (uintptr_t)make(key.hi, v, n);
+        *place = (uintptr_t)make(key.hi, v);
+    if (known && v.stay)
+        known->stay = true;
     pthread_mutex_unlock(&moves.lock);
 }
 
@@ -104,14 +107,23 @@ struct packed moves_of(struct str class_name, struct str method, struct str sign
     return out;
 }
 
-void moves_fini(void)
+void moves_forget(void)
 {
+    struct map old;
     pthread_mutex_lock(&moves.lock);
-    for (size_t i = 0; i < moves.known.cap; i++)
-        if (moves.known.slots[i].used)
-            free((struct moves *)(uintptr_t)moves.known.slots[i].value);
-    map_fini(&moves.known);
+    old = moves.known;
     map_init(&moves.known);
     moves.bytes = 0;
+    for (size_t i = 0; i < old.cap; i++) {
+        struct moves *m = old.slots[i].used ? (void *)(uintptr_t)old.slots[i].value : NULL;
+        uint64_t *place = m && m->stay ? map_put(&moves.known, old.slots[i].key) : NULL;
+        if (place) {
+            *place = (uintptr_t)m;
+            moves.bytes += sizeof *m + m->n * sizeof *m->v;
+        } else {
+            free(m);
+        }
+    }
+    map_fini(&old);
     pthread_mutex_unlock(&moves.lock);
 }

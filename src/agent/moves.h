@@ -11,15 +11,22 @@
 #include "classfile/edit.h"
 #include "format/codec.h"
 
-/* cf_plan.moved: remember a method's.  Any thread. */
-void moves_note(void *ctx, const struct cf_class *c, const struct cf_method *m, uint32_t code_len,
-                const struct cf_move *v, size_t n);
+struct moves_new {
+    const struct cf_move *v;
+    size_t n;
+    bool stay; /* behind the end of the recording, as the code does (kept.h) */
+};
+
+/* Remember a method's, of that length now.  Any thread. */
+void moves_note(const struct cf_class *c, const struct cf_method *m, uint32_t code_len,
+                struct moves_new v);
 
 /* Those of a version, packed as DEF method's `moved`; its bytes are in `b`.  Nothing: it was not
  * rewritten, or is not known.  class_name: in internal form. */
 struct packed moves_of(struct str class_name, struct str method, struct str signature,
                        uint32_t code_len, struct buf *b);
 
-void moves_fini(void);
+/* The recording has ended. */
+void moves_forget(void);
 
 #endif

@@ -119,27 +119,6 @@ static bool replace(JNIEnv *jni, const struct hook *h)
     return ok;
 }
 
-/* `originals` keeps its value: a thread may be inside the wrapper. */
-static void restore(JNIEnv *jni, const struct hook *h)
-{
-    void *original;
-    memcpy(&original, (char *)&originals + h->original, sizeof original);
-    jclass c = (*jni)->FindClass(jni, h->class);
-    jmethodID m = c ? find_method(jni, c, h) : NULL;
-    if (m && entry_offset && entry_of(m) == h->wrapper && bind(jni, c, h, original))
-        in_place[h - hooks] = false;
-    if ((*jni)->ExceptionCheck(jni))
-        (*jni)->ExceptionClear(jni);
-    (*jni)->DeleteLocalRef(jni, c);
-}
-
-static void restore_all(JNIEnv *jni)
-{
-    for (size_t i = 0; i < ARRAY_LEN(hooks); i++)
-        if (in_place[i])
-            restore(jni, &hooks[i]);
-}
-
 /* Object.wait's wrapper makes no events, it ends those that the JVM begins: contanalysis=off
  * leaves it. */
 static bool is_wanted(const struct hook *h)
@@ -246,9 +225,4 @@ void natives_install(JNIEnv *jni)
     if (natives_from_java(jni, replace_all) < 0)
         log_line("this JVM does not let Orca replace native methods: notify, park, sleep, start "
                  "and interrupt are not recorded");
-}
-
-void natives_remove(JNIEnv *jni)
-{
-    natives_from_java(jni, restore_all);
 }

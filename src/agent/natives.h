@@ -1,8 +1,9 @@
 /* natives.h - native methods of the JDK that the agent stands in front of.
  *
  * Each is replaced by a wrapper (RegisterNatives) that calls what was there before, so a wrapper of
- * another agent goes on working.  The replacement stays until the JVM ends; while nothing is
- * recorded a wrapper is one test and the call. */
+ * another agent goes on working.  The replacement stays until the JVM ends: from JDK 20 on
+ * HotSpot never gives back a native method's compiled code, which each RegisterNatives replaces.
+ * While nothing is recorded a wrapper is one test and the call. */
 #ifndef ORCA_AGENT_NATIVES_H
 #define ORCA_AGENT_NATIVES_H
 
@@ -48,10 +49,6 @@ int natives_from_java(JNIEnv *jni, void (*fn)(JNIEnv *jni));
 /* Replace those that the groups in the settings need.  In VMInit or later, on a Java thread.
  * What cannot be replaced costs one line on stderr and its events. */
 void natives_install(JNIEnv *jni);
-
-/* Put back what was there before; where another agent stands in front of us by now, our wrapper
- * stays and only passes on. */
-void natives_remove(JNIEnv *jni);
 
 /* Find out how this JVM keeps a Method; natives_install and natives_from_java do so, too.  False:
  * in a way that is not known. */

@@ -28,7 +28,7 @@ static void put_join_enter(JNIEnv *jni, jobject thread, int64_t timeout)
 {
     struct os_thread *self;
     thread_id target = threads_of(jni, thread);
-    stack_id stack = stacks_of_caller(jni);
+    stack_id stack = stacks_of_kept_caller(jni);
     struct event *e = begin(jni, EV_join_enter, &self);
     if (!e)
         return;
@@ -110,7 +110,7 @@ void virtual_sleep_enter(JNIEnv *jni, const struct tracked *t, jobject thread, i
     (void)t;
     struct os_thread *self;
     (void)thread;
-    stack_id stack = stacks_of_caller(jni);
+    stack_id stack = stacks_of_kept_caller(jni);
     struct event *e = begin(jni, EV_sleep_enter, &self);
     if (!e)
         return;
@@ -135,7 +135,7 @@ void virtual_sleep_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bo
 void virtual_start(JNIEnv *jni, const struct tracked *t, jobject thread)
 {
     (void)t;
-    note_start(jni, thread, stacks_of_caller, clock_mono_ns());
+    note_start(jni, thread, stacks_of_kept_caller, clock_mono_ns());
 }
 
 void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ns)
@@ -144,7 +144,7 @@ void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, in
     struct os_thread *self;
     struct park_owner owner;
     struct park_info p = park_info(jni, thread, &owner);
-    stack_id stack = p.wanted ? stacks_of_caller(jni) : (stack_id){0};
+    stack_id stack = p.wanted ? stacks_of_kept_caller(jni) : (stack_id){0};
     struct event *e = p.wanted ? begin(jni, EV_park_enter, &self) : NULL;
     if (!e) {
         (*jni)->DeleteLocalRef(jni, owner.blocker);
@@ -176,7 +176,7 @@ void virtual_park_exit(JNIEnv *jni, const struct tracked *t, jobject thread, boo
 void virtual_unpark(JNIEnv *jni, const struct tracked *t, jobject thread)
 {
     (void)t;
-    note_unpark(jni, thread, stacks_of_caller, clock_mono_ns());
+    note_unpark(jni, thread, stacks_of_kept_caller, clock_mono_ns());
 }
 
 /* --- the rest -----------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ void virtual_unpark(JNIEnv *jni, const struct tracked *t, jobject thread)
 void virtual_interrupt(JNIEnv *jni, const struct tracked *t, jobject thread)
 {
     (void)t;
-    note_interrupt(jni, thread, wait_of(thread), stacks_of_caller, clock_mono_ns());
+    note_interrupt(jni, thread, wait_of(thread), stacks_of_kept_caller, clock_mono_ns());
 }
 
 void interrupted(JNIEnv *jni, const struct tracked *t, jobject exception)

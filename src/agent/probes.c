@@ -2,8 +2,10 @@
 
 #include "agent/alloc_probes.h"
 #include "agent/holds.h"
+#include "agent/kept.h"
 #include "agent/moves.h"
 #include "agent/natives.h"
+#include "agent/retransform.h"
 #include "agent/stacks.h"
 #include "agent/tracked.h"
 #include "agent/user_methods.h"
@@ -62,9 +64,12 @@ static void note_rewritten(const char *name, bool is)
 
 struct rewrite {
     const char *class; /* NULL: none of Orca's own rows */
-    const char *holds; /* the class, when its locks are looked at */
+    const char *kept;  /* the class, when it has rows that stay */
+    const char *holds; /* when its locks are looked at */
     const char *alloc; /* when its allocations are */
     bool boot;
+    bool looked, has_native; /* found out on the way */
+    struct cf_plan plan;
     struct user_hit hits[USER_ROWS_MAX];
     size_t n_hits;
     struct cf_edit edits[CF_MAX_EDITS];
@@ -72,20 +77,36 @@ struct rewrite {
 
 enum { EDITS_OF_ROW = 3 }; /* at most */
 
-static struct cf_probe probe(size_t row, const char *name, const char *signature)
+/* A row of the table, whichever table is the recording's. */
+struct row {
+    const struct tracked *t;
+    size_t number;
+};
+
+static const char *probe_name(const struct tracked *t, const char *name)
 {
-    const struct tracked *t = &tracked[row];
-    struct cf_probe p = {.cls = PROBE, .name = name, .desc = signature, .n_args = 2};
-    p.args[0] = (struct cf_arg){CF_ARG_INT, tracked_number(row)};
+    static const char *const kept[][2] = {
+        {"enter", "keptEnter"}, {"exit", "keptExit"}, {"threw", "keptThrew"}, {"call", "keptCall"}};
+    size_t i = 0;
+    while (t->kept && i < ARRAY_LEN(kept) && strcmp(kept[i][0], name) != 0)
+        i++;
+    return t->kept && i < ARRAY_LEN(kept) ? kept[i][1] : name;
+}
+
+static struct cf_probe probe(struct row r, const char *name, const char *signature)
+{
+    const struct tracked *t = r.t;
+    struct cf_probe p = {.cls = PROBE, .name = probe_name(t, name), .desc = signature, .n_args = 2};
+    p.args[0] = (struct cf_arg){CF_ARG_INT, tracked_number(r.number)};
     p.args[1] = t->object == CALL_NO_OBJECT ? (struct cf_arg){CF_ARG_NULL, 0}
                 : t->object == CALL_THIS    ? (struct cf_arg){CF_ARG_THIS, 0}
                                             : (struct cf_arg){CF_ARG_PARAM, t->object};
     return p;
 }
 
-static uint32_t blocking_edits(size_t row, struct cf_edit *e)
+static uint32_t blocking_edits(struct row row, struct cf_edit *e)
 {
-    const struct tracked *t = &tracked[row];
+    const struct tracked *t = row.t;
     e[0] =
         (struct cf_edit){.at = CF_AT_ENTRY, .probe = probe(row, "enter", "(ILjava/lang/Object;)V")};
     if (t->time >= 0) {
@@ -116,9 +137,9 @@ static struct cf_arg arg_int(int32_t value)
 }
 
 /* The same, with the object that the method is called on. */
-static uint32_t filtered_edits(size_t row, struct cf_edit *e)
+static uint32_t filtered_edits(struct row row, struct cf_edit *e)
 {
-    const struct tracked *t = &tracked[row];
+    const struct tracked *t = row.t;
     uint32_t n = t->call ? 1 : 3;
     for (uint32_t i = 0; i < n; i++) {
         bool exits = !t->call && i > 0;
@@ -141,36 +162,72 @@ static uint32_t filtered_edits(size_t row, struct cf_edit *e)
     return n;
 }
 
-static uint32_t row_edits(size_t row, bool filtered, struct cf_edit *e)
+static uint32_t row_edits(struct row row, bool filtered, struct cf_edit *e)
 {
-    const struct tracked *t = &tracked[row];
     if (filtered)
         return filtered_edits(row, e);
-    if (!t->call)
+    if (!row.t->call)
         return blocking_edits(row, e);
-    *e = (struct cf_edit){.at = call_point(t),
+    *e = (struct cf_edit){.at = call_point(row.t),
                           .probe = probe(row, "call", "(ILjava/lang/Object;)V")};
     return 1;
+}
+
+static bool row_is_of(const struct tracked *t, const char *class, const struct cf_method *m)
+{
+    return strcmp(t->class, class) == 0 && cf_text_is(m->name, t->name) &&
+           (!t->signature || cf_text_is(m->desc, t->signature));
+}
+
+/* A class that is kept gets all of its rows, whatever this recording wants: it is rewritten once.
+ */
+static uint32_t kept_edits(const char *class, const struct cf_method *m, struct cf_edit *e)
+{
+    uint32_t n = 0;
+    const struct tracked *t;
+    for (size_t i = 0; (t = tracked_kept(i)) && n + EDITS_OF_ROW <= CF_MAX_EDITS; i++)
+        if (tracked_is_here(t) && row_is_of(t, class, m))
+            n += row_edits((struct row){t, i}, false, e + n);
+    return n;
+}
+
+static uint32_t own_edits(const char *class, const struct cf_method *m, struct cf_edit *e,
+                          uint32_t n)
+{
+    for (size_t i = 0; i < n_tracked && n + EDITS_OF_ROW <= CF_MAX_EDITS; i++) {
+        const struct tracked *t = &tracked[i];
+        if (!t->user && !t->kept && tracked_applies(t) && row_is_of(t, class, m))
+            n += row_edits((struct row){t, i}, false, e + n);
+    }
+    return n;
+}
+
+static bool has_native(const struct cf_class *c)
+{
+    for (uint32_t i = 0; i < c->n_methods; i++)
+        if (c->methods[i].access & CF_ACC_NATIVE)
+            return true;
+    return false;
 }
 
 static const struct cf_edit *edits_of(void *ctx, const struct cf_class *c,
                                       const struct cf_method *m, uint32_t *n)
 {
     struct rewrite *r = ctx;
-    (void)c;
-    *n = 0;
-    for (size_t i = 0; r->class && i < n_tracked && *n + EDITS_OF_ROW <= CF_MAX_EDITS; i++) {
-        const struct tracked *t = &tracked[i];
-        if (!t->user && tracked_applies(t) && strcmp(t->class, r->class) == 0 &&
-            cf_text_is(m->name, t->name) && (!t->signature || cf_text_is(m->desc, t->signature)))
-            *n += row_edits(i, false, r->edits + *n);
+    if (!r->looked) {
+        r->has_native = r->boot && has_native(c);
+        r->plan.always = cf_has_nan(c);
     }
+    r->looked = true;
+    *n = r->kept ? kept_edits(r->kept, m, r->edits) : 0;
+    if (r->class)
+        *n = own_edits(r->class, m, r->edits, *n);
     for (size_t i = 0; i < r->n_hits && *n + EDITS_OF_ROW <= CF_MAX_EDITS; i++) {
         const struct tracked *t = &tracked[r->hits[i].row];
         bool boolean = m->desc.len && m->desc.p[m->desc.len - 1] == 'Z';
         if (call_row_is(t->user, m->name.p, m->name.len, m->desc.p, m->desc.len) &&
             (boolean || !t->result))
-            *n += row_edits(r->hits[i].row, r->hits[i].filtered, r->edits + *n);
+            *n += row_edits((struct row){t, r->hits[i].row}, r->hits[i].filtered, r->edits + *n);
     }
     if (r->holds && *n + HOLDS_EDITS <= CF_MAX_EDITS)
         *n += holds_edits(r->holds, r->boot, m, r->edits + *n);
@@ -179,15 +236,34 @@ static const struct cf_edit *edits_of(void *ctx, const struct cf_class *c,
     return r->edits;
 }
 
+/* cf_plan.moved: where a class is kept, so is this. */
+static void note_moves(void *ctx, const struct cf_class *c, const struct cf_method *m,
+                       uint32_t code_len, const struct cf_move *v, size_t n)
+{
+    const struct rewrite *r = ctx;
+    moves_note(c, m, code_len, (struct moves_new){v, n, r->has_native});
+}
+
+static void note_kept(const struct rewrite *r, const char *name)
+{
+    unsigned other = r->n_hits || r->holds ? KEPT_OTHER : 0;
+    if (r->boot && r->has_native)
+        kept_note(name, (r->kept ? KEPT_ROWS : 0) | (r->alloc ? KEPT_ALLOC : 0) | other);
+}
+
+/* To HotSpot NaN is no constant that a class has already: each time that a class comes out of its
+ * own constants it has twice as many of them (ConstantPool::compare_entry_to), and with 65,535
+ * constants JDK 17 loops for ever.  Of a class that somebody has changed it keeps the bytes of
+ * before: what has such a constant is changed, if only into itself. */
 static void rewrite(struct rewrite *r, const char *name, const unsigned char *bytes, jint len,
                     jint *new_len, unsigned char **new_bytes)
 {
-    struct cf_plan plan = {.edits = edits_of, .moved = moves_note, .ctx = r};
+    r->plan = (struct cf_plan){.edits = edits_of, .moved = note_moves, .ctx = r};
     struct cf_result result;
     struct buf out;
     struct err err = {""};
     buf_init(&out);
-    int rc = cf_edit_class(bytes, (size_t)len, &plan, &out, &result, &err);
+    int rc = cf_edit_class(bytes, (size_t)len, &r->plan, &out, &result, &err);
     if (rc < 0)
         log_line("%s: %s: its methods are not tracked", name, err.msg);
     else if (result.first.msg[0])
@@ -201,6 +277,8 @@ static void rewrite(struct rewrite *r, const char *name, const unsigned char *by
     }
     if (r->class)
         note_rewritten(name, copy != NULL);
+    if (copy || rc == 0)
+        note_kept(r, name);
     buf_fini(&out);
 }
 
@@ -218,7 +296,28 @@ static bool is_named(jclass c, const char *name)
     return is;
 }
 
-/* Orca's own rows mean classes of the boot loader: another class of such a name is none of them. */
+/* What the recording wants of a class.  Inside the guard. */
+static void want(struct rewrite *r, JNIEnv *jni, jclass redefined, const char *name)
+{
+    /* acquire: pairs with probes_install; the probe class can be linked to */
+    if (!atomic_load_explicit(&hooking, memory_order_acquire))
+        return;
+    bool tracked_ = r->boot && is_tracked_class(name, strlen(name), true);
+    bool kept = tracked_ && tracked_is_kept(name);
+    r->kept = kept ? name : r->kept;
+    r->class = tracked_ && !kept ? name : NULL;
+    r->n_hits = redefined && is_named(redefined, name)
+                    ? user_methods_of(jni, redefined, r->hits, USER_ROWS_MAX)
+                    : 0;
+    if (atomic_load_explicit(&holding, memory_order_acquire) && holds_wants_class(name, r->boot))
+        r->holds = name;
+    if (atomic_load_explicit(&counting, memory_order_acquire) && alloc_wants_class(name))
+        r->alloc = name;
+}
+
+/* Orca's own rows mean classes of the boot loader: another class of such a name is none of them.
+ * A class that is kept stays so when another agent has it retransformed while nothing is recorded.
+ */
 /* NOLINTNEXTLINE(readability-function-size): the parameters are JVMTI's */
 void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
                            const char *name, jobject domain, jint len, const unsigned char *bytes,
@@ -227,47 +326,52 @@ void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobje
     (void)jvmti, (void)domain;
     int saved = errno;
     struct rewrite r;
-    if (!name || !guard_enter())
+    if (!name)
         return;
-    /* acquire: pairs with probes_install; the probe class can be linked to */
-    if (atomic_load_explicit(&hooking, memory_order_acquire)) {
-        r.class = !loader && is_tracked_class(name, strlen(name), true) ? name : NULL;
-        r.n_hits = redefined && is_named(redefined, name)
-                       ? user_methods_of(jni, redefined, r.hits, USER_ROWS_MAX)
-                       : 0;
-        r.boot = !loader;
-        r.holds =
-            atomic_load_explicit(&holding, memory_order_acquire) && holds_wants_class(name, r.boot)
-                ? name
-                : NULL;
-        r.alloc = atomic_load_explicit(&counting, memory_order_acquire) && alloc_wants_class(name)
-                      ? name
-                      : NULL;
-        if (r.class || r.n_hits || r.holds || r.alloc)
-            rewrite(&r, name, bytes, len, new_len, new_bytes);
-    }
-    guard_leave();
+    r.looked = r.has_native = false;
+    r.n_hits = 0;
+    r.class = r.holds = NULL;
+    r.boot = !loader;
+    bool recorded = guard_enter();
+    unsigned parts = r.boot ? kept_parts(name) : 0;
+    r.kept = parts & KEPT_ROWS ? name : NULL;
+    r.alloc = parts & KEPT_ALLOC ? name : NULL;
+    if (recorded)
+        want(&r, jni, redefined, name);
+    if (r.class || r.kept || r.n_hits || r.holds || r.alloc || parts)
+        rewrite(&r, name, bytes, len, new_len, new_bytes);
+    if (recorded)
+        guard_leave();
     errno = saved;
 }
 
 /* --- all of them --------------------------------------------------------------------------------
  */
 
-static bool probe_defined;
+static jclass probe_class; /* a global reference, for as long as the JVM lives */
+static jfieldID probe_on;
 
 /* Called through natives_from_java: a class of java.lang with native methods of ours. */
 static void define_probe(JNIEnv *jni)
 {
-    if (probe_defined)
+    if (probe_class)
         return;
     jclass c =
         natives_define(jni, PROBE, embed_java_lang_OrcaProbe, EMBED_BYTES(java_lang_OrcaProbe));
-    probe_defined =
-        c && (*jni)->RegisterNatives(jni, c, tracked_natives, N_TRACKED_NATIVES) == JNI_OK;
+    if (c && (*jni)->RegisterNatives(jni, c, tracked_natives, N_TRACKED_NATIVES) == JNI_OK &&
+        (probe_on = (*jni)->GetStaticFieldID(jni, c, "on", "J")))
+        probe_class = (*jni)->NewGlobalRef(jni, c);
     (*jni)->DeleteLocalRef(jni, c);
 }
 
-/* `old`: or was until now. */
+/* Which probes in classes that are kept are events. */
+static void switch_kept(JNIEnv *jni, uint64_t rows)
+{
+    if (probe_class)
+        (*jni)->SetStaticLongField(jni, probe_class, probe_on, (jlong)rows);
+}
+
+/* `old`: or was until now.  One whose code stays as it is counts no more. */
 static bool is_tracked(jclass c, bool old)
 {
     char *signature = NULL;
@@ -279,6 +383,8 @@ static bool is_tracked(jclass c, bool old)
     if (signature[0] == 'L' && is_tracked_class(signature + 1, len - 2, old))
         yes =
             (*agent.jvmti)->GetClassLoader(agent.jvmti, c, &loader) == JVMTI_ERROR_NONE && !loader;
+    signature[len - 1] = 0;
+    yes = yes && !kept_settled(signature + 1, KEPT_ROWS);
     jvmti_free(signature);
     return yes;
 }
@@ -294,13 +400,15 @@ static jvmtiError rewrite_loaded(JNIEnv *jni, bool old)
     if (e != JVMTI_ERROR_NONE)
         return e;
     for (jint i = 0; i < n; i++)
-        if (found < CLASSES_MAX && is_tracked(all[i], old))
+        if (found < CLASSES_MAX && is_tracked(all[i], old) && class_has_room(all[i]))
             classes[found++] = all[i];
         else
             (*jni)->DeleteLocalRef(jni, all[i]);
     jvmti_free(all);
     if (found)
         e = (*agent.jvmti)->RetransformClasses(agent.jvmti, found, classes);
+    if (e != JVMTI_ERROR_NONE)
+        kept_forget();
     stacks_code_changed();
     for (jint i = 0; i < found; i++)
         (*jni)->DeleteLocalRef(jni, classes[i]);
@@ -384,6 +492,7 @@ void probes_update(JNIEnv *jni)
     (*jni)->PopLocalFrame(jni, NULL);
     if (e != JVMTI_ERROR_NONE)
         log_line("this JVM does not let Orca rewrite classes (%s)", jvmti_error_name(e));
+    switch_kept(jni, tracked_kept_wanted());
     update_holds(jni);
     update_alloc(jni);
 }
@@ -393,6 +502,7 @@ void probes_remove(JNIEnv *jni)
     /* relaxed: the retransformation below is ordered by the JVM */
     if (!atomic_exchange_explicit(&hooking, false, memory_order_relaxed))
         return;
+    switch_kept(jni, 0);
     jvmtiError e = JVMTI_ERROR_OUT_OF_MEMORY;
     if ((*jni)->PushLocalFrame(jni, REFERENCES) == 0) {
         e = rewrite_loaded(jni, true);
@@ -429,7 +539,7 @@ void probes_install(JNIEnv *jni)
         return;
     jvmtiError e = JVMTI_ERROR_INTERNAL;
     tracked_define();
-    if (natives_from_java(jni, define_probe) == 0 && probe_defined) {
+    if (natives_from_java(jni, define_probe) == 0 && probe_class) {
         /* release: pairs with on_class_file */
         atomic_store_explicit(&hooking, true, memory_order_release);
         e = (*agent.jvmti)
@@ -441,6 +551,8 @@ void probes_install(JNIEnv *jni)
         e = rewrite_loaded(jni, false);
         (*jni)->PopLocalFrame(jni, NULL);
     }
+    if (e == JVMTI_ERROR_NONE)
+        switch_kept(jni, tracked_kept_wanted());
     if (e == JVMTI_ERROR_NONE && user_methods_any())
         user_methods_start(jni);
     if (e == JVMTI_ERROR_NONE)

@@ -1,6 +1,8 @@
 #include "agent/retransform.h"
 
+#include "agent/kept.h"
 #include "agent/stacks.h"
+#include "base/log.h"
 
 #include <string.h>
 
@@ -33,7 +35,23 @@ bool class_has_method(jclass c, bool (*like)(jint access, const unsigned char *c
     return found;
 }
 
-static bool is_chosen(JNIEnv *jni, jclass c, bool (*affected)(const struct loaded_class *c))
+bool class_has_room(jclass c)
+{
+    enum { CONSTANTS = 30000 };
+    jint n = 0, len = 0;
+    unsigned char *pool = NULL;
+    if ((*agent.jvmti)->GetConstantPool(agent.jvmti, c, &n, &len, &pool) != JVMTI_ERROR_NONE)
+        return true;
+    jvmti_free(pool);
+    if (n > CONSTANTS)
+        log_line("a class with %d constants is too large to be rewritten: what it does is not "
+                 "recorded",
+                 n);
+    return n <= CONSTANTS;
+}
+
+static bool is_chosen(JNIEnv *jni, jclass c, bool (*affected)(const struct loaded_class *c),
+                      unsigned part)
 {
     char *signature = NULL;
     jobject loader = NULL;
@@ -45,13 +63,14 @@ static bool is_chosen(JNIEnv *jni, jclass c, bool (*affected)(const struct loade
         (*agent.jvmti)->GetClassLoader(agent.jvmti, c, &loader) == JVMTI_ERROR_NONE) {
         char *name = signature + 1;
         name[strlen(name) - 1] = 0;
-        yes = affected(&(struct loaded_class){c, name, !loader});
+        yes = affected(&(struct loaded_class){c, name, !loader}) &&
+              !(part && !loader && kept_settled(name, part));
     }
     (*jni)->DeleteLocalRef(jni, loader);
     jvmti_free(signature);
     return yes &&
            (*agent.jvmti)->IsModifiableClass(agent.jvmti, c, &modifiable) == JVMTI_ERROR_NONE &&
-           modifiable;
+           modifiable && class_has_room(c);
 }
 
 static void retransform(JNIEnv *jni, jclass *classes, jint n, jvmtiError *failed)
@@ -67,7 +86,8 @@ static void retransform(JNIEnv *jni, jclass *classes, jint n, jvmtiError *failed
         (*jni)->DeleteLocalRef(jni, classes[i]);
 }
 
-jvmtiError retransform_those(JNIEnv *jni, bool (*affected)(const struct loaded_class *c))
+jvmtiError retransform_those(JNIEnv *jni, bool (*affected)(const struct loaded_class *c),
+                             unsigned part)
 {
     jint n = 0, found = 0;
     jclass *all = NULL, batch[BATCH];
@@ -78,7 +98,7 @@ jvmtiError retransform_those(JNIEnv *jni, bool (*affected)(const struct loaded_c
     if ((*agent.jvmti)->GetLoadedClasses(agent.jvmti, &n, &all) != JVMTI_ERROR_NONE)
         n = 0;
     for (jint i = 0; i < n; i++) {
-        if (!is_chosen(jni, all[i], affected)) {
+        if (!is_chosen(jni, all[i], affected, part)) {
             (*jni)->DeleteLocalRef(jni, all[i]);
             continue;
         }
@@ -89,6 +109,8 @@ jvmtiError retransform_those(JNIEnv *jni, bool (*affected)(const struct loaded_c
         }
     }
     retransform(jni, batch, found, &failed);
+    if (failed != JVMTI_ERROR_NONE)
+        kept_forget();
     stacks_code_changed();
     jvmti_free(all);
     (*jni)->PopLocalFrame(jni, NULL);

@@ -11,9 +11,15 @@ struct loaded_class {
     bool boot;        /* of the boot loader */
 };
 
-/* Those that can be changed and that `affected` chooses.  Finding out is cheaper than to
- * retransform: that takes a millisecond.  JVMTI_ERROR_NONE, or why one of them stayed as it was. */
-jvmtiError retransform_those(JNIEnv *jni, bool (*affected)(const struct loaded_class *c));
+/* Those that can be changed and that `affected` chooses, but for classes of which code of that part
+ * (kept.h; 0: none) is there and stays.  Finding out is cheaper than to retransform: that takes a
+ * millisecond.  JVMTI_ERROR_NONE, or why one of them stayed as it was. */
+jvmtiError retransform_those(JNIEnv *jni, bool (*affected)(const struct loaded_class *c),
+                             unsigned part);
+
+/* Whether it has so few constants that it can be retransformed: some of them are doubled by that, and
+ * with 65,535 the JVM does not come back. */
+bool class_has_room(jclass c);
 
 /* Whether a method of the class is `like`; true as well for a class that is not linked and does not
  * tell.  code: its bytes. */

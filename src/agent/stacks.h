@@ -54,10 +54,15 @@ stack_id stacks_of_allocation(JNIEnv *jni, class_id object);
 /* The same without the innermost frames, at most 8, which are the agent's own. */
 stack_id stacks_skipping(JNIEnv *jni, int frames);
 
-/* From a native method of java.lang.OrcaProbe. */
+/* From a native method of java.lang.OrcaProbe; from one that its method for kept code calls. */
 static inline stack_id stacks_of_caller(JNIEnv *jni)
 {
     return stacks_skipping(jni, 1);
+}
+
+static inline stack_id stacks_of_kept_caller(JNIEnv *jni)
+{
+    return stacks_skipping(jni, 2);
 }
 
 #endif

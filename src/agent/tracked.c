@@ -2,8 +2,10 @@
 
 #include "agent/threads.h"
 #include "agent/user_methods.h"
+#include "base/hash.h"
 #include "base/util.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,9 @@
 #define THREAD "java/lang/Thread"
 #define VIRTUAL "java/lang/VirtualThread"
 #define SEMAPHORE "java/util/concurrent/Semaphore"
+/* A probe's number: its row, and above it the recording's number, or the mark of what is kept. */
+enum { ROW_BITS = 12, SESSION_BITS = 15 - ROW_BITS };
+
 #define BLOCKING(enter_, exit_) .enter = (enter_), .exit = (exit_)
 
 #define JUC "java/util/concurrent/"
@@ -47,26 +52,29 @@
         TRIES(class, "offer", "(Ljava/lang/Object;JLjava/util/concurrent/TimeUnit;)Z"),            \
         BLOCKS(class, "poll", NULL)
 
-/* Every join of a platform thread ends up in join(J); for a virtual one each overload does its own
+/* Those of classes that are kept come first, 64 at most: OrcaProbe.on has a bit for each.
+ * Every join of a platform thread ends up in join(J); for a virtual one each overload does its own
  * waiting. */
 static const struct tracked built_in[] = {
-    {THREAD, "join", "(J)V", GROUP_joins, CALL_THIS, 0, BLOCKING(join_enter, join_exit)},
-    {THREAD, "join", "(JI)V", GROUP_joins, CALL_THIS, 0, .from = 21,
+    {THREAD, "join", "(J)V", GROUP_joins, CALL_THIS, 0, .kept = true,
+     BLOCKING(join_enter, join_exit)},
+    {THREAD, "join", "(JI)V", GROUP_joins, CALL_THIS, 0, .from = 21, .kept = true,
      BLOCKING(virtual_join_enter, virtual_join_exit)},
     {THREAD, "join", "(Ljava/time/Duration;)Z", GROUP_joins, CALL_THIS, -1, .from = 21,
-     BLOCKING(virtual_join_enter, virtual_join_exit)},
-    {VIRTUAL, "sleepNanos", "(J)V", GROUP_sleeps, CALL_THIS, 0, .from = 21,
+     .kept = true, BLOCKING(virtual_join_enter, virtual_join_exit)},
+    {VIRTUAL, "sleepNanos", "(J)V", GROUP_sleeps, CALL_THIS, 0, .from = 21, .kept = true,
      BLOCKING(virtual_sleep_enter, virtual_sleep_exit)},
-    {VIRTUAL, "park", "()V", GROUP_parks, CALL_THIS, -1, .from = 21,
+    {VIRTUAL, "park", "()V", GROUP_parks, CALL_THIS, -1, .from = 21, .kept = true,
      BLOCKING(virtual_park_enter, virtual_park_exit)},
-    {VIRTUAL, "parkNanos", "(J)V", GROUP_parks, CALL_THIS, 0, .from = 21,
+    {VIRTUAL, "parkNanos", "(J)V", GROUP_parks, CALL_THIS, 0, .from = 21, .kept = true,
      BLOCKING(virtual_park_enter, virtual_park_exit)},
-    {VIRTUAL, "yieldContinuation", "()Z", GROUP_monitors, CALL_THIS, -1, .from = 24,
+    {VIRTUAL, "yieldContinuation", "()Z", GROUP_monitors, CALL_THIS, -1, .from = 24, .kept = true,
      BLOCKING(virtual_yield_enter, virtual_yield_exit)},
-    {VIRTUAL, "unpark", "()V", GROUP_parks, CALL_THIS, -1, .from = 21, .call = virtual_unpark},
+    {VIRTUAL, "unpark", "()V", GROUP_parks, CALL_THIS, -1, .from = 21, .kept = true,
+     .call = virtual_unpark},
     {VIRTUAL, "start", "(Ljdk/internal/vm/ThreadContainer;)V", GROUP_virtual, CALL_THIS, -1,
-     .from = 21, .call = virtual_start},
-    {VIRTUAL, "interrupt", "()V", GROUP_interrupts, CALL_THIS, -1, .from = 21,
+     .from = 21, .kept = true, .call = virtual_start},
+    {VIRTUAL, "interrupt", "()V", GROUP_interrupts, CALL_THIS, -1, .from = 21, .kept = true,
      .call = virtual_interrupt},
     {"java/lang/InterruptedException", "<init>", NULL, GROUP_interrupts, CALL_NO_OBJECT, -1,
      .call = interrupted},
@@ -130,10 +138,62 @@ static const struct tracked built_in[] = {
 const struct tracked *tracked = built_in;
 size_t n_tracked = ARRAY_LEN(built_in);
 
+bool tracked_is_here(const struct tracked *t)
+{
+    return (!t->from || agent.java_version >= t->from) && (!t->to || agent.java_version <= t->to);
+}
+
 bool tracked_applies(const struct tracked *t)
 {
     return agent.settings.groups[t->group] && (t->user || agent.settings.contanalysis) &&
-           (!t->from || agent.java_version >= t->from) && (!t->to || agent.java_version <= t->to);
+           tracked_is_here(t);
+}
+
+/* --- rows of classes that are kept --------------------------------------------------------------
+ */
+
+const struct tracked *tracked_kept(size_t i)
+{
+    return i < ARRAY_LEN(built_in) && built_in[i].kept ? &built_in[i] : NULL;
+}
+
+bool tracked_is_kept(const char *class)
+{
+    const struct tracked *t;
+    for (size_t i = 0; (t = tracked_kept(i)); i++)
+        if (strcmp(t->class, class) == 0)
+            return true;
+    return false;
+}
+
+uint64_t tracked_kept_wanted(void)
+{
+    const struct tracked *t;
+    uint64_t bits = 0;
+    for (size_t i = 0; (t = tracked_kept(i)); i++)
+        bits |= (uint64_t)tracked_applies(t) << i;
+    return bits;
+}
+
+/* Another build of the agent may come into the JVM later, and have other rows. */
+static uint32_t kept_mark(void)
+{
+    static _Atomic uint32_t mark;
+    /* relaxed: whoever comes first computes the same */
+    uint32_t known = atomic_load_explicit(&mark, memory_order_relaxed);
+    if (known)
+        return known;
+    const struct tracked *t;
+    uint64_t h = 1;
+    for (size_t i = 0; (t = tracked_kept(i)); i++) {
+        const char *texts[] = {t->class, t->name, t->signature ? t->signature : ""};
+        for (size_t k = 0; k < ARRAY_LEN(texts); k++)
+            h = hash_bytes(texts[k], strlen(texts[k]), h);
+    }
+    known = (uint32_t)h << ROW_BITS & INT32_MAX;
+    known = known ? known : 1u << ROW_BITS;
+    atomic_store_explicit(&mark, known, memory_order_relaxed);
+    return known;
 }
 
 /* --- the user's rows ----------------------------------------------------------------------------
@@ -248,11 +308,11 @@ static bool inside(JNIEnv *jni, const struct tracked *t)
 
 /* As much as fits an instruction: a number that needs a constant, another one in each recording,
  * would make the class's constant pool grow with every attach, and HotSpot could never reuse what
- * it freed of the one before (16 kB of metaspace per attach for java.lang.Thread, 17 and 25). */
-enum { ROW_BITS = 12, SESSION_BITS = 15 - ROW_BITS };
-
+ * it freed of the one before.  What is kept is of no recording, and may need one. */
 int32_t tracked_number(size_t row)
 {
+    if (tracked_kept(row))
+        return (int32_t)(kept_mark() | (uint32_t)row);
     return (int32_t)((agent.session & ((1u << SESSION_BITS) - 1)) << ROW_BITS | (uint32_t)row);
 }
 

@@ -17,6 +17,7 @@ struct tracked {
     int16_t time;   /* the number of the parameter (a long) that is the time-out; -1: none */
     bool result;    /* it returns a boolean that says whether it got what it wanted */
     int from, to;   /* Java versions; 0: all */
+    bool kept;      /* the class's code stays as it is made (kept.h) */
     /* A method that may block has enter and exit; another one `call`, at its entry: a cause must
      * not be recorded after what it causes. */
     void (*enter)(JNIEnv *jni, const struct tracked *t, jobject object, int64_t time);
@@ -44,8 +45,17 @@ static inline call_id tracked_id(const struct tracked *t)
 {
     return (call_id){(uint32_t)(t - tracked) + 1};
 }
-bool tracked_applies(const struct tracked *t);
+bool tracked_is_here(const struct tracked *t); /* this Java has it */
+bool tracked_applies(const struct tracked *t); /* it is here, and its calls are recorded */
 void tracked_define(void);
+
+/* The rows of classes whose code is kept: that of number i; NULL: there are no more.  Whether a
+ * class is one of those.  Without a recording, too. */
+const struct tracked *tracked_kept(size_t i);
+bool tracked_is_kept(const char *class_);
+
+/* A bit for each that is recorded: OrcaProbe.on. */
+uint64_t tracked_kept_wanted(void);
 
 /* The natives of java.lang.OrcaProbe: the table for RegisterNatives. */
 extern const JNINativeMethod tracked_natives[];

@@ -1,5 +1,6 @@
 #include "agent/user_methods.h"
 
+#include "agent/retransform.h"
 #include "agent/tracked.h"
 #include "base/log.h"
 #include "base/near.h"
@@ -202,7 +203,7 @@ static void add_place(JNIEnv *jni, struct user_row *r, jclass c, bool filtered,
 {
     jboolean modifiable = JNI_FALSE;
     (*agent.jvmti)->IsModifiableClass(agent.jvmti, c, &modifiable);
-    if (!modifiable) {
+    if (!modifiable || !class_has_room(c)) {
         r->seen |= SEEN_HIDDEN;
         return;
     }

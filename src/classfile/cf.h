@@ -83,6 +83,9 @@ const uint8_t *cf_constant(const struct cf_class *c, uint32_t index, enum cf_tag
 struct cf_text cf_utf8(const struct cf_class *c, uint32_t index);
 struct cf_text cf_class_at(const struct cf_class *c, uint32_t index);
 
+/* Whether a constant is a float or double that is not a number, and so not equal to itself. */
+bool cf_has_nan(const struct cf_class *c);
+
 /* The class, name and descriptor of a Fieldref, Methodref or InterfaceMethodref. */
 struct cf_ref {
     struct cf_text cls, name, desc;

@@ -115,8 +115,9 @@ public class Attachable {
             if (word.equals("work"))
                 work();
             else if (word.equals("code"))
-                System.out.println("code " + (31 * (31 * code(Thread.class) + code(Semaphore.class))
-                        + code(Attachable.class)));
+                System.out.println("code " + (31 * code(Semaphore.class) + code(Attachable.class)));
+            else if (word.equals("kept"))
+                System.out.println("kept " + code(Thread.class));
             else if (word.equals("release")) {
                 holder.interrupt();
                 stuck.join();

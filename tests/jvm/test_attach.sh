@@ -119,6 +119,7 @@ test_cycles_under_load() {
         attach -e all
         [ "$i" != 2 ] || say code code
         detach
+        [ "$i" != 1 ] || say kept kept
         if [ "$i" = 5 ]; then
             rss=$(awk '/^VmRSS/ { print $2 }' "/proc/$jvm/status")
             ls "/proc/$jvm/fd" | wc -l >fds
@@ -128,6 +129,8 @@ test_cycles_under_load() {
     at_least "$(matching ' busy-[0-9]* monitor_contended_enter ')" 1 contentions
     say code code
     same "$(grep -c "^$(sed -n '/^code/{p;q}' java.out)\$" java.out)" 2
+    say kept kept
+    same "$(grep -c "^$(sed -n '/^kept/{p;q}' java.out)\$" java.out)" 2
     same "$(ls "/proc/$jvm/fd" | wc -l)" "$(cat fds)"
     ! grep -q liborca <(ls -l "/proc/$jvm/fd") || fail "a file is still open"
     rss=$(($(awk '/^VmRSS/ { print $2 }' "/proc/$jvm/status") - rss))

@@ -30,4 +30,35 @@ public final class OrcaProbe {
     public static native void exitIf(int what, Object object, Object self, int result);
 
     public static native void callIf(int what, Object object, Object self);
+
+    // --- from classes whose code stays as it is when the recording ends ------------------------------
+    // The agent leaves out these frames, too.
+
+    /** Bits: the rows that are recorded. */
+    private static long on;
+
+    public static void keptEnter(int what, Object object) {
+        if ((on >>> what & 1) != 0)
+            enter(what, object);
+    }
+
+    public static void keptEnter(int what, Object object, long time) {
+        if ((on >>> what & 1) != 0)
+            enter(what, object, time);
+    }
+
+    public static void keptExit(int what, Object object) {
+        if ((on >>> what & 1) != 0)
+            exit(what, object);
+    }
+
+    public static void keptThrew(int what, Object object) {
+        if ((on >>> what & 1) != 0)
+            threw(what, object);
+    }
+
+    public static void keptCall(int what, Object object) {
+        if ((on >>> what & 1) != 0)
+            call(what, object);
+    }
 }
