@@ -17,8 +17,8 @@ struct loaded_class {
 jvmtiError retransform_those(JNIEnv *jni, bool (*affected)(const struct loaded_class *c),
                              unsigned part);
 
-/* Whether it has so few constants that it can be retransformed: some of them are doubled by that, and
- * with 65,535 the JVM does not come back. */
+/* Whether it has so few constants that it can be retransformed: some of them are doubled by that,
+ * and with 65,535 the JVM does not come back. */
 bool class_has_room(jclass c);
 
 /* Whether a method of the class is `like`; true as well for a class that is not linked and does not
