@@ -81,8 +81,8 @@ WORDS_O  := $(addprefix $(B)/src/agent/,request.o settings.o alloc_counts.o allo
 LIB_O    := $(call objs,$(addprefix src/,$(filter-out agent asgct2 cli,$(FOLDERS))))
 TEST_LIB  = $(filter-out %/cli/main.o,$(CLI_O)) $(B)/lib.a
 UNIT_O   := $(call objs,tests/unit)
-# Criterion hides leaks and cannot run under ThreadSanitizer (see the file).
-UNIT_O   += $(if $(SAN),$(B)/tests/plain_runner.o)
+# Criterion's own main starts the program anew for each test, hides leaks and cannot run under ThreadSanitizer (see the file).
+UNIT_O   += $(B)/tests/plain_runner.o
 FUZZERS  := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 BENCHES  := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
 PROBE_SRC := $(sort $(wildcard java/*/*/*.java))

@@ -1,12 +1,15 @@
-/* plain_runner.c - runs the Criterion tests in the sanitizer variants, where Criterion itself
- * cannot: its shared arena lies at an address that ThreadSanitizer keeps for itself, and its
- * workers leave without LeakSanitizer's check.  Linked before libcriterion, this takes the place of
- * its main and of what a test calls when it fails.
+/* plain_runner.c - runs the Criterion tests, in the place of Criterion itself: that starts the
+ * program anew for each test, its shared arena lies at an address that ThreadSanitizer keeps for
+ * itself, and its workers leave without LeakSanitizer's check.  Linked before libcriterion, this
+ * takes the place of its main and of what a test calls when it fails.
  *
- * One process per test, as many at a time as there are processors.  Understands --tap=FILE,
- * --timeout SECONDS and --filter PATTERN; honours init, fini, signal, exit_code, disabled; no
- * parameterized tests. */
+ * One process per test, as many at a time as there are processors, those that take long first.
+ * Understands --tap=FILE, --timeout=SECONDS (more of them on a busy machine: a limit ends a hang),
+ * --filter PATTERN, --without=PATTERN (any number of them), --costs=FILE (tests/costs); honours
+ * init, fini, signal, exit_code, disabled; no parameterized tests. */
 #include <criterion/criterion.h>
+
+#include "patience.h"
 
 #include <fnmatch.h>
 #include <signal.h>
@@ -101,12 +104,22 @@ struct took {
     double wall_s, cpu_s;
 };
 
-static struct running start(const struct criterion_test *t, unsigned timeout)
+static unsigned limit_s = 60;
+
+/* The limit is reached: once more for each time that this machine is slower than a quiet one. */
+static void on_alarm(int signal_number)
+{
+    signal(signal_number, SIG_DFL);
+    alarm(limit_s * patience_slowness());
+}
+
+static struct running start(const struct criterion_test *t)
 {
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        alarm(timeout);
+        signal(SIGALRM, on_alarm);
+        alarm(limit_s);
         current = t;
         t->test();
         exit(failures ? STATUS_FAILED : 0);
@@ -156,7 +169,57 @@ static struct running *find_free(struct running *running, long slots)
     return NULL;
 }
 
-static int run_all(const char *filter, unsigned timeout, FILE *tap)
+enum { MOST_WITHOUT = 64, NAME_SIZE = 256 };
+
+struct wanted {
+    const char *filter;
+    const char *without[MOST_WITHOUT];
+    int n_without;
+};
+
+static bool is_wanted(const struct wanted *w, const struct criterion_test *t)
+{
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "%s/%s", t->category, t->name);
+    if (t->data->disabled || fnmatch(w->filter, name, 0) != 0)
+        return false;
+    snprintf(name, sizeof name, "%s::%s", t->category, t->name);
+    for (int i = 0; i < w->n_without; i++)
+        if (fnmatch(w->without[i], name, 0) == 0)
+            return false;
+    return true;
+}
+
+static void swap_tests(struct criterion_test **a, struct criterion_test **b)
+{
+    struct criterion_test *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* The tests in the order in which they begin: those that the file names in its order, then the
+ * others. */
+static void put_first(const char *file)
+{
+    FILE *f = fopen(file, "r");
+    char line[NAME_SIZE], name[NAME_SIZE], known[NAME_SIZE];
+    struct criterion_test **next = __start_cr_tst;
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%*f unit/%255s", name) != 1)
+            continue;
+        for (struct criterion_test **t = next; t < __stop_cr_tst; t++) {
+            snprintf(known, sizeof known, "%s::%s", (*t)->category, (*t)->name);
+            if (strcmp(known, name) == 0) {
+                swap_tests(next++, t);
+                break;
+            }
+        }
+    }
+    if (f)
+        fclose(f);
+}
+
+static int run_all(const struct wanted *wanted, FILE *tap)
 {
     enum { MOST = 64 };
     struct running running[MOST] = {{0}}, *slot;
@@ -164,13 +227,11 @@ static int run_all(const char *filter, unsigned timeout, FILE *tap)
     slots = slots < 1 ? 1 : slots > MOST ? MOST : slots;
     int failed = 0, n = 0;
     for (struct criterion_test **t = __start_cr_tst; t < __stop_cr_tst; t++) {
-        char name[256];
-        snprintf(name, sizeof name, "%s/%s", (*t)->category, (*t)->name);
-        if ((*t)->data->disabled || fnmatch(filter, name, 0) != 0)
+        if (!is_wanted(wanted, *t))
             continue;
         for (; !(slot = find_free(running, slots)); n--)
             failed += reap(running, tap);
-        *slot = start(*t, timeout);
+        *slot = start(*t);
         if (slot->pid < 0) {
             perror("fork");
             exit(2);
@@ -182,22 +243,37 @@ static int run_all(const char *filter, unsigned timeout, FILE *tap)
     return failed;
 }
 
+/* What stands behind "--NAME=". */
+static const char *value(const char *argument, const char *name)
+{
+    size_t len = strlen(name);
+    return strncmp(argument, name, len) == 0 ? argument + len : NULL;
+}
+
 int main(int argc, char **argv)
 {
     FILE *tap = stdout;
-    unsigned timeout = 60;
-    const char *filter = "*";
+    struct wanted wanted = {.filter = "*"};
     for (int i = 1; i < argc; i++) {
-        if (strncmp(argv[i], "--tap=", 6) == 0)
-            tap = fopen(argv[i] + 6, "w");
-        else if (strcmp(argv[i], "--timeout") == 0 && i + 1 < argc)
-            timeout = (unsigned)atoi(argv[++i]);
+        const char *v;
+        if ((v = value(argv[i], "--tap=")))
+            tap = fopen(v, "w");
+        else if ((v = value(argv[i], "--timeout=")))
+            limit_s = (unsigned)atoi(v);
+        else if ((v = value(argv[i], "--costs=")))
+            put_first(v);
+        else if ((v = value(argv[i], "--without=")) && wanted.n_without < MOST_WITHOUT)
+            wanted.without[wanted.n_without++] = v;
         else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc)
-            filter = argv[++i];
+            wanted.filter = argv[++i];
+        else {
+            fprintf(stderr, "orca-test: unknown argument: %s\n", argv[i]);
+            return 2;
+        }
     }
     if (!tap)
         return 2;
-    int failed = run_all(filter, timeout, tap);
+    int failed = run_all(&wanted, tap);
     fclose(tap);
     return failed ? 1 : 0;
 }

@@ -48,12 +48,16 @@ count() { # FILE PATTERN
     grep -c -- "$2" "$1"
 }
 
-# Wait until a command succeeds, at most that many seconds.
+# Wait until a command succeeds; the seconds are there to end a hang, and more of them on a machine that is busy then (tests/limit).
 wait_for() { # SECONDS COMMAND...
-    local end=$((SECONDS + $1))
+    local limit=$1 end=$((SECONDS + $1)) extended=no
     shift
     until "$@" 2>/dev/null; do
-        [ $SECONDS -lt $end ] || fail "did not happen in time: $*"
+        if [ $SECONDS -ge $end ]; then
+            [ $extended = no ] || fail "did not happen in time: $*"
+            extended=yes
+            end=$((SECONDS + limit * $("$ROOT/tests/limit" --slowness)))
+        fi
         sleep 0.05
     done
 }

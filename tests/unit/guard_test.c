@@ -1,3 +1,4 @@
+#include "../patience.h"
 #include "base/guard.h"
 
 #include "base/clock.h"
@@ -47,7 +48,7 @@ static void open_and_close(void)
     guard_open();
     while (atomic_load(&used) < before + 10)
         ;
-    cr_assert(guard_close(UINT64_C(10000000000)));
+    cr_assert(guard_close(UINT64_C(600000000000))); /* ends a hang */
     atomic_store(&thing->value, 0);
     free(thing);
     thing = NULL;
@@ -86,7 +87,7 @@ static void *stay_inside(void *arg)
     cr_assert(guard_enter());
     atomic_store(step, 1);
     while (atomic_load(step) != 2)
-        clock_sleep_ns(100000);
+        patience_pause();
     guard_leave();
     return NULL;
 }
@@ -105,7 +106,7 @@ Test(guard, says_when_somebody_does_not_leave, .timeout = 60)
     guard_leave();
     atomic_store(&step, 2);
     pthread_join(t, NULL);
-    cr_assert(guard_close(UINT64_C(10000000000)));
+    cr_assert(guard_close(UINT64_C(600000000000))); /* ends a hang */
 }
 
 /* A thread that has ended counts no more, whatever it left behind. */
@@ -122,5 +123,5 @@ Test(guard, a_thread_that_ended_is_out, .timeout = 60)
     guard_open();
     pthread_create(&t, NULL, enter_and_die, NULL);
     pthread_join(t, NULL);
-    cr_assert(guard_close(UINT64_C(10000000000)));
+    cr_assert(guard_close(UINT64_C(600000000000))); /* ends a hang */
 }

@@ -1,5 +1,6 @@
 /* heap_found_test.c - what a heap dump's page is told beside the stages of the reading: suspects,
  * threads, equal strings, collections, what has grown; and when it is found. */
+#include "../patience.h"
 #include "base/clock.h"
 #include "heap_made.h"
 #include "view_ask.h"
@@ -185,7 +186,7 @@ Test(heap_found, what_has_grown)
 /* The overview, when the reader has nothing to do: between two stages it has no phase, too. */
 static json_t *when_idle(void)
 {
-    for (;; clock_sleep_ns(1000000)) {
+    for (;; patience_pause()) {
         json_t *j = ask_heap(h, "overview", "");
         const char *stage = text_at(j, "stage");
         bool on_its_way = strcmp(stage, "ready") != 0;
@@ -207,7 +208,7 @@ Test(heap_found_later, only_when_somebody_asks)
     json_decref(j);
     int rc;
     while ((rc = heap_view_json(h, "strings", &none, &b, NULL)) == -EINPROGRESS)
-        clock_sleep_ns(1000000);
+        patience_pause();
     cr_assert_eq(rc, 0);
     j = when_idle();
     cr_assert_str_eq(text_at(j, "found.strings"), "found");

@@ -1,6 +1,7 @@
 /* The question to a lock's owner: who answers, who is silent, who is gone; many at a time.  The
  * walk itself needs a JVM (tests/jvm/test_owner_stacks.sh): here the owner says that it owns
  * nothing. */
+#include "../patience.h"
 #include "base/clock.h"
 #include "hotspot/owner_walk.h"
 
@@ -42,7 +43,7 @@ static void *own(void *arg)
                                     .os_tid = (uint32_t)syscall(SYS_gettid)};
     atomic_store(&t->ready, true);
     while (!atomic_load(&t->stop))
-        clock_sleep_ns(MS / 10);
+        patience_pause();
     return NULL;
 }
 
@@ -54,8 +55,7 @@ static void start(struct owner_thread *t, bool deaf)
     atomic_store(&t->ready, false);
     atomic_store(&t->stop, false);
     cr_assert_eq(pthread_create(&t->thread, NULL, own, t), 0);
-    while (!atomic_load(&t->ready))
-        clock_sleep_ns(MS / 10);
+    cr_assert_happens(atomic_load(&t->ready));
 }
 
 static void stop(struct owner_thread *t)

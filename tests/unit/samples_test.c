@@ -1,5 +1,6 @@
 /* Samples on their way from signal handlers to the collector; the table of sampled threads; records
  * of perf events. */
+#include "../patience.h"
 #include "base/clock.h"
 #include "hotspot/sampled.h"
 
@@ -276,7 +277,7 @@ Test(sampled, strangers_are_not_sampled)
     pthread_create(&t, NULL, ask_oneself, &place);
     pthread_join(t, NULL);
     while (sampled_ask(&place, 1000) == 0) /* the kernel takes a moment longer */
-        clock_sleep_ns(1000000);
+        patience_pause();
     samples_close();
     samples_collect(add_weight, &weight);
     cr_assert_eq(weight, 2000);

@@ -1,4 +1,5 @@
 /* serve_heaps_test.c - the heap dumps that a server has open: their numbers, and how many. */
+#include "../patience.h"
 #include "base/clock.h"
 #include "serve/heaps.h"
 #include "view/heap_view.h"
@@ -29,7 +30,7 @@ static int add(struct made *m, uint32_t *k, struct err *err)
 /* Until nothing is read any more, for which heaps_fini would not wait. */
 static void wait_for(struct heap_view *view)
 {
-    for (bool over = false; !over; clock_sleep_ns(1000000)) {
+    for (bool over = false; !over; patience_pause()) {
         json_t *j = ask_heap(view, "overview", "");
         over = strcmp(text_at(j, "stage"), "ready") == 0 && json_is_null(at_path(j, "phase"));
         json_decref(j);

@@ -1,3 +1,4 @@
+#include "../patience.h"
 #include "serve/jobs.h"
 
 #include "base/clock.h"
@@ -21,7 +22,7 @@ static void run(struct job *j, bool dropped)
     struct counted *c = (struct counted *)j;
     begun += !dropped;
     while (!dropped && !may_go)
-        clock_sleep_ns(100000);
+        patience_pause();
     if (dropped)
         c->dropped++;
     else
@@ -49,16 +50,24 @@ static void push_all(void)
         jobs_push(&jobs, &all[i].job);
 }
 
+static bool is_idle(void)
+{
+    pthread_mutex_lock(&jobs.lock);
+    size_t running = jobs.running[JOB_SHORT] + jobs.running[JOB_LONG];
+    pthread_mutex_unlock(&jobs.lock);
+    return running == 0;
+}
+
 TestSuite(jobs, .init = begin);
 
 Test(jobs, each_is_run_once)
 {
     may_go = 1;
     push_all();
-    for (int i = 0; i < 5000 && done < MANY; i++)
-        clock_sleep_ns(1000000);
-    /* The last one is out of its thread's hands a moment after it was run. */
-    clock_sleep_ns(50000000);
+    cr_assert_happens(done == MANY);
+    /* The last one is out of its thread's hands a moment after it was run: no thread has one then.
+     */
+    cr_assert_happens(is_idle());
     cr_assert_not(jobs_end(&jobs));
     for (int i = 0; i < MANY; i++)
         cr_assert(all[i].ran == 1 && all[i].dropped == 0);
@@ -67,8 +76,7 @@ Test(jobs, each_is_run_once)
 Test(jobs, the_end_drops_what_has_not_begun_and_waits_for_nobody)
 {
     push_all();
-    for (int i = 0; i < 5000 && begun < JOBS_THREADS; i++)
-        clock_sleep_ns(1000000);
+    cr_assert_happens(begun == JOBS_THREADS);
     cr_assert(jobs_end(&jobs));
     int dropped = 0;
     for (int i = 0; i < MANY; i++)
@@ -78,8 +86,7 @@ Test(jobs, the_end_drops_what_has_not_begun_and_waits_for_nobody)
     jobs_push(&jobs, &late.job);
     cr_assert_eq(late.dropped, 1);
     may_go = 1;
-    while (done < MANY + 1)
-        clock_sleep_ns(1000000);
+    cr_assert_happens(done == MANY + 1);
     for (int i = 0; i < MANY; i++)
         cr_assert_eq(all[i].ran + all[i].dropped, 1);
 }
@@ -92,16 +99,11 @@ Test(jobs, short_ones_do_not_wait_for_long_ones)
         all[i].job.kind = JOB_LONG;
         jobs_push(&jobs, &all[i].job);
     }
-    for (int i = 0; i < 5000 && begun < JOBS_LONG_MAX; i++)
-        clock_sleep_ns(1000000);
+    cr_assert_happens(begun == JOBS_LONG_MAX);
     quick.job.run = run_at_once;
     jobs_push(&jobs, &quick.job);
-    for (int i = 0; i < 5000 && !quick.ran; i++)
-        clock_sleep_ns(1000000);
-    cr_assert_eq(quick.ran, 1);
+    cr_assert_happens(quick.ran == 1);
     cr_assert_eq(done, 1);
     may_go = 1;
-    for (int i = 0; i < 5000 && done < MANY + 1; i++)
-        clock_sleep_ns(1000000);
-    cr_assert_eq(done, MANY + 1);
+    cr_assert_happens(done == MANY + 1);
 }

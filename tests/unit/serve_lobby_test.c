@@ -1,3 +1,4 @@
+#include "../patience.h"
 #include "serve/lobby.h"
 
 #include "base/clock.h"
@@ -98,12 +99,6 @@ static int come_with_key(void)
     return come(text);
 }
 
-#define UNTIL(condition)                                                                           \
-    for (uint64_t until_ = clock_mono_ns() + UINT64_C(30000000000); !(condition);) {               \
-        cr_assert_lt(clock_mono_ns(), until_, "not in time: " #condition);                         \
-        clock_sleep_ns(1000000);                                                                   \
-    }
-
 static in_port_t port_of(int fd, int (*of)(int, struct sockaddr *, socklen_t *))
 {
     struct sockaddr_in6 at;
@@ -130,14 +125,14 @@ static void all_heard(int half)
     char text[64];
     snprintf(text, sizeof text, "Orca-Key: %s\r\n\r\n", gate.key);
     send(half, text, strlen(text), 0);
-    UNTIL(taken_of(half) >= 0);
+    cr_assert_happens(taken_of(half) >= 0);
 }
 
 /* Our thread has looked at everybody who came before. */
 static void all_seen(void)
 {
     int fd = come_with_key();
-    UNTIL(taken_of(fd) >= 0);
+    cr_assert_happens(taken_of(fd) >= 0);
     lobby_left(&lobby, taken_of(fd));
     close(taken_of(fd));
     close(fd);
@@ -149,9 +144,9 @@ Test(lobby, the_slow_keep_nobody_out)
     for (int i = 0; i < MANY; i++)
         slow[i] = come(i % 2 ? "GET / HTTP/1.1\r\nHost:" : "");
     int known = come_with_key();
-    UNTIL(count_taken() == 1);
+    cr_assert_happens(count_taken() == 1);
     int stranger = come("GET / HTTP/1.1\r\n\r\n");
-    UNTIL(count_taken() == 2);
+    cr_assert_happens(count_taken() == 2);
     size_t over = 0;
     for (int i = 0; i < MANY; i++)
         over += is_over(slow[i]);
@@ -163,11 +158,11 @@ Test(lobby, the_slow_keep_nobody_out)
 Test(lobby, strangers_have_their_room_and_no_more)
 {
     int known = come_with_key();
-    UNTIL(count_taken() == 1);
+    cr_assert_happens(count_taken() == 1);
     static int strangers[MANY];
     for (int i = 0; i < MANY; i++)
         strangers[i] = come("GET / HTTP/1.1\r\n\r\n");
-    UNTIL(count_taken() == 1 + MANY);
+    cr_assert_happens(count_taken() == 1 + MANY);
     size_t over = 0;
     for (int i = 0; i < MANY; i++)
         over += is_over(strangers[i]);
@@ -183,13 +178,13 @@ Test(lobby, so_many_sessions_and_each_gives_its_place_back)
     static int known[LOBBY_SESSIONS + 1];
     for (int i = 0; i <= LOBBY_SESSIONS; i++)
         known[i] = come_with_key();
-    UNTIL(is_over(known[LOBBY_SESSIONS]));
+    cr_assert_happens(is_over(known[LOBBY_SESSIONS]));
     cr_assert_eq(count_taken(), LOBBY_SESSIONS);
     cr_assert_not(lobby_may_stay(&lobby, taken[0])); /* it is crowded */
     lobby_left(&lobby, taken[0]);
     close(taken[0]);
     int more = come_with_key();
-    UNTIL(count_taken() == LOBBY_SESSIONS + 1);
+    cr_assert_happens(count_taken() == LOBBY_SESSIONS + 1);
     cr_assert_not(is_over(more));
 }
 
@@ -206,7 +201,7 @@ Test(lobby, in_parts)
     all_heard(half[1]);
     cr_assert_lt(taken_of(fd), 0);
     send(fd, "1", 1, 0);
-    UNTIL(taken_of(fd) >= 0);
+    cr_assert_happens(taken_of(fd) >= 0);
     char text[256];
     ssize_t n = recv(taken_of(fd), text, sizeof text - 1, 0);
     cr_assert_eq(n, (ssize_t)sizeof head - 1 + 9, "nothing of it has been read before");
@@ -217,7 +212,7 @@ Test(lobby, in_parts)
 Test(lobby, what_is_no_http_is_ended)
 {
     int tls = come("\x16\x03\x01"), empty = come("\r\n\r\n");
-    UNTIL(is_over(tls) && is_over(empty));
+    cr_assert_happens(is_over(tls) && is_over(empty));
     cr_assert_eq(count_taken(), 0);
 }
 
@@ -236,7 +231,7 @@ Test(lobby, who_has_gone_is_forgotten)
 Test(lobby, the_slow_have_an_end)
 {
     int fd = come("GET / HTTP/1.1\r\n");
-    UNTIL(is_over(fd));
+    cr_assert_happens(is_over(fd));
     cr_assert_eq(count_taken(), 0);
 }
 
@@ -317,16 +312,16 @@ Test(lobby, another_user_takes_the_place_of_his_own)
     for (int i = 0; i < 8; i++)
         mine[i] = come("GET / HTTP/1.1\r\n");
     int stranger = come("GET / HTTP/1.1\r\n\r\n");
-    UNTIL(count_taken() == 1);
+    cr_assert_happens(count_taken() == 1);
     another_user(MANY, "GET / HTTP/1.1\r\n");
     another_user(MANY, "GET / HTTP/1.1\r\n\r\n");
-    UNTIL(count_taken() == 1 + MANY);
+    cr_assert_happens(count_taken() == 1 + MANY);
     for (int i = 0; i < 8; i++)
         cr_assert_not(is_over(mine[i]));
     cr_assert_not(is_over(stranger));
     for (int i = 0; i < 8; i++)
         send(mine[i], "\r\n", 2, 0);
-    UNTIL(count_taken() == 1 + MANY + 8);
+    cr_assert_happens(count_taken() == 1 + MANY + 8);
 }
 
 Test(peers, another_user_opens_no_link)
@@ -338,7 +333,7 @@ Test(peers, another_user_opens_no_link)
     need_uids();
     another_user(1, "GET / HTTP/1.1\r\n\r\n");
     come("GET / HTTP/1.1\r\n\r\n");
-    UNTIL(count_taken() == 2);
+    cr_assert_happens(count_taken() == 2);
     cr_assert_not(lobby_is_friend(&lobby, taken[0]));
     cr_assert(lobby_is_friend(&lobby, taken[1]));
     cr_assert_not(lobby_is_friend(&lobby, 4000));

@@ -1,4 +1,5 @@
 /* Open traces and what is told of them, with a source that is moved by hand. */
+#include "../patience.h"
 #include "serve/news.h"
 #include "serve/traces.h"
 
@@ -32,7 +33,7 @@ static int never(struct serve_source *s, uint32_t gen, const struct serve_progre
     (void)out;
     p->step(p->ctx, "counting", 1, 4);
     while (!mine->may_read)
-        clock_sleep_ns(1000000);
+        patience_pause();
     mine->reads++;
     return err_set(err, -EIO, "x.otrace: chunk 12 is no chunk");
 }
@@ -65,13 +66,6 @@ static struct trace_news news_of(uint32_t k)
     return n;
 }
 
-static void wait_until(bool (*is)(void))
-{
-    for (int i = 0; i < 5000 && !is(); i++)
-        clock_sleep_ns(1000000);
-    cr_assert(is());
-}
-
 static bool counts(void)
 {
     return strcmp(news_of(1).phase, "counting") == 0;
@@ -95,7 +89,7 @@ Test(traces, progress_is_told_before_there_is_a_generation)
     struct trace_news n;
     cr_assert_eq(traces_add(&traces, &source.base, &k, NULL), 0);
     cr_assert_eq(k, 1);
-    wait_until(counts);
+    cr_assert_happens(counts());
     n = news_of(1);
     cr_assert(n.gen == 0 && n.done == 1 && n.total == 4 && n.reading);
     cr_assert_null(traces_take(&traces, 1, 0, &n));
@@ -104,7 +98,7 @@ Test(traces, progress_is_told_before_there_is_a_generation)
     cr_assert_eq(n.k, 0);
     cr_assert(told > 0);
     source.may_read = 1;
-    wait_until(has_failed);
+    cr_assert_happens(has_failed());
     cr_assert_str_eq(news_of(1).error, "x.otrace: chunk 12 is no chunk");
     cr_assert_not(traces_fini(&traces));
     cr_assert_eq(source.closed, 1);
@@ -120,7 +114,7 @@ Test(traces, a_path_is_opened_once)
     cr_assert_eq(traces_add(&traces, &other.base, &again, NULL), 0);
     cr_assert_eq(k, again);
     cr_assert_eq(other.closed, 1);
-    wait_until(has_failed);
+    cr_assert_happens(has_failed());
     traces_fini(&traces);
 }
 
@@ -130,7 +124,7 @@ Test(traces, a_file_that_vanishes)
     source.may_read = 1;
     source.verdict = -ENOENT;
     traces_add(&traces, &source.base, &k, NULL);
-    wait_until(is_gone);
+    cr_assert_happens(is_gone());
     cr_assert_str_eq(news_of(1).error, "x.otrace: is gone");
     cr_assert_eq(source.looks, 1);
     traces_fini(&traces);
@@ -140,7 +134,7 @@ Test(traces, the_end_waits_for_no_analysis)
 {
     uint32_t k;
     traces_add(&traces, &source.base, &k, NULL);
-    wait_until(counts);
+    cr_assert_happens(counts());
     cr_assert(traces_fini(&traces));
     cr_assert_eq(source.closed, 0);
     source.may_read = 1;
@@ -153,7 +147,7 @@ Test(traces, news_are_told_once)
     struct buf out;
     buf_init(&out);
     traces_add(&traces, &source.base, &k, NULL);
-    wait_until(counts);
+    cr_assert_happens(counts());
     news_put(&r, &traces, 5, &out);
     cr_assert_str_eq(buf_str(&out),
                      "event: gen\ndata: {\"trace\":1,\"gen\":0,\"phase\":{\"text\":\"counting\","
@@ -162,7 +156,7 @@ Test(traces, news_are_told_once)
     news_put(&r, &traces, 5, &out);
     cr_assert_eq(out.len, 0);
     source.may_read = 1;
-    wait_until(has_failed);
+    cr_assert_happens(has_failed());
     news_put(&r, &traces, 6, &out);
     cr_assert_str_eq(buf_str(&out),
                      "event: gone\ndata: {\"trace\":1,\"error\":\"x.otrace: chunk 12 is no chunk\"}"
