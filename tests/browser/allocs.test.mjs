@@ -1,5 +1,5 @@
 // allocs.test.mjs - flame graphs of allocations and the lanes of their rates: their numbers against `orca report --alloc --json`.
-import { holds, near, open, panned, pointOf, report, same, settled, shot } from "./lib.mjs";
+import { drawn, holds, near, open, panned, pointOf, report, same, settled, shot, until } from "./lib.mjs";
 
 export const trace = "heap";
 export const sources = ["server", "html"];
@@ -115,12 +115,7 @@ export const tests = {
                 n += (d[k] === 0xc7 && d[k + 1] === 0x92 && d[k + 2] === 0xea) || (d[k] === 0x8e && d[k + 1] === 0x3f && d[k + 2] === 0xc0);
             return n;
         });
-        let on = 0;
-        for (let looks = 0; on <= 50 && looks < 100; looks++) { // frames are drawn when the browser comes to it
-            on = await purple();
-            await p.waitForTimeout(100);
-        }
-        holds(on > 50, `${on} pixels of lanes`);
+        await until(async () => await purple() > 50, "lanes are drawn", () => drawn(p));
         await p.click("[data-test=alloc]");
         await settled(p);
         same(await purple(), 0, "switched off");

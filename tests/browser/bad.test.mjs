@@ -3,9 +3,9 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ask, build, holds, html, keyOf, open, page, ready, report, same, setState, view } from "./lib.mjs";
+import { ask, build, drawn, holds, html, keyOf, open, page, ready, report, same, setState, view } from "./lib.mjs";
 
-export const traces = ["showcase"];
+export const traces = ["showcase", "orderbook"];
 
 const folder = join(build, "bad");
 
@@ -148,7 +148,7 @@ export const tests = {
         await withView([file], async (server) => {
             const p = await open(server.url);
             rmSync(file);
-            await p.waitForSelector("[data-test=gone]", { timeout: 60_000 });
+            await p.waitForSelector("[data-test=gone]");
             const text = await p.textContent("[data-test=gone]");
             holds(/vanishes\.otrace.*the file is gone; what was read of it stays here/.test(text), text);
             await setState(p, "window.orca.state.show({ from: 1e8, to: 1.5e8 })");
@@ -163,18 +163,18 @@ export const tests = {
         const p = await open(server.url);
         const rows = await p.$$eval("[data-row] .label", (all) => all.map((e) => e.textContent));
         server.child.kill("SIGKILL");
-        await p.waitForSelector("[data-test=gone]", { timeout: 60_000 });
+        await p.waitForSelector("[data-test=gone]");
         holds(/does not answer any more.*Run orca view again/.test(await p.textContent("[data-test=gone]")), await p.textContent("[data-test=gone]"));
         // The line takes some room.
         const left = await p.$$eval("[data-row] .label", (all) => all.map((e) => e.textContent));
         same(left, rows.slice(0, left.length), "what was there");
         holds(left.length > rows.length - 4, "rows that are left");
         await p.click("[data-test=tab-flame]");
-        await p.waitForTimeout(400);
+        await p.waitForSelector("[data-view=flame]");
         await p.keyboard.press("w");
         await p.waitForSelector("[data-test=problem], [data-view=flame] [role=alert]");
         await p.waitForFunction(() => /the server does not answer/.test(document.body.innerText)); // words for what could not be asked
-        await p.waitForTimeout(300);
+        await drawn(p);
         same(real(p), []);
     },
 

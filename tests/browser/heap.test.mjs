@@ -33,7 +33,7 @@ async function withHeap(file, body, options = {}, args = []) {
     try {
         const p = await page(options);
         await p.goto(server.url);
-        await p.waitForFunction(() => window.orca?.heap?.stage.value === "ready", null, { timeout: 60_000 });
+        await p.waitForFunction(() => window.orca?.heap?.stage.value === "ready");
         await settled(p);
         await body(p, server);
         same(p.faults, []);
@@ -257,7 +257,7 @@ export const tests = {
             await p.click('[data-test=stack] .heap-object:has-text("byte[200000]")');
             await p.waitForFunction(() => document.querySelector("[data-test=object-label]")?.textContent === "byte[200000]");
             await p.reload();
-            await p.waitForSelector("[data-test=stack] .heap-stack", { timeout: 30_000 });
+            await p.waitForSelector("[data-test=stack] .heap-stack");
         });
     },
 
@@ -307,7 +307,7 @@ export const tests = {
             await p.waitForSelector("[data-test=threads]");
             same(await p.$("[data-test=threads] [data-column=retained]"), null, "threads keep what nobody knows");
             await p.click("[data-test=tab-collections]");
-            await p.waitForSelector("[data-test=collections-sum]", { timeout: 60_000 });
+            await p.waitForSelector("[data-test=collections-sum]");
             holds((await p.textContent("[data-test=collections-sum]")).startsWith("at least"), "collections that were read");
             await p.click("[data-test=tab-classes]");
             await p.waitForSelector("[data-test=classes] .table-rows [role=row]");

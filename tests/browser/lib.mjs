@@ -14,6 +14,46 @@ export const orca = join(root, "build/release/orca");
 const require = createRequire(join(root, "viewer/package.json"));
 const { chromium } = require("playwright-core");
 
+// --- waiting ------------------------------------------------------------------------------------
+
+/** How many times slower than a quiet machine this one is now, at least 1: what a loop of known length takes. */
+export function slowness() {
+    const LOOPS = 50_000_000, QUIET_MS = 150; // on a slow machine
+    const began = performance.now();
+    let x = 1;
+    for (let k = 0; k < LOOPS; k++) {
+        x ^= x << 13;
+        x ^= x >>> 17;
+        x ^= x << 5;
+    }
+    return (x === 0 ? 1 : 0) + Math.max(1, Math.ceil((performance.now() - began) / QUIET_MS));
+}
+
+/** Ends a hang, and nothing else: so many seconds, and so many more for each time that the machine is slower by then. */
+export const LIMIT_S = 60;
+
+/** For a moment: between two looks at something. */
+export const moment = () => new Promise((done) => setTimeout(done, 20));
+
+/** Look until it is so; what the last look said. */
+export async function until(look, what, between = moment) {
+    let end = Date.now() + LIMIT_S * 1000;
+    for (let extended = false; ; await between()) {
+        const seen = await look();
+        if (seen)
+            return seen;
+        if (Date.now() < end)
+            continue;
+        if (extended)
+            throw new Error(`it never came to this: ${what}`);
+        extended = true;
+        end = Date.now() + LIMIT_S * 1000 * slowness();
+    }
+}
+
+/** Two frames of the page: what was asked for before is drawn. */
+export const drawn = (p) => p.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
 // --- programs -----------------------------------------------------------------------------------
 
 /** The JDKs of this machine, oldest first: {home, version}. */
@@ -44,10 +84,15 @@ export function compile(jdk) {
 }
 
 /** Record a program; the trace's path. */
-export function record(jdk, name, classpath, program, args = [], options = []) {
+export async function record(jdk, name, classpath, program, args = [], options = []) {
     const file = join(build, `${name}.otrace`);
     rmSync(file, { force: true });
-    run(orca, ["record", "-o", file, ...options, "--", `${jdk.home}/bin/java`, "-cp", classpath, program, ...args]);
+    const child = spawn(orca, ["record", "-o", file, ...options, "--", `${jdk.home}/bin/java`, "-cp", classpath, program, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+    let said = "";
+    child.stderr.on("data", (chunk) => { said += chunk; });
+    const status = await new Promise((done) => child.on("close", done));
+    if (status !== 0)
+        throw new Error(`orca record of ${program}: exit status ${status}\n${said}`);
     return file;
 }
 
@@ -62,7 +107,7 @@ export async function view(args, options = {}) {
     const child = spawn(orca, ["view", "--no-open", ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, XDG_STATE_HOME: build }, ...options });
     let out = "";
     const url = await new Promise((done, failed) => {
-        const timer = setTimeout(() => failed(new Error(`orca view said no address: ${out}`)), 60_000);
+        const timer = setTimeout(() => failed(new Error(`orca view said no address: ${out}`)), LIMIT_S * 1000 * slowness());
         const take = (chunk) => {
             out += chunk;
             const m = /(http:\/\/127\.0\.0\.1:\d+\/\?token=\S+)/.exec(out);
@@ -85,7 +130,7 @@ export async function view(args, options = {}) {
                 return done(child.exitCode);
             child.on("exit", (code) => done(code));
             child.kill("SIGINT");
-            setTimeout(() => child.kill("SIGKILL"), 5000).unref();
+            setTimeout(() => child.kill("SIGKILL"), LIMIT_S * 1000).unref();
         }),
     };
 }
@@ -129,6 +174,8 @@ function written(file, name, args) {
 // --- the browser ----------------------------------------------------------------------------------
 
 let browser = null;
+/** As it was when the browser was started. */
+let busy;
 /** The contexts that a test has opened: those of one that runs beside it are not its own. */
 const opened = new AsyncLocalStorage();
 
@@ -150,7 +197,7 @@ export async function page(options = {}) {
     const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "dark", ...options });
     opened.getStore().push(context);
     const p = await context.newPage();
-    p.setDefaultTimeout(15_000);
+    p.setDefaultTimeout(LIMIT_S * 1000 * (busy ??= slowness()));
     p.faults = [];
     p.on("pageerror", (e) => p.faults.push(`error: ${e.message}`));
     p.on("console", (m) => { if (m.type() === "error" && !/status of 4\d\d/.test(m.text())) p.faults.push(`console: ${m.text()}`); });
@@ -175,15 +222,11 @@ export async function open(url, options = {}) {
 
 /** Until no question is under way and the frame is drawn. */
 export async function ready(p) {
-    await p.waitForFunction(() => window.orca && window.orca.state.meta.value && !window.orca.state.meta.value.phase, null, { timeout: 60_000 });
+    await p.waitForFunction(() => window.orca && window.orca.state.meta.value && !window.orca.state.meta.value.phase);
     // Frame one draws and asks, two scrolls to a row, three draws that.
-    const end = Date.now() + 30_000;
-    for (let quiet = 0; quiet < 2;) {
-        if (Date.now() > end)
-            throw new Error(`after 30 s ${await p.evaluate(() => window.orca.pending())} questions are still under way`);
-        await p.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-        quiet = (await p.evaluate(() => window.orca.pending())) === 0 ? quiet + 1 : 0;
-    }
+    let quiet = 0;
+    await until(async () => (quiet = (await p.evaluate(() => window.orca.pending())) === 0 ? quiet + 1 : 0) > 2,
+        "no question is under way", () => drawn(p));
 }
 
 /** ready, and no view is still asking. */

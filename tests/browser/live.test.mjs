@@ -33,7 +33,7 @@ const state = (p) => p.evaluate(() => {
 
 /** Until there is a newer generation that is longer; what is then. */
 async function grown(p, before) {
-    await p.waitForFunction(({ gen, to }) => window.orca.state.meta.value.gen > gen && window.orca.state.meta.value.to > to, before, { timeout: 60_000 });
+    await p.waitForFunction(({ gen, to }) => window.orca.state.meta.value.gen > gen && window.orca.state.meta.value.to > to, before);
     await ready(p);
     return state(p);
 }
@@ -44,7 +44,7 @@ async function growsFollowsAndStays(p) {
     let now = await state(p);
     holds(now.following, "a live recording is not followed");
     same(await p.getAttribute("[data-test=follow]", "aria-pressed"), "true");
-    await p.waitForFunction(() => ["left", "right"].every((n) => window.orca.state.meta.value.threads.name.includes(n)), null, { timeout: 60_000 });
+    await p.waitForFunction(() => ["left", "right"].every((n) => window.orca.state.meta.value.threads.name.includes(n)));
     await ready(p);
     now = await state(p);
     const first = await blocks(p, "left");
@@ -108,7 +108,7 @@ export const tests = {
                 await saves(p, folder);
                 await p.click("[data-test=stop]");
                 await p.waitForFunction(() => document.querySelector("[data-test=recording-said]")?.textContent.startsWith("Stopped"));
-                await p.waitForSelector("[data-test=ended]", { timeout: 60_000 });
+                await p.waitForSelector("[data-test=ended]");
                 holds(!(await p.$("[data-test=follow]")) && !(await p.$("[data-test=stop]")), "nothing to follow or to stop");
                 process.kill(pid, 0);
                 same(p.faults, []);
@@ -130,7 +130,7 @@ export const tests = {
                 await growsFollowsAndStays(p);
                 await saves(p, folder);
                 await end();
-                await p.waitForSelector("[data-test=ended]", { timeout: 60_000 });
+                await p.waitForSelector("[data-test=ended]");
                 await ready(p);
                 same(await p.evaluate(() => window.orca.state.meta.value.recording.state), "closed");
                 const whole = report(file, "--threads").threads;
@@ -151,7 +151,7 @@ export const tests = {
                 const p = await open(server.url);
                 await grown(p, await state(p));
                 process.kill(pid, "SIGKILL");
-                await p.waitForFunction(() => document.querySelector("[data-test=ended], [data-test=gone]"), null, { timeout: 60_000 });
+                await p.waitForFunction(() => document.querySelector("[data-test=ended], [data-test=gone]"));
                 await setState(p, "window.orca.state.showAll()");
                 holds((await blocks(p, "left")).slept_count > 10, "what was recorded is there");
                 const said = await p.textContent("[data-view=findings]");

@@ -1,13 +1,15 @@
 // run.mjs [GLOB] - every test of *.test.mjs; each file's `tests` is {name: async (world) => ...}.
 //
-// `world` is made once: the traces, recorded from real programs, and what is known of them.  A test of a
-// file that has `sources` runs with each: the server, and the page on the disk; one whose `needs` says what
-// is missing is skipped.
-import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+// `world` is made once: the traces, recorded from real programs, and what is known of them; a file names those that it
+// needs in `trace` or `traces`.  A test of a file that has `sources` runs with each: the server, and the page on the disk; one
+// whose `needs` says what is missing is skipped.  Without GLOB and ORCA_TESTS=all: those tests that tests/plan leaves.
+import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { build, closeBrowser, compile, html, jdks, letIn, record, root, shots, view, withPages } from "./lib.mjs";
+import { build, closeBrowser, compile, html, jdks, letIn, record, root, shots, slowness, view, withPages } from "./lib.mjs";
 
-const pattern = new RegExp(`^${(process.argv[2] ?? "*").replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*")}$`);
+const glob = (text) => new RegExp(`^${text.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*")}$`);
+const pattern = glob(process.argv[2] ?? "*");
 const say = (line) => process.stdout.write(`${line}\n`);
 
 if (!existsSync(process.env.CHROMIUM ?? "/usr/bin/chromium")) {
@@ -27,30 +29,37 @@ const all = jdks();
 const world = { jdks: all, jdk: all[0], newest: all[all.length - 1], made: new Map() };
 world.classes = compile(all[0]);
 
-/** A trace by its name, recorded when it is first asked for. */
-world.trace = (name) => {
-    if (!world.made.has(name))
-        world.made.set(name, {
-            showcase: () => record(world.jdk, "showcase", world.classes, "Showcase", [], ["-e", "all"]),
-            virtual: () => record(world.newest, "virtual", world.classes, "Virtual", [], ["-e", "all"]),
-            called: () => record(world.jdk, "called", world.classes, "Called", [], ["-m", "Called#hold blocks none+Called#tryIt tries none+Called#tick calls none"]),
-            heap: () => join(root, "tests/golden/alloc/heap.otrace"),
-            orderbook: () => record(world.jdk, "orderbook", join(root, "build/demo"), "orderbook.Main"),
-            sampled: () => record(world.jdk, "sampled", join(root, "build/demo"), "orderbook.Main", ["--seconds", "3"],
-                ["-e", "threads+monitors+waits+parks+sleeps+joins+gc+cpu+wall"]),
-        }[name]());
-    return world.made.get(name);
+const recordings = {
+    showcase: () => record(world.jdk, "showcase", world.classes, "Showcase", [], ["-e", "all"]),
+    virtual: () => record(world.newest, "virtual", world.classes, "Virtual", [], ["-e", "all"]),
+    called: () => record(world.jdk, "called", world.classes, "Called", [], ["-m", "Called#hold blocks none+Called#tryIt tries none+Called#tick calls none"]),
+    heap: () => join(root, "tests/golden/alloc/heap.otrace"),
+    orderbook: () => record(world.jdk, "orderbook", join(root, "build/demo"), "orderbook.Main"),
+    sampled: () => record(world.jdk, "sampled", join(root, "build/demo"), "orderbook.Main", ["--seconds", "3"],
+        ["-e", "threads+monitors+waits+parks+sleeps+joins+gc+cpu+wall"]),
 };
 
-/** Tests wait for frames most of the time. */
-const AT_ONCE = 2;
-const LIMIT_S = 240;
+/** A trace by its name; those that the tests to come name are there. */
+world.trace = (name) => {
+    const file = world.made.get(name);
+    if (!file)
+        throw new Error(`the recording ${name} was not named by the file's trace or traces`);
+    return file;
+};
+
+/** Tests wait for frames and answers some of the time. */
+const AT_ONCE = availableParallelism() + 1;
+const TEST_LIMIT_S = 240;
 
 let passed = 0;
 let failed = 0;
+/** Ends a hang; on a busy machine later. */
 async function limited(body) {
     let timer;
-    const late = new Promise((_, failed) => { timer = setTimeout(() => failed(new Error(`it took more than ${LIMIT_S} seconds`)), LIMIT_S * 1000); });
+    const late = new Promise((_, failed) => {
+        const give_up = () => failed(new Error(`it did not end within ${TEST_LIMIT_S} seconds, nor in so many more for each time that the machine is slower`));
+        timer = setTimeout(() => { timer = setTimeout(give_up, TEST_LIMIT_S * 1000 * slowness()); }, TEST_LIMIT_S * 1000);
+    });
     return Promise.race([body(), late]).finally(() => clearTimeout(timer));
 }
 
@@ -71,49 +80,58 @@ async function one(name, body) {
     appendFileSync(times, `${((Date.now() - began) / 1000).toFixed(2)} - browser/${name}\n`);
 }
 
+/** What tests/plan leaves to `./dev check`. */
+const later = process.argv[2] || process.env.ORCA_TESTS === "all" ? [] : readFileSync(join(root, "tests/plan"), "utf8").split("\n")
+    .map((line) => /^check +browser\/(\S+)/.exec(line)?.[1]).filter(Boolean).map(glob);
+
+/** One entry for each file and source: {name, suite, kind, tests}. */
+const groups = [];
 for (const file of readdirSync(join(root, "tests/browser")).filter((f) => f.endsWith(".test.mjs")).sort()) {
     const suite = await import(join(root, "tests/browser", file));
-    const base = file.replace(".test.mjs", "");
     for (const kind of suite.sources ?? [null]) {
-        const wanted = Object.keys(suite.tests).filter((t) => pattern.test(`${base}.${kind ? `${kind}.` : ""}${t}`));
-        if (!wanted.length)
-            continue;
-        const lacks = suite.needs?.(world);
-        if (lacks) {
-            for (const name of wanted)
-                say(`ok browser/${base}.${kind ? `${kind}.` : ""}${name} # SKIP ${lacks}`);
-            continue;
-        }
-        let source = null;
-        // Recording holds everything up: not while tests look at their clocks.
-        for (const name of suite.traces ?? [])
-            if (name !== "virtual" || world.newest.version >= 21)
-                world.trace(name);
-        try {
-            source = !kind ? null : kind === "html" ? html(world.trace(suite.trace), `${base}-${suite.trace}`) : await view([world.trace(suite.trace)]);
-        } catch (e) {
-            failed++;
-            say(`not ok browser/${base}.${kind} - ${String(e.message).split("\n")[0]}`);
-            continue;
-        }
-        // The server's link is good once: what it has opened is for all tests of the source.
-        const shared = { ...world, kind, source, options: {} };
-        if (kind === "server") {
-            shared.options = await letIn(source.url);
-            shared.url = new URL("/", source.url).href;
-        } else if (source) {
-            shared.url = source.url;
-        }
-        const left = [...wanted];
-        const some = async () => {
-            for (let name = left.shift(); name; name = left.shift()) {
-                const test = suite.tests[name];
-                await one(`${base}.${kind ? `${kind}.` : ""}${name}`, () => test(shared));
-            }
-        };
-        await Promise.all(Array.from({ length: AT_ONCE }, some));
-        await source?.stop();
+        const name = `${file.replace(".test.mjs", "")}.${kind ? `${kind}.` : ""}`;
+        const tests = Object.keys(suite.tests).filter((t) => pattern.test(name + t) && !later.some((l) => l.test(name + t)));
+        const lacks = tests.length ? suite.needs?.(world) : null;
+        if (lacks)
+            for (const t of tests)
+                say(`ok browser/${name}${t} # SKIP ${lacks}`);
+        else if (tests.length)
+            groups.push({ name, suite, kind, tests });
     }
 }
+
+// All recordings that they need, at a time: their programs sleep more than they compute.
+const needed = new Set(groups.flatMap((g) => [...(g.suite.traces ?? []), ...(g.suite.trace ? [g.suite.trace] : [])]));
+await Promise.all([...needed].filter((name) => name !== "virtual" || world.newest.version >= 21)
+    .map(async (name) => world.made.set(name, await recordings[name]())));
+
+/** What the tests of a group have in common, made for the first of them and stopped after the last. */
+async function begin({ name, suite, kind }) {
+    const source = !kind ? null : kind === "html" ? html(world.trace(suite.trace), `${name}${suite.trace}`) : await view([world.trace(suite.trace)]);
+    const shared = { ...world, kind, source, options: {} };
+    // The server's link is good once: what it has opened is for all tests of the source.
+    if (kind === "server") {
+        shared.options = await letIn(source.url);
+        shared.url = new URL("/", source.url).href;
+    } else if (source) {
+        shared.url = source.url;
+    }
+    return shared;
+}
+
+// The tests of all files are one queue, so that no processor waits for the last one of a file.
+const queue = groups.flatMap((g) => {
+    g.left = g.tests.length;
+    return g.tests.map((t) => [g, t]);
+});
+const some = async () => {
+    for (let next = queue.shift(); next; next = queue.shift()) {
+        const [g, t] = next;
+        await one(`${g.name}${t}`, async () => g.suite.tests[t](await (g.shared ??= begin(g))));
+        if (--g.left === 0)
+            await g.shared.then((s) => s.source?.stop(), () => undefined);
+    }
+};
+await Promise.all(Array.from({ length: AT_ONCE }, some));
 await closeBrowser();
 process.exit(failed ? 1 : 0);

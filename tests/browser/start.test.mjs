@@ -29,7 +29,7 @@ async function withJvm(w, body) {
 async function attach(p, pid) {
     await p.click(`[data-test="attach-${pid}"]`);
     await p.click('[data-test="attach-do"]');
-    await p.waitForSelector("[data-view=timeline]", { timeout: 60_000 });
+    await p.waitForSelector("[data-view=timeline]");
     await ready(p);
 }
 
@@ -60,7 +60,7 @@ export const tests = {
                 holds(/heap dump/.test(await row.textContent()), `${name} is called what it is`);
                 await shot(p, "start-heap");
                 await row.locator("button").click();
-                await p.waitForFunction(() => window.orca?.heap?.stage.value === "ready", null, { timeout: 60_000 });
+                await p.waitForFunction(() => window.orca?.heap?.stage.value === "ready");
                 same(await p.evaluate(() => window.orca.heap.overview.value.name), name);
                 numbers.add(new URL(p.url()).search);
             }

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ask, build, holds, keyOf, letIn, open, orca, page, ready, same, view } from "./lib.mjs";
+import { LIMIT_S, ask, build, holds, keyOf, letIn, open, orca, page, ready, same, slowness, until, view } from "./lib.mjs";
 
 export const traces = ["showcase"];
 
@@ -43,13 +43,13 @@ async function hostile(port, body) {
 }
 
 /** What its page tries, in the user's browser: whatever it could read. */
-async function tries(to, folder) {
+async function tries(to, folder, limitMs) {
     const got = [];
     const note = (what, text) => got.push([what, String(text ?? "").slice(0, 20_000)]);
     // The browser says of each how it ended; the limit is for one that hangs.
     const unsaid = () => note("limit", "loaded? It did not say so");
     const wait = (make) => new Promise((done) => {
-        const limit = setTimeout(() => { unsaid(); done(); }, 30_000);
+        const limit = setTimeout(() => { unsaid(); done(); }, limitMs);
         make(() => { clearTimeout(limit); done(); });
     });
     const guess = "0123456789abcdef0123456789abcdef";
@@ -88,7 +88,7 @@ async function tries(to, folder) {
         });
     const opened = window.open(to);
     const isThere = () => { try { return opened.location.href !== "about:blank"; } catch { return true; /* another origin's */ } };
-    for (const end = Date.now() + 30_000; !isThere() && Date.now() < end;)
+    for (const end = Date.now() + limitMs; !isThere() && Date.now() < end;)
         await new Promise((done) => setTimeout(done, 20));
     if (!isThere())
         unsaid();
@@ -177,7 +177,7 @@ export const tests = {
                 const q = await p.context().newPage();
                 await q.goto(`http://${name}:${port}/`);
                 await q.reload();
-                for (const [what, text] of await q.evaluate(([code, to, at]) => new Function(`return (${code})`)()(to, at), [tries.toString(), base, folder]))
+                for (const [what, text] of await q.evaluate(([code, to, at, limit]) => new Function(`return (${code})`)()(to, at, limit), [tries.toString(), base, folder, LIMIT_S * 1000 * slowness()]))
                     holds(!leaks(text, secrets), `${name}: by "${what}": ${text.slice(0, 300)}`);
                 await q.close();
             }
@@ -234,10 +234,8 @@ export const tests = {
         const command = [...(root ? ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups"] : []), orca, "view", trace];
         const child = spawn(command[0], command.slice(1), { stdio: "ignore", env: { ...process.env, HOME: home, XDG_STATE_HOME: home, DISPLAY: ":7", PATH: `${join(folder, "bin")}:${process.env.PATH}` } });
         try {
-            for (const end = Date.now() + 30_000; !existsSync(join(home, "said"));) {
-                holds(Date.now() < end && child.exitCode === null, "no browser was started");
-                await new Promise((done) => setTimeout(done, 20));
-            }
+            await until(() => existsSync(join(home, "said")) || child.exitCode !== null, "a browser is started");
+            same(child.exitCode, null);
             const url = readFileSync(join(home, "said"), "utf8").trim();
             const file = decodeURI(new URL(url).pathname);
             same(statSync(file).mode & 0o777, 0o600);
@@ -261,10 +259,7 @@ export const tests = {
             for (const line of asked)
                 holds(!line.includes(token) && !/ ./.test(line), `asked for ${line}`);
             same(await q.context().cookies(), []);
-            for (const end = Date.now() + 30_000; existsSync(file);) {
-                holds(Date.now() < end, "the file stays");
-                await new Promise((done) => setTimeout(done, 20));
-            }
+            await until(() => !existsSync(file), "the file is gone");
             same(q.faults ?? [], []);
             same(p.faults, []);
         } finally {

@@ -1,5 +1,5 @@
 // timeline.test.mjs - rows, states, arrows, path, minimap, filter, pins, keys, address: on what Showcase does.
-import { colours, holds, near, open, panned, pointOf, ready, report, same, setState, threadOf } from "./lib.mjs";
+import { colours, drawn, holds, near, open, panned, pointOf, ready, report, same, setState, threadOf, until } from "./lib.mjs";
 
 export const trace = "showcase";
 export const sources = ["server", "html"];
@@ -287,10 +287,8 @@ export const tests = {
         });
         /** Until nothing moves any more. */
         const still = async () => {
-            for (let same = 0, k = 0; same < 3 && k < 100; k++) {
-                same = await changed() === 0 ? same + 1 : 0;
-                await p.waitForTimeout(50);
-            }
+            let same = 0;
+            await until(async () => (same = await changed() === 0 ? same + 1 : 0) >= 3, "nothing moves", () => drawn(p));
         };
         await setState(p, "window.orca.state.arrowsOn.value = false; window.orca.state.grouping.value = 'flat'; window.orca.state.showAll()");
         await ready(p);
@@ -426,7 +424,10 @@ export const tests = {
         await p.waitForSelector("dialog[open]");
         const dialog = p.locator("dialog[open]");
         await dialog.locator("input[type=search], input[type=text]").first().fill("worker-");
-        await p.waitForTimeout(200);
+        await p.waitForFunction(() => {
+            const names = [...document.querySelectorAll("dialog[open] [role=row]")].slice(1).map((r) => r.textContent);
+            return names.length === 4 && names.every((t) => t.includes("worker-"));
+        });
         await dialog.locator("[role=row][aria-rowindex='2'], [role=row]").nth(1).click();
         await p.keyboard.press("Control+a");
         await dialog.locator("[data-test=filter-apply]").click();
@@ -461,13 +462,14 @@ export const tests = {
 
     async hover_tells(w) {
         const p = await start(w);
-        const wait = await waitOf(p, "worker-2", "blocked", 2);
+        const wait = await longestWait(p, "worker-1|worker-2|worker-3|worker-4", "blocked");
         await zoomTo(p, wait);
         await setState(p, "window.orca.state.arrowsOn.value = false");
         const at = await pointOf(p, `t${wait.thread}`, (wait.start + wait.end) / 2);
         await p.mouse.move(at.x, at.y);
-        await p.waitForTimeout(250);
+        await p.waitForSelector("[data-test=tooltip]");
         await p.mouse.move(at.x + 2, at.y);
+        await drawn(p);
         const text = await p.textContent("[data-test=tooltip]");
         holds(/^blocked for/.test(text), text);
         holds(text.includes("Showcase$Hot"), text);
@@ -484,7 +486,7 @@ export const tests = {
         const names = await labels(p);
         for (const c of ["Showcase$Hot", "Showcase$Box", "Showcase$Blocker"])
             holds(names.some((n) => n.startsWith(`${c}#`)), `no row of ${c} in ${names}`);
-        const wait = await waitOf(p, "worker-2", "blocked", 2);
+        const wait = await longestWait(p, "worker-1|worker-2|worker-3|worker-4", "blocked");
         const hot = `l${wait.lock.id}`;
         await setState(p, `window.orca.state.show({ from: ${wait.start}, to: ${wait.end} })`);
         const at = await pointOf(p, hot, (wait.start + wait.end) / 2);
@@ -553,7 +555,7 @@ export const tests = {
         same(await back(), "rgb(20, 23, 28)");
         await p.click("[data-test=theme]");
         same(await back(), "rgb(255, 255, 255)");
-        await p.waitForTimeout(400);
+        await p.waitForFunction(() => location.hash.includes("theme=light"));
         await p.reload();
         await ready(p);
         same(await back(), "rgb(255, 255, 255)", "after a reload");
