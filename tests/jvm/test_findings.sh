@@ -117,7 +117,8 @@ test_critical_path() {
         ([$s[] | .to - .from] | add) == $p.ns and ([$p.kinds[]] | add) == $p.ns' out)" true
     same "$(jq -r '.critical_path.name + " " + .critical_path.threads[0].name' out)" "main part-2"
     run 0 "$ORCA" report --json --path --follow part-1 "$TRACE"
-    same "$(jq -r '.critical_path.name + " " + .critical_path.threads[0].name' out)" "part-1 part-1"
+    # whether it or the thread that started it has more of the path depends on how long the JVM took to start
+    same "$(jq -r '.critical_path | .name + " " + ([.threads[].name | select(startswith("part-"))] | join(" "))' out)" "part-1 part-1"
 }
 
 # With itself nothing has changed; without the lock it is gone.

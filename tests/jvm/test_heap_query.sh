@@ -138,16 +138,25 @@ test_sampled() {
     [ "${mb:-0}" -ge 17 ] && [ "$mb" -le 24 ] || fail "$mb MB: $(cat out)"
 }
 
+# Whether the question has come so far, or has ended: 0 it is being asked, 1 it is connected, 2 it waits for its answer.
+at_step() { # STEP
+    local state
+    state=$(sed -n 's/^State:.\(.\).*/\1/p' "/proc/$question/status")
+    [ "$state" != Z ] || return 0
+    [ "$1" != 0 ] || { grep -q '^orca$' "/proc/$question/comm"; return; }
+    ls -l "/proc/$question/fd" | grep -q socket && { [ "$1" = 1 ] || [ "$state" = S ]; }
+}
+
 # ^C at several moments of a question, each with a full collection: the JVM answers the next one, and keeps nothing.
 test_interrupted() {
     local fds i question interrupted=0
     launch "$(agent events=threads+sampled-alloc,samplebytes=16k)" -Xmx512m -- 200
     run 0 "$ORCA" heap live "$jvm"
     fds=$(ls "/proc/$jvm/fd" | wc -l)
-    for i in 000 010 020 050 100 200 400; do
+    for i in 1 2 3 4 5 6 7; do
         "$ORCA" heap live "$jvm" --full >asked 2>&1 &
         question=$!
-        sleep 0.$i
+        wait_for 60 at_step $((i % 3))
         kill -INT $question 2>/dev/null
         wait $question
         case $? in

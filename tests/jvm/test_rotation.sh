@@ -117,7 +117,7 @@ test_sigkill() {
     for i in $(seq $rounds); do
         start_killed ""
         (while :; do "$ORCA" dump "$jvm" --rotate >/dev/null 2>&1 || exit; done) &
-        sleep 0.$((300 + i * 37))
+        wait_for 60 contended $((2000 + i * 370))
         end_with KILL 137
         # the last one that has events was being written; one behind it may have been about to begin
         local f recovered=0 empty=0
@@ -149,7 +149,13 @@ test_sigkill() {
     done
 }
 
+recorded_until() { # NS
+    info
+    [ "$(value duration_ns)" -ge "$1" ]
+}
+
 test_name_taken() {
+    local tried_until
     start_killed every=1s
     echo precious >"$TMP/app.002.otrace"
     wait_for 60 grep -q "app.002.otrace exists and is not an Orca trace" err
@@ -157,7 +163,10 @@ test_name_taken() {
     mv err java.err
     run 1 "$ORCA" dump "$jvm" --rotate
     has err "app.002.otrace exists and is not an Orca trace"
-    sleep 2.2
+    # by the recording's own clock the name was tried again, more than once
+    info
+    tried_until=$(($(value duration_ns) + 3000000000))
+    wait_for 60 recorded_until $tried_until
     same "$(grep -c 'not an Orca trace' java.err)" 1
     same "$(cat "$TMP/app.002.otrace")" precious
     rm "$TMP/app.002.otrace"
@@ -266,7 +275,6 @@ test_waits_across_files() {
     start_traced "" -Xmx48m -XX:+UseSerialGC Across
     wait_for 60 grep -q blocked out
     run 0 "$ORCA" dump "$jvm" --rotate
-    sleep 0.3
     run 0 "$ORCA" dump "$jvm" --rotate
     run 0 "$ORCA" dump "$jvm" --rotate
     kill -TERM "$jvm"

@@ -101,11 +101,16 @@ test_tables() {
     end
 }
 
+# Whether a picture says that victim was held up so often.
+held_up() { # TIMES
+    run 0 "$ORCA" top "$jvm" --json -n 1
+    [ "$(row out victim | number held_up_count)" -ge "$1" ]
+}
+
 # A recording that was there is left as it was.
 test_joined() {
     launch "$(agent maxsize=4m)"
-    sleep 2
-    run 0 "$ORCA" top "$jvm" --json -n 1
+    wait_for 60 held_up 10
     cp out pictures
     share "$(row pictures victim | number held_up_ns)" 8 60 "victim held up before"
     same "$(row pictures locked | word owner)" locker
@@ -272,7 +277,8 @@ test_screen() {
     press p
     see '  PAUSED'
     cp screen paused
-    sleep 1.5
+    # another top draws three pictures meanwhile: its clock is this one's
+    run 0 "$ORCA" top "$jvm" --json -n 3
     screen
     same "$(grep -v PAUSED screen)" "$(grep -v PAUSED paused)"
     press p

@@ -74,6 +74,13 @@ leave_no_jvm() {
     [ -z "${jvm:-}" ] || rm -f "/tmp/.java_pid$jvm" "/tmp/.attach_pid$jvm" "/tmp/.orca-$(id -u)/$jvm.sock"
 }
 
+# Whether Killed.java has contended so often since it began.
+contended() { # TIMES
+    # shellcheck disable=SC2207 # two numbers
+    local n=($(od -An -t d8 counts))
+    [ $((n[0] + n[1])) -ge "$1" ]
+}
+
 # What Killed.java knows of its contentions ("counts"), against the file "events":
 # number <= entered <= enter <= number + 1, for both pairs; and every definition resolves.
 counts_agree() { # [FLOOR]
