@@ -2,7 +2,8 @@
  *
  * For each KIND below the thread "KIND-waiter" (virtual when asked for) blocks once, at the line marked
  * "site: KIND", and the platform thread "KIND-waker" ends that 30 ms after it has seen it blocked; what it
- * must own for that it owns before the waiter starts.  Prints "done KIND" for each. */
+ * must own for that it owns before the waiter starts.  Prints "done KIND NS" for each,
+ * the time from before the waiter was started until it had ended. */
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.*;
@@ -198,6 +199,7 @@ public class Blocking {
                 System.exit(99);
             }
         });
+        long began = System.nanoTime();
         Thread waker = Sync.start(name + "-waker", () -> {
             if (name.equals("synchronized")) {
                 java.lang.reflect.Field f = kind.getClass().getDeclaredField("lock");
@@ -213,7 +215,7 @@ public class Blocking {
         });
         waker.join();
         waiter.join();
-        System.out.println("done " + name);
+        System.out.println("done " + name + " " + (System.nanoTime() - began));
     }
 
     static void startAndWatch(Kind kind, Thread waiter) throws Exception {
