@@ -260,6 +260,7 @@ test:
 	tests/run build includes binaries unit asan golden readers classfile jvm workloads
 check-includes:
 	tools/check-includes
+	tools/check-waits
 
 # --- lint and format ----------------------------------------------------------------------------
 SOURCES = $(shell find include src tests tools examples -name '*.[ch]')
