@@ -295,6 +295,7 @@ static int start(JavaVM *vm, struct err *err)
 int control_start(JavaVM *vm, struct err *err)
 {
     pthread_mutex_lock(&server.lock);
+    verbs_init(vm);
     verb_expect_attach();
     int rc = server.ended     ? err_set(err, -ESHUTDOWN, "the JVM is ending")
              : server.running ? 0

@@ -40,6 +40,7 @@ void JNICALL on_unpark(JNIEnv *jni, jobject unsafe, jobject thread);
 /* What began the wait that a thread is in, 0 when it is in none. */
 enum event_kind wait_of(jthread thread);
 enum event_kind wait_of_state(jint state); /* JVMTI_THREAD_STATE_ bits */
+enum wait_limit limit_of_state(jint state);
 
 /* Run `fn` as what Java code of the boot loader calls: there RegisterNatives may replace methods of
  * java.base without a warning on the program's standard output.  -ENOTSUP: this JVM does not let

@@ -140,6 +140,15 @@ enum event_kind wait_of_state(jint state)
     return 0;
 }
 
+enum wait_limit limit_of_state(jint state)
+{
+    if (state & JVMTI_THREAD_STATE_WAITING_WITH_TIMEOUT)
+        return WAIT_LIMITED;
+    bool none = state & (JVMTI_THREAD_STATE_WAITING_INDEFINITELY |
+                         JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER);
+    return none ? WAIT_UNLIMITED : WAIT_LIMIT_UNKNOWN;
+}
+
 enum event_kind wait_of(jthread thread)
 {
     jint state = 0;
@@ -209,7 +218,7 @@ static void sleep_enter(JNIEnv *jni, jlong ns)
     uint64_t now = clock_mono_ns();
     stack_id stack = stacks_current(jni);
     thread_id id = threads_self(jni, self);
-    threads_note_wait(self, EV_sleep_enter, (lock_id){0}, now);
+    threads_note_wait(self, EV_sleep_enter, (lock_id){0}, WAIT_LIMITED, now);
     struct event *e = ring_begin(self->ring, EV_sleep_enter, id, now);
     if (!e)
         return;

@@ -51,7 +51,7 @@ static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_
     if (!owner.v) /* somebody may have been faster, or its owner have left or reached its carrier */
         owner = owner_of_pending(self, object, &gone, ask ? &place : NULL);
     if (id.v == self->id.v)
-        threads_note_wait(self, EV_monitor_contended_enter, lock, now);
+        threads_note_wait(self, EV_monitor_contended_enter, lock, WAIT_UNLIMITED, now);
     if (!owner.v)
         asked_owners_note(id, lock, now);
     struct event *e = ring_begin(self->ring, EV_monitor_contended_enter, id, now);
@@ -76,7 +76,7 @@ static lock_id ending_lock(JNIEnv *jni, struct os_thread *self, thread_id id, ui
     if (id.v == self->id.v &&
         atomic_load_explicit(&self->open_kind, memory_order_relaxed) == kind) {
         lock_id lock = {atomic_load_explicit(&self->open_lock, memory_order_relaxed)};
-        threads_note_wait(self, 0, (lock_id){0}, 0);
+        threads_note_wait(self, 0, (lock_id){0}, WAIT_LIMIT_UNKNOWN, 0);
         *wanted = true;
         return lock;
     }
@@ -115,7 +115,7 @@ static void wait_enter(JNIEnv *jni, jthread thread, jobject object, jlong timeou
         return;
     stack_id stack = stacks_current(jni);
     if (id.v == self->id.v)
-        threads_note_wait(self, EV_wait_enter, lock, now);
+        threads_note_wait(self, EV_wait_enter, lock, timeout ? WAIT_LIMITED : WAIT_UNLIMITED, now);
     struct event *e = ring_begin(self->ring, EV_wait_enter, id, now);
     if (!e)
         return;

@@ -104,7 +104,7 @@ static int64_t timeout_ns(bool absolute, int64_t time)
 static bool put_enter(struct os_thread *self, thread_id id, const struct park_info *p,
                       int64_t timeout, stack_id stack, uint64_t now)
 {
-    threads_note_wait(self, EV_park_enter, p->lock, now);
+    threads_note_wait(self, EV_park_enter, p->lock, timeout ? WAIT_LIMITED : WAIT_UNLIMITED, now);
     struct event *e = ring_begin(self->ring, EV_park_enter, id, now);
     if (!e)
         return false;

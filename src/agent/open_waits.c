@@ -14,6 +14,7 @@
 /* Waits that were under way at the beginning. */
 struct found {
     uint32_t id, kind, lock; /* kind 0: not followed any more */
+    enum wait_limit limit;
     uint64_t time;
     jweak thread; /* of a virtual thread, which is in no list of the JVM's; else NULL */
 };
@@ -144,6 +145,7 @@ static void put(JNIEnv *jni, struct os_thread *self, const struct found *f, stac
     e->wait_found.lock.v = f->lock;
     e->wait_found.owner = owner;
     e->wait_found.stack = stack;
+    e->wait_found.limit = f->limit;
     struct found kept = *f;
     kept.time = e->time;
     ring_commit(self->ring, e);
@@ -154,7 +156,11 @@ static void put(JNIEnv *jni, struct os_thread *self, const struct found *f, stac
 static void put_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *info, uint32_t id,
                       const struct park_info *p, uint64_t time)
 {
-    const struct found f = {id, wait_of_state(info->state), p->lock.v, time, NULL};
+    const struct found f = {.id = id,
+                            .kind = wait_of_state(info->state),
+                            .lock = p->lock.v,
+                            .limit = limit_of_state(info->state),
+                            .time = time};
     stack_id stack = stacks_of_frames(jni, info->frame_buffer, info->frame_count);
     put(jni, self, &f, stack, p->owner, NULL);
 }
@@ -184,7 +190,15 @@ void open_waits_virtual(JNIEnv *jni, jthread thread, jint how, jobject blocker, 
     lock_id lock = id.v ? locks_id(jni, blocker, &wanted) : (lock_id){0};
     if (!id.v || !wanted)
         return;
-    const struct found f = {id.v, kind, lock.v, clock_mono_ns(), NULL};
+    jint state = 0;
+    if ((*agent.jvmti)->GetThreadState(agent.jvmti, thread, &state) != JVMTI_ERROR_NONE ||
+        wait_of_state(state) != kind)
+        state = 0; /* it has gone on */
+    const struct found f = {.id = id.v,
+                            .kind = kind,
+                            .lock = lock.v,
+                            .limit = limit_of_state(state),
+                            .time = clock_mono_ns()};
     put(jni, self, &f, stack_of(jni, thread), threads_by_tid(owner > 0 ? (uint64_t)owner : 0),
         thread);
 }
@@ -269,6 +283,7 @@ static void list_own(void *ctx, const struct os_thread *t)
     e.wait_open.kind = atomic_load_explicit(&t->open_kind, memory_order_relaxed);
     e.wait_open.lock.v = atomic_load_explicit(&t->open_lock, memory_order_relaxed);
     e.wait_open.since = atomic_load_explicit(&t->open_since, memory_order_relaxed);
+    e.wait_open.limit = atomic_load_explicit(&t->open_limit, memory_order_relaxed);
     if (e.wait_open.kind && t->id.v)
         buf_put(ctx, &e, sizeof e);
 }
@@ -305,6 +320,7 @@ static void put_open(struct os_thread *self, const struct found *f)
     e->wait_open.kind = f->kind;
     e->wait_open.lock.v = f->lock;
     e->wait_open.since = f->time;
+    e->wait_open.limit = f->limit;
     ring_commit(self->ring, e);
 }
 
@@ -314,9 +330,11 @@ static void note_own(void *ctx, const struct os_thread *t)
 {
     struct end *end = ctx;
     map_put(&end->seen, t->id.v);
-    struct found f = {t->id.v, atomic_load_explicit(&t->open_kind, memory_order_relaxed),
-                      atomic_load_explicit(&t->open_lock, memory_order_relaxed),
-                      atomic_load_explicit(&t->open_since, memory_order_relaxed), NULL};
+    struct found f = {.id = t->id.v,
+                      .kind = atomic_load_explicit(&t->open_kind, memory_order_relaxed),
+                      .lock = atomic_load_explicit(&t->open_lock, memory_order_relaxed),
+                      .limit = atomic_load_explicit(&t->open_limit, memory_order_relaxed),
+                      .time = atomic_load_explicit(&t->open_since, memory_order_relaxed)};
     const uint64_t *kind = map_find(end->waiting, f.id);
     if (f.kind && kind && *kind == f.kind)
         put_open(end->self, &f);

@@ -22,7 +22,7 @@ struct os_thread {
     bool row_asked, trails_asked;
     struct alloc_trails *trails; /* of its allocations; NULL: none yet, or no room */
     /* The wait that the platform thread is in: the kind of the event that began it, 0 for none. */
-    _Atomic uint32_t open_kind, open_lock;
+    _Atomic uint32_t open_kind, open_lock, open_limit; /* as of wait_open */
     _Atomic uint64_t open_since;
     struct os_thread *next, *prev; /* all of them, under the registry's mutex */
 };
@@ -95,10 +95,11 @@ void threads_finish(JNIEnv *jni);
 
 /* Remember the wait that the calling platform thread begins (kind 0: that it is over). */
 static inline void threads_note_wait(struct os_thread *self, uint32_t kind, lock_id lock,
-                                     uint64_t since)
+                                     enum wait_limit limit, uint64_t since)
 {
     /* relaxed: read once, when the recording ends, where a torn view costs a stale line at most */
     atomic_store_explicit(&self->open_lock, lock.v, memory_order_relaxed);
+    atomic_store_explicit(&self->open_limit, limit, memory_order_relaxed);
     atomic_store_explicit(&self->open_since, since, memory_order_relaxed);
     atomic_store_explicit(&self->open_kind, kind, memory_order_relaxed);
 }
@@ -108,7 +109,7 @@ static inline bool threads_end_wait(struct os_thread *self, uint32_t kind)
 {
     if (atomic_load_explicit(&self->open_kind, memory_order_relaxed) != kind)
         return false;
-    threads_note_wait(self, 0, (lock_id){0}, 0);
+    threads_note_wait(self, 0, (lock_id){0}, WAIT_LIMIT_UNKNOWN, 0);
     return true;
 }
 

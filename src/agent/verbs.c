@@ -48,12 +48,32 @@ bool verb_wants_end(void)
 /* --- on a Java thread ---------------------------------------------------------------------------
  */
 
+static jobject system_group; /* a global reference for as long as the JVM lives; NULL: not known */
+
+void verbs_init(JavaVM *vm)
+{
+    JNIEnv *jni;
+    jvmtiEnv *jvmti;
+    jthreadGroup *top = NULL;
+    jint n = 0;
+    if (system_group || (*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_10) != JNI_OK ||
+        (*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK)
+        return;
+    if ((*jvmti)->GetTopThreadGroups(jvmti, &n, &top) == JVMTI_ERROR_NONE && n > 0)
+        system_group = (*jni)->NewGlobalRef(jni, top[0]);
+    for (jint i = 0; i < n; i++)
+        (*jni)->DeleteLocalRef(jni, top[i]);
+    (*jvmti)->Deallocate(jvmti, (void *)top);
+    (*jvmti)->DisposeEnvironment(jvmti);
+}
+
 typedef int (*java_fn)(JNIEnv *jni, char *argument, struct buf *reply, struct err *err);
 
 static int run_in_java(JavaVM *vm, java_fn fn, char *argument, struct buf *reply, struct err *err)
 {
     JNIEnv *jni = NULL;
-    JavaVMAttachArgs args = {JNI_VERSION_10, (char *)"orca control", NULL};
+    /* Among the JVM's own threads: it is none of the program's, which may list its own. */
+    JavaVMAttachArgs args = {JNI_VERSION_10, (char *)"orca control", system_group};
     if ((*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&jni, &args) != JNI_OK)
         return err_set(err, -EAGAIN, "the JVM does not take the agent's thread: it is ending");
     bool own = false;

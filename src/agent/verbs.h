@@ -8,6 +8,9 @@
 #include <jni.h>
 #include <stdbool.h>
 
+/* Before the control thread is begun, on a Java thread of a JVM that runs. */
+void verbs_init(JavaVM *vm);
+
 /* Execute one request, "VERB [ARGUMENT]"; its answer's text goes to `reply`.
  * Threads: the control thread. */
 int verb_run(JavaVM *vm, char *line, struct buf *reply, struct err *err);

@@ -39,7 +39,7 @@ static void find_open(struct finder *f, uint32_t thread)
                 .thread = thread,
                 .on = x->what == STATE_JOINING ? x->other : f->owners[thread],
                 .state = x->what,
-                .timed = x->flags & INTERVAL_TIMED,
+                .timed = x->flags & (INTERVAL_TIMED | INTERVAL_LIMIT_UNKNOWN),
                 .lock = x->lock,
                 .stack = x->stack,
                 .owner_stack = x->other == f->owners[thread] ? x->owner_stack : (stack_id){0},

@@ -20,7 +20,7 @@ enum { DEADLOCK_SURE_NS = 100000000 };
 struct stuck_thread {
     uint32_t thread, on; /* indices; on: the thread it waits for, 0: unknown or nobody */
     uint8_t state;
-    bool timed; /* its wait has a time limit */
+    bool timed; /* its wait has a time limit, or may have one */
     lock_id lock;
     stack_id stack;       /* where it waits */
     stack_id owner_stack; /* what `on` executed then; 0: it was not asked */

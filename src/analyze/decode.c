@@ -97,7 +97,8 @@ static void note_wait_open(struct decoder *d, uint32_t thread, const struct even
                                   .thread = thread,
                                   .object = has_lock ? e->wait_open.lock.v : 0,
                                   .action = OP_OPEN,
-                                  .state = (uint8_t)state}};
+                                  .state = (uint8_t)state,
+                                  .flags = op_limit_flags(state, e->wait_open.limit)}};
     buf_put(&d->still_open, &s, sizeof s);
 }
 

@@ -39,7 +39,8 @@ enum {
         8,               /* a virtual thread took a monitor again after a wait, which JDK 25 says
                           * without saying since when it was blocked: start == end, ns == 0 */
     INTERVAL_TIMED = 16, /* it had a time-out */
-    INTERVAL_INTERRUPTED = 32, /* it ended in an InterruptedException; set by timeline.h */
+    INTERVAL_INTERRUPTED = 32,    /* it ended in an InterruptedException; set by timeline.h */
+    INTERVAL_LIMIT_UNKNOWN = 128, /* whether it had a time-out is not known; 64: view/tile.h */
 };
 
 struct interval {

@@ -25,6 +25,14 @@ static inline unsigned op_state(uint32_t kind)
     }
 }
 
+/* The flags of a wait whose beginning was not recorded, by what is said of its limit. */
+static inline uint8_t op_limit_flags(unsigned state, uint32_t limit)
+{
+    if (state == STATE_SLEEPING || limit == WAIT_LIMITED)
+        return INTERVAL_TIMED;
+    return state == STATE_BLOCKED || limit == WAIT_UNLIMITED ? 0 : INTERVAL_LIMIT_UNKNOWN;
+}
+
 /* A wait that was under way when the recording began; false: of no kind that is followed. */
 static inline bool op_make_found(const struct event *e, struct op *op)
 {
@@ -37,7 +45,8 @@ static inline bool op_make_found(const struct event *e, struct op *op)
                       .other = e->wait_found.owner.v,
                       .stack = e->wait_found.stack.v,
                       .action = OP_FOUND,
-                      .state = (uint8_t)state};
+                      .state = (uint8_t)state,
+                      .flags = op_limit_flags(state, e->wait_found.limit)};
     return true;
 }
 

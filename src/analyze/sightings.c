@@ -52,7 +52,7 @@ static void on_begin(struct finder *f, const struct span *s)
     if (!is_lock_wait(wanted) || wanted->lock.v == x->lock.v)
         return;
     uint64_t until = span_end(f->t, wait);
-    bool gave_up = x->flags & (INTERVAL_TIMED | INTERVAL_INTERRUPTED);
+    bool gave_up = x->flags & (INTERVAL_TIMED | INTERVAL_LIMIT_UNKNOWN | INTERVAL_INTERRUPTED);
     if (s->start + SIGHTING_LATE_NS > until || (!gave_up && span_end(f->t, s) < until))
         return;
     add(f, &(struct sighting){x->other, index, x->lock, s->context});

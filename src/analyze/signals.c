@@ -114,7 +114,7 @@ static const struct span *endless(const struct finder *f, const struct line *l)
     const struct span *s = line_span(l, l->spans.n - 1);
     const struct context *x = timeline_context(f->t, s->context);
     bool open = x->what == STATE_WAITING && x->flags & INTERVAL_OPEN;
-    return open && !(x->flags & INTERVAL_TIMED) && !s->waker ? s : NULL;
+    return open && !(x->flags & (INTERVAL_TIMED | INTERVAL_LIMIT_UNKNOWN)) && !s->waker ? s : NULL;
 }
 
 static int find_lost(const struct finder *f, struct signal_set *out, struct arena *a)

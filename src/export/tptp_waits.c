@@ -208,5 +208,7 @@ void tptp_wait_open(struct export *x, struct tptp_thread *t, const struct event 
     tptp_attr_object(x, "objIdRef", object);
     tptp_attr(x, "in", event_kinds[w->kind].name);
     tptp_attr_at(x, "since", w->since);
+    if (w->limit)
+        tptp_attr(x, "limit", w->limit == WAIT_LIMITED ? "yes" : "no");
     tptp_end_empty(x);
 }

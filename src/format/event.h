@@ -41,6 +41,9 @@ enum event_kind {
     EV_LIMIT = 64 /* every kind is below */
 };
 
+/* Whether a wait's time has a limit: wait_open.limit, wait_found.limit. */
+enum wait_limit { WAIT_LIMIT_UNKNOWN, WAIT_UNLIMITED, WAIT_LIMITED };
+
 enum event_group {
 #define GROUP(name, word, state, summary) GROUP_##name,
 #include "format/events.def"

@@ -244,6 +244,10 @@ int trcxml_begin_wait_open(struct trcxml *x, struct err *err)
     x->open.in = event_kind_find(in, strlen(in));
     x->open.drop |= x->open.in <= 0 || !trcxml_time_of(x, ATTR_since, &since);
     x->open.e.wait_open.since = since;
+    const char *limit = trcxml_text(x, ATTR_limit);
+    x->open.e.wait_open.limit = strcmp(limit, "yes") == 0  ? WAIT_LIMITED
+                                : strcmp(limit, "no") == 0 ? WAIT_UNLIMITED
+                                                           : WAIT_LIMIT_UNKNOWN;
     return 0;
 }
 

@@ -39,6 +39,7 @@
     X(size)                                                                                        \
     X(signature)                                                                                   \
     X(since)                                                                                       \
+    X(limit)                                                                                       \
     X(startLineNumber)                                                                             \
     X(usedObjSpace)                                                                                \
     X(totalObjSpace)

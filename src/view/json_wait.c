@@ -43,10 +43,13 @@ json_t *json_wait_name(const struct view *v, uint32_t thread, int64_t index)
 
 /* --- what it was ------------------------------------------------------------------------------ */
 
-static const struct json_flag wait_flags[] = {
-    {INTERVAL_OPEN, "open"},           {INTERVAL_UNKNOWN, "unknown"},
-    {INTERVAL_TIMED_OUT, "timed_out"}, {INTERVAL_REACQUIRED, "reacquired"},
-    {INTERVAL_TIMED, "timed"},         {INTERVAL_INTERRUPTED, "interrupted"}};
+static const struct json_flag wait_flags[] = {{INTERVAL_OPEN, "open"},
+                                              {INTERVAL_UNKNOWN, "unknown"},
+                                              {INTERVAL_TIMED_OUT, "timed_out"},
+                                              {INTERVAL_REACQUIRED, "reacquired"},
+                                              {INTERVAL_TIMED, "timed"},
+                                              {INTERVAL_INTERRUPTED, "interrupted"},
+                                              {INTERVAL_LIMIT_UNKNOWN, "limit_unknown"}};
 
 /* Whose stack it is and why there is none, as the exports have it. */
 static struct wait_sum_key key_of(const struct subject *s, enum model_by by)

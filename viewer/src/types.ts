@@ -8,7 +8,7 @@ export const WAITS = ["blocked", "waiting", "parked", "joining", "sleeping", "re
 export const STATES = [...WAITS, "unknown"] as const;
 export type StateName = (typeof STATES)[number];
 
-export const FLAG = { open: 1, unknown: 2, timedOut: 4, reacquired: 8, timed: 16, interrupted: 32, heldUp: 64 } as const;
+export const FLAG = { open: 1, unknown: 2, timedOut: 4, reacquired: 8, timed: 16, interrupted: 32, heldUp: 64, limitUnknown: 128 } as const;
 
 export const INTERACTIONS = [
     "starts-thread", "handoff-lock", "interrupt", "notify", "notify-all", "dead-and-notify-joined", "unpark", "semaphore", "submit",

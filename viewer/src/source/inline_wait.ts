@@ -12,7 +12,7 @@ const EFFECTS_MAX = 50;
 
 const FLAG_NAMES: [number, string][] = [
     [FLAG.open, "open"], [FLAG.unknown, "unknown"], [FLAG.timedOut, "timed_out"], [FLAG.reacquired, "reacquired"], [FLAG.timed, "timed"],
-    [FLAG.interrupted, "interrupted"],
+    [FLAG.interrupted, "interrupted"], [FLAG.limitUnknown, "limit_unknown"],
 ];
 
 const refOf = (m: Model, thread: number, k: number): WaitRef => ({ thread, index: k - m.pack.waits.first[thread] });
