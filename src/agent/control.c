@@ -3,20 +3,14 @@
 #include "agent/request.h"
 #include "agent/verbs.h"
 #include "base/clock.h"
-#include "base/fdio.h"
-#include "base/util.h"
+#include "base/control_socket.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { BACKLOG = 8, THREAD_STACK = 4 << 20 /* what it runs of the JVM needs more than a drain */ };
@@ -27,92 +21,16 @@ struct client {
     struct request_line line;
     struct buf reply;
     size_t sent;
-    bool answering;
+    bool answering, stranger;
 };
 
 static struct {
     pthread_mutex_t lock;
     bool running, ended;
-    int fd;
-    struct sockaddr_un address;
+    struct control_socket socket;
     JavaVM *vm;
     struct client clients[CONTROL_CLIENTS];
-} server = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
-
-/* --- the socket ---------------------------------------------------------------------------------
- */
-
-/* Ours alone, or not to be used: /tmp belongs to everybody. */
-static int make_folder(const char *path, struct err *err)
-{
-    struct stat st;
-    if (mkdir(path, 0700) < 0 && errno != EEXIST)
-        return err_set(err, -errno, "%s: cannot be made: %s", path, strerror(errno));
-    if (lstat(path, &st) < 0)
-        return err_set(err, -errno, "%s: %s", path, strerror(errno));
-    if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077))
-        return err_set(err, -EPERM,
-                       "%s: not a folder of this user with mode 0700: remove it, or record with "
-                       "control=off",
-                       path);
-    return 0;
-}
-
-/* Whether somebody listens; a JVM that was killed leaves its socket behind. */
-static bool is_dead(const char *path)
-{
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
-    snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool dead =
-        fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) < 0 && errno == ECONNREFUSED;
-    if (fd >= 0)
-        close(fd);
-    return dead;
-}
-
-static void sweep(const char *folder)
-{
-    char path[sizeof server.address.sun_path];
-    DIR *d = opendir(folder);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        size_t n = strlen(e->d_name);
-        if (n > 5 && strcmp(e->d_name + n - 5, ".sock") == 0 &&
-            snprintf(path, sizeof path, "%s/%s", folder, e->d_name) < (int)sizeof path &&
-            is_dead(path))
-            unlink(path);
-    }
-    if (d)
-        closedir(d);
-}
-
-/* Bound under a name of its own, renamed when it listens: nobody meets one that does not. */
-static int listen_at(const char *folder, struct err *err)
-{
-    struct sockaddr_un *a = &server.address, temp = {.sun_family = AF_UNIX};
-    a->sun_family = AF_UNIX;
-    snprintf(a->sun_path, sizeof a->sun_path, "%s/%d.sock", folder, (int)getpid());
-    snprintf(temp.sun_path, sizeof temp.sun_path, "%s/%d.new", folder, (int)getpid());
-    unlink(temp.sun_path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return err_set(err, -errno, "no socket: %s", strerror(errno));
-    if (bind(fd, (struct sockaddr *)&temp, sizeof temp) < 0 || chmod(temp.sun_path, 0600) < 0 ||
-        listen(fd, BACKLOG) < 0 || rename(temp.sun_path, a->sun_path) < 0) {
-        int rc = err_set(err, -errno, "%s: cannot listen: %s", a->sun_path, strerror(errno));
-        unlink(temp.sun_path);
-        close(fd);
-        return rc;
-    }
-    return fd;
-}
-
-static bool same_user(int fd)
-{
-    struct ucred who;
-    socklen_t n = sizeof who;
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && who.uid == geteuid();
-}
+} server = {.lock = PTHREAD_MUTEX_INITIALIZER, .socket = {-1, -1}};
 
 /* --- clients ------------------------------------------------------------------------------------
  */
@@ -126,18 +44,28 @@ static void drop(struct client *c)
 
 static void accept_client(void)
 {
-    int fd = accept4(server.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = accept4(server.socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
-    for (size_t i = 0; i < CONTROL_CLIENTS && same_user(fd); i++)
+    for (size_t i = 0; i < CONTROL_CLIENTS; i++)
         if (server.clients[i].fd < 0) {
             struct client *c = &server.clients[i];
             memset(c, 0, sizeof *c);
             c->fd = fd;
             c->until = clock_mono_ns() + CONTROL_SECONDS * UINT64_C(1000000000);
+            c->stranger = !control_socket_lets_in(fd);
             return;
         }
     close(fd);
+}
+
+/* Who may not ask is told so, or would take it for a broken agent. */
+static int refuse(struct err *err)
+{
+    return err_set(err, -EPERM,
+                   "it takes requests from its own user, #%u, and from root only, as the JVM sees "
+                   "them",
+                   (unsigned)geteuid());
 }
 
 static void answer(struct client *c)
@@ -145,7 +73,7 @@ static void answer(struct client *c)
     struct err err = {""};
     struct buf text;
     buf_init(&text);
-    int rc = verb_run(server.vm, c->line.text, &text, &err);
+    int rc = c->stranger ? refuse(&err) : verb_run(server.vm, c->line.text, &text, &err);
     if (rc < 0)
         buf_printf(&c->reply, "error %d %s\n", -rc, err.msg);
     else
@@ -229,8 +157,7 @@ static bool is_over(void)
     pthread_mutex_lock(&server.lock);
     over = verb_wants_end(); /* an attach may just have asked us to stay */
     if (over) {
-        unlink(server.address.sun_path);
-        close(server.fd);
+        control_socket_close(&server.socket);
         server.running = false;
     }
     pthread_mutex_unlock(&server.lock);
@@ -246,7 +173,7 @@ static void *control_main(void *arg)
         for (size_t i = 0; i < CONTROL_CLIENTS; i++)
             p[i] = (struct pollfd){.fd = server.clients[i].fd,
                                    .events = server.clients[i].answering ? POLLOUT : POLLIN};
-        p[CONTROL_CLIENTS] = (struct pollfd){.fd = server.fd, .events = POLLIN};
+        p[CONTROL_CLIENTS] = (struct pollfd){.fd = server.socket.fd, .events = POLLIN};
         if (poll(p, CONTROL_CLIENTS + 1, verb_pause_ms()) < 0 && errno != EINTR)
             break;
         serve(p);
@@ -274,20 +201,13 @@ static int start_thread(struct err *err)
 
 static int start(JavaVM *vm, struct err *err)
 {
-    char folder[64];
-    snprintf(folder, sizeof folder, "/tmp/.orca-%u", (unsigned)geteuid());
-    TRY(make_folder(folder, err));
-    sweep(folder);
     server.vm = vm;
-    server.fd = listen_at(folder, err);
-    TRY(server.fd);
+    TRY(control_socket_open(&server.socket, BACKLOG, err));
     for (size_t i = 0; i < CONTROL_CLIENTS; i++)
         server.clients[i].fd = -1;
     int rc = start_thread(err);
-    if (rc < 0) {
-        unlink(server.address.sun_path);
-        close(server.fd);
-    }
+    if (rc < 0)
+        control_socket_close(&server.socket);
     server.running = rc == 0;
     return rc;
 }
@@ -308,7 +228,7 @@ void control_end(void)
 {
     pthread_mutex_lock(&server.lock);
     if (server.running && !server.ended)
-        unlink(server.address.sun_path);
+        control_socket_hide(&server.socket);
     server.ended = true;
     pthread_mutex_unlock(&server.lock);
 }

@@ -1,9 +1,9 @@
 /* control.h - the control socket of a JVM: how orca attach, status, dump and detach talk to the
  * agent in it.
  *
- * /tmp/.orca-UID/PID.sock, mode 0600 in a folder of mode 0700; only the same user is listened to.
- * One plain thread serves up to CONTROL_CLIENTS at a time, each of which has CONTROL_SECONDS for
- * its one line and for taking the answer; who is slower is cut off.
+ * base/control_socket.h says where it is; the same user and root are listened to.  One plain thread
+ * serves up to CONTROL_CLIENTS at a time, each of which has CONTROL_SECONDS for its one line and
+ * for taking the answer; who is slower is cut off.
  *
  *     client: VERB [ARGUMENT] LF            agent: "ok" LF text  |  "error CODE TEXT" LF
  *

@@ -113,24 +113,6 @@ struct opening {
     struct proc_status now;
 };
 
-/* HotSpot takes commands from its own user with its own group, and from root. */
-static int check_user(const struct jvm *jvm, struct err *err)
-{
-    if (geteuid() == 0 || (geteuid() == jvm->uid && getegid() == jvm->gid))
-        return 0;
-    char user[64], remedy[JVM_REMEDY_MAX];
-    bool other = geteuid() != jvm->uid;
-    jvm_user_name(jvm->uid, user, sizeof user);
-    jvm_remedy(jvm->uid, other ? NULL : &jvm->gid, jvm->pid, remedy);
-    if (other)
-        return err_set(err, -EPERM, "JVM %d (%s) belongs to user %s; run: %s", (int)jvm->pid,
-                       jvm->name, user, remedy);
-    return err_set(err, -EPERM,
-                   "JVM %d (%s) runs with group %u and takes commands from that group only; run: "
-                   "%s",
-                   (int)jvm->pid, jvm->name, (unsigned)jvm->gid, remedy);
-}
-
 static int check_stopped(const struct jvm *jvm, char state, struct err *err)
 {
     if (state == 'T')
@@ -272,7 +254,7 @@ int attach_open(const struct jvm *jvm, uint64_t timeout_ns, struct err *err)
 {
     struct opening o = {.jvm = jvm, .timeout = timeout_ns};
     o.deadline = clock_mono_ns() + timeout_ns;
-    TRY(check_user(jvm, err));
+    TRY(jvm_check_rights(jvm, JVM_HOTSPOT, err));
     o.tmp = open_tmp(jvm, err);
     TRY(o.tmp);
     o.pidfd = pidfd_of(jvm->pid);
@@ -434,7 +416,7 @@ int attach_load(const struct jvm *jvm, const char *library, const char *options,
     uint64_t now, deadline = clock_mono_ns() + timeout_ns;
     struct attach_reply reply;
     attach_reply_init(&reply);
-    TRY(check_user(jvm, err));
+    TRY(jvm_check_rights(jvm, JVM_HOTSPOT, err));
     TRY(wait_live(jvm, deadline, err));
     int rc;
     for (;;) {

@@ -3,6 +3,7 @@
 #include "attach/listener.h"
 #include "attach/root.h"
 #include "base/clock.h"
+#include "base/control_socket.h"
 #include "base/util.h"
 
 #include <dirent.h>
@@ -17,6 +18,11 @@
 #include <unistd.h>
 
 enum { REPLY_MOST = 64 << 20 };
+
+/* --- agents of earlier versions ----------------------------------------------------------------
+ *
+ * They listen at /tmp/.orca-UID/PID.sock, as the JVM sees it; what is recorded by one must be able
+ * to end. */
 
 static bool is_folder_of(const struct jvm *jvm, int fd)
 {
@@ -33,7 +39,7 @@ static bool is_peer(const struct jvm *jvm, int fd)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && who.pid == jvm->pid;
 }
 
-static int connect_to(const struct jvm *jvm, int folder)
+static int connect_named(const struct jvm *jvm, int folder)
 {
     char name[32];
     snprintf(name, sizeof name, "%d.sock", (int)jvm->ns_pid);
@@ -51,22 +57,54 @@ static int connect_to(const struct jvm *jvm, int folder)
 
 /* The user may have another number in a container than here, so every folder of ours in /tmp is
  * looked into. */
-static int connect_agent(const struct jvm *jvm, int tmp)
+static int connect_earlier(const struct jvm *jvm)
 {
-    DIR *d = fdopendir(tmp);
+    int root = root_open(jvm->pid, NULL), tmp = -1;
+    if (root >= 0) {
+        tmp = root_open_in(root, "/tmp", O_RDONLY | O_DIRECTORY);
+        close(root);
+    }
+    DIR *d = tmp < 0 ? NULL : fdopendir(tmp);
     int fd = -ENOENT;
     if (!d)
-        return -errno;
+        return fd;
     for (struct dirent *e; fd < 0 && (e = readdir(d));) {
         if (strncmp(e->d_name, ".orca-", 6) != 0)
             continue;
         int folder = openat(dirfd(d), e->d_name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (folder >= 0 && is_folder_of(jvm, folder))
-            fd = connect_to(jvm, folder);
+            fd = connect_named(jvm, folder);
         if (folder >= 0)
             close(folder);
     }
     closedir(d);
+    return fd;
+}
+
+/* --- asking ------------------------------------------------------------------------------------
+ */
+
+static int connect_agent(const struct jvm *jvm, struct err *err)
+{
+    char path[32];
+    struct proc_status now;
+    snprintf(path, sizeof path, "/proc/%d", (int)jvm->pid);
+    int proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int rc = jvm_check(jvm, &now, err); /* so the folder is that process's, and stays so */
+    if (rc < 0) {
+        if (proc >= 0)
+            close(proc);
+        return rc;
+    }
+    int fd = proc < 0 ? -errno : control_socket_connect(proc, jvm->pid);
+    if (proc >= 0)
+        close(proc);
+    if (fd == -ENOENT)
+        fd = connect_earlier(jvm);
+    if (fd < 0)
+        err_set(err, fd, "JVM %d (%s): the agent cannot be reached: %s%s%s", (int)jvm->pid,
+                jvm->name, strerror(-fd), fd == -EACCES ? ": " : "",
+                fd == -EACCES ? root_remedy() : "");
     return fd;
 }
 
@@ -78,17 +116,9 @@ static int say_not_recorded(const struct jvm *jvm, struct err *err)
 
 static int open_agent(const struct jvm *jvm, struct err *err)
 {
-    int root = root_open(jvm->pid, err);
-    TRY(root);
-    int tmp = root_open_in(root, "/tmp", O_RDONLY | O_DIRECTORY);
-    close(root);
-    int fd = tmp >= 0 ? connect_agent(jvm, tmp) : tmp;
-    if (fd == -ENOENT)
-        return say_not_recorded(jvm, err);
-    if (fd < 0)
-        return err_set(err, fd, "JVM %d (%s): the agent cannot be reached: %s", (int)jvm->pid,
-                       jvm->name, strerror(-fd));
-    return fd;
+    TRY(jvm_check_rights(jvm, JVM_AGENT, err));
+    int fd = connect_agent(jvm, err);
+    return fd == -ENOENT ? say_not_recorded(jvm, err) : fd;
 }
 
 int client_parse(const char *raw, const char **text, struct err *err)

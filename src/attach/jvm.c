@@ -117,6 +117,43 @@ static int say_other(const struct proc_status *s, const struct proc_maps *m, str
                    s->comm);
 }
 
+/* --- who may ask ------------------------------------------------------------------------------ */
+
+/* Whether a user's number is root's in the name space of the process. */
+static bool is_root_there(pid_t pid, uid_t uid)
+{
+    enum { MAP_MOST = 64 << 10 };
+    struct buf map;
+    int64_t inside = uid;
+    buf_init(&map);
+    if (proc_read(pid, "uid_map", MAP_MOST, &map) == 0)
+        inside = proc_parse_id_map(buf_str(&map), map.len, uid);
+    buf_fini(&map);
+    return inside == 0;
+}
+
+int jvm_check_rights(const struct jvm *jvm, enum jvm_asked whom, struct err *err)
+{
+    char user[64], remedy[JVM_REMEDY_MAX];
+    bool own = geteuid() == jvm->uid, group = whom == JVM_HOTSPOT && getegid() != jvm->gid;
+    if ((own && !group) || (geteuid() == 0 && is_root_there(jvm->pid, 0)))
+        return 0;
+    jvm_user_name(jvm->uid, user, sizeof user);
+    jvm_remedy(jvm->uid, own || geteuid() == 0 ? &jvm->gid : NULL, jvm->pid, remedy);
+    if (geteuid() == 0)
+        return err_set(err, -EPERM,
+                       "JVM %d (%s) is in a user name space that does not know root of this one; "
+                       "run: %s",
+                       (int)jvm->pid, jvm->name, remedy);
+    if (!own)
+        return err_set(err, -EPERM, "JVM %d (%s) belongs to user %s; run: %s", (int)jvm->pid,
+                       jvm->name, user, remedy);
+    return err_set(err, -EPERM,
+                   "JVM %d (%s) runs with group %u and takes commands from that group only; run: "
+                   "%s",
+                   (int)jvm->pid, jvm->name, (unsigned)jvm->gid, remedy);
+}
+
 /* --- what it is ------------------------------------------------------------------------------- */
 
 /* The launcher reads argument files relative to its folder. */

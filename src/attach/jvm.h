@@ -32,6 +32,12 @@ int jvm_find(pid_t pid, struct jvm *jvm, struct err *err);
 /* jvm_find, repeated while it says -EAGAIN, for at most that long. */
 int jvm_find_wait(pid_t pid, uint64_t timeout_ns, struct jvm *jvm, struct err *err);
 
+/* Whether a JVM does what we ask: HotSpot takes commands from its own user with its own group and
+ * from root, the agent in it from its own user and from root; both as the JVM sees them: in a user
+ * name space root of the machine may be nobody.  -EPERM: no, with what to run instead. */
+enum jvm_asked { JVM_HOTSPOT, JVM_AGENT };
+int jvm_check_rights(const struct jvm *jvm, enum jvm_asked whom, struct err *err);
+
 /* Each JVM of this user (root: of every user) in the order of /proc; ends with the first result of
  * `each` that is not 0, and returns it.  What cannot be looked into is left out. */
 int jvm_list(int (*each)(void *ctx, const struct jvm *jvm), void *ctx, struct err *err);

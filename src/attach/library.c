@@ -4,6 +4,7 @@
 #include "base/fdio.h"
 #include "base/hash.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -15,12 +16,13 @@
 #include <unistd.h>
 
 enum { LIBRARY_MOST = 256 << 20 };
+#define FOLDER ".orca-XXXXXX"
 
 struct copy {
     const struct jvm *jvm;
     struct buf bytes;
     int dir;
-    char folder[48], name[64]; /* of the copy; the folder in /tmp */
+    char folder[32], name[64]; /* the folder's name in /tmp; the copy's in it */
 };
 
 /* Whether the JVM finds the same file at this path. */
@@ -53,31 +55,9 @@ static int read_library(const char *path, struct buf *out, struct err *err)
 static int say_no_copy(const struct copy *c, int code, struct err *err)
 {
     return err_set(err, code,
-                   "the agent cannot be copied to %s, where JVM %d (%s) would see it: %s; put "
-                   "liborca.so into that container, at its path here",
-                   c->folder, (int)c->jvm->pid, c->jvm->name, strerror(-code));
-}
-
-/* The folder, made or found; it belongs to the JVM's user and is closed to others. */
-static int open_folder(struct copy *c, int tmp, struct err *err)
-{
-    const char *name = c->folder + strlen("/tmp/");
-    bool made = mkdirat(tmp, name, 0700) == 0;
-    if (!made && errno != EEXIST)
-        return say_no_copy(c, -errno, err);
-    c->dir = openat(tmp, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (c->dir < 0)
-        return say_no_copy(c, -errno, err);
-    struct stat st;
-    if (made && c->jvm->uid != geteuid() && fchown(c->dir, c->jvm->uid, c->jvm->gid) < 0)
-        return say_no_copy(c, -errno, err);
-    if (fstat(c->dir, &st) < 0)
-        return say_no_copy(c, -errno, err);
-    if (st.st_uid != c->jvm->uid || (st.st_mode & 077))
-        return err_set(err, -EPERM,
-                       "%s in the root of JVM %d (%s) is not a folder of its user alone: remove it",
-                       c->folder, (int)c->jvm->pid, c->jvm->name);
-    return 0;
+                   "the agent cannot be copied to /tmp of JVM %d (%s), which does not see it here: "
+                   "%s; put liborca.so into that container, at its path here",
+                   (int)c->jvm->pid, c->jvm->name, strerror(-code));
 }
 
 static bool has_equal(const struct copy *c)
@@ -119,8 +99,38 @@ static int write_copy(const struct copy *c)
     return rc;
 }
 
+/* A folder that is the JVM's user's alone. */
+static bool is_private(const struct copy *c)
+{
+    struct stat st;
+    return fstat(c->dir, &st) == 0 && st.st_uid == c->jvm->uid && !(st.st_mode & 077);
+}
+
+/* Leaves the folder in c->dir where an equal copy is in one. */
+static bool find_equal(struct copy *c, int root)
+{
+    int tmp = root_open_in(root, "/tmp", O_RDONLY | O_DIRECTORY);
+    DIR *d = tmp < 0 ? NULL : fdopendir(tmp);
+    for (struct dirent *e; d && c->dir < 0 && (e = readdir(d));) {
+        if (strncmp(e->d_name, FOLDER, strcspn(FOLDER, "X")) != 0 ||
+            strlen(e->d_name) >= sizeof c->folder)
+            continue;
+        c->dir = openat(tmp, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        snprintf(c->folder, sizeof c->folder, "%s", e->d_name);
+        if (c->dir >= 0 && !(is_private(c) && has_equal(c))) {
+            close(c->dir);
+            c->dir = -1;
+        }
+    }
+    if (d)
+        closedir(d);
+    return c->dir >= 0;
+}
+
 static int copy_into(struct copy *c, int root, struct err *err)
 {
+    if (find_equal(c, root))
+        return 0;
     int tmp = root_open_in(root, "/tmp", O_PATH | O_DIRECTORY);
     if (tmp < 0)
         return say_no_copy(c, tmp, err);
@@ -131,12 +141,17 @@ static int copy_into(struct copy *c, int root, struct err *err)
                      "JVM %d (%s) does not see liborca.so, and its /tmp, where a copy would go, is "
                      "mounted noexec: put liborca.so into that container, at its path here",
                      (int)c->jvm->pid, c->jvm->name);
-    if (rc == 0)
-        rc = open_folder(c, tmp, err);
+    if (rc == 0) {
+        snprintf(c->folder, sizeof c->folder, FOLDER);
+        c->dir = root_make_folder(tmp, c->folder, c->jvm->uid, c->jvm->gid);
+        rc = c->dir < 0 ? c->dir : write_copy(c);
+        if (rc < 0 && c->dir >= 0)
+            unlinkat(tmp, c->folder, AT_REMOVEDIR);
+        if (rc < 0)
+            say_no_copy(c, rc, err);
+    }
     close(tmp);
-    TRY(rc);
-    rc = has_equal(c) ? 0 : write_copy(c);
-    return rc < 0 ? say_no_copy(c, rc, err) : 0;
+    return rc;
 }
 
 static int place_copy(const struct jvm *jvm, int root, const char *path, char *seen, size_t room,
@@ -146,7 +161,6 @@ static int place_copy(const struct jvm *jvm, int root, const char *path, char *s
     buf_init(&c.bytes);
     int rc = read_library(path, &c.bytes, err);
     if (rc == 0) {
-        snprintf(c.folder, sizeof c.folder, "/tmp/.orca-%u", (unsigned)jvm->uid);
         snprintf(c.name, sizeof c.name, "liborca-%016" PRIx64 ".so",
                  hash_bytes(c.bytes.p, c.bytes.len, 0));
         rc = copy_into(&c, root, err);
@@ -155,7 +169,7 @@ static int place_copy(const struct jvm *jvm, int root, const char *path, char *s
         close(c.dir);
     buf_fini(&c.bytes);
     TRY(rc);
-    if ((size_t)snprintf(seen, room, "%s/%s", c.folder, c.name) >= room)
+    if ((size_t)snprintf(seen, room, "/tmp/%s/%s", c.folder, c.name) >= room)
         return err_set(err, -ENAMETOOLONG, "%s: the path is too long", path);
     return 0;
 }

@@ -178,6 +178,19 @@ int proc_parse_start(const char *text, size_t n, uint64_t *ticks)
     return value_at(rest, 22 - 3, 10, ticks) ? 0 : -EINVAL;
 }
 
+/* Lines "INSIDE OUTSIDE COUNT". */
+int64_t proc_parse_id_map(const char *text, size_t n, uint32_t id)
+{
+    struct span rest = {text, n}, line;
+    while (next_line(&rest, &line)) {
+        uint64_t inside, outside, count;
+        if (value_at(line, 0, 10, &inside) && value_at(line, 1, 10, &outside) &&
+            value_at(line, 2, 10, &count) && id >= outside && id - outside < count)
+            return (int64_t)(inside + (id - outside));
+    }
+    return -1;
+}
+
 /* --- maps ------------------------------------------------------------------------------------- */
 
 static struct span base_name(struct span path)

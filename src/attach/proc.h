@@ -44,6 +44,10 @@ int proc_parse_status(const char *text, size_t n, struct proc_status *out);
 /* The start time of /proc/PID/stat in clock ticks since boot: with the pid it names a process. */
 int proc_parse_start(const char *text, size_t n, uint64_t *ticks);
 
+/* What user `id` is inside of a user name space, by its uid_map as it is read from here; -1: nobody
+ * there. */
+int64_t proc_parse_id_map(const char *text, size_t n, uint32_t id);
+
 /* ns_pid: for the name of the performance counters' file. */
 void proc_parse_maps(const char *text, size_t n, pid_t ns_pid, struct proc_maps *out);
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -52,6 +53,28 @@ int root_open_in(int root, const char *path, int flags)
     path += strspn(path, "/");
     int fd = openat(root, *path ? path : ".", flags | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
+}
+
+int root_make_folder(int parent, char *name, uid_t uid, gid_t gid)
+{
+    char path[128];
+    struct stat st;
+    int prefix = snprintf(path, sizeof path, "/proc/self/fd/%d/", parent);
+    if (snprintf(path + prefix, sizeof path - (size_t)prefix, "%s", name) >=
+            (int)sizeof path - prefix ||
+        !mkdtemp(path))
+        return -errno;
+    strcpy(name, path + prefix);
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int rc = fd < 0 || fstat(fd, &st) < 0 ? -errno : st.st_uid == geteuid() ? 0 : -EPERM;
+    if (rc == 0 && uid != geteuid() && fchown(fd, uid, gid) < 0)
+        rc = -errno;
+    if (rc == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    unlinkat(parent, name, AT_REMOVEDIR);
+    return rc;
 }
 
 int root_read_file(int root, const char *path, size_t most, struct buf *out)

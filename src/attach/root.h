@@ -19,6 +19,10 @@ const char *root_remedy(void);
 /* A path in that root; flags as for open(2), O_CLOEXEC added.  No message. */
 int root_open_in(int root, const char *path, int flags);
 
+/* A new folder of mode 0700 that belongs to this user, in the folder `parent`: as a descriptor.
+ * name: a pattern that ends with XXXXXX, and then the name.  No message. */
+int root_make_folder(int parent, char *name, uid_t uid, gid_t gid);
+
 /* At most `most` bytes of a regular file in that root.  No message. */
 int root_read_file(int root, const char *path, size_t most, struct buf *out);
 

@@ -30,6 +30,7 @@ int load_agent(const struct jvm *jvm, bool *foreign, struct err *err)
 {
     char library[PATH_MAX], seen[PATH_MAX];
     struct err ignored;
+    TRY(jvm_check_rights(jvm, JVM_HOTSPOT, err)); /* before anything of ours is anywhere */
     TRY(agent_path_find(library, err));
     TRY(library_place(jvm, library, seen, sizeof seen, err));
     if (foreign)

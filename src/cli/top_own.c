@@ -1,6 +1,7 @@
 #include "cli/top_own.h"
 
 #include "attach/client.h"
+#include "attach/root.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
@@ -28,13 +29,14 @@
 /* --- the folder ---------------------------------------------------------------------------------
  */
 
-/* TMPDIR where it is the same folder for the JVM, else its /tmp. */
+/* TMPDIR where it is the same folder for the JVM and made for its user, too; else its /tmp. */
 static const char *temporary(const struct jvm *jvm)
 {
     const char *tmp = getenv("TMPDIR");
     char there[PATH_MAX];
     struct stat a, b;
-    if (!tmp || tmp[0] != '/' || strchr(tmp, '%') || strlen(tmp) > PATH_MAX / 2)
+    if (!tmp || geteuid() != jvm->uid || tmp[0] != '/' || strchr(tmp, '%') ||
+        strlen(tmp) > PATH_MAX / 2)
         return "/tmp";
     snprintf(there, sizeof there, "/proc/%d/root%s", (int)jvm->pid, tmp);
     return stat(tmp, &a) == 0 && stat(there, &b) == 0 && a.st_dev == b.st_dev &&
@@ -44,23 +46,24 @@ static const char *temporary(const struct jvm *jvm)
 }
 
 /* Through the JVM's root, which may be another one; by descriptors, because /proc/PID goes with the
- * JVM. */
+ * JVM.  The JVM must be able to write there, though root asks. */
 static int make_folder(struct top_own *o, struct err *err)
 {
     const char *tmp = temporary(o->jvm);
     char path[PATH_MAX];
     snprintf(path, sizeof path, "/proc/%d/root%s", (int)o->jvm->pid, tmp);
+    snprintf(o->folder_name, sizeof o->folder_name, "orca-top-XXXXXX");
     o->parent = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    snprintf(path, sizeof path, "/proc/self/fd/%d/orca-top-XXXXXX", o->parent);
-    if (o->parent < 0 || !mkdtemp(path)) {
-        int rc = err_set(err, -errno, "%s: no folder can be made in it for the trace: %s", tmp,
-                         strerror(errno));
+    o->folder = o->parent < 0
+                    ? -errno
+                    : root_make_folder(o->parent, o->folder_name, o->jvm->uid, o->jvm->gid);
+    if (o->folder < 0) {
+        int rc = err_set(err, o->folder, "%s: no folder can be made in it for the trace: %s", tmp,
+                         strerror(-o->folder));
         if (o->parent >= 0)
             close(o->parent);
         return rc;
     }
-    snprintf(o->folder_name, sizeof o->folder_name, "%s", strrchr(path, '/') + 1);
-    o->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     snprintf(o->path, sizeof o->path, "%s/%s/%s", tmp, o->folder_name, FILE_NAME);
     return 0;
 }

@@ -21,11 +21,13 @@ struct recovery {
                      * would take us round for long */
 };
 
-/* A trace as its header says, and who owns it. */
+/* A trace as its header says, who owns it, and which file that was. */
 struct named {
     const char *path;
     struct file_header h;
     uid_t owner;
+    dev_t dev;
+    ino_t ino;
 };
 
 static bool read_header(const char *path, struct named *t)
@@ -39,6 +41,8 @@ static bool read_header(const char *path, struct named *t)
     close(fd);
     t->path = path;
     t->owner = st.st_uid;
+    t->dev = st.st_dev;
+    t->ino = st.st_ino;
     return n >= 0 && file_header_unpack(&t->h, page, (size_t)n, NULL) == 0;
 }
 
@@ -241,9 +245,27 @@ static int complete(struct recovery *r, const char *path, int fd, int what, stru
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (what == RECOVER_CLOSED && fcntl(fd, F_OFD_SETLKW, &lock) < 0)
         return err_set(err, -errno, "%s: %s", path, strerror(errno));
-    TRY(trace_open(&r->t, path, err));
+    int same = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* what is read is the file that is written */
+    if (same < 0)
+        return err_set(err, -errno, "%s: %s", path, strerror(errno));
+    TRY(trace_open_fd(&r->t, same, path, err));
     int rc = what == RECOVER_DONE ? recover_into(r, fd, err) : close_file(r, fd, err);
     return rc < 0 ? err_prefix(err, rc, "%s: completing the trace of a killed JVM", path) : 0;
+}
+
+/* The file whose header was read, to be written, and not what somebody has put in its place: in a
+ * folder of another user that may be any file of ours. */
+static int open_same(const struct named *t, struct err *err)
+{
+    struct stat st;
+    int fd = open(t->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return err_set(err, -errno, "%s: cannot complete the trace of a killed JVM: %s", t->path,
+                       strerror(errno));
+    if (fstat(fd, &st) == 0 && st.st_dev == t->dev && st.st_ino == t->ino)
+        return fd;
+    close(fd);
+    return err_set(err, -ESTALE, "%s was replaced while it was read: try again", t->path);
 }
 
 int recover_trace(const char *path, struct err *err)
@@ -258,12 +280,9 @@ int recover_trace(const char *path, struct err *err)
     int what = take_region(&r.region, &t, err);
     if (what != RECOVER_DONE && what != RECOVER_CLOSED)
         return what < 0 ? err_prefix(err, what, "%s", path) : what;
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        rc = err_set(err, -errno, "%s: cannot complete the trace of a killed JVM: %s", path,
-                     strerror(errno));
-    else
-        rc = complete(&r, path, fd, what, err);
+    TEST_POINT("recover:taken");
+    int fd = open_same(&t, err);
+    rc = fd < 0 ? fd : complete(&r, path, fd, what, err);
     stager_fini(&r.s);
     if (r.w.zstd)
         writer_fini(&r.w);

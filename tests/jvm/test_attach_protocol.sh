@@ -557,25 +557,24 @@ test_container() {
     local seen
     seen=$(cat out)
     case $seen in
-    /tmp/.orca-0/liborca-????????????????.so) ;;
+    /tmp/.orca-??????/liborca-????????????????.so) ;;
     *) fail "placed at $seen" ;;
     esac
-    same "$(stat -c '%a %u' "/proc/$jvm/root/tmp/.orca-0" "/proc/$jvm/root$seen" | tr '\n' ' ')" "700 0 500 0 "
+    local folder=${seen%/*}
+    same "$(stat -c '%a %u' "/proc/$jvm/root$folder" "/proc/$jvm/root$seen" | tr '\n' ' ')" "700 0 500 0 "
     local was
     was=$(stat -c %i "/proc/$jvm/root$seen")
     tool 0 place "$jvm" libattached.so
     same "$(cat out) $(stat -c %i "/proc/$jvm/root$seen")" "$seen $was"
-    # A copy that is not equal is replaced; a folder that is not ours alone is refused.
-    chmod 700 "/proc/$jvm/root$seen"
-    echo changed >>"/proc/$jvm/root$seen"
-    tool 0 place "$jvm" libattached.so
-    cmp "/proc/$jvm/root$seen" libattached.so || fail "the copy was not replaced"
-    same "$(ls "/proc/$jvm/root/tmp/.orca-0")" "${seen##*/}"
-    chmod 755 "/proc/$jvm/root/tmp/.orca-0"
-    refused EPERM "/tmp/.orca-0" -- place "$jvm" libattached.so
-    rm -r "/proc/$jvm/root/tmp/.orca-0"
-    ln -s / "/proc/$jvm/root/tmp/.orca-0"
-    refused ENOTDIR "/tmp/.orca-0" -- place "$jvm" libattached.so
+    # A copy that is not equal, in a folder that others may enter, of another user, or a link, is not taken.
+    for spoil in 'chmod 700 $seen && echo changed >>$seen' 'chmod 755 $folder' 'chown nobody $folder' 'rm -r $folder && ln -s / $folder'; do
+        (seen=/proc/$jvm/root$seen folder=/proc/$jvm/root$folder && eval "$spoil") || fail "$spoil"
+        tool 0 place "$jvm" libattached.so
+        [ "$(cat out)" != "$seen" ] || fail "$spoil: $seen was taken again"
+        seen=$(cat out)
+        cmp "/proc/$jvm/root$seen" libattached.so || fail "another file was placed"
+        folder=${seen%/*}
+    done
     # What both see is not copied.
     tool 0 place "$jvm" "$JDK/lib/libjava.so"
     same "$(cat out)" "$JDK/lib/libjava.so"

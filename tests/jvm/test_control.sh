@@ -4,9 +4,10 @@
 
 # 10,000 lines (hostile.pl) to the agent of the JVM "jvm".
 assault() { # SEED
-    local socket="/tmp/.orca-$(id -u)/$jvm.sock" threads fds
+    local socket threads fds
     perl -MIO::Socket::UNIX -e 1 2>/dev/null || skip "needs perl"
-    wait_for 60 test -S "$socket"
+    wait_for 60 eval '[ -n "$(control_socket "$jvm")" ]'
+    socket=$(control_socket "$jvm")
     perl "$ROOT/tests/jvm/hostile.pl" "$socket" 500 1 >answers || fail "the first lines were not taken"
     settle
     threads=$(ls "/proc/$jvm/task" | wc -l)

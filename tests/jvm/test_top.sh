@@ -21,9 +21,8 @@ say() { # WORDS REPLY
 }
 
 # Not recorded, and nothing is left of what top made.
-nothing_left() { # [killed]
-    # A JVM that is killed leaves its socket; the next agent of this user sweeps.
-    [ "${1:-}" = killed ] || wait_for 60 eval '[ ! -e "/tmp/.orca-$(id -u)/$jvm.sock" ]'
+nothing_left() {
+    wait_for 60 eval '[ -z "$(control_socket "$jvm")" ]'
     wait_for 60 eval '[ -z "$(ls -d orca-top-* 2>/dev/null)" ]'
     wait_for 60 eval '! pgrep -f "orca top $jvm" >/dev/null'
     no_rings "$jvm"
@@ -180,7 +179,7 @@ test_killed_jvm() {
     wait $top || fail "top ended with $?"
     same "$(tail -n 1 pictures | word state)" gone
     same "$(state pictures locked)" lock
-    nothing_left killed
+    nothing_left
 }
 
 # A JVM that is stopped: said so; and what could not be taken away then is, later.
@@ -331,8 +330,7 @@ test_screen_ends() {
     press q
     see '^status 0'
     same "$(cat stty.after)" "$(cat stty.before)"
-    nothing_left killed
-    rm -f "/tmp/.orca-$(id -u)/$jvm.sock"
+    nothing_left
     press clear Enter
     launch
     begin_top

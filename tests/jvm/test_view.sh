@@ -454,14 +454,14 @@ test_own_recording() {
     run 0 "$ORCA" report kept.otrace
     has out victim
     wait_for 60 eval '[ -z "$(ls -d orca-top-* 2>/dev/null)" ]'
-    wait_for 60 eval '[ ! -e "/tmp/.orca-$(id -u)/$jvm.sock" ]'
+    wait_for 60 eval '[ -z "$(control_socket "$jvm")" ]'
     # Killed, too.
     open_view "$jvm"
     analysed
     kill -KILL "$view"
     wait "$view" 2>/dev/null
     wait_for 60 eval '[ -z "$(ls -d orca-top-* 2>/dev/null)" ]'
-    wait_for 60 eval '[ ! -e "/tmp/.orca-$(id -u)/$jvm.sock" ]'
+    wait_for 60 eval '[ -z "$(control_socket "$jvm")" ]'
     echo end >&9
     wait "$jvm" || fail "the program ended with $?"
     no_crash

@@ -64,6 +64,11 @@ say() { # WORD REPLY
     wait_for 60 eval "[ \$(grep -c '^$2' java.out) -gt $before ]"
 }
 
+# What leads to the control socket of a JVM; nothing when it has none.
+control_socket() { # PID
+    find "/proc/$1/fd" -lname '*/orca-control (deleted)' 2>/dev/null
+}
+
 # For a test's finish: no JVM of it goes on, and nothing of one stays in /tmp.
 leave_no_jvm() {
     exec 9>&-
@@ -71,7 +76,7 @@ leave_no_jvm() {
         kill -KILL -- -"$pid" "$pid" 2>/dev/null
     done
     wait 2>/dev/null
-    [ -z "${jvm:-}" ] || rm -f "/tmp/.java_pid$jvm" "/tmp/.attach_pid$jvm" "/tmp/.orca-$(id -u)/$jvm.sock"
+    [ -z "${jvm:-}" ] || rm -f "/tmp/.java_pid$jvm" "/tmp/.attach_pid$jvm"
 }
 
 # Whether Killed.java has contended so often since it began.

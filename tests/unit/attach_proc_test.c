@@ -71,6 +71,22 @@ Test(attach_proc, a_name_of_control_characters_is_made_printable)
     cr_assert_str_eq(s.comm, "a?[31mb?");
 }
 
+Test(attach_proc, users_of_a_name_space)
+{
+    static const char all[] = "         0          0 4294967295\n";
+    static const char some[] =
+        "         0     100000      65536\n      1000       1000          1\n";
+    cr_assert_eq(proc_parse_id_map(all, sizeof all - 1, 0), 0);
+    cr_assert_eq(proc_parse_id_map(all, sizeof all - 1, 1234), 1234);
+    cr_assert_eq(proc_parse_id_map(some, sizeof some - 1, 0), -1);
+    cr_assert_eq(proc_parse_id_map(some, sizeof some - 1, 100000), 0);
+    cr_assert_eq(proc_parse_id_map(some, sizeof some - 1, 165535), 65535);
+    cr_assert_eq(proc_parse_id_map(some, sizeof some - 1, 165536), -1);
+    cr_assert_eq(proc_parse_id_map(some, sizeof some - 1, 1000), 1000);
+    cr_assert_eq(proc_parse_id_map("", 0, 0), -1);
+    cr_assert_eq(proc_parse_id_map("x y z\n0 0\n", 10, 0), -1);
+}
+
 Test(attach_proc, start_time_behind_a_name_with_parentheses)
 {
     static const char stat[] =

@@ -473,6 +473,40 @@ Test(recover, killed_while_recovering, .init = set_up, .fini = tear_down)
     }
 }
 
+static void replace_trace(const char *name)
+{
+    char other[160], real[160];
+    snprintf(other, sizeof other, "%s.other", path);
+    snprintf(real, sizeof real, "%s.real", path);
+    if (strcmp(name, "recover:taken") == 0 && rename(path, real) == 0)
+        cr_assert_eq(symlink(other, path), 0);
+}
+
+/* Whoever may write to the folder could have another file written to. */
+Test(recover, the_trace_is_replaced_meanwhile, .init = set_up, .fini = tear_down)
+{
+    volatile uint64_t *progress = shared_counter();
+    char other[160], real[160], content[64] = "";
+    struct err err = {""};
+    snprintf(other, sizeof other, "%s.other", path);
+    snprintf(real, sizeof real, "%s.real", path);
+    child_dies(progress, 100, 0, NULL, 0);
+    FILE *f = fopen(other, "w");
+    fputs("precious", f);
+    fclose(f);
+    test_point_hook = replace_trace;
+    int rc = recover_trace(path, &err);
+    test_point_hook = NULL;
+    cr_assert_eq(rc, -ESTALE, "%d %s", rc, err.msg);
+    f = fopen(other, "r");
+    cr_assert(fgets(content, sizeof content, f));
+    fclose(f);
+    cr_assert_str_eq(content, "precious");
+    unlink(other);
+    cr_assert_eq(rename(real, path), 0);
+    recover_and_check(100, "replaced", 0);
+}
+
 /* The trace is whole by then, and the next reader removes what is left beside it. */
 Test(recover, killed_before_the_rings_were_removed, .init = set_up, .fini = tear_down)
 {

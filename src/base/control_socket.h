@@ -1,0 +1,46 @@
+/* control_socket.h - where the agent in a JVM listens, and how a command gets there: both ends of
+ * the way are decided here and nowhere else.
+ *
+ * The socket has no name.  It is made in a new folder, and both are removed before it listens; what
+ * is left is a descriptor of the JVM's that leads to it,
+ *
+ *     /proc/PID/fd/N -> /run/user/1000/.orca-Xa81Lc/orca-control (deleted)
+ *
+ * So nobody can take its name or put another socket in its place; the way there is open to those
+ * whom the kernel lets look into the process, whatever that one sees as its pid, its user's number,
+ * /tmp or /run; it stays when the folder goes (the end of a login); and a JVM that is killed leaves
+ * nothing behind.
+ *
+ * The folder is made in the first of these that will do: $XDG_RUNTIME_DIR, /run/user/UID, each only
+ * as a folder of this user with mode 0700, and /tmp. */
+#ifndef ORCA_BASE_CONTROL_SOCKET_H
+#define ORCA_BASE_CONTROL_SOCKET_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define CONTROL_SOCKET_FOLDER ".orca-XXXXXX" /* in one of the places above, for an instant */
+
+struct control_socket {
+    int fd;    /* it listens, without blocking; -1: there is none */
+    int place; /* what leads to it (O_PATH) */
+};
+
+/* The agent's end.  On failure *s is {-1, -1}, and err names the places that were tried. */
+int control_socket_open(struct control_socket *s, int backlog, struct err *err);
+
+/* Nobody finds it any more; who is connected stays so. */
+void control_socket_hide(struct control_socket *s);
+void control_socket_close(struct control_socket *s);
+
+/* Whether the user at the other end of a connection may ask: our own, and root. */
+bool control_socket_lets_in(int connection);
+
+/* The command's end: a connection to the socket that process `pid` itself listens at, without
+ * blocking.  proc: the folder /proc/PID, which goes on meaning that process.
+ * -ENOENT: it has none; -EACCES: not for us. */
+int control_socket_connect(int proc, pid_t pid);
+
+#endif
