@@ -60,17 +60,29 @@ void printable_word(struct buf *b, const char *text)
     }
 }
 
-void printable_line(char *text)
+/* keep: a character that stays though it is harmful; 0: none. */
+static void make_printable(char *text, uint32_t keep)
 {
     char *to = text;
     for (const char *in = text; *in;) {
         const char *from = in;
-        bool ok = !is_harmful(utf8_next(&in));
+        uint32_t c = utf8_next(&in);
+        bool ok = c == keep || !is_harmful(c);
         size_t n = ok ? (size_t)(in - from) : 1;
         memmove(to, ok ? from : "?", n);
         to += n;
     }
     *to = 0;
+}
+
+void printable_line(char *text)
+{
+    make_printable(text, 0);
+}
+
+void printable_lines(char *text)
+{
+    make_printable(text, '\n');
 }
 
 void printable_put(FILE *to, const char *text)

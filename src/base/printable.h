@@ -25,6 +25,9 @@ void printable_word(struct buf *b, const char *text);
 /* A line for a terminal, in place: harmful characters become '?'. */
 void printable_line(char *text);
 
+/* The same of a text of several lines: they stay. */
+void printable_lines(char *text);
+
 /* Write text of whatever length as printable_line has it. */
 void printable_put(FILE *to, const char *text);
 

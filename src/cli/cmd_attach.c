@@ -276,7 +276,8 @@ const struct cmd cmd_attach = {
     .summary = "record a JVM that is running",
     .args = "PID",
     .description =
-        "Loads the Orca agent into a running JVM of the same user and begins to record; its "
+        "Loads the Orca agent into a running JVM of the same user (as root: of any) and begins to "
+        "record; its "
         "threads, and the waits that they are in already, are in the trace from the start. Without "
         "--for the recording goes on until orca detach, or the end of the JVM; with it the command "
         "waits, and ^C ends the recording early. Afterwards the program's code is as it was. What "

@@ -252,6 +252,15 @@ static int collect(struct list *l, int n, char **argv, struct err *err)
     return 0;
 }
 
+/* Root asks JVMs of others, too: what these say may be anything. */
+static void make_printable(struct seen *s)
+{
+    buf_str(&s->reply); /* ends with a NUL now */
+    if (s->reply.p)
+        printable_lines((char *)s->reply.p);
+    printable_line(s->why);
+}
+
 static int run(int argc, char **argv, struct err *err)
 {
     enum { MOMENT_NS = 500 * 1000 * 1000 };
@@ -261,8 +270,11 @@ static int run(int argc, char **argv, struct err *err)
     if (n < 0)
         return n;
     int rc = collect(&l, n, argv, err);
-    for (size_t i = 0; i < l.n && rc == 0; i++)
+    for (size_t i = 0; i < l.n && rc == 0; i++) {
         ask(&l.all[i], n > 0 ? MOMENT_NS : 0);
+        if (!o.json)
+            make_printable(&l.all[i]);
+    }
     if (rc == 0 && o.json)
         print_json(&l);
     else if (rc == 0 && l.n == 0)

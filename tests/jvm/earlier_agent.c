@@ -1,5 +1,6 @@
 /* earlier_agent.c - listens where agents of earlier versions did, /tmp/.orca-UID/PID.sock, and
- * answers each request with the state of a recording: for test_users.sh. */
+ * answers each request with the state of a recording, whose name would turn a terminal red: for
+ * test_users.sh. */
 #include <jni.h>
 
 #include <pthread.h>
@@ -12,7 +13,7 @@
 
 static void *serve(void *arg)
 {
-    static const char answer[] = "ok\nversion 0\nstate recording\npath /none/earlier.otrace\n";
+    static const char answer[] = "ok\nversion 0\nstate recording\npath /none/\x1b[31m.otrace\n";
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     char line[256], folder[64];
     snprintf(folder, sizeof folder, "/tmp/.orca-%u", (unsigned)geteuid());

@@ -265,7 +265,10 @@ test_agents_of_earlier_versions() {
     wait_for 60 test -S "/tmp/.orca-$USER_ID/$jvm.sock"
     for runner in env as_user; do
         run 0 $runner "$ORCA" status "$jvm"
-        has out /none/earlier.otrace
+        has out "/none/?[31m.otrace"
+        run 0 $runner "$ORCA" status
+        has out "/none/?[31m.otrace"
+        lacks out $'\e'
     done
     # A folder of somebody else's is not looked into: neither there nor in a JVM that has no agent.
     chown -R "$OTHER_ID" "/tmp/.orca-$USER_ID"

@@ -124,3 +124,12 @@ Test(printable, words_and_lines)
     printable_line(line);
     cr_assert_str_eq(line, "a?[2J?b?c\xc3\xa4?");
 }
+
+Test(printable, lines_stay_where_they_are_wanted)
+{
+    char text[] = "a\x1b[1mb\nc\rd\n\n";
+    printable_lines(text);
+    cr_assert_str_eq(text, "a?[1mb\nc?d\n\n");
+    printable_line(text);
+    cr_assert_str_eq(text, "a?[1mb?c?d??");
+}
