@@ -1,5 +1,7 @@
 #include "base/fdio.h"
 
+#include "base/testpoint.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,6 +25,11 @@ int fdio_write_all(int fd, const void *p, size_t n)
 int fdio_pwrite_all(int fd, const void *p, size_t n, uint64_t offset)
 {
     const char *at = p;
+#ifdef ORCA_TEST_POINTS
+    int fails = test_write_hook ? test_write_hook(fd) : 0;
+    if (fails < 0)
+        return pwrite(fd, p, n / 2, (off_t)offset) < 0 ? -errno : fails;
+#endif
     while (n > 0) {
         ssize_t w = pwrite(fd, at, n, (off_t)offset);
         if (w < 0 && errno == EINTR)

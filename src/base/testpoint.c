@@ -2,6 +2,7 @@
 
 #ifdef ORCA_TEST_POINTS
 void (*test_point_hook)(const char *name);
+int (*test_write_hook)(int fd);
 #else
 typedef int testpoint_is_empty_in_release_builds;
 #endif

@@ -12,6 +12,8 @@
 #define ORCA_BASE_TESTPOINT_H
 
 #ifdef ORCA_TEST_POINTS
+/* Asked before each fdio_pwrite_all: a negative errno makes it fail, half of it done. */
+extern int (*test_write_hook)(int fd);
 extern void (*test_point_hook)(const char *name);
 #define TEST_POINT(name)                                                                           \
     do {                                                                                           \

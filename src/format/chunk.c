@@ -53,6 +53,7 @@ static void file_header_fields(struct fixed *f, struct file_header *h)
     INT(f, h->unwritten_events);
     fixed_bytes(f, h->schema.n_fields, sizeof h->schema.n_fields);
     fixed_bytes(f, h->ring_path, sizeof h->ring_path);
+    INT(f, h->unwritten_since); /* 0 in files of earlier versions */
 }
 
 static uint64_t file_header_hash(const uint8_t *page)

@@ -51,7 +51,8 @@ struct file_header {
     uint64_t index_offset; /* of the index chunk, 0: none */
     uint64_t
         evicted_events; /* overwritten to keep the newest part; in the file valid once closed */
-    uint64_t unwritten_events; /* lost when the file could not be written further */
+    uint64_t unwritten_events; /* lost when the file could not be written further, */
+    uint64_t unwritten_since;  /* which was then; 0: not said */
     struct codec_schema schema;
     char ring_path[RING_PATH_MAX]; /* shared memory of the recording, "" when there is none */
 };

@@ -279,7 +279,13 @@ static int copy_forward(struct writer *w, size_t ref, struct err *err)
     w->scratch.len = CHUNK_HEADER_SIZE + h.dir_len + h.stored_len;
     w->refs[ref].type = CHUNK_FILL; /* from here on its place may be overwritten */
     w->defs_bytes -= r.len;
-    return put_chunk(w, &h, err);
+    int rc = put_chunk(w, &h, err);
+    for (size_t i = w->head; rc < 0 && i < w->n_refs; i++) /* it may have moved in the list */
+        if (w->refs[i].offset == r.offset && w->refs[i].seq == r.seq) {
+            w->refs[i].type = CHUNK_DEFS;
+            w->defs_bytes += r.len;
+        }
+    return rc;
 }
 
 /* The next chunk of definitions within GUARD ahead of the write position, or SIZE_MAX. */
@@ -296,10 +302,14 @@ static int keep_definitions(struct writer *w, struct err *err)
 {
     if (!w->header.capacity)
         return 0;
-    if (w->defs_bytes * 2 + 2 * (uint64_t)GUARD > w->header.capacity) {
+    uint64_t old = w->header.capacity;
+    if (w->defs_bytes * 2 + 2 * (uint64_t)GUARD > old) {
         /* Definitions alone would fill the circle: a larger file beats stacks without names. */
         w->header.capacity = w->defs_bytes * 4 + 4 * (uint64_t)GUARD;
-        TRY(writer_put_header(w, err));
+        int rc = writer_put_header(w, err);
+        if (rc < 0)
+            w->header.capacity = old;
+        TRY(rc);
     }
     size_t i;
     while ((i = endangered(w)) != SIZE_MAX)
@@ -311,19 +321,22 @@ int writer_put_defs(struct writer *w, const void *raw, size_t len, uint32_t coun
                     struct defs_span span, struct err *err)
 {
     struct buf dir = {0};
+    TRY(keep_definitions(w, err)); /* what the last call could not */
     defs_dir_put(&dir, span.pos, span.pos_end);
     struct chunk_header h = {.type = CHUNK_DEFS, .events = count};
     int rc = fill_scratch(w, &h, &dir, raw, len, err);
     buf_fini(&dir);
     TRY(rc);
     TRY(put_chunk(w, &h, err));
-    return keep_definitions(w, err);
+    keep_definitions(w, NULL); /* the chunk is written: what fails here is for the next call */
+    return 0;
 }
 
 int writer_put_events(struct writer *w, const struct block *blocks, size_t n, const void *raw,
                       size_t len, struct err *err)
 {
     struct chunk_header h = {.type = CHUNK_EVENTS, .first = UINT64_MAX};
+    TRY(keep_definitions(w, err));
     for (size_t i = 0; i < n; i++) {
         h.first = min_u64(h.first, blocks[i].first);
         h.last = max_u64(h.last, blocks[i].last);
@@ -338,7 +351,8 @@ int writer_put_events(struct writer *w, const struct block *blocks, size_t n, co
     TRY(rc);
     TRY(put_chunk(w, &h, err));
     w->events += h.events;
-    return keep_definitions(w, err);
+    keep_definitions(w, NULL);
+    return 0;
 }
 
 /* The index is a list of (offset, seq, type) of every live chunk; it has no directory. */

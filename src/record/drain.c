@@ -5,7 +5,8 @@
  * few large blocks make a smaller trace than many small ones.  Every two seconds it empties all of
  * them and writes the chunk, for those who read the trace while it grows; that also finds the rings
  * whose bit was lost to the race between a commit and the clearing of the bit (ring.h).  Between
- * two writes it copies the file (snapshot.c) or goes on in the next one (rotate.c). */
+ * two writes it copies the file (snapshot.c) or goes on in the next one (rotate.c).  A full disk is
+ * waited for (unwritten.c). */
 #include "base/clock.h"
 #include "base/human.h"
 #include "base/log.h"
@@ -17,7 +18,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { MS = 1000000, PAUSE_MIN_NS = 1 * MS, PAUSE_MAX_NS = 20 * MS };
+enum {
+    MS = 1000000,
+    PAUSE_MIN_NS = 1 * MS,
+    PAUSE_MAX_NS = 20 * MS,
+    PAUSE_FULL_NS = 200 * MS /* until a full disk is tried again */
+};
 #define SECOND (1000u * (uint64_t)MS)
 #define FLUSH_EVERY_NS (2 * SECOND)
 
@@ -115,6 +121,12 @@ static int flush_if_due(struct recorder *rec, uint64_t now, bool must, struct er
     return 0;
 }
 
+int drain_all(struct recorder *rec, uint64_t now, struct err *err)
+{
+    TRY(drain_pass(rec, true, err));
+    return flush_if_due(rec, now, true, err);
+}
+
 uint64_t losses_of_file(const struct recorder *rec)
 {
     uint64_t lost = 0;
@@ -146,30 +158,49 @@ static uint64_t discard_rest(struct recorder *rec)
     return lost + moved;
 }
 
+/* Events that were counted as lost and are not in the file's definitions of losses. */
+static uint64_t losses_unsaid(const struct recorder *rec)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < LOSS_LIMIT; i++)
+        if (loss_causes[i].what == LOSS_OF_EVENT)
+            n += atomic_load_explicit(&rec->region.h->loss[i], memory_order_relaxed) -
+                 rec->losses.before[i] - rec->losses.written[i];
+    return n;
+}
+
+static void stop_early(struct recorder *rec, uint64_t now, const struct err *why)
+{
+    struct err ignored;
+    struct file_header *h = &rec->writer.header;
+    log_line("%s: %s: recording stopped; what was recorded until now is in the file", rec->path,
+             why->msg);
+    uint64_t discarded = discard_rest(rec);
+    rec->result.lost = discarded;
+    h->unwritten_events = discarded + losses_unsaid(rec);
+    h->unwritten_since = recorder_unwritten(rec) ? rec->gap.since : now;
+    writer_close(&rec->writer, TRACE_STOPPED, now, &ignored);
+    rec->result.state = TRACE_STOPPED;
+}
+
 static void finish(struct recorder *rec, int rc, struct err *err)
 {
     struct recorder_result *r = &rec->result;
     uint64_t now = clock_mono_ns();
     atomic_store_explicit(&rec->on, false, memory_order_relaxed);
+    if (rc == 0 && recorder_unwritten(rec))
+        rc = unwritten_end(rec, err);
     if (rc == 0)
-        rc = drain_pass(rec, true, err);
-    if (rc == 0)
-        rc = flush_if_due(rec, now, true, err);
+        rc = drain_all(rec, now, err);
     if (rc == 0)
         rc = writer_close(&rec->writer, TRACE_CLOSED, now, err);
     r->state = TRACE_CLOSED;
-    if (rc < 0) {
-        log_line("%s: %s: recording stopped; what was recorded until now is in the file", rec->path,
-                 err->msg);
-        struct err ignored;
-        rec->writer.header.unwritten_events = discard_rest(rec);
-        writer_close(&rec->writer, TRACE_STOPPED, now, &ignored);
-        r->state = TRACE_STOPPED;
-    }
+    if (rc < 0)
+        stop_early(rec, now, err);
     for (int i = 0; i < LOSS_LIMIT; i++)
         if (loss_causes[i].what == LOSS_OF_EVENT)
             r->lost += atomic_load_explicit(&rec->region.h->loss[i], memory_order_relaxed);
-    r->lost += rec->writer.header.unwritten_events;
+    unwritten_tell(rec, &r->unwritten);
     r->bytes = rec->bytes_before + rec->writer.size;
     r->duration_ns = now - rec->started;
     r->parts = rec->part;
@@ -225,16 +256,22 @@ static void run_errand(struct recorder *rec, struct errand *e, uint64_t at)
     e->rc = snapshot_write(rec, e->copy, e->err);
 }
 
-static void answer_flush(struct recorder *rec, uint64_t ticket, uint64_t at)
+/* rc: of the flush; when it failed, err says why. */
+static void answer_flush(struct recorder *rec, uint64_t ticket, uint64_t at, int rc,
+                         const struct err *err)
 {
     pthread_mutex_lock(&rec->ctl_lock);
     struct errand *e = rec->errand;
     rec->flush_done = ticket;
+    rec->flush_rc = rc;
     pthread_cond_broadcast(&rec->done);
     pthread_mutex_unlock(&rec->ctl_lock);
     if (!e || e->done)
         return;
-    run_errand(rec, e, at);
+    if (rc < 0)
+        e->rc = err_set(e->err, rc, "%s: %s", rec->path, err->msg);
+    else
+        run_errand(rec, e, at);
     pthread_mutex_lock(&rec->ctl_lock);
     e->done = true;
     pthread_cond_broadcast(&rec->done);
@@ -262,9 +299,19 @@ static void tell_status(struct recorder *rec)
                                 .cpu_ns = clock_ns_(CLOCK_THREAD_CPUTIME_ID)};
     for (int i = 0; i < LOSS_LIMIT; i++)
         s.loss[i] = atomic_load_explicit(&rec->region.h->loss[i], memory_order_relaxed);
+    unwritten_tell(rec, &s.unwritten);
     pthread_mutex_lock(&rec->ctl_lock);
     rec->status = s;
     pthread_mutex_unlock(&rec->ctl_lock);
+}
+
+/* What the rings have goes to the file; `all`: of every ring, and whatever is staged. */
+static int work(struct recorder *rec, bool all, uint64_t now, struct err *err)
+{
+    if (recorder_unwritten(rec))
+        return unwritten_end(rec, err);
+    TRY(drain_pass(rec, all, err));
+    return flush_if_due(rec, now, all, err);
 }
 
 void *drain_main(void *arg)
@@ -278,19 +325,23 @@ void *drain_main(void *arg)
         uint64_t now = clock_mono_ns(), before = rec->result.events;
         bool asked = ticket != rec->flush_done, due = rec->turn_at && now >= rec->turn_at;
         bool all = asked || due || now - rec->flushed_at >= FLUSH_EVERY_NS;
-        rc = drain_pass(rec, all, &err);
-        if (rc == 0)
-            rc = flush_if_due(rec, now, all, &err);
-        if (all)
+        rc = work(rec, all, now, &err);
+        bool full = unwritten_passes(rc);
+        if (full && !recorder_unwritten(rec))
+            unwritten_begin(rec, &err, now);
+        if (all || full)
             tell_status(rec);
         if (rc == 0 && due)
             turn(rec, now);
-        if (rc == 0 && asked)
-            answer_flush(rec, ticket, now);
+        if ((rc == 0 || full) && asked)
+            answer_flush(rec, ticket, now, rc, &err);
+        rc = full ? 0 : rc;
         if (rec->end_after && now >= rec->end_after)
             break;
         /* Busy: look again soon, so that small rings do not fill up. */
-        pause = rec->result.events - before > 64 ? PAUSE_MIN_NS : min_u64(pause * 2, PAUSE_MAX_NS);
+        pause = full                               ? PAUSE_FULL_NS
+                : rec->result.events - before > 64 ? PAUSE_MIN_NS
+                                                   : min_u64(pause * 2, PAUSE_MAX_NS);
     }
     finish(rec, rc, &err);
     pthread_mutex_lock(&rec->ctl_lock);

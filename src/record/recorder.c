@@ -18,6 +18,11 @@ bool recorder_on(const struct recorder *rec)
     return atomic_load_explicit(&rec->on, memory_order_relaxed);
 }
 
+bool recorder_unwritten(const struct recorder *rec)
+{
+    return atomic_load_explicit(&rec->unwritten, memory_order_relaxed);
+}
+
 void recorder_count_loss(struct recorder *rec, enum loss_cause cause, uint64_t n)
 {
     atomic_fetch_add_explicit(&rec->region.h->loss[cause], n, memory_order_relaxed);
@@ -183,7 +188,7 @@ bool recorder_define(struct recorder *rec, const struct def *d)
     codec_put_def(b, d);
     if (!b->oom && b->len <= WRITER_DEF_MAX)
         while (recorder_on(rec) && !(ok = put_record(&rec->region.h->defs, b->p, b->len)) &&
-               rec->block)
+               rec->block && !recorder_unwritten(rec))
             clock_sleep_ns(DEFINE_WAIT_NS);
     b->oom = false;
     pthread_mutex_unlock(&rec->defs_lock);
@@ -206,9 +211,9 @@ int recorder_flush(struct recorder *rec)
     pthread_cond_signal(&rec->wake);
     while (!rec->finished && rec->flush_done < ticket)
         pthread_cond_wait(&rec->done, &rec->ctl_lock);
-    bool ok = rec->flush_done >= ticket;
+    int rc = rec->flush_done >= ticket ? rec->flush_rc : -ESHUTDOWN;
     pthread_mutex_unlock(&rec->ctl_lock);
-    return ok ? 0 : -ESHUTDOWN;
+    return rc;
 }
 
 /* Have the drain thread do something between two of its writes, and wait for it. */

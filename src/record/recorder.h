@@ -46,11 +46,19 @@ enum {
     RING_MEM_DEFAULT = 64 << 20,
 };
 
+/* Stretches in which the file could not be written, because its disk was full. */
+struct recorder_unwritten {
+    uint64_t times, ns; /* how often, how long in all: also the one that goes on */
+    bool now;           /* one goes on; then why */
+    char why[128];
+};
+
 struct recorder_result {
     uint64_t events, lost, bytes, duration_ns; /* of all files */
     int state;                                 /* of the last file, enum trace_state */
     uint32_t parts;                            /* files that there were */
-    char path[RING_PATH_MAX];                  /* of the last one */
+    struct recorder_unwritten unwritten;
+    char path[RING_PATH_MAX]; /* of the last one */
 };
 
 /* What can be said while it goes on. */
@@ -60,7 +68,8 @@ struct recorder_status {
     uint64_t cpu_ns;           /* processor time of the drain thread */
     uint64_t loss[LOSS_LIMIT]; /* by cause, of all files */
     uint32_t part;             /* number of the file now, from 1 */
-    char path[RING_PATH_MAX];  /* its name */
+    struct recorder_unwritten unwritten;
+    char path[RING_PATH_MAX]; /* its name */
 };
 
 /* Create file and rings, start the drain thread.  On failure *out is NULL, nothing is left behind
@@ -69,6 +78,9 @@ int recorder_open(struct recorder **out, const struct recorder_opts *o, struct e
 
 /* Whether events are kept.  One relaxed load; any thread. */
 bool recorder_on(const struct recorder *rec);
+
+/* Whether the file cannot be written now: nothing waits for that.  One relaxed load; any thread. */
+bool recorder_unwritten(const struct recorder *rec);
 
 /* Write a definition.  False when it is lost: its id must then not be used in events.
  * Any thread; takes a mutex; with full=block waits for room. */
@@ -80,7 +92,8 @@ bool recorder_put_info(struct recorder *rec, const char *key, const char *value)
 /* Count a loss that no ring could note.  Any thread. */
 void recorder_count_loss(struct recorder *rec, enum loss_cause cause, uint64_t n);
 
-/* Everything committed before the call is in the file when it returns.  Any thread but drain. */
+/* Everything committed before the call is in the file when it returns.  Any thread but drain.
+ * -ESHUTDOWN: the recording has ended; others: the file cannot be written now. */
 int recorder_flush(struct recorder *rec);
 
 void recorder_status(struct recorder *rec, struct recorder_status *status);

@@ -27,8 +27,18 @@ static inline uint32_t class_size(uint32_t size_class)
     return (uint32_t)RING_SIZE_MIN << (3 * size_class);
 }
 
+/* unwritten.c: the drain thread's own. */
+struct unwritten {
+    uint64_t times, ns; /* of those that are over */
+    uint64_t since;     /* of the one that goes on */
+    uint64_t said_at;   /* when a line was last printed about one, 0: never */
+    bool said;          /* about this one */
+    char why[128];
+};
+
 struct recorder {
     _Atomic bool on;
+    _Atomic bool unwritten; /* the file cannot be written; drain stores it */
     bool block;
     bool turn_failed; /* no next file could be made, and it was said; drain's */
     struct region region;
@@ -47,6 +57,7 @@ struct recorder {
     uint32_t own_stream; /* for events of the recorder's own, 0: none yet */
     uint64_t end_after;  /* CLOCK_MONOTONIC ns, 0: no limit */
     struct loss_sums losses;
+    struct unwritten gap;
     uint64_t lost_total[LOSS_LIMIT]; /* before and written, when the file last was told */
     uint64_t flushed_at;
     struct recorder_files files;
@@ -62,6 +73,7 @@ struct recorder {
     bool stop, finished;
     uint32_t part; /* number of the file, from 1; with `path` read by drain without the lock */
     uint64_t flush_asked, flush_done;
+    int flush_rc;          /* of the latest flush that is done */
     struct errand *errand; /* to be done at the next flush; NULL: none */
     struct recorder_status status;
     struct recorder_result result;
@@ -83,6 +95,16 @@ uint32_t pool_take(struct recorder *rec, uint32_t size_class, uint32_t stream, u
 void pool_give(struct recorder *rec, uint32_t index);
 uint32_t pool_new_stream(struct recorder *rec);
 void pool_fini(struct recorder *rec);
+
+/* unwritten.c: while the file cannot be written. */
+bool unwritten_passes(int rc); /* whether such an error may pass */
+void unwritten_begin(struct recorder *rec, const struct err *why, uint64_t now);
+int unwritten_end(struct recorder *rec, struct err *err); /* everything that waited is written */
+void unwritten_tell(const struct recorder *rec, struct recorder_unwritten *out);
+void unwritten_note_lost(struct recorder *rec); /* any thread */
+
+/* drain.c: what is in the rings and in the stage goes to the file. */
+int drain_all(struct recorder *rec, uint64_t now, struct err *err);
 
 /* Asked for by recorder_snapshot and recorder_rotate, which wait for `done`. */
 struct errand {

@@ -212,6 +212,28 @@ static uint64_t last_time(const struct recovery *r)
     return last;
 }
 
+/* It was killed while the file could not be written.  In a stream of its own, behind those that
+ * there are. */
+static int note_unwritten(struct recovery *r, struct err *err)
+{
+    struct region_header *h = r->region.h;
+    const struct region_notes *n = region_notes(h);
+    uint32_t stream = 0, used = atomic_load_explicit(&h->used_rings, memory_order_relaxed);
+    if (!n || !atomic_load_explicit(&n->unwritten_since, memory_order_relaxed))
+        return 0;
+    for (uint32_t i = 0; i < used; i++)
+        stream = max_u32(stream, region_ctl(h, i)->stream);
+    for (size_t i = 0; i < r->t->n_blocks; i++)
+        stream = max_u32(stream, r->t->blocks[i].b.stream);
+    /* What was lost last was heard of, too. */
+    uint64_t first_lost = atomic_load_explicit(&n->first_lost, memory_order_relaxed);
+    uint64_t at = max_u64(last_time(r), first_lost + (first_lost != 0));
+    const struct event e = unwritten_event(h, max_u64(at, n->unwritten_since));
+    if (stream == UINT32_MAX)
+        return 0;
+    return stage_note(&r->s, &r->w, stream + 1, &e, 1, err);
+}
+
 static int recover_into(struct recovery *r, int fd, struct err *err)
 {
     uint64_t events = 0;
@@ -223,6 +245,7 @@ static int recover_into(struct recovery *r, int fd, struct err *err)
     TRY(resume_writer(r, fd, err));
     drop_written_blocks(r);
     TRY(drain_dead_rings(r, &events, err));
+    TRY(note_unwritten(r, err));
     TRY(stage_write_losses(&r->s, &r->w, &losses, err));
     TRY(writer_close(&r->w, TRACE_RECOVERED, last_time(r), err));
     TEST_POINT("recover:closed");

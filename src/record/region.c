@@ -12,6 +12,10 @@
 
 enum { STEP_CTL = 64 * 1024, STEP_DATA = 256 * 1024, PAGE = 4096 };
 
+/* Where the controls began before there were notes. */
+#define NOTES_OFFSET ALIGN_UP(sizeof(struct region_header), (uint64_t)PAGE)
+_Static_assert(sizeof(struct region_notes) <= PAGE, "region_notes");
+
 static int lock_whole(int fd)
 {
     struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -104,7 +108,7 @@ int region_create(struct region *r, const char *dir, const char *trace_path, uin
     memset(r, 0, sizeof *r);
     r->fd = r->dir = -1;
     uint64_t max_rings = mem / RING_SIZE_MIN;
-    uint64_t ctl_offset = ALIGN_UP(sizeof(struct region_header), (uint64_t)PAGE);
+    uint64_t ctl_offset = NOTES_OFFSET + PAGE;
     uint64_t data_offset = ALIGN_UP(ctl_offset + max_rings * RING_CTL_SIZE, (uint64_t)PAGE);
     char beside[RING_PATH_MAX];
     dir_of(beside, sizeof beside, trace_path);
@@ -127,6 +131,7 @@ int region_create(struct region *r, const char *dir, const char *trace_path, uin
     h->ctl_offset = ctl_offset;
     h->data_offset = data_offset;
     h->max_rings = (uint32_t)max_rings;
+    region_note_trace(h, trace_id, trace_path);
     h->magic = REGION_MAGIC;
     return 0;
 }
@@ -142,6 +147,24 @@ int region_publish(struct region *r, struct err *err)
                        strerror(errno));
     r->named = true;
     return 0;
+}
+
+struct region_notes *region_notes(struct region_header *h)
+{
+    return h->ctl_offset >= NOTES_OFFSET + PAGE ? (void *)((char *)h + NOTES_OFFSET) : NULL;
+}
+
+void region_note_trace(struct region_header *h, const uint8_t id[TRACE_ID_SIZE], const char *path)
+{
+    uint64_t now = atomic_load_explicit(&h->id_file, memory_order_relaxed), id_recording;
+    struct region_notes *n = region_notes(h);
+    struct region_trace *t = &n->trace[n->trace[0].id_file == now];
+    char folder[RING_PATH_MAX];
+    struct stat st;
+    dir_of(folder, sizeof folder, path);
+    region_id_halves(id, &t->id_file, &id_recording);
+    t->folder = stat(folder, &st) == 0 ? (uint64_t)st.st_dev : 0;
+    snprintf(t->path, sizeof t->path, "%s", path);
 }
 
 void region_id_halves(const uint8_t id[TRACE_ID_SIZE], uint64_t *file, uint64_t *recording)

@@ -4,7 +4,7 @@
  * reserved (fallocate) before they are touched, because a full tmpfs would otherwise kill the JVM
  * with SIGBUS.
  *
- *     header | definition ring | staging area | ring controls | ring memory
+ *     header | definition ring | staging area | notes | ring controls | ring memory
  *
  * A recording goes on in its next file by one store to the id in the header (rotate.c).
  *
@@ -99,6 +99,21 @@ struct region_header {
     struct stage stage;
 };
 
+/* What somebody who finds the file must know besides; rings of earlier versions do not have it.
+ * In a page of its own behind the header. */
+struct region_notes {
+    /* Which trace this is of: the recording's file now, and the one before or to come. */
+    struct region_trace {
+        uint64_t id_file;
+        uint64_t folder;          /* device of the folder that it is in */
+        char path[RING_PATH_MAX]; /* absolute */
+    } trace[2];
+    /* While the trace cannot be written (unwritten.c): since when, 0: it can be. */
+    _Atomic uint64_t unwritten_since;
+    _Atomic uint64_t first_lost; /* when the first event was lost for that, 0: none was */
+    uint64_t lost_before;        /* events lost for the same reason earlier */
+};
+
 struct region {
     struct region_header *h; /* the mapping */
     int fd;
@@ -113,6 +128,15 @@ static inline struct ring_ctl *region_ctl(const struct region_header *h, uint32_
 {
     return (struct ring_ctl *)((char *)h + h->ctl_offset) + i;
 }
+
+/* What is to be told of a stretch in which the file could not be written, which is over now. */
+struct event unwritten_event(struct region_header *h, uint64_t now);
+
+/* NULL: there are none. */
+struct region_notes *region_notes(struct region_header *h);
+
+/* Note where the trace of this id is, before it is the recording's file. */
+void region_note_trace(struct region_header *h, const uint8_t id[TRACE_ID_SIZE], const char *path);
 
 /* Make a region for `mem` bytes of rings: in `dir`, or when dir is NULL in /dev/shm and, when that
  * has no room, beside `trace_path`.  Locked and private; its name is in r->path and does not exist

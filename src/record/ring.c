@@ -37,7 +37,7 @@ struct ring *ring_attach(struct recorder *rec)
     uint32_t i = r ? pool_take(rec, 0, 0, 0) : UINT32_MAX;
     if (i == UINT32_MAX) {
         if (recorder_on(rec))
-            recorder_count_loss(rec, LOSS_no_ring, 1);
+            recorder_count_loss(rec, recorder_unwritten(rec) ? LOSS_write : LOSS_no_ring, 1);
         free(r);
         return NULL;
     }
@@ -96,10 +96,19 @@ static struct event *place_somehow(struct ring *r, uint32_t size)
             return e;
         if (grow(r))
             continue;
-        if (!(r->rec->block || r->patient) || !recorder_on(r->rec))
+        if (!(r->rec->block || r->patient) || !recorder_on(r->rec) || recorder_unwritten(r->rec))
             return NULL;
         clock_sleep_ns(BLOCK_WAIT_NS);
     }
+}
+
+static void count_lost(struct ring *r)
+{
+    r->lost++;
+    r->lost_cause = recorder_unwritten(r->rec) ? LOSS_write : LOSS_ring_full;
+    if (r->lost_cause == LOSS_write)
+        unwritten_note_lost(r->rec);
+    recorder_count_loss(r->rec, r->lost_cause, 1);
 }
 
 struct event *ring_reserve_slow(struct ring *r, uint32_t size)
@@ -107,10 +116,8 @@ struct event *ring_reserve_slow(struct ring *r, uint32_t size)
     if (!recorder_on(r->rec))
         return NULL;
     struct event *e = place_somehow(r, size);
-    if (!e) {
-        r->lost++;
-        recorder_count_loss(r->rec, LOSS_ring_full, 1);
-    }
+    if (!e)
+        count_lost(r);
     return e;
 }
 
@@ -125,7 +132,7 @@ void ring_note_lost(struct ring *r, thread_id thread, uint64_t time)
     e->size = event_kinds[EV_lost].size;
     e->thread = thread;
     e->time = time;
-    e->lost.cause = LOSS_ring_full;
+    e->lost.cause = r->lost_cause;
     e->lost.count = lost;
     r->lost = 0;
     ring_commit(r, e);

@@ -6,7 +6,8 @@
  *
  * The way through ring_begin and ring_commit takes no lock, allocates nothing and makes no system
  * call, except when the ring is full: then it moves to a larger one (at most four times in a
- * thread's life), and at the largest size counts the loss or, with full=block, waits. */
+ * thread's life), and at the largest size counts the loss or, with full=block, waits: but not for a
+ * file that cannot be written. */
 #ifndef ORCA_RECORD_RING_H
 #define ORCA_RECORD_RING_H
 
@@ -25,6 +26,7 @@ struct ring {
     uint64_t head;                /* where the next record goes; ctl->head once committed */
     uint64_t tail_seen;           /* the drain's tail when last looked at */
     uint64_t lost;                /* events since the last one that was written */
+    uint32_t lost_cause;          /* enum loss_cause of the latest of them */
     _Atomic uint64_t *dirty_word; /* tells the drain thread that this ring has something */
     uint64_t dirty_bit;
     uint32_t index, size_class; /* of the control block */

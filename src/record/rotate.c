@@ -231,6 +231,7 @@ static void switch_rings(struct recorder *rec, const struct next *n)
 {
     uint64_t id_file, id_recording;
     region_note_lost(rec->region.h, n->w.header.id, rec->lost_total);
+    region_note_trace(rec->region.h, n->w.header.id, n->path);
     region_id_halves(n->w.header.id, &id_file, &id_recording);
     /* release: pairs with region_open_dead; the losses before it are noted */
     atomic_store_explicit(&rec->region.h->id_file, id_file, memory_order_release);

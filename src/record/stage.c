@@ -251,8 +251,16 @@ int stage_note(struct stager *s, struct writer *w, uint32_t stream, const struct
 {
     TRY(flush_events(s, w, err));
     for (size_t done = 0; done < n;) {
-        done += stage_own(s, stream, events + done, n - done);
-        TRY(flush_events(s, w, err));
+        size_t part = stage_own(s, stream, events + done, n - done);
+        int rc = flush_events(s, w, err);
+        if (rc < 0) { /* not later, either: then it would not be true any more */
+            atomic_store_explicit(&s->h->stage.n_blocks, 0, memory_order_relaxed);
+            s->raw_len = 0;
+            s->events = 0;
+            s->note_pos -= 8 * part;
+            return rc;
+        }
+        done += part;
     }
     return 0;
 }

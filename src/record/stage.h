@@ -41,7 +41,8 @@ int stage_flush_defs(struct stager *s, struct writer *w, struct err *err);
 int stage_flush(struct stager *s, struct writer *w, struct err *err);
 
 /* Write events of the recorder's own (`stream`: theirs alone) behind all that is staged.  No
- * definition is written: what has come since the last flush belongs to the next file. */
+ * definition is written: what has come since the last flush belongs to the next file.  When that
+ * fails they are forgotten. */
 int stage_note(struct stager *s, struct writer *w, uint32_t stream, const struct event *events,
                size_t n, struct err *err);
 
