@@ -128,7 +128,8 @@ static void *run(void *arg)
     do {
         uint64_t now = clock_mono_ns();
         put_ended();
-        if (now - heap.last >= COUNT_NS)
+        /* Counts that find no room would be lost; here they go on growing. */
+        if (now - heap.last >= COUNT_NS && !recorder_unwritten(agent.rec))
             collect_counts(now);
     } while (pause_a_while());
     put_ended();

@@ -392,17 +392,21 @@ static void write_texts(struct buf *left_out)
 
 static void say_result(const struct recorder_result *r, const char *left_out)
 {
+    struct buf line;
+    bool kept = agent.settings.formats & FORMAT_OTRACE;
     if (agent.settings.quiet)
         return;
-    if (!(agent.settings.formats & FORMAT_OTRACE))
-        log_line("%s events in %s, %s lost%s", human_count(r->events).text,
-                 human_time(r->duration_ns).text, r->lost ? human_count(r->lost).text : "none",
-                 left_out);
-    else
-        log_line("%s%s: %s events in %s, %s lost%s; look at it: orca report %s",
-                 r->parts > 1 ? "several files, the last one " : "", r->path,
-                 human_count(r->events).text, human_time(r->duration_ns).text,
-                 r->lost ? human_count(r->lost).text : "none", left_out, r->path);
+    buf_init(&line);
+    if (kept)
+        buf_printf(&line, "%s%s: ", r->parts > 1 ? "several files, the last one " : "", r->path);
+    buf_printf(&line, "%s events in %s, %s lost", human_count(r->events).text,
+               human_time(r->duration_ns).text, r->lost ? human_count(r->lost).text : "none");
+    human_put_full_disk(&line, r->unwritten.times, r->unwritten.ns);
+    buf_puts(&line, left_out);
+    if (kept)
+        buf_printf(&line, "; look at it: orca report %s", r->path);
+    log_line("%s", buf_str(&line));
+    buf_fini(&line);
 }
 
 static void end_recording(struct recorder_result *r)

@@ -13,6 +13,7 @@
 #include "agent/request.h"
 #include "agent/stacks.h"
 #include "base/clock.h"
+#include "base/human.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "base/version.h"
@@ -174,12 +175,23 @@ static int need_recording(struct err *err)
     return agent.rec ? 0 : err_set(err, -ENODATA, "nothing is recorded in this JVM");
 }
 
+/* Why what is recorded is not in the file now. */
+static int say_unwritten(int rc, struct err *err)
+{
+    struct recorder_status s;
+    recorder_status(agent.rec, &s);
+    return err_set(err, rc, "%s has not been written for %s: %s: make room on its disk", s.path,
+                   human_time(s.unwritten.ns).text, s.unwritten.why);
+}
+
 static int verb_flush(JNIEnv *jni, char *argument, struct buf *reply, struct err *err)
 {
     (void)jni, (void)argument, (void)reply;
     TRY(need_recording(err));
     int rc = recorder_flush(agent.rec);
-    return rc < 0 ? err_set(err, rc, "the recording has ended") : 0;
+    if (rc == -ESHUTDOWN)
+        return err_set(err, rc, "the recording has ended");
+    return rc < 0 ? say_unwritten(rc, err) : 0;
 }
 
 static int verb_dump(JNIEnv *jni, char *argument, struct buf *reply, struct err *err)
@@ -226,6 +238,11 @@ static int verb_status(JNIEnv *jni, char *argument, struct buf *reply, struct er
     agent_put_texts(reply);
     buf_printf(reply, "events %" PRIu64 "\nbytes %" PRIu64 "\ndrain_cpu_ns %" PRIu64 "\n", s.events,
                s.bytes, s.cpu_ns);
+    if (s.unwritten.times)
+        buf_printf(reply, "unwritten_times %" PRIu64 "\nunwritten_ns %" PRIu64 "\n",
+                   s.unwritten.times, s.unwritten.ns);
+    if (s.unwritten.now)
+        buf_printf(reply, "unwritten_now %s\n", s.unwritten.why);
     buf_printf(reply, "record_cpu_ns %" PRIu64 "\n",
                stacks_cost() + owner_stacks_cost() + s.events * EVENT_NS);
     buf_puts(reply, "stacks ");

@@ -56,6 +56,7 @@ void decoded_fini(struct decoded *d)
     buf_fini(&d->cycles);
     buf_fini(&d->open);
     buf_fini(&d->asked);
+    buf_fini(&d->unwritten);
     unknowns_fini(&d->unknown);
 }
 
@@ -131,6 +132,30 @@ static void note_cycle(struct decoder *d, const struct ev_gc_cycle *gc)
     buf_put(&d->out->cycles, &c, sizeof c);
 }
 
+/* The chunk that has the event of that time of a stream. */
+static uint32_t chunk_of(const struct trace *t, size_t stream, uint64_t time)
+{
+    const struct trace_stream *s = &t->streams[stream];
+    uint32_t i = s->first;
+    BISECT(i, s->first + s->count, t->blocks[i].b.first <= time);
+    return t->blocks[i > s->first ? i - 1 : i].chunk;
+}
+
+/* A JVM that was killed in between leaves it twice: the first is right. */
+static void note_unwritten(struct decoder *d, const struct stream *s, const struct event *e)
+{
+    struct buf *b = &d->out->unwritten;
+    const struct unwritten *last = b->len ? (const void *)(b->p + b->len - sizeof *last) : NULL;
+    const struct unwritten u = {
+        .from = min_u64(e->unwritten.since, e->time),
+        .to = e->time,
+        .lost = e->unwritten.lost,
+        .first_lost = e->unwritten.lost ? min_u64(e->unwritten.first_lost, e->time) : e->time,
+        .chunk = chunk_of(d->t, (size_t)(s - d->streams), e->time)};
+    if (!last || last->from != u.from)
+        buf_put(b, &u, sizeof u);
+}
+
 /* What an event says besides the waits. */
 static void note_event(struct decoder *d, struct stream *s, uint32_t thread, const struct event *e)
 {
@@ -146,6 +171,9 @@ static void note_event(struct decoder *d, struct stream *s, uint32_t thread, con
         break;
     case EV_lost:
         note_lost(d, s, thread, e);
+        break;
+    case EV_unwritten:
+        note_unwritten(d, s, e);
         break;
     case EV_wait_open:
         note_wait_open(d, thread, e);
@@ -526,13 +554,25 @@ static int finish_roaming(struct decoder *d, struct err *err)
     return 0;
 }
 
-/* Threads without an event of a wait, in a trace whose end is missing. */
+/* Threads without an event of a wait: where those that are missing may be of any thread. */
 static void finish_others(struct decoder *d)
 {
     size_t n = d->tracks.len / sizeof(struct track *);
-    for (uint32_t i = 1; d->holes.tail && i < d->threads->n; i++)
-        if (i >= n || !track_slots(d)[i])
+    const struct unwritten *u = (const void *)d->out->unwritten.p;
+    uint64_t from = UINT64_MAX, to = 0;
+    for (size_t i = 0; i < d->out->unwritten.len / sizeof *u; i++)
+        if (u[i].lost) {
+            from = min_u64(from, u[i].first_lost);
+            to = max_u64(to, u[i].to);
+        }
+    for (uint32_t i = 1; (d->holes.tail || from < to) && i < d->threads->n; i++) {
+        if (i < n && track_slots(d)[i])
+            continue;
+        if (d->holes.tail)
             unknowns_add(&d->out->unknown, i, d->holes.tail, d->window.to);
+        if (from < to)
+            unknowns_add(&d->out->unknown, i, from, to);
+    }
 }
 
 /* Sink: what was open at the end, with the true beginning where the recorder told it. */
@@ -558,16 +598,29 @@ static int take_open(void *self, const struct interval *v, size_t n)
     return 0;
 }
 
+/* The disk was full until the end, which is_unfinished has a hole for (holes.c). */
+static void note_stopped(struct decoder *d)
+{
+    const struct file_header *h = &d->t->header;
+    const struct unwritten u = {.from = h->unwritten_since,
+                                .to = max_u64(d->window.to, h->unwritten_since),
+                                .lost = h->unwritten_events,
+                                .first_lost = h->unwritten_since};
+    if (h->state == TRACE_STOPPED && h->unwritten_since)
+        buf_put(&d->out->unwritten, &u, sizeof u);
+}
+
 static int run(struct decoder *d, struct err *err)
 {
     TRY(begin_streams(d, err));
     TRY(read_found(d, err));
     int rc = decode_blocks(d, err);
-    bool found = holes_find(&d->holes, d->t) == 0;
+    bool found = holes_find(&d->holes, d->t, &d->out->unwritten) == 0;
     for (size_t i = 0; i < d->t->n_streams; i++)
         end_stream(d, &d->streams[i]);
     holes_in_all(&d->holes, &d->roaming.gaps);
     TRY(rc);
+    note_stopped(d);
     if (d->still_open.len)
         qsort(d->still_open.p, d->still_open.len / sizeof(struct still_open),
               sizeof(struct still_open), by_thread_and_time);
@@ -579,7 +632,8 @@ static int run(struct decoder *d, struct err *err)
     for (int i = 0; i < EV_LIMIT; i++)
         d->out->events += d->out->kinds[i];
     if (d->out->pauses.oom || d->out->cycles.oom || d->out->open.oom || d->out->asked.oom ||
-        d->still_open.oom || d->found.oom || d->roaming.gaps.v.oom || d->out->unknown.v.oom)
+        d->out->unwritten.oom || d->still_open.oom || d->found.oom || d->roaming.gaps.v.oom ||
+        d->out->unknown.v.oom)
         rc = -ENOMEM;
     rc = rc ? rc : d->iv.rc;
     return rc ? err_set(err, rc, "out of memory") : 0;

@@ -31,6 +31,13 @@ struct asked_owner {
     uint32_t lock, owner; /* owner: index into struct thread_set */
 };
 
+/* A stretch in which the file could not be written. */
+struct unwritten {
+    uint64_t from, to;
+    uint64_t lost, first_lost; /* events that are missing for it; from when on: `to` when none is */
+    uint32_t chunk;            /* that tells it: what waited meanwhile is in those before */
+};
+
 struct decoded {
     uint64_t events;           /* read */
     uint64_t kinds[EV_LIMIT];  /* of them, by kind */
@@ -41,6 +48,7 @@ struct decoded {
     struct buf cycles;         /* struct cycle [], of collectors */
     struct buf open;           /* struct open_wait [], by thread */
     struct buf asked;          /* struct asked_owner [] */
+    struct buf unwritten;      /* struct unwritten [], in the order of time */
     struct unknowns unknown;
 };
 

@@ -1,5 +1,6 @@
 #include "analyze/holes.h"
 
+#include "analyze/decode.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "base/util.h"
@@ -79,6 +80,12 @@ static uint64_t offset_of(const struct trace *t, const struct trace_block *b)
     return t->chunks[b->chunk].offset;
 }
 
+/* Of a circle the order of offsets is not that of writing; chunks are in it. */
+static uint64_t place_of(const struct trace *t, uint32_t chunk)
+{
+    return t->header.capacity ? chunk : t->chunks[chunk].offset;
+}
+
 /* Of the blocks before the n-th: when the last pass was that another one followed; 0: not known.
  * Its sign is a stream of which two quiet blocks are there. */
 static int last_pass(const struct trace_block *const *v, size_t n, uint64_t *out)
@@ -104,7 +111,7 @@ static int set_times(struct hole *h, const struct trace *t, const struct trace_b
 {
     uint64_t last = t->first;
     size_t n = 0;
-    BISECT(n, t->n_blocks, offset_of(t, v[n]) < h->offset);
+    BISECT(n, t->n_blocks, offset_of(t, v[n]) < h->place);
     for (size_t i = 0; i < n; i++)
         last = max_u64(last, v[i]->b.last);
     for (size_t i = n; i < t->n_blocks; i++)
@@ -114,15 +121,26 @@ static int set_times(struct hole *h, const struct trace *t, const struct trace_b
     return 0;
 }
 
-static int by_offset(const void *a, const void *b)
+static int by_place_and_time(const void *a, const void *b)
 {
     const struct hole *x = a, *y = b;
-    return (x->offset > y->offset) - (x->offset < y->offset);
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Of a recording that was killed while its disk was full the rings were read to their ends. */
+static void add_unwritten(struct holes *h, const struct trace *t, const struct buf *unwritten)
+{
+    const struct unwritten *u = (const void *)unwritten->p;
+    for (size_t i = 0; i < unwritten->len / sizeof *u; i++)
+        if (u[i].lost)
+            h->v[h->n++] = (struct hole){place_of(t, u[i].chunk), u[i].first_lost, u[i].to};
 }
 
 static int find(struct holes *h, const struct trace *t, const struct trace_block *const *order)
 {
-    bool circle = t->header.capacity; /* the order of offsets is not that of time */
+    bool circle = t->header.capacity; /* where an unreadable chunk comes in is not known */
     for (size_t i = 0; i < t->n_problems && !circle; i++)
         if (is_lost(t, &t->problems[i]))
             h->v[h->n++] = (struct hole){t->problems[i].offset, 0, UINT64_MAX};
@@ -133,17 +151,20 @@ static int find(struct holes *h, const struct trace *t, const struct trace_block
         if (h->v[i].to == UINT64_MAX)
             h->tail = h->tail ? min_u64(h->tail, h->v[i].from) : h->v[i].from;
     }
-    qsort(h->v, h->n, sizeof *h->v, by_offset);
     return 0;
 }
 
-int holes_find(struct holes *h, const struct trace *t)
+int holes_find(struct holes *h, const struct trace *t, const struct buf *unwritten)
 {
-    *h = (struct holes){.v = calloc(t->n_problems + 1, sizeof *h->v)};
+    size_t most = t->n_problems + unwritten->len / sizeof(struct unwritten) + 1;
+    *h = (struct holes){.v = calloc(most, sizeof *h->v)};
     const struct trace_block **order = in_order(t);
     int rc = h->v && order ? find(h, t, order) : -ENOMEM;
     free(order);
-    return rc;
+    TRY(rc);
+    add_unwritten(h, t, unwritten);
+    qsort(h->v, h->n, sizeof *h->v, by_place_and_time);
+    return 0;
 }
 
 void holes_fini(struct holes *h)
@@ -157,12 +178,12 @@ void holes_fini(struct holes *h)
 uint64_t holes_known_until(const struct holes *h, const struct trace *t, size_t stream)
 {
     const struct trace_stream *s = &t->streams[stream];
-    uint64_t end = 0, known = 0;
-    for (uint32_t i = s->first; i < s->first + s->count; i++)
-        end = max_u64(end, t->chunks[t->blocks[i].chunk].offset);
-    for (size_t i = h->n; i-- > 0 && h->v[i].offset > end;)
-        known = h->v[i].from;
-    return known;
+    uint64_t end = 0;
+    size_t next = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        end = max_u64(end, place_of(t, t->blocks[s->first + i].chunk));
+    BISECT(next, h->n, h->v[next].place <= end);
+    return next < h->n ? h->v[next].from : 0;
 }
 
 void holes_in_all(const struct holes *h, struct gaps *gaps)

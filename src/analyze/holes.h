@@ -5,6 +5,9 @@
  * there: from the hole's beginning on nothing is known of it.  The same holds for the end of a
  * trace that was cut, or whose recording was killed and is not recovered.
  *
+ * So it is with events that were lost while the disk was full: of a stream that goes on they are
+ * noted in it, of another one it is not known whether it lost any.
+ *
  * How far back what is missing may lie: the recorder empties rings that fill up all the time, and
  * every two seconds each ring, in one pass.  A block of few bytes comes of such a pass.  So what
  * was before the last such pass but one is there, and nothing is missing that is much older than
@@ -15,18 +18,19 @@
 #include "analyze/gaps.h"
 
 struct hole {
-    uint64_t offset;   /* in the file; UINT64_MAX: behind its end */
+    uint64_t place;    /* in the file, in the order of writing; UINT64_MAX: behind its end */
     uint64_t from, to; /* what is missing lies between these moments; to: UINT64_MAX at the end */
 };
 
 struct holes {
-    struct hole *v; /* [n], by offset */
+    struct hole *v; /* [n], by place */
     size_t n;
     uint64_t tail; /* the trace's end is missing, from then on; 0: it is there */
 };
 
-/* After the last event was read: some are met only then.  -ENOMEM. */
-int holes_find(struct holes *h, const struct trace *t);
+/* After the last event was read: some are met only then.  unwritten: struct unwritten [].  -ENOMEM.
+ */
+int holes_find(struct holes *h, const struct trace *t, const struct buf *unwritten);
 void holes_fini(struct holes *h);
 
 /* Up to when everything of a stream is known; 0: to the end of the recording. */

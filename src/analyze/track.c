@@ -196,6 +196,8 @@ void track_still_open(struct track *tr, const struct op *op, const struct track_
     for (unsigned i = 0; i < tr->depth; i++)
         if (tr->wait[i].state == op->state && tr->wait[i].object == op->object) {
             tr->wait[i].found = false; /* it lasted all the time */
+            if (i + 1 == tr->depth && op->time <= tr->wait[i].start)
+                tr->known = 0; /* whatever is missing, the thread did nothing else */
             return;
         }
     if (op->time < tr->last) {

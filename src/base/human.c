@@ -79,3 +79,12 @@ void human_shell_word(struct buf *b, const char *word)
     }
     buf_putc(b, '\'');
 }
+
+void human_put_full_disk(struct buf *b, uint64_t times, uint64_t ns)
+{
+    if (times == 1)
+        buf_printf(b, ", its disk was full for %s", human_time(ns).text);
+    else if (times)
+        buf_printf(b, ", its disk was full %s times, for %s in all", human_count(times).text,
+                   human_time(ns).text);
+}

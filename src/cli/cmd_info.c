@@ -33,10 +33,16 @@ static const struct {
     const char *name;
 } sample_groups[SAMPLE_GROUPS] = {{EV_cpu_sample, "cpu"}, {EV_wall_sample, "wall"}};
 
+/* In which the file could not be written. */
+struct stretch {
+    uint64_t from, to, lost;
+};
+
 struct facts {
     struct trace *t;
     struct symbols_summary names; /* of native code */
     uint64_t kinds[EV_LIMIT], events;
+    struct buf unwritten;                            /* struct stretch [] */
     uint64_t no_stack[SAMPLE_GROUPS][SAMPLE_ERRORS]; /* samples, by why they have none */
     uint64_t end, size;
 };
@@ -75,6 +81,13 @@ static void note_sample(struct facts *f, const struct event *e)
         f->no_stack[SAMPLES_WALL][sample_error_of(e->wall_sample.error)]++;
 }
 
+static void note_unwritten(struct facts *f, const struct event *e)
+{
+    const struct stretch s = {e->unwritten.since, e->time, e->unwritten.lost};
+    if (e->kind == EV_unwritten)
+        buf_put(&f->unwritten, &s, sizeof s);
+}
+
 static int collect(struct facts *f, struct err *err)
 {
     struct trace_iter *it;
@@ -84,11 +97,16 @@ static int collect(struct facts *f, struct err *err)
     while ((rc = trace_iter_next(it, &e, NULL, err)) > 0) {
         f->kinds[e.kind]++;
         note_sample(f, &e);
+        note_unwritten(f, &e);
         f->events++;
     }
     trace_iter_close(it);
     f->end = f->t->header.end_mono ? f->t->header.end_mono : f->t->last;
     struct stat st;
+    const struct file_header *h = &f->t->header;
+    const struct stretch last = {h->unwritten_since, f->end, h->unwritten_events};
+    if (h->unwritten_since)
+        buf_put(&f->unwritten, &last, sizeof last);
     f->size = fstat(f->t->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
     return rc;
 }
@@ -227,6 +245,16 @@ static void print_head(const struct facts *f)
     }
 }
 
+static void print_full_disk(const struct trace *t)
+{
+    struct buf b = {0};
+    struct trace_unwritten u = trace_unwritten(t);
+    human_put_full_disk(&b, u.times, u.ns);
+    if (b.len)
+        printf("           %s\n", buf_str(&b) + 2);
+    buf_fini(&b);
+}
+
 static void print_losses(const struct trace *t)
 {
     uint64_t lost = trace_lost(t), details = trace_lost_details(t);
@@ -234,6 +262,7 @@ static void print_losses(const struct trace *t)
     snprintf(text, sizeof text, "%s%s%s", lost ? human_count(lost).text : "none",
              details ? "; without stack or lock: " : "", details ? human_count(details).text : "");
     row("losses", text);
+    print_full_disk(t);
     for (int i = 0; i < LOSS_LIMIT; i++)
         if (t->loss[i])
             printf("           %s %s: %s\n", human_count(t->loss[i]).text, loss_causes[i].name,
@@ -356,6 +385,18 @@ static json_t *modules(const struct symbols_summary *s)
     return list;
 }
 
+static json_t *unwritten(const struct facts *f)
+{
+    const struct stretch *v = (const void *)f->unwritten.p;
+    uint64_t start = f->t->header.start_mono;
+    json_t *list = json_array();
+    for (size_t i = 0; i < f->unwritten.len / sizeof *v; i++)
+        json_array_append_new(
+            list, json_pack("{s:I, s:I, s:I}", "from_ns", (json_int_t)(v[i].from - start), "to_ns",
+                            (json_int_t)(v[i].to - start), "lost", (json_int_t)v[i].lost));
+    return list;
+}
+
 static int print_json(const struct facts *f, struct err *err)
 {
     const struct trace *t = f->t;
@@ -373,14 +414,15 @@ static int print_json(const struct facts *f, struct err *err)
     for (int i = 0; i < N_TABLES; i++)
         json_object_set_new(defs, tables[i].name, number(defined(t, tables[i].kind)));
     json_t *root = json_pack(
-        "{s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "{s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
         "schema", "orca-info-1", "file", text(t->path), "state", states[state_of(t)], "pid",
         (json_int_t)t->header.pid, "start_unix_ns", (json_int_t)t->header.start_real, "duration_ns",
         (json_int_t)duration(f), "bytes", (json_int_t)f->size, "events_total",
         (json_int_t)f->events, "lost_total", (json_int_t)trace_lost(t), "evicted_total",
         (json_int_t)t->header.evicted_events, "damaged", (json_int_t)t->n_damaged, "info", info,
         "events", events, "losses", losses, "definitions", defs, "samples_without_stack", no_stack,
-        "modules", modules(&f->names));
+        "modules", modules(&f->names), "unwritten", unwritten(f));
     int rc = root && json_dumpf(root, stdout, JSON_INDENT(2)) == 0 && putchar('\n') != EOF ? 0 : -1;
     json_decref(root);
     return rc < 0 ? err_set(err, -EIO, "cannot write the JSON") : 0;
@@ -407,6 +449,7 @@ static int run(int argc, char **argv, struct err *err)
     }
     if (rc >= 0)
         rc = input_warn(f.t);
+    buf_fini(&f.unwritten);
     trace_close(f.t);
     return rc;
 }

@@ -119,6 +119,9 @@ static void print_list(const struct list *l)
                s->recorded ? path
                : s->why[0] ? s->why
                            : "-");
+        target_text(reply, "unwritten_now", path, sizeof path);
+        if (s->recorded && *path)
+            printf("%7s  nothing can be written now: %s\n", "", path);
     }
 }
 
@@ -138,6 +141,17 @@ static void print_stacks(const char *reply)
     int len = client_value(reply, "stacks", &at, &text);
     if (len > 0)
         printf("stacks      %.*s\n", len, text);
+}
+
+static void print_full_disk(const char *reply)
+{
+    char why[256];
+    uint64_t times = client_number(reply, "unwritten_times");
+    target_text(reply, "unwritten_now", why, sizeof why);
+    if (times)
+        printf("full disk   %s %s, %s in all%s%s\n", human_count(times).text,
+               times == 1 ? "time" : "times", human_time(client_number(reply, "unwritten_ns")).text,
+               *why ? "; nothing can be written now: " : "", why);
 }
 
 static void print_one(struct seen *s)
@@ -163,6 +177,7 @@ static void print_one(struct seen *s)
     print_groups(reply);
     printf("events      %s, %s a second now\n", human_count(client_number(reply, "events")).text,
            human_count((uint64_t)s->events_per_s).text);
+    print_full_disk(reply);
     uint64_t n = lost(reply, &causes);
     printf("lost        %s%s%s%s\n", n ? human_count(n).text : "none", n ? " (" : "",
            n ? buf_str(&causes) : "", n ? ")" : "");
@@ -213,7 +228,8 @@ static json_t *seen_json(struct seen *s)
     target_text(reply, "path", path, sizeof path);
     json_object_set_new(o, "path", json_string(path));
     json_object_set_new(o, "attached", json_boolean(client_number(reply, "attached")));
-    static const char *const numbers[] = {"since_ns", "events", "bytes", "part"};
+    static const char *const numbers[] = {"since_ns", "events",          "bytes",
+                                          "part",     "unwritten_times", "unwritten_ns"};
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
         json_object_set_new(o, numbers[i],
                             json_integer((json_int_t)client_number(reply, numbers[i])));
@@ -222,6 +238,8 @@ static json_t *seen_json(struct seen *s)
     json_object_set_new(o, "writing_cpu", json_real(s->writing));
     json_object_set_new(o, "lost_total", json_integer((json_int_t)lost(reply, NULL)));
     json_object_set_new(o, "lost", losses_json(reply));
+    target_text(reply, "unwritten_now", path, sizeof path);
+    json_object_set_new(o, "unwritten_now", *path ? json_string(path) : json_null());
     json_object_set_new(o, "groups", groups_json(reply));
     return o;
 }

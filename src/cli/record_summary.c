@@ -63,6 +63,8 @@ static void put_facts(const struct trace *t, struct buf *b)
     uint64_t ns = end > t->header.start_mono ? end - t->header.start_mono : 0;
     buf_printf(b, "%s events in %s, ", human_count(t->n_events).text, human_time(ns).text);
     put_losses(t, b);
+    struct trace_unwritten u = trace_unwritten(t);
+    human_put_full_disk(b, u.times, u.ns);
     buf_puts(b, ending(t));
 }
 

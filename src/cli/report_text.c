@@ -44,10 +44,40 @@ static void print_losses(const struct page *p)
     buf_fini(&b);
 }
 
+/* "12.3 s": since the recording began. */
+static struct human since_start(const struct page *p, uint64_t time)
+{
+    uint64_t from = p->r->trace->header.start_mono;
+    return human_time(time > from ? time - from : 0);
+}
+
+static void print_full_disk(const struct page *p)
+{
+    enum { LINES = 5 };
+    struct buf b = {0};
+    const struct buf *all = &p->r->a->decoded.unwritten;
+    const struct unwritten *u = (const void *)all->p;
+    size_t n = all->len / sizeof *u;
+    for (size_t i = 0; i < n && i < LINES; i++) {
+        buf_clear(&b);
+        buf_printf(&b, "full from %s to %s of the recording: ", since_start(p, u[i].from).text,
+                   since_start(p, u[i].to).text);
+        if (u[i].lost)
+            buf_printf(&b, "%s events of that time were lost", human_count(u[i].lost).text);
+        else
+            buf_puts(&b, "nothing was lost, it was written later");
+        if (i + 1 == LINES && n > LINES)
+            buf_printf(&b, "; and %s times more", human_count(n - LINES).text);
+        page_wrapped(p, u[i].lost ? STYLE_PROBLEM : STYLE_PLAIN, "DISK     ", buf_str(&b), 9);
+    }
+    buf_fini(&b);
+}
+
 /* Whatever part of the report follows. */
 static void print_warnings(const struct page *p)
 {
     print_losses(p);
+    print_full_disk(p);
     if (p->r->trace->n_damaged)
         page_wrapped(p, STYLE_PROBLEM, "DAMAGED  ",
                      "parts of the file could not be read: counts and times below are lower bounds",

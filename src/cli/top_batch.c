@@ -163,7 +163,7 @@ static json_t *lock_json(const struct top_view *v, const struct live_lock *k)
 
 static json_t *head_json(const struct top_view *v)
 {
-    static const char *const states[] = {"recording", "silent", "ended", "gone"};
+    static const char *const states[] = {"recording", "unwritten", "silent", "ended", "gone"};
     const struct top_source *s = v->source;
     json_t *o = json_object(), *counts = json_object();
     set_text(o, "schema", "orca-top-1");

@@ -190,9 +190,12 @@ static int take_answer(struct top_source *s, const char *reply, uint64_t asked, 
     target_text(reply, "path", path, sizeof path);
     if (strcmp(state, "recording") != 0)
         return no_answer(s, -ENODATA, err);
-    s->state = TOP_RECORDING;
+    target_text(reply, "unwritten_now", s->unwritten, sizeof s->unwritten);
+    s->state = *s->unwritten ? TOP_UNWRITTEN : TOP_RECORDING;
     TRY(go_to(s, path, asked - min_u64(asked, client_number(reply, "since_ns")), asked, err));
     take_counters(s, reply, asked);
+    if (s->state == TOP_UNWRITTEN) /* what is missing in the file may be of any time until now */
+        return 0;
     TRY(read_events(s, asked, err));
     live_advance(&s->live, asked);
     struct trace_follow_state f = trace_follow_state(s->follow);

@@ -112,6 +112,11 @@ static void put_state(const struct top_view *v, struct top_text *out)
     switch (v->source->state) {
     case TOP_RECORDING:
         break;
+    case TOP_UNWRITTEN:
+        top_text_add(out, TOP_WARNING,
+                     "the trace cannot be written, this is the picture before: %s",
+                     v->source->unwritten);
+        break;
     case TOP_SILENT:
         top_text_add(out, TOP_WARNING, "the JVM does not answer: it is stopped, or very busy");
         break;

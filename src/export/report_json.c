@@ -30,6 +30,23 @@ static void set_part(json_t *j, const struct trace *t)
     json_set_text(j, "next", trace_info(t, "orca.next", ""));
 }
 
+/* Only where the disk was full. */
+static void set_unwritten(json_t *j, const struct report *r)
+{
+    const struct buf *all = &r->a->decoded.unwritten;
+    const struct unwritten *u = (const void *)all->p;
+    json_t *list = all->len ? json_array() : NULL;
+    for (size_t i = 0; i < all->len / sizeof *u; i++) {
+        json_t *one = json_object();
+        json_set_time(one, "from", r, u[i].from);
+        json_set_time(one, "to", r, u[i].to);
+        json_set_count(one, "lost", u[i].lost);
+        json_array_append_new(list, one);
+    }
+    if (list)
+        json_object_set_new(j, "unwritten", list);
+}
+
 void json_put_recording(struct json_out *o)
 {
     const struct report *r = o->r;
@@ -54,6 +71,7 @@ void json_put_recording(struct json_out *o)
     json_set_count(j, "gc_ns", a->gc_ns);
     json_set_count(j, "gc_max_ns", a->gc_max);
     set_part(j, t);
+    set_unwritten(j, r);
     json_key(o, "recording");
     json_out_value(o, j);
 }

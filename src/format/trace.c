@@ -202,6 +202,19 @@ void trace_method_text(const struct trace *t, method_id id, char *out, size_t n)
     }
 }
 
+struct trace_unwritten trace_unwritten(const struct trace *t)
+{
+    const struct file_header *h = &t->header;
+    char *end;
+    uint64_t times = strtoull(trace_info(t, TRACE_UNWRITTEN_INFO, ""), &end, 10);
+    struct trace_unwritten u = {times, strtoull(end, NULL, 10)};
+    if (h->unwritten_since && h->end_mono >= h->unwritten_since) {
+        u.times++;
+        u.ns += h->end_mono - h->unwritten_since;
+    }
+    return u;
+}
+
 static uint64_t sum_losses(const struct trace *t, enum loss_what what)
 {
     uint64_t sum = 0;

@@ -209,6 +209,14 @@ const char *trace_method_source(const struct trace *t, method_id id);
 /* The value of a DEF info, or `otherwise`. */
 const char *trace_info(const struct trace *t, const char *key, const char *otherwise);
 
+/* Stretches in which the file could not be written, because its disk was full: how often, how long
+ * in all.  Also the one that went on until the end. */
+#define TRACE_UNWRITTEN_INFO "orca.unwritten" /* TIMES NS */
+struct trace_unwritten {
+    uint64_t times, ns;
+};
+struct trace_unwritten trace_unwritten(const struct trace *t);
+
 /* Whether the events stand in the order in which the JVM did what they tell, so that wait sets can
  * be followed: it was recorded here, or imported from a text of ours that says so by this info. */
 #define TRACE_ORDER_INFO "orca.order"

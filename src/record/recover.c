@@ -231,6 +231,7 @@ static int note_unwritten(struct recovery *r, struct err *err)
     const struct event e = unwritten_event(h, max_u64(at, n->unwritten_since));
     if (stream == UINT32_MAX)
         return 0;
+    TRY(stage_write_unwritten(&r->w, n->times + 1, n->ns + (e.time - e.unwritten.since), err));
     return stage_note(&r->s, &r->w, stream + 1, &e, 1, err);
 }
 

@@ -112,6 +112,7 @@ struct region_notes {
     _Atomic uint64_t unwritten_since;
     _Atomic uint64_t first_lost; /* when the first event was lost for that, 0: none was */
     uint64_t lost_before;        /* events lost for the same reason earlier */
+    uint64_t times, ns;          /* how often that was over, in this file, how long in all */
 };
 
 struct region {

@@ -17,6 +17,7 @@
 #include "base/fdio.h"
 #include "base/testpoint.h"
 #include "base/util.h"
+#include "format/trace.h"
 #include "record/place.h"
 #include "record/recorder_parts.h"
 
@@ -57,13 +58,14 @@ static void next_header(const struct recorder *rec, uint64_t at, struct file_hea
 /* What a file says of itself, and what was lost in it, is not true of the next one. */
 static bool take_def(void *ctx, struct def *d)
 {
-    static const char next[] = "orca.next";
+    static const char *const of_file[] = {"orca.next", TRACE_UNWRITTEN_INFO};
     const struct recorder *rec = ctx;
     if (d->kind == DEF_loss)
         return false;
-    if (d->kind == DEF_info)
-        return d->info.key.len != sizeof next - 1 ||
-               memcmp(d->info.key.p, next, d->info.key.len) != 0;
+    for (size_t i = 0; i < ARRAY_LEN(of_file) && d->kind == DEF_info; i++)
+        if (d->info.key.len == strlen(of_file[i]) &&
+            memcmp(d->info.key.p, of_file[i], d->info.key.len) == 0)
+            return false;
     if (d->kind == DEF_thread && stage_has_ended(&rec->stager, d->thread.id))
         d->thread.flags |= THREAD_ENDED;
     return true;
@@ -256,6 +258,7 @@ static void take_over(struct recorder *rec, struct next *n)
     rec->events_before = rec->result.events;
     memcpy(rec->losses.before, rec->lost_total, sizeof rec->losses.before);
     memset(rec->losses.written, 0, sizeof rec->losses.written);
+    region_notes(rec->region.h)->times = region_notes(rec->region.h)->ns = 0;
     rec->writer = n->w;
     rec->fd = n->fd;
     pthread_mutex_lock(&rec->ctl_lock);

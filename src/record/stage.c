@@ -2,7 +2,10 @@
 
 #include "base/testpoint.h"
 #include "base/util.h"
+#include "format/trace.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- rings to stage -----------------------------------------------------------------------------
@@ -263,6 +266,21 @@ int stage_note(struct stager *s, struct writer *w, uint32_t stream, const struct
         done += part;
     }
     return 0;
+}
+
+int stage_write_unwritten(struct writer *w, uint64_t times, uint64_t ns, struct err *err)
+{
+    static const char key[] = TRACE_UNWRITTEN_INFO;
+    char text[48];
+    struct buf b;
+    buf_init(&b);
+    snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64, times, ns);
+    const struct def d = {.kind = DEF_info, .info = {{key, sizeof key - 1}, {text, strlen(text)}}};
+    codec_put_def(&b, &d);
+    int rc = b.oom ? err_set(err, -ENOMEM, "out of memory")
+                   : writer_put_defs(w, b.p, b.len, 1, (struct defs_span){0, 0}, err);
+    buf_fini(&b);
+    return rc;
 }
 
 int stage_write_losses(struct stager *s, struct writer *w, struct loss_sums *sums, struct err *err)

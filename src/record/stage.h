@@ -46,6 +46,9 @@ int stage_flush(struct stager *s, struct writer *w, struct err *err);
 int stage_note(struct stager *s, struct writer *w, uint32_t stream, const struct event *events,
                size_t n, struct err *err);
 
+/* Write the stretches in which the file could not be written, as one fact about it. */
+int stage_write_unwritten(struct writer *w, uint64_t times, uint64_t ns, struct err *err);
+
 /* Whether a thread's end has come by. */
 bool stage_has_ended(const struct stager *s, thread_id thread);
 

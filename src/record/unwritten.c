@@ -87,11 +87,14 @@ int unwritten_end(struct recorder *rec, struct err *err)
     const struct event e = unwritten_event(rec->region.h, clock_mono_ns());
     if (!rec->own_stream)
         rec->own_stream = pool_new_stream(rec);
+    TRY(stage_write_unwritten(&rec->writer, n->times + 1, n->ns + e.time - u->since, err));
     TRY(stage_note(&rec->stager, &rec->writer, rec->own_stream, &e, 1, err));
     atomic_store_explicit(&rec->unwritten, false, memory_order_relaxed);
     /* release: after the event is in the file */
     atomic_store_explicit(&n->unwritten_since, 0, memory_order_release);
     rec->result.events++;
+    n->times++;
+    n->ns += e.time - u->since;
     u->times++;
     u->ns += e.time - u->since;
     say_end(rec, &e);

@@ -233,7 +233,7 @@ test_full_disk() {
     has err "full/app.otrace"
     has err "No space left on device"
     same "$(grep -vc '^orca: ' err)" 0
-    at_least 2 "$(grep -c '' err)" "lines"
+    at_least 3 "$(grep -c '' err)" "lines"
     info full/app.otrace
     same "$(value state) $(value damaged)" "stopped 0"
     at_least "$(value events_total)" 50000 "events of a 2 MiB file"
@@ -242,6 +242,109 @@ test_full_disk() {
     TRACE=$TMP/full/app.otrace events
     at_least "$(matching ' storm-[01] wait_enter .* class=WaitStorm\$Old .* at=WaitStorm\.')" 25000 waits
     "$ORCA" report full/app.otrace >report || fail "orca report"
+}
+
+# A storm on a disk that is about to be full: until the rings are full, too, and events are lost for it.
+fill_disk() {
+    with_mounts
+    disk 2m full
+    head -c 1700000 /dev/zero >full/filler
+    TRACE=$TMP/full/app.otrace
+    start_traced "ringdir=/dev/shm,ring=64k" -Xmx48m -XX:+UseSerialGC WaitStorm 2 100000000
+    wait_for 60 eval '"$ORCA" status "$jvm" --json | grep -q "\"write\": [1-9]"'
+}
+free_disk() {
+    rm full/filler
+    mount -o remount,size=1g full || skip "cannot remount"
+}
+# What all say of it: each in its words the same, that so many events were lost.
+says_so() { # STATE
+    local lost
+    info
+    same "$(value state) $(value damaged)" "$1 0"
+    lost=$(value write)
+    at_least "$lost" 1 "events lost for the disk"
+    same "$(grep -c '"to_ns"' info)" 1
+    same "$(grep -A 1 '"to_ns"' info | sed -n 's/.*"lost": //p')" "$lost"
+    events -k unwritten
+    same "$(matching " lost=$lost\$")" 1
+    "$ORCA" info "$TRACE" >info.text || fail "orca info"
+    has info.text "its disk was full for "
+    "$ORCA" report "$TRACE" >report || fail "orca report"
+    tr -s ' \n' ' ' <report >words
+    has words "$(printf "%'d" "$lost") events of that time were lost"
+    has words "write: the trace file could not be written; make room on its disk"
+    "$ORCA" report "$TRACE" --json >report.json || fail "orca report --json"
+    same "$(tr -d ' \n' <report.json | grep -c '"unwritten":\[{"from":[0-9]*,"to":[0-9]*,"lost":'"$lost}]")" 1
+}
+
+test_full_disk_that_is_free_again() {
+    fill_disk
+    has err "full/app.otrace: writing at offset "
+    has err "No space left on device: what is recorded waits in memory until there is room"
+    run 0 "$ORCA" status "$jvm"
+    has "$TMP/out" "nothing can be written now: "
+    run 1 "$ORCA" attach "$jvm" --for 1ms
+    has "$TMP/err" "make room on its disk"
+    run 0 "$ORCA" top "$jvm" --batch --count 1
+    has "$TMP/out" "the trace cannot be written"
+    free_disk
+    wait_for 60 eval '"$ORCA" status "$jvm" --json | grep -q "\"unwritten_now\": null"'
+    run 0 "$ORCA" status "$jvm"
+    has "$TMP/out" "full disk   1 time, "
+    run 0 "$ORCA" detach "$jvm"
+    has "$TMP/err" ", its disk was full for "
+    kill -KILL "$jvm"
+    says_so complete
+    events
+    # before, and long after
+    same "$(awk '
+        $3 == "unwritten" { over = $1 }
+        $3 == "wait_enter" { before += !over; after += over && 1 }
+        END { print (before > 1000), (after > 1000) }' events)" "1 1"
+}
+
+test_killed_while_the_disk_is_full() {
+    fill_disk
+    end_with KILL 137
+    run 0 "$ORCA" info "$TRACE"
+    has "$TMP/err" "No space left on device"
+    free_disk
+    says_so recovered
+    no_rings "$jvm"
+}
+
+test_killed_when_the_disk_is_free_again() {
+    fill_disk
+    free_disk
+    wait_for 60 eval '"$ORCA" status "$jvm" --json | grep -q "\"unwritten_now\": null"'
+    end_with KILL 137
+    says_so recovered
+    no_rings "$jvm"
+}
+
+# What a program does that does little fits into memory: nothing is lost, and the one line at the end says so.
+test_full_disk_and_a_quiet_program() {
+    with_mounts
+    disk 1m full
+    mkfifo in
+    set -m
+    "$JAVA" "-agentpath:$AGENT=file=$TMP/full/app.otrace,ringdir=/dev/shm" -Xmx48m -XX:+UseSerialGC -cp "$CLASSES" Attachable \
+        <in >java.out 2>java.err &
+    jvm=$!
+    exec 9>in
+    wait_for 60 grep -q '^ready' java.out
+    head -c 1048576 /dev/zero >full/filler 2>/dev/null
+    wait_for 60 eval 'echo work >&9; grep -q "waits in memory until there is room" java.err'
+    rm full/filler
+    wait_for 60 grep -q 'full/app.otrace: written again after .*; nothing was lost' java.err
+    echo end >&9
+    wait "$jvm" || fail "the program ended with $?"
+    grep -q 'full/app.otrace: [0-9,]* events in .*, none lost, its disk was full for .*; look at it: orca report ' java.err || fail "$(cat java.err)"
+    TRACE=$TMP/full/app.otrace
+    good_trace complete
+    "$ORCA" report "$TRACE" | tr -s ' \n' ' ' >words
+    has words "of the recording: nothing was lost, it was written later"
 }
 
 test_disk_that_is_full_from_the_start() {

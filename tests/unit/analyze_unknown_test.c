@@ -142,6 +142,47 @@ Test(unknown, a_file_that_was_cut_ends_with_its_last_event)
     cr_assert_gt(unknown_ns(bob), 0);
 }
 
+/* --- a full disk ------------------------------------------------------------------------------ */
+
+/* Each event in a chunk of its own; the fourth chunk tells of the disk, bob goes on behind it. */
+static void full_disk(uint32_t lost)
+{
+    b.block_events = 1;
+    for (uint64_t i = 0; i < 3; i++)
+        ADD0(&b, 9, (thread_id){0}, i, recording_start);
+    ADD(&b, 9, (thread_id){0}, 500, unwritten, .since = at(250), .first_lost = at(lost ? 300 : 500),
+        .lost = lost);
+    does_block(ann, 100, 200, lock, bob);
+    for (uint64_t i = 1; i <= 7; i += 2)
+        does_block(bob, i * 100, i * 100 + 100, other_lock, ann);
+    ADD(&b, 3, cat, 150, wait_enter, .lock = lock);
+    ADD(&b, 9, cat, 1000, wait_open, .kind = EV_wait_enter, .lock = lock, .since = at(150));
+    analyzed_run(1000);
+    const struct unwritten *u = (const void *)a->decoded.unwritten.p;
+    cr_assert_eq(a->decoded.unwritten.len, sizeof *u);
+    cr_assert_eq(since(u->from), 250);
+    cr_assert_eq(since(u->to), 500);
+    cr_assert_eq(u->lost, lost);
+}
+
+/* Whose events they were is not known: of who goes on behind it they would be noted. */
+Test(unknown, of_who_is_not_seen_again_after_the_disk_was_full)
+{
+    full_disk(7);
+    check_span(ann, 1, STATE_UNKNOWN, 300, 1000);
+    cr_assert_eq(thread_sums_running(sums_of(ann)), 200);
+    cr_assert_eq(unknown_ns(bob), 0);
+    check_span(cat, 0, STATE_WAITING, 150, 1000);
+    cr_assert_eq(unknown_ns(cat), 0, "it did nothing else, whatever is missing");
+    check_span(dan, 0, STATE_UNKNOWN, 300, 500);
+}
+
+Test(unknown, nothing_when_a_full_disk_cost_nothing)
+{
+    full_disk(0);
+    cr_assert_eq(unknown_ns(ann) + unknown_ns(bob) + unknown_ns(cat) + unknown_ns(dan), 0);
+}
+
 /* --- whose life is not recorded --------------------------------------------------------------- */
 
 Test(unknown, a_virtual_thread_whose_start_is_not_recorded)

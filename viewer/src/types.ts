@@ -51,6 +51,7 @@ export interface Recording {
     program: string; jvm_name: string; jvm_version: string; host: string; pid: number; state: string;
     start_unix_ns: number; from: number; to: number; windowed: boolean; events: number; damaged: number;
     gc_count: number; gc_ns: number; gc_max_ns: number;
+    unwritten?: { from: number; to: number; lost: number }[];
 }
 
 /** A pause: from, to, collector, cause, bytes of the heap before, in use, committed; null and 0: not known. */

@@ -20,6 +20,9 @@ export function missing(m: Meta): string[] {
         all.push(ENDINGS[r.state]);
     if (r.windowed)
         all.push(`A flight recorder's file: what was before ${moment(r.from, 1e7)} has been overwritten.`);
+    for (const u of r.unwritten ?? [])
+        all.push(`The file's disk was full from ${moment(u.from, 1e7)} to ${moment(u.to, 1e7)}: ` +
+            (u.lost ? `${plural(u.lost, "event")} of that time ${u.lost === 1 ? "was" : "were"} lost.` : "nothing was lost, it was written later."));
     for (const l of m.losses)
         all.push(`${plural(l.count, "event")} (${l.cause}): ${l.meaning}.`);
     if (r.damaged > 0)
