@@ -4,7 +4,9 @@
 #include "base/util.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -313,6 +315,51 @@ int region_open_dead(struct region *r, const struct region_of *of, struct err *e
         return 0;
     region_close(r);
     return err_set(err, rc, "%s: %s", of->path, why(rc));
+}
+
+static int read_left(const struct region *r, struct region_left *left)
+{
+    union { /* what stands before the definition ring */
+        struct region_header h;
+        char bytes[offsetof(struct region_header, defs)];
+    } *head = calloc(1, sizeof *head);
+    struct region_notes notes;
+    int rc = head ? 0 : -ENOMEM;
+    if (rc == 0 &&
+        fdio_pread_some(r->fd, head->bytes, sizeof head->bytes, 0) != (ssize_t)sizeof head->bytes)
+        rc = -EINVAL;
+    if (rc == 0 && (head->h.magic != REGION_MAGIC || head->h.size != r->size))
+        rc = -EINVAL;
+    memset(left, 0, sizeof *left);
+    if (rc == 0) {
+        left->id_file = atomic_load_explicit(&head->h.id_file, memory_order_relaxed);
+        left->id_recording = head->h.id_recording;
+        if (head->h.ctl_offset >= NOTES_OFFSET + PAGE &&
+            fdio_pread_some(r->fd, &notes, sizeof notes, NOTES_OFFSET) == (ssize_t)sizeof notes)
+            for (int i = 0; i < 2; i++)
+                if (notes.trace[i].id_file == left->id_file)
+                    left->trace = notes.trace[i];
+        left->trace.path[sizeof left->trace.path - 1] = 0;
+    }
+    free(head);
+    return rc;
+}
+
+int region_open_left(struct region *r, int dir, const char *folder, const char *name,
+                     struct region_left *left)
+{
+    memset(r, 0, sizeof *r);
+    r->fd = r->dir = -1;
+    const struct region_of of = {.owner = geteuid()};
+    int n = snprintf(r->path, sizeof r->path, "%s/%s", folder, name);
+    if (n < 0 || (size_t)n >= sizeof r->path || !is_name(name))
+        return -EINVAL;
+    r->dir = fcntl(dir, F_DUPFD_CLOEXEC, 0);
+    int rc = r->dir < 0 ? -errno : open_file(r, &of, name);
+    rc = rc ? rc : read_left(r, left);
+    if (rc < 0)
+        region_close(r);
+    return rc;
 }
 
 static int reserve_more(struct region *r, uint64_t offset, uint64_t *have, uint64_t want,

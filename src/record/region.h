@@ -163,6 +163,19 @@ struct region_of {
  * owner's. */
 int region_open_dead(struct region *r, const struct region_of *of, struct err *err);
 
+/* What a rings' file says of itself, when no JVM records into it. */
+struct region_left {
+    uint64_t id_file, id_recording; /* of its trace */
+    struct region_trace trace;      /* path "": it does not say */
+};
+
+/* Take the lock of such a file in the folder `dir` (borrowed; `folder` is its name), without what
+ * is in it: it must be a regular file of our own that nobody else may read or write.  Errors as of
+ * region_open_dead; -EINVAL: these are no rings.  region_unlink and region_close as there.
+ * The lock goes when any other descriptor of the file is closed in this process. */
+int region_open_left(struct region *r, int dir, const char *folder, const char *name,
+                     struct region_left *left);
+
 /* The two halves of a trace's id. */
 void region_id_halves(const uint8_t id[TRACE_ID_SIZE], uint64_t *file, uint64_t *recording);
 

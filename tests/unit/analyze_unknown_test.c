@@ -156,7 +156,7 @@ static void full_disk(uint32_t lost)
     for (uint64_t i = 1; i <= 7; i += 2)
         does_block(bob, i * 100, i * 100 + 100, other_lock, ann);
     ADD(&b, 3, cat, 150, wait_enter, .lock = lock);
-    ADD(&b, 9, cat, 1000, wait_open, .kind = EV_wait_enter, .lock = lock, .since = at(150));
+    ADD(&b, 2, cat, 1000, wait_open, .kind = EV_wait_enter, .lock = lock, .since = at(150));
     analyzed_run(1000);
     const struct unwritten *u = (const void *)a->decoded.unwritten.p;
     cr_assert_eq(a->decoded.unwritten.len, sizeof *u);
