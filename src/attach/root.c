@@ -64,7 +64,7 @@ int root_make_folder(int parent, char *name, uid_t uid, gid_t gid)
             (int)sizeof path - prefix ||
         !mkdtemp(path))
         return -errno;
-    strcpy(name, path + prefix);
+    memcpy(name, path + prefix, strlen(name));
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int rc = fd < 0 || fstat(fd, &st) < 0 ? -errno : st.st_uid == geteuid() ? 0 : -EPERM;
     if (rc == 0 && uid != geteuid() && fchown(fd, uid, gid) < 0)

@@ -72,28 +72,31 @@ static int make_in(struct control_socket *s, const char *parent, int backlog)
     return rc;
 }
 
+int control_socket_places(char places[CONTROL_SOCKET_PLACES][CONTROL_SOCKET_PLACE_MAX])
+{
+    int n = 0;
+    const char *session = getenv("XDG_RUNTIME_DIR");
+    if (session && *session && strlen(session) < CONTROL_SOCKET_PLACE_MAX)
+        snprintf(places[n++], CONTROL_SOCKET_PLACE_MAX, "%s", session);
+    snprintf(places[n++], CONTROL_SOCKET_PLACE_MAX, "/run/user/%u", (unsigned)geteuid());
+    snprintf(places[n++], CONTROL_SOCKET_PLACE_MAX, "/tmp"); /* the last: everybody's */
+    return n;
+}
+
 int control_socket_open(struct control_socket *s, int backlog, struct err *err)
 {
-    char of_user[64], tried[400] = "";
-    const char *session = getenv("XDG_RUNTIME_DIR");
-    snprintf(of_user, sizeof of_user, "/run/user/%u", (unsigned)geteuid());
-    const struct {
-        const char *folder;
-        bool private;
-    } places[] = {{session && *session ? session : NULL, true}, {of_user, true}, {"/tmp", false}};
+    char places[CONTROL_SOCKET_PLACES][CONTROL_SOCKET_PLACE_MAX], tried[400] = "";
+    int n = control_socket_places(places), rc = -ENOENT;
     *s = (struct control_socket){-1, -1};
-    int rc = -ENOENT;
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const char *folder = places[i].folder;
-        if (!folder)
-            continue;
-        rc = places[i].private ? check_private(folder) : 0;
-        rc = rc < 0 ? rc : make_in(s, folder, backlog);
+    for (int i = 0; i < n; i++) {
+        bool private = i < n - 1;
+        rc = private ? check_private(places[i]) : 0;
+        rc = rc < 0 ? rc : make_in(s, places[i], backlog);
         if (rc == 0)
             return 0;
         size_t used = strlen(tried);
-        if (rc != -ENOENT || !places[i].private)
-            snprintf(tried + used, sizeof tried - used, "%s%.100s: %s", used ? "; " : "", folder,
+        if (rc != -ENOENT || !private)
+            snprintf(tried + used, sizeof tried - used, "%s%s: %s", used ? "; " : "", places[i],
                      strerror(-rc));
     }
     return err_set(err, rc,

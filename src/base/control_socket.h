@@ -21,6 +21,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+enum { CONTROL_SOCKET_PLACES = 3, CONTROL_SOCKET_PLACE_MAX = 108 /* as sun_path */ };
+int control_socket_places(char places[CONTROL_SOCKET_PLACES][CONTROL_SOCKET_PLACE_MAX]);
+
 #define CONTROL_SOCKET_FOLDER ".orca-XXXXXX" /* in one of the places above, for an instant */
 
 struct control_socket {

@@ -5,9 +5,9 @@
 const struct cmd *const *cmd_all(void)
 {
     static const struct cmd *const all[] = {
-        &cmd_record, &cmd_attach, &cmd_detach, &cmd_status, &cmd_dump,   &cmd_query,
-        &cmd_top,    &cmd_report, &cmd_view,   &cmd_html,   &cmd_diff,   &cmd_info,
-        &cmd_heap,   &cmd_events, &cmd_export, &cmd_import, &cmd_doctor, NULL,
+        &cmd_record, &cmd_attach, &cmd_detach, &cmd_status, &cmd_dump, &cmd_query, &cmd_top,
+        &cmd_report, &cmd_view,   &cmd_html,   &cmd_diff,   &cmd_info, &cmd_heap,  &cmd_events,
+        &cmd_export, &cmd_import, &cmd_doctor, &cmd_clean,  NULL,
     };
     return all;
 }

@@ -34,7 +34,7 @@ int cmd_parse(const struct cmd *c, int argc, char **argv, void *into, struct err
 
 extern const struct cmd cmd_record, cmd_report, cmd_info, cmd_events, cmd_export, cmd_import,
     cmd_doctor, cmd_attach, cmd_detach, cmd_status, cmd_dump, cmd_query, cmd_top, cmd_diff,
-    cmd_html, cmd_view, cmd_heap;
+    cmd_html, cmd_view, cmd_heap, cmd_clean;
 
 /* Every command, in the order of the help; ends with NULL. */
 const struct cmd *const *cmd_all(void);

@@ -5,6 +5,7 @@
 #include "base/printable.h"
 #include "base/util.h"
 #include "cli/cmd.h"
+#include "cli/left_behind.h"
 #include "cli/target.h"
 
 #include <errno.h>
@@ -188,6 +189,27 @@ static void print_one(struct seen *s)
     buf_fini(&causes);
 }
 
+/* What recordings that are over left. */
+static void print_left(const struct left_behind *left)
+{
+    bool removable = false;
+    if (left->n)
+        printf("\nleft behind by recordings that are over:\n");
+    for (size_t i = 0; i < left->n; i++) {
+        struct buf b;
+        buf_init(&b);
+        buf_printf(&b, "%s: ", left->v[i].rings.path);
+        left_behind_words(&left->v[i], &b);
+        printf("  ");
+        printable_put(stdout, buf_str(&b));
+        printf("\n");
+        removable |= left_behind_goes(&left->v[i]);
+        buf_fini(&b);
+    }
+    if (removable)
+        printf("orca clean removes what nobody needs\n");
+}
+
 /* --- JSON ---------------------------------------------------------------------------------------
  */
 
@@ -244,13 +266,31 @@ static json_t *seen_json(struct seen *s)
     return o;
 }
 
-static void print_json(const struct list *l)
+static json_t *left_json(const struct left_item *i)
+{
+    static const char *const kinds[] = {"needed", "complete", "deleted", "unknown"};
+    json_t *o = json_object();
+    json_object_set_new(o, "path", json_string(i->rings.path));
+    json_object_set_new(o, "removable", json_boolean(left_behind_goes(i)));
+    if (!i->is_rings)
+        return o;
+    json_object_set_new(o, "trace", json_string(i->rings.trace));
+    json_object_set_new(o, "trace_is", json_string(kinds[i->rings.kind]));
+    json_object_set_new(o, "bytes", json_integer((json_int_t)i->rings.bytes));
+    return o;
+}
+
+static void print_json(const struct list *l, const struct left_behind *left)
 {
     json_t *o = json_object(), *a = json_array();
     for (size_t i = 0; i < l->n; i++)
         json_array_append_new(a, seen_json(&l->all[i]));
     json_object_set_new(o, "schema", json_integer(1));
     json_object_set_new(o, "jvms", a);
+    a = json_array();
+    for (size_t i = 0; i < left->n; i++)
+        json_array_append_new(a, left_json(&left->v[i]));
+    json_object_set_new(o, "left_behind", a);
     json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     printf("\n");
     json_decref(o);
@@ -287,23 +327,29 @@ static int run(int argc, char **argv, struct err *err)
     int n = cmd_parse(&cmd_status, argc, argv, &o, err);
     if (n < 0)
         return n;
+    struct left_behind left = {.v = NULL};
     int rc = collect(&l, n, argv, err);
+    if (rc == 0 && n == 0)
+        rc = left_behind_find(&left, &(const struct leftover_search){NULL, 0}, err);
     for (size_t i = 0; i < l.n && rc == 0; i++) {
         ask(&l.all[i], n > 0 ? MOMENT_NS : 0);
         if (!o.json)
             make_printable(&l.all[i]);
     }
     if (rc == 0 && o.json)
-        print_json(&l);
+        print_json(&l, &left);
     else if (rc == 0 && l.n == 0)
         log_line("no JVM of this user is running");
     else if (rc == 0 && n > 0)
         print_one(&l.all[0]);
     else if (rc == 0)
         print_list(&l);
+    if (rc == 0 && n == 0 && !o.json)
+        print_left(&left);
     for (size_t i = 0; i < l.n; i++)
         buf_fini(&l.all[i].reply);
     free(l.all);
+    left_behind_fini(&left);
     return rc;
 }
 
@@ -311,11 +357,13 @@ const struct cmd cmd_status = {
     .name = "status",
     .summary = "which JVMs are running, and which are recorded",
     .args = "[PID]",
-    .description = "Without a pid: every JVM of this user, and the trace that it is recorded into. "
-                   "With one: how long, which groups of events, how many events there are and come "
-                   "a second, what was lost, and what recording costs: in the program's threads "
-                   "(an estimate: the time that one of 32 stacks "
-                   "took, and 100 ns an event), and for writing the trace.",
+    .description =
+        "Without a pid: every JVM of this user, the trace that it is recorded into, and what "
+        "recordings that are over left behind (orca clean). "
+        "With one: how long, which groups of events, how many events there are and come "
+        "a second, what was lost, and what recording costs: in the program's threads "
+        "(an estimate: the time that one of 32 stacks "
+        "took, and 100 ns an event), and for writing the trace.",
     .examples = "orca status\n"
                 "orca status 4711 --json",
     .opts = OPT_TABLE(opts),

@@ -14,9 +14,9 @@
 enum top_state {
     TOP_RECORDING,
     TOP_UNWRITTEN, /* the trace's disk is full: the picture is of before */
-    TOP_SILENT, /* the JVM does not answer, as when it is stopped */
-    TOP_ENDED,  /* nothing is recorded any more; the JVM goes on */
-    TOP_GONE,   /* the JVM has ended */
+    TOP_SILENT,    /* the JVM does not answer, as when it is stopped */
+    TOP_ENDED,     /* nothing is recorded any more; the JVM goes on */
+    TOP_GONE,      /* the JVM has ended */
 };
 
 struct top_source {
@@ -28,7 +28,7 @@ struct top_source {
     char path[PATH_MAX];
     uint64_t session; /* when the recording began: ids of another one mean other things */
     enum top_state state;
-    char unwritten[128]; /* why, in that state */
+    char unwritten[128];                             /* why, in that state */
     uint64_t asked;                                  /* when the last answer was asked for */
     uint64_t events, record_cpu, drain_cpu, jvm_cpu; /* counters then */
     uint64_t lost;

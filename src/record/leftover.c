@@ -169,7 +169,7 @@ int leftover_find(struct leftover *l, const char *path, const struct leftover_se
 
 int leftover_remove(const struct leftover *l, const struct leftover_search *s, struct err *err)
 {
-    struct leftover now;
+    struct leftover now = {.kind = LEFTOVER_NEEDED};
     struct region r;
     TRY(open_one(&now, &r, l->path, s, err));
     bool same = now.kind == l->kind && now.kind != LEFTOVER_NEEDED;
