@@ -67,7 +67,7 @@ static int name_classes(struct maker *m)
     map_init(&by_name);
     for (uint32_t i = 1; i < t->n_classes && rc == 0; i++) {
         const char *name = t->classes[i].signature;
-        for (uint64_t hash = hash_bytes(name, strlen(name), 0);; hash++) {
+        for (uint64_t hash = hash_place(name, strlen(name), 0);; hash++) {
             uint64_t *place = map_put(&by_name, hash);
             rc = place ? 0 : -ENOMEM;
             if (place && !*place)

@@ -49,7 +49,7 @@ static struct alloc_line *line_of(struct allocs *s, uint32_t thread)
 
 static int context_of(struct allocs *s, const struct alloc_context *x, uint32_t *out)
 {
-    for (uint64_t hash = hash_bytes(x, sizeof *x, 0);; hash++) {
+    for (uint64_t hash = hash_place(x, sizeof *x, 0);; hash++) {
         uint64_t *place = map_put(&s->context_of, hash);
         size_t n = allocs_contexts(s);
         if (!place || n >= UINT32_MAX)

@@ -284,7 +284,7 @@ static uint64_t caller_sum(struct summer *m, uint32_t context)
         call_site(m->from->trace, x, &made.top, &made.app);
     const uint32_t id[] = {made.call.v, made.top.method.v, (uint32_t)made.top.line,
                            made.app.method.v, (uint32_t)made.app.line};
-    for (uint64_t key = hash_bytes(id, sizeof id, 0);; key++) {
+    for (uint64_t key = hash_place(id, sizeof id, 0);; key++) {
         uint64_t *place = map_put(&m->of_name, key);
         if (!place)
             return 0;

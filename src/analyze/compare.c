@@ -87,7 +87,7 @@ static void add_line(struct maker *m, uint32_t thread)
 struct compare_row *summary_row(struct row_maker *m, enum compare_kind kind, const char *name)
 {
     struct summary *s = m->out;
-    for (uint64_t key = hash_bytes(name, strlen(name), kind);; key++) {
+    for (uint64_t key = hash_place(name, strlen(name), kind);; key++) {
         uint64_t *place = map_put(&m->known, key);
         if (!place)
             return NULL;
@@ -329,7 +329,7 @@ static int most_change(const void *a, const void *b)
 
 static uint64_t key_of(const struct compare_row *r)
 {
-    return hash_bytes(r->name, strlen(r->name), r->kind);
+    return hash_place(r->name, strlen(r->name), r->kind);
 }
 
 static struct compare_side none_of(const struct summary *s, enum compare_kind kind)

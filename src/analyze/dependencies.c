@@ -103,7 +103,7 @@ static bool same_uses(const struct dependencies *d, uint32_t dependency, const s
 static uint32_t find_uses(const struct dependencies *d, const struct lock_use *v, size_t n,
                           uint64_t *key)
 {
-    for (*key = hash_bytes(v, n * sizeof *v, 0);; ++*key) {
+    for (*key = hash_place(v, n * sizeof *v, 0);; ++*key) {
         const uint64_t *known = map_find(&d->by_uses, *key);
         if (!known)
             return 0;
@@ -368,7 +368,7 @@ static int name_kinds(struct dependencies *d)
         const struct lock_use *wanted = lock_use_at(d, dependency_at(d, e->dependency)->uses);
         const uint32_t id[] = {lock_set_group(d->locks, (lock_id){held->lock}), held->site,
                                lock_set_group(d->locks, (lock_id){wanted->lock}), wanted->site};
-        uint32_t number = number_of(&kinds, hash_bytes(id, sizeof id, 0));
+        uint32_t number = number_of(&kinds, hash_place(id, sizeof id, 0));
         e->kind = number - 1;
         rc = number ? 0 : -ENOMEM;
     }

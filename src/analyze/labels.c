@@ -96,7 +96,7 @@ int label_shared_names(struct thread_set *ts, const struct trace *t)
             ts->v[i].number = ++nameless;
         if (!ts->v[i].defined || !*name)
             continue;
-        uint64_t *first = map_put(&seen, hash_bytes(name, strlen(name), 0));
+        uint64_t *first = map_put(&seen, hash_place(name, strlen(name), 0));
         if (!first)
             rc = -ENOMEM;
         else if (*first)

@@ -112,7 +112,7 @@ static struct fold *fold_at(const struct maker *m, size_t i)
  * is out. */
 static uint64_t *find_fold(struct maker *m, const uint32_t *kinds, uint32_t n)
 {
-    for (uint64_t key = hash_bytes(kinds, n * sizeof *kinds, n);; key++) {
+    for (uint64_t key = hash_place(kinds, n * sizeof *kinds, n);; key++) {
         uint64_t *place = map_put(&m->by_kinds, key);
         if (!place || !*place)
             return place;
@@ -144,7 +144,7 @@ static int count_cycle(struct maker *m, size_t fold, const struct lock_cycle *c)
         f->sides[i].times += fresh ? dependency_at(d, e->dependency)->times : 0;
         locks[i + 1] = e->held;
     }
-    int fresh = is_new(&m->tuples, hash_bytes(locks, (c->n + 1) * sizeof *locks, 0));
+    int fresh = is_new(&m->tuples, hash_place(locks, (c->n + 1) * sizeof *locks, 0));
     f->cycles += fresh > 0;
     return fresh;
 }

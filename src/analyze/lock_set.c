@@ -11,7 +11,7 @@
 /* The group of the class's name, new ones appended; -ENOMEM. */
 static int64_t group_of(struct lock_set *l, const struct trace_class *c, struct map *by_name)
 {
-    uint64_t key = hash_bytes(c->signature, strlen(c->signature), 0);
+    uint64_t key = hash_place(c->signature, strlen(c->signature), 0);
     for (;; key++) {
         uint64_t *place = map_put(by_name, key);
         if (!place)
@@ -123,7 +123,7 @@ static int index_groups(const struct lock_set *l, struct map *by_name)
 {
     for (size_t i = 1; i < l->n_groups; i++) {
         const char *signature = l->groups[i].signature;
-        uint64_t *place, key = hash_bytes(signature, strlen(signature), 0);
+        uint64_t *place, key = hash_place(signature, strlen(signature), 0);
         do
             place = map_put(by_name, key++);
         while (place && *place);

@@ -89,7 +89,7 @@ static uint64_t *find_named(struct maker *m, const struct site *x)
 {
     const uint32_t id[] = {x->group, x->top.method.v, (uint32_t)x->top.line, x->app.method.v,
                            (uint32_t)x->app.line};
-    for (uint64_t key = hash_bytes(id, sizeof id, 0);; key++) {
+    for (uint64_t key = hash_place(id, sizeof id, 0);; key++) {
         uint64_t *place = map_put(&m->by_name, key);
         if (!place)
             return NULL;

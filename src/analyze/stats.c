@@ -162,7 +162,7 @@ static void add_cell(struct wait_stats *to, const struct cell *c)
 static int count_object(struct maker *m, uint32_t site, unsigned state, lock_id lock)
 {
     const uint32_t id[] = {site, state, lock.v};
-    uint64_t *known = lock.v ? map_put(&m->objects, hash_bytes(id, sizeof id, 0)) : NULL;
+    uint64_t *known = lock.v ? map_put(&m->objects, hash_place(id, sizeof id, 0)) : NULL;
     if (!known)
         return lock.v ? -ENOMEM : 0;
     m->out->sites[site].state[state].objects += *known == 0;

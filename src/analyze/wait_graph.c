@@ -33,7 +33,7 @@ void pool_name(const char *name, char *out, size_t n)
 static uint32_t pool_of(struct maker *m, const char *name, struct map *known)
 {
     struct wait_graph *g = m->out;
-    for (uint64_t key = hash_bytes(name, strlen(name), 0);; key++) {
+    for (uint64_t key = hash_place(name, strlen(name), 0);; key++) {
         uint64_t *place = map_put(known, key);
         if (!place)
             return 0;

@@ -1,4 +1,5 @@
-/* hash.h - the one place that includes xxHash, inlined, so that no binary links it. */
+/* hash.h - the one place that includes xxHash, inlined, so that no binary links it; and the number
+ * that is drawn for each process. */
 #ifndef ORCA_BASE_HASH_H
 #define ORCA_BASE_HASH_H
 
@@ -15,6 +16,23 @@ struct hash128 {
 static inline uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 {
     return XXH3_64bits_withSeed(p, n, seed);
+}
+
+/* A number that is another one in each process; where the system gives none, always the same. */
+uint64_t hash_drawn(void);
+
+/* Where something lies in a table of this process.  As hash_bytes, but nobody can write a file
+ * whose keys all lie in one place: for tables that go on at the next place, what a file holds must
+ * not decide how far.  Not for what leaves the process. */
+static inline uint64_t hash_place(const void *p, size_t n, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(p, n, seed ^ hash_drawn());
+}
+
+static inline struct hash128 hash_place128(const void *p, size_t n)
+{
+    XXH128_hash_t h = XXH3_128bits_withSeed(p, n, hash_drawn());
+    return (struct hash128){h.low64, h.high64};
 }
 
 /* The checksum of files: XXH64, which has a written specification. */

@@ -43,7 +43,7 @@ static void *append(struct keyed *k, const void *key, uint64_t *place)
 
 void *keyed_put(struct keyed *k, const void *key)
 {
-    for (uint64_t hash = hash_bytes(key, k->key_bytes, 0);; hash++) {
+    for (uint64_t hash = hash_place(key, k->key_bytes, 0);; hash++) {
         uint64_t *place = map_put(&k->places, hash);
         if (!place)
             return NULL;

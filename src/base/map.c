@@ -2,10 +2,8 @@
 
 #include "base/hash.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 void map_init(struct map *m)
 {
@@ -39,24 +37,10 @@ uint64_t *map_find(const struct map *m, uint64_t key)
     return s->used ? &s->value : NULL;
 }
 
-/* The number of this process; where there is none to be had, a fixed one does. */
-static uint64_t drawn(void)
-{
-    static _Atomic uint64_t number;
-    uint64_t n = atomic_load_explicit(&number, memory_order_relaxed);
-    if (n)
-        return n;
-    if (getrandom(&n, sizeof n, GRND_NONBLOCK) != (ssize_t)sizeof n)
-        n = 0;
-    n |= 1;
-    atomic_store_explicit(&number, n, memory_order_relaxed);
-    return n;
-}
-
 static bool grow(struct map *m)
 {
     struct map bigger = {
-        .cap = m->cap ? m->cap * 2 : 16, .len = m->len, .seed = m->cap ? m->seed : drawn()};
+        .cap = m->cap ? m->cap * 2 : 16, .len = m->len, .seed = m->cap ? m->seed : hash_drawn()};
     bigger.slots = calloc(bigger.cap, sizeof *bigger.slots);
     if (!bigger.slots)
         return false;

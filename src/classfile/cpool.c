@@ -40,7 +40,7 @@ static void build_index(struct cpool *p)
     for (uint32_t i = 1; i < p->c->n_pool; i++) {
         const uint8_t *at = p->c->pool[i] ? p->c->p + p->c->pool[i] : NULL;
         size_t size = at ? constant_size(at) : 0;
-        uint64_t *slot = size ? map_put(&p->index, hash_bytes(at, size, 0)) : NULL;
+        uint64_t *slot = size ? map_put(&p->index, hash_place(at, size, 0)) : NULL;
         if (slot && *slot == 0)
             *slot = i;
         else if (size && !slot)
@@ -53,7 +53,7 @@ static uint32_t intern(struct cpool *p, const uint8_t *bytes, size_t size)
 {
     if (!p->indexed)
         build_index(p);
-    uint64_t hash = hash_bytes(bytes, size, 0);
+    uint64_t hash = hash_place(bytes, size, 0);
     const uint64_t *have = map_find(&p->index, hash);
     if (have) {
         uint32_t i = (uint32_t)*have;

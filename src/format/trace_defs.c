@@ -175,7 +175,7 @@ static void put_info(struct def_loader *l, const struct def_info *d)
 {
     struct trace *t = l->t;
     struct trace_info in = {text(l, d->key), text(l, d->value)};
-    for (uint64_t hash = hash_bytes(in.key, strlen(in.key), 0);; hash++) {
+    for (uint64_t hash = hash_place(in.key, strlen(in.key), 0);; hash++) {
         uint64_t *place = map_put(&l->infos, hash);
         if (!place) {
             l->oom = true;

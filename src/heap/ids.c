@@ -32,7 +32,7 @@ void ids_fini(struct ids *s)
 
 static inline size_t slot_of(const struct ids *s, uint64_t key)
 {
-    return (size_t)hash_u64(key) & (s->n_slots - 1);
+    return (size_t)hash_u64(key ^ hash_drawn()) & (s->n_slots - 1);
 }
 
 static inline struct ids_region *find_region(const struct ids *s, uint64_t key)

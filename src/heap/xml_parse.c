@@ -37,7 +37,7 @@ struct parse {
 uint32_t xml_name(struct xml_facts *f, const char *text)
 {
     size_t n = strnlen(text, NAME_MAX_BYTES);
-    for (uint64_t hash = hash_bytes(text, n, 0);; hash++) {
+    for (uint64_t hash = hash_place(text, n, 0);; hash++) {
         uint64_t *known = map_put(&f->name_of, hash);
         if (!known)
             return UINT32_MAX;
@@ -143,7 +143,7 @@ static const struct {
 
 static void meet_stranger(struct parse *p, const char *name)
 {
-    if (!map_put(&p->strangers, hash_bytes(name, strlen(name), 1)))
+    if (!map_put(&p->strangers, hash_place(name, strlen(name), 1)))
         p->rc = -ENOMEM;
     if (p->strangers.len > STRANGERS_MAX)
         p->refused = "too many different names that are none of TPTP's";

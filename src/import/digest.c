@@ -32,7 +32,7 @@ static bool reserve(struct digest *d)
 
 uint32_t digest_get(struct digest *d, const void *p, size_t n, bool *fresh)
 {
-    struct hash128 h = hash_bytes128(p, n);
+    struct hash128 h = hash_place128(p, n);
     *fresh = false;
     for (uint64_t key = h.lo;; key++) {
         const uint64_t *number = map_find(&d->map, key);

@@ -56,7 +56,7 @@ static int find_groups(const struct trace *t, uint32_t *group)
     for (size_t i = 1; i < t->n_modules && rc == 0; i++) {
         const struct trace_module *m = trace_module(t, (module_id){(uint32_t)i});
         uint64_t key =
-            hash_bytes(m->build_id, strlen(m->build_id), hash_bytes(m->path, strlen(m->path), 0));
+            hash_place(m->build_id, strlen(m->build_id), hash_place(m->path, strlen(m->path), 0));
         uint64_t *first = m->id.v ? map_put(&files, key) : NULL;
         if (m->id.v && !first)
             rc = -ENOMEM;

@@ -88,7 +88,7 @@ static method_id inlined(struct resolver *r, const struct native_place *p,
 {
     struct trace_method m = method_like(r, p, l->source);
     uint64_t key =
-        hash_bytes(l->name, strlen(l->name), hash_bytes(l->source, strlen(l->source), 1));
+        hash_place(l->name, strlen(l->name), hash_place(l->source, strlen(l->source), 1));
     return function(r, p, key, l->name, &m);
 }
 
@@ -99,17 +99,17 @@ static method_id outermost(struct resolver *r, const struct native_place *p,
     struct trace_method m = method_like(r, p, l->source);
     if (!range) {
         m.address = p->address;
-        return function(r, p, hash_bytes(&m.address, sizeof m.address, 2), NULL, &m);
+        return function(r, p, hash_place(&m.address, sizeof m.address, 2), NULL, &m);
     }
     const struct symtab_entry *e = range->symbol;
     uint64_t id[] = {e->begin, e->end};
     m.address = e->begin;
     if (!e->plt)
-        return function(r, p, hash_bytes(id, sizeof id, 3), e->name, &m);
+        return function(r, p, hash_place(id, sizeof id, 3), e->name, &m);
     demangle(e->name, false, &r->text);
     buf_puts(&r->text, "@plt");
     m.name = keep(r);
-    return function(r, p, hash_bytes(id, sizeof id, 4), NULL, &m);
+    return function(r, p, hash_place(id, sizeof id, 4), NULL, &m);
 }
 
 /* --- places ----------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ static void name_group(const struct trace_thread *def, char *out, size_t n)
 /* 1 + the index of the set of a name, made when it is new; 0: memory is out. */
 static uint32_t set_of(struct view *v, struct view_set *s, struct map *known, const char *name)
 {
-    for (uint64_t key = hash_bytes(name, strlen(name), 0);; key++) {
+    for (uint64_t key = hash_place(name, strlen(name), 0);; key++) {
         uint64_t *place = map_put(known, key);
         if (!place)
             return 0;
