@@ -83,6 +83,12 @@ TEST_LIB  = $(filter-out %/cli/main.o,$(CLI_O)) $(B)/lib.a
 UNIT_O   := $(call objs,tests/unit)
 # Criterion's own main starts the program anew for each test, hides leaks and cannot run under ThreadSanitizer (see the file).
 UNIT_O   += $(B)/tests/plain_runner.o
+# Of libraries, what costs is counted in front of them (tests/counted.h).
+COUNTED_O := $(if $(COUNTED),$(B)/tests/counted.o)
+COUNTED_CALLS := memcpy memmove memset memcmp memchr memrchr memmem strlen strnlen strcmp strncmp strchr \
+              strrchr strstr strspn strcspn snprintf vsnprintf printf fputs fwrite read pread write pwrite \
+              inflate inflateReset2 crc32 XML_Parse XML_ParseBuffer XML_ParserReset workers_default
+COUNT_CALLS := $(if $(COUNTED),$(foreach f,$(COUNTED_CALLS),-Wl$(comma)--wrap=$(f)))
 FUZZERS  := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 BENCHES  := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
 PROBE_SRC := $(sort $(wildcard java/*/*/*.java))
@@ -129,10 +135,11 @@ define link
 endef
 $(B)/orca: $(CLI_O) $(B)/lib.a
 	$(link)
-$(B)/orca-test: $(UNIT_O) $(ASGCT2_O) $(WORDS_O) $(TEST_LIB)
-	$(link) -lcriterion -lm
-$(B)/fuzz/%-replay: $(B)/tests/fuzz/%_fuzz.o $(B)/tests/fuzz/replay.o $(WORDS_O) $(TEST_LIB)
-	$(link)
+$(B)/orca-test: $(UNIT_O) $(COUNTED_O) $(ASGCT2_O) $(WORDS_O) $(TEST_LIB)
+	$(link) $(COUNT_CALLS) -lcriterion -lm
+$(B)/fuzz/%-replay: $(B)/tests/fuzz/%_fuzz.o $(B)/tests/fuzz/replay.o $(COUNTED_O) \
+  $(if $(COUNTED),$(B)/tests/fuzz/bounded.o) $(WORDS_O) $(TEST_LIB)
+	$(link) $(COUNT_CALLS) $(if $(COUNTED),-Wl$(comma)--wrap=LLVMFuzzerTestOneInput)
 $(B)/bench/%: $(B)/tests/bench/%.o $(TEST_LIB)
 	$(link) -lm
 $(B)/classfile-edit: $(call objs,tests/classfile) $(B)/lib.a
@@ -140,6 +147,9 @@ $(B)/classfile-edit: $(call objs,tests/classfile) $(B)/lib.a
 
 $(B)/src/agent/%.o $(B)/src/asgct2/%.o $(addprefix $(B)/tests/unit/,asgct2_test.o json_text_test.o): ALL_CFLAGS += $(JNI_INC)
 ifneq ($(COUNTED),)
+# FORTIFY calls other functions than those that are counted.
+$(LIB_O) $(CLI_O): ALL_CFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0
+$(COUNTED_O): ALL_CFLAGS += -fvisibility=default -fno-builtin -fno-tree-loop-distribute-patterns -U_FORTIFY_SOURCE
 $(filter-out $(B)/src/base/testpoint.o,$(LIB_O) $(CLI_O)): ALL_CFLAGS += -fsanitize-coverage=trace-pc
 endif
 $(B)/%.o: %.c $(B)/.compile-flags
