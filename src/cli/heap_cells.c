@@ -124,15 +124,25 @@ json_t *heap_cell_json_id(uint64_t id)
     return json_string(hex);
 }
 
-json_t *heap_cell_json_object(struct heap_report *h, uint32_t x)
+json_t *heap_cell_json_undescribed(const struct heap_report *h, uint32_t x)
+{
+    return json_pack("{s:o, s:s, s:o}", "id", heap_cell_json_id(ids_at(&h->d->ids, x)), "object",
+                     "(cannot be read)", "retained",
+                     heap_cell_json_retained(h, retained_bytes(&h->retained, x)));
+}
+
+void heap_cell_json_describe(struct heap_report *h, uint32_t x, json_t *j)
 {
     struct buf b = {0};
-    if (links_describe(&h->reader, x, &b) < 0)
-        buf_puts(&b, "(cannot be read)");
-    json_t *j = json_pack("{s:o, s:o, s:o}", "id", heap_cell_json_id(ids_at(&h->d->ids, x)),
-                          "object", heap_cell_json_text(buf_str(&b)), "retained",
-                          heap_cell_json_retained(h, retained_bytes(&h->retained, x)));
+    if (links_describe(&h->reader, x, &b) >= 0)
+        json_object_set_new(j, "object", heap_cell_json_text(buf_str(&b)));
     buf_fini(&b);
+}
+
+json_t *heap_cell_json_object(struct heap_report *h, uint32_t x)
+{
+    json_t *j = heap_cell_json_undescribed(h, x);
+    heap_cell_json_describe(h, x, j);
     return j;
 }
 

@@ -51,6 +51,10 @@ json_t *heap_cell_json_retained(const struct heap_report *h, uint64_t bytes);
 /* Id, what it is, and what it retains. */
 json_t *heap_cell_json_object(struct heap_report *h, uint32_t x);
 
+/* The same in two steps, for many of them: what an object is, is best read in the file's order. */
+json_t *heap_cell_json_undescribed(const struct heap_report *h, uint32_t x);
+void heap_cell_json_describe(struct heap_report *h, uint32_t x, json_t *j);
+
 /* A list of such, root first, each but the last with what of it refers to the next. */
 json_t *heap_cell_json_path(struct heap_report *h, const uint32_t *path, size_t n);
 

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { FRAMES = 100, LOCALS = 5 }; /* of a thread and of a frame, in the text */
 
@@ -107,12 +108,53 @@ static void text(struct heap_report *h)
 /* --- JSON ---------------------------------------------------------------------------------------
  */
 
+struct unread {
+    uint32_t place, object; /* objects.h */
+    json_t *json;
+};
+
+struct unread_list {
+    struct unread *v;
+    size_t n;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct unread *x = a, *y = b;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* In the order of the file: in a compressed one, to go back is to unpack again. */
+static void describe_all(struct heap_report *h, struct unread_list *l)
+{
+    if (l->n)
+        qsort(l->v, l->n, sizeof *l->v, by_place);
+    for (size_t i = 0; i < l->n; i++)
+        heap_cell_json_describe(h, l->v[i].object, l->v[i].json);
+    free(l->v);
+}
+
+static struct unread_list room_for_all(const struct heap_report *h, size_t n)
+{
+    struct unread_list l = {0};
+    size_t all = 0;
+    for (size_t i = 0; i < n; i++)
+        all += h->threads.v[i].n_locals;
+    l.v = malloc((all + 1) * sizeof *l.v);
+    return l;
+}
+
 static json_t *locals_json(struct heap_report *h, const struct thread_seen *t, uint32_t depth,
-                           size_t *at)
+                           size_t *at, struct unread_list *all)
 {
     json_t *list = json_array();
     for (; *at < t->n_locals && t->locals[*at].depth == depth; ++*at) {
-        json_t *j = heap_cell_json_object(h, t->locals[*at].object);
+        uint32_t object = t->locals[*at].object;
+        json_t *j = heap_cell_json_undescribed(h, object);
+        if (all->v)
+            all->v[all->n++] = (struct unread){h->reader.o->places[object], object, j};
+        else
+            heap_cell_json_describe(h, object, j);
         json_object_set_new(j, "bytes", heap_cell_json_number(t->locals[*at].size));
         json_object_set_new(j, "kind", json_string(kind_name(t->locals[*at].kind)));
         json_array_append_new(list, j);
@@ -120,7 +162,8 @@ static json_t *locals_json(struct heap_report *h, const struct thread_seen *t, u
     return list;
 }
 
-static json_t *thread_json(struct heap_report *h, const struct thread_seen *t)
+static json_t *thread_json(struct heap_report *h, const struct thread_seen *t,
+                           struct unread_list *all)
 {
     json_t *frames = json_array();
     size_t at = 0;
@@ -129,20 +172,23 @@ static json_t *thread_json(struct heap_report *h, const struct thread_seen *t)
         threads_put_frame(h->d, t->trace, depth, &b);
         json_array_append_new(frames,
                               json_pack("{s:o, s:o}", "frame", heap_cell_json_text(buf_str(&b)),
-                                        "holds", locals_json(h, t, depth, &at)));
+                                        "holds", locals_json(h, t, depth, &at, all)));
         buf_fini(&b);
     }
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", heap_cell_json_text(t->name), "id",
                      heap_cell_json_id(t->thread->id), "retained",
                      heap_cell_json_retained(h, t->retained), "frames", frames, "holds",
-                     locals_json(h, t, THREADS_NO_FRAME, &at));
+                     locals_json(h, t, THREADS_NO_FRAME, &at, all));
 }
 
 static json_t *json(struct heap_report *h)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < h->threads.n && i < h->top; i++)
-        json_array_append_new(list, thread_json(h, &h->threads.v[i]));
+    size_t n = h->threads.n < h->top ? h->threads.n : h->top;
+    struct unread_list all = room_for_all(h, n);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, thread_json(h, &h->threads.v[i], &all));
+    describe_all(h, &all);
     return list;
 }
 

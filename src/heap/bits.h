@@ -20,9 +20,11 @@ static inline void bits_free(_Atomic uint64_t *bits)
     free((void *)bits);
 }
 
-static inline void bits_add(_Atomic uint64_t *bits, uint32_t i)
+/* Whether it was not there. */
+static inline bool bits_add(_Atomic uint64_t *bits, uint32_t i)
 {
-    atomic_fetch_or_explicit(&bits[i >> 6], UINT64_C(1) << (i & 63), memory_order_relaxed);
+    uint64_t mask = UINT64_C(1) << (i & 63);
+    return !(atomic_fetch_or_explicit(&bits[i >> 6], mask, memory_order_relaxed) & mask);
 }
 
 static inline bool bits_has(const _Atomic uint64_t *bits, uint32_t i)

@@ -77,6 +77,7 @@ struct search {
     struct owned *owned; /* in the order of arrays */
     size_t n_owned;
     _Atomic uint64_t *bits; /* arrays of collections, then collections */
+    _Atomic uint64_t *seen; /* of these arrays */
 };
 
 /* --- which classes -----------------------------------------------------------------------------
@@ -87,45 +88,50 @@ static const struct dump_class *super_of(const struct dump *d, const struct dump
     return c->super == DUMP_NONE ? NULL : &d->classes[c->super];
 }
 
-/* The row of the class; *base: it or the super class that the row is about. */
-static int row_of(const struct dump *d, const struct dump_class *c, const struct dump_class **base)
+static int row_of(const struct dump_class *c)
 {
-    for (*base = c; *base; *base = super_of(d, *base))
-        for (size_t i = 0; i < ARRAY_LEN(known); i++)
-            if (strcmp((*base)->name, known[i].name) == 0)
-                return (int)i;
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (strcmp(c->name, known[i].name) == 0)
+            return (int)i;
     return NOT_KNOWN;
 }
 
-struct wanted {
-    const struct dump_class *c, *base; /* instances of c; the field is of base or its supers */
-};
-
-/* -1 when the class has no such field, or one of another type. */
-static int64_t field_at(const struct dump *d, struct wanted w, const char *name, uint8_t wanted)
+/* Where instances of c have the nearest field of this name and type, its own or a super's; -1. */
+static int64_t field_at(const struct dump *d, const struct dump_class *c, const char *name,
+                        uint8_t wanted)
 {
-    uint8_t type;
-    for (const struct dump_class *of = w.base; name && of; of = super_of(d, of)) {
-        int64_t at = dump_field_at(d, w.c, of->name, name, &type);
-        if (at >= 0 && type == wanted)
-            return at;
+    int64_t before = 0;
+    for (; name && c; c = super_of(d, c)) {
+        const struct dump_field *f = dump_own_field(d, c, name);
+        if (f && f->type == wanted)
+            return before + f->offset;
+        before += c->own_len;
     }
     return -1;
 }
 
-static void find_layout(struct search *s, uint32_t number)
+static int64_t behind(int64_t at, uint32_t own)
 {
-    struct wanted w = {.c = &s->d->classes[number]};
-    struct layout *l = &s->layouts[number];
-    *l = (struct layout){
-        .row = row_of(s->d, w.c, &w.base), .size = -1, .array = -1, .through = -1, .coder = -1};
-    if (l->row == NOT_KNOWN)
-        return;
-    const struct known *k = &known[l->row];
-    l->size = field_at(s->d, w, k->size, HPROF_INT);
-    l->array = field_at(s->d, w, k->array, HPROF_OBJECT);
-    l->through = field_at(s->d, w, k->through, HPROF_OBJECT);
-    l->coder = field_at(s->d, w, "coder", HPROF_BYTE);
+    return at < 0 ? at : at + own;
+}
+
+/* Below a class that is known the same fields stand behind its own.  The super class is done. */
+static void find_layout(struct search *s, const struct dump_class *c)
+{
+    struct layout *l = &s->layouts[c->number];
+    const struct known *k;
+    *l = (struct layout){.row = row_of(c), .size = -1, .array = -1, .through = -1, .coder = -1};
+    if (l->row != NOT_KNOWN) {
+        k = &known[l->row];
+        l->size = field_at(s->d, c, k->size, HPROF_INT);
+        l->array = field_at(s->d, c, k->array, HPROF_OBJECT);
+        l->through = field_at(s->d, c, k->through, HPROF_OBJECT);
+        l->coder = field_at(s->d, c, "coder", HPROF_BYTE);
+    } else if (c->super != DUMP_NONE) {
+        const struct layout *of = &s->layouts[c->super];
+        *l = (struct layout){of->row, behind(of->size, c->own_len), behind(of->array, c->own_len),
+                             behind(of->through, c->own_len), behind(of->coder, c->own_len)};
+    }
     if (l->size < 0 && l->array < 0 && l->through < 0)
         l->row = NOT_KNOWN;
 }
@@ -158,7 +164,8 @@ static int find_collection(void *ctx, unsigned worker, struct hprof *h, const st
         s->layouts[c.class_number].row == NOT_KNOWN)
         return 0;
     const struct layout *l = &s->layouts[c.class_number];
-    size_t len = hprof_body(h, &p, (size_t)min_u64(it->body_len, HPROF_WINDOW), SIZE_MAX);
+    uint64_t body = min_u64(it->body_len, s->d->classes[c.class_number].body_len);
+    size_t len = hprof_body(h, &p, (size_t)min_u64(body, HPROF_WINDOW), SIZE_MAX);
     c.array = reference_at(s, p, len, l->through >= 0 ? l->through : l->array, &c.lost);
     if (l->size >= 0 && (uint64_t)l->size + 4 <= len)
         c.size = hprof_u4(p + l->size);
@@ -196,7 +203,8 @@ static int join(struct search *s)
     s->n = all.len / sizeof *s->all;
     s->owned = malloc((s->n + 1) * sizeof *s->owned);
     s->bits = bits_new(s->d->n_objects);
-    if (all.oom || !s->owned || !s->bits || s->n > UINT32_MAX)
+    s->seen = bits_new(s->d->n_objects);
+    if (all.oom || !s->owned || !s->bits || !s->seen || s->n > UINT32_MAX)
         return -ENOMEM;
     if (s->n)
         qsort(s->all, s->n, sizeof *s->all, by_number);
@@ -270,7 +278,8 @@ static int look_at_array(void *ctx, unsigned worker, struct hprof *h, const stru
     if (number == IDS_NONE || class_number == DUMP_NONE)
         return 0;
     if (bits_has(s->bits, number)) {
-        array_of_collection(s, h, it, number);
+        if (bits_add(s->seen, number)) /* it may be in the dump more than once */
+            array_of_collection(s, h, it, number);
         return 0;
     }
     struct array_class *a = &s->sides[worker].arrays[class_number];
@@ -453,7 +462,7 @@ static int search_init(struct search *s)
     if (!s->layouts)
         return -ENOMEM;
     for (uint32_t i = 0; i < s->d->n_classes; i++)
-        find_layout(s, i);
+        find_layout(s, &s->d->classes[s->d->class_order[i]]);
     for (unsigned i = 0; i < dump_workers(s->d); i++) {
         s->sides[i].arrays = calloc((size_t)s->d->n_classes + 1, sizeof *s->sides[i].arrays);
         if (!s->sides[i].arrays)
@@ -469,6 +478,7 @@ static void search_fini(struct search *s)
         free(s->sides[i].arrays);
     }
     bits_free(s->bits);
+    bits_free(s->seen);
     free(s->layouts);
     free(s->all);
     free(s->owned);

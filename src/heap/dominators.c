@@ -236,14 +236,63 @@ static int semidominators(uint32_t n, uint32_t *begins, uint32_t total, const ui
     return 0;
 }
 
-static void nearest_common(struct dominators *t, const uint32_t *semi)
+/* The way up from w's parent in the search to the nearest one at or above w's semidominator, in the
+ * tree of dominators as far as it is made.  Short as a rule; where it is not, a graph can have each
+ * of its nodes go all the way, so beyond STEPS_EACH steps a node each node gets a second, longer
+ * link upwards (Myers: skew-binary numbers), by which every way has a logarithm of steps. */
+struct climb {
+    struct dominators *t;
+    const uint32_t *semi;   /* [w + 1] */
+    uint32_t *jump, *depth; /* NULL: no second links yet */
+    uint64_t left;          /* steps until there are */
+};
+
+enum { STEPS_EACH = 16 };
+
+static void link_second(struct climb *c, uint32_t w)
 {
-    for (uint32_t w = 1; w <= t->n_reached; w++) {
-        uint32_t x = t->idom[w];
-        while (x > semi[w + 1])
-            x = t->idom[x];
-        t->idom[w] = x;
-    }
+    uint32_t up = c->t->idom[w], j = c->jump[up];
+    c->depth[w] = c->depth[up] + 1;
+    c->jump[w] = c->depth[up] - c->depth[j] == c->depth[j] - c->depth[c->jump[j]] ? c->jump[j] : up;
+}
+
+/* For those below w, whose dominators are known. */
+static int make_second(struct climb *c, uint32_t w)
+{
+    size_t n = (size_t)c->t->n_reached + 1;
+    c->jump = calloc(n, sizeof *c->jump);
+    c->depth = calloc(n, sizeof *c->depth);
+    if (!c->jump || !c->depth)
+        return -ENOMEM;
+    for (uint32_t i = 1; i < w; i++)
+        link_second(c, i);
+    return 0;
+}
+
+static int climb(struct climb *c, uint32_t w)
+{
+    uint32_t x = c->t->idom[w], to = c->semi[w + 1];
+    for (; x > to && c->left > 0; c->left--)
+        x = c->t->idom[x];
+    if (c->left == 0 && !c->jump)
+        TRY(make_second(c, w));
+    while (x > to)
+        x = c->jump[x] > to ? c->jump[x] : c->t->idom[x];
+    c->t->idom[w] = x;
+    if (c->jump)
+        link_second(c, w);
+    return 0;
+}
+
+static int nearest_common(struct dominators *t, const uint32_t *semi)
+{
+    struct climb c = {.t = t, .semi = semi, .left = (uint64_t)STEPS_EACH * t->n_reached};
+    int rc = 0;
+    for (uint32_t w = 1; w <= t->n_reached && rc == 0; w++)
+        rc = climb(&c, w);
+    free(c.jump);
+    free(c.depth);
+    return rc;
 }
 
 static int solve(struct dominators *t, struct reverse *r, uint32_t *begins, uint32_t *label)
@@ -257,9 +306,7 @@ static int solve(struct dominators *t, struct reverse *r, uint32_t *begins, uint
     int rc = semidominators(t->n_reached, begins, begins[0], r->from, &s);
     free(s.ancestor);
     free(s.path);
-    if (rc == 0)
-        nearest_common(t, begins);
-    return rc;
+    return rc == 0 ? nearest_common(t, begins) : rc;
 }
 
 /* --- all of it ---------------------------------------------------------------------------------

@@ -446,6 +446,9 @@ void dump_close(struct dump *d)
     hprof_close(&d->head);
     hprof_file_close(d->file);
     free(d->pieces);
+    buf_fini(&d->names);
+    map_fini(&d->name_of);
+    map_fini(&d->field_of);
     arena_fini(&d->arena);
     free(d);
 }

@@ -15,6 +15,8 @@
 #define ORCA_HEAP_DUMP_H
 
 #include "base/arena.h"
+#include "base/buf.h"
+#include "base/map.h"
 #include "heap/hprof.h"
 #include "heap/ids.h"
 #include "heap/object_size.h"
@@ -25,11 +27,15 @@
 
 #define DUMP_NONE UINT32_MAX /* no object, no class, no trace */
 
+/* Classes above one another: what is above them is not looked at.  No program has so many, and each
+ * is visited for each class below. */
+enum { DUMP_DEPTH_MAX = 256 };
+
 struct dump_field {
     const char *name;
     uint8_t type;    /* enum hprof_type */
     uint32_t offset; /* in the body of an instance of exactly this class; of an instance of a
-                        subclass: see dump_field_at */
+                        subclass: behind what these classes have */
 };
 
 struct dump_static {
@@ -41,6 +47,8 @@ struct dump_static {
 struct dump_class {
     uint64_t id;                      /* of the Class object; 0: the dump has none */
     uint64_t loader, signers, domain; /* ids of objects, 0: none */
+    uint64_t
+        offset; /* of the record that describes it: another one of the same id does not count */
     uint32_t number;
     uint32_t super;   /* class number or DUMP_NONE */
     const char *name; /* as in Java: java.lang.String, byte[], shop.Order$Line[][] */
@@ -50,6 +58,7 @@ struct dump_class {
     uint32_t n_fields, n_statics;
     const struct dump_field *fields; /* its own, not those of its super classes */
     const struct dump_static *statics;
+    uint32_t own_len;      /* bytes of its own fields */
     uint32_t body_len;     /* bytes of an instance's body: own fields, then those of the supers */
     uint32_t size;         /* of an instance in the heap (shallow), arrays: 0 */
     uint32_t mirror_size;  /* of the Class object, with its statics */
@@ -129,6 +138,7 @@ struct dump {
 
     struct dump_class *classes;
     uint32_t n_classes;
+    uint32_t *class_order;                  /* class numbers, each behind its super class */
     uint32_t class_class, string_class;     /* java.lang.Class, java.lang.String; or DUMP_NONE */
     uint32_t primitive_arrays[HPROF_TYPES]; /* class numbers of byte[] ...; always there */
     uint64_t objects_count, objects_bytes;  /* sums of the classes */
@@ -156,8 +166,11 @@ struct dump {
     struct hprof_file *file;
     struct dump_piece *pieces; /* the file, in order */
     size_t n_pieces;
-    bool beyond;        /* the last record is longer than what the file has of it */
-    struct arena arena; /* names and tables */
+    bool beyond;         /* the last record is longer than what the file has of it */
+    struct arena arena;  /* names and tables */
+    struct buf names;    /* const char *: the names of fields, methods and so on, each once */
+    struct map name_of;  /* hash of a name -> number in names + 1 */
+    struct map field_of; /* class number << 32 | number of a name -> number of the own field + 1 */
 };
 
 /* Open a dump.  A file that is no heap dump, and errors of the system, are errors with the file's
@@ -186,6 +199,10 @@ bool dump_class_is(const struct dump *d, const struct dump_class *c, const char 
  * `c` and its supers that has such a field. */
 int64_t dump_field_at(const struct dump *d, const struct dump_class *c, const char *declaring,
                       const char *name, uint8_t *type);
+
+/* The class's own field of this name, the first of several; NULL: it has none. */
+const struct dump_field *dump_own_field(const struct dump *d, const struct dump_class *c,
+                                        const char *name);
 
 /* Visit every field of an instance of `c` in the order of its body: own fields, then the supers'.
  * Begin with {.c = c}; false when there are no more. */

@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    NAME_MOST = UINT16_MAX, /* bytes: what a class file can hold */
+    NAMES_EACH = 8,         /* bytes of class names for each byte of the dump, */
+    NAMES_FREE = 1 << 20,   /* and those of a small one: many classes may share one name */
+};
+
 struct build {
     struct dump *d;
     struct scan *scans;
@@ -17,8 +23,12 @@ struct build {
     struct scan_load *loads; /* sorted by class id */
     size_t n_loads;
     struct map serials; /* class serial -> class id */
-    struct map names;   /* id of a string -> its text in the arena */
-    uint64_t lost;      /* names that were asked for and are missing */
+    struct map numbers; /* id of a string -> its number in d->names */
+    struct map java;    /* number of a name -> the class name that it makes, in the arena */
+    struct buf text;
+    uint64_t lost; /* names that were asked for and are missing */
+    uint64_t room; /* bytes that names of classes may still have */
+    bool oom;
 };
 
 static int no_memory(const struct dump *d, struct err *err)
@@ -56,28 +66,37 @@ static int by_string_id(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The text of a string, in real UTF-8; "" for id 0, "?" for one that is missing. */
-static const char *text_of(struct build *b, uint64_t id)
+/* The number in d->names of a string, which is converted to real UTF-8; that of "" for id 0, of "?"
+ * for one that is missing. */
+static uint32_t name_number(struct build *b, uint64_t id)
 {
     if (id == 0)
-        return "";
-    uint64_t *known = map_find(&b->names, id);
+        return dump_name(b->d, "", 0);
+    uint64_t *known = map_find(&b->numbers, id);
     if (known)
-        return (const char *)(uintptr_t)*known;
+        return (uint32_t)*known;
     struct scan_string key = {.id = id};
     const struct scan_string *s = bsearch(&key, b->strings, b->n_strings, sizeof key, by_string_id);
     if (!s) {
         b->lost++;
-        return "?";
+        return dump_name(b->d, "?", 1);
     }
     const char *raw = (const char *)b->scans[s->worker].texts.p + s->at;
-    char *text = arena_strndup(&b->d->arena, raw, strlen(raw));
-    uint64_t *place = map_put(&b->names, id);
-    if (!text || !place)
-        return "?";
-    mutf8_to_utf8(text);
-    *place = (uint64_t)(uintptr_t)text;
-    return text;
+    buf_clear(&b->text);
+    buf_put(&b->text, raw, strnlen(raw, NAME_MOST));
+    char *text = (char *)(uintptr_t)buf_str(&b->text);
+    uint32_t number = b->text.oom ? UINT32_MAX : dump_name(b->d, text, mutf8_to_utf8(text));
+    uint64_t *place = map_put(&b->numbers, id);
+    b->oom |= !place || number == UINT32_MAX;
+    if (place)
+        *place = number;
+    return number;
+}
+
+static const char *text_of(struct build *b, uint64_t id)
+{
+    uint32_t number = name_number(b, id);
+    return number == UINT32_MAX ? "?" : VEC(b->d->names, const char *)[number];
 }
 
 static const char *primitive_name(char c)
@@ -99,7 +118,7 @@ static uint8_t primitive_type(char c)
 }
 
 /* "[[Ljava/lang/String;" -> "java.lang.String[][]"; also the forms without L and ;. */
-static const char *java_name(struct build *b, const char *raw)
+static const char *make_java_name(struct build *b, const char *raw)
 {
     size_t dims = strspn(raw, "["), len = strlen(raw + dims);
     const char *base = raw + dims;
@@ -113,7 +132,7 @@ static const char *java_name(struct build *b, const char *raw)
     }
     char *name = arena_alloc(&b->d->arena, len + 2 * dims + 1);
     if (!name)
-        return "?";
+        return NULL;
     for (size_t i = 0; i < len; i++)
         name[i] = (char)(base[i] == '/' ? '.' : base[i]);
     char *hidden = strstr(name, "+0x"); /* HotSpot's mark of a hidden class, which it prints so */
@@ -139,23 +158,42 @@ static int by_class_id(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* The Java name of a class; NULL: too much would be said by a few long names. */
+static const char *java_name(struct build *b, uint64_t id, const char *raw)
+{
+    uint32_t number = name_number(b, id);
+    uint64_t *known = map_put(&b->java, number);
+    if (known && !*known)
+        *known = (uintptr_t)make_java_name(b, raw);
+    b->oom |= !known || !*known;
+    if (!known || !*known)
+        return NULL;
+    const char *name = (const char *)(uintptr_t)*known;
+    size_t len = strlen(name);
+    if (len > b->room)
+        return NULL;
+    b->room -= len;
+    return name;
+}
+
 static void name_class(struct build *b, struct dump_class *c)
 {
     struct scan_load key = {.class_id = c->id};
     const struct scan_load *l = bsearch(&key, b->loads, b->n_loads, sizeof key, by_load);
     const char *raw = l ? text_of(b, l->name) : "?";
     b->lost += !l;
-    if (!l || strcmp(raw, "?") == 0) {
+    if (l && strcmp(raw, "?") != 0) {
+        size_t dims = strspn(raw, "[");
+        if (dims)
+            c->element = dims == 1 && raw[1] && !raw[2] ? primitive_type(raw[1]) : HPROF_OBJECT;
+        c->name = java_name(b, l->name, raw);
+    }
+    if (!c->name) {
         char text[40];
         snprintf(text, sizeof text, "(class 0x%llx)", (unsigned long long)c->id);
         c->name = arena_strndup(&b->d->arena, text, strlen(text));
-        c->name = c->name ? c->name : "?";
-        return;
     }
-    size_t dims = strspn(raw, "[");
-    if (dims)
-        c->element = dims == 1 && raw[1] && !raw[2] ? primitive_type(raw[1]) : HPROF_OBJECT;
-    c->name = java_name(b, raw);
+    c->name = c->name ? c->name : "?";
 }
 
 static uint64_t value_of(const uint8_t *p, uint32_t size)
@@ -193,12 +231,18 @@ static void read_fields(struct build *b, struct dump_class *c, const uint8_t *p)
     struct dump_field *f = arena_alloc(&b->d->arena, (n ? n : 1) * sizeof *f);
     p += 2;
     for (uint32_t i = 0; i < n && f; i++, p += id + 1) {
-        f[i] = (struct dump_field){text_of(b, hprof_id(p, id)), p[id], offset};
+        uint32_t name = name_number(b, hprof_id(p, id));
+        uint64_t *own = map_put(&b->d->field_of, (uint64_t)c->number << 32 | name);
+        b->oom |= !own;
+        if (own && !*own)
+            *own = i + 1;
+        f[i] = (struct dump_field){name == UINT32_MAX ? "?" : VEC(b->d->names, const char *)[name],
+                                   p[id], offset};
         offset += hprof_type_size(p[id], id);
     }
     c->fields = f;
     c->n_fields = f ? n : 0;
-    c->body_len = offset; /* the supers' come later */
+    c->own_len = offset;
 }
 
 /* super: for now, its id. */
@@ -208,6 +252,7 @@ static uint64_t read_class(struct build *b, struct dump_class *c, const struct s
     const uint8_t *p = b->scans[s->worker].class_bodies.p + s->at;
     uint64_t super = hprof_id(p, id);
     c->described = true;
+    c->offset = s->offset;
     c->mirror_size = (uint32_t)min_u64(s->stated, UINT32_MAX);
     c->loader = hprof_id(p + id, id);
     c->signers = hprof_id(p + (size_t)2 * id, id);
@@ -264,40 +309,6 @@ static uint32_t class_number(const struct dump *d, uint64_t id)
     return c ? c->number : DUMP_NONE;
 }
 
-/* Whether it and all super classes are described. */
-static bool is_complete(const struct dump *d, uint32_t number, const uint64_t *supers)
-{
-    for (; d->classes[number].described; number = d->classes[number].super)
-        if (d->classes[number].super == DUMP_NONE)
-            return supers[number] == 0;
-    return false;
-}
-
-/* Supers as numbers, and the lengths of bodies; a circle of supers is cut. */
-static void link_supers(struct dump *d, const uint64_t *supers)
-{
-    for (uint32_t i = 0; i < d->n_classes; i++)
-        d->classes[i].super = supers[i] ? class_number(d, supers[i]) : DUMP_NONE;
-    for (uint32_t i = 0; i < d->n_classes; i++) {
-        uint32_t at = i, steps = 0;
-        while (at != DUMP_NONE && steps++ <= 4096)
-            at = d->classes[at].super;
-        if (at != DUMP_NONE)
-            d->classes[i].super = DUMP_NONE;
-    }
-    for (uint32_t i = 0; i < d->n_classes; i++) {
-        uint64_t len = 0;
-        d->classes[i].complete = is_complete(d, i, supers);
-        for (uint32_t at = i; at != DUMP_NONE; at = d->classes[at].super) {
-            const struct dump_class *c = &d->classes[at];
-            if (c->n_fields)
-                len += c->fields[c->n_fields - 1].offset +
-                       hprof_type_size(c->fields[c->n_fields - 1].type, d->id_size);
-        }
-        d->classes[i].body_len = (uint32_t)min_u64(len, UINT32_MAX);
-    }
-}
-
 static void find_special(struct dump *d)
 {
     const struct dump_class *c = dump_class_by_name(d, "java.lang.Class");
@@ -324,7 +335,10 @@ static void add_primitive_arrays(struct build *b)
         d->classes[d->n_classes] = (struct dump_class){.number = d->n_classes,
                                                        .super = DUMP_NONE,
                                                        .element = (uint8_t)t,
-                                                       .name = java_name(b, raw)};
+                                                       .name = make_java_name(b, raw)};
+        if (!d->classes[d->n_classes].name)
+            d->classes[d->n_classes].name = "?";
+        d->class_order[d->n_classes] = d->n_classes;
         d->n_classes++;
     }
 }
@@ -342,7 +356,8 @@ static int build_classes(struct build *b, struct err *err)
     uint64_t *ids = class_ids(b, dumps, n_dumps, &n);
     uint64_t *supers = calloc(n + 1, sizeof *supers);
     d->classes = arena_alloc(&d->arena, (n + HPROF_TYPES) * sizeof *d->classes);
-    if ((n && !ids) || !supers || !d->classes || n > UINT32_MAX / 2) {
+    d->class_order = arena_alloc(&d->arena, (n + HPROF_TYPES) * sizeof *d->class_order);
+    if ((n && !ids) || !supers || !d->classes || !d->class_order || n > UINT32_MAX / 2) {
         free(ids);
         free(supers);
         return no_memory(d, err);
@@ -359,8 +374,10 @@ static int build_classes(struct build *b, struct err *err)
             supers[i] = read_class(b, &d->classes[i], s);
     }
     free(ids);
-    link_supers(d, supers);
+    b->oom |= dump_link_supers(d, supers) < 0;
     free(supers);
+    if (b->oom)
+        return no_memory(d, err);
     add_primitive_arrays(b);
     find_special(d);
     return !d->stated && object_size_classes(d) < 0 ? no_memory(d, err) : 0;
@@ -561,6 +578,8 @@ static int build_all(struct build *b, struct err *err)
 int dump_build(struct dump *d, struct scan *scans, unsigned n, struct err *err)
 {
     struct build b = {.d = d, .scans = scans, .n = n};
+    b.room = d->size > UINT64_MAX / NAMES_EACH - NAMES_FREE ? UINT64_MAX
+                                                            : d->size * NAMES_EACH + NAMES_FREE;
     for (unsigned i = 0; i < n; i++)
         if (scans[i].strings.oom || scans[i].texts.oom || scans[i].loads.oom ||
             scans[i].frames.oom || scans[i].traces.oom || scans[i].trace_frames.oom ||
@@ -568,77 +587,20 @@ int dump_build(struct dump *d, struct scan *scans, unsigned n, struct err *err)
             scans[i].threads.oom)
             return no_memory(d, err);
     map_init(&b.serials);
-    map_init(&b.names);
+    map_init(&b.numbers);
+    map_init(&b.java);
     int rc = build_all(&b, err);
+    if (rc == 0 && b.oom)
+        rc = no_memory(d, err);
     map_fini(&b.serials);
-    map_fini(&b.names);
+    map_fini(&b.numbers);
+    map_fini(&b.java);
+    buf_fini(&b.text);
     return rc;
 }
 
 /* --- asking ------------------------------------------------------------------------------------
  */
-
-const struct dump_class *dump_class_by_id(const struct dump *d, uint64_t id)
-{
-    /* Those that the dump does not have stand behind the others, with id 0. */
-    size_t lo = 0, hi = d->n_classes;
-    while (hi > 0 && hi > lo && d->classes[hi - 1].id == 0 && d->classes[hi - 1].element)
-        hi--;
-    size_t end = hi;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (d->classes[mid].id < id)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < end && d->classes[lo].id == id ? &d->classes[lo] : NULL;
-}
-
-const struct dump_class *dump_class_by_name(const struct dump *d, const char *name)
-{
-    for (uint32_t i = 0; i < d->n_classes; i++)
-        if (strcmp(d->classes[i].name, name) == 0)
-            return &d->classes[i];
-    return NULL;
-}
-
-bool dump_class_is(const struct dump *d, const struct dump_class *c, const char *name)
-{
-    for (; c; c = c->super == DUMP_NONE ? NULL : &d->classes[c->super])
-        if (strcmp(c->name, name) == 0)
-            return true;
-    return false;
-}
-
-bool dump_field_next(const struct dump *d, struct dump_field_walk *w)
-{
-    while (w->c) {
-        if (w->next < w->c->n_fields) {
-            w->field = &w->c->fields[w->next++];
-            w->of = w->c;
-            w->at = w->offset;
-            w->offset += hprof_type_size(w->field->type, d->id_size);
-            return true;
-        }
-        w->c = w->c->super == DUMP_NONE ? NULL : &d->classes[w->c->super];
-        w->next = 0;
-    }
-    return false;
-}
-
-int64_t dump_field_at(const struct dump *d, const struct dump_class *c, const char *declaring,
-                      const char *name, uint8_t *type)
-{
-    struct dump_field_walk w = {.c = c};
-    while (dump_field_next(d, &w)) {
-        if (strcmp(w.field->name, name) != 0 || (declaring && strcmp(w.of->name, declaring) != 0))
-            continue;
-        *type = w.field->type;
-        return w.at;
-    }
-    return -1;
-}
 
 uint32_t dump_item_class(const struct dump *d, const struct hprof_item *it)
 {

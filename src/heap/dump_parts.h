@@ -2,7 +2,8 @@
  *
  *   dump.c          open, close, pieces, passes
  *   dump_scan.c     the first pass: what a worker finds in its pieces
- *   dump_build.c    what all found, put together: names, classes, threads */
+ *   dump_build.c    what all found, put together: names, classes, threads
+ *   dump_classes.c  classes by what they are called, which is above which, and their fields */
 #ifndef ORCA_HEAP_DUMP_PARTS_H
 #define ORCA_HEAP_DUMP_PARTS_H
 
@@ -34,7 +35,7 @@ struct scan_trace {
 };
 
 struct scan_class { /* a class dump, as its bytes in scan.class_bodies */
-    uint64_t id, at, len, stated;
+    uint64_t id, at, len, stated, offset;
     uint32_t worker;
 };
 
@@ -80,6 +81,14 @@ void scan_fini(struct scan *s);
 
 /* An item of the first pass. */
 int scan_item(struct scan *s, struct hprof *h, const struct hprof_item *it);
+
+/* The number of a text among d->names, which it comes to when it is new; UINT32_MAX: memory is out.
+ */
+uint32_t dump_name(struct dump *d, const char *text, size_t n);
+
+/* The super classes of all classes, from their ids (0: none); what is described twice, circles and
+ * what is too deep is cut.  -ENOMEM. */
+int dump_link_supers(struct dump *d, const uint64_t *supers);
 
 /* Make d's tables from what the workers found.  Errors: memory. */
 int dump_build(struct dump *d, struct scan *scans, unsigned n, struct err *err);

@@ -171,6 +171,7 @@ static int class_item(struct scan *s, struct hprof *h, const struct hprof_item *
                            .at = s->class_bodies.len,
                            .len = it->body_len,
                            .stated = it->stated,
+                           .offset = it->offset,
                            .worker = s->worker};
     int whole = copy_body(h, it, &s->class_bodies);
     if (whole > 0)

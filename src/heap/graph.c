@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/util.h"
+#include "heap/refs.h"
 #include "heap/varint.h"
 #include "heap/workers.h"
 
@@ -16,13 +17,6 @@ struct pair { /* a reference that no record has */
     uint32_t from, to;
 };
 
-/* What refers to what in instances of a class. */
-struct class_refs {
-    uint32_t *offsets; /* of references in the body */
-    uint32_t n;
-    uint32_t node; /* the Class object's number when it is no root; else DUMP_NONE */
-};
-
 struct writer { /* a worker's end of the lists */
     uint8_t *p, *end;
     uint32_t *targets;
@@ -35,10 +29,13 @@ struct writer { /* a worker's end of the lists */
 struct raw {
     const struct dump *d;
     struct graph *g;
-    struct class_refs *classes;
+    struct refs refs;
+    bool soft;
+    uint32_t *mirrors;  /* of each class: its Class object when that is no root; else DUMP_NONE */
     struct pair *pairs; /* sorted */
     size_t n_pairs;
-    uint64_t *is_root, *has_pairs;  /* bits of objects */
+    uint64_t *is_root;              /* bits of objects */
+    _Atomic uint64_t *has_pairs;    /* those whose pairs are not in a list yet */
     _Atomic uint64_t *once, *twice; /* bits: referred to.  Relaxed: only joining orders them */
     uint32_t *at;                   /* of each object: its list >> shift, DUMP_NONE: it has none */
     unsigned shift;
@@ -113,6 +110,20 @@ static int by_pair(const void *a, const void *b)
     return x->to < y->to ? -1 : x->to > y->to;
 }
 
+static void set_pairs(struct raw *w, uint32_t from)
+{
+    atomic_fetch_or_explicit(&w->has_pairs[from >> 6], UINT64_C(1) << (from & 63),
+                             memory_order_relaxed);
+}
+
+/* Whether its pairs were still to be taken: once, however many records an object has. */
+static bool take_pairs(struct raw *w, uint32_t from)
+{
+    uint64_t mask = UINT64_C(1) << (from & 63);
+    return atomic_load_explicit(&w->has_pairs[from >> 6], memory_order_relaxed) & mask &&
+           atomic_fetch_and_explicit(&w->has_pairs[from >> 6], ~mask, memory_order_relaxed) & mask;
+}
+
 static int find_pairs(struct raw *w)
 {
     struct buf pairs = {0};
@@ -124,40 +135,14 @@ static int find_pairs(struct raw *w)
     if (w->n_pairs)
         qsort(w->pairs, w->n_pairs, sizeof *w->pairs, by_pair);
     for (size_t i = 0; i < w->n_pairs; i++)
-        set_bit(w->has_pairs, w->pairs[i].from);
+        set_pairs(w, w->pairs[i].from);
     return 0;
 }
 
-/* Soft, weak and phantom references do not keep what they refer to, nor do they keep each other by
- * the collector's list; a finalizer's reference does. */
-static bool is_weak(const struct dump *d, const struct dump_class *c, bool soft)
+static void find_mirror(struct raw *w, const struct dump_class *c)
 {
-    return dump_class_is(d, c, "java.lang.ref.WeakReference") ||
-           dump_class_is(d, c, "java.lang.ref.PhantomReference") ||
-           (!soft && dump_class_is(d, c, "java.lang.ref.SoftReference"));
-}
-
-bool graph_keeps(const struct dump *d, const struct dump_class *c, const struct dump_field_walk *f,
-                 bool soft)
-{
-    return strcmp(f->of->name, "java.lang.ref.Reference") != 0 ||
-           (strcmp(f->field->name, "referent") != 0 && strcmp(f->field->name, "discovered") != 0) ||
-           !is_weak(d, c, soft);
-}
-
-static int class_refs(struct raw *w, const struct dump_class *c, bool soft)
-{
-    struct class_refs *r = &w->classes[c->number];
-    struct dump_field_walk f = {.c = c};
-    struct buf offsets = {0};
-    while (dump_field_next(w->d, &f))
-        if (f.field->type == HPROF_OBJECT && graph_keeps(w->d, c, &f, soft))
-            buf_put(&offsets, &f.at, sizeof f.at);
-    r->offsets = (uint32_t *)(void *)offsets.p;
-    r->n = (uint32_t)(offsets.len / sizeof f.at);
     uint32_t object = c->id ? ids_find(&w->d->ids, c->id) : IDS_NONE;
-    r->node = object == IDS_NONE || bit(w->is_root, object) ? DUMP_NONE : object;
-    return offsets.oom ? -ENOMEM : 0;
+    w->mirrors[c->number] = object == IDS_NONE || bit(w->is_root, object) ? DUMP_NONE : object;
 }
 
 /* --- the pass ----------------------------------------------------------------------------------
@@ -215,14 +200,15 @@ static int instance(struct raw *w, struct writer *o, struct hprof *h, const stru
     uint32_t number = class_number(w, o, it);
     if (number == DUMP_NONE)
         return 0;
-    const struct class_refs *c = &w->classes[number];
     const uint8_t *p;
-    if (c->n) {
-        size_t got = hprof_body(h, &p, (size_t)min_u64(it->body_len, HPROF_WINDOW), SIZE_MAX);
-        for (uint32_t i = 0; i < c->n && c->offsets[i] + h->id_size <= got; i++)
-            TRY(add_id(w, o, v, hprof_id(p + c->offsets[i], h->id_size)));
+    if (w->refs.classes[number].any) {
+        uint64_t len = min_u64(it->body_len, w->d->classes[number].body_len);
+        size_t got = hprof_body(h, &p, (size_t)min_u64(len, HPROF_WINDOW), SIZE_MAX);
+        for (struct refs_walk r = refs_begin(number); refs_next(&w->refs, &r, got);)
+            if (refs_keeps(&w->refs, &r, w->soft))
+                TRY(add_id(w, o, v, hprof_id(p + r.at, h->id_size)));
     }
-    return c->node == DUMP_NONE ? 0 : add_target(w, o, v, c->node);
+    return w->mirrors[number] == DUMP_NONE ? 0 : add_target(w, o, v, w->mirrors[number]);
 }
 
 static int object_array(struct raw *w, struct writer *o, struct hprof *h,
@@ -234,15 +220,15 @@ static int object_array(struct raw *w, struct writer *o, struct hprof *h,
         for (size_t at = 0; at + id <= got; at += id)
             TRY(add_id(w, o, v, hprof_id(p + at, h->id_size)));
     uint32_t number = class_number(w, o, it);
-    return number == DUMP_NONE || w->classes[number].node == DUMP_NONE
+    return number == DUMP_NONE || w->mirrors[number] == DUMP_NONE
                ? 0
-               : add_target(w, o, v, w->classes[number].node);
+               : add_target(w, o, v, w->mirrors[number]);
 }
 
 static int class_object(struct raw *w, struct writer *o, const struct hprof_item *it, uint32_t v)
 {
     const struct dump_class *c = dump_class_by_id(w->d, it->id);
-    if (!c)
+    if (!c || c->offset != it->offset)
         return 0;
     if (c->super != DUMP_NONE)
         TRY(add_id(w, o, v, w->d->classes[c->super].id));
@@ -314,7 +300,7 @@ static int read_item(void *ctx, unsigned worker, struct hprof *h, const struct h
         TRY(object_array(w, o, h, it, v));
     else if (it->tag == HPROF_CLASS)
         TRY(class_object(w, o, it, v));
-    if (bit(w->has_pairs, v))
+    if (take_pairs(w, v))
         TRY(add_pairs(w, o, v));
     return write_list(w, o, v);
 }
@@ -450,24 +436,25 @@ static int make_nodes(struct raw *w)
 /* --- all of it ---------------------------------------------------------------------------------
  */
 
-static int raw_init(struct raw *w, bool soft)
+static int raw_init(struct raw *w)
 {
     const struct dump *d = w->d;
     size_t words = (d->n_objects >> 6) + 1;
-    w->classes = calloc(d->n_classes + 1, sizeof *w->classes);
+    w->mirrors = calloc((size_t)d->n_classes + 1, sizeof *w->mirrors);
     w->is_root = calloc(words, sizeof *w->is_root);
     w->has_pairs = calloc(words, sizeof *w->has_pairs);
     w->once = calloc(words, sizeof *w->once);
     w->twice = calloc(words, sizeof *w->twice);
     w->at = malloc(((size_t)d->n_objects + 1) * sizeof *w->at);
     w->g->node_bits = calloc(words, sizeof *w->g->node_bits);
-    if (!w->classes || !w->is_root || !w->has_pairs || !w->once || !w->twice || !w->at ||
+    if (!w->mirrors || !w->is_root || !w->has_pairs || !w->once || !w->twice || !w->at ||
         !w->g->node_bits)
         return -ENOMEM;
     memset(w->at, 0xff, ((size_t)d->n_objects + 1) * sizeof *w->at);
     TRY(find_pairs(w));
+    TRY(refs_init(&w->refs, d));
     for (uint32_t i = 0; i < d->n_classes; i++)
-        TRY(class_refs(w, &d->classes[i], soft));
+        find_mirror(w, &d->classes[i]);
     w->size = 4 * d->size + (UINT64_C(64) << 20);
     void *lists = mmap(NULL, w->size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -481,14 +468,13 @@ static int raw_init(struct raw *w, bool soft)
 
 static void raw_fini(struct raw *w)
 {
-    for (uint32_t i = 0; w->classes && i < w->d->n_classes; i++)
-        free(w->classes[i].offsets);
+    refs_fini(&w->refs);
     for (int i = 0; i < WORKERS_MAX; i++)
         free(w->writers[i].targets);
-    free(w->classes);
+    free(w->mirrors);
     free(w->pairs);
     free(w->is_root);
-    free(w->has_pairs);
+    free((void *)w->has_pairs);
     free((void *)w->once);
     free((void *)w->twice);
     free(w->at);
@@ -505,7 +491,8 @@ int graph_build(struct graph *g, const struct dump *d, const struct graph_option
         return err_set(err, -ENOMEM, "%s: out of memory", d->path);
     w->d = d;
     w->g = g;
-    int rc = raw_init(w, options && options->soft);
+    w->soft = options && options->soft;
+    int rc = raw_init(w);
     bool said = false;
     if (rc == 0) {
         rc = dump_each(d, read_item, w, err);

@@ -44,11 +44,6 @@ struct graph {
 /* The thread whose local a root is, as an object; IDS_NONE: it is a root by itself. */
 uint32_t graph_root_holder(const struct dump *d, const struct dump_root *r);
 
-/* Whether a reference field of the instances of `c`, the current one of a walk through them, keeps
- * what it refers to alive.  soft: soft references do. */
-bool graph_keeps(const struct dump *d, const struct dump_class *c, const struct dump_field_walk *f,
-                 bool soft);
-
 /* Read the references: one pass over the dump.  Errors of the system, -ENOMEM, -EOVERFLOW. */
 int graph_build(struct graph *g, const struct dump *d, const struct graph_options *options,
                 struct err *err);

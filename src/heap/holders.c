@@ -3,23 +3,13 @@
 #include "base/map.h"
 #include "base/util.h"
 #include "heap/bits.h"
+#include "heap/refs.h"
 #include "heap/workers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { CACHED = 1024 };
-
-/* A reference in the body of an instance. */
-struct place {
-    uint32_t offset, class_number; /* of the class that declares it */
-    uint16_t field;
-};
-
-struct class_places {
-    struct place *v;
-    uint32_t n;
-};
 
 struct side { /* what one worker counts */
     struct map by_holder;
@@ -31,25 +21,11 @@ struct side { /* what one worker counts */
 struct search {
     const struct dump *d;
     const struct holders_query *query;
-    struct class_places *classes;
+    struct refs refs;
     struct side sides[WORKERS_MAX];
 };
 
 #define HOLDERS(side_) ((struct holder *)(void *)(side_)->holders.p)
-
-static int find_places(struct search *s, const struct dump_class *c)
-{
-    struct dump_field_walk w = {.c = c};
-    struct buf places = {0};
-    while (dump_field_next(s->d, &w)) {
-        struct place p = {w.at, w.of->number, (uint16_t)(w.field - w.of->fields)};
-        if (w.field->type == HPROF_OBJECT)
-            buf_put(&places, &p, sizeof p);
-    }
-    s->classes[c->number] = (struct class_places){(struct place *)(void *)places.p,
-                                                  (uint32_t)(places.len / sizeof(struct place))};
-    return places.oom ? -ENOMEM : 0;
-}
 
 /* --- counting ----------------------------------------------------------------------------------
  */
@@ -107,14 +83,14 @@ static int instance(struct search *s, struct side *to, struct hprof *h, const st
 {
     uint32_t number = class_number(s, to, it);
     const uint8_t *p;
-    if (number == DUMP_NONE || s->classes[number].n == 0)
+    if (number == DUMP_NONE || !s->refs.classes[number].any)
         return 0;
-    const struct class_places *c = &s->classes[number];
-    size_t got = hprof_body(h, &p, (size_t)min_u64(it->body_len, HPROF_WINDOW), SIZE_MAX);
-    for (uint32_t i = 0; i < c->n && (uint64_t)c->v[i].offset + h->id_size <= got; i++) {
+    uint64_t len = min_u64(it->body_len, s->d->classes[number].body_len);
+    size_t got = hprof_body(h, &p, (size_t)min_u64(len, HPROF_WINDOW), SIZE_MAX);
+    for (struct refs_walk r = refs_begin(number); refs_next(&s->refs, &r, got);) {
         struct holder from = {
-            .class_number = c->v[i].class_number, .field = c->v[i].field, .kind = HOLDER_FIELD};
-        TRY(refer(s, to, from, hprof_id(p + c->v[i].offset, h->id_size)));
+            .class_number = r.declaring, .field = r.field->field, .kind = HOLDER_FIELD};
+        TRY(refer(s, to, from, hprof_id(p + r.at, h->id_size)));
     }
     return 0;
 }
@@ -135,7 +111,9 @@ static int elements(struct search *s, struct side *to, struct hprof *h, const st
 static int statics(struct search *s, struct side *to, const struct hprof_item *it)
 {
     const struct dump_class *c = dump_class_by_id(s->d, it->id);
-    for (uint32_t i = 0; c && i < c->n_statics; i++) {
+    if (!c || c->offset != it->offset)
+        return 0;
+    for (uint32_t i = 0; i < c->n_statics; i++) {
         struct holder from = {
             .class_number = c->number, .field = (uint16_t)i, .kind = HOLDER_STATIC};
         if (c->statics[i].type == HPROF_OBJECT)
@@ -196,25 +174,13 @@ static int collect(struct search *s, struct holder **out, size_t *n)
     return 0;
 }
 
-static int search_init(struct search *s)
-{
-    s->classes = calloc((size_t)s->d->n_classes + 1, sizeof *s->classes);
-    if (!s->classes)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < s->d->n_classes; i++)
-        TRY(find_places(s, &s->d->classes[i]));
-    return 0;
-}
-
 static void search_fini(struct search *s)
 {
-    for (uint32_t i = 0; s->classes && i < s->d->n_classes; i++)
-        free(s->classes[i].v);
+    refs_fini(&s->refs);
     for (unsigned i = 0; i < WORKERS_MAX; i++) {
         map_fini(&s->sides[i].by_holder);
         buf_fini(&s->sides[i].holders);
     }
-    free(s->classes);
 }
 
 int holders_find(const struct dump *d, const struct holders_query *query, struct holder **out,
@@ -227,7 +193,7 @@ int holders_find(const struct dump *d, const struct holders_query *query, struct
         return err_set(err, -ENOMEM, "%s: out of memory", d->path);
     s->d = d;
     s->query = query;
-    int rc = search_init(s), passed = 0;
+    int rc = refs_init(&s->refs, d), passed = 0;
     if (rc == 0)
         rc = passed = dump_each(d, read_item, s, err);
     if (rc == 0)

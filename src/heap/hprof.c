@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD_HEAD = 9, HEADER_MAX = 64 };
+enum {
+    RECORD_HEAD = 9,
+    HEADER_MAX = 64,
+    LENGTHS_MOST = 1024, /* times 4 GB */
+};
 
 static int problem(struct hprof *h, uint64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -165,8 +169,12 @@ int hprof_open(struct hprof *h, struct hprof_file *file, struct err *err)
 
 int hprof_clone(struct hprof *h, const struct hprof *of, struct err *err)
 {
-    *h = (struct hprof){
-        .id_size = of->id_size, .version = of->version, .time_ms = of->time_ms, .first = of->first};
+    *h = (struct hprof){.id_size = of->id_size,
+                        .version = of->version,
+                        .time_ms = of->time_ms,
+                        .first = of->first,
+                        .heap_at = of->heap_at,
+                        .heap_len = of->heap_len};
     return prepare(h, of->file, err);
 }
 
@@ -220,17 +228,28 @@ static bool plausible(struct hprof *h, uint64_t offset, uint64_t size)
 /* The length of a HEAP_DUMP is four bytes, and older JVMs wrote what was left of it beyond 4 GB (or
  * 0 where they could not go back): the true length is that many times 4 GB more after which the
  * file ends or goes on with records. */
+static uint64_t true_length(struct hprof *h, uint64_t body, uint32_t len)
+{
+    uint64_t left = hprof_file_size(h->file) - body;
+    if (left <= len || (len > 0 && plausible(h, body + len, body + left)))
+        return len;
+    for (uint64_t i = 1; i <= LENGTHS_MOST && len + (i << 32) <= left; i++)
+        if (plausible(h, body + len + (i << 32), body + left))
+            return len + (i << 32);
+    return len ? len : left;
+}
+
+/* Such a JVM wrote one of them, so only the first one is looked into, and only once: what a file is
+ * taken for must not depend on who reads it.  In a compressed file to look ahead is to unpack. */
 static uint64_t heap_dump_length(struct hprof *h, uint64_t body, uint32_t len)
 {
-    uint64_t size = hprof_file_size(h->file);
-    if (size == UINT64_MAX || size - body <= len)
+    if (hprof_file_compressed(h->file))
         return len;
-    if (len > 0 && plausible(h, body + len, size))
-        return len;
-    for (uint64_t l = len + (UINT64_C(1) << 32); l <= size - body; l += UINT64_C(1) << 32)
-        if (plausible(h, body + l, size))
-            return l;
-    return len ? len : size - body;
+    if (!h->heap_at) {
+        h->heap_len = true_length(h, body, len);
+        h->heap_at = body;
+    }
+    return body == h->heap_at ? h->heap_len : len;
 }
 
 /* The record at `at`: 1, 0 at the end of what is to be read or at a problem. */
@@ -426,6 +445,15 @@ static int next_sub(struct hprof *h, struct hprof_item *it)
         return problem(h, offset, "the sub-record of 0x%llx goes beyond its heap dump record",
                        (unsigned long long)it->id);
     return h->body_end > hprof_file_size(h->file) ? ends_early(h, offset) : 1;
+}
+
+bool hprof_is_object(struct hprof *h, uint64_t id)
+{
+    if (!need(h, 1 + (size_t)h->id_size))
+        return false;
+    const uint8_t *p = h->window + h->at;
+    return p[0] >= HPROF_CLASS && p[0] <= HPROF_PRIMITIVE_ARRAY &&
+           hprof_id(p + 1, h->id_size) == id;
 }
 
 int hprof_next(struct hprof *h, struct hprof_item *it)

@@ -101,11 +101,13 @@ struct hprof_item {
 struct hprof {
     struct hprof_file *file;
     struct hprof_cursor *cursor;
-    uint32_t id_size; /* 4 or 8 */
-    uint32_t version; /* 101 or 102 */
-    uint64_t time_ms; /* of the dump, since 1970 */
-    uint64_t first;   /* offset of the first record */
-    bool stated;      /* the dump was converted: see hprof_file_stated */
+    uint32_t id_size;  /* 4 or 8 */
+    uint32_t version;  /* 101 or 102 */
+    uint64_t time_ms;  /* of the dump, since 1970 */
+    uint64_t first;    /* offset of the first record */
+    bool stated;       /* the dump was converted: see hprof_file_stated */
+    uint64_t heap_at;  /* the first HEAP_DUMP that was met, 0: none yet; */
+    uint64_t heap_len; /* how long it is, which its record may not say */
 
     uint64_t end;           /* of what is to be read */
     uint64_t segment_end;   /* sub-records go up to here; 0: between records */
@@ -138,6 +140,9 @@ void hprof_seek(struct hprof *h, uint64_t from, uint64_t to);
 
 /* Read from the sub-record at `from`, whose heap-dump record ends at `segment_end`, up to `to`. */
 void hprof_seek_sub(struct hprof *h, uint64_t from, uint64_t segment_end, uint64_t to);
+
+/* Whether what stands where hprof_seek_sub went begins as the record of this object does. */
+bool hprof_is_object(struct hprof *h, uint64_t id);
 
 /* The next item: 1, or 0 at the end or at a problem, or a negative errno of the system with the
  * text in `problem`. */

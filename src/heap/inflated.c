@@ -13,12 +13,15 @@
 #include <zlib.h>
 
 enum {
-    WINDOW = 32768,         /* what deflate may refer back to */
-    INPUT = 256 << 10,      /* read at once */
-    SKIPPED = 256 << 10,    /* inflated at once on the way to an offset */
-    PLACE_EVERY = 16 << 20, /* bytes of output between two places with a window */
-    MEMBER_EVERY = 2 << 20, /* between two that are beginnings of members */
-    GZIP_FORM = 31,         /* inflateInit2: 32 kB window, gzip header and trailer */
+    WINDOW = 32768,           /* what deflate may refer back to */
+    INPUT = 256 << 10,        /* read at once */
+    SKIPPED = 256 << 10,      /* inflated at once on the way to an offset */
+    PLACE_EVERY = 128 << 10,  /* bytes of output between two places with a window, at first */
+    WINDOWS_MOST = 1024,      /* then each second one goes */
+    MEMBER_EVERY = 128 << 10, /* between two that are beginnings of members */
+    AGAIN_EACH = 64,          /* bytes of output, for each one of the dump, that a cursor */
+    AGAIN_FREE = 256 << 20,   /* inflates only to get where it goes; and those of a small dump */
+    GZIP_FORM = 31,           /* inflateInit2: 32 kB window, gzip header and trailer */
     RAW_FORM = -15,
     GZIP_TRAILER = 8,
 };
@@ -34,7 +37,8 @@ struct inflated {
     uint64_t disk_size;
     pthread_mutex_t lock;
     struct place *places;
-    size_t n, cap;
+    size_t n, cap, n_windows;
+    uint64_t every;        /* bytes between two with a window */
     _Atomic uint64_t size; /* release: after `damage`, read by whoever asks for the size */
     char damage[160];
 };
@@ -47,6 +51,7 @@ struct inflated_cursor {
     bool fresh;      /* at the beginning of a member */
     uint64_t in;     /* offset of the first byte that is not in `input` yet */
     uint64_t out;
+    uint64_t again; /* bytes that were inflated and are not what was asked for */
     uint8_t input[INPUT], skipped[SKIPPED];
 };
 
@@ -63,6 +68,7 @@ struct inflated *inflated_new(int fd, uint64_t disk_size)
     z->cap = 16;
     z->n = 1;
     z->places[0].bits = -1;
+    z->every = PLACE_EVERY;
     z->fd = fd;
     z->disk_size = disk_size;
     atomic_init(&z->size, UINT64_MAX);
@@ -136,6 +142,22 @@ static int fill(struct inflated_cursor *c)
     return 0;
 }
 
+/* With the lock: half as many windows, twice as far apart.  Who uses one has copied it. */
+static void thin(struct inflated *z)
+{
+    size_t to = 0, windows = 0;
+    for (size_t i = 0; i < z->n; i++) {
+        if (z->places[i].window && windows++ % 2) {
+            free(z->places[i].window);
+            z->n_windows--;
+        } else {
+            z->places[to++] = z->places[i];
+        }
+    }
+    z->n = to;
+    z->every *= 2;
+}
+
 /* Note where we are; the cursor stands at a member's beginning or at the end of a block. */
 static void note(struct inflated_cursor *c)
 {
@@ -161,17 +183,23 @@ static void note(struct inflated_cursor *c)
             z->cap *= 2;
         }
     }
-    if (wanted)
+    if (wanted) {
         z->places[z->n++] = p;
-    else
+        z->n_windows += p.window != NULL;
+    } else {
         free(p.window);
+    }
+    if (z->n_windows > WINDOWS_MOST)
+        thin(z);
     pthread_mutex_unlock(&z->lock);
 }
 
-static uint64_t last_place(struct inflated *z)
+/* Where the last place is, and how far from it the next one may be. */
+static uint64_t last_place(struct inflated *z, uint64_t *every)
 {
     pthread_mutex_lock(&z->lock);
     uint64_t out = z->places[z->n - 1].out;
+    *every = z->every;
     pthread_mutex_unlock(&z->lock);
     return out;
 }
@@ -179,8 +207,8 @@ static uint64_t last_place(struct inflated *z)
 static void note_if_far(struct inflated_cursor *c)
 {
     bool block = !c->fresh && (c->s.data_type & 128) && !(c->s.data_type & 64);
-    uint64_t every = c->fresh ? MEMBER_EVERY : PLACE_EVERY;
-    if ((c->fresh || block) && c->out > last_place(c->z) + every)
+    uint64_t every, last = c->fresh || block ? last_place(c->z, &every) : UINT64_MAX;
+    if (last != UINT64_MAX && c->out > last + (c->fresh ? MEMBER_EVERY : every))
         note(c);
 }
 
@@ -235,7 +263,8 @@ static int step(struct inflated_cursor *c, uint8_t *p, size_t n)
     return 0;
 }
 
-static struct place place_before(struct inflated *z, uint64_t offset)
+/* The place to go on from; its window, if it has one, is copied. */
+static struct place place_before(struct inflated *z, uint64_t offset, uint8_t window[WINDOW])
 {
     pthread_mutex_lock(&z->lock);
     size_t lo = 0, hi = z->n;
@@ -247,12 +276,14 @@ static struct place place_before(struct inflated *z, uint64_t offset)
             hi = mid;
     }
     struct place p = z->places[lo];
+    if (p.window)
+        memcpy(window, p.window, WINDOW);
     pthread_mutex_unlock(&z->lock);
     return p;
 }
 
-/* Go on from a place.  A window stays where it is for as long as the file is open. */
-static int restart(struct inflated_cursor *c, const struct place *p)
+/* Go on from a place. */
+static int restart(struct inflated_cursor *c, const struct place *p, const uint8_t window[WINDOW])
 {
     int form = p->bits < 0 ? GZIP_FORM : RAW_FORM;
     int rc = c->begun ? inflateReset2(&c->s, form) : inflateInit2(&c->s, form);
@@ -274,17 +305,33 @@ static int restart(struct inflated_cursor *c, const struct place *p)
         inflatePrime(&c->s, p->bits, last >> (8 - p->bits));
     }
     if (c->raw)
-        inflateSetDictionary(&c->s, p->window, WINDOW);
+        inflateSetDictionary(&c->s, window, WINDOW);
     return 0;
+}
+
+/* Who reads here and there must not unpack the whole dump each time: a file may have no places but
+ * its beginning. */
+static bool may_go(const struct inflated_cursor *c)
+{
+    uint64_t size = inflated_size(c->z);
+    return size == UINT64_MAX || c->again / AGAIN_EACH <= size + AGAIN_FREE / AGAIN_EACH;
 }
 
 static int go_to(struct inflated_cursor *c, uint64_t offset)
 {
-    struct place p = place_before(c->z, offset);
+    if (c->begun && offset == c->out)
+        return 0;
+    uint8_t window[WINDOW];
+    struct place p = place_before(c->z, offset, window);
     if (!c->begun || offset < c->out || p.out > c->out)
-        TRY(restart(c, &p));
-    while (c->out < offset && !c->ended)
+        TRY(restart(c, &p, window));
+    while (c->out < offset && !c->ended) {
+        uint64_t from = c->out;
+        if (!may_go(c))
+            return -ETIME;
         TRY(step(c, c->skipped, min_u64(SKIPPED, offset - c->out)));
+        c->again += c->out - from;
+    }
     return 0;
 }
 

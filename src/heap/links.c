@@ -1,5 +1,7 @@
 #include "heap/links.h"
 
+#include "base/util.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -97,9 +99,10 @@ static bool static_name(const struct dump *d, const struct object *x, uint64_t t
 
 static bool is_local(const struct dump *d, uint64_t thread, uint64_t to)
 {
-    for (size_t i = 0; i < d->n_roots; i++) {
-        const struct dump_thread *t =
-            d->roots[i].id == to ? dump_thread_by_serial(d, d->roots[i].thread) : NULL;
+    size_t i = 0;
+    BISECT(i, d->n_roots, d->roots[i].id < to);
+    for (; i < d->n_roots && d->roots[i].id == to; i++) {
+        const struct dump_thread *t = dump_thread_by_serial(d, d->roots[i].thread);
         if (t && t->id == thread)
             return true;
     }

@@ -217,38 +217,43 @@ static void put(struct space *s, uint32_t size, bool fill)
 
 struct sizes {
     struct dump *d;
-    struct space *spaces; /* of each class; end 0: not yet */
+    struct space *spaces; /* of each class */
     bool fills_gaps;      /* JDK 15 and later */
+    bool is_injected[ARRAY_LEN(injected)], is_contended[ARRAY_LEN(contended)]; /* in this JDK */
 };
 
 static bool has_field(const struct dump *d, const char *class_name, const char *field)
 {
     const struct dump_class *c = dump_class_by_name(d, class_name);
-    for (uint32_t i = 0; c && i < c->n_fields; i++)
-        if (strcmp(c->fields[i].name, field) == 0)
-            return true;
-    return false;
+    return c && dump_own_field(d, c, field);
 }
 
-static const struct contended *find_contended(const struct dump *d, const char *name)
+/* Which rows hold, once for all classes. */
+static void find_rows(struct sizes *z)
 {
     for (size_t i = 0; i < ARRAY_LEN(contended); i++)
-        if (strcmp(contended[i].name, name) == 0 &&
-            (!contended[i].present || has_field(d, name, contended[i].present)))
+        z->is_contended[i] =
+            !contended[i].present || has_field(z->d, contended[i].name, contended[i].present);
+    for (size_t i = 0; i < ARRAY_LEN(injected); i++) {
+        const struct injected *k = &injected[i];
+        z->is_injected[i] = (!k->since || has_field(z->d, k->of, k->since)) &&
+                            (!k->until || !has_field(z->d, k->of ? k->of : k->name, k->until));
+    }
+}
+
+static const struct contended *find_contended(const struct sizes *z, const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(contended); i++)
+        if (z->is_contended[i] && strcmp(contended[i].name, name) == 0)
             return &contended[i];
     return NULL;
 }
 
-static const struct injected *find_injected(const struct dump *d, const char *name)
+static const struct injected *find_injected(const struct sizes *z, const char *name)
 {
-    for (size_t i = 0; i < ARRAY_LEN(injected); i++) {
-        const struct injected *k = &injected[i];
-        if (strcmp(k->name, name) != 0)
-            continue;
-        if ((!k->since || has_field(d, k->of, k->since)) &&
-            (!k->until || !has_field(d, k->of ? k->of : name, k->until)))
-            return k;
-    }
+    for (size_t i = 0; i < ARRAY_LEN(injected); i++)
+        if (z->is_injected[i] && strcmp(injected[i].name, name) == 0)
+            return &injected[i];
     return NULL;
 }
 
@@ -278,16 +283,18 @@ static void put_all(struct space *s, const struct counted *k, uint32_t reference
 static bool in_group(const struct contended *pad, const char *field)
 {
     char word[80];
+    if (!pad || !pad->group || strnlen(field, sizeof word) > sizeof word - 3)
+        return false;
     snprintf(word, sizeof word, " %s ", field);
-    return pad && pad->group && strstr(pad->group, word);
+    return strstr(pad->group, word) != NULL;
 }
 
 /* As FieldLayoutBuilder::compute_regular_layout does. */
 static void lay_out(const struct sizes *z, const struct dump_class *c, struct space *s)
 {
     const struct dump *d = z->d;
-    const struct contended *pad = find_contended(d, c->name);
-    const struct injected *k = find_injected(d, c->name);
+    const struct contended *pad = find_contended(z, c->name);
+    const struct injected *k = find_injected(z, c->name);
     struct counted plain = {0}, group = {0};
     for (uint32_t i = 0; i < c->n_fields; i++)
         count_field(in_group(pad, c->fields[i].name) ? &group : &plain, c->fields[i].type);
@@ -309,18 +316,14 @@ static void lay_out(const struct sizes *z, const struct dump_class *c, struct sp
     s->n = 0; /* nothing of a subclass comes in between */
 }
 
+/* Its super class is done. */
 static void class_space(struct sizes *z, uint32_t number)
 {
-    struct dump *d = z->d;
-    struct dump_class *c = &d->classes[number];
+    const struct dump_class *c = &z->d->classes[number];
     struct space *s = &z->spaces[number];
-    if (s->end)
-        return;
-    s->end = d->layout.header;
-    if (c->super != DUMP_NONE) {
-        class_space(z, c->super);
+    s->end = z->d->layout.header;
+    if (c->super != DUMP_NONE)
         *s = z->spaces[c->super];
-    }
     if (!z->fills_gaps) { /* fields of a subclass begin behind those of its super */
         s->n = 0;
         s->end = ALIGN_UP(s->end, 4u);
@@ -354,11 +357,12 @@ int object_size_classes(struct dump *d)
         return -ENOMEM;
     if (d->class_class == DUMP_NONE || d->classes[d->class_class].n_fields == 0)
         z.fills_gaps = true;
-    for (uint32_t i = 0; i < d->n_classes; i++) {
-        class_space(&z, i);
+    find_rows(&z);
+    for (uint32_t i = 0; i < d->n_classes; i++)
+        class_space(&z, d->class_order[i]);
+    for (uint32_t i = 0; i < d->n_classes; i++)
         if (!d->classes[i].element)
             d->classes[i].size = ALIGN_UP(z.spaces[i].end, 8u);
-    }
     for (uint32_t i = 0; i < d->n_classes; i++)
         mirror_size(&z, &d->classes[i]);
     free(z.spaces);

@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHIFT = 3, AHEAD = 4096, CACHED = 1024 };
+enum {
+    SHIFT = 3,
+    SHIFT_MAX = 8, /* a place stands for so many bytes as a power of two, and all are looked at */
+    AHEAD = 4096,
+    CACHED = 1024
+};
 
 /* Classes are looked up by id for each object; most are of a few. */
 struct recent {
@@ -26,6 +31,8 @@ static int allocate(struct objects *o, const struct dump *d)
     *o = (struct objects){.d = d, .shift = SHIFT};
     while (d->size >> o->shift >= UINT32_MAX)
         o->shift++;
+    if (o->shift > SHIFT_MAX)
+        return -EFBIG;
     o->places = malloc(n * sizeof *o->places);
     if (d->n_classes < UINT16_MAX)
         o->narrow = malloc(n * sizeof *o->narrow);
@@ -93,7 +100,9 @@ int objects_locate_sized(struct objects *o, const struct dump *d, uint32_t *eigh
     struct locating l = {
         .o = o, .eighths = eighths, .recent = calloc(WORKERS_MAX, sizeof *l.recent)};
     int rc = allocate(o, d);
-    if (rc < 0 || !l.recent)
+    if (rc == -EFBIG)
+        err_set(err, rc, "%s: a dump of more than 1 TB is not read here", d->path);
+    else if (rc < 0 || !l.recent)
         rc = err_set(err, -ENOMEM, "%s: out of memory", d->path);
     else
         rc = dump_each(d, locate, &l, err);
@@ -143,14 +152,15 @@ static int missing(const struct object_reader *r, uint64_t id, int code, struct 
                    (unsigned long long)id);
 }
 
-/* The record of an id in the few bytes where it begins. */
+/* The record of an id in the few bytes where it begins.  What stands there is looked at first: to
+ * take a record apart that is none may be long. */
 static bool find_record(struct object_reader *r, uint64_t from, uint64_t id, struct hprof_item *it)
 {
     const struct dump *d = r->o->d;
     for (uint64_t at = from; at < from + (UINT64_C(1) << r->o->shift); at++) {
         hprof_seek_sub(&r->h, at, UINT64_MAX, UINT64_MAX);
-        if (hprof_next(&r->h, it) > 0 && it->id == id && it->tag >= HPROF_CLASS &&
-            it->tag <= HPROF_PRIMITIVE_ARRAY && it->body + it->body_len <= d->size)
+        if (hprof_is_object(&r->h, id) && hprof_next(&r->h, it) > 0 &&
+            it->body + it->body_len <= d->size)
             return true;
     }
     return false;

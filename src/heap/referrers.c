@@ -2,6 +2,7 @@
 
 #include "base/util.h"
 #include "heap/graph.h"
+#include "heap/refs.h"
 #include "heap/workers.h"
 
 #include <stdatomic.h>
@@ -12,12 +13,6 @@ enum { PIECE = 1 << 14, CACHED = 1024 };
 
 #define MOST_OBJECTS (UINT32_C(1) << 31)
 
-/* The references in instances of a class. */
-struct class_fields {
-    uint32_t *offsets; /* in the body << 1 | weak */
-    uint32_t n;
-};
-
 struct recent { /* class ids -> number + 1 */
     uint64_t id[CACHED];
     uint32_t number[CACHED];
@@ -27,7 +22,7 @@ struct recent { /* class ids -> number + 1 */
 struct pass {
     struct referrers *r;
     const struct dump *d;
-    struct class_fields *classes;
+    struct refs refs;
     struct recent *recent;  /* of each worker */
     _Atomic uint32_t *left; /* of each object: to come.  Relaxed: only joining orders them */
     bool fills;
@@ -68,15 +63,16 @@ static uint32_t class_number(const struct pass *p, unsigned worker, const struct
     return r->number[slot] - 1;
 }
 
-static void instance(struct pass *p, uint32_t from, const struct class_fields *c, struct hprof *h,
+static void instance(struct pass *p, uint32_t from, uint32_t number, struct hprof *h,
                      const struct hprof_item *it)
 {
     const uint8_t *body;
-    if (!c->n)
+    if (number == DUMP_NONE || !p->refs.classes[number].any)
         return;
-    size_t got = hprof_body(h, &body, (size_t)min_u64(it->body_len, HPROF_WINDOW), SIZE_MAX);
-    for (uint32_t i = 0; i < c->n && (c->offsets[i] >> 1) + h->id_size <= got; i++)
-        refer_id(p, from, hprof_id(body + (c->offsets[i] >> 1), h->id_size), c->offsets[i] & 1);
+    uint64_t len = min_u64(it->body_len, p->d->classes[number].body_len);
+    size_t got = hprof_body(h, &body, (size_t)min_u64(len, HPROF_WINDOW), SIZE_MAX);
+    for (struct refs_walk r = refs_begin(number); refs_next(&p->refs, &r, got);)
+        refer_id(p, from, hprof_id(body + r.at, h->id_size), !refs_keeps(&p->refs, &r, false));
 }
 
 static void object_array(struct pass *p, uint32_t from, struct hprof *h)
@@ -88,10 +84,10 @@ static void object_array(struct pass *p, uint32_t from, struct hprof *h)
             refer_id(p, from, hprof_id(body + at, h->id_size), false);
 }
 
-static void class_object(struct pass *p, uint32_t from, uint64_t id)
+static void class_object(struct pass *p, uint32_t from, const struct hprof_item *it)
 {
-    const struct dump_class *c = dump_class_by_id(p->d, id);
-    if (!c)
+    const struct dump_class *c = dump_class_by_id(p->d, it->id);
+    if (!c || c->offset != it->offset)
         return;
     if (c->super != DUMP_NONE)
         refer_id(p, from, p->d->classes[c->super].id, false);
@@ -109,15 +105,12 @@ static int read_item(void *ctx, unsigned worker, struct hprof *h, const struct h
     uint32_t from = it->sub && !hprof_is_root(it->tag) ? ids_find(&p->d->ids, it->id) : IDS_NONE;
     if (from == IDS_NONE)
         return 0;
-    if (it->tag == HPROF_INSTANCE) {
-        uint32_t number = class_number(p, worker, it);
-        if (number != DUMP_NONE)
-            instance(p, from, &p->classes[number], h, it);
-    } else if (it->tag == HPROF_OBJECT_ARRAY) {
+    if (it->tag == HPROF_INSTANCE)
+        instance(p, from, class_number(p, worker, it), h, it);
+    else if (it->tag == HPROF_OBJECT_ARRAY)
         object_array(p, from, h);
-    } else if (it->tag == HPROF_CLASS) {
-        class_object(p, from, it->id);
-    }
+    else if (it->tag == HPROF_CLASS)
+        class_object(p, from, it);
     return 0;
 }
 
@@ -151,20 +144,6 @@ static void unrecorded(struct pass *p)
 
 /* --- the lists ---------------------------------------------------------------------------------
  */
-
-static int find_fields(struct pass *p, const struct dump_class *c)
-{
-    struct dump_field_walk f = {.c = c};
-    struct buf offsets = {0};
-    while (dump_field_next(p->d, &f)) {
-        uint32_t at = f.at << 1 | !graph_keeps(p->d, c, &f, false);
-        if (f.field->type == HPROF_OBJECT)
-            buf_put(&offsets, &at, sizeof at);
-    }
-    p->classes[c->number] = (struct class_fields){(uint32_t *)(void *)offsets.p,
-                                                  (uint32_t)(offsets.len / sizeof(uint32_t))};
-    return offsets.oom ? -ENOMEM : 0;
-}
 
 static int one_pass(struct pass *p, struct err *err)
 {
@@ -214,9 +193,8 @@ static int sort_piece(void *ctx, unsigned worker, uint64_t piece)
 static int make_lists(struct pass *p, struct err *err)
 {
     const struct dump *d = p->d;
-    for (uint32_t i = 0; i < d->n_classes; i++)
-        if (find_fields(p, &d->classes[i]) < 0)
-            return err_set(err, -ENOMEM, "%s: out of memory", d->path);
+    if (refs_init(&p->refs, d) < 0)
+        return err_set(err, -ENOMEM, "%s: out of memory", d->path);
     TRY(one_pass(p, err));
     TRY(make_room(p, err));
     TRY(one_pass(p, err));
@@ -234,13 +212,10 @@ int referrers_find(struct referrers *r, const struct dump *d, struct err *err)
     r->is_root = calloc((d->n_objects >> 6) + 1, sizeof *r->is_root);
     p.left = calloc((size_t)d->n_objects + 1, sizeof *p.left);
     p.recent = calloc(WORKERS_MAX, sizeof *p.recent);
-    p.classes = calloc((size_t)d->n_classes + 1, sizeof *p.classes);
-    int rc = r->begins && r->is_root && p.left && p.recent && p.classes
+    int rc = r->begins && r->is_root && p.left && p.recent
                  ? make_lists(&p, err)
                  : err_set(err, -ENOMEM, "%s: out of memory", d->path);
-    for (uint32_t i = 0; p.classes && i < d->n_classes; i++)
-        free(p.classes[i].offsets);
-    free(p.classes);
+    refs_fini(&p.refs);
     free(p.recent);
     free((void *)p.left);
     if (rc < 0)
@@ -280,6 +255,7 @@ struct search {
     const struct objects *o;
     uint32_t *to, *queue;
     uint32_t tail;
+    uint32_t *first, *next; /* instances of each class, linked; NULL: they are not looked at */
 };
 
 static void meet(struct search *s, uint32_t object, uint32_t from)
@@ -299,16 +275,33 @@ static void meet_referrers(struct search *s, uint32_t object)
             meet(s, list[i] >> 1, object);
 }
 
+static int list_instances(struct search *s)
+{
+    const struct dump *d = s->r->d;
+    s->first = malloc(((size_t)d->n_classes + 1) * sizeof *s->first);
+    s->next = malloc(((size_t)d->n_objects + 1) * sizeof *s->next);
+    if (!s->first || !s->next)
+        return -ENOMEM;
+    memset(s->first, 0xff, ((size_t)d->n_classes + 1) * sizeof *s->first);
+    for (uint32_t i = d->n_objects; i-- > 0;) {
+        uint32_t c = objects_class(s->o, i);
+        if (c == DUMP_NONE)
+            continue;
+        s->next[i] = s->first[c];
+        s->first[c] = i;
+    }
+    return 0;
+}
+
 static void meet_instances(struct search *s, uint32_t object)
 {
     const struct dump_class *c = dump_class_by_id(s->r->d, ids_at(&s->r->d->ids, object));
-    for (uint32_t i = 0; c && c->count && i < s->r->d->n_objects; i++)
-        if (objects_class(s->o, i) == c->number)
-            meet(s, i, object);
+    for (uint32_t i = c ? s->first[c->number] : DUMP_NONE; i != DUMP_NONE; i = s->next[i])
+        meet(s, i, object);
 }
 
 /* The root that was met, or DUMP_NONE. */
-static uint32_t search_up(struct search *s, uint32_t object, bool instances)
+static uint32_t search_up(struct search *s, uint32_t object)
 {
     const struct dump *d = s->r->d;
     memset(s->to, 0xff, ((size_t)d->n_objects + 1) * sizeof *s->to);
@@ -318,7 +311,7 @@ static uint32_t search_up(struct search *s, uint32_t object, bool instances)
         if (referrers_is_root(s->r, s->queue[head]))
             return s->queue[head];
         meet_referrers(s, s->queue[head]);
-        if (instances)
+        if (s->next)
             meet_instances(s, s->queue[head]);
     }
     return DUMP_NONE;
@@ -349,12 +342,14 @@ int referrers_path(const struct referrers *r, const struct objects *o, uint32_t 
     *path = NULL;
     *n = 0;
     if (rc == 0) {
-        uint32_t root = search_up(&s, object, false);
-        if (root == DUMP_NONE)
-            root = search_up(&s, object, true);
+        uint32_t root = search_up(&s, object);
+        if (root == DUMP_NONE && (rc = list_instances(&s)) == 0)
+            root = search_up(&s, object);
         if (root != DUMP_NONE)
             rc = collect(&s, root, path, n);
     }
+    free(s.first);
+    free(s.next);
     free(s.to);
     free(s.queue);
     return rc;

@@ -72,7 +72,8 @@ static uint32_t array_of(const struct search *s, struct hprof *h, const struct h
     size_t id = d->id_size;
     if (it->tag != HPROF_INSTANCE || it->class_id != d->classes[d->string_class].id)
         return IDS_NONE;
-    size_t got = hprof_body(h, &p, (size_t)min_u64(it->body_len, HPROF_WINDOW), SIZE_MAX);
+    uint64_t len = min_u64(it->body_len, d->classes[d->string_class].body_len);
+    size_t got = hprof_body(h, &p, (size_t)min_u64(len, HPROF_WINDOW), SIZE_MAX);
     if ((uint64_t)s->value_at + id > got)
         return IDS_NONE;
     *utf16 = s->coder_at >= 0 && (uint64_t)s->coder_at < got && p[s->coder_at] == 1;

@@ -66,12 +66,9 @@ static uint32_t depth_of(const struct thread_seen *t, const struct dump_root *r)
 static void add_local(struct search *s, struct thread_seen *t, const struct dump_root *r)
 {
     struct frame_local l = {.depth = depth_of(t, r), .kind = r->kind};
-    struct object x;
     l.object = ids_find(&s->d->ids, r->id);
     if (l.object == IDS_NONE)
         return;
-    if (object_read(s->reader, l.object, &x, NULL) == 0)
-        l.size = x.size;
     l.retained = s->r ? retained_bytes(s->r, l.object) : 0;
     t->locals[t->n_locals++] = l;
 }
@@ -125,7 +122,44 @@ static int make_room(struct search *s, struct thread_seen *v, size_t n)
     return 0;
 }
 
-static void find_locals(struct search *s, struct thread_seen *v, size_t n)
+struct placed {
+    uint32_t place;
+    struct frame_local *local;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* In the order of the file: in a compressed one, to go back is to unpack again. */
+static int read_sizes(struct search *s, struct thread_seen *v, size_t n)
+{
+    size_t all = 0;
+    struct object x = {0};
+    for (size_t i = 0; i < n; i++)
+        all += v[i].n_locals;
+    struct placed *list = malloc((all + 1) * sizeof *list);
+    if (!list)
+        return -ENOMEM;
+    all = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < v[i].n_locals; k++)
+            list[all++] =
+                (struct placed){s->reader->o->places[v[i].locals[k].object], &v[i].locals[k]};
+    qsort(list, all, sizeof *list, by_place);
+    for (size_t i = 0; i < all; i++) {
+        bool again = i > 0 && list[i].local->object == list[i - 1].local->object;
+        if (!again && object_read(s->reader, list[i].local->object, &x, NULL) < 0)
+            x.size = 0;
+        list[i].local->size = x.size;
+    }
+    free(list);
+    return 0;
+}
+
+static int find_locals(struct search *s, struct thread_seen *v, size_t n)
 {
     const struct dump *d = s->d;
     for (size_t i = 0; i < d->n_roots; i++) {
@@ -133,8 +167,10 @@ static void find_locals(struct search *s, struct thread_seen *v, size_t n)
         if (t)
             add_local(s, t, &d->roots[i]);
     }
+    TRY(read_sizes(s, v, n));
     for (size_t i = 0; i < n; i++)
         order_locals(&v[i]);
+    return 0;
 }
 
 static int by_retained(const void *a, const void *b)
@@ -162,7 +198,7 @@ static int find_all(struct search *s)
         TRY(put_name(s, t));
     }
     TRY(make_room(s, v, d->n_threads));
-    find_locals(s, v, d->n_threads);
+    TRY(find_locals(s, v, d->n_threads));
     qsort(v, d->n_threads, sizeof *v, by_retained);
     return 0;
 }
