@@ -1,6 +1,7 @@
 #include "format/call_table.h"
 
 #include "base/fdio.h"
+#include "base/hash.h"
 #include "base/util.h"
 #include "format/orca_lines.h"
 
@@ -239,23 +240,64 @@ static int name_row(struct reader *r, struct call_row *row)
     return ok ? 0 : out_of_memory(r);
 }
 
-/* Two rows may share their names when they are of one shape: overloads, classes of one family. */
+static const char *name_at(const struct call_table *t, uint64_t at)
+{
+    const struct call_row *row = &t->rows[(at - 1) / 2];
+    return (at - 1) % 2 ? row->ended : row->event;
+}
+
+/* Where a name is first: the value of t->names; 0: nowhere.  *hash: where it belongs then. */
+static uint64_t find_name(const struct call_table *t, const char *name, size_t len, uint64_t *hash)
+{
+    for (*hash = hash_place(name, len, 0);; ++*hash) {
+        const uint64_t *at = map_find(&t->names, *hash);
+        const char *known = at ? name_at(t, *at) : NULL;
+        if (!known)
+            return 0;
+        if (strlen(known) == len && memcmp(known, name, len) == 0)
+            return *at;
+    }
+}
+
+/* The row that has the name first. */
+static const struct call_row *row_of(const struct call_table *t, const char *name)
+{
+    uint64_t hash, at = *name ? find_name(t, name, strlen(name), &hash) : 0;
+    return at ? &t->rows[(at - 1) / 2] : NULL;
+}
+
+static bool is_alike(const struct call_row *a, const struct call_row *b)
+{
+    return strcmp(a->event, b->event) == 0 && strcmp(a->ended, b->ended) == 0 &&
+           (a->kind == CALL_CALLS) == (b->kind == CALL_CALLS) && a->nests == b->nests;
+}
+
+/* Two rows may share their names when they are of one shape: overloads, classes of one family.  So
+ * all that have a name already are alike. */
 static int check_names(struct reader *r, const struct call_row *row)
 {
-    for (size_t i = 0; i < r->t->n; i++) {
-        const struct call_row *o = &r->t->rows[i];
-        bool same = strcmp(o->event, row->event) == 0 && strcmp(o->ended, row->ended) == 0 &&
-                    (o->kind == CALL_CALLS) == (row->kind == CALL_CALLS) && o->nests == row->nests;
-        bool clash = strcmp(o->event, row->event) == 0 || strcmp(o->event, row->ended) == 0 ||
-                     strcmp(o->ended, row->event) == 0 ||
-                     (*o->ended && strcmp(o->ended, row->ended) == 0);
-        if (clash && !same)
-            return err_set(r->err, -EINVAL,
-                           "%s: line %u: line %u has an event %s, too, of another kind: give one "
-                           "of them another name",
-                           r->name, r->line, o->line, row->event);
-    }
-    return 0;
+    const struct call_row *other[] = {row_of(r->t, row->event), row_of(r->t, row->ended)};
+    const struct call_row *clash = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(other); i++)
+        if (other[i] && !is_alike(other[i], row) && (!clash || other[i] < clash))
+            clash = other[i];
+    if (!clash)
+        return 0;
+    return err_set(r->err, -EINVAL,
+                   "%s: line %u: line %u has an event %s, too, of another kind: give one "
+                   "of them another name",
+                   r->name, r->line, clash->line, row->event);
+}
+
+static bool note_name(struct call_table *t, const char *name, uint64_t at)
+{
+    uint64_t hash;
+    if (!*name || find_name(t, name, strlen(name), &hash))
+        return true;
+    uint64_t *slot = map_put(&t->names, hash);
+    if (slot)
+        *slot = at;
+    return slot;
 }
 
 static int add_row(struct reader *r, const struct call_row *row)
@@ -271,7 +313,8 @@ static int add_row(struct reader *r, const struct call_row *row)
         t->rows = rows;
     }
     t->rows[t->n++] = *row;
-    return 0;
+    uint64_t at = 2 * t->n - 1;
+    return note_name(t, row->event, at) && note_name(t, row->ended, at + 1) ? 0 : out_of_memory(r);
 }
 
 static int read_line(struct reader *r)
@@ -365,6 +408,7 @@ void call_table_fini(struct call_table *t)
 {
     free(t->rows);
     arena_fini(&t->arena);
+    map_fini(&t->names);
     *t = (struct call_table){0};
 }
 
@@ -400,13 +444,9 @@ bool call_row_is(const struct call_row *r, const char *method, size_t method_len
 const struct call_row *call_table_find(const struct call_table *t, const char *event, size_t len,
                                        bool *ended)
 {
-    for (size_t i = 0; i < t->n; i++) {
-        const struct call_row *r = &t->rows[i];
-        *ended = strlen(r->ended) == len && len > 0 && memcmp(r->ended, event, len) == 0;
-        if (*ended || (strlen(r->event) == len && memcmp(r->event, event, len) == 0))
-            return r;
-    }
-    return NULL;
+    uint64_t hash, at = len ? find_name(t, event, len, &hash) : 0;
+    *ended = at && (at - 1) % 2;
+    return at ? &t->rows[(at - 1) / 2] : NULL;
 }
 
 /* --- definitions --------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/map.h"
 #include "format/codec.h"
 
 #include <stdbool.h>
@@ -40,6 +41,7 @@ struct call_table {
     struct call_row *rows;
     size_t n;
     struct arena arena;
+    struct map names; /* hash of an event's name -> 1 + twice the row it is first in, + its end */
 };
 
 enum { CALL_ROWS_MAX = 2000, CALL_WORD_MAX = 1024, CALL_TABLE_MAX = 4 << 20 /* bytes */ };

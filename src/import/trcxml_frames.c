@@ -113,7 +113,8 @@ int trcxml_define_class(struct trcxml_frames *f, struct trcxml_id id, const char
     buf_str(&internal);
     if (internal.oom)
         return out_of_memory(f, err);
-    for (char *p = (char *)internal.p; *p && dots && !strchr(name, '/'); p++)
+    dots = dots && !strchr(name, '/');
+    for (char *p = (char *)internal.p; *p && dots; p++)
         if (*p == '.')
             *p = '/';
     int rc = trcxml_class(f, (char *)internal.p, source, &class_, err);

@@ -166,9 +166,12 @@ static void XMLCALL on_hidden_begin(void *ctx, const XML_Char *name, const XML_C
         r->rc = r->sink.begin(r->sink.ctx, name, (const char *const *)attrs, r->err);
 }
 
-/* Parse what the instruction holds; it is in the text, so no longer than an element may be. */
+/* Parse what the instruction holds; it is in the text, so no longer than an element may be.  A parser
+ * that is used again looks through tables as large as its largest text needed. */
 static bool parse_hidden(struct xml_reader *r, const char *text)
 {
+    enum { SMALL = 4096 };
+    bool keep = strlen(text) <= SMALL;
     if (r->hidden)
         XML_ParserReset(r->hidden, "UTF-8");
     else
@@ -178,7 +181,12 @@ static bool parse_hidden(struct xml_reader *r, const char *text)
     XML_SetUserData(r->hidden, r);
     XML_SetElementHandler(r->hidden, on_hidden_begin, on_end);
     XML_SetStartDoctypeDeclHandler(r->hidden, on_doctype);
-    return XML_Parse(r->hidden, text, (int)strlen(text), XML_TRUE) == XML_STATUS_OK;
+    bool ok = XML_Parse(r->hidden, text, (int)strlen(text), XML_TRUE) == XML_STATUS_OK;
+    if (!keep) {
+        XML_ParserFree(r->hidden);
+        r->hidden = NULL;
+    }
+    return ok;
 }
 
 static void XMLCALL on_instruction(void *ctx, const XML_Char *target, const XML_Char *text)
