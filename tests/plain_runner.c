@@ -5,7 +5,8 @@
  *
  * One process per test, as many at a time as there are processors, those that take long first.
  * Understands --tap=FILE, --timeout=SECONDS (more of them on a busy machine: a limit ends a hang),
- * --filter PATTERN, --without=PATTERN (any number of them), --costs=FILE (tests/costs); honours
+ * --filter PATTERN, --without=PATTERN (any number of them), --costs=FILE (tests/costs), --stop (no
+ * test begins after one has failed); honours
  * init, fini, signal, exit_code, disabled; no parameterized tests. */
 #include <criterion/criterion.h>
 
@@ -175,6 +176,7 @@ struct wanted {
     const char *filter;
     const char *without[MOST_WITHOUT];
     int n_without;
+    bool stop;
 };
 
 static bool is_wanted(const struct wanted *w, const struct criterion_test *t)
@@ -231,6 +233,8 @@ static int run_all(const struct wanted *wanted, FILE *tap)
             continue;
         for (; !(slot = find_free(running, slots)); n--)
             failed += reap(running, tap);
+        if (failed && wanted->stop)
+            break;
         *slot = start(*t);
         if (slot->pid < 0) {
             perror("fork");
@@ -264,6 +268,8 @@ int main(int argc, char **argv)
             put_first(v);
         else if ((v = value(argv[i], "--without=")) && wanted.n_without < MOST_WITHOUT)
             wanted.without[wanted.n_without++] = v;
+        else if (strcmp(argv[i], "--stop") == 0)
+            wanted.stop = true;
         else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc)
             wanted.filter = argv[++i];
         else {
