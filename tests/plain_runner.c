@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -119,6 +120,8 @@ static struct running start(const struct criterion_test *t)
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
+        setsid(); /* what a test does to its group, or to a terminal, concerns nobody else */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         signal(SIGALRM, on_alarm);
         alarm(limit_s);
         current = t;
