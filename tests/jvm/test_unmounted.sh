@@ -4,12 +4,13 @@
 
 need_jdk 24 # before, a thread that owns a monitor stays on its carrier
 
-# Each way to leave the carrier: no owner wrong, less than one of a hundred unknown.
+# Each way to leave the carrier: no owner wrong, at most one of a hundred unknown; where objects move while threads run, five.
 facts() { # ROUNDS JVM-OPTION...
-    local rounds=$1
+    local rounds=$1 unknown=1
     shift
+    [ "$1" != -XX:+UseZGC ] || unknown=5
     run_traced 0 "" -Xmx96m "$@" Unmounted facts "$rounds"
-    owners_are_right out 1 '^h-'
+    owners_are_right out "$unknown" '^h-'
 }
 test_owners_g1() { facts 20 -XX:+UseG1GC; }
 test_owners_zgc() { facts 10 -XX:+UseZGC; }
