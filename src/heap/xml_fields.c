@@ -3,12 +3,13 @@
  * A field of an object's class that a super class has, too (of the same name), is taken for that
  * one's; what no super class has is declared by the class itself.  References of one name in one
  * object are told apart by their order. */
+#include "heap/bits.h"
 #include "heap/xml_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHAIN_MAX = 4096, MOST = 1 << 24, SAME_MAX = 1 << 16 };
+enum { CHAIN_MAX = DUMP_DEPTH_MAX, MOST = 1 << 24, SAME_MAX = 1 << 16 };
 
 struct want {
     uint32_t class_number, name, before;
@@ -18,6 +19,7 @@ struct want {
 struct search {
     struct xml_facts *f;
     struct map seen;
+    _Atomic uint64_t *asked; /* bits: objects whose fields are among the wants */
     struct buf wants;
 };
 
@@ -94,12 +96,13 @@ static int want(struct search *s, uint32_t class_number, uint32_t name, uint32_t
     return s->wants.oom ? -ENOMEM : 0;
 }
 
+/* An object that is defined twice is the first one, as xml_write.c has it. */
 static int want_fields(struct search *s, const struct xml_object *o)
 {
     struct xml_facts *f = s->f;
     size_t n;
     uint32_t number = xml_class_of(f, o), before = 0;
-    if (xml_own_class(f, o->id) || o->kind)
+    if (!bits_add(s->asked, ids_find(&f->ids, o->id)) || xml_own_class(f, o->id) || o->kind)
         return 0;
     class_at(f, number)->instances++;
     struct xml_link *l = xml_links(f, o->id, &n);
@@ -204,11 +207,14 @@ static int find_wants(struct search *s)
 
 int xml_fields_find(struct xml_facts *f)
 {
-    struct search s = {.f = f};
+    struct search s = {.f = f, .asked = bits_new(f->ids.n)};
+    if (!s.asked)
+        return -ENOMEM;
     map_init(&s.seen);
     find_supers(f);
     int rc = find_wants(&s);
     map_fini(&s.seen);
+    bits_free(s.asked);
     buf_fini(&s.wants);
     return rc;
 }

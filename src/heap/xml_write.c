@@ -15,6 +15,8 @@ enum {
     WINDOW = 8192,                     /* elements written at once */
     SMALL_ARRAY = 8192,                /* elements: it is gathered with others */
     STATICS_MOST = UINT16_MAX,
+    ROOM_FREE = 256 << 20, /* bytes of bodies that a file of any length may stand for, */
+    ROOM_EACH = 64,        /* and so many more for each byte of it */
 };
 
 struct writer {
@@ -434,7 +436,7 @@ static void put_roots(struct writer *w)
 
 int xml_write(struct xml_facts *f)
 {
-    struct writer w = {.f = f, .room = (UINT64_C(16) << 20) + 4096 * f->file_size};
+    struct writer w = {.f = f, .room = ROOM_FREE + ROOM_EACH * f->file_size};
     const struct buf nothing = {0};
     put_head(&w);
     put_names(&w);
