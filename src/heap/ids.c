@@ -32,7 +32,7 @@ void ids_fini(struct ids *s)
 
 static inline size_t slot_of(const struct ids *s, uint64_t key)
 {
-    return (size_t)hash_u64(key ^ hash_drawn()) & (s->n_slots - 1);
+    return (size_t)hash_u64(key ^ s->drawn) & (s->n_slots - 1);
 }
 
 static inline struct ids_region *find_region(const struct ids *s, uint64_t key)
@@ -53,6 +53,7 @@ static int hash_regions(struct ids *s, size_t n_slots)
     free(s->slots);
     s->slots = slots;
     s->n_slots = n_slots;
+    s->drawn = hash_drawn();
     for (size_t k = 0; k < s->n_regions; k++) {
         size_t i = slot_of(s, s->regions[k]->key);
         while (slots[i])

@@ -35,6 +35,7 @@ struct ids {
     size_t n_regions, cap;
     uint32_t *slots; /* hash of keys -> index of region + 1 */
     size_t n_slots;
+    uint64_t drawn; /* by the process: where keys stand among them */
     uint64_t n; /* ids; set by ids_seal */
     const struct ids_region *last;
 };
