@@ -36,7 +36,7 @@ struct ids {
     uint32_t *slots; /* hash of keys -> index of region + 1 */
     size_t n_slots;
     uint64_t drawn; /* by the process: where keys stand among them */
-    uint64_t n; /* ids; set by ids_seal */
+    uint64_t n;     /* ids; set by ids_seal */
     const struct ids_region *last;
 };
 
