@@ -2,6 +2,7 @@
  *
  * The agent is loaded with no more than its control socket; over that the options go, and the
  * answer comes back.  With --for the agent ends by itself, also when this command is killed. */
+#include "attach/metaspace.h"
 #include "base/clock.h"
 #include "base/human.h"
 #include "base/log.h"
@@ -230,11 +231,39 @@ static int say_begun(const struct jvm *jvm, const struct attach *o, const char *
     return o->duration ? follow(jvm, o, began, err) : 0;
 }
 
+static bool wants(const struct agent_options *a, enum event_group group)
+{
+    return a->events >> (group - 1) & 1; /* as event_group_names has them */
+}
+
+/* What a recording adds to classes must find room: at least twice what was measured, 0.4 MB and,
+ * where classes of the program are changed, 2.7 MB (docs/benchmarks.md). */
+static int check_metaspace(const struct jvm *jvm, const struct agent_options *a, struct err *err)
+{
+    enum { NEEDED = 1 << 20, NEEDED_FOR_MORE = 6 << 20 };
+    struct metaspace m;
+    bool more = a->methods || wants(a, GROUP_alloc) || wants(a, GROUP_holds);
+    uint64_t needed = more ? NEEDED_FOR_MORE : NEEDED;
+    int rc = metaspace_ask(jvm, TARGET_TIMEOUT_NS, &m, err);
+    if (rc < 0 || m.most == UINT64_MAX)
+        return rc == -ENOTSUP ? 0 : rc;
+    uint64_t room = m.most - min_u64(m.committed, m.most);
+    if (room >= needed)
+        return 0;
+    return err_set(err, -ENOSPC,
+                   "JVM %d (%s) has %s left of its MaxMetaspaceSize of %s, and a recording%s may "
+                   "need %s, without which classes of the program would not load: nothing was "
+                   "done; begin it with a larger -XX:MaxMetaspaceSize",
+                   (int)jvm->pid, jvm->name, human_bytes(room).text, human_bytes(m.most).text,
+                   more ? " of these groups" : "", human_bytes(needed).text);
+}
+
 static int begin(const struct jvm *jvm, const struct attach *o, struct err *err)
 {
     struct buf request, reply;
     bool foreign = false;
     TRY(agent_options_check(&o->agent, err));
+    TRY(check_metaspace(jvm, &o->agent, err));
     TRY(load_agent(jvm, &foreign, err));
     buf_init(&request);
     buf_init(&reply);
@@ -282,7 +311,8 @@ const struct cmd cmd_attach = {
         "--for the recording goes on until orca detach, or the end of the JVM; with it the command "
         "waits, and ^C ends the recording early. Afterwards the program's code is as it was. What "
         "stays in the JDK's own thread methods does nothing any more; to put it back would make "
-        "HotSpot leak memory with each attach.\n"
+        "HotSpot leak memory with each attach. A JVM whose -XX:MaxMetaspaceSize leaves less than 1 "
+        "MB, or 6 MB for the groups alloc and holds and for --methods, is left alone.\n"
         "\n"
         "A JVM that is being recorded already, because it was started with the agent or attached "
         "to, is joined: -e and --on switch further groups on, --off switches groups off, and after "

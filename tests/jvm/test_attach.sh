@@ -343,6 +343,21 @@ test_mistakes() {
 }
 
 # By other means than orca attach: a mistake in the options is the JVM's to say, and does it no harm.
+# A metaspace that is nearly full is left to the program.
+test_small_metaspace() {
+    launch -XX:MaxMetaspaceSize=1m --
+    run 1 "$ORCA" attach "$jvm" -o "$TRACE"
+    has err "left of its MaxMetaspaceSize of 1.0 MB, and a recording may need 1.0 MB"
+    ! grep -q liborca "/proc/$jvm/maps" || fail "the agent was loaded"
+    end
+    launch -XX:MaxMetaspaceSize=6m --
+    run 1 "$ORCA" attach "$jvm" -o "$TRACE" -e alloc
+    has err "of these groups may need 6.0 MB"
+    attach
+    detach
+    end
+}
+
 test_jcmd() {
     [ -x "$JDK/bin/jcmd" ] || skip "no jcmd"
     launch --
