@@ -1,7 +1,9 @@
 /* What comes from a process that is to be attached to: files of /proc, performance counters,
  * argument files, answers.  The first byte says which. */
 #include "attach/attach.h"
+#include "attach/client.h"
 #include "attach/command_line.h"
+#include "attach/metaspace.h"
 #include "attach/perfdata.h"
 
 #include <stdlib.h>
@@ -66,7 +68,30 @@ static void try_reply(const char *text, size_t size)
     if (attach_parse_reply(text, size, &r) == 0 && attach_parse_load(&r, 1, &err) < 0 &&
         !err.msg[0])
         abort();
+    struct metaspace m;
+    metaspace_parse(buf_str(&r.text), &m);
     attach_reply_fini(&r);
+}
+
+/* What the agent answers over its socket: "key value" lines. */
+static void try_answer(const char *text, size_t size)
+{
+    static const char *const keys[] = {"path", "group", "events", "state", "loss", ""};
+    struct buf b = {0};
+    buf_put(&b, text, size);
+    const char *answer = buf_str(&b), *end = answer + strlen(answer);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *at = NULL, *value;
+        for (int n; (n = client_value(answer, keys[i], &at, &value)) >= 0;)
+            if (value < answer || value + n > end)
+                abort();
+        client_number(answer, keys[i]);
+    }
+    struct err err = {""};
+    const char *said;
+    if (client_parse(answer, &said, &err) < 0 ? !err.msg[0] : said < answer || said > end)
+        abort();
+    buf_fini(&b);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -89,6 +114,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 'r':
         try_reply(text, size - 1);
+        break;
+    case 'a':
+        try_answer(text, size - 1);
         break;
     }
     return 0;
