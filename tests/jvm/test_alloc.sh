@@ -236,6 +236,7 @@ test_sampled() {
 # What Orca allocates to install itself, and to answer, is not the program's.
 test_own_are_not_sampled() {
     : >out
+    : >java.out
     "$JAVA" -Xmx256m -XX:-UsePerfData -cp "$CLASSES" Allocs 0 forever >java.out 2>&1 &
     jvm=$!
     wait_for 60 grep -q '^ready' java.out
@@ -262,6 +263,7 @@ test_by_jvm() {
 test_attach() {
     rm -f "$TRACE"
     : >out
+    : >java.out
     "$JAVA" -Xmx256m -XX:-UsePerfData -Dbefore=3000 -Dafter=60000 -cp "$CLASSES" Allocs 2000 objects arrays copies threads >java.out 2>&1 &
     jvm=$!
     wait_for 60 grep -q '^ready' java.out
@@ -291,6 +293,7 @@ goes_on() { # FILE
 # Its objects are counted, then followed, then counted again; in another recording of the same JVM, too.
 test_attach_and_follow() {
     : >out
+    : >java.out
     "$JAVA" -Xmx256m -XX:-UsePerfData -cp "$CLASSES" Allocs 0 forever >java.out 2>&1 &
     jvm=$!
     wait_for 60 grep -q '^ready' java.out

@@ -54,6 +54,7 @@ test_waits_with_a_limit() {
     local how
     for how in limited unlimited; do
         set -m
+        : >java.out
         "$JAVA" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" Patient $how >java.out 2>java.err &
         jvm=$!
         wait_for 60 grep -q '^ready' java.out
@@ -289,6 +290,7 @@ test_query() {
 # A deadlock is named.
 test_query_a_deadlock() {
     set -m
+    : >java.out
     "$JAVA" -Xmx32m -XX:-UsePerfData -cp "$CLASSES" Deadlocked >java.out 2>&1 &
     jvm=$!
     wait_for 60 grep -q '^ready' java.out

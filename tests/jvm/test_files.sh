@@ -329,6 +329,7 @@ test_full_disk_and_a_quiet_program() {
     disk 1m full
     mkfifo in
     set -m
+    : >java.out
     "$JAVA" "-agentpath:$AGENT=file=$TMP/full/app.otrace,ringdir=/dev/shm" -Xmx48m -XX:+UseSerialGC -cp "$CLASSES" Attachable \
         <in >java.out 2>java.err &
     jvm=$!

@@ -155,6 +155,7 @@ test_not_allowed() {
     mkdir d
     chmod 755 d
     mkfifo in
+    : >java.out
     (cd /tmp && exec setpriv --reuid 65534 --regid 65534 --clear-groups "$JAVA" -Xmx64m -cp "$CLASSES" Heaped) <in >java.out 2>&1 &
     exec 9>in
     wait_for 60 grep -q '^ready' java.out

@@ -86,6 +86,7 @@ soak() { # SECONDS JVM-OPTION...
     mkfifo in
     set -m
     # The heap is there from the start: it must not look like growth (ZGC of JDK 17 maps it three times).
+    : >java.out
     "$JAVA" "$@" -Xms128m -Xmx128m -XX:+AlwaysPreTouch -XX:-UsePerfData -XX:ErrorFile="$TMP/hs_err" -cp "$CLASSES" Soak <in >java.out 2>java.err &
     jvm=$!
     exec 9>in

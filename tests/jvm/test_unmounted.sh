@@ -135,6 +135,7 @@ attach_to() { # N KIND JVM-OPTION...
     shift 2
     rm -f "$TRACE"
     set -m
+    : >java.out
     "$JAVA" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" "$@" Unmounted circle "$n" "$kind" >java.out 2>&1 &
     jvm=$!
     wait_for 60 grep -q '^ready' java.out
@@ -162,6 +163,7 @@ test_attach_to_deadlock() {
 test_query_alone() {
     [ "$JDK_MAJOR" -ge 25 ] || skip "needs JDK 25"
     set -m
+    : >java.out
     "$JAVA" -Xmx64m -XX:+UseSerialGC -XX:-UsePerfData -cp "$CLASSES" Unmounted circle 4 mixed >java.out 2>&1 &
     jvm=$!
     wait_for 60 grep -q '^ready' java.out

@@ -174,6 +174,7 @@ test_root_that_the_jvm_does_not_know() {
     rm -f in
     mkfifo in
     set -m
+    : >java.out
     (cd /tmp && exec setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups unshare --user --map-current-user \
         "$JAVA" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" Attachable) <in >java.out 2>java.err &
     jvm=$!

@@ -51,6 +51,7 @@ launch_told() { # CLASS JVM-OPTION... -- [ARGUMENT...]
     rm -f in
     mkfifo in
     set -m
+    : >java.out # what an earlier one said is not this one's
     "$JAVA" -Xmx64m -XX:-UsePerfData "${options[@]}" -cp "$CLASSES" "$class" "$@" <in >java.out 2>java.err &
     jvm=$!
     exec 9>in

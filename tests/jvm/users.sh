@@ -47,6 +47,7 @@ launch() { # [NAME=VALUE...] -- JVM-OPTION...
     rm -f in
     mkfifo in
     set -m
+    : >java.out # what an earlier one said is not this one's
     (cd /tmp && exec env "${words[@]}" setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups \
         "$JAVA" -Xmx64m -XX:-UsePerfData "$@" -cp "$CLASSES" Attachable) <in >java.out 2>java.err &
     jvm=$!
