@@ -76,7 +76,7 @@ struct cf_edit {
 enum cf_left {
     CF_LEFT_BAD_CODE,  /* damaged: the message of the first is kept */
     CF_LEFT_BAD_EDIT,  /* the probe does not fit this method */
-    CF_LEFT_TOO_LONG,  /* more than 65535 bytes, or another limit of the format */
+    CF_LEFT_TOO_LONG,  /* more than 65535 bytes, another limit of the format, or of our time */
     CF_LEFT_NO_REACH,  /* a branch would not reach, and no place for a trampoline */
     CF_LEFT_POOL,      /* the class has too many constants: no method was edited */
     CF_LEFT_CTOR_EDGE, /* where super(...) is called is not clear: no AT_THROW */

@@ -8,8 +8,6 @@
  * method `unsure`. */
 #include "classfile/rewrite.h"
 
-enum { MAX_WORK = 50 * 1000 * 1000 };
-
 struct flow {
     struct code *code;
     uint16_t *waiting;
@@ -121,7 +119,7 @@ int flow_this(struct rewrite *w, struct err *err)
     f.listed = arena_alloc(w->arena, code->n_insns * sizeof *f.listed);
     if (!f.waiting || !f.list || !f.listed)
         return err_set(err, -ENOMEM, "out of memory");
-    f.unsure = (uint64_t)code->n_insns * code->n_handlers > MAX_WORK;
+    f.unsure = (uint64_t)code->n_insns * code->n_handlers > REWRITE_MAX_WORK;
     arrive(&f, 0, CODE_THIS_UNINIT, 0);
     while (f.n > 0 && !f.unsure) {
         uint32_t insn = f.list[--f.n];

@@ -148,6 +148,9 @@ static int build(struct rewrite *w, struct buf *out, enum cf_left *why, struct e
         TRY(probe_check(w, i, err));
     plan_exit(w);
     *why = CF_LEFT_TOO_LONG;
+    if ((uint64_t)w->code.n_insns * w->code.n_handlers > REWRITE_MAX_WORK)
+        return err_set(err, -E2BIG, "%u handlers of %u instructions", w->code.n_handlers,
+                       w->code.n_insns);
     TRY(keep_plan(w, err));
     TRY(insert_all(w, err));
     if (!changes_anything(w))

@@ -13,6 +13,10 @@
 #include "classfile/emit.h"
 #include "classfile/relocate.h"
 
+/* Instructions of a method times its handlers, beyond which it is left as it is: where each is held
+ * against each (HotSpot's verifier does that, too) there must be an end. */
+enum { REWRITE_MAX_WORK = 50 * 1000 * 1000 };
+
 /* What is worked out once per edit and method. */
 struct probe_call {
     uint32_t ref; /* Methodref, made at the first use */

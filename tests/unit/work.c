@@ -24,7 +24,8 @@ static void check_growth(const char *shape, const char *what, const uint64_t y[S
                   what, last);
 }
 
-static void check_shape(const struct limit *l, work_fn *read, const struct work_shape *s)
+static void check_shape(const struct limit *l, work_fn *read, const struct work_shape *s,
+                        bool growth)
 {
     uint64_t size[STEPS], work[STEPS], bytes[STEPS];
     uint32_t n = s->n;
@@ -47,18 +48,31 @@ static void check_shape(const struct limit *l, work_fn *read, const struct work_
         cr_expect(limit_holds(l, c, size[i], why), "%s: %s", s->name, why);
         buf_fini(&file);
     }
-    check_growth(s->name, "blocks", work, size);
-    check_growth(s->name, "bytes of memory", bytes, size);
+    if (growth)
+        check_growth(s->name, "blocks", work, size);
+    if (growth)
+        check_growth(s->name, "bytes of memory", bytes, size);
 }
 
-void work_check(const char *reader, work_fn *read, const struct work_shape *shapes, size_t n)
+static void check(const char *reader, work_fn *read, const struct work_shape *shapes, size_t n,
+                  bool growth)
 {
     const struct limit *l = limit_find(reader);
     const char *only = getenv("ORCA_WORK_SHAPE");
     cr_assert_not_null(l, "%s has no row in tests/limits.def", reader);
     for (size_t i = 0; i < n; i++)
         if (!only || strstr(shapes[i].name, only))
-            check_shape(l, read, &shapes[i]);
+            check_shape(l, read, &shapes[i], growth);
+}
+
+void work_check(const char *reader, work_fn *read, const struct work_shape *shapes, size_t n)
+{
+    check(reader, read, shapes, n, true);
+}
+
+void work_check_limit(const char *reader, work_fn *read, const struct work_shape *shapes, size_t n)
+{
+    check(reader, read, shapes, n, false);
 }
 
 #else

@@ -19,4 +19,8 @@ typedef uint64_t work_fn(const struct buf *file);
 
 void work_check(const char *reader, work_fn *read, const struct work_shape *shapes, size_t n);
 
+/* The same where work may grow faster than the file, up to a limit of the format: only what
+ * limits.def says is held. */
+void work_check_limit(const char *reader, work_fn *read, const struct work_shape *shapes, size_t n);
+
 #endif
