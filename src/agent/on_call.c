@@ -210,7 +210,7 @@ static void put_semaphore(JNIEnv *jni, jobject semaphore, enum event_kind kind, 
     lock_id lock = locks_id(jni, semaphore, &wanted);
     if (!wanted)
         return;
-    stack_id stack = with_stack ? stacks_of_caller(jni) : (stack_id){0};
+    stack_id stack = with_stack ? stacks_of_kept_caller(jni) : (stack_id){0};
     struct event *e = begin(jni, kind, &self);
     if (!e)
         return;

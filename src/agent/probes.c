@@ -68,7 +68,7 @@ struct rewrite {
     const char *holds; /* when its locks are looked at */
     const char *alloc; /* when its allocations are */
     bool boot;
-    bool looked, has_native; /* found out on the way */
+    bool looked, stays; /* found out on the way; stays: kept.h */
     struct cf_plan plan;
     struct user_hit hits[USER_ROWS_MAX];
     size_t n_hits;
@@ -215,8 +215,8 @@ static const struct cf_edit *edits_of(void *ctx, const struct cf_class *c,
 {
     struct rewrite *r = ctx;
     if (!r->looked) {
-        r->has_native = r->boot && has_native(c);
         r->plan.always = cf_has_nan(c);
+        r->stays = r->boot && (r->kept || r->plan.always || has_native(c));
     }
     r->looked = true;
     *n = r->kept ? kept_edits(r->kept, m, r->edits) : 0;
@@ -241,13 +241,13 @@ static void note_moves(void *ctx, const struct cf_class *c, const struct cf_meth
                        uint32_t code_len, const struct cf_move *v, size_t n)
 {
     const struct rewrite *r = ctx;
-    moves_note(c, m, code_len, (struct moves_new){v, n, r->has_native});
+    moves_note(c, m, code_len, (struct moves_new){v, n, r->stays});
 }
 
 static void note_kept(const struct rewrite *r, const char *name)
 {
     unsigned other = r->n_hits || r->holds ? KEPT_OTHER : 0;
-    if (r->boot && r->has_native)
+    if (r->stays)
         kept_note(name, (r->kept ? KEPT_ROWS : 0) | (r->alloc ? KEPT_ALLOC : 0) | other);
 }
 
@@ -328,7 +328,7 @@ void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobje
     struct rewrite r;
     if (!name)
         return;
-    r.looked = r.has_native = false;
+    r.looked = r.stays = false;
     r.n_hits = 0;
     r.class = r.holds = NULL;
     r.boot = !loader;

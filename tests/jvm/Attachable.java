@@ -115,9 +115,9 @@ public class Attachable {
             if (word.equals("work"))
                 work();
             else if (word.equals("code"))
-                System.out.println("code " + (31 * code(Semaphore.class) + code(Attachable.class)));
+                System.out.println("code " + (31 * code(ReentrantLock.class) + code(Attachable.class)));
             else if (word.equals("kept"))
-                System.out.println("kept " + code(Thread.class));
+                System.out.println("kept " + (31 * code(Thread.class) + code(Semaphore.class)));
             else if (word.equals("release")) {
                 holder.interrupt();
                 stuck.join();

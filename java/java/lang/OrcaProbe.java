@@ -52,6 +52,11 @@ public final class OrcaProbe {
             exit(what, object);
     }
 
+    public static void keptExit(int what, Object object, int result) {
+        if ((on >>> what & 1) != 0)
+            exit(what, object, result);
+    }
+
     public static void keptThrew(int what, Object object) {
         if ((on >>> what & 1) != 0)
             threw(what, object);
