@@ -166,8 +166,8 @@ static void XMLCALL on_hidden_begin(void *ctx, const XML_Char *name, const XML_C
         r->rc = r->sink.begin(r->sink.ctx, name, (const char *const *)attrs, r->err);
 }
 
-/* Parse what the instruction holds; it is in the text, so no longer than an element may be.  A parser
- * that is used again looks through tables as large as its largest text needed. */
+/* Parse what the instruction holds; it is in the text, so no longer than an element may be.  A
+ * parser that is used again looks through tables as large as its largest text needed. */
 static bool parse_hidden(struct xml_reader *r, const char *text)
 {
     enum { SMALL = 4096 };
