@@ -68,6 +68,7 @@ struct rewrite {
     const char *holds; /* when its locks are looked at */
     const char *alloc; /* when its allocations are */
     bool boot;
+    bool again;         /* of another loader than the boot loader, and loaded already */
     bool looked, stays; /* found out on the way; stays: kept.h */
     struct cf_plan plan;
     struct user_hit hits[USER_ROWS_MAX];
@@ -236,12 +237,12 @@ static const struct cf_edit *edits_of(void *ctx, const struct cf_class *c,
     return r->edits;
 }
 
-/* cf_plan.moved: where a class is kept, so is this. */
+/* cf_plan.moved: where a class is kept, so is this; one that had a NaN stays without it. */
 static void note_moves(void *ctx, const struct cf_class *c, const struct cf_method *m,
                        uint32_t code_len, const struct cf_move *v, size_t n)
 {
     const struct rewrite *r = ctx;
-    moves_note(c, m, code_len, (struct moves_new){v, n, r->stays});
+    moves_note(c, m, code_len, (struct moves_new){v, n, r->stays || (r->again && r->plan.always)});
 }
 
 static void note_kept(const struct rewrite *r, const char *name)
@@ -251,14 +252,14 @@ static void note_kept(const struct rewrite *r, const char *name)
         kept_note(name, (r->kept ? KEPT_ROWS : 0) | (r->alloc ? KEPT_ALLOC : 0) | other);
 }
 
-/* To HotSpot NaN is no constant that a class has already: each time that a class comes out of its
- * own constants it has twice as many of them (ConstantPool::compare_entry_to), and with 65,535
- * constants JDK 17 loops for ever.  Of a class that somebody has changed it keeps the bytes of
- * before: what has such a constant is changed, if only into itself. */
+/* To HotSpot NaN is no constant that a class has already: see kept.h and classfile/nan.h.  Of a
+ * class that somebody has changed it keeps the bytes of before, and of another one it makes new
+ * ones, with twice as many: what has such a constant is changed, if only into itself. */
 static void rewrite(struct rewrite *r, const char *name, const unsigned char *bytes, jint len,
                     jint *new_len, unsigned char **new_bytes)
 {
-    r->plan = (struct cf_plan){.edits = edits_of, .moved = note_moves, .ctx = r};
+    r->plan =
+        (struct cf_plan){.edits = edits_of, .moved = note_moves, .ctx = r, .no_nan = r->again};
     struct cf_result result;
     struct buf out;
     struct err err = {""};
@@ -294,6 +295,18 @@ static bool is_named(jclass c, const char *name)
               strcmp(signature + 1 + len, ";") == 0;
     jvmti_free(signature);
     return is;
+}
+
+/* Not one that is loaded meanwhile: that has still to be initialized. */
+static bool is_same(JNIEnv *jni, jclass c, const char *name, jobject loader)
+{
+    jobject its = NULL;
+    if (!is_named(c, name) ||
+        (*agent.jvmti)->GetClassLoader(agent.jvmti, c, &its) != JVMTI_ERROR_NONE)
+        return false;
+    bool same = (*jni)->IsSameObject(jni, its, loader);
+    (*jni)->DeleteLocalRef(jni, its);
+    return same;
 }
 
 /* What the recording wants of a class.  Inside the guard. */
@@ -332,13 +345,15 @@ void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobje
     r.n_hits = 0;
     r.class = r.holds = NULL;
     r.boot = !loader;
+    r.again =
+        redefined && !r.boot && retransform_is_ours() && is_same(jni, redefined, name, loader);
     bool recorded = guard_enter();
     unsigned parts = r.boot ? kept_parts(name) : 0;
     r.kept = parts & KEPT_ROWS ? name : NULL;
     r.alloc = parts & KEPT_ALLOC ? name : NULL;
     if (recorded)
         want(&r, jni, redefined, name);
-    if (r.class || r.kept || r.n_hits || r.holds || r.alloc || parts)
+    if (r.class || r.kept || r.n_hits || r.holds || r.alloc || parts || r.again)
         rewrite(&r, name, bytes, len, new_len, new_bytes);
     if (recorded)
         guard_leave();
@@ -406,7 +421,7 @@ static jvmtiError rewrite_loaded(JNIEnv *jni, bool old)
             (*jni)->DeleteLocalRef(jni, all[i]);
     jvmti_free(all);
     if (found)
-        e = (*agent.jvmti)->RetransformClasses(agent.jvmti, found, classes);
+        e = retransform_classes(found, classes);
     if (e != JVMTI_ERROR_NONE)
         kept_forget();
     stacks_code_changed();

@@ -73,13 +73,29 @@ static bool is_chosen(JNIEnv *jni, jclass c, bool (*affected)(const struct loade
            modifiable && class_has_room(c);
 }
 
-static void retransform(JNIEnv *jni, jclass *classes, jint n, jvmtiError *failed)
+/* HotSpot asks the hook in the thread that retransforms. */
+static __thread bool ours __attribute__((tls_model("initial-exec")));
+
+bool retransform_is_ours(void)
 {
+    return ours;
+}
+
+jvmtiError retransform_classes(jint n, const jclass *classes)
+{
+    ours = true;
     jvmtiError e =
         n ? (*agent.jvmti)->RetransformClasses(agent.jvmti, n, classes) : JVMTI_ERROR_NONE;
+    ours = false;
+    return e;
+}
+
+static void retransform(JNIEnv *jni, jclass *classes, jint n, jvmtiError *failed)
+{
+    jvmtiError e = retransform_classes(n, classes);
     /* One that cannot be linked keeps all from it: then each for itself. */
     for (jint i = 0; i < n && e != JVMTI_ERROR_NONE; i++) {
-        jvmtiError one = (*agent.jvmti)->RetransformClasses(agent.jvmti, 1, &classes[i]);
+        jvmtiError one = retransform_classes(1, &classes[i]);
         *failed = one != JVMTI_ERROR_NONE ? one : *failed;
     }
     for (jint i = 0; i < n; i++)

@@ -17,6 +17,12 @@ struct loaded_class {
 jvmtiError retransform_those(JNIEnv *jni, bool (*affected)(const struct loaded_class *c),
                              unsigned part);
 
+/* JVMTI's RetransformClasses, for all of Orca. */
+jvmtiError retransform_classes(jint n, const jclass *classes);
+
+/* Asked by the class-file hook: whether the class goes through it for one of these. */
+bool retransform_is_ours(void);
+
 /* Whether it has so few constants that it can be retransformed: some of them are doubled by that,
  * and with 65,535 the JVM does not come back. */
 bool class_has_room(jclass c);

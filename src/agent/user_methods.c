@@ -345,8 +345,7 @@ static void look_at(JNIEnv *jni, jclass c, struct changes *changes)
 static void rewrite(JNIEnv *jni, struct changes *changes)
 {
     jvmtiError e =
-        changes->n ? (*agent.jvmti)->RetransformClasses(agent.jvmti, changes->n, changes->classes)
-                   : JVMTI_ERROR_NONE;
+        changes->n ? retransform_classes(changes->n, changes->classes) : JVMTI_ERROR_NONE;
     if (e != JVMTI_ERROR_NONE)
         log_line("the JVM does not let Orca rewrite a class that methods= names (%s): its calls "
                  "are not recorded",

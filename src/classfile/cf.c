@@ -29,22 +29,6 @@ const uint8_t *cf_constant(const struct cf_class *c, uint32_t index, enum cf_tag
     return c->p + c->pool[index] + 1;
 }
 
-/* IEEE 754: all bits of the exponent, and one of the fraction (JVMS 4.4.4, 4.4.5). */
-bool cf_has_nan(const struct cf_class *c)
-{
-    enum { SIGN = 1 };
-    static const uint32_t inf = UINT32_C(0x7f800000), inf_high = UINT32_C(0x7ff00000);
-    for (uint32_t i = 1; i < c->n_pool; i++) {
-        const uint8_t *f = cf_constant(c, i, CF_FLOAT), *d = cf_constant(c, i, CF_DOUBLE);
-        if (f && be_get4(f) << SIGN > inf << SIGN)
-            return true;
-        /* the low half counts when the high one is that of infinity */
-        if (d && (be_get4(d) << SIGN | (be_get4(d + 4) != 0)) > inf_high << SIGN)
-            return true;
-    }
-    return false;
-}
-
 struct cf_text cf_utf8(const struct cf_class *c, uint32_t index)
 {
     const uint8_t *p = cf_constant(c, index, CF_UTF8);

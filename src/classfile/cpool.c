@@ -97,6 +97,17 @@ uint32_t cpool_integer(struct cpool *p, int32_t v)
     return intern(p, b, sizeof b);
 }
 
+uint32_t cpool_long(struct cpool *p, const uint8_t value[8])
+{
+    uint8_t b[9] = {CF_LONG};
+    memcpy(b + 1, value, 8);
+    if (p->n >= LIMIT - 1)
+        p->full = true;
+    uint32_t before = p->n, i = intern(p, b, sizeof b);
+    p->n += p->n > before; /* it takes two indices (JVMS 4.4.5) */
+    return i;
+}
+
 uint32_t cpool_class(struct cpool *p, const char *name, size_t len)
 {
     uint8_t b[3] = {CF_CLASS};

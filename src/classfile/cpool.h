@@ -23,6 +23,7 @@ void cpool_fini(struct cpool *p);
 
 uint32_t cpool_utf8(struct cpool *p, const char *s, size_t len);
 uint32_t cpool_integer(struct cpool *p, int32_t v);
+uint32_t cpool_long(struct cpool *p, const uint8_t value[8]); /* the first of its two indices */
 uint32_t cpool_class(struct cpool *p, const char *name, size_t len);
 uint32_t cpool_method(struct cpool *p, const char *cls, const char *name, const char *desc);
 

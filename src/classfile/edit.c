@@ -15,6 +15,7 @@ struct edit {
     const struct cf_class *c;
     const struct cf_plan *plan;
     struct cf_result *result;
+    struct nan_constants nan; /* that go */
     struct cpool pool;
     struct arena scratch;
     struct buf methods; /* the new bytes of all edited methods */
@@ -41,7 +42,8 @@ static int edit_method(struct edit *e, uint32_t i, const struct cf_edit *edits, 
                         .n_edits = n,
                         .pool = &e->pool,
                         .arena = &e->scratch,
-                        .plan = e->plan};
+                        .plan = e->plan,
+                        .nan = e->nan.n ? &e->nan : NULL};
     enum cf_left why;
     struct err reason = {0};
     size_t at = e->methods.len;
@@ -55,6 +57,8 @@ static int edit_method(struct edit *e, uint32_t i, const struct cf_edit *edits, 
     }
     if (rc == -ENOMEM)
         return err_set(err, rc, "%s", reason.msg);
+    if (rc < 0 && e->nan.n) /* a constant may not go that its code still loads */
+        return -EAGAIN;
     e->result->methods += rc != 0;
     if (rc < 0)
         leave(e, m, why, &reason);
@@ -75,7 +79,7 @@ static int edit_methods(struct edit *e, struct err *err)
         const struct cf_method *m = &e->c->methods[i];
         uint32_t n = 0;
         const struct cf_edit *edits = m->code ? e->plan->edits(e->plan->ctx, e->c, m, &n) : NULL;
-        if (edits && n)
+        if (m->code && (e->nan.n || (edits && n)))
             TRY(edit_method(e, i, edits, n, err));
     }
     return 0;
@@ -107,13 +111,15 @@ static int finish(struct edit *e, struct buf *out, struct err *err)
     int rc = cpool_check(&e->pool, &reason);
     if (rc == -ENOMEM)
         return err_set(err, rc, "%s", reason.msg);
+    if (rc < 0 && e->nan.n)
+        return -EAGAIN;
     if (rc < 0) {
         e->result->left[CF_LEFT_POOL] += e->result->edited;
         e->result->edited = e->result->sites = e->result->trampolines = 0;
         if (!e->result->first.msg[0])
             e->result->first = reason;
     }
-    bool changed = e->result->edited > 0;
+    bool changed = e->result->edited > 0 || e->nan.n > 0;
     if (!changed) {
         for (uint32_t i = 0; i < e->c->n_methods; i++)
             e->news[i].len = 0;
@@ -126,6 +132,7 @@ static int finish(struct edit *e, struct buf *out, struct err *err)
         out->len = len;
         return err_set(err, -ENOMEM, "out of memory");
     }
+    nan_clear(&e->nan, e->c, out->p + len);
     return changed;
 }
 
@@ -137,6 +144,24 @@ static int edit_parsed(struct edit *e, struct buf *out, struct err *err)
     return finish(e, out, err);
 }
 
+/* -EAGAIN: not without its constants NaN. */
+static int edit_once(const struct cf_class *c, struct arena *arena, const struct cf_plan *plan,
+                     bool no_nan, struct buf *out, struct cf_result *result, struct err *err)
+{
+    struct edit e = {.c = c, .plan = plan, .result = result};
+    *result = (struct cf_result){0};
+    if (no_nan && nan_find(&e.nan, c, arena) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
+    cpool_init(&e.pool, c);
+    arena_init(&e.scratch, 0);
+    e.news = arena_alloc(arena, c->n_methods * sizeof *e.news);
+    int rc = edit_parsed(&e, out, err);
+    buf_fini(&e.methods);
+    arena_fini(&e.scratch);
+    cpool_fini(&e.pool);
+    return rc;
+}
+
 int cf_edit_class(const uint8_t *p, size_t len, const struct cf_plan *plan, struct buf *out,
                   struct cf_result *result, struct err *err)
 {
@@ -146,14 +171,9 @@ int cf_edit_class(const uint8_t *p, size_t len, const struct cf_plan *plan, stru
     arena_init(&arena, 0);
     int rc = cf_parse(&c, p, len, &arena, err);
     if (rc == 0) {
-        struct edit e = {.c = &c, .plan = plan, .result = result};
-        cpool_init(&e.pool, &c);
-        arena_init(&e.scratch, 0);
-        e.news = arena_alloc(&arena, c.n_methods * sizeof *e.news);
-        rc = edit_parsed(&e, out, err);
-        buf_fini(&e.methods);
-        arena_fini(&e.scratch);
-        cpool_fini(&e.pool);
+        rc = edit_once(&c, &arena, plan, plan->no_nan, out, result, err);
+        if (rc == -EAGAIN)
+            rc = edit_once(&c, &arena, plan, false, out, result, err);
     }
     arena_fini(&arena);
     return rc;

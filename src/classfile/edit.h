@@ -113,6 +113,7 @@ struct cf_plan {
                   const struct cf_move *v, size_t n);
     void *ctx;
     bool always; /* write the class although nothing changed */
+    bool no_nan; /* it is to be redefined: without constants NaN, where that can be (nan.h) */
 };
 
 /* Append the edited class to `out`: 1; nothing to change, and without `always` nothing written: 0;

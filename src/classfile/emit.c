@@ -40,6 +40,13 @@ void emit_int(struct emit *e, int32_t v)
     }
 }
 
+void emit_long(struct emit *e, const uint8_t value[8])
+{
+    be_put1(e->out, OP_LDC2_W);
+    be_put2(e->out, cpool_long(e->pool, value));
+    count(e, 2);
+}
+
 void emit_class(struct emit *e, struct cf_text name)
 {
     ldc(e, cpool_class(e->pool, name.p, name.len));

@@ -17,8 +17,9 @@ struct emit {
 /* An instruction without operands, and what it does to the stack. */
 void emit_op(struct emit *e, enum op op, int slots);
 void emit_int(struct emit *e, int32_t v);
-void emit_class(struct emit *e, struct cf_text name); /* ldc of the class: version 49 on */
-void emit_zero(struct emit *e, char kind);            /* null or 0 of a kind of desc.h */
+void emit_long(struct emit *e, const uint8_t value[8]); /* ldc2_w */
+void emit_class(struct emit *e, struct cf_text name);   /* ldc of the class: version 49 on */
+void emit_zero(struct emit *e, char kind);              /* null or 0 of a kind of desc.h */
 void emit_load(struct emit *e, char kind, uint32_t slot);
 void emit_store(struct emit *e, char kind, uint32_t slot);
 void emit_dup(struct emit *e, char kind);

@@ -350,10 +350,45 @@ static int at_call(struct rewrite *w, uint32_t insn)
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
+/* The bits of the number, and what makes it of them. */
+static void load_bits(struct rewrite *w, uint32_t insn, uint32_t constant)
+{
+    struct code_insn *in = &w->code.insns[insn];
+    bool wide = in->op == OP_LDC2_W;
+    const uint8_t *value = cf_constant(w->c, constant, wide ? CF_DOUBLE : CF_FLOAT);
+    if (!value || in->replaced.len)
+        return;
+    begin(w, &in->replaced, 0);
+    if (wide)
+        emit_long(&w->emit, value);
+    else
+        emit_int(&w->emit, (int32_t)be_get4(value));
+    emit_call(&w->emit,
+              wide ? cpool_method(w->pool, "java/lang/Double", "longBitsToDouble", "(J)D")
+                   : cpool_method(w->pool, "java/lang/Float", "intBitsToFloat", "(I)F"),
+              0);
+    end(w, &in->replaced, &w->peak_above);
+    w->numbers++;
+}
+
+static void at_constant(struct rewrite *w, uint32_t insn)
+{
+    const struct code_insn *in = &w->code.insns[insn];
+    const uint8_t *p = w->code.bytes + in->pc;
+    uint32_t constant = in->op == OP_LDC ? p[1] : be_get2(p + 1);
+    if (w->nan && nan_goes(w->nan, constant))
+        load_bits(w, insn, constant);
+}
+
 static int at_insn(struct rewrite *w, uint32_t insn)
 {
     const struct code_insn *in = &w->code.insns[insn];
     switch (in->op) {
+    case OP_LDC:
+    case OP_LDC_W:
+    case OP_LDC2_W:
+        at_constant(w, insn);
+        return 0;
     case OP_MONITORENTER:
         return at_enter(w, insn);
     case OP_MONITOREXIT:

@@ -19,6 +19,7 @@ enum op {
     OP_SIPUSH = 0x11,
     OP_LDC = 0x12,
     OP_LDC_W = 0x13,
+    OP_LDC2_W = 0x14,
     OP_ILOAD = 0x15,
     OP_ALOAD = 0x19,
     OP_ILOAD_0 = 0x1a,

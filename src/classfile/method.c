@@ -53,7 +53,7 @@ static bool changes_anything(const struct rewrite *w)
     for (uint32_t i = 0; i < w->n_edits; i++)
         if (w->edits[i].at == CF_TAKE_APART)
             return true;
-    return w->sites > 0;
+    return w->sites > 0 || w->numbers > 0;
 }
 
 /* The Code attribute; on an error `out` is left with a part of it. */

@@ -11,6 +11,7 @@
 
 #include "classfile/edit.h"
 #include "classfile/emit.h"
+#include "classfile/nan.h"
 #include "classfile/relocate.h"
 
 /* Instructions of a method times its handlers, beyond which it is left as it is: where each is held
@@ -52,8 +53,9 @@ struct rewrite {
     bool has_exit;
 
     const struct cf_plan *plan;
-    uint32_t sites, trampolines;
-    uint32_t left[CF_N_LEFT]; /* parts */
+    const struct nan_constants *nan;
+    uint32_t sites, trampolines, numbers; /* numbers: instructions that loaded a NaN */
+    uint32_t left[CF_N_LEFT];             /* parts */
 };
 
 /* What a probe's arguments can be at one place. */

@@ -10,7 +10,7 @@
 
 const char *const edits_names[] = {"none",   "apart",        "entry",   "exit",    "args",
                                    "params", "calls",        "replace", "monitor", "array",
-                                   "object", "synchronized", "all",     NULL};
+                                   "object", "synchronized", "nan",     "all",     NULL};
 
 static void add(struct edits *e, struct cf_edit edit)
 {
@@ -188,5 +188,6 @@ bool edits_init(struct edits *e, const char *name)
 
 struct cf_plan edits_plan(struct edits *e)
 {
-    return (struct cf_plan){.edits = edits_of, .ctx = e, .always = true};
+    return (struct cf_plan){
+        .edits = edits_of, .ctx = e, .always = true, .no_nan = strcmp(e->name, "nan") == 0};
 }

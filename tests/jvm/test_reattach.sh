@@ -43,10 +43,35 @@ test_metaspace() {
     end
 }
 
-# A class with a constant that is not a number has one more of them each time, or twice as many.
+each_way() {
+    rounds 2 -e all+alloc
+    rounds 1 -e holds
+    rounds 1 -m 'Reattached$Locked#next calls none'
+}
+
+# A class with a constant that is not a number would have one more of them each time, and be longer than what was freed.
 test_not_a_number() {
+    ${CC:-cc} -shared -fPIC -O1 -I"$JDK/include" -I"$JDK/include/linux" -o libbytecodes.so \
+        "$ROOT/tests/jvm/bytecodes.c" || fail "cannot build bytecodes.c"
+    launch_told Reattached -- "$PWD/libbytecodes.so"
+    each_way
+    say constants constants
+    each_way
+    each_way
+    say constants constants
+    same "$(grep '^constants [1-9][0-9]* [1-9][0-9]*$' java.out | sort -u | wc -l)" 1
+    end
+}
+
+# The program sees the numbers that it had.
+test_numbers_stay() {
     launch_told Reattached --
-    rounds 20 -e all+alloc
-    used >/dev/null
+    say numbers numbers
+    rounds 3 -e all+alloc
+    say numbers numbers
+    run 0 "$ORCA" attach "$jvm" -o "$TRACE" -e all+alloc
+    say numbers numbers
+    same "$(grep -c '^numbers 7ff8000000000000 .*7fc00000$' java.out)" 3
+    same "$(grep '^numbers' java.out | sort -u | wc -l)" 1
     end
 }

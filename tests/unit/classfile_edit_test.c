@@ -523,3 +523,97 @@ Test(classfile, an_edit_that_does_not_fit_is_refused)
         buf_fini(&out);
     }
 }
+
+/* --- constants that are no numbers -------------------------------------------------------------
+ */
+
+enum { POP2 = 0x58 };
+static const uint8_t nan_bits[8] = {0x7f, 0xf8, 0, 0, 0, 0, 0, 1};
+
+static uint32_t nan_constant(struct class_file *c, bool wide)
+{
+    be_put1(&c->pool, wide ? CF_DOUBLE : CF_FLOAT);
+    buf_put(&c->pool, nan_bits, wide ? 8 : 4);
+    c->n_pool += wide ? 2 : 1;
+    return c->n_pool - (wide ? 2 : 1);
+}
+
+/* `times`: a double and a float; attr: an attribute of the code that names the double behind
+ * `kind`. */
+static struct buf with_nan(uint32_t times, const char *attr, char kind)
+{
+    struct class_file c;
+    class_init(&c, "A", 61, 0);
+    uint32_t wide = nan_constant(&c, true), narrow = nan_constant(&c, false);
+    code_init(&m, &c, 2, 0);
+    for (uint32_t i = 0; i < times; i++) {
+        code_op2(&m, OP_LDC2_W, wide);
+        code_op(&m, POP2);
+        code_op2(&m, OP_LDC_W, narrow);
+        code_op(&m, OP_POP);
+    }
+    code_op(&m, OP_RETURN);
+    if (attr) {
+        uint8_t named[] = {0, 1, (uint8_t)kind, (uint8_t)(wide >> 8), (uint8_t)wide};
+        code_attr(&m, attr, named, sizeof named);
+    }
+    code_finish(&m, 9, "run", "()V");
+    return class_finish(&c);
+}
+
+Test(classfile, numbers_that_are_none_go)
+{
+    struct edited e, again;
+    struct cf_ref ref;
+    apply(&e, with_nan(2, NULL, 0), "nan");
+    cr_assert_eq(e.rc, 1);
+    cr_assert_not(cf_has_nan(&e.c));
+    struct code code = code_of(&e, "run");
+    cr_assert_eq(code.n_insns, 2 * 6 + 1);
+    const uint8_t *p = code.bytes + code.insns[6].pc;
+    const uint8_t *bits = cf_constant(&e.c, be_get2(p + 1), CF_LONG);
+    cr_assert_eq(p[0], OP_LDC2_W);
+    cr_assert(bits && memcmp(bits, nan_bits, 8) == 0);
+    p = code.bytes + code.insns[7].pc;
+    cr_assert(p[0] == OP_INVOKESTATIC && cf_ref_at(&e.c, be_get2(p + 1), &ref));
+    cr_assert(cf_text_is(ref.cls, "java/lang/Double") && cf_text_is(ref.name, "longBitsToDouble"));
+    cr_assert_eq(code.bytes[code.insns[8].pc], POP2);
+    p = code.bytes + code.insns[10].pc;
+    cr_assert(p[0] == OP_INVOKESTATIC && cf_ref_at(&e.c, be_get2(p + 1), &ref));
+    cr_assert(cf_text_is(ref.cls, "java/lang/Float") && cf_text_is(ref.name, "intBitsToFloat"));
+    struct buf copy = {0};
+    buf_put(&copy, e.out.p, e.out.len);
+    apply(&again, copy, "nan");
+    cr_assert_eq(again.rc, 0, "there was one left");
+    drop(&again);
+    drop(&e);
+}
+
+Test(classfile, numbers_that_others_name_stay)
+{
+    static const struct {
+        const char *attr;
+        char kind;
+        bool stays;
+    } named[] = {
+        {"AnnotationDefault", 'D', true}, {"AnnotationDefault", 'I', false}, {"Other", 'D', false}};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        struct edited e;
+        apply(&e, with_nan(2, named[i].attr, named[i].kind), "nan");
+        cr_expect_eq(cf_has_nan(&e.c), named[i].stays, "%s, %c", named[i].attr, named[i].kind);
+        cr_expect_eq(code_of(&e, "run").n_insns, named[i].stays ? 2 * 5 + 1 : 2 * 6 + 1);
+        drop(&e);
+    }
+}
+
+/* There is no room for more code: all of it stays. */
+Test(classfile, numbers_that_must_stay)
+{
+    struct edited e;
+    apply(&e, with_nan(8000, NULL, 0), "nan");
+    cr_assert_eq(e.rc, 0);
+    cr_assert(cf_has_nan(&e.c));
+    cr_assert_eq(e.out.len, e.in.len);
+    cr_assert_eq(memcmp(e.out.p, e.in.p, e.in.len), 0);
+    drop(&e);
+}
