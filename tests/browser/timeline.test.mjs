@@ -494,7 +494,8 @@ export const tests = {
         await p.mouse.move(at.x + 1, at.y);
         const text = await p.textContent("[data-test=tooltip]");
         holds(/held by worker-\d|owner not known/.test(text), text);
-        holds(/\d queue: .*worker-2/.test(text), text);
+        const waiter = await p.evaluate((t) => window.orca.state.meta.value.threads.name[t], wait.thread);
+        holds(new RegExp(`\\d queue: .*${waiter}`).test(text), text);
         const seen = new Set((await colours(p, hot, (wait.start + wait.end) / 2)).map(hex));
         holds([...seen].some((c) => LOOKS.blocked.includes(c)), "no queue is drawn");
         await p.click(`[data-row=${hot}] .fold`);
