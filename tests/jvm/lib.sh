@@ -4,11 +4,14 @@
 #   JAVA JDK JDK_NAME JDK_MAJOR CLASSES   the JVM of this run, and the compiled tests/jvm/*.java
 #   TMP               an empty folder, the current one; kept when the test fails
 #
-# A test fails by fail, by a failing check below, or by a failing last command; background jobs end with it.
+# A test fails by fail, by a failing check below, wherever that stands (a subshell, a pipeline), or by a failing last command;
+# background jobs end with it.
 set -u
+ALL_OF_IT=$PPID # tests/limit, which takes over whoever loses its parent
 
 fail() {
     echo "FAILED: $*"
+    echo "FAILED: $*" >>"$TMP/.failed"
     exit 1
 }
 skip() {
@@ -62,11 +65,46 @@ wait_for() { # SECONDS COMMAND...
     done
 }
 
-# Under "set -m" each background job is a process group of its own.
-finish() {
-    for pid in $(jobs -p); do
-        kill -KILL -- -"$pid" "$pid" 2>/dev/null
+# Whether a process is of this test: its number may be a stranger's by now, as bash takes note of a child's end by itself.
+own() { # PID
+    local pid=$1 stat
+    while [ "$pid" -gt 1 ] 2>/dev/null; do
+        [ "$pid" != "$ALL_OF_IT" ] || return 0
+        { IFS= read -r -d '' stat || [ -n "$stat" ]; } 2>/dev/null <"/proc/$pid/stat" || return 1
+        stat=${stat##*) }
+        read -r _ pid _ <<<"$stat"
     done
+    return 1
+}
+
+# In a test kill signals nobody else; a group (-PID) only while its first process is there.
+kill() { # [-SIGNAL] [--] PID...
+    local signal=-TERM target status=0
+    case ${1:-} in
+    -*) signal=$1 && shift ;;
+    esac
+    [ "${1:-}" != -- ] || shift
+    for target; do
+        if [ "${target#%}" = "$target" ] && ! own "${target#-}"; then
+            echo "kill: $target is no process of this test" >&2
+            status=1
+        else
+            builtin kill "$signal" -- "$target" || status=1
+        fi
+    done
+    return $status
+}
+
+# Under "set -m" each background job is a process group of its own.  What is left of one is ended by tests/limit.
+end_jobs() { # [SIGNAL]
+    local pid
+    for pid in $(jobs -p); do
+        kill -"${1:-KILL}" -"$pid" "$pid" 2>/dev/null
+    done
+}
+
+finish() {
+    end_jobs
     wait 2>/dev/null
 }
 
@@ -75,5 +113,9 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
     cd "$TMP" || exit 1
     unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS ORCA_AGENT
     . "$1"
-    "$2"
+    "$2" || exit
+    if [ -e "$TMP/.failed" ]; then # where it could not end the test
+        cat "$TMP/.failed"
+        exit 1
+    fi
 fi

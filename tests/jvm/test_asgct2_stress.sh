@@ -16,9 +16,7 @@ MODES=(-XX:+UseG1GC -XX:+UseZGC -XX:+UseParallelGC -XX:+UseSerialGC -XX:+UseG1GC
 
 finish() {
     touch "$TMP/stop"
-    for pid in $(jobs -p); do
-        kill -KILL -- -"$pid" "$pid" 2>/dev/null
-    done
+    end_jobs
 }
 
 # A JDK whose programs are sampled: bin/java and bin/javac add the agent, and say which process they are.

@@ -4,10 +4,7 @@
 # What a JVM leaves in /tmp when it is killed.
 finish() {
     local pid
-    for pid in $(jobs -p); do
-        kill -CONT -- -"$pid" "$pid" 2>/dev/null
-        kill -KILL -- -"$pid" "$pid" 2>/dev/null
-    done
+    end_jobs
     wait 2>/dev/null
     for pid in $started; do
         rm -f "/tmp/.java_pid$pid" "/tmp/.attach_pid$pid" /tmp/hsperfdata_*/"$pid"

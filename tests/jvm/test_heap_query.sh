@@ -138,11 +138,13 @@ test_sampled() {
     [ "${mb:-0}" -ge 17 ] && [ "$mb" -le 24 ] || fail "$mb MB: $(cat out)"
 }
 
-# Whether the question has come so far, or has ended: 0 it is being asked, 1 it is connected, 2 it waits for its answer.
+# Whether the question has come so far, or has ended (bash has taken note of it then, or has not yet): 0 it is being asked,
+# 1 it is connected, 2 it waits for its answer.
 at_step() { # STEP
     local state
+    own "$question" || return 0
     state=$(sed -n 's/^State:.\(.\).*/\1/p' "/proc/$question/status")
-    [ "$state" != Z ] || return 0
+    [ -n "$state" ] && [ "$state" != Z ] || return 0
     [ "$1" != 0 ] || { grep -q '^orca$' "/proc/$question/comm"; return; }
     ls -l "/proc/$question/fd" | grep -q socket && { [ "$1" = 1 ] || [ "$state" = S ]; }
 }

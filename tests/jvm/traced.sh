@@ -73,9 +73,7 @@ control_socket() { # PID
 # For a test's finish: no JVM of it goes on, and nothing of one stays in /tmp.
 leave_no_jvm() {
     exec 9>&-
-    for pid in $(jobs -p); do
-        kill -KILL -- -"$pid" "$pid" 2>/dev/null
-    done
+    end_jobs
     wait 2>/dev/null
     [ -z "${jvm:-}" ] || rm -f "/tmp/.java_pid$jvm" "/tmp/.attach_pid$jvm"
 }
