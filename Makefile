@@ -13,7 +13,6 @@
 
 SHELL  := /bin/sh
 PREFIX ?= /usr/local
-CFLAGS ?= -O2 -g
 V      ?=
 SAN    ?=
 F      ?=
@@ -38,9 +37,13 @@ VARIANT  := $(or $(subst $() $(),-,$(strip $(IS_CLANG) $(KIND))),release)
 endif
 B        := build/$(VARIANT)
 
+# What only tests run costs more to compile than to run.
+CFLAGS   ?= $(if $(filter test address-undefined,$(VARIANT)),-O1 -g1,-O2 -g)
+
 # --- flags --------------------------------------------------------------------------------------
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-            -Wpointer-arith -Wundef -Wvla -Wformat-security
+            -Wpointer-arith -Wundef -Wvla -Wformat-security \
+            $(if $(filter -O1,$(CFLAGS)),-Wno-format-truncation) # without -O2 it does not see that a text fits
 # base/testpoint.h: the work is counted.
 COUNTED  := $(if $(filter test,$(V)),-DORCA_COUNT_WORK)
 DEBUG    := $(COUNTED) $(if $(filter-out release,$(KIND)),-DORCA_DEBUG -DORCA_TEST_POINTS)

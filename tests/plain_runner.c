@@ -3,10 +3,13 @@
  * itself, and its workers leave without LeakSanitizer's check.  Linked before libcriterion, this
  * takes the place of its main and of what a test calls when it fails.
  *
- * One process per test, as many at a time as there are processors, those that take long first.
- * Understands --tap=FILE, --timeout=SECONDS (more of them on a busy machine: a limit ends a hang),
- * --filter PATTERN, --without=PATTERN (any number of them), --costs=FILE (tests/costs), --stop (no
- * test begins after one has failed); honours
+ * One process per test, as many at a time as there are processors, those that take long first. With
+ * --together one process for some tests of a suite, as LeakSanitizer's look at the end of each
+ * takes longer than most tests: whatever goes wrong in it, they are run again one by one, and only
+ * that counts. Understands --tap=FILE, --timeout=SECONDS (more of them on a busy machine: a limit
+ * ends a hang),
+ * --filter PATTERN, --only=PATTERN and --without=PATTERN (any number of them), --costs=FILE
+ * (tests/costs), --stop (no test begins after one has failed); honours
  * init, fini, signal, exit_code, disabled; no parameterized tests. */
 #include <criterion/criterion.h>
 
@@ -17,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -96,14 +100,24 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-struct running {
-    const struct criterion_test *t;
-    pid_t pid; /* 0: none */
-    double began;
-};
-
 struct took {
     double wall_s, cpu_s;
+};
+
+enum { MOST_TOGETHER = 24 };
+
+/* What a process says of its tests: shared with it. */
+struct told {
+    int n_done;
+    struct took took[MOST_TOGETHER];
+};
+
+struct running {
+    struct criterion_test **t;
+    int n;
+    pid_t pid; /* 0: none */
+    double began;
+    struct told *told;
 };
 
 static unsigned limit_s = 60;
@@ -115,20 +129,54 @@ static void on_alarm(int signal_number)
     alarm(limit_s * patience_slowness());
 }
 
-static struct running start(const struct criterion_test *t)
+static double cpu_s(void)
 {
+    struct rusage self, children;
+    getrusage(RUSAGE_SELF, &self);
+    getrusage(RUSAGE_CHILDREN, &children);
+    return seconds(&self.ru_utime) + seconds(&self.ru_stime) + seconds(&children.ru_utime) +
+           seconds(&children.ru_stime);
+}
+
+static void run(struct criterion_test **t, int n, struct told *told)
+{
+    for (int i = 0; i < n && !failures; i++) {
+        double began = now(), cpu = cpu_s();
+        alarm(limit_s);
+        current = t[i];
+        t[i]->test();
+        told->took[i] = (struct took){now() - began, cpu_s() - cpu};
+        told->n_done = i + 1;
+    }
+}
+
+static void start(struct running *r, struct criterion_test **t, int n)
+{
+    if (!r->told)
+        r->told =
+            mmap(NULL, sizeof *r->told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (r->told == MAP_FAILED) {
+        perror("mmap");
+        exit(2);
+    }
+    r->told->n_done = 0;
     fflush(NULL);
     pid_t pid = fork();
+    if (pid < 0) {
+        perror("fork");
+        exit(2);
+    }
     if (pid == 0) {
         setsid(); /* what a test does to its group, or to a terminal, concerns nobody else */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         signal(SIGALRM, on_alarm);
-        alarm(limit_s);
-        current = t;
-        t->test();
+        run(t, n, r->told);
         exit(failures ? STATUS_FAILED : 0);
     }
-    return (struct running){t, pid, now()};
+    r->t = t;
+    r->n = n;
+    r->pid = pid;
+    r->began = now();
 }
 
 /* One TAP line, in Criterion's own form.  Returns 1 when the test failed. */
@@ -146,23 +194,29 @@ static int report(const struct criterion_test *t, int status, const struct took 
     return !ok;
 }
 
-/* Wait for any of them: its slot is free again.  Returns 1 when the test failed. */
-static int reap(struct running *running, FILE *tap)
+/* Of tests that ran together: all is well, or nothing is said yet. */
+static bool report_together(const struct running *r, int status, FILE *tap)
 {
-    int status;
-    struct rusage used;
-    pid_t pid = wait4(-1, &status, 0, &used);
+    if (status != 0 || r->told->n_done != r->n)
+        return false;
+    for (int i = 0; i < r->n; i++)
+        report(r->t[i], 0, &r->told->took[i], tap);
+    return true;
+}
+
+/* Wait for any of them: its slot is free again, and returned. */
+static struct running *wait_any(struct running *running, int *status, struct rusage *used)
+{
+    pid_t pid = wait4(-1, status, 0, used);
     if (pid < 0) {
         perror("wait4");
         exit(2);
     }
-    for (struct running *r = running;; r++) {
-        if (r->pid != pid)
-            continue;
-        struct took took = {now() - r->began, seconds(&used.ru_utime) + seconds(&used.ru_stime)};
-        r->pid = 0;
-        return report(r->t, status, &took, tap);
-    }
+    struct running *r = running;
+    while (r->pid != pid)
+        r++;
+    r->pid = 0;
+    return r;
 }
 
 static struct running *find_free(struct running *running, long slots)
@@ -173,14 +227,35 @@ static struct running *find_free(struct running *running, long slots)
     return NULL;
 }
 
-enum { MOST_WITHOUT = 64, NAME_SIZE = 256 };
+enum { MOST_PATTERNS = 64, NAME_SIZE = 256 };
+
+/* Patterns of "SUITE::TEST". */
+struct patterns {
+    const char *p[MOST_PATTERNS];
+    int n;
+};
 
 struct wanted {
     const char *filter;
-    const char *without[MOST_WITHOUT];
-    int n_without;
-    bool stop;
+    struct patterns without, only;
+    bool stop, together;
 };
+
+static bool any_matches(const struct patterns *patterns, const char *name)
+{
+    for (int i = 0; i < patterns->n; i++)
+        if (fnmatch(patterns->p[i], name, 0) == 0)
+            return true;
+    return false;
+}
+
+static bool add_pattern(struct patterns *patterns, const char *p)
+{
+    if (!p || patterns->n == MOST_PATTERNS)
+        return false;
+    patterns->p[patterns->n++] = p;
+    return true;
+}
 
 static bool is_wanted(const struct wanted *w, const struct criterion_test *t)
 {
@@ -189,10 +264,7 @@ static bool is_wanted(const struct wanted *w, const struct criterion_test *t)
     if (t->data->disabled || fnmatch(w->filter, name, 0) != 0)
         return false;
     snprintf(name, sizeof name, "%s::%s", t->category, t->name);
-    for (int i = 0; i < w->n_without; i++)
-        if (fnmatch(w->without[i], name, 0) == 0)
-            return false;
-    return true;
+    return (w->only.n == 0 || any_matches(&w->only, name)) && !any_matches(&w->without, name);
 }
 
 static void swap_tests(struct criterion_test **a, struct criterion_test **b)
@@ -224,30 +296,71 @@ static void put_first(const char *file)
         fclose(f);
 }
 
-static int run_all(const struct wanted *wanted, FILE *tap)
+/* What is to run: alone[] before the others, one at a time, as a group that failed is put there. */
+struct queue {
+    struct criterion_test **t;
+    int n, at;
+    struct criterion_test **alone;
+    int n_alone, at_alone;
+    int most_together;
+};
+
+static bool goes_together(const struct criterion_test *t)
+{
+    return !t->data->signal && !t->data->exit_code;
+}
+
+/* The next tests for a process, at most `most`: 0 when there are none. */
+static int take(struct queue *q, struct criterion_test ***first)
+{
+    if (q->at_alone < q->n_alone) {
+        *first = &q->alone[q->at_alone++];
+        return 1;
+    }
+    *first = &q->t[q->at];
+    int n = q->at < q->n;
+    if (n && goes_together(**first))
+        while (n < q->most_together && q->at + n < q->n && goes_together((*first)[n]) &&
+               strcmp((*first)[n]->category, (**first)->category) == 0)
+            n++;
+    q->at += n;
+    return n;
+}
+
+static int reap(struct queue *q, struct running *running, FILE *tap)
+{
+    int status;
+    struct rusage used;
+    struct running *r = wait_any(running, &status, &used);
+    if (r->n == 1) {
+        struct took took = {now() - r->began, seconds(&used.ru_utime) + seconds(&used.ru_stime)};
+        return report(*r->t, status, &took, tap);
+    }
+    if (!report_together(r, status, tap))
+        for (int i = 0; i < r->n; i++)
+            q->alone[q->n_alone++] = r->t[i];
+    return 0;
+}
+
+static int run_all(struct queue *q, bool stop, FILE *tap)
 {
     enum { MOST = 64 };
     struct running running[MOST] = {{0}}, *slot;
     long slots = sysconf(_SC_NPROCESSORS_ONLN);
     slots = slots < 1 ? 1 : slots > MOST ? MOST : slots;
-    int failed = 0, n = 0;
-    for (struct criterion_test **t = __start_cr_tst; t < __stop_cr_tst; t++) {
-        if (!is_wanted(wanted, *t))
-            continue;
-        for (; !(slot = find_free(running, slots)); n--)
-            failed += reap(running, tap);
-        if (failed && wanted->stop)
-            break;
-        *slot = start(*t);
-        if (slot->pid < 0) {
-            perror("fork");
-            exit(2);
+    int failed = 0, running_n = 0, n;
+    for (;;) {
+        struct criterion_test **first;
+        while (!(failed && stop) && (slot = find_free(running, slots)) &&
+               (n = take(q, &first)) > 0) {
+            start(slot, first, n);
+            running_n++;
         }
-        n++;
+        if (running_n == 0)
+            return failed;
+        failed += reap(q, running, tap);
+        running_n--;
     }
-    for (; n > 0; n--)
-        failed += reap(running, tap);
-    return failed;
 }
 
 /* What stands behind "--NAME=". */
@@ -269,10 +382,14 @@ int main(int argc, char **argv)
             limit_s = (unsigned)atoi(v);
         else if ((v = value(argv[i], "--costs=")))
             put_first(v);
-        else if ((v = value(argv[i], "--without=")) && wanted.n_without < MOST_WITHOUT)
-            wanted.without[wanted.n_without++] = v;
+        else if (add_pattern(&wanted.without, value(argv[i], "--without=")))
+            continue;
+        else if (add_pattern(&wanted.only, value(argv[i], "--only=")))
+            continue;
         else if (strcmp(argv[i], "--stop") == 0)
             wanted.stop = true;
+        else if (strcmp(argv[i], "--together") == 0)
+            wanted.together = true;
         else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc)
             wanted.filter = argv[++i];
         else {
@@ -282,7 +399,16 @@ int main(int argc, char **argv)
     }
     if (!tap)
         return 2;
-    int failed = run_all(&wanted, tap);
+    size_t all = (size_t)(__stop_cr_tst - __start_cr_tst);
+    struct queue q = {.t = calloc(2 * all + 1, sizeof *q.t),
+                      .most_together = wanted.together ? MOST_TOGETHER : 1};
+    if (!q.t)
+        return 2;
+    q.alone = q.t + all;
+    for (struct criterion_test **t = __start_cr_tst; t < __stop_cr_tst; t++)
+        if (is_wanted(&wanted, *t))
+            q.t[q.n++] = *t;
+    int failed = run_all(&q, wanted.stop, tap);
     fclose(tap);
     return failed ? 1 : 0;
 }

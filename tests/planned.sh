@@ -21,14 +21,24 @@ read_plan() { # KIND
     done < <(grep -v '^#' tests/plan)
 }
 
-# Whether a test is to run now.
-planned() { # NAME newest|""
-    local line
+# Whether a test is to run now, on the N-th JDK of so many (0 is the oldest; a test that runs on none has the last one).  Those of
+# a line "alternate" take turns: asked for one test on all JDKs, then for the next.
+declare -A turns
+planned() { # NAME N JDKS
+    local line when
     for line in "${plan[@]}"; do
         # shellcheck disable=SC2053 # a pattern
         [[ $1 == ${line#* } ]] || continue
-        [ "${line%% *}" = one-jdk ] && [ "$2" = newest ] || return 1
-        return 0
+        when=${line%% *}
+        case $when in
+        one-jdk) [ "$2" = $(($3 - 1)) ] ;;
+        alternate)
+            [ "$2" != 0 ] || turns[$line]=$((${turns[$line]:-0} + 1))
+            [ $((turns[$line] % $3)) = "$2" ]
+            ;;
+        *) false ;;
+        esac
+        return
     done
     return 0
 }

@@ -4,17 +4,13 @@
 
 GROUPS_ASKED=threads+virtual+monitors+waits+parks+sleeps+joins+interrupts+semaphores+locks
 
-# The programs of tests/truth, compiled once for each test.
-programs() {
-    command -v node >/dev/null || skip "there is no node, which reads what Orca says"
-    "$JDK/bin/javac" --release 17 -g -Xlint:-options -d "$TMP/programs" "$ROOT"/tests/truth/*.java \
-        "$ROOT/tests/jvm/Sync.java" "$ROOT/tests/jvm/Blocking.java" >javac 2>&1 || fail "$(cat javac)"
-}
+PROGRAMS=$ROOT/build/tests/jvm/truth:$CLASSES
 
 # All verdicts are right but at most so many of a hundred that are not said, or not known.
 asked() { # PROGRAM MODE NOT-SAID-PERCENT
+    command -v node >/dev/null || skip "there is no node, which reads what Orca says"
     run 0 "$JAVA" "$(agent "events=$GROUPS_ASKED,ownerstacks=all")" -Djdk.virtualThreadScheduler.parallelism=96 \
-        -Djdk.virtualThreadScheduler.maxPoolSize=256 -XX:-UsePerfData -cp "$TMP/programs" "$1" "$2" brief
+        -Djdk.virtualThreadScheduler.maxPoolSize=256 -XX:-UsePerfData -cp "$PROGRAMS" "$1" "$2" brief
     same "$(tail -n 1 out)" done
     node "$ROOT/tests/truth/judge.mjs" orca "$2" out "$TRACE" "$ORCA" >verdicts 2>judge.err || fail "$(cat judge.err)"
     local wrong right silent
@@ -31,7 +27,6 @@ modes() {
 }
 
 test_monitors() {
-    programs
     for mode in $(modes); do
         # an owner may be busy when it is asked what it executes; of an unmounted one little is known
         [ "$mode" = unmounted ] && unsaid=50 || unsaid=20
@@ -40,34 +35,29 @@ test_monitors() {
 }
 
 test_parks() {
-    programs
     for mode in $(modes); do
         asked Parks "$mode" 5
     done
 }
 
 test_sleeps_and_joins() {
-    programs
     for mode in $(modes); do
         asked Sleeps "$mode" 10
     done
 }
 
 test_waiting() {
-    programs
     for mode in $(modes); do
         asked Waiting "$mode" 5
     done
 }
 
 test_deadlocks() {
-    programs
     for mode in $(modes); do
         asked Deadlocks "$mode" 20
     done
 }
 
 test_counts_under_load() {
-    programs
     asked Counts platform 10
 }
