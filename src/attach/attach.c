@@ -1,6 +1,7 @@
 #include "attach/attach.h"
 
 #include "attach/listener.h"
+#include "attach/patience.h"
 #include "attach/root.h"
 #include "attach/trigger.h"
 #include "base/clock.h"
@@ -106,25 +107,13 @@ int attach_parse_load(const struct attach_reply *reply, pid_t pid, struct err *e
 struct opening {
     const struct jvm *jvm;
     int tmp, pidfd; /* pidfd: -1 where the kernel has none */
-    uint64_t timeout, deadline;
-    uint64_t quit_at; /* when the next SIGQUIT may be sent */
+    struct patience wait;
+    uint64_t deadline; /* may be behind wait.until */
+    uint64_t quit_at;  /* when the next SIGQUIT may be sent */
     int quits;
     struct trigger trigger;
     struct proc_status now;
 };
-
-static int check_stopped(const struct jvm *jvm, char state, struct err *err)
-{
-    if (state == 'T')
-        return err_set(err, -EBUSY, "JVM %d (%s) is stopped: let it go on with 'kill -CONT %d'",
-                       (int)jvm->pid, jvm->name, (int)jvm->pid);
-    if (state == 't')
-        return err_set(err, -EBUSY,
-                       "JVM %d (%s) is held by a debugger: let it go on there, or detach the "
-                       "debugger",
-                       (int)jvm->pid, jvm->name);
-    return 0;
-}
 
 static int check_switches(const struct opening *o, struct err *err)
 {
@@ -149,7 +138,7 @@ static int check_switches(const struct opening *o, struct err *err)
 static int say_late(const struct opening *o, int why, struct err *err)
 {
     int pid = (int)o->jvm->pid;
-    double seconds = (double)o->timeout / 1e9;
+    double seconds = (double)o->wait.limit / 1e9;
     if (why == -EAGAIN)
         return err_set(err, -ETIMEDOUT,
                        "JVM %d (%s) let nobody in within %g s, and others wait before its socket, "
@@ -211,7 +200,8 @@ static int open_loop(struct opening *o, struct err *err)
     uint64_t pause = PAUSE_FIRST;
     for (;;) {
         TRY(jvm_check(o->jvm, &o->now, err));
-        TRY(check_stopped(o->jvm, o->now.state, err));
+        TRY(jvm_check_running(o->jvm, err));
+        patience_tell(&o->wait);
         int rc = listener_connect(o->jvm, o->tmp, err);
         if (rc != -ENOENT && rc != -EAGAIN)
             return rc;
@@ -250,10 +240,11 @@ static int open_tmp(const struct jvm *jvm, struct err *err)
     return tmp;
 }
 
-int attach_open(const struct jvm *jvm, uint64_t timeout_ns, struct err *err)
+static int open_within(const struct jvm *jvm, uint64_t limit_ns, struct err *err)
 {
-    struct opening o = {.jvm = jvm, .timeout = timeout_ns};
-    o.deadline = clock_mono_ns() + timeout_ns;
+    struct opening o = {.jvm = jvm};
+    TRY(patience_begin(&o.wait, jvm, limit_ns, err));
+    o.deadline = o.wait.until;
     TRY(jvm_check_rights(jvm, JVM_HOTSPOT, err));
     o.tmp = open_tmp(jvm, err);
     TRY(o.tmp);
@@ -265,6 +256,11 @@ int attach_open(const struct jvm *jvm, uint64_t timeout_ns, struct err *err)
         close(o.pidfd);
     close(o.tmp);
     return rc;
+}
+
+int attach_open(const struct jvm *jvm, uint64_t timeout_ns, struct err *err)
+{
+    return open_within(jvm, patience_limit(jvm, timeout_ns), err);
 }
 
 /* --- commands --------------------------------------------------------------------------------- */
@@ -298,7 +294,7 @@ static int say_unanswered(const struct jvm *jvm, int code, uint64_t timeout_ns, 
         if (closed)
             clock_sleep_ns(PAUSE_MOST / 4);
     }
-    TRY(check_stopped(jvm, now.state, err));
+    TRY(jvm_check_running(jvm, err));
     if (code == -ETIMEDOUT)
         return err_set(
             err, code,
@@ -318,46 +314,46 @@ static int say_unanswered(const struct jvm *jvm, int code, uint64_t timeout_ns, 
 }
 
 /* What the JVM says until it closes; watched, there is no end to the time that it may take. */
-static int receive(int fd, uint64_t deadline, const struct attach_watch *watch, struct buf *raw,
+static int receive(int fd, struct patience *wait, const struct attach_watch *watch, struct buf *raw,
                    struct err *err)
 {
-    if (!watch)
-        return listener_receive(fd, ATTACH_REPLY_MOST, deadline, raw);
     for (;;) {
-        int rc = listener_receive(fd, ATTACH_REPLY_MOST, clock_mono_ns() + PAUSE_MOST, raw);
+        uint64_t step = watch ? clock_mono_ns() + PATIENCE_STEP_NS : patience_step(wait);
+        int rc = listener_receive(fd, ATTACH_REPLY_MOST, step, raw);
         if (rc != -ETIMEDOUT)
             return rc;
-        TRY(watch->look(watch->ctx, err));
+        TRY(watch ? watch->look(watch->ctx, err) : patience_look(wait, err));
     }
 }
 
-static int exchange(int fd, const struct buf *request, uint64_t deadline,
+static int exchange(int fd, const struct buf *request, struct patience *wait,
                     const struct attach_watch *watch, struct buf *raw, struct err *err)
 {
-    int rc = listener_send(fd, request->p, request->len, deadline);
+    int rc = listener_send(fd, request->p, request->len, wait->until);
     /* A JVM that refuses closes before it has read all; its answer counts all the same. */
     if (rc < 0 && rc != -EPIPE && rc != -ECONNRESET)
         return rc;
-    rc = receive(fd, deadline, watch, raw, err);
+    rc = receive(fd, wait, watch, raw, err);
     return rc == -ECONNRESET && raw->len > 0 ? 0 : rc;
 }
 
-static int execute(const struct jvm *jvm, const struct buf *request, uint64_t timeout_ns,
+static int execute(const struct jvm *jvm, const struct buf *request, uint64_t limit_ns,
                    const struct attach_watch *watch, struct attach_reply *reply, struct err *err)
 {
-    uint64_t deadline = clock_mono_ns() + timeout_ns;
-    int fd = attach_open(jvm, timeout_ns, err);
+    struct patience wait;
+    TRY(patience_begin(&wait, jvm, limit_ns, err));
+    int fd = open_within(jvm, limit_ns, err);
     TRY(fd);
     struct buf raw;
     struct err given_up = {""};
     buf_init(&raw);
-    int rc = exchange(fd, request, deadline, watch, &raw, &given_up);
+    int rc = exchange(fd, request, &wait, watch, &raw, &given_up);
     close(fd);
     reply->cut = raw.len >= ATTACH_REPLY_MOST;
     if (given_up.msg[0])
         err_set(err, rc, "%s", given_up.msg);
     else if (rc < 0 || raw.len == 0)
-        rc = say_unanswered(jvm, rc, timeout_ns, err);
+        rc = say_unanswered(jvm, rc, limit_ns, err);
     else if ((rc = attach_parse_reply((const char *)raw.p, raw.len, reply)) < 0)
         err_set(err, rc, "JVM %d (%s): its answer is not one of HotSpot's attach protocol",
                 (int)jvm->pid, jvm->name);
@@ -365,17 +361,24 @@ static int execute(const struct jvm *jvm, const struct buf *request, uint64_t ti
     return rc;
 }
 
-int attach_command_watched(const struct jvm *jvm, const char *const words[1 + ATTACH_ARGUMENTS],
-                           uint64_t timeout_ns, const struct attach_watch *watch,
-                           struct attach_reply *reply, struct err *err)
+static int command_within(const struct jvm *jvm, const char *const words[1 + ATTACH_ARGUMENTS],
+                          uint64_t limit_ns, const struct attach_watch *watch,
+                          struct attach_reply *reply, struct err *err)
 {
     struct buf request;
     buf_init(&request);
     int rc = put_request(&request, words, err);
     if (rc == 0)
-        rc = execute(jvm, &request, timeout_ns, watch, reply, err);
+        rc = execute(jvm, &request, limit_ns, watch, reply, err);
     buf_fini(&request);
     return rc;
+}
+
+int attach_command_watched(const struct jvm *jvm, const char *const words[1 + ATTACH_ARGUMENTS],
+                           uint64_t timeout_ns, const struct attach_watch *watch,
+                           struct attach_reply *reply, struct err *err)
+{
+    return command_within(jvm, words, patience_limit(jvm, timeout_ns), watch, reply, err);
 }
 
 int attach_command(const struct jvm *jvm, const char *const words[1 + ATTACH_ARGUMENTS],
@@ -387,15 +390,15 @@ int attach_command(const struct jvm *jvm, const char *const words[1 + ATTACH_ARG
 /* --- loading ---------------------------------------------------------------------------------- */
 
 /* JDK 17 calls Agent_OnAttach before JVMTI can be used when it is asked too early. */
-static int wait_live(const struct jvm *jvm, uint64_t deadline, struct err *err)
+static int wait_live(struct patience *wait, struct err *err)
 {
-    struct proc_status now;
+    const struct jvm *jvm = wait->jvm;
     while (!jvm_is_live(jvm)) {
-        TRY(jvm_check(jvm, &now, err));
-        TRY(check_stopped(jvm, now.state, err));
-        if (clock_mono_ns() >= deadline)
+        int rc = patience_look(wait, err);
+        if (rc == -ETIMEDOUT)
             return err_set(err, -EAGAIN, "JVM %d (%s) is still starting: try again in a second",
                            (int)jvm->pid, jvm->name);
+        TRY(rc);
         clock_sleep_ns(PAUSE_FIRST * 4);
     }
     return 0;
@@ -413,16 +416,18 @@ int attach_load(const struct jvm *jvm, const char *library, const char *options,
                 uint64_t timeout_ns, struct err *err)
 {
     const char *const words[] = {"load", library, "true", options ? options : ""};
-    uint64_t now, deadline = clock_mono_ns() + timeout_ns;
+    uint64_t now;
+    struct patience wait;
     struct attach_reply reply;
     attach_reply_init(&reply);
     TRY(jvm_check_rights(jvm, JVM_HOTSPOT, err));
-    TRY(wait_live(jvm, deadline, err));
+    TRY(patience_begin(&wait, jvm, patience_limit(jvm, timeout_ns), err));
+    TRY(wait_live(&wait, err));
     int rc;
     for (;;) {
         now = clock_mono_ns();
-        rc = attach_command(jvm, words, deadline - min_u64(now, deadline), &reply, err);
-        if (rc < 0 || !is_too_early(&reply) || now >= deadline)
+        rc = command_within(jvm, words, wait.until - min_u64(now, wait.until), NULL, &reply, err);
+        if (rc < 0 || !is_too_early(&reply) || now >= wait.until)
             break;
         clock_sleep_ns(PAUSE_FIRST * 4);
     }

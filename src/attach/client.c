@@ -1,9 +1,11 @@
 #include "attach/client.h"
 
 #include "attach/listener.h"
+#include "attach/patience.h"
 #include "attach/root.h"
 #include "base/clock.h"
 #include "base/control_socket.h"
+#include "base/human.h"
 #include "base/util.h"
 
 #include <dirent.h>
@@ -17,7 +19,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { REPLY_MOST = 64 << 20 };
+/* An answer is a few lines; to a question about threads and objects it may be long. */
+enum { LINES_MOST = 256 << 10, LONG_MOST = 64 << 20 };
 
 /* --- agents of earlier versions ----------------------------------------------------------------
  *
@@ -135,27 +138,87 @@ int client_parse(const char *raw, const char **text, struct err *err)
     return err_set(err, -(int)code, "%.*s", (int)strcspn(end + 1, "\n"), end + 1);
 }
 
-static int talk(int fd, const char *request, uint64_t timeout_ns, struct buf *raw)
+static size_t most_of(const char *request)
 {
-    uint64_t until = clock_mono_ns() + timeout_ns;
-    TRY(listener_send(fd, request, strlen(request), until));
-    TRY(listener_send(fd, "\n", 1, until));
-    return listener_receive(fd, REPLY_MOST, until, raw);
+    bool is_long = strncmp(request, "query ", 6) == 0 || strncmp(request, "heap ", 5) == 0;
+    return is_long ? LONG_MOST : LINES_MOST;
+}
+
+/* When as many clients as there may be wait in line, one waits for a place in it. */
+static int open_patiently(struct patience *p, struct err *err)
+{
+    int fd;
+    while ((fd = open_agent(p->jvm, err)) == -EAGAIN) {
+        clock_sleep_ns(PATIENCE_STEP_NS / 4);
+        int rc = patience_look(p, err);
+        if (rc == -ETIMEDOUT)
+            return err_set(err, rc,
+                           "JVM %d (%s): the agent has let nobody in within %s, and others wait "
+                           "for it, too: it does not answer, or is busy with a long question",
+                           (int)p->jvm->pid, p->jvm->name, human_time(p->limit).text);
+        TRY(rc);
+    }
+    return fd;
+}
+
+/* *failed: set when it says more than the code does. */
+static int talk(int fd, const char *request, struct patience *p, struct buf *raw,
+                struct err *failed)
+{
+    size_t most = most_of(request);
+    TRY(listener_send(fd, request, strlen(request), p->until));
+    TRY(listener_send(fd, "\n", 1, p->until));
+    for (;;) {
+        int rc = listener_receive(fd, most + 1, patience_step(p), raw);
+        if (rc == 0 && raw->len > most)
+            return err_set(failed, -EMSGSIZE, "the agent's answer has more than %s",
+                           human_bytes(most).text);
+        if (rc != -ETIMEDOUT)
+            return rc;
+        TRY(patience_look(p, failed));
+    }
+}
+
+static int say_unanswered(const struct patience *p, int rc, const struct err *failed,
+                          struct err *err)
+{
+    int pid = (int)p->jvm->pid;
+    if (rc == -EBUSY)
+        return err_set(err, rc, "%s; it was asked just before, and may do that then", failed->msg);
+    if (rc == -ESRCH)
+        return err_set(err, rc, "%s", failed->msg);
+    if (rc == -ETIMEDOUT)
+        return err_set(err, rc,
+                       "JVM %d (%s): the agent has not answered within %s, and may still do what "
+                       "it was asked%s",
+                       pid, p->jvm->name, human_time(p->limit).text,
+                       p->jvm->asker.waits ? "; --timeout=TIME waits longer" : "");
+    if (failed->msg[0])
+        return err_set(err, rc, "JVM %d (%s): %s", pid, p->jvm->name, failed->msg);
+    return err_set(err, rc, "JVM %d (%s): the agent does not answer: %s", pid, p->jvm->name,
+                   strerror(-rc));
+}
+
+bool client_is_silent(int rc)
+{
+    return rc == -ETIMEDOUT || rc == -EBUSY || rc == -EMSGSIZE;
 }
 
 int client_ask(const struct jvm *jvm, const char *request, uint64_t timeout_ns, struct buf *reply,
                struct err *err)
 {
     struct buf raw;
+    struct err failed = {""};
+    struct patience p;
     const char *text;
-    int fd = open_agent(jvm, err);
+    TRY(patience_begin(&p, jvm, patience_limit(jvm, timeout_ns), err));
+    int fd = open_patiently(&p, err);
     TRY(fd);
     buf_init(&raw);
-    int rc = talk(fd, request, timeout_ns, &raw);
+    int rc = talk(fd, request, &p, &raw, &failed);
     close(fd);
     if (rc < 0)
-        err_set(err, rc, "JVM %d (%s): the agent does not answer: %s", (int)jvm->pid, jvm->name,
-                strerror(-rc));
+        say_unanswered(&p, rc, &failed, err);
     else if ((rc = client_parse(buf_str(&raw), &text, err)) == -ENODATA)
         rc = say_not_recorded(jvm, err);
     else if (rc < 0)

@@ -5,11 +5,16 @@
 #include "attach/jvm.h"
 #include "base/buf.h"
 
-/* Send one request, "VERB [ARGUMENT]", and take its answer's text.
- * -ENOENT, with a sentence: no agent listens in this JVM.  -ETIMEDOUT, -EPERM, -EPROTO; else the
- * agent's own code and sentence. */
+/* Send one request, "VERB [ARGUMENT]", and take its answer's text.  timeout_ns: unless who asks has
+ * a limit of its own (jvm->asker).
+ * -ENOENT, with a sentence: no agent listens in this JVM.  -EBUSY: the JVM is stopped; that is
+ * looked at before it is asked, and while it does not answer.  -ETIMEDOUT, -EPERM, -EPROTO,
+ * -EMSGSIZE; else the agent's own code and sentence. */
 int client_ask(const struct jvm *jvm, const char *request, uint64_t timeout_ns, struct buf *reply,
                struct err *err);
+
+/* Whether client_ask failed so that there is no use in asking the JVM anything else. */
+bool client_is_silent(int rc);
 
 /* The value of the next line of a text that begins with `key` and a blank, from *at on; *at moves
  * behind it.  The length of the value, or -1 when there is none. */

@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 enum { WORDS_MOST = 1 << 20, PERFDATA_MOST = 1 << 20, RELEASE_MOST = 16 << 10 };
-static const uint64_t START_PAUSE = 20000000; /* 20 ms */
+static const uint64_t START_PAUSE = 20000000;    /* 20 ms */
+static const uint64_t STOPPED_PAUSE = 100000000; /* 0.1 s */
 
 /* --- messages --------------------------------------------------------------------------------- */
 
@@ -354,6 +355,22 @@ int jvm_check(const struct jvm *jvm, struct proc_status *now, struct err *err)
         start != jvm->start_time || now->state == 'Z' || now->state == 'X')
         return say_gone(jvm->pid, err);
     return 0;
+}
+
+int jvm_check_running(const struct jvm *jvm, struct err *err)
+{
+    char state = proc_stopped(jvm->pid);
+    if (!state)
+        return 0;
+    clock_sleep_ns(STOPPED_PAUSE); /* a debugger that only passes by */
+    if (!proc_stopped(jvm->pid))
+        return 0;
+    if (state == 'T')
+        return err_set(err, -EBUSY, "JVM %d (%s) is stopped: let it go on with 'kill -CONT %d'",
+                       (int)jvm->pid, jvm->name, (int)jvm->pid);
+    return err_set(err, -EBUSY,
+                   "JVM %d (%s) is held by a debugger: let it go on there, or detach the debugger",
+                   (int)jvm->pid, jvm->name);
 }
 
 void jvm_switches(const struct jvm *jvm, struct jvm_switches *out)

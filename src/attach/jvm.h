@@ -12,6 +12,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct jvm;
+
+/* Who asks a JVM, and waits for its answers. */
+struct jvm_asker {
+    uint64_t limit_ns; /* how long for each; 0: as long as the question may take */
+    void (*waits)(const struct jvm *jvm, uint64_t limit_ns); /* it takes a while; NULL: no word */
+};
+
 struct jvm {
     pid_t pid, ns_pid; /* ns_pid: in its own pid namespace */
     uid_t uid;         /* effective, as seen from here */
@@ -21,6 +29,7 @@ struct jvm {
     char name[256];      /* main class, MODULE/CLASS, jar or source file, as jps -l */
     char java[32];       /* "17.0.15"; "" when its JDK does not say */
     char libjvm[1024];   /* path in the process's root */
+    struct jvm_asker asker;
 };
 
 /* Describe one process.  Errors, each with a sentence that names the pid:
@@ -44,6 +53,9 @@ int jvm_list(int (*each)(void *ctx, const struct jvm *jvm), void *ctx, struct er
 
 /* Whether the process is still there and the same; its status now.  -ESRCH with a sentence. */
 int jvm_check(const struct jvm *jvm, struct proc_status *now, struct err *err);
+
+/* -EBUSY, with a sentence, when all of it is stopped: nothing in it can answer. */
+int jvm_check_running(const struct jvm *jvm, struct err *err);
 
 /* What the JVM's counters, command and environment say about attaching. */
 struct jvm_switches {

@@ -132,7 +132,7 @@ int listener_send(int fd, const void *p, size_t n, uint64_t deadline)
 
 int listener_receive(int fd, size_t most, uint64_t deadline, struct buf *out)
 {
-    enum { STEP = 4096 };
+    enum { STEP = 64 << 10 };
     while (out->len < most) {
         size_t step = most - out->len < STEP ? most - out->len : STEP;
         uint8_t *to = buf_reserve(out, step);

@@ -334,6 +334,41 @@ int proc_read_maps(pid_t pid, pid_t ns_pid, struct proc_maps *out)
     return rc;
 }
 
+/* The state in a file "stat", 0 when it cannot be read. */
+static char read_state(pid_t pid, const char *file)
+{
+    struct buf b;
+    buf_init(&b);
+    int rc = proc_read(pid, file, STATUS_MOST, &b);
+    const char *end = rc == 0 ? strrchr(buf_str(&b), ')') : NULL;
+    char state = end && end[1] == ' ' ? end[2] : 0;
+    buf_fini(&b);
+    return state;
+}
+
+static bool is_stopped(char state)
+{
+    return state == 'T' || state == 't';
+}
+
+/* The first thread may be stopped alone, by a debugger. */
+char proc_stopped(pid_t pid)
+{
+    char path[32], file[32], state = read_state(pid, "stat");
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *d = is_stopped(state) ? opendir(path) : NULL;
+    if (!d)
+        return 0;
+    for (struct dirent *e; state && (e = readdir(d));) {
+        snprintf(file, sizeof file, "task/%.12s/stat", e->d_name);
+        char s = e->d_name[0] == '.' ? 0 : read_state(pid, file);
+        if (s && !is_stopped(s) && s != 'Z' && s != 'X')
+            state = 0;
+    }
+    closedir(d);
+    return state;
+}
+
 bool proc_has_thread(pid_t pid, const char *comm)
 {
     char path[32];

@@ -25,7 +25,7 @@
 struct attach {
     struct agent_options agent;
     uint64_t on, off; /* bits, as in event_group_names */
-    uint64_t duration;
+    uint64_t duration, timeout;
 };
 
 static const struct opt opts[] = {
@@ -38,20 +38,29 @@ static const struct opt opts[] = {
      "switch these groups on in the recording that goes on", event_group_names, 0, 0},
     {"off", 0, OPT_SET, offsetof(struct attach, off), "GROUPS",
      "switch these groups off in the recording that goes on", event_group_names, 0, 0},
+    TARGET_TIMEOUT(offsetof(struct attach, timeout),
+                   "30s; 10m where classes are changed or put back"),
 };
 
 /* --- asking -------------------------------------------------------------------------------------
  */
 
-static bool is_recorded(const struct jvm *jvm, struct buf *status)
+/* 1, 0, or why that cannot be known. */
+static int look_recorded(const struct jvm *jvm, struct buf *status, struct err *err)
 {
     char state[32];
-    struct err ignored;
     buf_clear(status);
-    if (client_ask(jvm, "status", TARGET_TIMEOUT_NS, status, &ignored) < 0)
-        return false;
+    int rc = client_ask(jvm, "status", TARGET_TIMEOUT_NS, status, err);
+    if (rc < 0)
+        return client_is_silent(rc) ? rc : 0;
     target_text(buf_str(status), "state", state, sizeof state);
     return strcmp(state, "recording") == 0;
+}
+
+static bool is_recorded(const struct jvm *jvm, struct buf *status)
+{
+    struct err ignored;
+    return look_recorded(jvm, status, &ignored) == 1;
 }
 
 static void put_groups(struct buf *b, uint64_t bits, char sign)
@@ -285,16 +294,16 @@ static int run(int argc, char **argv, struct err *err)
     int n = cmd_parse(&cmd_attach, argc, argv, &o, err);
     if (n < 0)
         return n;
-    TRY(target_find(n, argv, &jvm, err));
+    TRY(target_find(n, argv, o.timeout, &jvm, err));
     buf_init(&status);
-    int rc;
-    if (is_recorded(&jvm, &status))
+    int rc = look_recorded(&jvm, &status, err);
+    if (rc > 0)
         rc = join(&jvm, &o, buf_str(&status), err);
-    else if (o.on | o.off)
+    else if (rc == 0 && (o.on | o.off))
         rc = err_set(err, -ENOENT, "JVM %d (%s) is not recorded: %s; -e GROUPS begins with these",
                      (int)jvm.pid, jvm.name,
                      o.on ? "--on has nothing to add to" : "--off has nothing to switch off");
-    else
+    else if (rc == 0)
         rc = begin(&jvm, &o, err);
     buf_fini(&status);
     return rc < 0 ? rc : 0;

@@ -5,16 +5,26 @@
 #include "cli/target.h"
 
 #include <limits.h>
+#include <stddef.h>
+
+struct args {
+    uint64_t timeout;
+};
+
+static const struct opt opts[] = {
+    TARGET_TIMEOUT(offsetof(struct args, timeout), "10m"),
+};
 
 static int run(int argc, char **argv, struct err *err)
 {
-    char none, path[PATH_MAX];
+    struct args o = {0};
+    char path[PATH_MAX];
     struct jvm jvm;
     struct buf reply;
-    int n = cmd_parse(&cmd_detach, argc, argv, &none, err);
+    int n = cmd_parse(&cmd_detach, argc, argv, &o, err);
     if (n < 0)
         return n;
-    TRY(target_find(n, argv, &jvm, err));
+    TRY(target_find(n, argv, o.timeout, &jvm, err));
     buf_init(&reply);
     int rc = client_ask(&jvm, "stop", TARGET_REWRITE_NS, &reply, err);
     target_text(buf_str(&reply), "path", path, sizeof path);
@@ -36,6 +46,6 @@ const struct cmd cmd_detach = {
         "Ends the recording of a JVM, however it was begun, completes the trace, and takes the "
         "agent out of the JVM's way: no event, no rewritten class and no wrapped method is left.",
     .examples = "orca detach 4711",
-    .opts = {NULL, 0},
+    .opts = OPT_TABLE(opts),
     .run = run,
 };

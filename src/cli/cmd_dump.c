@@ -12,6 +12,7 @@
 struct args {
     const char *file;
     bool rotate;
+    uint64_t timeout;
 };
 
 static const struct opt opts[] = {
@@ -19,6 +20,7 @@ static const struct opt opts[] = {
      "the copy (default: none; the recording's own file is brought up to date)", NULL, 0, 0},
     {"rotate", 0, OPT_FLAG, offsetof(struct args, rotate), NULL,
      "end the recording's file, and go on in a new one", NULL, 0, 0},
+    TARGET_TIMEOUT(offsetof(struct args, timeout), "30s"),
 };
 
 static int put_request(const struct args *o, struct buf *b, struct err *err)
@@ -67,7 +69,7 @@ static int run(int argc, char **argv, struct err *err)
         return err_set(err, CMD_USAGE,
                        "--rotate ends the recording's own file, -o makes a copy of it: give one of "
                        "them");
-    TRY(target_find(n, argv, &jvm, err));
+    TRY(target_find(n, argv, o.timeout, &jvm, err));
     return dump(&jvm, &o, err);
 }
 

@@ -17,7 +17,7 @@
 
 struct args {
     bool json, held;
-    uint64_t depth;
+    uint64_t depth, timeout;
 };
 
 static const struct opt opts[] = {
@@ -26,6 +26,7 @@ static const struct opt opts[] = {
     {"depth", 0, OPT_UINT, offsetof(struct args, depth), "N",
      "with refs: so many steps from the object, at most 8 (default: 1)", NULL, 1, 8},
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL, "the answer as JSON", NULL, 0, 0},
+    TARGET_TIMEOUT(offsetof(struct args, timeout), "10m"),
 };
 
 /* --- text ---------------------------------------------------------------------------------------
@@ -294,7 +295,7 @@ static int run(int argc, char **argv, struct err *err)
                 "name a process id and what is asked: locks, thread, monitor, object, refs, class");
         return CMD_USAGE;
     }
-    TRY(target_find(1, argv, &jvm, err));
+    TRY(target_find(1, argv, o.timeout, &jvm, err));
     return query(&jvm, &o, n, argv, err);
 }
 

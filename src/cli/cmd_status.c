@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "cli/cmd.h"
 #include "cli/left_behind.h"
+#include "cli/side_by_side.h"
 #include "cli/target.h"
 
 #include <errno.h>
@@ -18,10 +19,12 @@
 
 struct args {
     bool json;
+    uint64_t timeout;
 };
 
 static const struct opt opts[] = {
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL, "one JSON object", NULL, 0, 0},
+    TARGET_TIMEOUT(offsetof(struct args, timeout), "30s"),
 };
 
 /* One JVM, and what its agent says twice, a moment apart: the rates are of that moment. */
@@ -37,6 +40,8 @@ struct seen {
 struct list {
     struct seen *all;
     size_t n;
+    uint64_t moment_ns; /* between the two answers; 0: there is one */
+    uint64_t timeout_ns;
 };
 
 /* The difference between two counts of one counter, a second's share of it. */
@@ -46,8 +51,10 @@ static double rate(const char *a, const char *b, const char *key, uint64_t ns)
     return ns && y > x ? (double)(y - x) * 1e9 / (double)ns : 0;
 }
 
-static void ask(struct seen *s, uint64_t moment_ns)
+static void ask(void *ctx, size_t i)
 {
+    struct list *l = ctx;
+    struct seen *s = &l->all[i];
     struct err err = {""};
     struct buf first;
     char state[32];
@@ -56,8 +63,8 @@ static void ask(struct seen *s, uint64_t moment_ns)
     int rc = client_ask(&s->jvm, "status", TARGET_TIMEOUT_NS, &first, &err);
     target_text(buf_str(&first), "state", state, sizeof state);
     s->recorded = rc == 0 && strcmp(state, "recording") == 0;
-    if (s->recorded && moment_ns) {
-        clock_sleep_ns(moment_ns);
+    if (s->recorded && l->moment_ns) {
+        clock_sleep_ns(l->moment_ns);
         rc = client_ask(&s->jvm, "status", TARGET_TIMEOUT_NS, &s->reply, &err);
         uint64_t ns = clock_mono_ns() - began;
         s->events_per_s = rate(buf_str(&first), buf_str(&s->reply), "events", ns);
@@ -79,7 +86,8 @@ static int add(void *ctx, const struct jvm *jvm)
     if (!all)
         return -ENOMEM;
     l->all = all;
-    l->all[l->n++] = (struct seen){.jvm = *jvm};
+    l->all[l->n] = (struct seen){.jvm = *jvm};
+    l->all[l->n++].jvm.asker = target_asker(l->timeout_ns);
     return 0;
 }
 
@@ -303,7 +311,7 @@ static int collect(struct list *l, int n, char **argv, struct err *err)
 {
     struct jvm jvm;
     if (n > 0) {
-        TRY(target_find(n, argv, &jvm, err));
+        TRY(target_find(n, argv, l->timeout_ns, &jvm, err));
         return add(l, &jvm) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
     }
     TRY(jvm_list(add, l, err));
@@ -323,19 +331,18 @@ static int run(int argc, char **argv, struct err *err)
 {
     enum { MOMENT_NS = 500 * 1000 * 1000 };
     struct args o = {false};
-    struct list l = {NULL, 0};
     int n = cmd_parse(&cmd_status, argc, argv, &o, err);
     if (n < 0)
         return n;
+    struct list l = {.timeout_ns = o.timeout, .moment_ns = n > 0 ? MOMENT_NS : 0};
     struct left_behind left = {.v = NULL};
     int rc = collect(&l, n, argv, err);
     if (rc == 0 && n == 0)
         rc = left_behind_find(&left, &(const struct leftover_search){NULL, 0}, err);
-    for (size_t i = 0; i < l.n && rc == 0; i++) {
-        ask(&l.all[i], n > 0 ? MOMENT_NS : 0);
-        if (!o.json)
-            make_printable(&l.all[i]);
-    }
+    if (rc == 0)
+        side_by_side(l.n, ask, &l);
+    for (size_t i = 0; i < l.n && !o.json; i++)
+        make_printable(&l.all[i]);
     if (rc == 0 && o.json)
         print_json(&l, &left);
     else if (rc == 0 && l.n == 0)

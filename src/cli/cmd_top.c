@@ -22,7 +22,7 @@
 
 struct args {
     bool batch, json;
-    uint64_t count, delay, window, rows;
+    uint64_t count, delay, window, rows, timeout;
 };
 
 static const struct opt opts[] = {
@@ -41,6 +41,7 @@ static const struct opt opts[] = {
      UINT32_MAX - 1},
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL,
      "print one JSON object a line for each picture", NULL, 0, 0},
+    TARGET_TIMEOUT(offsetof(struct args, timeout), "30s before the first picture, then 2s"),
 };
 
 enum { ROWS_DEFAULT = 20, ROWS_UNSET = UINT32_MAX };
@@ -123,7 +124,7 @@ static int run(int argc, char **argv, struct err *err)
         return n;
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C");
-    TRY(target_find(n, argv, &jvm, err));
+    TRY(target_find(n, argv, o.timeout, &jvm, err));
     return show(&o, &jvm, err);
 }
 

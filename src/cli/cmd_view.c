@@ -28,7 +28,7 @@
 enum { BROWSER_S = 120 };
 
 struct args {
-    uint64_t port, idle;
+    uint64_t port, idle, timeout;
     bool no_open;
     const char *diff;
 };
@@ -42,6 +42,7 @@ static const struct opt opts[] = {
      "with a heap dump: an earlier one of the same program, to see what has grown", NULL, 0, 0},
     {"idle", 0, OPT_TIME, offsetof(struct args, idle), "TIME",
      "end when no page has been open for this time (default: at ^C only)", NULL, 0, 0},
+    TARGET_TIMEOUT(offsetof(struct args, timeout), "30s"),
 };
 
 /* --- until it ends ----------------------------------------------------------------------------
@@ -154,7 +155,7 @@ static int begin(const char *what, const struct args *o, struct view_hooks *h,
         TRY(view_hooks_init(h, VIEW_FILE, err));
         return view_hooks_open_file(what, o->diff, first, err);
     }
-    TRY(target_find(1, (char *[]){NULL, (char *)(uintptr_t)what}, &jvm, err));
+    TRY(target_find(1, (char *[]){NULL, (char *)(uintptr_t)what}, o->timeout, &jvm, err));
     TRY(view_hooks_init(h, VIEW_JVM, err));
     return view_hooks_open_jvm(h, &jvm, &first->source, err);
 }

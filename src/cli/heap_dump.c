@@ -26,7 +26,7 @@ enum to { TO_HPROF, TO_TPTP };
 struct args {
     const char *file;
     bool all, force;
-    uint64_t gz, to, objects;
+    uint64_t gz, to, objects, timeout;
 };
 
 static const char *const formats[] = {"hprof", "tptp", NULL};
@@ -46,6 +46,8 @@ static const struct opt opts[] = {
      NULL, 1, UINT32_MAX},
     {"force", 0, OPT_FLAG, offsetof(struct args, force), NULL,
      "replace a file that is there already", NULL, 0, 0},
+    TARGET_TIMEOUT(offsetof(struct args, timeout),
+                   "30s until it begins to write, then none; with --to tptp a day"),
 };
 
 struct dump {
@@ -131,9 +133,10 @@ static int look(void *ctx, struct err *err)
 {
     struct dump *d = ctx;
     struct proc_status now;
+    struct err why;
     progress_grow(&d->progress, heap_file_size(&d->file));
     TRY(jvm_check(&d->jvm, &now, err));
-    if (now.state != 'T' && now.state != 't')
+    if (jvm_check_running(&d->jvm, &why) == 0)
         return 0;
     return err_set(
         err, -EBUSY,
@@ -250,7 +253,7 @@ static int run(int argc, char **argv, struct err *err)
         return err_set(err, CMD_USAGE,
                        "--to tptp follows the references, and nothing refers to what --all adds: "
                        "leave out one of them");
-    TRY(target_find(n, argv, &jvm, err));
+    TRY(target_find(n, argv, o.timeout, &jvm, err));
     return dump(&o, &jvm, err);
 }
 

@@ -22,7 +22,7 @@
 
 struct args {
     bool full, json;
-    uint64_t top;
+    uint64_t top, timeout;
 };
 
 static const struct opt opts[] = {
@@ -32,6 +32,7 @@ static const struct opt opts[] = {
      NULL, 1, UINT32_MAX},
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL, "the whole answer as JSON", NULL, 0,
      0},
+    TARGET_TIMEOUT(offsetof(struct args, timeout), "10m"),
 };
 
 /* What the agent says of one class, site and age; and sums of such. */
@@ -316,7 +317,7 @@ static int run(int argc, char **argv, struct err *err)
     int n = cmd_parse(&heap_live, argc, argv, &o, err);
     if (n < 0)
         return n;
-    TRY(target_find(n, argv, &jvm, err));
+    TRY(target_find(n, argv, o.timeout, &jvm, err));
     return live(&o, &jvm, err);
 }
 

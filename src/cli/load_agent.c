@@ -29,14 +29,14 @@ static bool is_mapped(pid_t pid, const char *library)
 int load_agent(const struct jvm *jvm, bool *foreign, struct err *err)
 {
     char library[PATH_MAX], seen[PATH_MAX];
-    struct err ignored;
     TRY(jvm_check_rights(jvm, JVM_HOTSPOT, err)); /* before anything of ours is anywhere */
     TRY(agent_path_find(library, err));
     TRY(library_place(jvm, library, seen, sizeof seen, err));
     if (foreign)
         *foreign = strcmp(library, seen) != 0;
-    if (client_ask(jvm, "status", TARGET_TIMEOUT_NS, NULL, &ignored) == 0)
-        return 0;
+    int rc = client_ask(jvm, "status", TARGET_TIMEOUT_NS, NULL, err);
+    if (rc == 0 || client_is_silent(rc))
+        return rc;
     if (atoi(jvm->java) >= 21 && !is_mapped(jvm->pid, seen))
         log_line("the JVM may print a warning that an agent was loaded dynamically: that is this "
                  "one; -XX:+EnableDynamicAgentLoading on its command line says that it may be");

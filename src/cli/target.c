@@ -1,6 +1,9 @@
 #include "cli/target.h"
 
+#include "attach/patience.h"
+#include "base/human.h"
 #include "base/log.h"
+#include "base/util.h"
 #include "cli/cmd.h"
 #include "cli/record_summary.h"
 #include "format/trace.h"
@@ -26,7 +29,31 @@ int target_pid(const char *word, pid_t *pid, struct err *err)
     return 0;
 }
 
-int target_find(int n_operands, char **argv, struct jvm *jvm, struct err *err)
+static void say_that_it_waits(const struct jvm *jvm, uint64_t limit_ns)
+{
+    log_line("JVM %d (%s) has not answered yet: waiting for at most %s; --timeout=TIME changes "
+             "that",
+             (int)jvm->pid, jvm->name, human_time(limit_ns).text);
+}
+
+struct jvm_asker target_asker(uint64_t timeout_ns)
+{
+    return (struct jvm_asker){.limit_ns = timeout_ns, .waits = say_that_it_waits};
+}
+
+/* Of a java command that has not loaded its JVM yet. */
+static int find_patiently(pid_t pid, uint64_t limit_ns, struct jvm *jvm, struct err *err)
+{
+    uint64_t silent = min_u64(limit_ns, PATIENCE_SILENT_NS);
+    int rc = jvm_find_wait(pid, silent, jvm, err);
+    if (rc != -EAGAIN || silent == limit_ns)
+        return rc;
+    log_line("process %d has not loaded its JVM yet: waiting for at most %s", (int)pid,
+             human_time(limit_ns).text);
+    return jvm_find_wait(pid, limit_ns - silent, jvm, err);
+}
+
+int target_find(int n_operands, char **argv, uint64_t timeout_ns, struct jvm *jvm, struct err *err)
 {
     pid_t pid;
     if (n_operands != 1) {
@@ -34,7 +61,10 @@ int target_find(int n_operands, char **argv, struct jvm *jvm, struct err *err)
         return CMD_USAGE;
     }
     TRY(target_pid(argv[1], &pid, err));
-    return jvm_find_wait(pid, TARGET_TIMEOUT_NS / 3, jvm, err);
+    uint64_t starting = timeout_ns ? timeout_ns : TARGET_TIMEOUT_NS / 3;
+    TRY(find_patiently(pid, starting, jvm, err));
+    jvm->asker = target_asker(timeout_ns);
+    return 0;
 }
 
 void target_text(const char *reply, const char *key, char *out, size_t n)

@@ -13,11 +13,23 @@
  * there may be thousands, and a busy machine many times that. */
 #define TARGET_REWRITE_NS (20 * TARGET_TIMEOUT_NS)
 
+/* The row of the option that every command has which asks a JVM; "default: ..." ends its help. */
+#define TARGET_TIMEOUT(offset, default_)                                                           \
+    {                                                                                              \
+        "timeout", 0, OPT_TIME, (offset), "TIME",                                                  \
+            "give up when the JVM has not answered for this time (default: " default_ ")", NULL,   \
+            1000000, 0                                                                             \
+    }
+
 /* The process id that a word is; CMD_USAGE when it is none. */
 int target_pid(const char *word, pid_t *pid, struct err *err);
 
-/* The one operand of a command that takes a PID, and its JVM. */
-int target_find(int n_operands, char **argv, struct jvm *jvm, struct err *err);
+/* The one operand of a command that takes a PID, and its JVM.  timeout_ns: of TARGET_TIMEOUT, for
+ * each of its answers; 0: none was given. */
+int target_find(int n_operands, char **argv, uint64_t timeout_ns, struct jvm *jvm, struct err *err);
+
+/* Who asks at a terminal: with that limit, and told when it takes a while. */
+struct jvm_asker target_asker(uint64_t timeout_ns);
 
 /* One line of an answer as a string of at most n bytes with its NUL; "" when it is not there. */
 void target_text(const char *reply, const char *key, char *out, size_t n);

@@ -89,8 +89,10 @@ static enum answer ask(const struct top_own *o)
     struct buf status;
     struct proc_status now;
     struct err ignored;
+    struct jvm jvm = *o->jvm;
+    jvm.asker = (struct jvm_asker){0}; /* who calls says so itself, and has its own patience */
     buf_init(&status);
-    int rc = client_ask(o->jvm, "status", ANSWER_NS, &status, &ignored);
+    int rc = client_ask(&jvm, "status", ANSWER_NS, &status, &ignored);
     target_text(buf_str(&status), "state", state, sizeof state);
     target_text(buf_str(&status), "path", path, sizeof path);
     buf_fini(&status);

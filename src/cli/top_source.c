@@ -175,7 +175,7 @@ static int no_answer(struct top_source *s, int why, struct err *err)
     enum top_state state = TOP_ENDED;
     if (jvm_check(&s->jvm, &now, &ignored) < 0)
         state = TOP_GONE;
-    else if (why == -ETIMEDOUT || why == -EAGAIN || now.state == 'T')
+    else if (client_is_silent(why) || why == -EAGAIN)
         state = TOP_SILENT;
     if (state != TOP_SILENT)
         TRY(take_rest(s, err));
@@ -183,7 +183,8 @@ static int no_answer(struct top_source *s, int why, struct err *err)
     return 0;
 }
 
-static int take_answer(struct top_source *s, const char *reply, uint64_t asked, struct err *err)
+static int take_answer(struct top_source *s, const struct jvm *jvm, const char *reply,
+                       uint64_t asked, struct err *err)
 {
     char path[PATH_MAX], state[32];
     target_text(reply, "state", state, sizeof state);
@@ -199,7 +200,7 @@ static int take_answer(struct top_source *s, const char *reply, uint64_t asked, 
     TRY(read_events(s, asked, err));
     live_advance(&s->live, asked);
     struct trace_follow_state f = trace_follow_state(s->follow);
-    top_found_ask(&s->found, &s->jvm, &s->live, f.skipped ? f.first : 0);
+    top_found_ask(&s->found, jvm, &s->live, f.skipped ? f.first : 0);
     live_advance(&s->live, asked); /* of whom it has told */
     return 0;
 }
@@ -219,13 +220,19 @@ int top_source_refresh(struct top_source *s, uint64_t window, struct err *err)
 {
     struct buf reply;
     struct err why;
+    struct jvm jvm = s->jvm;
     TRY(renew(s, err));
     buf_init(&reply);
     uint64_t asked = clock_mono_ns(); /* what is committed by now is in the file with the answer */
     /* Without a picture there is nothing that could be shown meanwhile. */
-    uint64_t patience = s->follow ? PATIENCE_NS : TARGET_TIMEOUT_NS;
-    int rc = client_ask(&s->jvm, "status", patience, &reply, &why);
-    rc = rc < 0 ? no_answer(s, rc, err) : take_answer(s, buf_str(&reply), asked, err);
+    if (s->follow)
+        jvm.asker = (struct jvm_asker){.limit_ns = PATIENCE_NS};
+    int rc = client_ask(&jvm, "status", TARGET_TIMEOUT_NS, &reply, &why);
+    if (client_is_silent(rc) && !s->follow) {
+        buf_fini(&reply);
+        return err_set(err, rc, "%s", why.msg);
+    }
+    rc = rc < 0 ? no_answer(s, rc, err) : take_answer(s, &jvm, buf_str(&reply), asked, err);
     buf_fini(&reply);
     TRY(rc);
     if (!s->follow)
@@ -235,25 +242,27 @@ int top_source_refresh(struct top_source *s, uint64_t window, struct err *err)
     return live_look(&s->live, window) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-static bool is_recorded(const struct top_source *s)
+/* 1, 0, or why that cannot be known. */
+static int is_recorded(const struct top_source *s, struct err *err)
 {
     char state[32];
     struct buf status;
-    struct err ignored;
     buf_init(&status);
-    bool ok = client_ask(&s->jvm, "status", TARGET_TIMEOUT_NS, &status, &ignored) == 0;
+    int rc = client_ask(&s->jvm, "status", TARGET_TIMEOUT_NS, &status, err);
     target_text(buf_str(&status), "state", state, sizeof state);
     buf_fini(&status);
-    return ok && strcmp(state, "recording") == 0;
+    if (rc < 0)
+        return client_is_silent(rc) ? rc : 0;
+    return strcmp(state, "recording") == 0;
 }
 
 int top_source_open(struct top_source *s, const struct jvm *jvm, struct err *err)
 {
     memset(s, 0, sizeof *s);
     s->jvm = *jvm;
-    if (is_recorded(s))
-        return 0;
-    return top_own_begin(&s->own, &s->jvm, err);
+    int rc = is_recorded(s, err);
+    TRY(rc);
+    return rc ? 0 : top_own_begin(&s->own, &s->jvm, err);
 }
 
 void top_source_close(struct top_source *s)

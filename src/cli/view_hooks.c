@@ -82,8 +82,8 @@ static int save(void *ctx, const char *path, uint32_t live_pid, const char *to, 
     char now[PATH_MAX], real[PATH_MAX];
     UNUSED(ctx);
     bool records = live_pid && jvm_find((pid_t)live_pid, &jvm, NULL) == 0 &&
-                   view_jvms_recording(&jvm, TARGET_TIMEOUT_NS / 10, now) && realpath(now, real) &&
-                   strcmp(real, path) == 0;
+                   view_jvms_recording(&jvm, TARGET_TIMEOUT_NS / 10, now, NULL) == 1 &&
+                   realpath(now, real) && strcmp(real, path) == 0;
     TRY(view_save(path, records ? &jvm : NULL, to, file, why));
     recent_note(buf_str(file));
     return 0;
@@ -135,12 +135,16 @@ int view_hooks_open_jvm(struct view_hooks *h, const struct jvm *jvm, struct serv
     char path[PATH_MAX], name[300];
     h->jvm = *jvm;
     TRY(view_jvms_check(jvm, err));
-    if (view_jvms_recording(jvm, TARGET_TIMEOUT_NS, path)) {
+    int rc = view_jvms_recording(jvm, TARGET_TIMEOUT_NS, path, err);
+    TRY(rc);
+    if (rc) {
+        h->jvm.asker = (struct jvm_asker){0}; /* from here on a page asks */
         log_line("JVM %d (%s) is being recorded into %s: joined", (int)jvm->pid, jvm->name, path);
-        return view_file_open(out, path, jvm, NULL, err);
+        return view_file_open(out, path, &h->jvm, NULL, err);
     }
     TRY(top_own_begin(&h->own, &h->jvm, err));
+    h->jvm.asker = (struct jvm_asker){0};
     target_path(jvm, h->own.path, path, sizeof path);
     snprintf(name, sizeof name, "%d (%s)", (int)jvm->pid, jvm->name);
-    return view_file_open(out, path, jvm, name, err);
+    return view_file_open(out, path, &h->jvm, name, err);
 }

@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "cli/agent_options.h"
 #include "cli/load_agent.h"
+#include "cli/side_by_side.h"
 #include "cli/target.h"
 #include "cli/view_file.h"
 #include "cli/view_recent.h"
@@ -57,7 +58,7 @@ static double uptime_s(const struct jvm *jvm)
 
 static bool is_stopped(const struct jvm *jvm)
 {
-    return jvm->state == 'T' || jvm->state == 't';
+    return proc_stopped(jvm->pid);
 }
 
 /* NULL: it can be attached to. */
@@ -72,56 +73,84 @@ static const char *why_not(const struct jvm *jvm)
     return s.no_attach ? "it runs with -XX:+DisableAttachMechanism: restart it without" : NULL;
 }
 
+/* One JVM of the list, and its agent's answer. */
+struct listed {
+    struct jvm jvm;
+    bool stopped, recorded;
+    struct buf status;
+};
+
 struct listing {
-    struct buf *out;
+    struct listed *all;
     size_t n;
 };
 
-static int put_jvm(void *ctx, const struct jvm *jvm)
+static int add_jvm(void *ctx, const struct jvm *jvm)
 {
     struct listing *l = ctx;
-    struct buf status;
+    struct listed *all = realloc(l->all, (l->n + 1) * sizeof *all);
+    if (!all)
+        return -ENOMEM;
+    l->all = all;
+    l->all[l->n++] = (struct listed){.jvm = *jvm};
+    return 0;
+}
+
+static void ask_jvm(void *ctx, size_t i)
+{
+    struct listed *j = &((struct listing *)ctx)->all[i];
     struct err ignored;
     char state[32];
+    buf_init(&j->status);
+    j->stopped = is_stopped(&j->jvm);
+    int rc = j->stopped ? -EBUSY : client_ask(&j->jvm, "status", LIST_NS, &j->status, &ignored);
+    target_text(buf_str(&j->status), "state", state, sizeof state);
+    j->recorded = rc == 0 && strcmp(state, "recording") == 0;
+}
+
+static void put_jvm(struct listed *j, struct buf *out)
+{
+    const struct jvm *jvm = &j->jvm;
     const char *why = why_not(jvm);
-    buf_init(&status);
-    bool stopped = is_stopped(jvm);
-    int rc = stopped ? -EBUSY : client_ask(jvm, "status", LIST_NS, &status, &ignored);
-    target_text(buf_str(&status), "state", state, sizeof state);
-    bool recorded = rc == 0 && strcmp(state, "recording") == 0;
-    buf_printf(l->out, "%s{\"pid\":%d,\"name\":", l->n++ ? "," : "", (int)jvm->pid);
-    answer_put_text(l->out, jvm->name);
-    buf_puts(l->out, ",\"java\":");
-    answer_put_text(l->out, jvm->java);
-    buf_printf(l->out, ",\"uptime_s\":%.0f,\"state\":\"%s\",\"recording\":", uptime_s(jvm),
-               stopped    ? "stopped"
-               : recorded ? "recording"
-                          : "running");
-    if (recorded)
-        put_recording(jvm, buf_str(&status), l->out);
+    buf_printf(out, "{\"pid\":%d,\"name\":", (int)jvm->pid);
+    answer_put_text(out, jvm->name);
+    buf_puts(out, ",\"java\":");
+    answer_put_text(out, jvm->java);
+    buf_printf(out, ",\"uptime_s\":%.0f,\"state\":\"%s\",\"recording\":", uptime_s(jvm),
+               j->stopped    ? "stopped"
+               : j->recorded ? "recording"
+                             : "running");
+    if (j->recorded)
+        put_recording(jvm, buf_str(&j->status), out);
     else
-        buf_puts(l->out, "null");
-    buf_printf(l->out, ",\"can_attach\":%s,\"why\":", why ? "false" : "true");
-    answer_put_text(l->out, why ? why : "");
-    buf_putc(l->out, '}');
-    buf_fini(&status);
-    return 0;
+        buf_puts(out, "null");
+    buf_printf(out, ",\"can_attach\":%s,\"why\":", why ? "false" : "true");
+    answer_put_text(out, why ? why : "");
+    buf_putc(out, '}');
 }
 
 int view_jvms_put(struct buf *out, struct err *err)
 {
-    struct listing l = {out, 0};
+    struct listing l = {NULL, 0};
+    int rc = jvm_list(add_jvm, &l, err);
+    if (rc == 0)
+        side_by_side(l.n, ask_jvm, &l);
     buf_putc(out, '[');
-    TRY(jvm_list(put_jvm, &l, err));
+    for (size_t i = 0; rc == 0 && i < l.n; i++) {
+        buf_puts(out, i ? "," : "");
+        put_jvm(&l.all[i], out);
+        buf_fini(&l.all[i].status);
+    }
     buf_putc(out, ']');
-    return 0;
+    free(l.all);
+    return rc;
 }
 
 static int add_stamp(void *ctx, const struct jvm *jvm)
 {
     uint64_t *stamp = ctx;
     *stamp = hash_u64(*stamp ^ ((uint64_t)jvm->pid << 40) ^ (jvm->start_time << 8) ^
-                      (uint64_t)(unsigned char)(jvm->state == 'T'));
+                      (uint64_t)(unsigned char)is_stopped(jvm));
     return 0;
 }
 
@@ -154,28 +183,26 @@ void view_jvms_put_choices(struct buf *out)
 /* --- attach -----------------------------------------------------------------------------------
  */
 
-bool view_jvms_recording(const struct jvm *jvm, uint64_t timeout_ns, char *path)
+int view_jvms_recording(const struct jvm *jvm, uint64_t timeout_ns, char *path, struct err *err)
 {
     struct buf status;
-    struct err ignored;
     char state[32], there[PATH_MAX];
     buf_init(&status);
-    int rc = client_ask(jvm, "status", timeout_ns, &status, &ignored);
+    int rc = client_ask(jvm, "status", timeout_ns, &status, err);
     target_text(buf_str(&status), "state", state, sizeof state);
     target_text(buf_str(&status), "path", there, sizeof there);
     buf_fini(&status);
+    if (client_is_silent(rc))
+        return rc;
     if (rc < 0 || strcmp(state, "recording") != 0)
-        return false;
+        return 0;
     target_path(jvm, there, path, PATH_MAX);
-    return true;
+    return 1;
 }
 
 int view_jvms_check(const struct jvm *jvm, struct err *err)
 {
-    if (!is_stopped(jvm))
-        return 0;
-    return err_set(err, -EBUSY, "JVM %d (%s) is stopped: let it go on (kill -CONT %d)",
-                   (int)jvm->pid, jvm->name, (int)jvm->pid);
+    return jvm_check_running(jvm, err);
 }
 
 /* The agent's own options, as orca attach has them after --options. */
@@ -266,7 +293,9 @@ static int attach(struct view_jvms *j, const struct jvm *jvm, const struct serve
                   char *here, struct serve_why *why)
 {
     char path[PATH_MAX];
-    if (view_jvms_recording(jvm, TARGET_TIMEOUT_NS / 10, here)) {
+    int rc = view_jvms_recording(jvm, TARGET_TIMEOUT_NS / 10, here, &why->err);
+    TRY(rc);
+    if (rc) {
         if (says_nothing(a))
             return 0;
         return err_set(
@@ -351,7 +380,7 @@ void view_jvms_fini(struct view_jvms *j)
         char now[PATH_MAX], ours[PATH_MAX];
         struct err err = {""};
         target_path(jvm, j->attached[i].path, ours, sizeof ours);
-        if (!view_jvms_recording(jvm, 2 * SECOND, now) || strcmp(now, ours) != 0)
+        if (view_jvms_recording(jvm, 2 * SECOND, now, NULL) != 1 || strcmp(now, ours) != 0)
             continue;
         if (client_ask(jvm, "stop", TARGET_TIMEOUT_NS, NULL, &err) < 0)
             log_line("%s", err.msg);

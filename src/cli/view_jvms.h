@@ -44,6 +44,6 @@ int view_jvms_check(const struct jvm *jvm, struct err *err);
 
 /* The file that a JVM is recorded into, as it is from here (PATH_MAX).  False: it is not recorded,
  * or does not answer within this time. */
-bool view_jvms_recording(const struct jvm *jvm, uint64_t timeout_ns, char *path);
+int view_jvms_recording(const struct jvm *jvm, uint64_t timeout_ns, char *path, struct err *err);
 
 #endif
