@@ -25,12 +25,12 @@ struct decoder {
     struct arena arena; /* of the tracks */
     struct buf tracks;  /* struct track *[], by thread index; NULL: none yet, or it roams */
     struct roaming roaming;
-    struct buf still_open;  /* struct still_open [] */
-    struct buf found;       /* struct op [], by thread: OP_FOUND */
+    struct buf still_open; /* struct still_open [] */
+    struct buf found;      /* struct op [], by thread: OP_FOUND */
     uint64_t *woken; /* [threads->n], when some were found: the first unpark or interrupt of each
                       * that was found parked, UINT64_MAX: none; 0: it was not */
     struct stream *streams; /* [t->n_streams] */
-    bool missing; /* events of some thread, before the trace's end */
+    bool missing;           /* events of some thread, before the trace's end */
     bool out_of_order;      /* a thread's events may be in several streams, whatever it is */
     size_t damaged;         /* t->n_damaged when the latest event was read */
     size_t problems;        /* t->problems whose chunks are in the streams' gaps */
