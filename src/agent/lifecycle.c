@@ -23,6 +23,7 @@
 #include "agent/on_gc.h"
 #include "agent/on_park.h"
 #include "agent/on_thread.h"
+#include "agent/open_waits.h"
 #include "agent/owner_stacks.h"
 #include "agent/probes.h"
 #include "agent/program_name.h"
@@ -264,6 +265,8 @@ static void begin(JNIEnv *jni, jthread thread)
     natives_install(jni);
     heap_update(jni, !agent.attached);
     probes_install(jni);
+    if (self)
+        open_waits_again(jni, self);
     sampling_update();
     if (own)
         alloc_own_end(jni);

@@ -16,7 +16,7 @@ struct found {
     uint32_t id, kind, lock; /* kind 0: not followed any more */
     enum wait_limit limit;
     uint64_t time;
-    jweak thread; /* of a virtual thread, which is in no list of the JVM's; else NULL */
+    jweak thread;
 };
 static struct buf found; /* struct found [] */
 
@@ -134,7 +134,6 @@ void open_waits_free(void)
     buf_fini(&found);
 }
 
-/* thread: a virtual one; else NULL. */
 static void put(JNIEnv *jni, struct os_thread *self, const struct found *f, stack_id stack,
                 thread_id owner, jthread thread)
 {
@@ -149,7 +148,7 @@ static void put(JNIEnv *jni, struct os_thread *self, const struct found *f, stac
     struct found kept = *f;
     kept.time = e->time;
     ring_commit(self->ring, e);
-    kept.thread = thread ? (*jni)->NewWeakGlobalRef(jni, thread) : NULL;
+    kept.thread = (*jni)->NewWeakGlobalRef(jni, thread);
     buf_put(&found, &kept, sizeof kept);
 }
 
@@ -162,7 +161,7 @@ static void put_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo 
                             .limit = limit_of_state(info->state),
                             .time = time};
     stack_id stack = stacks_of_frames(jni, info->frame_buffer, info->frame_count);
-    put(jni, self, &f, stack, p->owner, NULL);
+    put(jni, self, &f, stack, p->owner, info->thread);
 }
 
 /* --- virtual threads ----------------------------------------------------------------------------
@@ -218,17 +217,6 @@ static void look_at_virtual(JNIEnv *jni)
                is_wanted(EV_wait_enter);
     if (any && agent.attached && agent.virtual_threads && agent.java_version >= SINCE)
         query_virtual_waits(jni, MOST, &ignored);
-}
-
-/* It is in the wait still that it was found in.  Its thread is not current. */
-static bool is_in(JNIEnv *jni, const struct found *f)
-{
-    jthread thread = (*jni)->NewLocalRef(jni, f->thread);
-    bool same = thread && wait_of(thread) == f->kind;
-    if (same && f->kind == EV_park_enter)
-        same = park_lock(jni, thread).lock.v == f->lock;
-    (*jni)->DeleteLocalRef(jni, thread);
-    return same;
 }
 
 /* --- platform threads ---------------------------------------------------------------------------
@@ -340,6 +328,17 @@ static void note_own(void *ctx, const struct os_thread *t)
         put_open(end->self, &f);
 }
 
+/* It is in a wait as it was found in.  Its thread is not current. */
+static bool is_in(JNIEnv *jni, const struct found *f)
+{
+    jthread thread = (*jni)->NewLocalRef(jni, f->thread);
+    bool same = f->kind && thread && wait_of(thread) == f->kind;
+    if (same && f->kind == EV_park_enter)
+        same = park_lock(jni, thread).lock.v == f->lock;
+    (*jni)->DeleteLocalRef(jni, thread);
+    return same;
+}
+
 /* A thread that was found waiting, waits in that way now, and never came by here, has waited all
  * the time: had it waited again, it would have.  Of a virtual thread the analyser knows whether it
  * came by: it is in no record here. */
@@ -348,12 +347,9 @@ static void note_found_ones(JNIEnv *jni, const struct end *end)
     size_t n;
     const struct found *v = found_all(&n);
     for (size_t i = 0; i < n; i++) {
-        const uint64_t *kind = map_find(end->waiting, v[i].id);
-        bool waits = v[i].thread ? is_in(jni, &v[i]) : kind && *kind == v[i].kind;
-        if (v[i].kind && waits && !map_find(&end->seen, v[i].id))
+        if (is_in(jni, &v[i]) && !map_find(&end->seen, v[i].id))
             put_open(end->self, &v[i]);
-        if (v[i].thread)
-            (*jni)->DeleteWeakGlobalRef(jni, v[i].thread);
+        (*jni)->DeleteWeakGlobalRef(jni, v[i].thread);
     }
     buf_clear(&found);
 }
@@ -365,4 +361,30 @@ void open_waits_end(JNIEnv *jni, struct os_thread *self, const struct map *waiti
     threads_each(note_own, &end);
     note_found_ones(jni, &end);
     map_fini(&end.seen);
+}
+
+static void note_seen(void *ctx, const struct os_thread *t)
+{
+    map_put(ctx, t->id.v);
+}
+
+/* Whether the trace tells when it is over: JVMTI posts the end of a wait that began before (17 to
+ * 25), and what parks without a limit needs an unpark or an interrupt.  A sleep has neither. */
+static bool is_followed(const struct found *f)
+{
+    return is_of_monitor(f->kind) || (f->kind == EV_park_enter && f->limit == WAIT_UNLIMITED &&
+                                      agent.settings.groups[GROUP_interrupts]);
+}
+
+void open_waits_again(JNIEnv *jni, struct os_thread *self)
+{
+    struct map seen;
+    size_t n;
+    const struct found *v = found_all(&n);
+    map_init(&seen);
+    threads_each(note_seen, &seen);
+    for (size_t i = 0; i < n; i++)
+        if (is_followed(&v[i]) && !map_find(&seen, v[i].id) && is_in(jni, &v[i]))
+            put_open(self, &v[i]);
+    map_fini(&seen);
 }

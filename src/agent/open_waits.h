@@ -19,6 +19,10 @@ void open_waits_virtual(JNIEnv *jni, jthread thread, jint how, jobject blocker, 
 /* Likewise: a virtual thread owns what the platform thread `tid` is blocked on. */
 void open_waits_owner(uint64_t tid, uint64_t owner);
 
+/* When everything is recorded: a wait_open for those that go on and of which the trace will tell
+ * what ends them, which the time before it did not. */
+void open_waits_again(JNIEnv *jni, struct os_thread *self);
+
 /* Append a wait_open for each wait that a platform thread has noted and not ended: for the file
  * that ends now, and without the JVM, so not for waits that were found at the beginning. */
 void open_waits_now(void *ctx, struct buf *events);

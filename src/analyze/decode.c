@@ -25,9 +25,12 @@ struct decoder {
     struct arena arena; /* of the tracks */
     struct buf tracks;  /* struct track *[], by thread index; NULL: none yet, or it roams */
     struct roaming roaming;
-    struct buf still_open;  /* struct still_open [] */
-    struct buf found;       /* struct op [], by thread: OP_FOUND */
+    struct buf still_open; /* struct still_open [] */
+    struct buf found;      /* struct op [], by thread: OP_FOUND */
+    uint64_t *woken; /* [threads->n], when some were found: the first unpark or interrupt of each
+                      * that was found parked, UINT64_MAX: none; 0: it was not */
     struct stream *streams; /* [t->n_streams] */
+    bool missing;           /* events of some thread, before the trace's end */
     bool out_of_order;      /* a thread's events may be in several streams, whatever it is */
     size_t damaged;         /* t->n_damaged when the latest event was read */
     size_t problems;        /* t->problems whose chunks are in the streams' gaps */
@@ -47,7 +50,7 @@ struct stream {
 /* What a wait_open event said, for after the last stream: it may stand in any stream. */
 struct still_open {
     struct op op; /* time: `since`, but not before the window */
-    uint64_t since;
+    uint64_t since, at;
 };
 
 void decoded_fini(struct decoded *d)
@@ -94,6 +97,7 @@ static void note_wait_open(struct decoder *d, uint32_t thread, const struct even
         return;
     bool has_lock = state == STATE_BLOCKED || state == STATE_WAITING || state == STATE_PARKED;
     struct still_open s = {.since = e->wait_open.since,
+                           .at = e->time,
                            .op = {.time = max_u64(e->wait_open.since, d->window.from),
                                   .thread = thread,
                                   .object = has_lock ? e->wait_open.lock.v : 0,
@@ -218,6 +222,8 @@ static void note_act(struct decoder *d, uint32_t thread, const struct event *e)
 {
     thread_id target = target_of(e);
     uint32_t index = target.v ? thread_set_index(d->threads, target) : 0;
+    if (index && d->woken && e->kind != EV_thread_start_called)
+        d->woken[index] = min_u64(d->woken[index], e->time);
     if (index && e->kind == EV_thread_start_called)
         d->threads->v[index].called = e->time;
     if (thread && timeline_act(d->timeline, thread, e, index) < 0)
@@ -229,6 +235,11 @@ static void note_act(struct decoder *d, uint32_t thread, const struct event *e)
 static struct track **track_slots(struct decoder *d)
 {
     return (void *)d->tracks.p;
+}
+
+static bool has_track(struct decoder *d, uint32_t thread)
+{
+    return thread < d->tracks.len / sizeof(struct track *) && track_slots(d)[thread];
 }
 
 /* The wait that a thread was found in; NULL: none. */
@@ -317,6 +328,7 @@ static void end_stream(struct decoder *d, struct stream *s)
     const struct track_env env = {&d->iv, &s->gaps, &d->out->unknown};
     uint64_t known = holes_known_until(&d->holes, d->t, (size_t)(s - d->streams));
     end_pause(d, s, d->window.to, NULL);
+    d->missing |= gaps_count(&s->gaps) != 0;
     for (size_t k = 0; k < s->seen.len / sizeof *seen; k++)
         seen[k]->known = known ? max_u64(known, s->last) : 0;
     for (size_t i = 0; i < gaps_count(&s->gaps); i++) {
@@ -451,6 +463,25 @@ static bool is_beginning(uint32_t kind)
     return kind == EV_recording_start || kind == EV_thread_alive || kind == EV_wait_found;
 }
 
+static int note_found(struct decoder *d)
+{
+    const struct op *v = (const void *)d->found.p;
+    size_t n = d->found.len / sizeof *v;
+    if (!n)
+        return 0;
+    d->woken = calloc(d->threads->n, sizeof *d->woken);
+    if (!d->woken)
+        return -ENOMEM;
+    qsort(d->found.p, n, sizeof *v, by_thread);
+    for (size_t i = 0; i < n; i++) {
+        if (v[i].state == STATE_PARKED)
+            d->woken[v[i].thread] = UINT64_MAX;
+        if (is_roaming(d, v[i].thread))
+            roaming_add(&d->roaming, &v[i]);
+    }
+    return 0;
+}
+
 /* The waits in which threads were found: they stand at the beginning of one stream, and every
  * thread's own events come behind them. */
 static int read_found(struct decoder *d, struct err *err)
@@ -471,13 +502,8 @@ static int read_found(struct decoder *d, struct err *err)
         buf_put(&d->found, &op, sizeof op);
     }
     trace_iter_close(it);
-    if (d->found.len)
-        qsort(d->found.p, d->found.len / sizeof op, sizeof op, by_thread);
-    const struct op *v = (const void *)d->found.p;
-    for (size_t i = 0; i < d->found.len / sizeof *v; i++)
-        if (is_roaming(d, v[i].thread))
-            roaming_add(&d->roaming, &v[i]);
-    return rc < 0 ? rc : 0;
+    TRY(rc);
+    return note_found(d) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 static int decode_blocks(struct decoder *d, struct err *err)
@@ -496,7 +522,9 @@ static int by_thread_and_time(const void *a, const void *b)
     const struct still_open *x = a, *y = b;
     if (x->op.thread != y->op.thread)
         return x->op.thread < y->op.thread ? -1 : 1;
-    return (x->since > y->since) - (x->since < y->since);
+    if (x->since != y->since)
+        return x->since < y->since ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
 }
 
 /* The waits that the recorder says were open, from the first one of `thread`: *n of them. */
@@ -512,14 +540,44 @@ static const struct still_open *still_open_of(const struct decoder *d, uint32_t 
     return *n ? v + first : NULL;
 }
 
+/* Of a park that was found no event tells the end: what ends it came after it was said to go on. */
+static bool is_over(const struct decoder *d, const struct still_open *s)
+{
+    uint64_t woken = d->woken ? d->woken[s->op.thread] : 0;
+    if (s->op.state != STATE_PARKED || !woken)
+        return false;
+    return woken != UINT64_MAX && woken > s->at;
+}
+
 static void finish_track(struct decoder *d, struct track *tr, const struct track_env *env)
 {
     size_t n;
     const struct still_open *s = still_open_of(d, tr->thread, &n);
+    bool parked = d->woken && d->woken[tr->thread];
     for (size_t i = 0; i < n; i++)
-        track_still_open(tr, &s[i].op, env);
+        if (!is_over(d, &s[i]) && !(parked && d->missing && i == 0 && n == 1))
+            track_still_open(tr, &s[i].op, s[i].at, env);
     track_finish(tr, d->window.to, env);
     d->threads->v[tr->thread].incomplete |= tr->incomplete;
+}
+
+/* Of threads that were found in a wait, and of which no stream has events: what is missing of the
+ * trace may have been theirs. */
+static int begin_found_tracks(struct decoder *d)
+{
+    const struct op *f = (const void *)d->found.p;
+    uint64_t known = 0;
+    for (size_t i = 0; i < d->holes.n; i++)
+        known = known ? min_u64(known, d->holes.v[i].from) : d->holes.v[i].from;
+    for (size_t i = 0; i < d->found.len / sizeof *f; i++) {
+        if (is_roaming(d, f[i].thread) || has_track(d, f[i].thread))
+            continue;
+        struct track *tr = track_of(d, f[i].thread);
+        if (!tr)
+            return -ENOMEM;
+        tr->known = known;
+    }
+    return 0;
 }
 
 static int finish_tracks(struct decoder *d)
@@ -530,10 +588,7 @@ static int finish_tracks(struct decoder *d)
     for (size_t i = 0; i < d->still_open.len / sizeof *s; i++)
         if (!is_roaming(d, s[i].op.thread) && !track_of(d, s[i].op.thread))
             return -ENOMEM;
-    const struct op *f = (const void *)d->found.p;
-    for (size_t i = 0; i < d->found.len / sizeof *f; i++)
-        if (!is_roaming(d, f[i].thread) && !track_of(d, f[i].thread))
-            return -ENOMEM;
+    TRY(begin_found_tracks(d));
     for (size_t i = 0; i < d->tracks.len / sizeof(struct track *); i++)
         if (track_slots(d)[i])
             finish_track(d, track_slots(d)[i], &env);
@@ -557,7 +612,6 @@ static int finish_roaming(struct decoder *d, struct err *err)
 /* Threads without an event of a wait: where those that are missing may be of any thread. */
 static void finish_others(struct decoder *d)
 {
-    size_t n = d->tracks.len / sizeof(struct track *);
     const struct unwritten *u = (const void *)d->out->unwritten.p;
     uint64_t from = UINT64_MAX, to = 0;
     for (size_t i = 0; i < d->out->unwritten.len / sizeof *u; i++)
@@ -566,7 +620,7 @@ static void finish_others(struct decoder *d)
             to = max_u64(to, u[i].to);
         }
     for (uint32_t i = 1; (d->holes.tail || from < to) && i < d->threads->n; i++) {
-        if (i < n && track_slots(d)[i])
+        if (has_track(d, i))
             continue;
         if (d->holes.tail)
             unknowns_add(&d->out->unknown, i, d->holes.tail, d->window.to);
@@ -621,6 +675,10 @@ static int run(struct decoder *d, struct err *err)
     holes_in_all(&d->holes, &d->roaming.gaps);
     TRY(rc);
     note_stopped(d);
+    for (size_t i = 0; i < d->holes.n; i++)
+        d->missing |= d->holes.v[i].to != UINT64_MAX;
+    for (int i = 0; i < LOSS_LIMIT; i++)
+        d->missing |= d->out->lost[i] != 0;
     if (d->still_open.len)
         qsort(d->still_open.p, d->still_open.len / sizeof(struct still_open),
               sizeof(struct still_open), by_thread_and_time);
@@ -666,6 +724,7 @@ int decode_trace(struct decoded *out, struct trace *t, const struct decode_targe
     buf_fini(&d->tracks);
     buf_fini(&d->still_open);
     buf_fini(&d->found);
+    free(d->woken);
     roaming_fini(&d->roaming);
     holes_fini(&d->holes);
     free(d);

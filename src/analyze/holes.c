@@ -50,7 +50,7 @@ static bool is_cut(const struct trace *t)
 
 uint64_t holes_last_moment(const struct trace *t)
 {
-    return is_cut(t) ? t->last : max_u64(t->last, t->header.end_mono);
+    return is_cut(t) ? t->last : trace_end(t);
 }
 
 /* --- their times ------------------------------------------------------------------------------ */
@@ -118,6 +118,8 @@ static int set_times(struct hole *h, const struct trace *t, const struct trace_b
         h->to = min_u64(h->to, v[i]->b.first);
     TRY(last_pass(v, n, &h->from));
     h->from = max_u64(h->from, max_u64(t->first, last - min_u64(last, PASS_NS)));
+    if (h->place == UINT64_MAX && !is_cut(t))
+        h->from = max_u64(h->from, t->header.flushed_mono);
     return 0;
 }
 

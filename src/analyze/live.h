@@ -81,7 +81,6 @@ struct live_thread {
     bool is_virtual, is_system; /* is_system: of the JVM's own thread group */
     bool began_before; /* the wait it is in was under way when the recording began: `since` is that
                         */
-    bool deadlocked;   /* of the last look */
     enum live_state state;
     uint64_t since;        /* in this state */
     struct live_wait wait; /* the current one, when it is in one; ns: 0 */
@@ -99,6 +98,7 @@ struct live_thread {
     uint64_t sum[LIVE_SUMS]; /* ns within the window, by state */
     uint64_t held_up;        /* LIVE_BLOCKED + LIVE_LOCKED */
     uint32_t count;          /* times that it was held up */
+    uint32_t deadlock;       /* the number of the one that it is in, from 1; 0: none */
     uint32_t mark;
 };
 
@@ -126,7 +126,9 @@ struct live {
     uint64_t span;                       /* of the window, really */
     uint64_t contentions, gc_ns, recent; /* within it; recent: events */
     size_t in_state[LIVE_STATES];        /* threads */
-    size_t n_deadlocked, folded;         /* folded: virtual threads that are in no wait: not kept */
+    size_t n_deadlocked;                 /* threads */
+    uint32_t n_deadlocks;                /* circles: no thread is in two */
+    size_t folded;                       /* virtual threads that are in no wait: not kept */
     uint32_t mark;
 };
 

@@ -36,7 +36,7 @@ static void look_at_thread(const struct live *l, struct live_thread *t, size_t n
         all += t->sum[s];
     }
     t->held_up = t->sum[LIVE_BLOCKED] + t->sum[LIVE_LOCKED];
-    t->deadlocked = false;
+    t->deadlock = 0;
 }
 
 static void look_at_lock(const struct live *l, struct live_lock *k, size_t n)
@@ -71,8 +71,9 @@ static void find_circle(struct live *l, struct live_thread *t, uint32_t walk, ui
     }
     if (!t || t->mark != walk)
         return;
-    for (; !t->deadlocked; t = next_in_chain(l, t)) {
-        t->deadlocked = true;
+    l->n_deadlocks++;
+    for (; !t->deadlock; t = next_in_chain(l, t)) {
+        t->deadlock = l->n_deadlocks;
         l->n_deadlocked++;
     }
 }
@@ -85,7 +86,7 @@ static void find_deadlocks(struct live *l)
             l->threads[i]->mark = 0;
     }
     uint32_t first = l->mark + 1;
-    l->n_deadlocked = 0;
+    l->n_deadlocked = l->n_deadlocks = 0;
     for (size_t i = 0; i < l->n_threads; i++)
         if (l->threads[i]->mark < first)
             find_circle(l, l->threads[i], ++l->mark, first);

@@ -191,12 +191,13 @@ void track_apply(struct track *tr, const struct op *op, const struct track_env *
     }
 }
 
-void track_still_open(struct track *tr, const struct op *op, const struct track_env *env)
+void track_still_open(struct track *tr, const struct op *op, uint64_t at,
+                      const struct track_env *env)
 {
     for (unsigned i = 0; i < tr->depth; i++)
         if (tr->wait[i].state == op->state && tr->wait[i].object == op->object) {
             tr->wait[i].found = false; /* it lasted all the time */
-            if (i + 1 == tr->depth && op->time <= tr->wait[i].start)
+            if (i + 1 == tr->depth && op->time <= tr->wait[i].start && at >= tr->known)
                 tr->known = 0; /* whatever is missing, the thread did nothing else */
             return;
         }

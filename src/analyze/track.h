@@ -67,9 +67,10 @@ struct track_env {
 void track_init(struct track *tr, uint32_t thread, bool roams);
 void track_apply(struct track *tr, const struct op *op, const struct track_env *env);
 
-/* A wait that the recorder says was going on at the end, since `since`: opens it unless its
- * beginning was seen.  Call in the order of `since`, after every op. */
-void track_still_open(struct track *tr, const struct op *op, const struct track_env *env);
+/* A wait that the recorder says was going on at `at`, since op->time: opens it unless its beginning
+ * was seen.  Call in the order of op->time and `at`, after every op. */
+void track_still_open(struct track *tr, const struct op *op, uint64_t at,
+                      const struct track_env *env);
 
 /* The thread's stream has a gap behind `time`: waits open since then or earlier are given up. */
 void track_gap(struct track *tr, uint64_t time, const struct track_env *env);

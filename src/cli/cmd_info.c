@@ -101,7 +101,7 @@ static int collect(struct facts *f, struct err *err)
         f->events++;
     }
     trace_iter_close(it);
-    f->end = f->t->header.end_mono ? f->t->header.end_mono : f->t->last;
+    f->end = trace_end(f->t);
     struct stat st;
     const struct file_header *h = &f->t->header;
     const struct stretch last = {h->unwritten_since, f->end, h->unwritten_events};

@@ -59,8 +59,7 @@ static const char *ending(const struct trace *t)
 /* How much there is, and how it ended. */
 static void put_facts(const struct trace *t, struct buf *b)
 {
-    uint64_t end = t->header.end_mono ? t->header.end_mono : t->last;
-    uint64_t ns = end > t->header.start_mono ? end - t->header.start_mono : 0;
+    uint64_t ns = trace_end(t) - t->header.start_mono;
     buf_printf(b, "%s events in %s, ", human_count(t->n_events).text, human_time(ns).text);
     put_losses(t, b);
     struct trace_unwritten u = trace_unwritten(t);

@@ -127,7 +127,9 @@ static json_t *thread_json(const struct top_view *v, const struct live_thread *t
     set_number(o, "id", t->id.v);
     set_thread_name(v, o, "name", t->id);
     json_object_set_new(o, "virtual", json_boolean(t->is_virtual));
-    json_object_set_new(o, "deadlocked", json_boolean(t->deadlocked));
+    json_object_set_new(o, "deadlocked", json_boolean(t->deadlock != 0));
+    if (t->deadlock)
+        set_number(o, "deadlock", t->deadlock);
     set_text(o, "state", live_state_names[t->state]);
     set_number(o, "since_ns", v->source->live.now - min_u64(t->since, v->source->live.now));
     set_number(o, "held_up_ns", t->held_up);
@@ -183,6 +185,7 @@ static json_t *head_json(const struct top_view *v)
         set_number(counts, live_state_names[i], s->live.in_state[i]);
     json_object_set_new(o, "states", counts);
     set_number(o, "deadlocked", s->live.n_deadlocked);
+    set_number(o, "deadlocks", s->live.n_deadlocks);
     return o;
 }
 

@@ -36,7 +36,7 @@ static attr_t style_of(const struct screen *s, enum top_style style)
 
 static attr_t state_color(const struct screen *s, const struct live_thread *t)
 {
-    if (t->deadlocked)
+    if (t->deadlock)
         return A_BOLD | color(s, PAIR_RED);
     if (live_is_held_up(t->state))
         return color(s, PAIR_RED);

@@ -125,7 +125,7 @@ void top_name_site(const struct top_view *v, stack_id stack, char *out)
 
 const char *top_state_word(const struct live_thread *t)
 {
-    return t->deadlocked ? "DEADLOCK" : live_state_names[t->state];
+    return t->deadlock ? "DEADLOCK" : live_state_names[t->state];
 }
 
 const struct live_wait *top_held_before(const struct top_view *v, const struct live_thread *t)

@@ -141,8 +141,8 @@ static uint64_t running(const struct live_thread *t)
     return all;
 }
 
-THREAD_ORDER(by_held_up, x->deadlocked != y->deadlocked ? (x->deadlocked ? -1 : 1)
-                                                        : order(y->held_up, x->held_up))
+THREAD_ORDER(by_held_up,
+             !x->deadlock != !y->deadlock ? (x->deadlock ? -1 : 1) : order(y->held_up, x->held_up))
 THREAD_ORDER(by_id, order(x->id.v, y->id.v))
 THREAD_ORDER(by_state, (int)x->state - (int)y->state)
 THREAD_ORDER(by_since, order(x->since, y->since))

@@ -87,24 +87,41 @@ static void put_rates(const struct top_view *v, struct top_text *out)
         s->lost ? human_count(s->lost).text : "none", s->recording * 100, s->writing * 100);
 }
 
-static void put_deadlock(const struct top_view *v, struct top_text *out)
+enum { DEADLOCKS_SHOWN = 4, NAMES_SHOWN = 8 };
+
+/* One circle: each thread waits for the one named after it, the last one for the first. */
+static void put_deadlock(const struct top_view *v, const struct live_thread *first,
+                         struct top_text *out)
 {
-    const struct live *l = &v->source->live;
+    const struct live_thread *t = first;
     char name[TOP_CELL];
     struct buf b;
-    size_t named = 0;
-    if (!l->n_deadlocked)
-        return;
+    size_t n = 0;
     buf_init(&b);
-    for (size_t i = 0; i < l->n_threads && named < 8; i++) {
-        if (!l->threads[i]->deadlocked)
-            continue;
-        top_name_thread(v, l->threads[i]->id, name);
-        buf_printf(&b, "%s%s", named++ ? ", " : "", name);
-    }
-    top_text_add(out, TOP_ALARM, "DEADLOCK of %zu threads: %s%s", l->n_deadlocked, buf_str(&b),
-                 named < l->n_deadlocked ? ", ..." : "");
+    do {
+        top_name_thread(v, t->id, name);
+        if (n < NAMES_SHOWN)
+            buf_printf(&b, "%s%s", n ? ", " : "", name);
+        n++;
+        t = live_find_thread(&v->source->live, live_blocker(t));
+    } while (t && t != first);
+    top_text_add(out, TOP_ALARM, "DEADLOCK of %zu threads: %s%s", n, buf_str(&b),
+                 n > NAMES_SHOWN ? ", ..." : "");
     buf_fini(&b);
+}
+
+static void put_deadlocks(const struct top_view *v, struct top_text *out)
+{
+    const struct live *l = &v->source->live;
+    uint32_t next = 1; /* they were numbered by their first threads */
+    for (size_t i = 0; i < l->n_threads && next <= DEADLOCKS_SHOWN; i++)
+        if (l->threads[i]->deadlock == next) {
+            put_deadlock(v, l->threads[i], out);
+            next++;
+        }
+    if (l->n_deadlocks > DEADLOCKS_SHOWN)
+        top_text_add(out, TOP_ALARM, "and %u more deadlocks: %zu threads are deadlocked in all",
+                     l->n_deadlocks - DEADLOCKS_SHOWN, l->n_deadlocked);
 }
 
 static void put_state(const struct top_view *v, struct top_text *out)
@@ -165,7 +182,7 @@ void top_head(const struct top_view *v, struct top_text *out)
     put_states(v, out);
     put_rates(v, out);
     put_state(v, out);
-    put_deadlock(v, out);
+    put_deadlocks(v, out);
     put_groups(v, out);
     put_missed(v, out);
 }
@@ -212,7 +229,7 @@ static void put_wait(const struct top_view *v, const struct live_thread *t, stru
     top_name_waits_for(v, t, lock);
     uint64_t now = v->source->live.now;
     top_short_time(now > t->since ? now - t->since : 0, since);
-    top_text_add(out, t->deadlocked ? TOP_ALARM : TOP_BOLD, "%s for %s%s%s%s", top_state_word(t),
+    top_text_add(out, t->deadlock ? TOP_ALARM : TOP_BOLD, "%s for %s%s%s%s", top_state_word(t),
                  t->began_before ? "more than " : "", since, *lock ? ", waits for " : "", lock);
     const struct top_found_wait *found = top_found_wait(&v->source->found, t);
     if (found && !t->wait.stack.v) {

@@ -80,7 +80,7 @@ static int open_again(struct view_file *f, struct trace **out, struct err *err)
  * is imported was read for that already. */
 static int64_t keep_beginning(struct view_file *f, struct trace *t)
 {
-    uint64_t start = t->header.start_mono, end = max_u64(t->last, t->header.end_mono);
+    uint64_t start = t->header.start_mono, end = trace_end(t);
     bool first = !f->looked;
     f->looked = true;
     f->base.partial = first && !t->header.capacity && t->n_events > LARGE_EVENTS &&

@@ -56,10 +56,8 @@ static void look_into(struct view_trace *v)
     v->heap = view_heap_is(v->path);
     if (v->heap || v->bytes > LOOK_INTO_MAX || trace_open(&t, v->path, NULL) < 0)
         return;
-    uint64_t end = t->header.end_mono ? t->header.end_mono : t->last;
     snprintf(v->program, sizeof v->program, "%s", trace_info(t, "sun.java.command", ""));
-    if (end > t->header.start_mono)
-        v->seconds = (double)(end - t->header.start_mono) / 1e9;
+    v->seconds = trace_seconds(t, trace_end(t));
     trace_close(t);
 }
 

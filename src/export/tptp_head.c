@@ -162,7 +162,7 @@ void tptp_foot(struct export *x)
 {
     struct out *o = &x->files[0];
     const struct trace *t = x->trace;
-    uint64_t end = max_u64(t->header.end_mono, max_u64(t->last, t->header.start_mono));
+    uint64_t end = trace_end(t);
     if (t->complete) {
         out_text(o, "<traceEnd");
         attr_uuid(x, "traceIdRef", 't');

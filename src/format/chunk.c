@@ -56,9 +56,47 @@ static void file_header_fields(struct fixed *f, struct file_header *h)
     INT(f, h->unwritten_since); /* 0 in files of earlier versions */
 }
 
+/* Without what is rewritten alone, which counts as zero. */
 static uint64_t file_header_hash(const uint8_t *page)
 {
-    return hash_checksum(page, FILE_HEADER_SIZE - 8, 0);
+    uint8_t copy[FILE_HEADER_SIZE];
+    memcpy(copy, page, sizeof copy);
+    memset(copy + FLUSHED_OFFSET, 0, FLUSHED_SIZE);
+    return hash_checksum(copy, FILE_HEADER_SIZE - 8, 0);
+}
+
+static void flushed_fields(struct fixed *f, struct file_header *h)
+{
+    INT(f, h->flushed_mono);
+    INT(f, h->flushed_seq);
+}
+
+/* Of another trace it is another one. */
+static uint64_t flushed_hash(const uint8_t *flushed, const struct file_header *h)
+{
+    uint64_t seed;
+    memcpy(&seed, h->id, sizeof seed);
+    return hash_checksum(flushed, FLUSHED_SIZE - 8, seed);
+}
+
+void file_header_pack_flushed(const struct file_header *h, uint8_t out[FLUSHED_SIZE])
+{
+    struct file_header copy = *h;
+    struct fixed f = {.out = out};
+    flushed_fields(&f, &copy);
+    uint64_t sum = flushed_hash(out, h);
+    INT(&f, sum);
+}
+
+/* It may be read while it is written: then it says nothing. */
+static void unpack_flushed(struct file_header *h, const uint8_t *in)
+{
+    struct fixed f = {.in = in};
+    uint64_t sum = 0;
+    flushed_fields(&f, h);
+    INT(&f, sum);
+    if (sum != flushed_hash(in, h))
+        h->flushed_mono = h->flushed_seq = 0;
 }
 
 void file_header_pack(const struct file_header *h, uint8_t out[FILE_HEADER_SIZE])
@@ -74,6 +112,8 @@ void file_header_pack(const struct file_header *h, uint8_t out[FILE_HEADER_SIZE]
     uint64_t sum = file_header_hash(out);
     f.out = out + FILE_HEADER_SIZE - 8;
     INT(&f, sum);
+    if (h->flushed_mono)
+        file_header_pack_flushed(h, out + FLUSHED_OFFSET);
 }
 
 int file_header_unpack(struct file_header *h, const uint8_t *in, size_t len, struct err *err)
@@ -101,6 +141,7 @@ int file_header_unpack(struct file_header *h, const uint8_t *in, size_t len, str
     if (sum != file_header_hash(in))
         return err_set(err, -EINVAL, "header at 0x0: bad checksum");
     h->ring_path[RING_PATH_MAX - 1] = 0;
+    unpack_flushed(h, in + FLUSHED_OFFSET);
     return 0;
 }
 

@@ -18,6 +18,8 @@
 enum {
     FORMAT_VERSION = 1,
     FILE_HEADER_SIZE = 4096,
+    FLUSHED_SIZE = 24, /* time, seq, checksum */
+    FLUSHED_OFFSET = FILE_HEADER_SIZE - 8 - FLUSHED_SIZE,
     CHUNK_HEADER_SIZE = 64,
     CHUNK_RAW_MAX = 1 << 20,   /* readers refuse more */
     CHUNK_TOTAL_MAX = 4 << 20, /* only a filler is longer */
@@ -53,6 +55,9 @@ struct file_header {
         evicted_events; /* overwritten to keep the newest part; in the file valid once closed */
     uint64_t unwritten_events; /* lost when the file could not be written further, */
     uint64_t unwritten_since;  /* which was then; 0: not said */
+    /* While recording: everything up to then is in the file, in the chunks before this one; 0: not
+     * said. Rewritten every two seconds, so it has a place and a checksum of its own. */
+    uint64_t flushed_mono, flushed_seq;
     struct codec_schema schema;
     char ring_path[RING_PATH_MAX]; /* shared memory of the recording, "" when there is none */
 };
@@ -76,6 +81,9 @@ struct chunk_header {
 
 void file_header_pack(const struct file_header *h, uint8_t out[FILE_HEADER_SIZE]);
 int file_header_unpack(struct file_header *h, const uint8_t *in, size_t len, struct err *err);
+
+/* The part of the header at FLUSHED_OFFSET. */
+void file_header_pack_flushed(const struct file_header *h, uint8_t out[FLUSHED_SIZE]);
 
 void chunk_header_pack(const struct chunk_header *h, const uint8_t id[TRACE_ID_SIZE],
                        uint64_t offset, uint8_t out[CHUNK_HEADER_SIZE]);

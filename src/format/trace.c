@@ -333,6 +333,12 @@ void trace_class_name(const char *signature, char *out, size_t n)
     out[at] = 0;
 }
 
+uint64_t trace_end(const struct trace *t)
+{
+    const struct file_header *h = &t->header;
+    return max_u64(max_u64(h->start_mono, t->last), max_u64(h->end_mono, h->flushed_mono));
+}
+
 double trace_seconds(const struct trace *t, uint64_t time)
 {
     return (double)(int64_t)(time - t->header.start_mono) / 1e9;

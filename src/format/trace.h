@@ -243,6 +243,10 @@ uint32_t trace_site(const struct trace *t, const struct trace_stack *s);
 void trace_class_name(const char *signature, char *out, size_t n);
 
 /* Seconds since the recording began; negative before it. */
+/* The last moment that it tells of: its end, or, while it is being recorded, the moment up to which
+ * everything is in the file. */
+uint64_t trace_end(const struct trace *t);
+
 double trace_seconds(const struct trace *t, uint64_t time);
 
 /* --- events ------------------------------------------------------------------------------------

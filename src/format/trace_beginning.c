@@ -55,7 +55,7 @@ bool trace_keep_beginning(struct trace *t, uint64_t events)
     trace_count_blocks(t);
     t->until = moment;
     t->last = moment; /* until then it is known what happened, and that nothing else did */
-    t->header.end_mono = 0;
+    t->header.end_mono = t->header.flushed_mono = 0;
     t->complete = false;
     return true;
 }

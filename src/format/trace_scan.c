@@ -283,6 +283,15 @@ static uint64_t count_evicted(const struct trace *t)
     return t->n_put > there ? t->n_put - there : 0;
 }
 
+/* What an unfinished trace is said to hold was there once. */
+static void find_cut(struct trace *t, uint64_t size)
+{
+    uint64_t next = t->n_chunks ? t->chunks[t->n_chunks - 1].h.seq + 1 : 0;
+    if (!t->complete && !t->header.capacity && next < t->header.flushed_seq)
+        trace_note(t, size, true, "the file ends before chunk %llu of %llu: it was cut",
+                   (unsigned long long)next, (unsigned long long)t->header.flushed_seq);
+}
+
 int trace_find_chunks(struct trace *t, struct err *err)
 {
     int64_t size = fdio_size(t->fd);
@@ -300,6 +309,7 @@ int trace_find_chunks(struct trace *t, struct err *err)
     }
     sort(t->chunks, t->n_chunks, sizeof *t->chunks, by_seq);
     drop_torn(t);
+    find_cut(t, (uint64_t)size);
     return 0;
 }
 

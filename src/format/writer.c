@@ -390,6 +390,16 @@ static int put_index(struct writer *w, struct err *err)
     return rc;
 }
 
+/* In place, and only what a reader may miss: that it fails is no error. */
+void writer_note_flushed(struct writer *w, uint64_t now)
+{
+    uint8_t part[FLUSHED_SIZE];
+    w->header.flushed_mono = now;
+    w->header.flushed_seq = w->seq;
+    file_header_pack_flushed(&w->header, part);
+    fdio_pwrite_all(w->fd, part, sizeof part, FLUSHED_OFFSET);
+}
+
 int writer_close(struct writer *w, enum trace_state state, uint64_t end_mono, struct err *err)
 {
     struct err ignored;

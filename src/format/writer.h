@@ -85,6 +85,9 @@ int writer_take_defs(struct writer *to, const struct writer *from, writer_take_f
 /* Write w->header again after a change. */
 int writer_put_header(struct writer *w, struct err *err);
 
+/* Note in the header that everything up to `now` is in the file. */
+void writer_note_flushed(struct writer *w, uint64_t now);
+
 /* Write the index, set state and end time.  Nothing may be put afterwards. */
 int writer_close(struct writer *w, enum trace_state state, uint64_t end_mono, struct err *err);
 

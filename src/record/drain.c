@@ -116,6 +116,7 @@ static int flush_if_due(struct recorder *rec, uint64_t now, bool must, struct er
         return 0;
     rec->flushed_at = now;
     TRY(stage_write_losses(s, &rec->writer, &rec->losses, err));
+    writer_note_flushed(&rec->writer, now);
     for (int i = 0; i < LOSS_LIMIT; i++)
         rec->lost_total[i] = rec->losses.before[i] + rec->losses.written[i];
     return 0;
@@ -124,6 +125,7 @@ static int flush_if_due(struct recorder *rec, uint64_t now, bool must, struct er
 int drain_all(struct recorder *rec, uint64_t now, struct err *err)
 {
     TRY(drain_pass(rec, true, err));
+    TRY(take_left_behind(rec, err));
     return flush_if_due(rec, now, true, err);
 }
 
@@ -311,6 +313,8 @@ static int work(struct recorder *rec, bool all, uint64_t now, struct err *err)
     if (recorder_unwritten(rec))
         return unwritten_end(rec, err);
     TRY(drain_pass(rec, all, err));
+    if (all)
+        TRY(take_left_behind(rec, err));
     return flush_if_due(rec, now, all, err);
 }
 
@@ -323,6 +327,7 @@ void *drain_main(void *arg)
     prctl(PR_SET_NAME, "orca drain");
     while (rc == 0 && !pause_drain(rec, pause, &ticket)) {
         uint64_t now = clock_mono_ns(), before = rec->result.events;
+        region_note_alive(rec->region.h, now);
         bool asked = ticket != rec->flush_done, due = rec->turn_at && now >= rec->turn_at;
         bool all = asked || due || now - rec->flushed_at >= FLUSH_EVERY_NS;
         rc = work(rec, all, now, &err);

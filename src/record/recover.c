@@ -201,10 +201,10 @@ static int drain_dead_rings(struct recovery *r, uint64_t *events, struct err *er
     return stage_flush(&r->s, &r->w, err);
 }
 
-/* When the dead JVM was last heard of: its latest event. */
+/* When the dead JVM was last heard of: its latest event, or the drain thread's last look. */
 static uint64_t last_time(const struct recovery *r)
 {
-    uint64_t last = max_u64(r->t->last, r->t->header.start_mono);
+    uint64_t last = max_u64(trace_end(r->t), region_alive(r->region.h));
     const struct stage *st = &r->region.h->stage;
     /* The blocks of the final flush are still in the stage's memory. */
     for (uint32_t i = 0; i < REGION_STAGE_BLOCKS && st->blocks[i].events; i++)
@@ -261,7 +261,7 @@ static int close_file(struct recovery *r, int fd, struct err *err)
     if (r->t->header.state != TRACE_TURNING) /* somebody else was faster */
         return 0;
     TRY(resume_writer(r, fd, err));
-    return writer_close(&r->w, TRACE_CLOSED, max_u64(r->t->last, r->t->header.start_mono), err);
+    return writer_close(&r->w, TRACE_CLOSED, trace_end(r->t), err);
 }
 
 static int complete(struct recovery *r, const char *path, int fd, int what, struct err *err)

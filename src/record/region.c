@@ -1,5 +1,6 @@
 #include "record/region.h"
 
+#include "base/clock.h"
 #include "base/fdio.h"
 #include "base/util.h"
 
@@ -154,6 +155,19 @@ int region_publish(struct region *r, struct err *err)
 struct region_notes *region_notes(struct region_header *h)
 {
     return h->ctl_offset >= NOTES_OFFSET + PAGE ? (void *)((char *)h + NOTES_OFFSET) : NULL;
+}
+
+void region_note_alive(struct region_header *h, uint64_t now)
+{
+    /* relaxed: read when the JVM is dead */
+    atomic_store_explicit(&region_notes(h)->alive, now, memory_order_relaxed);
+}
+
+uint64_t region_alive(struct region_header *h)
+{
+    struct region_notes *n = region_notes(h);
+    uint64_t at = n ? atomic_load_explicit(&n->alive, memory_order_relaxed) : 0;
+    return at <= clock_mono_ns() ? at : 0;
 }
 
 void region_note_trace(struct region_header *h, const uint8_t id[TRACE_ID_SIZE], const char *path)

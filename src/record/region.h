@@ -113,6 +113,7 @@ struct region_notes {
     _Atomic uint64_t first_lost; /* when the first event was lost for that, 0: none was */
     uint64_t lost_before;        /* events lost for the same reason earlier */
     uint64_t times, ns;          /* how often that was over, in this file, how long in all */
+    _Atomic uint64_t alive;      /* when the drain thread last looked at the rings */
 };
 
 struct region {
@@ -135,6 +136,10 @@ struct event unwritten_event(struct region_header *h, uint64_t now);
 
 /* NULL: there are none. */
 struct region_notes *region_notes(struct region_header *h);
+
+/* The recorder lives; and when it last said so, 0: it did not, or that is damaged. */
+void region_note_alive(struct region_header *h, uint64_t now);
+uint64_t region_alive(struct region_header *h);
 
 /* Note where the trace of this id is, before it is the recording's file. */
 void region_note_trace(struct region_header *h, const uint8_t id[TRACE_ID_SIZE], const char *path);

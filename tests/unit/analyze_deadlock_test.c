@@ -284,6 +284,31 @@ Test(deadlock, one_was_found_parked_perhaps_with_a_limit)
     cr_assert_eq(stuck_with(EV_park_enter, true, WAIT_LIMIT_UNKNOWN), 0);
 }
 
+/* The recording began in it, and has no end: it goes on, or its JVM was killed. */
+Test(deadlock, that_was_found)
+{
+    const struct {
+        thread_id who;
+        enum event_kind kind;
+        lock_id on;
+        thread_id owner;
+    } v[] = {{ann, EV_monitor_contended_enter, lock, bob},
+             {bob, EV_park_enter, other_lock, cat},
+             {cat, EV_monitor_contended_enter, builder_lock(&b, (class_id){1}), ann}};
+    for (int i = 0; i < 3; i++)
+        ADD(&b, 4, v[i].who, 10, wait_found, .kind = v[i].kind, .lock = v[i].on,
+            .owner = v[i].owner, .stack = stack, .limit = WAIT_UNLIMITED);
+    for (int i = 0; i < 3; i++)
+        ADD(&b, 4, v[i].who, 20, wait_open, .kind = v[i].kind, .lock = v[i].on,
+            .since = BUILDER_START + 10, .limit = WAIT_UNLIMITED);
+    analyzed_run(SECOND);
+    cr_assert_eq(found()->n, 1);
+    cr_assert_eq(found()->v[0].n_members, 3);
+    cr_assert(found()->v[0].sure);
+    cr_assert_eq(found()->v[0].members[0].stack.v, stack.v);
+    cr_assert_eq(found()->n_unknown, 0);
+}
+
 Test(deadlock, one_was_unparked)
 {
     all_but_dan_wait();

@@ -295,7 +295,7 @@ static void still_open(int state, uint32_t object, uint64_t since)
 {
     const struct op op = {
         .time = since, .thread = 7, .object = object, .action = OP_OPEN, .state = (uint8_t)state};
-    track_still_open(&tr, &op, &env);
+    track_still_open(&tr, &op, 1000, &env);
 }
 
 Test(track, a_wait_that_began_before_the_trace)

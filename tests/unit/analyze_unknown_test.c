@@ -268,6 +268,61 @@ Test(unknown, a_thread_that_was_found_and_never_seen_again)
     cr_assert_eq(sums_of(v)->open, 1);
 }
 
+/* Said to go on when everything was recorded; nothing has been heard of it since. */
+static void is_parked_since_before(thread_id who)
+{
+    ADD0(&b, 9, dan, 0, recording_start);
+    ADD(&b, 9, who, 1, wait_found, .kind = EV_park_enter, .lock = lock, .owner = dan,
+        .stack = stack, .limit = WAIT_UNLIMITED);
+    ADD(&b, 9, who, 50, wait_open, .kind = EV_park_enter, .lock = lock, .since = at(1),
+        .limit = WAIT_UNLIMITED);
+}
+
+Test(unknown, a_thread_that_was_found_parked_and_that_nobody_wakes)
+{
+    is_parked_since_before(ann);
+    ADD(&b, 2, bob, 100, unpark, .target = dan);
+    analyzed_run(1000);
+    check_span(ann, 0, STATE_PARKED, 1, 1000);
+    cr_assert(context_of(ann, 0)->flags & INTERVAL_OPEN);
+    cr_assert_eq(unknown_ns(ann), 0);
+}
+
+Test(unknown, a_thread_that_was_found_parked_and_may_go_on)
+{
+    is_parked_since_before(ann);
+    ADD(&b, 2, bob, 100, unpark, .target = ann);
+    analyzed_run(1000);
+    cr_assert_eq(unknown_ns(ann), 999);
+}
+
+Test(unknown, a_thread_that_was_found_parked_and_interrupted)
+{
+    is_parked_since_before(ann);
+    ADD(&b, 2, bob, 100, interrupt, .target = ann);
+    analyzed_run(1000);
+    cr_assert_eq(unknown_ns(ann), 999);
+}
+
+Test(unknown, a_thread_that_was_found_parked_and_its_unpark_may_be_lost)
+{
+    is_parked_since_before(ann);
+    ADD(&b, 2, bob, 100, lost, .cause = LOSS_none, .count = 1);
+    analyzed_run(1000);
+    cr_assert_eq(unknown_ns(ann), 999);
+}
+
+Test(unknown, a_thread_that_was_found_parked_and_is_so_in_the_end)
+{
+    is_parked_since_before(ann);
+    ADD(&b, 2, bob, 100, unpark, .target = ann);
+    ADD(&b, 2, bob, 200, lost, .cause = LOSS_none, .count = 1);
+    ADD(&b, 9, ann, 900, wait_open, .kind = EV_park_enter, .lock = lock, .since = at(1),
+        .limit = WAIT_UNLIMITED);
+    analyzed_run(1000);
+    check_span(ann, 0, STATE_PARKED, 1, 1000);
+}
+
 /* --- what is made of it ----------------------------------------------------------------------- */
 
 Test(unknown, it_is_no_wait_in_any_table)

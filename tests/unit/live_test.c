@@ -229,11 +229,29 @@ Test(live, a_deadlock)
     cr_assert_eq(l.n_deadlocked, 0); /* too young */
     look(4 * S, 10 * S);
     cr_assert_eq(l.n_deadlocked, 3);
-    cr_assert(thread(a)->deadlocked && thread(b)->deadlocked && thread(c)->deadlocked);
-    cr_assert(!thread(v)->deadlocked); /* behind it, not in it */
+    cr_assert_eq(l.n_deadlocks, 1);
+    cr_assert(thread(a)->deadlock && thread(b)->deadlock && thread(c)->deadlock);
+    cr_assert(!thread(v)->deadlock); /* behind it, not in it */
     AT(c, 5 * S, monitor_contended_entered, .lock = other);
     look(7 * S, 10 * S);
     cr_assert_eq(l.n_deadlocked, 0);
+}
+
+Test(live, two_deadlocks)
+{
+    thread_id d = {90}, e = {91};
+    AT(a, 1 * S, monitor_contended_enter, .lock = monitor, .owner = b);
+    AT(b, 1 * S, monitor_contended_enter, .lock = other, .owner = a);
+    AT(c, 1 * S, monitor_contended_enter, .lock = monitor, .owner = d);
+    AT(d, 1 * S, monitor_contended_enter, .lock = other, .owner = e);
+    AT(e, 1 * S, monitor_contended_enter, .lock = mutex, .owner = c);
+    look(4 * S, 10 * S);
+    cr_assert_eq(l.n_deadlocked, 5);
+    cr_assert_eq(l.n_deadlocks, 2);
+    cr_assert_eq(thread(a)->deadlock, thread(b)->deadlock);
+    cr_assert_eq(thread(c)->deadlock, thread(d)->deadlock);
+    cr_assert_eq(thread(c)->deadlock, thread(e)->deadlock);
+    cr_assert_neq(thread(a)->deadlock, thread(c)->deadlock);
 }
 
 Test(live, missing_events_make_unknown)

@@ -252,8 +252,14 @@ Test(record, a_growing_trace_can_be_read, .init = set_up, .fini = tear_down)
     struct producer p[1] = {{.count = 1000}};
     struct err err;
     run_producers(rec, p, 1);
+    uint64_t before = clock_mono_ns();
     cr_assert_eq(recorder_flush(rec), 0);
     cr_assert_eq(check_trace(true).events, 1000);
+    struct trace *t;
+    cr_assert_eq(trace_open(&t, path, &err), 0);
+    cr_assert(t->last < before, "nothing has happened since then");
+    cr_assert(trace_end(t) >= before, "and that is known");
+    trace_close(t);
     pid_t child = fork(); /* the lock is the process's: ask from another one */
     if (child == 0)
         _exit(recover_trace(path, &err) == RECOVER_LIVE ? 0 : 1);

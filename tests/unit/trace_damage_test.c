@@ -99,11 +99,13 @@ Test(damage, one_flipped_bit_costs_at_most_its_chunk, .init = set_up)
         good[at] ^= 1u << (at % 8);
         struct outcome o = read_bytes(good, good_len);
         good[at] ^= 1u << (at % 8);
-        if (at < FILE_HEADER_SIZE) {
+        bool of_flushed = at >= FLUSHED_OFFSET && at < FLUSHED_OFFSET + FLUSHED_SIZE;
+        if (at < FILE_HEADER_SIZE && !of_flushed) {
             cr_assert(o.rc < 0, "byte %zu of the header", at);
             continue;
         }
         cr_assert_eq(o.rc, 0, "byte %zu: %s", at, o.msg);
+        cr_assert(!of_flushed || (o.events == good_events && !o.damaged));
         cr_assert(o.events <= good_events);
         if (o.events < good_events) {
             cr_assert(o.damaged > 0, "byte %zu: events vanish in silence", at);
@@ -171,12 +173,41 @@ Test(damage, impossible_ids_are_refused)
     trace_close(t);
 }
 
+/* What the header says of a file that grows: what is there once is not cut off. */
+Test(damage, a_growing_file_that_was_cut, .init = set_up)
+{
+    struct file_header h;
+    struct chunk_header c = {0};
+    size_t n = FILE_HEADER_SIZE;
+    cr_assert_eq(file_header_unpack(&h, good, good_len, NULL), 0);
+    while (h.index_offset > n) {
+        cr_assert_eq(chunk_header_unpack(&c, h.id, n, good + n), 0);
+        n += c.total_len;
+    }
+    h.state = TRACE_RECORDING;
+    h.index_offset = h.end_mono = 0;
+    h.flushed_mono = h.start_mono + 5000000000u;
+    h.flushed_seq = c.seq + 1;
+    file_header_pack(&h, good);
+    struct outcome o = read_bytes(good, n);
+    cr_assert_eq(o.rc, 0);
+    cr_assert_eq(o.events, good_events);
+    cr_assert_eq(o.damaged, 0, "%s", o.msg);
+    o = read_bytes(good, n - c.total_len);
+    cr_assert_eq(o.damaged, 1);
+    cr_assert(strstr(o.msg, "it was cut"), "%s", o.msg);
+    good[FLUSHED_OFFSET] ^= 1; /* it is being written */
+    o = read_bytes(good, n - c.total_len);
+    cr_assert_eq(o.rc, 0);
+    cr_assert_eq(o.damaged, 0);
+}
+
 Test(damage, a_growing_file_is_no_damage, .init = set_up)
 {
     struct file_header h;
     cr_assert_eq(file_header_unpack(&h, good, good_len, NULL), 0);
     h.state = TRACE_RECORDING;
-    h.index_offset = 0;
+    h.index_offset = h.flushed_mono = 0;
     file_header_pack(&h, good);
     for (size_t n = FILE_HEADER_SIZE; n < good_len; n += 31) {
         struct outcome o = read_bytes(good, n);
