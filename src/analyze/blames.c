@@ -1,5 +1,6 @@
 #include "analyze/blames.h"
 
+#include "analyze/weigh.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -15,7 +16,8 @@ struct maker {
     struct blame *sums; /* [n_slots]: of the thread at hand, or of all threads */
     uint32_t *touched;  /* [n_slots] */
     uint32_t n_slots, n_touched;
-    struct buf found; /* struct blame [] */
+    struct weigh *owned; /* [groups]: held up by a known owner; NULL: no shares are asked for */
+    struct buf found;    /* struct blame [] */
 };
 
 enum { NO_SLOT = UINT32_MAX };
@@ -58,9 +60,12 @@ static int make_slots(struct maker *m)
     map_fini(&known);
     if (rc < 0)
         return rc;
+    if (m->keys == (BLAME_BY_GROUP | BLAME_BY_OWNER))
+        m->owned = calloc(m->from->locks->n_groups, sizeof *m->owned);
     m->sums = calloc((size_t)m->n_slots + 1, sizeof *m->sums);
     m->touched = malloc(((size_t)m->n_slots + 1) * sizeof *m->touched);
-    return m->sums && m->touched ? 0 : -ENOMEM;
+    bool shares = m->owned || m->keys != (BLAME_BY_GROUP | BLAME_BY_OWNER);
+    return m->sums && m->touched && shares ? 0 : -ENOMEM;
 }
 
 static void add_time(struct blame_sum *to, uint64_t ns)
@@ -85,8 +90,11 @@ static void add_span(struct maker *m, const struct span *s)
         m->touched[m->n_touched++] = m->slot[s->context];
     }
     add_time(sum_of(b, x->what), end - start);
-    if (purposes_held_up(m->from->purposes, s->context, x->what))
-        add_time(&b->held_up, end - start);
+    if (!purposes_held_up(m->from->purposes, s->context, x->what))
+        return;
+    add_time(&b->held_up, end - start);
+    if (m->owned && x->other)
+        weigh_add(&m->owned[b->group], x->other, end - start);
 }
 
 static void flush(struct maker *m, uint32_t waiter)
@@ -121,6 +129,14 @@ static int add_lines(struct maker *m)
     return m->found.oom ? -ENOMEM : 0;
 }
 
+static void set_shares(const struct maker *m, struct blame *v, size_t n)
+{
+    for (size_t i = 0; i < n && m->owned; i++)
+        if (v[i].owner)
+            v[i].permille = weigh_permille(&m->owned[v[i].group], v[i].owner, v[i].held_up.count,
+                                           v[i].held_up.ns);
+}
+
 static int by_time(const void *a, const void *b)
 {
     const struct blame *x = a, *y = b;
@@ -146,6 +162,7 @@ int blames_list(const struct blame_source *from, unsigned keys, struct arena *a,
     struct blame *v = rc ? NULL : arena_alloc(a, m.found.len);
     if (v && m.found.len) {
         memcpy(v, m.found.p, m.found.len);
+        set_shares(&m, v, m.found.len / sizeof *v);
         qsort(v, m.found.len / sizeof *v, sizeof *v, by_time);
     }
     *out = v;
@@ -153,6 +170,7 @@ int blames_list(const struct blame_source *from, unsigned keys, struct arena *a,
     free(m.slot);
     free(m.sums);
     free(m.touched);
+    free(m.owned);
     buf_fini(&m.found);
     return v ? 0 : -ENOMEM;
 }

@@ -21,6 +21,8 @@ struct blame {
     uint32_t owner;           /* the same; 0: unknown */
     struct blame_sum held_up; /* of all of them those that others held up (purpose.h) */
     struct blame_sum blocked, waited, parked;
+    uint32_t permille; /* by class and owner: what its waits weigh (weigh.h) of all those of the
+                        * class that were held up by an owner who is known */
 };
 
 enum { EVERY_CLASS = UINT32_MAX, BLAME_ANY = UINT32_MAX };

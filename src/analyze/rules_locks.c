@@ -14,9 +14,6 @@ enum {
     CONTENDED_SHARE_PERMILLE = 5,
     CONTENDED_QUEUE_PERMILLE = 50,
     CONTENDED_PATH_PERMILLE = 20,
-    MANY_PERCENT = 20,   /* an owner with less is one of many */
-    MOSTLY_PERCENT = 50, /* of the samples of owners, in one method, */
-    OWNER_SAMPLES = 20,  /* and at least so many */
     STILL_BLOCKED_NS = 100000000,
     CONVOY_PERMILLE = 20,      /* of the recording in convoys, or */
     CONVOY_TIMES = 5,          /* so many of them, */
@@ -167,118 +164,10 @@ static void say_places(struct rule_finding *f, const struct evidence *ev, uint32
     if (!most || !most->app.method.v)
         return;
     unsigned share = rule_permille(most_ns, contention(a, group)->ns) / 10;
-    rule_say(f, "; %s", share >= 50 ? "mostly" : "most often");
+    rule_say(f, "; %s", share >= 50 ? "mostly" : "longest");
     rule_say_site(f, ev, most->app);
     if (share < 100)
         rule_say(f, " (%u %%)", share);
-}
-
-/* Who owned it, of those waits in which that is known: of what has no owner nothing is said. */
-static void say_owner(struct rule_finding *f, const struct evidence *ev, uint32_t group)
-{
-    const struct blame *top = NULL;
-    uint64_t owners = 0, known = 0, ns = 0, all = 0;
-    for (size_t i = 0; i < ev->n_owners; i++) {
-        const struct blame *b = &ev->owners[i];
-        if (b->group != group || !b->held_up.count)
-            continue;
-        all += b->held_up.count;
-        if (!b->owner)
-            continue;
-        owners++;
-        known += b->held_up.count;
-        ns += b->held_up.ns;
-        if (!top || b->held_up.ns > top->held_up.ns)
-            top = b;
-    }
-    if (!top)
-        return;
-    unsigned share = rule_permille(top->held_up.ns, ns) / 10;
-    if (share < MANY_PERCENT) {
-        rule_say(f, "; %s different owners, none for more than %u %%", human_count(owners).text,
-                 share + 1);
-    } else {
-        rule_say(f, "; owner %s ", share >= 50 ? "mostly" : "most often");
-        rule_say_thread(f, ev, top->owner);
-        rule_say(f, " (%u %%)", share);
-    }
-    if (known < all)
-        rule_say(f, ", known in %s of %s waits", human_count(known).text, human_count(all).text);
-}
-
-/* The innermost frame of a stack that is of the lock's own class, where it calls something else:
- * what the owner does with the lock in its hands.  method 0: there is none. */
-static struct place caller_in_class(const struct analysis *a, const struct site *s)
-{
-    const struct trace_stack *stack = trace_stack(a->trace, s->stack);
-    const char *wanted = a->locks.groups[s->group].signature;
-    for (uint32_t i = 0; i < stack->n_frames; i++) {
-        const struct trace_frame *f = &stack->frames[i];
-        const struct trace_method *m = trace_method(a->trace, f->method);
-        if (strcmp(trace_class(a->trace, m->class_)->signature, wanted) == 0)
-            return f->method.v == s->app.method.v
-                       ? (struct place){{0}, -1}
-                       : (struct place){f->method, trace_line(a->trace, *f)};
-    }
-    return (struct place){{0}, -1};
-}
-
-/* What the owners executed when they were asked. */
-static void say_owner_site(struct rule_finding *f, const struct evidence *ev, uint32_t group)
-{
-    const struct analysis *a = ev->a;
-    uint32_t most = NO_SITE;
-    uint64_t asked = 0;
-    for (uint32_t i = 0; i < a->sites.n; i++) {
-        const struct wait_stats *w = &a->stats.owner_sites[i];
-        if (a->sites.v[i].group != group || !w->count)
-            continue;
-        asked += w->count;
-        most = most == NO_SITE || w->ns > a->stats.owner_sites[most].ns ? i : most;
-    }
-    if (most == NO_SITE || !a->sites.v[most].app.method.v)
-        return;
-    struct place caller = caller_in_class(a, &a->sites.v[most]);
-    rule_say(f, "; asked in %s of these waits, an owner was most often", human_count(asked).text);
-    rule_say_site(f, ev, a->sites.v[most].app);
-    if (caller.method.v) {
-        rule_say(f, ", called");
-        rule_say_site(f, ev, caller);
-    }
-    rule_add_stack(f, a->sites.v[most].stack);
-}
-
-/* The processor samples of a class's owners while its locks were wanted; NULL: there are none. */
-static const struct hot_owner *owned_of(struct evidence *ev, uint32_t group)
-{
-    const struct selection all = selection_all();
-    struct analysis *a = ev->a;
-    if (!a->samples.n[SAMPLE_CPU])
-        return NULL;
-    if (!ev->owned) {
-        ev->owned = arena_alloc(&a->arena, sizeof *ev->owned);
-        if (!ev->owned || hot_owners(ev->owned, a, SAMPLE_CPU, &all, EVERY_CLASS, &a->arena) < 0)
-            return NULL;
-    }
-    for (size_t i = 0; i < ev->owned->n_classes; i++)
-        if (ev->owned->classes[i].group == group)
-            return &ev->owned->classes[i];
-    return NULL;
-}
-
-/* Where most of enough samples are in one method. */
-static void say_owner_samples(struct rule_finding *f, struct evidence *ev, uint32_t group)
-{
-    const struct hot_owner *o = owned_of(ev, group);
-    const struct hot_method *m = o && o->n_methods ? &o->methods[0] : NULL;
-    char name[LABEL_MAX];
-    if (!m || !m->method.v || o->sum.count < OWNER_SAMPLES)
-        return;
-    unsigned share = rule_permille(m->self.ns, o->sum.ns) / 10;
-    if (share < MOSTLY_PERCENT)
-        return;
-    label_method(ev->a->trace, m->method, name, sizeof name);
-    rule_say(f, "; %u %% of its owners' processor samples meanwhile were in %s", share, name);
 }
 
 static uint64_t count_waiters(const struct evidence *ev, uint32_t group, struct rule_finding *f)
@@ -337,9 +226,7 @@ static void tell_contention(struct evidence *ev, uint32_t group, enum severity s
     f->to = c->last;
     add_objects(f, a, group);
     say_places(f, ev, group);
-    say_owner(f, ev, group);
-    say_owner_site(f, ev, group);
-    say_owner_samples(f, ev, group);
+    rule_say_owners(f, ev, group);
 }
 
 static bool is_dominant(const struct evidence *ev, uint32_t group)
@@ -575,6 +462,7 @@ static void tell_io(struct evidence *ev, uint32_t group, uint64_t ns, uint64_t c
         human_count(count).text, human_time(ns).text);
     rule_say(f, "; mostly");
     rule_say_site(f, ev, a->sites.v[most].app);
+    rule_say(f, " (%s of them)", human_count(a->stats.owner_sites[most].count).text);
 }
 
 /* What owners were found to execute (ownerstacks=): only a part of the waits is known. */
@@ -591,7 +479,8 @@ void rule_held_during_io(struct evidence *ev)
                 continue;
             ns += w->ns;
             count += w->count;
-            most = most == NO_SITE || w->ns > a->stats.owner_sites[most].ns ? k : most;
+            if (most == NO_SITE || rule_owner_weight(a, k) > rule_owner_weight(a, most))
+                most = k;
         }
         if (count && rule_permille(ns, ev->length) >= HELD_PERMILLE)
             tell_io(ev, ev->classes[i], ns, count, most);

@@ -100,9 +100,10 @@ static int add_part(struct maker *m, struct cell *c, struct part p)
     if (unknown)
         return 0;
     uint32_t owner = m->from->sites->of_owner[p.context];
-    return owner == NO_SITE
-               ? 0
-               : percentile_add(&out->owner_sites[owner].times, p.end - p.start, &out->arena);
+    if (owner == NO_SITE)
+        return 0;
+    weigh_add(&out->classes[m->group[p.context]].asked, owner, p.end - p.start);
+    return percentile_add(&out->owner_sites[owner].times, p.end - p.start, &out->arena);
 }
 
 /* It is no wait: it counts for its thread alone. */
@@ -388,11 +389,25 @@ static int by_time(const void *a, const void *b, void *order)
     return c ? c : -compare(o->sites->v[i].stack.v, o->sites->v[k].stack.v);
 }
 
-static int by_owner_time(const void *a, const void *b, void *order)
+uint64_t stats_owner_weight(const struct stats *s, const struct sites *sites, uint32_t site)
+{
+    const struct wait_stats *w = &s->owner_sites[site];
+    return weigh_of(&s->classes[sites->v[site].group].asked, site, w->count - w->unknown, w->ns);
+}
+
+unsigned stats_owner_permille(const struct stats *s, const struct sites *sites, uint32_t site)
+{
+    const struct wait_stats *w = &s->owner_sites[site];
+    return weigh_permille(&s->classes[sites->v[site].group].asked, site, w->count - w->unknown,
+                          w->ns);
+}
+
+static int by_owner_weight(const void *a, const void *b, void *order)
 {
     const struct order *o = order;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    int c = compare(o->s->owner_sites[i].ns, o->s->owner_sites[k].ns);
+    int c = compare(stats_owner_weight(o->s, o->sites, i), stats_owner_weight(o->s, o->sites, k));
+    c = c ? c : compare(o->s->owner_sites[i].ns, o->s->owner_sites[k].ns);
     return c ? c : -compare(o->sites->v[i].stack.v, o->sites->v[k].stack.v);
 }
 
@@ -426,7 +441,7 @@ int stats_list_owner_sites(const struct stats *s, const struct sites *sites, uin
         if ((group == EVERY_CLASS || sites->v[i].group == group) && s->owner_sites[i].count)
             (*out)[(*n)++] = i;
     if (*out)
-        qsort_r(*out, *n, sizeof **out, by_owner_time, &(struct order){s, sites});
+        qsort_r(*out, *n, sizeof **out, by_owner_weight, &(struct order){s, sites});
     return *out ? 0 : -ENOMEM;
 }
 

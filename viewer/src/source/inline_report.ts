@@ -5,7 +5,7 @@ import type { Report, ReportRow, ReportThread, Selection } from "../types.ts";
 import { UNKNOWN, cutOf, touches } from "./inline_model.ts";
 import type { Cut, Model } from "./inline_model.ts";
 import { placeOf } from "./inline_pack.ts";
-import { Durations, HELD_UP, N, Sums, log2, makeStats, percentile } from "./inline_stats.ts";
+import { Durations, HELD_UP, N, Sums, Weigh, log2, makeStats, percentile } from "./inline_stats.ts";
 import type { Stats } from "./inline_stats.ts";
 
 /** The keys of report --json by the protocol's sections. */
@@ -186,27 +186,29 @@ function siteRows(m: Model, s: Stats, only: number): ReportRow[] {
 }
 
 function ownerSiteRows(m: Model, s: Stats, only: number): ReportRow[] {
-    const sites = m.pack.sites, times = s.ownerTimes.byKey(sites.n * N), rows: ReportRow[] = [];
+    const sites = m.pack.sites, times = s.ownerTimes.byKey(sites.n * N), rows: ReportRow[] = [], weights = new Map<ReportRow, number>();
     for (let i = 0; i < sites.n; i++) {
         if (!s.owners.count[i * N] || (only >= 0 && sites.group[i] !== only))
             continue;
-        const row = siteRow(m, i);
+        const row = siteRow(m, i), w = s.asked.get(sites.group[i])?.of(i, s.owners.count[i * N], s.owners.ns[i * N]);
+        weights.set(row, w?.ns ?? 0);
+        row.share_permille = w?.permille ?? 0;
         put(row, "blocked", s.owners, i * N, times.ns.subarray(times.first[i * N], times.first[i * N + 1]));
         row.blocked_threads = 0; // the analyser counts them by waiting place only
         rows.push(row);
     }
-    return most(rows, num("blocked_ns"), (row) => -(row.stack as number));
+    return most(rows, (row) => weights.get(row)!, num("blocked_ns"), (row) => -(row.stack as number));
 }
 
 // --- who waited for whom -----------------------------------------------------------------------------------
 
 /** Of a blame's sums, after those of its states. */
 const BLAMED_HELD_UP = 3;
-interface Blame { group: number; waiter: number; owner: number; sums: { count: number; ns: number; max: number }[] }
+interface Blame { group: number; waiter: number; owner: number; permille: number; sums: { count: number; ns: number; max: number }[] }
 
 /** Time held up, blocked, waited and parked by class and owner, class and waiter, or waiter and owner (blames.c). */
 function blames(m: Model, c: Cut, only: number, by: "owner" | "waiter" | "pair"): Blame[] {
-    const w = m.pack.waits, x = m.pack.contexts, known = new Map<number, Blame>();
+    const w = m.pack.waits, x = m.pack.contexts, known = new Map<number, Blame>(), owned = new Map<number, Weigh>();
     for (let t = 0; t < m.threads; t++) {
         if (c.threads && !c.threads[t])
             continue;
@@ -219,15 +221,22 @@ function blames(m: Model, c: Cut, only: number, by: "owner" | "waiter" | "pair")
             const key = left * m.threads + right;
             let b = known.get(key);
             if (!b)
-                known.set(key, (b = { group, waiter: t, owner: x.other[at], sums: [0, 1, 2, 3].map(() => ({ count: 0, ns: 0, max: 0 })) }));
+                known.set(key, (b = { group, waiter: t, owner: x.other[at], permille: 0, sums: [0, 1, 2, 3].map(() => ({ count: 0, ns: 0, max: 0 })) }));
             const ns = w.start[k] === until ? 0 : Math.min(until, c.to) - Math.max(w.start[k], c.from);
             for (const sum of m.heldUp(at, x.state[at]) ? [b.sums[x.state[at]], b.sums[BLAMED_HELD_UP]] : [b.sums[x.state[at]]]) {
                 sum.count++;
                 sum.ns += ns;
                 sum.max = Math.max(sum.max, ns);
             }
+            if (by === "owner" && x.other[at] && m.heldUp(at, x.state[at])) {
+                if (!owned.has(group))
+                    owned.set(group, new Weigh());
+                owned.get(group)!.add(x.other[at], ns);
+            }
         }
     }
+    for (const b of known.values())
+        b.permille = b.owner ? owned.get(b.group)?.of(b.owner, b.sums[BLAMED_HELD_UP].count, b.sums[BLAMED_HELD_UP].ns).permille ?? 0 : 0;
     const rows = [...known.values()].filter((b) => by === "waiter" ? b.sums[BLAMED_HELD_UP].count + b.sums[1].count > 0
         : b.sums[BLAMED_HELD_UP].count > 0 && (b.owner > 0 || b.sums[0].count > 0));
     return most(rows, (b) => b.sums[BLAMED_HELD_UP].ns, (b) => b.sums[1].ns, (b) => b.sums[2].ns, (b) => -b.group, (b) => (by === "owner" ? 0 : -b.waiter), (b) => -b.owner);
@@ -242,6 +251,6 @@ function times(b: Blame, name: string, state: number): ReportRow {
     return { [`${name}_count`]: b.sums[state].count, [`${name}_ns`]: b.sums[state].ns, [`${name}_max_ns`]: b.sums[state].max };
 }
 
-const ownerRow = (m: Model, b: Blame): ReportRow => ({ class: b.group ? m.pack.names.classes[b.group] : null, ...who(m, "owner", b.owner), ...times(b, "held_up", BLAMED_HELD_UP), ...times(b, "blocked", 0) });
+const ownerRow = (m: Model, b: Blame): ReportRow => ({ class: b.group ? m.pack.names.classes[b.group] : null, ...who(m, "owner", b.owner), share_permille: b.owner ? b.permille : null, ...times(b, "held_up", BLAMED_HELD_UP), ...times(b, "blocked", 0) });
 const waiterRow = (m: Model, b: Blame): ReportRow => ({ ...who(m, "id", b.waiter), ...times(b, "held_up", BLAMED_HELD_UP), ...times(b, "blocked", 0), ...times(b, "waited", 1) });
 const pairRow = (m: Model, b: Blame): ReportRow => ({ ...who(m, "waiter", b.waiter), ...who(m, "owner", b.owner), ...times(b, "held_up", BLAMED_HELD_UP), ...times(b, "blocked", 0) });
