@@ -28,7 +28,7 @@ enum {
 static bool is_at_lock(const struct analysis *a, const struct open_wait *w)
 {
     uint32_t group = lock_set_group(&a->locks, w->lock);
-    return w->state == STATE_BLOCKED ||
+    return w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING ||
            (w->state == STATE_PARKED &&
             purpose_of_class(a->locks.groups[group].signature) == PURPOSE_LOCK);
 }
@@ -106,7 +106,8 @@ static uint64_t stuck_ns(const struct analysis *a, uint32_t group, const struct 
     uint64_t ns = 0;
     for (size_t i = 0; i < n; i++)
         if (lock_set_group(&a->locks, v[i].lock) == group &&
-            (v[i].state == STATE_BLOCKED || v[i].state == STATE_PARKED))
+            (v[i].state == STATE_BLOCKED || v[i].state == STATE_REACQUIRING ||
+             v[i].state == STATE_PARKED))
             ns += a->window.to - v[i].since;
     return ns;
 }
@@ -344,18 +345,17 @@ static bool waits_for_something_else(const struct context *x, lock_id held)
 }
 
 static void add_held(const struct evidence *ev, struct held *to, uint32_t thread,
-                     const struct span *s, const struct context *x)
+                     const struct wait_part *w, lock_id lock)
 {
     const struct timeline *t = &ev->a->timeline;
-    const struct line *l = &t->lines[x->other];
-    uint64_t end = span_end(t, s);
-    for (uint32_t i = line_spans_until(l, end); i; i--) {
+    const struct line *l = &t->lines[w->owner];
+    for (uint32_t i = line_spans_until(l, w->to); i; i--) {
         const struct span *o = line_span(l, i - 1);
         const struct context *y = timeline_context(t, o->context);
-        uint64_t from = max_u64(o->start, s->start), until = min_u64(span_end(t, o), end);
-        if (span_end(t, o) <= s->start)
+        uint64_t from = max_u64(o->start, w->from), until = min_u64(span_end(t, o), w->to);
+        if (span_end(t, o) <= w->from)
             return;
-        if (from >= until || o->start > s->start || !waits_for_something_else(y, x->lock))
+        if (from >= until || o->start > w->from || !waits_for_something_else(y, lock))
             continue;
         to->ns += until - from;
         to->count++;
@@ -363,27 +363,35 @@ static void add_held(const struct evidence *ev, struct held *to, uint32_t thread
             continue;
         to->from = from;
         to->to = until;
-        to->owner = x->other;
+        to->owner = w->owner;
         to->waiter = thread;
         to->state = y->what;
         to->stack = y->stack;
-        to->lock = x->lock;
+        to->lock = lock;
     }
+}
+
+static void look_at_span(const struct evidence *ev, struct held *by_group, uint32_t thread,
+                         const struct span *s)
+{
+    const struct timeline *t = &ev->a->timeline;
+    lock_id lock = timeline_context(t, s->context)->lock;
+    struct wait_part v[2];
+    for (unsigned i = 0, n = span_parts(t, s, v); i < n; i++)
+        if (v[i].to - v[i].from >= HELD_LEAST_NS && v[i].owner && v[i].owner < t->n_lines &&
+            (v[i].state == STATE_BLOCKED || v[i].state == STATE_REACQUIRING ||
+             v[i].state == STATE_PARKED))
+            add_held(ev, &by_group[lock_set_group(&ev->a->locks, lock)], thread, &v[i], lock);
 }
 
 static void look_at_line(const struct evidence *ev, struct held *by_group, uint32_t thread)
 {
-    const struct timeline *t = &ev->a->timeline;
-    const struct line *l = &t->lines[thread];
+    const struct line *l = &ev->a->timeline.lines[thread];
     for (uint32_t i = 0, n; i < l->spans.n; i += n) {
         const struct span *s = run_stretch(&l->spans, sizeof *s, i, &n);
-        for (uint32_t k = 0; k < n; k++) {
-            const struct context *x = timeline_context(t, s[k].context);
-            uint32_t group = lock_set_group(&ev->a->locks, x->lock);
-            if (s[k].len >= HELD_LEAST_NS && x->other && x->other < t->n_lines &&
-                (x->what == STATE_BLOCKED || x->what == STATE_PARKED))
-                add_held(ev, &by_group[group], thread, &s[k], x);
-        }
+        for (uint32_t k = 0; k < n; k++)
+            if (s[k].len >= HELD_LEAST_NS)
+                look_at_span(ev, by_group, thread, &s[k]);
     }
 }
 

@@ -121,7 +121,7 @@ static int add_span(struct maker *m, uint32_t thread, const struct span *s)
     const struct timeline *t = m->from->timeline;
     const struct selection *sel = &m->out->selection;
     const struct context *x = timeline_context(t, s->context);
-    uint64_t end = span_end(t, s), until = end;
+    uint64_t end = span_end(t, s);
     if (s->start > sel->to || !is_chosen(m, x->lock))
         return 0;
     if (x->what == STATE_UNKNOWN) {
@@ -135,14 +135,13 @@ static int add_span(struct maker *m, uint32_t thread, const struct span *s)
         m->out->classes[m->group[s->context]].reacquired += in;
         return 0;
     }
-    if (x->what == STATE_WAITING && s->waker)
-        until = span_waited_until(t, s);
-    struct part waits = {thread, s->context, x->what, x->flags, s->start, until};
-    struct part again = {thread, s->context, STATE_REACQUIRING, x->flags, until, end};
-    if (until < end) /* it is the latter that may still be going on */
-        waits.flags &= ~(unsigned)INTERVAL_OPEN;
-    TRY(add_part(m, &m->cells[s->context], waits));
-    return until < end ? add_part(m, &m->again[s->context], again) : 0;
+    struct wait_part v[2];
+    unsigned n = span_parts(t, s, v);
+    for (unsigned i = 0; i < n; i++)
+        TRY(add_part(
+            m, v[i].again ? &m->again[s->context] : &m->cells[s->context],
+            (struct part){thread, s->context, v[i].state, v[i].flags, v[i].from, v[i].to}));
+    return 0;
 }
 
 /* --- sums of contexts ------------------------------------------------------------------------- */

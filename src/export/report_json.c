@@ -360,6 +360,7 @@ static void put_owners(struct json_out *o)
                             r->owners[i].owner ? json_integer(r->owners[i].permille) : json_null());
         set_site_stats(j, "held_up", &r->owners[i].held_up);
         set_site_stats(j, "blocked", &r->owners[i].blocked);
+        set_site_stats(j, "reacquiring", &r->owners[i].reacquired);
         json_entry(o, j);
     }
     json_end_list(o);
@@ -371,6 +372,7 @@ static void put_owners(struct json_out *o)
         json_set_thread(j, "owner", "owner_name", r, r->pairs[i].owner);
         set_site_stats(j, "held_up", &r->pairs[i].held_up);
         set_site_stats(j, "blocked", &r->pairs[i].blocked);
+        set_site_stats(j, "reacquiring", &r->pairs[i].reacquired);
         json_entry(o, j);
     }
     json_end_list(o);
