@@ -42,9 +42,27 @@ static int start(struct analysis *a, struct trace *t, struct err *err)
     return lock_set_init(&a->locks, t, &a->arena, err);
 }
 
+/* An Object.wait that was notified, and takes its monitor again. */
+static void split_open(const struct analysis *a, struct open_wait *w)
+{
+    const struct line *l = w->thread < a->timeline.n_lines ? &a->timeline.lines[w->thread] : NULL;
+    uint32_t n = l ? line_spans_until(l, w->since) : 0;
+    const struct span *s = n ? line_span(l, n - 1) : NULL;
+    struct wait_part v[2];
+    if (!s || timeline_context(&a->timeline, s->context)->what != w->state ||
+        span_parts(&a->timeline, s, v) == 1)
+        return;
+    w->state = v[1].state;
+    w->other = v[1].owner;
+    w->since = v[1].from;
+}
+
 static void add_totals(struct analysis *a)
 {
-    const struct open_wait *w = (const void *)a->decoded.open.p;
+    struct open_wait *w = (void *)a->decoded.open.p;
+    for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++)
+        if (w[i].state == STATE_WAITING)
+            split_open(a, &w[i]);
     for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++)
         a->open[w[i].state]++;
     const struct pause *p = (const void *)a->decoded.pauses.p;

@@ -160,26 +160,25 @@ static struct deed owner_before(const struct binder *b, const struct lock_now *k
 
 /* Who owns what a thread waits for when the recording ends, as far as is known since it began to:
  * of a park what the thread saw tells whether its blocker has an owner at all. */
-static uint32_t owner_at_end(const struct lock_now *k, uint32_t thread, const struct span *s,
-                             const struct context *x)
+static uint32_t owner_at_end(const struct lock_now *k, uint32_t thread, const struct wait_part *w)
 {
-    bool monitor = x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING;
-    if (!monitor && (x->what != STATE_PARKED || !x->other))
+    bool monitor = w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING;
+    if (!monitor && (w->state != STATE_PARKED || !w->owner))
         return 0;
     if (!k)
-        return x->other;
+        return w->owner;
     bool gone = cause_type(k->owner.cause) != CAUSE_NONE;
-    return k->latest < s->start || k->owner.thread == thread || gone ? 0 : k->owner.thread;
+    return k->latest < w->from || k->owner.thread == thread || gone ? 0 : k->owner.thread;
 }
 
 /* The same, when it was asked for while a thread waited, and nothing is known to have changed. */
-static uint32_t asked_at_end(const struct binder *b, const struct lock_now *k, const struct span *s,
-                             const struct context *x, uint32_t known)
+static uint32_t asked_at_end(const struct binder *b, const struct lock_now *k,
+                             const struct wait_part *w, lock_id lock, uint32_t known)
 {
-    uint64_t latest = max_u64(s->start, k ? k->latest : 0);
-    if (x->what != STATE_BLOCKED && x->what != STATE_REACQUIRING)
+    uint64_t latest = max_u64(w->from, k ? k->latest : 0);
+    if (w->state != STATE_BLOCKED && w->state != STATE_REACQUIRING)
         return known;
-    const uint64_t *i = x->lock.v ? map_find(&b->asked_last, x->lock.v) : NULL;
+    const uint64_t *i = lock.v ? map_find(&b->asked_last, lock.v) : NULL;
     return i && b->asked[*i].time >= latest ? b->asked[*i].owner : known;
 }
 
@@ -562,8 +561,10 @@ static void on_end(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
     if (is_unknown(x))
         return;
     if (x->flags & INTERVAL_OPEN) {
+        struct wait_part v[2];
+        const struct wait_part *last = &v[span_parts(b->tl, s, v) - 1];
         dequeue(b, thread);
-        b->out.owners[thread] = asked_at_end(b, k, s, x, owner_at_end(k, thread, s, x));
+        b->out.owners[thread] = asked_at_end(b, k, last, x->lock, owner_at_end(k, thread, last));
         if (x->what == STATE_JOINING && !s->waker)
             end_joined(b, thread, s);
         return;

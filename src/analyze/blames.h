@@ -1,8 +1,9 @@
 /* blames.h - who waited for whom: counts and times by class of the lock, waiting thread and owner.
  *
  * The owner is the one that the waiting thread saw when it was about to block or park, and gets the
- * whole time of that wait; of a join it is the thread waited for; 0 stands for the owners that
- * could not be known, and for waits that have none (Object.wait). */
+ * whole time of that wait; of a monitor that is taken again after a notify, who notified, and so
+ * had it then; 0 stands for the owners that could not be known, and for waits that have none
+ * (Object.wait). */
 #ifndef ORCA_ANALYZE_BLAMES_H
 #define ORCA_ANALYZE_BLAMES_H
 
@@ -20,7 +21,9 @@ struct blame {
     uint32_t waiter;          /* index into threads; BLAME_ANY where added up */
     uint32_t owner;           /* the same; 0: unknown */
     struct blame_sum held_up; /* of all of them those that others held up (purpose.h) */
-    struct blame_sum blocked, waited, parked;
+    struct blame_sum blocked, waited, parked, reacquired;
+    uint32_t permille; /* by class and owner: what its waits weigh (weigh.h) of all those of the
+                        * class that were held up by an owner who is known */
 };
 
 enum { EVERY_CLASS = UINT32_MAX, BLAME_ANY = UINT32_MAX };

@@ -25,6 +25,24 @@ static bool is_ending(const struct finder *f, uint32_t thread, const struct span
            (x->what == STATE_JOINING && f->threads->v[x->other].has_ended);
 }
 
+/* What a thread waits for in its last wait, or the part of it that goes on. */
+static void put_open(struct finder *f, uint32_t thread, const struct span *s,
+                     const struct context *x)
+{
+    struct wait_part v[2];
+    const struct wait_part *last = &v[span_parts(f->tl, s, v) - 1];
+    stack_id asked = last->again ? span_wake_stack(f->tl, s) : x->owner_stack;
+    f->open[thread] = (struct stuck_thread){
+        .thread = thread,
+        .on = x->what == STATE_JOINING ? x->other : f->owners[thread],
+        .state = last->state,
+        .timed = !last->again && last->flags & (INTERVAL_TIMED | INTERVAL_LIMIT_UNKNOWN),
+        .lock = x->lock,
+        .stack = x->stack,
+        .owner_stack = last->owner == f->owners[thread] ? asked : (stack_id){0},
+        .since = last->from};
+}
+
 /* The wait that a thread was in when the recording ended. */
 static void find_open(struct finder *f, uint32_t thread)
 {
@@ -35,15 +53,7 @@ static void find_open(struct finder *f, uint32_t thread)
         if (x->flags & INTERVAL_OPEN && is_ending(f, thread, s, x))
             return;
         if (x->flags & INTERVAL_OPEN) {
-            f->open[thread] = (struct stuck_thread){
-                .thread = thread,
-                .on = x->what == STATE_JOINING ? x->other : f->owners[thread],
-                .state = x->what,
-                .timed = x->flags & (INTERVAL_TIMED | INTERVAL_LIMIT_UNKNOWN),
-                .lock = x->lock,
-                .stack = x->stack,
-                .owner_stack = x->other == f->owners[thread] ? x->owner_stack : (stack_id){0},
-                .since = s->start};
+            put_open(f, thread, s, x);
             return;
         }
         if (x->what != STATE_UNKNOWN && !(x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED)))

@@ -81,6 +81,8 @@ static void weigh(struct concluder *c, const struct lock_item *w)
         return;
     if (w->queued && w->state != STATE_REACQUIRING)
         add(c, w->from, x->other, WAS_SEEN);
+    if (w->state == STATE_REACQUIRING && x->what == STATE_WAITING)
+        add(c, w->from, s->waker, WAS_SEEN); /* it notified */
     if (w->state == STATE_WAITING)
         add(c, w->from, w->thread, GAVE_BACK);
     if (w->queued && w->flags & INTERVAL_OPEN)

@@ -28,30 +28,19 @@ static void put(struct buf *b, const struct lock_item *item)
 static void take_wait(struct collector *c, struct collected *to, uint32_t thread, uint32_t index,
                       const struct span *s)
 {
-    const struct context *x = timeline_context(c->t, s->context);
-    uint64_t end = span_end(c->t, s), until = end;
-    struct lock_item item = {.from = s->start,
-                             .thread = thread,
-                             .index = index,
-                             .state = x->what,
-                             .flags = x->flags,
-                             .queued = purposes_held_up(&c->a->purposes, s->context, x->what)};
-    if (x->what == STATE_WAITING && s->waker)
-        until = span_waited_until(c->t, s);
-    item.to = until;
-    if (until < end)
-        item.flags &= (uint8_t)~INTERVAL_OPEN;
-    put(&to->waits, &item);
-    if (until == end)
-        return;
-    item = (struct lock_item){.from = until,
-                              .to = end,
-                              .thread = thread,
-                              .index = index,
-                              .state = STATE_REACQUIRING,
-                              .flags = x->flags,
-                              .queued = true};
-    put(&to->waits, &item);
+    struct wait_part v[2];
+    unsigned n = span_parts(c->t, s, v);
+    for (unsigned i = 0; i < n; i++) {
+        const struct lock_item item = {
+            .from = v[i].from,
+            .to = v[i].to,
+            .thread = thread,
+            .index = index,
+            .state = v[i].state,
+            .flags = v[i].flags,
+            .queued = purposes_held_up(&c->a->purposes, s->context, v[i].state)};
+        put(&to->waits, &item);
+    }
 }
 
 /* Whether a thread that has the lock can only be in this wait because it gave it back before. */

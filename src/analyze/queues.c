@@ -6,12 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A thread in Object.wait, or taking its monitor again. */
+struct waiter {
+    uint32_t span;       /* 1 + its index; 0: none */
+    uint32_t next, prev; /* threads in the wait set of its monitor, first in first out; 0: none */
+    bool again;          /* it was notified, and is in the queue */
+};
+
+struct wait_set {
+    uint32_t head, tail;
+};
+
 struct queuer {
     const struct timeline *t;
     const struct purposes *purposes;
     struct queues out;
     uint32_t *takers; /* [n_objects]: as of_lock, the queues of those who take from queues: whether
                        * these hold them up is not settled yet */
+    struct waiter *waiters; /* [t->n_lines] */
+    struct wait_set *sets;  /* [n_objects] */
     bool oom;
 };
 
@@ -25,11 +38,13 @@ int queuer_new(struct queuer **out, const struct timeline *t, const struct lock_
     q->purposes = purposes;
     q->takers = calloc(locks->n_objects, sizeof *q->takers);
     q->out.of_lock = calloc(locks->n_objects, sizeof *q->out.of_lock);
+    q->waiters = calloc(t->n_lines + 1, sizeof *q->waiters);
+    q->sets = calloc(locks->n_objects, sizeof *q->sets);
     q->out.n_objects = locks->n_objects;
     q->out.from = from;
     q->out.to = max_u64(from, to);
     q->out.width = (q->out.to - from) / QUEUE_BUCKETS + 1;
-    if (!q->takers || !q->out.of_lock) {
+    if (!q->takers || !q->out.of_lock || !q->waiters || !q->sets) {
         queuer_free(q);
         *out = NULL;
         return -ENOMEM;
@@ -43,6 +58,8 @@ void queuer_free(struct queuer *q)
         return;
     queues_fini(&q->out);
     free(q->takers);
+    free(q->waiters);
+    free(q->sets);
     free(q);
 }
 
@@ -199,16 +216,132 @@ static void end_wait(struct queuer *q, struct queue *k, const struct sweep_item 
         add_latency(q->t, k, s);
 }
 
+/* --- taking a monitor again ------------------------------------------------------------------- */
+
+/* Who notifies wakes threads that are in Object.wait by then: they are in the queue from that act
+ * on.  Where the notify is found only when the wait is over, as in imported traces, it is too late
+ * to say how long the queue was at each moment, but not for how long the thread was in it. */
+
+static struct wait_set *set_of(const struct queuer *q, const struct context *x)
+{
+    bool known = !(x->flags & INTERVAL_UNKNOWN) && x->lock.v && x->lock.v < q->out.n_objects;
+    return x->what == STATE_WAITING && known ? &q->sets[x->lock.v] : NULL;
+}
+
+static void begin_waiting(struct queuer *q, struct wait_set *set, const struct sweep_item *i)
+{
+    struct waiter *w = &q->waiters[i->thread];
+    *w = (struct waiter){.span = sweep_index(i) + 1, .prev = set->tail};
+    *(set->tail ? &q->waiters[set->tail].next : &set->head) = i->thread;
+    set->tail = i->thread;
+}
+
+static void leave_set(struct queuer *q, struct wait_set *set, const struct waiter *w)
+{
+    *(w->prev ? &q->waiters[w->prev].next : &set->head) = w->next;
+    *(w->next ? &q->waiters[w->next].prev : &set->tail) = w->prev;
+}
+
+static void notify(struct queuer *q, const struct sweep_item *i)
+{
+    const struct act *act = line_act(&q->t->lines[i->thread], sweep_index(i));
+    const struct context *x = timeline_context(q->t, act->context);
+    if ((x->what != EV_notify && x->what != EV_notify_all) || !act->woken || !x->lock.v ||
+        x->lock.v >= q->out.n_objects)
+        return;
+    struct wait_set *set = &q->sets[x->lock.v];
+    uint32_t left = act->woken;
+    for (uint32_t thread = set->head, next; thread && left; thread = next) {
+        struct waiter *w = &q->waiters[thread];
+        const struct span *s = line_span(&q->t->lines[thread], w->span - 1);
+        struct wait_part v[2];
+        next = w->next;
+        if (span_wake_act(q->t, s) != act)
+            continue;
+        left--;
+        struct queue *k = span_parts(q->t, s, v) > 1 ? queue_of(q, x->lock, false) : NULL;
+        if (!k)
+            continue; /* it goes on at once */
+        leave_set(q, set, w);
+        w->again = true;
+        join(&q->out, k, i->time, i->thread);
+    }
+}
+
+/* In no order of time: what is certain. */
+static void add_late(const struct queues *s, struct queue *k, const struct wait_part *w)
+{
+    uint64_t from = max_u64(w->from, s->from), to = min_u64(w->to, s->to);
+    k->handovers++;
+    k->max = k->max ? k->max : 1;
+    if (from >= to)
+        return;
+    k->area += to - from;
+    if (!k->length)
+        k->busy += to - min_u64(max_u64(from, k->since), to);
+    k->since = max_u64(k->since, to);
+    while (from < to) {
+        uint64_t at = min_u64((from - s->from) / s->width, QUEUE_BUCKETS - 1);
+        uint64_t end = at == QUEUE_BUCKETS - 1 ? to : min_u64(to, s->from + (at + 1) * s->width);
+        k->bucket[at] += end - from;
+        from = end;
+    }
+}
+
+/* Whether the thread has the monitor at the end of its wait: behind it may come what tells more of
+ * how it takes it again. */
+static bool has_it_after(const struct queuer *q, const struct sweep_item *i)
+{
+    const struct line *l = &q->t->lines[i->thread];
+    const struct span *next =
+        sweep_index(i) + 1 < l->spans.n ? line_span(l, sweep_index(i) + 1) : NULL;
+    return !next || next->start > i->time ||
+           timeline_context(q->t, next->context)->what != STATE_REACQUIRING;
+}
+
+static void end_waiting(struct queuer *q, struct wait_set *set, const struct sweep_item *i,
+                        const struct span *s, const struct context *x)
+{
+    struct waiter *w = &q->waiters[i->thread];
+    bool got_it = !(x->flags & INTERVAL_OPEN) && has_it_after(q, i);
+    struct queue *k;
+    struct wait_part v[2];
+    if (w->again) {
+        k = queue_of(q, x->lock, false);
+        const struct regain *r = line_regain(&q->t->lines[i->thread], sweep_index(i));
+        struct span by = *s;
+        by.waker = r ? r->owner : 0;
+        by.cause = r ? r->cause : 0;
+        leave(&q->out, k, i->time, i->thread, got_it);
+        if (got_it)
+            add_latency(q->t, k, &by);
+    } else if (w->span) {
+        leave_set(q, set, w);
+        if (span_parts(q->t, s, v) > 1 && (k = queue_of(q, x->lock, false)) != NULL)
+            add_late(&q->out, k, &v[1]);
+    }
+    *w = (struct waiter){.span = 0};
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
 static void take(void *self, const struct sweep_item *v, size_t n)
 {
     struct queuer *q = self;
     for (size_t i = 0; i < n; i++) {
         enum sweep_type type = sweep_type(&v[i]);
+        if (type == SWEEP_ACT)
+            notify(q, &v[i]);
         if (type != SWEEP_BEGIN && type != SWEEP_END)
             continue;
         const struct span *s = line_span(&q->t->lines[v[i].thread], sweep_index(&v[i]));
         const struct context *x = timeline_context(q->t, s->context);
-        struct queue *k = queue_of_span(q, s, x);
+        struct wait_set *set = set_of(q, x);
+        if (set && type == SWEEP_BEGIN)
+            begin_waiting(q, set, &v[i]);
+        else if (set)
+            end_waiting(q, set, &v[i], s, x);
+        struct queue *k = set ? NULL : queue_of_span(q, s, x);
         if (!k)
             continue;
         if (type == SWEEP_BEGIN)

@@ -1,9 +1,10 @@
 /* queues.h - how many threads waited for each lock, over time: a sink of the sweep.
  *
- * A lock's queue are the threads that it holds up (purpose.h).  A convoy is a stretch without an
- * empty queue in which one long hold let threads pile up, and it then took many short ones, and a
- * good part of that time again, until the queue was empty; only what one thread owns at a time has
- * convoys. */
+ * A lock's queue are the threads that it holds up (purpose.h), from the notify on those that take a
+ * monitor again.  It comes behind the binder, which says who was notified.  A convoy is a stretch
+ * without an empty queue in which one long hold let threads pile up, and it then took many short
+ * ones, and a good part of that time again, until the queue was empty; only what one thread owns at
+ * a time has convoys. */
 #ifndef ORCA_ANALYZE_QUEUES_H
 #define ORCA_ANALYZE_QUEUES_H
 

@@ -232,7 +232,7 @@ static int list_calls(struct report *r)
 /* Of those that were held up, the entries that have an owner or might have had one: a monitor. */
 static bool has_owner(const struct blame *b)
 {
-    return b->held_up.count && (b->owner || b->blocked.count);
+    return b->held_up.count && (b->owner || b->blocked.count || b->reacquired.count);
 }
 
 /* Of waiters, all that were held up or waited. */

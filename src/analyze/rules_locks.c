@@ -14,9 +14,6 @@ enum {
     CONTENDED_SHARE_PERMILLE = 5,
     CONTENDED_QUEUE_PERMILLE = 50,
     CONTENDED_PATH_PERMILLE = 20,
-    MANY_PERCENT = 20,   /* an owner with less is one of many */
-    MOSTLY_PERCENT = 50, /* of the samples of owners, in one method, */
-    OWNER_SAMPLES = 20,  /* and at least so many */
     STILL_BLOCKED_NS = 100000000,
     CONVOY_PERMILLE = 20,      /* of the recording in convoys, or */
     CONVOY_TIMES = 5,          /* so many of them, */
@@ -31,7 +28,7 @@ enum {
 static bool is_at_lock(const struct analysis *a, const struct open_wait *w)
 {
     uint32_t group = lock_set_group(&a->locks, w->lock);
-    return w->state == STATE_BLOCKED ||
+    return w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING ||
            (w->state == STATE_PARKED &&
             purpose_of_class(a->locks.groups[group].signature) == PURPOSE_LOCK);
 }
@@ -109,7 +106,8 @@ static uint64_t stuck_ns(const struct analysis *a, uint32_t group, const struct 
     uint64_t ns = 0;
     for (size_t i = 0; i < n; i++)
         if (lock_set_group(&a->locks, v[i].lock) == group &&
-            (v[i].state == STATE_BLOCKED || v[i].state == STATE_PARKED))
+            (v[i].state == STATE_BLOCKED || v[i].state == STATE_REACQUIRING ||
+             v[i].state == STATE_PARKED))
             ns += a->window.to - v[i].since;
     return ns;
 }
@@ -167,118 +165,10 @@ static void say_places(struct rule_finding *f, const struct evidence *ev, uint32
     if (!most || !most->app.method.v)
         return;
     unsigned share = rule_permille(most_ns, contention(a, group)->ns) / 10;
-    rule_say(f, "; %s", share >= 50 ? "mostly" : "most often");
+    rule_say(f, "; %s", share >= 50 ? "mostly" : "longest");
     rule_say_site(f, ev, most->app);
     if (share < 100)
         rule_say(f, " (%u %%)", share);
-}
-
-/* Who owned it, of those waits in which that is known: of what has no owner nothing is said. */
-static void say_owner(struct rule_finding *f, const struct evidence *ev, uint32_t group)
-{
-    const struct blame *top = NULL;
-    uint64_t owners = 0, known = 0, ns = 0, all = 0;
-    for (size_t i = 0; i < ev->n_owners; i++) {
-        const struct blame *b = &ev->owners[i];
-        if (b->group != group || !b->held_up.count)
-            continue;
-        all += b->held_up.count;
-        if (!b->owner)
-            continue;
-        owners++;
-        known += b->held_up.count;
-        ns += b->held_up.ns;
-        if (!top || b->held_up.ns > top->held_up.ns)
-            top = b;
-    }
-    if (!top)
-        return;
-    unsigned share = rule_permille(top->held_up.ns, ns) / 10;
-    if (share < MANY_PERCENT) {
-        rule_say(f, "; %s different owners, none for more than %u %%", human_count(owners).text,
-                 share + 1);
-    } else {
-        rule_say(f, "; owner %s ", share >= 50 ? "mostly" : "most often");
-        rule_say_thread(f, ev, top->owner);
-        rule_say(f, " (%u %%)", share);
-    }
-    if (known < all)
-        rule_say(f, ", known in %s of %s waits", human_count(known).text, human_count(all).text);
-}
-
-/* The innermost frame of a stack that is of the lock's own class, where it calls something else:
- * what the owner does with the lock in its hands.  method 0: there is none. */
-static struct place caller_in_class(const struct analysis *a, const struct site *s)
-{
-    const struct trace_stack *stack = trace_stack(a->trace, s->stack);
-    const char *wanted = a->locks.groups[s->group].signature;
-    for (uint32_t i = 0; i < stack->n_frames; i++) {
-        const struct trace_frame *f = &stack->frames[i];
-        const struct trace_method *m = trace_method(a->trace, f->method);
-        if (strcmp(trace_class(a->trace, m->class_)->signature, wanted) == 0)
-            return f->method.v == s->app.method.v
-                       ? (struct place){{0}, -1}
-                       : (struct place){f->method, trace_line(a->trace, *f)};
-    }
-    return (struct place){{0}, -1};
-}
-
-/* What the owners executed when they were asked. */
-static void say_owner_site(struct rule_finding *f, const struct evidence *ev, uint32_t group)
-{
-    const struct analysis *a = ev->a;
-    uint32_t most = NO_SITE;
-    uint64_t asked = 0;
-    for (uint32_t i = 0; i < a->sites.n; i++) {
-        const struct wait_stats *w = &a->stats.owner_sites[i];
-        if (a->sites.v[i].group != group || !w->count)
-            continue;
-        asked += w->count;
-        most = most == NO_SITE || w->ns > a->stats.owner_sites[most].ns ? i : most;
-    }
-    if (most == NO_SITE || !a->sites.v[most].app.method.v)
-        return;
-    struct place caller = caller_in_class(a, &a->sites.v[most]);
-    rule_say(f, "; asked in %s of these waits, an owner was most often", human_count(asked).text);
-    rule_say_site(f, ev, a->sites.v[most].app);
-    if (caller.method.v) {
-        rule_say(f, ", called");
-        rule_say_site(f, ev, caller);
-    }
-    rule_add_stack(f, a->sites.v[most].stack);
-}
-
-/* The processor samples of a class's owners while its locks were wanted; NULL: there are none. */
-static const struct hot_owner *owned_of(struct evidence *ev, uint32_t group)
-{
-    const struct selection all = selection_all();
-    struct analysis *a = ev->a;
-    if (!a->samples.n[SAMPLE_CPU])
-        return NULL;
-    if (!ev->owned) {
-        ev->owned = arena_alloc(&a->arena, sizeof *ev->owned);
-        if (!ev->owned || hot_owners(ev->owned, a, SAMPLE_CPU, &all, EVERY_CLASS, &a->arena) < 0)
-            return NULL;
-    }
-    for (size_t i = 0; i < ev->owned->n_classes; i++)
-        if (ev->owned->classes[i].group == group)
-            return &ev->owned->classes[i];
-    return NULL;
-}
-
-/* Where most of enough samples are in one method. */
-static void say_owner_samples(struct rule_finding *f, struct evidence *ev, uint32_t group)
-{
-    const struct hot_owner *o = owned_of(ev, group);
-    const struct hot_method *m = o && o->n_methods ? &o->methods[0] : NULL;
-    char name[LABEL_MAX];
-    if (!m || !m->method.v || o->sum.count < OWNER_SAMPLES)
-        return;
-    unsigned share = rule_permille(m->self.ns, o->sum.ns) / 10;
-    if (share < MOSTLY_PERCENT)
-        return;
-    label_method(ev->a->trace, m->method, name, sizeof name);
-    rule_say(f, "; %u %% of its owners' processor samples meanwhile were in %s", share, name);
 }
 
 static uint64_t count_waiters(const struct evidence *ev, uint32_t group, struct rule_finding *f)
@@ -337,9 +227,7 @@ static void tell_contention(struct evidence *ev, uint32_t group, enum severity s
     f->to = c->last;
     add_objects(f, a, group);
     say_places(f, ev, group);
-    say_owner(f, ev, group);
-    say_owner_site(f, ev, group);
-    say_owner_samples(f, ev, group);
+    rule_say_owners(f, ev, group);
 }
 
 static bool is_dominant(const struct evidence *ev, uint32_t group)
@@ -457,18 +345,17 @@ static bool waits_for_something_else(const struct context *x, lock_id held)
 }
 
 static void add_held(const struct evidence *ev, struct held *to, uint32_t thread,
-                     const struct span *s, const struct context *x)
+                     const struct wait_part *w, lock_id lock)
 {
     const struct timeline *t = &ev->a->timeline;
-    const struct line *l = &t->lines[x->other];
-    uint64_t end = span_end(t, s);
-    for (uint32_t i = line_spans_until(l, end); i; i--) {
+    const struct line *l = &t->lines[w->owner];
+    for (uint32_t i = line_spans_until(l, w->to); i; i--) {
         const struct span *o = line_span(l, i - 1);
         const struct context *y = timeline_context(t, o->context);
-        uint64_t from = max_u64(o->start, s->start), until = min_u64(span_end(t, o), end);
-        if (span_end(t, o) <= s->start)
+        uint64_t from = max_u64(o->start, w->from), until = min_u64(span_end(t, o), w->to);
+        if (span_end(t, o) <= w->from)
             return;
-        if (from >= until || o->start > s->start || !waits_for_something_else(y, x->lock))
+        if (from >= until || o->start > w->from || !waits_for_something_else(y, lock))
             continue;
         to->ns += until - from;
         to->count++;
@@ -476,27 +363,35 @@ static void add_held(const struct evidence *ev, struct held *to, uint32_t thread
             continue;
         to->from = from;
         to->to = until;
-        to->owner = x->other;
+        to->owner = w->owner;
         to->waiter = thread;
         to->state = y->what;
         to->stack = y->stack;
-        to->lock = x->lock;
+        to->lock = lock;
     }
+}
+
+static void look_at_span(const struct evidence *ev, struct held *by_group, uint32_t thread,
+                         const struct span *s)
+{
+    const struct timeline *t = &ev->a->timeline;
+    lock_id lock = timeline_context(t, s->context)->lock;
+    struct wait_part v[2];
+    for (unsigned i = 0, n = span_parts(t, s, v); i < n; i++)
+        if (v[i].to - v[i].from >= HELD_LEAST_NS && v[i].owner && v[i].owner < t->n_lines &&
+            (v[i].state == STATE_BLOCKED || v[i].state == STATE_REACQUIRING ||
+             v[i].state == STATE_PARKED))
+            add_held(ev, &by_group[lock_set_group(&ev->a->locks, lock)], thread, &v[i], lock);
 }
 
 static void look_at_line(const struct evidence *ev, struct held *by_group, uint32_t thread)
 {
-    const struct timeline *t = &ev->a->timeline;
-    const struct line *l = &t->lines[thread];
+    const struct line *l = &ev->a->timeline.lines[thread];
     for (uint32_t i = 0, n; i < l->spans.n; i += n) {
         const struct span *s = run_stretch(&l->spans, sizeof *s, i, &n);
-        for (uint32_t k = 0; k < n; k++) {
-            const struct context *x = timeline_context(t, s[k].context);
-            uint32_t group = lock_set_group(&ev->a->locks, x->lock);
-            if (s[k].len >= HELD_LEAST_NS && x->other && x->other < t->n_lines &&
-                (x->what == STATE_BLOCKED || x->what == STATE_PARKED))
-                add_held(ev, &by_group[group], thread, &s[k], x);
-        }
+        for (uint32_t k = 0; k < n; k++)
+            if (s[k].len >= HELD_LEAST_NS)
+                look_at_span(ev, by_group, thread, &s[k]);
     }
 }
 
@@ -575,6 +470,7 @@ static void tell_io(struct evidence *ev, uint32_t group, uint64_t ns, uint64_t c
         human_count(count).text, human_time(ns).text);
     rule_say(f, "; mostly");
     rule_say_site(f, ev, a->sites.v[most].app);
+    rule_say(f, " (%s of them)", human_count(a->stats.owner_sites[most].count).text);
 }
 
 /* What owners were found to execute (ownerstacks=): only a part of the waits is known. */
@@ -591,7 +487,8 @@ void rule_held_during_io(struct evidence *ev)
                 continue;
             ns += w->ns;
             count += w->count;
-            most = most == NO_SITE || w->ns > a->stats.owner_sites[most].ns ? k : most;
+            if (most == NO_SITE || rule_owner_weight(a, k) > rule_owner_weight(a, most))
+                most = k;
         }
         if (count && rule_permille(ns, ev->length) >= HELD_PERMILLE)
             tell_io(ev, ev->classes[i], ns, count, most);

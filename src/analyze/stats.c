@@ -100,9 +100,10 @@ static int add_part(struct maker *m, struct cell *c, struct part p)
     if (unknown)
         return 0;
     uint32_t owner = m->from->sites->of_owner[p.context];
-    return owner == NO_SITE
-               ? 0
-               : percentile_add(&out->owner_sites[owner].times, p.end - p.start, &out->arena);
+    if (owner == NO_SITE)
+        return 0;
+    weigh_add(&out->classes[m->group[p.context]].asked, owner, p.end - p.start);
+    return percentile_add(&out->owner_sites[owner].times, p.end - p.start, &out->arena);
 }
 
 /* It is no wait: it counts for its thread alone. */
@@ -120,7 +121,7 @@ static int add_span(struct maker *m, uint32_t thread, const struct span *s)
     const struct timeline *t = m->from->timeline;
     const struct selection *sel = &m->out->selection;
     const struct context *x = timeline_context(t, s->context);
-    uint64_t end = span_end(t, s), until = end;
+    uint64_t end = span_end(t, s);
     if (s->start > sel->to || !is_chosen(m, x->lock))
         return 0;
     if (x->what == STATE_UNKNOWN) {
@@ -134,14 +135,13 @@ static int add_span(struct maker *m, uint32_t thread, const struct span *s)
         m->out->classes[m->group[s->context]].reacquired += in;
         return 0;
     }
-    if (x->what == STATE_WAITING && s->waker)
-        until = span_waited_until(t, s);
-    struct part waits = {thread, s->context, x->what, x->flags, s->start, until};
-    struct part again = {thread, s->context, STATE_REACQUIRING, x->flags, until, end};
-    if (until < end) /* it is the latter that may still be going on */
-        waits.flags &= ~(unsigned)INTERVAL_OPEN;
-    TRY(add_part(m, &m->cells[s->context], waits));
-    return until < end ? add_part(m, &m->again[s->context], again) : 0;
+    struct wait_part v[2];
+    unsigned n = span_parts(t, s, v);
+    for (unsigned i = 0; i < n; i++)
+        TRY(add_part(
+            m, v[i].again ? &m->again[s->context] : &m->cells[s->context],
+            (struct part){thread, s->context, v[i].state, v[i].flags, v[i].from, v[i].to}));
+    return 0;
 }
 
 /* --- sums of contexts ------------------------------------------------------------------------- */
@@ -388,11 +388,25 @@ static int by_time(const void *a, const void *b, void *order)
     return c ? c : -compare(o->sites->v[i].stack.v, o->sites->v[k].stack.v);
 }
 
-static int by_owner_time(const void *a, const void *b, void *order)
+uint64_t stats_owner_weight(const struct stats *s, const struct sites *sites, uint32_t site)
+{
+    const struct wait_stats *w = &s->owner_sites[site];
+    return weigh_of(&s->classes[sites->v[site].group].asked, site, w->count - w->unknown, w->ns);
+}
+
+unsigned stats_owner_permille(const struct stats *s, const struct sites *sites, uint32_t site)
+{
+    const struct wait_stats *w = &s->owner_sites[site];
+    return weigh_permille(&s->classes[sites->v[site].group].asked, site, w->count - w->unknown,
+                          w->ns);
+}
+
+static int by_owner_weight(const void *a, const void *b, void *order)
 {
     const struct order *o = order;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    int c = compare(o->s->owner_sites[i].ns, o->s->owner_sites[k].ns);
+    int c = compare(stats_owner_weight(o->s, o->sites, i), stats_owner_weight(o->s, o->sites, k));
+    c = c ? c : compare(o->s->owner_sites[i].ns, o->s->owner_sites[k].ns);
     return c ? c : -compare(o->sites->v[i].stack.v, o->sites->v[k].stack.v);
 }
 
@@ -426,7 +440,7 @@ int stats_list_owner_sites(const struct stats *s, const struct sites *sites, uin
         if ((group == EVERY_CLASS || sites->v[i].group == group) && s->owner_sites[i].count)
             (*out)[(*n)++] = i;
     if (*out)
-        qsort_r(*out, *n, sizeof **out, by_owner_time, &(struct order){s, sites});
+        qsort_r(*out, *n, sizeof **out, by_owner_weight, &(struct order){s, sites});
     return *out ? 0 : -ENOMEM;
 }
 

@@ -16,6 +16,7 @@
 #include "analyze/sites.h"
 #include "analyze/timeline.h"
 #include "analyze/wait_stats.h"
+#include "analyze/weigh.h"
 
 /* Beside the states: all waits in which others held the thread up, whatever the state. */
 enum { HELD_UP = STATE_LIMIT, STATS_COLUMNS };
@@ -36,6 +37,7 @@ struct class_stats {
     struct wait_stats state[STATS_COLUMNS];
     uint64_t timed_out, reacquired; /* of WAITING; INTERVAL_REACQUIRED */
     uint64_t objects;               /* that threads blocked on or waited in, or both */
+    struct weigh asked;             /* waits whose owner was asked, by owner site */
 };
 
 struct site_sums {
@@ -81,7 +83,12 @@ void stats_fini(struct stats *s);
 int stats_list_sites(const struct stats *s, const struct sites *sites, uint32_t group,
                      struct arena *a, uint32_t **out, size_t *n);
 
-/* The same of owner_sites. */
+/* What the waits weigh whose owner was asked and at this site (weigh.h), and of 1000 of its class.
+ */
+uint64_t stats_owner_weight(const struct stats *s, const struct sites *sites, uint32_t site);
+unsigned stats_owner_permille(const struct stats *s, const struct sites *sites, uint32_t site);
+
+/* The same of owner_sites, those first that weigh most. */
 int stats_list_owner_sites(const struct stats *s, const struct sites *sites, uint32_t group,
                            struct arena *a, uint32_t **out, size_t *n);
 

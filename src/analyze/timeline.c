@@ -455,6 +455,20 @@ uint64_t span_waited_until(const struct timeline *t, const struct span *s)
     return max_u64(s->start, min_u64(a->time, end));
 }
 
+unsigned span_parts(const struct timeline *t, const struct span *s, struct wait_part out[2])
+{
+    const struct context *x = timeline_context(t, s->context);
+    uint64_t end = span_end(t, s), until = end;
+    if (x->what == STATE_WAITING && s->waker)
+        until = span_waited_until(t, s);
+    out[0] = (struct wait_part){s->start, until, x->other, x->what, x->flags, false};
+    if (until == end)
+        return 1;
+    out[0].flags &= (uint8_t)~INTERVAL_OPEN; /* it is the second one that may still be going on */
+    out[1] = (struct wait_part){until, end, s->waker, STATE_REACQUIRING, x->flags, true};
+    return 2;
+}
+
 uint32_t line_spans_until(const struct line *l, uint64_t time)
 {
     uint32_t i = 0;

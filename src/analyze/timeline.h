@@ -147,6 +147,19 @@ const struct act *span_wake_act(const struct timeline *t, const struct span *s);
  * end. */
 uint64_t span_waited_until(const struct timeline *t, const struct span *s);
 
+/* A wait, or the part of one that is in one state: an Object.wait whose notify is known is two,
+ * waiting and then taking the monitor again from who notified, and so owned it. */
+struct wait_part {
+    uint64_t from, to;
+    uint32_t owner; /* who was seen to own what it waits for when it began; of a join whom it waits
+                     * for; 0: unknown, or nobody */
+    uint8_t state, flags;
+    bool again; /* the second one of an Object.wait */
+};
+
+/* One or two. */
+unsigned span_parts(const struct timeline *t, const struct span *s, struct wait_part out[2]);
+
 /* Of a WAITING span: who gave the monitor back that it then took again; NULL: not known. */
 const struct regain *line_regain(const struct line *l, uint32_t span);
 

@@ -122,25 +122,48 @@ static void take_off(struct maker *m, const struct charge *c, const struct charg
         m->ns[edge_of(m, c)] -= part->to - part->from;
 }
 
-/* The lock that a span waits for. */
-static uint32_t lock_of(const struct timeline *tl, const struct span *s)
-{
-    const struct context *x = timeline_context(tl, s->context);
-    bool lock = x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING || x->what == STATE_PARKED;
-    return lock ? x->lock.v : 0;
-}
+/* A span's parts: it waits, and then it takes a monitor again. */
+enum { WAITS, TAKES_AGAIN, PARTS };
 
-/* Until when a span was for its waker: until that one acted; where the release of a monitor is not
+/* Until when a wait was for its waker: until that one acted; where the release of a monitor is not
  * recorded, at the latest until the owner began a wait that was not over when the span was: then
  * somebody else has had it, unseen. */
-static uint64_t until(const struct timeline *tl, const struct span *s)
+static uint64_t until(const struct timeline *tl, const struct regain *by, uint64_t start,
+                      uint64_t end)
 {
-    uint64_t end = span_end(tl, s), wake = min_u64(max_u64(span_wake_time(tl, s), s->start), end);
-    const struct line *l = &tl->lines[s->waker];
-    uint32_t n = cause_type(s->cause) == CAUSE_NONE ? line_spans_until(l, end) : 0;
+    const struct span s = {.start = start, .waker = by->owner, .cause = by->cause};
+    bool seen = cause_type(by->cause) == CAUSE_NONE;
+    uint64_t wake = seen ? end : min_u64(max_u64(span_wake_time(tl, &s), start), end);
+    const struct line *l = &tl->lines[by->owner];
+    uint32_t n = seen ? line_spans_until(l, end) : 0;
     const struct span *own = n ? line_span(l, n - 1) : NULL;
     own = own && span_is_unknown(tl, own) ? NULL : own;
-    return own && own->start > s->start && span_end(tl, own) > end ? own->start : wake;
+    return own && own->start > start && span_end(tl, own) > end ? own->start : wake;
+}
+
+/* What a part of a thread's span is charged for: to whom, for which time, for which lock; waker 0:
+ * nobody is known. */
+static struct charge charge_of(const struct timeline *tl, uint32_t thread, uint32_t index,
+                               unsigned part)
+{
+    const struct line *l = &tl->lines[thread];
+    const struct span *s = line_span(l, index);
+    const struct context *x = timeline_context(tl, s->context);
+    bool lock = x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING || x->what == STATE_PARKED;
+    struct charge c = {.waiter = thread, .from = s->start, .lock = lock ? x->lock.v : 0};
+    const struct regain waker = {.owner = s->waker, .cause = s->cause}, *by = &waker;
+    if (!s->waker || (part == TAKES_AGAIN && x->what != STATE_WAITING))
+        return c;
+    if (part == TAKES_AGAIN) {
+        c.from = span_waited_until(tl, s);
+        c.lock = x->lock.v;
+        by = c.from < span_end(tl, s) ? line_regain(l, index) : NULL;
+    }
+    if (by) {
+        c.waker = by->owner;
+        c.to = until(tl, by, c.from, span_end(tl, s));
+    }
+    return c;
 }
 
 /* Charge it, and what its waker itself waited for meanwhile.  The waits behind it are on a stack; a
@@ -149,44 +172,41 @@ static void cascade(struct maker *m, const struct charge *first)
 {
     struct {
         struct charge c;
-        uint32_t next; /* 1 + the waker's span to be looked at, going back; 0: done */
+        uint32_t next; /* 1 + the part of the waker's spans to be looked at, going back; 0: done */
     } stack[WAIT_GRAPH_DEPTH];
     unsigned depth = 0;
     stack[0].c = *first;
-    stack[0].next = line_spans_until(&m->tl->lines[first->waker], first->to);
+    stack[0].next = PARTS * line_spans_until(&m->tl->lines[first->waker], first->to);
     add(m, first, true);
     for (;;) {
         const struct charge *c = &stack[depth].c;
-        const struct line *l = &m->tl->lines[c->waker];
-        const struct span *s = NULL;
-        while (stack[depth].next && ++m->steps < WAIT_GRAPH_STEPS) {
-            s = line_span(l, --stack[depth].next);
+        struct charge x = {.waker = 0};
+        while (!x.waker && stack[depth].next && ++m->steps < WAIT_GRAPH_STEPS) {
+            uint32_t at = --stack[depth].next;
+            const struct span *s = line_span(&m->tl->lines[c->waker], at / PARTS);
             if (span_end(m->tl, s) <= c->from)
                 stack[depth].next = 0;
-            if (s->waker && span_end(m->tl, s) > c->from)
-                break;
-            s = NULL;
+            else
+                x = charge_of(m->tl, c->waker, at / PARTS, at % PARTS);
         }
-        if (!s) {
+        if (!x.waker) {
             if (depth-- == 0)
                 return;
             continue;
         }
-        struct charge x = {.waiter = first->waiter,
-                           .waker = s->waker,
-                           .from = max_u64(s->start, c->from),
-                           .to = min_u64(until(m->tl, s), c->to),
-                           .lock = lock_of(m->tl, s)};
-        bool on_stack = s->waker == first->waiter;
+        x.waiter = first->waiter;
+        x.from = max_u64(x.from, c->from);
+        x.to = min_u64(x.to, c->to);
+        bool on_stack = x.waker == first->waiter;
         for (unsigned i = 0; i <= depth; i++)
-            on_stack |= stack[i].c.waker == s->waker;
+            on_stack |= stack[i].c.waker == x.waker;
         if (on_stack || x.from >= x.to)
             continue;
         take_off(m, c, &x);
         add(m, &x, false);
         if (depth + 1 < WAIT_GRAPH_DEPTH) {
             stack[++depth].c = x;
-            stack[depth].next = line_spans_until(&m->tl->lines[x.waker], x.to);
+            stack[depth].next = PARTS * line_spans_until(&m->tl->lines[x.waker], x.to);
         }
     }
 }
@@ -194,13 +214,10 @@ static void cascade(struct maker *m, const struct charge *first)
 static void charge_line(struct maker *m, uint32_t thread)
 {
     const struct line *l = &m->tl->lines[thread];
-    for (uint32_t i = 0; i < l->spans.n && m->steps < WAIT_GRAPH_STEPS; i++) {
-        const struct span *s = line_span(l, i);
-        struct charge c = {
-            .waiter = thread, .waker = s->waker, .from = s->start, .lock = lock_of(m->tl, s)};
-        if (!s->waker)
+    for (uint32_t i = 0; i < PARTS * l->spans.n && m->steps < WAIT_GRAPH_STEPS; i++) {
+        const struct charge c = charge_of(m->tl, thread, i / PARTS, i % PARTS);
+        if (!c.waker)
             continue;
-        c.to = until(m->tl, s);
         m->steps++;
         if (c.from >= c.to)
             continue;

@@ -257,7 +257,9 @@ static void print_stuck(const struct page *p, const struct stuck_thread *s)
     buf_fini(&b);
     print_stack(p, s->stack);
     if (s->owner_stack.v) {
-        page_wrapped(p, STYLE_PLAIN, "     ", "the owner, when it was asked:", 5);
+        page_wrapped(
+            p, STYLE_PLAIN, "     ",
+            s->state == STATE_REACQUIRING ? "the owner then:" : "the owner, when it was asked:", 5);
         print_stack(p, s->owner_stack);
     }
 }

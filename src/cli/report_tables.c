@@ -433,7 +433,7 @@ static const struct table_column site_columns[] = {
 static void put_detail(struct table *t, const char *word, const char *text)
 {
     char line[PAGE_NAME + 16];
-    for (int i = 0; i < 3; i++)
+    for (size_t i = 1; i < t->n_columns; i++)
         table_put(t, "");
     snprintf(line, sizeof line, "  %s %s", word, text);
     table_put(t, line);
@@ -581,12 +581,20 @@ static void print_owner_sites(const struct page *p)
     const struct report *r = p->r;
     if (r->n_owner_sites == 0)
         return;
+    static const struct table_column columns[] = {{"share", TABLE_RIGHT, false},
+                                                  {"times", TABLE_RIGHT, false},
+                                                  {"total", TABLE_RIGHT, false},
+                                                  {"longest", TABLE_RIGHT, false},
+                                                  {"where", TABLE_LEFT, true}};
     page_list_heading(p, "What owners executed when they were asked", r->n_owner_sites,
-                      "most time first");
+                      "a wait counts for its time, but for 5 % of its class at most");
     struct table t;
-    table_init(&t, site_columns, ARRAY_LEN(site_columns));
-    for (size_t i = 0; i < report_rows(r, r->n_owner_sites); i++)
-        put_site(&t, p, r->owner_sites[i], &r->a->stats.owner_sites[r->owner_sites[i]], HELD_UP);
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < report_rows(r, r->n_owner_sites); i++) {
+        uint32_t site = r->owner_sites[i];
+        cell_percent(&t, stats_owner_permille(&r->a->stats, &r->a->sites, site), 1000);
+        put_site(&t, p, site, &r->a->stats.owner_sites[site], HELD_UP);
+    }
     page_table(p, &t);
 }
 

@@ -132,9 +132,9 @@ static void put_args(struct perfetto *f, uint32_t thread, const struct wait *w)
 {
     const struct context *x = w->context;
     put_lock_args(f, x->lock);
-    if (x->other)
+    if (w->owner)
         packets_arg_text(&f->p, w->state == STATE_JOINING ? ARG_joins : ARG_owner, TEXT_THREAD,
-                         x->other);
+                         w->owner);
     put_stack(f, ARG_stack, x->stack);
     put_stack(f, ARG_owner_stack, wait_owner_stack(&f->a->timeline, w));
     put_cause(f, thread, w);

@@ -336,7 +336,10 @@ static void put_owner_sites(struct json_out *o)
 {
     json_begin_list(o, "owner_sites");
     for (size_t i = 0; i < report_rows(o->r, o->r->n_owner_sites); i++) {
+        const struct analysis *a = o->r->a;
         json_t *j = site(o->r, o->r->owner_sites[i]);
+        json_set_count(j, "share_permille",
+                       stats_owner_permille(&a->stats, &a->sites, o->r->owner_sites[i]));
         json_set_wait_stats(j, "blocked", &o->r->a->stats.owner_sites[o->r->owner_sites[i]]);
         json_entry(o, j);
     }
@@ -353,8 +356,11 @@ static void put_owners(struct json_out *o)
         json_t *j = json_object();
         json_set_class(j, r, r->owners[i].group);
         json_set_thread(j, "owner", "owner_name", r, r->owners[i].owner);
+        json_object_set_new(j, "share_permille",
+                            r->owners[i].owner ? json_integer(r->owners[i].permille) : json_null());
         set_site_stats(j, "held_up", &r->owners[i].held_up);
         set_site_stats(j, "blocked", &r->owners[i].blocked);
+        set_site_stats(j, "reacquiring", &r->owners[i].reacquired);
         json_entry(o, j);
     }
     json_end_list(o);
@@ -366,6 +372,7 @@ static void put_owners(struct json_out *o)
         json_set_thread(j, "owner", "owner_name", r, r->pairs[i].owner);
         set_site_stats(j, "held_up", &r->pairs[i].held_up);
         set_site_stats(j, "blocked", &r->pairs[i].blocked);
+        set_site_stats(j, "reacquiring", &r->pairs[i].reacquired);
         json_entry(o, j);
     }
     json_end_list(o);

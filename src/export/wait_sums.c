@@ -42,7 +42,7 @@ static stack_id owners_own_wait(const struct timeline *t, const struct wait *w)
 stack_id wait_owner_stack(const struct timeline *t, const struct wait *w)
 {
     if (w->second)
-        return (stack_id){0};
+        return span_wake_stack(t, w->span); /* where its owner notified */
     if (w->context->owner_stack.v)
         return w->context->owner_stack;
     return owners_own_wait(t, w);
@@ -50,7 +50,7 @@ stack_id wait_owner_stack(const struct timeline *t, const struct wait *w)
 
 static void of_owner(struct wait_sum_key *k, const struct timeline *t, const struct wait *w)
 {
-    k->other = is_for_a_lock(w->state) && !w->second ? w->context->other : 0;
+    k->other = is_for_a_lock(w->state) ? w->owner : 0;
     k->stack = wait_owner_stack(t, w);
     k->why = is_for_a_lock(w->state) ? STACK_OWNER_NOT_ASKED : STACK_NO_OWNER;
 }

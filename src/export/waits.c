@@ -24,19 +24,15 @@ unsigned waits_of(const struct waits *w, const struct span *s, struct wait out[2
 {
     const struct timeline *t = &w->a->timeline;
     const struct context *x = timeline_context(t, s->context);
-    uint64_t end = span_end(t, s), until = end;
+    struct wait_part v[2];
     unsigned n = 0;
     if (x->what >= WAIT_STATES || x->flags & INTERVAL_REACQUIRED || s->start > w->selection.to ||
         (w->selection.lock && w->selection.lock != x->lock.v))
         return 0;
-    if (x->what == STATE_WAITING && s->waker)
-        until = span_waited_until(t, s);
-    struct wait first = {s, x, s->start, until, x->what, false};
-    struct wait second = {s, x, until, end, STATE_REACQUIRING, true};
-    if (is_wanted(w, &first) && selection_clip(&w->selection, &first.start, &first.end))
-        out[n++] = first;
-    if (until < end && is_wanted(w, &second) &&
-        selection_clip(&w->selection, &second.start, &second.end))
-        out[n++] = second;
+    for (unsigned i = 0, parts = span_parts(t, s, v); i < parts; i++) {
+        struct wait one = {s, x, v[i].from, v[i].to, v[i].owner, v[i].state, v[i].again};
+        if (is_wanted(w, &one) && selection_clip(&w->selection, &one.start, &one.end))
+            out[n++] = one;
+    }
     return n;
 }

@@ -32,6 +32,7 @@ struct wait {
     const struct span *span;
     const struct context *context;
     uint64_t start, end; /* cut to the selection */
+    uint32_t owner;      /* as in struct wait_part */
     uint8_t state;       /* enum wait_state */
     bool second;         /* the part of the span behind its notify */
 };

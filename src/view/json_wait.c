@@ -1,4 +1,5 @@
 /* json_wait.c - the answer `wait`: everything about one wait. */
+#include "analyze/labels.h"
 #include "base/human.h"
 #include "base/util.h"
 #include "export/wait_sums.h"
@@ -55,7 +56,8 @@ static const struct json_flag wait_flags[] = {{INTERVAL_OPEN, "open"},
 static struct wait_sum_key key_of(const struct subject *s, enum model_by by)
 {
     struct wait_sum_key k;
-    const struct wait w = {s->span, s->context, s->span->start, s->end, s->context->what, false};
+    const struct wait w = {s->span,           s->context,       s->span->start, s->end,
+                           s->context->other, s->context->what, false};
     wait_sums_key(s->v->a, by, s->thread, &w, &k);
     return k;
 }
@@ -72,20 +74,24 @@ static bool is_time_up(const struct subject *s)
 
 /* --- what ended it ---------------------------------------------------------------------------- */
 
-/* Behind its notify it took the monitor again. */
+/* Behind its notify it took the monitor again, from who notified. */
 static void add_reacquiring(const struct subject *s, char *text, size_t n)
 {
-    uint64_t until = span_waited_until(&s->v->a->timeline, s->span);
-    if (until < s->end)
-        snprintf(text, n, "after that it took the monitor again for %s",
-                 human_time(s->end - until).text);
+    const struct analysis *a = s->v->a;
+    struct wait_part v[2];
+    char owner[LABEL_MAX];
+    if (span_parts(&a->timeline, s->span, v) == 1)
+        return;
+    label_thread(&a->threads, a->trace, v[1].owner, owner, sizeof owner);
+    snprintf(text, n, "after that it waited %s for the monitor, which %s had",
+             human_time(v[1].to - v[1].from).text, owner);
 }
 
 static json_t *ended_by(const struct subject *s)
 {
     const struct timeline *t = &s->v->a->timeline;
     struct wait_sum_key k = key_of(s, MODEL_BY_WAKER);
-    char note[200] = "";
+    char note[LABEL_MAX + 100] = "";
     if (!s->span->waker)
         return json_null();
     json_t *j = json_object();

@@ -132,3 +132,33 @@ test_interrupted_is_thrown() {
 test_interrupted_is_thrown_in_compiled_code() {
     interrupted_are_thrown -Xcomp -XX:CompileCommand=quiet -XX:CompileCommand=compileonly,'Interrupted*::*'
 }
+
+# --- taking the monitor again ---------------------------------------------------------------------
+
+report() { # JQ-FILTER
+    run 0 "$ORCA" report --json "$TRACE"
+    jq -r "$1" out
+}
+
+# Who notified and keeps the monitor holds up whom it woke: in owners, pairs, the lock's row and the findings.
+test_who_notified_keeps_the_monitor() {
+    run_traced 0 "" Retaken keeps
+    same "$(report '.owners[] | select(.class == "java.lang.Object") |
+        "\(.owner_name) \(.held_up_count) \(.reacquiring_count) \(.held_up_ns >= 290000000)"')" \
+        "notifier 1 1 true
+other 1 0 false"
+    same "$(report '.pairs[] | select(.owner_name == "notifier") | "\(.waiter_name) \(.held_up_ns >= 290000000)"')" "waiter true"
+    same "$(report '.queues | map(select(.class == "java.lang.Object")) | "\(length) \(.[0].queue_ns >= 290000000)"')" "1 true"
+    same "$(report '.pool_waits[] | select(.from == "waiter" and .to == "notifier") | .ns >= 290000000')" true
+    report '.findings[].text' >texts
+    has texts "(50 %, 1 of 2 waits)"
+}
+
+test_deadlock_with_a_monitor_taken_again() {
+    run_traced 0 "" Retaken deadlock
+    same "$(report '.deadlocks | length')" 1
+    same "$(report '[.deadlocks[0].members[] | "\(.name) \(.state) \(.on_name)"] | sort | join(", ")')" \
+        "notifier blocked waiter, waiter reacquiring notifier"
+    same "$(report '.deadlocks[0].sure')" true
+    same "$(report '[.open_waits[] | select(.name == "waiter") | "\(.state) \(.other_name)"] | join(", ")')" "reacquiring notifier"
+}

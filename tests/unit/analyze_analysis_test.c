@@ -584,9 +584,10 @@ Test(analysis, a_dominant_lock)
     const struct rule_finding *f = findings(&n);
     cr_assert_eq(n, 1);
     cr_assert_str_eq(f->rule, "dominant-lock");
-    cr_assert_str_eq(f->text,
-                     "shop.Order: 1 thread queued 1 time for 9.0 ms in all; longest 9.0 ms; "
-                     "mostly at Order.java:88 in shop.Order.submit; owner mostly bob (100 %)");
+    cr_assert_str_eq(
+        f->text,
+        "shop.Order: 1 thread queued 1 time for 9.0 ms in all; longest 9.0 ms; "
+        "mostly at Order.java:88 in shop.Order.submit; owner mostly bob (100 %, 1 of 1 waits)");
     cr_assert_eq(f->threads.n, 1);
     cr_assert_eq(f->threads.v[0], ann.v);
     cr_assert_eq(f->locks.v[0], lock.v);
@@ -604,7 +605,79 @@ Test(analysis, many_owners)
     run(100000000);
     size_t n;
     const struct rule_finding *f = findings(&n);
-    cr_assert(strstr(f->text, "; 10 different owners, none for more than 11 %"), "%s", f->text);
+    cr_assert(strstr(f->text, "; 10 different owners in 10 waits, none for more than 11 %"), "%s",
+              f->text);
+}
+
+/* A wait whose owner was asked: it was at a place. */
+static void block_asked(uint64_t from, uint64_t to, thread_id owner, stack_id at_place)
+{
+    ADD(&b, 1, ann, from, monitor_contended_enter, .lock = lock, .owner = owner, .stack = stack);
+    ADD(&b, 1, ann, from, owner_stack, .lock = lock, .owner = owner, .stack = at_place);
+    ADD(&b, 1, ann, to, monitor_contended_entered, .lock = lock);
+}
+
+/* 38 waits of 1 ms find bob at one place, 18 find him at a second one, and one of 500 ms that cat
+ * keeps it in a third. */
+static thread_id cat;
+
+static void find_38_18_and_1(void)
+{
+    stack_id often = builder_stack(&b, "shop.Order.often:1"),
+             long_ = builder_stack(&b, "shop.Order.longest:2"),
+             some = builder_stack(&b, "shop.Order.some:3");
+    uint64_t time = 1000000;
+    cat = builder_thread(&b, "cat");
+    for (int i = 0; i < 56; i++, time += 2000000)
+        block_asked(time, time + 1000000, bob, i < 38 ? often : some);
+    block_asked(time, time + 500000000, cat, long_);
+    run(time + 600000000);
+}
+
+Test(analysis, one_long_wait_does_not_say_what_owners_do)
+{
+    find_38_18_and_1();
+    size_t n;
+    const struct rule_finding *f = findings(&n);
+    cr_assert_str_eq(f->rule, "dominant-lock");
+    cr_assert(strstr(f->text, "; owner mostly bob (95 %, 56 of 57 waits)"), "%s", f->text);
+    cr_assert(strstr(f->text,
+                     "; asked in 57 of these waits, the owner was mostly at Order.java:1 in "
+                     "shop.Order.often (64 %, 38 of 57)"),
+              "%s", f->text);
+}
+
+Test(analysis, owner_sites_are_in_the_order_of_what_they_weigh)
+{
+    find_38_18_and_1();
+    uint32_t *v;
+    size_t n;
+    cr_assert_eq(stats_list_owner_sites(&a->stats, &a->sites, EVERY_CLASS, &a->arena, &v, &n), 0);
+    cr_assert_eq(n, 3);
+    const uint64_t counts[] = {38, 18, 1};
+    const unsigned shares[] = {644, 305, 49};
+    for (size_t i = 0; i < n; i++) {
+        cr_assert_eq(a->stats.owner_sites[v[i]].count, counts[i]);
+        cr_assert_eq(stats_owner_permille(&a->stats, &a->sites, v[i]), shares[i], "%u",
+                     stats_owner_permille(&a->stats, &a->sites, v[i]));
+    }
+}
+
+/* 83 long waits and 661 short ones: both are said. */
+Test(analysis, the_owner_of_most_time_and_the_one_that_was_found_most_often)
+{
+    uint64_t time = 1000000;
+    cat = builder_thread(&b, "cat");
+    for (int i = 0; i < 744; i++) {
+        uint64_t ns = i % 9 == 0 ? 3000000 : 100000;
+        block_asked(time, time + ns, i % 9 == 0 ? cat : bob, stack);
+        time += ns + 100000;
+    }
+    run(time);
+    size_t n;
+    const struct rule_finding *f = findings(&n);
+    cr_assert(strstr(f->text, "; owner mostly cat (79 %, 83 of 744 waits), most often bob (661)"),
+              "%s", f->text);
 }
 
 Test(analysis, threads_still_blocked)

@@ -291,6 +291,20 @@ static const struct true_span *open_span(const struct sim *s, uint32_t thread)
     return NULL;
 }
 
+/* Whether it takes its monitor again, after a notify; the oracle's wakes are as told by the
+ * recording. */
+static bool takes_again(const struct oracle *o, const struct true_span *x)
+{
+    const struct wake *w = &o->wakes[x - sim_span(o->s, 0)];
+    return x->state == STATE_WAITING && w->thread && w->time < o->s->end &&
+           (w->kind == INTERACTION_NOTIFY || w->kind == INTERACTION_NOTIFY_ALL);
+}
+
+static uint64_t stuck_since(const struct oracle *o, const struct true_span *x)
+{
+    return takes_again(o, x) ? max_u64(x->start, o->wakes[x - sim_span(o->s, 0)].time) : x->start;
+}
+
 static bool unparked_since(const struct sim *s, uint32_t thread, uint64_t time)
 {
     for (size_t i = 0; i < sim_n_events(s); i++)
@@ -307,10 +321,15 @@ static uint32_t told(const struct oracle *o, uint32_t thread)
     const struct true_span *x = open_span(o->s, thread);
     const struct evidence *v = (const void *)o->evidence.p;
     uint32_t on = sim_waits_for(o->s, thread);
-    if (!x || x->other != on || (x->state == STATE_PARKED && unparked_since(o->s, on, x->start)))
+    if (!x)
+        return 0;
+    bool again = takes_again(o, x);
+    uint32_t other = again ? o->wakes[x - sim_span(o->s, 0)].thread : x->other;
+    uint64_t since = stuck_since(o, x);
+    if (other != on || (x->state == STATE_PARKED && unparked_since(o->s, on, x->start)))
         return 0;
     for (size_t i = 0; i < o->evidence.len / sizeof *v; i++)
-        if (v[i].lock == x->lock && v[i].time > x->start && (v[i].gone || v[i].thread != on))
+        if (v[i].lock == x->lock && v[i].time > since && (v[i].gone || v[i].thread != on))
             return 0;
     return on;
 }
@@ -352,8 +371,9 @@ static bool is_true(const struct sim *s, const struct stuck_thread *x)
     return !seen || (x->on && sim_waits_for(s, x->thread) == x->on);
 }
 
-static void check_deadlock(const struct sim *s, const struct deadlock *d)
+static void check_deadlock(const struct oracle *o, const struct deadlock *d)
 {
+    const struct sim *s = o->s;
     uint64_t formed = 0;
     for (uint32_t i = 0; i < d->n_members; i++) {
         const struct stuck_thread *m = &d->members[i];
@@ -361,9 +381,10 @@ static void check_deadlock(const struct sim *s, const struct deadlock *d)
         uint32_t next = d->members[(i + 1) % d->n_members].thread;
         CHECK(is_true(s, m), "thread %u in a deadlock", m->thread);
         CHECK_EQ(m->on, next, "thread %u in a deadlock", m->thread);
-        CHECK_EQ(m->since, x->start, "thread %u in a deadlock", m->thread);
+        CHECK_EQ(m->since, stuck_since(o, x), "thread %u in a deadlock", m->thread);
         CHECK_EQ(m->lock.v, x->lock, "thread %u in a deadlock", m->thread);
-        CHECK_EQ(m->state, x->state, "thread %u in a deadlock", m->thread);
+        CHECK_EQ(m->state, takes_again(o, x) ? STATE_REACQUIRING : x->state,
+                 "thread %u in a deadlock", m->thread);
         formed = max_u64(formed, m->since);
     }
     CHECK_EQ(d->formed, formed, "deadlock");
@@ -392,7 +413,7 @@ static bool is_stuck(const struct oracle *o)
         const struct true_span *x = open_span(s, i);
         if (t->jvm || t->has_ended)
             continue;
-        if (!x || x->flags & INTERVAL_TIMED || is_ending(o, x))
+        if (!x || (x->flags & INTERVAL_TIMED && !takes_again(o, x)) || is_ending(o, x))
             return false;
         keeps |= !t->daemon && !t->is_virtual;
     }
@@ -405,7 +426,7 @@ void check_deadlocks(const struct oracle *o, const struct analysis *a)
     const struct deadlocks *got = &a->deadlocks;
     size_t alive = 0;
     for (size_t i = 0; i < got->n; i++)
-        check_deadlock(s, &got->v[i]);
+        check_deadlock(o, &got->v[i]);
     for (uint32_t i = 1; i <= s->n_ids; i++) {
         bool member, behind;
         bool doomed = is_doomed(o, i, &member);

@@ -119,7 +119,8 @@ Test(export_collapsed, by_the_owner_where_it_was_asked)
     o.states = WAITS_ALL;
     model_text_is("collapsed", every_state(), &o,
                   "[no owner];[joining] 17\n"
-                  "[no owner];[sleeping] 13\n" SELL "[blocked on shop.Order] 5\n"
+                  "[no owner];[sleeping] 13\n" SELL "[blocked on shop.Order] 5\n" SELL
+                  "[reacquiring shop.Order] 3\n"
                   "[no owner];[waiting on shop.Order] 2\n");
 }
 

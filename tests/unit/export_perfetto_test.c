@@ -307,7 +307,7 @@ Test(export_perfetto, a_wait_turns_into_a_block_at_its_notify)
     track_is(r, "a",
              "1 begin waiting 'waiting on shop.Order'" CLASS BUY " waker=main ended_by=notify\n"
              "3 end\n"
-             "3 begin reacquiring 'reacquiring shop.Order'" CLASS BUY "\n"
+             "3 begin reacquiring 'reacquiring shop.Order'" CLASS " owner=main" BUY "\n"
              "5 end\n"
              "5 at wake 'notify' waker=main <-1\n");
     track_is(r, "main", "3 at act 'notify'" CLASS " woken=1 ->1\n");
@@ -418,7 +418,7 @@ Test(export_perfetto, waits_are_cut_and_arrows_from_outside_left_out)
     o.selection.to = BUILDER_START + 6 * US;
     struct reader *r = read_trace(notify_and_block(), &o);
     buf_str(&r->text);
-    track_is(r, "a", "4 begin reacquiring 'reacquiring shop.Order'" CLASS "\n6 end\n");
+    track_is(r, "a", "4 begin reacquiring 'reacquiring shop.Order'" CLASS " owner=main\n6 end\n");
     track_is(r, "c",
              "4 begin blocked 'blocked on shop.Order'" CLASS "\n"
              "6 end\n");
@@ -452,7 +452,7 @@ Test(export_perfetto, threads_that_are_not_selected_have_no_part)
     track_is(r, "a",
              "1 begin waiting 'waiting on shop.Order'" CLASS " waker=main ended_by=notify\n"
              "3 end\n"
-             "3 begin reacquiring 'reacquiring shop.Order'" CLASS "\n"
+             "3 begin reacquiring 'reacquiring shop.Order'" CLASS " owner=main\n"
              "7 end\n"
              "7 at wake 'notify' waker=main\n");
     track_is(r, "shop.Order #1 queue", "3 count 1\n7 count 0\n");

@@ -253,7 +253,7 @@ Test(view_json, a_wait_that_was_notified)
     TEXT_IS(j, "ended_by.how", "notify");
     NUMBER_IS(j, "ended_by.time", 300);
     TEXT_IS(j, "ended_by.stack.0.method", "take");
-    TEXT_IS(j, "ended_by.note", "after that it took the monitor again for 200 ns");
+    TEXT_IS(j, "ended_by.note", "after that it waited 200 ns for the monitor, which bob had");
     TEXT_IS(j, "chain.0.text", "bob notified it, and was in no recorded wait meanwhile");
     TEXT_IS(j, "owner_stack_note", "no owner");
     json_decref(j);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InlineSource } from "../src/source/inline.ts";
-import { log2, percentile } from "../src/source/inline_stats.ts";
+import { Weigh, log2, percentile } from "../src/source/inline_stats.ts";
 import type { ReportRow, Selection } from "../src/types.ts";
 import * as brute from "./brute.ts";
 import { NONE, packOf, randomPack } from "./pack.ts";
@@ -107,4 +107,20 @@ test("percentile is the nearest rank; powers of two begin at 0", () => {
     assert.equal(percentile(v, 990), 1024);
     assert.equal(percentile(new Float64Array(0), 500), 0);
     assert.deepEqual(log2(v), [[0, 2], [2, 2], [4, 1], [512, 1], [1024, 1]]);
+});
+
+// The figures of tests/unit/analyze_weigh_test.c.
+test("what a set of waits is due to", () => {
+    const weigh = (...waits: [n: number, key: number, ns: number][]) => {
+        const w = new Weigh();
+        for (const [n, key, ns] of waits)
+            for (let i = 0; i < n; i++)
+                w.add(key, ns);
+        return w;
+    };
+    assert.deepEqual(weigh().of(1, 0, 0), { ns: 0, permille: 0 });
+    assert.equal(weigh([3, 1, 10], [1, 2, 1e6]).of(1, 3, 30).permille, 750);
+    assert.deepEqual(weigh([38, 1, 100], [1, 2, 1e6], [19, 3, 100]).of(2, 1, 1e6), { ns: 300, permille: 50 });
+    assert.deepEqual(weigh([900, 1, 10], [100, 2, 50000]).of(2, 100, 5e6), { ns: 5e6, permille: 998 });
+    assert.deepEqual(weigh([40, 1, 10], [19, 2, 1e6]).of(2, 19, 19e6), { ns: 19 * 400, permille: 950 });
 });

@@ -167,7 +167,8 @@ const STACK_BY: Record<ByWait, (m: Model, p: Part) => [stack: number, why: numbe
     waiter: (m, p) => [m.pack.contexts.stack[p.context], NO_STACK],
     owner: (m, p) => {
         const lock = p.state === BLOCKED || p.state === PARKED || p.state === REACQUIRING;
-        return [isSecond(m, p) ? 0 : m.ownerStack(p.wait), lock ? NOT_ASKED : NO_OWNER];
+        const own = p.wait - m.pack.waits.first[p.thread];
+        return [isSecond(m, p) ? m.wakeStack(p.thread, own) : m.ownerStack(p.wait), lock ? NOT_ASKED : NO_OWNER]; // where who owns it notified
     },
     waker: (m, p) => {
         const w = m.pack.waits, k = p.wait;

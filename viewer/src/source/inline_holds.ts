@@ -58,6 +58,8 @@ function weigh(h: LockHistory, e: Evidence, i: number): void {
         return;
     if (s.queued[i] && state !== REACQUIRING)
         add(e, s.from[i], seen, WAS_SEEN);
+    if (state === REACQUIRING && m.state(k) === WAITING)
+        add(e, s.from[i], w.waker[k], WAS_SEEN); // it notified
     if (state === WAITING)
         add(e, s.from[i], s.thread[i], GAVE_BACK);
     if (s.queued[i] && s.flags[i] & FLAG.open)

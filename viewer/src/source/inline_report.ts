@@ -2,10 +2,10 @@
 import { SourceError } from "../source.ts";
 import { FLAG } from "../types.ts";
 import type { Report, ReportRow, ReportThread, Selection } from "../types.ts";
-import { UNKNOWN, cutOf, touches } from "./inline_model.ts";
+import { REACQUIRING, UNKNOWN, cutOf, touches } from "./inline_model.ts";
 import type { Cut, Model } from "./inline_model.ts";
 import { placeOf } from "./inline_pack.ts";
-import { Durations, HELD_UP, N, Sums, log2, makeStats, percentile } from "./inline_stats.ts";
+import { Durations, HELD_UP, N, Sums, Weigh, log2, makeStats, percentile } from "./inline_stats.ts";
 import type { Stats } from "./inline_stats.ts";
 
 /** The keys of report --json by the protocol's sections. */
@@ -186,50 +186,66 @@ function siteRows(m: Model, s: Stats, only: number): ReportRow[] {
 }
 
 function ownerSiteRows(m: Model, s: Stats, only: number): ReportRow[] {
-    const sites = m.pack.sites, times = s.ownerTimes.byKey(sites.n * N), rows: ReportRow[] = [];
+    const sites = m.pack.sites, times = s.ownerTimes.byKey(sites.n * N), rows: ReportRow[] = [], weights = new Map<ReportRow, number>();
     for (let i = 0; i < sites.n; i++) {
         if (!s.owners.count[i * N] || (only >= 0 && sites.group[i] !== only))
             continue;
-        const row = siteRow(m, i);
+        const row = siteRow(m, i), w = s.asked.get(sites.group[i])?.of(i, s.owners.count[i * N], s.owners.ns[i * N]);
+        weights.set(row, w?.ns ?? 0);
+        row.share_permille = w?.permille ?? 0;
         put(row, "blocked", s.owners, i * N, times.ns.subarray(times.first[i * N], times.first[i * N + 1]));
         row.blocked_threads = 0; // the analyser counts them by waiting place only
         rows.push(row);
     }
-    return most(rows, num("blocked_ns"), (row) => -(row.stack as number));
+    return most(rows, (row) => weights.get(row)!, num("blocked_ns"), (row) => -(row.stack as number));
 }
 
 // --- who waited for whom -----------------------------------------------------------------------------------
 
-/** Of a blame's sums, after those of its states. */
+/** A blame's sums, by state; all that were held up. */
+const BLAMED: Record<number, number> = { 0: 0, 1: 1, 2: 2, [REACQUIRING]: 4 };
 const BLAMED_HELD_UP = 3;
-interface Blame { group: number; waiter: number; owner: number; sums: { count: number; ns: number; max: number }[] }
+interface Blame { group: number; waiter: number; owner: number; permille: number; sums: { count: number; ns: number; max: number }[] }
 
 /** Time held up, blocked, waited and parked by class and owner, class and waiter, or waiter and owner (blames.c). */
 function blames(m: Model, c: Cut, only: number, by: "owner" | "waiter" | "pair"): Blame[] {
-    const w = m.pack.waits, x = m.pack.contexts, known = new Map<number, Blame>();
+    const w = m.pack.waits, x = m.pack.contexts, known = new Map<number, Blame>(), owned = new Map<number, Weigh>();
     for (let t = 0; t < m.threads; t++) {
         if (c.threads && !c.threads[t])
             continue;
         for (let k = m.firstNear(t, c.from), last = w.first[t + 1]; k < last && w.start[k] <= c.to; k++) {
-            const at = w.context[k], lock = x.lock[at], until = m.until(k);
-            const group = m.pack.locks.group[lock] ?? 0;
-            if (x.state[at] > 2 || x.flags[at] & FLAG.reacquired || (c.lock && lock !== c.lock) || (only >= 0 && group !== only) || !touches(c, w.start[k], until))
+            const at = w.context[k], lock = x.lock[at], until = m.until(k), group = m.pack.locks.group[lock] ?? 0, state = x.state[at];
+            if (!(state in BLAMED) || x.flags[at] & FLAG.reacquired || (c.lock && lock !== c.lock) || (only >= 0 && group !== only))
                 continue;
-            const left = by === "pair" ? t : group, right = by === "waiter" ? t : x.other[at];
-            const key = left * m.threads + right;
-            let b = known.get(key);
-            if (!b)
-                known.set(key, (b = { group, waiter: t, owner: x.other[at], sums: [0, 1, 2, 3].map(() => ({ count: 0, ns: 0, max: 0 })) }));
-            const ns = w.start[k] === until ? 0 : Math.min(until, c.to) - Math.max(w.start[k], c.from);
-            for (const sum of m.heldUp(at, x.state[at]) ? [b.sums[x.state[at]], b.sums[BLAMED_HELD_UP]] : [b.sums[x.state[at]]]) {
-                sum.count++;
-                sum.ns += ns;
-                sum.max = Math.max(sum.max, ns);
-            }
+            const part = (start: number, end: number, state: number, owner: number) => {
+                if (!touches(c, start, end))
+                    return;
+                const left = by === "pair" ? t : group, right = by === "waiter" ? t : owner;
+                const key = left * m.threads + right;
+                let b = known.get(key);
+                if (!b)
+                    known.set(key, (b = { group, waiter: t, owner, permille: 0, sums: [0, 1, 2, 3, 4].map(() => ({ count: 0, ns: 0, max: 0 })) }));
+                const ns = start === end ? 0 : Math.min(end, c.to) - Math.max(start, c.from);
+                for (const sum of m.heldUp(at, state) ? [b.sums[BLAMED[state]], b.sums[BLAMED_HELD_UP]] : [b.sums[BLAMED[state]]]) {
+                    sum.count++;
+                    sum.ns += ns;
+                    sum.max = Math.max(sum.max, ns);
+                }
+                if (by === "owner" && owner && m.heldUp(at, state)) {
+                    if (!owned.has(group))
+                        owned.set(group, new Weigh());
+                    owned.get(group)!.add(owner, ns);
+                }
+            };
+            part(w.start[k], until, state, x.other[at]);
+            if (until < w.end[k])
+                part(until, w.end[k], REACQUIRING, w.waker[k]); // who notified owned it
         }
     }
+    for (const b of known.values())
+        b.permille = b.owner ? owned.get(b.group)?.of(b.owner, b.sums[BLAMED_HELD_UP].count, b.sums[BLAMED_HELD_UP].ns).permille ?? 0 : 0;
     const rows = [...known.values()].filter((b) => by === "waiter" ? b.sums[BLAMED_HELD_UP].count + b.sums[1].count > 0
-        : b.sums[BLAMED_HELD_UP].count > 0 && (b.owner > 0 || b.sums[0].count > 0));
+        : b.sums[BLAMED_HELD_UP].count > 0 && (b.owner > 0 || b.sums[0].count + b.sums[4].count > 0));
     return most(rows, (b) => b.sums[BLAMED_HELD_UP].ns, (b) => b.sums[1].ns, (b) => b.sums[2].ns, (b) => -b.group, (b) => (by === "owner" ? 0 : -b.waiter), (b) => -b.owner);
 }
 
@@ -242,6 +258,6 @@ function times(b: Blame, name: string, state: number): ReportRow {
     return { [`${name}_count`]: b.sums[state].count, [`${name}_ns`]: b.sums[state].ns, [`${name}_max_ns`]: b.sums[state].max };
 }
 
-const ownerRow = (m: Model, b: Blame): ReportRow => ({ class: b.group ? m.pack.names.classes[b.group] : null, ...who(m, "owner", b.owner), ...times(b, "held_up", BLAMED_HELD_UP), ...times(b, "blocked", 0) });
+const ownerRow = (m: Model, b: Blame): ReportRow => ({ class: b.group ? m.pack.names.classes[b.group] : null, ...who(m, "owner", b.owner), share_permille: b.owner ? b.permille : null, ...times(b, "held_up", BLAMED_HELD_UP), ...times(b, "blocked", 0), ...times(b, "reacquiring", 4) });
 const waiterRow = (m: Model, b: Blame): ReportRow => ({ ...who(m, "id", b.waiter), ...times(b, "held_up", BLAMED_HELD_UP), ...times(b, "blocked", 0), ...times(b, "waited", 1) });
-const pairRow = (m: Model, b: Blame): ReportRow => ({ ...who(m, "waiter", b.waiter), ...who(m, "owner", b.owner), ...times(b, "held_up", BLAMED_HELD_UP), ...times(b, "blocked", 0) });
+const pairRow = (m: Model, b: Blame): ReportRow => ({ ...who(m, "waiter", b.waiter), ...who(m, "owner", b.owner), ...times(b, "held_up", BLAMED_HELD_UP), ...times(b, "blocked", 0), ...times(b, "reacquiring", 4) });

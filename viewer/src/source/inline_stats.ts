@@ -92,6 +92,8 @@ export interface Stats {
     /** By class group. */
     timedOut: Float64Array; groupReacquired: Float64Array; objects: Float64Array;
     siteTimes: Durations; ownerTimes: Durations;
+    /** By class group: of the owners that were asked, by site. */
+    asked: Map<number, Weigh>;
 }
 
 /** A wait, or the part of one that is in one state, uncut. */
@@ -147,7 +149,7 @@ export function makeStats(m: Model, c: Cut, times: boolean): Stats {
     const s: Stats = {
         cut: c, threads: new Sums(m.threads), life: new Float64Array(m.threads), reacquired: new Float64Array(m.threads), groups: new Sums(groups),
         sites: new Sums(sites), owners: new Sums(sites), timedOut: new Float64Array(groups), groupReacquired: new Float64Array(groups),
-        objects: new Float64Array(groups), siteTimes: new Durations(), ownerTimes: new Durations(),
+        objects: new Float64Array(groups), siteTimes: new Durations(), ownerTimes: new Durations(), asked: new Map(),
     };
     const counted = new Uint8Array(p.contexts.n * N);
     eachPart(m, c, (x) => addPart(m, s, x, counted, times), (t, context) => {
@@ -185,6 +187,10 @@ function addPart(m: Model, s: Stats, x: Part, counted: Uint8Array, times: boolea
         return;
     s.owners.add(owner * N, x.thread, ns, x.flags);
     s.ownerTimes.push(owner * N, ns);
+    let asked = s.asked.get(group);
+    if (!asked)
+        s.asked.set(group, (asked = new Weigh()));
+    asked.add(owner, ns);
 }
 
 /** Different objects of each class and each site, by state; blocked on or waited in count once. */
@@ -207,6 +213,48 @@ function countObjects(m: Model, s: Stats, counted: Uint8Array): void {
             once(`o ${lock}`, () => s.objects[group]++);
         if (site !== NONE)
             once(`s ${site} ${lock} ${state}`, () => s.sites.objects[site * N + state]++);
+    }
+}
+
+// --- weights ------------------------------------------------------------------------------------------------
+
+const WEIGH_LEAST = 20;
+
+/** What each key's waits weigh of 1000, and in ns: a wait weighs its time, but a twentieth of all at most; where no such bound exists, all the same (src/analyze/weigh.h). */
+export class Weigh {
+    private n = 0;
+    private ns = 0;
+    private longest: { key: number; ns: number }[] = [];
+
+    add(key: number, ns: number): void {
+        const last = this.longest[WEIGH_LEAST - 1];
+        this.n++;
+        this.ns += ns;
+        if (last && ns <= last.ns)
+            return;
+        const at = this.longest.findIndex((w) => w.ns < ns);
+        this.longest.splice(at < 0 ? this.longest.length : at, 0, { key, ns });
+        this.longest.length = Math.min(this.longest.length, WEIGH_LEAST);
+    }
+
+    /** What a wait weighs at most; 0: each weighs the same. */
+    private bound(): number {
+        let rest = this.ns;
+        for (let k = 0; k < WEIGH_LEAST; k++) {
+            const most = Math.floor(rest / (WEIGH_LEAST - k)), ns = this.longest[k]?.ns ?? 0;
+            if (ns <= most)
+                return most;
+            rest -= ns;
+        }
+        return 0;
+    }
+
+    of(key: number, count: number, ns: number): { ns: number; permille: number } {
+        const most = this.bound();
+        const excess = (is: (key: number) => boolean) => this.longest.reduce((sum, w) => sum + (w.ns > most && is(w.key) ? w.ns - most : 0), 0);
+        const weight = most ? ns - excess((k) => k === key) : this.n ? count * Math.max(Math.floor(this.ns / this.n), 1) : 0;
+        const all = most ? this.ns - excess(() => true) : this.n;
+        return { ns: weight, permille: all > 0 ? Math.floor((1000 * (most ? weight : count)) / all) : 0 };
     }
 }
 

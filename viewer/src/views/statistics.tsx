@@ -180,7 +180,7 @@ function Owners({ answer }: { answer: Answer<Report> }) {
                 onHover={(row) => (hover.value = row && row.owner !== null ? { thread: threadAt(row, "owner") } : null)}
                 lit={(row) => lit !== undefined && row.owner !== null && threadAt(row, "owner") === lit} />
             <Table<ReportRow> name="statistics-owner-sites" label="What owners executed" rows={places} columns={OWNER_SITES} keyOf={siteKey}
-                order={{ id: "blocked_ns", down: true }} search busy={answer.busy} failed={answer.error !== null}
+                order={{ id: "share_permille", down: true }} search busy={answer.busy} failed={answer.error !== null}
                 empty="No owner was asked what it executed (ownerstacks=all asks each time)." />
         </>
     );

@@ -100,7 +100,13 @@ export function callerColumns(kind: Kind, withClass: boolean): Column<ReportRow>
     ];
 }
 
-export const OWNER_SITES: Column<ReportRow>[] = [callerColumn("What the owner executed"), LINE, { ...CLASS, width: 110, grow: false }, ...kindColumns("blocked", true)];
+/** What waits weigh that each name one owner or one place (src/analyze/weigh.h). */
+const shareColumn = (hint: string): Column<ReportRow> => ({
+    id: "share_permille", title: "Share", hint: `${hint}: a wait counts for its time, but for 5 % at most; fewer than 20 count the same`, right: true, bar: true, width: 62,
+    value: (row) => row.share_permille as number | null, text: (row) => (row.share_permille === null ? "" : `${((row.share_permille as number) / 10).toFixed(1)} %`),
+});
+
+export const OWNER_SITES: Column<ReportRow>[] = [callerColumn("What the owner executed"), LINE, { ...CLASS, width: 110, grow: false }, shareColumn("Of the waits on this class whose owner was asked"), ...kindColumns("blocked", true)];
 
 /** Counts and totals of all kinds first, so that they are seen together; then how each one is spread. */
 const sums = (...kinds: Kind[]) => kinds.flatMap((k) => kindColumns(k, false).slice(0, 2));
@@ -138,7 +144,7 @@ export function personColumn(who: string, title: string, hint: string): Column<R
 
 export const OWNERS: Column<ReportRow>[] = [
     personColumn("owner", "Owner", "Who owned it when another thread was about to wait for it"), { ...CLASS, width: 120 },
-    numberColumn<ReportRow>("held_up_count", "Count", "Times another thread was held up by it"),
+    shareColumn("Of the waits on this class whose owner is known"), numberColumn<ReportRow>("held_up_count", "Count", "Times another thread was held up by it"),
     numberColumn<ReportRow>("held_up_ns", "Total", "Whole time of these waits", true),
     numberColumn<ReportRow>("held_up_max_ns", "Max", "Longest of these waits"),
 ];
