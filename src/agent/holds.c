@@ -211,6 +211,7 @@ bool holds_define(JNIEnv *jni)
 bool holds_start(JNIEnv *jni)
 {
     jmethodID start = (*jni)->GetStaticMethodID(jni, holds_class, "start", "(I)J");
+    natives_name_methods(holds_class);
     uint64_t before = clock_mono_ns();
     jlong told = start ? (*jni)->CallStaticLongMethod(jni, holds_class, start,
                                                       (jint)agent.settings.holdsample)

@@ -174,6 +174,14 @@ jclass natives_define(JNIEnv *jni, const char *name, const unsigned char *bytes,
     return c;
 }
 
+void natives_name_methods(jclass c)
+{
+    jint n = 0;
+    jmethodID *ids = NULL;
+    if ((*agent.jvmti)->GetClassMethods(agent.jvmti, c, &n, &ids) == JVMTI_ERROR_NONE)
+        jvmti_free(ids);
+}
+
 /* Natives, defined on first use; NULL when that failed. */
 static jclass natives_class(JNIEnv *jni)
 {

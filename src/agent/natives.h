@@ -62,4 +62,8 @@ uintptr_t natives_method(jmethodID method);
  * of this library has defined it.  A local reference; NULL: this JVM does not let us. */
 jclass natives_define(JNIEnv *jni, const char *name, const unsigned char *bytes, size_t len);
 
+/* Each method of a class of ours that is initialized gets its jmethodID: a frame whose method has
+ * none is looked at anew in each walk (hotspot/pc_cache.c). */
+void natives_name_methods(jclass c);
+
 #endif

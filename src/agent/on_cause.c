@@ -188,12 +188,24 @@ static bool is_carrier(JNIEnv *jni, jobject thread)
     return yes;
 }
 
+/* The same of the calling thread, which is asked once. */
+static bool self_is_carrier(JNIEnv *jni, jobject thread, struct os_thread *self)
+{
+    if (!self->carrier_known)
+        self->carrier = is_carrier(jni, thread);
+    self->carrier_known = true;
+    return self->carrier;
+}
+
+/* Who interrupts himself does not wait. */
 static void before_interrupt(JNIEnv *jni, jobject thread, enum event_kind *in, uint64_t *now)
 {
-    if (is_carrier(jni, thread))
+    struct os_thread *self = os_thread_self(jni);
+    bool own = self && self->java_tid && threads_java_tid(jni, thread) == self->java_tid;
+    if (own ? self_is_carrier(jni, thread, self) : is_carrier(jni, thread))
         return;
     *now = clock_mono_ns();
-    *in = wait_of(thread);
+    *in = own ? 0 : wait_of(thread);
 }
 
 void JNICALL on_interrupt(JNIEnv *jni, jobject thread)

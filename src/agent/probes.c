@@ -374,8 +374,9 @@ static void define_probe(JNIEnv *jni)
     jclass c =
         natives_define(jni, PROBE, embed_java_lang_OrcaProbe, EMBED_BYTES(java_lang_OrcaProbe));
     if (c && (*jni)->RegisterNatives(jni, c, tracked_natives, N_TRACKED_NATIVES) == JNI_OK &&
-        (probe_on = (*jni)->GetStaticFieldID(jni, c, "on", "J")))
-        probe_class = (*jni)->NewGlobalRef(jni, c);
+        (probe_on = (*jni)->GetStaticFieldID(jni, c, "on", "J")) &&
+        (probe_class = (*jni)->NewGlobalRef(jni, c)))
+        natives_name_methods(c);
     (*jni)->DeleteLocalRef(jni, c);
 }
 

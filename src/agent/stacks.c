@@ -414,23 +414,34 @@ static stack_id ask_because(const struct taking *t, int reason)
     return stacks_of_frames(t->jni, &t->scratch[own].theirs, n - own);
 }
 
+/* The frames of the calling thread, or why JVMTI is to be asked. */
+static int walk_certain(JNIEnv *jni, struct walk *w)
+{
+    const struct os_thread *self = os_thread_self(jni);
+    if (!self || !self->java_thread || !atomic_load_explicit(&walking, memory_order_relaxed))
+        return ASK_CLOSED;
+    int n = walk(agent.walker, self->java_thread, NULL, w);
+    if (n < 0)
+        return n;
+    return w->flags & WALK_CUT_UNTHAWED ? ASK_UNTHAWED : w->flags & WALK_NEAR ? ASK_UNCERTAIN : n;
+}
+
+int32_t stacks_walk(JNIEnv *jni, struct walk_frame *frames, int32_t max)
+{
+    struct walk w = {.frames = frames, .max = max, .options = WALK_WITH_STAMPS};
+    return walk_certain(jni, &w);
+}
+
 /* 0, or why JVMTI is to be asked. */
 static int walk_own(struct taking *t)
 {
-    const struct os_thread *self = os_thread_self(t->jni);
     struct walk w = {.frames = t->walked,
                      .max = t->depth + t->skip,
                      .options = WALK_WITH_STAMPS,
                      .trail = t->trail};
-    if (!self || !self->java_thread || !atomic_load_explicit(&walking, memory_order_relaxed))
-        return ASK_CLOSED;
-    int n = walk(agent.walker, self->java_thread, NULL, &w);
+    int n = walk_certain(t->jni, &w);
     if (n < 0)
         return n;
-    if (w.flags & WALK_CUT_UNTHAWED)
-        return ASK_UNTHAWED;
-    if (w.flags & WALK_NEAR)
-        return ASK_UNCERTAIN;
     t->n = n > t->skip ? (uint32_t)(n - t->skip) : 0;
     t->walked += t->skip;
     t->cut = w.flags & WALK_CUT_DEPTH;

@@ -7,6 +7,7 @@
 #define ORCA_AGENT_STACKS_H
 
 #include "agent/agent.h"
+#include "hotspot/walker.h"
 
 int stacks_init(struct err *err);
 void stacks_fini(void);
@@ -64,5 +65,9 @@ static inline stack_id stacks_of_kept_caller(JNIEnv *jni)
 {
     return stacks_skipping(jni, 2);
 }
+
+/* The calling thread's innermost frames, as the walker has them, with stamps; negative: it has none
+ * of which it is certain. */
+int32_t stacks_walk(JNIEnv *jni, struct walk_frame *frames, int32_t max);
 
 #endif

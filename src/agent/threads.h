@@ -19,6 +19,7 @@ struct os_thread {
     bool in_alloc;         /* it records an allocation: what is allocated for that does not count */
     struct alloc_counts *counts; /* what it has allocated; NULL: nothing yet */
     struct alloc_row *row;       /* and what its Java code has counted itself */
+    bool carrier_known, carrier; /* whether it is a virtual thread's carrier (on_cause.c) */
     bool row_asked, trails_asked;
     struct alloc_trails *trails; /* of its allocations; NULL: none yet, or no room */
     /* The wait that the platform thread is in: the kind of the event that began it, 0 for none. */

@@ -1,7 +1,10 @@
 #include "agent/thrown.h"
 
+#include "agent/stacks.h"
+#include "base/hash.h"
 #include "base/util.h"
 #include "classfile/insn.h"
+#include "hotspot/method_text.h"
 
 #include <string.h>
 
@@ -163,7 +166,7 @@ static bool thrown_in(JNIEnv *jni, const jvmtiFrameInfo *frames, jint n, jclass 
     return fate == THROWN_NOW;
 }
 
-bool thrown_when_made(JNIEnv *jni, const char *class)
+static bool look(JNIEnv *jni, const char *class)
 {
     jvmtiFrameInfo frames[FRAMES];
     jint n = 0;
@@ -174,5 +177,43 @@ bool thrown_when_made(JNIEnv *jni, const char *class)
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);
     (*jni)->DeleteLocalRef(jni, c);
+    return thrown;
+}
+
+/* --- verdicts ------------------------------------------------------------------------------------
+ * To look takes the JVM 2 us.  The same frames lead to the same verdict, and a program has few
+ * places that make such exceptions; so the walker looks first. */
+
+/* By their hash, of which the lowest bit is the verdict; 0: none.  A word each, so that no lock is
+ * needed: another thread's is as good, and one that is lost is found again. */
+enum { VERDICTS = 1024 };
+static _Atomic uint64_t verdicts[VERDICTS];
+
+/* The frames that are looked at, of methods that have their jmethodID: another version of the code
+ * is another method to HotSpot, and has another stamp.  0: they are not all such. */
+static uint64_t key_of_frames(JNIEnv *jni, const char *class)
+{
+    struct walk_frame frames[FRAMES];
+    uint64_t key = hash_u64((uintptr_t) class);
+    int32_t n = stacks_walk(jni, frames, FRAMES);
+    for (int32_t i = 1; i < n; i++) { /* the first is the probe */
+        if (!(frames[i].stamp & METHOD_STAMP_LASTS))
+            return 0;
+        key = hash_u64(key ^ frames[i].stamp) + (uint32_t)frames[i].bci;
+    }
+    return n > 1 ? hash_u64(key) | 1 : 0;
+}
+
+bool thrown_when_made(JNIEnv *jni, const char *class)
+{
+    uint64_t key = key_of_frames(jni, class);
+    _Atomic uint64_t *at = &verdicts[key >> 32 & (VERDICTS - 1)];
+    /* relaxed: a word says all there is */
+    uint64_t known = key ? atomic_load_explicit(at, memory_order_relaxed) : 0;
+    if (key && (known | 1) == key)
+        return known & 1;
+    bool thrown = look(jni, class);
+    if (key)
+        atomic_store_explicit(at, thrown ? key : key & ~UINT64_C(1), memory_order_relaxed);
     return thrown;
 }

@@ -46,6 +46,9 @@ struct method_met {
     struct method_text text;
 };
 
+/* This bit of a stamp: it is of a method that has its jmethodID. */
+#define METHOD_STAMP_LASTS UINT64_C(1)
+
 /* 0: not a method. */
 uint64_t method_stamp(const struct walker *w, uintptr_t method);
 

@@ -126,30 +126,36 @@ static uintptr_t own_id(const struct layout *l, const struct method_view *v)
                                                                                                : 0;
 }
 
-uint64_t method_stamp_at(const struct layout *l, uintptr_t method)
+/* Of one without a jmethodID: whatever tells it from others. */
+static uint64_t stamp_of_text(const struct layout *l, const struct method_view *v)
 {
-    struct method_view v;
     struct method_symbols s;
     uintptr_t loader;
     uint64_t sizes, first;
-    if (!method_view(l, method, &v) || !method_symbols(l, &v, &s) ||
-        !guarded_word(v.klass + (uintptr_t)l->klass_loader_data, &loader) ||
-        !guarded_u64(v.constants + (uintptr_t)l->cm_code_size, &sizes) ||
+    if (!method_symbols(l, v, &s) ||
+        !guarded_word(v->klass + (uintptr_t)l->klass_loader_data, &loader) ||
+        !guarded_u64(v->constants + (uintptr_t)l->cm_code_size, &sizes) ||
         !guarded_u64(s.class_name + (uintptr_t)l->symbol_length, &first))
         return 0;
-    uint64_t h = mix(v.constants, v.pool);
-    h = mix(h, v.klass);
+    uint64_t h = mix(v->constants, v->pool);
+    h = mix(h, v->klass);
     h = mix(h, loader);
-    h = mix(h, first_lines(l, &v));
+    h = mix(h, first_lines(l, v));
     h = mix(h, sizes); /* code size, indices of name and signature, idnum */
     h = mix(h, s.class_name);
     h = mix(h, s.name);
     h = mix(h, s.signature);
     h = mix(h,
             first); /* the class name's length and first bytes: the symbol may be another's too */
-    uintptr_t id = own_id(l, &v);
-    h = mix(h, id) & ~(uint64_t)METHOD_STAMP_LASTS;
-    if (id)
-        return h | METHOD_STAMP_LASTS;
+    h &= ~(uint64_t)METHOD_STAMP_LASTS;
     return h ? h : METHOD_STAMP_LASTS + 1;
+}
+
+uint64_t method_stamp_at(const struct layout *l, uintptr_t method)
+{
+    struct method_view v;
+    if (!method_view(l, method, &v))
+        return 0;
+    uintptr_t id = own_id(l, &v);
+    return id ? mix(v.constants, id) | METHOD_STAMP_LASTS : stamp_of_text(l, &v);
 }

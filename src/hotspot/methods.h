@@ -7,6 +7,7 @@
 #define ORCA_HOTSPOT_METHODS_H
 
 #include "hotspot/layout.h"
+#include "hotspot/method_text.h"
 
 struct method_view {
     uintptr_t method, constants, pool, klass; /* constants: the ConstMethod */
@@ -41,8 +42,7 @@ uintptr_t method_source(const struct layout *l, const struct method_view *v);
  * 0: there is none.  Read without the array's lock: it may be anything. */
 uintptr_t method_id_of_number(uintptr_t ids_at, uint16_t number);
 
-/* method_stamp (method_text.h).  With the bit LASTS it is of a method that has its jmethodID. */
-#define METHOD_STAMP_LASTS UINT64_C(1)
+/* method_stamp (method_text.h). */
 uint64_t method_stamp_at(const struct layout *l, uintptr_t method);
 
 #endif
