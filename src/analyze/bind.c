@@ -1,5 +1,7 @@
 #include "analyze/bind.h"
 
+#include "analyze/alibi.h"
+#include "base/err.h"
 #include "base/util.h"
 
 #include <stdlib.h>
@@ -7,9 +9,10 @@
 
 const char *interaction_name(enum interaction i)
 {
-    static const char *const names[] = {
-        "starts-thread",          "handoff-lock", "interrupt", "notify", "notify-all",
-        "dead-and-notify-joined", "unpark",       "semaphore", "submit", "none"};
+    static const char *const names[] = {"starts-thread",   "handoff-lock", "interrupt",
+                                        "notify",          "notify-all",   "dead-and-notify-joined",
+                                        "unpark",          "semaphore",    "submit",
+                                        "last-owner-seen", "none"};
     return names[i];
 }
 
@@ -20,9 +23,12 @@ struct deed {
 
 /* A lock at the moment. */
 struct lock_now {
-    struct deed owner;        /* who owned it last, as far as known, and by what it gave it back */
-    uint64_t since, latest;   /* when it was first known to, after somebody else had, and last */
-    struct deed before;       /* who that was */
+    struct deed owner;      /* who owned it last, as far as known, and by what it gave it back */
+    uint64_t since, latest; /* when it was first known to, after somebody else had, and last */
+    bool sure;              /* it did own it then: not only the end of its Object.wait says so */
+    bool odd;               /* not each hold of it is recorded, or the JVM takes it unseen */
+    struct deed before;     /* who had it before `since`, and when that was known last */
+    uint64_t before_latest;
     uint32_t claimer;         /* the thread whose Object.wait ended last, */
     uint64_t claimed_at;      /* and when */
     uint32_t head, tail;      /* threads in its wait set, first in first out; 0: none */
@@ -36,6 +42,9 @@ struct thread_now {
     uint32_t waits_on;   /* the lock whose wait set it is in, 0: none */
     uint32_t next, prev; /* there */
     uint32_t last_act;   /* 1 + index of its latest act */
+    uint32_t regain;     /* 1 + index of its latest regain, while it may still be found certain: */
+    uint64_t regain_at;  /* its Object.wait ended then, */
+    uint64_t owned_at;   /* and the owner before it was known to be that then */
     struct deed permit;  /* an unpark that no park has used */
     struct deed start;
     struct deed interrupt; /* of which no exception is known to have come */
@@ -73,7 +82,9 @@ struct binder {
     const struct asked_owner *asked;
     struct map asked_last; /* by lock: the latest of them */
     bool exceptions;       /* InterruptedExceptions are recorded */
-    bool holds;            /* so is who had which lock */
+    bool holds;            /* so is who had which lock, */
+    bool all_holds;        /* each time */
+    struct alibi alibi;
     struct bindings out;
     bool oom;
 };
@@ -102,6 +113,11 @@ static struct lock_now *lock_now(const struct binder *b, lock_id lock)
     return lock.v && lock.v < b->n_locks ? &b->locks[lock.v] : NULL;
 }
 
+static bool is_unknown(const struct context *x)
+{
+    return x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED);
+}
+
 /* `thread` was woken from span s. */
 static void bind(struct binder *b, uint32_t thread, struct span *s, struct deed by,
                  enum interaction kind)
@@ -113,7 +129,7 @@ static void bind(struct binder *b, uint32_t thread, struct span *s, struct deed 
         b->out.sums[kind].ns += span_len(b->tl, s);
     }
     if (cause_type(by.cause) == CAUSE_ACT)
-        line_act(&b->tl->lines[by.thread], by.cause >> 2)->woken++;
+        line_act(&b->tl->lines[by.thread], cause_index(by.cause))->woken++;
 }
 
 /* --- owners of monitors ----------------------------------------------------------------------- */
@@ -122,10 +138,12 @@ static void owns(struct lock_now *k, uint32_t thread, uint32_t cause, uint64_t t
 {
     if (k->owner.thread != thread) {
         k->before = k->owner;
+        k->before_latest = k->sure ? k->latest : 0;
         k->since = time;
     }
     k->owner = (struct deed){thread, cause};
     k->latest = time;
+    k->sure = true;
 }
 
 /* Whether the thread can have given a monitor back after a time: it is not known to have done so
@@ -136,9 +154,9 @@ static bool gave_back_after(const struct binder *b, struct deed by, uint64_t tim
     const struct span *s = current(b, by.thread);
     switch (cause_type(by.cause)) {
     case CAUSE_HOLD:
-        return span_end(b->tl, line_hold(l, by.cause >> 2)) > time;
+        return span_end(b->tl, line_hold(l, cause_index(by.cause))) > time;
     case CAUSE_WAIT:
-        return line_span(l, by.cause >> 2)->start > time;
+        return line_span(l, cause_index(by.cause))->start > time;
     default:
         return b->threads->v[by.thread].to > time && (!s || s->start > time);
     }
@@ -156,6 +174,37 @@ static struct deed owner_before(const struct binder *b, const struct lock_now *k
     if (!by.thread || by.thread == thread || !gave_back_after(b, by, time))
         return nobody;
     return by;
+}
+
+/* Up to when a thread certainly owned a monitor that it owned at a time: it gives nothing back
+ * inside a wait, but in Object.wait of the monitor. */
+static uint64_t owned_until(const struct binder *b, uint32_t owner, lock_id lock, uint64_t time)
+{
+    const struct line *l = &b->tl->lines[owner];
+    uint32_t n = line_spans_until(l, time);
+    const struct span *s = n ? line_span(l, n - 1) : NULL;
+    const struct context *x = s ? context_of(b, s) : NULL;
+    bool gives = x && (is_unknown(x) || x->what == STATE_UNKNOWN || x->lock.v == lock.v);
+    return s && !gives ? max_u64(time, span_end(b->tl, s)) : time;
+}
+
+/* Whether it is certain that this owner of before, who is known to have owned the monitor at a time
+ * (0: at none), gave it to `thread`, which has it now. */
+static bool is_certain(const struct binder *b, const struct lock_now *k, struct deed by,
+                       uint32_t thread, lock_id lock, uint64_t owned_at)
+{
+    if (cause_type(by.cause) == CAUSE_HOLD)
+        return b->all_holds && !k->odd;
+    return owned_at && !k->odd &&
+           alibi_of_others(&b->alibi, by.thread, thread, owned_until(b, by.thread, lock, owned_at));
+}
+
+/* When owner_before's answer was known to own it last; 0: never for certain. */
+static uint64_t owned_at(const struct lock_now *k, struct deed by)
+{
+    if (by.thread != k->owner.thread)
+        return k->before_latest;
+    return k->sure ? k->latest : 0;
 }
 
 /* Who owns what a thread waits for when the recording ends, as far as is known since it began to:
@@ -307,13 +356,13 @@ static bool take_loose(struct binder *b, struct loose_lists *q, uint32_t thread,
     while ((i = q->notify) != 0) {
         struct deed by = loose_at(b, i)->deed;
         q->notify = loose_at(b, i)->next;
-        if (line_act(&b->tl->lines[by.thread], by.cause >> 2)->time < s->start)
+        if (line_act(&b->tl->lines[by.thread], cause_index(by.cause))->time < s->start)
             continue; /* nobody was there to wake */
         bind(b, thread, s, by, INTERACTION_NOTIFY);
         return true;
     }
     if (!q->all.thread ||
-        line_act(&b->tl->lines[q->all.thread], q->all.cause >> 2)->time < s->start)
+        line_act(&b->tl->lines[q->all.thread], cause_index(q->all.cause))->time < s->start)
         return false;
     bind(b, thread, s, q->all, INTERACTION_NOTIFY_ALL);
     return true;
@@ -352,11 +401,6 @@ static void loose_notify(struct binder *b, struct loose_lists *q, struct deed by
 }
 
 /* --- spans ------------------------------------------------------------------------------------ */
-
-static bool is_unknown(const struct context *x)
-{
-    return x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED);
-}
 
 static void on_begin(struct binder *b, uint32_t thread, uint32_t index, uint64_t time)
 {
@@ -410,22 +454,51 @@ static void end_monitor(struct binder *b, uint32_t thread, struct span *s, uint6
 {
     const struct context *x = context_of(b, s);
     struct lock_now *k = lock_now(b, x->lock);
-    const struct deed by = k ? owner_before(b, k, thread, s, s->start) : (struct deed){0, 0};
-    if (by.thread && !is_claimed(b, k, thread, time))
-        bind(b, thread, s, by, INTERACTION_HANDOFF_LOCK);
-    else
+    struct deed by = k ? owner_before(b, k, thread, s, s->start) : (struct deed){0, 0};
+    if (by.thread && !is_claimed(b, k, thread, time)) {
+        bool sure = is_certain(b, k, by, thread, x->lock, owned_at(k, by));
+        by.cause |= sure ? 0 : CAUSE_SEEN;
+        bind(b, thread, s, by, sure ? INTERACTION_HANDOFF_LOCK : INTERACTION_LAST_OWNER);
+    } else {
         b->out.unbound[x->what]++;
+    }
     if (k)
         owns(k, thread, CAUSE_NONE, time);
 }
 
-static void note_regain(struct binder *b, uint32_t thread, uint32_t index, struct deed owner)
+/* The thread has been notified, and somebody gives it the monitor back: not before the end of its
+ * Object.wait, and not later than it does something else. */
+static void note_regain(struct binder *b, uint32_t thread, uint32_t index, struct deed owner,
+                        const struct lock_now *k, uint64_t time)
 {
-    struct regain *r = run_push(&b->tl->lines[thread].regains, &b->tl->arena, sizeof *r);
-    if (r)
-        *r = (struct regain){index, owner.thread, owner.cause};
-    else
+    struct run *regains = &b->tl->lines[thread].regains;
+    struct regain *r = run_push(regains, &b->tl->arena, sizeof *r);
+    if (!r) {
         b->oom = true;
+        return;
+    }
+    *r = (struct regain){index, owner.thread, owner.cause | CAUSE_SEEN};
+    b->now[thread].regain = regains->n;
+    b->now[thread].regain_at = time;
+    b->now[thread].owned_at = owned_at(k, owner);
+}
+
+/* The thread does something after its Object.wait: it has the monitor, and if nobody else has had
+ * it in between it is certain whom it got it from. */
+static void settle_regain(struct binder *b, uint32_t thread)
+{
+    struct thread_now *w = &b->now[thread];
+    const struct line *l = &b->tl->lines[thread];
+    if (!w->regain)
+        return;
+    struct regain *r = run_at(&l->regains, sizeof *r, w->regain - 1);
+    const struct deed by = {r->owner, r->cause & ~(uint32_t)CAUSE_SEEN};
+    lock_id lock = context_of(b, line_span(l, r->span))->lock;
+    const struct lock_now *k = lock_now(b, lock);
+    w->regain = 0;
+    if (k && k->owner.thread == thread && k->since <= w->regain_at &&
+        is_certain(b, k, by, thread, lock, w->owned_at))
+        r->cause = by.cause;
 }
 
 static bool was_notified(const struct binder *b, const struct span *s)
@@ -479,11 +552,12 @@ static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struc
     if (k && was_notified(b, s)) {
         const struct deed by = owner_before(b, k, thread, s, span_wake_time(b->tl, s));
         if (by.thread)
-            note_regain(b, thread, index, by);
+            note_regain(b, thread, index, by, k, time);
     }
     if (k && has_monitor_after(b, &b->tl->lines[thread], index, s)) {
         bool known = k->owner.thread == thread && cause_type(k->owner.cause) == CAUSE_NONE;
         owns(k, thread, CAUSE_NONE, time);
+        k->sure = known;
         k->claimer = b->lists || known ? 0 : thread;
         k->claimed_at = time;
     }
@@ -526,7 +600,7 @@ static bool end_released(struct binder *b, uint32_t thread, struct span *s)
     const struct deed by = q->released;
     if (!by.thread || by.thread == thread || q->released_at < s->start)
         return false;
-    const struct act *a = line_act(&b->tl->lines[by.thread], by.cause >> 2);
+    const struct act *a = line_act(&b->tl->lines[by.thread], cause_index(by.cause));
     bool semaphore = timeline_context(b->tl, a->context)->what == EV_semaphore_release;
     bind(b, thread, s, by, semaphore ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
     return true;
@@ -595,7 +669,7 @@ static void on_end(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
 /* An unpark by which a permit of a semaphore is handed on, to who is in acquire by then. */
 static bool is_semaphore(const struct timeline *t, struct deed by, const struct act *target_last)
 {
-    uint32_t act = by.cause >> 2;
+    uint32_t act = cause_index(by.cause);
     const struct line *l = &t->lines[by.thread];
     if (!act || !target_last || target_last->time > line_act(l, act)->time)
         return false;
@@ -673,7 +747,7 @@ static void on_start(struct binder *b, uint32_t thread)
     if (!w->start.thread || l->starter)
         return;
     l->starter = w->start.thread;
-    l->starter_act = w->start.cause >> 2;
+    l->starter_act = cause_index(w->start.cause);
     line_act(&b->tl->lines[l->starter], l->starter_act)->woken++;
     b->out.sums[INTERACTION_STARTS_THREAD].count++;
 }
@@ -694,14 +768,14 @@ static void on_call(struct binder *b, struct deed by, const struct context *x)
     k->task = task.next;
     if (task.deed.thread == by.thread)
         return;
-    struct act *from = line_act(&b->tl->lines[task.deed.thread], task.deed.cause >> 2);
-    const struct act *to = line_act(&b->tl->lines[by.thread], by.cause >> 2);
+    struct act *from = line_act(&b->tl->lines[task.deed.thread], cause_index(task.deed.cause));
+    const struct act *to = line_act(&b->tl->lines[by.thread], cause_index(by.cause));
     struct handover h = {.from_time = from->time,
                          .to_time = to->time,
                          .from = task.deed.thread,
-                         .from_act = task.deed.cause >> 2,
+                         .from_act = cause_index(task.deed.cause),
                          .to = by.thread,
-                         .to_act = by.cause >> 2};
+                         .to_act = cause_index(by.cause)};
     from->woken++;
     b->out.sums[INTERACTION_SUBMIT].count++;
     b->out.sums[INTERACTION_SUBMIT].ns += to->time - min_u64(from->time, to->time);
@@ -780,12 +854,21 @@ static void take(void *self, const struct sweep_item *v, size_t n)
         uint32_t index = sweep_index(&v[i]);
         if (is_no_wait(b, &v[i]))
             continue;
+        settle_regain(b, v[i].thread);
         switch (sweep_type(&v[i])) {
+        case SWEEP_BORN:
+            alibi_runs(&b->alibi, v[i].thread);
+            break;
+        case SWEEP_DIED:
+            alibi_stops(&b->alibi, v[i].thread, v[i].time);
+            break;
         case SWEEP_BEGIN:
             on_begin(b, v[i].thread, index, v[i].time);
             use_permit(b, v[i].thread, index);
+            alibi_stops(&b->alibi, v[i].thread, v[i].time);
             break;
         case SWEEP_END:
+            alibi_runs(&b->alibi, v[i].thread);
             on_end(b, v[i].thread, index, v[i].time);
             break;
         case SWEEP_ACT:
@@ -827,6 +910,56 @@ static bool records_exceptions(const struct trace *t)
            !*trace_info(t, "orca.events.changes", "");
 }
 
+/* Whether each hold is there, of the locks that the program's own code takes. */
+static bool records_all_holds(const struct trace *t)
+{
+    static const char *const partial[] = {"orca.events.changes", "orca.holdsample", "orca.include",
+                                          "orca.exclude"};
+    for (size_t i = 0; i < ARRAY_LEN(partial); i++)
+        if (*trace_info(t, partial[i], ""))
+            return false;
+    return event_groups_list(trace_info(t, "orca.events", ""), GROUP_holds) && !trace_lost(t);
+}
+
+/* Whether a thread gave a lock back that it got at a time, and no hold of it says so. */
+static bool lacks_hold(const struct binder *b, const struct line *l, lock_id lock, uint64_t time)
+{
+    enum { LOOK_AHEAD = 64 };
+    uint32_t first = line_holds_until(b->tl, l, time), i = first;
+    for (; i < l->holds.n && i < first + LOOK_AHEAD; i++) {
+        const struct span *h = line_hold(l, i);
+        if (context_of(b, h)->lock.v == lock.v)
+            return false;
+    }
+    return i < l->holds.n || line_spans_until(l, time) < l->spans.n ||
+           line_acts_until(l, time) < l->acts.n;
+}
+
+static bool is_thread_object(const struct trace *t, lock_id lock)
+{
+    const char *signature = trace_class(t, trace_lock(t, lock)->class_)->signature;
+    return strcmp(signature, "Ljava/lang/Thread;") == 0;
+}
+
+/* Locks that are also taken where no hold is recorded: in the JDK's or in native code; those that
+ * the JVM itself takes, when a thread ends. */
+static void find_odd_locks(struct binder *b)
+{
+    for (uint32_t i = 1; i < b->n_locks && i < b->trace->n_locks; i++)
+        b->locks[i].odd = is_thread_object(b->trace, (lock_id){i});
+    for (size_t i = 0; b->all_holds && i < b->tl->n_lines; i++) {
+        const struct line *l = &b->tl->lines[i];
+        for (uint32_t n = 0; n < l->spans.n; n++) {
+            const struct span *s = line_span(l, n);
+            const struct context *x = context_of(b, s);
+            struct lock_now *k = lock_now(b, x->lock);
+            if (k && !k->odd && x->what == STATE_BLOCKED &&
+                !(x->flags & (INTERVAL_OPEN | INTERVAL_UNKNOWN)))
+                k->odd = lacks_hold(b, l, x->lock, span_end(b->tl, s));
+        }
+    }
+}
+
 int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
                const struct thread_set *threads)
 {
@@ -844,13 +977,16 @@ int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
     bool imported = !trace_is_in_order(t);
     b->exceptions = !imported && records_exceptions(t);
     b->holds = tl->n_holds > 0;
+    b->all_holds = b->holds && records_all_holds(t);
     if (imported)
         b->lists = calloc(b->n_locks, sizeof *b->lists);
-    if (!b->locks || !b->now || !b->roles || !b->out.owners || (imported && !b->lists)) {
+    int rc = alibi_init(&b->alibi, t, tl, threads);
+    if (rc < 0 || !b->locks || !b->now || !b->roles || !b->out.owners || (imported && !b->lists)) {
         binder_free(b);
         *out = NULL;
         return -ENOMEM;
     }
+    find_odd_locks(b);
     for (uint32_t i = 1; i < t->n_calls; i++)
         b->roles[i] = (uint8_t)role_of(trace_call(t, (call_id){i}));
     for (uint32_t i = 1; i < tl->contexts.n; i++) {
@@ -885,6 +1021,7 @@ void binder_free(struct binder *b)
     free(b->now);
     free(b->roles);
     free(b->lists);
+    alibi_fini(&b->alibi);
     map_fini(&b->asked_last);
     buf_fini(&b->loose);
     bindings_fini(&b->out);
@@ -956,7 +1093,7 @@ enum interaction span_interaction(const struct timeline *t, uint32_t thread, con
     if (!s->waker)
         return INTERACTION_NONE;
     if (!a)
-        return INTERACTION_HANDOFF_LOCK;
+        return span_waker_is_seen(s) ? INTERACTION_LAST_OWNER : INTERACTION_HANDOFF_LOCK;
     switch (timeline_context(t, a->context)->what) {
     case EV_notify:
         return INTERACTION_NOTIFY;

@@ -6,9 +6,13 @@
  *
  *     REACQUIRING, BLOCKED
  *                  the thread that owned the monitor last before: who entered it, was seen to own
- *                  it, notified, or waited in it, whichever is latest.  With holds the very
- *                  release; without, it is not said while another thread, whose Object.wait is
- *                  over, may or may not have had it in between.
+ *                  it, notified, or waited in it, whichever is latest.  That it gave the monitor
+ *                  to the waiter is certain (INTERACTION_HANDOFF_LOCK) when the release is
+ *                  recorded, with every other one, or when no other thread ran in between
+ *                  (alibi.h).  Else it is the last owner seen (INTERACTION_LAST_OWNER, CAUSE_SEEN):
+ *                  a thread that takes a monitor without having to wait is seen by nobody.  It is
+ *                  not said while another thread, whose Object.wait is over, may or may not have
+ *                  had it in between.
  *
  *     PARKED       the first unpark or interrupt inside it, or the unpark before it that left a
  *                  permit.
@@ -43,13 +47,14 @@ enum interaction {
     INTERACTION_NOTIFY_ALL,    /* TRCThreadNotifyAllEvent: one of the woken */
     INTERACTION_JOINED,        /* TRCThreadDeadAndNotifyJoinedEvent */
     INTERACTION_UNPARK,
-    INTERACTION_SEMAPHORE, /* release -> acquire; the unpark is part of it */
-    INTERACTION_SUBMIT,    /* a task handed over -> its run */
+    INTERACTION_SEMAPHORE,  /* release -> acquire; the unpark is part of it */
+    INTERACTION_SUBMIT,     /* a task handed over -> its run */
+    INTERACTION_LAST_OWNER, /* as HANDOFF_LOCK, of the last owner that was seen */
     INTERACTION_LIMIT,
     INTERACTION_NONE = INTERACTION_LIMIT,
 };
 
-/* "starts-thread", "handoff-lock", ... */
+/* "starts-thread", "handoff-lock", ...  The viewer knows them by number: new ones come last. */
 const char *interaction_name(enum interaction i);
 
 struct interaction_sum {

@@ -14,8 +14,9 @@ const char *const path_limits[] = {
     "waker counts.",
     "Running means in no recorded wait: input and output, native code, waiting for a processor and "
     "spinning for a monitor count as running.",
-    "When an owner gave a monitor back is taken from who got it next, and who took it in between "
-    "without having to wait is not seen (both exact with the group holds).",
+    "When an owner gave a monitor back is taken from who got it next. A thread that took it in "
+    "between without having to wait is seen by nobody: the path then goes to the last owner seen "
+    "(both exact with the group holds).",
     "A lock's share of the path is not what would be saved without it: another chain takes over.",
     NULL};
 
@@ -29,11 +30,13 @@ const char *path_kind_name(enum path_kind k)
 struct walker {
     const struct path_source *src;
     const struct timeline *tl;
-    struct buf out;     /* struct path_segment [], backwards */
-    uint32_t thread;    /* where the path is */
-    uint64_t time;      /* up to where it is not told yet */
-    uint64_t floor;     /* where it ends at the latest */
-    uint32_t still;     /* steps since the time went back */
+    struct buf out;  /* struct path_segment [], backwards */
+    uint32_t thread; /* where the path is */
+    uint64_t time;   /* up to where it is not told yet */
+    uint64_t floor;  /* where it ends at the latest */
+    uint32_t still;  /* steps since the time went back */
+    bool seen;       /* it came to the thread as to the last owner seen */
+    uint32_t handoffs, handoffs_seen;
     bool ended;         /* at a start that nobody is known to have called */
     stack_id stack;     /* where the thread is at `time`; 0: unknown */
     lock_id held;       /* what it holds up to `time`, 0: nothing that matters, */
@@ -54,6 +57,7 @@ static void put(struct walker *w, uint64_t from, struct path_segment s)
     s.from = from;
     s.to = w->time;
     s.thread = w->thread;
+    s.seen = w->seen;
     buf_put(&w->out, &s, sizeof s);
     w->time = from;
     w->still = 0;
@@ -85,6 +89,7 @@ static void jump(struct walker *w, uint32_t thread, stack_id stack)
     w->thread = thread;
     w->stack = stack;
     w->held = (lock_id){0};
+    w->seen = false;
     w->still++;
 }
 
@@ -106,7 +111,7 @@ static uint64_t owned_since(const struct walker *w, uint32_t thread, uint32_t ca
     const struct line *l = line_at(w, thread);
     uint32_t n = line_spans_until(l, time);
     bool held = cause_type(cause) == CAUSE_HOLD;
-    uint64_t taken = held ? line_hold(l, cause >> 2)->start : 0;
+    uint64_t taken = held ? line_hold(l, cause_index(cause))->start : 0;
     for (uint32_t i = n; i && i + LOOK_BACK > n; i--) {
         const struct span *s = line_span(l, i - 1);
         const struct context *x = timeline_context(w->tl, s->context);
@@ -170,6 +175,9 @@ static bool follow_owner(struct walker *w, const struct span *s, const struct re
                         : path_released_at(w->tl, w->src->threads, by.waker, since, end);
     if (at <= since || at > end || !go_on_in(w, &by, at, state))
         return false;
+    w->seen = span_waker_is_seen(&by);
+    w->handoffs++;
+    w->handoffs_seen += w->seen;
     hold_since(w, s, owner, since, min_u64(at, w->time));
     return true;
 }
@@ -301,6 +309,10 @@ static int finish(struct walker *w, struct path *out)
     out->n = all.len / sizeof *v;
     for (size_t i = 0; i < out->n; i++)
         out->kind_ns[out->v[i].kind] += out->v[i].to - out->v[i].from;
+    for (size_t i = 0; i < out->n; i++)
+        out->seen_ns += out->v[i].seen ? out->v[i].to - out->v[i].from : 0;
+    out->handoffs = w->handoffs;
+    out->handoffs_seen = w->handoffs_seen;
     return 0;
 }
 

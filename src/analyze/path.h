@@ -37,6 +37,8 @@ struct path_segment {
     uint64_t from, to; /* ns of CLOCK_MONOTONIC */
     uint32_t thread;
     uint8_t kind;
+    bool seen;      /* the path came to the thread as to the last owner seen (bind.h): until it left
+                     * that again it may have been elsewhere */
     uint8_t state;  /* HANDOFF, TIMED, WAIT, UNKNOWN: enum wait_state; else STATE_LIMIT */
     lock_id lock;   /* RUN: the one that it held and the path's next thread waited for; else what
                      * the wait was for; 0: none, or unknown */
@@ -50,6 +52,9 @@ struct path {
     uint64_t from, to;
     uint32_t thread; /* whose end, or moment, it leads to */
     uint64_t kind_ns[PATH_KINDS];
+    uint64_t seen_ns;                 /* of the segments that are `seen` */
+    uint32_t handoffs, handoffs_seen; /* by which it went from a taker of a monitor to who gave it:
+                                       * all; those of the last owner seen */
 };
 
 /* What a path is walked over. */

@@ -16,6 +16,7 @@ static int add(struct keyed *list, uint32_t id, const struct path_segment *s)
     x->first = x->count ? x->first : s->from;
     x->ns += ns;
     x->run += s->kind == PATH_RUN ? ns : 0;
+    x->seen += s->seen ? ns : 0;
     x->count++;
     x->last = s->to;
     return 0;

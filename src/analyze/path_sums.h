@@ -7,7 +7,8 @@
 
 struct path_sum {
     uint32_t id;          /* thread index, lock id, or index into path_sums.places */
-    uint64_t ns, run;     /* on the path; of it, running */
+    uint64_t ns, run;     /* on the path; of it, running, */
+    uint64_t seen;        /* and in segments that are `seen` */
     uint64_t count;       /* segments */
     uint64_t first, last; /* beginning of the first one, end of the last one */
 };

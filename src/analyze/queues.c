@@ -170,11 +170,12 @@ static void join(const struct queues *s, struct queue *k, uint64_t time, uint32_
     k->stretch_max = k->stretch_max > k->length ? k->stretch_max : k->length;
 }
 
-/* From the release to the going on, where the release is recorded. */
+/* From the release to the going on, where the release is recorded, and is the very one. */
 static void add_latency(const struct timeline *t, struct queue *k, const struct span *w)
 {
     uint64_t end = span_end(t, w), wake = w->waker ? span_wake_time(t, w) : 0;
-    if (!w->waker || cause_type(w->cause) == CAUSE_NONE || wake < w->start || wake > end)
+    if (!w->waker || span_waker_is_seen(w) || cause_type(w->cause) == CAUSE_NONE ||
+        wake < w->start || wake > end)
         return;
     k->latency.count++;
     k->latency.ns += end - wake;
@@ -212,8 +213,10 @@ static void end_wait(struct queuer *q, struct queue *k, const struct sweep_item 
 {
     bool got_it = !(x->flags & INTERVAL_OPEN);
     leave(&q->out, k, i->time, i->thread, got_it);
-    if (got_it)
-        add_latency(q->t, k, s);
+    if (!got_it)
+        return;
+    k->seen += span_waker_is_seen(s);
+    add_latency(q->t, k, s);
 }
 
 /* --- taking a monitor again ------------------------------------------------------------------- */

@@ -31,7 +31,8 @@ struct queue {
     lock_id lock;
     uint64_t area;      /* ns * threads */
     uint64_t busy;      /* ns with somebody waiting */
-    uint64_t handovers; /* waits that ended with the lock */
+    uint64_t handovers; /* waits that ended with the lock, */
+    uint64_t seen;      /* and are from the last owner seen (bind.h) */
     struct {
         uint64_t count, ns, max;
     } latency;            /* of those whose release is known: from it to the going on */

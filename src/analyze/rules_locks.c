@@ -146,6 +146,18 @@ static unsigned path_permille(const struct analysis *a, uint32_t group)
     return rule_permille(path_ns(a, group), a->path.to - a->path.from);
 }
 
+/* How much of that rests on owners that were only the last ones seen. */
+static void say_path_seen(struct rule_finding *f, const struct analysis *a, uint32_t group)
+{
+    uint64_t ns = path_ns(a, group), seen = 0;
+    for (size_t i = 0; i < a->path_sums.n_locks; i++)
+        if (lock_set_group(&a->locks, (lock_id){a->path_sums.locks[i].id}) == group)
+            seen += a->path_sums.locks[i].seen;
+    unsigned percent = ns ? (unsigned)(100 * seen / ns) : 0;
+    if (percent)
+        rule_say(f, " (%u %% of it through the last owner seen)", percent);
+}
+
 static void say_places(struct rule_finding *f, const struct evidence *ev, uint32_t group)
 {
     const struct analysis *a = ev->a;
@@ -215,10 +227,13 @@ static void tell_contention(struct evidence *ev, uint32_t group, enum severity s
         return;
     uint64_t threads = count_waiters(ev, group, f);
     rule_say_class(f, ev, group);
-    if (path_permille(a, group) >= CONTENDED_PATH_PERMILLE)
-        rule_say(f, " is on %u %% of the critical path; ", path_permille(a, group) / 10);
-    else
+    if (path_permille(a, group) >= CONTENDED_PATH_PERMILLE) {
+        rule_say(f, " is on %u %% of the critical path", path_permille(a, group) / 10);
+        say_path_seen(f, a, group);
+        rule_say(f, "; ");
+    } else {
         rule_say(f, ": ");
+    }
     rule_say(f, "%s thread%s %s %s time%s", human_count(threads).text, threads == 1 ? "" : "s",
              is_answer(a, group) ? "waited" : "queued", human_count(c->count).text,
              c->count == 1 ? "" : "s");

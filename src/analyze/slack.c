@@ -107,7 +107,7 @@ static void meet(struct slacker *s, uint32_t thread, uint32_t cause)
     uint32_t next;
     for (uint32_t i = s->v[thread].woken; i; i = next) {
         next = s->v[i].next;
-        if (s->v[i].cause != cause)
+        if (!cause_same(s->v[i].cause, cause))
             continue;
         bound(s, thread, s->v[i].slack);
         forget(s, i);

@@ -410,7 +410,7 @@ const struct act *span_wake_act(const struct timeline *t, const struct span *s)
 {
     if (!s->waker || cause_type(s->cause) != CAUSE_ACT)
         return NULL;
-    return line_act(&t->lines[s->waker], s->cause >> 2);
+    return line_act(&t->lines[s->waker], cause_index(s->cause));
 }
 
 uint64_t span_wake_time(const struct timeline *t, const struct span *s)
@@ -418,11 +418,11 @@ uint64_t span_wake_time(const struct timeline *t, const struct span *s)
     const struct line *l = &t->lines[s->waker];
     switch (cause_type(s->cause)) {
     case CAUSE_ACT:
-        return line_act(l, s->cause >> 2)->time;
+        return line_act(l, cause_index(s->cause))->time;
     case CAUSE_HOLD:
-        return span_end(t, line_hold(l, s->cause >> 2));
+        return span_end(t, line_hold(l, cause_index(s->cause)));
     case CAUSE_WAIT:
-        return line_span(l, s->cause >> 2)->start;
+        return line_span(l, cause_index(s->cause))->start;
     default:
         return span_end(t, s);
     }
@@ -433,11 +433,11 @@ stack_id span_wake_stack(const struct timeline *t, const struct span *s)
     const struct line *l = &t->lines[s->waker];
     switch (cause_type(s->cause)) {
     case CAUSE_ACT:
-        return timeline_context(t, line_act(l, s->cause >> 2)->context)->stack;
+        return timeline_context(t, line_act(l, cause_index(s->cause))->context)->stack;
     case CAUSE_HOLD:
-        return timeline_context(t, line_hold(l, s->cause >> 2)->context)->stack;
+        return timeline_context(t, line_hold(l, cause_index(s->cause))->context)->stack;
     case CAUSE_WAIT:
-        return timeline_context(t, line_span(l, s->cause >> 2)->context)->stack;
+        return timeline_context(t, line_span(l, cause_index(s->cause))->context)->stack;
     default:
         return (stack_id){0};
     }

@@ -23,7 +23,7 @@ enum {
 };
 
 /* span.cause: by what the waker ended it - one of its acts, a hold that ended, a wait that it
- * began and so gave the monitor back - with the index above these bits. */
+ * began and so gave the monitor back - with the index above these bits and CAUSE_SEEN. */
 enum cause_type {
     CAUSE_ACT,
     CAUSE_HOLD,
@@ -33,7 +33,22 @@ enum cause_type {
 
 static inline uint32_t cause_make(enum cause_type type, uint32_t index)
 {
-    return index << 2 | type;
+    return index << 3 | type;
+}
+
+/* The waker of a monitor is the last owner that was seen: another thread may have taken it since,
+ * without having to wait, and given it to this one. */
+enum { CAUSE_SEEN = 4 };
+
+static inline uint32_t cause_index(uint32_t cause)
+{
+    return cause >> 3;
+}
+
+/* Two causes are of one act, hold or wait. */
+static inline bool cause_same(uint32_t a, uint32_t b)
+{
+    return ((a ^ b) & ~(uint32_t)CAUSE_SEEN) == 0;
 }
 
 static inline enum cause_type cause_type(uint32_t cause)
@@ -55,7 +70,7 @@ struct act {
     uint32_t woken; /* spans that it ended */
 };
 
-/* Who owned the monitor last before a notified wait took it again. */
+/* Who gave the monitor back that a notified wait then took again; see CAUSE_SEEN. */
 struct regain {
     uint32_t span; /* index of the WAITING span */
     uint32_t owner, cause;
@@ -162,6 +177,12 @@ unsigned span_parts(const struct timeline *t, const struct span *s, struct wait_
 
 /* Of a WAITING span: who gave the monitor back that it then took again; NULL: not known. */
 const struct regain *line_regain(const struct line *l, uint32_t span);
+
+/* The last owner seen gave it back, or another thread that is not known. */
+static inline bool span_waker_is_seen(const struct span *s)
+{
+    return s->waker && s->cause & CAUSE_SEEN;
+}
 
 /* How many waits there are. */
 static inline uint64_t timeline_waits(const struct timeline *t)

@@ -221,6 +221,8 @@ static void charge_line(struct maker *m, uint32_t thread)
         m->steps++;
         if (c.from >= c.to)
             continue;
+        m->out->charged += c.to - c.from;
+        m->out->charged_seen += span_waker_is_seen(s) ? c.to - c.from : 0;
         m->out->pools[m->out->pool_of[thread] - 1].waited += c.to - c.from;
         cascade(m, &c);
     }

@@ -41,6 +41,8 @@ struct wait_graph {
     uint32_t *pool_of;       /* [n_threads]: 1 + index into pools; 0: not one of the program's */
     struct pool_edge *edges; /* heaviest first */
     size_t n_edges, n_heavy; /* those before n_heavy are not light */
+    uint64_t charged, charged_seen; /* ns of the waits that somebody ended, whole, without those
+                                     * cascaded; those of which only the last owner seen is known */
     uint32_t n_knots;
     bool whole; /* false: there were more waits than WAIT_GRAPH_STEPS; the rest is left out */
 };

@@ -32,7 +32,30 @@ static const char *const interaction_texts[INTERACTION_LIMIT] = {
     [INTERACTION_UNPARK] = "unpark -> end of a park",
     [INTERACTION_SEMAPHORE] = "release -> end of an acquire",
     [INTERACTION_SUBMIT] = "task handed over -> its run",
+    [INTERACTION_LAST_OWNER] = "monitor -> taken, from the last owner seen",
 };
+
+static double percent_of(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* A thread that takes a monitor without having to wait is seen by nobody. */
+static void print_last_owners(const struct page *p)
+{
+    const struct interaction_sum *sums = p->r->a->bindings.sums;
+    uint64_t seen = sums[INTERACTION_LAST_OWNER].count;
+    uint64_t all = seen + sums[INTERACTION_HANDOFF_LOCK].count;
+    char text[320];
+    if (!seen)
+        return;
+    snprintf(text, sizeof text,
+             "last-owner-seen: %s of %s hand-offs of monitors (%.1f %%). Another thread may have "
+             "taken the monitor in between without having to wait; the group holds records each "
+             "release.",
+             human_count(seen).text, human_count(all).text, percent_of(seen, all));
+    note(p, text);
+}
 
 static void print_unbound(const struct page *p)
 {
@@ -89,6 +112,7 @@ void page_interactions(const struct page *p)
     }
     page_heading(p, "How threads acted on each other");
     page_table(p, &t);
+    print_last_owners(p);
     print_unbound(p);
 }
 
@@ -123,6 +147,14 @@ static void print_path_head(const struct page *p)
                        path_texts[i]);
     page_wrapped(p, STYLE_PLAIN, "", buf_str(&b), 0);
     buf_fini(&b);
+    if (!path->handoffs_seen)
+        return;
+    snprintf(text, sizeof text,
+             "Hand-offs of monitors on the path from the last owner seen: %s of %s. %.1f %% of the "
+             "path is in those owners; everything earlier rests on them.",
+             human_count(path->handoffs_seen).text, human_count(path->handoffs).text,
+             percent_of(path->seen_ns, path->to - path->from));
+    page_wrapped(p, STYLE_PLAIN, "", text, 0);
 }
 
 static void put_sum(struct table *t, const struct page *p, const struct path_sum *s)

@@ -14,6 +14,9 @@
 
 enum { SPARK_WIDTH = 16 };
 
+/* Columns of the locks, one by one. */
+enum { LAST_SEEN = 6, HOLDS = 9, HELD = 10 };
+
 static uint64_t on_path(const struct analysis *a, lock_id lock)
 {
     for (size_t i = 0; i < a->path_sums.n_locks && a->path.n; i++)
@@ -31,7 +34,13 @@ static void cell_slack(struct table *t, const struct page *p, lock_id lock)
         cell_time(t, p, slack ? slack[lock.v] : 0, slack != NULL);
 }
 
-static void put_queue(struct table *t, const struct page *p, const struct queue *q, bool holds)
+/* What is shown of each lock only where there is something. */
+struct extras {
+    bool holds, seen;
+};
+
+static void put_queue(struct table *t, const struct page *p, const struct queue *q,
+                      struct extras extra)
 {
     const struct analysis *a = p->r->a;
     const struct lock_stats *l = &a->stats.locks[q->lock.v];
@@ -45,9 +54,11 @@ static void put_queue(struct table *t, const struct page *p, const struct queue 
     page_spark(p, q->bucket, QUEUE_BUCKETS, SPARK_WIDTH, text);
     table_put(t, text);
     cell_count(t, q->handovers);
+    if (extra.seen)
+        cell_percent(t, q->seen, q->handovers);
     cell_percent(t, on_path(a, q->lock), a->path.to - a->path.from);
     cell_slack(t, p, q->lock);
-    if (holds) {
+    if (extra.holds) {
         cell_count(t, l->holds);
         cell_time(t, p, l->held_ns, l->holds);
     }
@@ -60,15 +71,16 @@ static void put_queue(struct table *t, const struct page *p, const struct queue 
 void page_queues(const struct page *p)
 {
     static const struct table_column columns[] = {
-        {"waited", TABLE_RIGHT, false},   {"queue", TABLE_RIGHT, false},
-        {"max", TABLE_RIGHT, false},      {"busy", TABLE_RIGHT, false},
-        {"over time", TABLE_LEFT, false}, {"handed", TABLE_RIGHT, false},
-        {"on path", TABLE_RIGHT, false},  {"slack", TABLE_RIGHT, false},
-        {"holds", TABLE_RIGHT, false},    {"held", TABLE_RIGHT, false},
-        {"object", TABLE_LEFT, true}};
+        {"waited", TABLE_RIGHT, false},    {"queue", TABLE_RIGHT, false},
+        {"max", TABLE_RIGHT, false},       {"busy", TABLE_RIGHT, false},
+        {"over time", TABLE_LEFT, false},  {"handed", TABLE_RIGHT, false},
+        {"last seen", TABLE_RIGHT, false}, {"on path", TABLE_RIGHT, false},
+        {"slack", TABLE_RIGHT, false},     {"holds", TABLE_RIGHT, false},
+        {"held", TABLE_RIGHT, false},      {"object", TABLE_LEFT, true}};
     const struct report *r = p->r;
     struct table_column shown[ARRAY_LEN(columns)];
-    bool holds = r->a->timeline.n_holds > 0;
+    struct extras extra = {r->a->timeline.n_holds > 0,
+                           r->a->bindings.sums[INTERACTION_LAST_OWNER].count > 0};
     size_t n = 0;
     struct table t;
     if (r->n_queues == 0) {
@@ -76,11 +88,11 @@ void page_queues(const struct page *p)
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-        if (holds || (i != 8 && i != 9))
+        if (i == LAST_SEEN ? extra.seen : extra.holds || (i != HOLDS && i != HELD))
             shown[n++] = columns[i];
     table_init(&t, shown, n);
     for (size_t i = 0; i < report_rows(r, r->n_queues); i++)
-        put_queue(&t, p, &r->a->queues.v[r->queues[i]], holds);
+        put_queue(&t, p, &r->a->queues.v[r->queues[i]], extra);
     page_list_heading(p, "Locks, one by one", r->n_queues, "most time in their queue first");
     page_table(p, &t);
     page_wrapped(
@@ -89,6 +101,11 @@ void page_queues(const struct page *p)
         "how much later it could be handed over without delaying the end (any: nothing waits "
         "for it). The whole recording, whatever part was chosen.",
         0);
+    if (extra.seen)
+        page_wrapped(p, STYLE_FAINT, "",
+                     "last seen: hand-offs of a monitor of which the last owner seen is known, and "
+                     "not for certain who gave it.",
+                     0);
 }
 
 /* --- pools ------------------------------------------------------------------------------------ */
@@ -135,7 +152,7 @@ void page_pools(const struct page *p)
     const struct report *r = p->r;
     const struct wait_graph *g = &r->a->pools;
     struct table t;
-    char text[PAGE_NAME];
+    char text[PAGE_NAME + 200];
     if (g->n_edges == 0) {
         page_nothing(p, "No pool of threads was seen to wait for another one.");
         return;
@@ -161,6 +178,13 @@ void page_pools(const struct page *p)
         "times may add up to more than passed, and are not what would be saved. Sleeps and "
         "time-outs are nobody's.",
         0);
+    if (g->charged_seen) {
+        snprintf(text, sizeof text,
+                 "%.1f %% of the waiting is charged to the last owner seen of a monitor; another "
+                 "thread may have had the monitor in between (the group holds tells).",
+                 100.0 * (double)g->charged_seen / (double)g->charged);
+        page_wrapped(p, STYLE_FAINT, "", text, 0);
+    }
     if (!g->whole)
         page_wrapped(p, STYLE_WARNING, "",
                      "There were too many waits to follow all of them: this is a part.", 0);

@@ -92,13 +92,20 @@ static uint64_t thread_track(const struct perfetto *f, uint32_t thread)
     return packets_track_id(&f->p, TRACK_THREAD, thread);
 }
 
+/* Who ended a wait, or owned the monitor last as far as was seen: which is never a `waker`. */
+static void put_waker(struct perfetto *f, uint32_t waker, enum interaction kind)
+{
+    enum packet_arg arg = kind == INTERACTION_LAST_OWNER ? ARG_last_owner_seen : ARG_waker;
+    packets_arg_text(&f->p, arg, TEXT_THREAD, waker);
+}
+
 static void put_cause(struct perfetto *f, uint32_t thread, const struct wait *w)
 {
-    const struct timeline *t = &f->a->timeline;
+    enum interaction kind = span_interaction(&f->a->timeline, thread, w->span);
     if (!w->span->waker || w->second)
         return;
-    packets_arg_text(&f->p, ARG_waker, TEXT_THREAD, w->span->waker);
-    packets_arg_text(&f->p, ARG_ended_by, TEXT_INTERACTION, span_interaction(t, thread, w->span));
+    put_waker(f, w->span->waker, kind);
+    packets_arg_text(&f->p, ARG_ended_by, TEXT_INTERACTION, kind);
 }
 
 static bool is_split(const struct perfetto *f, const struct span *s)
@@ -238,7 +245,7 @@ static void put_wake(struct perfetto *f, uint32_t thread, uint64_t time, uint32_
     packets_event(&f->p, EVENT_INSTANT, thread_track(f, thread), time);
     packets_category(&f->p, CATEGORY_WAKE);
     packets_name(&f->p, TEXT_INTERACTION, kind);
-    packets_arg_text(&f->p, ARG_waker, TEXT_THREAD, waker);
+    put_waker(f, waker, kind);
     if (flow)
         packets_flow_end(&f->p, flow);
     packets_end(&f->p);
@@ -264,7 +271,7 @@ static void put_end(struct perfetto *f, uint32_t thread, uint32_t index)
     if (!s->waker || !is_shown(f, thread, end))
         return;
     if (cause_type(s->cause) == CAUSE_ACT)
-        flow = flow_from_act(f, s->waker, s->cause >> 2, end);
+        flow = flow_from_act(f, s->waker, cause_index(s->cause), end);
     uint64_t time = min_u64(span_wake_time(t, s), end);
     if (!flow && is_shown(f, s->waker, time)) {
         flow = packets_flow_of_span(&f->p, thread, index);

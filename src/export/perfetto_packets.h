@@ -23,6 +23,7 @@
     A(joins)                                                                                       \
     A(stack)                                                                                       \
     A(waker)                                                                                       \
+    A(last_owner_seen)                                                                             \
     A(ended_by)                                                                                    \
     A(target)                                                                                      \
     A(woken)                                                                                       \

@@ -64,6 +64,7 @@ enum { FLUSH_AT = 128 * 1024, LEVEL = 6 };
     S(STATE, "state")                                                                              \
     S(OWNER, "owner")                                                                              \
     S(WAKER, "waker")                                                                              \
+    S(LAST_OWNER, "last_owner_seen")                                                               \
     S(HELD, "held")                                                                                \
     S(SAMPLES, "samples")                                                                          \
     S(CPU, "cpu")                                                                                  \
@@ -238,6 +239,14 @@ static bool has_other(const struct profile *p, const struct key *k)
     return k->string_state != STRING_HELD && (by == MODEL_BY_OWNER || by == MODEL_BY_WAKER);
 }
 
+/* What that thread is; the last owner seen of a lock is no `waker`. */
+static uint32_t other_string(const struct profile *p, const struct key *k)
+{
+    if (p->x->options.by == MODEL_BY_OWNER)
+        return STRING_OWNER;
+    return k->why == STACK_LAST_OWNER_SEEN ? STRING_LAST_OWNER : STRING_WAKER;
+}
+
 /* The tables must not end up inside of the sample: make every entry that it needs beforehand. */
 static int prepare(struct profile *p, const struct key *k)
 {
@@ -300,8 +309,7 @@ static int put_sample(struct profile *p, const struct key *k, const uint64_t val
     if (k->string_state != NO_STATE)
         put_label(&p->raw, STRING_STATE, k->string_state);
     if (has_other(p, k))
-        put_label(&p->raw, p->x->options.by == MODEL_BY_OWNER ? STRING_OWNER : STRING_WAKER,
-                  thread_string(p, k->other));
+        put_label(&p->raw, other_string(p, k), thread_string(p, k->other));
     proto_end(&p->raw, at);
     p->x->written++;
     if (p->raw.len >= FLUSH_AT) {

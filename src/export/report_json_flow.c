@@ -40,6 +40,7 @@ static json_t *path_sum(const struct path_sum *s)
     json_set_count(j, "ns", s->ns);
     json_set_count(j, "running_ns", s->run);
     json_set_count(j, "segments", s->count);
+    json_set_count(j, "last_owner_seen_ns", s->seen);
     return j;
 }
 
@@ -91,6 +92,9 @@ static json_t *path_head(const struct report *r)
     for (int i = 0; i < PATH_KINDS; i++)
         json_set_count(kinds, path_kind_name(i), p->kind_ns[i]);
     json_object_set_new(j, "kinds", kinds);
+    json_set_count(j, "handoffs", p->handoffs);
+    json_set_count(j, "handoffs_last_owner_seen", p->handoffs_seen);
+    json_set_count(j, "last_owner_seen_ns", p->seen_ns);
     set_path_threads(j, r);
     set_path_locks(j, r);
     set_path_places(j, r);
@@ -110,6 +114,7 @@ static json_t *path_segment(const struct report *r, const struct path_segment *s
     json_set_text(j, "state", wait_state_name(s->state));
     json_set_count(j, "lock", s->lock.v);
     json_set_count(j, "stack", s->stack.v);
+    json_set_bool(j, "last_owner_seen", s->seen);
     return j;
 }
 
@@ -295,6 +300,7 @@ static json_t *queue(const struct report *r, const struct queue *q)
     json_set_count(j, "busy_ns", q->busy);
     json_set_count(j, "longest_queue", q->max);
     json_set_count(j, "handovers", q->handovers);
+    json_set_count(j, "handovers_last_owner_seen", q->seen);
     json_set_count(j, "latency_count", q->latency.count);
     json_set_count(j, "latency_ns", q->latency.ns);
     json_set_count(j, "latency_max_ns", q->latency.max);
@@ -351,4 +357,9 @@ void json_put_pools(struct json_out *o)
         json_entry(o, j);
     }
     json_end_list(o);
+    json_t *charged = json_object();
+    json_set_count(charged, "ns", g->charged);
+    json_set_count(charged, "last_owner_seen_ns", g->charged_seen);
+    json_key(o, "pool_waits_charged");
+    json_out_value(o, charged);
 }

@@ -12,6 +12,7 @@ const char *sum_stack_text(enum sum_stack why)
         [STACK_STILL_WAITING] = "still waiting",
         [STACK_TIME_UP] = "time was up",
         [STACK_WAKER_UNKNOWN] = "waker not known",
+        [STACK_LAST_OWNER_SEEN] = "last owner seen",
         [STACK_RELEASE_NOT_RECORDED] = "release not recorded",
         [STACK_THREAD_ENDED] = "thread ended",
     };
@@ -71,6 +72,8 @@ static enum sum_stack why_no_waker(const struct timeline *t, const struct wait *
         return STACK_WAKER_UNKNOWN;
     if (!w->span->waker)
         return is_timed_out(w->context) ? STACK_TIME_UP : STACK_WAKER_UNKNOWN;
+    if (span_waker_is_seen(w->span))
+        return STACK_LAST_OWNER_SEEN;
     if (!a)
         return cause_type(w->span->cause) == CAUSE_NONE ? STACK_RELEASE_NOT_RECORDED
                                                         : STACK_NOT_RECORDED;
@@ -82,7 +85,7 @@ static void of_waker(struct wait_sum_key *k, const struct timeline *t, const str
 {
     bool known = w->span->waker && !w->second;
     k->other = known ? w->span->waker : 0;
-    k->stack = known ? span_wake_stack(t, w->span) : (stack_id){0};
+    k->stack = known && !span_waker_is_seen(w->span) ? span_wake_stack(t, w->span) : (stack_id){0};
     k->why = (uint8_t)why_no_waker(t, w);
 }
 

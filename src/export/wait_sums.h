@@ -20,6 +20,7 @@ enum sum_stack {
     STACK_STILL_WAITING, /* nobody has ended it yet */
     STACK_TIME_UP,       /* nobody did, and it had a time limit */
     STACK_WAKER_UNKNOWN,
+    STACK_LAST_OWNER_SEEN,      /* who gave the lock back is not certain (analyze/bind.h) */
     STACK_RELEASE_NOT_RECORDED, /* the owner that gave the lock back is known, the place is not */
     STACK_THREAD_ENDED,         /* a join: the thread waited for has no frame any more */
     SUM_STACKS,

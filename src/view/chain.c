@@ -148,18 +148,16 @@ static void put_end(struct buf *b, const struct view *v, const struct part *p,
         [INTERACTION_JOINED] = " had to end first",
         [INTERACTION_UNPARK] = " unparked it",
         [INTERACTION_SEMAPHORE] = " released the semaphore",
+        [INTERACTION_HANDOFF_LOCK] = " gave it back",
+        [INTERACTION_LAST_OWNER] = " was the last owner seen",
     };
     const struct span *s = span_of(v, p);
     enum interaction how = span_interaction(&v->a->timeline, p->thread, s);
     put_thread(b, v, h->thread);
     if (context_of(v, p)->other == h->thread && is_for_lock(context_of(v, p)))
         buf_puts(b, " held it");
-    else if (how != INTERACTION_HANDOFF_LOCK)
-        buf_puts(b, how < ARRAY_LEN(did) && did[how] ? did[how] : " ended it");
-    else if (cause_type(s->cause) == CAUSE_NONE)
-        buf_puts(b, " held it last, as far as is known");
     else
-        buf_puts(b, " gave it back");
+        buf_puts(b, how < ARRAY_LEN(did) && did[how] ? did[how] : " ended it");
 }
 
 static void put_holder(struct buf *b, const struct view *v, const struct part *p,
@@ -174,7 +172,7 @@ static void put_holder(struct buf *b, const struct view *v, const struct part *p
     if (x->what == STATE_JOINING)
         buf_puts(b, x->flags & INTERVAL_OPEN ? " has not ended" : " was waited for");
     else if (h->thread != x->other)
-        buf_puts(b, " held it last, as far as is known");
+        buf_puts(b, " was the last owner seen");
     else
         buf_puts(b, x->flags & INTERVAL_OPEN
                         ? " held it when this wait began"

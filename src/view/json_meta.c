@@ -292,6 +292,9 @@ static void put_path(struct json_out *o, const struct view *v)
     for (const char *const *limit = path_limits; *limit; limit++)
         json_array_append_new(limits, json_string(*limit));
     json_object_set_new(j, "kinds", kinds);
+    json_set_count(j, "handoffs", p->handoffs);
+    json_set_count(j, "handoffs_last_owner_seen", p->handoffs_seen);
+    json_set_count(j, "last_owner_seen_ns", p->seen_ns);
     json_object_set_new(j, "limits", limits);
     json_out_value(o, j);
 }

@@ -34,7 +34,9 @@ static void print(const struct analysis *a, uint32_t thread, uint32_t index)
            interaction_name(span_interaction(t, thread, s)), name_of(a, s->waker, other),
            span_end(t, s), hash);
     if (again)
-        printf("regain %s - handoff-lock %s %" PRIu64 " %08" PRIX32 "\n", own,
+        printf("regain %s - %s %s %" PRIu64 " %08" PRIX32 "\n", own,
+               interaction_name(again->cause & CAUSE_SEEN ? INTERACTION_LAST_OWNER
+                                                          : INTERACTION_HANDOFF_LOCK),
                name_of(a, again->owner, other), span_end(t, s), hash);
 }
 

@@ -67,11 +67,13 @@ function checkArrows(tp) {
     equal(tp.query(`select count(*) n from flow join slice a on slice_out = a.id
                     join slice b on slice_in = b.id join thread_track t on a.track_id = t.id
                     join thread using (utid)
-                    where thread.name != extract_arg(b.arg_set_id, 'debug.waker')`)[0].n, 0,
+                    where thread.name != coalesce(extract_arg(b.arg_set_id, 'debug.waker'),
+                                                  extract_arg(b.arg_set_id, 'debug.last_owner_seen'))`)[0].n, 0,
           'arrows from other threads than the waker');
     // Each wait that somebody ended has its awakening; of a split one only the first part says so.
     equal(tp.query(`select count(*) n from slice where category in (${OF_STATES})
-                    and extract_arg(arg_set_id, 'debug.waker') is not null`)[0].n,
+                    and coalesce(extract_arg(arg_set_id, 'debug.waker'),
+                                 extract_arg(arg_set_id, 'debug.last_owner_seen')) is not null`)[0].n,
           tp.query(`select count(*) n from slice where category = 'wake'
                     and name not in ('starts-thread', 'submit')`)[0].n, 'awakenings');
 }

@@ -24,9 +24,12 @@ const isName = (pattern, name) =>
 
 const isOf = (row, thread) => (row.threads ? row.threads.includes(thread) : row.thread !== undefined && isName(thread, row.thread));
 
+// Some questions are about the one wait between two moments.
+const isIn = (row, {called, entered}) => called === undefined || (row.from >= BigInt(called) && row.until <= BigInt(entered));
+
 // The rows that a question is about; undefined: the tool has some of them without saying whose they are.
 function about(rows, kind, subject) {
-    const fit = rows.filter((r) => r.kind === kind && (subject.on === undefined || r.on === subject.on));
+    const fit = rows.filter((r) => r.kind === kind && (subject.on === undefined || r.on === subject.on) && isIn(r, subject));
     if (subject.thread === undefined) return fit;
     const mine = fit.filter((r) => isOf(r, subject.thread));
     return mine.length === 0 && fit.some((r) => !r.threads && r.thread === undefined) ? undefined : mine;

@@ -38,6 +38,8 @@ export const QUESTIONS = {
     'queued-owner': {group: 'blocked in a queue: who owned it then', kind: 'blocked', answer: longest('owner'), claims: {orca: all}},
     'owner-at': {group: 'blocked on a monitor: what its owner executed', kind: 'blocked', answer: longest('ownerAt'), claims: {orca: all}},
     'blocked-by': {group: 'blocked on a monitor: who gave it on', kind: 'blocked', answer: longest('by'), claims: {orca: all, jfr: all}},
+    'barged-by': {group: 'blocked on a monitor: who gave it on, where another may have had it in between', kind: 'blocked', answer: longest('by'), claims: {orca: all, jfr: all}},
+    'stormed-by': {group: 'blocked on a monitor again and again: who gave it on', kind: 'blocked', answer: longest('by'), claims: {orca: all}},
     'spun-count': {group: 'contention that spinning wins', kind: 'spun', answer: count, claims: {}},
     'wait-count': {group: 'Object.wait: how often', kind: 'wait', answer: count, claims: {orca: all, jfr: all}},
     'wait-ns': {group: 'Object.wait: how long', kind: 'wait', answer: ns, claims: {orca: all, jfr: all}},

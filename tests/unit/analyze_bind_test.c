@@ -223,7 +223,7 @@ static void check_owner(thread_id thread, uint32_t i, thread_id owner)
 {
     cr_assert_eq(span_of(thread, i)->waker, owner.v);
     cr_assert_eq(span_interaction(&a->timeline, thread.v, span_of(thread, i)),
-                 owner.v ? INTERACTION_HANDOFF_LOCK : INTERACTION_NONE);
+                 owner.v ? INTERACTION_LAST_OWNER : INTERACTION_NONE);
 }
 
 static const struct regain *regain_of(thread_id thread, uint32_t i)
@@ -253,7 +253,7 @@ Test(bind, with_holds_the_release)
     ADD(&b, 2, bob, 190, hold, .lock = lock, .since = at(50), .stack = other_stack);
     does_block(ann, 100, 200, lock, cat);
     analyzed_run(1000);
-    check_waker(ann, 0, bob, 190, INTERACTION_HANDOFF_LOCK);
+    check_waker(ann, 0, bob, 190, INTERACTION_LAST_OWNER);
     cr_assert_eq(span_wake_stack(&a->timeline, span_of(ann, 0)).v, other_stack.v);
 }
 
@@ -262,7 +262,7 @@ Test(bind, who_waits_gives_the_monitor_back)
     does_block(ann, 100, 200, lock, nobody);
     does_wait(bob, 150, 400, lock);
     analyzed_run(1000);
-    check_waker(ann, 0, bob, 150, INTERACTION_HANDOFF_LOCK);
+    check_waker(ann, 0, bob, 150, INTERACTION_LAST_OWNER);
 }
 
 /* Between taking a monitor and saying so there is time for others to see it. */
@@ -579,4 +579,188 @@ Test(bind, a_join_whose_thread_has_ended_is_over_though_it_goes_on)
     analyzed_run(301);
     check_waker(ann, 0, bob, 300, INTERACTION_JOINED);
     cr_assert_eq(span_of(cat, 0)->waker, 0);
+}
+
+/* --- who certainly gave it -------------------------------------------------------------------- */
+
+/* Ann got the lock from bob as far as is seen: cat and dan sleep from `from` on. */
+static void ann_from_bob_while_others_sleep(uint64_t from)
+{
+    does_block(ann, 100, 200, lock, bob);
+    does_sleep(cat, from, 500);
+    does_sleep(dan, 50, 500);
+    analyzed_run(1000);
+}
+
+static void check_certain(enum interaction kind)
+{
+    cr_assert_eq(span_of(ann, 0)->waker, bob.v);
+    cr_assert_eq(span_interaction(&a->timeline, ann.v, span_of(ann, 0)), kind);
+    cr_assert_eq(a->bindings.sums[kind].count, 1);
+}
+
+static void records(const char *groups)
+{
+    builder_info(&b, "orca.events", groups);
+}
+
+Test(bind, certain_when_nobody_else_ran)
+{
+    records("threads+monitors");
+    ann_from_bob_while_others_sleep(100);
+    check_certain(INTERACTION_HANDOFF_LOCK);
+}
+
+Test(bind, another_one_ran_and_may_have_taken_it_unseen)
+{
+    records("threads+monitors");
+    ann_from_bob_while_others_sleep(101);
+    check_certain(INTERACTION_LAST_OWNER);
+}
+
+Test(bind, another_one_woke_up_and_may_have_taken_it_unseen)
+{
+    records("threads+monitors");
+    does_block(ann, 100, 200, lock, bob);
+    does_sleep(cat, 50, 199);
+    does_sleep(dan, 50, 500);
+    analyzed_run(1000);
+    check_certain(INTERACTION_LAST_OWNER);
+}
+
+/* It owned the lock when ann saw so, and could not give it back before it went on. */
+Test(bind, certain_from_where_its_owner_went_on)
+{
+    records("threads+monitors");
+    does_sleep(bob, 90, 150);
+    ann_from_bob_while_others_sleep(150);
+    check_certain(INTERACTION_HANDOFF_LOCK);
+}
+
+/* Its owner gives it back where it begins to wait on it. */
+static void ann_from_bob_who_waits(uint64_t cats_sleep)
+{
+    records("threads+monitors+waits");
+    does_block(ann, 100, 200, lock, bob);
+    does_wait(bob, 110, 500, lock);
+    does_sleep(cat, cats_sleep, 500);
+    does_sleep(dan, 50, 500);
+    analyzed_run(1000);
+    cr_assert_eq(cause_type(span_of(ann, 0)->cause), CAUSE_WAIT);
+}
+
+Test(bind, certain_when_its_owner_waits_on_it)
+{
+    ann_from_bob_who_waits(110);
+    check_certain(INTERACTION_HANDOFF_LOCK);
+}
+
+Test(bind, another_one_ran_after_its_owner_had_begun_to_wait_on_it)
+{
+    ann_from_bob_who_waits(111);
+    check_certain(INTERACTION_LAST_OWNER);
+}
+
+Test(bind, not_where_threads_may_be_that_are_not_recorded)
+{
+    records("monitors");
+    ann_from_bob_while_others_sleep(100);
+    check_certain(INTERACTION_LAST_OWNER);
+}
+
+Test(bind, not_where_the_jvm_ran_already)
+{
+    records("threads+monitors");
+    builder_info(&b, "orca.attached", "the JVM was running already");
+    ann_from_bob_while_others_sleep(100);
+    check_certain(INTERACTION_LAST_OWNER);
+}
+
+Test(bind, not_while_groups_are_switched)
+{
+    records("threads+monitors");
+    builder_info(&b, "orca.events.changes", "1.0 s: +monitors");
+    ann_from_bob_while_others_sleep(100);
+    check_certain(INTERACTION_LAST_OWNER);
+}
+
+static void ann_from_bob_by_a_hold(void)
+{
+    ADD(&b, 2, bob, 190, hold, .lock = lock, .since = at(50), .stack = other_stack);
+    does_block(ann, 100, 200, lock, cat);
+    ADD(&b, 1, ann, 300, hold, .lock = lock, .since = at(201), .stack = stack);
+    analyzed_run(1000);
+}
+
+Test(bind, certain_when_every_hold_is_recorded)
+{
+    records("threads+monitors+waits+holds");
+    ann_from_bob_by_a_hold();
+    check_waker(ann, 0, bob, 190, INTERACTION_HANDOFF_LOCK);
+    cr_assert_eq(a->queues.v[0].seen, 0);
+    cr_assert_eq(a->queues.v[0].latency.count, 1);
+}
+
+Test(bind, not_when_one_hold_of_many_is_recorded)
+{
+    records("threads+monitors+waits+holds");
+    builder_info(&b, "orca.holdsample", "100");
+    ann_from_bob_by_a_hold();
+    check_waker(ann, 0, bob, 190, INTERACTION_LAST_OWNER);
+    cr_assert_eq(a->queues.v[0].seen, 1);
+    cr_assert_eq(a->queues.v[0].latency.count, 0);
+}
+
+Test(bind, not_when_holds_of_some_locks_are_recorded)
+{
+    records("threads+monitors+waits+holds");
+    builder_info(&b, "orca.include", "shop.*");
+    ann_from_bob_by_a_hold();
+    check_waker(ann, 0, bob, 190, INTERACTION_LAST_OWNER);
+}
+
+/* The JDK's own code takes it, too, of which no hold is recorded. */
+Test(bind, not_of_a_lock_that_is_taken_where_no_hold_is_recorded)
+{
+    records("threads+monitors+waits+holds");
+    ADD(&b, 2, bob, 190, hold, .lock = lock, .since = at(50), .stack = other_stack);
+    does_block(ann, 100, 200, lock, cat);
+    does_sleep(ann, 300, 400);
+    analyzed_run(1000);
+    check_waker(ann, 0, bob, 190, INTERACTION_LAST_OWNER);
+}
+
+Test(bind, not_where_events_were_lost)
+{
+    records("threads+monitors+waits+holds");
+    builder_loss(&b, LOSS_ring_full, 1);
+    ann_from_bob_by_a_hold();
+    check_waker(ann, 0, bob, 190, INTERACTION_LAST_OWNER);
+}
+
+/* Whom a notified thread has its monitor from is certain once it does something else. */
+Test(bind, a_monitor_back_from_the_notifier)
+{
+    records("threads+monitors+waits");
+    does_wait(ann, 100, 200, lock);
+    ADD(&b, 2, bob, 150, notify, .lock = lock);
+    does_sleep(cat, 140, 300);
+    does_sleep(dan, 50, 500);
+    does_sleep(ann, 250, 500);
+    analyzed_run(1000);
+    cr_assert_eq(regain_of(ann, 0)->owner, bob.v);
+    cr_assert(!(regain_of(ann, 0)->cause & CAUSE_SEEN));
+}
+
+Test(bind, a_monitor_that_another_one_may_have_had_before_it_was_back)
+{
+    records("threads+monitors+waits");
+    does_wait(ann, 100, 200, lock);
+    ADD(&b, 2, bob, 150, notify, .lock = lock);
+    does_sleep(cat, 140, 240);
+    does_sleep(dan, 50, 500);
+    does_sleep(ann, 250, 500);
+    analyzed_run(1000);
+    cr_assert_eq(regain_of(ann, 0)->owner, bob.v);
+    cr_assert(regain_of(ann, 0)->cause & CAUSE_SEEN);
 }

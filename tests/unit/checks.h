@@ -33,6 +33,13 @@ bool check_unseen(const struct oracle *o, const struct analysis *a, uint32_t thr
 /* Lives, spans, acts, holds, and the order of the sweep. */
 void check_model(const struct oracle *o, const struct analysis *a);
 
+/* Hand-offs of monitors that were certain with and without holds, and of those whose giver was not,
+ * how many named who it was not. */
+struct check_handoffs {
+    uint64_t certain[2], wrong;
+};
+extern struct check_handoffs check_handoffs;
+
 /* Who ended each wait by what, and the sums of that. */
 void check_bindings(const struct oracle *o, const struct analysis *a);
 

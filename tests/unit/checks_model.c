@@ -282,13 +282,24 @@ void check_model(const struct oracle *o, const struct analysis *a)
 
 /* --- bindings --------------------------------------------------------------------------------- */
 
+struct check_handoffs check_handoffs;
+
 static void check_wake(const struct analysis *a, uint32_t index, const struct true_span *x,
                        const struct wake *want)
 {
     const struct span *got = line_span(&a->timeline.lines[x->thread], index);
     const char *text = check_span_text(x);
+    enum interaction kind = span_interaction(&a->timeline, x->thread, got);
     CHECK_EQ(got->waker, want->thread, "%s", text);
-    CHECK_EQ(span_interaction(&a->timeline, x->thread, got), want->kind, "%s", text);
+    if (want->kind == INTERACTION_HANDOFF_LOCK && kind == INTERACTION_LAST_OWNER)
+        CHECK(span_waker_is_seen(got), "%s", text);
+    else
+        CHECK_EQ(kind, want->kind, "%s", text);
+    if (kind == INTERACTION_LAST_OWNER)
+        check_handoffs.wrong += got->waker != x->owner_before;
+    if (kind ==
+        INTERACTION_HANDOFF_LOCK) /* it knows of those that took it without having to wait */
+        CHECK_EQ(got->waker, x->owner_before, "%s: certain, and wrong", text);
     if (!want->thread)
         return;
     if (want->exact) {
@@ -304,6 +315,8 @@ static void check_regain(const struct oracle *o, const struct analysis *a, size_
     const struct wake *want = &o->regains[i];
     const struct regain *got = line_regain(&a->timeline.lines[x->thread], index);
     CHECK_EQ(got ? got->owner : 0, want->thread, "%s", check_span_text(x));
+    if (got && !(got->cause & CAUSE_SEEN))
+        CHECK_EQ(got->owner, x->owner_before, "%s: certain, and wrong", check_span_text(x));
     CHECK_EQ(span_waited_until(&a->timeline, line_span(&a->timeline.lines[x->thread], index)),
              oracle_waited_until(o, i), "%s", check_span_text(x));
 }
@@ -324,12 +337,14 @@ struct bound {
     uint64_t unbound[STATE_LIMIT], timed_out[STATE_LIMIT];
 };
 
-static void count_span(struct bound *b, const struct true_span *x, const struct wake *w)
+static void count_span(struct bound *b, const struct true_span *x, const struct wake *w,
+                       const struct span *got)
 {
+    enum interaction kind = span_waker_is_seen(got) ? INTERACTION_LAST_OWNER : w->kind;
     if (w->thread) {
         bool other = w->thread != x->thread; /* an interaction takes two */
-        b->sums[w->kind].count += other;
-        b->sums[w->kind].ns += other ? x->end - x->start : 0;
+        b->sums[kind].count += other;
+        b->sums[kind].ns += other ? x->end - x->start : 0;
         return;
     }
     if (x->flags & (INTERVAL_OPEN | INTERVAL_REACQUIRED) || x->instant)
@@ -432,7 +447,10 @@ void check_bindings(const struct oracle *o, const struct analysis *a)
         check_wake(a, index, x, &o->wakes[i]);
         check_regain(o, a, i, index);
         check_truth(o, i);
-        count_span(&want, x, &o->wakes[i]);
+        check_handoffs.certain[o->s->shape.holds] +=
+            o->wakes[i].kind == INTERACTION_HANDOFF_LOCK &&
+            !span_waker_is_seen(line_span(&a->timeline.lines[x->thread], index));
+        count_span(&want, x, &o->wakes[i], line_span(&a->timeline.lines[x->thread], index));
     }
     check_sums(o, a, &want);
 }

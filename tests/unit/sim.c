@@ -208,6 +208,9 @@ static void init(struct sim *s, const struct sim_shape *shape)
     s->random = hash_bytes(&shape->seed, sizeof shape->seed, 0);
     s->n_threads = shape->threads;
     builder_init(&s->b);
+    builder_info(&s->b, "orca.events",
+                 shape->holds ? "threads+virtual+monitors+waits+parks+sleeps+joins+locks+holds"
+                              : "threads+virtual+monitors+waits+parks+sleeps+joins+locks");
     s->b.block_events = 1 + (uint32_t)sim_below(s, 60);
     s->begin = s->now = BUILDER_START;
     define(s);

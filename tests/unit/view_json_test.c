@@ -136,8 +136,8 @@ Test(view_json, a_wait_that_the_owner_ended)
     NUMBER_IS(j, "stack.0.line", 88);
     TEXT_IS(j, "owner_stack_note", "owner not asked");
     NUMBER_IS(j, "ended_by.thread", bob.v);
-    TEXT_IS(j, "ended_by.how", "handoff-lock");
-    TEXT_IS(j, "ended_by.note", "release not recorded");
+    TEXT_IS(j, "ended_by.how", "last-owner-seen");
+    TEXT_IS(j, "ended_by.note", "last owner seen");
     cr_assert(json_is_null(at_path(j, "before")));
     NUMBER_IS(j, "after.index", 1);
     NUMBER_IS(j, "cause.thread", bob.v);
@@ -195,7 +195,7 @@ Test(view_json, a_chain_through_the_queue)
     NUMBER_IS(j, "chain.0.thread", bob.v);
     NUMBER_IS(j, "chain.0.from", 150);
     NUMBER_IS(j, "chain.0.to", 600);
-    cr_assert(strstr(text_at(j, "chain.0.text"), "bob held it last, as far as is known, and itself "
+    cr_assert(strstr(text_at(j, "chain.0.text"), "bob was the last owner seen, and itself "
                                                  "waited 450 ns for shop.Order, owned by cat"));
     NUMBER_IS(j, "chain.1.thread", cat.v);
     TEXT_IS(j, "chain.1.text", "cat held it, and was in no recorded wait meanwhile");

@@ -12,8 +12,12 @@ export const FLAG = { open: 1, unknown: 2, timedOut: 4, reacquired: 8, timed: 16
 
 export const INTERACTIONS = [
     "starts-thread", "handoff-lock", "interrupt", "notify", "notify-all", "dead-and-notify-joined", "unpark", "semaphore", "submit",
+    "last-owner-seen",
 ] as const;
 export type Interaction = (typeof INTERACTIONS)[number];
+/** By number: a monitor was handed on, by its owner or by the last owner that was seen. */
+export const HANDOFF = INTERACTIONS.indexOf("handoff-lock"), LAST_OWNER = INTERACTIONS.indexOf("last-owner-seen");
+export const isHandoff = (how: number): boolean => how === HANDOFF || how === LAST_OWNER;
 export const NO_INTERACTION = 255;
 
 export const PATH_KINDS = ["run", "handoff", "timed", "wait", "gc", "unknown"] as const;
@@ -70,7 +74,8 @@ export interface Meta {
     losses: { cause: string; count: number; meaning: string }[];
     problems: { offset: number; damage: boolean; text: string }[];
     findings: Finding[]; deadlocks: Deadlock[]; stuck: StuckThread[];
-    path: null | { thread: number; from: number; to: number; kinds: Record<string, number>; limits: string[] };
+    path: null | { thread: number; from: number; to: number; kinds: Record<string, number>; limits: string[];
+        handoffs: number; handoffs_last_owner_seen: number; last_owner_seen_ns: number };
     gc: GcPause[];
     locks: number; waits: number; calls?: number;
     samples?: { cpu: number; wall: number };

@@ -8,6 +8,7 @@ const LONG = [7, 3], DOTS = [1.5, 2.5], MIXED = [7, 3, 1.5, 3];
 
 export const ARROW_LOOKS: Record<Interaction, ArrowLook> = {
     "handoff-lock": { dash: [], head: "full" },
+    "last-owner-seen": { dash: MIXED, head: "open" },
     "unpark": { dash: [], head: "open" },
     "starts-thread": { dash: [], head: "double" },
     "notify": { dash: LONG, head: "full" },

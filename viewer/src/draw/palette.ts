@@ -69,11 +69,11 @@ const css = (rgb: number): string => `#${rgb.toString(16).padStart(6, "0")}`;
 
 const arrowsDark: Record<Interaction, string> = {
     "starts-thread": "#e8e8e8", "handoff-lock": "#ff9d6e", "interrupt": "#ff5c8a", "notify": "#f0e442", "notify-all": "#d8b830",
-    "dead-and-notify-joined": "#d99ac0", "unpark": "#7db4ff", "semaphore": "#5fd0d0", "submit": "#9be07a",
+    "dead-and-notify-joined": "#d99ac0", "unpark": "#7db4ff", "semaphore": "#5fd0d0", "submit": "#9be07a", "last-owner-seen": "#d8a284",
 };
 const arrowsLight: Record<Interaction, string> = {
     "starts-thread": "#303030", "handoff-lock": "#b83a00", "interrupt": "#c2185b", "notify": "#8a7a00", "notify-all": "#6a5800",
-    "dead-and-notify-joined": "#8e3a70", "unpark": "#1f5fbf", "semaphore": "#00797f", "submit": "#3f7f1f",
+    "dead-and-notify-joined": "#8e3a70", "unpark": "#1f5fbf", "semaphore": "#00797f", "submit": "#3f7f1f", "last-owner-seen": "#96644a",
 };
 
 function make(isDark: boolean): Palette {

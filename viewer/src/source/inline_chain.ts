@@ -106,7 +106,7 @@ function unknownText(m: Model, k: number): string {
 
 const DID: Record<string, string> = {
     interrupt: "interrupted it", notify: "notified it", "notify-all": "notified it", "dead-and-notify-joined": "had to end first", unpark: "unparked it",
-    semaphore: "released the semaphore",
+    semaphore: "released the semaphore", "handoff-lock": "gave it back", "last-owner-seen": "was the last owner seen",
 };
 
 /** How the holder ended a wait. */
@@ -114,9 +114,7 @@ function endText(m: Model, p: Part, h: Holder): string {
     const name = nameOf(m, h.thread), how = INTERACTIONS[m.pack.waits.how[p.k]];
     if (m.pack.contexts.other[contextOf(m, p.k)] === h.thread && isForLock(m, p.k))
         return `${name} held it`;
-    if (how === "handoff-lock" && Number.isNaN(m.wakeTime(p.k)))
-        return `${name} held it last, as far as is known`;
-    return how === "handoff-lock" ? `${name} gave it back` : `${name} ${DID[how] ?? "ended it"}`;
+    return `${name} ${DID[how] ?? "ended it"}`;
 }
 
 function ownerText(m: Model, p: Part, h: Holder): string {

@@ -1,5 +1,5 @@
 // inline_flame.ts - the flame graph of a selection's waits, samples or allocations, from the pack.
-import { FLAG, INTERACTIONS, WAITS, isAlloc, isSampled } from "../types.ts";
+import { FLAG, HANDOFF, INTERACTIONS, LAST_OWNER, WAITS, isAlloc, isSampled } from "../types.ts";
 import type { By, ByAlloc, BySample, ByWait, Flame, FlameFrame, StateName } from "../types.ts";
 import { eachAlloc } from "./inline_allocs.ts";
 import { BLOCKED, PARKED, REACQUIRING, SLEEPING, WAITING } from "./inline_model.ts";
@@ -9,10 +9,10 @@ import { eachPart } from "./inline_stats.ts";
 import type { Part } from "./inline_stats.ts";
 
 /** Why there is no stack; as in src/export/wait_sums.c. */
-const WHY = ["no stack", "owner not asked", "no owner", "still waiting", "time was up", "waker not known", "release not recorded", "thread ended", "the outermost frames were cut off"];
-const NO_STACK = 0, NOT_ASKED = 1, NO_OWNER = 2, STILL = 3, TIME_UP = 4, NOT_KNOWN = 5, NO_RELEASE = 6, ENDED = 7, CUT = 8;
+const WHY = ["no stack", "owner not asked", "no owner", "still waiting", "time was up", "waker not known", "release not recorded", "thread ended", "the outermost frames were cut off", "last owner seen"];
+const NO_STACK = 0, NOT_ASKED = 1, NO_OWNER = 2, STILL = 3, TIME_UP = 4, NOT_KNOWN = 5, NO_RELEASE = 6, ENDED = 7, CUT = 8, SEEN = 9;
 
-const JOINED = INTERACTIONS.indexOf("dead-and-notify-joined"), HANDOFF = INTERACTIONS.indexOf("handoff-lock");
+const JOINED = INTERACTIONS.indexOf("dead-and-notify-joined");
 
 class Builder {
     readonly out: Flame;
@@ -173,7 +173,7 @@ const STACK_BY: Record<ByWait, (m: Model, p: Part) => [stack: number, why: numbe
     waker: (m, p) => {
         const w = m.pack.waits, k = p.wait;
         const known = w.waker[k] > 0 && !isSecond(m, p);
-        return [known ? m.wakeStack(p.thread, k - w.first[p.thread]) : 0, whyNoWaker(m, p)];
+        return [known && w.how[k] !== LAST_OWNER ? m.wakeStack(p.thread, k - w.first[p.thread]) : 0, whyNoWaker(m, p)];
     },
 };
 
@@ -185,5 +185,7 @@ function whyNoWaker(m: Model, p: Part): number {
         return NOT_KNOWN;
     if (!waker)
         return flags & (p.state === WAITING ? FLAG.timedOut : FLAG.timed) || p.state === SLEEPING ? TIME_UP : NOT_KNOWN;
+    if (w.how[p.wait] === LAST_OWNER)
+        return SEEN;
     return w.how[p.wait] === JOINED ? ENDED : w.how[p.wait] === HANDOFF ? NO_RELEASE : NO_STACK;
 }

@@ -4,7 +4,7 @@
 // after a wait, it gave it back to who had waited, or began to wait on it.  A hold is concluded from one of
 // them to the next, when both are of one thread, it did not give the lock back at the first, and somebody
 // was in the queue all the time.
-import { FLAG, INTERACTIONS } from "../types.ts";
+import { FLAG, isHandoff } from "../types.ts";
 import { BLOCKED, REACQUIRING, WAITING, lower } from "./inline_model.ts";
 import type { Model } from "./inline_model.ts";
 import { covers } from "./inline_lock.ts";
@@ -13,7 +13,6 @@ import { orderOf } from "./inline_order.ts";
 
 const GAVE_BACK = 0, GOT_IT = 1, WAS_SEEN = 2; // in the order in which those of one time are weighed
 
-const HANDOFF = INTERACTIONS.indexOf("handoff-lock");
 
 interface Evidence { time: number[]; thread: number[]; kind: number[] }
 
@@ -41,7 +40,7 @@ function releasedAt(m: Model, owner: number, since: number, time: number): numbe
 function weighMonitor(h: LockHistory, e: Evidence, i: number): void {
     const m = h.model, s = h.items, w = m.pack.waits, k = s.wait[i], again = m.state(k) === WAITING, by = again ? 0 : w.waker[k];
     if (by && by !== s.thread[i]) {
-        const unknown = w.how[k] === HANDOFF && w.wake[k] === w.end[k];
+        const unknown = isHandoff(w.how[k]) && w.wake[k] === w.end[k];
         const time = unknown ? releasedAt(m, by, s.from[i], s.to[i]) : w.wake[k];
         if (time > s.from[i] && time <= s.to[i])
             add(e, time, by, GAVE_BACK);

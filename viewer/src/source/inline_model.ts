@@ -4,13 +4,12 @@
 //     start only grows within a thread; waits that have a length do not overlap
 // A wait of which one end is missing has no length and may stand inside another one: ends need not grow.
 import type { Selection } from "../types.ts";
-import { FLAG, INTERACTIONS } from "../types.ts";
+import { FLAG, INTERACTIONS, isHandoff } from "../types.ts";
 import { orderOf } from "./inline_order.ts";
 import type { Pack } from "./inline_pack.ts";
 
 export const BLOCKED = 0, WAITING = 1, PARKED = 2, JOINING = 3, SLEEPING = 4, REACQUIRING = 5, UNKNOWN = 6;
 
-const HANDOFF = INTERACTIONS.indexOf("handoff-lock");
 const NOTIFY = INTERACTIONS.indexOf("notify"), NOTIFY_ALL = INTERACTIONS.indexOf("notify-all");
 
 /** The range and the threads of a question; as src/analyze/selection.h cuts. */
@@ -112,7 +111,7 @@ export class Model {
     /** When its waker woke it; NaN: not known, as of a lock of which only the owner before is known. */
     wakeTime(k: number): number {
         const w = this.pack.waits;
-        return w.how[k] === HANDOFF && w.wake[k] === w.end[k] ? NaN : w.wake[k];
+        return isHandoff(w.how[k]) && w.wake[k] === w.end[k] ? NaN : w.wake[k];
     }
 
     /** Up to where an Object.wait was one: its notify, where that is known; of others their end. */

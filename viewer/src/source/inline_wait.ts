@@ -62,12 +62,12 @@ function endedBy(m: Model, thread: number, k: number): Wait["ended_by"] {
     if (!w.waker[k] || w.how[k] === NO_INTERACTION)
         return null;
     const how = INTERACTIONS[w.how[k]] ?? "handoff-lock";
-    const stack = stackOf(m.pack, m.wakeStack(thread, k - w.first[thread]));
+    const stack = how === "last-owner-seen" ? [] : stackOf(m.pack, m.wakeStack(thread, k - w.first[thread]));
     return { thread: w.waker[k], time: Number.isNaN(w.wake[k]) ? w.end[k] : w.wake[k], how, stack, note: stack.length ? null : whyNoStack(how) };
 }
 
 function whyNoStack(how: Interaction): string {
-    return how === "dead-and-notify-joined" ? "The thread had ended." : how === "handoff-lock" ? "Where it gave the lock back is not recorded (group holds)." : "No stack was recorded.";
+    return how === "dead-and-notify-joined" ? "The thread had ended." : how === "handoff-lock" ? "Where it gave the lock back is not recorded (group holds)." : how === "last-owner-seen" ? "Another thread may have had the lock in between (the group holds records each release)." : "No stack was recorded.";
 }
 
 function causeOf(m: Model, k: number): Wait["cause"] {

@@ -7,6 +7,7 @@ import { LockLink, ThreadLink } from "./links.tsx";
 export const ACTS: Record<Interaction, string> = {
     "starts-thread": "started it", "handoff-lock": "gave the lock back", interrupt: "interrupted it", notify: "notified it", "notify-all": "notified all",
     "dead-and-notify-joined": "ended", unpark: "unparked it", semaphore: "released a permit", submit: "handed a task over",
+    "last-owner-seen": "was the last owner seen",
 };
 
 interface Phrase { verb: string; lock: string; other: string }
@@ -39,8 +40,8 @@ function Ending({ w }: { w: Wait }) {
         return <>: events are missing, or it is one of the JVM's own threads, which wait in native code</>;
     if (w.flags.includes("open"))
         return <>; it had not ended when the recording did</>;
-    if (w.ended_by?.how === "handoff-lock" && w.ended_by.stack.length === 0) // its release is not recorded: another one may have had the lock in between
-        return <>; <ThreadLink thread={w.ended_by.thread} time={w.ended_by.time} /> held it last, as far as is known</>;
+    if (w.ended_by?.how === "last-owner-seen")
+        return <>; <ThreadLink thread={w.ended_by.thread} time={w.ended_by.time} /> was the last owner seen (another thread may have had the lock in between)</>;
     if (w.ended_by)
         return <>, until <ThreadLink thread={w.ended_by.thread} time={w.ended_by.time} /> {ACTS[w.ended_by.how] ?? w.ended_by.how}</>;
     return <>{w.timed_out ? ", until its time was up" : w.state === "sleeping" ? "" : "; what ended it is not known"}</>;

@@ -3,7 +3,7 @@ import type { Arrow } from "../draw/arrows.ts";
 import { bytes, count, duration, moment, percent, place, rate } from "../format.ts";
 import { meta, threadName } from "../state.ts";
 import type { Cells, Context, ExactLock, ExactThread, GcPause, ThreadMark } from "../types.ts";
-import { CELL, FLAG, INTERACTIONS, NO_INTERACTION, WAITS } from "../types.ts";
+import { CELL, FLAG, INTERACTIONS, LAST_OWNER, NO_INTERACTION, WAITS } from "../types.ts";
 import { queues, waitedUntil } from "../draw/columns.ts";
 import { tileWidth } from "../source/tile.ts";
 
@@ -25,7 +25,9 @@ export function describe(row: ExactThread, k: number, c: Context | undefined): s
         lines.push("owner unknown");
     if (row.flags[k] & FLAG.timedOut)
         lines.push("its time was up");
-    if (row.waker[k])
+    if (row.how[k] === LAST_OWNER)
+        lines.push(`last owner seen: ${threadName(row.waker[k])}`);
+    else if (row.waker[k])
         lines.push(`ended by ${threadName(row.waker[k])}${row.how[k] === NO_INTERACTION ? "" : ` (${INTERACTIONS[row.how[k]]})`}`);
     lines.push(`from ${moment(row.start[k], (row.end[k] - row.start[k]) / 100)}`);
     return lines;

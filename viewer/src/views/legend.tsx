@@ -13,7 +13,7 @@ import * as state from "../state.ts";
 import { ROW } from "../rows.ts";
 import { isDark } from "../theme.ts";
 import type { Look } from "../draw/palette.ts";
-import type { Interaction, ReportThread } from "../types.ts";
+import type { Interaction, Meta, ReportThread } from "../types.ts";
 import { INTERACTIONS } from "../types.ts";
 import { watch } from "../under_way.ts";
 import { arrowsLeftOut, lanes, threadMarks } from "../stage.ts";
@@ -38,7 +38,8 @@ const STATES: [Look, string, string][] = [
 
 const ARROWS: Record<Interaction, string> = {
     "starts-thread": "a thread starts another one",
-    "handoff-lock": "a lock goes from the one that gave it back (without the group holds: that was seen to own it last) to one that waited",
+    "handoff-lock": "a thread gives a lock to one that waited for it",
+    "last-owner-seen": "a lock goes from the last owner seen to a thread that waited for it; another thread may have had the lock in between (the group holds records each release)",
     "interrupt": "a thread interrupts another one",
     "notify": "notify() wakes a thread",
     "notify-all": "notifyAll() wakes threads; ×n: so many",
@@ -145,6 +146,12 @@ function ArrowKey({ how, colour }: { how: Interaction; colour: string }) {
     );
 }
 
+/** What of a critical path rests on owners that were only the last ones seen. */
+function restsOn(p: NonNullable<Meta["path"]>): string {
+    const hands = p.handoffs_last_owner_seen;
+    return !hands ? "" : `; ${count(hands)} of ${count(p.handoffs)} hand-offs on the path are from the last owner seen, and ${percent(p.last_owner_seen_ns, p.to - p.from)} of the path is in those owners`;
+}
+
 export function Legend() {
     useEffect(watchSums, []);
     const m = state.meta.value;
@@ -186,7 +193,7 @@ export function Legend() {
                             <td><svg width="30" height="12" aria-hidden="true"><path d="M1 6h28" stroke="var(--fg)" stroke-width="3" /></svg></td>
                             <th scope="row"><label for="arrow-path">critical path</label></th>
                             <td />
-                            <td class="meaning">{m?.path ? "broken where it waits or is handed over" : "the program's end was not recorded: no path leads there"}</td>
+                            <td class="meaning">{m?.path ? `broken where it waits or is handed over${restsOn(m.path)}` : "the program's end was not recorded: no path leads there"}</td>
                         </tr>
                     </tbody>
                 </table>

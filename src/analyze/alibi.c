@@ -1,0 +1,90 @@
+#include "analyze/alibi.h"
+
+#include "analyze/bottle.h"
+#include "base/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEFT_OUT, STOPPED, RUNNING };
+
+static bool is_carrier(const struct trace *t, const struct thread_stats *s)
+{
+    return strcmp(trace_thread(t, s->id)->group, "CarrierThreads") == 0;
+}
+
+static bool ever_waits(const struct timeline *tl, uint32_t thread)
+{
+    const struct line *l = thread < tl->n_lines ? &tl->lines[thread] : NULL;
+    for (uint32_t i = 0; l && i < l->spans.n; i++)
+        if (!span_is_unknown(tl, line_span(l, i)))
+            return true;
+    return false;
+}
+
+/* Of a recording from the JVM's beginning on, with starts and ends of all kinds of threads. */
+static bool knows_all(const struct trace *t, bool carriers)
+{
+    const char *groups = trace_info(t, "orca.events", "");
+    return !*trace_info(t, "import.format", "") && !*trace_info(t, "orca.attached", "") &&
+           !*trace_info(t, "orca.events.changes", "") && event_groups_list(groups, GROUP_threads) &&
+           (!carriers || event_groups_list(groups, GROUP_virtual));
+}
+
+int alibi_init(struct alibi *a, const struct trace *t, const struct timeline *tl,
+               const struct thread_set *threads)
+{
+    bool carriers = false;
+    *a = (struct alibi){.state = calloc(threads->n + 1, 1)};
+    if (!a->state)
+        return -ENOMEM;
+    for (uint32_t i = 1; i < threads->n; i++) {
+        const struct thread_stats *s = &threads->v[i];
+        bool carrier = is_carrier(t, s);
+        carriers |= carrier || s->is_virtual;
+        bool lived = s->named || s->seen || s->called || s->has_started; /* else only an object */
+        bool counts = s->id.v && lived && (bottle_counts(t, s) || ever_waits(tl, i));
+        a->state[i] = counts && !carrier ? STOPPED : LEFT_OUT;
+    }
+    a->all_known = knows_all(t, carriers);
+    return 0;
+}
+
+void alibi_fini(struct alibi *a)
+{
+    free(a->state);
+}
+
+void alibi_runs(struct alibi *a, uint32_t thread)
+{
+    if (a->state[thread] != STOPPED)
+        return;
+    a->state[thread] = RUNNING;
+    a->running++;
+}
+
+void alibi_stops(struct alibi *a, uint32_t thread, uint64_t time)
+{
+    unsigned at = 0;
+    if (a->state[thread] != RUNNING)
+        return;
+    a->state[thread] = STOPPED;
+    a->running--;
+    while (at < ALIBI_STOPPED - 1 && a->stopped[at].thread != thread)
+        at++;
+    for (; at; at--)
+        a->stopped[at] = a->stopped[at - 1];
+    a->stopped[0].thread = thread;
+    a->stopped[0].time = time;
+}
+
+bool alibi_of_others(const struct alibi *a, uint32_t giver, uint32_t taker, uint64_t since)
+{
+    uint32_t own = (a->state[giver] == RUNNING) + (a->state[taker] == RUNNING && taker != giver);
+    if (!a->all_known || a->running > own)
+        return false;
+    for (unsigned i = 0; i < ALIBI_STOPPED; i++)
+        if (a->stopped[i].thread != giver && a->stopped[i].thread != taker)
+            return a->stopped[i].time <= since;
+    return false;
+}

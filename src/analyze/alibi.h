@@ -1,0 +1,44 @@
+/* alibi.h - who can have taken a monitor without having to wait for it, of which the JVM tells
+ * nothing.
+ *
+ * Of a hand-off without a recorded release it is known who owned the monitor at a moment, and who
+ * has it at a later one.  That the first gave it to the second is certain when every other thread
+ * was in one recorded wait, or did not live, from the one moment to the other.
+ *
+ *     running      threads that are in no recorded wait at the moment of the sweep
+ *     stopped      the three threads that were the last ones to stop running, newest first: of
+ *                  them one is neither the giver nor the taker
+ *
+ * Threads of the JVM's own that were in no recorded wait are left out: they run nothing but the
+ * JDK's code.  So are the carriers of virtual threads, where each of those is recorded. */
+#ifndef ORCA_ANALYZE_ALIBI_H
+#define ORCA_ANALYZE_ALIBI_H
+
+#include "analyze/sweep.h"
+#include "format/trace.h"
+
+enum { ALIBI_STOPPED = 3 };
+
+struct alibi {
+    uint8_t *state; /* [threads]: see alibi.c */
+    uint32_t running;
+    struct {
+        uint32_t thread;
+        uint64_t time;
+    } stopped[ALIBI_STOPPED];
+    bool all_known; /* each thread that can take a monitor is in the trace, from its beginning on */
+};
+
+/* -ENOMEM. */
+int alibi_init(struct alibi *a, const struct trace *t, const struct timeline *tl,
+               const struct thread_set *threads);
+void alibi_fini(struct alibi *a);
+
+/* A thread begins or ceases to run: it was born or a wait of it ended, it waits or died. */
+void alibi_runs(struct alibi *a, uint32_t thread);
+void alibi_stops(struct alibi *a, uint32_t thread, uint64_t time);
+
+/* Whether no thread but these two ran from a moment to the present one. */
+bool alibi_of_others(const struct alibi *a, uint32_t giver, uint32_t taker, uint64_t since);
+
+#endif
