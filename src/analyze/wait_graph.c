@@ -100,6 +100,7 @@ struct charge {
     uint32_t waiter, waker;
     uint64_t from, to;
     uint32_t lock; /* what it is for; 0: no lock */
+    bool seen;     /* the waker is the last owner seen */
 };
 
 static size_t edge_of(const struct maker *m, const struct charge *c)
@@ -161,6 +162,7 @@ static struct charge charge_of(const struct timeline *tl, uint32_t thread, uint3
     }
     if (by) {
         c.waker = by->owner;
+        c.seen = by->owner && by->cause & CAUSE_SEEN;
         c.to = until(tl, by, c.from, span_end(tl, s));
     }
     return c;
@@ -222,7 +224,7 @@ static void charge_line(struct maker *m, uint32_t thread)
         if (c.from >= c.to)
             continue;
         m->out->charged += c.to - c.from;
-        m->out->charged_seen += span_waker_is_seen(s) ? c.to - c.from : 0;
+        m->out->charged_seen += c.seen ? c.to - c.from : 0;
         m->out->pools[m->out->pool_of[thread] - 1].waited += c.to - c.from;
         cascade(m, &c);
     }
