@@ -10,7 +10,7 @@
 
 static struct live l;
 static struct trace *t;
-static thread_id a, b, c, v;
+static thread_id a, b, c, d, v;
 static lock_id monitor, other, queue, mutex;
 static stack_id stack;
 
@@ -21,6 +21,7 @@ static void begin(void)
     a = builder_thread(&builder, "a");
     b = builder_thread(&builder, "b");
     c = builder_thread(&builder, "c");
+    d = builder_thread(&builder, "d");
     v = builder_thread_flags(&builder, "v", THREAD_VIRTUAL);
     class_id shop = builder_class(&builder, "Lshop/Order;");
     monitor = builder_lock(&builder, shop);
@@ -239,18 +240,17 @@ Test(live, a_deadlock)
 
 Test(live, two_deadlocks)
 {
-    thread_id d = {90}, e = {91};
     AT(a, 1 * S, monitor_contended_enter, .lock = monitor, .owner = b);
     AT(b, 1 * S, monitor_contended_enter, .lock = other, .owner = a);
     AT(c, 1 * S, monitor_contended_enter, .lock = monitor, .owner = d);
-    AT(d, 1 * S, monitor_contended_enter, .lock = other, .owner = e);
-    AT(e, 1 * S, monitor_contended_enter, .lock = mutex, .owner = c);
+    AT(d, 1 * S, monitor_contended_enter, .lock = other, .owner = v);
+    AT(v, 1 * S, monitor_contended_enter, .lock = mutex, .owner = c);
     look(4 * S, 10 * S);
     cr_assert_eq(l.n_deadlocked, 5);
     cr_assert_eq(l.n_deadlocks, 2);
     cr_assert_eq(thread(a)->deadlock, thread(b)->deadlock);
     cr_assert_eq(thread(c)->deadlock, thread(d)->deadlock);
-    cr_assert_eq(thread(c)->deadlock, thread(e)->deadlock);
+    cr_assert_eq(thread(c)->deadlock, thread(v)->deadlock);
     cr_assert_neq(thread(a)->deadlock, thread(c)->deadlock);
 }
 
