@@ -173,6 +173,8 @@ function written(file, name, args) {
 
 // --- the browser ----------------------------------------------------------------------------------
 
+/** The engine without the browser's own windows, which are pages, too, and cost as much as what is tested; else the whole. */
+export const CHROMIUM = process.env.CHROMIUM ?? ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((f) => existsSync(f));
 let browser = null;
 /** As it was when the browser was started. */
 let busy;
@@ -191,7 +193,7 @@ export async function withPages(body) {
 
 export async function page(options = {}) {
     browser ??= chromium.launch({
-        executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+        executablePath: CHROMIUM,
         args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb", "--disable-dev-shm-usage"],
     });
     const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "dark", ...options });

@@ -3,17 +3,17 @@
 // `world` is made once: the traces, recorded from real programs, and what is known of them; a file names those that it
 // needs in `trace` or `traces`.  A test of a file that has `sources` runs with each: the server, and the page on the disk; one
 // whose `needs` says what is missing is skipped.  Without GLOB and ORCA_TESTS=all: those tests that tests/plan leaves.
-import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { build, closeBrowser, compile, html, jdks, letIn, record, root, shots, slowness, view, withPages } from "./lib.mjs";
+import { CHROMIUM, build, closeBrowser, compile, html, jdks, letIn, record, root, shots, slowness, view, withPages } from "./lib.mjs";
 
 const glob = (text) => new RegExp(`^${text.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*")}$`);
 const pattern = glob(process.argv[2] ?? "*");
 const say = (line) => process.stdout.write(`${line}\n`);
 
-if (!existsSync(process.env.CHROMIUM ?? "/usr/bin/chromium")) {
-    say("ok browser/all # SKIP there is no /usr/bin/chromium");
+if (!CHROMIUM) {
+    say("ok browser/all # SKIP there is no chromium-headless-shell and no chromium in /usr/bin");
     process.exit(0);
 }
 mkdirSync(build, { recursive: true });
