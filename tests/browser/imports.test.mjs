@@ -6,8 +6,8 @@ export const traces = ["showcase"];
 
 /** By format: its suffix, the interactions that it has no form for, the class of a lock as it has it. */
 const FORMATS = {
-    tptp: { suffix: "trcxml", lacks: ["unpark", "semaphore", "submit"], hot: "Showcase$Hot" },
-    orca: { suffix: "orca", lacks: ["unpark", "semaphore", "interrupt"], hot: null },
+    tptp: { suffix: "trcxml", lacks: ["handoff-lock", "unpark", "semaphore", "submit"], hot: "Showcase$Hot" },
+    orca: { suffix: "orca", lacks: ["handoff-lock", "unpark", "semaphore", "interrupt"], hot: null },
 };
 const HTML = "<img src=x onerror=\"window.hacked=1\">&amp;'\"";
 const made = new Map();

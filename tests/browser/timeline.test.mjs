@@ -246,7 +246,7 @@ export const tests = {
             const shown = Number(await p.$eval(`[data-arrow="${i.kind}"] [data-count]`, (e) => e.dataset.count));
             same(shown, i.count, `${i.kind} in the legend`);
         }
-        const kinds = ["starts-thread", "last-owner-seen", "interrupt", "notify", "notify-all", "dead-and-notify-joined", "unpark", "semaphore", "submit"];
+        const kinds = ["starts-thread", "handoff-lock", "interrupt", "notify", "notify-all", "dead-and-notify-joined", "unpark", "semaphore", "submit"];
         for (const kind of kinds) {
             const n = sums.find((i) => i.kind === kind)?.count ?? 0;
             holds(n > 0, `the program has no ${kind}`);
