@@ -157,10 +157,10 @@ static stack_id remember(struct hash128 key, const struct stack_frame *frames, u
     return id;
 }
 
+/* frames: room for n. */
 static stack_id new_of_frames(JNIEnv *jni, const jvmtiFrameInfo *theirs, uint32_t n, bool cut,
-                              struct hash128 key)
+                              struct hash128 key, struct stack_frame *frames)
 {
-    struct stack_frame frames[DEPTH_MAX];
     for (uint32_t i = 0; i < n; i++) {
         frames[i].method = methods_id(jni, theirs[i].method);
         frames[i].bci = i ? (int32_t)theirs[i].location : innermost_location(&theirs[i]);
@@ -168,19 +168,24 @@ static stack_id new_of_frames(JNIEnv *jni, const jvmtiFrameInfo *theirs, uint32_
     return remember(key, frames, n, cut);
 }
 
-stack_id stacks_of_frames(JNIEnv *jni, const jvmtiFrameInfo *frames, jint n)
+static stack_id of_frames(JNIEnv *jni, const jvmtiFrameInfo *theirs, uint32_t n, bool cut,
+                          struct stack_frame *frames)
 {
-    jint depth = (jint)agent.settings.depth;
-    if (depth == 0 || n <= 0)
-        return (stack_id){0};
-    bool cut = n > depth;
-    n = cut ? depth : n;
-    struct hash128 key = hash_bytes128(frames, (size_t)n * sizeof *frames);
+    struct hash128 key = hash_bytes128(theirs, n * sizeof *theirs);
     /* The bcis mean another place when a class was rewritten, and its methods then are new ones. */
     key.lo ^= hash_u64(atomic_load_explicit(&code_version, memory_order_relaxed));
     key.hi ^= cut;
     stack_id id = known(key);
-    return id.v ? id : new_of_frames(jni, frames, (uint32_t)n, cut, key);
+    return id.v ? id : new_of_frames(jni, theirs, n, cut, key, frames);
+}
+
+stack_id stacks_of_frames(JNIEnv *jni, const jvmtiFrameInfo *theirs, jint n)
+{
+    struct stack_frame frames[DEPTH_MAX];
+    jint depth = (jint)agent.settings.depth;
+    if (depth == 0 || n <= 0)
+        return (stack_id){0};
+    return of_frames(jni, theirs, min_u32((uint32_t)n, (uint32_t)depth), n > depth, frames);
 }
 
 /* --- what it costs, and which way they came -----------------------------------------------------
@@ -209,6 +214,7 @@ static struct {
     } walked[STRIPES];
     _Atomic uint64_t asked[ARRAY_LEN(reasons) + 1]; /* the last one: another reason */
     _Atomic uint64_t cost_ns, new_ones;
+    _Atomic uint64_t cut, left_out; /* for want of room on the thread's stack */
 } counts;
 
 static __thread uint32_t captures __attribute__((tls_model("initial-exec")));
@@ -220,6 +226,8 @@ static void forget_counts(void)
     for (size_t i = 0; i < ARRAY_LEN(counts.asked); i++)
         atomic_store_explicit(&counts.asked[i], 0, memory_order_relaxed);
     atomic_store_explicit(&counts.new_ones, 0, memory_order_relaxed);
+    atomic_store_explicit(&counts.cut, 0, memory_order_relaxed);
+    atomic_store_explicit(&counts.left_out, 0, memory_order_relaxed);
 }
 
 static void count_walked(void)
@@ -235,6 +243,20 @@ static void count_asked(int reason)
     while (i < ARRAY_LEN(reasons) && reasons[i] != reason)
         i++;
     atomic_fetch_add_explicit(&counts.asked[i], 1, memory_order_relaxed);
+}
+
+/* Looked at where the thread's own stack was nearly used up: not as deep as depth= says, or not at
+ * all. */
+static void count_short(_Atomic uint64_t *n)
+{
+    atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
+}
+
+static void put_short(struct buf *b, const char *what, _Atomic uint64_t *n)
+{
+    uint64_t v = atomic_load_explicit(n, memory_order_relaxed);
+    if (v)
+        buf_printf(b, ", %s %" PRIu64, what, v);
 }
 
 static const char *reason_text(size_t i)
@@ -268,6 +290,8 @@ void stacks_put_counts(struct buf *b)
         if (n)
             buf_printf(b, ", %s %" PRIu64, reason_text(i), n);
     }
+    put_short(b, "cut near the end of the thread's stack", &counts.cut);
+    put_short(b, "unknown at the end of the thread's stack", &counts.left_out);
 }
 
 void stacks_report(void)
@@ -353,18 +377,20 @@ static void note_difference(void)
 /* --- taking them --------------------------------------------------------------------------------
  */
 
-enum { SKIP_MAX = 8, DEPTH_USUAL = 256 };
+enum { SKIP_MAX = 8 };
 
-/* The stack of the calling thread.  room: for depth + skip frames walked, and depth + 1 in scratch:
- * one more than asked for tells a stack that was cut from one that ends there. */
+/* The stack of the calling thread.  room: for depth + skip frames walked, depth + 1 in scratch (one
+ * more than asked for tells a stack that was cut from one that ends there), and depth in frames. */
 struct taking {
     JNIEnv *jni;
     jint skip, depth;
     struct walk_frame *walked;
     union scratch *scratch;
+    struct stack_frame *frames;
     uint32_t n;
     bool cut;
-    class_id object;     /* it is being allocated: see allocation_frames; 0: none is */
+    bool is_short;   /* depth is less than was asked for: the thread's stack is nearly used up */
+    class_id object; /* it is being allocated: see allocation_frames; 0: none is */
     struct trail *trail; /* to be made; NULL: not wanted */
 };
 
@@ -411,7 +437,14 @@ static stack_id ask_because(const struct taking *t, int reason)
 {
     count_asked(reason);
     jint n = ask(t), own = t->object.v ? asked_allocation_frames(t, n) : 0;
-    return stacks_of_frames(t->jni, &t->scratch[own].theirs, n - own);
+    uint32_t left = n > own ? (uint32_t)(n - own) : 0;
+    uint32_t most = min_u32((uint32_t)(n > t->depth ? t->depth - own : n - own),
+                            (uint32_t)agent.settings.depth);
+    if (left == 0 || most == 0)
+        return (stack_id){0};
+    if (t->is_short && left > most)
+        count_short(&counts.cut);
+    return of_frames(t->jni, &t->scratch[own].theirs, most, left > most, t->frames);
 }
 
 /* The frames of the calling thread, or why JVMTI is to be asked. */
@@ -506,7 +539,7 @@ static bool name_methods(const struct taking *t)
 /* JVMTI is asked when a method is new, too. */
 static stack_id new_of_walk(const struct taking *t, struct hash128 key)
 {
-    struct stack_frame frames[DEPTH_MAX + SKIP_MAX];
+    struct stack_frame *frames = t->frames;
     bool whole = !on_probation();
     for (uint32_t i = 0; i < t->n && whole; i++)
         whole = methods_known_whole(t->walked[i].method, t->walked[i].stamp);
@@ -544,39 +577,80 @@ static stack_id take(struct taking *t)
         trail_break(t->trail); /* what is remembered only is */
         id = new_of_walk(t, key);
     }
+    if (t->is_short && t->cut)
+        count_short(&counts.cut);
     if (!t->object.v)
         stacks_check(t->jni, t->skip, t->walked, t->n, t->cut, id);
     return id;
 }
 
-/* A callback and a native method have 80 KiB of stack, the JVM's shadow pages. */
-static __attribute__((noinline)) stack_id take_usual(struct taking t)
-{
-    struct walk_frame walked[DEPTH_USUAL + 2 * SKIP_MAX];
-    union scratch scratch[DEPTH_USUAL + SKIP_MAX + 1];
-    t.walked = walked;
-    t.scratch = scratch;
-    return take(&t);
-}
+/* --- as deep as there is room -------------------------------------------------------------------
+ *
+ * The frames are put on the stack that is looked at, and HotSpot promises a callback and a native
+ * method not more of that than its shadow pages (80 KiB) less what it has taken itself; a fault
+ * behind these is a fault on the pages where its handler would run, and ends the process without a
+ * word.  So a thread whose stack is nearly used up is looked at less deep. */
 
-static __attribute__((noinline)) stack_id take_deep(struct taking t)
+/* Bytes of a frame while it is on its way; and what is taken beside the frames, by defining what is
+ * new and by GetStackTrace: measured by painting the stack, at most 19 KB (17) and 26 KB (25). */
+enum {
+    FRAME_BYTES = sizeof(struct walk_frame) + sizeof(union scratch) + sizeof(struct stack_frame),
+    TAKING_BYTES = 40 * 1024,
+};
+
+/* Each with buffers for so many frames. */
+#define TIERS(X) X(16) X(64) X(256) X(512) X(1024)
+_Static_assert(DEPTH_MAX == 1024, "the deepest of them");
+
+#define X(n)                                                                                       \
+    static __attribute__((noinline)) stack_id take_##n(struct taking t)                            \
+    {                                                                                              \
+        struct walk_frame walked[(n) + 2 * SKIP_MAX];                                              \
+        union scratch scratch[(n) + SKIP_MAX + 1];                                                 \
+        struct stack_frame frames[(n) + SKIP_MAX];                                                 \
+        t.walked = walked;                                                                         \
+        t.scratch = scratch;                                                                       \
+        t.frames = frames;                                                                         \
+        return take(&t);                                                                           \
+    }
+TIERS(X)
+#undef X
+
+#define X(n) {n, take_##n},
+static const struct tier {
+    jint depth;
+    stack_id (*take)(struct taking t);
+} tiers[] = {TIERS(X)};
+#undef X
+
+/* The first one that is deep enough, or the deepest for which there is room; NULL: for none. */
+static const struct tier *tier_for(jint depth, size_t room)
 {
-    struct walk_frame walked[DEPTH_MAX + 2 * SKIP_MAX];
-    union scratch scratch[DEPTH_MAX + SKIP_MAX + 1];
-    t.walked = walked;
-    t.scratch = scratch;
-    return take(&t);
+    const struct tier *t = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(tiers) && (!t || t->depth < depth); i++) {
+        size_t frames = (size_t)tiers[i].depth + 2 * SKIP_MAX;
+        if (room < TAKING_BYTES + frames * FRAME_BYTES)
+            break;
+        t = &tiers[i];
+    }
+    return t;
 }
 
 static stack_id capture(struct taking t)
 {
-    t.depth = (jint)agent.settings.depth;
-    if (t.depth == 0)
+    jint wanted = (jint)agent.settings.depth;
+    if (wanted == 0)
         return (stack_id){0};
-    bool usual = t.depth <= DEPTH_USUAL;
-    t.depth += t.object.v ? SKIP_MAX : 0;
+    const struct tier *tier = tier_for(wanted, os_thread_room(os_thread_self(t.jni)));
+    if (!tier) {
+        count_short(&counts.left_out);
+        recorder_count_loss(agent.rec, LOSS_stack, 1);
+        return (stack_id){0};
+    }
+    t.is_short = tier->depth < wanted;
+    t.depth = (t.is_short ? tier->depth : wanted) + (t.object.v ? SKIP_MAX : 0);
     uint64_t began = cost_begin();
-    stack_id id = usual ? take_usual(t) : take_deep(t);
+    stack_id id = tier->take(t);
     cost_end(began);
     return id;
 }
@@ -606,6 +680,14 @@ take_with_trail(struct alloc_trails *trails, const struct alloc_here *here, stru
     return id;
 }
 
+/* Without being looked at less deep for it. */
+static bool has_room_for_trail(const struct os_thread *self)
+{
+    jint depth = (jint)agent.settings.depth;
+    size_t room = os_thread_room(self), trail = sizeof(struct trail) + 512 /* its frame */;
+    return room > trail && tier_for(depth, room - trail) == tier_for(depth, room);
+}
+
 static struct alloc_trails *trails_of(struct os_thread *self)
 {
     if (!self->trails && !self->trails_asked)
@@ -631,5 +713,5 @@ stack_id stacks_of_allocation(JNIEnv *jni, class_id object)
             stacks_check_trail(id, capture(t));
         return id;
     }
-    return here.again ? take_with_trail(trails, &here, t) : capture(t);
+    return here.again && has_room_for_trail(self) ? take_with_trail(trails, &here, t) : capture(t);
 }

@@ -337,6 +337,7 @@ static struct os_thread *new_os_thread(JNIEnv *jni)
         return NULL;
     }
     t->java_thread = java_thread;
+    t->stack_end = java_thread ? stack_room_end(&agent.layout, java_thread) : 0;
     if (!jni)
         t->id = threads_native((uint32_t)syscall(SYS_gettid));
     self_tls = t;

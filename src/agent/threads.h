@@ -6,6 +6,7 @@
 #define ORCA_AGENT_THREADS_H
 
 #include "agent/agent.h"
+#include "hotspot/stack_room.h"
 
 /* Of the calling OS thread.  Only its owner writes to it; `open_*` is also read when the recording
  * ends. */
@@ -14,6 +15,7 @@ struct os_thread {
     thread_id id;          /* of the platform thread, or of the JVM's own thread */
     uint64_t java_tid;     /* the platform thread's Thread.getId(), once id is known; else 0 */
     uintptr_t java_thread; /* HotSpot's JavaThread, 0 for the JVM's own threads */
+    uintptr_t stack_end;   /* of a Java thread: below are HotSpot's guard pages; 0: not known */
     bool from_start;       /* its ThreadStart was seen: no wait of it can be older */
     bool in_user_probe;    /* it records the call of a method of methods= */
     bool in_alloc;         /* it records an allocation: what is allocated for that does not count */
@@ -41,6 +43,18 @@ void threads_free(void);
 /* The calling OS thread; made on first use.  NULL when memory is out or recording is off.
  * jni: of the caller, NULL on a thread of the JVM that has none. */
 struct os_thread *os_thread_self(JNIEnv *jni);
+
+/* Bytes that are left of the stack that it, the calling thread, runs on.  NULL: the least there can
+ * be. */
+static inline size_t os_thread_room(const struct os_thread *self)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (self && !self->java_thread)
+        return SIZE_MAX; /* of the JVM's own threads no Java code uses up the stack */
+    if (!self || !self->stack_end)
+        return STACK_ROOM_LEAST;
+    return here > self->stack_end ? here - self->stack_end : 0;
+}
 
 /* The id of the current Java thread, which a callback got as `thread`; 0 when it cannot be had. */
 thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self);

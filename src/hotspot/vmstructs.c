@@ -166,6 +166,16 @@ int64_t vmstructs_number(const struct vmstructs *vs, const char *name, int64_t o
     return otherwise;
 }
 
+/* The red, yellow and reserved zones; a page of the flags has 4 KiB. */
+static size_t guard_of(const struct vmstructs *vs)
+{
+    enum { RED = 1, YELLOW = 2, RESERVED = 1, PAGE = 4096 };
+    int64_t pages = vmstructs_number(vs, "StackRedPages", RED) +
+                    vmstructs_number(vs, "StackYellowPages", YELLOW) +
+                    vmstructs_number(vs, "StackReservedPages", RESERVED);
+    return (size_t)pages * PAGE;
+}
+
 void vmstructs_layout(const struct vmstructs *vs, struct vm_layout *l)
 {
     static const struct {
@@ -195,5 +205,6 @@ void vmstructs_layout(const struct vmstructs *vs, struct vm_layout *l)
         l->osthread = vmstructs_offset(vs, "Thread", "_osthread", NULL);
     /* _owner is last in the table: its type says which of its two meanings it has. */
     l->owner_is_tid = owner_type && strstr(owner_type, "int64_t");
+    l->stack_guard = guard_of(vs);
     l->moving = vmstructs_flag(vs, "UseZGC", false) || vmstructs_flag(vs, "UseShenandoahGC", false);
 }

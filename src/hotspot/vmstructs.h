@@ -9,6 +9,7 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct vm_layout {
@@ -18,7 +19,8 @@ struct vm_layout {
     long lock_stack_top, lock_stack_base; /* LockStack */
     long os_thread_id;                    /* OSThread */
     long monitor_owner;                   /* ObjectMonitor */
-    bool owner_is_tid;                    /* JDK 24 and later: a Thread.getId(), not an address */
+    size_t stack_guard; /* bytes that are protected at the end of a Java thread's stack */
+    bool owner_is_tid;  /* JDK 24 and later: a Thread.getId(), not an address */
     bool moving; /* the collector moves objects while threads run, and mends a thread's references
                   * to them when that one runs again */
 };
