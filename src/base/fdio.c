@@ -90,3 +90,25 @@ int64_t fdio_size(int fd)
         return -errno;
     return st.st_size;
 }
+
+uint64_t fdio_next_data(int fd, uint64_t at, uint64_t size, uint64_t *end)
+{
+    TEST_WORK(100 * 16); /* two calls of the system */
+    *end = size;
+    if (at >= size)
+        return size;
+    off_t from = lseek(fd, (off_t)at, SEEK_DATA);
+    if (from < 0)
+        return errno == ENXIO ? size : at;
+    off_t upto = lseek(fd, from, SEEK_HOLE);
+    *end = upto < 0 || (uint64_t)upto > size ? size : (uint64_t)upto;
+    return (uint64_t)from < size ? (uint64_t)from : size;
+}
+
+uint64_t fdio_data_bytes(int fd, uint64_t size)
+{
+    uint64_t sum = 0, end;
+    for (uint64_t at = 0; (at = fdio_next_data(fd, at, size, &end)) < size; at = end)
+        sum += end - at;
+    return sum;
+}

@@ -24,4 +24,13 @@ int fdio_open_private(const char *path, int flags, struct err *err);
 /* The file's size in bytes, or a negative errno. */
 int64_t fdio_size(int fd);
 
+/* Where the next bytes are at or after `at` that are not in a hole, and where they end; `size` when
+ * there are none before it.  Where the file system knows no holes, all of the file is there.
+ * Moves the descriptor's offset. */
+uint64_t fdio_next_data(int fd, uint64_t at, uint64_t size, uint64_t *end);
+
+/* How many bytes of the file's first `size` are in no hole: what its author had to write.  (Blocks
+ * would be of the disk: a file system that compresses has fewer.) */
+uint64_t fdio_data_bytes(int fd, uint64_t size);
+
 #endif

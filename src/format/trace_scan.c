@@ -45,13 +45,20 @@ bool trace_read_header(const struct trace *t, uint64_t offset, struct chunk_head
 /* --- from header to header ---------------------------------------------------------------------
  */
 
-/* Have the header at `at` in the window; false: the file ends before. */
-static bool move_window(const struct trace *t, struct window *w, uint64_t at, uint64_t size)
+/* Have the header at *at in the window, or the first one behind it that is not in a hole; false:
+ * the file ends before. */
+static bool move_window(const struct trace *t, struct window *w, uint64_t *at, uint64_t size)
 {
-    if (at >= w->at && at + CHUNK_HEADER_SIZE <= w->at + w->len)
+    uint64_t end;
+    if (*at >= w->at && *at + CHUNK_HEADER_SIZE <= w->at + w->len)
         return true;
-    ssize_t n = fdio_pread_some(t->fd, w->bytes, min_u64(size, SEARCH_WINDOW), at);
-    w->at = at;
+    uint64_t data = fdio_next_data(t->fd, *at, size, &end);
+    /* A header may have its last bytes in the hole, or its first. */
+    if (data > *at + CHUNK_HEADER_SIZE)
+        *at = (data - CHUNK_HEADER_SIZE) & ~(uint64_t)7;
+    size_t len = (size_t)min_u64(min_u64(size, SEARCH_WINDOW), end + CHUNK_HEADER_SIZE - *at);
+    ssize_t n = data < size ? fdio_pread_some(t->fd, w->bytes, len, *at) : 0;
+    w->at = *at;
     w->len = n < 0 ? 0 : (uint64_t)n;
     TEST_WORK(w->len);
     return w->len >= CHUNK_HEADER_SIZE;
@@ -60,7 +67,7 @@ static bool move_window(const struct trace *t, struct window *w, uint64_t at, ui
 /* The next offset at or after `from` with a valid chunk header, or `size`. */
 static uint64_t search(const struct trace *t, uint64_t from, uint64_t size, struct window *w)
 {
-    for (uint64_t at = ALIGN_UP(from, (uint64_t)8); move_window(t, w, at, size); at += 8) {
+    for (uint64_t at = ALIGN_UP(from, (uint64_t)8); move_window(t, w, &at, size); at += 8) {
         struct chunk_header h;
         if (chunk_header_unpack(&h, t->header.id, at, w->bytes + (at - w->at)) == 0)
             return at;
@@ -129,7 +136,8 @@ static bool by_index(struct trace *t, uint64_t size)
     uint8_t *raw = calloc(1, (size_t)h.raw_len + 1);
     bool ok = raw && trace_read_payload(t, &t->chunks[0], raw, NULL) == 0;
     const uint8_t *p = raw, *end = raw + h.raw_len;
-    uint64_t room = size; /* an index that lists a chunk again and again has us read it as often */
+    /* An index that lists a chunk again and again has us read it as often. */
+    uint64_t room = ok ? fdio_data_bytes(t->fd, size) : 0;
     for (uint32_t i = 0; ok && i < h.events; i++) {
         uint64_t offset, seq, type;
         struct chunk_header c;

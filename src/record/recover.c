@@ -19,6 +19,7 @@ struct recovery {
     struct stager s;
     uint64_t steps; /* from block to block that are left: a file in which blocks lie over each other
                      * would take us round for long */
+    uint64_t room;  /* bytes of rings that are left: rings that lie over each other have more */
 };
 
 /* A trace as its header says, who owns it, and which file that was. */
@@ -178,6 +179,19 @@ static int resume_writer(struct recovery *r, int fd, struct err *err)
     return 0;
 }
 
+/* What is in rings was written, so all of them together have no more than the file. */
+static bool has_room(struct recovery *r, struct ring_ctl *c)
+{
+    uint64_t tail = atomic_load_explicit(&c->tail, memory_order_relaxed);
+    uint64_t head = atomic_load_explicit(&c->head, memory_order_relaxed);
+    if (head - tail > r->room) {
+        stage_give_up(&r->s, c, head);
+        return false;
+    }
+    r->room -= head - tail;
+    return true;
+}
+
 static int drain_dead_rings(struct recovery *r, uint64_t *events, struct err *err)
 {
     struct region_header *h = r->region.h;
@@ -185,15 +199,17 @@ static int drain_dead_rings(struct recovery *r, uint64_t *events, struct err *er
     uint32_t staged = atomic_load_explicit(&h->stage.n_blocks, memory_order_relaxed);
     if (used > h->max_rings)
         return err_set(err, -EINVAL, "%s: damaged", r->region.path);
-    r->steps = r->t->n_blocks + (uint64_t)used;
-    for (uint32_t i = 0; i < used; i++) {
+    r->room = region_ring_bytes(&r->region);
+    r->steps = r->t->n_blocks;
+    for (uint32_t i = 0; (i = region_next_ctl(&r->region, i, used)) < used; i++) {
         struct ring_ctl *c = region_ctl(h, i);
+        r->steps++;
         if (atomic_load_explicit(&c->state, memory_order_relaxed) != RING_FREE)
             skip_known(r, c, staged);
     }
-    for (uint32_t i = 0; i < used; i++) {
+    for (uint32_t i = 0; (i = region_next_ctl(&r->region, i, used)) < used; i++) {
         struct ring_ctl *c = region_ctl(h, i);
-        if (atomic_load_explicit(&c->state, memory_order_relaxed) == RING_FREE)
+        if (atomic_load_explicit(&c->state, memory_order_relaxed) == RING_FREE || !has_room(r, c))
             continue;
         while (stage_ring(&r->s, c, events) == STAGE_FULL)
             TRY(stage_flush(&r->s, &r->w, err));
@@ -221,7 +237,7 @@ static int note_unwritten(struct recovery *r, struct err *err)
     uint32_t stream = 0, used = atomic_load_explicit(&h->used_rings, memory_order_relaxed);
     if (!n || !atomic_load_explicit(&n->unwritten_since, memory_order_relaxed))
         return 0;
-    for (uint32_t i = 0; i < used; i++)
+    for (uint32_t i = 0; (i = region_next_ctl(&r->region, i, used)) < used; i++)
         stream = max_u32(stream, region_ctl(h, i)->stream);
     for (size_t i = 0; i < r->t->n_blocks; i++)
         stream = max_u32(stream, r->t->blocks[i].b.stream);

@@ -1,5 +1,6 @@
 #include "record/region.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/util.h"
@@ -269,23 +270,63 @@ static int open_file(struct region *r, const struct region_of *of, const char *n
     return rc == -EACCES || rc == -EAGAIN ? -EBUSY : rc;
 }
 
-/* What has pages: holes are zeros in the copy, too. */
-static int read_extents(const struct region *r, uint8_t *to)
+static int push_extent(struct region *r, struct buf *b, uint64_t from, uint64_t upto)
 {
-    off_t at = 0;
-    while ((at = lseek(r->fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < r->size) {
-        off_t end = lseek(r->fd, at, SEEK_HOLE);
-        uint64_t upto = end < 0 ? r->size : min_u64((uint64_t)end, r->size);
-        while ((uint64_t)at < upto) {
-            ssize_t n = fdio_pread_some(r->fd, to + at, upto - (uint64_t)at, (uint64_t)at);
-            if (n < 0)
-                return (int)n;
-            if (n == 0)
-                return -EINVAL; /* it was made shorter */
-            at += n;
-        }
+    const struct region_extent e = {from, upto};
+    buf_put(b, &e, sizeof e);
+    r->extents = (void *)b->p;
+    r->n_extents = b->len / sizeof e;
+    return b->oom ? -ENOMEM : 0;
+}
+
+static int read_extent(const struct region *r, uint8_t *to, uint64_t at, uint64_t upto)
+{
+    while (at < upto) {
+        ssize_t n = fdio_pread_some(r->fd, to + at, upto - at, at);
+        if (n < 0)
+            return (int)n;
+        if (n == 0)
+            return -EINVAL; /* it was made shorter */
+        at += (uint64_t)n;
     }
-    return at < 0 && errno != ENXIO ? -errno : 0;
+    return 0;
+}
+
+/* What has pages: holes are zeros in the copy, too. */
+static int read_extents(struct region *r, uint8_t *to)
+{
+    struct buf extents; /* it goes on as r->extents */
+    uint64_t at = 0, end;
+    buf_init(&extents);
+    for (; (at = fdio_next_data(r->fd, at, r->size, &end)) < r->size; at = end) {
+        TRY(push_extent(r, &extents, at, end));
+        TRY(read_extent(r, to, at, end));
+    }
+    return 0;
+}
+
+uint64_t region_ring_bytes(const struct region *r)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < r->n_extents; i++) {
+        const struct region_extent *e = &r->extents[i];
+        if (e->upto > r->h->data_offset)
+            sum += e->upto - max_u64(e->from, r->h->data_offset);
+    }
+    return sum;
+}
+
+uint32_t region_next_ctl(const struct region *r, uint32_t i, uint32_t n)
+{
+    uint64_t at = r->h->ctl_offset + (uint64_t)i * RING_CTL_SIZE;
+    size_t k = 0;
+    BISECT(k, r->n_extents, r->extents[k].upto <= at);
+    if (i >= n || k == r->n_extents)
+        return n;
+    if (r->extents[k].from <= at)
+        return i;
+    uint64_t next = (r->extents[k].from - r->h->ctl_offset) / RING_CTL_SIZE;
+    return next < n ? (uint32_t)next : n;
 }
 
 static int copy(struct region *r)
@@ -428,10 +469,13 @@ void region_close(struct region *r)
 {
     if (r->h)
         munmap(r->h, r->size);
+    free(r->extents);
     if (r->fd >= 0)
         close(r->fd);
     if (r->dir >= 0)
         close(r->dir);
     r->h = NULL;
+    r->extents = NULL;
+    r->n_extents = 0;
     r->fd = r->dir = -1;
 }

@@ -123,6 +123,10 @@ struct region {
     uint64_t reserved_ctl, reserved_data; /* bytes with pages behind them, from their offsets */
     bool named;                           /* the file is at `path`, not only to be there */
     int dir;                              /* of a dead JVM's: the folder that it is in; else -1 */
+    struct region_extent {
+        uint64_t from, upto;
+    } * extents; /* of a dead JVM's: what is in no hole, in order */
+    size_t n_extents;
     char path[RING_PATH_MAX];
 };
 
@@ -130,6 +134,13 @@ static inline struct ring_ctl *region_ctl(const struct region_header *h, uint32_
 {
     return (struct ring_ctl *)((char *)h + h->ctl_offset) + i;
 }
+
+/* Of a dead JVM's region, the first control from `i` on that is in no hole, or `n`: there may be
+ * 2^32 of them in a file that has one page. */
+uint32_t region_next_ctl(const struct region *r, uint32_t i, uint32_t n);
+
+/* Of the same, how many bytes behind the controls are in no hole. */
+uint64_t region_ring_bytes(const struct region *r);
 
 /* What is to be told of a stretch in which the file could not be written, which is over now. */
 struct event unwritten_event(struct region_header *h, uint64_t now);

@@ -142,9 +142,15 @@ enum stage_status stage_ring(struct stager *s, struct ring_ctl *c, uint64_t *eve
     }
     if (!damaged)
         return STAGE_EMPTIED;
-    atomic_fetch_add_explicit(&s->h->loss[LOSS_damaged], 1, memory_order_relaxed);
-    atomic_store_explicit(&c->tail, head, memory_order_release);
+    stage_give_up(s, c, head);
     return STAGE_DAMAGED;
+}
+
+void stage_give_up(struct stager *s, struct ring_ctl *c, uint64_t head)
+{
+    atomic_fetch_add_explicit(&s->h->loss[LOSS_damaged], 1, memory_order_relaxed);
+    /* release: pairs with the owner's acquire; we are done with these bytes */
+    atomic_store_explicit(&c->tail, head, memory_order_release);
 }
 
 /* --- definitions --------------------------------------------------------------------------------

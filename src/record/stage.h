@@ -34,6 +34,9 @@ enum stage_status {
 /* Move one ring's records to the stage; *events grows by what was moved. */
 enum stage_status stage_ring(struct stager *s, struct ring_ctl *c, uint64_t *events);
 
+/* A ring up to `head` makes no sense: it counts as damaged, and as drained. */
+void stage_give_up(struct stager *s, struct ring_ctl *c, uint64_t head);
+
 /* Write all definitions committed so far. */
 int stage_flush_defs(struct stager *s, struct writer *w, struct err *err);
 

@@ -78,7 +78,13 @@ static void list(struct natives *v, const uint8_t *seen, const uint32_t *group)
                                       .method = i,
                                       .address = m->address};
     }
-    qsort(v->places, v->n, sizeof *v->places, by_place);
+    natives_sort(v);
+}
+
+void natives_sort(struct natives *v)
+{
+    if (v->n)
+        qsort(v->places, v->n, sizeof *v->places, by_place);
 }
 
 static bool any_place(const struct trace *t)

@@ -34,6 +34,9 @@ struct natives {
 int natives_init(struct natives *v, struct trace *t);
 void natives_fini(struct natives *v);
 
+/* Order the places anew, whose groups have changed. */
+void natives_sort(struct natives *v);
+
 /* A method for a function that was met at a place: the place's own, or a new one.  *m is what it
  * shall be but for its id.  Id 0: memory is out. */
 method_id natives_function(struct natives *v, const struct native_place *p, struct trace_method m);

@@ -19,6 +19,10 @@ struct symbol_source {
  * nothing is found the source answers nothing.  -ENOMEM. */
 int symbol_source_open(struct symbol_source *s, struct trace *t, const struct symbols_options *o,
                        struct symbols_module *out, struct err *err);
+/* The same of nothing: no symbol is known, for that reason. */
+int symbol_source_none(struct symbol_source *s, struct trace *t, struct symbols_module *out,
+                       const char *why);
+
 void symbol_source_close(struct symbol_source *s);
 
 #endif

@@ -1,9 +1,12 @@
 #include "symbols/symbols.h"
 
+#include "base/fdio.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/util.h"
 #include "symbols/demangle.h"
 #include "symbols/natives.h"
+#include "symbols/same_files.h"
 #include "symbols/symbol_source.h"
 
 #include <stdlib.h>
@@ -18,6 +21,7 @@ struct resolver {
     struct symbols_module *modules;
     size_t n_modules;
     uint32_t nowhere;
+    uint64_t budget; /* symbols that may still be read */
     bool oom;
 };
 
@@ -27,7 +31,8 @@ struct symbols_options symbols_options_default(void)
     return (struct symbols_options){.dirs = dirs ? dirs : "",
                                     .debug_root = "/usr/lib/debug",
                                     .kallsyms = "/proc/kallsyms",
-                                    .kernel_notes = "/sys/kernel/notes"};
+                                    .kernel_notes = "/sys/kernel/notes",
+                                    .most = SYMBOLS_ANY_TRACE};
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -141,7 +146,11 @@ static int resolve_file(struct resolver *r, size_t from, size_t to, struct err *
         .why = "",
         .remedy = ""};
     map_init(&r->functions);
-    int rc = symbol_source_open(&s, r->t, r->o, out, err);
+    int rc = r->budget ? symbol_source_open(&s, r->t, r->o, out, err)
+                       : symbol_source_none(&s, r->t, out,
+                                            "the trace names more files of native code than are "
+                                            "read for one of its length");
+    r->budget -= min_u64(r->budget, SYMBOLS_FILE + s.symtab.n_entries);
     for (size_t i = from; i < to && rc == 0; i++)
         resolve_place(r, &s, &r->natives.places[i], out);
     symbol_source_close(&s);
@@ -199,6 +208,12 @@ int symbols_resolve(struct trace *t, const struct symbols_options *o, struct sym
 {
     struct resolver r = {.t = t, .o = o};
     int rc = natives_init(&r.natives, t) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
+    if (rc == 0 && r.natives.n) {
+        int64_t size = fdio_size(t->fd);
+        r.budget = o->most + fdio_data_bytes(t->fd, size > 0 ? (uint64_t)size : 0);
+        if (same_files_join(&r.natives, o, &r.budget) < 0)
+            rc = err_set(err, -ENOMEM, "out of memory");
+    }
     if (rc == 0 && r.natives.n) {
         rc = resolve(&r, err);
         if (rc == 0 && (r.oom || natives_apply(&r.natives) < 0))

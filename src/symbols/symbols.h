@@ -20,6 +20,7 @@ struct symbols_options {
     const char *debug_root;   /* /usr/lib/debug */
     const char *kallsyms;     /* /proc/kallsyms */
     const char *kernel_notes; /* /sys/kernel/notes */
+    uint64_t most;            /* symbols to be read for any trace; one more for each of its bytes */
 };
 
 struct symbols_options symbols_options_default(void);

@@ -529,3 +529,25 @@ Test(heap, a_compressed_dump_that_is_cut_short)
     check_compressed(1 << 20, 100000);
     check_compressed(SIZE_MAX / 2, 100000);
 }
+
+/* Names of 4 GB each, of which nothing but the lengths was ever written. */
+Test(heap, a_file_of_holes_is_refused)
+{
+    char path[] = "/tmp/orca-holes-XXXXXX";
+    struct dump *d;
+    struct err err = {""};
+    const struct dump_options o = {.workers = 1};
+    static const uint8_t begin[] = "JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\0\0\0\0\0"; /* and a NUL */
+    static const uint8_t record[] = {HPROF_UTF8, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xf0, 0, 0, 0, 0, 1};
+    int fd = mkstemp(path);
+    cr_assert_eq(write(fd, begin, sizeof begin), (ssize_t)sizeof begin);
+    off_t at = sizeof begin;
+    for (int i = 0; i < 20; i++, at += 9 + (off_t)0xfffffff0)
+        cr_assert_eq(pwrite(fd, record, sizeof record, at), (ssize_t)sizeof record);
+    cr_assert_eq(ftruncate(fd, at), 0);
+    int rc = dump_open(&d, path, &o, &err);
+    close(fd);
+    unlink(path);
+    cr_assert_eq(rc, -EINVAL);
+    cr_assert(strstr(err.msg, "is a hole"), "%s", err.msg);
+}

@@ -67,7 +67,8 @@ struct symbols_options native_nowhere(void)
     return (struct symbols_options){.dirs = "",
                                     .debug_root = "/nonexistent",
                                     .kallsyms = "/nonexistent",
-                                    .kernel_notes = "/nonexistent"};
+                                    .kernel_notes = "/nonexistent",
+                                    .most = 4000000};
 }
 
 void native_names(const char *path, const char *build_id, const struct symbols_options *o,

@@ -1,4 +1,5 @@
 /* A trace of places in this very process, against dladdr; and what becomes of its stacks. */
+#include "../counted.h"
 #include "native_builder.h"
 
 #include "base/util.h"
@@ -107,6 +108,69 @@ Test(symbols, exported_functions_as_dladdr_names_them)
     cr_assert_eq(summary.n, 1);
     cr_assert_eq(summary.modules[0].places, ARRAY_LEN(names));
     cr_assert_eq(summary.modules[0].named, ARRAY_LEN(names));
+}
+
+/* A trace of so many modules that are libc, each with more slashes before its name, and a place in
+ * each. */
+static void resolve_spellings(uint32_t n, const struct symbols_options *o)
+{
+    struct library c = library("libc.so");
+    char path[4200];
+    for (uint32_t i = 0; i < n; i++) {
+        memset(path, '/', i);
+        snprintf(path + i, sizeof path - i, "%s", c.path);
+        one_frame(native_module(&b, i + 1, path, native_build_id(c.path), c.bias),
+                  in_libc("printf") + 3 - c.bias);
+    }
+    resolve_with(o);
+}
+
+Test(symbols, a_file_by_many_names_is_one_file)
+{
+    enum { NAMES = 100 };
+    struct symbols_options o = native_nowhere();
+    resolve_spellings(NAMES, &o);
+    cr_assert_eq(summary.n, 1);
+    cr_assert_eq(summary.modules[0].places, NAMES);
+    cr_assert_eq(summary.modules[0].named, NAMES);
+}
+
+#ifdef ORCA_COUNT_WORK
+Test(symbols, a_file_by_many_names_is_read_once)
+{
+    struct symbols_options o = native_nowhere();
+    counted_begin();
+    resolve_spellings(1, &o);
+    uint64_t one = counted_end().work;
+    end();
+    begin();
+    counted_begin();
+    resolve_spellings(1000, &o);
+    uint64_t many = counted_end().work;
+    if (getenv("ORCA_WORK"))
+        printf("libc by one name: %lu blocks, by 1,000: %lu\n", (unsigned long)one,
+               (unsigned long)many);
+    cr_assert_lt(many, one + UINT64_C(1000) * 10000, "%lu, and %lu", (unsigned long)one,
+                 (unsigned long)many);
+}
+#endif
+
+/* Different files, and a trace that may have one of them read. */
+Test(symbols, no_more_is_read_than_a_trace_may_have_read)
+{
+    struct library libraries[] = {library("libc.so"), library("libm.so")};
+    struct symbols_options o = native_nowhere();
+    for (uint32_t i = 0; i < ARRAY_LEN(libraries); i++)
+        one_frame(
+            native_module(&b, i + 1, libraries[i].path, native_build_id(libraries[i].path), 0),
+            0x30000);
+    o.most = 1000;
+    resolve_with(&o);
+    cr_assert_eq(summary.n, 2);
+    int left_out = 0;
+    for (size_t i = 0; i < summary.n; i++)
+        left_out += strstr(summary.modules[i].why, "more files of native code") != NULL;
+    cr_assert_geq(left_out, 1);
 }
 
 /* Everywhere in libc's code: dladdr finds a function where we do, and it is the same one. */

@@ -414,6 +414,28 @@ Test(work, of_a_report, .timeout = 600)
     }
 }
 
+/* A trace that was not ended, a terabyte long, with a page of anything now and then. */
+Test(work, of_holes)
+{
+    enum { PAGES = 500 };
+    const uint64_t size = UINT64_C(1) << 40;
+    static const char page[4096] = "anything";
+    struct buf file = {0};
+    begin_file(&file, false);
+    put_blocks(&file, 7, 1, 2000, 0);
+    int fd = memfd_create("work", MFD_CLOEXEC);
+    cr_assert(write(fd, file.p, file.len) == (ssize_t)file.len && ftruncate(fd, (off_t)size) == 0);
+    for (uint64_t i = 1; i <= PAGES; i++)
+        cr_assert_eq(pwrite(fd, page, sizeof page, (off_t)(i * (size / PAGES / 2))), sizeof page);
+    uint64_t there = file.len + PAGES * sizeof page;
+    buf_fini(&file);
+    test_work = 0;
+    read_all(fd);
+    cr_assert_gt(test_work, there / 100);
+    cr_assert_lt(test_work, there * 100, "%lu of %lu bytes", (unsigned long)test_work,
+                 (unsigned long)there);
+}
+
 Test(work, of_reading)
 {
     static const struct shape shapes[] = {{"one chunk often", one_chunk_often, 20000, 3000},
