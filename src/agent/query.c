@@ -6,6 +6,7 @@
 #include "agent/natives.h"
 #include "agent/objects.h"
 #include "agent/open_waits.h"
+#include "agent/query_files.h"
 #include "agent/query_object.h"
 #include "agent/query_refs.h"
 #include "agent/request.h"
@@ -137,7 +138,8 @@ static jclass query_class(JNIEnv *jni)
         {(char *)"waitingFor", (char *)"(J)J", (void *)waiting_for},
         {(char *)"idOf", (char *)"(" OBJECT ")I", (void *)id_of},
         {(char *)"found", (char *)"(" THREAD "I" OBJECT "J)V", (void *)found_wait},
-        {(char *)"owned", (char *)"(JJ)V", (void *)found_owner}};
+        {(char *)"owned", (char *)"(JJ)V", (void *)found_owner},
+        {(char *)"filesOf", (char *)"(" THREAD ")[" STRING, (void *)query_files_of}};
     static jclass known;
     pthread_mutex_lock(&lock);
     if (known) {

@@ -92,12 +92,13 @@ static void say_owner(struct rule_finding *f, const struct evidence *ev, uint32_
 /* --- what it executed ------------------------------------------------------------------------- */
 
 /* The innermost frame of a stack that is of the lock's own class, where it calls something else:
- * what the owner does with the lock in its hands.  method 0: there is none. */
+ * what the owner does with the lock in its hands.  Object.wait is no such caller, though it is of
+ * the class of many locks.  method 0: there is none. */
 static struct place caller_in_class(const struct analysis *a, const struct site *s)
 {
     const struct trace_stack *stack = trace_stack(a->trace, s->stack);
     const char *wanted = a->locks.groups[s->group].signature;
-    for (uint32_t i = 0; i < stack->n_frames; i++) {
+    for (uint32_t i = trace_site(a->trace, stack); i < stack->n_frames; i++) {
         const struct trace_frame *f = &stack->frames[i];
         const struct trace_method *m = trace_method(a->trace, f->method);
         if (strcmp(trace_class(a->trace, m->class_)->signature, wanted) == 0)

@@ -53,7 +53,9 @@ void rule_say_site(struct rule_finding *f, const struct evidence *ev, struct pla
         return;
     label_method(ev->a->trace, at.method, method, sizeof method);
     label_line(ev->a->trace, at, line, sizeof line);
-    if (*line)
+    if (trace_method(ev->a->trace, at.method)->flags & METHOD_NATIVE)
+        rule_say(f, " in %s (native)", method);
+    else if (*line)
         rule_say(f, " at %s in %s", line, method);
     else
         rule_say(f, " in %s", method);

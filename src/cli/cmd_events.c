@@ -135,10 +135,11 @@ static void put_frame(struct printer *p, struct buf *b, struct trace_frame f)
     trace_method_text(p->t, f.method, name, sizeof name);
     int32_t line = trace_line(p->t, f);
     printable_word(b, name);
-    buf_puts(b, f.bci < 0 ? "(native" : "(");
-    if (f.bci >= 0)
+    bool native = trace_frame_is_native(p->t, f);
+    buf_puts(b, native ? "(native" : "(");
+    if (!native)
         printable_word(b, *source ? source : "?");
-    if (f.bci >= 0 && line >= 0)
+    if (!native && line >= 0)
         buf_printf(b, ":%d", line);
     buf_putc(b, ')');
 }

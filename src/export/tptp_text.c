@@ -114,7 +114,7 @@ static void put_frame(struct buf *b, const struct trace *t, struct trace_frame f
     buf_putc(b, '.');
     put_method(b, m->name);
     buf_putc(b, '(');
-    if (f.bci < 0)
+    if (trace_frame_is_native(t, f))
         buf_puts(b, "native");
     else
         xml_put(b, *c->source ? c->source : "?");

@@ -263,6 +263,13 @@ int32_t trace_line(const struct trace *t, struct trace_frame f)
     return n ? (int32_t)m->lines.v[n - 1].value : -1;
 }
 
+bool trace_frame_is_native(const struct trace *t, struct trace_frame f)
+{
+    /* Of an imported text the frame alone may tell. */
+    return trace_method(t, f.method)->flags & METHOD_NATIVE ||
+           (f.bci < 0 && *trace_info(t, "import.format", ""));
+}
+
 static bool is_machinery(const char *signature, const char *method)
 {
     static const char *const classes[] = {

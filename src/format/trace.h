@@ -62,7 +62,7 @@ struct trace_gc_name {
 
 struct trace_frame {
     method_id method;
-    int32_t bci; /* -1: native method; in native code its source line, or -1 */
+    int32_t bci; /* -1: native method, or not known; in native code its source line, or -1 */
 };
 
 struct trace_stack {
@@ -243,6 +243,9 @@ uint32_t trace_site(const struct trace *t, const struct trace_stack *s);
 void trace_class_name(const char *signature, char *out, size_t n);
 
 /* Seconds since the recording began; negative before it. */
+/* Whether it is in a native method of Java.  A method of which the place is not known is none. */
+bool trace_frame_is_native(const struct trace *t, struct trace_frame f);
+
 /* The last moment that it tells of: its end, or, while it is being recorded, the moment up to which
  * everything is in the file. */
 uint64_t trace_end(const struct trace *t);

@@ -48,7 +48,7 @@ public class Circles {
                 Sync.state(Thread.State.BLOCKED, threads[i]);
             else
                 while (!((ReentrantLock) next).hasQueuedThread(threads[i]) || threads[i].getState() != Thread.State.WAITING)
-                    Thread.sleep(1);
+                    Thread.yield();
         }
     }
 

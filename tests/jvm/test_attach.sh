@@ -288,6 +288,36 @@ test_query() {
     end
 }
 
+# Where a thread is, what it holds and since where, as the program's own source has it.
+place_of() { # THREAD
+    run 0 "$ORCA" query "$jvm" thread "$1"
+    grep -o 'Attachable[.a-z0-9$]*(.*)\|Thread[.a-zA-Z0-9$]*(.*)' out
+}
+
+# The frames of methods that were changed under them keep their lines: while that is recorded, after it, and for ever.
+test_query_changed_methods() {
+    local t
+    launch --
+    for t in holder stuck waiter; do
+        place_of $t >before.$t
+        has before.$t "(Attachable.java:"
+    done
+    attach
+    run 0 "$ORCA" attach "$jvm" --on alloc
+    for t in holder stuck waiter; do
+        place_of $t >recorded.$t
+        cmp before.$t recorded.$t || fail "$t: $(diff before.$t recorded.$t)"
+    done
+    run 0 "$ORCA" query "$jvm" locks
+    grep -q "^java.lang.Object @.* owned by holder, which is at .*(Attachable.java:[0-9]*), took it at .*(Attachable.java:[0-9]*)\$" out || fail "$(cat out)"
+    detach
+    for t in holder stuck waiter; do
+        place_of $t >after.$t
+        cmp before.$t after.$t || fail "$t: $(diff before.$t after.$t)"
+    done
+    end
+}
+
 # A deadlock is named.
 test_query_a_deadlock() {
     set -m

@@ -22,6 +22,8 @@ final class Query {
 
     private final StringBuilder out = new StringBuilder();
     private int virtualLeftOut;
+    private final Map<String, String> files = new HashMap<>(); // by class
+    private final Map<Long, Thread> platform = new HashMap<>(); // by id, of platformThread
     private boolean seesAll; // every stack, whole, and all of them at one moment
 
     private Query() { }
@@ -86,10 +88,49 @@ final class Query {
         return "00000000".substring(s.length()) + s;
     }
 
+    private static String place(StackTraceElement e, String file) {
+        if (e.isNativeMethod())
+            return "native";
+        return (file == null ? "?" : file) + (e.getLineNumber() >= 0 ? ":" + e.getLineNumber() : "");
+    }
+
     private Query frame(StackTraceElement e) {
-        return text(e.getClassName() + "." + e.getMethodName() + "("
-                + (e.isNativeMethod() ? "native" : e.getFileName() == null ? "?" : e.getFileName()
-                + (e.getLineNumber() >= 0 ? ":" + e.getLineNumber() : "")) + ")");
+        String file = lacksFile(e) ? files.get(e.getClassName()) : e.getFileName();
+        return text(e.getClassName() + "." + e.getMethodName() + "(" + place(e, file) + ")");
+    }
+
+    // --- names of files -------------------------------------------------------------------------------
+
+    /** A class and its file for each frame of a thread, null: not known. */
+    private static native String[] filesOf(Thread t);
+
+    /** A method goes on in the version that it began in when its class is changed, and of that management knows the line but not the file. */
+    private static boolean lacksFile(StackTraceElement e) {
+        return e.getFileName() == null && e.getLineNumber() >= 0;
+    }
+
+    private Thread platformThread(long id) {
+        if (platform.isEmpty()) {
+            ThreadGroup top = Thread.currentThread().getThreadGroup();
+            while (top.getParent() != null)
+                top = top.getParent();
+            Thread[] all = new Thread[top.activeCount() + 64];
+            for (int i = top.enumerate(all) - 1; i >= 0; i--)
+                platform.put(all[i].getId(), all[i]);
+        }
+        return platform.get(id);
+    }
+
+    /** Before frames of that thread are written. */
+    private void learnFiles(QueryThread t) {
+        boolean lacks = false;
+        for (StackTraceElement e : t.stack)
+            lacks |= lacksFile(e) && !files.containsKey(e.getClassName());
+        Thread thread = !lacks ? null : t.virtual != null ? t.virtual : platformThread(t.id);
+        String[] found = thread == null ? null : filesOf(thread);
+        for (int i = 0; found != null && i < found.length; i += 2)
+            if (found[i] != null && found[i + 1] != null)
+                files.put(found[i], found[i + 1]);
     }
 
     private Query who(long id, String name) {
@@ -364,6 +405,9 @@ final class Query {
     static String locks(boolean held) {
         Query q = new Query();
         List<QueryThread> threads = q.all();
+        for (QueryThread t : threads)
+            if (t.waitsFor != null || t.monitors.length > 0)
+                q.learnFiles(t);
         q.add("{").key("locks").add("[");
         for (QueryLock l : locks(threads).values())
             if (held || !l.waiting.isEmpty()) {
@@ -425,6 +469,7 @@ final class Query {
         for (QueryThread t : threads)
             if (isMeant(t, name)) {
                 q.next();
+                q.learnFiles(t);
                 q.thread(t, threads);
             }
         return q.add("]}").out.toString();
