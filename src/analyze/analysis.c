@@ -1,5 +1,6 @@
 #include "analyze/analysis.h"
 
+#include "analyze/call_waits.h"
 #include "analyze/holes.h"
 #include "analyze/labels.h"
 #include "base/util.h"
@@ -95,6 +96,12 @@ static int add_lives(struct analysis *a)
     }
     thread_set_finish(&a->threads, a->window.from, a->window.to);
     return unknowns_put(&a->decoded.unknown, &a->timeline, a->trace, &a->threads);
+}
+
+static int add_calls(struct analysis *a)
+{
+    TRY(calls_make(&a->calls, a->trace, &a->timeline, &a->threads, &a->arena));
+    return call_waits_put(&a->timeline, a->trace, &a->calls, &a->threads, &a->decoded.open);
 }
 
 /* What is made in the order of time. */
@@ -231,7 +238,6 @@ static int follow_causes(struct analysis *a)
     const struct deadlock_source src = {a->trace, &a->timeline, &a->threads, a->bindings.owners};
     TRY(deadlocks_find(&a->deadlocks, &src, a->window.to, &a->arena));
     TRY(signals_find(&a->signals, &a->timeline, a->locks.n_objects, &a->arena));
-    TRY(calls_make(&a->calls, a->trace, &a->timeline, &a->threads, &a->arena));
     uint32_t last = path_last_thread(a->trace, &a->threads);
     return last ? analysis_follow(a, last, a->threads.v[last].ended, a->window.from) : 0;
 }
@@ -252,7 +258,7 @@ static int run(struct analysis *a, struct trace *t, const struct analysis_watch 
     TRY(decode_trace(&a->decoded, t, &to, &a->window, err));
     if (label_shared_names(&a->threads, t) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    if (add_lives(a) < 0)
+    if (add_lives(a) < 0 || add_calls(a) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     if (lock_set_name_conditions(&a->locks, t, &a->timeline.contexts) < 0)
         return err_set(err, -ENOMEM, "out of memory");

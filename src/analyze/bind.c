@@ -63,8 +63,13 @@ struct loose {
 struct loose_lists {
     uint32_t notify, notify_last, woken; /* 1 + index into binder.loose */
     struct deed all;                     /* the latest notifyAll */
-    struct deed released;                /* the latest release of a semaphore, or other call */
-    uint64_t released_at;
+};
+
+/* What was done last to an object: a release of a semaphore, or another call that does not block.
+ */
+struct release {
+    struct deed by;
+    uint64_t at;
 };
 
 enum task_role { TASK_NO, TASK_SUBMITTED, TASK_RUN };
@@ -78,6 +83,7 @@ struct binder {
     struct thread_now *now;    /* [threads->n] */
     uint8_t *roles;            /* [trace->n_calls], enum task_role */
     struct loose_lists *lists; /* [n_locks]; NULL: recorded, not imported */
+    struct release *released;  /* [n_locks]; NULL: no wait is of a call */
     struct buf loose;          /* struct loose [] */
     const struct asked_owner *asked;
     struct map asked_last; /* by lock: the latest of them */
@@ -549,6 +555,8 @@ static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struc
 {
     struct lock_now *k = lock_now(b, context_of(b, s)->lock);
     dequeue(b, thread);
+    if (!s->waker)
+        end_waiting_unnotified(b, thread, index, s);
     if (k && was_notified(b, s)) {
         const struct deed by = owner_before(b, k, thread, s, span_wake_time(b->tl, s));
         if (by.thread)
@@ -561,8 +569,6 @@ static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struc
         k->claimer = b->lists || known ? 0 : thread;
         k->claimed_at = time;
     }
-    if (!s->waker)
-        end_waiting_unnotified(b, thread, index, s);
 }
 
 /* A join of a thread that had ended: there was nothing to wait for. */
@@ -594,24 +600,21 @@ static bool end_joined(struct binder *b, uint32_t thread, struct span *s)
 static bool end_released(struct binder *b, uint32_t thread, struct span *s)
 {
     const struct context *x = context_of(b, s);
-    if (!b->lists || x->what != STATE_PARKED || x->lock.v == 0 || x->lock.v >= b->n_locks)
+    if (!b->released || x->mode != CONTEXT_OF_CALL || x->lock.v == 0 || x->lock.v >= b->n_locks)
         return false;
-    const struct loose_lists *q = &b->lists[x->lock.v];
-    const struct deed by = q->released;
-    if (!by.thread || by.thread == thread || q->released_at < s->start)
+    const struct release *r = &b->released[x->lock.v];
+    if (!r->by.thread || r->by.thread == thread || r->at < s->start)
         return false;
-    const struct act *a = line_act(&b->tl->lines[by.thread], cause_index(by.cause));
+    const struct act *a = line_act(&b->tl->lines[r->by.thread], cause_index(r->by.cause));
     bool semaphore = timeline_context(b->tl, a->context)->what == EV_semaphore_release;
-    bind(b, thread, s, by, semaphore ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
+    bind(b, thread, s, r->by, semaphore ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
     return true;
 }
 
 static void note_release(struct binder *b, const struct context *x, struct deed by, uint64_t time)
 {
-    if (!b->lists || x->lock.v == 0 || x->lock.v >= b->n_locks)
-        return;
-    b->lists[x->lock.v].released = by;
-    b->lists[x->lock.v].released_at = time;
+    if (b->released && x->lock.v && x->lock.v < b->n_locks)
+        b->released[x->lock.v] = (struct release){by, time};
 }
 
 /* Of the waits that a time limit may have ended. */
@@ -986,6 +989,7 @@ int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
         *out = NULL;
         return -ENOMEM;
     }
+    bool of_calls = false;
     find_odd_locks(b);
     for (uint32_t i = 1; i < t->n_calls; i++)
         b->roles[i] = (uint8_t)role_of(trace_call(t, (call_id){i}));
@@ -994,6 +998,12 @@ int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
         b->exceptions |= x->what == EV_interrupted;
         if (x->what == EV_interrupt)
             b->now[x->other].interruptible = true;
+        of_calls |= x->what == STATE_PARKED && x->mode == CONTEXT_OF_CALL;
+    }
+    if (of_calls && !(b->released = calloc(b->n_locks, sizeof *b->released))) {
+        binder_free(b);
+        *out = NULL;
+        return -ENOMEM;
     }
     return 0;
 }
@@ -1022,6 +1032,7 @@ void binder_free(struct binder *b)
     free(b->roles);
     free(b->lists);
     alibi_fini(&b->alibi);
+    free(b->released);
     map_fini(&b->asked_last);
     buf_fini(&b->loose);
     bindings_fini(&b->out);

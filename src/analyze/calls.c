@@ -295,6 +295,12 @@ static uint64_t caller_sum(struct summer *m, uint32_t context)
     }
 }
 
+/* Whether it is a wait, and not made of the call that it is in. */
+static bool is_recorded(const struct timeline *t, const struct span *s)
+{
+    return !span_is_unknown(t, s) && timeline_context(t, s->context)->mode != CONTEXT_OF_CALL;
+}
+
 /* So that the waits inside a call need not be visited for each call around them. */
 static int add_up_waits(struct summer *m, const struct line *l)
 {
@@ -309,7 +315,7 @@ static int add_up_waits(struct summer *m, const struct line *l)
     m->waits[0] = 0;
     for (uint32_t i = 0; i < l->spans.n; i++) {
         const struct span *s = line_span(l, i);
-        m->waits[i + 1] = m->waits[i] + (span_is_unknown(t, s) ? 0 : span_len(t, s));
+        m->waits[i + 1] = m->waits[i] + (is_recorded(t, s) ? span_len(t, s) : 0);
     }
     return 0;
 }
@@ -323,7 +329,7 @@ static uint64_t waits_until(const struct summer *m, const struct line *l, uint64
         return 0;
     const struct span *s = line_span(l, n - 1);
     uint64_t end = span_end(t, s);
-    return m->waits[n] - (end > at && !span_is_unknown(t, s) ? end - at : 0);
+    return m->waits[n] - (end > at && is_recorded(t, s) ? end - at : 0);
 }
 
 static void add_time(struct call_sum *s, const struct called *c, uint64_t ns, uint64_t waited)

@@ -21,7 +21,12 @@ struct context {
     };
     uint8_t what;  /* enum wait_state of a span, else enum event_kind of an act */
     uint8_t flags; /* INTERVAL_* of a span; of a semaphore_acquire_exit or call_exit: it failed */
-    uint8_t mode;  /* of a hold */
+    uint8_t mode;  /* of a hold; of a span: enum context_mode */
+};
+
+enum context_mode {
+    CONTEXT_RECORDED, /* the wait itself */
+    CONTEXT_OF_CALL,  /* the call it is in (call_waits.h) */
 };
 
 struct contexts {

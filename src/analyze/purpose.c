@@ -166,7 +166,8 @@ static enum purpose purpose_of_stack(const struct maker *m, const struct context
     if (m->says[stack] == SAYS_NOT_READ)
         m->says[stack] = (uint8_t)read_stack(m->t, x->stack);
     if (m->says[stack] == SAYS_NOTHING)
-        return x->lock.v && m->of_calls ? PURPOSE_PERMIT : PURPOSE_IDLE;
+        return x->lock.v && (m->of_calls || x->mode == CONTEXT_OF_CALL) ? PURPOSE_PERMIT
+                                                                        : PURPOSE_IDLE;
     return purposes[m->says[stack]];
 }
 

@@ -195,6 +195,37 @@ int timeline_put_unknown(struct timeline *t, uint32_t thread, const struct unkno
     return 0;
 }
 
+int timeline_put_pieces(struct timeline *t, uint32_t thread, const struct timeline_piece *v,
+                        size_t n)
+{
+    struct line *l = line_of(t, thread);
+    if (n == 0)
+        return 0;
+    if (!l)
+        return -ENOMEM;
+    struct run old = l->spans;
+    size_t k = 0;
+    l->spans = (struct run){0};
+    for (uint32_t i = 0; i <= old.n; i++) {
+        const struct span *next = i < old.n ? run_at(&old, sizeof *next, i) : NULL;
+        for (; k < n && (!next || v[k].from < next->start); k++) {
+            struct span *s = run_push(&l->spans, &t->arena, sizeof *s);
+            if (!s)
+                return -ENOMEM;
+            *s = (struct span){.start = v[k].from};
+            t->n_spans++;
+            TRY(set_context(t, s, &v[k].context));
+            TRY(set_len(t, s, v[k].to - v[k].from));
+        }
+        struct span *s = next ? run_push(&l->spans, &t->arena, sizeof *s) : NULL;
+        if (next && !s)
+            return -ENOMEM;
+        if (next)
+            *s = *next;
+    }
+    return 0;
+}
+
 /* --- acts and holds --------------------------------------------------------------------------- */
 
 static int take_hold(struct timeline *t, uint32_t thread, const struct event *e)

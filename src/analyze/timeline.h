@@ -111,6 +111,17 @@ struct unknown_stretch;
 int timeline_put_unknown(struct timeline *t, uint32_t thread, const struct unknown_stretch *v,
                          size_t n);
 
+/* A span to be put between those that are there. */
+struct timeline_piece {
+    uint64_t from, to;
+    struct context context;
+};
+
+/* Put spans where none is: in the order of time, apart from each other and from those of the line.
+ * Numbers of spans change.  -ENOMEM. */
+int timeline_put_pieces(struct timeline *t, uint32_t thread, const struct timeline_piece *v,
+                        size_t n);
+
 /* After the last interval: acts of threads that roam come in order, waits that ended in an
  * InterruptedException are marked.  -ENOMEM. */
 int timeline_finish(struct timeline *t, const struct thread_set *threads);

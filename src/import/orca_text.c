@@ -4,7 +4,6 @@
 #include "base/util.h"
 #include "import/orca_defs.h"
 #include "import/orca_record.h"
-#include "import/orca_waits.h"
 #include "import/source.h"
 
 #include <ctype.h>
@@ -17,7 +16,6 @@ struct importer {
     enum orca_version version;
     struct call_table calls;
     struct orca_record record;
-    struct orca_waits waits;
     struct map class_told; /* locks whose class an event has told */
     struct buf packed;
     struct digest stack_texts; /* stacks come again and again: each text is read once */
@@ -144,9 +142,7 @@ static int make_event(struct importer *im, struct scan *s)
     for (size_t i = 0; i < ORCA_FIELDS_MAX && r->line->fields[i].type != ORCA_END; i++)
         TRY(make_field(im, s, i, &e));
     TRY(tell_class(im, &e, s->err));
-    TRY(blame(s, orca_waits_before(&im->waits, &im->in, &e, s->err)));
-    TRY(blame(s, intake_event(&im->in, &e, s->err)));
-    return blame(s, orca_waits_after(&im->waits, &im->in, &e, r->call, s->err));
+    return blame(s, intake_event(&im->in, &e, s->err));
 }
 
 static int event_line(void *ctx, struct scan *s)
@@ -270,7 +266,6 @@ int import_orca_from(struct trace **out, const struct orca_sources *sources,
     }
     orca_record_fini(&im->record);
     call_table_fini(&im->calls);
-    orca_waits_fini(&im->waits);
     map_fini(&im->class_told);
     buf_fini(&im->packed);
     digest_fini(&im->stack_texts);

@@ -160,3 +160,21 @@ test_unloading() {
     same "$(matching ' call call=Unloading.Work.block ')" 100
     at_least "$(sed 's/unloaded //' out)" 99 "unloaded loaders"
 }
+
+# What a method of the table lasts holds its thread up, whichever file is asked: the trace, its text.
+test_the_same_from_trace_and_text() {
+    run_traced 0 'methods=Slow$Gate#pass+Slow$Gate#look' Slow
+    run 0 "$ORCA" export --to orca -o app "$TRACE"
+    answers() {
+        run 0 "$ORCA" report --json "$1"
+        jq -r '([.locks[] | .held_up_count] | add), ([.locks[] | .held_up_ns] | add / 1e6 | round),
+            ([.owners[] | select(.owner_name == "notifier") | .held_up_count] | add),
+            (.interactions | map(select(.count > 0) | "\(.kind) \(.count)") | join(", ")),
+            ([.threads[] | select(.name == "a") | .held_up_count] | add)' out
+    }
+    answers "$TRACE" >of_trace
+    at_least "$(sed -n 1p of_trace)" 11 "waits for the gate"
+    at_least "$(sed -n 2p of_trace)" 220 "ms lost"
+    answers app.orca >of_text
+    same "$(sed -n '1,3p; 5p' of_text)" "$(sed -n '1,3p; 5p' of_trace)"
+}

@@ -181,9 +181,7 @@ Test(import_orca, reads_every_kind_of_event)
            "10000000000 sleep_enter B: timeout_ns=0 depth=0\n"
            "11000000000 sleep_exit B: depth=1\n"
            "12000000000 semaphore_acquire_enter B: lock=D depth=0\n"
-           "12000000000 park_enter B: lock=D thread=0 timeout_ns=0 depth=0\n"
            "13000000000 semaphore_release A:main lock=D depth=0\n"
-           "14000000000 park_exit B: lock=D\n"
            "14000000000 semaphore_acquire_exit B: lock=D depth=0 failed=0\n"
            "15000000000 join_enter A:main thread=B depth=0 timeout_ns=0\n"
            "16000000000 thread_end B:\n"
@@ -797,67 +795,4 @@ Test(import_orca, threads_of_the_jvm_are_known_by_name_and_that_nobody_started_t
         cr_assert_eq((th->flags & THREAD_DAEMON) != 0, *wanted[i].group != 0, "%s", wanted[i].name);
     }
     trace_close(t);
-}
-
-/* --- calls that are waits -----------------------------------------------------------------------
- */
-
-/* The parks of an import: "T:enter" and "T:exit" with their times, T the thread's hash. */
-static char *parks_of(struct trace *t)
-{
-    struct buf b = {0};
-    struct trace_iter *it;
-    struct event e;
-    cr_assert_eq(trace_iter_open(&it, t, &err), 0);
-    while (trace_iter_next(it, &e, NULL, &err) > 0)
-        if (e.kind == EV_park_enter || e.kind == EV_park_exit)
-            buf_printf(&b, "%X:%s %llu ", trace_thread(t, e.thread)->hash,
-                       e.kind == EV_park_enter ? "enter" : "exit",
-                       (unsigned long long)(e.time / 1000000000));
-    trace_iter_close(it);
-    buf_str(&b);
-    return (char *)b.p;
-}
-
-static void parks_are(const char *log, const char *calltable, const char *expected)
-{
-    struct trace *t = files_import_calls(log, "", "", NULL, calltable, &err);
-    cr_assert_not_null(t, "%s", err.msg);
-    char *got = parks_of(t);
-    cr_assert_str_eq(got, expected);
-    free(got);
-    trace_close(t);
-}
-
-Test(import_orca, a_blocking_call_is_a_wait_unless_it_runs_something)
-{
-    static const char table[] = "shop.Lock#lock blocks this Lock Locked\n"
-                                "shop.Lock#held calls this Held\n"
-                                "shop.Order#place blocks nests Place Placed\n"
-                                "shop.Order#plan blocks none Plan Planned\n"
-                                "java.util.concurrent.FutureTask#run blocks Run Ran\n";
-    parks_are("1,Lock,0000000A,000000F1,0\n"
-              "2,Locked,0000000A,000000F1,0\n"
-              "3,Place,0000000A,000000F2,0\n"
-              "4,Placed,0000000A,000000F2,0\n"
-              "5,Run,0000000A,000000F3,0\n"
-              "6,Ran,0000000A,000000F3,0\n"
-              "7,Plan,0000000A,00000000,0\n"
-              "8,Planned,0000000A,00000000,0\n",
-              table, "A:enter 1 A:exit 2 ");
-}
-
-/* Contention inside the call is a state of its own; a call whose end is missing is over when its
- * thread does something else. */
-Test(import_orca, a_wait_in_a_call_is_cut_where_the_thread_does_something_else)
-{
-    parks_are("1,SemaphoreAcquire,0000000A,000000F1,0\n"
-              "2,MonitorContendedEnter,0000000A,000000F2,0000000B,0\n"
-              "3,MonitorContendedEntered,0000000A,000000F2,0\n"
-              "4,SemaphoreAcquired,0000000A,000000F1,0\n"
-              "5,SemaphoreAcquire,0000000A,000000F1,0\n"
-              "6,ObjectNotify,0000000A,000000F2,0\n"
-              "7,SemaphoreAcquire,0000000A,000000F1,0\n"
-              "8,MonitorContendedEntered,0000000B,000000F2,0\n",
-              "", "A:enter 1 A:exit 2 A:enter 3 A:exit 4 A:enter 5 A:exit 6 A:enter 7 ");
 }

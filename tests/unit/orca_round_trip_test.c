@@ -339,8 +339,7 @@ static struct buf events_of(struct trace *t)
     struct event e;
     struct err err;
     cr_assert_eq(trace_iter_open(&it, t, &err), 0);
-    while (trace_iter_next(it, &e, NULL, &err) >
-           0) /* the parks are what the import makes of calls */
+    while (trace_iter_next(it, &e, NULL, &err) > 0)
         if (event_kinds[e.kind].group != GROUP_gc && event_kinds[e.kind].group != GROUP_parks)
             put_event(&b, t, &e);
     trace_iter_close(it);
