@@ -444,16 +444,18 @@ static bool end_interrupted(struct binder *b, uint32_t thread, struct span *s)
 /* HotSpot says that Object.wait is over before the thread has its monitor again: others may have it
  * in between.  Whether one that says so may or may not have had it before a time, when `thread` got
  * it: not when it went on and did something since, and not for long. */
-static bool is_claimed(const struct binder *b, const struct lock_now *k, uint32_t thread,
-                       uint64_t until)
+static bool is_claimed(const struct binder *b, struct lock_now *k, uint32_t thread, uint64_t until)
 {
     if (!k->claimer || k->claimer == thread || b->holds)
         return false;
     uint64_t at = k->claimed_at;
-    const struct line *l = &b->tl->lines[k->claimer];
-    if (did_anything(b, l, at, until) || line_spans_until(l, until) > line_spans_until(l, at))
+    if (until - (k->owner.thread == k->claimer ? at : max_u64(at, k->latest)) >= BIND_CLAIM_NS)
         return false;
-    return until - (k->owner.thread == k->claimer ? at : max_u64(at, k->latest)) < BIND_CLAIM_NS;
+    const struct line *l = &b->tl->lines[k->claimer];
+    if (!did_anything(b, l, at, until) && line_spans_until(l, until) == line_spans_until(l, at))
+        return true;
+    k->claimer = 0; /* whatever comes later, it has gone on */
+    return false;
 }
 
 static void end_monitor(struct binder *b, uint32_t thread, struct span *s, uint64_t time)
