@@ -1,4 +1,5 @@
-/* dies_at.c - preloaded: the process is killed before the DIES_AT-th of its calls that change a file. */
+/* dies_at.c - preloaded: the process is killed before the DIES_AT-th of its calls that change a
+ * file. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ static void count(void)
 ssize_t pwrite(int fd, const void *from, size_t n, off_t at)
 {
     count();
-    return ((ssize_t(*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, "pwrite"))(fd, from, n, at);
+    return ((ssize_t(*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, "pwrite"))(fd, from, n,
+                                                                                      at);
 }
 
 int ftruncate(int fd, off_t size)

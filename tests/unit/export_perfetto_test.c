@@ -283,13 +283,15 @@ Test(export_perfetto, a_block_and_who_gave_the_lock_back)
     ADD(&s.b, 1, s.a, 6 * US, monitor_contended_entered, .lock = s.order);
     struct reader *r = read_all(&s.b, 10 * US);
     /* a stack's second line has no track of its own here */
-    cr_assert_not_null(strstr(buf_str(&r->text),
-                              "1 a: begin blocked 'blocked on shop.Order'" CLASS " owner=main" BUY
-                              " owner_stack=shop.Order.sell(Order.java:20)\n"
-                              "shop.Main.main(Main.java:4) last_owner_seen=main ended_by=last-owner-seen\n"));
+    cr_assert_not_null(
+        strstr(buf_str(&r->text),
+               "1 a: begin blocked 'blocked on shop.Order'" CLASS " owner=main" BUY
+               " owner_stack=shop.Order.sell(Order.java:20)\n"
+               "shop.Main.main(Main.java:4) last_owner_seen=main ended_by=last-owner-seen\n"));
     track_is(r, "main", "6 at act 'last-owner-seen' target=a" CLASS " ->1\n");
     cr_assert_not_null(strstr(buf_str(&r->text), "6 a: end\n"));
-    cr_assert_not_null(strstr(buf_str(&r->text), "6 a: at wake 'last-owner-seen' last_owner_seen=main <-1\n"));
+    cr_assert_not_null(
+        strstr(buf_str(&r->text), "6 a: at wake 'last-owner-seen' last_owner_seen=main <-1\n"));
     track_is(r, "shop.Order #1",
              "1 begin lock 'contended'" CLASS "\n6 end waits=1 longest_queue=1\n");
     track_is(r, "shop.Order #1 queue", "1 count 1\n6 count 0\n");
