@@ -3,6 +3,7 @@
 #include "analyze/call_waits.h"
 #include "analyze/holes.h"
 #include "analyze/labels.h"
+#include "analyze/path_shutdown.h"
 #include "base/util.h"
 
 #include <stdlib.h>
@@ -172,7 +173,7 @@ int analysis_follow(struct analysis *a, uint32_t thread, uint64_t to, uint64_t f
                                     (const void *)a->decoded.pauses.p,
                                     a->decoded.pauses.len / sizeof(struct pause)};
     drop_path(a);
-    TRY(path_walk(&a->path, &src, thread, to, from));
+    TRY(path_walk_over_shutdown(&a->path, &src, a->trace, thread, to, from));
     return path_sum_up(&a->path_sums, &a->path, a->trace, &a->arena);
 }
 

@@ -1,3 +1,4 @@
+#include "analyze/path_shutdown.h"
 #include "base/util.h"
 #include "view/view_parts.h"
 
@@ -74,7 +75,7 @@ int path_cache_get(struct path_cache *c, const struct analysis *a, uint32_t thre
     if (!p)
         return -ENOMEM;
     *p = (struct kept_path){.thread = thread, .to = to, .users = 1, .kept = true};
-    int rc = path_walk(&p->path, &src, thread, to, a->window.from);
+    int rc = path_walk_over_shutdown(&p->path, &src, a->trace, thread, to, a->window.from);
     if (rc < 0) {
         free(p);
         return rc;

@@ -139,3 +139,14 @@ test_diff() {
     run 1 "$ORCA" diff held.otrace nothing.otrace
     has err "nothing.otrace"
 }
+
+# It goes on over the JVM's shutdown, to the thread that this waited for.
+test_path_over_a_shutdown_hook() {
+    run_traced 0 "" Hook
+    run 0 "$ORCA" report --json --path "$TRACE"
+    same "$(jq -r '.critical_path | "\(.name) \(.threads[0].name) \(.ns >= 100000000)"' out)" "hook main true"
+    run_traced 0 "" Hook worker
+    run 0 "$ORCA" report --json --path "$TRACE"
+    same "$(jq -r '.critical_path | "\(.name) \([.threads[].name] | map(select(. == "main" or . == "worker")) | sort | join(" ")) \(.ns >= 200000000)"' out)" \
+        "hook main worker true"
+}
