@@ -56,6 +56,9 @@ extern const struct opt_table settings_table;
  * spec-2 name, where no argument means the default prefix.  Nothing is printed. */
 int settings_parse(struct settings *s, const char *options, bool spec2, struct err *err);
 
+/* -EINVAL: one of them would record nothing without another one. */
+int settings_check_groups(const bool groups[GROUP_LIMIT], struct err *err);
+
 /* What a choice of groups brings with it, and what contanalysis=off keeps out of it. */
 void settings_complete_groups(const struct settings *s, bool groups[GROUP_LIMIT]);
 

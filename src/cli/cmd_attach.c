@@ -35,7 +35,8 @@ static const struct opt opts[] = {
      "the trace; %p becomes the process id, %t the time (default: orca-%p.otrace)", NULL, 0, 0},
     AGENT_OPTIONS(offsetof(struct attach, agent)),
     {"on", 0, OPT_SET, offsetof(struct attach, on), "GROUPS",
-     "switch these groups on in the recording that goes on", event_group_names, 0, 0},
+     "switch these groups on in the recording that goes on", event_group_names, EVENT_GROUPS_NAMED,
+     0},
     {"off", 0, OPT_SET, offsetof(struct attach, off), "GROUPS",
      "switch these groups off in the recording that goes on", event_group_names, 0, 0},
 };

@@ -12,6 +12,11 @@ rounds() { # N ATTACH-ARGUMENT...
     for _ in $(seq 1 "$n"); do
         run 0 "$ORCA" attach "$jvm" -o "$TRACE" "$@"
         run 0 "$ORCA" detach "$jvm"
+        case "$*" in *alloc*)
+            events
+            at_least "$(matching ' object_allocs? ')" 1 "of allocations"
+            ;;
+        esac
         rm -f "$TRACE"
     done
 }
