@@ -128,6 +128,9 @@ void settings_complete_groups(const struct settings *s, bool groups[GROUP_LIMIT]
 {
     for (size_t i = 0; i < ARRAY_LEN(instrumented) && !s->contanalysis; i++)
         groups[instrumented[i]] = false;
+    static const enum event_group rewriting[] = {GROUP_methods, GROUP_alloc, GROUP_frees};
+    for (size_t i = 0; i < ARRAY_LEN(rewriting) && s->archive; i++)
+        groups[rewriting[i]] = false;
     if (groups[GROUP_holds]) /* a wait is no part of the hold around it */
         groups[GROUP_waits] = true;
 }
@@ -151,6 +154,13 @@ static uint64_t default_events(void)
     for (size_t i = 0; i + 1 < GROUP_LIMIT; i++)
         bits |= (uint64_t)event_groups[i + 1].on << i;
     return bits;
+}
+
+void settings_leave_classes(struct settings *s, const char *option)
+{
+    s->archive = option;
+    s->contanalysis = false;
+    settings_complete_groups(s, s->groups);
 }
 
 /* --- what would have no effect ------------------------------------------------------------------
