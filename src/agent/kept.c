@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Of a JDK's classes some 300 have native methods; one for which there is no room is put back. */
-enum { KEPT_MAX = 1024 };
+enum { KEPT_MAX = 4096 };
 
 static struct {
     pthread_mutex_t lock;

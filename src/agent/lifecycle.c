@@ -480,6 +480,13 @@ int agent_switch(JNIEnv *jni, char *groups, struct err *err)
     int rc = agent.rec ? request_groups(groups, wanted, err)
                        : err_set(err, -ENODATA, "nothing is recorded in this JVM");
     if (rc == 0)
+        rc = settings_check_groups(wanted, err);
+    if (rc == 0 && agent.settings.archive && (wanted[GROUP_alloc] || wanted[GROUP_locks]))
+        rc = err_set(err, -ENOTSUP,
+                     "-XX:%s archives this JVM's classes, so Orca changes none of them: not these "
+                     "groups",
+                     agent.settings.archive);
+    if (rc == 0)
         RECORDING(switch_groups(jni, wanted));
     pthread_mutex_unlock(&life);
     return rc;

@@ -8,6 +8,7 @@
 #include "agent/tracked.h"
 #include "agent/user_methods.h"
 #include "base/log.h"
+#include "base/util.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -180,6 +181,31 @@ static bool spec2_name(void)
     return strncmp(slash ? slash + 1 : self.dli_fname, "libOrcaAgent", 12) == 0;
 }
 
+/* HotSpot archives the classes that it has, and dies where one was retransformed (JDK 25, any
+ * change of Thread). */
+static void leave_archived_classes(void)
+{
+    static const struct {
+        const char *flag, *value; /* value NULL: any */
+    } texts[] = {{"AOTCacheOutput", NULL}, {"AOTMode", "record"}, {"ArchiveClassesAtExit", NULL}};
+    static const char *const flags[] = {"RecordDynamicDumpInfo", "AutoCreateSharedArchive"};
+    const char *option = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(texts) && !option; i++) {
+        const char *value = vmstructs_text(agent.vmstructs, texts[i].flag);
+        if (value && (!texts[i].value || strcmp(value, texts[i].value) == 0))
+            option = texts[i].flag;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(flags) && !option; i++)
+        if (vmstructs_flag(agent.vmstructs, flags[i], false))
+            option = flags[i];
+    if (!option)
+        return;
+    settings_leave_classes(&agent.settings, option);
+    log_line("-XX:%s archives this JVM's classes, so Orca changes none of them: only monitors, "
+             "waits, threads, gc and samples are recorded",
+             option);
+}
+
 static bool in_use; /* the environment: events of it may be under way */
 
 static int load(const char *options, bool live, struct err *err)
@@ -191,6 +217,7 @@ static int load(const char *options, bool live, struct err *err)
         return err_set(err, -ENOTSUP, "this JVM has no JVMTI 11: Orca needs Java 17 or later");
     TRY(check_jvm(err));
     TRY(check_alone(err));
+    leave_archived_classes();
     TRY(add_capabilities(err));
     agent.attached = live;
     in_use = true;

@@ -217,7 +217,7 @@ static const struct cf_edit *edits_of(void *ctx, const struct cf_class *c,
     struct rewrite *r = ctx;
     if (!r->looked) {
         r->plan.always = cf_has_nan(c);
-        r->stays = r->boot && (r->kept || r->plan.always || has_native(c));
+        r->stays = r->boot && (r->kept || r->alloc || r->plan.always || has_native(c));
     }
     r->looked = true;
     *n = r->kept ? kept_edits(r->kept, m, r->edits) : 0;

@@ -42,7 +42,7 @@ static const struct opt rows[] = {
     {"events", 0, OPT_SET, AT(events), "GROUP+...",
      "event groups to record (default: all but virtual, mounts, locks, holds, cpu, wall, alloc, "
      "sampled-alloc and frees; all: all but alloc and frees)",
-     event_group_names, 0, 0},
+     event_group_names, EVENT_GROUPS_NAMED, 0},
     {"contanalysis", 0, OPT_FLAG, AT(contanalysis), "on|off",
      "contention analysis: off leaves the monitors, waits and threads of which the JVM tells by "
      "itself, and changes no method of the JDK: no starts, notifies, interrupts, parks, sleeps, "
@@ -120,25 +120,17 @@ static const struct opt rows[] = {
 };
 const struct opt_table settings_table = OPT_TABLE(rows);
 
-static uint64_t bit_of(enum event_group g)
-{
-    return UINT64_C(1) << (g - 1);
-}
-
-/* events=all does not mean those that make every allocation many times as long. */
-static uint64_t events_meant(uint64_t events)
-{
-    static const uint64_t all = (UINT64_C(1) << (GROUP_LIMIT - 1)) - 1;
-    return events == all ? all & ~(bit_of(GROUP_alloc) | bit_of(GROUP_frees)) : events;
-}
+static const enum event_group instrumented[] = {GROUP_parks,      GROUP_sleeps,     GROUP_joins,
+                                                GROUP_interrupts, GROUP_semaphores, GROUP_locks,
+                                                GROUP_holds};
 
 void settings_complete_groups(const struct settings *s, bool groups[GROUP_LIMIT])
 {
-    static const enum event_group instrumented[] = {GROUP_parks,      GROUP_sleeps,     GROUP_joins,
-                                                    GROUP_interrupts, GROUP_semaphores, GROUP_locks,
-                                                    GROUP_holds};
     for (size_t i = 0; i < ARRAY_LEN(instrumented) && !s->contanalysis; i++)
         groups[instrumented[i]] = false;
+    static const enum event_group rewriting[] = {GROUP_methods, GROUP_alloc, GROUP_frees};
+    for (size_t i = 0; i < ARRAY_LEN(rewriting) && s->archive; i++)
+        groups[rewriting[i]] = false;
     if (groups[GROUP_holds]) /* a wait is no part of the hold around it */
         groups[GROUP_waits] = true;
 }
@@ -146,7 +138,6 @@ void settings_complete_groups(const struct settings *s, bool groups[GROUP_LIMIT]
 static void apply_groups(struct settings *s)
 {
     s->groups[GROUP_meta] = true;
-    s->events = events_meant(s->events);
     for (size_t i = 0; i + 1 < GROUP_LIMIT; i++)
         s->groups[i + 1] = s->events >> i & 1;
     if (s->methods) /* who names some wants them, whatever else events= says */
@@ -163,6 +154,65 @@ static uint64_t default_events(void)
     for (size_t i = 0; i + 1 < GROUP_LIMIT; i++)
         bits |= (uint64_t)event_groups[i + 1].on << i;
     return bits;
+}
+
+void settings_leave_classes(struct settings *s, const char *option)
+{
+    s->archive = option;
+    s->contanalysis = false;
+    settings_complete_groups(s, s->groups);
+}
+
+/* --- what would have no effect ------------------------------------------------------------------
+ */
+
+static bool is_set_of_all(uint64_t events)
+{
+    static const uint64_t all = ((UINT64_C(1) << (GROUP_LIMIT - 1)) - 1) & ~EVENT_GROUPS_NAMED;
+    return (events & all) == all || events == default_events();
+}
+
+/* A group that was named, while contanalysis=off keeps it out. */
+static int check_contanalysis(const struct settings *s, struct err *err)
+{
+    if (s->contanalysis || is_set_of_all(s->events))
+        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(instrumented); i++)
+        if (s->events >> (instrumented[i] - 1) & 1)
+            return err_set(err, -EINVAL,
+                           "contanalysis=off leaves out the group %s, which events= names: leave "
+                           "out one of the two",
+                           event_groups[instrumented[i]].name);
+    return 0;
+}
+
+int settings_check_groups(const bool groups[GROUP_LIMIT], struct err *err)
+{
+    if (groups[GROUP_frees] && !groups[GROUP_alloc])
+        return err_set(err, -EINVAL,
+                       "the group frees is about the objects of the group alloc: alloc+frees");
+    return 0;
+}
+
+/* Options of a group that is not recorded. */
+static int check_options(const struct settings *s, struct err *err)
+{
+    const struct {
+        const char *option;
+        bool is_set;
+        enum event_group group;
+    } of[] = {{"allocby", s->allocby != ALLOCBY_CODE, GROUP_alloc},
+              {"allocstacks", !s->allocstacks, GROUP_alloc},
+              {"holdsample", s->holdsample != 1, GROUP_holds},
+              {"cpuclock", s->cpuclock != 0, GROUP_cpu}};
+    for (size_t i = 0; i < ARRAY_LEN(of); i++)
+        if (of[i].is_set && !s->groups[of[i].group])
+            return err_set(err, -EINVAL,
+                           "%s= is of the group %s, which is not recorded: name %s in events=, or "
+                           "leave %s= out",
+                           of[i].option, event_groups[of[i].group].name,
+                           event_groups[of[i].group].name, of[i].option);
+    return 0;
 }
 
 /* All files of a recording have one prefix. */
@@ -262,7 +312,9 @@ int settings_parse(struct settings *s, const char *options, bool spec2, struct e
     TRY(check_files(s, err));
     limit_depth(s);
     apply_groups(s);
-    return 0;
+    TRY(check_contanalysis(s, err));
+    TRY(settings_check_groups(s->groups, err));
+    return check_options(s, err);
 }
 
 /* --- class patterns -----------------------------------------------------------------------------

@@ -45,7 +45,9 @@ struct settings {
     uint64_t ownerstacks; /* enum ownerstacks */
     uint64_t full;        /* 0 drop, 1 block */
     bool contanalysis, quiet, control, allocstacks, arguments;
-    bool is_prefix; /* file: of spec 2's command line, without a suffix */
+    const char *archive; /* the JVM's option that makes an archive of its classes, which then stay
+                          * as they are; NULL: none */
+    bool is_prefix;      /* file: of spec 2's command line, without a suffix */
     bool groups[GROUP_LIMIT];
 };
 
@@ -55,6 +57,12 @@ extern const struct opt_table settings_table;
 /* Parse the option string; NULL or "" gives the defaults.  `spec2`: the library was loaded by its
  * spec-2 name, where no argument means the default prefix.  Nothing is printed. */
 int settings_parse(struct settings *s, const char *options, bool spec2, struct err *err);
+
+/* -EINVAL: one of them would record nothing without another one. */
+int settings_check_groups(const bool groups[GROUP_LIMIT], struct err *err);
+
+/* The JVM makes an archive of its classes: changes none of them, and so leaves groups out. */
+void settings_leave_classes(struct settings *s, const char *option);
 
 /* What a choice of groups brings with it, and what contanalysis=off keeps out of it. */
 void settings_complete_groups(const struct settings *s, bool groups[GROUP_LIMIT]);

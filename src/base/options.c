@@ -155,6 +155,7 @@ static int parse_set(const struct opt *o, const char *value, void *place)
     uint64_t set = 0, all = 0;
     for (size_t i = 0; o->choices[i]; i++)
         all |= 1ull << i;
+    all &= ~o->min;
     for (const char *at = value;; at++) {
         size_t len = strcspn(at, "+,");
         uint64_t i;

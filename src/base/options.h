@@ -36,7 +36,8 @@ struct opt {
     const char *metavar; /* what the help calls the value; NULL for flags */
     const char *help;    /* one line that ends with the default; NULL: works, but is not shown */
     const char *const *choices; /* OPT_CHOICE, OPT_SET: ends with NULL */
-    uint64_t min, max;          /* OPT_UINT, OPT_SIZE, OPT_TIME: the range; max 0: none */
+    uint64_t min, max;          /* OPT_UINT, OPT_SIZE, OPT_TIME: the range; max 0: none.
+                                 * OPT_SET: min has the bits that the word "all" leaves out */
 };
 
 struct opt_table {

@@ -32,7 +32,7 @@ struct agent_options {
      "GROUPS",                                                                                     \
      "groups of events to record, joined by '+' (default: all that cost nothing when idle)",       \
      event_group_names,                                                                            \
-     0,                                                                                            \
+     EVENT_GROUPS_NAMED,                                                                           \
      0},                                                                                           \
         {"methods",                                                                                \
          'm',                                                                                      \

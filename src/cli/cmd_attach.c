@@ -35,7 +35,8 @@ static const struct opt opts[] = {
      "the trace; %p becomes the process id, %t the time (default: orca-%p.otrace)", NULL, 0, 0},
     AGENT_OPTIONS(offsetof(struct attach, agent)),
     {"on", 0, OPT_SET, offsetof(struct attach, on), "GROUPS",
-     "switch these groups on in the recording that goes on", event_group_names, 0, 0},
+     "switch these groups on in the recording that goes on", event_group_names, EVENT_GROUPS_NAMED,
+     0},
     {"off", 0, OPT_SET, offsetof(struct attach, off), "GROUPS",
      "switch these groups off in the recording that goes on", event_group_names, 0, 0},
     TARGET_TIMEOUT(offsetof(struct attach, timeout),
@@ -160,6 +161,38 @@ static uint64_t groups_of(const char *status)
     return bits;
 }
 
+/* What classes that are changed take of the metaspace, at least twice what was measured: 0.4 MB;
+ * where classes of the program are changed 2.7 MB, for each object 8.5 MB (docs/benchmarks.md). */
+static uint64_t metaspace_needed(uint64_t events, bool methods)
+{
+    enum { MB = 1 << 20, SOME = 1, HOLDS = 6, ALLOC = 18 };
+    uint64_t bit = 1;
+    if (events & bit << (GROUP_alloc - 1)) /* as event_group_names has them */
+        return ALLOC * MB;
+    return (methods || (events & bit << (GROUP_holds - 1)) ? HOLDS : SOME) * (uint64_t)MB;
+}
+
+/* What a recording adds to classes must find room. */
+static int check_metaspace(const struct jvm *jvm, uint64_t events, bool methods, struct err *err)
+{
+    struct metaspace m;
+    uint64_t needed = metaspace_needed(events, methods);
+    int rc = metaspace_ask(jvm, TARGET_TIMEOUT_NS, &m, err);
+    if (rc < 0 || m.most == UINT64_MAX)
+        return rc == -ENOTSUP ? 0 : rc;
+    uint64_t room = m.most - min_u64(m.committed, m.most);
+    if (room >= needed)
+        return 0;
+    return err_set(err, -ENOSPC,
+                   "JVM %d (%s) has %s left of its MaxMetaspaceSize of %s, and %s may need %s, "
+                   "without which classes of the program would not load: nothing was done; begin "
+                   "it with a larger -XX:MaxMetaspaceSize",
+                   (int)jvm->pid, jvm->name, human_bytes(room).text, human_bytes(m.most).text,
+                   needed > metaspace_needed(0, false) ? "a recording of these groups"
+                                                       : "a recording",
+                   human_bytes(needed).text);
+}
+
 static int join(const struct jvm *jvm, const struct attach *o, const char *status, struct err *err)
 {
     char path[PATH_MAX];
@@ -183,6 +216,8 @@ static int join(const struct jvm *jvm, const struct attach *o, const char *statu
                        "then, or every 10 ms and 20 ms",
                        (int)jvm->pid, jvm->name, path);
     uint64_t had = groups_of(status), on = (o->agent.events | o->on) & ~had, off = o->off & had;
+    if (on)
+        TRY(check_metaspace(jvm, on, false, err));
     if (on | off)
         TRY(switch_groups(jvm, on, off, err));
     log_line("JVM %d (%s) is being recorded since %s, into %s: joined", (int)jvm->pid, jvm->name,
@@ -240,39 +275,12 @@ static int say_begun(const struct jvm *jvm, const struct attach *o, const char *
     return o->duration ? follow(jvm, o, began, err) : 0;
 }
 
-static bool wants(const struct agent_options *a, enum event_group group)
-{
-    return a->events >> (group - 1) & 1; /* as event_group_names has them */
-}
-
-/* What a recording adds to classes must find room: at least twice what was measured, 0.4 MB and,
- * where classes of the program are changed, 2.7 MB (docs/benchmarks.md). */
-static int check_metaspace(const struct jvm *jvm, const struct agent_options *a, struct err *err)
-{
-    enum { NEEDED = 1 << 20, NEEDED_FOR_MORE = 6 << 20 };
-    struct metaspace m;
-    bool more = a->methods || wants(a, GROUP_alloc) || wants(a, GROUP_holds);
-    uint64_t needed = more ? NEEDED_FOR_MORE : NEEDED;
-    int rc = metaspace_ask(jvm, TARGET_TIMEOUT_NS, &m, err);
-    if (rc < 0 || m.most == UINT64_MAX)
-        return rc == -ENOTSUP ? 0 : rc;
-    uint64_t room = m.most - min_u64(m.committed, m.most);
-    if (room >= needed)
-        return 0;
-    return err_set(err, -ENOSPC,
-                   "JVM %d (%s) has %s left of its MaxMetaspaceSize of %s, and a recording%s may "
-                   "need %s, without which classes of the program would not load: nothing was "
-                   "done; begin it with a larger -XX:MaxMetaspaceSize",
-                   (int)jvm->pid, jvm->name, human_bytes(room).text, human_bytes(m.most).text,
-                   more ? " of these groups" : "", human_bytes(needed).text);
-}
-
 static int begin(const struct jvm *jvm, const struct attach *o, struct err *err)
 {
     struct buf request, reply;
     bool foreign = false;
     TRY(agent_options_check(&o->agent, err));
-    TRY(check_metaspace(jvm, &o->agent, err));
+    TRY(check_metaspace(jvm, o->agent.events, o->agent.methods != NULL, err));
     TRY(load_agent(jvm, &foreign, err));
     buf_init(&request);
     buf_init(&reply);
@@ -322,7 +330,8 @@ const struct cmd cmd_attach = {
         "stays in the JDK's own methods of threads and semaphores does nothing any more; to put it "
         "back would make HotSpot leak memory with each attach. A JVM whose -XX:MaxMetaspaceSize "
         "leaves less than 1 "
-        "MB, or 6 MB for the groups alloc and holds and for --methods, is left alone.\n"
+        "MB, 6 MB for the group holds and for --methods, or 18 MB for the group alloc, is left "
+        "alone.\n"
         "\n"
         "A JVM that is being recorded already, because it was started with the agent or attached "
         "to, is joined: -e and --on switch further groups on, --off switches groups off, and after "

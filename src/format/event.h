@@ -241,6 +241,10 @@ extern const struct group_info event_groups[GROUP_LIMIT];
  * last one. */
 extern const char *const event_group_names[GROUP_LIMIT];
 
+/* Bits, as in event_group_names, that "all" does not mean: they make every allocation many times as
+ * long, and are only recorded when they are named. */
+#define EVENT_GROUPS_NAMED (UINT64_C(1) << (GROUP_alloc - 1) | UINT64_C(1) << (GROUP_frees - 1))
+
 struct loss_info {
     const char *name, *doc;
     enum loss_what { LOSS_OF_EVENT, LOSS_OF_DETAIL } what; /* a detail: the event itself is there */

@@ -166,6 +166,14 @@ int64_t vmstructs_number(const struct vmstructs *vs, const char *name, int64_t o
     return otherwise;
 }
 
+const char *vmstructs_text(const struct vmstructs *vs, const char *name)
+{
+    const char *at = flag_at(vs, name), *text = NULL;
+    if (at)
+        memcpy(&text, at, sizeof text);
+    return text;
+}
+
 /* The red, yellow and reserved zones; a page of the flags has 4 KiB. */
 static size_t guard_of(const struct vmstructs *vs)
 {

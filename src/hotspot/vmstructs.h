@@ -53,6 +53,9 @@ bool vmstructs_flag(const struct vmstructs *vs, const char *name, bool otherwise
 /* The same of a flag that is an intx or uintx. */
 int64_t vmstructs_number(const struct vmstructs *vs, const char *name, int64_t otherwise);
 
+/* The same of one that is a text: NULL where it is not set, or there is none. */
+const char *vmstructs_text(const struct vmstructs *vs, const char *name);
+
 void vmstructs_layout(const struct vmstructs *vs, struct vm_layout *l);
 
 #endif

@@ -353,3 +353,18 @@ test_later_jvm() {
     say end sum
     wait "$jvm" || fail "the program ended with $?"
 }
+
+# A JVM that archives its classes dies where one was changed (25): none is, and that is said.
+test_archived_classes() {
+    need_jdk 25
+    "$JDK/bin/jar" cf classes.jar -C "$CLASSES" . || fail "jar"
+    local option
+    for option in "-XX:AOTCacheOutput=$TMP/made.aot" "-XX:AOTMode=record -XX:AOTConfiguration=$TMP/made.conf"; do
+        rm -f "$TRACE"
+        # shellcheck disable=SC2086 # words
+        run 0 "$JAVA" "$(agent events=all+alloc)" $option -cp classes.jar LastPage 1 notifies
+        has err "archives this JVM's classes, so Orca changes none of them"
+        has out "notifies overflowed"
+        no_crash
+    done
+}

@@ -281,6 +281,38 @@ test_attach() {
     kill "$jvm"
 }
 
+# "all" and single groups in each order; what would record nothing is an error.
+test_sets_and_groups() {
+    local groups
+    for groups in all+alloc alloc+all threads+alloc; do
+        rm -f "$TRACE"
+        run_traced 0 "events=$groups" Allocs 100 objects
+        events
+        at_least "$(matching ' object_allocs ')" 10 "of allocations with $groups"
+    done
+    rm -f "$TRACE"
+    run_traced 0 events=frees+all+alloc Allocs 100 objects
+    events
+    at_least "$(matching ' object_alloc ')" 100 "of objects with frees"
+    rm -f "$TRACE"
+    run_traced 0 events=all Allocs 100 objects
+    events
+    same "$(matching ' object_allocs? ')" 0
+}
+
+test_without_effect() {
+    rm -f "$TRACE"
+    local option
+    for option in events=all+frees events=frees allocby=jvm allocstacks=off holdsample=5 cpuclock=timer \
+        contanalysis=off,events=threads+locks; do
+        run 0 traced "$option" -version
+        has err 'orca: '
+        has err 'the program runs without recording'
+        [ ! -e "$TRACE" ] || fail "$option recorded"
+    done
+    has err 'contanalysis=off leaves out the group locks'
+}
+
 longer() { # FILE LINES
     [ "$(wc -l <"$1")" -gt "$2" ]
 }

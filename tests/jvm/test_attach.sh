@@ -383,10 +383,13 @@ test_small_metaspace() {
     has err "left of its MaxMetaspaceSize of 1.0 MB, and a recording may need 1.0 MB"
     ! grep -q liborca "/proc/$jvm/maps" || fail "the agent was loaded"
     end
-    launch -XX:MaxMetaspaceSize=6m --
+    launch -XX:MaxMetaspaceSize=12m --
     run 1 "$ORCA" attach "$jvm" -o "$TRACE" -e alloc
-    has err "of these groups may need 6.0 MB"
+    has err "a recording of these groups may need 18 MB"
     attach
+    run 1 "$ORCA" attach "$jvm" --on alloc
+    has err "a recording of these groups may need 18 MB"
+    run 0 "$ORCA" attach "$jvm" --on sampled-alloc
     detach
     end
 }

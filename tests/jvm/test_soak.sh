@@ -50,9 +50,10 @@ detach() {
 }
 
 attach() { # NUMBER
+    local groups=${GROUPS_OF[$((RANDOM % 3))]} options=${OPTIONS[$((RANDOM % 6))]}
+    [[ $options != *holdsample* ]] || groups+=+holds
     recorded=$TMP/soak-$1.otrace
-    run 0 "$ORCA" attach "$jvm" -o "$recorded" -e "${GROUPS_OF[$((RANDOM % 3))]}" \
-        --options "${OPTIONS[$((RANDOM % 6))]}"
+    run 0 "$ORCA" attach "$jvm" -o "$recorded" -e "$groups" --options "$options"
 }
 
 step() { # NUMBER

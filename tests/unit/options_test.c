@@ -23,6 +23,7 @@ static const struct opt rows[] = {
     {"duration", 'd', OPT_TIME, offsetof(struct o, duration), "TIME", "how long", NULL, 0, 0},
     {"format", 0, OPT_CHOICE, offsetof(struct o, format), "FORMAT", "format", formats, 0, 0},
     {"events", 'e', OPT_SET, offsetof(struct o, events), "GROUPS", "what", groups, 0, 0},
+    {"usual", 0, OPT_SET, offsetof(struct o, events), "GROUPS", "what", groups, 2, 0},
     {"session", 0, OPT_STR, offsetof(struct o, file), NULL, NULL, NULL, 0, 0},
 };
 #define TABLE OPT_TABLE(rows)
@@ -230,6 +231,14 @@ Test(options, choices_and_sets)
     cr_assert_eq(o.events, 5);
     cr_assert_eq(keys("events=all"), 0);
     cr_assert_eq(o.events, 7);
+    cr_assert_eq(keys("usual=all"), 0); /* "all" leaves monitors out, and nothing that is named */
+    cr_assert_eq(o.events, 5);
+    cr_assert_eq(keys("usual=all+monitors"), 0);
+    cr_assert_eq(o.events, 7);
+    cr_assert_eq(keys("usual=monitors+all"), 0);
+    cr_assert_eq(o.events, 7);
+    cr_assert_eq(keys("usual=monitors+none"), 0);
+    cr_assert_eq(o.events, 2);
     cr_assert_eq(keys("events=none"), 0);
     cr_assert_eq(o.events, 0);
     cr_assert_eq(args(OPT_MIXED, "-e", "threads,monitors", NULL), 0);
