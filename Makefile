@@ -274,6 +274,7 @@ test:
 check-includes:
 	tools/check-includes
 	tools/check-waits
+	tools/check-prints
 
 # --- lint and format ----------------------------------------------------------------------------
 SOURCES = $(shell find include src tests tools examples -name '*.[ch]')
