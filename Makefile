@@ -275,6 +275,7 @@ check-includes:
 	tools/check-includes
 	tools/check-waits
 	tools/check-docs
+	tools/check-prints
 
 # --- lint and format ----------------------------------------------------------------------------
 SOURCES = $(shell find include src tests tools examples -name '*.[ch]')

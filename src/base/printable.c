@@ -1,5 +1,7 @@
 #include "base/printable.h"
 
+#include "base/util.h"
+
 #include <string.h>
 #include <wchar.h>
 
@@ -25,12 +27,25 @@ void printable_utf8(const char *in, char *out, size_t n)
     out[at] = 0;
 }
 
-/* C0 and C1 controls, DEL, and what changes the direction of the text around it. */
-static bool is_harmful(uint32_t c)
+bool printable_is_harmful(uint32_t c)
 {
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == UINT32_MAX || c == 0x2028 || c == 0x2029 ||
-           (c >= 0x200b && c <= 0x200f) || (c >= 0x202a && c <= 0x202e) ||
-           (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+    static const struct {
+        uint32_t from, to;
+    } harmful[] = {
+        {0x00, 0x1f},       {0x7f, 0x9f},
+        {0xad, 0xad},       {0x61c, 0x61c},
+        {0x180e, 0x180e},   {0x200b, 0x200f},
+        {0x2028, 0x202e},   {0x2060, 0x206f},
+        {0xfeff, 0xfeff},   {0xfff9, 0xfffb},
+        {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+        {0xe0000, 0xe0fff}, {UINT32_MAX, UINT32_MAX},
+    };
+    if (c >= 0x20 && c < 0x7f)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(harmful); i++)
+        if (c >= harmful[i].from && c <= harmful[i].to)
+            return true;
+    return false;
 }
 
 void printable_text(const char *in, bool utf8, char *out, size_t n)
@@ -39,7 +54,7 @@ void printable_text(const char *in, bool utf8, char *out, size_t n)
     while (*in) {
         const char *from = in;
         uint32_t c = utf8_next(&in);
-        bool ok = !is_harmful(c) && (utf8 || c < 0x80);
+        bool ok = !printable_is_harmful(c) && (utf8 || c < 0x80);
         if (!append(out, n, &at, ok ? from : "?", ok ? (size_t)(in - from) : 1))
             break;
     }
@@ -53,7 +68,7 @@ void printable_word(struct buf *b, const char *text)
     while (*text) {
         const char *from = text;
         uint32_t c = utf8_next(&text);
-        if (c == ' ' || is_harmful(c))
+        if (c == ' ' || printable_is_harmful(c))
             buf_putc(b, '_');
         else
             buf_put(b, from, (size_t)(text - from));
@@ -67,7 +82,7 @@ static void make_printable(char *text, uint32_t keep)
     for (const char *in = text; *in;) {
         const char *from = in;
         uint32_t c = utf8_next(&in);
-        bool ok = c == keep || !is_harmful(c);
+        bool ok = c == keep || !printable_is_harmful(c);
         size_t n = ok ? (size_t)(in - from) : 1;
         memmove(to, ok ? from : "?", n);
         to += n;
@@ -89,9 +104,82 @@ void printable_put(FILE *to, const char *text)
 {
     while (*text) {
         const char *from = text;
-        bool ok = !is_harmful(utf8_next(&text));
+        bool ok = !printable_is_harmful(utf8_next(&text));
         fwrite(ok ? from : "?", 1, ok ? (size_t)(text - from) : 1, to);
     }
+}
+
+static void put_escape(struct buf *out, uint32_t c)
+{
+    if (c == UINT32_MAX)
+        c = 0xfffd;
+    if (c > 0xffff) {
+        buf_printf(out, "\\u%04x", 0xd7c0 + (c >> 10));
+        c = 0xdc00 | (c & 0x3ff);
+    }
+    buf_printf(out, "\\u%04x", c);
+}
+
+/* Whole characters, and a NUL behind them. */
+static void feed_whole(const struct printable_stream *s, const char *text, const char *end,
+                       struct buf *out)
+{
+    while (text < end) {
+        const char *from = text;
+        while (text < end && ((*text >= ' ' && *text < 0x7f) || *text == '\n'))
+            text++;
+        buf_put(out, from, (size_t)(text - from));
+        if (text == end)
+            return;
+        from = text;
+        uint32_t c = *text ? utf8_next(&text) : (text++, 0);
+        if (!printable_is_harmful(c))
+            buf_put(out, from, (size_t)(text - from));
+        else if (s->json && c >= 0x80)
+            put_escape(out, c);
+        else
+            buf_putc(out, s->json && c == '\t' ? '\t' : '?');
+    }
+}
+
+/* How long the character is that begins so, by its first byte. */
+static size_t length_of(unsigned char first)
+{
+    return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+}
+
+/* Where the last character begins that may not be whole; n: it is. */
+static size_t cut_at(const char *text, size_t n)
+{
+    for (size_t back = 1; back <= 3 && back <= n; back++) {
+        unsigned char c = (unsigned char)text[n - back];
+        if ((c & 0xc0) != 0x80)
+            return length_of(c) > back ? n - back : n;
+    }
+    return n;
+}
+
+void printable_feed(struct printable_stream *s, const char *text, size_t n, struct buf *out)
+{
+    struct buf all;
+    buf_init(&all);
+    buf_put(&all, s->cut, s->n_cut);
+    buf_put(&all, text, n);
+    const char *p = buf_str(&all); /* with a NUL */
+    size_t whole = cut_at(p, all.len);
+    feed_whole(s, p, p + whole, out);
+    s->n_cut = all.len - whole;
+    memcpy(s->cut, p + whole, s->n_cut);
+    out->oom |= all.oom;
+    buf_fini(&all);
+}
+
+void printable_flush(struct printable_stream *s, struct buf *out)
+{
+    char cut[sizeof s->cut + 1] = "";
+    memcpy(cut, s->cut, s->n_cut);
+    feed_whole(s, cut, cut + s->n_cut, out);
+    s->n_cut = 0;
 }
 
 static size_t columns(uint32_t c)

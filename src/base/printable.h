@@ -1,7 +1,8 @@
 /* printable.h - names from a trace, made fit for a terminal or for JSON.
  *
- * A name may hold anything: control characters that would move a terminal's cursor, broken UTF-8
- * that no JSON reader takes. */
+ * A name may hold anything: control characters that would move a terminal's cursor, others that
+ * turn the text around them, broken UTF-8 that no JSON reader takes.  What commands print goes
+ * through struct printable_stream (cli/screen.h, export/out.c), whoever made it fit before. */
 #ifndef ORCA_BASE_PRINTABLE_H
 #define ORCA_BASE_PRINTABLE_H
 
@@ -10,6 +11,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+/* C0 and C1 controls, DEL, what changes the direction of text (Bidi_Control) or its lines,
+ * characters that cannot be seen (formats, tags, variation selectors of no glyph), and UINT32_MAX:
+ * no UTF-8. */
+bool printable_is_harmful(uint32_t c);
 
 /* Valid UTF-8 with U+FFFD for what was not; at most n bytes with the NUL, cut between characters.
  */
@@ -30,6 +36,16 @@ void printable_lines(char *text);
 
 /* Write text of whatever length as printable_line has it. */
 void printable_put(FILE *to, const char *text);
+
+/* Text in pieces, cut anywhere: harmful characters but line breaks become '?', or in JSON, where
+ * they are in strings, \\uXXXX. */
+struct printable_stream {
+    bool json;
+    char cut[4]; /* the beginning of a character */
+    size_t n_cut;
+};
+void printable_feed(struct printable_stream *s, const char *text, size_t n, struct buf *out);
+void printable_flush(struct printable_stream *s, struct buf *out); /* nothing comes behind */
 
 /* Columns that text made by printable_text takes. */
 size_t printable_width(const char *text);

@@ -1,5 +1,7 @@
 #include "cli/cmd.h"
 
+#include "cli/screen.h"
+
 #include <stddef.h>
 
 const struct cmd *const *cmd_all(void)
@@ -15,5 +17,8 @@ const struct cmd *const *cmd_all(void)
 int cmd_parse(const struct cmd *c, int argc, char **argv, void *into, struct err *err)
 {
     int n = opt_parse_args(c->opts, argc, argv, c->order, into, err);
+    const struct opt *json = opt_find(c->opts, "json", 4);
+    if (n >= 0 && json && json->kind == OPT_FLAG && *(const bool *)((char *)into + json->offset))
+        screen_json();
     return n >= 0 || n == CMD_HELP ? n : CMD_USAGE;
 }

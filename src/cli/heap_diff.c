@@ -1,5 +1,6 @@
 /* heap_diff.c - `orca heap --diff`: what has grown since another dump. */
 #include "base/human.h"
+#include "base/printable.h"
 #include "cli/heap_cells.h"
 #include "cli/heap_parts.h"
 
@@ -125,25 +126,28 @@ static void print_rows(const struct heap_report *h, size_t from, int step, size_
 }
 
 /* What seems to have changed, as a dump is not whole, is not told. */
+static void print_unknown(const char *what, const char *path)
+{
+    printf("What has %s is not known: ", what);
+    printable_put(stdout, path);
+    printf(" is not whole, and what it lacks would seem to have %s.\n", what);
+}
+
 static void print_sums(const struct heap_report *h)
 {
     const struct diff *d = &h->diff;
-    printf("%s: %s%s objects of %s; now %s%s of %s\n", h->other->path,
-           heap_at_least(h->other, false), human_count(d->then.count).text,
-           human_bytes(d->then.bytes).text, heap_at_least(h->d, false),
-           human_count(d->now.count).text, human_bytes(d->now.bytes).text);
+    printable_put(stdout, h->other->path);
+    printf(": %s%s objects of %s; now %s%s of %s\n", heap_at_least(h->other, false),
+           human_count(d->then.count).text, human_bytes(d->then.bytes).text,
+           heap_at_least(h->d, false), human_count(d->now.count).text,
+           human_bytes(d->now.bytes).text);
     if (d->known_grown && d->known_shrunk)
         printf("%s classes take more, %s less, %s as much\n", human_count(d->grown).text,
                human_count(d->shrunk).text, human_count(d->n - d->grown - d->shrunk).text);
     if (!d->known_grown)
-        printf("What has grown is not known: %s is not whole, and what it lacks would seem to have "
-               "grown.\n",
-               d->whole_then ? h->d->path : h->other->path);
+        print_unknown("grown", d->whole_then ? h->d->path : h->other->path);
     if (!d->known_shrunk)
-        printf(
-            "What has shrunk is not known: %s is not whole, and what it lacks would seem to have "
-            "shrunk.\n",
-            d->whole_now ? h->other->path : h->d->path);
+        print_unknown("shrunk", d->whole_now ? h->other->path : h->d->path);
 }
 
 static void text(struct heap_report *h)

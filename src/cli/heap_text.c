@@ -1,6 +1,7 @@
 /* heap_text.c - a heap dump as tables. */
 #include "base/human.h"
 #include "base/options.h"
+#include "base/printable.h"
 #include "cli/heap_cells.h"
 #include "cli/heap_parts.h"
 #include "heap/links.h"
@@ -38,7 +39,8 @@ static void print_head(const struct heap_report *h)
     struct tm tm;
     if (localtime_r(&s, &tm))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &tm);
-    printf("%s: heap dump of %s, %s\n", d->path, date, human_bytes(d->disk_size).text);
+    printable_put(stdout, d->path);
+    printf(": heap dump of %s, %s\n", date, human_bytes(d->disk_size).text);
     printf("%s%s objects of %s in the heap", heap_at_least(d, true),
            human_count(d->objects_count).text, human_bytes(d->objects_bytes).text);
     if (d->stated)

@@ -4,6 +4,7 @@
 #include "base/util.h"
 #include "base/version.h"
 #include "cli/cmd.h"
+#include "cli/screen.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -53,6 +54,7 @@ static int print(struct buf *b)
 static int run_command(const struct cmd *c, int argc, char **argv)
 {
     struct err err = {""};
+    screen_begin();
     int rc = c->run(argc, argv, &err);
     if (rc == CMD_HELP) {
         struct buf b;

@@ -3,6 +3,7 @@
 #include "analyze/labels.h"
 #include "base/printable.h"
 #include "base/util.h"
+#include "cli/screen.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -111,16 +112,16 @@ void page_lock(const struct page *p, lock_id lock, char *out)
 
 static void begin(const struct page *p, enum page_style style)
 {
-    static const char *const codes[] = {"", "\033[1m", "\033[33m", "\033[31m", "\033[2m"};
+    static const int styles[] = {0, SCREEN_BOLD, SCREEN_YELLOW, SCREEN_RED, SCREEN_DIM};
     *p->begun = true;
-    if (p->color)
-        fputs(codes[style], p->to);
+    if (p->color && style != STYLE_PLAIN)
+        screen_style(styles[style]);
 }
 
 static void end(const struct page *p, enum page_style style)
 {
     if (p->color && style != STYLE_PLAIN)
-        fputs("\033[0m", p->to);
+        screen_style(0);
 }
 
 void page_line(const struct page *p, enum page_style style, const char *text)

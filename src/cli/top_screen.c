@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "cli/screen.h"
 #include "cli/top_screen_parts.h"
 
 #include <curses.h>
@@ -323,6 +324,7 @@ int top_screen_run(struct top_view *v, uint64_t first, const volatile sig_atomic
 {
     struct screen s = {.v = v, .next = clock_mono_ns() + first};
     const char *term = getenv("TERM");
+    screen_end();
     SCREEN *terminal = newterm(NULL, stdout, stdin);
     if (!terminal)
         return err_set(err, -ENOTTY,

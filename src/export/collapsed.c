@@ -7,6 +7,7 @@
 #include "analyze/alloc_sums.h"
 #include "analyze/sample_sums.h"
 #include "base/hash.h"
+#include "base/printable.h"
 #include "base/utf8.h"
 #include "base/util.h"
 #include "export/model_names.h"
@@ -43,10 +44,10 @@ struct folder {
 
 /* --- one line --------------------------------------------------------------------------------- */
 
-/* What would end a frame or a line for one tool or another. */
+/* What would end a frame or a line for one tool or another; and the flame graph is shown. */
 static bool is_break(uint32_t c)
 {
-    return c == ';' || c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029;
+    return c == ';' || printable_is_harmful(c);
 }
 
 /* The name as a frame. */

@@ -89,6 +89,7 @@ int out_open_stdout(struct out *o, struct err *err)
         rc = err_set(err, -ENOMEM, "out of memory");
     else if (o->fd < 0)
         rc = err_set(err, -errno, "%s: cannot write: %s", o->path, strerror(errno));
+    o->shown = rc == 0 && isatty(o->fd);
     if (rc < 0 && o->fd >= 0)
         close(o->fd);
     if (rc < 0)
@@ -96,16 +97,34 @@ int out_open_stdout(struct out *o, struct err *err)
     return rc;
 }
 
-void out_flush(struct out *o)
+/* last: nothing comes behind. */
+static int show(struct out *o, bool last)
+{
+    struct buf text;
+    buf_init(&text);
+    printable_feed(&o->screen, (const char *)o->buf, o->len, &text);
+    if (last)
+        printable_flush(&o->screen, &text);
+    int rc = text.oom ? -ENOMEM : fdio_write_all(o->fd, text.p, text.len);
+    buf_fini(&text);
+    return rc;
+}
+
+static void write_out(struct out *o, bool last)
 {
     if (o->rc == 0)
-        o->rc = fdio_write_all(o->fd, o->buf, o->len);
+        o->rc = o->shown ? show(o, last) : fdio_write_all(o->fd, o->buf, o->len);
     o->len = 0;
+}
+
+void out_flush(struct out *o)
+{
+    write_out(o, false);
 }
 
 int out_finish(struct out *o, struct err *err)
 {
-    out_flush(o);
+    write_out(o, true);
     /* Some file systems (NFS, quotas) say only now that there was no room. */
     if (close(o->fd) < 0 && o->rc == 0)
         o->rc = -errno;

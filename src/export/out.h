@@ -9,6 +9,7 @@
 #define ORCA_EXPORT_OUT_H
 
 #include "base/err.h"
+#include "base/printable.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,8 @@ struct out {
     uint8_t *buf;      /* [OUT_BUFFER] */
     size_t len;
     uint64_t lines;
+    bool shown; /* on a terminal: what is harmful there is not written as it is */
+    struct printable_stream screen;
 };
 
 /* Create PREFIX.SUFFIX under a temporary name, mode 0600.  A failed open needs no out_discard. */
@@ -32,8 +35,8 @@ int out_open(struct out *o, const char *prefix, const char *suffix, struct err *
  * removes it. */
 int out_create(struct out *o, const char *path, struct err *err);
 
-/* Write to the standard output instead, which is borrowed; out_publish and out_discard only release
- * then. */
+/* Write to the standard output instead, which is borrowed; on a terminal made fit for it.
+ * out_publish and out_discard only release then. */
 int out_open_stdout(struct out *o, struct err *err);
 
 /* Write out what is buffered and close. */

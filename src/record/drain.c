@@ -242,6 +242,14 @@ static int end_file(struct recorder *rec, uint64_t at, struct recorder_result *f
     return rc < 0 ? err_prefix(err, rc, "%s", rec->path) : rotate(rec, at, finished, err);
 }
 
+/* waiting: the disk of the file is full; that of the copy may be another one. */
+static void copy_file(struct recorder *rec, struct errand *e, bool waiting)
+{
+    *e->result = (struct recorder_result){.events = rec->result.events - rec->events_before,
+                                          .lost = losses_of_file(rec)};
+    e->rc = snapshot_write(rec, e->copy, waiting, e->err);
+}
+
 static void run_errand(struct recorder *rec, struct errand *e, uint64_t at)
 {
     if (!e->copy) {
@@ -249,13 +257,10 @@ static void run_errand(struct recorder *rec, struct errand *e, uint64_t at)
         return;
     }
     e->rc = settle(rec, e->err);
-    if (e->rc < 0) {
+    if (e->rc < 0)
         err_prefix(e->err, e->rc, "%s", rec->path);
-        return;
-    }
-    *e->result = (struct recorder_result){.events = rec->result.events - rec->events_before,
-                                          .lost = losses_of_file(rec)};
-    e->rc = snapshot_write(rec, e->copy, e->err);
+    else
+        copy_file(rec, e, false);
 }
 
 /* rc: of the flush; when it failed, err says why. */
@@ -270,7 +275,9 @@ static void answer_flush(struct recorder *rec, uint64_t ticket, uint64_t at, int
     pthread_mutex_unlock(&rec->ctl_lock);
     if (!e || e->done)
         return;
-    if (rc < 0)
+    if (unwritten_passes(rc) && e->copy)
+        copy_file(rec, e, true);
+    else if (rc < 0)
         e->rc = err_set(e->err, rc, "%s: %s", rec->path, err->msg);
     else
         run_errand(rec, e, at);

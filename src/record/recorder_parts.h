@@ -115,8 +115,9 @@ struct errand {
     bool done;
 };
 
-/* snapshot.c: the file as it is now, as a file that is complete. */
-int snapshot_write(struct recorder *rec, const char *path, struct err *err);
+/* snapshot.c: the file as it is now, as a file that is complete.  waiting: with what is staged,
+ * which the file has no room for. */
+int snapshot_write(struct recorder *rec, const char *path, bool waiting, struct err *err);
 
 /* rotate.c: go on in the next file.  at: the moment where this one ends; everything committed
  * before it has been flushed.  When it fails nothing has changed. */

@@ -47,7 +47,8 @@ static int copy(int from, int to, uint64_t size)
     return 0;
 }
 
-static int close_copy(const struct writer *w, int fd, struct err *err)
+/* staged: NULL, or what comes behind the file. */
+static int close_copy(const struct writer *w, int fd, struct stager *staged, struct err *err)
 {
     struct writer c;
     struct file_header header = w->header;
@@ -60,20 +61,22 @@ static int close_copy(const struct writer *w, int fd, struct err *err)
     c.events = w->events;
     if (rc < 0)
         err_set(err, rc, "out of memory");
-    else
+    else if (staged)
+        rc = stage_copy(staged, &c, err);
+    if (rc == 0)
         rc = writer_close(&c, TRACE_CLOSED, clock_mono_ns(), err);
     writer_fini(&c);
     return rc;
 }
 
-int snapshot_write(struct recorder *rec, const char *path, struct err *err)
+int snapshot_write(struct recorder *rec, const char *path, bool waiting, struct err *err)
 {
     int fd = fdio_open_private(path, O_EXCL, err);
     TRY(fd);
     int rc = copy(rec->fd, fd, rec->writer.size);
     if (rc < 0)
         err_set(err, rc, "%s: %s", path, strerror(-rc));
-    else if ((rc = close_copy(&rec->writer, fd, err)) < 0)
+    else if ((rc = close_copy(&rec->writer, fd, waiting ? &rec->stager : NULL, err)) < 0)
         err_prefix(err, rc, "%s", path);
     if (close(fd) < 0 && rc == 0)
         rc = err_set(err, -errno, "%s: %s", path, strerror(errno));

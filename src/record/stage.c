@@ -210,6 +210,30 @@ int stage_flush_defs(struct stager *s, struct writer *w, struct err *err)
     return 0;
 }
 
+/* As stage_flush, into a copy: nothing is given free, all of it waits on. */
+int stage_copy(struct stager *s, struct writer *w, struct err *err)
+{
+    const struct defs_ring *d = &s->h->defs;
+    const struct stage *st = &s->h->stage;
+    uint64_t tail = atomic_load_explicit(&d->tail, memory_order_relaxed); /* only we store it */
+    /* acquire: pairs with recorder_define */
+    uint64_t head = atomic_load_explicit(&d->head, memory_order_acquire);
+    uint32_t n = atomic_load_explicit(&st->n_blocks, memory_order_relaxed);
+    while (tail < head) {
+        uint64_t from = tail;
+        uint32_t count;
+        bool sane = collect_defs(s, &tail, head, &count);
+        if (s->defs.oom)
+            return err_set(err, -ENOMEM, "out of memory");
+        if (count)
+            TRY(writer_put_defs(w, s->defs.p, s->defs.len, count, (struct defs_span){from, tail},
+                                err));
+        if (!sane)
+            break;
+    }
+    return n ? writer_put_events(w, st->blocks, n, st->raw, s->raw_len, err) : 0;
+}
+
 static int flush_events(struct stager *s, struct writer *w, struct err *err)
 {
     struct stage *st = &s->h->stage;

@@ -43,6 +43,9 @@ int stage_flush_defs(struct stager *s, struct writer *w, struct err *err);
 /* Write the staged blocks, and before them the definitions that they may name. */
 int stage_flush(struct stager *s, struct writer *w, struct err *err);
 
+/* Write what a stage_flush would, into another file; here all of it stays. */
+int stage_copy(struct stager *s, struct writer *w, struct err *err);
+
 /* Write events of the recorder's own (`stream`: theirs alone) behind all that is staged.  No
  * definition is written: what has come since the last flush belongs to the next file.  When that
  * fails they are forgotten. */

@@ -1,7 +1,7 @@
 /* Threads whose names would clear a terminal, forge a line, or turn text around: "holder" holds a monitor that "stuck"
  * wants, "waiter" is in Object.wait.  Prints "ready", and ends when something can be read. */
 public class Named {
-    static final String HOSTILE = "\u001b[2J\norca: all is well\r\u0007\u009b31m\u202ey\u007f";
+    static final String HOSTILE = "\u001b[2J\norca: all is well\r\u0007\u009b31m\u202ey\u061c\u007f";
 
     public static void main(String[] args) throws Exception {
         Object lock = new Object(), other = new Object();

@@ -4,7 +4,7 @@
 # FILE: no control character but line breaks, no C1, no override, no line that a name made.
 clean() {
     [ -s "$1" ] || fail "$1 is empty"
-    ! LC_ALL=C grep -n -a -P '[\x01-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae|^orca: all is well' "$1" >harm ||
+    ! LC_ALL=C grep -n -a -P '[\x01-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xd8\x9c|\xef\xbb\xbf|^orca: all is well' "$1" >harm ||
         fail "$2: $(head -n 3 harm | cat -v)"
 }
 
@@ -38,4 +38,48 @@ test_names_of_threads() {
     echo >&9
     wait "$jvm" || fail "the program ended with $?"
     no_crash
+}
+
+# Files whose names hold a colour, an override, an Arabic letter mark, a C1 control, a byte that is no text and a line.
+test_names_of_files() {
+    export LC_ALL=C.UTF-8
+    local odd file
+    odd=$(printf 'x\033[31m\342\200\256\330\234\302\233\377\norca: all is well')
+    cp "$ROOT/tests/golden/hot/shop.otrace" "$odd.otrace"
+    cp "$ROOT/tests/golden/report-orca-waits/input.orca" "$odd.orca"
+    printf 'JAVA PROFILE 1.0.2\0\0\0\0\010\0\0\0\0\0\0\0\0\034\0\0' >"$odd.hprof"
+    shows heap "$odd.hprof"
+    shows heap --diff "$odd.hprof" "$odd.hprof"
+    for file in "$odd.otrace" "$odd.orca" "$odd.none"; do
+        shows info "$file"
+        shows report "$file"
+        shows diff "$file" "$file"
+        shows heap "$file"
+    done
+    shows events "$odd.otrace"
+    shows export "$odd.otrace" --to orca
+    shows import "$odd.orca" -o "$odd.2.otrace"
+    shows "$odd"
+    shows info "--$odd"
+    # JSON loses nothing of it.
+    file=$(printf 'y\342\200\256\330\234\302\233.otrace')
+    cp "$odd.otrace" "$file"
+    "$ORCA" info --json "$file" >shown 2>&1
+    clean shown json
+    grep -qF '\u202e\u061c\u009b' shown || fail "$(grep -m 1 file shown)"
+}
+
+# Exact bytes into a pipe or a file, but for the formats that are shown to somebody; on a terminal nothing raw.
+test_exports_on_a_terminal() {
+    export LC_ALL=C.UTF-8
+    command -v script >/dev/null || skip "needs script"
+    launch_told Named --
+    run 0 "$ORCA" attach "$jvm" -e threads+monitors+waits+parks -o "$TRACE"
+    run 0 "$ORCA" detach "$jvm"
+    echo >&9
+    wait "$jvm"
+    "$ORCA" export "$TRACE" --to collapsed -o - >shown 2>/dev/null
+    clean shown collapsed
+    script -qec "'$ORCA' export '$TRACE' --to collapsed -o -" /dev/null </dev/null 2>&1 | tr -d '\r' >shown
+    clean shown "collapsed on a terminal"
 }

@@ -133,3 +133,50 @@ Test(printable, lines_stay_where_they_are_wanted)
     printable_line(text);
     cr_assert_str_eq(text, "a?[1mb?c?d??");
 }
+
+/* --- what is harmful, and pieces of text --------------------------------------------------------
+ */
+
+/* Every character with the property Bidi_Control, both lines of controls, and what ends a line. */
+Test(printable, nothing_that_turns_or_ends_a_line_stays)
+{
+    static const uint32_t harmful[] = {0x01,   0x07,   0x1b,    0x7f,    0x80,      0x9b,   0x9f,
+                                       0xad,   0x61c,  0x180e,  0x200b,  0x200c,    0x200d, 0x200e,
+                                       0x200f, 0x2028, 0x2029,  0x202a,  0x202b,    0x202c, 0x202d,
+                                       0x202e, 0x2060, 0x2066,  0x2067,  0x2068,    0x2069, 0x206f,
+                                       0xfeff, 0xfff9, 0xe0001, 0xe0041, UINT32_MAX};
+    static const uint32_t fine[] = {' ',    '~',    0xa0,   0xe4,   0x61b,   0x61d,   0x627,
+                                    0x2010, 0x2027, 0x202f, 0x20ac, 0x1f40b, 0x10ffff};
+    for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++)
+        cr_assert(printable_is_harmful(harmful[i]), "U+%04X", harmful[i]);
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+        cr_assert_not(printable_is_harmful(fine[i]), "U+%04X", fine[i]);
+}
+
+static const char *fed(const char *text, size_t n, size_t step, bool json)
+{
+    static struct buf out;
+    struct printable_stream s = {.json = json};
+    buf_clear(&out);
+    for (size_t at = 0; at < n; at += step)
+        printable_feed(&s, text + at, at + step < n ? step : n - at, &out);
+    printable_flush(&s, &out);
+    return buf_str(&out);
+}
+
+Test(printable, a_stream_may_be_cut_anywhere)
+{
+    static const char text[] = "a\x1b[31m\n\xe2\x80\xae\xc3\xa4\xf0\x9f\x90\x8b\xd8\x9c"
+                               "b\xff\t\xc2\x9b\0z\xe2\x80";
+    for (size_t step = 1; step < sizeof text; step++) {
+        cr_assert_str_eq(fed(text, sizeof text - 1, step, false),
+                         "a?[31m\n?\xc3\xa4\xf0\x9f\x90\x8b?b???"
+                         "?z??",
+                         "%zu", step);
+        cr_assert_str_eq(fed(text, sizeof text - 1, step, true),
+                         "a?[31m\n\\u202e\xc3\xa4\xf0\x9f\x90\x8b\\u061c"
+                         "b\\ufffd\t\\u009b?z\\ufffd\\ufffd",
+                         "%zu", step);
+    }
+    cr_assert_str_eq(fed("\xf3\xa0\x80\x81", 4, 4, true), "\\udb40\\udc01");
+}

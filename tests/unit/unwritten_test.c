@@ -175,8 +175,67 @@ static void fill(void)
     cr_assert(strstr(err.msg, "File too large"), "%s", err.msg);
     err.msg[0] = 0;
     cr_assert_eq(recorder_snapshot(rec, "/tmp/none", &r, &err), -EFBIG);
-    cr_assert(strstr(err.msg, path), "%s", err.msg);
+    cr_assert(strstr(err.msg, "/tmp/none"), "%s",
+              err.msg); /* what waits finds no room there, too */
+    cr_assert_neq(access("/tmp/none", F_OK), 0);
 }
+
+#ifdef ORCA_TEST_POINTS
+static ino_t full_file;
+
+static int is_full(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && st.st_ino == full_file ? -ENOSPC : 0;
+}
+
+/* The copy has what waits, and it goes on waiting. */
+static void copy_elsewhere(uint64_t maxsize)
+{
+    char copy[160];
+    struct err err = {""};
+    struct recorder_result r;
+    struct stat st;
+    struct trace *t;
+    snprintf(copy, sizeof copy, "%s/copy.otrace", dir);
+    begin((struct recorder_opts){.maxsize = maxsize});
+    put(1000);
+    cr_assert_eq(recorder_flush(rec), 0);
+    cr_assert_eq(stat(path, &st), 0);
+    full_file = st.st_ino;
+    test_write_hook = is_full;
+    put(1500);
+    struct def d = {.kind = DEF_thread, .thread = {.id = {2}, .name = {"late", 4}}};
+    cr_assert(recorder_define(rec, &d));
+    cr_assert_eq(recorder_flush(rec), -ENOSPC);
+    for (int twice = 0; twice < 2; twice++) {
+        unlink(copy);
+        cr_assert_eq(recorder_snapshot(rec, copy, &r, &err), 0, "%s", err.msg);
+        cr_assert_eq(r.events, 2500);
+        cr_assert_eq(trace_open(&t, copy, &err), 0, "%s", err.msg);
+        cr_assert_eq(t->n_events, 2500);
+        cr_assert_eq(t->header.state, TRACE_CLOSED);
+        cr_assert_eq(t->n_damaged, 0);
+        cr_assert_str_eq(trace_thread(t, (thread_id){2})->name, "late");
+        trace_close(t);
+    }
+    test_write_hook = NULL;
+    cr_assert_eq(recorder_flush(rec), 0);
+    put(100);
+    cr_assert_eq(end().lost, 0);
+    cr_assert_eq(read_trace().events, 2600);
+}
+
+Test(unwritten, a_copy_on_another_disk)
+{
+    copy_elsewhere(0);
+}
+
+Test(unwritten, a_copy_of_a_circle_on_another_disk)
+{
+    copy_elsewhere(1 << 20);
+}
+#endif
 
 Test(unwritten, goes_on_and_nothing_is_lost)
 {
