@@ -30,10 +30,11 @@ struct decoder {
     uint64_t *woken; /* [threads->n], when some were found: the first unpark or interrupt of each
                       * that was found parked, UINT64_MAX: none; 0: it was not */
     struct stream *streams; /* [t->n_streams] */
-    bool missing;           /* events of some thread, before the trace's end */
-    bool out_of_order;      /* a thread's events may be in several streams, whatever it is */
-    size_t damaged;         /* t->n_damaged when the latest event was read */
-    size_t problems;        /* t->problems whose chunks are in the streams' gaps */
+    bool attached;
+    bool missing;      /* events of some thread, before the trace's end */
+    bool out_of_order; /* a thread's events may be in several streams, whatever it is */
+    size_t damaged;    /* t->n_damaged when the latest event was read */
+    size_t problems;   /* t->problems whose chunks are in the streams' gaps */
     struct holes holes;
 };
 
@@ -168,6 +169,11 @@ static void note_event(struct decoder *d, struct stream *s, uint32_t thread, con
     case EV_thread_start:
         st->has_started = true;
         st->started = e->time;
+        break;
+    case EV_thread_alive: /* found in a JVM that was running already, and not looked at before */
+    case EV_wait_found:
+        if (d->attached)
+            unknowns_add(&d->out->unknown, thread, d->window.from, e->time);
         break;
     case EV_thread_end:
         st->has_ended = true;
@@ -713,6 +719,7 @@ int decode_trace(struct decoded *out, struct trace *t, const struct decode_targe
                           .out = out,
                           .watch = to->watch,
                           .window = *window,
+                          .attached = *trace_info(t, "orca.attached", "") != 0,
                           .out_of_order = t->n_streams > 1 && *trace_info(t, "import.format", "")};
     intervals_init(&d->iv, (struct interval_sinks){sinks, ARRAY_LEN(sinks)});
     arena_init(&d->arena, 0);

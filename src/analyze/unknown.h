@@ -4,6 +4,7 @@
  * been recorded.  It is not known
  *     - from a wait of which one end is missing to the event that shows that it was over;
  *     - in a hole: events lost, a chunk damaged or missing, behind the end of a file that was cut;
+ *     - of a thread of a JVM that was running already, before the recording has found it;
  *     - before the first event of a virtual thread, and behind the last, when starts and ends of
  *       those are not recorded;
  *     - outside of waits, in threads of the JVM's own: they wait in native code.

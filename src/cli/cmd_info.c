@@ -70,7 +70,16 @@ static const char *state_text(const struct trace *t)
 {
     if (state_of(t) == TRACE_RECORDING && recover_probe(t->path, NULL) == RECOVER_LIVE)
         return "still recording: up to two seconds are not in the file yet";
+    if (state_of(t) == TRACE_CLOSED && t->n_damaged)
+        return "damaged: the recording ended in good order, but parts of its file are missing or "
+               "unreadable";
     return state_texts[state_of(t)];
+}
+
+/* In one word. */
+static const char *state_word(const struct trace *t)
+{
+    return state_of(t) == TRACE_CLOSED && t->n_damaged ? "damaged" : states[state_of(t)];
 }
 
 static void note_sample(struct facts *f, const struct event *e)
@@ -259,7 +268,10 @@ static void print_losses(const struct trace *t)
 {
     uint64_t lost = trace_lost(t), details = trace_lost_details(t);
     char text[128];
-    snprintf(text, sizeof text, "%s%s%s", lost ? human_count(lost).text : "none",
+    snprintf(text, sizeof text, "%s%s%s",
+             lost           ? human_count(lost).text
+             : t->n_damaged ? "not known: what the missing parts held is not counted"
+                            : "none",
              details ? "; without stack or lock: " : "", details ? human_count(details).text : "");
     row("losses", text);
     print_full_disk(t);
@@ -416,7 +428,7 @@ static int print_json(const struct facts *f, struct err *err)
     json_t *root = json_pack(
         "{s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o}",
-        "schema", "orca-info-1", "file", text(t->path), "state", states[state_of(t)], "pid",
+        "schema", "orca-info-1", "file", text(t->path), "state", state_word(t), "pid",
         (json_int_t)t->header.pid, "start_unix_ns", (json_int_t)t->header.start_real, "duration_ns",
         (json_int_t)duration(f), "bytes", (json_int_t)f->size, "events_total",
         (json_int_t)f->events, "lost_total", (json_int_t)trace_lost(t), "evicted_total",

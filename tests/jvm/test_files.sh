@@ -484,3 +484,16 @@ test_duration() {
     at_least "$(value duration_ns)" 1000000000 "ns recorded"
     [ "$(value duration_ns)" -lt 3000000000 ] || fail "recorded for $(value duration_ns) ns"
 }
+
+# A file that lost its end somewhere on its way is not complete, and nobody knows what it lost.
+test_cut() {
+    run_traced 0 '' Contention
+    head -c $(($(stat -c %s "$TRACE") * 2 / 3)) "$TRACE" >cut.otrace
+    run 1 "$ORCA" info cut.otrace
+    grep -q '^state  *damaged: ' out || fail "$(cat out)"
+    grep -q '^losses  *not known: ' out || fail "$(cat out)"
+    run 1 "$ORCA" info --json cut.otrace
+    mv out info
+    same "$(value state)" damaged
+    at_least "$(value damaged)" 1 "damaged parts"
+}

@@ -268,6 +268,23 @@ Test(unknown, a_thread_that_was_found_and_never_seen_again)
     cr_assert_eq(sums_of(v)->open, 1);
 }
 
+Test(unknown, a_thread_of_a_running_jvm_before_it_was_found)
+{
+    builder_info(&b, "orca.attached", "the JVM was running already");
+    ADD0(&b, 9, dan, 0, recording_start);
+    ADD0(&b, 9, ann, 100, thread_alive);
+    ADD0(&b, 9, bob, 100, thread_alive);
+    is_found(bob, 150, EV_wait_enter);
+    does_sleep(ann, 300, 400);
+    ADD(&b, 2, bob, 400, wait_exit, .lock = lock);
+    analyzed_run(1000);
+    check_span(ann, 0, STATE_UNKNOWN, 0, 100);
+    check_span(ann, 1, STATE_SLEEPING, 300, 400);
+    check_span(bob, 0, STATE_UNKNOWN, 0, 150);
+    check_span(bob, 1, STATE_WAITING, 150, 400);
+    cr_assert_eq(unknown_ns(ann), 100);
+}
+
 /* Said to go on when everything was recorded; nothing has been heard of it since. */
 static void is_parked_since_before(thread_id who)
 {
