@@ -30,7 +30,7 @@ public class Monitors {
         final List<String> order;
         Thread thread;
         long called, entered, asleep;
-        volatile String at;
+        volatile String at, inside; /* where it blocks; the first line inside, which the JVM tells */
 
         Visit(List<String> order) { this.order = order; }
 
@@ -40,7 +40,8 @@ public class Monitors {
                 ((Method) lock).pass(this);
                 return;
             }
-            at = Known.lineBelow(2);
+            at = Known.lineBelow(3);
+            inside = Known.lineBelow(3);
             called = System.nanoTime();
             synchronized (lock) {
                 in(lock);
@@ -140,7 +141,9 @@ public class Monitors {
         String name = v.thread.getName(), about = "thread=" + name + " on=" + lock.getClass().getName();
         Known.is("blocked-count", about, 1);
         Known.between("blocked-ns", about, h.spins ? 0 : h.released - v.asleep, v.entered - v.called);
-        Known.is("blocked-at", about, v.at);
+        Known.is("blocked-at", about, v.inside == null ? v.at : v.at + "|" + v.inside);
+        if (v.inside != null)
+            Known.is("blocked-line", about, v.at);
         Known.is(order.size() > 2 ? "queued-owner" : "blocked-owner", about, h.thread.getName());
         Known.is("owner-at", about, method);
         Known.is("blocked-by", about, order.get(order.indexOf(name) - 1));

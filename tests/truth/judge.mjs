@@ -3,7 +3,7 @@
 // Prints a line for each question: right, wrong or not-said, then the question, what it was about, what was expected and
 // what was said, between tabs.  docs/truth.md says what these words mean.
 import {readFileSync} from 'node:fs';
-import {QUESTIONS} from './questions.mjs';
+import {QUESTIONS, claims, isOrca} from './questions.mjs';
 import {readJfr} from './read_jfr.mjs';
 import {readOrca} from './read_orca.mjs';
 
@@ -44,7 +44,7 @@ function fits(truth, said) {
 function judge(rows, truth) {
     const q = QUESTIONS[truth.question];
     if (!q) throw new Error(`no such question: ${truth.question}`);
-    if (!q.claims[tool]?.(truth.subject, mode)) return ['not-said', '(does not claim to say it)'];
+    if (!claims(tool, q, truth.subject, mode)) return ['not-said', '(does not claim to say it)'];
     if (q.unless && about(rows, q.unless, truth.subject)?.length) return ['not-said', '(not known)'];
     const mine = about(rows, q.kind, truth.subject);
     const said = mine && q.answer(mine);
@@ -52,7 +52,7 @@ function judge(rows, truth) {
     return [fits(truth, said) ? 'right' : 'wrong', said];
 }
 
-const rows = tool === 'orca' ? readOrca(command, output) : readJfr(command, output);
+const rows = isOrca(tool) ? readOrca(command, output) : readJfr(command, output);
 for (const line of readFileSync(truthFile, 'utf8').split('\n').filter((l) => l.startsWith('truth '))) {
     const truth = parse(line);
     const [verdict, said] = judge(rows, truth);

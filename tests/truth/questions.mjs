@@ -33,7 +33,8 @@ export const QUESTIONS = {
     'blocked-count': {group: 'blocked on a monitor: how often', kind: 'blocked', answer: count, claims: {orca: all, jfr: all, async: all}},
     'blocked-ns': {group: 'blocked on a monitor: how long', kind: 'blocked', answer: ns, claims: {orca: all, jfr: all, async: all}},
     'blocked-who': {group: 'blocked on a monitor: who', kind: 'blocked', answer: set('thread'), claims: {orca: all, jfr: all, async: all}},
-    'blocked-at': {group: 'blocked on a monitor: where', kind: 'blocked', answer: longest('at'), claims: {orca: all, jfr: all, async: all}},
+    'blocked-at': {group: 'blocked on a monitor: where (of a synchronized block its line, or the first one inside)', kind: 'blocked', answer: longest('at'), claims: {orca: all, jfr: all, async: all}},
+    'blocked-line': {group: 'blocked at a synchronized block: at its own line', kind: 'blocked', answer: longest('at'), claims: {orca: all, jfr: all, async: all}},
     'blocked-owner': {group: 'blocked on a monitor: who owned it', kind: 'blocked', answer: longest('owner'), claims: {orca: all, jfr: all}},
     'queued-owner': {group: 'blocked in a queue: who owned it then', kind: 'blocked', answer: longest('owner'), claims: {orca: all}},
     'owner-at': {group: 'blocked on a monitor: what its owner executed', kind: 'blocked', answer: longest('ownerAt'), claims: {orca: all}},
@@ -74,4 +75,15 @@ export const QUESTIONS = {
     'deadlock-count': {group: 'deadlocks: how many', kind: 'deadlock', answer: count, claims: {orca: all, jfr: (about, mode) => mode === 'platform' && about.of === 'all'}},
 };
 
-export const TOOLS = {orca: 'Orca', jfr: 'JFR', async: 'async-profiler'};
+export const TOOLS = {'orca-defaults': 'Orca, defaults', orca: 'Orca', 'orca-holds': 'Orca with holds', jfr: 'JFR', async: 'async-profiler'};
+
+// Without the groups virtual and locks no starts and ends of virtual threads, and no tasks, are recorded.
+const NOT_BY_DEFAULT = {task: all, start: (mode) => mode !== 'platform', end: (mode) => mode !== 'platform'};
+
+/** Whether a tool claims to answer a question about something. */
+export function claims(tool, q, about, mode) {
+    if (tool === 'orca-defaults' && NOT_BY_DEFAULT[q.kind]?.(mode)) return false;
+    return q.claims[isOrca(tool) ? 'orca' : tool]?.(about, mode) ?? false;
+}
+
+export const isOrca = (tool) => tool.startsWith('orca');

@@ -1,7 +1,7 @@
 // table.mjs VERDICTS - the tables of docs/truth.md from the verdicts of tests/truth/run: per JDK and question how often each
 // tool was right, wrong, and did not say; then each answer of Orca's that was wrong, and the sums.  Exit status 1 when there is one.
 import {readFileSync} from 'node:fs';
-import {QUESTIONS, TOOLS} from './questions.mjs';
+import {QUESTIONS, TOOLS, isOrca} from './questions.mjs';
 
 const KEYS = ['jdk', 'mode', 'tool', 'program', 'verdict', 'question', 'subject', 'expected', 'said'];
 const verdicts = readFileSync(process.argv[2], 'utf8').split('\n').filter(Boolean)
@@ -24,6 +24,12 @@ function table(title, names, select) {
     out();
 }
 
+// Of virtual threads that unmount a tool may not have such an event at all: their counts and times are rows of their own.
+function rowsOf(q, group) {
+    if (!/^(blocked|wait|park)-(count|ns)$/.test(q)) return [[group, (v) => v.question === q]];
+    return [[group, (v) => v.question === q && v.mode !== 'unmounted'], [`${group} (threads that unmount)`, (v) => v.question === q && v.mode === 'unmounted']];
+}
+
 const rate = (list) => {
     const said = of(list, 'right') + of(list, 'wrong');
     const percent = said ? ` (${((100 * of(list, 'right')) / said).toFixed(1)} % of what it said)` : '';
@@ -35,12 +41,12 @@ for (const jdk of [...new Set(verdicts.map((v) => v.jdk))]) {
     out(`### JDK ${jdk}: right / wrong / not said`);
     out();
     table('threads', [...modes.map((m) => [m, (v) => v.mode === m]), ['all', () => true]], here);
-    table('question', Object.entries(QUESTIONS).map(([q, {group}]) => [group, (v) => v.question === q]), here);
+    table('question', Object.entries(QUESTIONS).flatMap(([q, {group}]) => rowsOf(q, group)), here);
 }
-const wrong = verdicts.filter((v) => v.verdict === 'wrong' && v.tool === 'orca');
+const wrong = verdicts.filter((v) => v.verdict === 'wrong' && isOrca(v.tool));
 if (wrong.length) out('Where Orca was wrong:\n');
 for (const v of wrong)
-    out(`- JDK ${v.jdk}, ${v.mode}, ${v.program}: ${v.question} of ${v.subject}: expected ${v.expected}, said ${v.said}`);
+    out(`- ${TOOLS[v.tool]}, JDK ${v.jdk}, ${v.mode}, ${v.program}: ${v.question} of ${v.subject}: expected ${v.expected}, said ${v.said}`);
 if (wrong.length) out();
 for (const t of tools) out(`${TOOLS[t]}: ${rate(verdicts.filter((v) => v.tool === t))}`);
 process.exitCode = wrong.length ? 1 : 0;
