@@ -409,6 +409,7 @@ int main(int argc, char **argv)
         if (is_wanted(&wanted, *t))
             q.t[q.n++] = *t;
     int failed = run_all(&q, wanted.stop, tap);
+    free(q.t);
     fclose(tap);
     return failed ? 1 : 0;
 }

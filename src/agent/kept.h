@@ -11,8 +11,9 @@
  * when it has reason to, and until then the version of the class that it was made of.  And so are
  * classes with the constant NaN, of which each rewriting makes one more (probes.c).
  *
- * And so is what the group alloc changes: some 700 classes of the boot loader, of which each further
- * attach cost 0.7 MB (17), 1.2 MB (25) of metaspace, until code that is compiled of them is swept.
+ * And so is what the group alloc changes: some 700 classes of the boot loader, of which each
+ * further attach cost 0.7 MB (17), 1.2 MB (25) of metaspace, until code that is compiled of them is
+ * swept.
  *
  * Object is none of them: its constructor would cost every object of the program something, and its
  * versions are small.  Threads: any. */

@@ -130,6 +130,12 @@ static bool define_parts(JNIEnv *jni)
                        EMBED_BYTES(orca_probe_QueryVirtual));
 }
 
+static jobjectArray JNICALL files_of(JNIEnv *jni, jclass c, jthread thread)
+{
+    (void)c;
+    return query_files_of(jni, agent.jvmti, thread);
+}
+
 /* A global reference, kept as long as the JVM lives. */
 static jclass query_class(JNIEnv *jni)
 {
@@ -139,7 +145,7 @@ static jclass query_class(JNIEnv *jni)
         {(char *)"idOf", (char *)"(" OBJECT ")I", (void *)id_of},
         {(char *)"found", (char *)"(" THREAD "I" OBJECT "J)V", (void *)found_wait},
         {(char *)"owned", (char *)"(JJ)V", (void *)found_owner},
-        {(char *)"filesOf", (char *)"(" THREAD ")[" STRING, (void *)query_files_of}};
+        {(char *)"filesOf", (char *)"(" THREAD ")[" STRING, (void *)files_of}};
     static jclass known;
     pthread_mutex_lock(&lock);
     if (known) {

@@ -1,18 +1,17 @@
 #include "agent/query_files.h"
 
-#include <stdlib.h>
+#include <pthread.h>
 #include <string.h>
 
 enum { FRAMES = 256 }; /* as many as Query asks management for */
 
-/* Without a recording there is no environment: then one for this question. */
-static jvmtiEnv *open_env(JNIEnv *jni)
+/* Without a recording there is no environment: then one for such questions.  It stays: what a
+ * disposed one leaves has crashed JDK 17. */
+static jvmtiEnv *make_env(JNIEnv *jni)
 {
     jvmtiCapabilities want;
     jvmtiEnv *ti = NULL;
     JavaVM *vm;
-    if (agent.jvmti)
-        return agent.jvmti;
     memset(&want, 0, sizeof want);
     want.can_get_source_file_name = 1;
     if ((*jni)->GetJavaVM(jni, &vm) != JNI_OK ||
@@ -22,6 +21,17 @@ static jvmtiEnv *open_env(JNIEnv *jni)
         return ti;
     (*ti)->DisposeEnvironment(ti);
     return NULL;
+}
+
+static jvmtiEnv *own_env(JNIEnv *jni)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static jvmtiEnv *own;
+    pthread_mutex_lock(&lock);
+    own = own ? own : make_env(jni);
+    jvmtiEnv *ti = own;
+    pthread_mutex_unlock(&lock);
+    return ti;
 }
 
 static void set(JNIEnv *jni, jobjectArray to, jint at, const char *text)
@@ -61,13 +71,12 @@ static void put(JNIEnv *jni, jvmtiEnv *ti, jmethodID method, jobjectArray to, ji
     (*jni)->DeleteLocalRef(jni, c);
 }
 
-jobjectArray JNICALL query_files_of(JNIEnv *jni, jclass c, jthread thread)
+jobjectArray query_files_of(JNIEnv *jni, jvmtiEnv *ti, jthread thread)
 {
     jvmtiFrameInfo frames[FRAMES];
     jint n = 0;
     jobjectArray to = NULL;
-    jvmtiEnv *ti = open_env(jni);
-    (void)c;
+    ti = ti ? ti : own_env(jni);
     if (!ti)
         return NULL;
     if ((*ti)->GetStackTrace(ti, thread, 0, FRAMES, frames, &n) == JVMTI_ERROR_NONE) {
@@ -77,7 +86,5 @@ jobjectArray JNICALL query_files_of(JNIEnv *jni, jclass c, jthread thread)
     }
     for (jint i = 0; to && i < n && !(*jni)->ExceptionCheck(jni); i++)
         put(jni, ti, frames[i].method, to, 2 * i);
-    if (ti != agent.jvmti)
-        (*ti)->DisposeEnvironment(ti);
     return to;
 }

@@ -3,9 +3,10 @@
 #ifndef ORCA_AGENT_QUERY_FILES_H
 #define ORCA_AGENT_QUERY_FILES_H
 
-#include "agent/agent.h"
+#include <jvmti.h>
 
-/* orca.probe.Query.filesOf: class and file of each frame; null: not known. */
-jobjectArray JNICALL query_files_of(JNIEnv *jni, jclass c, jthread thread);
+/* orca.probe.Query.filesOf: class and file of each frame; null: not known.  ti: the recording's
+ * environment; NULL: there is none. */
+jobjectArray query_files_of(JNIEnv *jni, jvmtiEnv *ti, jthread thread);
 
 #endif
