@@ -60,3 +60,9 @@ test_a_hang_has_an_end() {
     run 3 "$ROOT/tests/limit" 60 sh -c 'exit 3'
     run 143 "$ROOT/tests/limit" 60 sh -c 'kill $$'
 }
+
+# Under nohup, or in the background of a shell, some are ignored, and stay so in whatever is started.
+test_signals_have_their_effect() {
+    run 130 bash -c 'trap "" HUP INT QUIT; exec "$0" 60 bash -c "kill -INT \$\$"' "$ROOT/tests/limit"
+    run 129 bash -c 'trap "" HUP INT QUIT; exec "$0" 60 sh -c "kill -HUP \$\$"' "$ROOT/tests/limit"
+}
