@@ -170,7 +170,7 @@ static int write_hprof(struct dump *d, struct err *err)
 static int say_agent_failed(const struct dump *d, int code, struct err *err)
 {
     bool silent = code == -EPROTO || code == -ECONNRESET || code == -EPIPE;
-    if (silent && has_ended(d))
+    if (code == -ESRCH || (silent && has_ended(d))) /* it ended before the socket said so */
         return say_ended(d, err);
     if (code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EACCES || code == -EROFS)
         return say_refused(d, strerror(-code), err);
