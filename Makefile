@@ -56,6 +56,9 @@ HARDENED    := $(if $(SAN),,-fstack-protector-strong -fstack-clash-protection -f
                $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
 # The same bytes in whatever folder this is.
 ALL_CFLAGS  := $(BASE_CFLAGS) $(HARDENED) -ffile-prefix-map=$(CURDIR)=. $(SAN_FLAG)
+# Of no one target: what some add to their flags, make also gives to what they depend on, and so to the stamp.
+COMPILES     = $(CC) $(ALL_FLAGS) $(JDK)
+ALL_FLAGS   := $(ALL_CFLAGS)
 ALL_LDFLAGS := -pthread $(LDFLAGS) $(SAN_FLAG) -Wl,-z,noexecstack,-z,relro,-z,now,-z,separate-code,-z,text
 # In a JVM the compiler's checks call src/base/checked.c: libc's would end it.
 CHECKED     := memcpy memset strncpy recv snprintf vsnprintf fprintf realpath
@@ -166,7 +169,7 @@ define stamp
 	@echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@
 endef
 $(B)/.compile-flags: FORCE
-	$(call stamp,$(CC) $(ALL_CFLAGS) $(JDK))
+	$(call stamp,$(COMPILES))
 $(B)/.link-flags: FORCE
 	$(call stamp,$(CC) $(ALL_LDFLAGS) $(IN_JVM) $(AGENT_LIBS) $(TOOL_LIBS) $(AGENT_O) $(CLI_O) $(LIB_O) $(UNIT_O))
 
