@@ -284,7 +284,9 @@ export const tests = {
                 }
                 await p.click("[data-test=tab-statistics]");
                 await ready(p);
-                same(p.faults, []);
+                // The slow ones are of the same user, so a connection that the browser has opened ahead may be turned out before its
+                // first request: it says so and takes another one.
+                same(p.faults.filter((f) => !f.includes("net::ERR_SOCKET_NOT_CONNECTED")), []);
             } finally {
                 end();
             }
