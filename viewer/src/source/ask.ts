@@ -13,11 +13,24 @@ export async function wrong(response: Response): Promise<string> {
 /** Nobody has answered. */
 class Silence extends SourceError {}
 
+/** A connection that the browser has opened ahead may have been turned out before its first request (the server does so where
+ *  somebody floods it), and then the browser does not take another one by itself.  Only what changes nothing is asked again. */
+const TRIES = 3;
+async function patiently(path: string, init: RequestInit): Promise<Response> {
+    for (let left = init.method && init.method !== "GET" ? 1 : TRIES; ; left--)
+        try {
+            return await fetch(path, init);
+        } catch (e) {
+            if (left <= 1 || init.signal?.aborted)
+                throw e;
+        }
+}
+
 /** The answer to a path; `init` as of fetch. */
 export async function ask(path: string, init: RequestInit & { headers?: Record<string, string> } = {}): Promise<Response> {
     try {
         const headers = { ...init.headers, ...(await credentials()) };
-        return await fetch(path, { ...init, credentials: "omit", headers });
+        return await patiently(path, { ...init, credentials: "omit", headers });
     } catch (e) {
         if (init.signal?.aborted || e instanceof SourceError) // the token was refused
             throw e;
