@@ -182,6 +182,20 @@ static bool collect_defs(struct stager *s, uint64_t *pos, uint64_t head, uint32_
     return true;
 }
 
+/* The next of them that go into a chunk; *sane: nothing of them is damaged. */
+static int write_defs(struct stager *s, struct writer *w, uint64_t *tail, uint64_t head, bool *sane,
+                      struct err *err)
+{
+    uint64_t from = *tail;
+    uint32_t count;
+    *sane = collect_defs(s, tail, head, &count);
+    if (s->defs.oom)
+        return err_set(err, -ENOMEM, "out of memory");
+    if (!count)
+        return 0;
+    return writer_put_defs(w, s->defs.p, s->defs.len, count, (struct defs_span){from, *tail}, err);
+}
+
 int stage_flush_defs(struct stager *s, struct writer *w, struct err *err)
 {
     struct defs_ring *d = &s->h->defs;
@@ -191,14 +205,8 @@ int stage_flush_defs(struct stager *s, struct writer *w, struct err *err)
     if (head < tail || head - tail > REGION_DEFS_SIZE || tail % 8)
         return err_set(err, -EINVAL, "the definition ring is damaged");
     while (tail < head) {
-        uint64_t from = tail;
-        uint32_t count;
-        bool sane = collect_defs(s, &tail, head, &count);
-        if (s->defs.oom)
-            return err_set(err, -ENOMEM, "out of memory");
-        if (count)
-            TRY(writer_put_defs(w, s->defs.p, s->defs.len, count, (struct defs_span){from, tail},
-                                err));
+        bool sane;
+        TRY(write_defs(s, w, &tail, head, &sane, err));
         TEST_POINT("defs:written");
         if (!sane) {
             atomic_fetch_add_explicit(&s->h->loss[LOSS_damaged], 1, memory_order_relaxed);
@@ -219,18 +227,8 @@ int stage_copy(struct stager *s, struct writer *w, struct err *err)
     /* acquire: pairs with recorder_define */
     uint64_t head = atomic_load_explicit(&d->head, memory_order_acquire);
     uint32_t n = atomic_load_explicit(&st->n_blocks, memory_order_relaxed);
-    while (tail < head) {
-        uint64_t from = tail;
-        uint32_t count;
-        bool sane = collect_defs(s, &tail, head, &count);
-        if (s->defs.oom)
-            return err_set(err, -ENOMEM, "out of memory");
-        if (count)
-            TRY(writer_put_defs(w, s->defs.p, s->defs.len, count, (struct defs_span){from, tail},
-                                err));
-        if (!sane)
-            break;
-    }
+    for (bool sane = true; sane && tail < head;)
+        TRY(write_defs(s, w, &tail, head, &sane, err));
     return n ? writer_put_events(w, st->blocks, n, st->raw, s->raw_len, err) : 0;
 }
 
