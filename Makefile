@@ -74,6 +74,10 @@ JDK := $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard $(addsuffix /includ
 JNI_INC = $(if $(JDK),-isystem $(JDK)/include -isystem $(JDK)/include/linux,\
             $(error no JDK with include/jvmti.h: set JAVA_HOME or run ./dev build))
 
+# What was compiled once, in whatever folder, is not compiled again where ccache is installed (./dev test does so).  Objects have
+# no path of this folder (-ffile-prefix-map), so the folder is no part of the question.  CCACHE_DISABLE=1: compile.
+CCACHE := $(if $(shell command -v ccache),CCACHE_BASEDIR='$(CURDIR)' CCACHE_NOHASHDIR=1 ccache)
+
 # --- what is made of what -----------------------------------------------------------------------
 objs      = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard $(addsuffix /*.c,$(1)))))
 FOLDERS  := $(patsubst src/%/,%,$(sort $(wildcard src/*/)))
@@ -161,7 +165,7 @@ endif
 $(B)/%.o: %.c $(B)/.compile-flags
 	@mkdir -p $(@D)
 	@echo "  cc  $<"
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CCACHE) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Stamps whose content is the command line: a changed flag, compiler or JDK rebuilds what depends.
 define stamp
