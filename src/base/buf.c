@@ -39,7 +39,7 @@ uint8_t *buf_reserve(struct buf *b, size_t more)
 
 void buf_put(struct buf *b, const void *p, size_t n)
 {
-    uint8_t *to = buf_reserve(b, n);
+    uint8_t *to = !b->oom && b->p && n <= b->cap - b->len ? b->p + b->len : buf_reserve(b, n);
     if (!to)
         return;
     if (n)
@@ -47,14 +47,18 @@ void buf_put(struct buf *b, const void *p, size_t n)
     b->len += n;
 }
 
-void buf_putc(struct buf *b, char c)
-{
-    buf_put(b, &c, 1);
-}
-
 void buf_puts(struct buf *b, const char *s)
 {
     buf_put(b, s, strlen(s));
+}
+
+void buf_put_u64(struct buf *b, uint64_t v)
+{
+    char text[20], *p = text + sizeof text;
+    do
+        *--p = (char)('0' + v % 10);
+    while (v /= 10);
+    buf_put(b, p, (size_t)(text + sizeof text - p));
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)

@@ -29,8 +29,16 @@ static inline void buf_clear(struct buf *b)
 uint8_t *buf_reserve(struct buf *b, size_t more);
 
 void buf_put(struct buf *b, const void *p, size_t n);
-void buf_putc(struct buf *b, char c);
 void buf_puts(struct buf *b, const char *s);
+void buf_put_u64(struct buf *b, uint64_t v); /* decimal: many times faster than buf_printf */
+
+static inline void buf_putc(struct buf *b, char c)
+{
+    if (!b->oom && b->len < b->cap)
+        b->p[b->len++] = (uint8_t)c;
+    else
+        buf_put(b, &c, 1);
+}
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The content as a C string (a NUL is kept behind len); "" when memory is out. */

@@ -67,6 +67,12 @@ void printable_word(struct buf *b, const char *text)
         buf_putc(b, '-');
     while (*text) {
         const char *from = text;
+        while (*text > ' ' && *text < 0x7f)
+            text++;
+        buf_put(b, from, (size_t)(text - from));
+        if (!*text)
+            return;
+        from = text;
         uint32_t c = utf8_next(&text);
         if (c == ' ' || printable_is_harmful(c))
             buf_putc(b, '_');
@@ -120,14 +126,38 @@ static void put_escape(struct buf *out, uint32_t c)
     buf_printf(out, "\\u%04x", c);
 }
 
-/* Whole characters, and a NUL behind them. */
+static bool is_plain(char c)
+{
+    return (c >= ' ' && c < 0x7f) || c == '\n';
+}
+
+/* The first byte that is not plain ASCII, or `end`.  Eight at a time: all that is printed comes
+ * through here. */
+static const char *behind_plain(const char *text, const char *end)
+{
+    const uint64_t ones = UINT64_MAX / 0xff, highs = 0x80 * ones;
+    for (;;) {
+        for (uint64_t v; end - text >= (ptrdiff_t)sizeof v; text += sizeof v) {
+            memcpy(&v, text, sizeof v);
+            /* A byte from 0x7f on, or one below ' ', which a line break is, too. */
+            if ((v | (v + ones) | ((v - ' ' * ones) & ~v)) & highs)
+                break;
+        }
+        for (int i = 0; i < 8 && text < end; i++, text++)
+            if (!is_plain(*text))
+                return text;
+        if (text == end)
+            return end;
+    }
+}
+
+/* Whole characters. */
 static void feed_whole(const struct printable_stream *s, const char *text, const char *end,
                        struct buf *out)
 {
     while (text < end) {
         const char *from = text;
-        while (text < end && ((*text >= ' ' && *text < 0x7f) || *text == '\n'))
-            text++;
+        text = behind_plain(text, end);
         buf_put(out, from, (size_t)(text - from));
         if (text == end)
             return;
@@ -161,17 +191,21 @@ static size_t cut_at(const char *text, size_t n)
 
 void printable_feed(struct printable_stream *s, const char *text, size_t n, struct buf *out)
 {
-    struct buf all;
-    buf_init(&all);
-    buf_put(&all, s->cut, s->n_cut);
-    buf_put(&all, text, n);
-    const char *p = buf_str(&all); /* with a NUL */
-    size_t whole = cut_at(p, all.len);
-    feed_whole(s, p, p + whole, out);
-    s->n_cut = all.len - whole;
-    memcpy(s->cut, p + whole, s->n_cut);
-    out->oom |= all.oom;
-    buf_fini(&all);
+    /* What was cut before, made whole by the first bytes of this. */
+    while (s->n_cut && n) {
+        s->cut[s->n_cut++] = *text++;
+        n--;
+        size_t whole = cut_at(s->cut, s->n_cut);
+        feed_whole(s, s->cut, s->cut + whole, out);
+        s->n_cut -= whole;
+        memmove(s->cut, s->cut + whole, s->n_cut);
+    }
+    if (!n)
+        return;
+    size_t whole = cut_at(text, n);
+    feed_whole(s, text, text + whole, out);
+    s->n_cut = n - whole;
+    memcpy(s->cut, text + whole, s->n_cut);
 }
 
 void printable_flush(struct printable_stream *s, struct buf *out)

@@ -176,57 +176,6 @@ static void put_class(struct printer *p, uint32_t id)
     printable_word(&p->line, name);
 }
 
-static void put_field(struct printer *p, const struct field *f, const struct event *e)
-{
-    struct buf *b = &p->line;
-    /* Every event struct begins where the union does. */
-    uint64_t v = field_get(f, (const char *)e + EVENT_HEAD);
-    buf_putc(b, ' ');
-    switch (f->type) {
-    case FIELD_lock:
-        buf_puts(b, lock_text(p, (uint32_t)v));
-        break;
-    case FIELD_stack:
-        buf_puts(b, stack_text(p, (uint32_t)v));
-        break;
-    case FIELD_class:
-        put_class(p, (uint32_t)v);
-        break;
-    case FIELD_thread:
-        buf_printf(b, "%s=%s", f->name, thread_text(p, (uint32_t)v));
-        break;
-    case FIELD_module:
-        buf_printf(b, "%s=", f->name);
-        printable_word(b, trace_module(p->t, (module_id){(uint32_t)v})->path);
-        break;
-    case FIELD_gc_name:
-        buf_printf(b, "%s=", f->name);
-        printable_word(b, trace_gc_name(p->t, (gc_name_id){(uint32_t)v})->text);
-        break;
-    case FIELD_call:
-        buf_printf(b, "%s=", f->name);
-        printable_word(b, trace_call(p->t, (call_id){(uint32_t)v})->name);
-        break;
-    case FIELD_time:
-        buf_printf(b, "%s=%.9f", f->name, trace_seconds(p->t, v));
-        break;
-    case FIELD_i64:
-        buf_printf(b, "%s=%" PRId64, f->name, (int64_t)v);
-        break;
-    case FIELD_cause:
-        buf_printf(b, "%s=%s", f->name, v < LOSS_LIMIT ? loss_causes[v].name : "?");
-        break;
-    case FIELD_kind:
-        buf_printf(b, "%s=%s", f->name,
-                   v == 0                                ? "none"
-                   : v < EV_LIMIT && event_kinds[v].name ? event_kinds[v].name
-                                                         : "?");
-        break;
-    default:
-        buf_printf(b, "%s=%" PRIu64, f->name, v);
-    }
-}
-
 /* "12.345678901": faster than printf of a double, which half of the time went to. */
 static void put_seconds(struct buf *b, const struct trace *t, uint64_t time)
 {
@@ -246,6 +195,70 @@ static void put_seconds(struct buf *b, const struct trace *t, uint64_t time)
     if (ns < 0)
         *--p = '-';
     buf_put(b, p, (size_t)(text + sizeof text - p));
+}
+
+static void put_signed(struct buf *b, int64_t v)
+{
+    if (v < 0)
+        buf_putc(b, '-');
+    buf_put_u64(b, v < 0 ? -(uint64_t)v : (uint64_t)v);
+}
+
+/* Those whose text has a key, or several. */
+static bool says_its_own_name(enum field_type type)
+{
+    return type == FIELD_lock || type == FIELD_stack || type == FIELD_class;
+}
+
+static void put_field(struct printer *p, const struct field *f, const struct event *e)
+{
+    struct buf *b = &p->line;
+    /* Every event struct begins where the union does. */
+    uint64_t v = field_get(f, (const char *)e + EVENT_HEAD);
+    buf_putc(b, ' ');
+    if (!says_its_own_name(f->type)) {
+        buf_puts(b, f->name);
+        buf_putc(b, '=');
+    }
+    switch (f->type) {
+    case FIELD_lock:
+        buf_puts(b, lock_text(p, (uint32_t)v));
+        break;
+    case FIELD_stack:
+        buf_puts(b, stack_text(p, (uint32_t)v));
+        break;
+    case FIELD_class:
+        put_class(p, (uint32_t)v);
+        break;
+    case FIELD_thread:
+        buf_puts(b, thread_text(p, (uint32_t)v));
+        break;
+    case FIELD_module:
+        printable_word(b, trace_module(p->t, (module_id){(uint32_t)v})->path);
+        break;
+    case FIELD_gc_name:
+        printable_word(b, trace_gc_name(p->t, (gc_name_id){(uint32_t)v})->text);
+        break;
+    case FIELD_call:
+        printable_word(b, trace_call(p->t, (call_id){(uint32_t)v})->name);
+        break;
+    case FIELD_time:
+        put_seconds(b, p->t, v);
+        break;
+    case FIELD_i64:
+        put_signed(b, (int64_t)v);
+        break;
+    case FIELD_cause:
+        buf_puts(b, v < LOSS_LIMIT ? loss_causes[v].name : "?");
+        break;
+    case FIELD_kind:
+        buf_puts(b, v == 0                                ? "none"
+                    : v < EV_LIMIT && event_kinds[v].name ? event_kinds[v].name
+                                                          : "?");
+        break;
+    default:
+        buf_put_u64(b, v);
+    }
 }
 
 static void put_event(struct printer *p, const struct event *e)

@@ -180,3 +180,37 @@ Test(printable, a_stream_may_be_cut_anywhere)
     }
     cr_assert_str_eq(fed("\xf3\xa0\x80\x81", 4, 4, true), "\\udb40\\udc01");
 }
+
+/* One character at a time, as the functions say it. */
+static void put_slowly(struct buf *out, const char *text, size_t n)
+{
+    for (const char *p = text; p < text + n;) {
+        const char *from = p;
+        uint32_t c = *p ? utf8_next(&p) : (p++, 0);
+        if (c != '\n' && printable_is_harmful(c))
+            buf_putc(out, '?');
+        else
+            buf_put(out, from, (size_t)(p - from));
+    }
+}
+
+Test(printable, long_runs_hide_nothing)
+{
+    static const char odd[] = "\n\x1b\x7f\x80\x9b\xc3\xa4\xe2\x80\xae\xff\0\x1f ~";
+    struct buf expected = {0};
+    unsigned seed = 1;
+    for (int round = 0; round < 4000; round++) {
+        char text[48 + 1] = "";
+        size_t n = (size_t)rand_r(&seed) % sizeof text;
+        for (size_t i = 0; i < n; i++)
+            text[i] = rand_r(&seed) % 6 ? (char)(' ' + rand_r(&seed) % 95)
+                                        : odd[(size_t)rand_r(&seed) % (sizeof odd - 1)];
+        text[n] = 0;
+        buf_clear(&expected);
+        put_slowly(&expected, text, n);
+        cr_assert_str_eq(fed(text, n, n ? n : 1, false), buf_str(&expected), "round %d", round);
+        cr_assert_str_eq(fed(text, n, 1 + (size_t)round % 7, false), buf_str(&expected), "round %d",
+                         round);
+    }
+    buf_fini(&expected);
+}
