@@ -3,7 +3,7 @@
 #ifndef ORCA_CLI_ANALYSE_H
 #define ORCA_CLI_ANALYSE_H
 
-#include "analyze/report.h"
+#include "conclude/report.h"
 
 /* As analysis_run. */
 int analyse(struct analysis **out, struct trace *t, struct err *err);

@@ -1,5 +1,4 @@
 /* cmd_diff.c - two recordings side by side: what got better and what got worse. */
-#include "analyze/compare.h"
 #include "base/human.h"
 #include "base/printable.h"
 #include "base/util.h"
@@ -7,6 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/input.h"
 #include "cli/table.h"
+#include "conclude/compare.h"
 
 #include <jansson.h>
 #include <langinfo.h>

@@ -8,8 +8,8 @@
 #ifndef ORCA_CLI_PAGE_H
 #define ORCA_CLI_PAGE_H
 
-#include "analyze/report.h"
 #include "base/human.h"
+#include "conclude/report.h"
 
 #include <stdio.h>
 

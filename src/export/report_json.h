@@ -3,8 +3,8 @@
 #ifndef ORCA_EXPORT_REPORT_JSON_H
 #define ORCA_EXPORT_REPORT_JSON_H
 
-#include "analyze/report.h"
 #include "base/buf.h"
+#include "conclude/report.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
 #ifndef ORCA_EXPORT_REPORT_JSON_PARTS_H
 #define ORCA_EXPORT_REPORT_JSON_PARTS_H
 
-#include "analyze/report.h"
 #include "base/buf.h"
+#include "conclude/report.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #ifndef ORCA_VIEW_VIEW_PARTS_H
 #define ORCA_VIEW_VIEW_PARTS_H
 
-#include "analyze/rules.h"
+#include "conclude/rules.h"
 #include "view/cache.h"
 #include "view/lock_lines.h"
 #include "view/occupancy.h"

@@ -11,9 +11,9 @@
 
 #include "analyze/alloc_sums.h"
 #include "analyze/alloc_tables.h"
-#include "analyze/rules.h"
 #include "base/hash.h"
 #include "base/human.h"
+#include "conclude/rules.h"
 
 #include <math.h>
 #include <sys/resource.h>

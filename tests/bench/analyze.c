@@ -8,9 +8,9 @@
  * shown. */
 #include "synthetic.h"
 
-#include "analyze/rules.h"
 #include "base/clock.h"
 #include "base/human.h"
+#include "conclude/rules.h"
 
 #include <sys/resource.h>
 

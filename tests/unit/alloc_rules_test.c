@@ -1,7 +1,7 @@
 /* alloc_rules_test.c - findings about allocations: they speak of leaks and of hot spots, and are
  * silent about programs that have neither. */
-#include "analyze/rules.h"
 #include "analyzed.h"
+#include "conclude/rules.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

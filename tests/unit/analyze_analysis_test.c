@@ -1,7 +1,7 @@
 /* Whole traces with known facts: windows, open waits, losses, damage, virtual threads, findings. */
 #include "analyze/analysis.h"
 #include "analyze/labels.h"
-#include "analyze/rules.h"
+#include "conclude/rules.h"
 #include "format/writer.h"
 #include "trace_builder.h"
 

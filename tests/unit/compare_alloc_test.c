@@ -1,6 +1,6 @@
 /* compare_alloc_test.c - what was allocated, in two recordings side by side: made-up programs whose
  * rates are known. */
-#include "analyze/compare.h"
+#include "conclude/compare.h"
 #include "trace_builder.h"
 
 #include <criterion/criterion.h>

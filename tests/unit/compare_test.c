@@ -1,5 +1,5 @@
 /* compare_test.c - two recordings side by side. */
-#include "analyze/compare.h"
+#include "conclude/compare.h"
 #include "trace_builder.h"
 
 #include <criterion/criterion.h>

@@ -2,8 +2,8 @@
  * XML; and what the files of other writers do not say of threads. */
 #include "analyze/analysis.h"
 #include "analyze/labels.h"
-#include "analyze/report.h"
 #include "base/util.h"
+#include "conclude/report.h"
 #include "orca_files.h"
 #include "tptp_lines.h"
 #undef MAIN /* each has its own */

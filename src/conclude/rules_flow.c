@@ -1,7 +1,7 @@
 #include "analyze/labels.h"
-#include "analyze/rules_parts.h"
 #include "base/human.h"
 #include "base/util.h"
+#include "conclude/rules_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,11 +10,11 @@
  * What was allocated is compared by bytes a second, likewise; where it is an estimate from samples,
  * the change must exceed chance in their number, too.  How fast what outlives collections grows is
  * the slope of a straight line through it (alloc_survivors.h), with its standard error. */
-#ifndef ORCA_ANALYZE_COMPARE_H
-#define ORCA_ANALYZE_COMPARE_H
+#ifndef ORCA_CONCLUDE_COMPARE_H
+#define ORCA_CONCLUDE_COMPARE_H
 
 #include "analyze/alloc_visit.h"
-#include "analyze/rules.h"
+#include "conclude/rules.h"
 
 enum {
     COMPARE_SLICES = 16,

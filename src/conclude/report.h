@@ -4,12 +4,12 @@
  *   report_select.c   what part of it        cli/report_text.c      as text
  *
  * The lists are the analysis' arena's. */
-#ifndef ORCA_ANALYZE_REPORT_H
-#define ORCA_ANALYZE_REPORT_H
+#ifndef ORCA_CONCLUDE_REPORT_H
+#define ORCA_CONCLUDE_REPORT_H
 
 #include "analyze/alloc_tables.h"
 #include "analyze/hot.h"
-#include "analyze/rules.h"
+#include "conclude/rules.h"
 
 enum report_section {
     REPORT_FINDINGS = 1,

@@ -5,12 +5,12 @@
  *   rules_alloc.c    allocations                         rules_signals.c  notify and wait
  *   rules_owners.c   who owned a lock, and what it did
  */
-#ifndef ORCA_ANALYZE_RULES_PARTS_H
-#define ORCA_ANALYZE_RULES_PARTS_H
+#ifndef ORCA_CONCLUDE_RULES_PARTS_H
+#define ORCA_CONCLUDE_RULES_PARTS_H
 
 #include "analyze/alloc_tables.h"
 #include "analyze/hot.h"
-#include "analyze/rules.h"
+#include "conclude/rules.h"
 
 enum { RULE_FINDINGS = 5 }; /* of each rule at most so many: the tables have the others */
 

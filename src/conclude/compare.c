@@ -1,9 +1,9 @@
-#include "analyze/compare.h"
+#include "conclude/compare.h"
 
-#include "analyze/compare_parts.h"
 #include "analyze/labels.h"
 #include "base/hash.h"
 #include "base/util.h"
+#include "conclude/compare_parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * A finding is only ever a statement about what was recorded; none is a guess.  Each rule has a
  * threshold below which it says nothing, so that a healthy program has no findings.  The rules,
  * their names (stable words) and thresholds: docs/findings.md. */
-#ifndef ORCA_ANALYZE_RULES_H
-#define ORCA_ANALYZE_RULES_H
+#ifndef ORCA_CONCLUDE_RULES_H
+#define ORCA_CONCLUDE_RULES_H
 
 #include "analyze/analysis.h"
 

@@ -1,9 +1,9 @@
 #include "analyze/alloc_pairs.h"
 #include "analyze/alloc_tables.h"
-#include "analyze/compare_parts.h"
 #include "analyze/labels.h"
 #include "base/err.h"
 #include "base/util.h"
+#include "conclude/compare_parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-#include "analyze/rules.h"
+#include "conclude/rules.h"
 
 #include "analyze/labels.h"
-#include "analyze/rules_parts.h"
 #include "base/human.h"
 #include "base/util.h"
+#include "conclude/rules_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

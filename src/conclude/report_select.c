@@ -1,6 +1,6 @@
 /* report_select.c - the part of a recording that a report is of: `orca report --thread --from --to
  * --follow`. */
-#include "analyze/report.h"
+#include "conclude/report.h"
 
 #include "analyze/labels.h"
 #include "base/human.h"

@@ -4,8 +4,8 @@
  * the number of waits that it rests on.  Where another one was found more often, that one is named,
  * too. */
 #include "analyze/labels.h"
-#include "analyze/rules_parts.h"
 #include "base/human.h"
+#include "conclude/rules_parts.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "analyze/report.h"
+#include "conclude/report.h"
 
 #include "analyze/labels.h"
 #include "base/near.h"

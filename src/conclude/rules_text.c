@@ -1,6 +1,6 @@
 #include "analyze/labels.h"
-#include "analyze/rules_parts.h"
 #include "base/util.h"
+#include "conclude/rules_parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* compare_parts.h - what the files of the comparison share; nothing else includes it.
  *
  *   compare.c          waits; two recordings       compare_alloc.c    allocations */
-#ifndef ORCA_ANALYZE_COMPARE_PARTS_H
-#define ORCA_ANALYZE_COMPARE_PARTS_H
+#ifndef ORCA_CONCLUDE_COMPARE_PARTS_H
+#define ORCA_CONCLUDE_COMPARE_PARTS_H
 
-#include "analyze/compare.h"
 #include "base/map.h"
+#include "conclude/compare.h"
 
 /* A summary whose rows are being made. */
 struct row_maker {

@@ -1,6 +1,6 @@
-#include "analyze/rules_parts.h"
 #include "base/human.h"
 #include "base/util.h"
+#include "conclude/rules_parts.h"
 
 #include <stdlib.h>
 
