@@ -58,8 +58,10 @@ static const struct {
     R("inversion", "locks taken in contradicting orders", rule_inversion)                          \
     R("still-blocked", "threads blocked when the recording ended", rule_still_blocked)             \
     R("lost-signal", "a notify before an endless wait", rule_lost_signal)                          \
+    R("exhausted-pool", "pools and limits of which all is taken", rule_exhausted_pool)             \
     R("dominant-lock", "the lock that the program waits for most", rule_dominant_lock)             \
     R("contended-lock", "other locks with queues", rule_contended_lock)                            \
+    R("contended-pool", "other pools and limits with queues", rule_contended_pool)                 \
     R("convoy", "queues that a long hold left behind", rule_convoy)                                \
     R("held-while-waiting", "locks held by threads that slept or waited", rule_held_while_waiting) \
     R("held-during-io", "locks held during input and output", rule_held_during_io)                 \
@@ -113,6 +115,9 @@ static int gather(struct evidence *ev)
         ev->classes[i] = i;
     qsort_r(ev->classes, n, sizeof *ev->classes, by_time_held_up, a->stats.classes);
     ev->n_classes = n;
+    TRY(resources_make(&ev->resources, a));
+    for (size_t i = 0; i < ev->resources.n; i++)
+        ev->resource_ns += ev->resources.v[i].ns;
     TRY(stats_list_sites(&a->stats, &a->sites, EVERY_CLASS, &a->arena, &ev->sites, &ev->n_sites));
     TRY(analysis_blames(a, EVERY_CLASS, BLAME_BY_GROUP | BLAME_BY_OWNER, &ev->owners,
                         &ev->n_owners));
@@ -148,6 +153,18 @@ static int hand_out(struct evidence *ev, struct rule_finding **out, size_t *n)
     return 0;
 }
 
+/* The list lives as long as the findings. */
+static int keep_resources(const struct evidence *ev, struct rule_finding *v, size_t n)
+{
+    struct resources *all = arena_alloc(&ev->a->arena, sizeof *all);
+    if (!all)
+        return -ENOMEM;
+    *all = ev->resources;
+    for (size_t i = 0; i < n; i++)
+        v[i].resources = all;
+    return 0;
+}
+
 int rules_apply(struct analysis *a, struct rule_finding **out, size_t *n, struct err *err)
 {
     struct evidence ev = {.a = a};
@@ -161,5 +178,7 @@ int rules_apply(struct analysis *a, struct rule_finding **out, size_t *n, struct
     }
     rc = rc ? rc : hand_out(&ev, out, n);
     buf_fini(&ev.found);
+    if (rc == 0)
+        rc = keep_resources(&ev, *out, *n);
     return rc < 0 ? err_set(err, rc, "out of memory") : 0;
 }

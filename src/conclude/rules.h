@@ -7,6 +7,7 @@
 #define ORCA_CONCLUDE_RULES_H
 
 #include "analyze/analysis.h"
+#include "conclude/resource.h"
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_PROBLEM };
 
@@ -27,6 +28,8 @@ struct rule_finding {
     uint64_t impact;   /* ns that threads waited, or that the path took, by it: the order */
     uint64_t from, to; /* ns of CLOCK_MONOTONIC: the time that it is about */
     struct id_list threads, locks, stacks; /* ids as in the trace */
+    const struct resource *resource;       /* that it is about; NULL: none */
+    const struct resources *resources;     /* the list that has it */
     char text[FINDING_TEXT]; /* clauses that end with "; ", for who must break the line */
 };
 

@@ -7,13 +7,6 @@
 #include <string.h>
 
 enum {
-    DOMINANT_PATH_PERMILLE = 200,      /* of the critical path */
-    DOMINANT_SHARE_PERMILLE = 500,     /* of all contention, and */
-    DOMINANT_QUEUE_PERMILLE = 500,     /* so many thousandths of a thread waiting on average */
-    DOMINANT_OFF_PATH_PERMILLE = 1000, /* the same where there is a path and it is not on it */
-    CONTENDED_SHARE_PERMILLE = 5,
-    CONTENDED_QUEUE_PERMILLE = 50,
-    CONTENDED_PATH_PERMILLE = 20,
     STILL_BLOCKED_NS = 100000000,
     CONVOY_PERMILLE = 20,      /* of the recording in convoys, or */
     CONVOY_TIMES = 5,          /* so many of them, */
@@ -94,197 +87,6 @@ void rule_still_blocked(struct evidence *ev)
         find_still_blocked(ev, ev->classes[i]);
 }
 
-/* --- dominant-lock, contended-lock ------------------------------------------------------------ */
-
-static const struct wait_stats *contention(const struct analysis *a, uint32_t group)
-{
-    return &a->stats.classes[group].state[HELD_UP];
-}
-
-/* Of a list of stuck threads, what they waited for locks of the class. */
-static uint64_t stuck_ns(const struct analysis *a, uint32_t group, const struct stuck_thread *v,
-                         size_t n)
-{
-    uint64_t ns = 0;
-    for (size_t i = 0; i < n; i++)
-        if (lock_set_group(&a->locks, v[i].lock) == group &&
-            (v[i].state == STATE_BLOCKED || v[i].state == STATE_REACQUIRING ||
-             v[i].state == STATE_PARKED))
-            ns += a->window.to - v[i].since;
-    return ns;
-}
-
-/* The time that threads waited for locks of a class, without that in deadlocks: no lock's load. */
-static uint64_t load(const struct analysis *a, uint32_t group)
-{
-    uint64_t ns = contention(a, group)->ns, stuck = 0;
-    for (size_t i = 0; i < a->deadlocks.n; i++) {
-        const struct deadlock *d = &a->deadlocks.v[i];
-        stuck += stuck_ns(a, group, d->members, d->n_members);
-        stuck += stuck_ns(a, group, d->behind, d->n_behind);
-    }
-    return ns - min_u64(stuck, ns);
-}
-
-static uint64_t whole_load(const struct analysis *a)
-{
-    uint64_t ns = 0;
-    for (uint32_t i = 0; i < a->locks.n_groups; i++)
-        ns += load(a, i);
-    return ns;
-}
-
-static uint64_t path_ns(const struct analysis *a, uint32_t group)
-{
-    uint64_t ns = 0;
-    for (size_t i = 0; i < a->path_sums.n_locks && a->path.n; i++)
-        if (lock_set_group(&a->locks, (lock_id){a->path_sums.locks[i].id}) == group)
-            ns += a->path_sums.locks[i].ns;
-    return ns;
-}
-
-static unsigned path_permille(const struct analysis *a, uint32_t group)
-{
-    return rule_permille(path_ns(a, group), a->path.to - a->path.from);
-}
-
-/* How much of that rests on owners that were only the last ones seen. */
-static void say_path_seen(struct rule_finding *f, const struct analysis *a, uint32_t group)
-{
-    uint64_t ns = path_ns(a, group), seen = 0;
-    for (size_t i = 0; i < a->path_sums.n_locks; i++)
-        if (lock_set_group(&a->locks, (lock_id){a->path_sums.locks[i].id}) == group)
-            seen += a->path_sums.locks[i].seen;
-    unsigned percent = ns ? (unsigned)(100 * seen / ns) : 0;
-    if (percent)
-        rule_say(f, " (%u %% of it through the last owner seen)", percent);
-}
-
-static void say_places(struct rule_finding *f, const struct evidence *ev, uint32_t group)
-{
-    const struct analysis *a = ev->a;
-    const struct site *most = NULL;
-    uint64_t most_ns = 0;
-    for (size_t i = 0; i < ev->n_sites; i++) {
-        const struct site *s = &a->sites.v[ev->sites[i]];
-        const struct wait_stats *w = &a->stats.sites[ev->sites[i]].state[HELD_UP];
-        if (s->group != group || !w->count)
-            continue;
-        rule_add_stack(f, s->stack);
-        if (!most || w->ns > most_ns) {
-            most = s;
-            most_ns = w->ns;
-        }
-    }
-    if (!most || !most->app.method.v)
-        return;
-    unsigned share = rule_permille(most_ns, contention(a, group)->ns) / 10;
-    rule_say(f, "; %s", share >= 50 ? "mostly" : "longest");
-    rule_say_site(f, ev, most->app);
-    if (share < 100)
-        rule_say(f, " (%u %%)", share);
-}
-
-static uint64_t count_waiters(const struct evidence *ev, uint32_t group, struct rule_finding *f)
-{
-    for (size_t i = 0; i < ev->n_waiters; i++)
-        if (ev->waiters[i].group == group && ev->waiters[i].held_up.count)
-            rule_add_thread(f, ev, ev->waiters[i].waiter);
-    return contention(ev->a, group)->threads;
-}
-
-static void add_objects(struct rule_finding *f, const struct analysis *a, uint32_t group)
-{
-    uint64_t bound = UINT64_MAX;
-    uint32_t last = 0;
-    for (int k = 0; k < FINDING_IDS; k++) { /* the next largest, a few times */
-        uint32_t best = 0;
-        for (uint32_t i = 1; i < a->locks.n_objects; i++) {
-            const struct state_stats *o = &a->stats.locks[i].state[HELD_UP];
-            bool before = o->ns < bound || (o->ns == bound && i > last);
-            if (a->locks.group[i] == group && o->count && before &&
-                (!best || o->ns > a->stats.locks[best].state[HELD_UP].ns))
-                best = i;
-        }
-        if (!best)
-            return;
-        rule_add_lock(f, (lock_id){best});
-        bound = a->stats.locks[best].state[HELD_UP].ns;
-        last = best;
-    }
-}
-
-/* What others have to do first: waiting for it is what a program that divides its work does. */
-static bool is_answer(const struct analysis *a, uint32_t group)
-{
-    return purpose_of_class(a->locks.groups[group].signature) == PURPOSE_ANSWER;
-}
-
-static void tell_contention(struct evidence *ev, uint32_t group, enum severity severity)
-{
-    const struct analysis *a = ev->a;
-    const struct wait_stats *c = contention(a, group);
-    struct rule_finding *f = rule_find(ev, severity, c->ns);
-    if (!f)
-        return;
-    uint64_t threads = count_waiters(ev, group, f);
-    rule_say_class(f, ev, group);
-    if (path_permille(a, group) >= CONTENDED_PATH_PERMILLE) {
-        rule_say(f, " is on %u %% of the critical path", path_permille(a, group) / 10);
-        say_path_seen(f, a, group);
-        rule_say(f, "; ");
-    } else {
-        rule_say(f, ": ");
-    }
-    rule_say(f, "%s thread%s %s %s time%s", human_count(threads).text, threads == 1 ? "" : "s",
-             is_answer(a, group) ? "waited" : "queued", human_count(c->count).text,
-             c->count == 1 ? "" : "s");
-    rule_say(f, " for %s in all; longest %s", human_time(c->ns).text, human_time(c->max).text);
-    f->from = c->first;
-    f->to = c->last;
-    add_objects(f, a, group);
-    say_places(f, ev, group);
-    rule_say_owners(f, ev, group);
-}
-
-static bool is_dominant(const struct evidence *ev, uint32_t group)
-{
-    const struct analysis *a = ev->a;
-    uint64_t ns = load(a, group);
-    unsigned queue = a->path.n ? DOMINANT_OFF_PATH_PERMILLE : DOMINANT_QUEUE_PERMILLE;
-    if (is_answer(a, group))
-        return false;
-    if (a->path.n && path_permille(a, group) >= DOMINANT_PATH_PERMILLE)
-        return true;
-    return rule_permille(ns, whole_load(a)) >= DOMINANT_SHARE_PERMILLE &&
-           rule_permille(ns, ev->length) >= queue;
-}
-
-static bool is_contended(const struct evidence *ev, uint32_t group)
-{
-    const struct analysis *a = ev->a;
-    uint64_t ns = load(a, group);
-    if (a->path.n && path_permille(a, group) >= CONTENDED_PATH_PERMILLE)
-        return true;
-    return rule_permille(ns, whole_load(a)) >= CONTENDED_SHARE_PERMILLE &&
-           rule_permille(ns, ev->length) >= CONTENDED_QUEUE_PERMILLE;
-}
-
-void rule_dominant_lock(struct evidence *ev)
-{
-    for (size_t i = 0; i < ev->n_classes; i++)
-        if (contention(ev->a, ev->classes[i])->count && is_dominant(ev, ev->classes[i]))
-            tell_contention(ev, ev->classes[i], SEVERITY_PROBLEM);
-}
-
-void rule_contended_lock(struct evidence *ev)
-{
-    for (size_t i = 0; i < ev->n_classes; i++)
-        if (contention(ev->a, ev->classes[i])->count && !is_dominant(ev, ev->classes[i]) &&
-            is_contended(ev, ev->classes[i]))
-            tell_contention(ev, ev->classes[i], SEVERITY_WARNING);
-}
-
 /* --- convoy ----------------------------------------------------------------------------------- */
 
 static int by_convoys(const void *a, const void *b)
@@ -324,7 +126,7 @@ void rule_convoy(struct evidence *ev)
         const struct queue *q = &all->v[i];
         bool often = q->convoys >= CONVOY_TIMES ||
                      rule_permille(q->convoy_ns, ev->length) >= CONVOY_PERMILLE;
-        if (q->convoys && often && !is_dominant(ev, lock_set_group(&ev->a->locks, q->lock)) &&
+        if (q->convoys && often && !rule_resource_is_dominant(ev, q->lock) &&
             q->convoy.to - q->convoy.from >= CONVOY_LEAST_NS)
             v[n++] = q;
     }
@@ -469,6 +271,27 @@ static bool is_io(const struct trace *t, struct place at)
     return false;
 }
 
+static void add_objects(struct rule_finding *f, const struct analysis *a, uint32_t group)
+{
+    uint64_t bound = UINT64_MAX;
+    uint32_t last = 0;
+    for (int k = 0; k < FINDING_IDS; k++) { /* the next largest, a few times */
+        uint32_t best = 0;
+        for (uint32_t i = 1; i < a->locks.n_objects; i++) {
+            const struct state_stats *o = &a->stats.locks[i].state[HELD_UP];
+            bool before = o->ns < bound || (o->ns == bound && i > last);
+            if (a->locks.group[i] == group && o->count && before &&
+                (!best || o->ns > a->stats.locks[best].state[HELD_UP].ns))
+                best = i;
+        }
+        if (!best)
+            return;
+        rule_add_lock(f, (lock_id){best});
+        bound = a->stats.locks[best].state[HELD_UP].ns;
+        last = best;
+    }
+}
+
 static void tell_io(struct evidence *ev, uint32_t group, uint64_t ns, uint64_t count, uint32_t most)
 {
     const struct analysis *a = ev->a;
@@ -488,6 +311,11 @@ static void tell_io(struct evidence *ev, uint32_t group, uint64_t ns, uint64_t c
     rule_say(f, "; mostly");
     rule_say_site(f, ev, a->sites.v[most].app);
     rule_say(f, " (%s of them)", human_count(a->stats.owner_sites[most].count).text);
+}
+
+uint64_t rule_owner_weight(const struct analysis *a, uint32_t site)
+{
+    return stats_owner_weight(&a->stats, &a->sites, site);
 }
 
 /* What owners were found to execute (ownerstacks=): only a part of the waits is known. */

@@ -3,7 +3,7 @@
  *   rules.c          the table of rules, their order     rules_locks.c    locks that are fought for
  *   rules_text.c     texts and ids of findings           rules_flow.c     the program as a whole
  *   rules_alloc.c    allocations                         rules_signals.c  notify and wait
- *   rules_owners.c   who owned a lock, and what it did
+ *   rules_resources.c   what holds threads up, who has it, what those do who have it
  */
 #ifndef ORCA_CONCLUDE_RULES_PARTS_H
 #define ORCA_CONCLUDE_RULES_PARTS_H
@@ -23,10 +23,12 @@ struct evidence {
     uint32_t *sites;
     const struct blame *owners, *waiters; /* by class and owner, by class and waiter */
     size_t n_sites, n_owners, n_waiters;
-    struct hot *owned; /* what owners used the processor for; NULL: not looked at yet */
-    const char *rule;  /* the one at work */
-    size_t n_of_rule;  /* what it has found */
-    struct buf found;  /* struct rule_finding [] */
+    struct resources resources; /* what holds threads up */
+    uint64_t resource_ns;       /* all of it */
+    struct hot *owned;          /* what owners used the processor for; NULL: not looked at yet */
+    const char *rule;           /* the one at work */
+    size_t n_of_rule;           /* what it has found */
+    struct buf found;           /* struct rule_finding [] */
 };
 
 /* A new finding of the rule at work, about the whole recording; NULL: it has enough, or memory is
@@ -43,10 +45,6 @@ void rule_say_class(struct rule_finding *f, const struct evidence *ev, uint32_t 
 void rule_say_place(struct rule_finding *f, const struct evidence *ev, stack_id stack);
 void rule_say_site(struct rule_finding *f, const struct evidence *ev, struct place at);
 
-/* "; owner mostly bob (91 %, 42 of 46 waits); asked in ...": what is known of those who owned the
- * locks of a class that others wanted. */
-void rule_say_owners(struct rule_finding *f, struct evidence *ev, uint32_t group);
-
 /* What an owner's place weighs among those of its class. */
 uint64_t rule_owner_weight(const struct analysis *a, uint32_t site);
 
@@ -54,6 +52,9 @@ uint64_t rule_owner_weight(const struct analysis *a, uint32_t site);
 void rule_add_thread(struct rule_finding *f, const struct evidence *ev, uint32_t thread);
 void rule_add_lock(struct rule_finding *f, lock_id lock);
 void rule_add_stack(struct rule_finding *f, stack_id stack);
+
+/* Whether the resource that a lock is, is what limits the program: another finding says it. */
+bool rule_resource_is_dominant(const struct evidence *ev, lock_id lock);
 
 unsigned rule_permille(uint64_t part, uint64_t whole);
 
@@ -64,8 +65,10 @@ void rule_deadlock(struct evidence *ev);
 void rule_stuck(struct evidence *ev);
 void rule_inversion(struct evidence *ev);
 void rule_still_blocked(struct evidence *ev);
+void rule_exhausted_pool(struct evidence *ev);
 void rule_dominant_lock(struct evidence *ev);
 void rule_contended_lock(struct evidence *ev);
+void rule_contended_pool(struct evidence *ev);
 void rule_convoy(struct evidence *ev);
 void rule_held_while_waiting(struct evidence *ev);
 void rule_held_during_io(struct evidence *ev);

@@ -1,0 +1,24 @@
+/* does.h - what a thread does, by its wait or by its stack, for who wants to know why others wait.
+ */
+#ifndef ORCA_CONCLUDE_DOES_H
+#define ORCA_CONCLUDE_DOES_H
+
+#include "conclude/resource.h"
+
+/* What agrees in this is one thing that is done.  Compared as bytes. */
+struct does {
+    uint32_t does;   /* enum doing */
+    uint32_t method; /* of the program; 0: not in it */
+    int32_t line;
+    uint32_t other; /* as in struct activity */
+};
+
+/* *leaf: the innermost frame that is not the machinery of waiting. */
+struct does does_of_wait(const struct resources *all, const struct analysis *a, uint32_t context,
+                         struct place *leaf);
+
+/* still: the thread was on no processor. */
+struct does does_of_stack(const struct resources *all, stack_id stack, bool still,
+                          struct place *leaf);
+
+#endif

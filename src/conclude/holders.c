@@ -1,0 +1,370 @@
+/* Who has a resource while others wait for it, and what those do who have it: first what is
+ * recorded of them in that time, then, of what is not, what samples and owners that were asked say.
+ */
+#include "analyze/owned.h"
+#include "base/err.h"
+#include "base/keyed.h"
+#include "base/util.h"
+#include "conclude/does.h"
+#include "conclude/resource_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    struct does key;
+    uint64_t ns, samples;
+    stack_id stack;
+    struct place leaf;
+};
+
+struct holder {
+    struct analysis *a;
+    const struct resources *all;
+    struct resource *r;
+    struct keyed recorded, sampled; /* struct entry */
+    uint64_t rest;                  /* ns in no recorded wait */
+    uint64_t *of_thread;            /* [n_lines] ns */
+    struct buf gives;               /* struct give [] */
+    struct buf edges;               /* struct edge [] */
+};
+
+/* A thread ended somebody's wait for it. */
+struct give {
+    uint32_t thread;
+    uint64_t time;
+    stack_id stack;
+};
+
+/* One more has one, or one less. */
+struct edge {
+    uint64_t time;
+    int change;
+};
+
+/* --- what a thread did in a stretch of time -----------------------------------------------------
+ */
+
+static int note(struct keyed *to, const struct does *does, stack_id stack, struct place leaf,
+                uint64_t ns, uint64_t samples)
+{
+    struct entry *e = keyed_put(to, does);
+    if (!e)
+        return -ENOMEM;
+    if (!e->stack.v) {
+        e->stack = stack;
+        e->leaf = leaf;
+    }
+    e->ns += ns;
+    e->samples += samples;
+    return 0;
+}
+
+/* What a wait means for who waits in it. */
+static int note_wait(struct holder *h, uint32_t context, uint64_t ns)
+{
+    struct place leaf;
+    struct does does = does_of_wait(h->all, h->a, context, &leaf);
+    return note(&h->recorded, &does, timeline_context(&h->a->timeline, context)->stack, leaf, ns,
+                0);
+}
+
+/* A stack that is still that of a wait: the thread had not gone on when it was looked at. */
+static bool is_in_wait(const struct trace *t, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    uint32_t site = trace_site(t, s);
+    return site && trace_method_is_java(trace_method(t, s->frames[site - 1].method));
+}
+
+/* A sample stands for the time before it. */
+static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+    enum sample_kind kind = h->a->samples.n[SAMPLE_WALL] ? SAMPLE_WALL : SAMPLE_CPU;
+    const struct run *r = samples_of(&h->a->samples, kind, thread);
+    h->rest += to - from;
+    for (uint32_t i = samples_before(r, from); i < r->n; i++) {
+        const struct sample *s = sample_at(r, i);
+        uint64_t since = s->time - min_u64(s->weight, s->time);
+        struct place leaf;
+        if (since >= to)
+            break;
+        if (!s->stack.v || is_in_wait(h->a->trace, s->stack))
+            continue;
+        struct does does = does_of_stack(h->all, s->stack, s->flags & SAMPLE_IDLE, &leaf);
+        TRY(note(&h->sampled, &does, s->stack, leaf, min_u64(s->time, to) - max_u64(since, from),
+                 1));
+    }
+    return 0;
+}
+
+static int account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+    const struct timeline *t = &h->a->timeline;
+    const struct line *l = &t->lines[thread];
+    uint64_t at = from;
+    uint32_t i = line_spans_until(l, from);
+    h->r->held += to - from;
+    h->r->holds++;
+    h->of_thread[thread] += to - from;
+    for (i = i ? i - 1 : 0; i < l->spans.n && at < to; i++) {
+        const struct span *s = line_span(l, i);
+        uint64_t begin = max_u64(s->start, at), end = min_u64(span_end(t, s), to);
+        if (s->start >= to)
+            break;
+        if (end <= begin)
+            continue;
+        if (begin > at)
+            TRY(note_rest(h, thread, at, begin));
+        TRY(note_wait(h, s->context, end - begin));
+        at = end;
+    }
+    return at < to ? note_rest(h, thread, at, to) : 0;
+}
+
+/* --- what one thread owns at a time -------------------------------------------------------------
+ */
+
+static int take_stretch(void *self, lock_id lock, uint32_t owner, uint64_t from, uint64_t to)
+{
+    struct holder *h = self;
+    UNUSED(lock);
+    return owner < h->a->timeline.n_lines ? account(h, owner, from, to) : 0;
+}
+
+static int end_of_lock(void *self, const struct owned_lock *l)
+{
+    UNUSED(self);
+    UNUSED(l);
+    return 0;
+}
+
+/* The owners that waiting threads saw, of objects that have few waits each. */
+static int take_owner(void *self, struct resource *r, uint32_t thread, const struct span *s)
+{
+    struct holder *h = self;
+    struct wait_part v[2];
+    UNUSED(thread);
+    if (r != h->r)
+        return 0;
+    for (unsigned i = 0, n = span_parts(&h->a->timeline, s, v); i < n; i++)
+        if (v[i].owner && v[i].owner < h->a->timeline.n_lines && v[i].to > v[i].from)
+            TRY(account(h, v[i].owner, v[i].from, v[i].to));
+    return 0;
+}
+
+static int find_owners(struct holder *h)
+{
+    struct selection s = selection_all();
+    s.lock = h->r->lock.v;
+    if (!s.lock)
+        return resources_each((struct resources *)(uintptr_t)h->all, h->a, take_owner, h);
+    return owned_visit(h->a, &s, &(struct owned_visitor){take_stretch, end_of_lock, h});
+}
+
+/* Owners that were asked, where nothing else says what is not recorded. */
+static int ask_owners(struct holder *h, const uint64_t *waits)
+{
+    for (uint32_t i = 1; i < h->a->timeline.contexts.n; i++) {
+        const struct context *x = timeline_context(&h->a->timeline, i);
+        struct place leaf;
+        if (!waits[i] || &h->all->v[h->all->of_context[i] - 1] != h->r || !x->owner_stack.v)
+            continue;
+        struct does does = does_of_stack(h->all, x->owner_stack, false, &leaf);
+        TRY(note(&h->sampled, &does, x->owner_stack, leaf, waits[i], waits[i]));
+    }
+    return 0;
+}
+
+static int count_asked(void *self, struct resource *r, uint32_t thread, const struct span *s)
+{
+    UNUSED(r);
+    UNUSED(thread);
+    ((uint64_t *)self)[s->context]++;
+    return 0;
+}
+
+/* --- things --------------------------------------------------------------------------------------
+ */
+
+static int add_give(void *self, struct resource *r, uint32_t thread, const struct span *s)
+{
+    struct holder *h = self;
+    UNUSED(thread);
+    if (r != h->r || !s->waker || s->waker >= h->a->timeline.n_lines)
+        return 0;
+    struct give g = {s->waker, span_wake_time(&h->a->timeline, s),
+                     span_wake_stack(&h->a->timeline, s)};
+    buf_put(&h->gives, &g, sizeof g);
+    return h->gives.oom ? -ENOMEM : 0;
+}
+
+static int by_thread_and_time(const void *x, const void *y)
+{
+    const struct give *a = x, *b = y;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return (a->time > b->time) - (a->time < b->time);
+}
+
+/* From the end of its wait to the next time that it ends another's. */
+static int take_thing(void *self, struct resource *r, uint32_t thread, const struct span *s)
+{
+    struct holder *h = self;
+    const struct give *v = (const void *)h->gives.p;
+    uint64_t from = span_end(&h->a->timeline, s);
+    size_t n = h->gives.len / sizeof *v, i = 0;
+    if (r != h->r || !s->waker ||
+        timeline_context(&h->a->timeline, s->context)->flags & INTERVAL_OPEN)
+        return 0;
+    BISECT(i, n, v[i].thread < thread || (v[i].thread == thread && v[i].time < from));
+    if (i == n || v[i].thread != thread)
+        return 0;
+    /* A later wait of its own comes first: what it took went back when nobody waited. */
+    const struct line *l = &h->a->timeline.lines[thread];
+    for (uint32_t k = line_spans_until(l, from); k < l->spans.n; k++) {
+        const struct span *o = line_span(l, k);
+        if (o->start >= v[i].time)
+            break;
+        if (h->all->of_context[o->context] && &h->all->v[h->all->of_context[o->context] - 1] == r)
+            return 0;
+    }
+    const struct edge edges[] = {{from, 1}, {v[i].time, -1}};
+    buf_put(&h->edges, edges, sizeof edges);
+    return h->edges.oom ? -ENOMEM : account(h, thread, from, v[i].time);
+}
+
+static int by_time(const void *x, const void *y)
+{
+    const struct edge *a = x, *b = y;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->change - b->change;
+}
+
+static void count_at_once(struct holder *h)
+{
+    struct edge *v = (void *)h->edges.p;
+    size_t n = h->edges.len / sizeof *v;
+    int now = 0, most = 0;
+    if (n)
+        qsort(v, n, sizeof *v, by_time);
+    for (size_t i = 0; i < n; i++) {
+        now += v[i].change;
+        most = now > most ? now : most;
+    }
+    h->r->at_once = (uint32_t)most;
+}
+
+static int find_takers(struct holder *h)
+{
+    struct resources *all = (struct resources *)(uintptr_t)h->all;
+    TRY(resources_each(all, h->a, add_give, h));
+    if (h->gives.len)
+        qsort(h->gives.p, h->gives.len / sizeof(struct give), sizeof(struct give),
+              by_thread_and_time);
+    TRY(resources_each(all, h->a, take_thing, h));
+    count_at_once(h);
+    return 0;
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+static int most_time(const void *x, const void *y)
+{
+    const struct activity *a = x, *b = y;
+    if (a->ns != b->ns)
+        return a->ns < b->ns ? 1 : -1;
+    return (a->at.method.v > b->at.method.v) - (a->at.method.v < b->at.method.v);
+}
+
+/* What is done in one method is one activity, at the line where most of it is. */
+static void add_activity(struct activity *v, size_t *n, const struct entry *e, uint64_t ns,
+                         uint64_t samples)
+{
+    struct activity x = {
+        e->key.does, {{e->key.method}, e->key.line}, e->leaf, e->key.other, ns, samples, e->stack,
+        ns};
+    for (size_t i = 0; i < *n; i++) {
+        if (v[i].does != x.does || v[i].at.method.v != x.at.method.v || v[i].other != x.other)
+            continue;
+        x.ns += v[i].ns;
+        x.samples += v[i].samples;
+        if (v[i].most >= x.most) {
+            x.at = v[i].at;
+            x.leaf = v[i].leaf;
+            x.stack = v[i].stack;
+            x.most = v[i].most;
+        }
+        v[i] = x;
+        return;
+    }
+    v[(*n)++] = x;
+}
+
+/* What is recorded, and of the rest each its share of what was sampled. */
+static int hand_out(struct holder *h)
+{
+    const struct entry *recorded = h->recorded.v, *sampled = h->sampled.v;
+    uint64_t samples = 0, sampled_ns = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < h->sampled.n; i++) {
+        samples += sampled[i].samples;
+        sampled_ns += sampled[i].ns;
+    }
+    struct activity *v = arena_alloc(&h->a->arena, (h->recorded.n + h->sampled.n + 1) * sizeof *v);
+    if (!v)
+        return -ENOMEM;
+    for (size_t i = 0; i < h->recorded.n; i++)
+        add_activity(v, &n, &recorded[i], recorded[i].ns, 0);
+    for (size_t i = 0; i < h->sampled.n && sampled_ns; i++)
+        add_activity(v, &n, &sampled[i],
+                     (uint64_t)((unsigned __int128)h->rest * sampled[i].ns / sampled_ns),
+                     sampled[i].samples);
+    if (!sampled_ns && h->rest)
+        v[n++] = (struct activity){
+            .does = DOES_UNKNOWN, .at = {{0}, -1}, .leaf = {{0}, -1}, .ns = h->rest};
+    qsort(v, n, sizeof *v, most_time);
+    h->r->doing = v;
+    h->r->n_doing = n;
+    h->r->looks = sampled_ns ? samples : 0;
+    for (uint32_t i = 1; i < h->a->timeline.n_lines; i++) {
+        h->r->n_holders += h->of_thread[i] != 0;
+        if (h->of_thread[i] > h->r->holder_ns) {
+            h->r->holder = i;
+            h->r->holder_ns = h->of_thread[i];
+        }
+    }
+    return 0;
+}
+
+static int find(struct holder *h)
+{
+    TRY(h->r->things ? find_takers(h) : find_owners(h));
+    if (h->sampled.n || h->r->things)
+        return hand_out(h);
+    uint64_t *waits = calloc(h->a->timeline.contexts.n + 1, sizeof *waits);
+    if (!waits)
+        return -ENOMEM;
+    int rc = resources_each((struct resources *)(uintptr_t)h->all, h->a, count_asked, waits);
+    rc = rc ? rc : ask_owners(h, waits);
+    free(waits);
+    return rc ? rc : hand_out(h);
+}
+
+int resource_find_holders(struct resources *all, struct resource *r, struct analysis *a)
+{
+    struct holder h = {.a = a, .all = all, .r = r};
+    h.of_thread = calloc(a->timeline.n_lines + 1, sizeof *h.of_thread);
+    keyed_init(&h.recorded, sizeof(struct does), sizeof(struct entry));
+    keyed_init(&h.sampled, sizeof(struct does), sizeof(struct entry));
+    buf_init(&h.gives);
+    buf_init(&h.edges);
+    int rc = h.of_thread ? find(&h) : -ENOMEM;
+    keyed_fini(&h.recorded);
+    keyed_fini(&h.sampled);
+    buf_fini(&h.gives);
+    buf_fini(&h.edges);
+    free(h.of_thread);
+    return rc;
+}

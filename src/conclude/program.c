@@ -1,0 +1,180 @@
+#include "conclude/program.h"
+
+#include "base/err.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOTS_MAX = 8, ROOT_MAX = 256 };
+
+struct known {
+    const char *prefix;
+    bool launches;
+};
+
+static const struct known libraries[] = {
+#define LAUNCHER(prefix) {prefix, true},
+#define LIBRARY(prefix) {prefix, false},
+#include "conclude/libraries.def"
+#undef LAUNCHER
+#undef LIBRARY
+};
+
+/* The name of a class inside its package: a/b/C of La/b/C; NULL: of an array. */
+static const char *name_of(const char *signature)
+{
+    return *signature == 'L' ? signature + 1 : NULL;
+}
+
+static bool begins_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* The longest prefix wins: a launcher is part of a library. */
+static const struct known *library_of(const char *name)
+{
+    const struct known *found = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(libraries); i++)
+        if (begins_with(name, libraries[i].prefix) &&
+            (!found || strlen(libraries[i].prefix) > strlen(found->prefix)))
+            found = &libraries[i];
+    return found;
+}
+
+static bool is_made(const char *signature)
+{
+    return strstr(signature, "$$Lambda") || strstr(signature, "/$Proxy") ||
+           begins_with(signature, "L$Proxy");
+}
+
+/* --- the main class --------------------------------------------------------------------------- */
+
+/* The packages of main classes: "a/b/", "" of a class without a package. */
+struct roots {
+    char v[ROOTS_MAX][ROOT_MAX];
+    size_t n;
+};
+
+/* The package that a program's classes share: two names of the main class's, one more inside a
+ * library's. */
+static void root_of(const char *name, char out[ROOT_MAX])
+{
+    const struct known *library = library_of(name);
+    const char *end = name, *slash;
+    size_t names = library ? 3 : 2;
+    while (names-- && (slash = strchr(end, '/')))
+        end = slash + 1;
+    size_t n = min_u64((uint64_t)(end - name), ROOT_MAX - 1);
+    memcpy(out, name, n);
+    out[n] = 0;
+}
+
+static void add_root(struct roots *r, const char *name)
+{
+    const struct known *library = library_of(name);
+    char root[ROOT_MAX];
+    if (library && library->launches)
+        return;
+    root_of(name, root);
+    for (size_t i = 0; i < r->n; i++)
+        if (strcmp(r->v[i], root) == 0)
+            return;
+    if (r->n < ROOTS_MAX)
+        strcpy(r->v[r->n++], root);
+}
+
+/* The outermost main method of a stack that is no launcher's. */
+static void look_for_main(struct roots *r, const struct trace *t, const struct trace_stack *s)
+{
+    for (uint32_t i = s->n_frames; i--;) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        const char *name = name_of(trace_class(t, m->class_)->signature);
+        if (!m->class_.v || strcmp(m->name, "main") != 0 || !begins_with(m->signature, "(") ||
+            !name || sites_is_jdk(name - 1))
+            continue;
+        size_t before = r->n;
+        add_root(r, name);
+        const struct known *library = library_of(name);
+        if (r->n > before || !library || !library->launches)
+            return;
+    }
+}
+
+/* The first word of the command line, if it is a class: "shop.Server 8080", "app/shop.Server" of a
+ * module. */
+static void read_command(struct roots *r, const struct trace *t)
+{
+    const char *command = trace_info(t, "sun.java.command", "");
+    size_t n = strcspn(command, " ");
+    const char *slash = memchr(command, '/', n);
+    char name[ROOT_MAX];
+    if (slash && slash != command) {
+        n -= (size_t)(slash + 1 - command);
+        command = slash + 1;
+    }
+    if (!n || n >= sizeof name || (n > 4 && memcmp(command + n - 4, ".jar", 4) == 0) ||
+        memchr(command, '/', n))
+        return;
+    memcpy(name, command, n);
+    name[n] = 0;
+    for (char *p = name; *p; p++)
+        *p = *p == '.' ? '/' : *p;
+    add_root(r, name);
+}
+
+/* --- all classes ------------------------------------------------------------------------------ */
+
+static enum code code_of(const struct roots *r, const char *signature)
+{
+    const char *name = name_of(signature);
+    if (!name || sites_is_jdk(signature) || is_made(signature))
+        return CODE_JDK;
+    for (size_t i = 0; i < r->n; i++)
+        if (*r->v[i] ? begins_with(name, r->v[i]) : !strchr(name, '/'))
+            return CODE_PROGRAM;
+    return library_of(name) ? CODE_LIBRARY : CODE_OTHER;
+}
+
+int program_make(struct program *p, const struct trace *t, struct arena *a)
+{
+    struct roots r = {.n = 0};
+    *p = (struct program){t, arena_alloc(a, t->n_classes + 1)};
+    if (!p->of_class)
+        return -ENOMEM;
+    read_command(&r, t);
+    for (size_t i = 1; i < t->n_stacks; i++)
+        look_for_main(&r, t, trace_stack(t, (stack_id){(uint32_t)i}));
+    for (size_t i = 1; i < t->n_classes; i++) {
+        const struct trace_class *c = trace_class(t, (class_id){(uint32_t)i});
+        p->of_class[i] = (uint8_t)(c->id.v ? code_of(&r, c->signature) : CODE_JDK);
+    }
+    return 0;
+}
+
+enum code program_code(const struct program *p, method_id method)
+{
+    class_id c = trace_method(p->trace, method)->class_;
+    return c.v && c.v < p->trace->n_classes ? p->of_class[c.v] : CODE_JDK;
+}
+
+static struct place innermost(const struct program *p, stack_id stack, enum code least)
+{
+    const struct trace_stack *s = trace_stack(p->trace, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++)
+        if (program_code(p, s->frames[i].method) >= least)
+            return (struct place){s->frames[i].method, trace_line(p->trace, s->frames[i])};
+    return (struct place){{0}, -1};
+}
+
+struct place program_place(const struct program *p, stack_id stack)
+{
+    struct place own = innermost(p, stack, CODE_PROGRAM);
+    return own.method.v ? own : innermost(p, stack, CODE_OTHER);
+}
+
+struct place program_library(const struct program *p, stack_id stack)
+{
+    return innermost(p, stack, CODE_LIBRARY);
+}

@@ -1,0 +1,43 @@
+/* program.h - whose code a class is: the JDK's, a library's, or the program's own.
+ *
+ * A reader can change the program; so a conclusion names a line of it.  The program's classes are
+ * those that share the package of its main class (the first two names of it, three where two are a
+ * library's), which stands at the outer end of the main thread's stacks, or in sun.java.command.
+ * Without a main class of its own (a server that loads programs) they are whatever neither the JDK
+ * nor a known library has (libraries.def). */
+#ifndef ORCA_CONCLUDE_PROGRAM_H
+#define ORCA_CONCLUDE_PROGRAM_H
+
+#include "analyze/sites.h"
+#include "base/arena.h"
+
+enum code {
+    CODE_JDK,     /* also what the JVM makes: proxies, hidden classes of lambdas */
+    CODE_LIBRARY, /* of a known library */
+    CODE_OTHER,   /* of nobody known: the program's, if nothing is known to be */
+    CODE_PROGRAM,
+};
+
+struct program {
+    const struct trace *trace;
+    uint8_t *of_class; /* [n_classes]: enum code */
+};
+
+/* Memory is the arena's.  -ENOMEM. */
+int program_make(struct program *p, const struct trace *t, struct arena *a);
+
+enum code program_code(const struct program *p, method_id method);
+
+/* The innermost frame of the program, else of nobody known; method 0: there is none. */
+struct place program_place(const struct program *p, stack_id stack);
+
+/* The innermost frame that is not the JDK's, whoever's it is; method 0: there is none. */
+struct place program_library(const struct program *p, stack_id stack);
+
+/* Whether a stack has a frame of the program or of nobody known. */
+static inline bool program_is_in(const struct program *p, stack_id stack)
+{
+    return program_place(p, stack).method.v != 0;
+}
+
+#endif

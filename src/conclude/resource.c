@@ -1,0 +1,358 @@
+#include "conclude/resource.h"
+
+#include "base/err.h"
+#include "base/keyed.h"
+#include "base/util.h"
+#include "conclude/resource_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    OBJECT_WAITS = 3, /* an object with fewer waits is one of many at its place */
+    GIVEN_LEAST = 3,  /* ended waits that tell a thing from work */
+    LOOKED_AT = 24,   /* resources whose holders are looked for */
+};
+
+const char *const doing_names[DOES_LIMIT] = {"unknown", "computes", "input",  "output", "native",
+                                             "sleeps",  "joins",    "answer", "waits",  "blocked"};
+
+/* --- which waits are for what ----------------------------------------------------------------- */
+
+/* What a context's waits may be for. */
+enum want { WANT_NOTHING, WANT_OWNED, WANT_THINGS, WANT_PERHAPS };
+
+struct key {
+    uint32_t owned, lock, take, group;
+};
+
+struct found {
+    struct key key;
+    struct resource r;
+};
+
+struct finder {
+    struct analysis *a;
+    struct resources *out;
+    uint32_t *waits;    /* [n_objects]: of each lock */
+    uint64_t *ns;       /* [contexts.n] */
+    struct keyed found; /* struct found */
+    struct map members; /* 1 + index of a resource, thread -> 1 */
+    bool stuck;         /* threads wait in a circle: what goes on at the end is no load */
+};
+
+static enum want want_of(const struct finder *f, uint32_t context)
+{
+    const struct context *x = timeline_context(&f->a->timeline, context);
+    switch (x->what) {
+    case STATE_BLOCKED:
+    case STATE_REACQUIRING:
+        return WANT_OWNED;
+    case STATE_PARKED:
+        switch ((enum purpose)f->a->purposes.of_context[context]) {
+        case PURPOSE_LOCK:
+            return WANT_OWNED;
+        case PURPOSE_PERMIT:
+            return WANT_THINGS;
+        case PURPOSE_ANSWER:
+            return WANT_NOTHING;
+        default:
+            break;
+        }
+        /* fallthrough */
+    case STATE_WAITING:
+        return program_is_in(&f->out->program, x->stack) ? WANT_PERHAPS : WANT_NOTHING;
+    default:
+        return WANT_NOTHING;
+    }
+}
+
+static bool counts(const struct finder *f, const struct context *x)
+{
+    return !(x->flags & INTERVAL_OPEN && f->stuck);
+}
+
+/* How often each object, and how long each context, is waited for. */
+static int count_waits(struct finder *f)
+{
+    const struct timeline *tl = &f->a->timeline;
+    for (uint32_t thread = 1; thread < tl->n_lines; thread++) {
+        const struct run *r = &tl->lines[thread].spans;
+        for (uint32_t i = 0, n; i < r->n; i += n) {
+            const struct span *v = run_stretch(r, sizeof *v, i, &n);
+            for (uint32_t k = 0; k < n; k++) {
+                const struct context *x = timeline_context(tl, v[k].context);
+                f->ns[v[k].context] += span_len(tl, &v[k]);
+                if (x->lock.v < f->a->locks.n_objects)
+                    f->waits[x->lock.v]++;
+            }
+        }
+    }
+    return 0;
+}
+
+static int sort_context(struct finder *f, uint32_t context)
+{
+    const struct context *x = timeline_context(&f->a->timeline, context);
+    enum want want = want_of(f, context);
+    if (want == WANT_NOTHING || !counts(f, x))
+        return 0;
+    struct place take = program_library(&f->out->program, x->stack);
+    bool own =
+        x->lock.v && x->lock.v < f->a->locks.n_objects && f->waits[x->lock.v] >= OBJECT_WAITS;
+    struct key key = {.owned = want == WANT_OWNED,
+                      .lock = own ? x->lock.v : 0,
+                      .take = own && want == WANT_OWNED ? 0 : take.method.v,
+                      .group = own ? 0 : lock_set_group(&f->a->locks, x->lock)};
+    struct found *e = keyed_put(&f->found, &key);
+    if (!e)
+        return -ENOMEM;
+    if (!e->r.group && !e->r.take.v && !e->r.lock.v) {
+        e->r.things = want != WANT_OWNED;
+        e->r.lock = (lock_id){key.lock};
+        e->r.group = lock_set_group(&f->a->locks, x->lock);
+        e->r.take = take.method; /* of an object of several places: the first one */
+        e->r.first = UINT64_MAX;
+    }
+    e->r.permits |= want == WANT_THINGS;
+    f->out->of_context[context] =
+        (uint32_t)((size_t)((char *)e - (char *)f->found.v) / sizeof *e) + 1;
+    return 0;
+}
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+int resources_each(struct resources *v, const struct analysis *a, resource_visit visit, void *self)
+{
+    const struct timeline *tl = &a->timeline;
+    for (uint32_t thread = 1; thread < tl->n_lines; thread++) {
+        const struct run *r = &tl->lines[thread].spans;
+        for (uint32_t i = 0, n; i < r->n; i += n) {
+            const struct span *s = run_stretch(r, sizeof *s, i, &n);
+            for (uint32_t k = 0; k < n; k++) {
+                uint32_t at = v->of_context[s[k].context];
+                if (at)
+                    TRY(visit(self, &v->v[at - 1], thread, &s[k]));
+            }
+        }
+    }
+    return 0;
+}
+
+static uint64_t member_key(const struct finder *f, const struct resource *r, uint32_t thread)
+{
+    return (uint64_t)(r - f->out->v + 1) << 32 | thread;
+}
+
+static void add_object(struct resource *r, lock_id lock)
+{
+    for (uint32_t i = 0; i < r->n_objects; i++)
+        if (r->objects[i] == lock.v)
+            return;
+    if (lock.v && r->n_objects < RESOURCE_IDS)
+        r->objects[r->n_objects++] = lock.v;
+}
+
+static int add_wait(void *self, struct resource *r, uint32_t thread, const struct span *s)
+{
+    struct finder *f = self;
+    const struct timeline *tl = &f->a->timeline;
+    uint64_t *member = map_put(&f->members, member_key(f, r, thread));
+    uint64_t ns = span_len(tl, s);
+    if (!member)
+        return -ENOMEM;
+    if (!*member && r->n_threads < RESOURCE_IDS)
+        r->threads[r->n_threads] = thread;
+    r->n_threads += !*member;
+    *member = 1;
+    r->count++;
+    r->ns += ns;
+    r->max = max_u64(r->max, ns);
+    r->first = min_u64(r->first, s->start);
+    r->last = max_u64(r->last, s->start + ns);
+    add_object(r, timeline_context(tl, s->context)->lock);
+    return 0;
+}
+
+static int add_end(void *self, struct resource *r, uint32_t thread, const struct span *s)
+{
+    struct finder *f = self;
+    UNUSED(thread);
+    r->given += s->waker != 0;
+    r->back += s->waker && map_find(&f->members, member_key(f, r, s->waker));
+    return 0;
+}
+
+/* What is no resource after all: work that others hand over, a sign that somebody gives. */
+static bool is_none(const struct resource *r)
+{
+    if (!r->things)
+        return false;
+    if (r->permits)
+        return r->given >= GIVEN_LEAST && !r->back && !r->wait_at.method.v;
+    return r->given < GIVEN_LEAST || 2 * r->back < r->given;
+}
+
+/* --- where in the program ----------------------------------------------------------------------
+ */
+
+struct wait_place {
+    uint32_t resource, method;
+    int32_t line;
+    uint32_t unused;
+    /* the key ends here */
+    uint64_t ns;
+    stack_id stack;
+};
+
+static int find_places(struct finder *f)
+{
+    struct keyed places;
+    int rc = 0;
+    keyed_init(&places, offsetof(struct wait_place, ns), sizeof(struct wait_place));
+    for (uint32_t i = 1; i < f->a->timeline.contexts.n && rc == 0; i++) {
+        if (!f->out->of_context[i])
+            continue;
+        stack_id stack = timeline_context(&f->a->timeline, i)->stack;
+        struct resource *r = &f->out->v[f->out->of_context[i] - 1];
+        struct place at = program_place(&f->out->program, stack);
+        struct wait_place key = {f->out->of_context[i], at.method.v, at.line, 0, 0, {0}};
+        struct wait_place *p = keyed_put(&places, &key);
+        if (!p) {
+            rc = -ENOMEM;
+            break;
+        }
+        p->ns += f->ns[i];
+        p->stack = stack;
+        if (at.method.v && p->ns >= r->wait_at_ns) {
+            r->wait_at = at;
+            r->wait_stack = stack;
+            r->wait_at_ns = p->ns;
+        }
+    }
+    keyed_fini(&places);
+    return rc;
+}
+
+/* --- the time of those who wait ----------------------------------------------------------------
+ */
+
+/* Time in which a thread had nothing to do: it waited, nobody held it up, and it had asked for
+ * nothing. */
+static int find_bases(struct finder *f)
+{
+    const struct timeline *tl = &f->a->timeline;
+    uint64_t *busy = calloc(tl->n_lines + 1, sizeof *busy);
+    if (!busy)
+        return -ENOMEM;
+    for (uint32_t thread = 1; thread < tl->n_lines; thread++) {
+        uint64_t idle = 0, life = thread_life(&f->a->threads.v[thread]);
+        const struct run *r = &tl->lines[thread].spans;
+        for (uint32_t i = 0, n; i < r->n; i += n) {
+            const struct span *v = run_stretch(r, sizeof *v, i, &n);
+            for (uint32_t k = 0; k < n; k++) {
+                const struct context *x = timeline_context(tl, v[k].context);
+                bool waits =
+                    x->what == STATE_WAITING || x->what == STATE_PARKED || x->what == STATE_UNKNOWN;
+                if (waits && !f->out->of_context[v[k].context] &&
+                    f->a->purposes.of_context[v[k].context] == PURPOSE_IDLE)
+                    idle += span_len(tl, &v[k]);
+            }
+        }
+        busy[thread] = life > idle ? life - idle : 0;
+    }
+    for (size_t i = 0; i < f->members.cap; i++) {
+        const struct map_slot *s = &f->members.slots[i];
+        if (s->used)
+            f->out->v[(s->key >> 32) - 1].base += busy[(uint32_t)s->key];
+    }
+    free(busy);
+    return 0;
+}
+
+unsigned resource_permille(const struct resource *r)
+{
+    uint64_t base = max_u64(r->base, r->ns);
+    return base ? (unsigned)((unsigned __int128)r->ns * 1000 / base) : 0;
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+/* Forget those that are none; the others in the order of their time. */
+static int by_ns(const void *x, const void *y, void *all)
+{
+    const struct resource *v = all;
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    if (v[a].ns != v[b].ns)
+        return v[a].ns < v[b].ns ? 1 : -1;
+    return (a > b) - (a < b);
+}
+
+static int put_in_order(struct finder *f)
+{
+    struct resources *o = f->out;
+    uint32_t *order = calloc(o->n + 1, sizeof *order), *place = calloc(o->n + 1, sizeof *place);
+    struct resource *v = arena_alloc(&f->a->arena, (o->n + 1) * sizeof *v);
+    size_t n = 0;
+    int rc = order && place && v ? 0 : -ENOMEM;
+    for (size_t i = 0; i < o->n && rc == 0; i++)
+        if (!is_none(&o->v[i]) && o->v[i].count)
+            order[n++] = (uint32_t)i;
+    if (rc == 0)
+        qsort_r(order, n, sizeof *order, by_ns, o->v);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        v[i] = o->v[order[i]];
+        place[order[i] + 1] = (uint32_t)i + 1;
+    }
+    for (uint32_t i = 1; i < f->a->timeline.contexts.n && rc == 0; i++)
+        o->of_context[i] = place[o->of_context[i]];
+    o->v = v;
+    o->n = rc ? 0 : n;
+    free(order);
+    free(place);
+    return rc;
+}
+
+static int find(struct finder *f)
+{
+    struct resources *o = f->out;
+    uint32_t n = f->a->timeline.contexts.n;
+    TRY(count_waits(f));
+    for (uint32_t i = 1; i < n; i++)
+        TRY(sort_context(f, i));
+    o->n = f->found.n;
+    o->v = calloc(o->n + 1, sizeof *o->v);
+    if (!o->v)
+        return -ENOMEM;
+    for (size_t i = 0; i < o->n; i++)
+        o->v[i] = ((const struct found *)f->found.v)[i].r;
+    struct resource *first = o->v;
+    int rc = resources_each(o, f->a, add_wait, f);
+    rc = rc ? rc : resources_each(o, f->a, add_end, f);
+    rc = rc ? rc : find_places(f);
+    rc = rc ? rc : find_bases(f);
+    rc = rc ? rc : put_in_order(f);
+    free(first);
+    return rc;
+}
+
+int resources_make(struct resources *out, struct analysis *a)
+{
+    struct finder f = {.a = a, .out = out, .stuck = a->deadlocks.n != 0};
+    *out = (struct resources){
+        .of_context = arena_alloc(&a->arena, (a->timeline.contexts.n + 1) * sizeof(uint32_t))};
+    f.waits = calloc(a->locks.n_objects + 1, sizeof *f.waits);
+    f.ns = calloc(a->timeline.contexts.n + 1, sizeof *f.ns);
+    keyed_init(&f.found, sizeof(struct key), sizeof(struct found));
+    map_init(&f.members);
+    int rc = out->of_context && f.waits && f.ns ? program_make(&out->program, a->trace, &a->arena)
+                                                : -ENOMEM;
+    rc = rc ? rc : find(&f);
+    for (size_t i = 0; i < out->n && i < LOOKED_AT && rc == 0; i++)
+        rc = resource_find_holders(out, &out->v[i], a);
+    keyed_fini(&f.found);
+    map_fini(&f.members);
+    free(f.waits);
+    free(f.ns);
+    return rc;
+}

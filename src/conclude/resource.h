@@ -1,0 +1,90 @@
+/* resource.h - what threads are held up by: each monitor, lock, pool and limit, who wants it, who
+ * has it, and what those do who have it.
+ *
+ *     monitors and locks   one owner at a time: the owner is recorded, or can be concluded
+ * (owned.h) things               several, or none that anybody owns: permits, slots, connections.
+ * Whoever waited for one has it until it ends somebody's wait for one.
+ *
+ * That something is a thing, the class says (purpose.h), or else what happens: most waits were
+ * ended by threads that wait there, too, at other times, so that what one gives back the next one
+ * takes.  Where threads wait is the innermost frame that is not the JDK's: the JDK's own frames
+ * differ from version to version.  Objects with few waits that are waited for at one place (a
+ * future for each request) are one resource. */
+#ifndef ORCA_CONCLUDE_RESOURCE_H
+#define ORCA_CONCLUDE_RESOURCE_H
+
+#include "analyze/analysis.h"
+#include "conclude/program.h"
+
+enum doing {
+    DOES_UNKNOWN, /* no wait that is recorded, and nobody looked */
+    DOES_COMPUTE,
+    DOES_INPUT, /* reads, accepts, connects, polls */
+    DOES_OUTPUT,
+    DOES_NATIVE, /* stands still in native code */
+    DOES_SLEEP,
+    DOES_JOIN,
+    DOES_ANSWER,  /* waits for what others do for it */
+    DOES_WAIT,    /* waits for something else */
+    DOES_BLOCKED, /* on another resource */
+    DOES_LIMIT
+};
+
+/* Stable words: "computes", "input", ... */
+extern const char *const doing_names[DOES_LIMIT];
+
+struct activity {
+    enum doing does;
+    struct place at;   /* in the program; method 0: not in it */
+    struct place leaf; /* the innermost frame that is not the machinery of waiting */
+    uint32_t other;    /* of DOES_BLOCKED: 1 + index of the resource; 0: not known */
+    uint64_t ns;       /* of the time that it was had */
+    uint64_t samples;  /* that say so; 0: it is recorded */
+    stack_id stack;
+    uint64_t most; /* ns of it at this line */
+};
+
+enum { RESOURCE_IDS = 5 };
+
+struct resource {
+    bool things;
+    bool permits;   /* things, by their class: also where nobody gives back */
+    lock_id lock;   /* 0: several objects */
+    uint32_t group; /* their class */
+    method_id take; /* where threads wait for it */
+    uint64_t count, ns, max, first, last;
+    uint64_t given,
+        back; /* waits that a thread ended; those ended by threads that wait here, too */
+    uint32_t n_threads;
+    uint32_t threads[RESOURCE_IDS], objects[RESOURCE_IDS];
+    uint32_t n_objects; /* of the ids */
+    uint64_t base; /* ns that its threads lived without the time in which they had nothing to do */
+    struct place wait_at; /* where in the program most of the time is waited */
+    stack_id wait_stack;
+    uint64_t wait_at_ns;
+    /* Who has it. */
+    struct activity *doing; /* most time first */
+    size_t n_doing;
+    uint64_t held,
+        holds; /* ns, of so many stretches, of which it is known who had it while others waited */
+    uint64_t looks;   /* samples, or owners that were asked, behind what is not recorded */
+    uint32_t at_once; /* things: so many were had at a time at most */
+    uint32_t holder;  /* the thread that had it the longest; */
+    uint64_t holder_ns;
+    uint32_t n_holders;
+};
+
+struct resources {
+    struct resource *v; /* most time first */
+    size_t n;
+    uint32_t *of_context; /* [contexts.n]: 1 + index; 0: none */
+    struct program program;
+};
+
+/* Memory is the analysis' arena's.  -ENOMEM. */
+int resources_make(struct resources *out, struct analysis *a);
+
+/* What the share of a resource's waits is in the time of those who wait, in thousandths. */
+unsigned resource_permille(const struct resource *r);
+
+#endif

@@ -1,0 +1,114 @@
+#include "conclude/resource_names.h"
+
+#include "analyze/labels.h"
+#include "base/util.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct known {
+    const char *class_, *method, *role, *suffix;
+};
+
+static const struct known known_resources[] = {
+#define RESOURCE(class_, method, role, suffix) {class_, method, role, suffix},
+#include "conclude/resources.def"
+#undef RESOURCE
+};
+
+static const struct known *find_known(const struct resource *r, const struct trace *t)
+{
+    const struct trace_method *m = trace_method(t, r->take);
+    const char *signature = trace_class(t, m->class_)->signature;
+    for (size_t i = 0; i < ARRAY_LEN(known_resources) && r->take.v && *signature == 'L'; i++) {
+        const struct known *k = &known_resources[i];
+        if (strncmp(signature + 1, k->class_, strlen(k->class_)) == 0 &&
+            strncmp(m->name, k->method, strlen(k->method)) == 0)
+            return k;
+    }
+    return NULL;
+}
+
+/* The one name that stands before this end of a thread's name; false: none, or several. */
+static bool name_before(const struct trace *t, const char *suffix, char *out, size_t n)
+{
+    bool found = false;
+    for (size_t i = 1; i < t->n_threads && *suffix; i++) {
+        const char *name = t->threads[i].name;
+        size_t all = strlen(name), end = strlen(suffix);
+        /* newer: "HikariPool-1:connection-adder" */
+        bool fits = all > end &&
+                    (strcmp(name + all - end, suffix) == 0 ||
+                     (name[all - end] == ':' && strncmp(name + all - end + 1, suffix + 1, 9) == 0));
+        if (!fits)
+            continue;
+        if (found && (strncmp(out, name, all - end) != 0 || strlen(out) != all - end))
+            return false;
+        snprintf(out, n, "%.*s", (int)(all - end), name);
+        found = true;
+    }
+    return found;
+}
+
+static void method_name(const struct trace *t, method_id method, char *out, size_t n)
+{
+    char class_[LABEL_MAX], name[LABEL_MAX];
+    label_method_parts(t, method, class_, name);
+    snprintf(out, n, "%s%s%s", label_simple(class_), *class_ ? "." : "", name);
+}
+
+const char *resource_role(const struct resource *r, const struct analysis *a)
+{
+    const struct known *k = find_known(r, a->trace);
+    if (k)
+        return k->role;
+    if (strcmp(a->locks.groups[r->group].signature, "[I") == 0)
+        return "class initialisation";
+    return r->things ? "pool or limit" : "lock";
+}
+
+void resource_name(const struct resources *all, const struct resource *r, const struct analysis *a,
+                   char *out, size_t n)
+{
+    const struct known *k = find_known(r, a->trace);
+    const char *signature = a->locks.groups[r->group].signature;
+    char method[2 * LABEL_MAX], class_[LABEL_MAX], own[LABEL_MAX];
+    UNUSED(all);
+    method_name(a->trace, r->take, method, sizeof method);
+    label_class(signature, class_, sizeof class_);
+    if (k && name_before(a->trace, k->suffix, own, sizeof own))
+        snprintf(out, n, "%s (%s)", own, k->role);
+    else if (k)
+        snprintf(out, n, "%s (%s)", k->role, method);
+    else if (strcmp(signature, "[I") == 0)
+        snprintf(out, n, "class initialisation");
+    else if (r->things && r->take.v)
+        snprintf(out, n, "%s", method);
+    else if (r->take.v && (sites_is_jdk(signature) || *signature == '[' || *signature == '?'))
+        snprintf(out, n, "lock of %s (%s)", method, class_);
+    else
+        snprintf(out, n, "%s", class_);
+}
+
+void resource_pool_name(const struct analysis *a, const struct resource *r, char *out, size_t n)
+{
+    char first[LABEL_MAX] = "", name[LABEL_MAX];
+    *out = 0;
+    if (r->n_threads < 2)
+        return;
+    for (uint32_t i = 0; i < r->n_threads && i < RESOURCE_IDS; i++) {
+        const char *own = trace_thread(a->trace, a->threads.v[r->threads[i]].id)->name;
+        size_t len = strlen(own);
+        while (len && own[len - 1] >= '0' && own[len - 1] <= '9')
+            len--;
+        snprintf(name, sizeof name, "%.*s", (int)len, own);
+        if (i && strcmp(first, name) != 0)
+            return;
+        strcpy(first, name);
+    }
+    size_t len = strlen(first);
+    while (len && (first[len - 1] == '-' || first[len - 1] == '#' || first[len - 1] == ' ' ||
+                   first[len - 1] == '_'))
+        first[--len] = 0;
+    snprintf(out, n, "%s", first);
+}

@@ -1,0 +1,20 @@
+/* resource_names.h - what a resource is called: by its role where the library is known
+ * (resources.def), by its class where that is somebody's, else by the method that takes it. */
+#ifndef ORCA_CONCLUDE_RESOURCE_NAMES_H
+#define ORCA_CONCLUDE_RESOURCE_NAMES_H
+
+#include "conclude/resource.h"
+
+/* "HikariPool-1 (connections)", "shop.Stock", "lock of shop.Stock.reserve", "ConcurrentBag.borrow".
+ */
+void resource_name(const struct resources *all, const struct resource *r, const struct analysis *a,
+                   char *out, size_t n);
+
+/* "connection pool", "lock", "limit", ...: stable words. */
+const char *resource_role(const struct resource *r, const struct analysis *a);
+
+/* What the names of those who wait for it have in common: "http-nio-8081-exec-#"; "" when they are
+ * of several pools. */
+void resource_pool_name(const struct analysis *a, const struct resource *r, char *out, size_t n);
+
+#endif

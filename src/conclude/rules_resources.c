@@ -1,0 +1,214 @@
+/* Resources as findings: who waits, for how much of their time, where in the program, and what
+ * those do who have it. */
+#include "analyze/labels.h"
+#include "base/human.h"
+#include "base/util.h"
+#include "conclude/resource_names.h"
+#include "conclude/rules_parts.h"
+
+#include <string.h>
+
+enum {
+    DOMINANT_PATH_PERMILLE = 200,      /* of the critical path */
+    DOMINANT_SHARE_PERMILLE = 500,     /* of all contention, and */
+    DOMINANT_QUEUE_PERMILLE = 500,     /* so many thousandths of a thread waiting on average */
+    DOMINANT_OFF_PATH_PERMILLE = 1000, /* the same where there is a path and it is not on it */
+    CONTENDED_SHARE_PERMILLE = 5,
+    CONTENDED_QUEUE_PERMILLE = 50,
+    CONTENDED_PATH_PERMILLE = 20,
+    CONTENDED_OF_THEIRS_PERMILLE = 20, /* of the time of those who wait */
+    DOING_PERMILLE = 150,              /* what holders do for less is not said */
+    DOING_MOST = 3,                    /* nor more than so many things */
+};
+
+/* --- how much harm ------------------------------------------------------------------------------
+ */
+
+static bool is_of(const struct resource *r, uint32_t lock)
+{
+    return lock && r->lock.v == lock;
+}
+
+static uint64_t path_ns(const struct analysis *a, const struct resource *r, uint64_t *seen)
+{
+    uint64_t ns = 0;
+    *seen = 0;
+    for (size_t i = 0; i < a->path_sums.n_locks && a->path.n; i++)
+        if (is_of(r, a->path_sums.locks[i].id)) {
+            ns += a->path_sums.locks[i].ns;
+            *seen += a->path_sums.locks[i].seen;
+        }
+    return ns;
+}
+
+static unsigned path_permille(const struct analysis *a, const struct resource *r)
+{
+    uint64_t seen;
+    return a->path.n ? rule_permille(path_ns(a, r, &seen), a->path.to - a->path.from) : 0;
+}
+
+static bool is_dominant(const struct evidence *ev, const struct resource *r)
+{
+    const struct analysis *a = ev->a;
+    unsigned queue = a->path.n ? DOMINANT_OFF_PATH_PERMILLE : DOMINANT_QUEUE_PERMILLE;
+    if (path_permille(a, r) >= DOMINANT_PATH_PERMILLE)
+        return true;
+    return rule_permille(r->ns, ev->resource_ns) >= DOMINANT_SHARE_PERMILLE &&
+           rule_permille(r->ns, ev->length) >= queue;
+}
+
+static bool is_contended(const struct evidence *ev, const struct resource *r)
+{
+    if (path_permille(ev->a, r) >= CONTENDED_PATH_PERMILLE)
+        return true;
+    return rule_permille(r->ns, ev->resource_ns) >= CONTENDED_SHARE_PERMILLE &&
+           rule_permille(r->ns, ev->length) >= CONTENDED_QUEUE_PERMILLE &&
+           resource_permille(r) >= CONTENDED_OF_THEIRS_PERMILLE;
+}
+
+bool rule_resource_is_dominant(const struct evidence *ev, lock_id lock)
+{
+    for (size_t i = 0; i < ev->resources.n; i++)
+        if (is_of(&ev->resources.v[i], lock.v) && is_dominant(ev, &ev->resources.v[i]))
+            return true;
+    return false;
+}
+
+/* --- words --------------------------------------------------------------------------------------
+ */
+
+static void say_waiters(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
+{
+    uint64_t seen, path = path_ns(ev->a, r, &seen);
+    char pool[LABEL_MAX];
+    resource_pool_name(ev->a, r, pool, sizeof pool);
+    rule_say(f, "%s thread%s%s%s waited %s time%s for %s in all, %u %% of their time; longest %s",
+             human_count(r->n_threads).text, r->n_threads == 1 ? "" : "s", *pool ? " of " : "",
+             pool, human_count(r->count).text, r->count == 1 ? "" : "s", human_time(r->ns).text,
+             resource_permille(r) / 10, human_time(r->max).text);
+    if (path_permille(ev->a, r) < CONTENDED_PATH_PERMILLE)
+        return;
+    rule_say(f, "; %u %% of the critical path", path_permille(ev->a, r) / 10);
+    if (seen * 100 / path)
+        rule_say(f, " (%u %% of it through the last owner seen)", (unsigned)(seen * 100 / path));
+}
+
+static void say_where(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
+{
+    unsigned share = rule_permille(r->wait_at_ns, r->ns) / 10;
+    rule_add_stack(f, r->wait_stack);
+    if (!r->wait_at.method.v)
+        return;
+    rule_say(f, "; %s", share >= 50 ? "mostly" : "longest");
+    rule_say_site(f, ev, r->wait_at);
+    if (share < 100)
+        rule_say(f, " (%u %%)", share);
+}
+
+/* "blocked on HikariPool-1 at Order.java:12 in shop.Order.place" */
+static void say_activity(struct rule_finding *f, const struct evidence *ev,
+                         const struct resource *r, const struct activity *x)
+{
+    static const char *const words[DOES_LIMIT] = {
+        [DOES_UNKNOWN] = "running or in input or output (not recorded)",
+        [DOES_COMPUTE] = "computing",
+        [DOES_INPUT] = "waiting for input",
+        [DOES_OUTPUT] = "writing output",
+        [DOES_NATIVE] = "standing still in native code",
+        [DOES_SLEEP] = "sleeping",
+        [DOES_JOIN] = "waiting for a thread to end",
+        [DOES_ANSWER] = "waiting for an answer",
+        [DOES_WAIT] = "waiting",
+        [DOES_BLOCKED] = "blocked"};
+    rule_say(f, "%u %% %s", rule_permille(x->ns, r->held) / 10, words[x->does]);
+    if (x->other) {
+        char name[LABEL_MAX];
+        resource_name(&ev->resources, &ev->resources.v[x->other - 1], ev->a, name, sizeof name);
+        rule_say(f, " on %s", name);
+    }
+    rule_say_site(f, ev, x->at);
+    if (!x->at.method.v && x->leaf.method.v)
+        rule_say_site(f, ev, x->leaf);
+    rule_add_stack(f, x->stack);
+}
+
+static void say_holders(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
+{
+    if (!r->held)
+        return;
+    if (r->n_holders == 1 || rule_permille(r->holder_ns, r->held) >= 500) {
+        rule_say(f, "; held by ");
+        rule_say_thread(f, ev, r->holder);
+        if (r->n_holders > 1)
+            rule_say(f, " (%u %%)", rule_permille(r->holder_ns, r->held) / 10);
+        rule_add_thread(f, ev, r->holder);
+    } else {
+        rule_say(f, "; held by %s threads", human_count(r->n_holders).text);
+    }
+    const char *between = ", who spent ";
+    for (size_t i = 0, n = 0; i < r->n_doing && n < DOING_MOST; i++) {
+        if (rule_permille(r->doing[i].ns, r->held) < DOING_PERMILLE)
+            continue;
+        rule_say(f, "%s", between);
+        say_activity(f, ev, r, &r->doing[i]);
+        between = ", ";
+        n++;
+    }
+    if (r->looks)
+        rule_say(f, " (by %s sample%s)", human_count(r->looks).text, r->looks == 1 ? "" : "s");
+}
+
+static void tell(struct evidence *ev, const struct resource *r, enum severity severity)
+{
+    struct rule_finding *f = rule_find(ev, severity, r->ns);
+    char name[LABEL_MAX];
+    if (!f)
+        return;
+    f->resource = r;
+    f->from = r->first;
+    f->to = r->last;
+    for (uint32_t i = 0; i < r->n_threads && i < RESOURCE_IDS; i++)
+        rule_add_thread(f, ev, r->threads[i]);
+    for (uint32_t i = 0; i < r->n_objects; i++)
+        rule_add_lock(f, (lock_id){r->objects[i]});
+    resource_name(&ev->resources, r, ev->a, name, sizeof name);
+    rule_say(f, "%s: ", name);
+    if (r->things && r->at_once)
+        rule_say(f, "%u had at a time; ", r->at_once);
+    say_waiters(f, ev, r);
+    say_where(f, ev, r);
+    say_holders(f, ev, r);
+}
+
+/* --- the rules ----------------------------------------------------------------------------------
+ */
+
+static void tell_all(struct evidence *ev, bool things, bool dominant)
+{
+    for (size_t i = 0; i < ev->resources.n; i++) {
+        const struct resource *r = &ev->resources.v[i];
+        if (r->things == things && is_dominant(ev, r) == dominant &&
+            (dominant || is_contended(ev, r)))
+            tell(ev, r, dominant ? SEVERITY_PROBLEM : SEVERITY_WARNING);
+    }
+}
+
+void rule_exhausted_pool(struct evidence *ev)
+{
+    tell_all(ev, true, true);
+}
+
+void rule_contended_pool(struct evidence *ev)
+{
+    tell_all(ev, true, false);
+}
+
+void rule_dominant_lock(struct evidence *ev)
+{
+    tell_all(ev, false, true);
+}
+
+void rule_contended_lock(struct evidence *ev)
+{
+    tell_all(ev, false, false);
+}
