@@ -19,6 +19,7 @@ static struct {
     struct buf taken;           /* const struct sample *, of this collection */
     uint64_t written;           /* the last event's time */
     uint64_t lost;              /* samples_lost() when last looked at */
+    bool looks;                 /* those by the wall clock are of the group looks */
     struct stack_frame *frames; /* of one stack: [DEPTH_MAX] */
     uint8_t *kinds;
     struct way
@@ -32,6 +33,11 @@ void sample_events_reset(void)
     out.written = 0;
     way_fini(&out.by_frames);
     out.lost = samples_lost();
+}
+
+void sample_events_look(bool looks)
+{
+    out.looks = looks;
 }
 
 void sample_events_put(const struct sample_event *e)
@@ -148,7 +154,8 @@ static void make_event(const struct sample *s, sample_event_fn made, void *ctx)
         e.stack = stack_of(s);
     else
         e.error = (uint32_t)-s->n;
-    e.flags = (s->flags & WALK_NEAR ? SAMPLE_NEAR : 0u) | (s->still ? SAMPLE_IDLE : 0u);
+    e.flags = (s->flags & WALK_NEAR ? SAMPLE_NEAR : 0u) | (s->still ? SAMPLE_IDLE : 0u) |
+              (out.looks && e.group == SAMPLE_WALL ? SAMPLE_LOOK : 0u);
     sample_events_put(&e);
     if (made)
         made(ctx, s, &e);

@@ -20,6 +20,9 @@ struct sample_event {
 /* A sample has become an event, which says how its subject's stack is called.  May be NULL. */
 typedef void (*sample_event_fn)(void *ctx, const struct sample *s, const struct sample_event *e);
 
+/* Whether samples by the wall clock are of the group looks (SAMPLE_LOOK).  No collector runs. */
+void sample_events_look(bool looks);
+
 /* Put an event that will be written with the next collection, in the order of time. */
 void sample_events_put(const struct sample_event *e);
 

@@ -5,9 +5,11 @@
 #include "agent/threads.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/guarded.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "hotspot/layout.h"
 #include "hotspot/sampled.h"
 
 #include <dirent.h>
@@ -28,6 +30,7 @@ enum {
     WALL_NS = 20 * MS,
     COLLECT_NS = 10 * MS,     /* at the latest */
     PAUSE_MIN_NS = 1 * MS,    /* at the earliest */
+    LOOK_NS = 50 * MS,        /* of the group looks */
     IDLE_NS = 100 * MS,       /* of a thread that stands still: one event for so much */
     SCAN_NS = 1000 * MS,      /* how often for threads that are none of Java's */
     STACK_BYTES = 512 * 1024, /* of the collector */
@@ -38,6 +41,7 @@ static struct {
     pthread_t thread;
     _Atomic uint32_t stop; /* a futex */
     uint64_t cpu, wall;    /* ns; 0: off.  Changed only while the collector does not run */
+    bool looks;            /* wall is that of the group looks: threads that wait are left out */
     struct ring *ring;
     uint64_t now, scanned; /* the collector's */
     struct buf tasks;      /* the kernel's ids of all threads, uint32_t */
@@ -149,9 +153,25 @@ static void put_idle(struct sampled *t)
     t->wall.idle = 0;
 }
 
+/* In a wait, a park, a sleep, at a monitor, at a safepoint: JavaThread::_thread_state is
+ * _thread_blocked.  The thread lives: it is in the table, whose mutex is held. */
+static bool is_blocked(const struct sample_subject *who)
+{
+    enum { STATE_BLOCKED = 10, STATE_BLOCKED_TRANS = 11 };
+    int32_t state;
+    return guarded_i32(who->java_thread + (uintptr_t)walker_layout(agent.walker)->thread_state,
+                       &state) &&
+           (state == STATE_BLOCKED || state == STATE_BLOCKED_TRANS);
+}
+
 static void look_at(struct sampled *t, uint64_t weight)
 {
     uint64_t cpu;
+    if (sampling.looks && is_blocked(&t->who)) {
+        put_idle(t);
+        t->wall.known = false;
+        return;
+    }
     if (!sampled_cpu_ns(t->who.os_tid, &cpu))
         return;
     if (t->wall.known && cpu == t->wall.cpu) {
@@ -226,6 +246,8 @@ static void collect(void)
 
 static uint64_t pause_ns(void)
 {
+    if (sampling.looks && !sampling.cpu)
+        return LOOK_NS / 2;
     uint64_t ns = sampling.wall ? sampling.wall / 4 : COLLECT_NS;
     return max_u64(PAUSE_MIN_NS, min_u64(ns, COLLECT_NS));
 }
@@ -323,6 +345,8 @@ static void note_clocks(void)
 /* What the compilers describe: every place, or calls alone. */
 static void note_places(void)
 {
+    if (sampling.looks && !sampling.cpu)
+        return;
     bool all = vmstructs_flag(agent.vmstructs, "DebugNonSafepoints", false);
     recorder_put_info(agent.rec, "orca.places", all ? "all" : "calls");
 }
@@ -352,9 +376,19 @@ void sampling_stop(void)
     sampling.runs = false;
 }
 
-static void say_why_not(const struct err *err)
+/* Of what nobody asked for by name nothing is said on stderr. */
+static void say_why_not(const struct err *err, bool asked)
 {
-    log_line("%s: processor time and wall clock are not sampled", err->msg);
+    if (asked)
+        log_line("%s: processor time and wall clock are not sampled", err->msg);
+    else
+        recorder_put_info(agent.rec, "orca.looks", err->msg);
+}
+
+/* Only the trace has samples. */
+static bool wants_looks(const struct settings *s)
+{
+    return s->groups[GROUP_looks] && s->formats & FORMAT_OTRACE;
 }
 
 void sampling_update(void)
@@ -363,20 +397,24 @@ void sampling_update(void)
     const struct settings *s = &agent.settings;
     uint64_t cpu = s->groups[GROUP_cpu] ? (s->cpu ? s->cpu : CPU_NS) : 0;
     uint64_t wall = s->groups[GROUP_wall] ? (s->wall ? s->wall : WALL_NS) : 0;
-    if (sampling.runs && cpu == sampling.cpu && wall == sampling.wall)
+    bool asked = cpu || wall, looks = !wall && wants_looks(s);
+    wall = looks ? LOOK_NS : wall;
+    if (sampling.runs && cpu == sampling.cpu && wall == sampling.wall && looks == sampling.looks)
         return;
     sampling_stop();
     if (!cpu && !wall)
         return;
     if (begin(&err) < 0) {
-        say_why_not(&err);
+        say_why_not(&err, asked);
         return;
     }
     sampling.cpu = cpu;
     sampling.wall = wall;
+    sampling.looks = looks;
+    sample_events_look(looks);
     if (start_collector(&err) < 0) {
         samples_close();
-        say_why_not(&err);
+        say_why_not(&err, asked);
         return;
     }
     sampling.runs = true;

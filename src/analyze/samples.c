@@ -45,12 +45,14 @@ static struct sample_line *line_of(struct samples *s, uint32_t thread)
 
 int samples_add(struct samples *s, uint32_t thread, const struct event *e)
 {
-    enum sample_kind kind = e->kind == EV_wall_sample ? SAMPLE_WALL : SAMPLE_CPU;
+    enum sample_kind kind = e->kind != EV_wall_sample            ? SAMPLE_CPU
+                            : e->wall_sample.flags & SAMPLE_LOOK ? SAMPLE_LOOKS
+                                                                 : SAMPLE_WALL;
     struct sample_line *l = line_of(s, thread);
     struct sample *to = l ? run_push(&l->of[kind], &s->arena, sizeof *to) : NULL;
     if (!to)
         return -ENOMEM;
-    *to = kind == SAMPLE_WALL ? MAKE(e, wall_sample) : MAKE(e, cpu_sample);
+    *to = kind == SAMPLE_CPU ? MAKE(e, cpu_sample) : MAKE(e, wall_sample);
     s->n[kind]++;
     return 0;
 }
@@ -92,7 +94,7 @@ static int sort(const struct run *r)
 int samples_finish(struct samples *s)
 {
     for (size_t i = 0; i < s->n_lines; i++)
-        for (unsigned kind = 0; kind < SAMPLE_KINDS; kind++)
+        for (unsigned kind = 0; kind < SAMPLE_LISTS; kind++)
             if (!is_sorted(&s->lines[i].of[kind]))
                 TRY(sort(&s->lines[i].of[kind]));
     return 0;

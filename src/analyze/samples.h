@@ -9,7 +9,14 @@
 #include "analyze/selection.h"
 #include "format/event.h"
 
-enum sample_kind { SAMPLE_CPU, SAMPLE_WALL, SAMPLE_KINDS };
+/* Looks (SAMPLE_LOOK) are in no table of samples: they leave out who waits. */
+enum sample_kind {
+    SAMPLE_CPU,
+    SAMPLE_WALL,
+    SAMPLE_KINDS,
+    SAMPLE_LOOKS = SAMPLE_KINDS,
+    SAMPLE_LISTS
+};
 
 /* "cpu", "wall" */
 extern const char *const sample_kind_names[SAMPLE_KINDS];
@@ -24,14 +31,14 @@ struct sample {
 
 /* Of one thread. */
 struct sample_line {
-    struct run of[SAMPLE_KINDS]; /* struct sample */
+    struct run of[SAMPLE_LISTS]; /* struct sample */
 };
 
 struct samples {
     struct arena arena;
     struct sample_line *lines; /* [n_lines], by index into struct thread_set; [0]: unknown ones */
     size_t n_lines;
-    uint64_t n[SAMPLE_KINDS];
+    uint64_t n[SAMPLE_LISTS];
 };
 
 void samples_init(struct samples *s);

@@ -80,7 +80,10 @@ static bool is_in_wait(const struct trace *t, stack_id stack)
 /* A sample stands for the time before it. */
 static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
 {
-    enum sample_kind kind = h->a->samples.n[SAMPLE_WALL] ? SAMPLE_WALL : SAMPLE_CPU;
+    const uint64_t *have = h->a->samples.n;
+    enum sample_kind kind = have[SAMPLE_WALL]    ? SAMPLE_WALL
+                            : have[SAMPLE_LOOKS] ? SAMPLE_LOOKS
+                                                 : SAMPLE_CPU;
     const struct run *r = samples_of(&h->a->samples, kind, thread);
     h->rest += to - from;
     for (uint32_t i = samples_before(r, from); i < r->n; i++) {

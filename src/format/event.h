@@ -81,6 +81,7 @@ enum {
 enum {
     SAMPLE_NEAR = 1, /* the innermost compiled frame: no bci, and inlined ones may be missing */
     SAMPLE_IDLE = 2, /* the thread was not running: it waited, or stood in a system call */
+    SAMPLE_LOOK = 4, /* of the group looks: threads that wait have none */
 };
 
 /* DEF stack's kinds: one of these and the level << FRAMEKIND_LEVEL_SHIFT (0 interpreted, 1-3 C1, 4
