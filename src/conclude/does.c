@@ -11,7 +11,7 @@
  * of the class's signature and of the name.  The innermost that is on a stack says which. */
 static const struct {
     const char *class_, *name;
-    enum doing does;
+    enum holder_does does;
 } io_methods[] = {
     {"Ljava/io/FileOutputStream;", "write", DOES_OUTPUT},
     {"Ljava/io/FileDescriptor;", "sync", DOES_OUTPUT},
@@ -39,7 +39,7 @@ static const struct {
 };
 
 /* DOES_UNKNOWN: it is none of them. */
-static enum doing io_of(const char *signature, const char *name)
+static enum holder_does io_of(const char *signature, const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(io_methods); i++)
         if (strncmp(signature, io_methods[i].class_, strlen(io_methods[i].class_)) == 0 &&
@@ -50,7 +50,8 @@ static enum doing io_of(const char *signature, const char *name)
 
 /* A stack whose frames down to the first native method of Java are no Java code, or that has none.
  */
-static enum doing doing_of_stack(const struct trace *t, const struct trace_stack *s, bool still)
+static enum holder_does doing_of_stack(const struct trace *t, const struct trace_stack *s,
+                                       bool still)
 {
     bool native = false;
     for (uint32_t i = 0; i < s->n_frames; i++) {
@@ -61,7 +62,7 @@ static enum doing doing_of_stack(const struct trace *t, const struct trace_stack
         native |= (m->flags & METHOD_NATIVE) != 0;
         if (!native && !still)
             return DOES_COMPUTE;
-        enum doing io = io_of(signature, m->name);
+        enum holder_does io = io_of(signature, m->name);
         if (io != DOES_UNKNOWN)
             return io;
         if (!sites_is_jdk(signature))

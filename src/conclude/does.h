@@ -7,7 +7,7 @@
 
 /* What agrees in this is one thing that is done.  Compared as bytes. */
 struct does {
-    uint32_t does;   /* enum doing */
+    uint32_t does;   /* enum holder_does */
     uint32_t method; /* of the program; 0: not in it */
     int32_t line;
     uint32_t other; /* as in struct activity */
@@ -18,7 +18,6 @@ struct does does_of_wait(const struct resources *all, const struct analysis *a, 
                          struct place *leaf);
 
 /* still: the thread was on no processor. */
-struct does does_of_stack(const struct resources *all, stack_id stack, bool still,
-                          struct place *leaf);
+struct does does_of_stack(const struct resources *all, stack_id at, bool still, struct place *leaf);
 
 #endif

@@ -13,6 +13,8 @@
 
 struct entry {
     struct does key;
+    uint32_t thread; /* whose; the key ends here */
+    uint32_t unused;
     uint64_t ns, samples;
     stack_id stack;
     struct place leaf;
@@ -23,7 +25,7 @@ struct holder {
     const struct resources *all;
     struct resource *r;
     struct keyed recorded, sampled; /* struct entry */
-    uint64_t rest;                  /* ns in no recorded wait */
+    uint64_t *rest;                 /* [n_lines] ns in no recorded wait */
     uint64_t *of_thread;            /* [n_lines] ns */
     struct buf gives;               /* struct give [] */
     struct buf edges;               /* struct edge [] */
@@ -45,10 +47,11 @@ struct edge {
 /* --- what a thread did in a stretch of time -----------------------------------------------------
  */
 
-static int note(struct keyed *to, const struct does *does, stack_id stack, struct place leaf,
-                uint64_t ns, uint64_t samples)
+static int note(struct keyed *to, uint32_t thread, const struct does *does, stack_id stack,
+                struct place leaf, uint64_t ns, uint64_t samples)
 {
-    struct entry *e = keyed_put(to, does);
+    const struct entry key = {.key = *does, .thread = thread};
+    struct entry *e = keyed_put(to, &key);
     if (!e)
         return -ENOMEM;
     if (!e->stack.v) {
@@ -61,12 +64,12 @@ static int note(struct keyed *to, const struct does *does, stack_id stack, struc
 }
 
 /* What a wait means for who waits in it. */
-static int note_wait(struct holder *h, uint32_t context, uint64_t ns)
+static int note_wait(struct holder *h, uint32_t thread, uint32_t context, uint64_t ns)
 {
     struct place leaf;
     struct does does = does_of_wait(h->all, h->a, context, &leaf);
-    return note(&h->recorded, &does, timeline_context(&h->a->timeline, context)->stack, leaf, ns,
-                0);
+    return note(&h->recorded, thread, &does, timeline_context(&h->a->timeline, context)->stack,
+                leaf, ns, 0);
 }
 
 /* A stack that is still that of a wait: the thread had not gone on when it was looked at. */
@@ -85,7 +88,7 @@ static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
                             : have[SAMPLE_LOOKS] ? SAMPLE_LOOKS
                                                  : SAMPLE_CPU;
     const struct run *r = samples_of(&h->a->samples, kind, thread);
-    h->rest += to - from;
+    h->rest[thread] += to - from;
     for (uint32_t i = samples_before(r, from); i < r->n; i++) {
         const struct sample *s = sample_at(r, i);
         uint64_t since = s->time - min_u64(s->weight, s->time);
@@ -95,8 +98,8 @@ static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
         if (!s->stack.v || is_in_wait(h->a->trace, s->stack))
             continue;
         struct does does = does_of_stack(h->all, s->stack, s->flags & SAMPLE_IDLE, &leaf);
-        TRY(note(&h->sampled, &does, s->stack, leaf, min_u64(s->time, to) - max_u64(since, from),
-                 1));
+        TRY(note(&h->sampled, thread, &does, s->stack, leaf,
+                 min_u64(s->time, to) - max_u64(since, from), 1));
     }
     return 0;
 }
@@ -119,7 +122,7 @@ static int account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to
             continue;
         if (begin > at)
             TRY(note_rest(h, thread, at, begin));
-        TRY(note_wait(h, s->context, end - begin));
+        TRY(note_wait(h, thread, s->context, end - begin));
         at = end;
     }
     return at < to ? note_rest(h, thread, at, to) : 0;
@@ -143,17 +146,12 @@ static int end_of_lock(void *self, const struct owned_lock *l)
 }
 
 /* The owners that waiting threads saw, of objects that have few waits each. */
-static int take_owner(void *self, struct resource *r, uint32_t thread, const struct span *s)
+static int take_owner(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
-    struct wait_part v[2];
-    UNUSED(thread);
-    if (r != h->r)
-        return 0;
-    for (unsigned i = 0, n = span_parts(&h->a->timeline, s, v); i < n; i++)
-        if (v[i].owner && v[i].owner < h->a->timeline.n_lines && v[i].to > v[i].from)
-            TRY(account(h, v[i].owner, v[i].from, v[i].to));
-    return 0;
+    return r == h->r && w->owner && w->owner < h->a->timeline.n_lines && w->to > w->from
+               ? account(h, w->owner, w->from, w->to)
+               : 0;
 }
 
 static int find_owners(struct holder *h)
@@ -174,26 +172,25 @@ static int ask_owners(struct holder *h, const uint64_t *waits)
         if (!waits[i] || &h->all->v[h->all->of_context[i] - 1] != h->r || !x->owner_stack.v)
             continue;
         struct does does = does_of_stack(h->all, x->owner_stack, false, &leaf);
-        TRY(note(&h->sampled, &does, x->owner_stack, leaf, waits[i], waits[i]));
+        TRY(note(&h->sampled, x->other, &does, x->owner_stack, leaf, waits[i], waits[i]));
     }
     return 0;
 }
 
-static int count_asked(void *self, struct resource *r, uint32_t thread, const struct span *s)
+static int count_asked(void *self, struct resource *r, const struct resource_wait *w)
 {
     UNUSED(r);
-    UNUSED(thread);
-    ((uint64_t *)self)[s->context]++;
+    ((uint64_t *)self)[w->span->context]++;
     return 0;
 }
 
 /* --- things --------------------------------------------------------------------------------------
  */
 
-static int add_give(void *self, struct resource *r, uint32_t thread, const struct span *s)
+static int add_give(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
-    UNUSED(thread);
+    const struct span *s = w->span;
     if (r != h->r || !s->waker || s->waker >= h->a->timeline.n_lines)
         return 0;
     struct give g = {s->waker, span_wake_time(&h->a->timeline, s),
@@ -211,14 +208,15 @@ static int by_thread_and_time(const void *x, const void *y)
 }
 
 /* From the end of its wait to the next time that it ends another's. */
-static int take_thing(void *self, struct resource *r, uint32_t thread, const struct span *s)
+static int take_thing(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
+    const struct span *s = w->span;
+    uint32_t thread = w->thread;
     const struct give *v = (const void *)h->gives.p;
     uint64_t from = span_end(&h->a->timeline, s);
     size_t n = h->gives.len / sizeof *v, i = 0;
-    if (r != h->r || !s->waker ||
-        timeline_context(&h->a->timeline, s->context)->flags & INTERVAL_OPEN)
+    if (r != h->r || !s->waker || w->open)
         return 0;
     BISECT(i, n, v[i].thread < thread || (v[i].thread == thread && v[i].time < from));
     if (i == n || v[i].thread != thread)
@@ -271,6 +269,40 @@ static int find_takers(struct holder *h)
     return 0;
 }
 
+/* --- answers -------------------------------------------------------------------------------------
+ */
+
+/* Those who wait for one thing pass the word on to each other: who gave it to the first of them.
+ * *time: when. */
+static uint32_t first_giver(const struct holder *h, const struct span *s, uint64_t *time)
+{
+    enum { PASSED_ON = 64 };
+    const struct timeline *t = &h->a->timeline;
+    uint32_t giver = s->waker;
+    *time = min_u64(span_wake_time(t, s), span_end(t, s));
+    for (int i = 0; i < PASSED_ON; i++) {
+        uint32_t n = line_spans_until(&t->lines[giver], *time);
+        const struct span *o = n ? line_span(&t->lines[giver], n - 1) : NULL;
+        uint32_t of = o ? h->all->of_context[o->context] : 0;
+        if (!of || &h->all->v[of - 1] != h->r || !o->waker || o->waker >= t->n_lines ||
+            span_end(t, o) > *time)
+            break;
+        giver = o->waker;
+        *time = min_u64(span_wake_time(t, o), *time);
+    }
+    return giver;
+}
+
+static int take_answer(void *self, struct resource *r, const struct resource_wait *w)
+{
+    struct holder *h = self;
+    uint64_t to;
+    if (r != h->r || !w->span->waker || w->span->waker >= h->a->timeline.n_lines)
+        return 0;
+    uint32_t giver = first_giver(h, w->span, &to);
+    return w->from < to ? account(h, giver, w->from, to) : 0;
+}
+
 /* --- all -------------------------------------------------------------------------------------- */
 
 static int most_time(const void *x, const void *y)
@@ -293,7 +325,9 @@ static void add_activity(struct activity *v, size_t *n, const struct entry *e, u
             continue;
         x.ns += v[i].ns;
         x.samples += v[i].samples;
-        if (v[i].most >= x.most) {
+        if (v[i].at.line < 0 && x.at.line >= 0) {
+            x.most = max_u64(x.most, v[i].most); /* a line that is known */
+        } else if (v[i].most >= x.most || x.at.line < 0) {
             x.at = v[i].at;
             x.leaf = v[i].leaf;
             x.stack = v[i].stack;
@@ -305,32 +339,51 @@ static void add_activity(struct activity *v, size_t *n, const struct entry *e, u
     v[(*n)++] = x;
 }
 
-/* What is recorded, and of the rest each its share of what was sampled. */
-static int hand_out(struct holder *h)
+/* How much of the rest of threads that were never looked at each of the others' samples stands for.
+ */
+static uint64_t rest_of_others(const struct holder *h, const uint64_t *sampled)
+{
+    uint64_t ns = 0;
+    for (uint32_t i = 0; i < h->a->timeline.n_lines; i++)
+        ns += sampled[i] ? 0 : h->rest[i];
+    return ns;
+}
+
+static uint64_t part(uint64_t whole, uint64_t ns, uint64_t of)
+{
+    return of ? (uint64_t)((unsigned __int128)whole * ns / of) : 0;
+}
+
+/* What is recorded, and of each thread's rest its samples' shares; of threads that were never
+ * looked at, all samples'. */
+static int spread(struct holder *h, struct activity *v, size_t *n)
 {
     const struct entry *recorded = h->recorded.v, *sampled = h->sampled.v;
-    uint64_t samples = 0, sampled_ns = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < h->sampled.n; i++) {
-        samples += sampled[i].samples;
-        sampled_ns += sampled[i].ns;
-    }
-    struct activity *v = arena_alloc(&h->a->arena, (h->recorded.n + h->sampled.n + 1) * sizeof *v);
-    if (!v)
+    uint64_t *of = calloc(h->a->timeline.n_lines + 1, sizeof *of), all = 0;
+    if (!of)
         return -ENOMEM;
+    for (size_t i = 0; i < h->sampled.n; i++) {
+        of[sampled[i].thread] += sampled[i].ns;
+        all += sampled[i].ns;
+        h->r->looks += sampled[i].samples;
+    }
+    uint64_t others = rest_of_others(h, of);
     for (size_t i = 0; i < h->recorded.n; i++)
-        add_activity(v, &n, &recorded[i], recorded[i].ns, 0);
-    for (size_t i = 0; i < h->sampled.n && sampled_ns; i++)
-        add_activity(v, &n, &sampled[i],
-                     (uint64_t)((unsigned __int128)h->rest * sampled[i].ns / sampled_ns),
+        add_activity(v, n, &recorded[i], recorded[i].ns, 0);
+    for (size_t i = 0; i < h->sampled.n; i++)
+        add_activity(v, n, &sampled[i],
+                     part(h->rest[sampled[i].thread], sampled[i].ns, of[sampled[i].thread]) +
+                         part(others, sampled[i].ns, all),
                      sampled[i].samples);
-    if (!sampled_ns && h->rest)
-        v[n++] = (struct activity){
-            .does = DOES_UNKNOWN, .at = {{0}, -1}, .leaf = {{0}, -1}, .ns = h->rest};
-    qsort(v, n, sizeof *v, most_time);
-    h->r->doing = v;
-    h->r->n_doing = n;
-    h->r->looks = sampled_ns ? samples : 0;
+    if (!all && others)
+        v[(*n)++] = (struct activity){
+            .does = DOES_UNKNOWN, .at = {{0}, -1}, .leaf = {{0}, -1}, .ns = others};
+    free(of);
+    return 0;
+}
+
+static void find_main_holder(struct holder *h)
+{
     for (uint32_t i = 1; i < h->a->timeline.n_lines; i++) {
         h->r->n_holders += h->of_thread[i] != 0;
         if (h->of_thread[i] > h->r->holder_ns) {
@@ -338,18 +391,34 @@ static int hand_out(struct holder *h)
             h->r->holder_ns = h->of_thread[i];
         }
     }
+}
+
+static int hand_out(struct holder *h)
+{
+    size_t n = 0;
+    struct activity *v = arena_alloc(&h->a->arena, (h->recorded.n + h->sampled.n + 1) * sizeof *v);
+    if (!v)
+        return -ENOMEM;
+    TRY(spread(h, v, &n));
+    qsort(v, n, sizeof *v, most_time);
+    h->r->doing = v;
+    h->r->n_doing = n;
+    find_main_holder(h);
     return 0;
 }
 
 static int find(struct holder *h)
 {
-    TRY(h->r->things ? find_takers(h) : find_owners(h));
-    if (h->sampled.n || h->r->things)
+    struct resources *all = (struct resources *)(uintptr_t)h->all;
+    TRY(h->r->kind == RESOURCE_THINGS    ? find_takers(h)
+        : h->r->kind == RESOURCE_ANSWERS ? resources_each(all, h->a, take_answer, h)
+                                         : find_owners(h));
+    if (h->sampled.n || h->r->kind != RESOURCE_LOCK)
         return hand_out(h);
     uint64_t *waits = calloc(h->a->timeline.contexts.n + 1, sizeof *waits);
     if (!waits)
         return -ENOMEM;
-    int rc = resources_each((struct resources *)(uintptr_t)h->all, h->a, count_asked, waits);
+    int rc = resources_each(all, h->a, count_asked, waits);
     rc = rc ? rc : ask_owners(h, waits);
     free(waits);
     return rc ? rc : hand_out(h);
@@ -359,15 +428,17 @@ int resource_find_holders(struct resources *all, struct resource *r, struct anal
 {
     struct holder h = {.a = a, .all = all, .r = r};
     h.of_thread = calloc(a->timeline.n_lines + 1, sizeof *h.of_thread);
-    keyed_init(&h.recorded, sizeof(struct does), sizeof(struct entry));
-    keyed_init(&h.sampled, sizeof(struct does), sizeof(struct entry));
+    h.rest = calloc(a->timeline.n_lines + 1, sizeof *h.rest);
+    keyed_init(&h.recorded, offsetof(struct entry, unused), sizeof(struct entry));
+    keyed_init(&h.sampled, offsetof(struct entry, unused), sizeof(struct entry));
     buf_init(&h.gives);
     buf_init(&h.edges);
-    int rc = h.of_thread ? find(&h) : -ENOMEM;
+    int rc = h.of_thread && h.rest ? find(&h) : -ENOMEM;
     keyed_fini(&h.recorded);
     keyed_fini(&h.sampled);
     buf_fini(&h.gives);
     buf_fini(&h.edges);
     free(h.of_thread);
+    free(h.rest);
     return rc;
 }

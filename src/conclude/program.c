@@ -174,6 +174,22 @@ struct place program_place(const struct program *p, stack_id stack)
     return own.method.v ? own : innermost(p, stack, CODE_OTHER);
 }
 
+struct place program_caller(const struct program *p, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(p->trace, stack);
+    struct place at = program_place(p, stack);
+    enum code code = program_code(p, at.method);
+    class_id own = trace_method(p->trace, at.method)->class_;
+    bool behind = false;
+    for (uint32_t i = 0; i < s->n_frames && at.method.v; i++) {
+        method_id m = s->frames[i].method;
+        if (behind && program_code(p, m) == code && trace_method(p->trace, m)->class_.v != own.v)
+            return (struct place){m, trace_line(p->trace, s->frames[i])};
+        behind |= m.v == at.method.v;
+    }
+    return (struct place){{0}, -1};
+}
+
 struct place program_library(const struct program *p, stack_id stack)
 {
     return innermost(p, stack, CODE_LIBRARY);

@@ -29,15 +29,19 @@ int program_make(struct program *p, const struct trace *t, struct arena *a);
 enum code program_code(const struct program *p, method_id method);
 
 /* The innermost frame of the program, else of nobody known; method 0: there is none. */
-struct place program_place(const struct program *p, stack_id stack);
+struct place program_place(const struct program *p, stack_id at);
+
+/* Of the frames around that one, the innermost of the program in another class; method 0: there is
+ * none. */
+struct place program_caller(const struct program *p, stack_id at);
 
 /* The innermost frame that is not the JDK's, whoever's it is; method 0: there is none. */
-struct place program_library(const struct program *p, stack_id stack);
+struct place program_library(const struct program *p, stack_id at);
 
 /* Whether a stack has a frame of the program or of nobody known. */
-static inline bool program_is_in(const struct program *p, stack_id stack)
+static inline bool program_is_in(const struct program *p, stack_id at)
 {
-    return program_place(p, stack).method.v != 0;
+    return program_place(p, at).method.v != 0;
 }
 
 #endif

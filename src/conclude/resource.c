@@ -20,10 +20,10 @@ const char *const doing_names[DOES_LIMIT] = {"unknown", "computes", "input",  "o
 /* --- which waits are for what ----------------------------------------------------------------- */
 
 /* What a context's waits may be for. */
-enum want { WANT_NOTHING, WANT_OWNED, WANT_THINGS, WANT_PERHAPS };
+enum want { WANT_NOTHING, WANT_OWNED, WANT_THINGS, WANT_PERHAPS, WANT_ANSWER };
 
 struct key {
-    uint32_t owned, lock, take, group;
+    uint32_t kind, lock, take, group;
 };
 
 struct found {
@@ -35,7 +35,7 @@ struct finder {
     struct analysis *a;
     struct resources *out;
     uint32_t *waits;    /* [n_objects]: of each lock */
-    uint64_t *ns;       /* [contexts.n] */
+    uint64_t *of[2];    /* [contexts.n]: ns waited, and in taking a monitor again */
     struct keyed found; /* struct found */
     struct map members; /* 1 + index of a resource, thread -> 1 */
     bool stuck;         /* threads wait in a circle: what goes on at the end is no load */
@@ -55,7 +55,7 @@ static enum want want_of(const struct finder *f, uint32_t context)
         case PURPOSE_PERMIT:
             return WANT_THINGS;
         case PURPOSE_ANSWER:
-            return WANT_NOTHING;
+            return WANT_ANSWER;
         default:
             break;
         }
@@ -72,7 +72,7 @@ static bool counts(const struct finder *f, const struct context *x)
     return !(x->flags & INTERVAL_OPEN && f->stuck);
 }
 
-/* How often each object, and how long each context, is waited for. */
+/* How often each object is waited for. */
 static int count_waits(struct finder *f)
 {
     const struct timeline *tl = &f->a->timeline;
@@ -82,7 +82,6 @@ static int count_waits(struct finder *f)
             const struct span *v = run_stretch(r, sizeof *v, i, &n);
             for (uint32_t k = 0; k < n; k++) {
                 const struct context *x = timeline_context(tl, v[k].context);
-                f->ns[v[k].context] += span_len(tl, &v[k]);
                 if (x->lock.v < f->a->locks.n_objects)
                     f->waits[x->lock.v]++;
             }
@@ -91,36 +90,71 @@ static int count_waits(struct finder *f)
     return 0;
 }
 
-static int sort_context(struct finder *f, uint32_t context)
+/* *out: what the context's waits are for. */
+static int sort_as(struct finder *f, uint32_t context, enum want want, uint32_t *out)
 {
     const struct context *x = timeline_context(&f->a->timeline, context);
-    enum want want = want_of(f, context);
-    if (want == WANT_NOTHING || !counts(f, x))
-        return 0;
+    static const enum resource_kind kinds[] = {[WANT_OWNED] = RESOURCE_LOCK,
+                                               [WANT_THINGS] = RESOURCE_THINGS,
+                                               [WANT_PERHAPS] = RESOURCE_THINGS,
+                                               [WANT_ANSWER] = RESOURCE_ANSWERS};
     struct place take = program_library(&f->out->program, x->stack);
-    bool own =
-        x->lock.v && x->lock.v < f->a->locks.n_objects && f->waits[x->lock.v] >= OBJECT_WAITS;
-    struct key key = {.owned = want == WANT_OWNED,
+    bool own = want != WANT_ANSWER && x->lock.v && x->lock.v < f->a->locks.n_objects &&
+               f->waits[x->lock.v] >= OBJECT_WAITS;
+    struct key key = {.kind = kinds[want],
                       .lock = own ? x->lock.v : 0,
                       .take = own && want == WANT_OWNED ? 0 : take.method.v,
-                      .group = own ? 0 : lock_set_group(&f->a->locks, x->lock)};
+                      .group =
+                          own || want == WANT_ANSWER ? 0 : lock_set_group(&f->a->locks, x->lock)};
     struct found *e = keyed_put(&f->found, &key);
     if (!e)
         return -ENOMEM;
     if (!e->r.group && !e->r.take.v && !e->r.lock.v) {
-        e->r.things = want != WANT_OWNED;
+        e->r.kind = kinds[want];
         e->r.lock = (lock_id){key.lock};
         e->r.group = lock_set_group(&f->a->locks, x->lock);
         e->r.take = take.method; /* of an object of several places: the first one */
         e->r.first = UINT64_MAX;
     }
     e->r.permits |= want == WANT_THINGS;
-    f->out->of_context[context] =
-        (uint32_t)((size_t)((char *)e - (char *)f->found.v) / sizeof *e) + 1;
+    *out = (uint32_t)((size_t)((char *)e - (char *)f->found.v) / sizeof *e) + 1;
     return 0;
 }
 
+static int sort_context(struct finder *f, uint32_t context)
+{
+    const struct context *x = timeline_context(&f->a->timeline, context);
+    enum want want = want_of(f, context);
+    if (!counts(f, x))
+        return 0;
+    if (want != WANT_NOTHING)
+        TRY(sort_as(f, context, want, &f->out->of_context[context]));
+    return x->what == STATE_WAITING ? sort_as(f, context, WANT_OWNED, &f->out->of_regain[context])
+                                    : 0;
+}
+
 /* --- sums ------------------------------------------------------------------------------------- */
+
+static int visit_span(struct resources *v, const struct timeline *tl, resource_visit visit,
+                      void *self, struct resource_wait *w)
+{
+    struct wait_part parts[2];
+    const uint32_t of[] = {v->of_context[w->span->context], v->of_regain[w->span->context]};
+    if (!of[0] && !of[1])
+        return 0;
+    for (unsigned i = 0, n = span_parts(tl, w->span, parts); i < n; i++) {
+        uint32_t at = of[parts[i].again];
+        if (!at)
+            continue;
+        w->from = parts[i].from;
+        w->to = parts[i].to;
+        w->owner = parts[i].owner;
+        w->again = parts[i].again;
+        w->open = parts[i].flags & INTERVAL_OPEN;
+        TRY(visit(self, &v->v[at - 1], w));
+    }
+    return 0;
+}
 
 int resources_each(struct resources *v, const struct analysis *a, resource_visit visit, void *self)
 {
@@ -130,9 +164,8 @@ int resources_each(struct resources *v, const struct analysis *a, resource_visit
         for (uint32_t i = 0, n; i < r->n; i += n) {
             const struct span *s = run_stretch(r, sizeof *s, i, &n);
             for (uint32_t k = 0; k < n; k++) {
-                uint32_t at = v->of_context[s[k].context];
-                if (at)
-                    TRY(visit(self, &v->v[at - 1], thread, &s[k]));
+                struct resource_wait w = {.thread = thread, .span = &s[k]};
+                TRY(visit_span(v, tl, visit, self, &w));
             }
         }
     }
@@ -153,40 +186,39 @@ static void add_object(struct resource *r, lock_id lock)
         r->objects[r->n_objects++] = lock.v;
 }
 
-static int add_wait(void *self, struct resource *r, uint32_t thread, const struct span *s)
+static int add_wait(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct finder *f = self;
-    const struct timeline *tl = &f->a->timeline;
-    uint64_t *member = map_put(&f->members, member_key(f, r, thread));
-    uint64_t ns = span_len(tl, s);
+    uint64_t *member = map_put(&f->members, member_key(f, r, w->thread));
+    uint64_t ns = w->to - w->from;
     if (!member)
         return -ENOMEM;
     if (!*member && r->n_threads < RESOURCE_IDS)
-        r->threads[r->n_threads] = thread;
+        r->threads[r->n_threads] = w->thread;
     r->n_threads += !*member;
     *member = 1;
     r->count++;
     r->ns += ns;
     r->max = max_u64(r->max, ns);
-    r->first = min_u64(r->first, s->start);
-    r->last = max_u64(r->last, s->start + ns);
-    add_object(r, timeline_context(tl, s->context)->lock);
+    r->first = min_u64(r->first, w->from);
+    r->last = max_u64(r->last, w->to);
+    add_object(r, timeline_context(&f->a->timeline, w->span->context)->lock);
+    f->of[w->again][w->span->context] += ns;
     return 0;
 }
 
-static int add_end(void *self, struct resource *r, uint32_t thread, const struct span *s)
+static int add_end(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct finder *f = self;
-    UNUSED(thread);
-    r->given += s->waker != 0;
-    r->back += s->waker && map_find(&f->members, member_key(f, r, s->waker));
+    r->given += w->span->waker != 0;
+    r->back += w->span->waker && map_find(&f->members, member_key(f, r, w->span->waker));
     return 0;
 }
 
 /* What is no resource after all: work that others hand over, a sign that somebody gives. */
 static bool is_none(const struct resource *r)
 {
-    if (!r->things)
+    if (r->kind != RESOURCE_THINGS)
         return false;
     if (r->permits)
         return r->given >= GIVEN_LEAST && !r->back && !r->wait_at.method.v;
@@ -205,31 +237,36 @@ struct wait_place {
     stack_id stack;
 };
 
+static int add_place(struct finder *f, struct keyed *places, uint32_t resource, stack_id stack,
+                     uint64_t ns)
+{
+    struct resource *r = &f->out->v[resource - 1];
+    struct place at = program_place(&f->out->program, stack);
+    struct wait_place key = {resource, at.method.v, at.line, 0, 0, {0}};
+    struct wait_place *p = keyed_put(places, &key);
+    if (!p)
+        return -ENOMEM;
+    p->ns += ns;
+    p->stack = stack;
+    if (at.method.v && p->ns >= r->wait_at_ns) {
+        r->wait_at = at;
+        r->wait_stack = stack;
+        r->wait_at_ns = p->ns;
+    }
+    return 0;
+}
+
 static int find_places(struct finder *f)
 {
+    const uint32_t *of[] = {f->out->of_context, f->out->of_regain};
     struct keyed places;
     int rc = 0;
     keyed_init(&places, offsetof(struct wait_place, ns), sizeof(struct wait_place));
-    for (uint32_t i = 1; i < f->a->timeline.contexts.n && rc == 0; i++) {
-        if (!f->out->of_context[i])
-            continue;
-        stack_id stack = timeline_context(&f->a->timeline, i)->stack;
-        struct resource *r = &f->out->v[f->out->of_context[i] - 1];
-        struct place at = program_place(&f->out->program, stack);
-        struct wait_place key = {f->out->of_context[i], at.method.v, at.line, 0, 0, {0}};
-        struct wait_place *p = keyed_put(&places, &key);
-        if (!p) {
-            rc = -ENOMEM;
-            break;
-        }
-        p->ns += f->ns[i];
-        p->stack = stack;
-        if (at.method.v && p->ns >= r->wait_at_ns) {
-            r->wait_at = at;
-            r->wait_stack = stack;
-            r->wait_at_ns = p->ns;
-        }
-    }
+    for (uint32_t i = 1; i < f->a->timeline.contexts.n; i++)
+        for (unsigned again = 0; again < 2 && rc == 0; again++)
+            if (of[again][i])
+                rc = add_place(f, &places, of[again][i],
+                               timeline_context(&f->a->timeline, i)->stack, f->of[again][i]);
     keyed_fini(&places);
     return rc;
 }
@@ -256,7 +293,7 @@ static int find_bases(struct finder *f)
                     x->what == STATE_WAITING || x->what == STATE_PARKED || x->what == STATE_UNKNOWN;
                 if (waits && !f->out->of_context[v[k].context] &&
                     f->a->purposes.of_context[v[k].context] == PURPOSE_IDLE)
-                    idle += span_len(tl, &v[k]);
+                    idle += span_waited_until(tl, &v[k]) - v[k].start;
             }
         }
         busy[thread] = life > idle ? life - idle : 0;
@@ -304,8 +341,10 @@ static int put_in_order(struct finder *f)
         v[i] = o->v[order[i]];
         place[order[i] + 1] = (uint32_t)i + 1;
     }
-    for (uint32_t i = 1; i < f->a->timeline.contexts.n && rc == 0; i++)
+    for (uint32_t i = 1; i < f->a->timeline.contexts.n && rc == 0; i++) {
         o->of_context[i] = place[o->of_context[i]];
+        o->of_regain[i] = place[o->of_regain[i]];
+    }
     o->v = v;
     o->n = rc ? 0 : n;
     free(order);
@@ -339,20 +378,24 @@ static int find(struct finder *f)
 int resources_make(struct resources *out, struct analysis *a)
 {
     struct finder f = {.a = a, .out = out, .stuck = a->deadlocks.n != 0};
-    *out = (struct resources){
-        .of_context = arena_alloc(&a->arena, (a->timeline.contexts.n + 1) * sizeof(uint32_t))};
+    size_t n = (size_t)a->timeline.contexts.n + 1;
+    *out = (struct resources){.of_context = arena_alloc(&a->arena, n * sizeof(uint32_t)),
+                              .of_regain = arena_alloc(&a->arena, n * sizeof(uint32_t))};
     f.waits = calloc(a->locks.n_objects + 1, sizeof *f.waits);
-    f.ns = calloc(a->timeline.contexts.n + 1, sizeof *f.ns);
+    f.of[0] = calloc(n, sizeof **f.of);
+    f.of[1] = calloc(n, sizeof **f.of);
     keyed_init(&f.found, sizeof(struct key), sizeof(struct found));
     map_init(&f.members);
-    int rc = out->of_context && f.waits && f.ns ? program_make(&out->program, a->trace, &a->arena)
-                                                : -ENOMEM;
+    int rc = out->of_context && out->of_regain && f.waits && f.of[0] && f.of[1]
+                 ? program_make(&out->program, a->trace, &a->arena)
+                 : -ENOMEM;
     rc = rc ? rc : find(&f);
     for (size_t i = 0; i < out->n && i < LOOKED_AT && rc == 0; i++)
         rc = resource_find_holders(out, &out->v[i], a);
     keyed_fini(&f.found);
     map_fini(&f.members);
     free(f.waits);
-    free(f.ns);
+    free(f.of[0]);
+    free(f.of[1]);
     return rc;
 }

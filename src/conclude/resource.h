@@ -5,6 +5,8 @@
  * (owned.h) things               several, or none that anybody owns: permits, slots, connections.
  * Whoever waited for one has it until it ends somebody's wait for one.
  *
+ *     answers              what somebody else has to do first: whoever ended a wait for one had it
+ *
  * That something is a thing, the class says (purpose.h), or else what happens: most waits were
  * ended by threads that wait there, too, at other times, so that what one gives back the next one
  * takes.  Where threads wait is the innermost frame that is not the JDK's: the JDK's own frames
@@ -16,7 +18,7 @@
 #include "analyze/analysis.h"
 #include "conclude/program.h"
 
-enum doing {
+enum holder_does {
     DOES_UNKNOWN, /* no wait that is recorded, and nobody looked */
     DOES_COMPUTE,
     DOES_INPUT, /* reads, accepts, connects, polls */
@@ -34,7 +36,7 @@ enum doing {
 extern const char *const doing_names[DOES_LIMIT];
 
 struct activity {
-    enum doing does;
+    enum holder_does does;
     struct place at;   /* in the program; method 0: not in it */
     struct place leaf; /* the innermost frame that is not the machinery of waiting */
     uint32_t other;    /* of DOES_BLOCKED: 1 + index of the resource; 0: not known */
@@ -46,8 +48,10 @@ struct activity {
 
 enum { RESOURCE_IDS = 5 };
 
+enum resource_kind { RESOURCE_LOCK, RESOURCE_THINGS, RESOURCE_ANSWERS };
+
 struct resource {
-    bool things;
+    enum resource_kind kind;
     bool permits;   /* things, by their class: also where nobody gives back */
     lock_id lock;   /* 0: several objects */
     uint32_t group; /* their class */
@@ -78,6 +82,7 @@ struct resources {
     struct resource *v; /* most time first */
     size_t n;
     uint32_t *of_context; /* [contexts.n]: 1 + index; 0: none */
+    uint32_t *of_regain;  /* likewise: the monitor that an Object.wait takes again */
     struct program program;
 };
 

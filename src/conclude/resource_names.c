@@ -57,37 +57,69 @@ static void method_name(const struct trace *t, method_id method, char *out, size
     snprintf(out, n, "%s%s%s", label_simple(class_), *class_ ? "." : "", name);
 }
 
+/* The JVM's lock of a class that is being initialised: an array of no ints. */
+static bool is_initialisation(const struct resource *r, const struct analysis *a)
+{
+    return r->kind == RESOURCE_LOCK && strcmp(a->locks.groups[r->group].signature, "[I") == 0;
+}
+
+static bool is_semaphore(const struct resource *r, const struct analysis *a)
+{
+    static const char semaphore[] = "Ljava/util/concurrent/Semaphore";
+    return strncmp(a->locks.groups[r->group].signature, semaphore, sizeof semaphore - 1) == 0;
+}
+
+/* A class of the JDK's, an array, an unknown class: it says nothing, the method that takes it does.
+ */
+static bool name_is_method(const struct resource *r, const struct analysis *a)
+{
+    const char *signature = a->locks.groups[r->group].signature;
+    return r->take.v && (sites_is_jdk(signature) || *signature != 'L');
+}
+
 const char *resource_role(const struct resource *r, const struct analysis *a)
 {
     const struct known *k = find_known(r, a->trace);
     if (k)
         return k->role;
-    if (strcmp(a->locks.groups[r->group].signature, "[I") == 0)
+    if (is_initialisation(r, a))
         return "class initialisation";
-    return r->things ? "pool or limit" : "lock";
+    static const char *const roles[] = {[RESOURCE_LOCK] = "lock",
+                                        [RESOURCE_THINGS] = "pool or limit",
+                                        [RESOURCE_ANSWERS] = "answer"};
+    return roles[r->kind];
 }
 
-void resource_name(const struct resources *all, const struct resource *r, const struct analysis *a,
-                   char *out, size_t n)
+void resource_name(const struct resource *r, const struct analysis *a, char *out, size_t n)
 {
     const struct known *k = find_known(r, a->trace);
     const char *signature = a->locks.groups[r->group].signature;
-    char method[2 * LABEL_MAX], class_[LABEL_MAX], own[LABEL_MAX];
-    UNUSED(all);
+    char method[2 * LABEL_MAX], class_[LABEL_MAX];
     method_name(a->trace, r->take, method, sizeof method);
     label_class(signature, class_, sizeof class_);
-    if (k && name_before(a->trace, k->suffix, own, sizeof own))
-        snprintf(out, n, "%s (%s)", own, k->role);
-    else if (k)
-        snprintf(out, n, "%s (%s)", k->role, method);
-    else if (strcmp(signature, "[I") == 0)
-        snprintf(out, n, "class initialisation");
-    else if (r->things && r->take.v)
+    if (k && name_before(a->trace, k->suffix, out, n))
+        return;
+    if (k || name_is_method(r, a) || (r->take.v && r->kind == RESOURCE_ANSWERS))
         snprintf(out, n, "%s", method);
-    else if (r->take.v && (sites_is_jdk(signature) || *signature == '[' || *signature == '?'))
-        snprintf(out, n, "lock of %s (%s)", method, class_);
     else
         snprintf(out, n, "%s", class_);
+}
+
+void resource_title(const struct resource *r, const struct analysis *a, char *out, size_t n)
+{
+    char name[2 * LABEL_MAX];
+    bool known = find_known(r, a->trace) != NULL, init = is_initialisation(r, a);
+    resource_name(r, a, name, sizeof name);
+    if (init)
+        snprintf(out, n, "%s", resource_role(r, a));
+    else if (known)
+        snprintf(out, n, "%s (%s)", name, resource_role(r, a));
+    else if (r->kind == RESOURCE_ANSWERS)
+        snprintf(out, n, "answers to %s", name);
+    else if (name_is_method(r, a) && (r->kind == RESOURCE_LOCK || is_semaphore(r, a)))
+        snprintf(out, n, "%s of %s", r->kind == RESOURCE_LOCK ? "lock" : "Semaphore", name);
+    else
+        snprintf(out, n, "%s", name);
 }
 
 void resource_pool_name(const struct analysis *a, const struct resource *r, char *out, size_t n)

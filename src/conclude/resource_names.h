@@ -5,10 +5,12 @@
 
 #include "conclude/resource.h"
 
-/* "HikariPool-1 (connections)", "shop.Stock", "lock of shop.Stock.reserve", "ConcurrentBag.borrow".
- */
-void resource_name(const struct resources *all, const struct resource *r, const struct analysis *a,
-                   char *out, size_t n);
+/* "HikariPool-1", "shop.Stock", "ConcurrentBag.borrow". */
+void resource_name(const struct resource *r, const struct analysis *a, char *out, size_t n);
+
+/* The same with its role: "HikariPool-1 (connection pool)", "lock of Stock.reserve", "shop.Stock",
+ * "class initialisation". */
+void resource_title(const struct resource *r, const struct analysis *a, char *out, size_t n);
 
 /* "connection pool", "lock", "limit", ...: stable words. */
 const char *resource_role(const struct resource *r, const struct analysis *a);

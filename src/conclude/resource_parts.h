@@ -6,9 +6,19 @@
 
 #include "conclude/resource.h"
 
-/* Each span of a thread that is a wait for a resource. */
-typedef int (*resource_visit)(void *self, struct resource *r, uint32_t thread,
-                              const struct span *s);
+/* A wait for a resource: a span, or the part of an Object.wait in which it takes the monitor again.
+ */
+struct resource_wait {
+    uint32_t thread;
+    const struct span *span;
+    uint64_t from, to;
+    uint32_t owner; /* who was seen to have it when it began; 0: unknown */
+    bool again;
+    bool open;
+};
+
+/* Each of them, thread by thread, in the order of time. */
+typedef int (*resource_visit)(void *self, struct resource *r, const struct resource_wait *w);
 int resources_each(struct resources *v, const struct analysis *a, resource_visit visit, void *self);
 
 /* Fill in who has a resource.  -ENOMEM. */

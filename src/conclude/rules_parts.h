@@ -69,6 +69,7 @@ void rule_exhausted_pool(struct evidence *ev);
 void rule_dominant_lock(struct evidence *ev);
 void rule_contended_lock(struct evidence *ev);
 void rule_contended_pool(struct evidence *ev);
+void rule_slow_answer(struct evidence *ev);
 void rule_convoy(struct evidence *ev);
 void rule_held_while_waiting(struct evidence *ev);
 void rule_held_during_io(struct evidence *ev);

@@ -17,6 +17,7 @@ enum {
     CONTENDED_QUEUE_PERMILLE = 50,
     CONTENDED_PATH_PERMILLE = 20,
     CONTENDED_OF_THEIRS_PERMILLE = 20, /* of the time of those who wait */
+    HOLDER_PERMILLE = 500,             /* a thread that holds for less is one of many */
     DOING_PERMILLE = 150,              /* what holders do for less is not said */
     DOING_MOST = 3,                    /* nor more than so many things */
 };
@@ -50,6 +51,8 @@ static unsigned path_permille(const struct analysis *a, const struct resource *r
 static bool is_dominant(const struct evidence *ev, const struct resource *r)
 {
     const struct analysis *a = ev->a;
+    if (r->kind == RESOURCE_ANSWERS)
+        return false; /* a program that divides its work waits so */
     unsigned queue = a->path.n ? DOMINANT_OFF_PATH_PERMILLE : DOMINANT_QUEUE_PERMILLE;
     if (path_permille(a, r) >= DOMINANT_PATH_PERMILLE)
         return true;
@@ -77,44 +80,60 @@ bool rule_resource_is_dominant(const struct evidence *ev, lock_id lock)
 /* --- words --------------------------------------------------------------------------------------
  */
 
+/* " in shop.Order.submit (Order.java:88)" */
+static void say_place(struct rule_finding *f, const struct evidence *ev, const char *word,
+                      struct place at)
+{
+    char method[LABEL_MAX], line[LABEL_MAX];
+    if (!at.method.v)
+        return;
+    label_method(ev->a->trace, at.method, method, sizeof method);
+    label_line(ev->a->trace, at, line, sizeof line);
+    rule_say(f, *line ? "%s%s (%s)" : "%s%s", word, method, line);
+}
+
+static void say_in(struct rule_finding *f, const struct evidence *ev, struct place at)
+{
+    say_place(f, ev, " in ", at);
+}
+
 static void say_waiters(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
 {
-    uint64_t seen, path = path_ns(ev->a, r, &seen);
     char pool[LABEL_MAX];
+    unsigned share = rule_permille(r->wait_at_ns, r->ns) / 10;
     resource_pool_name(ev->a, r, pool, sizeof pool);
-    rule_say(f, "%s thread%s%s%s waited %s time%s for %s in all, %u %% of their time; longest %s",
+    rule_say(f, "%s thread%s%s%s %s %s time%s for %s, %u %% of their time (longest %s)",
              human_count(r->n_threads).text, r->n_threads == 1 ? "" : "s", *pool ? " of " : "",
-             pool, human_count(r->count).text, r->count == 1 ? "" : "s", human_time(r->ns).text,
-             resource_permille(r) / 10, human_time(r->max).text);
+             pool, r->kind == RESOURCE_ANSWERS ? "waited" : "blocked", human_count(r->count).text,
+             r->count == 1 ? "" : "s", human_time(r->ns).text, resource_permille(r) / 10,
+             human_time(r->max).text);
+    rule_add_stack(f, r->wait_stack);
+    if (!r->wait_at.method.v)
+        return;
+    rule_say(f, share < 100 ? "; %u %%" : ";", share);
+    say_in(f, ev, r->wait_at);
+}
+
+static void say_path(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
+{
+    uint64_t seen, path = path_ns(ev->a, r, &seen);
     if (path_permille(ev->a, r) < CONTENDED_PATH_PERMILLE)
         return;
-    rule_say(f, "; %u %% of the critical path", path_permille(ev->a, r) / 10);
+    rule_say(f, "; on %u %% of the critical path", path_permille(ev->a, r) / 10);
     if (seen * 100 / path)
         rule_say(f, " (%u %% of it through the last owner seen)", (unsigned)(seen * 100 / path));
 }
 
-static void say_where(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
-{
-    unsigned share = rule_permille(r->wait_at_ns, r->ns) / 10;
-    rule_add_stack(f, r->wait_stack);
-    if (!r->wait_at.method.v)
-        return;
-    rule_say(f, "; %s", share >= 50 ? "mostly" : "longest");
-    rule_say_site(f, ev, r->wait_at);
-    if (share < 100)
-        rule_say(f, " (%u %%)", share);
-}
-
-/* "blocked on HikariPool-1 at Order.java:12 in shop.Order.place" */
+/* "66 % blocked on HikariPool-1 in shop.Order.place (Order.java:12)" */
 static void say_activity(struct rule_finding *f, const struct evidence *ev,
                          const struct resource *r, const struct activity *x)
 {
     static const char *const words[DOES_LIMIT] = {
-        [DOES_UNKNOWN] = "running or in input or output (not recorded)",
+        [DOES_UNKNOWN] = "running, or in input or output: not recorded",
         [DOES_COMPUTE] = "computing",
         [DOES_INPUT] = "waiting for input",
         [DOES_OUTPUT] = "writing output",
-        [DOES_NATIVE] = "standing still in native code",
+        [DOES_NATIVE] = "paused in native code",
         [DOES_SLEEP] = "sleeping",
         [DOES_JOIN] = "waiting for a thread to end",
         [DOES_ANSWER] = "waiting for an answer",
@@ -123,29 +142,33 @@ static void say_activity(struct rule_finding *f, const struct evidence *ev,
     rule_say(f, "%u %% %s", rule_permille(x->ns, r->held) / 10, words[x->does]);
     if (x->other) {
         char name[LABEL_MAX];
-        resource_name(&ev->resources, &ev->resources.v[x->other - 1], ev->a, name, sizeof name);
+        resource_title(&ev->resources.v[x->other - 1], ev->a, name, sizeof name);
         rule_say(f, " on %s", name);
     }
-    rule_say_site(f, ev, x->at);
-    if (!x->at.method.v && x->leaf.method.v)
-        rule_say_site(f, ev, x->leaf);
+    say_in(f, ev, x->at.method.v ? x->at : x->leaf);
+    if (x->at.method.v)
+        say_place(f, ev, ", called from ", program_caller(&ev->resources.program, x->stack));
+    if (x->samples)
+        rule_say(f, " (%s of %s samples)", human_count(x->samples).text,
+                 human_count(r->looks).text);
     rule_add_stack(f, x->stack);
 }
 
 static void say_holders(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
 {
+    const char *had = r->kind == RESOURCE_ANSWERS ? "answered" : "held";
     if (!r->held)
         return;
-    if (r->n_holders == 1 || rule_permille(r->holder_ns, r->held) >= 500) {
-        rule_say(f, "; held by ");
+    if (r->n_holders == 1 || rule_permille(r->holder_ns, r->held) >= HOLDER_PERMILLE) {
+        rule_say(f, "; %s by ", had);
         rule_say_thread(f, ev, r->holder);
         if (r->n_holders > 1)
-            rule_say(f, " (%u %%)", rule_permille(r->holder_ns, r->held) / 10);
+            rule_say(f, " for %u %% of that time", rule_permille(r->holder_ns, r->held) / 10);
         rule_add_thread(f, ev, r->holder);
     } else {
-        rule_say(f, "; held by %s threads", human_count(r->n_holders).text);
+        rule_say(f, "; %s by %s threads", had, human_count(r->n_holders).text);
     }
-    const char *between = ", who spent ";
+    const char *between = r->kind == RESOURCE_ANSWERS ? "; that was " : "; the holder was ";
     for (size_t i = 0, n = 0; i < r->n_doing && n < DOING_MOST; i++) {
         if (rule_permille(r->doing[i].ns, r->held) < DOING_PERMILLE)
             continue;
@@ -154,8 +177,6 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev, const
         between = ", ";
         n++;
     }
-    if (r->looks)
-        rule_say(f, " (by %s sample%s)", human_count(r->looks).text, r->looks == 1 ? "" : "s");
 }
 
 static void tell(struct evidence *ev, const struct resource *r, enum severity severity)
@@ -171,44 +192,48 @@ static void tell(struct evidence *ev, const struct resource *r, enum severity se
         rule_add_thread(f, ev, r->threads[i]);
     for (uint32_t i = 0; i < r->n_objects; i++)
         rule_add_lock(f, (lock_id){r->objects[i]});
-    resource_name(&ev->resources, r, ev->a, name, sizeof name);
+    resource_title(r, ev->a, name, sizeof name);
     rule_say(f, "%s: ", name);
-    if (r->things && r->at_once)
-        rule_say(f, "%u had at a time; ", r->at_once);
+    if (r->kind == RESOURCE_THINGS && r->at_once)
+        rule_say(f, "%u in use at a time; ", r->at_once);
     say_waiters(f, ev, r);
-    say_where(f, ev, r);
     say_holders(f, ev, r);
+    say_path(f, ev, r);
 }
 
 /* --- the rules ----------------------------------------------------------------------------------
  */
 
-static void tell_all(struct evidence *ev, bool things, bool dominant)
+static void tell_all(struct evidence *ev, enum resource_kind kind, bool dominant)
 {
     for (size_t i = 0; i < ev->resources.n; i++) {
         const struct resource *r = &ev->resources.v[i];
-        if (r->things == things && is_dominant(ev, r) == dominant &&
-            (dominant || is_contended(ev, r)))
+        if (r->kind == kind && is_dominant(ev, r) == dominant && (dominant || is_contended(ev, r)))
             tell(ev, r, dominant ? SEVERITY_PROBLEM : SEVERITY_WARNING);
     }
 }
 
 void rule_exhausted_pool(struct evidence *ev)
 {
-    tell_all(ev, true, true);
+    tell_all(ev, RESOURCE_THINGS, true);
 }
 
 void rule_contended_pool(struct evidence *ev)
 {
-    tell_all(ev, true, false);
+    tell_all(ev, RESOURCE_THINGS, false);
 }
 
 void rule_dominant_lock(struct evidence *ev)
 {
-    tell_all(ev, false, true);
+    tell_all(ev, RESOURCE_LOCK, true);
 }
 
 void rule_contended_lock(struct evidence *ev)
 {
-    tell_all(ev, false, false);
+    tell_all(ev, RESOURCE_LOCK, false);
+}
+
+void rule_slow_answer(struct evidence *ev)
+{
+    tell_all(ev, RESOURCE_ANSWERS, false);
 }

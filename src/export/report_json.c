@@ -119,6 +119,7 @@ void json_put_findings(struct json_out *o)
         json_object_set_new(j, "threads", ids(&f->threads));
         json_object_set_new(j, "locks", ids(&f->locks));
         json_object_set_new(j, "stacks", ids(&f->stacks));
+        json_set_resource(j, o->r, f);
         json_entry(o, j);
     }
     json_end_list(o);

@@ -69,6 +69,9 @@ void json_put_losses(struct json_out *o);
 void json_put_problems(struct json_out *o);
 void json_put_findings(struct json_out *o);
 
+/* report_json_resources.c: what a finding about a resource says, nulls of any other. */
+void json_set_resource(json_t *j, const struct report *r, const struct rule_finding *f);
+
 /* report_json_hot.c */
 void json_put_samples(struct json_out *o);
 

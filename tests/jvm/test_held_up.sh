@@ -24,7 +24,7 @@ check_kind() { # KIND
     at_least "$(of_threads "$kind" held_up_count)" "$threads" "times, once for each thread"
     "$ORCA" report "$TRACE" >text || fail report
     lacks text "No contention was recorded"
-    grep -E '"rule": "(dominant|contended)-lock".* threads? (queued|waited) [0-9,]+ times? for .* at HeldUp\.java:' report >found ||
+    grep -E '"rule": "((dominant|contended)-lock|(exhausted|contended)-pool|slow-answer)".* threads? .*(blocked|waited) [0-9,]+ times? for .* \(HeldUp\.java:' report >found ||
         fail "$kind: no finding with its place: $(grep '"rule"' report)"
 }
 

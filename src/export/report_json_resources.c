@@ -1,0 +1,84 @@
+/* report_json_resources.c - the facts of a finding about a resource: docs/report-json.md. */
+#include "analyze/labels.h"
+#include "conclude/resource_names.h"
+#include "export/report_json_parts.h"
+
+static void set_name(json_t *j, const struct report *r, const struct resource *of)
+{
+    char name[LABEL_MAX];
+    resource_name(of, r->a, name, sizeof name);
+    json_set_text(j, "role", resource_role(of, r->a));
+    json_set_text(j, "name", name);
+    json_set_class(j, r, of->group);
+}
+
+static json_t *resource_json(const struct report *r, const struct rule_finding *f)
+{
+    json_t *j = json_object();
+    set_name(j, r, f->resource);
+    json_object_set_new(j, "at_once",
+                        f->resource->at_once ? json_integer(f->resource->at_once) : json_null());
+    return j;
+}
+
+static json_t *waiters_json(const struct report *r, const struct resource *x)
+{
+    json_t *j = json_object();
+    char pool[LABEL_MAX];
+    resource_pool_name(r->a, x, pool, sizeof pool);
+    json_set_count(j, "threads", x->n_threads);
+    json_object_set_new(j, "pool", json_null());
+    if (*pool)
+        json_set_text(j, "pool", pool);
+    json_set_count(j, "count", x->count);
+    json_set_count(j, "ns", x->ns);
+    json_set_count(j, "max_ns", x->max);
+    json_set_count(j, "base_ns", x->base);
+    json_object_set_new(j, "at", json_place(r, x->wait_at));
+    json_set_count(j, "at_ns", x->wait_at_ns);
+    return j;
+}
+
+static json_t *activity_json(const struct report *r, const struct rule_finding *f,
+                             const struct activity *a)
+{
+    json_t *j = json_object();
+    json_set_text(j, "does", doing_names[a->does]);
+    json_set_count(j, "ns", a->ns);
+    json_object_set_new(j, "share", json_real((double)a->ns / (double)f->resource->held));
+    json_set_text(j, "from", a->samples ? "samples" : "recorded");
+    json_set_count(j, "samples", a->samples);
+    json_object_set_new(j, "at", json_place(r, a->at));
+    json_object_set_new(j, "innermost", json_place(r, a->leaf));
+    json_object_set_new(j, "resource", json_null());
+    if (a->other) {
+        json_t *other = json_object();
+        set_name(other, r, &f->resources->v[a->other - 1]);
+        json_object_set_new(j, "resource", other);
+    }
+    return j;
+}
+
+static json_t *holders_json(const struct report *r, const struct rule_finding *f)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < f->resource->n_doing && f->resource->held; i++)
+        json_array_append_new(list, activity_json(r, f, &f->resource->doing[i]));
+    return list;
+}
+
+void json_set_resource(json_t *j, const struct report *r, const struct rule_finding *f)
+{
+    static const char *const keys[] = {"resource", "share",       "waiters", "held_ns",
+                                       "holder",   "holder_name", "holders"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        json_object_set_new(j, keys[i], json_null());
+    if (!f->resource)
+        return;
+    json_object_set_new(j, "resource", resource_json(r, f));
+    json_object_set_new(j, "share", json_real(resource_permille(f->resource) / 1000.0));
+    json_object_set_new(j, "waiters", waiters_json(r, f->resource));
+    json_set_count(j, "held_ns", f->resource->held);
+    json_set_thread(j, "holder", "holder_name", r, f->resource->holder);
+    json_object_set_new(j, "holders", holders_json(r, f));
+}
