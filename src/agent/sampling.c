@@ -148,7 +148,7 @@ static void put_idle(struct sampled *t)
                              .weight = t->wall.idle,
                              .flags = t->wall.flags,
                              .error = t->wall.error};
-    if (t->wall.idle)
+    if (t->wall.idle && (!sampling.looks || e.stack.v))
         sample_events_put(&e);
     t->wall.idle = 0;
 }

@@ -1,0 +1,231 @@
+/* What threads are held up by, who has it, and what those do who have it. */
+#include "analyzed.h"
+#include "conclude/does.h"
+#include "conclude/resource_names.h"
+#include "conclude/rules.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+TestSuite(resources, .init = analyzed_begin, .fini = analyzed_end);
+
+static struct resources all;
+
+static void run(uint64_t end)
+{
+    analyzed_run(end);
+    cr_assert_eq(resources_make(&all, a), 0);
+}
+
+static const char *method_of(struct place p)
+{
+    static char text[256];
+    trace_method_text(t, p.method, text, sizeof text);
+    return text;
+}
+
+/* --- whose code it is ---------------------------------------------------------------------------
+ */
+
+static const char *line_of(const char *command, const char *frames)
+{
+    stack_id s = builder_stack(&b, frames);
+    if (command)
+        builder_info(&b, "sun.java.command", command);
+    run(1000);
+    struct place p = program_place(&all.program, s);
+    return p.method.v ? method_of(p) : "";
+}
+
+#define POOLED                                                                                     \
+    "jdk.internal.misc.Unsafe.park:native java.util.concurrent.locks.LockSupport.park:1 "          \
+    "com.fast.pool.Bag.borrow:7 org.apache.web.Filter.run:8 "
+
+Test(resources, the_program_is_what_its_main_class_shares_a_package_with)
+{
+    cr_assert_str_eq(line_of("com.acme.shop.Server 8080", POOLED "com.acme.orders.Desk.place:9"),
+                     "com.acme.orders.Desk.place");
+}
+
+Test(resources, a_main_method_on_a_stack_says_it_too)
+{
+    cr_assert_str_eq(line_of("app.jar", "com.fast.pool.Bag.borrow:7 com.acme.orders.Desk.place:9 "
+                                        "com.acme.shop.Server.main:3"),
+                     "com.acme.orders.Desk.place");
+}
+
+Test(resources, a_launchers_main_is_not_the_programs)
+{
+    cr_assert_str_eq(
+        line_of("app.jar", "org.h2.Engine.open:7 com.acme.orders.Desk.place:9 com.acme.App.main:3 "
+                           "org.springframework.boot.loader.launch.Launcher.main:5"),
+        "com.acme.orders.Desk.place");
+}
+
+Test(resources, a_library_that_is_the_program_is_it)
+{
+    cr_assert_str_eq(
+        line_of("org.apache.broker.Main start", POOLED "org.apache.broker.Queue.add:9"),
+        "org.apache.broker.Queue.add");
+}
+
+Test(resources, without_a_main_class_it_is_what_no_library_has)
+{
+    cr_assert_str_eq(line_of("/opt/server.jar",
+                             "org.h2.Engine.open:7 shop.Desk.place:9 org.apache.web.Filter.run:8"),
+                     "shop.Desk.place");
+}
+
+Test(resources, code_of_libraries_alone_has_no_line)
+{
+    cr_assert_str_eq(line_of("shop.Server", "java.lang.Thread.run:1 org.h2.Engine.open:7"), "");
+}
+
+/* --- pools
+ * ---------------------------------------------------------------------------------------- */
+
+/* The first one to give waits itself until then. */
+static void begin_with(thread_id who, lock_id bag)
+{
+    stack_id give = builder_stack(&b, "shop.Main.main:2");
+    ADD(&b, dan.v, dan, 5000000, unpark, .target = who, .stack = give);
+    ADD(&b, who.v, who, 5001000, park_exit, .lock = bag);
+}
+
+/* Three threads share one thing of a pool that nobody knows: each waits for it, has it for 10 ms,
+ * and gives it to the next. */
+static void make_pool(void)
+{
+    lock_id bag =
+        builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/SynchronousQueue$Transferer;"));
+    const thread_id who[] = {ann, bob, cat};
+    stack_id take = builder_stack(&b, POOLED "shop.Desk.place:21 shop.Main.main:2"),
+             give = builder_stack(
+                 &b, "com.fast.pool.Bag.requite:30 shop.Desk.place:25 shop.Main.main:2");
+    for (int i = 0; i < 3; i++)
+        ADD(&b, who[i].v, who[i], 1000000, park_enter, .lock = bag, .stack = take);
+    begin_with(ann, bag);
+    uint64_t time = 5001000;
+    for (int round = 0; round < 30; round++) {
+        thread_id has = who[round % 3], next = who[(round + 1) % 3];
+        time += 10000000;
+        ADD(&b, has.v, has, time, unpark, .target = next, .stack = give);
+        ADD(&b, has.v, has, time + 500, park_enter, .lock = bag, .stack = take);
+        ADD(&b, next.v, next, time + 1000, park_exit, .lock = bag);
+    }
+}
+
+static void look(thread_id who, uint64_t time, const char *frames, uint32_t flags)
+{
+    struct event e = {.time = at(time), .thread = who, .kind = EV_wall_sample, .size = EVENT_HEAD};
+    e.wall_sample = (struct ev_wall_sample){.stack = builder_stack(&b, frames),
+                                            .weight = 5000000,
+                                            .flags = SAMPLE_LOOK | flags,
+                                            .taken = at(time)};
+    builder_event(&b, 90, &e);
+}
+
+Test(resources, a_pool_that_nobody_knows_is_one_by_who_gives)
+{
+    make_pool();
+    run(400000000);
+    cr_assert_eq(all.n, 1);
+    const struct resource *r = &all.v[0];
+    cr_assert_eq(r->kind, RESOURCE_THINGS);
+    cr_assert_eq(r->n_threads, 3);
+    cr_assert_eq(r->at_once, 1);
+    cr_assert_str_eq(method_of(r->wait_at), "shop.Desk.place");
+    cr_assert_eq(r->wait_at.line, 21);
+    char name[256];
+    resource_title(r, a, name, sizeof name);
+    cr_assert_str_eq(name, "Bag.borrow");
+    cr_assert_gt(r->held, 250000000);
+    cr_assert_eq(r->doing[0].does, DOES_UNKNOWN);
+}
+
+Test(resources, looks_say_what_holders_do)
+{
+    make_pool();
+    for (int round = 0; round < 30; round++)
+        look((const thread_id[]){ann, bob, cat}[round % 3],
+             5001000 + 10000000 * (uint64_t)round + 8000000,
+             "sun.nio.ch.SocketDispatcher.read0:native sun.nio.ch.NioSocketImpl.read:5 "
+             "shop.Pay.pay:31 shop.Desk.place:22",
+             SAMPLE_IDLE);
+    run(400000000);
+    const struct activity *x = &all.v[0].doing[0];
+    cr_assert_eq(x->does, DOES_INPUT);
+    cr_assert_str_eq(method_of(x->at), "shop.Pay.pay");
+    cr_assert_eq(x->at.line, 31);
+    cr_assert_gt(x->ns, all.v[0].held * 9 / 10);
+    cr_assert_geq(x->samples, 25);
+    cr_assert_str_eq(method_of(program_caller(&all.program, x->stack)), "shop.Desk.place");
+    cr_assert_not(samples_any(&a->samples)); /* they are in no table of samples */
+}
+
+/* Work that others hand over is waited for in the same way, but who gives never waits there. */
+Test(resources, a_queue_of_work_is_none)
+{
+    lock_id queue =
+        builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/SynchronousQueue$Transferer;"));
+    stack_id take = builder_stack(&b, POOLED "shop.Worker.run:21"),
+             give = builder_stack(&b, "shop.Main.main:2");
+    for (uint64_t i = 0; i < 20; i++) {
+        ADD(&b, ann.v, ann, 1000000 + i * 10000000, park_enter, .lock = queue, .stack = take);
+        ADD(&b, dan.v, dan, 9000000 + i * 10000000, unpark, .target = ann, .stack = give);
+        ADD(&b, ann.v, ann, 9001000 + i * 10000000, park_exit, .lock = queue);
+    }
+    run(400000000);
+    cr_assert_eq(all.n, 0);
+}
+
+/* --- monitors and answers
+ * ------------------------------------------------------------------------- */
+
+Test(resources, taking_a_monitor_again_is_waiting_for_it)
+{
+    ADD(&b, 1, ann, 1000, wait_enter, .lock = lock, .stack = stack);
+    ADD(&b, 2, bob, 10000000, notify, .lock = lock, .stack = other_stack);
+    ADD(&b, 1, ann, 90000000, wait_exit, .lock = lock);
+    run(100000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_LOCK);
+    cr_assert_eq(all.v[0].ns, 80000000);
+    cr_assert_eq(all.v[0].holder, bob.v);
+}
+
+Test(resources, the_time_of_those_who_wait_is_without_what_they_idle)
+{
+    stack_id idle = builder_stack(&b, "java.lang.Object.wait:native org.apache.pool.Worker.next:3");
+    ADD(&b, 1, ann, 0, wait_enter, .lock = other_lock, .stack = idle);
+    ADD(&b, 1, ann, 60000000, wait_exit, .lock = other_lock);
+    does_block(ann, 70000000, 90000000, lock, bob);
+    run(100000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].base, 40000000);
+    cr_assert_eq(resource_permille(&all.v[0]), 500);
+}
+
+Test(resources, an_answer_is_no_lock_and_says_who_gives_it)
+{
+    stack_id get = builder_stack(
+        &b, "java.util.concurrent.locks.LockSupport.park:1 java.util.concurrent.FutureTask.get:2 "
+            "shop.Desk.place:30");
+    lock_id task = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/FutureTask;"));
+    ADD(&b, 1, ann, 10000000, park_enter, .lock = task, .stack = get);
+    does_sleep(bob, 15000000, 75000000);
+    ADD(&b, bob.v, bob, 80000000, unpark, .target = ann, .stack = other_stack);
+    ADD(&b, 1, ann, 80001000, park_exit, .lock = task);
+    run(100000000);
+    cr_assert_eq(all.n, 1);
+    const struct resource *r = &all.v[0];
+    cr_assert_eq(r->kind, RESOURCE_ANSWERS);
+    cr_assert_eq(r->holder, bob.v);
+    cr_assert_eq(r->doing[0].does, DOES_SLEEP);
+    cr_assert_eq(r->doing[0].ns, 60000000);
+    struct rule_finding *f;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL), 0);
+    cr_assert_eq(n, 1);
+    cr_assert_str_eq(f->rule, "slow-answer");
+}
