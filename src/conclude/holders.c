@@ -6,6 +6,7 @@
 #include "base/keyed.h"
 #include "base/util.h"
 #include "conclude/does.h"
+#include "conclude/resource_names.h"
 #include "conclude/resource_parts.h"
 
 #include <stdlib.h>
@@ -27,8 +28,12 @@ struct holder {
     struct keyed recorded, sampled; /* struct entry */
     uint64_t *rest;                 /* [n_lines] ns in no recorded wait */
     uint64_t *of_thread;            /* [n_lines] ns */
+    bool *waits;                    /* [n_lines]: for it */
     struct buf gives;               /* struct give [] */
     struct buf edges;               /* struct edge [] */
+    struct buf wanted;              /* struct stretch [] */
+    lock_id semaphore;              /* 0: it is none */
+    uint64_t steps;
 };
 
 /* A thread ended somebody's wait for it. */
@@ -37,6 +42,19 @@ struct give {
     uint64_t time;
     stack_id stack;
 };
+
+struct stretch {
+    uint64_t from, to;
+};
+
+enum {
+    PASSED_ON = 64, /* threads that pass the word on to each other, and */
+    LOOK_BACK = 64, /* waits of one that are looked at for the last one for it */
+};
+
+/* What is looked at for one resource at most: waits of many threads for the answer of one add up.
+ */
+#define STEPS_MAX UINT64_C(20000000)
 
 /* One more has one, or one less. */
 struct edge {
@@ -95,6 +113,7 @@ static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
         struct place leaf;
         if (since >= to)
             break;
+        h->steps++;
         if (!s->stack.v || is_in_wait(h->a->trace, s->stack))
             continue;
         struct does does = does_of_stack(h->all, s->stack, s->flags & SAMPLE_IDLE, &leaf);
@@ -110,6 +129,8 @@ static int account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to
     const struct line *l = &t->lines[thread];
     uint64_t at = from;
     uint32_t i = line_spans_until(l, from);
+    if (h->steps > STEPS_MAX)
+        return 0;
     h->r->held += to - from;
     h->r->holds++;
     h->of_thread[thread] += to - from;
@@ -118,6 +139,7 @@ static int account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to
         uint64_t begin = max_u64(s->start, at), end = min_u64(span_end(t, s), to);
         if (s->start >= to)
             break;
+        h->steps++;
         if (end <= begin)
             continue;
         if (begin > at)
@@ -184,8 +206,132 @@ static int count_asked(void *self, struct resource *r, const struct resource_wai
     return 0;
 }
 
+/* --- who gives -----------------------------------------------------------------------------------
+ */
+
+/* A call of the JDK's: the innermost frame that is not the JDK's. */
+struct call_site {
+    uint32_t method;
+    int32_t bci;
+};
+
+static struct call_site call_of(const struct holder *h, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(h->a->trace, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++)
+        if (program_code(&h->all->program, s->frames[i].method) >= CODE_LIBRARY)
+            return (struct call_site){s->frames[i].method.v, s->frames[i].bci};
+    return (struct call_site){0, -1};
+}
+
+static bool is_of(const struct holder *h, const struct span *s)
+{
+    uint32_t of = h->all->of_context[s->context];
+    return of && &h->all->v[of - 1] == h->r;
+}
+
+/* The last wait for it that a thread had ended by then, if it is still in the very call: of those
+ * who wait in one queue each wakes the next one, which gives nothing back.  NULL: it is not. */
+static const struct span *passes_on(const struct holder *h, uint32_t thread, uint64_t time,
+                                    stack_id stack)
+{
+    const struct timeline *t = &h->a->timeline;
+    const struct line *l = &t->lines[thread];
+    uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
+    for (; i > least; i--) {
+        const struct span *o = line_span(l, i - 1);
+        struct call_site own, now;
+        if (!is_of(h, o) || span_end(t, o) > time)
+            continue;
+        own = call_of(h, timeline_context(t, o->context)->stack);
+        now = call_of(h, stack);
+        return own.method && own.method == now.method && own.bci == now.bci ? o : NULL;
+    }
+    return NULL;
+}
+
+/* Who gave it to the first of those who passed the word on.  *time: when; 0: not known. */
+static uint32_t first_giver(const struct holder *h, const struct span *s, uint64_t *time)
+{
+    const struct timeline *t = &h->a->timeline;
+    uint32_t giver = s->waker;
+    stack_id stack = span_wake_stack(t, s);
+    *time = min_u64(span_wake_time(t, s), span_end(t, s));
+    for (int i = 0; i < PASSED_ON; i++) {
+        const struct span *o = passes_on(h, giver, *time, stack);
+        if (!o || !o->waker || o->waker >= t->n_lines)
+            return o ? 0 : giver;
+        giver = o->waker;
+        stack = span_wake_stack(t, o);
+        *time = min_u64(span_wake_time(t, o), *time);
+    }
+    return 0;
+}
+
+/* What the giver did while this one waited. */
+static int take_answer(void *self, struct resource *r, const struct resource_wait *w)
+{
+    struct holder *h = self;
+    uint64_t to;
+    if (r != h->r || !w->span->waker || w->span->waker >= h->a->timeline.n_lines)
+        return 0;
+    uint32_t giver = first_giver(h, w->span, &to);
+    r->given_ns += giver ? w->to - w->from : 0;
+    if (giver && resource_same_pool(h->a, giver, w->thread))
+        r->own_ns += w->to - w->from;
+    return giver && w->from < to ? account(h, giver, w->from, to) : 0;
+}
+
 /* --- things --------------------------------------------------------------------------------------
  */
+
+/* Stretches in which somebody waited, in order, apart from each other. */
+static int add_wanted(void *self, struct resource *r, const struct resource_wait *w)
+{
+    struct holder *h = self;
+    struct stretch v = {w->from, w->to};
+    if (r == h->r)
+        buf_put(&h->wanted, &v, sizeof v);
+    return h->wanted.oom ? -ENOMEM : 0;
+}
+
+static int by_from(const void *x, const void *y)
+{
+    const struct stretch *a = x, *b = y;
+    return (a->from > b->from) - (a->from < b->from);
+}
+
+static void merge_wanted(struct holder *h)
+{
+    struct stretch *v = (void *)h->wanted.p;
+    size_t n = h->wanted.len / sizeof *v, kept = 0;
+    if (n)
+        qsort(v, n, sizeof *v, by_from);
+    for (size_t i = 0; i < n; i++)
+        if (kept && v[i].from <= v[kept - 1].to)
+            v[kept - 1].to = max_u64(v[kept - 1].to, v[i].to);
+        else
+            v[kept++] = v[i];
+    h->wanted.len = kept * sizeof *v;
+}
+
+/* A thread had one from then to then. */
+static int hold(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+    const struct stretch *v = (const void *)h->wanted.p;
+    const struct edge edges[] = {{from, 1}, {to, -1}};
+    size_t n = h->wanted.len / sizeof *v, i = 0;
+    buf_put(&h->edges, edges, sizeof edges);
+    if (h->edges.oom)
+        return -ENOMEM;
+    BISECT(i, n, v[i].to <= from);
+    for (; i < n && v[i].from < to; i++) {
+        uint64_t begin = max_u64(from, v[i].from), end = min_u64(to, v[i].to);
+        if (begin < end)
+            TRY(account(h, thread, begin, end));
+    }
+    return 0;
+}
 
 static int add_give(void *self, struct resource *r, const struct resource_wait *w)
 {
@@ -195,6 +341,8 @@ static int add_give(void *self, struct resource *r, const struct resource_wait *
         return 0;
     struct give g = {s->waker, span_wake_time(&h->a->timeline, s),
                      span_wake_stack(&h->a->timeline, s)};
+    if (passes_on(h, g.thread, g.time, g.stack))
+        return 0;
     buf_put(&h->gives, &g, sizeof g);
     return h->gives.oom ? -ENOMEM : 0;
 }
@@ -211,28 +359,24 @@ static int by_thread_and_time(const void *x, const void *y)
 static int take_thing(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
-    const struct span *s = w->span;
-    uint32_t thread = w->thread;
     const struct give *v = (const void *)h->gives.p;
-    uint64_t from = span_end(&h->a->timeline, s);
+    uint64_t from = span_end(&h->a->timeline, w->span);
     size_t n = h->gives.len / sizeof *v, i = 0;
-    if (r != h->r || !s->waker || w->open)
+    if (r != h->r || !w->span->waker || w->open)
         return 0;
-    BISECT(i, n, v[i].thread < thread || (v[i].thread == thread && v[i].time < from));
-    if (i == n || v[i].thread != thread)
+    BISECT(i, n, v[i].thread < w->thread || (v[i].thread == w->thread && v[i].time < from));
+    if (i == n || v[i].thread != w->thread)
         return 0;
     /* A later wait of its own comes first: what it took went back when nobody waited. */
-    const struct line *l = &h->a->timeline.lines[thread];
+    const struct line *l = &h->a->timeline.lines[w->thread];
     for (uint32_t k = line_spans_until(l, from); k < l->spans.n; k++) {
         const struct span *o = line_span(l, k);
         if (o->start >= v[i].time)
             break;
-        if (h->all->of_context[o->context] && &h->all->v[h->all->of_context[o->context] - 1] == r)
+        if (is_of(h, o))
             return 0;
     }
-    const struct edge edges[] = {{from, 1}, {v[i].time, -1}};
-    buf_put(&h->edges, edges, sizeof edges);
-    return h->edges.oom ? -ENOMEM : account(h, thread, from, v[i].time);
+    return hold(h, w->thread, from, v[i].time);
 }
 
 static int by_time(const void *x, const void *y)
@@ -257,50 +401,87 @@ static void count_at_once(struct holder *h)
     h->r->at_once = (uint32_t)most;
 }
 
+static int note_waiter(void *self, struct resource *r, const struct resource_wait *w)
+{
+    struct holder *h = self;
+    if (r == h->r)
+        h->waits[w->thread] = true;
+    return 0;
+}
+
+/* Whether most of what ended waits was done by threads that never wait there: they empty a queue,
+ * they bring more. */
+static bool others_give(const struct holder *h)
+{
+    const struct give *v = (const void *)h->gives.p;
+    size_t n = h->gives.len / sizeof *v, back = 0;
+    for (size_t i = 0; i < n; i++)
+        back += h->waits[v[i].thread];
+    return 2 * back < n;
+}
+
+/* --- semaphores
+ * ----------------------------------------------------------------------------------- */
+
+/* The semaphore in whose acquire a wait was: its park names an object inside. */
+static int find_semaphore(void *self, struct resource *r, const struct resource_wait *w)
+{
+    struct holder *h = self;
+    const struct line *l = &h->a->timeline.lines[w->thread];
+    uint32_t n = line_acts_until(l, w->from);
+    if (r != h->r || h->semaphore.v || !n)
+        return 0;
+    const struct context *x = timeline_context(&h->a->timeline, line_act(l, n - 1)->context);
+    if (x->what == EV_semaphore_acquire_enter)
+        h->semaphore = x->lock;
+    return 0;
+}
+
+/* Each acquire, whether it waited or not, to the next release of the same thread. */
+static int take_permits(struct holder *h)
+{
+    const struct timeline *t = &h->a->timeline;
+    for (uint32_t thread = 1; thread < t->n_lines; thread++) {
+        const struct line *l = &t->lines[thread];
+        uint64_t since = 0;
+        for (uint32_t i = 0; i < l->acts.n; i++) {
+            const struct act *a = line_act(l, i);
+            const struct context *x = timeline_context(t, a->context);
+            if (x->lock.v != h->semaphore.v)
+                continue;
+            if (x->what == EV_semaphore_acquire_exit && !x->flags)
+                since = a->time;
+            if (x->what == EV_semaphore_release && since) {
+                TRY(hold(h, thread, since, a->time));
+                since = 0;
+            }
+        }
+    }
+    return 0;
+}
+
 static int find_takers(struct holder *h)
 {
     struct resources *all = (struct resources *)(uintptr_t)h->all;
+    TRY(resources_each(all, h->a, add_wanted, h));
+    merge_wanted(h);
+    TRY(resources_each(all, h->a, find_semaphore, h));
+    if (h->semaphore.v) {
+        TRY(take_permits(h));
+        count_at_once(h);
+        return 0;
+    }
     TRY(resources_each(all, h->a, add_give, h));
+    TRY(resources_each(all, h->a, note_waiter, h));
+    h->r->others_give = others_give(h);
+    if (h->r->others_give)
+        return resources_each(all, h->a, take_answer, h);
     if (h->gives.len)
         qsort(h->gives.p, h->gives.len / sizeof(struct give), sizeof(struct give),
               by_thread_and_time);
     TRY(resources_each(all, h->a, take_thing, h));
     count_at_once(h);
     return 0;
-}
-
-/* --- answers -------------------------------------------------------------------------------------
- */
-
-/* Those who wait for one thing pass the word on to each other: who gave it to the first of them.
- * *time: when. */
-static uint32_t first_giver(const struct holder *h, const struct span *s, uint64_t *time)
-{
-    enum { PASSED_ON = 64 };
-    const struct timeline *t = &h->a->timeline;
-    uint32_t giver = s->waker;
-    *time = min_u64(span_wake_time(t, s), span_end(t, s));
-    for (int i = 0; i < PASSED_ON; i++) {
-        uint32_t n = line_spans_until(&t->lines[giver], *time);
-        const struct span *o = n ? line_span(&t->lines[giver], n - 1) : NULL;
-        uint32_t of = o ? h->all->of_context[o->context] : 0;
-        if (!of || &h->all->v[of - 1] != h->r || !o->waker || o->waker >= t->n_lines ||
-            span_end(t, o) > *time)
-            break;
-        giver = o->waker;
-        *time = min_u64(span_wake_time(t, o), *time);
-    }
-    return giver;
-}
-
-static int take_answer(void *self, struct resource *r, const struct resource_wait *w)
-{
-    struct holder *h = self;
-    uint64_t to;
-    if (r != h->r || !w->span->waker || w->span->waker >= h->a->timeline.n_lines)
-        return 0;
-    uint32_t giver = first_giver(h, w->span, &to);
-    return w->from < to ? account(h, giver, w->from, to) : 0;
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
@@ -384,6 +565,14 @@ static int spread(struct holder *h, struct activity *v, size_t *n)
 
 static void find_main_holder(struct holder *h)
 {
+    uint32_t first = 0;
+    h->r->one_pool = true;
+    for (uint32_t i = 1; i < h->a->timeline.n_lines; i++) {
+        if (!h->of_thread[i])
+            continue;
+        first = first ? first : i;
+        h->r->one_pool &= resource_same_pool(h->a, first, i);
+    }
     for (uint32_t i = 1; i < h->a->timeline.n_lines; i++) {
         h->r->n_holders += h->of_thread[i] != 0;
         if (h->of_thread[i] > h->r->holder_ns) {
@@ -428,17 +617,21 @@ int resource_find_holders(struct resources *all, struct resource *r, struct anal
 {
     struct holder h = {.a = a, .all = all, .r = r};
     h.of_thread = calloc(a->timeline.n_lines + 1, sizeof *h.of_thread);
+    h.waits = calloc(a->timeline.n_lines + 1, sizeof *h.waits);
     h.rest = calloc(a->timeline.n_lines + 1, sizeof *h.rest);
     keyed_init(&h.recorded, offsetof(struct entry, unused), sizeof(struct entry));
     keyed_init(&h.sampled, offsetof(struct entry, unused), sizeof(struct entry));
     buf_init(&h.gives);
     buf_init(&h.edges);
-    int rc = h.of_thread && h.rest ? find(&h) : -ENOMEM;
+    buf_init(&h.wanted);
+    int rc = h.of_thread && h.rest && h.waits ? find(&h) : -ENOMEM;
     keyed_fini(&h.recorded);
     keyed_fini(&h.sampled);
     buf_fini(&h.gives);
     buf_fini(&h.edges);
+    buf_fini(&h.wanted);
     free(h.of_thread);
     free(h.rest);
+    free(h.waits);
     return rc;
 }

@@ -59,6 +59,8 @@ struct resource {
     uint64_t count, ns, max, first, last;
     uint64_t given,
         back; /* waits that a thread ended; those ended by threads that wait here, too */
+    bool
+        others_give; /* things: who ends waits never waits there: an answer's giver, not a holder */
     uint32_t n_threads;
     uint32_t threads[RESOURCE_IDS], objects[RESOURCE_IDS];
     uint32_t n_objects; /* of the ids */
@@ -76,6 +78,9 @@ struct resource {
     uint32_t holder;  /* the thread that had it the longest; */
     uint64_t holder_ns;
     uint32_t n_holders;
+    bool one_pool; /* their names are of one pool */
+    uint64_t given_ns,
+        own_ns; /* answers: of waits that somebody ended; who is of the waiter's own pool */
 };
 
 struct resources {

@@ -87,7 +87,7 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
     static const char *const roles[] = {[RESOURCE_LOCK] = "lock",
                                         [RESOURCE_THINGS] = "pool or limit",
                                         [RESOURCE_ANSWERS] = "answer"};
-    return roles[r->kind];
+    return r->others_give ? "full queue" : roles[r->kind];
 }
 
 void resource_name(const struct resource *r, const struct analysis *a, char *out, size_t n)
@@ -114,6 +114,8 @@ void resource_title(const struct resource *r, const struct analysis *a, char *ou
         snprintf(out, n, "%s", resource_role(r, a));
     else if (known)
         snprintf(out, n, "%s (%s)", name, resource_role(r, a));
+    else if (r->others_give)
+        snprintf(out, n, "full queue of %s", name);
     else if (r->kind == RESOURCE_ANSWERS)
         snprintf(out, n, "answers to %s", name);
     else if (name_is_method(r, a) && (r->kind == RESOURCE_LOCK || is_semaphore(r, a)))
@@ -122,25 +124,41 @@ void resource_title(const struct resource *r, const struct analysis *a, char *ou
         snprintf(out, n, "%s", name);
 }
 
+/* What of a name is its pool's: without the number at its end. */
+static size_t pool_length(const char *name)
+{
+    size_t n = strlen(name);
+    while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
+        n--;
+    while (n && strchr("-#_ ", name[n - 1]))
+        n--;
+    return n;
+}
+
+static const char *thread_name(const struct analysis *a, uint32_t thread)
+{
+    return trace_thread(a->trace, a->threads.v[thread].id)->name;
+}
+
+bool resource_same_pool(const struct analysis *a, uint32_t x, uint32_t y)
+{
+    const char *p = thread_name(a, x), *q = thread_name(a, y);
+    size_t n = pool_length(p);
+    return n == pool_length(q) && strncmp(p, q, n) == 0;
+}
+
+void resource_thread_pool(const struct analysis *a, uint32_t thread, char *out, size_t n)
+{
+    const char *name = thread_name(a, thread);
+    snprintf(out, n, "%.*s", (int)pool_length(name), name);
+}
+
 void resource_pool_name(const struct analysis *a, const struct resource *r, char *out, size_t n)
 {
-    char first[LABEL_MAX] = "", name[LABEL_MAX];
     *out = 0;
-    if (r->n_threads < 2)
-        return;
-    for (uint32_t i = 0; i < r->n_threads && i < RESOURCE_IDS; i++) {
-        const char *own = trace_thread(a->trace, a->threads.v[r->threads[i]].id)->name;
-        size_t len = strlen(own);
-        while (len && own[len - 1] >= '0' && own[len - 1] <= '9')
-            len--;
-        snprintf(name, sizeof name, "%.*s", (int)len, own);
-        if (i && strcmp(first, name) != 0)
+    for (uint32_t i = 1; i < r->n_threads && i < RESOURCE_IDS; i++)
+        if (!resource_same_pool(a, r->threads[0], r->threads[i]))
             return;
-        strcpy(first, name);
-    }
-    size_t len = strlen(first);
-    while (len && (first[len - 1] == '-' || first[len - 1] == '#' || first[len - 1] == ' ' ||
-                   first[len - 1] == '_'))
-        first[--len] = 0;
-    snprintf(out, n, "%s", first);
+    if (r->n_threads > 1)
+        resource_thread_pool(a, r->threads[0], out, n);
 }

@@ -19,4 +19,10 @@ const char *resource_role(const struct resource *r, const struct analysis *a);
  * of several pools. */
 void resource_pool_name(const struct analysis *a, const struct resource *r, char *out, size_t n);
 
+/* The same of one thread: "http-nio-exec" of "http-nio-exec-7"; "" of a thread without a name. */
+void resource_thread_pool(const struct analysis *a, uint32_t thread, char *out, size_t n);
+
+/* Whether the names of two threads are those of one pool. */
+bool resource_same_pool(const struct analysis *a, uint32_t x, uint32_t y);
+
 #endif

@@ -58,6 +58,7 @@ static const struct {
     R("inversion", "locks taken in contradicting orders", rule_inversion)                          \
     R("still-blocked", "threads blocked when the recording ended", rule_still_blocked)             \
     R("lost-signal", "a notify before an endless wait", rule_lost_signal)                          \
+    R("starved-pool", "pools of threads that wait for themselves", rule_starved_pool)              \
     R("exhausted-pool", "pools and limits of which all is taken", rule_exhausted_pool)             \
     R("dominant-lock", "the lock that the program waits for most", rule_dominant_lock)             \
     R("contended-lock", "other locks with queues", rule_contended_lock)                            \

@@ -114,6 +114,11 @@ void rule_sleep_on_path(struct evidence *ev)
     }
     if (!longest || rule_permille(ns, p->to - p->from) < SLEEP_PERMILLE)
         return;
+    /* One long sleep is how long somebody wanted the program to run, or to wait. */
+    if (longest >= ns / 2 && longest >= (p->to - p->from) / 2)
+        return;
+    if (rule_resource_says(ev, DOES_SLEEP, p->v[most].stack))
+        return;
     struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, ns);
     if (!f)
         return;

@@ -56,6 +56,10 @@ void rule_add_stack(struct rule_finding *f, stack_id stack);
 /* Whether the resource that a lock is, is what limits the program: another finding says it. */
 bool rule_resource_is_dominant(const struct evidence *ev, lock_id lock);
 
+/* Whether a finding about a resource says that its holders mostly do this at this place: one cause,
+ * one finding. */
+bool rule_resource_says(const struct evidence *ev, enum holder_does does, stack_id stack);
+
 unsigned rule_permille(uint64_t part, uint64_t whole);
 
 /* The rules. */
@@ -69,6 +73,7 @@ void rule_exhausted_pool(struct evidence *ev);
 void rule_dominant_lock(struct evidence *ev);
 void rule_contended_lock(struct evidence *ev);
 void rule_contended_pool(struct evidence *ev);
+void rule_starved_pool(struct evidence *ev);
 void rule_slow_answer(struct evidence *ev);
 void rule_convoy(struct evidence *ev);
 void rule_held_while_waiting(struct evidence *ev);

@@ -17,7 +17,10 @@ enum {
     CONTENDED_QUEUE_PERMILLE = 50,
     CONTENDED_PATH_PERMILLE = 20,
     CONTENDED_OF_THEIRS_PERMILLE = 20, /* of the time of those who wait */
-    HOLDER_PERMILLE = 500,             /* a thread that holds for less is one of many */
+    HOLDER_PERMILLE = 700,             /* a thread that holds for less is one of many */
+    STARVED_OWN_PERMILLE = 500,        /* of the answers come from the waiters' own pool, */
+    STARVED_PERMILLE = 500,            /* which spends so much of its time so */
+    SAYS_PERMILLE = 500,               /* of its time holders do what the finding is about */
     DOING_PERMILLE = 150,              /* what holders do for less is not said */
     DOING_MOST = 3,                    /* nor more than so many things */
 };
@@ -74,6 +77,20 @@ bool rule_resource_is_dominant(const struct evidence *ev, lock_id lock)
     for (size_t i = 0; i < ev->resources.n; i++)
         if (is_of(&ev->resources.v[i], lock.v) && is_dominant(ev, &ev->resources.v[i]))
             return true;
+    return false;
+}
+
+bool rule_resource_says(const struct evidence *ev, enum holder_does does, stack_id stack)
+{
+    struct place at = program_place(&ev->resources.program, stack);
+    for (size_t i = 0; i < ev->resources.n; i++) {
+        const struct resource *r = &ev->resources.v[i];
+        const struct activity *x = r->doing;
+        if (r->n_doing && x->does == does && x->at.method.v && x->at.method.v == at.method.v &&
+            rule_permille(x->ns, r->held) >= SAYS_PERMILLE &&
+            (is_dominant(ev, r) || is_contended(ev, r)))
+            return true;
+    }
     return false;
 }
 
@@ -156,7 +173,9 @@ static void say_activity(struct rule_finding *f, const struct evidence *ev,
 
 static void say_holders(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
 {
-    const char *had = r->kind == RESOURCE_ANSWERS ? "answered" : "held";
+    const char *had = r->kind == RESOURCE_ANSWERS ? "answered"
+                      : r->others_give            ? "emptied"
+                                                  : "held";
     if (!r->held)
         return;
     if (r->n_holders == 1 || rule_permille(r->holder_ns, r->held) >= HOLDER_PERMILLE) {
@@ -166,7 +185,11 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev, const
             rule_say(f, " for %u %% of that time", rule_permille(r->holder_ns, r->held) / 10);
         rule_add_thread(f, ev, r->holder);
     } else {
-        rule_say(f, "; %s by %s threads", had, human_count(r->n_holders).text);
+        char pool[LABEL_MAX] = "";
+        if (r->one_pool)
+            resource_thread_pool(ev->a, r->holder, pool, sizeof pool);
+        rule_say(f, "; %s by %s threads%s%s", had, human_count(r->n_holders).text,
+                 *pool ? " of " : "", pool);
     }
     const char *between = r->kind == RESOURCE_ANSWERS ? "; that was " : "; the holder was ";
     for (size_t i = 0, n = 0; i < r->n_doing && n < DOING_MOST; i++) {
@@ -177,6 +200,16 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev, const
         between = ", ";
         n++;
     }
+}
+
+/* The threads of a pool that wait for what only their own pool could do. */
+static bool is_starved(const struct evidence *ev, const struct resource *r)
+{
+    char pool[LABEL_MAX];
+    resource_pool_name(ev->a, r, pool, sizeof pool);
+    return r->kind == RESOURCE_ANSWERS && *pool && strncmp(pool, "ForkJoinPool", 12) != 0 &&
+           rule_permille(r->own_ns, r->given_ns) >= STARVED_OWN_PERMILLE &&
+           resource_permille(r) >= STARVED_PERMILLE;
 }
 
 static void tell(struct evidence *ev, const struct resource *r, enum severity severity)
@@ -192,8 +225,13 @@ static void tell(struct evidence *ev, const struct resource *r, enum severity se
         rule_add_thread(f, ev, r->threads[i]);
     for (uint32_t i = 0; i < r->n_objects; i++)
         rule_add_lock(f, (lock_id){r->objects[i]});
-    resource_title(r, ev->a, name, sizeof name);
-    rule_say(f, "%s: ", name);
+    if (is_starved(ev, r)) {
+        resource_thread_pool(ev->a, r->threads[0], name, sizeof name);
+        rule_say(f, "%s: threads of the pool wait for tasks that the same pool has to run; ", name);
+    } else {
+        resource_title(r, ev->a, name, sizeof name);
+        rule_say(f, "%s: ", name);
+    }
     if (r->kind == RESOURCE_THINGS && r->at_once)
         rule_say(f, "%u in use at a time; ", r->at_once);
     say_waiters(f, ev, r);
@@ -233,7 +271,18 @@ void rule_contended_lock(struct evidence *ev)
     tell_all(ev, RESOURCE_LOCK, false);
 }
 
+void rule_starved_pool(struct evidence *ev)
+{
+    for (size_t i = 0; i < ev->resources.n; i++)
+        if (is_starved(ev, &ev->resources.v[i]))
+            tell(ev, &ev->resources.v[i], SEVERITY_PROBLEM);
+}
+
 void rule_slow_answer(struct evidence *ev)
 {
-    tell_all(ev, RESOURCE_ANSWERS, false);
+    for (size_t i = 0; i < ev->resources.n; i++) {
+        const struct resource *r = &ev->resources.v[i];
+        if (r->kind == RESOURCE_ANSWERS && is_contended(ev, r) && !is_starved(ev, r))
+            tell(ev, r, SEVERITY_WARNING);
+    }
 }
