@@ -606,7 +606,7 @@ Test(analysis, many_owners)
     run(100000000);
     size_t n;
     const struct rule_finding *f = findings(&n);
-    cr_assert(strstr(f->text, "; held by 10 threads;"), "%s", f->text);
+    cr_assert(strstr(f->text, "; held by 10 threads of owner;"), "%s", f->text);
 }
 
 /* A wait whose owner was asked: it was at a place. */
