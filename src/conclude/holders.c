@@ -171,7 +171,8 @@ static int end_of_lock(void *self, const struct owned_lock *l)
 static int take_owner(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
-    return r == h->r && w->owner && w->owner < h->a->timeline.n_lines && w->to > w->from
+    UNUSED(r);
+    return w->owner && w->owner < h->a->timeline.n_lines && w->to > w->from
                ? account(h, w->owner, w->from, w->to)
                : 0;
 }
@@ -181,7 +182,7 @@ static int find_owners(struct holder *h)
     struct selection s = selection_all();
     s.lock = h->r->lock.v;
     if (!s.lock)
-        return resources_each((struct resources *)(uintptr_t)h->all, h->a, take_owner, h);
+        return resource_each_wait(h->r, h->a, take_owner, h);
     return owned_visit(h->a, &s, &(struct owned_visitor){take_stretch, end_of_lock, h});
 }
 
@@ -273,7 +274,7 @@ static int take_answer(void *self, struct resource *r, const struct resource_wai
 {
     struct holder *h = self;
     uint64_t to;
-    if (r != h->r || !w->span->waker || w->span->waker >= h->a->timeline.n_lines)
+    if (!w->span->waker || w->span->waker >= h->a->timeline.n_lines)
         return 0;
     uint32_t giver = first_giver(h, w->span, &to);
     r->given_ns += giver ? w->to - w->from : 0;
@@ -290,8 +291,8 @@ static int add_wanted(void *self, struct resource *r, const struct resource_wait
 {
     struct holder *h = self;
     struct stretch v = {w->from, w->to};
-    if (r == h->r)
-        buf_put(&h->wanted, &v, sizeof v);
+    UNUSED(r);
+    buf_put(&h->wanted, &v, sizeof v);
     return h->wanted.oom ? -ENOMEM : 0;
 }
 
@@ -337,7 +338,8 @@ static int add_give(void *self, struct resource *r, const struct resource_wait *
 {
     struct holder *h = self;
     const struct span *s = w->span;
-    if (r != h->r || !s->waker || s->waker >= h->a->timeline.n_lines)
+    UNUSED(r);
+    if (!s->waker || s->waker >= h->a->timeline.n_lines)
         return 0;
     struct give g = {s->waker, span_wake_time(&h->a->timeline, s),
                      span_wake_stack(&h->a->timeline, s)};
@@ -362,7 +364,8 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
     const struct give *v = (const void *)h->gives.p;
     uint64_t from = span_end(&h->a->timeline, w->span);
     size_t n = h->gives.len / sizeof *v, i = 0;
-    if (r != h->r || !w->span->waker || w->open)
+    UNUSED(r);
+    if (!w->span->waker || w->open)
         return 0;
     BISECT(i, n, v[i].thread < w->thread || (v[i].thread == w->thread && v[i].time < from));
     if (i == n || v[i].thread != w->thread)
@@ -404,8 +407,8 @@ static void count_at_once(struct holder *h)
 static int note_waiter(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
-    if (r == h->r)
-        h->waits[w->thread] = true;
+    UNUSED(r);
+    h->waits[w->thread] = true;
     return 0;
 }
 
@@ -429,7 +432,8 @@ static int find_semaphore(void *self, struct resource *r, const struct resource_
     struct holder *h = self;
     const struct line *l = &h->a->timeline.lines[w->thread];
     uint32_t n = line_acts_until(l, w->from);
-    if (r != h->r || h->semaphore.v || !n)
+    UNUSED(r);
+    if (h->semaphore.v || !n)
         return 0;
     const struct context *x = timeline_context(&h->a->timeline, line_act(l, n - 1)->context);
     if (x->what == EV_semaphore_acquire_enter)
@@ -462,24 +466,23 @@ static int take_permits(struct holder *h)
 
 static int find_takers(struct holder *h)
 {
-    struct resources *all = (struct resources *)(uintptr_t)h->all;
-    TRY(resources_each(all, h->a, add_wanted, h));
+    TRY(resource_each_wait(h->r, h->a, add_wanted, h));
     merge_wanted(h);
-    TRY(resources_each(all, h->a, find_semaphore, h));
+    TRY(resource_each_wait(h->r, h->a, find_semaphore, h));
     if (h->semaphore.v) {
         TRY(take_permits(h));
         count_at_once(h);
         return 0;
     }
-    TRY(resources_each(all, h->a, add_give, h));
-    TRY(resources_each(all, h->a, note_waiter, h));
+    TRY(resource_each_wait(h->r, h->a, add_give, h));
+    TRY(resource_each_wait(h->r, h->a, note_waiter, h));
     h->r->others_give = others_give(h);
     if (h->r->others_give)
-        return resources_each(all, h->a, take_answer, h);
+        return resource_each_wait(h->r, h->a, take_answer, h);
     if (h->gives.len)
         qsort(h->gives.p, h->gives.len / sizeof(struct give), sizeof(struct give),
               by_thread_and_time);
-    TRY(resources_each(all, h->a, take_thing, h));
+    TRY(resource_each_wait(h->r, h->a, take_thing, h));
     count_at_once(h);
     return 0;
 }
@@ -598,16 +601,15 @@ static int hand_out(struct holder *h)
 
 static int find(struct holder *h)
 {
-    struct resources *all = (struct resources *)(uintptr_t)h->all;
     TRY(h->r->kind == RESOURCE_THINGS    ? find_takers(h)
-        : h->r->kind == RESOURCE_ANSWERS ? resources_each(all, h->a, take_answer, h)
+        : h->r->kind == RESOURCE_ANSWERS ? resource_each_wait(h->r, h->a, take_answer, h)
                                          : find_owners(h));
     if (h->sampled.n || h->r->kind != RESOURCE_LOCK)
         return hand_out(h);
     uint64_t *waits = calloc(h->a->timeline.contexts.n + 1, sizeof *waits);
     if (!waits)
         return -ENOMEM;
-    int rc = resources_each(all, h->a, count_asked, waits);
+    int rc = resource_each_wait(h->r, h->a, count_asked, waits);
     rc = rc ? rc : ask_owners(h, waits);
     free(waits);
     return rc ? rc : hand_out(h);

@@ -9,9 +9,11 @@
 #include <string.h>
 
 enum {
-    OBJECT_WAITS = 3, /* an object with fewer waits is one of many at its place */
-    GIVEN_LEAST = 3,  /* ended waits that tell a thing from work */
-    LOOKED_AT = 24,   /* resources whose holders are looked for */
+    OBJECT_WAITS = 3,       /* an object with fewer waits is one of many at its place */
+    GIVEN_LEAST = 3,        /* ended waits that tell a thing from work */
+    LOOKED_AT = 12,         /* resources whose holders are looked for, */
+    LOOKED_AT_PERMILLE = 5, /* each so much of all that is waited for any, or */
+    LOOKED_AT_ALWAYS = 3,   /* one of the first */
 };
 
 const char *const doing_names[DOES_LIMIT] = {"unknown", "computes", "input",  "output", "native",
@@ -166,6 +168,66 @@ int resources_each(struct resources *v, const struct analysis *a, resource_visit
             for (uint32_t k = 0; k < n; k++) {
                 struct resource_wait w = {.thread = thread, .span = &s[k]};
                 TRY(visit_span(v, tl, visit, self, &w));
+            }
+        }
+    }
+    return 0;
+}
+
+int resource_each_wait(struct resource *r, const struct analysis *a, resource_visit visit,
+                       void *self)
+{
+    for (uint64_t i = 0; i < r->n_waits; i++) {
+        struct wait_part parts[2];
+        uint32_t thread = (uint32_t)(r->waits[i] >> 33), span = (uint32_t)(r->waits[i] >> 1);
+        const struct span *s = line_span(&a->timeline.lines[thread], span);
+        const struct wait_part *p =
+            &parts[span_parts(&a->timeline, s, parts) > 1 && r->waits[i] & 1];
+        struct resource_wait w = {
+            thread, s, p->from, p->to, p->owner, p->again, p->flags & INTERVAL_OPEN};
+        TRY(visit(self, r, &w));
+    }
+    return 0;
+}
+
+/* Which resources' holders are looked for: those that a finding may be about. */
+static size_t count_looked_at(const struct resources *o)
+{
+    uint64_t all = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < o->n; i++)
+        all += o->v[i].ns;
+    while (n < o->n && n < LOOKED_AT &&
+           (n < LOOKED_AT_ALWAYS || o->v[n].ns >= all / 1000 * LOOKED_AT_PERMILLE))
+        n++;
+    return n;
+}
+
+static void list_wait(struct resources *o, size_t looked_at, uint32_t of, uint64_t ref)
+{
+    if (of && of <= looked_at && o->v[of - 1].n_waits < o->v[of - 1].count)
+        o->v[of - 1].waits[o->v[of - 1].n_waits++] = ref;
+}
+
+/* The waits of each of the first resources, so that they are gone through without all others. */
+static int list_waits(struct resources *o, const struct analysis *a, size_t looked_at,
+                      struct arena *arena)
+{
+    const struct timeline *tl = &a->timeline;
+    for (size_t i = 0; i < looked_at; i++)
+        if (!(o->v[i].waits = arena_alloc(arena, o->v[i].count * sizeof *o->v[i].waits)))
+            return -ENOMEM;
+    for (uint32_t thread = 1; thread < tl->n_lines && looked_at; thread++) {
+        const struct run *r = &tl->lines[thread].spans;
+        for (uint32_t i = 0, n; i < r->n; i += n) {
+            const struct span *s = run_stretch(r, sizeof *s, i, &n);
+            for (uint32_t k = 0; k < n; k++) {
+                struct wait_part parts[2];
+                uint64_t ref = (uint64_t)thread << 33 | (uint64_t)(i + k) << 1;
+                uint32_t again = o->of_regain[s[k].context];
+                list_wait(o, looked_at, o->of_context[s[k].context], ref);
+                if (again && again <= looked_at && span_parts(tl, &s[k], parts) > 1)
+                    list_wait(o, looked_at, again, ref | 1);
             }
         }
     }
@@ -390,7 +452,9 @@ int resources_make(struct resources *out, struct analysis *a)
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
     rc = rc ? rc : find(&f);
-    for (size_t i = 0; i < out->n && i < LOOKED_AT && rc == 0; i++)
+    size_t looked_at = rc ? 0 : count_looked_at(out);
+    rc = rc ? rc : list_waits(out, a, looked_at, &a->arena);
+    for (size_t i = 0; i < looked_at && rc == 0; i++)
         rc = resource_find_holders(out, &out->v[i], a);
     keyed_fini(&f.found);
     map_fini(&f.members);

@@ -21,6 +21,10 @@ struct resource_wait {
 typedef int (*resource_visit)(void *self, struct resource *r, const struct resource_wait *w);
 int resources_each(struct resources *v, const struct analysis *a, resource_visit visit, void *self);
 
+/* The same of one resource whose waits are listed (struct resource.waits). */
+int resource_each_wait(struct resource *r, const struct analysis *a, resource_visit visit,
+                       void *self);
+
 /* Fill in who has a resource.  -ENOMEM. */
 int resource_find_holders(struct resources *all, struct resource *r, struct analysis *a);
 
