@@ -191,9 +191,9 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev, const
         rule_say(f, "; %s by %s threads%s%s", had, human_count(r->n_holders).text,
                  *pool ? " of " : "", pool);
     }
-const char *between = r->others_give                 ? "; the consumer was "
+    const char *between = r->others_give                ? "; the consumer was "
                           : r->kind == RESOURCE_ANSWERS ? "; the answering thread was "
-                                                        : "; the holder was "; the holder was ";
+                                                        : "; the holder was ";
     for (size_t i = 0, n = 0; i < r->n_doing && n < DOING_MOST; i++) {
         if (rule_permille(r->doing[i].ns, r->held) < DOING_PERMILLE)
             continue;

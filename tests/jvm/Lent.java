@@ -8,6 +8,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -158,13 +159,12 @@ public class Lent {
             break;
         default: // nothing is waited for but work
             ExecutorService idle = Executors.newFixedThreadPool(4);
-            all = start("giver", 1, () -> {
-                idle.submit(() -> 1);
-                Thread.sleep(20);
-            });
-            for (Thread t : all)
-                t.join();
+            ScheduledExecutorService giver = Executors.newScheduledThreadPool(1);
+            giver.scheduleAtFixedRate(() -> idle.submit(() -> 1), 10, 20, TimeUnit.MILLISECONDS);
+            TimeUnit.NANOSECONDS.sleep(until - System.nanoTime());
+            giver.shutdown();
             idle.shutdown();
+            all = new Thread[0];
         }
         for (Thread t : all)
             t.join();

@@ -1,0 +1,79 @@
+# The first finding names what is scarce, who has it, what those do who have it, and the lines of the program, without any
+# option: of a pool that no table knows, of a semaphore, of a full queue, of a pool of threads that waits for itself (Lent.java).
+# timeout: 120
+. "$ROOT/tests/jvm/traced.sh"
+
+# The line with this remark.
+line() { # REMARK
+    grep -n "// $1\$" "$ROOT/tests/jvm/Lent.java" | cut -d: -f1
+}
+
+# The first finding: its rule, and answers of jq about it.
+first() { # JQ
+    jq -r ".findings[0] | $1" json
+}
+
+check() { # KIND RULE JQ EXPECTED
+    same "$(first .rule)" "$2" || { jq -c '.findings[].text' json >&2; }
+    same "$(first "$3")" "$4"
+}
+
+PLACE='"\(.class).\(.method):\(.line)"'
+
+pool_of_input() {
+    "$ORCA" report --json "$TRACE" >json || fail json
+    check input exhausted-pool '"\(.resource.name) \(.resource.at_once) \(.waiters.threads) \(.waiters.pool)"' "Lender.take 3 12 asker"
+    same "$(first ".waiters.at | $PLACE")" "Lent.input:$(line 'waiter of input')"
+    same "$(first '.holders[0] | "\(.does) \(.from) \(.share > 0.5)"')" "input samples true"
+    same "$(first ".holders[0].at | $PLACE")" "Lent.ask:$(line 'holder of input')"
+    same "$(first '.share > 0.5')" true
+    "$ORCA" report "$TRACE" >text || fail text
+    tr -s ' \n' ' ' <text >flat
+    has flat "1. Lender.take: 3 in use at a time; 12 threads of asker blocked"
+    has flat "; the holder was "
+    has flat "waiting for input in Lent.ask (Lent.java:$(line 'holder of input'))"
+}
+
+test_pool() {
+    run_traced 0 "" Lent input 2
+    pool_of_input
+}
+
+test_pool_attached() {
+    "$JAVA" -XX:-UsePerfData -cp "$CLASSES" Lent input 60 >java.out 2>java.err &
+    jvm=$!
+    wait_for 60 grep -q '^ready' java.out
+    "$ORCA" attach "$jvm" -o "$TRACE" --for 3s >attach.out 2>&1 || fail "$(cat attach.out)"
+    kill -TERM "$jvm"
+    pool_of_input
+}
+
+test_semaphore() {
+    run_traced 0 "" Lent permits 2
+    "$ORCA" report --json "$TRACE" >json || fail json
+    check permits exhausted-pool '"\(.resource.at_once) \(.waiters.threads)"' "3 12"
+    same "$(first ".waiters.at | $PLACE")" "Lent.permit:$(line 'waiter of permits')"
+    same "$(first '.holders[0] | "\(.does) \(.from) \(.share > 0.5)"')" "sleeps recorded true"
+    same "$(first ".holders[0].at | $PLACE")" "Lent.permit:$(line 'holder of permits')"
+}
+
+test_full_queue() {
+    run_traced 0 "" Lent queue 2
+    "$ORCA" report --json "$TRACE" >json || fail json
+    check queue exhausted-pool '"\(.resource.role) \(.waiters.threads) \(.holder_name)"' "full queue 6 writer"
+    same "$(first '.holders[0] | "\(.does) \(.at.class).\(.at.method) \(.share > 0.5)"')" "computes Lent.compute true"
+}
+
+test_starved_pool() {
+    run_traced 0 "" Lent starved 2
+    "$ORCA" report --json "$TRACE" >json || fail json
+    check starved starved-pool '"\(.waiters.pool)"' own
+    same "$(first ".waiters.at | $PLACE")" "Lent.nested:$(line 'waiter of starved')"
+}
+
+# Threads that wait for work are no finding.
+test_idle() {
+    run_traced 0 "" Lent idle 2
+    "$ORCA" report --json "$TRACE" >json || fail json
+    same "$(jq -r '[.findings[].rule] | join(" ")' json)" ""
+}
