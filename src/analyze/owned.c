@@ -127,20 +127,35 @@ static size_t list_locks(const struct analysis *a, uint32_t lock, uint32_t *out)
     return n;
 }
 
-int owned_visit(const struct analysis *a, const struct selection *selection,
-                const struct owned_visitor *visitor)
+static int visit_some(const struct analysis *a, const struct selection *selection,
+                      const uint32_t *locks, size_t n, const struct owned_visitor *visitor)
 {
     struct owned_finder f = {.a = a, .selection = selection, .visitor = visitor};
-    uint32_t *locks = calloc(a->locks.n_objects + 1, sizeof *locks);
     f.of = calloc(a->threads.n + 1, sizeof *f.of);
-    int rc = locks && f.of ? 0 : -ENOMEM;
-    size_t n = rc == 0 ? list_locks(a, selection->lock, locks) : 0;
+    int rc = f.of ? 0 : -ENOMEM;
     for (size_t i = 0, some; i < n && rc == 0; i += some) {
         some = n - i < LOCK_LINES_MAX ? n - i : (size_t)LOCK_LINES_MAX;
         rc = visit_locks(&f, locks + i, some);
     }
-    free(locks);
     free(f.of);
     buf_fini(&f.wanted);
+    return rc;
+}
+
+int owned_visit_locks(const struct analysis *a, const uint32_t *locks, size_t n,
+                      const struct owned_visitor *visitor)
+{
+    const struct selection all = selection_all();
+    return visit_some(a, &all, locks, n, visitor);
+}
+
+int owned_visit(const struct analysis *a, const struct selection *selection,
+                const struct owned_visitor *visitor)
+{
+    uint32_t *locks = calloc(a->locks.n_objects + 1, sizeof *locks);
+    int rc = -ENOMEM;
+    if (locks)
+        rc = visit_some(a, selection, locks, list_locks(a, selection->lock, locks), visitor);
+    free(locks);
     return rc;
 }

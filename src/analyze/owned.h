@@ -24,6 +24,10 @@ struct owned_visitor {
     void *self;
 };
 
+/* The same of these locks only, all of the recording.  -ENOMEM. */
+int owned_visit_locks(const struct analysis *a, const uint32_t *locks, size_t n,
+                      const struct owned_visitor *visitor);
+
 /* All stretches of the selection, lock by lock.  The selection's threads are those that waited.
  * -ENOMEM. */
 int owned_visit(const struct analysis *a, const struct selection *selection,

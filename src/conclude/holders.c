@@ -153,11 +153,19 @@ static int account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to
 /* --- what one thread owns at a time -------------------------------------------------------------
  */
 
+/* Those whose owners are found together: each goes through all waits of the recording. */
+struct owned_holders {
+    struct holder *v;
+    size_t n;
+};
+
 static int take_stretch(void *self, lock_id lock, uint32_t owner, uint64_t from, uint64_t to)
 {
-    struct holder *h = self;
-    UNUSED(lock);
-    return owner < h->a->timeline.n_lines ? account(h, owner, from, to) : 0;
+    const struct owned_holders *all = self;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->v[i].r->lock.v == lock.v && all->v[i].r->kind == RESOURCE_LOCK)
+            return owner < all->v[i].a->timeline.n_lines ? account(&all->v[i], owner, from, to) : 0;
+    return 0;
 }
 
 static int end_of_lock(void *self, const struct owned_lock *l)
@@ -177,13 +185,25 @@ static int take_owner(void *self, struct resource *r, const struct resource_wait
                : 0;
 }
 
-static int find_owners(struct holder *h)
+static int find_owners(struct holder *v, size_t n, const struct analysis *a)
 {
-    struct selection s = selection_all();
-    s.lock = h->r->lock.v;
-    if (!s.lock)
-        return resource_each_wait(h->r, h->a, take_owner, h);
-    return owned_visit(h->a, &s, &(struct owned_visitor){take_stretch, end_of_lock, h});
+    struct owned_holders all = {v, n};
+    uint32_t *locks = calloc(n + 1, sizeof *locks);
+    size_t some = 0;
+    int rc = locks ? 0 : -ENOMEM;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        if (v[i].r->kind != RESOURCE_LOCK)
+            continue;
+        if (v[i].r->lock.v)
+            locks[some++] = v[i].r->lock.v;
+        else
+            rc = resource_each_wait(v[i].r, a, take_owner, &v[i]);
+    }
+    if (rc == 0 && some)
+        rc = owned_visit_locks(a, locks, some,
+                               &(struct owned_visitor){take_stretch, end_of_lock, &all});
+    free(locks);
+    return rc;
 }
 
 /* Owners that were asked, where nothing else says what is not recorded. */
@@ -601,9 +621,10 @@ static int hand_out(struct holder *h)
 
 static int find(struct holder *h)
 {
-    TRY(h->r->kind == RESOURCE_THINGS    ? find_takers(h)
-        : h->r->kind == RESOURCE_ANSWERS ? resource_each_wait(h->r, h->a, take_answer, h)
-                                         : find_owners(h));
+    if (h->r->kind == RESOURCE_THINGS)
+        TRY(find_takers(h));
+    if (h->r->kind == RESOURCE_ANSWERS)
+        TRY(resource_each_wait(h->r, h->a, take_answer, h));
     if (h->sampled.n || h->r->kind != RESOURCE_LOCK)
         return hand_out(h);
     uint64_t *waits = calloc(h->a->timeline.contexts.n + 1, sizeof *waits);
@@ -615,25 +636,44 @@ static int find(struct holder *h)
     return rc ? rc : hand_out(h);
 }
 
-int resource_find_holders(struct resources *all, struct resource *r, struct analysis *a)
+static int begin(struct holder *h, const struct resources *all, struct resource *r,
+                 struct analysis *a)
 {
-    struct holder h = {.a = a, .all = all, .r = r};
-    h.of_thread = calloc(a->timeline.n_lines + 1, sizeof *h.of_thread);
-    h.waits = calloc(a->timeline.n_lines + 1, sizeof *h.waits);
-    h.rest = calloc(a->timeline.n_lines + 1, sizeof *h.rest);
-    keyed_init(&h.recorded, offsetof(struct entry, unused), sizeof(struct entry));
-    keyed_init(&h.sampled, offsetof(struct entry, unused), sizeof(struct entry));
-    buf_init(&h.gives);
-    buf_init(&h.edges);
-    buf_init(&h.wanted);
-    int rc = h.of_thread && h.rest && h.waits ? find(&h) : -ENOMEM;
-    keyed_fini(&h.recorded);
-    keyed_fini(&h.sampled);
-    buf_fini(&h.gives);
-    buf_fini(&h.edges);
-    buf_fini(&h.wanted);
-    free(h.of_thread);
-    free(h.rest);
-    free(h.waits);
+    *h = (struct holder){.a = a, .all = all, .r = r};
+    h->of_thread = calloc(a->timeline.n_lines + 1, sizeof *h->of_thread);
+    h->waits = calloc(a->timeline.n_lines + 1, sizeof *h->waits);
+    h->rest = calloc(a->timeline.n_lines + 1, sizeof *h->rest);
+    keyed_init(&h->recorded, offsetof(struct entry, unused), sizeof(struct entry));
+    keyed_init(&h->sampled, offsetof(struct entry, unused), sizeof(struct entry));
+    return h->of_thread && h->rest && h->waits ? 0 : -ENOMEM;
+}
+
+static void end(struct holder *h)
+{
+    keyed_fini(&h->recorded);
+    keyed_fini(&h->sampled);
+    buf_fini(&h->gives);
+    buf_fini(&h->edges);
+    buf_fini(&h->wanted);
+    free(h->of_thread);
+    free(h->rest);
+    free(h->waits);
+}
+
+int resource_find_holders(struct resources *all, size_t n, struct analysis *a)
+{
+    struct holder *v = calloc(n + 1, sizeof *v);
+    size_t begun = 0;
+    int rc = v ? 0 : -ENOMEM;
+    while (begun < n && rc == 0) {
+        rc = begin(&v[begun], all, &all->v[begun], a);
+        begun++;
+    }
+    rc = rc ? rc : find_owners(v, n, a);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = find(&v[i]);
+    for (size_t i = 0; i < begun; i++)
+        end(&v[i]);
+    free(v);
     return rc;
 }

@@ -454,8 +454,7 @@ int resources_make(struct resources *out, struct analysis *a)
     rc = rc ? rc : find(&f);
     size_t looked_at = rc ? 0 : count_looked_at(out);
     rc = rc ? rc : list_waits(out, a, looked_at, &a->arena);
-    for (size_t i = 0; i < looked_at && rc == 0; i++)
-        rc = resource_find_holders(out, &out->v[i], a);
+    rc = rc ? rc : resource_find_holders(out, looked_at, a);
     keyed_fini(&f.found);
     map_fini(&f.members);
     free(f.waits);

@@ -25,7 +25,7 @@ int resources_each(struct resources *v, const struct analysis *a, resource_visit
 int resource_each_wait(struct resource *r, const struct analysis *a, resource_visit visit,
                        void *self);
 
-/* Fill in who has a resource.  -ENOMEM. */
-int resource_find_holders(struct resources *all, struct resource *r, struct analysis *a);
+/* Fill in who has the first n of them.  -ENOMEM. */
+int resource_find_holders(struct resources *all, size_t n, struct analysis *a);
 
 #endif
