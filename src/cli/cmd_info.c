@@ -42,6 +42,7 @@ struct facts {
     struct trace *t;
     struct symbols_summary names; /* of native code */
     uint64_t kinds[EV_LIMIT], events;
+    uint64_t looks;                                  /* of the wall_samples */
     struct buf unwritten;                            /* struct stretch [] */
     uint64_t no_stack[SAMPLE_GROUPS][SAMPLE_ERRORS]; /* samples, by why they have none */
     uint64_t end, size;
@@ -84,6 +85,7 @@ static const char *state_word(const struct trace *t)
 
 static void note_sample(struct facts *f, const struct event *e)
 {
+    f->looks += e->kind == EV_wall_sample && e->wall_sample.flags & SAMPLE_LOOK;
     if (e->kind == EV_cpu_sample && !e->cpu_sample.stack.v)
         f->no_stack[SAMPLES_CPU][sample_error_of(e->cpu_sample.error)]++;
     if (e->kind == EV_wall_sample && !e->wall_sample.stack.v)
@@ -286,13 +288,17 @@ static void print_samples(const struct facts *f)
 {
     for (int i = 0; i < SAMPLE_GROUPS; i++) {
         struct buf b = {0};
-        uint64_t n = f->kinds[sample_groups[i].event];
+        uint64_t n = f->kinds[sample_groups[i].event] - (i == SAMPLES_WALL ? f->looks : 0);
         buf_printf(&b, "%s %s", human_count(n).text, sample_groups[i].name);
         put_without_stack(&b, f->no_stack[i]);
         if (n)
             row("samples", buf_str(&b));
         buf_fini(&b);
     }
+    if (f->looks)
+        row("looks", human_count(f->looks).text);
+    if (*trace_info(f->t, "orca.looks", ""))
+        row("looks", trace_info(f->t, "orca.looks", ""));
 }
 
 static void print_reason(const char *mark, const char *text)
