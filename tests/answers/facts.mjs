@@ -17,7 +17,7 @@ export class Report {
     }
 
     threadsOf(finding) {
-        return (finding.threads ?? []).map((id) => this.threads.get(id)).filter(Boolean);
+        return (finding.threads ?? []).map((id) => this.threads.get(id) ?? '');
     }
 
     // All that a finding names: what a resource is called, classes of locks, methods of stacks.

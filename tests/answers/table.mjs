@@ -72,7 +72,8 @@ function others() {
     line('Orca, first finding', asked, (v) => v.parts.resource, (v) => v.parts.holder);
     line('a dumb rule: most time waited, by innermost frame outside the JDK', asked, (v) => v.dumb.resource, (v) => v.dumb.holder);
     const views = jfr.filter((v) => asked.some((a) => a.name === v.name));
-    if (views.length) line('`jfr view`: the top row of any of its views of waits', views, (v) => v.resource, (v) => v.holder);
+    if (views.length) line('`jfr view`: the top row of any of its views of waits', views, (v) => v.view.resource, (v) => v.view.holder);
+    if (views.length) line('JDK Mission Control: any of its first three rules', views, (v) => v.jmc.resource, (v) => v.jmc.holder);
     out();
 }
 

@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public class HotService {
     public static void main(String[] args) throws Exception {
         Case it = Case.of(args);
-        QuoteService quotes = new QuoteService(it.strength(160_000, 60_000));
+        QuoteService quotes = new QuoteService(it.strength(160_000, 110_000));
         Journal journal = new Journal();
         boolean each = it.planted();
         new Web(it.folder())

@@ -18,7 +18,7 @@ public class SlowConsumer {
     public static void main(String[] args) throws Exception {
         Case it = Case.of(args);
         Clicks clicks = new Clicks();
-        Packer packer = new Packer(clicks, it.planted() ? it.strength(60, 30) : 0);
+        Packer packer = new Packer(clicks, it.planted() ? it.strength(250, 150) : 0);
         Thread thread = new Thread(packer, "packer");
         thread.setDaemon(true);
         thread.start();
