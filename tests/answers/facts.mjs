@@ -23,9 +23,9 @@ export class Report {
     // All that a finding names: what a resource is called, classes of locks, methods of stacks.
     names(finding) {
         const places = (finding.stacks ?? []).map((id) => this.sites.get(id)).filter(Boolean).flatMap((s) => [methodOf(s.at), methodOf(s.innermost)]);
-        const holders = (finding.holders ?? []).flatMap((h) => [h.at?.method, h.leaf, h.resource?.name, h.resource?.class]);
+        const holders = (finding.holders ?? []).flatMap((h) => [methodOf(h.at), methodOf(h.innermost), h.leaf, h.resource?.name, h.resource?.class]);
         const r = finding.resource;
-        return [r?.name, r?.class, finding.waiters?.at?.method, ...(finding.locks ?? []).map((id) => this.locks.get(id)), ...places, ...holders].filter(Boolean);
+        return [r?.name, r?.class, methodOf(finding.waiters?.at), ...(finding.locks ?? []).map((id) => this.locks.get(id)), ...places, ...holders].filter(Boolean);
     }
 
     // Waiting that is nobody's harm is in it, too: a rule that knows nothing adds up what there is.

@@ -3,7 +3,7 @@
 // CASE: JDK/PROGRAM/HOW/STRENGTH; PLANTED, REPAIRED: files without their ends, of which .json (outside.mjs) and .report.json (orca
 // report --json) are read.  Prints the verdict, as JSON: docs/answers.md says what its words mean.
 import {readFileSync} from 'node:fs';
-import {Report, glob, isAny, speaksOf} from './facts.mjs';
+import {Report, glob, isAny, methodOf, speaksOf} from './facts.mjs';
 import {readTruth} from './truth.mjs';
 
 const BETTER = 1.2, SHARE_SLACK = 0.1;
@@ -22,9 +22,10 @@ const MORE = {
     peer: {asked: (t) => t.peer, said: (f, t, c) => f.holders?.[0]?.peer === `127.0.0.1:${c.peer}`},
 };
 
-const isNamed = (resource, t, peer) => isAny(t.names.map((n) => n.replaceAll('{peer}', peer)), resource?.name);
+// Not everything has a name.
+const isNamed = (resource, t, peer) => t.names === undefined || isAny(t.names.map((n) => n.replaceAll('{peer}', peer)), resource?.name);
 const sameThreads = (names, patterns) => names.length > 0 && names.every((n) => isAny(patterns, n)) && patterns.every((p) => names.some((n) => glob(p).test(n)));
-const isPlace = (at, t) => at?.method === t.holder && at.file === t.file && t.lines.includes(at.line);
+const isPlace = (at, t) => methodOf(at) === t.holder && at.file === t.file && t.lines.includes(at.line);
 
 const grave = (f) => f.severity === 'warning' || f.severity === 'problem';
 

@@ -13,6 +13,7 @@ public class HotService {
         QuoteService quotes = new QuoteService(it.strength(160_000, 110_000));
         Journal journal = new Journal();
         boolean each = it.planted();
+        quotes.known("EURUSD");
         new Web(it.folder())
                 .on("/quote", q -> "quote " + (each ? quotes.quote(q.getParameter("pair")) : quotes.known(q.getParameter("pair"))))
                 .on("/note", q -> journal.note(q.getParameter("text")))
