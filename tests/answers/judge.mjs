@@ -41,7 +41,8 @@ function falseOf(report, t, variant, peer) {
         || speaksOf(report.names(f), t.removed);
     const out = [];
     report.findings.filter(grave).forEach((f, i) => {
-        if (variant === 'repaired' && removed(f)) out.push({why: 'the removed cause', variant, text: f.text});
+        if (t.control) out.push({why: 'nothing is wrong', variant, text: f.text});
+        else if (variant === 'repaired' && removed(f)) out.push({why: 'the removed cause', variant, text: f.text});
         else if (idle(f)) out.push({why: 'an idle thread', variant, text: f.text});
         else if (variant === 'planted' && i === 0 && speaksOf(report.names(f), t.distractor)) out.push({why: 'the distractor first', variant, text: f.text});
     });
@@ -64,8 +65,8 @@ const gain = {
 const first = report.findings[0];
 const longest = report.longestWait();
 process.stdout.write(`${JSON.stringify({
-    jdk, name, how, strength,
-    kept: Math.max(gain.throughput, gain.p99) >= BETTER,
+    jdk, name, how, strength, healthy: truth.control,
+    kept: truth.control || Math.max(gain.throughput, gain.p99) >= BETTER,
     gain: {throughput: gain.throughput, p99: gain.p99}, planted, repaired,
     first: first && {rule: first.rule, severity: first.severity, text: first.text},
     strict: first !== undefined && isStrict(first),
@@ -73,5 +74,7 @@ process.stdout.write(`${JSON.stringify({
     parts: {...ask(PARTS, first), ...ask(MORE, first)},
     false: [...falseOf(report, truth, 'planted', planted.peer), ...falseOf(control, truth, 'repaired', repaired.peer)],
     findings: report.findings.length, control: control.findings.filter(grave).map((f) => ({rule: f.rule, text: f.text})),
+    // As little as the dumb rule is asked for: any frame or class that it names.
+    named: {resource: first !== undefined && speaksOf(report.names(first), truth.removed), holder: first !== undefined && report.names(first).includes(truth.holder)},
     dumb: {said: longest ?? null, resource: longest !== undefined && speaksOf([longest], truth.removed), holder: longest === truth.holder},
 })}\n`);

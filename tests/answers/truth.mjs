@@ -5,6 +5,7 @@
 //     load        full=CLIENTS half=CLIENTS PATH      the first is measured; without one the program measures itself
 //     pipe        FILE MS: a pipe in the program's folder, of which 4 kB are read each MS
 //     jvm         options of its JVM
+//     control     yes: nothing is wrong with it; any finding that warns is false
 //     rule        names of the finding's rule, where there is no resource
 //     resource    role of what is waited for          name, class: what it is called
 //     holder      method whose lines are marked "// holder" in the source
@@ -43,7 +44,7 @@ export function readTruth(name) {
         pipe: pipe && {file: pipe, ms: Number(pipeMs)}, jvm: words(of('jvm')),
         rule: choices(of('rule')), role: choices(of('resource')), names: choices(of('name')), classes: words(of('class')),
         waiter: of('waiter'), waiterLines: marked(source, 'waiter'), holder: of('holder'), lines: marked(source, 'holder'), file: `${name}.java`, does: choices(of('does')),
-        peer: of('peer') === 'yes', share: of('share') && {full, half}, threads: words(of('threads')),
+        control: of('control') === 'yes', peer: of('peer') === 'yes', share: of('share') && {full, half}, threads: words(of('threads')),
         removed: words(of('removed')), distractor: words(of('distractor')), idle: words(of('idle')),
     };
     if (truth.holder && truth.lines.length === 0) throw new Error(`${name}.java: no line is marked "// holder"`);
