@@ -28,6 +28,13 @@ export class Report {
         return [r?.name, r?.class, methodOf(finding.waiters?.at), ...(finding.locks ?? []).map((id) => this.locks.get(id)), ...places, ...holders].filter(Boolean);
     }
 
+    // Lines of the program at which the threads of a finding wait.
+    waitingAt(finding) {
+        const sites = (finding.stacks ?? []).map((id) => this.sites.get(id)?.at);
+        const circle = finding.rule === 'deadlock' ? (this.json.deadlocks ?? []).flatMap((d) => d.members.flatMap((m) => m.stack ?? [])) : [];
+        return [finding.waiters?.at, ...sites, ...circle].filter(Boolean);
+    }
+
     // Waiting that is nobody's harm is in it, too: a rule that knows nothing adds up what there is.
     longestWait() {
         const sums = new Map();

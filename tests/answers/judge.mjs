@@ -14,7 +14,7 @@ const PARTS = {
     threads: {asked: (t) => t.threads.length, said: (f, t, c) => sameThreads(c.report.threadsOf(f), t.threads)},
     resource: {asked: (t) => t.role, said: (f, t, c) => isAny(t.role, f.resource?.role) && isNamed(f.resource, t, c.peer)},
     holder: {asked: (t) => t.holder, said: (f, t) => isPlace(f.holders?.[0]?.at, t)},
-    waiter: {asked: (t) => t.waiter, said: (f, t) => isPlace(f.waiters?.at, {holder: t.waiter, file: t.file, lines: t.waiterLines})},
+    waiter: {asked: (t) => t.waiter, said: (f, t, c) => c.report.waitingAt(f).some((at) => isPlace(at, {holder: t.waiter, file: t.file, lines: t.waiterLines}))},
     does: {asked: (t) => t.does, said: (f, t) => isAny(t.does, f.holders?.[0]?.does)},
 };
 const MORE = {
