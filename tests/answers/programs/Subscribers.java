@@ -12,7 +12,7 @@ public class Subscribers {
     public static void main(String[] args) throws Exception {
         Case it = Case.of(args);
         EventBus bus = new EventBus("news");
-        Desk desk = new Desk(bus, it.planted(), it.strength(40, 20));
+        Desk desk = new Desk(bus, it.planted(), it.strength(20, 10));
         Archive archive = new Archive();
         new Web(it.folder())
                 .on("/visit", q -> "lines " + desk.visit(q.getParameter("reader")))
@@ -24,18 +24,18 @@ public class Subscribers {
 class Desk {
     private final EventBus bus;
     private final boolean forgetful;
-    private final int kilobytes;
+    private final int headlines;
 
-    Desk(EventBus bus, boolean forgetful, int kilobytes) {
+    Desk(EventBus bus, boolean forgetful, int headlines) {
         this.bus = bus;
         this.forgetful = forgetful;
-        this.kilobytes = kilobytes;
+        this.headlines = headlines;
     }
 
     int visit(String reader) {
-        Visit visit = new Visit(reader, kilobytes); // holder
+        Visit visit = new Visit(reader, 24); // holder
         bus.register(visit);
-        bus.post("headline of " + reader);
+        for (int i = 0; i < headlines; i++) bus.post("headline " + i + " of " + reader);
         if (!forgetful) bus.unregister(visit);
         return visit.lines();
     }
