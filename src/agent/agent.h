@@ -129,8 +129,9 @@ int agent_stop(JNIEnv *jni, struct recorder_result *result, struct err *err);
  * on the way to the text files, and a line "text PATH" for each of these. */
 void agent_put_texts(struct buf *reply);
 
-/* Switch groups while it goes on: "+parks-waits", or "parks+waits" for just these. */
-int agent_switch(JNIEnv *jni, char *groups, struct err *err);
+/* Switch groups while it goes on: "+parks-waits", or "parks+waits" for just these.  The reply has a
+ * line "left_out WHY" when not all of them can be; -ENOTSUP: none of them. */
+int agent_switch(JNIEnv *jni, char *groups, struct buf *reply, struct err *err);
 void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
 void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni);
 void agent_finish(JNIEnv *jni);
