@@ -304,6 +304,25 @@ test_full_disk_that_is_free_again() {
         END { print (before > 1000), (after > 1000) }' events)" "1 1"
 }
 
+# A copy to another disk has what the full one has, and what waits in memory.
+test_dump_while_the_disk_is_full() {
+    fill_disk
+    run 0 "$ORCA" dump "$jvm" -o "$TMP/copy.otrace"
+    run 0 "$ORCA" status "$jvm"
+    has out "nothing can be written now: "
+    info "$TMP/copy.otrace"
+    same "$(value damaged)" 0
+    TRACE=$TMP/copy.otrace events
+    local copied
+    copied=$(matching ' storm-[01] wait_enter .* class=WaitStorm\$Old ')
+    TRACE=$TMP/full/app.otrace events
+    at_least "$copied" $(($(matching ' storm-[01] wait_enter .* class=WaitStorm\$Old ') + 1)) "waits in the copy"
+    "$ORCA" report "$TMP/copy.otrace" >report || fail "orca report"
+    run 1 "$ORCA" dump "$jvm" -o "$TMP/full/copy.otrace"
+    has err "No space left on device"
+    kill -KILL "$jvm"
+}
+
 test_killed_while_the_disk_is_full() {
     fill_disk
     end_with KILL 137
