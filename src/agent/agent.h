@@ -114,6 +114,15 @@ void jvm_property(const char *key, char *out, size_t n);
 /* Release what JVMTI allocated; NULL is allowed. */
 void jvmti_free(void *p);
 
+/* JVMTI has just given out references, as many as there were, or called us where there are many:
+ * -Xcheck:jni (17) would warn of them at the next JNI call.  HotSpot allocates nothing for it. */
+static inline void refs_may_be_many(JNIEnv *jni)
+{
+    enum { MOST = 60000 }; /* it refuses 65,536 */
+    if ((*jni)->EnsureLocalCapacity(jni, MOST) < 0)
+        (*jni)->ExceptionClear(jni);
+}
+
 /* onload.c: read the options and get a JVMTI environment.  -EINVAL: an option is wrong; -ENOTSUP.
  */
 int agent_load(JavaVM *vm, const char *options, bool live, struct err *err);

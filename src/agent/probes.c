@@ -341,6 +341,8 @@ void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobje
     struct rewrite r;
     if (!name)
         return;
+    if (redefined)
+        refs_may_be_many(jni);
     r.looked = r.stays = false;
     r.n_hits = 0;
     r.class = r.holds = NULL;
@@ -415,6 +417,7 @@ static jvmtiError rewrite_loaded(JNIEnv *jni, bool old)
     jvmtiError e = (*agent.jvmti)->GetLoadedClasses(agent.jvmti, &n, &all);
     if (e != JVMTI_ERROR_NONE)
         return e;
+    refs_may_be_many(jni);
     for (jint i = 0; i < n; i++)
         if (found < CLASSES_MAX && is_tracked(all[i], old) && class_has_room(all[i]))
             classes[found++] = all[i];

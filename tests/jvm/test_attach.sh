@@ -572,3 +572,31 @@ test_left_out_by_option() {
     echo end >&9
     wait "$jvm"
 }
+
+# -Xcheck:jni has nothing to say of Orca, whatever it is asked: no reference too many, no exception that stays, no wrong call.
+test_checked_jni() {
+    launch -Xcheck:jni -Xmx128m -- 4
+    local more
+    "$ORCA" attach "$jvm" -o "$TRACE" -e threads 2>err || fail "$(cat err)"
+    for more in joins+semaphores locks holds alloc frees; do
+        run 0 "$ORCA" attach "$jvm" --on $more
+    done
+    run 0 "$ORCA" query "$jvm" locks
+    run 0 "$ORCA" query "$jvm" class Attachable
+    run 0 "$ORCA" query "$jvm" thread busy-1
+    "$ORCA" query "$jvm" object 1 >out 2>err
+    run 0 "$ORCA" heap live "$jvm" --full
+    run 0 "$ORCA" heap dump "$jvm" --to tptp -o heap.trcxml
+    run 0 "$ORCA" heap dump "$jvm" -o heap.hprof
+    run 0 "$ORCA" top "$jvm" --batch --count 1
+    run 0 "$ORCA" attach "$jvm" --off alloc+frees+holds
+    run 0 "$ORCA" dump "$jvm"
+    run 0 "$ORCA" detach "$jvm"
+    rm -f "$TRACE"
+    run 0 "$ORCA" attach "$jvm" -o "$TRACE" -e all+alloc --methods 'Attachable#await blocks none'
+    say work worked
+    run 0 "$ORCA" detach "$jvm"
+    run 0 "$ORCA" query "$jvm" locks
+    end
+    same "$(grep -iE 'warning|fatal|jni' java.out java.err | grep -vE 'loaded dynamically|Dynamic loading|serviceability tool|-Xcheck:jni: processor time')" ""
+}
