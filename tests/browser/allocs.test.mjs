@@ -16,7 +16,7 @@ const rates = (p, of, n) => p.evaluate(([s, k]) => window.orca.state.source.valu
 
 async function agrees(p, file, of, ...options) {
     const r = report(file, "--alloc", ...options).allocations;
-    for (const [by, key] of [["alloc", "allocated"], ["live", "live"]]) {
+    for (const [by, key] of [["alloc", "allocated"], ["live", "not_freed"]]) {
         const f = await flame(p, of, by);
         same([f.unit, f.total_ns, f.total_count], ["bytes", r[key].bytes, r[key].objects], `${by} ${options}`);
         same([sum(f.ns), sum(f.count)], [f.total_ns, f.total_count], `nodes of ${by}`);
