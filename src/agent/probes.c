@@ -248,7 +248,8 @@ static void note_moves(void *ctx, const struct cf_class *c, const struct cf_meth
 static void note_kept(const struct rewrite *r, const char *name)
 {
     unsigned other = r->n_hits || r->holds ? KEPT_OTHER : 0;
-    if (r->stays)
+    /* One without code, which nobody has looked at, stays as it is. */
+    if (r->stays || (r->boot && r->alloc && !r->looked))
         kept_note(name, (r->kept ? KEPT_ROWS : 0) | (r->alloc ? KEPT_ALLOC : 0) | other);
 }
 
