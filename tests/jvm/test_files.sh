@@ -325,7 +325,10 @@ test_dump_while_the_disk_is_full() {
     "$ORCA" report "$TMP/copy.otrace" >report || fail "orca report"
     run 1 "$ORCA" dump "$jvm" -o "$TMP/full/copy.otrace"
     has err "No space left on device"
-    kill -KILL "$jvm"
+    free_disk
+    end_with KILL 137
+    run 0 "$ORCA" info "$TRACE" # which recovers it
+    no_rings "$jvm"
 }
 
 test_killed_while_the_disk_is_full() {
