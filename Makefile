@@ -85,7 +85,7 @@ AGENT_O  := $(call objs,src/agent)
 ASGCT2_O := $(call objs,src/asgct2)
 CLI_O    := $(call objs,src/cli)
 # Of the agent, what needs no JVM: the words of its options and of its control socket.
-WORDS_O  := $(addprefix $(B)/src/agent/,request.o settings.o alloc_counts.o alloc_rows.o \
+WORDS_O  := $(addprefix $(B)/src/agent/,request.o settings.o kept.o alloc_counts.o alloc_rows.o \
               alloc_trails.o alloc_weight.o json_text.o program_name.o)
 # Everything else: the agent and the command take from it what they refer to, and no more.
 LIB_O    := $(call objs,$(addprefix src/,$(filter-out agent asgct2 cli,$(FOLDERS))))
@@ -158,9 +158,9 @@ $(B)/classfile-edit: $(call objs,tests/classfile) $(B)/lib.a
 $(B)/src/agent/%.o $(B)/src/asgct2/%.o $(addprefix $(B)/tests/unit/,asgct2_test.o json_text_test.o): ALL_CFLAGS += $(JNI_INC)
 ifneq ($(COUNTED),)
 # FORTIFY calls other functions than those that are counted.
-$(LIB_O) $(CLI_O): ALL_CFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0
+$(LIB_O) $(CLI_O) $(WORDS_O): ALL_CFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0
 $(COUNTED_O): ALL_CFLAGS += -fvisibility=default -fno-builtin -fno-tree-loop-distribute-patterns -U_FORTIFY_SOURCE
-$(filter-out $(B)/src/base/testpoint.o,$(LIB_O) $(CLI_O)): ALL_CFLAGS += -fsanitize-coverage=trace-pc
+$(filter-out $(B)/src/base/testpoint.o,$(LIB_O) $(CLI_O) $(WORDS_O)): ALL_CFLAGS += -fsanitize-coverage=trace-pc
 endif
 $(B)/%.o: %.c $(B)/.compile-flags
 	@mkdir -p $(@D)

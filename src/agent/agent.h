@@ -114,6 +114,15 @@ void jvm_property(const char *key, char *out, size_t n);
 /* Release what JVMTI allocated; NULL is allowed. */
 void jvmti_free(void *p);
 
+/* JVMTI has just given out references, as many as there were, or called us where there are many:
+ * -Xcheck:jni (17) would warn of them at the next JNI call.  HotSpot allocates nothing for it. */
+static inline void refs_may_be_many(JNIEnv *jni)
+{
+    enum { MOST = 60000 }; /* it refuses 65,536 */
+    if ((*jni)->EnsureLocalCapacity(jni, MOST) < 0)
+        (*jni)->ExceptionClear(jni);
+}
+
 /* onload.c: read the options and get a JVMTI environment.  -EINVAL: an option is wrong; -ENOTSUP.
  */
 int agent_load(JavaVM *vm, const char *options, bool live, struct err *err);
@@ -129,8 +138,9 @@ int agent_stop(JNIEnv *jni, struct recorder_result *result, struct err *err);
  * on the way to the text files, and a line "text PATH" for each of these. */
 void agent_put_texts(struct buf *reply);
 
-/* Switch groups while it goes on: "+parks-waits", or "parks+waits" for just these. */
-int agent_switch(JNIEnv *jni, char *groups, struct err *err);
+/* Switch groups while it goes on: "+parks-waits", or "parks+waits" for just these.  The reply has a
+ * line "left_out WHY" when not all of them can be; -ENOTSUP: none of them. */
+int agent_switch(JNIEnv *jni, char *groups, struct buf *reply, struct err *err);
 void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
 void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni);
 void agent_finish(JNIEnv *jni);

@@ -269,6 +269,7 @@ int heap_classes_open(struct heap_classes *c, JNIEnv *jni, struct heap_walk *w, 
     arena_init(c->memory, 0);
     w->tagged = true;
     jvmtiError e = (*w->jvmti)->GetLoadedClasses(w->jvmti, &n, &classes);
+    refs_may_be_many(jni);
     int rc = e == JVMTI_ERROR_NONE ? describe(&o, classes, n, err)
                                    : err_set(err, -ENOTSUP, "the JVM does not tell its classes: %s",
                                              jvmti_error_name(e));

@@ -1,9 +1,7 @@
 #include "agent/heap_live.h"
 
 #include "agent/heap.h"
-#include "agent/heap_walk.h"
 #include "agent/objects.h"
-#include "base/util.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -76,25 +74,19 @@ static void add(void *ctx, const struct object_facts *f)
     }
 }
 
-static jint nowhere(void *ctx, const struct heap_edge *e)
-{
-    UNUSED(ctx), UNUSED(e);
-    return HEAP_NOT_BEYOND;
-}
-
-/* HotSpot tells of the ends of objects some time after the collection, and in any case at the
- * beginning of a walk: a very short one does. */
+/* HotSpot's service thread tells of the ends of objects some time after the collection.  Who sets
+ * how ObjectFree is told waits until it has, and tells the rest itself
+ * (JvmtiTagMap::flush_object_free_events). */
 static int collect(JNIEnv *jni, struct err *err)
 {
-    struct heap_walk w;
-    TRY(heap_walk_begin(&w, jni, err));
-    jvmtiError e = (*w.jvmti)->ForceGarbageCollection(w.jvmti);
+    jvmtiEnv *jvmti;
+    TRY(heap_environment(jni, &jvmti, err));
+    jvmtiError e = (*jvmti)->ForceGarbageCollection(jvmti);
+    if (e == JVMTI_ERROR_NONE)
+        e = (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_OBJECT_FREE, NULL);
     if (e != JVMTI_ERROR_NONE)
         return err_set(err, -ENOTSUP, "the JVM does not collect: %s", jvmti_error_name(e));
-    jclass from = (*jni)->FindClass(jni, "java/lang/Object");
-    int rc = from ? heap_walk_follow(&w, from, nowhere, NULL, err) : 0;
-    (*jni)->DeleteLocalRef(jni, from);
-    return rc;
+    return 0;
 }
 
 static void put(const struct live *l, struct buf *reply)

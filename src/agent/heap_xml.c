@@ -245,6 +245,7 @@ static int put_threads(struct xml *x, struct err *err)
     jvmtiError e = (*x->walk.jvmti)->GetAllThreads(x->walk.jvmti, &n, &threads);
     if (e != JVMTI_ERROR_NONE)
         return err_set(err, -ENOTSUP, "the JVM does not tell its threads: %s", jvmti_error_name(e));
+    refs_may_be_many(x->jni);
     x->threads = calloc((size_t)n + 1, sizeof *x->threads);
     for (jint i = 0; i < n; i++) {
         if (x->threads)

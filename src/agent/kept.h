@@ -7,8 +7,9 @@
  * code then calls does nothing while nothing is recorded (OrcaProbe.on, OrcaHeap.on), and the next
  * recording finds it as it needs it.
  *
- * So is java.util.concurrent.Semaphore, whose rows are on by default: JDK 17 frees compiled code
- * when it has reason to, and until then the version of the class that it was made of.  And so are
+ * So are java.util.concurrent.Semaphore and InterruptedException, whose rows are on by default:
+ * JDK 17 frees compiled code when it has reason to, and until then the version of the class that it
+ * was made of.  And so are
  * classes with the constant NaN, of which each rewriting makes one more (probes.c).
  *
  * And so is what the group alloc changes: some 700 classes of the boot loader, of which each

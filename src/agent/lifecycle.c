@@ -472,20 +472,40 @@ static void switch_groups(JNIEnv *jni, bool *wanted)
         alloc_own_end(jni);
 }
 
-int agent_switch(JNIEnv *jni, char *groups, struct err *err)
+/* Those that are asked for now; what of them is left out is told, and no error where there is more.
+ */
+static int check_left_out(bool asked[GROUP_LIMIT], const bool wanted[GROUP_LIMIT],
+                          struct buf *reply, struct err *err)
 {
-    bool wanted[GROUP_LIMIT];
+    bool left[GROUP_LIMIT];
+    struct buf why;
+    int more = 0;
+    buf_init(&why);
+    memcpy(left, asked, sizeof left);
+    settings_complete_groups(&agent.settings, left);
+    for (int g = 1; g < GROUP_LIMIT; g++)
+        more += left[g] || (agent.settings.groups[g] && !wanted[g]);
+    bool any = settings_put_left_out(&agent.settings, asked, &why);
+    int rc = any && !more ? err_set(err, -ENOTSUP, "%s", buf_str(&why)) : 0;
+    if (any && more)
+        buf_printf(reply, "left_out %s\n", buf_str(&why));
+    buf_fini(&why);
+    return rc;
+}
+
+int agent_switch(JNIEnv *jni, char *groups, struct buf *reply, struct err *err)
+{
+    bool wanted[GROUP_LIMIT], asked[GROUP_LIMIT];
     pthread_mutex_lock(&life);
     memcpy(wanted, agent.settings.groups, sizeof wanted);
     int rc = agent.rec ? request_groups(groups, wanted, err)
                        : err_set(err, -ENODATA, "nothing is recorded in this JVM");
     if (rc == 0)
         rc = settings_check_groups(wanted, err);
-    if (rc == 0 && agent.settings.archive && (wanted[GROUP_alloc] || wanted[GROUP_locks]))
-        rc = err_set(err, -ENOTSUP,
-                     "-XX:%s archives this JVM's classes, so Orca changes none of them: not these "
-                     "groups",
-                     agent.settings.archive);
+    for (int g = 0; g < GROUP_LIMIT && rc == 0; g++)
+        asked[g] = wanted[g] && !agent.settings.groups[g];
+    if (rc == 0)
+        rc = check_left_out(asked, wanted, reply, err);
     if (rc == 0)
         RECORDING(switch_groups(jni, wanted));
     pthread_mutex_unlock(&life);

@@ -365,6 +365,7 @@ static jobject find(JNIEnv *jni, uint32_t lock, uint32_t class_)
     jclass *all = NULL;
     if (o || (*agent.jvmti)->GetLoadedClasses(agent.jvmti, &n, &all) != JVMTI_ERROR_NONE)
         return o;
+    refs_may_be_many(jni);
     for (jint i = 0; i < n; i++) {
         struct tag tag = get_tag(all[i]);
         bool is = lock ? tag.lock == lock : tag.class_ == class_;

@@ -194,7 +194,7 @@ void interrupted(JNIEnv *jni, const struct tracked *t, jobject exception)
     (void)exception;
     if (!thrown_when_made(jni, t->class))
         return;
-    stack_id stack = stacks_of_caller(jni);
+    stack_id stack = stacks_of_kept_caller(jni);
     struct event *e = begin(jni, EV_interrupted, &self);
     if (!e)
         return;

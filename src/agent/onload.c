@@ -7,8 +7,10 @@
 #include "agent/probes.h"
 #include "agent/tracked.h"
 #include "agent/user_methods.h"
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "hotspot/archives.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -181,29 +183,29 @@ static bool spec2_name(void)
     return strncmp(slash ? slash + 1 : self.dli_fname, "libOrcaAgent", 12) == 0;
 }
 
+static bool archives(const struct archive_option *o)
+{
+    if (o->is_switch)
+        return vmstructs_flag(agent.vmstructs, o->flag, false);
+    const char *value = vmstructs_text(agent.vmstructs, o->flag);
+    return value && (!o->value || strcmp(value, o->value) == 0);
+}
+
 /* HotSpot archives the classes that it has, and dies where one was retransformed (JDK 25, any
  * change of Thread). */
 static void leave_archived_classes(void)
 {
-    static const struct {
-        const char *flag, *value; /* value NULL: any */
-    } texts[] = {{"AOTCacheOutput", NULL}, {"AOTMode", "record"}, {"ArchiveClassesAtExit", NULL}};
-    static const char *const flags[] = {"RecordDynamicDumpInfo", "AutoCreateSharedArchive"};
-    const char *option = NULL;
-    for (size_t i = 0; i < ARRAY_LEN(texts) && !option; i++) {
-        const char *value = vmstructs_text(agent.vmstructs, texts[i].flag);
-        if (value && (!texts[i].value || strcmp(value, texts[i].value) == 0))
-            option = texts[i].flag;
-    }
-    for (size_t i = 0; i < ARRAY_LEN(flags) && !option; i++)
-        if (vmstructs_flag(agent.vmstructs, flags[i], false))
-            option = flags[i];
-    if (!option)
+    struct buf why;
+    const struct archive_option *o = archive_options;
+    while (o->flag && !archives(o))
+        o++;
+    if (!o->flag)
         return;
-    settings_leave_classes(&agent.settings, option);
-    log_line("-XX:%s archives this JVM's classes, so Orca changes none of them: only monitors, "
-             "waits, threads, gc and samples are recorded",
-             option);
+    settings_leave_classes(&agent.settings, o->flag);
+    buf_init(&why);
+    if (settings_put_left_out(&agent.settings, agent.settings.asked, &why))
+        log_line("%s", buf_str(&why));
+    buf_fini(&why);
 }
 
 static bool in_use; /* the environment: events of it may be under way */

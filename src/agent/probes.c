@@ -248,7 +248,8 @@ static void note_moves(void *ctx, const struct cf_class *c, const struct cf_meth
 static void note_kept(const struct rewrite *r, const char *name)
 {
     unsigned other = r->n_hits || r->holds ? KEPT_OTHER : 0;
-    if (r->stays)
+    /* One without code, which nobody has looked at, stays as it is. */
+    if (r->stays || (r->boot && r->alloc && !r->looked))
         kept_note(name, (r->kept ? KEPT_ROWS : 0) | (r->alloc ? KEPT_ALLOC : 0) | other);
 }
 
@@ -341,6 +342,8 @@ void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobje
     struct rewrite r;
     if (!name)
         return;
+    if (redefined)
+        refs_may_be_many(jni);
     r.looked = r.stays = false;
     r.n_hits = 0;
     r.class = r.holds = NULL;
@@ -415,6 +418,7 @@ static jvmtiError rewrite_loaded(JNIEnv *jni, bool old)
     jvmtiError e = (*agent.jvmti)->GetLoadedClasses(agent.jvmti, &n, &all);
     if (e != JVMTI_ERROR_NONE)
         return e;
+    refs_may_be_many(jni);
     for (jint i = 0; i < n; i++)
         if (found < CLASSES_MAX && is_tracked(all[i], old) && class_has_room(all[i]))
             classes[found++] = all[i];

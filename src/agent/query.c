@@ -327,6 +327,7 @@ static jint find_classes(JNIEnv *jni, const struct request_question *q, jclass *
     }
     if ((*agent.jvmti)->GetLoadedClasses(agent.jvmti, &n, &all) != JVMTI_ERROR_NONE)
         return 0;
+    refs_may_be_many(jni);
     for (jint i = 0; i < n; i++) {
         size_t len = strlen(what);
         bool is = false;

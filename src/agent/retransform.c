@@ -113,6 +113,7 @@ jvmtiError retransform_those(JNIEnv *jni, bool (*affected)(const struct loaded_c
         return JVMTI_ERROR_OUT_OF_MEMORY;
     if ((*agent.jvmti)->GetLoadedClasses(agent.jvmti, &n, &all) != JVMTI_ERROR_NONE)
         n = 0;
+    refs_may_be_many(jni);
     for (jint i = 0; i < n; i++) {
         if (!is_chosen(jni, all[i], affected, part)) {
             (*jni)->DeleteLocalRef(jni, all[i]);

@@ -124,15 +124,48 @@ static const enum event_group instrumented[] = {GROUP_parks,      GROUP_sleeps, 
                                                 GROUP_interrupts, GROUP_semaphores, GROUP_locks,
                                                 GROUP_holds};
 
+static bool is_left_out(const struct settings *s, enum event_group g)
+{
+    static const enum event_group rewriting[] = {GROUP_methods, GROUP_alloc, GROUP_frees};
+    for (size_t i = 0; i < ARRAY_LEN(instrumented) && !s->contanalysis; i++)
+        if (g == instrumented[i])
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(rewriting) && s->archive; i++)
+        if (g == rewriting[i])
+            return true;
+    return false;
+}
+
 void settings_complete_groups(const struct settings *s, bool groups[GROUP_LIMIT])
 {
-    for (size_t i = 0; i < ARRAY_LEN(instrumented) && !s->contanalysis; i++)
-        groups[instrumented[i]] = false;
-    static const enum event_group rewriting[] = {GROUP_methods, GROUP_alloc, GROUP_frees};
-    for (size_t i = 0; i < ARRAY_LEN(rewriting) && s->archive; i++)
-        groups[rewriting[i]] = false;
+    for (int g = 1; g < GROUP_LIMIT; g++)
+        groups[g] = groups[g] && !is_left_out(s, (enum event_group)g);
     if (groups[GROUP_holds]) /* a wait is no part of the hold around it */
         groups[GROUP_waits] = true;
+}
+
+bool settings_put_left_out(const struct settings *s, const bool groups[GROUP_LIMIT], struct buf *to)
+{
+    size_t n = 0, i = 0;
+    for (int g = 1; g < GROUP_LIMIT; g++)
+        n += groups[g] && is_left_out(s, (enum event_group)g);
+    if (!n)
+        return false;
+    if (s->archive)
+        buf_printf(
+            to, "-XX:%s archives this JVM's classes, so Orca changes none of them: ", s->archive);
+    else
+        buf_puts(to, "contanalysis=off: ");
+    for (int g = 1; g < GROUP_LIMIT; g++)
+        if (groups[g] && is_left_out(s, (enum event_group)g))
+            buf_printf(to, "%s%s",
+                       i == 0      ? ""
+                       : i + 1 < n ? ", "
+                                   : " and ",
+                       event_groups[g].name),
+                i++;
+    buf_puts(to, n == 1 ? " is left out" : " are left out");
+    return true;
 }
 
 static void apply_groups(struct settings *s)
@@ -145,6 +178,7 @@ static void apply_groups(struct settings *s)
     s->groups[GROUP_cpu] |= s->cpu != 0;
     s->groups[GROUP_wall] |= s->wall != 0;
     s->groups[GROUP_sampled_alloc] |= s->samplebytes != 0;
+    memcpy(s->asked, s->groups, sizeof s->asked);
     settings_complete_groups(s, s->groups);
 }
 

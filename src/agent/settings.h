@@ -48,7 +48,8 @@ struct settings {
     const char *archive; /* the JVM's option that makes an archive of its classes, which then stay
                           * as they are; NULL: none */
     bool is_prefix;      /* file: of spec 2's command line, without a suffix */
-    bool groups[GROUP_LIMIT];
+    bool asked[GROUP_LIMIT];  /* what the options ask for, and */
+    bool groups[GROUP_LIMIT]; /* what is recorded */
 };
 
 /* The agent's option table, for the parser and for docs/agent-options.md. */
@@ -64,8 +65,14 @@ int settings_check_groups(const bool groups[GROUP_LIMIT], struct err *err);
 /* The JVM makes an archive of its classes: changes none of them, and so leaves groups out. */
 void settings_leave_classes(struct settings *s, const char *option);
 
-/* What a choice of groups brings with it, and what contanalysis=off keeps out of it. */
+/* What a choice of groups brings with it, and what contanalysis=off keeps out of it, or the
+ * archive. */
 void settings_complete_groups(const struct settings *s, bool groups[GROUP_LIMIT]);
+
+/* A sentence without its end, which names those of the groups that are kept out, and why.  False:
+ * none is. */
+bool settings_put_left_out(const struct settings *s, const bool groups[GROUP_LIMIT],
+                           struct buf *to);
 
 /* Whether objects of this class (JVM signature) are recorded, by include= and exclude=. */
 bool settings_wants_class(const struct settings *s, const char *signature);

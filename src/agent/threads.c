@@ -651,6 +651,7 @@ void threads_enumerate(JNIEnv *jni)
         (*agent.jvmti)->GetAllStackTraces(agent.jvmti, (jint)agent.settings.depth + 1, &all, &n) !=
             JVMTI_ERROR_NONE)
         return;
+    refs_may_be_many(jni);
     uint32_t *ids = calloc((size_t)n + 1, sizeof *ids);
     for (jint i = 0; ids && i < n; i++)
         ids[i] = enumerate(jni, self, &all[i]);
@@ -671,6 +672,7 @@ static void look_at_threads(JNIEnv *jni, struct map *waiting)
     jthread *threads = NULL;
     if ((*agent.jvmti)->GetAllThreads(agent.jvmti, &n, &threads) != JVMTI_ERROR_NONE)
         return;
+    refs_may_be_many(jni);
     for (jint i = 0; i < n; i++) {
         uint32_t id = id_of(jni, threads[i]);
         if (id) {

@@ -11,7 +11,10 @@
 /* What becomes of a reference on top of the operand stack. */
 enum thrown_fate { THROWN_NOT, THROWN_NOW, THROWN_RETURNED };
 
-enum { FRAMES = 16, OP_CHECKCAST = 0xc0, OP_ASTORE_0 = 0x4b, OP_INVOKEDYNAMIC = 0xba };
+/* OrcaProbe.call, and keptCall that calls it. */
+enum { PROBE_FRAMES = 2 };
+
+enum { FRAMES = 17, OP_CHECKCAST = 0xc0, OP_ASTORE_0 = 0x4b, OP_INVOKEDYNAMIC = 0xba };
 
 /* --- code ---------------------------------------------------------------------------------------
  */
@@ -155,7 +158,7 @@ static bool is_throwing_native(JNIEnv *jni, jmethodID method)
 
 static bool thrown_in(JNIEnv *jni, const jvmtiFrameInfo *frames, jint n, jclass class)
 {
-    jint i = 1; /* the first is the probe */
+    jint i = PROBE_FRAMES;
     while (i < n && makes(jni, frames[i].method, class))
         i++;
     if (i < n && is_throwing_native(jni, frames[i].method))
@@ -196,12 +199,12 @@ static uint64_t key_of_frames(JNIEnv *jni, const char *class)
     struct walk_frame frames[FRAMES];
     uint64_t key = hash_u64((uintptr_t) class);
     int32_t n = stacks_walk(jni, frames, FRAMES);
-    for (int32_t i = 1; i < n; i++) { /* the first is the probe */
+    for (int32_t i = PROBE_FRAMES; i < n; i++) {
         if (!(frames[i].stamp & METHOD_STAMP_LASTS))
             return 0;
         key = hash_u64(key ^ frames[i].stamp) + (uint32_t)frames[i].bci;
     }
-    return n > 1 ? hash_u64(key) | 1 : 0;
+    return n > PROBE_FRAMES ? hash_u64(key) | 1 : 0;
 }
 
 bool thrown_when_made(JNIEnv *jni, const char *class)

@@ -85,7 +85,7 @@ static const struct tracked built_in[] = {
     {SEMAPHORE, "release", NULL, GROUP_semaphores, CALL_THIS, -1, .kept = true,
      .call = semaphore_release},
     {"java/lang/InterruptedException", "<init>", NULL, GROUP_interrupts, CALL_NO_OBJECT, -1,
-     .call = interrupted},
+     .kept = true, .call = interrupted},
 
     /* signature NULL: every overload that returns no boolean */
     LOCK(REENTRANT),

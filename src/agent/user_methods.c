@@ -358,6 +358,7 @@ static void rewrite(JNIEnv *jni, struct changes *changes)
 static void look_and_rewrite(JNIEnv *jni, jclass c)
 {
     struct changes changes = {.n = 0};
+    refs_may_be_many(jni);
     if ((*jni)->PushLocalFrame(jni, REFERENCES + CHANGES_MAX) < 0) {
         (*jni)->ExceptionClear(jni);
         return;
@@ -387,6 +388,7 @@ void user_methods_start(JNIEnv *jni)
         log_line("this JVM does not tell Orca its classes: methods= is not recorded");
         return;
     }
+    refs_may_be_many(jni);
     for (jint i = 0; i < 2 * n; i++)
         if ((*agent.jvmti)->GetClassStatus(agent.jvmti, all[i % n], &status) == JVMTI_ERROR_NONE &&
             (status & JVMTI_CLASS_STATUS_PREPARED))

@@ -105,8 +105,14 @@ static int verb_start(JNIEnv *jni, char *argument, struct buf *reply, struct err
     if ((*jni)->GetJavaVM(jni, &vm) != JNI_OK)
         return err_set(err, -EINVAL, "no JVM");
     TRY(agent_attach(jni, vm, argument, err));
+    struct buf why;
+    buf_init(&why);
     buf_printf(reply, "path %s\n", agent.path);
     agent_put_texts(reply);
+    if (agent.settings.archive &&
+        settings_put_left_out(&agent.settings, agent.settings.asked, &why))
+        buf_printf(reply, "left_out %s\n", buf_str(&why));
+    buf_fini(&why);
     return 0;
 }
 
@@ -137,7 +143,7 @@ static int verb_stop(JNIEnv *jni, char *argument, struct buf *reply, struct err 
 
 static int verb_groups(JNIEnv *jni, char *argument, struct buf *reply, struct err *err)
 {
-    TRY(agent_switch(jni, argument, err));
+    TRY(agent_switch(jni, argument, reply, err));
     for (int g = 1; g < GROUP_LIMIT; g++)
         if (agent.settings.groups[g])
             buf_printf(reply, "group %s\n", event_groups[g].name);

@@ -8,7 +8,7 @@
 struct cell_maker {
     struct alloc_cells *to;
     const struct allocs *s;
-    uint64_t from;
+    uint64_t from, whole; /* before `whole`: found */
 };
 
 void alloc_cells_init(struct alloc_cells *c)
@@ -23,13 +23,16 @@ void alloc_cells_fini(struct alloc_cells *c)
     map_fini(&c->places);
 }
 
+enum { EPOCHS = (1 << 30) - 1 };
+
 /* The cell of an object of a context that was allocated at a time; NULL: memory is out. */
 static struct alloc_cell *cell_of(struct cell_maker *m, uint32_t context, uint64_t since)
 {
     struct alloc_cell x = {.context = context,
-                           .epoch = allocs_epoch(m->s, since) & INT32_MAX,
+                           .epoch = allocs_epoch(m->s, since) & EPOCHS,
+                           .found = since < m->whole,
                            .in_range = since >= m->from};
-    uint64_t key = (uint64_t)context << 32 | (uint64_t)x.epoch << 1 | x.in_range;
+    uint64_t key = (uint64_t)context << 32 | (uint64_t)x.epoch << 2 | x.found << 1 | x.in_range;
     uint64_t *place = map_put(&m->to->places, hash_u64(key));
     if (!place)
         return NULL;
@@ -71,7 +74,7 @@ int alloc_cells_make(struct alloc_cells *c, const struct analysis *a, uint32_t t
 {
     const struct allocs *s = &a->allocs;
     enum alloc_source source = allocs_ends_source(s);
-    struct cell_maker m = {c, s, from};
+    struct cell_maker m = {c, s, from, whole_gc_before(&s->wholes, min_u64(to, a->window.to))};
     buf_clear(&c->v);
     map_fini(&c->places);
     map_init(&c->places);

@@ -1,11 +1,11 @@
 /* alloc_cells.h - the objects of one thread that agree in all that is told of them: class, place,
  * size, and how many of the collector's pauses had ended when they were allocated.
  *
- *     alive at a moment = allocated before it - freed before it
+ *     kept at a moment = allocated before it - found freed before it
  *
  * An end names all of that, so objects need not be found by their numbers.  An object that was
  * allocated before the file began is in no cell.  Where events are missing there may be ends
- * without a beginning: they are not alive, and never fewer than none. */
+ * without a beginning: they are not kept, and never fewer than none. */
 #ifndef ORCA_ANALYZE_ALLOC_CELLS_H
 #define ORCA_ANALYZE_ALLOC_CELLS_H
 
@@ -13,7 +13,8 @@
 
 struct alloc_cell {
     uint32_t context;
-    uint32_t epoch : 31; /* pauses that had ended */
+    uint32_t epoch : 30; /* pauses that had ended */
+    uint32_t found : 1;  /* early enough for the last collection of the whole heap (whole_gc.h) */
     uint32_t in_range : 1;
     /* Objects: those allocated before the range's end, those of them freed before its begin, and
      * before its end. */
@@ -42,13 +43,13 @@ static inline const struct alloc_cell *alloc_cell_at(const struct alloc_cells *c
     return &((const struct alloc_cell *)(const void *)c->v.p)[i];
 }
 
-static inline uint64_t alloc_cell_alive(const struct alloc_cell *c)
+static inline uint64_t alloc_cell_kept(const struct alloc_cell *c)
 {
     return c->allocated > c->freed_by_to ? c->allocated - c->freed_by_to : 0;
 }
 
-/* Alive when the range began. */
-static inline uint64_t alloc_cell_was_alive(const struct alloc_cell *c)
+/* Kept when the range began. */
+static inline uint64_t alloc_cell_was_kept(const struct alloc_cell *c)
 {
     return !c->in_range && c->allocated > c->freed_by_from ? c->allocated - c->freed_by_from : 0;
 }

@@ -200,7 +200,7 @@ static int add_part(void *self, const struct alloc_part *p)
             return -ENOMEM;
         alloc_amount_add(to, &p->amount);
     }
-    if (p->what == ALLOC_LIVE)
+    if (p->what == ALLOC_KEPT)
         return put_entry(&m->values[AGES], p, pair);
     return p->what == ALLOC_FREED || p->what == ALLOC_EARLIER
                ? put_entry(&m->values[LIVES], p, pair)
@@ -401,14 +401,14 @@ static int by_bytes(const void *a, const void *b)
     return 0;
 }
 
-static struct rank rank_of(const struct maker *m, const struct part *t, bool live, size_t row)
+static struct rank rank_of(const struct maker *m, const struct part *t, bool by_kept, size_t row)
 {
     const struct first *f = first_of(t, row);
     const struct alloc_pair *pair = &m->pairs.v[f->pair];
     bool by_thread = t == &m->of[ALLOC_BY_THREAD];
     uint64_t allocated = amount_of(t, ALLOC_ALLOCATED, row).bytes;
-    uint64_t alive = amount_of(t, ALLOC_LIVE, row).bytes;
-    return (struct rank){.bytes = {live ? alive : allocated, live ? allocated : alive,
+    uint64_t kept = amount_of(t, ALLOC_KEPT, row).bytes;
+    return (struct rank){.bytes = {by_kept ? kept : allocated, by_kept ? allocated : kept,
                                    amount_of(t, ALLOC_FREED, row).bytes},
                          .id = {by_thread ? f->thread : 0,
                                 by_thread ? 0 : m->same_name[pair->class_.v].v, pair->stack.v},
@@ -426,12 +426,13 @@ static bool is_empty(const struct part *t, size_t row)
 }
 
 /* The rows of which something lies in the range, in their order; ranks: [count_rows]. */
-static size_t rank_rows(const struct maker *m, const struct part *t, bool live, struct rank *ranks)
+static size_t rank_rows(const struct maker *m, const struct part *t, bool by_kept,
+                        struct rank *ranks)
 {
     size_t n = 0;
     for (size_t i = 0; i < count_rows(t); i++)
         if (!is_empty(t, i))
-            ranks[n++] = rank_of(m, t, live, i);
+            ranks[n++] = rank_of(m, t, by_kept, i);
     if (n)
         qsort(ranks, n, sizeof *ranks, by_bytes);
     return n;
@@ -453,14 +454,14 @@ static int list_rows(const struct maker *m, const struct part *t, const struct r
     return 0;
 }
 
-static int make_table(const struct maker *m, struct part *t, bool live, struct alloc_list *out)
+static int make_table(const struct maker *m, struct part *t, bool by_kept, struct alloc_list *out)
 {
     struct rank *ranks = malloc((count_rows(t) + 1) * sizeof *ranks);
     if (!ranks)
         return -ENOMEM;
     int rc = spread(m, t, AGES);
     rc = rc ? rc : spread(m, t, LIVES);
-    rc = rc ? rc : list_rows(m, t, ranks, rank_rows(m, t, live, ranks), out);
+    rc = rc ? rc : list_rows(m, t, ranks, rank_rows(m, t, by_kept, ranks), out);
     free(ranks);
     return rc;
 }
@@ -492,7 +493,7 @@ static int gather_survivors(struct maker *m)
     return 0;
 }
 
-static int make(struct maker *m, bool live)
+static int make(struct maker *m, bool by_kept)
 {
     const struct allocs *s = &m->a->allocs;
     const struct selection *sel = &m->selection;
@@ -506,13 +507,15 @@ static int make(struct maker *m, bool live)
     out->source = allocs_source(s);
     out->ends = allocs_ends_source(s);
     out->has_ends = allocs_have_ends(s);
+    if (out->has_ends)
+        out->whole = whole_gc_before(&s->wholes, min_u64(sel->to, m->a->window.to));
     out->pauses = allocs_pauses_before(s, sel->to) - allocs_pauses_before(s, sel->from);
     uint64_t seen[SPREADS] = {0};
     TRY(spread_values(m, NULL, &m->values[AGES], &out->all.ages, &seen[AGES]));
     TRY(spread_values(m, NULL, &m->values[LIVES], &out->all.lives, &seen[LIVES]));
     TRY(survive(m, &m->changes, &out->all, 0));
     for (unsigned i = 0; i < ALLOC_TABLES; i++)
-        TRY(make_table(m, &m->of[i], live, &out->of[i]));
+        TRY(make_table(m, &m->of[i], by_kept, &out->of[i]));
     return 0;
 }
 
@@ -528,13 +531,13 @@ static void part_fini(struct part *t)
 }
 
 int alloc_tables_make(struct alloc_tables *out, const struct analysis *a,
-                      const struct selection *selection, bool live, struct arena *arena)
+                      const struct selection *selection, bool by_kept, struct arena *arena)
 {
     struct maker m = {.a = a, .selection = *selection, .arena = arena, .out = out};
     memset(out, 0, sizeof *out);
     keyed_init(&m.names, sizeof(struct stack_name), sizeof(struct stack_name));
     map_init(&m.places);
-    int rc = make(&m, live);
+    int rc = make(&m, by_kept);
     alloc_pairs_fini(&m.pairs);
     for (unsigned i = 0; i < ALLOC_TABLES; i++)
         part_fini(&m.of[i]);

@@ -1,5 +1,5 @@
-/* alloc_tables.h - allocations by class, by place and by thread, with the ages of what is live and
- * the lifetimes of what was freed.
+/* alloc_tables.h - allocations by class, by place and by thread, with the ages of what is not freed
+ * and the lifetimes of what was freed.
  *
  *     over the rows of each table  of = those of the selection
  *
@@ -26,7 +26,7 @@ struct alloc_row {
     stack_id stack;        /* by place: one of its stacks; 0: not recorded */
     struct place top, app; /* likewise */
     struct alloc_amount of[ALLOC_WHATS];
-    struct alloc_spread ages;  /* of ALLOC_LIVE: pauses of the collector outlived */
+    struct alloc_spread ages;  /* of ALLOC_KEPT: pauses of the collector outlived */
     struct alloc_spread lives; /* of ALLOC_FREED and ALLOC_EARLIER: ns */
     const uint64_t *survivors; /* [points.n]: bytes; NULL: there are no points */
 };
@@ -39,8 +39,10 @@ struct alloc_list {
 };
 
 struct alloc_tables {
-    enum alloc_source source, ends; /* of what was allocated; of what was freed and is live */
+    enum alloc_source source, ends; /* of what was allocated; of what was freed and is not */
     bool has_ends;
+    uint64_t
+        whole; /* what was allocated before it, and is live, is known (whole_gc.h); 0: nothing is */
     struct alloc_row all;
     struct alloc_list of[ALLOC_TABLES]; /* most bytes first */
     struct alloc_points points;
@@ -48,10 +50,11 @@ struct alloc_tables {
     size_t pauses; /* of the collector that ended in the range */
 };
 
-/* by_live: most live bytes first, else most allocated ones.  The lists are the arena's.  -ENOMEM.
+/* by_kept: most bytes first of what is not freed, else most allocated ones.  The lists are the
+ * arena's.  -ENOMEM.
  */
 int alloc_tables_make(struct alloc_tables *out, const struct analysis *a,
-                      const struct selection *selection, bool by_live, struct arena *arena);
+                      const struct selection *selection, bool by_kept, struct arena *arena);
 
 /* Those of the whole recording, most allocated bytes first: made once, they live as long as the
  * analysis.  NULL: there are no allocations, or memory is out. */

@@ -76,7 +76,7 @@ static int tell_frees(const struct visit *v, uint32_t thread, const struct run *
     return 0;
 }
 
-static int tell_live(struct visit *v, uint32_t thread)
+static int tell_kept(struct visit *v, uint32_t thread)
 {
     uint64_t pauses = allocs_pauses_before(&v->a->allocs, v->s->to);
     TRY(alloc_cells_make(&v->cells, v->a, thread, v->s->from, v->s->to));
@@ -84,11 +84,15 @@ static int tell_live(struct visit *v, uint32_t thread)
         const struct alloc_cell *c = alloc_cell_at(&v->cells, i);
         struct alloc_part p = {.thread = thread,
                                .context = c->context,
-                               .what = c->in_range ? ALLOC_LIVE : ALLOC_OLD,
+                               .what = c->in_range ? ALLOC_KEPT : ALLOC_OLD,
                                .value = pauses - min_u64(c->epoch, pauses)};
-        TRY(tell_objects(v, p, alloc_cell_alive(c)));
+        TRY(tell_objects(v, p, alloc_cell_kept(c)));
+        if (c->in_range && c->found) {
+            p.what = ALLOC_LIVE;
+            TRY(tell_objects(v, p, alloc_cell_kept(c)));
+        }
         p.what = ALLOC_BEFORE;
-        TRY(tell_objects(v, p, alloc_cell_was_alive(c)));
+        TRY(tell_objects(v, p, alloc_cell_was_kept(c)));
         if (c->freed_by_to > c->allocated)
             *v->unmatched += c->freed_by_to - c->allocated;
     }
@@ -105,7 +109,7 @@ static int tell_thread(struct visit *v, uint32_t thread)
     if (!allocs_have_ends(s))
         return 0;
     TRY(tell_frees(v, thread, &l->frees[allocs_ends_source(s)]));
-    return tell_live(v, thread);
+    return tell_kept(v, thread);
 }
 
 int alloc_visit(const struct analysis *a, const struct selection *s, alloc_visitor *visit,

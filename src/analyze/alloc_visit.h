@@ -1,7 +1,7 @@
 /* alloc_visit.h - what became of allocations in a part of a recording, told amount by amount.
  *
- *     allocated - freed = live                 over a whole recording that lost nothing
- *     grown = live + old - before              between the ends of a range
+ *     allocated - freed = kept                 over a whole recording that lost nothing
+ *     grown = kept + old - before              between the ends of a range
  *
  * Where only samples were recorded, every amount is an estimate: a sum of n samples is off by
  * 1 / sqrt(n) of itself or less two times out of three (its relative standard error). */
@@ -14,9 +14,10 @@ enum alloc_what {
     ALLOC_ALLOCATED, /* in the range */
     ALLOC_FREED,     /* found freed in the range; allocated in this file */
     ALLOC_EARLIER,   /* the same; allocated before this file of the recording began */
-    ALLOC_LIVE,      /* allocated in the range, and alive at its end */
-    ALLOC_BEFORE,    /* alive when it began */
-    ALLOC_OLD,       /* of those: still alive at its end */
+    ALLOC_KEPT,      /* allocated in the range, and not found freed at its end */
+    ALLOC_BEFORE,    /* allocated before it, and not found freed when it began */
+    ALLOC_OLD,       /* of those: still not at its end */
+    ALLOC_LIVE,      /* of ALLOC_KEPT: found live (whole_gc.h) */
     ALLOC_WHATS
 };
 
@@ -32,7 +33,7 @@ struct alloc_part {
     enum alloc_what what;
     struct alloc_amount amount;
     uint64_t since, until; /* ALLOC_ALLOCATED: when */
-    uint64_t value;        /* ALLOC_LIVE: pauses of the collector outlived; ALLOC_FREED,
+    uint64_t value;        /* ALLOC_KEPT: pauses of the collector outlived; ALLOC_FREED,
                             * ALLOC_EARLIER: ns that the object lived */
 };
 
@@ -60,10 +61,10 @@ static inline void alloc_amount_add(struct alloc_amount *to, const struct alloc_
     to->records += x->records;
 }
 
-/* Bytes of all that is alive at the range's end, less those when it began. */
+/* Bytes of all that is not freed at the range's end, less those when it began. */
 static inline int64_t alloc_grown(const struct alloc_amount of[ALLOC_WHATS])
 {
-    return (int64_t)(of[ALLOC_LIVE].bytes + of[ALLOC_OLD].bytes - of[ALLOC_BEFORE].bytes);
+    return (int64_t)(of[ALLOC_KEPT].bytes + of[ALLOC_OLD].bytes - of[ALLOC_BEFORE].bytes);
 }
 
 #endif

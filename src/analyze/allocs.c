@@ -26,6 +26,7 @@ void allocs_fini(struct allocs *s)
     free(s->lines);
     buf_fini(&s->contexts);
     buf_fini(&s->pause_ends);
+    buf_fini(&s->wholes);
     map_fini(&s->context_of);
     arena_fini(&s->arena);
     memset(s, 0, sizeof *s);
@@ -194,10 +195,10 @@ static int by_moment(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int allocs_finish(struct allocs *s, const struct buf *pauses)
+int allocs_finish(struct allocs *s, const struct collection_source *gc)
 {
-    const struct pause *p = (const void *)pauses->p;
-    size_t n = pauses->len / sizeof *p;
+    const struct pause *p = gc->pauses;
+    size_t n = gc->n_pauses;
     for (size_t i = 0; i < s->n_lines; i++) {
         for (unsigned k = 0; k < ALLOC_SOURCES; k++) {
             TRY(sort(&s->lines[i].allocs[k], sizeof(struct alloc)));
@@ -211,7 +212,7 @@ int allocs_finish(struct allocs *s, const struct buf *pauses)
         return -ENOMEM;
     if (n)
         qsort(s->pause_ends.p, n, sizeof(uint64_t), by_moment);
-    return 0;
+    return whole_gc_find(&s->wholes, gc);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */

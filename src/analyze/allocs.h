@@ -8,8 +8,8 @@
  *              told in batches (alloc alone): these have no number, so no end
  *     sampled  one object of so many bytes (group sampled-alloc), with what it stands for
  *
- * Sums are exact where anything exact was recorded, else they are estimates; what is live beside
- * counted objects is an estimate.  An object belongs to
+ * Sums are exact where anything exact was recorded, else they are estimates; what is not freed
+ * beside counted objects is an estimate.  An object belongs to
  * the moment of its allocation; a batch is spread evenly over its time, so that ranges that adjoin
  * add up. */
 #ifndef ORCA_ANALYZE_ALLOCS_H
@@ -17,6 +17,7 @@
 
 #include "analyze/run.h"
 #include "analyze/selection.h"
+#include "analyze/whole_gc.h"
 #include "base/buf.h"
 #include "base/map.h"
 #include "format/event.h"
@@ -66,6 +67,7 @@ struct allocs {
     uint64_t n[ALLOC_SOURCES]; /* allocations by one */
     uint64_t n_frees, n_batches;
     struct buf pause_ends; /* uint64_t [], in order */
+    struct buf wholes;     /* struct whole_gc [] */
 };
 
 void allocs_init(struct allocs *s);
@@ -77,9 +79,9 @@ bool allocs_takes(unsigned kind);
 /* Keep one; `thread`: whose allocation it is.  -ENOMEM. */
 int allocs_add(struct allocs *s, uint32_t thread, const struct event *e);
 
-/* After the last one: puts those that came late into their places, and keeps the ends of the
- * collector's pauses (struct pause []).  -ENOMEM. */
-int allocs_finish(struct allocs *s, const struct buf *pauses);
+/* After the last one: puts those that came late into their places, and keeps what is needed of the
+ * collector's pauses and cycles.  -ENOMEM. */
+int allocs_finish(struct allocs *s, const struct collection_source *gc);
 
 static inline bool allocs_any(const struct allocs *s)
 {
@@ -99,7 +101,7 @@ static inline enum alloc_source allocs_ends_source(const struct allocs *s)
     return s->n[ALLOC_SAMPLED] && !s->n[ALLOC_EXACT] ? ALLOC_SAMPLED : ALLOC_EXACT;
 }
 
-/* Whether it can be known what is live. */
+/* Whether ends are recorded. */
 static inline bool allocs_have_ends(const struct allocs *s)
 {
     return s->n[ALLOC_EXACT] || s->n[ALLOC_SAMPLED];

@@ -220,12 +220,7 @@ int analysis_slack(struct analysis *a)
 
 static int find_collections(struct analysis *a)
 {
-    const struct decoded *d = &a->decoded;
-    const struct collection_source from = {.trace = a->trace,
-                                           .pauses = (const void *)d->pauses.p,
-                                           .n_pauses = d->pauses.len / sizeof(struct pause),
-                                           .cycles = (const void *)d->cycles.p,
-                                           .n_cycles = d->cycles.len / sizeof(struct cycle)};
+    const struct collection_source from = decoded_collections(&a->decoded, a->trace);
     return collections_make(&a->collections, &from, &a->arena);
 }
 

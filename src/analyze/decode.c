@@ -703,6 +703,15 @@ static int run(struct decoder *d, struct err *err)
     return rc ? err_set(err, rc, "out of memory") : 0;
 }
 
+struct collection_source decoded_collections(const struct decoded *d, const struct trace *t)
+{
+    return (struct collection_source){.trace = t,
+                                      .pauses = (const void *)d->pauses.p,
+                                      .n_pauses = d->pauses.len / sizeof(struct pause),
+                                      .cycles = (const void *)d->cycles.p,
+                                      .n_cycles = d->cycles.len / sizeof(struct cycle)};
+}
+
 int decode_trace(struct decoded *out, struct trace *t, const struct decode_target *to,
                  const struct decode_window *window, struct err *err)
 {
@@ -724,8 +733,9 @@ int decode_trace(struct decoded *out, struct trace *t, const struct decode_targe
     intervals_init(&d->iv, (struct interval_sinks){sinks, ARRAY_LEN(sinks)});
     arena_init(&d->arena, 0);
     int rc = run(d, err);
+    const struct collection_source gc = decoded_collections(out, t);
     if (rc == 0 && (timeline_finish(to->timeline, to->threads) < 0 ||
-                    samples_finish(to->samples) < 0 || allocs_finish(to->allocs, &out->pauses) < 0))
+                    samples_finish(to->samples) < 0 || allocs_finish(to->allocs, &gc) < 0))
         rc = err_set(err, -ENOMEM, "out of memory");
     arena_fini(&d->arena);
     buf_fini(&d->tracks);

@@ -75,6 +75,9 @@ struct decode_target {
     const struct analysis_watch *watch; /* may be NULL */
 };
 
+/* What is known of the collector, as lists of `d`. */
+struct collection_source decoded_collections(const struct decoded *d, const struct trace *t);
+
 /* Decode everything.  Errors: -ENOMEM. */
 int decode_trace(struct decoded *out, struct trace *t, const struct decode_target *to,
                  const struct decode_window *window, struct err *err);

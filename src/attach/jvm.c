@@ -368,6 +368,11 @@ int jvm_check_running(const struct jvm *jvm, struct err *err)
     if (state == 'T')
         return err_set(err, -EBUSY, "JVM %d (%s) is stopped: let it go on with 'kill -CONT %d'",
                        (int)jvm->pid, jvm->name, (int)jvm->pid);
+    if (state == PROC_FROZEN)
+        return err_set(err, -EBUSY,
+                       "JVM %d (%s) is frozen with its container or cgroup: let it go on with "
+                       "'docker unpause', or as it was frozen",
+                       (int)jvm->pid, jvm->name);
     return err_set(err, -EBUSY,
                    "JVM %d (%s) is held by a debugger: let it go on there, or detach the debugger",
                    (int)jvm->pid, jvm->name);

@@ -61,7 +61,9 @@ int proc_read_status(pid_t pid, struct proc_status *out);
 int proc_read_start(pid_t pid, uint64_t *ticks);
 int proc_read_maps(pid_t pid, pid_t ns_pid, struct proc_maps *out);
 
-/* 'T' (a signal) or 't' (a debugger) when every thread of the process is stopped, else 0. */
+/* 'T' (a signal) or 't' (a debugger) when every thread of the process is stopped, PROC_FROZEN when
+ * its cgroup is frozen (a container that is paused), else 0. */
+enum { PROC_FROZEN = 'F' };
 char proc_stopped(pid_t pid);
 
 /* Whether one of its threads has this name (at most 15 bytes). */

@@ -1,5 +1,6 @@
 #include "base/fdio.h"
 
+#include "base/human.h"
 #include "base/testpoint.h"
 
 #include <fcntl.h>
@@ -111,4 +112,18 @@ uint64_t fdio_data_bytes(int fd, uint64_t size)
     for (uint64_t at = 0; (at = fdio_next_data(fd, at, size, &end)) < size; at = end)
         sum += end - at;
     return sum;
+}
+
+int fdio_check_holes(int fd, unsigned times, const char *path, struct err *err)
+{
+    int64_t size = fdio_size(fd);
+    if (size <= FDIO_HOLES)
+        return size < 0 ? err_set(err, (int)size, "%s: %s", path, strerror((int)-size)) : 0;
+    uint64_t there = fdio_data_bytes(fd, (uint64_t)size);
+    if (there > (uint64_t)size / times)
+        return 0;
+    return err_set(err, -EINVAL,
+                   "%s: %s long, but all of it except %s is a hole: it was not written to its end, "
+                   "or lost on the way; copy it again",
+                   path, human_bytes((uint64_t)size).text, human_bytes(there).text);
 }

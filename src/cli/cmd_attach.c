@@ -71,15 +71,28 @@ static void put_groups(struct buf *b, uint64_t bits, char sign)
             buf_printf(b, "%c%s", sign, event_group_names[i]);
 }
 
+/* Groups that were asked for, and that this JVM or its recording's options keep out. */
+static void say_left_out(const struct jvm *jvm, const char *reply)
+{
+    char why[512];
+    target_text(reply, "left_out", why, sizeof why);
+    if (*why)
+        log_line("JVM %d (%s): %s", (int)jvm->pid, jvm->name, why);
+}
+
 static int switch_groups(const struct jvm *jvm, uint64_t on, uint64_t off, struct err *err)
 {
-    struct buf request;
+    struct buf request, reply;
     buf_init(&request);
+    buf_init(&reply);
     buf_puts(&request, "groups ");
     put_groups(&request, on, '+');
     put_groups(&request, off, '-');
-    int rc = client_ask(jvm, buf_str(&request), TARGET_REWRITE_NS, NULL, err);
+    int rc = client_ask(jvm, buf_str(&request), TARGET_REWRITE_NS, &reply, err);
+    if (rc == 0)
+        say_left_out(jvm, buf_str(&reply));
     buf_fini(&request);
+    buf_fini(&reply);
     return rc;
 }
 
@@ -265,6 +278,7 @@ static int say_begun(const struct jvm *jvm, const struct attach *o, const char *
     struct buf files;
     buf_init(&files);
     target_files(began, &files);
+    say_left_out(jvm, began);
     if (o->duration)
         log_line("JVM %d (%s) is being recorded into %s for %s", (int)jvm->pid, jvm->name,
                  buf_str(&files), human_time(o->duration).text);

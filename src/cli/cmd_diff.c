@@ -286,10 +286,10 @@ static void print_allocs(const struct diff *d)
     if (a->has_allocs != b->has_allocs)
         printf("Allocations are not compared: %c has none recorded.\n", a->has_allocs ? 'B' : 'A');
     else if (!a->has_growth || !b->has_growth)
-        printf(
-            "The growth of what is live is not compared: that takes ends of objects (orca record "
-            "--alloc\n512k, or events=...+alloc+frees) and %d collections in both.\n",
-            COMPARE_LEAST_POINTS);
+        printf("The growth of what is not freed is not compared: that takes ends of objects (orca "
+               "record "
+               "--alloc\n512k, or events=...+alloc+frees) and %d collections in both.\n",
+               COMPARE_LEAST_POINTS);
 }
 
 /* Rules that speak on one side only: by rule, since the numbers in their texts differ always. */

@@ -2,6 +2,7 @@
 #include "base/util.h"
 #include "cli/cmd.h"
 #include "cli/findings.h"
+#include "cli/target.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -11,11 +12,13 @@ enum { TEXT_COLUMN = 8 };
 
 struct doctor {
     bool json;
+    uint64_t timeout;
 };
 
 static const struct opt opts[] = {
     {"json", 0, OPT_FLAG, offsetof(struct doctor, json), NULL,
      "print one JSON object: schema, ok, findings: [{area, status, text, remedy}]", NULL, 0, 0},
+    TARGET_TIMEOUT(offsetof(struct doctor, timeout), "30s"),
 };
 
 static const char *const status_names[] = {"ok", "warn", "fail"};
@@ -24,7 +27,7 @@ static const struct {
     const char *area, *title;
 } areas[] = {
     {"jdk", "JDKs"},      {"agent", "Agent"},   {"machine", "Machine"},
-    {"limits", "Limits"}, {"kernel", "Kernel"},
+    {"limits", "Limits"}, {"kernel", "Kernel"}, {"jvm", "JVM"},
 };
 
 static size_t count(const struct findings *f, enum finding_status status)
@@ -33,6 +36,14 @@ static size_t count(const struct findings *f, enum finding_status status)
     for (size_t i = 0; i < f->n; i++)
         n += f->list[i].status == status;
     return n;
+}
+
+static bool has_area(const struct findings *f, const char *area)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (strcmp(f->list[i].area, area) == 0)
+            return true;
+    return false;
 }
 
 static void put_finding(const struct finding *one, struct buf *b)
@@ -50,6 +61,8 @@ static void put_finding(const struct finding *one, struct buf *b)
 static void put_text(const struct findings *f, struct buf *b)
 {
     for (size_t a = 0; a < ARRAY_LEN(areas); a++) {
+        if (!has_area(f, areas[a].area))
+            continue;
         buf_printf(b, "%s\n", areas[a].title);
         for (size_t i = 0; i < f->n; i++)
             if (strcmp(f->list[i].area, areas[a].area) == 0)
@@ -91,11 +104,12 @@ static int put_json(const struct findings *f, struct buf *b)
 static int run(int argc, char **argv, struct err *err)
 {
     struct doctor o = {false};
+    struct jvm jvm;
     int n = cmd_parse(&cmd_doctor, argc, argv, &o, err);
     if (n < 0)
         return n;
     if (n > 0)
-        return err_set(err, CMD_USAGE, "takes no operand, got '%s'", argv[1]);
+        TRY(target_find(n, argv, o.timeout, &jvm, err));
     struct findings f;
     struct buf b;
     findings_init(&f);
@@ -103,6 +117,8 @@ static int run(int argc, char **argv, struct err *err)
     doctor_jdks(&f);
     doctor_agent(&f);
     doctor_machine(&f);
+    if (n > 0)
+        doctor_jvm(&f, &jvm);
     int rc = 0;
     if (o.json)
         rc = put_json(&f, &b);
@@ -122,14 +138,16 @@ static int run(int argc, char **argv, struct err *err)
 const struct cmd cmd_doctor = {
     .name = "doctor",
     .summary = "say what this machine can record, and what stands in the way",
-    .args = "",
-    .description = "Looks for JDKs (JAVA_HOME, PATH, the usual folders) and for the agent, and at "
-                   "the limits of "
-                   "this machine: processors, clock, shared memory, cgroup and resource limits. "
-                   "Each finding is ok, "
-                   "warn or fail, with what to do about it. No JVM is started.\n"
-                   "\n"
-                   "Exit status: 0 when Orca can record here, 1 when something stands in the way.",
+    .args = "[PID]",
+    .description =
+        "Looks for JDKs (JAVA_HOME, PATH, the usual folders) and for the agent, and at "
+        "the limits of "
+        "this machine: processors, clock, shared memory, cgroup and resource limits. "
+        "Each finding is ok, "
+        "warn or fail, with what to do about it. No JVM is started. With PID also at what can be "
+        "recorded in that JVM, which is asked, and nothing loaded into it.\n"
+        "\n"
+        "Exit status: 0 when Orca can record here, 1 when something stands in the way.",
     .opts = {opts, ARRAY_LEN(opts)},
     .run = run,
 };

@@ -55,7 +55,7 @@ static const struct opt opts[] = {
      "collapsed, pprof: whose stacks have the time: of the thread that waited, of the owner while "
      "it was waited for, of whoever ended the wait; or samples instead of waits: cpu, wall, and "
      "owner-cpu, owner-wall of owners while others wanted their locks; or allocations, by bytes "
-     "or objects: alloc, alloc-objects, and of them what is live at the end: live, live-objects "
+     "or objects: alloc, alloc-objects, and of them what is not found freed: live, live-objects "
      "(default: waiter)",
      model_by_names, 0, 0},
     {"unit", 0, OPT_CHOICE, offsetof(struct args, unit), "UNIT",
@@ -200,9 +200,9 @@ static int check_allocs(enum model_by by, const struct analysis *a, struct err *
                        "%s: no allocations were recorded; record with orca record --alloc "
                        "512k (events=...+sampled-alloc), or with +alloc",
                        a->trace->path);
-    if (model_by_what(by) == ALLOC_LIVE && !allocs_have_ends(&a->allocs))
+    if (model_by_what(by) == ALLOC_KEPT && !allocs_have_ends(&a->allocs))
         return err_set(err, -ENOENT,
-                       "%s: what is live is not known of counted allocations; record with "
+                       "%s: what is freed is not known of counted allocations; record with "
                        "orca record --alloc 512k (events=...+sampled-alloc), or with +alloc+frees",
                        a->trace->path);
     return 0;

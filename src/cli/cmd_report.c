@@ -65,7 +65,9 @@ static const struct opt opts[] = {
      "only the calls of tracked methods (methods=, group locks): by method and by caller", NULL, 0,
      0},
     {"live", 0, OPT_FLAG, offsetof(struct args, live), NULL,
-     "of allocations, what is still live at the end: its age, and how it grew", NULL, 0, 0},
+     "of allocations, what is not freed at the end, and what of it was found live: its age, and "
+     "how it grew",
+     NULL, 0, 0},
     {"thread", 0, OPT_STR, offsetof(struct args, thread), "NAMES",
      "tables of these threads only: names with * and ?, joined by ',' (default: all)", NULL, 0, 0},
     {"lock", 0, OPT_UINT, offsetof(struct args, lock), "ID",

@@ -7,10 +7,12 @@
 
 #include <stdbool.h>
 
+struct jvm;
+
 enum finding_status { FINDING_OK, FINDING_WARN, FINDING_FAIL };
 
 struct finding {
-    const char *area; /* "jdk", "agent", "machine", "limits", "kernel" */
+    const char *area; /* "jdk", "agent", "machine", "limits", "kernel", "jvm" */
     enum finding_status status;
     const char *text;
     const char *remedy; /* "" when nothing needs doing */
@@ -34,5 +36,6 @@ void findings_add(struct findings *f, const char *area, enum finding_status stat
 void doctor_jdks(struct findings *f);
 void doctor_agent(struct findings *f);
 void doctor_machine(struct findings *f);
+void doctor_jvm(struct findings *f, const struct jvm *jvm);
 
 #endif

@@ -1,5 +1,5 @@
 /* report_alloc.c - `orca report --alloc` and `--live`: what was allocated, by class, place and
- * thread, how long it lived, and what is still there. */
+ * thread, how long it lived, what is not freed, and what of it was found live. */
 #include "cli/page.h"
 
 #include "analyze/labels.h"
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CLASS_WIDTH = 40, SPARK_WIDTH = 12 };
+enum { CLASS_WIDTH = 40, SPARK_WIDTH = 12, CELLS_MAX = 12 };
 
 static bool is_whole_report(const struct page *p)
 {
@@ -67,7 +67,17 @@ static void class_text(const struct page *p, const struct alloc_row *r, size_t w
 /* --- columns ---------------------------------------------------------------------------------- */
 
 /* What a column shows of a row, and when it is there. */
-enum when { ALWAYS, IF_SAMPLED, IF_ENDS_SAMPLED, IF_ENDS, IF_RANGE, IF_PAUSES, IF_LENGTH };
+enum when {
+    ALWAYS,
+    IF_SAMPLED,
+    IF_ENDS_SAMPLED,
+    IF_ENDS,
+    IF_RANGE,
+    IF_PAUSES,
+    IF_LENGTH,
+    IF_WHOLE,
+    IF_WHOLE_SAMPLED,
+};
 
 enum cell {
     CELL_ALLOCATED,
@@ -76,9 +86,11 @@ enum cell {
     CELL_ALLOCATED_ERROR,
     CELL_RATE,
     CELL_FREED,
+    CELL_KEPT,
+    CELL_KEPT_SHARE,
+    CELL_KEPT_OBJECTS,
+    CELL_KEPT_ERROR,
     CELL_LIVE,
-    CELL_LIVE_SHARE,
-    CELL_LIVE_OBJECTS,
     CELL_LIVE_ERROR,
     CELL_GROWN,
     CELL_AGE,
@@ -112,42 +124,43 @@ struct cell_info {
         }                                                                                          \
     }
 
-static const struct cell_info allocated[ALLOC_TABLES][10] = {
+static const struct cell_info allocated[ALLOC_TABLES][CELLS_MAX] = {
     [ALLOC_BY_CLASS] = {RIGHT(CELL_ALLOCATED, ALWAYS, "allocated"),
                         RIGHT(CELL_ALLOCATED_SHARE, ALWAYS, "of all"),
                         RIGHT(CELL_ALLOCATED_OBJECTS, ALWAYS, "objects"),
                         RIGHT(CELL_ALLOCATED_ERROR, IF_SAMPLED, "+-"),
-                        RIGHT(CELL_FREED, IF_ENDS, "freed"), RIGHT(CELL_LIVE, IF_ENDS, "live"),
+                        RIGHT(CELL_FREED, IF_ENDS, "freed"), RIGHT(CELL_KEPT, IF_ENDS, "not freed"),
                         RIGHT(CELL_P50, IF_ENDS, "lived p50"), RIGHT(CELL_P99, IF_ENDS, "p99"),
                         NAME(CELL_CLASS, "class")},
     [ALLOC_BY_PLACE] = {RIGHT(CELL_ALLOCATED, ALWAYS, "allocated"),
                         RIGHT(CELL_ALLOCATED_SHARE, ALWAYS, "of all"),
                         RIGHT(CELL_ALLOCATED_OBJECTS, ALWAYS, "objects"),
                         RIGHT(CELL_ALLOCATED_ERROR, IF_SAMPLED, "+-"),
-                        RIGHT(CELL_LIVE, IF_ENDS, "live"), RIGHT(CELL_P50, IF_ENDS, "lived p50"),
-                        NAME(CELL_PLACE, "where")},
+                        RIGHT(CELL_KEPT, IF_ENDS, "not freed"),
+                        RIGHT(CELL_P50, IF_ENDS, "lived p50"), NAME(CELL_PLACE, "where")},
     [ALLOC_BY_THREAD] = {RIGHT(CELL_ALLOCATED, ALWAYS, "allocated"),
                          RIGHT(CELL_ALLOCATED_SHARE, ALWAYS, "of all"),
                          RIGHT(CELL_RATE, IF_LENGTH, "a second"),
                          RIGHT(CELL_ALLOCATED_OBJECTS, ALWAYS, "objects"),
                          RIGHT(CELL_ALLOCATED_ERROR, IF_SAMPLED, "+-"),
-                         RIGHT(CELL_LIVE, IF_ENDS, "live"), NAME(CELL_THREAD, "thread")},
+                         RIGHT(CELL_KEPT, IF_ENDS, "not freed"), NAME(CELL_THREAD, "thread")},
 };
 
-#define LIVE_CELLS                                                                                 \
-    RIGHT(CELL_LIVE, ALWAYS, "live"), RIGHT(CELL_LIVE_SHARE, ALWAYS, "of all"),                    \
-        RIGHT(CELL_LIVE_OBJECTS, ALWAYS, "objects"),                                               \
-        RIGHT(CELL_LIVE_ERROR, IF_ENDS_SAMPLED, "+-"), RIGHT(CELL_GROWN, IF_RANGE, "all grew"),    \
+#define KEPT_CELLS                                                                                 \
+    RIGHT(CELL_KEPT, ALWAYS, "not freed"), RIGHT(CELL_KEPT_SHARE, ALWAYS, "of all"),               \
+        RIGHT(CELL_KEPT_OBJECTS, ALWAYS, "objects"),                                               \
+        RIGHT(CELL_KEPT_ERROR, IF_ENDS_SAMPLED, "+-"), RIGHT(CELL_LIVE, IF_WHOLE, "found live"),   \
+        RIGHT(CELL_LIVE_ERROR, IF_WHOLE_SAMPLED, "+-"), RIGHT(CELL_GROWN, IF_RANGE, "all grew"),   \
         RIGHT(CELL_AGE, IF_PAUSES, "age"), RIGHT(CELL_OLDEST, IF_PAUSES, "oldest")
 
-static const struct cell_info live[ALLOC_TABLES][10] = {
-    [ALLOC_BY_CLASS] = {LIVE_CELLS,
+static const struct cell_info kept[ALLOC_TABLES][CELLS_MAX] = {
+    [ALLOC_BY_CLASS] = {KEPT_CELLS,
                         {CELL_SURVIVORS, IF_PAUSES, {"survivors", TABLE_LEFT, false}},
                         NAME(CELL_CLASS, "class")},
-    [ALLOC_BY_PLACE] = {LIVE_CELLS,
+    [ALLOC_BY_PLACE] = {KEPT_CELLS,
                         {CELL_SURVIVORS, IF_PAUSES, {"survivors", TABLE_LEFT, false}},
                         NAME(CELL_PLACE, "where")},
-    [ALLOC_BY_THREAD] = {LIVE_CELLS, NAME(CELL_THREAD, "thread")},
+    [ALLOC_BY_THREAD] = {KEPT_CELLS, NAME(CELL_THREAD, "thread")},
 };
 
 static uint64_t range_length(const struct page *p)
@@ -173,6 +186,10 @@ static bool is_there(const struct page *p, enum when when)
         return x->pauses > 0;
     case IF_LENGTH:
         return range_length(p) > 0;
+    case IF_WHOLE:
+        return x->whole != 0;
+    case IF_WHOLE_SAMPLED:
+        return x->whole != 0 && x->ends == ALLOC_SAMPLED;
     default:
         return true;
     }
@@ -214,14 +231,20 @@ static void put_cell(struct table *t, const struct page *p, const struct alloc_r
     case CELL_FREED:
         cell_bytes(t, of[ALLOC_FREED].bytes + of[ALLOC_EARLIER].bytes);
         break;
+    case CELL_KEPT:
+        cell_bytes(t, of[ALLOC_KEPT].bytes);
+        break;
+    case CELL_KEPT_SHARE:
+        cell_percent(t, of[ALLOC_KEPT].bytes, all[ALLOC_KEPT].bytes);
+        break;
+    case CELL_KEPT_OBJECTS:
+        cell_count(t, alloc_objects(&of[ALLOC_KEPT]));
+        break;
+    case CELL_KEPT_ERROR:
+        cell_error(t, &of[ALLOC_KEPT]);
+        break;
     case CELL_LIVE:
         cell_bytes(t, of[ALLOC_LIVE].bytes);
-        break;
-    case CELL_LIVE_SHARE:
-        cell_percent(t, of[ALLOC_LIVE].bytes, all[ALLOC_LIVE].bytes);
-        break;
-    case CELL_LIVE_OBJECTS:
-        cell_count(t, alloc_objects(&of[ALLOC_LIVE]));
         break;
     case CELL_LIVE_ERROR:
         cell_error(t, &of[ALLOC_LIVE]);
@@ -297,12 +320,12 @@ static bool any_place(const struct alloc_list *l)
 }
 
 static void print_table(const struct page *p, const char *title, enum alloc_table table,
-                        const struct cell_info cells[10], enum alloc_what what)
+                        const struct cell_info cells[CELLS_MAX], enum alloc_what what)
 {
-    struct table_column columns[10];
+    struct table_column columns[CELLS_MAX];
     const struct alloc_list *l = &tables(p)->of[table];
     size_t n_columns = 0, n = count_rows(l, what);
-    for (size_t i = 0; i < 10; i++)
+    for (size_t i = 0; i < CELLS_MAX; i++)
         if (cells[i].column.title && is_there(p, cells[i].when))
             columns[n_columns++] = cells[i].column;
     if (n == 0 || (table == ALLOC_BY_PLACE && !any_place(l)))
@@ -311,7 +334,7 @@ static void print_table(const struct page *p, const char *title, enum alloc_tabl
     page_list_heading(p, title, n, "most bytes first");
     table_init(&t, columns, n_columns);
     for (size_t i = 0; i < report_rows(p->r, n); i++) {
-        for (size_t k = 0; k < 10; k++)
+        for (size_t k = 0; k < CELLS_MAX; k++)
             if (cells[k].column.title && is_there(p, cells[k].when))
                 put_cell(&t, p, &l->v[i], cells[k].cell);
         if (table == ALLOC_BY_PLACE)
@@ -359,13 +382,37 @@ static void print_sum(const struct page *p)
     if (x->has_ends) {
         buf_puts(&b, "; freed ");
         put_amount(&b, &of[ALLOC_FREED]);
-        buf_puts(&b, "; live ");
-        put_amount(&b, &of[ALLOC_LIVE]);
+        buf_puts(&b, "; not freed ");
+        put_amount(&b, &of[ALLOC_KEPT]);
         if (x->ends == ALLOC_SAMPLED)
-            put_samples(&b, &of[ALLOC_LIVE]);
+            put_samples(&b, &of[ALLOC_KEPT]);
     }
     put_rest(&b, x);
     buf_putc(&b, '.');
+    page_wrapped(p, STYLE_FAINT, "", buf_str(&b), 0);
+    buf_fini(&b);
+}
+
+/* An object that is not freed may only not be collected yet. */
+static void print_found(const struct page *p)
+{
+    const struct alloc_tables *x = tables(p);
+    struct buf b = {0};
+    if (!x->has_ends || !x->all.of[ALLOC_KEPT].bytes)
+        return;
+    if (x->whole) {
+        buf_puts(&b, "Found live: ");
+        put_amount(&b, &x->all.of[ALLOC_LIVE]);
+        if (x->ends == ALLOC_SAMPLED)
+            put_samples(&b, &x->all.of[ALLOC_LIVE]);
+        buf_printf(&b,
+                   ", allocated before %s, which a collection of the whole heap found live after "
+                   "that. The rest is live, or not collected yet.",
+                   human_time(x->whole - min_u64(x->whole, p->r->a->window.from)).text);
+    } else {
+        buf_puts(&b, "How much of this is live is not known: no collection of the whole heap was "
+                     "recorded. Of a running JVM, orca heap live PID --full asks for one.");
+    }
     page_wrapped(p, STYLE_FAINT, "", buf_str(&b), 0);
     buf_fini(&b);
 }
@@ -381,10 +428,11 @@ static void print_notes(const struct page *p)
     if (is_whole_report(p))
         return;
     if (p->r->live && is_there(p, IF_RANGE))
-        page_wrapped(p, STYLE_FAINT, "",
-                     "all grew: all that is live at the end, less all that was when the range "
-                     "began.",
-                     0);
+        page_wrapped(
+            p, STYLE_FAINT, "",
+            "all grew: all that is not freed at the end, less all that was not when the range "
+            "began.",
+            0);
     if (p->r->live && x->pauses)
         page_wrapped(
             p, STYLE_FAINT, "",
@@ -393,7 +441,7 @@ static void print_notes(const struct page *p)
             0);
     if (!x->has_ends)
         page_wrapped(p, STYLE_FAINT, "",
-                     "Counted allocations have no ends: what is live is known with "
+                     "Counted allocations have no ends: what is freed is known with "
                      "orca record --alloc 512k (events=...+sampled-alloc), or with +alloc+frees.",
                      0);
 }
@@ -428,17 +476,18 @@ static void print_allocated(const struct page *p)
     print_notes(p);
 }
 
-static void print_live(const struct page *p)
+static void print_kept(const struct page *p)
 {
     print_table(p,
-                is_there(p, IF_RANGE) ? "Allocated since then and live at the end, by class"
-                                      : "Live at the end, by class",
-                ALLOC_BY_CLASS, live[ALLOC_BY_CLASS], ALLOC_LIVE);
+                is_there(p, IF_RANGE) ? "Allocated since then and not freed at the end, by class"
+                                      : "Not freed at the end, by class",
+                ALLOC_BY_CLASS, kept[ALLOC_BY_CLASS], ALLOC_KEPT);
     print_sum(p);
-    print_table(p, "Where what is live was allocated", ALLOC_BY_PLACE, live[ALLOC_BY_PLACE],
-                ALLOC_LIVE);
-    print_table(p, "Live, by the thread that allocated it", ALLOC_BY_THREAD, live[ALLOC_BY_THREAD],
-                ALLOC_LIVE);
+    print_found(p);
+    print_table(p, "Where what is not freed was allocated", ALLOC_BY_PLACE, kept[ALLOC_BY_PLACE],
+                ALLOC_KEPT);
+    print_table(p, "Not freed, by the thread that allocated it", ALLOC_BY_THREAD,
+                kept[ALLOC_BY_THREAD], ALLOC_KEPT);
     print_notes(p);
 }
 
@@ -457,11 +506,11 @@ void page_allocs(const struct page *p)
     else if (!any_amount(tables(p)->all.of))
         page_nothing(p, "No allocation is of this part of the recording.");
     else if (p->r->live && !tables(p)->has_ends)
-        page_nothing(p, "What is live is not known, because counted allocations have no ends: "
+        page_nothing(p, "What is freed is not known, because counted allocations have no ends: "
                         "record with orca record --alloc 512k (events=...+sampled-alloc), or with "
                         "+alloc+frees.");
     else if (p->r->live)
-        print_live(p);
+        print_kept(p);
     else
         print_allocated(p);
 }

@@ -65,6 +65,8 @@ static bool is_stopped(const struct jvm *jvm)
 static const char *why_not(const struct jvm *jvm)
 {
     struct jvm_switches s;
+    if (proc_stopped(jvm->pid) == PROC_FROZEN)
+        return "its container or cgroup is frozen: let it go on";
     if (is_stopped(jvm))
         return "it is stopped: let it go on (kill -CONT)";
     if (!jvm_is_live(jvm))

@@ -155,7 +155,7 @@ static double slope(const struct alloc_points *p, const uint64_t *v, double *err
 static int add_growth_row(const struct maker *m, const struct alloc_tables *t,
                           enum compare_kind kind, const char *name, const struct alloc_row *from)
 {
-    const struct alloc_amount *live = &from->of[ALLOC_LIVE];
+    const struct alloc_amount *live = &from->of[ALLOC_KEPT];
     struct compare_row *r = summary_row(m->rows, kind, name);
     double error;
     if (!r)
@@ -194,7 +194,7 @@ static int add_growth(struct maker *m)
         TRY(add_growth_row(m, t, COMPARE_GROWTH_PLACE, name, &places->v[i]));
     }
     const struct alloc_amount *live =
-        &t->all.of[t->source == t->ends ? ALLOC_ALLOCATED : ALLOC_LIVE];
+        &t->all.of[t->source == t->ends ? ALLOC_ALLOCATED : ALLOC_KEPT];
     if (t->ends == ALLOC_SAMPLED && live->records)
         s->weight = (double)live->bytes / (double)live->records;
     return 0;

@@ -67,19 +67,19 @@ static double slope(const uint64_t *v, const uint64_t *scale, const struct growt
 /* Whether it is more than chance, where it is an estimate. */
 static bool is_significant(const struct alloc_tables *x, const struct alloc_row *r, double grown)
 {
-    const struct alloc_amount *live = &r->of[ALLOC_LIVE];
+    const struct alloc_amount *kept = &r->of[ALLOC_KEPT];
     if (x->ends == ALLOC_EXACT)
         return true;
-    if (live->records < LEAK_SAMPLES)
+    if (kept->records < LEAK_SAMPLES)
         return false;
-    double samples = grown * (double)live->records / (double)live->bytes;
-    return samples * samples > (double)LEAK_ERRORS * LEAK_ERRORS * 2 * (double)live->records;
+    double samples = grown * (double)kept->records / (double)kept->bytes;
+    return samples * samples > (double)LEAK_ERRORS * LEAK_ERRORS * 2 * (double)kept->records;
 }
 
 static bool leaks(const struct alloc_tables *x, const struct alloc_row *r, struct growth *g)
 {
     const struct alloc_points *p = &x->points;
-    if (!r->survivors || !r->of[ALLOC_LIVE].bytes || !climbs(p, r->survivors, g))
+    if (!r->survivors || !r->of[ALLOC_KEPT].bytes || !climbs(p, r->survivors, g))
         return false;
     double grown = g->mean[THIRDS - 1] - g->mean[0];
     g->a_pause = slope(r->survivors, p->pause, g);
@@ -111,9 +111,12 @@ static void say_leak(struct evidence *ev, const struct alloc_row *r, const struc
                      bool at)
 {
     const struct alloc_tables *x = ev->a->alloc_tables;
-    const struct alloc_amount *live = &r->of[ALLOC_LIVE], *all = &r->of[ALLOC_ALLOCATED];
-    struct rule_finding *f = rule_find(
-        ev, SEVERITY_WARNING, share_of_pauses(ev, live->bytes, x->all.of[ALLOC_LIVE].bytes));
+    const struct alloc_amount *kept = &r->of[ALLOC_KEPT], *all = &r->of[ALLOC_ALLOCATED];
+    bool whole =
+        whole_gc_within(&ev->a->allocs.wholes, x->points.end[g->first], x->points.until[g->last]);
+    struct rule_finding *f =
+        rule_find(ev, whole ? SEVERITY_WARNING : SEVERITY_INFO,
+                  share_of_pauses(ev, kept->bytes, x->all.of[ALLOC_KEPT].bytes));
     if (!f)
         return;
     f->from = x->points.end[g->first];
@@ -130,12 +133,15 @@ static void say_leak(struct evidence *ev, const struct alloc_row *r, const struc
     rule_say(f, "; %s a collection, %s a second", human_bytes((uint64_t)g->a_pause).text,
              human_bytes((uint64_t)g->a_second).text);
     if (x->source == x->ends)
-        rule_say(f, "; of all that was allocated %u %% are live",
-                 rule_permille(live->bytes, all->bytes) / 10);
+        rule_say(f, "; of all that was allocated %u %% are not freed",
+                 rule_permille(kept->bytes, all->bytes) / 10);
     rule_say(f, "; half of the objects have outlived %s of them or more, the oldest %s",
              human_count(r->ages.p50).text, human_count(r->ages.max).text);
     if (x->ends == ALLOC_SAMPLED)
-        say_error(f, live);
+        say_error(f, kept);
+    if (!whole)
+        rule_say(f, "; no collection of the whole heap was among them: some of it may only not be "
+                    "collected yet");
 }
 
 void rule_leak_suspect(struct evidence *ev)

@@ -163,7 +163,8 @@ static void make_alloc_line(struct folder *f, const struct alloc_sum *s)
         put_frames(f, a->trace, s->key.stack);
     else
         put_note(f, sum_stack_text(STACK_NOT_RECORDED));
-    buf_puts(&f->line, model_by_what(f->x->options.by) == ALLOC_LIVE ? "[live " : "[allocated ");
+    buf_puts(&f->line,
+             model_by_what(f->x->options.by) == ALLOC_KEPT ? "[not freed " : "[allocated ");
     names_class_id(&f->name, a, s->key.class_);
     put_name(f);
     buf_putc(&f->line, ']');

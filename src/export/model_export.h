@@ -50,7 +50,7 @@ static inline bool model_by_allocs(enum model_by by)
 /* Of one of allocations. */
 static inline enum alloc_what model_by_what(enum model_by by)
 {
-    return by == MODEL_BY_ALLOC || by == MODEL_BY_ALLOC_OBJECTS ? ALLOC_ALLOCATED : ALLOC_LIVE;
+    return by == MODEL_BY_ALLOC || by == MODEL_BY_ALLOC_OBJECTS ? ALLOC_ALLOCATED : ALLOC_KEPT;
 }
 
 static inline bool model_by_objects(enum model_by by)

@@ -71,8 +71,8 @@ enum { FLUSH_AT = 128 * 1024, LEVEL = 6 };
     S(WALL, "wall")                                                                                \
     S(ALLOC_OBJECTS, "alloc_objects")                                                              \
     S(ALLOC_SPACE, "alloc_space")                                                                  \
-    S(INUSE_OBJECTS, "inuse_objects")                                                              \
-    S(INUSE_SPACE, "inuse_space")                                                                  \
+    S(KEPT_OBJECTS, "not_freed_objects")                                                           \
+    S(KEPT_SPACE, "not_freed_space")                                                               \
     S(BYTES, "bytes")                                                                              \
     S(CLASS, "class")                                                                              \
     S(COMMENT, "orca export --to pprof")
@@ -378,14 +378,14 @@ static int put_allocs(struct profile *p)
     for (size_t i = 0; i < sums.n && rc == 0 && p->x->out.rc == 0; i++) {
         const struct alloc_sum_key *k = &sums.v[i].key;
         const struct alloc_amount *made = &sums.v[i].of[ALLOC_ALLOCATED];
-        const struct alloc_amount *live = &sums.v[i].of[ALLOC_LIVE];
+        const struct alloc_amount *kept = &sums.v[i].of[ALLOC_KEPT];
         const struct key key = {.waiter = k->thread,
                                 .string_state = NO_STATE,
                                 .class_ = k->class_,
                                 .stack = k->stack,
                                 .why = k->stack.v ? STACK_IS_THERE : STACK_NOT_RECORDED};
-        const uint64_t values[4] = {alloc_objects(made), made->bytes, alloc_objects(live),
-                                    live->bytes};
+        const uint64_t values[4] = {alloc_objects(made), made->bytes, alloc_objects(kept),
+                                    kept->bytes};
         if (made->thousandths)
             rc = put_sample(p, &key, values);
     }
@@ -479,7 +479,7 @@ static void put_program(struct profile *p)
     proto_end(&p->raw, at);
 }
 
-/* As Go's heap profiles have them; without what is live where that is not known. */
+/* As Go's heap profiles have them; but "in use" is more than is known of what is not freed. */
 static uint64_t put_alloc_types(struct profile *p)
 {
     enum model_by by = p->x->options.by;
@@ -488,12 +488,12 @@ static uint64_t put_alloc_types(struct profile *p)
     put_type(p, STRING_ALLOC_SPACE, STRING_BYTES);
     p->n_values = 2;
     if (allocs_have_ends(&p->x->a->allocs)) {
-        put_type(p, STRING_INUSE_OBJECTS, STRING_COUNT);
-        put_type(p, STRING_INUSE_SPACE, STRING_BYTES);
+        put_type(p, STRING_KEPT_OBJECTS, STRING_COUNT);
+        put_type(p, STRING_KEPT_SPACE, STRING_BYTES);
         p->n_values = 4;
     }
-    if (model_by_what(by) == ALLOC_LIVE)
-        return objects ? STRING_INUSE_OBJECTS : STRING_INUSE_SPACE;
+    if (model_by_what(by) == ALLOC_KEPT)
+        return objects ? STRING_KEPT_OBJECTS : STRING_KEPT_SPACE;
     return objects ? STRING_ALLOC_OBJECTS : STRING_ALLOC_SPACE;
 }
 

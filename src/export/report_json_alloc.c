@@ -1,4 +1,4 @@
-/* Allocations as JSON: what was allocated, freed and lives, by class, place and thread. */
+/* Allocations as JSON: what was allocated, freed and found live, by class, place and thread. */
 #include "analyze/labels.h"
 #include "base/util.h"
 #include "export/report_json_parts.h"
@@ -42,10 +42,13 @@ static json_t *spread(const struct alloc_spread *s)
 /* What every row has. */
 static void set_amounts(json_t *j, const struct alloc_tables *x, const struct alloc_row *r)
 {
-    static const char *const names[ALLOC_WHATS] = {"allocated", "freed",       "freed_earlier",
-                                                   "live",      "live_before", "live_old"};
+    static const char *const names[ALLOC_WHATS] = {
+        "allocated",        "freed",         "freed_earlier", "not_freed",
+        "not_freed_before", "not_freed_old", "live"};
     for (unsigned i = 0; i < ALLOC_WHATS; i++)
-        if (i == ALLOC_ALLOCATED || x->has_ends)
+        if (i == ALLOC_LIVE && !x->whole)
+            json_object_set_new(j, names[i], json_null());
+        else if (i == ALLOC_ALLOCATED || x->has_ends)
             json_object_set_new(j, names[i],
                                 amount(&r->of[i], i == ALLOC_ALLOCATED ? x->source : x->ends));
     if (!x->has_ends)
@@ -121,6 +124,10 @@ void json_put_allocations(struct json_out *o)
     json_object_set_new(j, "ends_source",
                         x->has_ends ? json_string(sources[x->ends]) : json_null());
     set_amounts(j, x, &x->all);
+    if (x->whole)
+        json_set_time(j, "found_live_before", r, x->whole);
+    else
+        json_object_set_new(j, "found_live_before", json_null());
     json_set_count(j, "unmatched", x->unmatched);
     json_set_count(j, "pauses", x->pauses);
     json_object_set_new(j, "points", points(r));

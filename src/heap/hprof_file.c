@@ -1,7 +1,6 @@
 #include "heap/hprof_file.h"
 
 #include "base/fdio.h"
-#include "base/human.h"
 #include "base/util.h"
 #include "heap/inflated.h"
 
@@ -25,23 +24,6 @@ struct hprof_cursor {
     struct inflated_cursor *inflated;
 };
 
-/* Holes count as what gzip could have made of nothing: records in them would cost what nobody had
- * to write. */
-static int check_holes(const struct hprof_file *f, struct err *err)
-{
-    enum { TIMES = 1032, SMALL = 16 << 20 };
-    if (f->size <= SMALL)
-        return 0;
-    uint64_t there = fdio_data_bytes(f->fd, f->size);
-    if (there > f->size / TIMES)
-        return 0;
-    return err_set(
-        err, -EINVAL,
-        "%s: %s long, but all of it except %s is a hole: it was not written to its end, or "
-        "lost on the way; copy it again",
-        f->path, human_bytes(f->size).text, human_bytes(there).text);
-}
-
 static int open_fd(struct hprof_file *f, struct err *err)
 {
     struct stat st;
@@ -56,7 +38,9 @@ static int open_fd(struct hprof_file *f, struct err *err)
                        "a file first",
                        f->path);
     f->size = f->disk_size = (uint64_t)st.st_size;
-    return check_holes(f, err);
+    /* Holes count as what gzip could have made of nothing. */
+    enum { GZIP_TIMES = 1032 };
+    return fdio_check_holes(f->fd, GZIP_TIMES, f->path, err);
 }
 
 /* In XML the first elements may be far from the beginning. */

@@ -28,6 +28,13 @@ int source_open(struct text_source *s, const char *path, struct err *err)
         close(fd);
         return err_set(err, -EINVAL, "%s: not a regular file", path);
     }
+    /* In texts there are no zeros. */
+    enum { TIMES = 2 };
+    int rc = fdio_check_holes(fd, TIMES, path, err);
+    if (rc < 0) {
+        close(fd);
+        return rc;
+    }
     s->name = path;
     s->fd = fd;
     return 0;

@@ -1,5 +1,8 @@
 #include "symbols/elf_image.h"
 
+#include "base/fdio.h"
+#include "base/util.h"
+
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <lzma.h>
@@ -11,6 +14,7 @@
 enum {
     INNER_MAX = 256 << 20, /* bytes of an unpacked .gnu_debugdata */
     INNER_FIRST = 1 << 20,
+    INNER_TIMES = 100, /* what it may be of the packed one: 4 to 10 where distributions make it */
 };
 
 static void read_build_id(struct elf_image *f)
@@ -51,6 +55,13 @@ int elf_image_open(struct elf_image *f, const char *path, struct err *err)
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
         elf_image_close(f);
         return err_set(err, -EINVAL, "%s: no regular file", path);
+    }
+    /* A section is read as a whole, a debug file for its checksum. */
+    enum { TIMES = 8 };
+    int rc = fdio_check_holes(fd, TIMES, path, err);
+    if (rc < 0) {
+        elf_image_close(f);
+        return rc;
     }
     f->size = (uint64_t)st.st_size;
     f->elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -94,7 +105,9 @@ Elf_Scn *elf_image_section(const struct elf_image *f, const char *name, GElf_Shd
 /* malloc'ed, *n bytes; NULL: damaged, too large, or memory is out. */
 static uint8_t *unpack(const uint8_t *packed, size_t n_packed, size_t *n)
 {
-    for (size_t room = INNER_FIRST; room <= INNER_MAX; room *= 4) {
+    size_t most = INNER_FIRST + min_u64(n_packed, INNER_MAX / INNER_TIMES) * INNER_TIMES;
+    for (size_t room = INNER_FIRST; room <= most;
+         room = room < most ? min_u64(room * 4, most) : room + 1) {
         uint64_t memory = INNER_MAX;
         size_t in = 0, out = 0;
         uint8_t *p = malloc(room);

@@ -274,7 +274,7 @@ static const char *unit_of(enum model_by by)
 static bool is_estimate(const struct ask *a)
 {
     const struct allocs *s = &a->v->a->allocs;
-    bool live = model_by_what((enum model_by)a->by) == ALLOC_LIVE;
+    bool live = model_by_what((enum model_by)a->by) == ALLOC_KEPT;
     return (live ? allocs_ends_source(s) : allocs_source(s)) == ALLOC_SAMPLED;
 }
 

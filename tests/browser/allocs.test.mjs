@@ -16,7 +16,7 @@ const rates = (p, of, n) => p.evaluate(([s, k]) => window.orca.state.source.valu
 
 async function agrees(p, file, of, ...options) {
     const r = report(file, "--alloc", ...options).allocations;
-    for (const [by, key] of [["alloc", "allocated"], ["live", "live"]]) {
+    for (const [by, key] of [["alloc", "allocated"], ["live", "not_freed"]]) {
         const f = await flame(p, of, by);
         same([f.unit, f.total_ns, f.total_count], ["bytes", r[key].bytes, r[key].objects], `${by} ${options}`);
         same([sum(f.ns), sum(f.count)], [f.total_ns, f.total_count], `nodes of ${by}`);
@@ -55,7 +55,7 @@ export const tests = {
         await p.click("[data-test=flame-by-live]");
         await settled(p);
         const total = p.locator("[data-test=flame-total]");
-        same([await total.getAttribute("data-ns"), await total.getAttribute("data-count")].map(Number), [r.live.bytes, r.live.objects]);
+        same([await total.getAttribute("data-ns"), await total.getAttribute("data-count")].map(Number), [r.not_freed.bytes, r.not_freed.objects]);
         holds((await total.textContent()).includes("objects"), await total.textContent());
         holds(!(await p.isVisible("[data-test=flame-states]")), "allocations have no states");
         await p.click("[data-test=flame-as-table]");

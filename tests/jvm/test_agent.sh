@@ -321,6 +321,12 @@ test_checked_jni() {
     lacks out WARNING
 }
 
+test_checked_jni_all_groups() {
+    local groups=threads+virtual+mounts+monitors+waits+parks+sleeps+joins+interrupts+semaphores+locks+holds+gc+alloc+frees+sampled-alloc
+    run_traced 0 "events=$groups,ringmem=512m,methods=Sync#daemon calls none" -Xcheck:jni Threads
+    lacks out WARNING
+}
+
 test_an_exception_on_its_way_is_kept() {
     local access=
     [ "$JDK_MAJOR" -lt 24 ] || access=--enable-native-access=ALL-UNNAMED

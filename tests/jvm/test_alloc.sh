@@ -352,3 +352,67 @@ test_check_jni() {
     lacks out Warning
     compare out
 }
+
+# --- what lives ----------------------------------------------------------------------------------------
+
+# A number of the class Sessions$Session in "live.json": "objects" of an amount, or its "error_permille"; null.
+of_sessions() { # AMOUNT KEY
+    jq -r --arg what "$1" --arg key "$2" \
+        '[.allocations.classes[] | select(.class == "Sessions$Session")][0][$what] | if . then .[$key] else "null" end' live.json
+}
+what_lives() {
+    "$ORCA" dump "$jvm" 2>dump.err && "$ORCA" report --live --json "$TRACE" >live.json
+}
+found() {
+    what_lives && [ "$(of_sessions live objects)" != null ]
+}
+
+# Within four of the errors that it says of itself.
+about() { # GOT PERMILLE WANTED
+    [ "$(($1 > $3 ? $1 - $3 : $3 - $1))" -le "$(($3 * $2 * 4 / 1000))" ] || fail "$1 +- $2 permille instead of $3"
+}
+
+# 40,000 sessions live of 4 million that were made.  Until a collection of the whole heap has looked, nobody knows it.
+lives_or_is_withheld() { # JVM-FLAG...
+    rm -f "$TRACE"
+    : >java.out
+    mkfifo in
+    "$JAVA" "$(agent events=threads+gc+sampled-alloc,samplebytes=4k)" -Xmx512m "$@" -cp "$CLASSES" Sessions 40000 4000000 \
+        <in >java.out 2>java.err &
+    jvm=$!
+    exec 9>in
+    wait_for 60 grep -q '^ready' java.out
+    what_lives || fail "$(cat dump.err)"
+    [ "$(of_sessions live objects)" = null ] || about "$(of_sessions live objects)" "$(of_sessions live error_permille)" 40000
+    "$ORCA" report --live "$TRACE" >report || fail "no report"
+    if [ "$(of_sessions live objects)" = null ]; then
+        has report 'is not known: no collection of the whole heap'
+        lacks report 'found live'
+    fi
+    "$JDK/bin/jcmd" "$jvm" GC.run >gc.out
+    wait_for 60 found
+    about "$(of_sessions live objects)" "$(of_sessions live error_permille)" 40000
+    say more made
+    what_lives || fail "$(cat dump.err)"
+    # none of the 40,000 lives, but only a later collection of the whole heap can find that out
+    [ "$(of_sessions live objects)" -le 50000 ] || fail "$(of_sessions live objects) are said to live"
+    at_least "$(of_sessions not_freed objects)" "$(of_sessions live objects)" 'sessions not freed'
+    "$ORCA" report --live "$TRACE" >report || fail "no report"
+    has report 'found live'
+    run 0 "$ORCA" heap live "$jvm" --full
+    about "$(sed -nE 's/^~([0-9,]+) +~.* Sessions\$Session$/\1/p' out | tr -d ,)" 80 40000
+    exec 9>&-
+    wait "$jvm" || fail "the program ended with $?"
+}
+test_found_live_g1() { lives_or_is_withheld -XX:+UseG1GC; }
+test_found_live_parallel() { lives_or_is_withheld -XX:+UseParallelGC; }
+test_found_live_z() { lives_or_is_withheld -XX:+UseZGC; }
+
+# Which kind of collection it was, the JVM does not say: withheld.
+test_found_live_unknown_kinds() {
+    rm -f "$TRACE"
+    traced events=threads+gc+sampled-alloc,samplebytes=4k -Xmx512m Sessions 40000 4000000 >out 2>err || fail "$(cat err)"
+    "$ORCA" report --live "$TRACE" >report || fail "no report"
+    has report 'is not known: no collection of the whole heap'
+    "$ORCA" report --live --json "$TRACE" | grep -q '"live": null' || fail "live is told"
+}

@@ -516,3 +516,87 @@ test_text_formats() {
     same "$(echo both.*)" "both.classtable both.methods both.orca both.otrace"
     end
 }
+
+# A JVM that makes an archive of its classes: none is changed, what is left out for that is named to who asks for it,
+# and the archive is one.
+archiving() { # LOADED-WITH OPTION...
+    local loads=$1
+    shift
+    rm -f "$TRACE" app.jar
+    "$JDK/bin/jar" cf app.jar -C "$CLASSES" . || fail "jar"
+    rm -f in
+    mkfifo in
+    "$JAVA" "$@" -cp app.jar Attachable <in >java.out 2>java.err &
+    jvm=$!
+    exec 9>in
+    wait_for 60 grep -q '^ready' java.out
+    run 0 "$ORCA" doctor "$jvm"
+    has out "archives its classes"
+    run 0 "$ORCA" attach "$jvm" -o "$TRACE" -e all+alloc
+    has err "archives this JVM's classes, so Orca changes none of them: parks, sleeps, joins, interrupts, semaphores, locks, methods, holds and alloc are left out"
+    run 0 "$ORCA" attach "$jvm" --off cpu
+    run 0 "$ORCA" attach "$jvm" --on joins+cpu+holds
+    has err "joins and holds are left out"
+    run 0 "$ORCA" attach "$jvm" --on threads
+    lacks err "left out"
+    "$ORCA" status "$jvm" --json >status
+    same "$(jq -r '[.jvms[].groups[] | select(. == "joins" or . == "cpu" or . == "holds")] | join(" ")' status)" cpu
+    run 1 "$ORCA" attach "$jvm" --on locks
+    has err "locks is left out"
+    run 1 "$ORCA" attach "$jvm" --on alloc+frees
+    has err "alloc and frees are left out"
+    run 0 "$ORCA" detach "$jvm"
+    echo end >&9
+    exec 9>&-
+    wait "$jvm" || fail "the program ended with $?: $(tail -n 5 java.err)"
+    no_crash
+    [ -z "$loads" ] || run 0 "$JAVA" "$loads" -cp app.jar Attachable </dev/null
+}
+test_archives_at_exit() { archiving "-XX:SharedArchiveFile=$TMP/made.jsa" "-XX:ArchiveClassesAtExit=$TMP/made.jsa"; }
+test_archives_when_asked() { archiving "" -XX:+RecordDynamicDumpInfo; }
+test_archives_for_aot() {
+    need_jdk 25
+    archiving "-XX:AOTCache=$TMP/made.aot" "-XX:AOTCacheOutput=$TMP/made.aot"
+    archiving "" -XX:AOTMode=record "-XX:AOTConfiguration=$TMP/made.conf"
+}
+
+# What the recording's own options leave out is named, too.
+test_left_out_by_option() {
+    launch_told Attachable "$(agent contanalysis=off,events=threads+gc)" --
+    run 0 "$ORCA" attach "$jvm" --on waits+locks
+    has err "contanalysis=off: locks is left out"
+    run 1 "$ORCA" attach "$jvm" --on locks
+    has err "contanalysis=off: locks is left out"
+    run 0 "$ORCA" doctor "$jvm"
+    has out "is being recorded"
+    echo end >&9
+    wait "$jvm"
+}
+
+# -Xcheck:jni has nothing to say of Orca, whatever it is asked: no reference too many, no exception that stays, no wrong call.
+test_checked_jni() {
+    launch -Xcheck:jni -Xmx128m -- 4
+    local more
+    "$ORCA" attach "$jvm" -o "$TRACE" -e threads 2>err || fail "$(cat err)"
+    for more in joins+semaphores locks holds alloc frees; do
+        run 0 "$ORCA" attach "$jvm" --on $more
+    done
+    run 0 "$ORCA" query "$jvm" locks
+    run 0 "$ORCA" query "$jvm" class Attachable
+    run 0 "$ORCA" query "$jvm" thread busy-1
+    "$ORCA" query "$jvm" object 1 >out 2>err
+    run 0 "$ORCA" heap live "$jvm" --full
+    run 0 "$ORCA" heap dump "$jvm" --to tptp -o heap.trcxml
+    run 0 "$ORCA" heap dump "$jvm" -o heap.hprof
+    run 0 "$ORCA" top "$jvm" --batch --count 1
+    run 0 "$ORCA" attach "$jvm" --off alloc+frees+holds
+    run 0 "$ORCA" dump "$jvm"
+    run 0 "$ORCA" detach "$jvm"
+    rm -f "$TRACE"
+    run 0 "$ORCA" attach "$jvm" -o "$TRACE" -e all+alloc --methods 'Attachable#await blocks none'
+    say work worked
+    run 0 "$ORCA" detach "$jvm"
+    run 0 "$ORCA" query "$jvm" locks
+    end
+    same "$(grep -iE 'warning|fatal|jni' java.out java.err | grep -vE 'loaded dynamically|Dynamic loading|serviceability tool|-Xcheck:jni: processor time')" ""
+}

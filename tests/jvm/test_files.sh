@@ -25,8 +25,13 @@ refused() { # FILE[,OPTIONS] WORD...
 # The rest of the test in a name space whose mounts nobody else sees and that vanish with it.
 with_mounts() {
     [ "${PRIVATE_MOUNTS:-}" = yes ] && return
-    unshare -m true 2>/dev/null || skip "needs unshare -m (root)"
-    PRIVATE_MOUNTS=yes exec unshare -m bash "$ROOT/tests/jvm/lib.sh" "${BASH_SOURCE[0]}" "${FUNCNAME[1]}"
+    local test how=-m
+    unshare $how true 2>/dev/null || how=-rm # not root: in a name space of users of its own
+    unshare $how true 2>/dev/null || skip "needs unshare -m (root), or -rm"
+    for test in "${FUNCNAME[@]}"; do # not who of its helpers asks
+        [ "${test#test_}" = "$test" ] || break
+    done
+    PRIVATE_MOUNTS=yes exec unshare $how bash "$ROOT/tests/jvm/lib.sh" "${BASH_SOURCE[0]}" "$test"
 }
 disk() { # SIZE DIRECTORY
     mkdir -p "$2"
@@ -272,7 +277,7 @@ says_so() { # STATE
     has info.text "its disk was full for "
     "$ORCA" report "$TRACE" >report || fail "orca report"
     tr -s ' \n' ' ' <report >words
-    has words "$(printf "%'d" "$lost") events of that time were lost"
+    has words "$(echo "$lost" | sed -e :a -e 's/\(.*[0-9]\)\([0-9]\{3\}\)/\1,\2/;ta') events of that time were lost"
     has words "write: the trace file could not be written; make room on its disk"
     "$ORCA" report "$TRACE" --json >report.json || fail "orca report --json"
     same "$(tr -d ' \n' <report.json | grep -c '"unwritten":\[{"from":[0-9]*,"to":[0-9]*,"lost":'"$lost}]")" 1
@@ -302,6 +307,28 @@ test_full_disk_that_is_free_again() {
         $3 == "unwritten" { over = $1 }
         $3 == "wait_enter" { before += !over; after += over && 1 }
         END { print (before > 1000), (after > 1000) }' events)" "1 1"
+}
+
+# A copy to another disk has what the full one has, and what waits in memory.
+test_dump_while_the_disk_is_full() {
+    fill_disk
+    run 0 "$ORCA" dump "$jvm" -o "$TMP/copy.otrace"
+    run 0 "$ORCA" status "$jvm"
+    has out "nothing can be written now: "
+    info "$TMP/copy.otrace"
+    same "$(value damaged)" 0
+    TRACE=$TMP/copy.otrace events
+    local copied
+    copied=$(matching ' storm-[01] wait_enter .* class=WaitStorm\$Old ')
+    TRACE=$TMP/full/app.otrace events
+    at_least "$copied" $(($(matching ' storm-[01] wait_enter .* class=WaitStorm\$Old ') + 1)) "waits in the copy"
+    "$ORCA" report "$TMP/copy.otrace" >report || fail "orca report"
+    run 1 "$ORCA" dump "$jvm" -o "$TMP/full/copy.otrace"
+    has err "No space left on device"
+    free_disk
+    end_with KILL 137
+    run 0 "$ORCA" info "$TRACE" # which recovers it
+    no_rings "$jvm"
 }
 
 test_killed_while_the_disk_is_full() {

@@ -101,3 +101,21 @@ test_numbers_stay() {
     same "$(grep '^numbers' java.out | sort -u | wc -l)" 1
     end
 }
+
+# Of the JDK's classes a further attach changes only Object for the group alloc, and none for the default groups.
+test_changed_again() {
+    launch_told Reattached "-Xlog:redefine+class+load=info:file=$TMP/redefined" --
+    used >used # loads classes of the management, interfaces without code among them
+    rounds 2
+    changed_by >before
+    rounds 1
+    same "$(changed_by | comm -13 before - | cut -d ' ' -f 2-)" ""
+    rounds 2 -e threads+alloc
+    changed_by >before
+    rounds 1 -e threads+alloc
+    same "$(changed_by | comm -13 before - | cut -d ' ' -f 2- | sort -u | grep -v '^Reattached')" java.lang.Object
+    end
+}
+changed_by() { # "NUMBER CLASS", each time that one was changed
+    sed -n 's/.*redefined name=\([^,]*\),.*/\1/p' redefined | awk '{ print ++n[$1], $1 }' | sort
+}

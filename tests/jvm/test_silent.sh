@@ -8,7 +8,9 @@ finish() {
     for pid in $(jobs -p); do
         kill -CONT "$pid" 2>/dev/null
     done
+    [ -z "${freezer:-}" ] || freeze no
     leave_no_jvm
+    [ -z "${freezer:-}" ] || rmdir "$freezer"
 }
 
 # The pid of a fake in the background is in "jvm"; the one of its job in "job".
@@ -60,6 +62,46 @@ test_stopped() {
     has out "recorded    for"
     run 0 "$ORCA" detach "$jvm"
     same "$(ls)" "$(ls -I 'none*')"
+}
+
+# A group of processes that can be frozen, in the hierarchy that this machine has: "freezer" is its folder.
+need_freezer() {
+    local at
+    for at in /sys/fs/cgroup/freezer /sys/fs/cgroup/unified /sys/fs/cgroup; do
+        [ -e "$at/cgroup.procs" ] && mkdir "$at/orca-$$" 2>/dev/null || continue
+        freezer=$at/orca-$$
+        [ -e "$freezer/freezer.state" ] || [ -e "$freezer/cgroup.freeze" ] && return
+        rmdir "$freezer"
+    done
+    freezer=
+    skip "no cgroup can be made here"
+}
+freeze() { # yes | no
+    if [ -e "$freezer/freezer.state" ]; then
+        [ "$1" = yes ] && echo FROZEN >"$freezer/freezer.state" || echo THAWED >"$freezer/freezer.state"
+    else
+        [ "$1" = yes ] && echo 1 >"$freezer/cgroup.freeze" || echo 0 >"$freezer/cgroup.freeze"
+    fi
+}
+
+# As a container that is paused: no thread is in a state of its own.
+test_frozen() {
+    need_freezer
+    launch_told Heaped --
+    "$ORCA" attach "$jvm" -o app.otrace 2>attach.err || fail "$(cat attach.err)"
+    echo "$jvm" >"$freezer/cgroup.procs" || skip "a process cannot be moved into $freezer"
+    freeze yes
+    wait_for 60 grep -q -e FROZEN -e '^frozen 1' "$freezer/freezer.state" "$freezer/cgroup.events"
+    local line
+    while read -r line; do
+        # shellcheck disable=SC2086 # words
+        run 1 "$ORCA" $line
+        has err "JVM $jvm (Heaped) is frozen with its container or cgroup: let it go on with 'docker unpause', or as it was frozen"
+    done < <(commands "$jvm")
+    run 0 "$ORCA" status "$jvm"
+    has out "is frozen with its container or cgroup"
+    freeze no
+    run 0 "$ORCA" detach "$jvm"
 }
 
 test_held_by_a_debugger() {

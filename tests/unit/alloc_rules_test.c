@@ -7,12 +7,23 @@
 #include <stdio.h>
 #include <string.h>
 
-TestSuite(alloc_rules, .init = analyzed_begin, .fini = analyzed_end);
+static void begin(void);
+TestSuite(alloc_rules, .init = begin, .fini = analyzed_end);
 
 enum { ROUND = 1000000 /* ns */ };
 
 static class_id entry;
 static uint64_t number;
+static gc_name_id full; /* 0: the pauses are of a collector that tells no kind */
+
+static void begin(void)
+{
+    static const char text[] = "Serial full collection";
+    const struct def d = {.kind = DEF_gc_name, .gc_name = {{1}, {text, strlen(text)}}};
+    analyzed_begin();
+    builder_def(&b, &d);
+    full = d.gc_name.id;
+}
 
 static void takes_at(uint64_t time, uint64_t size, stack_id at_stack, uint64_t weight)
 {
@@ -35,7 +46,7 @@ static void ends_at(uint64_t time, uint64_t since, uint64_t size, stack_id at_st
 static void pause_of(uint64_t round)
 {
     ADD0(&b, 8, (thread_id){0}, round * ROUND + 500000, gc_start);
-    ADD0(&b, 8, (thread_id){0}, round * ROUND + 510000, gc_finish);
+    ADD(&b, 8, (thread_id){0}, round * ROUND + 510000, gc_finish, .collector = full);
 }
 
 static const struct rule_finding *find(const char *rule)
@@ -74,6 +85,17 @@ Test(alloc_rules, a_leak)
     cr_assert(strstr(f->text, "shop.Cache$Entry at Order.java:88"), "%s", f->text);
     cr_assert(strstr(f->text, "8.0 kB a collection"), "%s", f->text);
     cr_assert(strstr(f->text, "the oldest 40"), "%s", f->text);
+}
+
+/* What young collections leave may be old, and dead. */
+Test(alloc_rules, old_or_a_leak)
+{
+    full = (gc_name_id){0};
+    run_rounds(40, 2, 0);
+    const struct rule_finding *f = find("leak-suspect");
+    cr_assert(f);
+    cr_assert_eq(f->severity, SEVERITY_INFO);
+    cr_assert(strstr(f->text, "no collection of the whole heap was among them"), "%s", f->text);
 }
 
 Test(alloc_rules, a_steady_program)

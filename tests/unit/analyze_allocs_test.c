@@ -26,6 +26,13 @@ static void pause_at(uint64_t from, uint64_t to)
     ADD0(&b, 98, (thread_id){0}, to, gc_finish);
 }
 
+static gc_name_id named(uint32_t id, const char *name)
+{
+    struct def d = {.kind = DEF_gc_name, .gc_name = {{id}, {name, strlen(name)}}};
+    builder_def(&b, &d);
+    return d.gc_name.id;
+}
+
 static struct alloc_tables tables_of(uint64_t from, uint64_t to)
 {
     struct alloc_tables x;
@@ -52,7 +59,7 @@ Test(allocs, ages_and_lifetimes)
     cr_assert_eq(r->of[ALLOC_ALLOCATED].bytes, 1048);
     cr_assert_eq(alloc_objects(&r->of[ALLOC_ALLOCATED]), 3);
     cr_assert_eq(r->of[ALLOC_FREED].bytes, 1000);
-    cr_assert_eq(r->of[ALLOC_LIVE].bytes, 48);
+    cr_assert_eq(r->of[ALLOC_KEPT].bytes, 48);
     cr_assert_eq(r->ages.p50, 1);
     cr_assert_eq(r->ages.max, 2);
     cr_assert_eq(r->ages.log2_from, 1);
@@ -87,7 +94,7 @@ Test(allocs, growth_between_moments)
     const struct alloc_amount *of = x.all.of;
     cr_assert_eq(of[ALLOC_ALLOCATED].bytes, 400);
     cr_assert_eq(of[ALLOC_FREED].bytes, 200);
-    cr_assert_eq(of[ALLOC_LIVE].bytes, 400);
+    cr_assert_eq(of[ALLOC_KEPT].bytes, 400);
     cr_assert_eq(of[ALLOC_BEFORE].bytes, 300);
     cr_assert_eq(of[ALLOC_OLD].bytes, 100);
     cr_assert_eq(alloc_grown(of), 200);
@@ -105,7 +112,7 @@ Test(allocs, of_an_earlier_file)
     struct alloc_tables x = tables_of(0, 0);
     cr_assert_eq(x.all.of[ALLOC_EARLIER].bytes, 64);
     cr_assert_eq(x.all.of[ALLOC_FREED].bytes, 32);
-    cr_assert_eq(x.all.of[ALLOC_LIVE].bytes, 100);
+    cr_assert_eq(x.all.of[ALLOC_KEPT].bytes, 100);
     cr_assert_eq(x.unmatched, 1, "its allocation was lost");
 }
 
@@ -151,9 +158,55 @@ Test(allocs, samples)
     cr_assert_eq(x.all.of[ALLOC_ALLOCATED].bytes, 3500);
     cr_assert_eq(x.all.of[ALLOC_ALLOCATED].thousandths, 41666 + 1250);
     cr_assert_eq(x.all.of[ALLOC_ALLOCATED].records, 2);
-    cr_assert_eq(x.all.of[ALLOC_LIVE].bytes, 2500);
+    cr_assert_eq(x.all.of[ALLOC_KEPT].bytes, 2500);
     cr_assert_eq(x.all.of[ALLOC_FREED].bytes, 1000);
     cr_assert_eq(x.of[ALLOC_BY_THREAD].n, 1, "whoever finds an object freed is not who had it");
+}
+
+/* What a collection of the whole heap has looked at, and what was made since. */
+Test(allocs, found_live)
+{
+    text = builder_class(&b, "[B");
+    gc_name_id full = named(1, "Parallel full collection");
+    gc_name_id young = named(2, "Parallel young collection");
+    ALLOC(ann, 10, 1, 100);
+    ALLOC(ann, 20, 2, 200);
+    ADD0(&b, 98, (thread_id){0}, 30, gc_start);
+    ADD(&b, 98, (thread_id){0}, 40, gc_finish, .collector = full);
+    FREE(45, 1, 100, 10, ann);
+    ALLOC(bob, 50, 3, 400);
+    ADD0(&b, 98, (thread_id){0}, 60, gc_start);
+    ADD(&b, 98, (thread_id){0}, 70, gc_finish, .collector = young);
+    analyzed_run(3 * (uint64_t)WHOLE_GC_TOLD_NS);
+    struct alloc_tables x = tables_of(0, 0);
+    cr_assert_eq(x.whole, at(30));
+    cr_assert_eq(x.all.of[ALLOC_KEPT].bytes, 600);
+    cr_assert_eq(x.all.of[ALLOC_LIVE].bytes, 200);
+    x = tables_of(0, WHOLE_GC_TOLD_NS);
+    cr_assert_eq(x.whole, 0, "its ends may not all be told yet");
+    cr_assert_eq(x.all.of[ALLOC_LIVE].bytes, 0);
+    x = tables_of(45, 0);
+    cr_assert_eq(x.all.of[ALLOC_KEPT].bytes, 400);
+    cr_assert_eq(x.all.of[ALLOC_LIVE].bytes, 0, "nobody has looked at what was made since");
+}
+
+/* The two pauses of G1's marking are not told apart: it began after the last but one of them. */
+Test(allocs, found_live_by_marking)
+{
+    gc_name_id g1 = named(1, "G1 concurrent cycle");
+    gc_name_id minor = named(2, "ZGC Minor Cycles");
+    text = builder_class(&b, "[B");
+    for (uint64_t i = 0; i < 4; i++) {
+        ALLOC(ann, 100 * i + 5, i + 1, 100);
+        ADD0(&b, 98, (thread_id){0}, 100 * i + 10, gc_start);
+        ADD(&b, 98, (thread_id){0}, 100 * i + 20, gc_finish, .collector = g1);
+    }
+    ADD(&b, 97, (thread_id){0}, 500, gc_cycle, .collector = minor, .since = at(400),
+        .until = at(450));
+    analyzed_run(3 * (uint64_t)WHOLE_GC_TOLD_NS);
+    struct alloc_tables x = tables_of(0, 0);
+    cr_assert_eq(x.whole, at(120));
+    cr_assert_eq(x.all.of[ALLOC_LIVE].bytes, 200);
 }
 
 /* --- random programs -------------------------------------------------------------------------- */
@@ -312,7 +365,7 @@ static void expect(const struct program *p, const struct selection *s,
         bool freed = o->freed && o->freed >= s->from && o->freed < s->to;
         const bool is[ALLOC_WHATS] = {
             [ALLOC_ALLOCATED] = new && o->time < s->to,   [ALLOC_FREED] = freed && !o->earlier,
-            [ALLOC_EARLIER] = freed && o->earlier,        [ALLOC_LIVE] = new &&is_alive(o, s->to),
+            [ALLOC_EARLIER] = freed && o->earlier,        [ALLOC_KEPT] = new &&is_alive(o, s->to),
             [ALLOC_BEFORE] = !new &&is_alive(o, s->from), [ALLOC_OLD] = !new &&is_alive(o, s->to),
         };
         struct alloc_amount x = amount_of(p, o);
@@ -460,11 +513,11 @@ static void check_tables(const struct program *p, const struct selection *s)
             for (unsigned w = 0; w < ALLOC_WHATS; w++)
                 alloc_amount_add(&sum[w], &x.of[table].v[i].of[w]);
             thousandths += x.of[table].v[i].ages.thousandths;
-            cr_assert(i == 0 || x.of[table].v[i - 1].of[ALLOC_LIVE].bytes >=
-                                    x.of[table].v[i].of[ALLOC_LIVE].bytes);
+            cr_assert(i == 0 || x.of[table].v[i - 1].of[ALLOC_KEPT].bytes >=
+                                    x.of[table].v[i].of[ALLOC_KEPT].bytes);
         }
         cr_assert_eq(memcmp(sum, x.all.of, sizeof sum), 0, "table %u", table);
-        cr_assert_eq(thousandths, x.all.of[ALLOC_LIVE].thousandths, "table %u", table);
+        cr_assert_eq(thousandths, x.all.of[ALLOC_KEPT].thousandths, "table %u", table);
     }
     for (size_t i = 0; i < x.of[ALLOC_BY_CLASS].n && p->source == ALLOC_EXACT; i++)
         check_class(p, s, &x.of[ALLOC_BY_CLASS].v[i]);

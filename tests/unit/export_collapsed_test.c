@@ -322,8 +322,8 @@ Test(export_collapsed, allocations_by_bytes_and_objects)
 {
     heap_is(MODEL_BY_ALLOC, BUY "[allocated byte[]] 300\n[no stack];[allocated byte[]] 16\n");
     heap_is(MODEL_BY_ALLOC_OBJECTS, BUY "[allocated byte[]] 3\n[no stack];[allocated byte[]] 1\n");
-    heap_is(MODEL_BY_LIVE, BUY "[live byte[]] 200\n[no stack];[live byte[]] 16\n");
-    heap_is(MODEL_BY_LIVE_OBJECTS, BUY "[live byte[]] 2\n[no stack];[live byte[]] 1\n");
+    heap_is(MODEL_BY_LIVE, BUY "[not freed byte[]] 200\n[no stack];[not freed byte[]] 16\n");
+    heap_is(MODEL_BY_LIVE_OBJECTS, BUY "[not freed byte[]] 2\n[no stack];[not freed byte[]] 1\n");
 }
 
 Test(export_collapsed, what_a_part_left_behind)
@@ -333,7 +333,7 @@ Test(export_collapsed, what_a_part_left_behind)
     o.threads = true;
     o.selection.from = BUILDER_START + US;
     o.selection.to = BUILDER_START + 4 * US;
-    model_text_is("collapsed", heap(), &o, "worker-1;" BUY "[live byte[]] 200\n");
+    model_text_is("collapsed", heap(), &o, "worker-1;" BUY "[not freed byte[]] 200\n");
 }
 
 Test(model_export, the_list_of_formats)

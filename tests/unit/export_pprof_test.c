@@ -243,7 +243,7 @@ Test(export_pprof, allocations_are_as_in_a_heap_profile_of_go)
 {
     allocations_are(false, MODEL_BY_LIVE,
                     "alloc_objects/count\nalloc_space/bytes\n"
-                    "inuse_objects/count\ninuse_space/bytes\n"
+                    "not_freed_objects/count\nnot_freed_space/bytes\n"
                     "30 3000 20 2000 |" BUY " thread=worker-1 class=byte[]\n");
 }
 

@@ -79,7 +79,7 @@ export interface Meta {
     gc: GcPause[];
     locks: number; waits: number; calls?: number;
     samples?: { cpu: number; wall: number };
-    /** live: what is live can be known. */
+    /** live: what is freed is known. */
     /** `sampled`: sums are estimates, of samples. */
     allocations?: { n: number; live: boolean; sampled: boolean };
     arrows: Record<string, { count: number; alone: number }>;

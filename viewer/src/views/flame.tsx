@@ -27,7 +27,7 @@ const BY: { value: By; text: string; hint: string }[] = [
     { value: "owner-cpu", text: "Owners' processor time", hint: "While these threads waited" },
     { value: "owner-wall", text: "Owners' wall clock", hint: "While these threads waited" },
     { value: "alloc", text: "Allocated", hint: "Where objects were allocated" },
-    { value: "live", text: "Live", hint: "Of what was allocated here: not freed until the end" },
+    { value: "live", text: "Not freed", hint: "Of what was allocated here: not found freed until the end; it lives, or is not collected yet" },
 ];
 
 /** Those of samples and allocations only where there are some. */

@@ -1,0 +1,34 @@
+/* whole_gc.h - collections that looked through the whole heap: only these prove that an object
+ * lives.
+ *
+ * What is not found freed was live once, or the collector has not looked yet: not at what was
+ * allocated since its last collection, and a young collection not at old objects (the generational
+ * ZGC's tells of no end at all).  So what is live is known of the last collection of the whole
+ * heap, and of what was allocated before it began.
+ *
+ * Which collections are such is told by the JVM's names for them; a name that is none of those is
+ * not one (Shenandoah has one name for young and whole cycles). */
+#ifndef ORCA_ANALYZE_WHOLE_GC_H
+#define ORCA_ANALYZE_WHOLE_GC_H
+
+#include "analyze/collections.h"
+
+/* What was allocated before `since`, and has no end at `end` and TOLD_NS later, was live at a
+ * moment in between. */
+struct whole_gc {
+    uint64_t since, end;
+};
+
+/* HotSpot tells the ends of objects on a thread of its own, soon after the collection. */
+enum { WHOLE_GC_TOLD_NS = 1000000000 };
+
+/* Put all of a recording, struct whole_gc [] by their ends, into `out`.  -ENOMEM. */
+int whole_gc_find(struct buf *out, const struct collection_source *gc);
+
+/* `since` of the last one that was told before a moment; 0: there is none. */
+uint64_t whole_gc_before(const struct buf *wholes, uint64_t time);
+
+/* Whether one ended in a stretch. */
+bool whole_gc_within(const struct buf *wholes, uint64_t from, uint64_t to);
+
+#endif
