@@ -235,6 +235,7 @@ static int read_all(struct importer *im, const struct orca_sources *s, struct er
 {
     struct scan_cut cut;
     im->record.calls = &im->calls;
+    im->in.daemons_unsaid = true;
     TRY(read_calls(im, &s->calltable, err));
     TRY(find_version(im, &s->log, err));
     TRY(put_info(im, "import.file", s->log.name, err));
