@@ -124,9 +124,14 @@ static int make_in_order(struct analysis *a, struct makers *m, struct err *err)
                  a->decoded.asked.len / sizeof(struct asked_owner));
     const struct sweep_sink sinks[] = {binder_sink(m->binder), bottler_sink(m->bottler),
                                        queuer_sink(m->queuer)};
-    TRY(sweep(&a->timeline, &a->threads, sinks, ARRAY_LEN(sinks), err));
-    if (binder_finish(m->binder, &a->bindings) < 0 ||
-        purposes_settle(&a->purposes, a->trace, &a->timeline) < 0 ||
+    /* A cause that may be doubted later is settled before others look at it. */
+    size_t now = trace_order_is_bare(a->trace) ? 1 : ARRAY_LEN(sinks);
+    TRY(sweep(&a->timeline, &a->threads, sinks, now, err));
+    if (binder_finish(m->binder, &a->bindings) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
+    if (now < ARRAY_LEN(sinks))
+        TRY(sweep(&a->timeline, &a->threads, sinks + now, ARRAY_LEN(sinks) - now, err));
+    if (purposes_settle(&a->purposes, a->trace, &a->timeline) < 0 ||
         queuer_finish(m->queuer, &a->queues) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     bottler_finish(m->bottler, &a->bottles);

@@ -1,6 +1,7 @@
 #include "analyze/bind.h"
 
 #include "analyze/alibi.h"
+#include "analyze/leavers.h"
 #include "base/err.h"
 #include "base/util.h"
 
@@ -32,6 +33,9 @@ struct lock_now {
     uint32_t claimer;         /* the thread whose Object.wait ended last, */
     uint64_t claimed_at;      /* and when */
     uint32_t head, tail;      /* threads in its wait set, first in first out; 0: none */
+    uint32_t taken;           /* waits that a notify took while others stayed, latest first: one
+                               * after the other, until nobody stayed; 1 + index into binder.loose;
+                               * kept where it is not known who left by itself */
     uint32_t task, last_task; /* it is a task: how often it was handed over and is not run yet,
                                * first in first out; 1 + index into binder.loose */
 };
@@ -53,7 +57,7 @@ struct thread_now {
 };
 
 /* A task that was handed over and is not run yet.  In imported traces also a notify that has nobody
- * yet, or a wait that ended without one. */
+ * yet, a wait that ended without one, or one that a notify took. */
 struct loose {
     struct deed deed; /* of a wait: cause is the span's index */
     uint32_t next;    /* 1 + index into binder.loose */
@@ -84,6 +88,7 @@ struct binder {
     uint8_t *roles;            /* [trace->n_calls], enum task_role */
     struct loose_lists *lists; /* [n_locks]; NULL: recorded, not imported */
     struct release *released;  /* [n_locks]; NULL: no wait is of a call */
+    bool bare;                 /* it is not known who left a wait set by itself, */
     struct buf loose;          /* struct loose [] */
     const struct asked_owner *asked;
     struct map asked_last; /* by lock: the latest of them */
@@ -319,19 +324,8 @@ static uint32_t first_waiter(const struct binder *b, const struct lock_now *k)
     return 0;
 }
 
-static void on_notify(struct binder *b, struct lock_now *k, struct deed by, bool all)
-{
-    enum interaction kind = all ? INTERACTION_NOTIFY_ALL : INTERACTION_NOTIFY;
-    uint32_t waiter;
-    while ((waiter = first_waiter(b, k)) != 0) {
-        dequeue(b, waiter);
-        bind(b, waiter, current(b, waiter), by, kind);
-        if (!all)
-            break;
-    }
-}
-
-/* --- imported traces: spec 5's rule ----------------------------------------------------------- */
+/* --- texts that do not say who left a wait set by itself ---------------------------------------
+ */
 
 static struct loose *loose_at(const struct binder *b, uint32_t i)
 {
@@ -343,6 +337,51 @@ static uint32_t loose_add(struct binder *b, struct deed deed, uint32_t next)
     buf_put(&b->loose, &(struct loose){.deed = deed, .next = next}, sizeof(struct loose));
     return b->loose.oom ? 0 : (uint32_t)(b->loose.len / sizeof(struct loose));
 }
+
+static void note_taken(struct binder *b, struct lock_now *k, uint32_t waiter, uint64_t time)
+{
+    const struct loose *last = k->taken ? loose_at(b, k->taken) : NULL;
+    if (last && time - span_wake_time(b->tl, span_of(b, last->deed.thread, last->deed.cause)) >=
+                    BIND_LEAVE_NS)
+        k->taken = 0;
+    k->taken = loose_add(b, (struct deed){waiter, b->now[waiter].span - 1}, k->taken);
+}
+
+/* The first of a wait set has left it though no notify took it: it left by itself; or one that a
+ * notify is said to have taken did, shortly before, and each notify since took the next one. */
+static void doubt_taken(struct binder *b, struct lock_now *k, uint32_t thread, uint64_t time)
+{
+    uint32_t i = k->head == thread ? k->taken : 0;
+    const struct loose *last = i ? loose_at(b, i) : NULL;
+    if (!last || time - span_wake_time(b->tl, span_of(b, last->deed.thread, last->deed.cause)) >=
+                     BIND_LEAVE_NS)
+        return;
+    for (; i; i = loose_at(b, i)->next) {
+        const struct deed wait = loose_at(b, i)->deed;
+        bool ended = b->now[wait.thread].span != wait.cause + 1;
+        leavers_unbind(b->tl, &b->out, wait.thread, wait.cause, ended);
+    }
+    k->taken = 0;
+}
+
+static void on_notify(struct binder *b, struct lock_now *k, struct deed by, uint64_t time, bool all)
+{
+    enum interaction kind = all ? INTERACTION_NOTIFY_ALL : INTERACTION_NOTIFY;
+    uint32_t waiter;
+    while ((waiter = first_waiter(b, k)) != 0) {
+        dequeue(b, waiter);
+        bind(b, waiter, current(b, waiter), by, kind);
+        if (all)
+            continue;
+        if (b->bare && k->head)
+            note_taken(b, k, waiter, time);
+        break;
+    }
+    if (!k->head)
+        k->taken = 0;
+}
+
+/* --- imported traces: spec 5's rule ----------------------------------------------------------- */
 
 /* Behind the others of a list. */
 static void append(struct binder *b, uint32_t *first, uint32_t *last, struct deed deed)
@@ -556,6 +595,8 @@ static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struc
                         uint64_t time)
 {
     struct lock_now *k = lock_now(b, context_of(b, s)->lock);
+    if (b->bare && b->now[thread].waits_on)
+        doubt_taken(b, k, thread, time);
     dequeue(b, thread);
     if (!s->waker)
         end_waiting_unnotified(b, thread, index, s);
@@ -803,7 +844,7 @@ static void on_act(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
         if (b->lists)
             loose_notify(b, &b->lists[x->lock.v], by, x->what == EV_notify_all);
         else
-            on_notify(b, k, by, x->what == EV_notify_all);
+            on_notify(b, k, by, time, x->what == EV_notify_all);
         break;
     case EV_unpark:
         if (x->other)
@@ -980,6 +1021,7 @@ int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
     b->roles = calloc(t->n_calls + 1, 1);
     b->out.owners = calloc(threads->n + 1, sizeof *b->out.owners);
     bool imported = !trace_is_in_order(t);
+    b->bare = trace_order_is_bare(t);
     b->exceptions = !imported && records_exceptions(t);
     b->holds = tl->n_holds > 0;
     b->all_holds = b->holds && records_all_holds(t);
@@ -1085,6 +1127,8 @@ static void count_alone(struct binder *b)
 
 int binder_finish(struct binder *b, struct bindings *out)
 {
+    if (b->bare && leavers_doubt(b->trace, b->tl, &b->out) < 0)
+        return -ENOMEM;
     count_alone(b);
     if (b->oom || b->loose.oom || b->out.handovers.oom)
         return -ENOMEM;

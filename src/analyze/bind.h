@@ -22,6 +22,10 @@
  *     any of them that ended in an InterruptedException, and had no other end
  *                  the first interrupt inside it, else the latest one before it.
  *
+ * Of a text that does not say who timed out or was interrupted the notify is not said where one of
+ * several may have left by itself just before it: the first of a wait set left it, and no notify
+ * was for it.
+ *
  * A trace that was imported has no such order, unless it says so (trace_is_in_order): there the
  * rule of spec 5 (entity 12) holds: a wait's end takes the first notify of the object that has
  * nobody yet, else the latest notifyAll, else it waits for one to come.
@@ -37,6 +41,10 @@
 /* After a wait has ended its thread takes the monitor again: so long nobody else is said to have
  * handed it on. */
 #define BIND_CLAIM_NS UINT64_C(1000000)
+
+/* Who leaves a wait set by itself, or is taken out of it by a notify, has ended its wait so long
+ * after that at most; so it is taken where a text does not say which of them it was. */
+#define BIND_LEAVE_NS UINT64_C(100000000)
 
 /* The interactions of spec 5, and those that the JVM has had since. */
 enum interaction {

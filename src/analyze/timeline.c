@@ -519,6 +519,14 @@ const struct regain *line_regain(const struct line *l, uint32_t span)
     return i < l->regains.n && regain_at(l, i)->span == span ? regain_at(l, i) : NULL;
 }
 
+const struct regain *line_regain_of(const struct line *l, const struct span *s)
+{
+    uint32_t i = line_spans_until(l, s->start); /* there may be empty ones of the same time */
+    while (i && line_span(l, i - 1) != s)
+        i--;
+    return i ? line_regain(l, i - 1) : NULL;
+}
+
 uint32_t line_acts_until(const struct line *l, uint64_t time)
 {
     uint32_t i = 0;

@@ -188,6 +188,7 @@ unsigned span_parts(const struct timeline *t, const struct span *s, struct wait_
 
 /* Of a WAITING span: who gave the monitor back that it then took again; NULL: not known. */
 const struct regain *line_regain(const struct line *l, uint32_t span);
+const struct regain *line_regain_of(const struct line *l, const struct span *s);
 
 /* The last owner seen gave it back, or another thread that is not known. */
 static inline bool span_waker_is_seen(const struct span *s)

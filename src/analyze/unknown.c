@@ -57,13 +57,22 @@ static void add_virtual(struct unknowns *u, const struct timeline *tl, uint32_t 
         unknowns_add(u, thread, x.to, s->to);
 }
 
+/* Whether a thread lived on, and nothing is told of it but its start. */
+static bool is_silent(const struct timeline *tl, const struct line *l, const struct thread_stats *s)
+{
+    for (uint32_t i = 0; i < l->acts.n; i++)
+        if (timeline_context(tl, line_act(l, i)->context)->what != EV_thread_start)
+            return false;
+    return !s->has_ended && l->spans.n == 0 && l->holds.n == 0;
+}
+
 static void add_unseen(struct unknowns *u, const struct timeline *tl, const struct trace *t,
                        const struct thread_set *threads)
 {
-    bool starts = records_virtual_starts(t);
+    bool starts = records_virtual_starts(t), bare = trace_order_is_bare(t);
     for (uint32_t i = 1; i < threads->n && i < tl->n_lines; i++) {
         const struct thread_stats *s = &threads->v[i];
-        if (s->id.v && !bottle_counts(t, s))
+        if (s->id.v && (!bottle_counts(t, s) || (bare && is_silent(tl, &tl->lines[i], s))))
             unknowns_add(u, i, s->from, s->to);
         else if (s->is_virtual)
             add_virtual(u, tl, i, s, starts);

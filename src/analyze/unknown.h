@@ -7,7 +7,8 @@
  *     - of a thread of a JVM that was running already, before the recording has found it;
  *     - before the first event of a virtual thread, and behind the last, when starts and ends of
  *       those are not recorded;
- *     - outside of waits, in threads of the JVM's own: they wait in native code.
+ *     - outside of waits, in threads of the JVM's own: they wait in native code;
+ *     - of a thread of which a text without parks tells nothing but its start.
  * These stretches become spans of the state STATE_UNKNOWN, which is no wait. */
 #ifndef ORCA_ANALYZE_UNKNOWN_H
 #define ORCA_ANALYZE_UNKNOWN_H

@@ -141,7 +141,8 @@ static void options(struct export *x)
             option(x, t->infos[i].key, t->infos[i].value);
     option_count(x, TPTP_BASE_OPTION, p->base);
     if (trace_is_in_order(t))
-        option(x, TRACE_ORDER_INFO, TRACE_ORDER_RECORDED);
+        option(x, TRACE_ORDER_INFO,
+               trace_order_is_bare(t) ? TRACE_ORDER_BARE : TRACE_ORDER_RECORDED);
     if (t->header.state < ARRAY_LEN(states))
         option(x, "orca.state", states[t->header.state]);
     option_count(x, "orca.lost", trace_lost(t));

@@ -62,31 +62,44 @@ static bool is_timed_out(const struct context *x)
     return x->flags & (x->what == STATE_WAITING ? INTERVAL_TIMED_OUT : INTERVAL_TIMED);
 }
 
-/* Behind the notify somebody else gave the monitor back, who is not known. */
-static enum sum_stack why_no_waker(const struct timeline *t, const struct wait *w)
+/* by: the wait's span, with who ended this part of it and how. */
+static enum sum_stack why_no_waker(const struct timeline *t, const struct wait *w,
+                                   const struct span *by)
 {
-    const struct act *a = span_wake_act(t, w->span);
-    if (w->context->flags & INTERVAL_OPEN && (w->second || !w->span->waker))
+    const struct act *a = span_wake_act(t, by);
+    if (w->context->flags & INTERVAL_OPEN && (w->second || !by->waker))
         return STACK_STILL_WAITING;
-    if (w->second)
-        return STACK_WAKER_UNKNOWN;
-    if (!w->span->waker)
-        return is_timed_out(w->context) ? STACK_TIME_UP : STACK_WAKER_UNKNOWN;
-    if (span_waker_is_seen(w->span))
+    if (!by->waker)
+        return !w->second && is_timed_out(w->context) ? STACK_TIME_UP : STACK_WAKER_UNKNOWN;
+    if (span_waker_is_seen(by))
         return STACK_LAST_OWNER_SEEN;
     if (!a)
-        return cause_type(w->span->cause) == CAUSE_NONE ? STACK_RELEASE_NOT_RECORDED
-                                                        : STACK_NOT_RECORDED;
+        return cause_type(by->cause) == CAUSE_NONE ? STACK_RELEASE_NOT_RECORDED
+                                                   : STACK_NOT_RECORDED;
     return timeline_context(t, a->context)->what == EV_thread_end ? STACK_THREAD_ENDED
                                                                   : STACK_NOT_RECORDED;
 }
 
-static void of_waker(struct wait_sum_key *k, const struct timeline *t, const struct wait *w)
+/* Behind the notify another thread gave the monitor back. */
+static struct span woken_by(const struct timeline *t, uint32_t thread, const struct wait *w)
 {
-    bool known = w->span->waker && !w->second;
-    k->other = known ? w->span->waker : 0;
-    k->stack = known && !span_waker_is_seen(w->span) ? span_wake_stack(t, w->span) : (stack_id){0};
-    k->why = (uint8_t)why_no_waker(t, w);
+    struct span by = *w->span;
+    const struct regain *r = w->second ? line_regain_of(&t->lines[thread], w->span) : NULL;
+    if (w->second) {
+        by.waker = r ? r->owner : 0;
+        by.cause = r ? r->cause : 0;
+    }
+    return by;
+}
+
+static void of_waker(struct wait_sum_key *k, const struct timeline *t, uint32_t thread,
+                     const struct wait *w)
+{
+    const struct span by = woken_by(t, thread, w);
+    bool sure = by.waker && !span_waker_is_seen(&by);
+    k->other = by.waker;
+    k->stack = sure ? span_wake_stack(t, &by) : (stack_id){0};
+    k->why = (uint8_t)why_no_waker(t, w, &by);
 }
 
 void wait_sums_key(const struct analysis *a, enum model_by by, uint32_t thread,
@@ -100,7 +113,7 @@ void wait_sums_key(const struct analysis *a, enum model_by by, uint32_t thread,
         of_owner(k, &a->timeline, w);
         break;
     case MODEL_BY_WAKER:
-        of_waker(k, &a->timeline, w);
+        of_waker(k, &a->timeline, thread, w);
         break;
     default:
         k->other = thread;

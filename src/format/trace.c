@@ -151,9 +151,15 @@ const char *trace_info(const struct trace *t, const char *key, const char *other
     return otherwise;
 }
 
+bool trace_order_is_bare(const struct trace *t)
+{
+    return *trace_info(t, "import.format", "") &&
+           strcmp(trace_info(t, TRACE_ORDER_INFO, ""), TRACE_ORDER_BARE) == 0;
+}
+
 bool trace_is_in_order(const struct trace *t)
 {
-    return !*trace_info(t, "import.format", "") ||
+    return !*trace_info(t, "import.format", "") || trace_order_is_bare(t) ||
            strcmp(trace_info(t, TRACE_ORDER_INFO, ""), TRACE_ORDER_RECORDED) == 0;
 }
 

@@ -221,7 +221,9 @@ struct trace_unwritten trace_unwritten(const struct trace *t);
  * be followed: it was recorded here, or imported from a text of ours that says so by this info. */
 #define TRACE_ORDER_INFO "orca.order"
 #define TRACE_ORDER_RECORDED "recorded"
+#define TRACE_ORDER_BARE "bare" /* the same, of a text that has no time-outs and no interrupts */
 bool trace_is_in_order(const struct trace *t);
+bool trace_order_is_bare(const struct trace *t);
 
 /* Events lost, by all causes; and events that are there without their stack or lock. */
 uint64_t trace_lost(const struct trace *t);

@@ -259,11 +259,38 @@ static void complete_thread(struct intake_thread *t)
     t->group = (struct text){group, strlen(group)};
 }
 
+/* When the thread that ends the JVM went on: all threads of the program but daemons had ended.  It
+ * waits for that, and then starts the hooks or ends; after System.exit it does neither.  0: never.
+ */
+static uint64_t destroyed_at(const struct intake *in)
+{
+    static const char name[] = "DestroyJavaVM";
+    for (size_t i = 0; i < in->n_threads; i++) {
+        const struct intake_thread *t = &in->threads[i];
+        if (t->acted && !t->called && t->name.len == strlen(name) &&
+            memcmp(t->name.p, name, t->name.len) == 0)
+            return t->acted;
+    }
+    return 0;
+}
+
+static void find_daemons(struct intake *in)
+{
+    uint64_t time = in->daemons_unsaid ? destroyed_at(in) : 0;
+    for (size_t i = 0; time && i < in->n_threads; i++) {
+        struct intake_thread *t = &in->threads[i];
+        if (t->first && t->first < time && (!t->ended || t->ended > time))
+            t->flags |= THREAD_DAEMON;
+    }
+}
+
 static int put_threads(struct intake *in, struct err *err)
 {
+    for (size_t i = 0; i < in->n_threads; i++)
+        complete_thread(&in->threads[i]);
+    find_daemons(in);
     for (size_t i = 0; i < in->n_threads; i++) {
         struct intake_thread *t = &in->threads[i];
-        complete_thread(t);
         struct def d = {.kind = DEF_thread,
                         .thread = {.id = {(uint32_t)i},
                                    .flags = t->flags,
@@ -328,6 +355,18 @@ static struct intake_stream *stream_for(struct intake *in, uint64_t time)
     return in->n_streams < INTAKE_STREAMS ? &in->streams[in->n_streams++] : NULL;
 }
 
+static void note_life(struct intake *in, const struct event *e)
+{
+    struct intake_thread *t = intake_get_thread(in, e->thread);
+    if (!t)
+        return;
+    t->first = t->first ? min_u64(t->first, e->time) : e->time;
+    if (e->kind == EV_thread_end)
+        t->ended = e->time;
+    if (e->kind == EV_thread_end || e->kind == EV_thread_start_called)
+        t->acted = t->acted ? min_u64(t->acted, e->time) : e->time;
+}
+
 static void note_called(struct intake *in, const struct event *e)
 {
     struct intake_thread *t = e->kind == EV_thread_start_called
@@ -340,6 +379,7 @@ static void note_called(struct intake *in, const struct event *e)
 int intake_event(struct intake *in, const struct event *e, struct err *err)
 {
     note_called(in, e);
+    note_life(in, e);
     struct intake_stream *s = stream_for(in, e->time);
     if (!s)
         return err_set(err, -EINVAL, "the events are too far out of the order of time");

@@ -28,6 +28,9 @@ struct intake_thread {
     bool used;      /* else nobody has this id */
     bool undefined; /* nothing is known of it, so that no definition is put */
     bool called;    /* some thread has called its start */
+    uint64_t first; /* its first event; 0: none, */
+    uint64_t ended; /* and its end; 0: none */
+    uint64_t acted; /* when it first started a thread, or ended; 0: never */
     uint32_t hash, flags;
     struct text name, group, parent_group; /* in the arena */
 };
@@ -52,6 +55,7 @@ struct intake {
     uint64_t n_events, first, last;
     uint64_t start, end; /* of the recording, where the file says; 0: its first, last event */
     bool dated;          /* times are ns since 1970 */
+    bool daemons_unsaid; /* the file does not say which threads are daemons */
     enum trace_state state;
     struct trace_problem *problems; /* [INTAKE_PROBLEMS] */
     size_t n_problems, n_damaged;

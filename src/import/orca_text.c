@@ -235,10 +235,12 @@ static int read_all(struct importer *im, const struct orca_sources *s, struct er
 {
     struct scan_cut cut;
     im->record.calls = &im->calls;
+    im->in.daemons_unsaid = true;
     TRY(read_calls(im, &s->calltable, err));
     TRY(find_version(im, &s->log, err));
     TRY(put_info(im, "import.file", s->log.name, err));
     TRY(put_info(im, "import.format", im->version == ORCA_1_1 ? "orca-1.1" : "orca", err));
+    TRY(put_info(im, TRACE_ORDER_INFO, TRACE_ORDER_BARE, err));
     TRY(read_companions(im, s, err));
     TRY(scan_lines(&s->log, event_line, im, &cut, err));
     if (cut.cut)

@@ -150,3 +150,20 @@ test_path_over_a_shutdown_hook() {
     same "$(jq -r '.critical_path | "\(.name) \([.threads[].name] | map(select(. == "main" or . == "worker")) | sort | join(" ")) \(.ns >= 200000000)"' out)" \
         "hook main worker true"
 }
+
+# A text does not say which threads are daemons; that the JVM ended though one lived does.
+test_path_beside_a_daemon_in_the_texts() {
+    local format
+    run 0 "$JAVA" "-agentpath:$AGENT=quiet,file=app.otrace,format=otrace+orca+tptp" -Xmx64m -cp "$CLASSES" Hook daemon
+    path() { # FILE
+        run 0 "$ORCA" report --json "$1"
+        jq -r '(.critical_path | "\(.name) \(.ns) " + ([.threads[] | "\(.name) \(.ns)"] | join(" "))), (.stuck | length),
+            (.threads[] | select(.name == "daemon" or .name == "parked") | "\(.name) \(.daemon) \(.running_ns < 50000000)")' out
+    }
+    path app.otrace >of_trace
+    same "$(cut -d ' ' -f 1 of_trace | tr '\n' ' ')" "hook 0 daemon parked "
+    for format in orca trcxml; do
+        path app.$format >of_text
+        same "$(cat of_text)" "$(cat of_trace)"
+    done
+}

@@ -2,10 +2,10 @@
 # timeout: 120
 . "$ROOT/tests/jvm/traced.sh"
 
-wakers() {
-    ${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -g -I"$ROOT/src" -o tool "$ROOT/tests/jvm/wakers_tool.c" \
-        "$ROOT/build/release/lib.a" -lzstd || fail "cannot build the tool"
-    ./tool "$TRACE" >wakers || fail "the tool failed"
+wakers() { # [FILE]
+    [ -x tool ] || ${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -g -I"$ROOT/src" -o tool "$ROOT/tests/jvm/wakers_tool.c" \
+        "$ROOT/build/release/lib.a" -lzstd -lexpat -lz -lm || fail "cannot build the tool"
+    ./tool "${1:-$TRACE}" >wakers || fail "the tool failed"
 }
 
 # The notified thread is the one whose wait returned without an exception.
@@ -57,4 +57,35 @@ test_owners_before_in_a_notify_storm() {
     # Blocks that a preempted owner makes long pass through more hands, so on a busy machine fewer are known: 25 to 40 % are
     # unknown on a quiet one, up to 70 % were seen on a busy one.
     [ $((unknown * 100)) -le $((all * 90)) ] || fail "$unknown of $all unknown"
+}
+
+# Who ended each Object.wait, as the texts of one recording tell it and as its trace does.  A text without time-outs and
+# interrupts may leave it open, and says nothing else.
+test_notifies_in_the_texts_are_those_of_the_trace() {
+    local program format sums
+    for program in "NotifyStorm 4 3000" "WhoWoke 100" "Waits facts"; do
+        # shellcheck disable=SC2086 # a list of words
+        run 0 "$JAVA" "-agentpath:$AGENT=file=all.otrace,quiet,format=otrace+orca+tptp" -XX:-UsePerfData -Xmx96m -cp "$CLASSES" $program
+        wakers all.otrace
+        mv wakers truth
+        for format in orca trcxml; do
+            wakers all.$format
+            awk 'FNR == 1 { delete nth }
+                $1 != "wait" || $3 != "waiting" { next }
+                { wait = $2 " " ++nth[$2] }
+                FNR == NR { by[wait] = $4 " " $5; next }
+                { all++ }
+                by[wait] == $4 " " $5 { same++; bound += $5 != "?"; next }
+                $5 == "?" { open++; lost += by[wait] ~ /^notify/; next }
+                { print wait ": " $4 " " $5 ", but it was " by[wait] >"wrong" }
+                END { print all - length(by), open + 0, lost + 0, bound + 0 }' truth wakers >sums
+            sums=$(cat sums)
+            echo "$program, $format: of another number, open, open notifies, the same: $sums"
+            [ ! -s wrong ] || fail "$(wc -l <wrong) are wrong: $(head -n 3 wrong)"
+            same "${sums%% *}" 0 "waits that only one of them has"
+            [ $format = orca ] || same "$(cut -d ' ' -f 2 sums)" 0 "open"
+            [ "${program%% *}" != NotifyStorm ] || same "$(cut -d ' ' -f 2 sums)" 0 "open of $program"
+            at_least "$(cut -d ' ' -f 4 sums)" 5 "known"
+        done
+    done
 }

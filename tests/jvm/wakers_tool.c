@@ -1,6 +1,6 @@
 /* wakers_tool.c - what the analyser says of how waits ended, for test_wakers.sh.
  *
- *   wakers_tool FILE
+ *   wakers_tool FILE      an .otrace, .orca or .trcxml
  *
  *   wait THREAD STATE HOW WAKER END HASH      a span: HOW is an interaction of bind.h, WAKER "?"
  * when it is not known, END in ns of System.nanoTime regain THREAD - HOW OWNER END HASH        who
@@ -8,6 +8,7 @@
 #include "analyze/analysis.h"
 #include "analyze/bind.h"
 #include "analyze/labels.h"
+#include "import/import.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,12 +41,17 @@ static void print(const struct analysis *a, uint32_t thread, uint32_t index)
                name_of(a, again->owner, other), span_end(t, s), hash);
 }
 
+static int open_any(struct trace **t, const char *path, struct err *err)
+{
+    return import_wants(path) ? import_file(t, path, NULL, err) : trace_open(t, path, err);
+}
+
 int main(int argc, char **argv)
 {
     struct err err = {"usage: wakers_tool FILE"};
     struct trace *t = NULL;
     struct analysis *a = NULL;
-    int rc = argc == 2 ? trace_open(&t, argv[1], &err) : -EINVAL;
+    int rc = argc == 2 ? open_any(&t, argv[1], &err) : -EINVAL;
     if (rc == 0)
         rc = analysis_run(&a, t, &err);
     for (uint32_t i = 1; rc == 0 && i < a->timeline.n_lines; i++)

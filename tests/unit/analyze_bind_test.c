@@ -764,3 +764,102 @@ Test(bind, a_monitor_that_another_one_may_have_had_before_it_was_back)
     cr_assert_eq(regain_of(ann, 0)->owner, bob.v);
     cr_assert(regain_of(ann, 0)->cause & CAUSE_SEEN);
 }
+
+/* --- texts that do not say who left by itself --------------------------------------------------
+ */
+
+#define MS UINT64_C(1000000)
+
+static void is_bare(void)
+{
+    builder_info(&b, "import.format", "orca");
+    builder_info(&b, "orca.order", "bare");
+}
+
+static void notify_at(thread_id who, uint64_t time)
+{
+    ADD(&b, 4, who, time, notify, .lock = lock);
+}
+
+Test(bind, a_bare_text_is_followed_in_order)
+{
+    is_bare();
+    does_wait(ann, 100, 3000, lock);
+    does_wait(bob, 200, 2000, lock);
+    notify_at(dan, 1000);
+    notify_at(cat, 1500);
+    analyzed_run(4000);
+    cr_assert_eq(span_of(ann, 0)->waker, dan.v, "the first of the wait set, however late it ended");
+    cr_assert_eq(span_of(bob, 0)->waker, cat.v);
+    cr_assert_eq(a->bindings.sums[INTERACTION_NOTIFY].count, 2);
+}
+
+Test(bind, in_a_bare_text_one_of_two_left_by_itself)
+{
+    is_bare();
+    does_wait(ann, 100, 1010, lock);
+    does_wait(bob, 200, 1500, lock);
+    does_wait(cat, 300, 3000, lock);
+    notify_at(dan, 1000);
+    notify_at(dan, 2500);
+    analyzed_run(4000);
+    cr_assert_eq(span_of(ann, 0)->waker, 0, "its, or bob's");
+    cr_assert_eq(span_of(bob, 0)->waker, 0);
+    cr_assert_eq(span_of(cat, 0)->waker, dan.v, "nobody was before it");
+    cr_assert_eq(a->bindings.sums[INTERACTION_NOTIFY].count, 1);
+    cr_assert_eq(a->bindings.unbound[STATE_WAITING], 2);
+}
+
+Test(bind, in_a_bare_text_who_left_long_after_a_notify_was_not_meant)
+{
+    is_bare();
+    does_wait(ann, 100, 1010, lock);
+    does_wait(bob, 200, 1000 + BIND_LEAVE_NS, lock);
+    notify_at(dan, 1000);
+    analyzed_run(4 * BIND_LEAVE_NS);
+    cr_assert_eq(span_of(ann, 0)->waker, dan.v);
+    cr_assert_eq(span_of(bob, 0)->waker, 0);
+}
+
+Test(bind, in_a_bare_text_who_was_alone_in_the_wait_set_was_meant)
+{
+    is_bare();
+    does_wait(ann, 100, 1010, lock);
+    notify_at(dan, 1000);
+    does_wait(bob, 1100, 1500, lock);
+    analyzed_run(4000);
+    cr_assert_eq(span_of(ann, 0)->waker, dan.v);
+    cr_assert_eq(span_of(bob, 0)->waker, 0);
+}
+
+/* ann times out after 40 ms, twice; then a notify comes just as she does. */
+static void time_outs(const char *frames)
+{
+    stack_id at = builder_stack(&b, frames);
+    is_bare();
+    for (uint64_t i = 0; i < 3; i++) {
+        ADD(&b, 1, ann, 100 * i * MS, wait_enter, .lock = lock, .stack = at);
+        ADD(&b, 1, ann, (100 * i + 40) * MS + 80000, wait_exit, .lock = lock);
+    }
+    ADD(&b, 1, ann, 300 * MS, wait_enter, .lock = lock, .stack = at);
+    ADD(&b, 1, ann, 310 * MS, wait_exit, .lock = lock);
+    notify_at(dan, 240 * MS + 70000);
+    notify_at(dan, 309 * MS);
+    analyzed_run(1000 * MS);
+}
+
+Test(bind, in_a_bare_text_a_notify_as_late_as_a_time_out_is_not_said)
+{
+    time_outs("shop.Feed.take:49");
+    cr_assert_eq(span_of(ann, 2)->waker, 0);
+    cr_assert_eq(span_of(ann, 3)->waker, dan.v, "in time");
+    cr_assert_eq(a->bindings.sums[INTERACTION_NOTIFY].count, 1);
+    cr_assert_eq(a->bindings.unbound[STATE_WAITING], 3);
+}
+
+Test(bind, in_a_bare_text_what_called_wait_without_a_limit_has_no_time_out)
+{
+    time_outs("java.lang.Object.wait:7 shop.Feed.take:49");
+    cr_assert_eq(span_of(ann, 2)->waker, dan.v);
+    cr_assert_eq(a->bindings.sums[INTERACTION_NOTIFY].count, 2);
+}

@@ -362,3 +362,25 @@ Test(unknown, the_critical_path_says_it)
     cr_assert_eq(analysis_follow(a, ann.v, at(900), at(0)), 0);
     cr_assert_eq(a->path.kind_ns[PATH_UNKNOWN], 400);
 }
+
+Test(unknown, of_a_text_without_parks_who_does_nothing_and_does_not_end)
+{
+    builder_info(&b, "import.format", "orca");
+    builder_info(&b, "orca.order", "bare");
+    ADD0(&b, 1, ann, 0, thread_start);
+    ADD0(&b, 2, bob, 0, thread_start);
+    does_sleep(bob, 500, 600);
+    ADD0(&b, 3, cat, 0, thread_start);
+    ADD0(&b, 3, cat, 900, thread_end);
+    analyzed_run(1000);
+    cr_assert_eq(unknown_ns(ann), 1000);
+    cr_assert_eq(unknown_ns(bob), 0);
+    cr_assert_eq(unknown_ns(cat), 0, "it ended, so it did something");
+}
+
+Test(unknown, of_a_trace_who_does_nothing_runs)
+{
+    ADD0(&b, 1, ann, 0, thread_start);
+    analyzed_run(1000);
+    cr_assert_eq(unknown_ns(ann), 0);
+}

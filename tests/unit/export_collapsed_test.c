@@ -136,7 +136,7 @@ Test(export_collapsed, by_whoever_ended_the_wait)
                   "unknown;[waker not known];[parked for shop.Idle] 11\n"
                   "unknown;[waker not known];[parked for " LOCK "] 7\n"
                   "main;[last owner seen];[blocked on shop.Order] 5\n"
-                  "unknown;[waker not known];[reacquiring shop.Order] 3\n"
+                  "main;[last owner seen];[reacquiring shop.Order] 3\n"
                   "main;" SELL "[waiting on shop.Order] 2\n");
 }
 

@@ -799,3 +799,61 @@ Test(import_orca, threads_of_the_jvm_are_known_by_name_and_that_nobody_started_t
     }
     trace_close(t);
 }
+
+/* A JVM in which a daemon, a worker and a pool's thread live; `end` are its last lines. */
+static struct trace *with_threads(const char *end)
+{
+    char log[2000];
+    snprintf(log, sizeof log,
+             "1.0,ThreadStarted,00000001,main\n"
+             "1.1,ThreadStart,00000001,00000002,0\n"
+             "1.2,ThreadStarted,00000002,lives on\n"
+             "1.2,ThreadStarted,00000003,worker\n"
+             "1.3,ThreadEnded,00000001\n"
+             "1.3,ThreadStarted,00000009,DestroyJavaVM\n"
+             "1.4,ThreadStarted,00000004,late\n"
+             "%s",
+             end);
+    struct trace *t = files_import(log, "", "", NULL, &err);
+    cr_assert_not_null(t, "%s", err.msg);
+    return t;
+}
+
+static void check_daemons(struct trace *t, const char *daemons)
+{
+    struct buf b = {0};
+    for (size_t i = 1; i < t->n_threads; i++)
+        if (t->threads[i].flags & THREAD_DAEMON && strcmp(t->threads[i].name, "DestroyJavaVM") != 0)
+            buf_printf(&b, "%s,", t->threads[i].name);
+    cr_assert_str_eq(buf_str(&b), daemons);
+    buf_fini(&b);
+    trace_close(t);
+}
+
+Test(import_orca, who_lives_when_the_jvm_is_destroyed_is_a_daemon)
+{
+    check_daemons(with_threads("1.5,ThreadEnded,00000003\n"
+                               "1.6,ThreadEnded,00000009\n"),
+                  "lives on,late,");
+    /* a shutdown hook is none, and what ends meanwhile is one */
+    check_daemons(with_threads("1.5,ThreadEnded,00000003\n"
+                               "1.6,ThreadStart,00000009,00000005,0\n"
+                               "1.7,ThreadStarted,00000005,hook\n"
+                               "1.8,ThreadEnded,00000004\n"
+                               "1.9,ThreadEnded,00000005\n"
+                               "1.9,ThreadEnded,00000009\n"),
+                  "lives on,late,");
+}
+
+Test(import_orca, who_lives_when_the_recording_ends_otherwise_may_be_none)
+{
+    check_daemons(with_threads("1.5,ThreadEnded,00000003\n"), "");
+    check_daemons(with_threads("1.5,ThreadEnded,00000004\n"), ""); /* System.exit on it */
+    struct trace *t = files_import("1.0,ThreadStarted,00000001,main\n"
+                                   "1.1,ThreadStart,00000001,00000002,0\n"
+                                   "1.2,ThreadStarted,00000002,DestroyJavaVM\n"
+                                   "1.3,ThreadEnded,00000002\n",
+                                   "", "", NULL, &err);
+    cr_assert_not_null(t, "%s", err.msg);
+    check_daemons(t, ""); /* the program called a thread so */
+}
