@@ -346,7 +346,7 @@ Test(heap_xml, the_object_of_a_class_by_either_name)
         struct dump *d = opened(path);
         struct retained r;
         cr_assert(!d->partial, "%s: %s", names[i], d->problems[0].text);
-        cr_assert_eq(dump_class_by_name(d, "java/lang/Class")->count, 2,
+        cr_assert_eq(dump_class_by_name(d, "java.lang.Class")->count, 2,
                      "%s: a class has no object beside its own", names[i]);
         find(&r, d, 10);
         cr_assert_eq(r.n_path, 2, "%s", names[i]);
