@@ -28,6 +28,14 @@ export class Report {
         return [r?.name, r?.class, methodOf(finding.waiters?.at), ...(finding.locks ?? []).map((id) => this.locks.get(id)), ...places, ...holders].filter(Boolean);
     }
 
+    // On a monitor: then somebody else had it, and the thread was not idle, whatever it is there for.
+    isBlocked(finding) {
+        const sites = (finding.stacks ?? []).map((id) => this.sites.get(id)).filter(Boolean);
+        const classes = (finding.locks ?? []).map((id) => this.locks.get(id));
+        const entries = (this.json.locks ?? []).filter((l) => classes.includes(l.class));
+        return [...sites, ...entries].some((s) => s.blocked_ns > s.parked_ns + s.waited_ns);
+    }
+
     // Lines of the program at which the threads of a finding wait.
     waitingAt(finding) {
         const sites = (finding.stacks ?? []).map((id) => this.sites.get(id)?.at);

@@ -32,6 +32,7 @@ const grave = (f) => f.severity === 'warning' || f.severity === 'problem';
 // Findings that are not true: about threads that have nothing to do, about what is harmless first, about a cause that is gone.
 function falseOf(report, t, variant, peer) {
     const idle = (f) => {
+        if (report.isBlocked(f)) return false;
         const pools = [f.waiters?.pool, ...(f.holders ?? []).map((h) => h.pool)].filter(Boolean);
         const threads = report.threadsOf(f);
         return (threads.length > 0 && threads.every((n) => isAny(t.idle, n))) || (!threads.length && pools.length > 0 && pools.every((p) => isAny(t.idle, p)));
