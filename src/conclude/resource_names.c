@@ -84,10 +84,24 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
         return k->role;
     if (is_initialisation(r, a))
         return "class initialisation";
+    if (r->kind == RESOURCE_ANSWERS && r->holder)
+        return r->n_holders > 1 && r->one_pool ? "thread pool" : "thread";
     static const char *const roles[] = {[RESOURCE_LOCK] = "lock",
                                         [RESOURCE_THINGS] = "pool or limit",
                                         [RESOURCE_ANSWERS] = "answer"};
     return r->others_give ? "full queue" : roles[r->kind];
+}
+
+/* Answers are called by who gives them, where these are one. */
+static bool answering_pool(const struct resource *r, const struct analysis *a, char *out, size_t n)
+{
+    if (r->kind != RESOURCE_ANSWERS || !r->holder || !(r->one_pool || r->n_holders == 1))
+        return false;
+    if (r->n_holders > 1)
+        resource_thread_pool(a, r->holder, out, n);
+    else
+        label_thread(&a->threads, a->trace, r->holder, out, n);
+    return *out != 0;
 }
 
 void resource_name(const struct resource *r, const struct analysis *a, char *out, size_t n)
@@ -98,6 +112,8 @@ void resource_name(const struct resource *r, const struct analysis *a, char *out
     method_name(a->trace, r->take, method, sizeof method);
     label_class(signature, class_, sizeof class_);
     if (k && name_before(a->trace, k->suffix, out, n))
+        return;
+    if (answering_pool(r, a, out, n))
         return;
     if (k || name_is_method(r, a) || (r->take.v && r->kind == RESOURCE_ANSWERS))
         snprintf(out, n, "%s", method);
@@ -117,7 +133,8 @@ void resource_title(const struct resource *r, const struct analysis *a, char *ou
     else if (r->others_give)
         snprintf(out, n, "full queue of %s", name);
     else if (r->kind == RESOURCE_ANSWERS)
-        snprintf(out, n, "answers to %s", name);
+        snprintf(out, n, "answers %s %s",
+                 r->holder && (r->one_pool || r->n_holders == 1) ? "of" : "to", name);
     else if (name_is_method(r, a) && (r->kind == RESOURCE_LOCK || is_semaphore(r, a)))
         snprintf(out, n, "%s of %s", r->kind == RESOURCE_LOCK ? "lock" : "Semaphore", name);
     else

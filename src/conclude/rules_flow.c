@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum {
+    STUCK_LEAST_NS = 100000000,
     SLEEP_PERMILLE = 100,  /* of the path */
     SERIAL_PERMILLE = 300, /* of the time with one thread running, */
     SERIAL_LEAST_NS = 500000000,
@@ -80,6 +81,9 @@ void rule_stuck(struct evidence *ev)
     const struct deadlocks *d = &ev->a->deadlocks;
     if (!d->n_stuck || d->n)
         return; /* the deadlock says why */
+    if (ev->a->window.to - d->stuck[d->n_stuck - 1].since < STUCK_LEAST_NS)
+        return; /* any moment may find all threads waiting, as that at which a server is told to end
+                 */
     struct rule_finding *f =
         rule_find(ev, SEVERITY_PROBLEM, ev->a->window.to - d->stuck[d->n_stuck - 1].since);
     if (!f)
@@ -165,7 +169,10 @@ void rule_serial_phase(struct evidence *ev)
         rule_permille(g->v[most].alone, g->level[1]) < SERIAL_ONE_PERMILLE ||
         g->v[most].alone < SERIAL_LEAST_NS)
         return;
-    struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, g->v[most].alone);
+    /* The main thread starts the others, and ends them. */
+    bool is_main = strcmp(trace_thread(ev->a->trace, ev->a->threads.v[most].id)->name, "main") == 0;
+    struct rule_finding *f =
+        rule_find(ev, is_main ? SEVERITY_INFO : SEVERITY_WARNING, g->v[most].alone);
     if (!f)
         return;
     rule_say(f, "For %u %% of the time (%s) exactly one thread ran, mostly ",
