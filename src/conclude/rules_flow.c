@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    STUCK_LEAST_NS = 100000000,
+    STUCK_LEAST_NS = 10000000,
     SLEEP_PERMILLE = 100,  /* of the path */
     SERIAL_PERMILLE = 300, /* of the time with one thread running, */
     SERIAL_LEAST_NS = 500000000,
