@@ -5,6 +5,7 @@
 #include "conclude/rules.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 TestSuite(resources, .init = analyzed_begin, .fini = analyzed_end);
@@ -228,4 +229,57 @@ Test(resources, an_answer_is_no_lock_and_says_who_gives_it)
     cr_assert_eq(rules_apply(a, &f, &n, NULL), 0);
     cr_assert_eq(n, 1);
     cr_assert_str_eq(f->rule, "slow-answer");
+}
+
+/* --- one cause, one finding
+ * ------------------------------------------------------------------------ */
+
+static const char *rules_of(uint64_t end)
+{
+    static char text[256];
+    struct rule_finding *f;
+    size_t n;
+    analyzed_run(end);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL), 0);
+    *text = 0;
+    for (size_t i = 0; i < n; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", f[i].rule);
+    return text;
+}
+
+/* A path leads to the end of all. */
+static void ann_ends_last(uint64_t time)
+{
+    ADD0(&b, cat.v, cat, 10, thread_end);
+    ADD0(&b, dan.v, dan, 10, thread_end);
+    ADD0(&b, bob.v, bob, time - 1000, thread_end);
+    ADD0(&b, ann.v, ann, time, thread_end);
+}
+
+Test(resources, sleeps_again_and_again_are_on_the_path)
+{
+    for (uint64_t i = 0; i < 10; i++)
+        does_sleep(ann, i * 10000000, i * 10000000 + 5000000);
+    ann_ends_last(100000000);
+    cr_assert_str_eq(rules_of(101000000), "sleep-on-path");
+}
+
+/* It is how long somebody wanted it to run. */
+Test(resources, one_long_sleep_is_no_finding)
+{
+    does_sleep(ann, 1000000, 95000000);
+    ann_ends_last(100000000);
+    cr_assert_str_eq(rules_of(101000000), "");
+}
+
+/* bob sleeps with the lock in his hands while ann waits for it: that is what the lock's finding
+ * says. */
+Test(resources, a_sleep_that_a_resource_is_held_over_is_its_finding)
+{
+    for (uint64_t i = 0; i < 5; i++) {
+        does_block(ann, i * 20000000 + 1000000, i * 20000000 + 19000000, lock, bob);
+        does_sleep(bob, i * 20000000 + 500000, i * 20000000 + 18500000);
+    }
+    ann_ends_last(100000000);
+    cr_assert_null(strstr(rules_of(101000000), "sleep-on-path"));
 }
