@@ -236,7 +236,7 @@ static void class_def(struct parse *p, const char *at[ATTRS])
         LEAVE_OUT(p, "a classDef with the classId %.40s is left out", shown(at[AT_CLASS_ID]));
         return;
     }
-    if (!id(at[AT_OBJ_ID], &c.object))
+    if (!id(at[AT_OBJ_ID], &c.object) && !id(at[AT_OBJ_ID_REF], &c.object))
         c.object = UINT64_C(1) << 63 | c.id;
     uint64_t *by_id = map_put(&f->class_by_id, c.id), *by_object;
     if (by_id && *by_id)

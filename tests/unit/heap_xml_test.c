@@ -327,6 +327,35 @@ Test(heap_xml, takes_what_other_writers_write)
     close(fd);
 }
 
+/* The Class object of a class is called objId, or objIdRef: a static of it is a reference of the
+ * class. */
+Test(heap_xml, the_object_of_a_class_by_either_name)
+{
+    static const char *const names[] = {"objId", "objIdRef"};
+    for (size_t i = 0; i < 2; i++) {
+        char body[1000], path[64];
+        snprintf(body, sizeof body,
+                 "<classDef name='java/lang/Class' classId='1' %s='21'/>"
+                 "<classDef name='Node' classId='2' %s='22'/>"
+                 "<objDef objId='21' classIdRef='1' size='96'/>"
+                 "<objDef objId='22' classIdRef='1' size='96'/>"
+                 "<objDef objId='10' classIdRef='2' size='24'/>"
+                 "<gcRoot objIdRef='22'/><objReference srcIdRef='22' targetIdRef='10'/>\n",
+                 names[i], names[i]);
+        int fd = made_xml(body, path);
+        struct dump *d = opened(path);
+        struct retained r;
+        cr_assert(!d->partial, "%s: %s", names[i], d->problems[0].text);
+        cr_assert_eq(dump_class_by_name(d, "java.lang.Class")->count, 2,
+                     "%s: a class has no object beside its own", names[i]);
+        find(&r, d, 10);
+        cr_assert_eq(r.n_path, 2, "%s", names[i]);
+        retained_fini(&r);
+        dump_close(d);
+        close(fd);
+    }
+}
+
 Test(heap_xml, what_cannot_be_used_is_told_with_its_line)
 {
     static const struct {
