@@ -47,6 +47,16 @@ void files_begin(const char *path)
     tell_session("", path);
 }
 
+void files_text(const char *path)
+{
+    tell_session("=", path);
+}
+
+void files_replaced(const char *path)
+{
+    tell_session("!", path);
+}
+
 /* --- names --------------------------------------------------------------------------------------
  */
 

@@ -12,4 +12,8 @@ struct recorder_files files_of_recording(void);
 /* The first file begins. */
 void files_begin(const char *path);
 
+/* A file in another format was written; the trace was removed, of which only those were wanted. */
+void files_text(const char *path);
+void files_replaced(const char *path);
+
 #endif

@@ -365,6 +365,16 @@ void agent_put_texts(struct buf *reply)
             buf_printf(reply, "text %s%s\n", prefix, exporters[i]->suffixes[k]);
 }
 
+static void tell_texts(const struct exporter *x, const struct export_job *job)
+{
+    char path[sizeof agent.path + 32];
+    for (size_t i = 0; x->suffixes[i]; i++) {
+        snprintf(path, sizeof path, "%s%s", job->prefix, x->suffixes[i]);
+        if (export_has_file(x, job, i))
+            files_text(path);
+    }
+}
+
 /* left_out: gets what the formats have no lines for, for the last line. */
 static void write_texts(struct buf *left_out)
 {
@@ -381,6 +391,8 @@ static void write_texts(struct buf *left_out)
             struct export_job job = {.trace = t, .prefix = prefix, .fast_ns = agent.settings.fast};
             failed = exporters[i]->name;
             rc = export_job_run(exporters[i], &job, &err);
+            if (rc >= 0)
+                tell_texts(exporters[i], &job);
             if (rc >= 0 && export_left_out(&job))
                 buf_printf(left_out, "; %s not in the format %s",
                            human_count(export_left_out(&job)).text, failed);
@@ -388,8 +400,8 @@ static void write_texts(struct buf *left_out)
     if (rc < 0)
         log_line("%s; the recording is in %s: orca export %s --to %s", err.msg, agent.path,
                  agent.path, failed);
-    else if (!(agent.settings.formats & FORMAT_OTRACE))
-        unlink(agent.path);
+    else if (!(agent.settings.formats & FORMAT_OTRACE) && unlink(agent.path) == 0)
+        files_replaced(agent.path);
     trace_close(t);
 }
 

@@ -146,6 +146,29 @@ static char **environment(char *value)
     return env;
 }
 
+static bool is_read(const char *path)
+{
+    const char *suffix = strrchr(path, '.');
+    return suffix && (strcmp(suffix, ".orca") == 0 || strcmp(suffix, ".trcxml") == 0);
+}
+
+/* The files in another format from i on that belong together; their number. */
+static size_t say_texts(const struct session *s, size_t i)
+{
+    const char *main = s->files[i] + 1;
+    struct buf line;
+    size_t n = 0;
+    buf_init(&line);
+    do
+        buf_printf(&line, "%s%s", n ? ", " : "", record_shown(s->files[i + n] + 1));
+    while (i + ++n < s->n && s->files[i + n][0] == '=' && !is_read(s->files[i + n]));
+    buf_puts(&line, ": look at it: orca report ");
+    human_shell_word(&line, record_shown(main));
+    log_line("%s", buf_str(&line));
+    buf_fini(&line);
+    return n;
+}
+
 static void say_results(const struct session *s, const char *command)
 {
     if (s->n == 0)
@@ -153,9 +176,12 @@ static void say_results(const struct session *s, const char *command)
             "no JVM was recorded: '%s' started none, or one that does not read JAVA_TOOL_OPTIONS "
             "(a native image, a cleared environment) or that the agent refused",
             command);
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0, n; i < s->n; i += n) {
         struct buf line;
         struct err err;
+        n = s->files[i][0] == '=' ? say_texts(s, i) : 1;
+        if (s->files[i][0] == '=')
+            continue;
         buf_init(&line);
         if (record_summary(s->files[i], &line, &err) == 0)
             log_line("%s", buf_str(&line));

@@ -34,14 +34,16 @@ static bool known(const struct session *s, const char *file)
     return false;
 }
 
-static void forget(struct session *s, const char *file)
+/* How many there were. */
+static size_t forget(struct session *s, const char *file)
 {
     size_t to = 0;
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->files[i], file) != 0)
             s->files[to++] = s->files[i];
-    s->n_removed += s->n - to;
+    size_t gone = s->n - to;
     s->n = to;
+    return gone;
 }
 
 static void split(struct session *s)
@@ -53,6 +55,8 @@ static void split(struct session *s)
         *end = 0;
         char *tab = strchr(line, '\t');
         if (tab && tab[1] == '-')
+            s->n_removed += forget(s, tab + 2);
+        else if (tab && tab[1] == '!')
             forget(s, tab + 2);
         else if (tab && tab[1] && !known(s, tab + 1))
             s->files[s->n++] = tab + 1;

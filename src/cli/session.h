@@ -1,7 +1,9 @@
 /* session.h - the private file in which the agents of one `orca record` say what they record.
  *
  * Each agent appends a line, "pid<TAB>path", in one write for each trace when it begins, and
- * "pid<TAB>-path" for one that it has removed, because it is to keep so many of them only. */
+ * "pid<TAB>-path" for one that it has removed, because it is to keep so many of them only.  At the
+ * end "pid<TAB>=path" for each file in another format that was written of it, and "pid<TAB>!path"
+ * for the trace when only those were asked for. */
 #ifndef ORCA_CLI_SESSION_H
 #define ORCA_CLI_SESSION_H
 
@@ -13,7 +15,8 @@ struct session {
     char path[256];
     int fd;
     char *text;   /* the file's content, once read */
-    char **files; /* the traces, each once, in the order in which they began; point into text */
+    char **files; /* the traces, each once, in the order in which they began, and files in other
+                   * formats with a '=' in front; point into text */
     size_t n, n_removed;
 };
 

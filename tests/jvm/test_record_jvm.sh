@@ -93,3 +93,16 @@ test_a_trace_of_the_same_name_is_replaced() {
     run 0 contend -o app.otrace -- return
     same "$(ls ./*.otrace | wc -l)" 1
 }
+
+# What is named at the end is what is there.
+test_other_formats_are_named() {
+    run 0 "$ORCA" record -o app.otrace --options format=orca+tptp -- "$JAVA" -cp "$CLASSES" Ends return
+    same "$(echo app*)" "app.classtable app.methods app.orca app.trcxml"
+    same "$(grep '^orca: ' err)" "orca: app.orca, app.methods, app.classtable: look at it: orca report app.orca
+orca: app.trcxml: look at it: orca report app.trcxml"
+    run 0 "$ORCA" record -o both.otrace --options format=otrace+orca -- "$JAVA" -cp "$CLASSES" Ends return
+    same "$(echo both*)" "both.classtable both.methods both.orca both.otrace"
+    same "$(grep -c '^orca: ' err)" 2
+    has err "look at it: orca report both.otrace"
+    has err "orca: both.orca, both.methods, both.classtable: look at it: orca report both.orca"
+}

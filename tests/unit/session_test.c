@@ -63,6 +63,17 @@ Test(session, removed_traces_are_counted, .init = begin, .fini = end)
     cr_assert_str_eq(s.files[1], "/3");
 }
 
+Test(session, files_in_other_formats_stand_for_a_trace, .init = begin, .fini = end)
+{
+    write_lines(
+        "1\t/t/a.otrace\n2\t/t/b.otrace\n1\t=/t/a.orca\n1\t=/t/a.methods\n1\t!/t/a.otrace\n");
+    cr_assert_eq(s.n, 3);
+    cr_assert_str_eq(s.files[0], "/t/b.otrace");
+    cr_assert_str_eq(s.files[1], "=/t/a.orca");
+    cr_assert_str_eq(s.files[2], "=/t/a.methods");
+    cr_assert_eq(s.n_removed, 0, "not for keep=");
+}
+
 Test(session, odd_lines_are_left_out, .init = begin, .fini = end)
 {
     write_lines("\n\t\nno tab\n5\t\n6\t/ok\n7\t/cut");
