@@ -49,6 +49,17 @@ static inline bool wait_is_held_up(const struct waits *w, const struct wait *x)
 /* The waits of a span of a selected thread: at most two. */
 unsigned waits_of(const struct waits *w, const struct span *s, struct wait out[2]);
 
+/* Its time limit ended it: of Object.wait the JVM says so; of a join or park nobody else is known
+ * to have. */
+static inline bool wait_timed_out(const struct wait *w)
+{
+    unsigned flags = w->context->flags;
+    bool limited = w->state == STATE_JOINING || w->state == STATE_PARKED;
+    return flags & INTERVAL_TIMED_OUT ||
+           (limited && flags & INTERVAL_TIMED && !w->span->waker &&
+            !(flags & (INTERVAL_OPEN | INTERVAL_INTERRUPTED | INTERVAL_UNKNOWN)));
+}
+
 /* Of a wait no time is known: one of its ends is missing. */
 static inline bool wait_is_unknown(const struct wait *w)
 {

@@ -162,3 +162,43 @@ test_deadlock_with_a_monitor_taken_again() {
     same "$(report '.deadlocks[0].sure')" true
     same "$(report '[.open_waits[] | select(.name == "waiter") | "\(.state) \(.other_name)"] | join(", ")')" "reacquiring notifier"
 }
+
+# What a call is that throws at once, or returns so, in the trace and in the text (docs/orca-text.md).
+test_calls_that_are_over_at_once() {
+    local wait_mon=""
+    run 0 "$JAVA" "-agentpath:$AGENT=quiet,file=app.otrace,format=otrace+orca" -XX:-UsePerfData -Xmx64m -cp "$CLASSES" AtOnce
+    same "$(awk '$2 != "returned" { print $1, $2 }' out | tr '\n' ';')" "sleep-arg IllegalArgumentException;sleep-intr InterruptedException;join-arg IllegalArgumentException;join-intr InterruptedException;wait-arg IllegalArgumentException;wait-intr InterruptedException;wait-mon IllegalMonitorStateException;wait-mon-timed IllegalMonitorStateException;notify-mon IllegalMonitorStateException;start-twice IllegalThreadStateException;"
+    run 0 "$ORCA" events app.otrace
+    [ "$JDK_MAJOR" -gt 17 ] || wait_mon="wait_enter wait_exit"
+    [ "$JDK_MAJOR" != 21 ] || wait_mon=wait_enter
+    kinds() { # THREAD
+        awk -v thread="$1" '$2 == thread && $3 ~ /^(sleep|join|wait|interrupted|notify|thread_start_called)/ { printf "%s%s", n++ ? " " : "", $3 }' out
+    }
+    same "$(kinds sleep-arg)" ""
+    same "$(kinds sleep-intr)" "sleep_enter interrupted sleep_exit"
+    same "$(kinds sleep-zero)" "sleep_enter sleep_exit"
+    same "$(kinds join-arg)" "join_enter join_exit"
+    same "$(kinds join-intr)" "join_enter wait_enter wait_exit interrupted join_exit"
+    same "$(kinds join-timed)" "join_enter wait_enter wait_exit join_exit"
+    same "$(kinds join-unstarted)" "join_enter join_exit"
+    same "$(kinds join-ended)" "thread_start_called join_enter join_exit"
+    same "$(kinds wait-arg)" ""
+    same "$(kinds wait-intr)" "wait_enter wait_exit interrupted"
+    same "$(kinds wait-mon)" "$wait_mon"
+    same "$(kinds wait-mon-timed)" "$wait_mon"
+    same "$(kinds notify-mon)" ""
+    same "$(kinds start-twice)" ""
+
+    # The text has the same calls, of each the outermost; the report the same joins of both, and the one that timed out.
+    words() { # WORD
+        grep -c "^[0-9.]*,$1," app.orca
+    }
+    # 14 threads and their joins by main
+    same "$(words ThreadSleep) $(words ThreadSlept) $(words ThreadJoin) $(words ThreadJoined) $(words ObjectNotify)" "2 2 19 19 0"
+    for file in app.otrace app.orca; do
+        run 0 "$ORCA" report --json --threads "$file"
+        same "$(jq -r '[.threads[] | select(.name | startswith("join-")) | .joined_count] | join(" ")' out)" "1 1 1 1 1"
+        at_least "$(jq -r '.threads[] | select(.name == "join-timed") | .joined_ns' out)" 50000000 "ns of the join that timed out"
+        same "$(jq -r '[.threads[] | select(.name == "sleep-arg" or .name == "wait-arg" or .name == "notify-mon") | .slept_count + .waited_count] | add' out)" 0
+    done
+}

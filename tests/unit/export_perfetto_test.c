@@ -375,6 +375,28 @@ Test(export_perfetto, starts_joins_parks_sleeps_and_interrupts)
     reader_free(r);
 }
 
+/* Of a join there is no word of the JVM's; its limit passed, and the thread had not ended. */
+Test(export_perfetto, a_join_and_a_park_that_time_out)
+{
+    struct trace_builder b;
+    builder_init(&b);
+    thread_id main = builder_thread(&b, "main"), a = builder_thread(&b, "a");
+    ADD(&b, 1, main, 1000, join_enter, .target = a, .timeout_ns = 100);
+    ADD(&b, 1, main, 1101, join_exit, .target = a);
+    ADD(&b, 1, main, 2000, park_enter, .timeout_ns = 100);
+    ADD(&b, 1, main, 2101, park_exit);
+    ADD(&b, 1, main, 3000, join_enter, .target = a, .timeout_ns = 1000);
+    ADD0(&b, 2, a, 3100, thread_end);
+    ADD(&b, 1, main, 3101, join_exit, .target = a);
+    struct reader *r = read_all(&b, 4000);
+    const char *text = buf_str(&r->text);
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, "timed_out")) != NULL; at++)
+        n++;
+    cr_assert_eq(n, 2, "\n%s", text);
+    reader_free(r);
+}
+
 Test(export_perfetto, what_goes_on_at_the_end_and_what_is_not_known)
 {
     struct shop s;
