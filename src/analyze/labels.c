@@ -14,6 +14,13 @@ static uint64_t number_of(const struct trace_thread *t, uint32_t otherwise)
     return t->java_tid ? t->java_tid : t->os_tid ? t->os_tid : otherwise;
 }
 
+const char *label_end(const struct trace *t)
+{
+    if (t->header.state == TRACE_RECORDING)
+        return "at the end of what is recorded so far";
+    return *trace_info(t, "orca.next", "") ? "when the file ended" : "when the recording ended";
+}
+
 void label_thread(const struct thread_set *ts, const struct trace *t, uint32_t thread, char *out,
                   size_t n)
 {

@@ -15,6 +15,9 @@ enum { LABEL_MAX = 256 };
 void label_thread(const struct thread_set *ts, const struct trace *t, uint32_t thread, char *out,
                   size_t n);
 
+/* "when the recording ended", or what is known to be as late while it goes on. */
+const char *label_end(const struct trace *t);
+
 /* What tells a lock from others of its class: its id; its hash where the class is not known. */
 void label_lock_number(const struct trace *t, lock_id lock, char *out, size_t n);
 

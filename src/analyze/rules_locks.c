@@ -72,10 +72,7 @@ static void find_still_blocked(struct evidence *ev, uint32_t group)
     f->from = w->since;
     rule_say_class(f, ev, group);
     rule_say(f, ": %s thread%s still blocked %s", human_count(c->open).text,
-             c->open == 1 ? " was" : "s were",
-             a->trace->header.state == TRACE_RECORDING ? "at the end of what is recorded so far"
-             : *trace_info(a->trace, "orca.next", "")  ? "when the file ended"
-                                                       : "when the recording ended");
+             c->open == 1 ? " was" : "s were", label_end(a->trace));
     rule_say(f, "; %s", c->open == 1 ? "" : "longest ");
     rule_say_thread(f, ev, w->thread);
     rule_say(f, " for %s", human_time(a->window.to - w->since).text);

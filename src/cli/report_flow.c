@@ -340,8 +340,10 @@ void page_deadlocks(const struct page *p)
         for (size_t i = 0; i < report_rows(p->r, d->n_stuck); i++)
             print_stuck(p, &d->stuck[i]);
     }
+    char none[128];
+    snprintf(none, sizeof none, "No thread was deadlocked or stuck %s.", label_end(p->r->trace));
     if (!d->n && !d->n_stuck && !d->n_unknown)
-        page_nothing(p, "No thread was deadlocked or stuck when the recording ended.");
+        page_nothing(p, none);
     if (d->n_unknown)
         say_unknown_owners(p, d);
 }

@@ -693,6 +693,33 @@ Test(analysis, threads_still_blocked)
     cr_assert_str_eq(f[1].rule, "dominant-lock");
 }
 
+/* The recording has not ended, or goes on in the next file. */
+static const char *still_blocked(void)
+{
+    ADD(&b, 1, ann, 100, monitor_contended_enter, .lock = lock, .owner = bob, .stack = stack);
+    ADD(&b, 2, bob, 3000000100, notify, .lock = lock);
+    run(3000000100);
+    size_t n;
+    return findings(&n)->text;
+}
+
+Test(analysis, threads_still_blocked_while_it_goes_on)
+{
+    b.header.state = TRACE_RECORDING;
+    const char *text = still_blocked();
+    cr_assert_str_eq(
+        text, "shop.Order: 1 thread was still blocked at the end of what is recorded so far; "
+              "ann for 3.0 s, at whose beginning bob owned it");
+}
+
+Test(analysis, threads_still_blocked_at_the_end_of_a_file)
+{
+    builder_info(&b, "orca.next", "next.otrace");
+    const char *text = still_blocked();
+    cr_assert_str_eq(text, "shop.Order: 1 thread was still blocked when the file ended; "
+                           "ann for 3.0 s, at whose beginning bob owned it");
+}
+
 Test(analysis, any_moment_finds_some_thread_blocked)
 {
     ADD(&b, 1, ann, 100, monitor_contended_enter, .lock = lock, .owner = bob, .stack = stack);
