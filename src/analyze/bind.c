@@ -21,6 +21,18 @@ struct deed {
     uint32_t thread, cause;
 };
 
+/* A thread may have been notified in the moment in which its time was up: it left the wait set for
+ * one of both, and the JVM says that its time was up.  So the first notify of the list was its, or
+ * the first waiter's, the second one the first waiter's or the second one's, and so on. */
+struct doubt {
+    uint32_t acts, last; /* of whom they woke: 1 + index into binder.loose */
+    uint32_t n;          /* so many */
+    uint32_t times_up;   /* waits whose time was up: 1 + index into binder.loose */
+    bool too_long;       /* not all of it is kept */
+};
+
+enum { DOUBT_MOST = 64 }; /* acts: each end of a wait looks at so many waiters */
+
 /* A lock at the moment. */
 struct lock_now {
     struct deed owner;      /* who owned it last, as far as known, and by what it gave it back */
@@ -32,6 +44,7 @@ struct lock_now {
     uint32_t claimer;         /* the thread whose Object.wait ended last, */
     uint64_t claimed_at;      /* and when */
     uint32_t head, tail;      /* threads in its wait set, first in first out; 0: none */
+    struct doubt doubt;       /* of whom its latest notifies woke */
     uint32_t task, last_task; /* it is a task: how often it was handed over and is not run yet,
                                * first in first out; 1 + index into binder.loose */
 };
@@ -50,6 +63,7 @@ struct thread_now {
     struct deed interrupt; /* of which no exception is known to have come */
     uint64_t interrupted_at;
     bool interruptible; /* an interrupt of it is recorded */
+    bool unsure;        /* it stays unknown what ends the wait that it is in */
 };
 
 /* A task that was handed over and is not run yet.  In imported traces also a notify that has nobody
@@ -237,6 +251,31 @@ static uint32_t asked_at_end(const struct binder *b, const struct lock_now *k,
     return i && b->asked[*i].time >= latest ? b->asked[*i].owner : known;
 }
 
+/* --- lists -------------------------------------------------------------------------------------
+ */
+
+static struct loose *loose_at(const struct binder *b, uint32_t i)
+{
+    return (struct loose *)(void *)b->loose.p + i - 1;
+}
+
+static uint32_t loose_add(struct binder *b, struct deed deed, uint32_t next)
+{
+    buf_put(&b->loose, &(struct loose){.deed = deed, .next = next}, sizeof(struct loose));
+    return b->loose.oom ? 0 : (uint32_t)(b->loose.len / sizeof(struct loose));
+}
+
+/* Behind the others of a list. */
+static void append(struct binder *b, uint32_t *first, uint32_t *last, struct deed deed)
+{
+    uint32_t i = loose_add(b, deed, 0);
+    if (*first && i)
+        loose_at(b, *last)->next = i;
+    else
+        *first = i;
+    *last = i;
+}
+
 /* --- wait sets -------------------------------------------------------------------------------- */
 
 static void enqueue(struct binder *b, uint32_t thread, uint32_t lock)
@@ -308,52 +347,138 @@ static bool leaves(const struct binder *b, uint32_t thread, const struct span *s
     return threw && !w->interruptible;
 }
 
-/* The first thread of the wait set that a notify can take. */
-static uint32_t first_waiter(const struct binder *b, const struct lock_now *k)
+/* --- who was notified when somebody's time was up at the same moment ----------------------------
+ */
+
+/* Of the waits whose time was up it stays unknown what ended them, and of the waiters which notify
+ * they had. */
+static void give_up_doubt(struct binder *b, struct lock_now *k)
 {
-    for (uint32_t t = k->head; t; t = b->now[t].next) {
-        const struct span *s = current(b, t);
-        if (s && !leaves(b, t, s))
-            return t;
+    for (uint32_t i = k->doubt.times_up; i; i = loose_at(b, i)->next) {
+        const struct deed wait = loose_at(b, i)->deed;
+        if (timeline_clear(b->tl, span_of(b, wait.thread, wait.cause), INTERVAL_TIMED_OUT) < 0)
+            b->oom = true;
+        if (b->now[wait.thread].span == wait.cause + 1) {
+            b->now[wait.thread].unsure = true; /* its end comes yet */
+            continue;
+        }
+        b->out.timed_out[STATE_WAITING]--;
+        b->out.unbound[STATE_WAITING]++;
     }
-    return 0;
+    k->doubt = (struct doubt){0};
+}
+
+/* A notify of which it is not known whom it woke; it did wake somebody. */
+static void doubt_act(struct binder *b, struct lock_now *k, struct deed by)
+{
+    struct doubt *d = &k->doubt;
+    line_act(&b->tl->lines[by.thread], cause_index(by.cause))->woken++;
+    if (d->n == DOUBT_MOST)
+        d->too_long = true;
+    if (d->too_long)
+        return;
+    append(b, &d->acts, &d->last, by);
+    d->n++;
+}
+
+static uint32_t next_waiter(const struct binder *b, uint32_t t)
+{
+    while (t && (!current(b, t) || leaves(b, t, current(b, t))))
+        t = b->now[t].next;
+    return t;
+}
+
+/* The first thread of the wait set that a notify can take.  Those before it whose time was up are
+ * in the set no more by its end, and are noted: the notify may have been theirs. */
+static uint32_t first_waiter(struct binder *b, struct lock_now *k)
+{
+    uint32_t first = next_waiter(b, k->head);
+    for (uint32_t t = k->head, next; t != first; t = next) {
+        const struct span *s = current(b, t);
+        next = b->now[t].next;
+        if (!s || !(context_of(b, s)->flags & INTERVAL_TIMED_OUT))
+            continue;
+        k->doubt.times_up = loose_add(b, (struct deed){t, b->now[t].span - 1}, k->doubt.times_up);
+        dequeue(b, t);
+    }
+    return first;
+}
+
+/* The waiters' notifies are theirs in turn, and whose time was up was not notified. */
+static void decide_doubt(struct binder *b, struct lock_now *k)
+{
+    uint32_t t = next_waiter(b, k->head);
+    for (uint32_t i = k->doubt.acts; i && t; i = loose_at(b, i)->next) {
+        const struct deed by = loose_at(b, i)->deed;
+        uint32_t next = next_waiter(b, b->now[t].next);
+        line_act(&b->tl->lines[by.thread], cause_index(by.cause))->woken--;
+        dequeue(b, t);
+        bind(b, t, current(b, t), by, INTERACTION_NOTIFY);
+        t = next;
+    }
+    k->doubt = (struct doubt){0};
+}
+
+/* A waiter came back, and not by itself.  As many notifies as there are up to it in the wait set
+ * were these waiters'; were there no more, nobody else had one. */
+static void on_back(struct binder *b, struct lock_now *k, uint32_t thread)
+{
+    struct doubt *d = &k->doubt;
+    uint32_t t = next_waiter(b, k->head), *act = &d->acts, before = 0, n = 1;
+    for (; t && t != thread && n < d->n; n++) {
+        t = next_waiter(b, b->now[t].next);
+        before = *act;
+        act = &loose_at(b, *act)->next;
+    }
+    if (d->too_long || t != thread || !*act)
+        return;
+    if (n == d->n) {
+        decide_doubt(b, k);
+        return;
+    }
+    *act = loose_at(b, *act)->next;
+    if (!*act)
+        d->last = before;
+    d->n--;
+}
+
+/* All who wait are notified; those whom notifies before it may have woken, by it or by one of them.
+ */
+static void notify_all_waiters(struct binder *b, struct lock_now *k, struct deed by)
+{
+    uint32_t unsure = k->doubt.n, t;
+    while ((t = first_waiter(b, k)) != 0) {
+        dequeue(b, t);
+        if (k->doubt.too_long || unsure)
+            unsure -= unsure > 0;
+        else
+            bind(b, t, current(b, t), by, INTERACTION_NOTIFY_ALL);
+    }
+    if (!k->doubt.times_up)
+        return;
+    struct act *act = line_act(&b->tl->lines[by.thread], cause_index(by.cause));
+    act->woken = act->woken ? act->woken : 1;
+    give_up_doubt(b, k);
 }
 
 static void on_notify(struct binder *b, struct lock_now *k, struct deed by, bool all)
 {
-    enum interaction kind = all ? INTERACTION_NOTIFY_ALL : INTERACTION_NOTIFY;
-    uint32_t waiter;
-    while ((waiter = first_waiter(b, k)) != 0) {
+    if (all) {
+        notify_all_waiters(b, k, by);
+        return;
+    }
+    uint32_t waiter = first_waiter(b, k);
+    if (k->doubt.times_up) {
+        doubt_act(b, k, by);
+        if (!waiter)
+            give_up_doubt(b, k);
+    } else if (waiter) {
         dequeue(b, waiter);
-        bind(b, waiter, current(b, waiter), by, kind);
-        if (!all)
-            break;
+        bind(b, waiter, current(b, waiter), by, INTERACTION_NOTIFY);
     }
 }
 
 /* --- imported traces: spec 5's rule ----------------------------------------------------------- */
-
-static struct loose *loose_at(const struct binder *b, uint32_t i)
-{
-    return (struct loose *)(void *)b->loose.p + i - 1;
-}
-
-static uint32_t loose_add(struct binder *b, struct deed deed, uint32_t next)
-{
-    buf_put(&b->loose, &(struct loose){.deed = deed, .next = next}, sizeof(struct loose));
-    return b->loose.oom ? 0 : (uint32_t)(b->loose.len / sizeof(struct loose));
-}
-
-/* Behind the others of a list. */
-static void append(struct binder *b, uint32_t *first, uint32_t *last, struct deed deed)
-{
-    uint32_t i = loose_add(b, deed, 0);
-    if (*first && i)
-        loose_at(b, *last)->next = i;
-    else
-        *first = i;
-    *last = i;
-}
 
 /* A wait ended: the first notify since it began that has nobody, else the latest notifyAll. */
 static bool take_loose(struct binder *b, struct loose_lists *q, uint32_t thread, struct span *s)
@@ -542,6 +667,11 @@ static void end_waiting_unnotified(struct binder *b, uint32_t thread, uint32_t i
         b->out.timed_out[STATE_WAITING]++;
         return;
     }
+    if (b->now[thread].unsure) {
+        b->now[thread].unsure = false;
+        b->out.unbound[STATE_WAITING]++;
+        return;
+    }
     struct loose_lists *q = b->lists && k ? &b->lists[x->lock.v] : NULL;
     if (x->flags & INTERVAL_INTERRUPTED && end_interrupted(b, thread, s))
         return;
@@ -556,7 +686,14 @@ static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struc
                         uint64_t time)
 {
     struct lock_now *k = lock_now(b, context_of(b, s)->lock);
+    if (k && k->doubt.times_up && b->now[thread].waits_on && !leaves(b, thread, s)) {
+        b->now[thread].span = index + 1; /* it is one of those who may have been notified */
+        on_back(b, k, thread);
+        b->now[thread].span = 0;
+    }
     dequeue(b, thread);
+    if (k && k->doubt.times_up && !k->head)
+        give_up_doubt(b, k);
     if (!s->waker)
         end_waiting_unnotified(b, thread, index, s);
     if (k && was_notified(b, s)) {
@@ -908,6 +1045,27 @@ static enum task_role role_of(const struct trace_call *c)
     return TASK_NO;
 }
 
+/* Contexts that give_up_doubt may need: others count on their number. */
+static int foresee_doubts(struct binder *b)
+{
+    struct contexts *c = &b->tl->contexts;
+    uint8_t *notified = calloc(b->n_locks, 1);
+    uint32_t n = c->n;
+    int rc = notified ? 0 : -ENOMEM;
+    for (uint32_t i = 1; i < n && rc == 0; i++)
+        if ((c->v[i].what == EV_notify || c->v[i].what == EV_notify_all) &&
+            c->v[i].lock.v < b->n_locks)
+            notified[c->v[i].lock.v] = true;
+    for (uint32_t i = 1; i < n && rc == 0; i++) {
+        const struct context x = c->v[i];
+        if (x.what == STATE_WAITING && x.flags & INTERVAL_TIMED_OUT && x.lock.v < b->n_locks &&
+            notified[x.lock.v])
+            rc = timeline_foresee(b->tl, &x, INTERVAL_TIMED_OUT);
+    }
+    free(notified);
+    return rc;
+}
+
 /* Whether each InterruptedException is there from the beginning to the end, if there was one. */
 static bool records_exceptions(const struct trace *t)
 {
@@ -986,6 +1144,8 @@ int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
     if (imported)
         b->lists = calloc(b->n_locks, sizeof *b->lists);
     int rc = alibi_init(&b->alibi, t, tl, threads);
+    if (rc == 0 && b->locks && !imported)
+        rc = foresee_doubts(b);
     if (rc < 0 || !b->locks || !b->now || !b->roles || !b->out.owners || (imported && !b->lists)) {
         binder_free(b);
         *out = NULL;
@@ -1085,6 +1245,9 @@ static void count_alone(struct binder *b)
 
 int binder_finish(struct binder *b, struct bindings *out)
 {
+    for (size_t i = 0; i < b->n_locks; i++)
+        if (b->locks[i].doubt.times_up)
+            give_up_doubt(b, &b->locks[i]);
     count_alone(b);
     if (b->oom || b->loose.oom || b->out.handovers.oom)
         return -ENOMEM;

@@ -159,6 +159,11 @@ static inline const struct context *timeline_context(const struct timeline *t, u
     return &t->contexts.v[context];
 }
 
+/* The same span without these INTERVAL_* flags; no context is new when one was made without them
+ * before: timeline_foresee.  -ENOMEM. */
+int timeline_clear(struct timeline *t, struct span *s, unsigned flags);
+int timeline_foresee(struct timeline *t, const struct context *x, unsigned flags);
+
 /* When the waker woke it: the time of the cause, which may be before the span began (a permit); the
  * span's end where only the thread is known.  Only of a span that has a waker. */
 uint64_t span_wake_time(const struct timeline *t, const struct span *s);

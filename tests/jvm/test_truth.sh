@@ -63,6 +63,13 @@ test_waiting() {
     done
 }
 
+# The JVM says that the time was up; whether it was, or the notify came first, the agent or the analysis finds out, or it is not known.
+test_races() {
+    for mode in $(modes); do
+        asked Races "$mode" 15
+    done
+}
+
 test_deadlocks() {
     for mode in $(modes); do
         asked Deadlocks "$mode" 20

@@ -48,6 +48,8 @@ export const QUESTIONS = {
     'wait-end': {group: 'Object.wait: how it ended', kind: 'wait', answer: longest('end'), claims: {orca: all, jfr: all}},
     'wait-by': {group: 'Object.wait: who ended it', kind: 'wait', answer: longest('by'), claims: {orca: all, jfr: all}},
     wakers: {group: 'Object.wait: who ended several', kind: 'wait', answer: set('by'), claims: {orca: all, jfr: all}},
+    'race-end': {group: 'Object.wait, notified when its time is up or it is interrupted: how it ended', kind: 'wait', answer: longest('end'), claims: {orca: all, jfr: all}},
+    'race-by': {group: 'Object.wait, notified when its time is up or it is interrupted: who ended it, and its neighbours', kind: 'wait', answer: longest('by'), claims: {orca: all, jfr: all}},
     'regain-ns': {group: 'Object.wait: how long until it had the monitor back', kind: 'regain', answer: ns, claims: {orca: all}},
     'park-count': {group: 'park: how often', kind: 'park', answer: count, claims: {orca: all, jfr: all, async: asyncPark}},
     'park-ns': {group: 'park: how long', kind: 'park', answer: ns, claims: {orca: all, jfr: all, async: asyncPark}},

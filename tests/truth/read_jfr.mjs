@@ -35,7 +35,7 @@ function rowOf(type, v) {
     }
     case 'jdk.JavaMonitorWait': {
         const by = nameOf(v.notifier);
-        return {...row, kind: 'wait', on: dotted(v.monitorClass), by, end: v.timedOut ? 'timeout' : by && 'notify'};
+        return {...row, kind: 'wait', on: dotted(v.monitorClass), by, end: by ? 'notify' : v.timedOut ? 'timeout' : undefined};
     }
     case 'jdk.ThreadPark': return {...row, kind: 'park', on: dotted(v.parkedClass)};
     case 'jdk.ThreadSleep': return {...row, kind: 'sleep'};

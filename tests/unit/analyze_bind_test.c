@@ -215,6 +215,62 @@ Test(bind, a_notify_passes_over_who_times_out)
     cr_assert_eq(a->bindings.timed_out[STATE_WAITING], 1);
 }
 
+/* Ann's time was up in the moment of the first notify; the JVM says no more. */
+static void raced(uint64_t bob_until, bool dan_is_back)
+{
+    ADD(&b, 1, ann, 100, wait_enter, .lock = lock, .timeout_ms = 1);
+    does_wait(bob, 110, bob_until, lock);
+    ADD(&b, 4, dan, 120, wait_enter, .lock = lock);
+    if (dan_is_back)
+        ADD(&b, 4, dan, 500, wait_exit, .lock = lock);
+    ADD(&b, 3, cat, 210, notify, .lock = lock);
+    ADD(&b, 1, ann, 220, wait_exit, .lock = lock, .timed_out = 1);
+    ADD(&b, 3, cat, 400, notify, .lock = lock);
+    analyzed_run(1000);
+}
+
+Test(bind, a_waiter_that_is_back_before_the_next_notify_had_this_one)
+{
+    raced(300, true);
+    cr_assert_eq(span_of(ann, 0)->waker, 0);
+    cr_assert_eq(a->bindings.timed_out[STATE_WAITING], 1);
+    check_waker(bob, 0, cat, 210, INTERACTION_NOTIFY);
+    check_waker(dan, 0, cat, 400, INTERACTION_NOTIFY);
+}
+
+Test(bind, the_second_waiter_is_back_first_so_both_were_notified)
+{
+    raced(600, true);
+    cr_assert_eq(a->bindings.timed_out[STATE_WAITING], 1);
+    check_waker(bob, 0, cat, 210, INTERACTION_NOTIFY);
+    check_waker(dan, 0, cat, 400, INTERACTION_NOTIFY);
+}
+
+Test(bind, nothing_tells_whether_who_times_out_was_notified)
+{
+    raced(450, false);
+    cr_assert_eq(span_of(ann, 0)->waker, 0);
+    cr_assert_eq(span_of(bob, 0)->waker, 0);
+    cr_assert_eq(span_of(dan, 0)->waker, 0);
+    cr_assert_eq(a->bindings.timed_out[STATE_WAITING], 0);
+    cr_assert_eq(a->bindings.unbound[STATE_WAITING], 2);
+    cr_assert_eq(a->bindings.sums[INTERACTION_NOTIFY].alone, 0);
+}
+
+/* Either way nobody is left for a notify to have woken, and later ones are as certain as ever. */
+Test(bind, a_doubt_about_who_was_notified_ends_with_the_wait_set)
+{
+    ADD(&b, 1, ann, 100, wait_enter, .lock = lock, .timeout_ms = 1);
+    ADD(&b, 3, cat, 210, notify, .lock = lock);
+    ADD(&b, 1, ann, 220, wait_exit, .lock = lock, .timed_out = 1);
+    does_wait(bob, 300, 500, lock);
+    ADD(&b, 3, cat, 400, notify, .lock = lock);
+    analyzed_run(1000);
+    cr_assert_eq(span_of(ann, 0)->waker, 0);
+    cr_assert_eq(a->bindings.unbound[STATE_WAITING], 1);
+    check_waker(bob, 0, cat, 400, INTERACTION_NOTIFY);
+}
+
 /* --- who owned a monitor before --------------------------------------------------------------- */
 
 static const thread_id nobody = {0};

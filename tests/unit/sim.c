@@ -338,5 +338,6 @@ struct sim_shape sim_shape_of(uint64_t seed)
     shape.virtual = roll(&dice, 3) == 0;
     shape.monitors_only = roll(&dice, 6) == 0;
     shape.cut = roll(&dice, 2);
+    shape.races = roll(&dice, 2);
     return shape;
 }
