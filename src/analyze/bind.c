@@ -41,12 +41,14 @@ struct lock_now {
     bool odd;               /* not each hold of it is recorded, or the JVM takes it unseen */
     struct deed before;     /* who had it before `since`, and when that was known last */
     uint64_t before_latest;
-    uint32_t claimer;         /* the thread whose Object.wait ended last, */
-    uint64_t claimed_at;      /* and when */
-    uint32_t head, tail;      /* threads in its wait set, first in first out; 0: none */
-    struct doubt doubt;       /* of whom its latest notifies woke */
-    uint32_t task, last_task; /* it is a task: how often it was handed over and is not run yet,
-                               * first in first out; 1 + index into binder.loose */
+    uint32_t claimer;           /* the thread whose Object.wait ended last, */
+    uint64_t claimed_at;        /* and when */
+    uint32_t head, tail;        /* threads in its wait set, first in first out; 0: none */
+    struct doubt doubt;         /* of whom its latest notifies woke */
+    uint32_t ended, last_ended; /* waits since its wait set was empty, where interrupts are not
+                                 * recorded: 1 + index into binder.loose */
+    uint32_t task, last_task;   /* it is a task: how often it was handed over and is not run yet,
+                                 * first in first out; 1 + index into binder.loose */
 };
 
 /* A thread at the moment. */
@@ -150,6 +152,13 @@ static void bind(struct binder *b, uint32_t thread, struct span *s, struct deed 
     }
     if (cause_type(by.cause) == CAUSE_ACT)
         line_act(&b->tl->lines[by.thread], cause_index(by.cause))->woken++;
+}
+
+static bool was_notified(const struct binder *b, const struct span *s)
+{
+    const struct act *by = span_wake_act(b->tl, s);
+    uint8_t what = by ? timeline_context(b->tl, by->context)->what : 0;
+    return what == EV_notify || what == EV_notify_all;
 }
 
 /* --- owners of monitors ----------------------------------------------------------------------- */
@@ -478,6 +487,41 @@ static void on_notify(struct binder *b, struct lock_now *k, struct deed by, bool
     }
 }
 
+/* --- waits that ended by themselves, unrecorded --------------------------------------------------
+ */
+
+static void forget_notify(struct binder *b, uint32_t thread, uint32_t index)
+{
+    struct line *l = &b->tl->lines[thread];
+    struct span *s = line_span(l, index);
+    struct regain *r = line_regain(l, index);
+    if (!was_notified(b, s))
+        return;
+    struct interaction_sum *sum = &b->out.sums[span_interaction(b->tl, thread, s)];
+    sum->count -= s->waker != thread;
+    sum->ns -= s->waker != thread ? span_len(b->tl, s) : 0;
+    b->out.unbound[STATE_WAITING]++;
+    s->waker = s->cause = 0;
+    if (r)
+        r->owner = r->cause = 0;
+}
+
+/* Where not each interrupt is recorded, and in text files no time-out either, a wait that ended by
+ * itself is told by the notifies: there was none for it.  Then each of those who waited with it may
+ * have been the one, and which notify was whose is not known. */
+static void settle_ended(struct binder *b, struct lock_now *k)
+{
+    bool alone = false;
+    for (uint32_t i = k->ended; i; i = loose_at(b, i)->next) {
+        const struct deed wait = loose_at(b, i)->deed;
+        const struct span *s = span_of(b, wait.thread, wait.cause);
+        alone |= !s->waker && !(context_of(b, s)->flags & INTERVAL_TIMED_OUT);
+    }
+    for (uint32_t i = k->ended; i && alone; i = loose_at(b, i)->next)
+        forget_notify(b, loose_at(b, i)->deed.thread, loose_at(b, i)->deed.cause);
+    k->ended = k->last_ended = 0;
+}
+
 /* --- imported traces: spec 5's rule ----------------------------------------------------------- */
 
 /* A wait ended: the first notify since it began that has nobody, else the latest notifyAll. */
@@ -544,6 +588,8 @@ static void on_begin(struct binder *b, uint32_t thread, uint32_t index, uint64_t
         return;
     if (x->what == STATE_WAITING) {
         owns(k, thread, cause_make(CAUSE_WAIT, index), time);
+        if (!k->head)
+            settle_ended(b, k);
         enqueue(b, thread, x->lock.v);
     } else if (x->other && x->what != STATE_JOINING) { /* it saw who */
         owns(k, x->other, CAUSE_NONE, time);
@@ -634,13 +680,6 @@ static void settle_regain(struct binder *b, uint32_t thread)
         r->cause = by.cause;
 }
 
-static bool was_notified(const struct binder *b, const struct span *s)
-{
-    const struct act *by = span_wake_act(b->tl, s);
-    uint8_t what = by ? timeline_context(b->tl, by->context)->what : 0;
-    return what == EV_notify || what == EV_notify_all;
-}
-
 /* Whether the thread has the monitor when Object.wait ends.  Who was notified has; who was not
  * takes it as anybody does, which a contended enter behind the wait tells. */
 static bool has_monitor_after(const struct binder *b, const struct line *l, uint32_t index,
@@ -696,6 +735,8 @@ static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struc
         give_up_doubt(b, k);
     if (!s->waker)
         end_waiting_unnotified(b, thread, index, s);
+    if (k && b->tl->no_interrupts)
+        append(b, &k->ended, &k->last_ended, (struct deed){thread, index});
     if (k && was_notified(b, s)) {
         const struct deed by = owner_before(b, k, thread, s, span_wake_time(b->tl, s));
         if (by.thread)
@@ -757,9 +798,9 @@ static void note_release(struct binder *b, const struct context *x, struct deed 
 }
 
 /* Of the waits that a time limit may have ended. */
-static void end_alone(struct binder *b, const struct context *x)
+static void end_alone(struct binder *b, const struct span *s, const struct context *x)
 {
-    if (x->flags & INTERVAL_TIMED)
+    if (timeline_timed_out(b->tl, s))
         b->out.timed_out[x->what]++;
     else
         b->out.unbound[x->what]++;
@@ -797,11 +838,11 @@ static void on_end(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
         if (s->waker || (x->flags & INTERVAL_INTERRUPTED && end_interrupted(b, thread, s)))
             break;
         if (!end_joined(b, thread, s) && !end_interrupted(b, thread, s) && !was_over(b, s))
-            end_alone(b, x);
+            end_alone(b, s, x);
         break;
     default: /* parked, sleeping */
         if (!s->waker && !end_released(b, thread, s) && !end_interrupted(b, thread, s))
-            end_alone(b, x);
+            end_alone(b, s, x);
         break;
     }
 }
@@ -1248,6 +1289,8 @@ int binder_finish(struct binder *b, struct bindings *out)
     for (size_t i = 0; i < b->n_locks; i++)
         if (b->locks[i].doubt.times_up)
             give_up_doubt(b, &b->locks[i]);
+    for (size_t i = 0; i < b->n_locks; i++)
+        settle_ended(b, &b->locks[i]);
     count_alone(b);
     if (b->oom || b->loose.oom || b->out.handovers.oom)
         return -ENOMEM;

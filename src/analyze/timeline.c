@@ -522,12 +522,12 @@ uint32_t line_spans_until(const struct line *l, uint64_t time)
     return i;
 }
 
-static const struct regain *regain_at(const struct line *l, uint32_t i)
+static struct regain *regain_at(const struct line *l, uint32_t i)
 {
     return run_at(&l->regains, sizeof(struct regain), i);
 }
 
-const struct regain *line_regain(const struct line *l, uint32_t span)
+struct regain *line_regain(const struct line *l, uint32_t span)
 {
     uint32_t i = 0;
     BISECT(i, l->regains.n, regain_at(l, i)->span < span);

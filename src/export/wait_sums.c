@@ -56,12 +56,6 @@ static void of_owner(struct wait_sum_key *k, const struct timeline *t, const str
     k->why = is_for_a_lock(w->state) ? STACK_OWNER_NOT_ASKED : STACK_NO_OWNER;
 }
 
-/* Only of Object.wait the JVM says whether its time was up. */
-static bool is_timed_out(const struct context *x)
-{
-    return x->flags & (x->what == STATE_WAITING ? INTERVAL_TIMED_OUT : INTERVAL_TIMED);
-}
-
 /* Behind the notify somebody else gave the monitor back, who is not known. */
 static enum sum_stack why_no_waker(const struct timeline *t, const struct wait *w)
 {
@@ -71,7 +65,7 @@ static enum sum_stack why_no_waker(const struct timeline *t, const struct wait *
     if (w->second)
         return STACK_WAKER_UNKNOWN;
     if (!w->span->waker)
-        return is_timed_out(w->context) ? STACK_TIME_UP : STACK_WAKER_UNKNOWN;
+        return timeline_timed_out(t, w->span) ? STACK_TIME_UP : STACK_WAKER_UNKNOWN;
     if (span_waker_is_seen(w->span))
         return STACK_LAST_OWNER_SEEN;
     if (!a)

@@ -121,11 +121,11 @@ static void put_thread(struct buf *b, const struct view *v, uint32_t thread)
     buf_puts(b, name);
 }
 
-static void put_unknown(struct buf *b, const struct context *x)
+static void put_unknown(struct buf *b, const struct timeline *t, const struct context *x)
 {
     if (x->flags & INTERVAL_UNKNOWN)
         buf_puts(b, "unknown: one end of this wait is not recorded");
-    else if (x->what == STATE_SLEEPING)
+    else if (x->what == STATE_SLEEPING && !t->no_interrupts)
         buf_puts(b, "nobody: it slept until its time was up");
     else if (x->flags & (INTERVAL_TIMED_OUT | INTERVAL_TIMED) && !(x->flags & INTERVAL_OPEN))
         buf_puts(b, "nobody is known to have ended it; it had a time limit");
@@ -253,7 +253,7 @@ static bool step(struct chain *c, struct part *p)
     if (h.thread)
         put_holder(&text, c->v, p, &h);
     else
-        put_unknown(&text, context_of(c->v, p));
+        put_unknown(&text, &c->v->a->timeline, context_of(c->v, p));
     if (waited)
         put_what(&text, c->v, &next);
     else if (h.thread)

@@ -271,6 +271,45 @@ Test(bind, a_doubt_about_who_was_notified_ends_with_the_wait_set)
     check_waker(bob, 0, cat, 400, INTERACTION_NOTIFY);
 }
 
+/* Of text files that keep neither time-outs nor interrupts. */
+static void back_from_text(const char *format)
+{
+    does_wait(ann, 100, 220, lock);
+    does_wait(bob, 110, 300, lock);
+    ADD(&b, 3, cat, 210, notify, .lock = lock);
+    does_wait(dan, 400, 600, lock);
+    ADD(&b, 3, cat, 500, notify, .lock = lock);
+    builder_info(&b, "import.format", format);
+    builder_info(&b, TRACE_ORDER_INFO, TRACE_ORDER_RECORDED);
+    analyzed_run(1000);
+    check_waker(dan, 0, cat, 500, INTERACTION_NOTIFY);
+}
+
+Test(bind, one_of_two_had_the_only_notify_which_text_files_do_not_tell)
+{
+    back_from_text("orca");
+    cr_assert_eq(span_of(ann, 0)->waker, 0);
+    cr_assert_eq(span_of(bob, 0)->waker, 0);
+    cr_assert_eq(a->bindings.unbound[STATE_WAITING], 2);
+}
+
+Test(bind, where_interrupts_and_time_outs_are_recorded_the_first_one_had_it)
+{
+    back_from_text("tptp");
+    check_waker(ann, 0, cat, 210, INTERACTION_NOTIFY);
+    cr_assert_eq(a->bindings.unbound[STATE_WAITING], 1);
+}
+
+Test(bind, without_interrupts_it_is_not_known_that_a_sleep_timed_out)
+{
+    builder_info(&b, "orca.events", "threads+sleeps");
+    ADD(&b, 1, ann, 100, sleep_enter, .timeout_ns = 1000);
+    ADD0(&b, 1, ann, 150, sleep_exit);
+    analyzed_run(1000);
+    cr_assert_eq(a->bindings.timed_out[STATE_SLEEPING], 0);
+    cr_assert_eq(a->bindings.unbound[STATE_SLEEPING], 1);
+}
+
 /* --- who owned a monitor before --------------------------------------------------------------- */
 
 static const thread_id nobody = {0};
