@@ -31,6 +31,17 @@ struct doubt {
     bool too_long;       /* not all of it is kept */
 };
 
+/* Threads that were found in the wait set when the recording of a running program began: they are
+ * its first ones, and their order is not known.  A notify is of one of them while there is one that
+ * has none; whose it was is known when one comes back before the next notify. */
+struct found_waiters {
+    uint32_t n; /* in the wait set, though notified */
+    uint32_t acts,
+        last; /* notifies of them since all who had one were back: 1 + index into loose */
+    uint32_t n_acts, n_back;
+    bool too_many; /* notifies: not all are kept */
+};
+
 enum { DOUBT_MOST = 64 }; /* acts: each end of a wait looks at so many waiters */
 
 /* A lock at the moment. */
@@ -41,10 +52,11 @@ struct lock_now {
     bool odd;               /* not each hold of it is recorded, or the JVM takes it unseen */
     struct deed before;     /* who had it before `since`, and when that was known last */
     uint64_t before_latest;
-    uint32_t claimer;           /* the thread whose Object.wait ended last, */
-    uint64_t claimed_at;        /* and when */
-    uint32_t head, tail;        /* threads in its wait set, first in first out; 0: none */
-    struct doubt doubt;         /* of whom its latest notifies woke */
+    uint32_t claimer;    /* the thread whose Object.wait ended last, */
+    uint64_t claimed_at; /* and when */
+    uint32_t head, tail; /* threads in its wait set, first in first out; 0: none */
+    struct doubt doubt;  /* of whom its latest notifies woke */
+    struct found_waiters found;
     uint32_t ended, last_ended; /* waits since its wait set was empty, where interrupts are not
                                  * recorded: 1 + index into binder.loose */
     uint32_t task, last_task;   /* it is a task: how often it was handed over and is not run yet,
@@ -65,6 +77,7 @@ struct thread_now {
     struct deed interrupt; /* of which no exception is known to have come */
     uint64_t interrupted_at;
     bool interruptible; /* an interrupt of it is recorded */
+    bool found;         /* in the wait set, since before the recording */
     bool unsure;        /* it stays unknown what ends the wait that it is in */
 };
 
@@ -307,6 +320,9 @@ static void dequeue(struct binder *b, uint32_t thread)
     struct lock_now *k = &b->locks[w->waits_on];
     if (!w->waits_on)
         return;
+    if (w->found && --k->found.n == 0)
+        k->found = (struct found_waiters){0};
+    w->found = false;
     if (w->prev)
         b->now[w->prev].next = w->next;
     else
@@ -456,9 +472,11 @@ static void on_back(struct binder *b, struct lock_now *k, uint32_t thread)
 static void notify_all_waiters(struct binder *b, struct lock_now *k, struct deed by)
 {
     uint32_t unsure = k->doubt.n, t;
+    bool had_notifies = k->found.n_acts > 0;
     while ((t = first_waiter(b, k)) != 0) {
+        bool found = b->now[t].found;
         dequeue(b, t);
-        if (k->doubt.too_long || unsure)
+        if (k->doubt.too_long || unsure || (found && had_notifies))
             unsure -= unsure > 0;
         else
             bind(b, t, current(b, t), by, INTERACTION_NOTIFY_ALL);
@@ -470,6 +488,48 @@ static void notify_all_waiters(struct binder *b, struct lock_now *k, struct deed
     give_up_doubt(b, k);
 }
 
+static uint32_t first_not_found(const struct binder *b, uint32_t t)
+{
+    while (t && b->now[t].found)
+        t = next_waiter(b, b->now[t].next);
+    return t;
+}
+
+/* A notify while threads are in the wait set that were found in it, the first one of whom is this.
+ * Whether it was one's of them; if so it is theirs, or its own if there is one only. */
+static bool notify_found(struct binder *b, struct lock_now *k, uint32_t first, struct deed by)
+{
+    struct found_waiters *f = &k->found;
+    f->too_many |= f->n_acts == DOUBT_MOST;
+    if (f->too_many)
+        return true;
+    uint32_t without = 0, notified = f->n_acts - f->n_back;
+    for (uint32_t t = first; t && b->now[t].found && without <= notified + 1; without++)
+        t = next_waiter(b, b->now[t].next);
+    if (without <= notified || (without == 1 && !notified))
+        return false;
+    append(b, &f->acts, &f->last, by);
+    f->n_acts++;
+    line_act(&b->tl->lines[by.thread], cause_index(by.cause))->woken++; /* one of them */
+    return true;
+}
+
+/* One of them comes back, and not by itself. */
+static void found_is_back(struct binder *b, struct lock_now *k, uint32_t thread, struct span *s)
+{
+    struct found_waiters *f = &k->found;
+    if (f->n_back == f->n_acts || f->too_many)
+        return;
+    if (f->n_acts == 1) {
+        const struct deed by = loose_at(b, f->acts)->deed;
+        line_act(&b->tl->lines[by.thread], cause_index(by.cause))->woken--;
+        bind(b, thread, s, by, INTERACTION_NOTIFY);
+    }
+    f->n_back++;
+    if (f->n_back == f->n_acts)
+        f->acts = f->last = f->n_acts = f->n_back = 0;
+}
+
 static void on_notify(struct binder *b, struct lock_now *k, struct deed by, bool all)
 {
     if (all) {
@@ -477,7 +537,15 @@ static void on_notify(struct binder *b, struct lock_now *k, struct deed by, bool
         return;
     }
     uint32_t waiter = first_waiter(b, k);
+    bool found = waiter && b->now[waiter].found;
+    if (!k->doubt.times_up && found) {
+        if (notify_found(b, k, waiter, by))
+            return;
+        if (k->found.n_acts)
+            waiter = first_not_found(b, waiter);
+    }
     if (k->doubt.times_up) {
+        k->doubt.too_long |= found; /* their order is not known, either */
         doubt_act(b, k, by);
         if (!waiter)
             give_up_doubt(b, k);
@@ -591,6 +659,8 @@ static void on_begin(struct binder *b, uint32_t thread, uint32_t index, uint64_t
         if (!k->head)
             settle_ended(b, k);
         enqueue(b, thread, x->lock.v);
+        w->found = b->threads->v[thread].found == s->start;
+        k->found.n += w->found;
     } else if (x->other && x->what != STATE_JOINING) { /* it saw who */
         owns(k, x->other, CAUSE_NONE, time);
     }
@@ -725,6 +795,8 @@ static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struc
                         uint64_t time)
 {
     struct lock_now *k = lock_now(b, context_of(b, s)->lock);
+    if (k && b->now[thread].found && !k->doubt.times_up && !leaves(b, thread, s))
+        found_is_back(b, k, thread, s);
     if (k && k->doubt.times_up && b->now[thread].waits_on && !leaves(b, thread, s)) {
         b->now[thread].span = index + 1; /* it is one of those who may have been notified */
         on_back(b, k, thread);

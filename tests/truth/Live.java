@@ -2,7 +2,7 @@
  *
  *   Mon     an owner that waits, three threads blocked behind it     Again   notified, and its notifier keeps the monitor
  *   First, Second   a chain: blocked on the monitor of one that is blocked     Told, Timed   Object.wait without and with a time limit
- *   Cycle   three monitors in a circle, until the program ends       a ReentrantLock and a Semaphore, a sleep, a join
+ *   Set   three that wait, in another order than they were started     Cycle   three monitors in a circle, until the program ends       a ReentrantLock and a Semaphore, a sleep, a join
  *   and a thread that runs
  *
  * "now" lines are true from "ready" on until a line comes on stdin; then the waits end one after the other, of which the usual
@@ -20,6 +20,7 @@ public class Live {
     static class Second { }
     static class Told { }
     static class Timed { }
+    static class Set { }
     static class Cycle { }
     static final class Fair extends ReentrantLock {
         Fair() {
@@ -90,6 +91,43 @@ public class Live {
         return "thread=" + t.getName() + " on=" + lock.getClass().getName();
     }
 
+    /** They wait in the order 1, 2, 0. */
+    static List<Waiting.Waiter> waitSet(Object lock) throws Exception {
+        List<Waiting.Waiter> all = new ArrayList<>();
+        List<CountDownLatch> go = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            Waiting.Waiter w = new Waiting.Waiter();
+            CountDownLatch mine = new CountDownLatch(1);
+            w.thread = Known.start("set-w" + i, () -> {
+                mine.await();
+                w.wait(lock, 0);
+            });
+            all.add(w);
+            go.add(mine);
+        }
+        for (int i : new int[] {1, 2, 0}) {
+            Known.waiting(all.get(i).thread);
+            go.get(i).countDown();
+            while (Known.at(all.get(i).thread).startsWith("Live"))
+                Thread.sleep(1);
+            Known.waiting(all.get(i).thread);
+            now(all.get(i).thread, "wait|in-wait", lock, null);
+        }
+        return all;
+    }
+
+    static void notifyEach(Object lock, List<Waiting.Waiter> all) throws Exception {
+        for (int i = 0; !all.isEmpty(); i++) {
+            Waiting.in("set-n" + i, lock, lock::notify);
+            Waiting.Waiter w = Waiting.back(all);
+            all.remove(w);
+            w.thread.join();
+            Known.is("wait-count", w.about(lock), 1);
+            Known.is("wait-end", w.about(lock), "notify");
+            Known.is("wait-by", w.about(lock), "set-n" + i);
+        }
+    }
+
     static Thread locks(String name, ReentrantLock lock, Thread owner) throws Exception {
         Thread t = Known.start(name, () -> Deadlocks.take(lock, () -> { }));
         Known.waiting(t);
@@ -127,7 +165,7 @@ public class Live {
 
     public static void main(String[] args) throws Exception {
         Known.mode(args);
-        Object mon = new Mon(), again = new Again(), first = new First(), second = new Second(), told = new Told(), timed = new Timed();
+        Object mon = new Mon(), again = new Again(), first = new First(), second = new Second(), told = new Told(), set = new Set(), timed = new Timed();
         Fair fair = new Fair();
         Semaphore permits = new Semaphore(0);
 
@@ -145,6 +183,7 @@ public class Live {
         Thread end = blocked("chain-2", second, middle);
         Thread waiter = waits("told-w", told, 0);
         now(waiter, "wait|in-wait", told, null);
+        List<Waiting.Waiter> waitSet = waitSet(set);
         Thread limited = waits("timed-w", timed, HOUR_MS);
         now(limited, "wait|in-wait", timed, null);
         Owner lockOwner = new Owner().start("fair-o", fair, () -> { });
@@ -200,6 +239,7 @@ public class Live {
         Known.is("wait-count", on(waiter, told), 1);
         Known.is("wait-end", on(waiter, told), "notify");
         Known.is("wait-by", on(waiter, told), "told-n");
+        notifyEach(set, waitSet);
         Known.start("timed-i", limited::interrupt).join();
         limited.join();
         Known.is("wait-count", on(limited, timed), 1);

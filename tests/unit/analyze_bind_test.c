@@ -310,6 +310,56 @@ Test(bind, without_interrupts_it_is_not_known_that_a_sleep_timed_out)
     cr_assert_eq(a->bindings.unbound[STATE_SLEEPING], 1);
 }
 
+/* --- waits that began before the recording ------------------------------------------------------
+ */
+
+/* Ann, bob and dan wait already; who came first is not known.  Eve comes later. */
+static void found_waiting(thread_id eve)
+{
+    const thread_id found[] = {ann, bob, dan};
+    ADD0(&b, 9, cat, 0, recording_start);
+    for (int i = 0; i < 3; i++)
+        ADD(&b, 9, found[i], 1, wait_found, .kind = EV_wait_enter, .lock = lock);
+    does_wait(eve, 100, 900, lock);
+}
+
+Test(bind, of_waiters_that_were_found_the_one_that_comes_back_was_notified)
+{
+    const thread_id eve = builder_thread(&b, "eve");
+    found_waiting(eve);
+    ADD(&b, 3, cat, 200, notify, .lock = lock);
+    ADD(&b, 2, bob, 210, wait_exit, .lock = lock);
+    ADD(&b, 3, cat, 300, notify, .lock = lock);
+    ADD(&b, 4, dan, 310, wait_exit, .lock = lock);
+    ADD(&b, 3, cat, 400, notify, .lock = lock);
+    ADD(&b, 3, cat, 500, notify, .lock = lock);
+    ADD(&b, 1, ann, 600, wait_exit, .lock = lock);
+    analyzed_run(1000);
+    check_waker(bob, 0, cat, 200, INTERACTION_NOTIFY);
+    check_waker(dan, 0, cat, 300, INTERACTION_NOTIFY);
+    check_waker(ann, 0, cat, 400, INTERACTION_NOTIFY);
+    check_waker(eve, 0, cat, 500, INTERACTION_NOTIFY);
+}
+
+Test(bind, of_waiters_that_were_found_and_come_back_behind_two_notifies_it_is_not_known)
+{
+    const thread_id eve = builder_thread(&b, "eve");
+    found_waiting(eve);
+    ADD(&b, 3, cat, 200, notify, .lock = lock);
+    ADD(&b, 3, cat, 210, notify, .lock = lock);
+    ADD(&b, 2, bob, 220, wait_exit, .lock = lock);
+    ADD(&b, 4, dan, 310, wait_exit, .lock = lock);
+    ADD(&b, 3, cat, 400, notify, .lock = lock);
+    ADD(&b, 1, ann, 410, wait_exit, .lock = lock);
+    ADD(&b, 3, cat, 500, notify_all, .lock = lock);
+    analyzed_run(1000);
+    cr_assert_eq(span_of(bob, 0)->waker, 0);
+    cr_assert_eq(span_of(dan, 0)->waker, 0);
+    check_waker(ann, 0, cat, 400, INTERACTION_NOTIFY);
+    check_waker(eve, 0, cat, 500, INTERACTION_NOTIFY_ALL);
+    cr_assert_eq(a->bindings.sums[INTERACTION_NOTIFY].alone, 0);
+}
+
 /* --- who owned a monitor before --------------------------------------------------------------- */
 
 static const thread_id nobody = {0};
