@@ -25,19 +25,22 @@ const asyncPark = (about) => ASYNC_PARKS.test(about.of ?? '');
 // The JVM's own search knows monitors and locks with an owner, and platform threads.
 const hotspotDeadlock = (about, mode) => mode === 'platform' && about.of !== 'joins';
 
+// JFR has no JavaMonitorEnter of virtual threads that unmount.
+const jfrHasBlocked = (about, mode) => mode !== 'unmounted';
+
 const last = (key) => (rows) => rows.at(-1)?.[key];
 
 // Whatever is said of a thread that waits for something of the program's own, has it, or ends such a wait.
 const WAITS = ['blocked', 'wait', 'regain', 'park', 'deadlock'];
 const everythingSaid = (rows) =>
-    rows.filter((r) => WAITS.includes(r.kind) && r.on && !/^(java|javax|jdk|sun)\./.test(r.on))
+    rows.filter((r) => WAITS.includes(r.kind) && r.on && !/^(java\.|javax\.|jdk\.|sun\.|\[)/.test(r.on))
         .flatMap((r) => [r.thread, r.owner, r.by].filter(Boolean).map((thread) => ({kind: 'said', thread, on: r.on})));
 
 // name: {group: row of the table, kind: of the rows, from: what makes them of the usual ones, answer: from those that fit, unless: rows of this kind say that it is not known, silent: so does this answer
 //        where it is not true,
 //        claims: {tool: (about, mode) => whether it claims to answer}}
 export const QUESTIONS = {
-    'blocked-count': {group: 'blocked on a monitor: how often', kind: 'blocked', answer: count, claims: {orca: all, jfr: all, async: all}},
+    'blocked-count': {group: 'blocked on a monitor: how often', kind: 'blocked', answer: count, claims: {orca: all, jfr: jfrHasBlocked, async: all}},
     'blocked-ns': {group: 'blocked on a monitor: how long', kind: 'blocked', answer: ns, claims: {orca: all, jfr: all, async: all}},
     'blocked-who': {group: 'blocked on a monitor: who', kind: 'blocked', answer: set('thread'), claims: {orca: all, jfr: all, async: all}},
     'blocked-at': {group: 'blocked on a monitor: where (of a synchronized block its line, or the first one inside)', kind: 'blocked', answer: longest('at'), claims: {orca: all, jfr: all, async: all}},
