@@ -237,8 +237,9 @@ static bool is_certain(const struct binder *b, const struct lock_now *k, struct 
 {
     if (cause_type(by.cause) == CAUSE_HOLD)
         return b->all_holds && !k->odd;
-    return owned_at && !k->odd &&
-           alibi_of_others(&b->alibi, by.thread, thread, owned_until(b, by.thread, lock, owned_at));
+    uint64_t since;
+    return owned_at && !k->odd && alibi_of_others(&b->alibi, by.thread, thread, &since) &&
+           (since <= owned_at || since <= owned_until(b, by.thread, lock, owned_at));
 }
 
 /* When owner_before's answer was known to own it last; 0: never for certain. */
