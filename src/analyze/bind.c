@@ -1,6 +1,7 @@
 #include "analyze/bind.h"
 
 #include "analyze/alibi.h"
+#include "analyze/wait_sets.h"
 #include "base/err.h"
 #include "base/util.h"
 
@@ -14,164 +15,6 @@ const char *interaction_name(enum interaction i)
                                         "unpark",          "semaphore",    "submit",
                                         "last-owner-seen", "none"};
     return names[i];
-}
-
-/* An act, or another cause, of a thread; thread 0: none. */
-struct deed {
-    uint32_t thread, cause;
-};
-
-/* A thread may have been notified in the moment in which its time was up: it left the wait set for
- * one of both, and the JVM says that its time was up.  So the first notify of the list was its, or
- * the first waiter's, the second one the first waiter's or the second one's, and so on. */
-struct doubt {
-    uint32_t acts, last; /* of whom they woke: 1 + index into binder.loose */
-    uint32_t n;          /* so many */
-    uint32_t times_up;   /* waits whose time was up: 1 + index into binder.loose */
-    bool too_long;       /* not all of it is kept */
-};
-
-/* Threads that were found in the wait set when the recording of a running program began: they are
- * its first ones, and their order is not known.  A notify is of one of them while there is one that
- * has none; whose it was is known when one comes back before the next notify. */
-struct found_waiters {
-    uint32_t n; /* in the wait set, though notified */
-    uint32_t acts,
-        last; /* notifies of them since all who had one were back: 1 + index into loose */
-    uint32_t n_acts, n_back;
-    bool too_many; /* notifies: not all are kept */
-};
-
-enum { DOUBT_MOST = 64 }; /* acts: each end of a wait looks at so many waiters */
-
-/* A lock at the moment. */
-struct lock_now {
-    struct deed owner;      /* who owned it last, as far as known, and by what it gave it back */
-    uint64_t since, latest; /* when it was first known to, after somebody else had, and last */
-    bool sure;              /* it did own it then: not only the end of its Object.wait says so */
-    bool odd;               /* not each hold of it is recorded, or the JVM takes it unseen */
-    struct deed before;     /* who had it before `since`, and when that was known last */
-    uint64_t before_latest;
-    uint32_t claimer;    /* the thread whose Object.wait ended last, */
-    uint64_t claimed_at; /* and when */
-    uint32_t head, tail; /* threads in its wait set, first in first out; 0: none */
-    struct doubt doubt;  /* of whom its latest notifies woke */
-    struct found_waiters found;
-    uint32_t ended, last_ended; /* waits since its wait set was empty, where interrupts are not
-                                 * recorded: 1 + index into binder.loose */
-    uint32_t task, last_task;   /* it is a task: how often it was handed over and is not run yet,
-                                 * first in first out; 1 + index into binder.loose */
-};
-
-/* A thread at the moment. */
-struct thread_now {
-    uint32_t span;       /* 1 + index of the span that it is in; 0: it runs */
-    uint32_t waits_on;   /* the lock whose wait set it is in, 0: none */
-    uint32_t next, prev; /* there */
-    uint32_t last_act;   /* 1 + index of its latest act */
-    uint32_t regain;     /* 1 + index of its latest regain, while it may still be found certain: */
-    uint64_t regain_at;  /* its Object.wait ended then, */
-    uint64_t owned_at;   /* and the owner before it was known to be that then */
-    struct deed permit;  /* an unpark that no park has used */
-    struct deed start;
-    struct deed interrupt; /* of which no exception is known to have come */
-    uint64_t interrupted_at;
-    bool interruptible; /* an interrupt of it is recorded */
-    bool found;         /* in the wait set, since before the recording */
-    bool unsure;        /* it stays unknown what ends the wait that it is in */
-};
-
-/* A task that was handed over and is not run yet.  In imported traces also a notify that has nobody
- * yet, or a wait that ended without one. */
-struct loose {
-    struct deed deed; /* of a wait: cause is the span's index */
-    uint32_t next;    /* 1 + index into binder.loose */
-    bool all;
-};
-
-struct loose_lists {
-    uint32_t notify, notify_last, woken; /* 1 + index into binder.loose */
-    struct deed all;                     /* the latest notifyAll */
-};
-
-/* What was done last to an object: a release of a semaphore, or another call that does not block.
- */
-struct release {
-    struct deed by;
-    uint64_t at;
-};
-
-enum task_role { TASK_NO, TASK_SUBMITTED, TASK_RUN };
-
-struct binder {
-    const struct trace *trace;
-    struct timeline *tl;
-    const struct thread_set *threads;
-    struct lock_now *locks; /* [n_locks] */
-    size_t n_locks;
-    struct thread_now *now;    /* [threads->n] */
-    uint8_t *roles;            /* [trace->n_calls], enum task_role */
-    struct loose_lists *lists; /* [n_locks]; NULL: recorded, not imported */
-    struct release *released;  /* [n_locks]; NULL: no wait is of a call */
-    struct buf loose;          /* struct loose [] */
-    const struct asked_owner *asked;
-    struct map asked_last; /* by lock: the latest of them */
-    bool exceptions;       /* InterruptedExceptions are recorded */
-    bool holds;            /* so is who had which lock, */
-    bool all_holds;        /* each time */
-    struct alibi alibi;
-    struct bindings out;
-    bool oom;
-};
-
-/* --- small ------------------------------------------------------------------------------------ */
-
-static const struct context *context_of(const struct binder *b, const struct span *s)
-{
-    return timeline_context(b->tl, s->context);
-}
-
-static struct span *span_of(const struct binder *b, uint32_t thread, uint32_t index)
-{
-    return line_span(&b->tl->lines[thread], index);
-}
-
-/* The span that a thread is in; NULL: it runs. */
-static struct span *current(const struct binder *b, uint32_t thread)
-{
-    uint32_t span = b->now[thread].span;
-    return span ? span_of(b, thread, span - 1) : NULL;
-}
-
-static struct lock_now *lock_now(const struct binder *b, lock_id lock)
-{
-    return lock.v && lock.v < b->n_locks ? &b->locks[lock.v] : NULL;
-}
-
-static bool is_unknown(const struct context *x)
-{
-    return x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED);
-}
-
-/* `thread` was woken from span s. */
-static void bind(struct binder *b, uint32_t thread, struct span *s, struct deed by,
-                 enum interaction kind)
-{
-    s->waker = by.thread;
-    s->cause = by.cause;
-    if (by.thread != thread) {
-        b->out.sums[kind].count++;
-        b->out.sums[kind].ns += span_len(b->tl, s);
-    }
-    if (cause_type(by.cause) == CAUSE_ACT)
-        line_act(&b->tl->lines[by.thread], cause_index(by.cause))->woken++;
-}
-
-static bool was_notified(const struct binder *b, const struct span *s)
-{
-    const struct act *by = span_wake_act(b->tl, s);
-    uint8_t what = by ? timeline_context(b->tl, by->context)->what : 0;
-    return what == EV_notify || what == EV_notify_all;
 }
 
 /* --- owners of monitors ----------------------------------------------------------------------- */
@@ -274,323 +117,6 @@ static uint32_t asked_at_end(const struct binder *b, const struct lock_now *k,
     return i && b->asked[*i].time >= latest ? b->asked[*i].owner : known;
 }
 
-/* --- lists -------------------------------------------------------------------------------------
- */
-
-static struct loose *loose_at(const struct binder *b, uint32_t i)
-{
-    return (struct loose *)(void *)b->loose.p + i - 1;
-}
-
-static uint32_t loose_add(struct binder *b, struct deed deed, uint32_t next)
-{
-    buf_put(&b->loose, &(struct loose){.deed = deed, .next = next}, sizeof(struct loose));
-    return b->loose.oom ? 0 : (uint32_t)(b->loose.len / sizeof(struct loose));
-}
-
-/* Behind the others of a list. */
-static void append(struct binder *b, uint32_t *first, uint32_t *last, struct deed deed)
-{
-    uint32_t i = loose_add(b, deed, 0);
-    if (*first && i)
-        loose_at(b, *last)->next = i;
-    else
-        *first = i;
-    *last = i;
-}
-
-/* --- wait sets -------------------------------------------------------------------------------- */
-
-static void enqueue(struct binder *b, uint32_t thread, uint32_t lock)
-{
-    struct lock_now *k = &b->locks[lock];
-    struct thread_now *w = &b->now[thread];
-    w->waits_on = lock;
-    w->next = 0;
-    w->prev = k->tail;
-    if (k->tail)
-        b->now[k->tail].next = thread;
-    else
-        k->head = thread;
-    k->tail = thread;
-}
-
-static void dequeue(struct binder *b, uint32_t thread)
-{
-    struct thread_now *w = &b->now[thread];
-    struct lock_now *k = &b->locks[w->waits_on];
-    if (!w->waits_on)
-        return;
-    if (w->found && --k->found.n == 0)
-        k->found = (struct found_waiters){0};
-    w->found = false;
-    if (w->prev)
-        b->now[w->prev].next = w->next;
-    else
-        k->head = w->next;
-    if (w->next)
-        b->now[w->next].prev = w->prev;
-    else
-        k->tail = w->prev;
-    w->waits_on = w->next = w->prev = 0;
-}
-
-/* Whether a thread did anything between two moments that is kept. */
-static bool did_anything(const struct binder *b, const struct line *l, uint64_t from, uint64_t to)
-{
-    return line_acts_until(l, to) > line_acts_until(l, from) ||
-           line_holds_until(b->tl, l, to) > line_holds_until(b->tl, l, from);
-}
-
-/* Whether the recording ended before an exception could come of a wait, which has to take its
- * monitor again first. */
-static bool is_cut_off(const struct binder *b, uint32_t thread, const struct span *s)
-{
-    const struct line *l = &b->tl->lines[thread];
-    lock_id lock = context_of(b, s)->lock;
-    for (uint32_t i = b->now[thread].span; i < l->spans.n; i++) { /* behind the one it is in */
-        const struct context *x = context_of(b, line_span(l, i));
-        bool again = x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING;
-        if (!again || x->lock.v != lock.v)
-            return false;
-    }
-    return !did_anything(b, l, span_end(b->tl, s), UINT64_MAX);
-}
-
-/* Whether a thread is about to leave its Object.wait by itself: it times out, or was interrupted in
- * it.  Who is interrupted and then notified before it has left the wait set is notified: no
- * exception comes of the wait, unless the recording ends first.  An exception alone tells of an
- * interrupt only when that is not recorded: one that comes after the notify ends another wait. */
-static bool leaves(const struct binder *b, uint32_t thread, const struct span *s)
-{
-    const struct thread_now *w = &b->now[thread];
-    unsigned flags = context_of(b, s)->flags;
-    bool threw = flags & INTERVAL_INTERRUPTED;
-    if (flags & INTERVAL_TIMED_OUT)
-        return true;
-    if (w->interrupt.thread && w->interrupted_at >= s->start)
-        return threw || !b->exceptions || is_cut_off(b, thread, s);
-    return threw && !w->interruptible;
-}
-
-/* --- who was notified when somebody's time was up at the same moment ----------------------------
- */
-
-/* Of the waits whose time was up it stays unknown what ended them, and of the waiters which notify
- * they had. */
-static void give_up_doubt(struct binder *b, struct lock_now *k)
-{
-    for (uint32_t i = k->doubt.times_up; i; i = loose_at(b, i)->next) {
-        const struct deed wait = loose_at(b, i)->deed;
-        if (timeline_clear(b->tl, span_of(b, wait.thread, wait.cause), INTERVAL_TIMED_OUT) < 0)
-            b->oom = true;
-        if (b->now[wait.thread].span == wait.cause + 1) {
-            b->now[wait.thread].unsure = true; /* its end comes yet */
-            continue;
-        }
-        b->out.timed_out[STATE_WAITING]--;
-        b->out.unbound[STATE_WAITING]++;
-    }
-    k->doubt = (struct doubt){0};
-}
-
-/* A notify of which it is not known whom it woke; it did wake somebody. */
-static void doubt_act(struct binder *b, struct lock_now *k, struct deed by)
-{
-    struct doubt *d = &k->doubt;
-    line_act(&b->tl->lines[by.thread], cause_index(by.cause))->woken++;
-    if (d->n == DOUBT_MOST)
-        d->too_long = true;
-    if (d->too_long)
-        return;
-    append(b, &d->acts, &d->last, by);
-    d->n++;
-}
-
-static uint32_t next_waiter(const struct binder *b, uint32_t t)
-{
-    while (t && (!current(b, t) || leaves(b, t, current(b, t))))
-        t = b->now[t].next;
-    return t;
-}
-
-/* The first thread of the wait set that a notify can take.  Those before it whose time was up are
- * in the set no more by its end, and are noted: the notify may have been theirs. */
-static uint32_t first_waiter(struct binder *b, struct lock_now *k)
-{
-    uint32_t first = next_waiter(b, k->head);
-    for (uint32_t t = k->head, next; t != first; t = next) {
-        const struct span *s = current(b, t);
-        next = b->now[t].next;
-        if (!s || !(context_of(b, s)->flags & INTERVAL_TIMED_OUT))
-            continue;
-        k->doubt.times_up = loose_add(b, (struct deed){t, b->now[t].span - 1}, k->doubt.times_up);
-        dequeue(b, t);
-    }
-    return first;
-}
-
-/* The waiters' notifies are theirs in turn, and whose time was up was not notified. */
-static void decide_doubt(struct binder *b, struct lock_now *k)
-{
-    uint32_t t = next_waiter(b, k->head);
-    for (uint32_t i = k->doubt.acts; i && t; i = loose_at(b, i)->next) {
-        const struct deed by = loose_at(b, i)->deed;
-        uint32_t next = next_waiter(b, b->now[t].next);
-        line_act(&b->tl->lines[by.thread], cause_index(by.cause))->woken--;
-        dequeue(b, t);
-        bind(b, t, current(b, t), by, INTERACTION_NOTIFY);
-        t = next;
-    }
-    k->doubt = (struct doubt){0};
-}
-
-/* A waiter came back, and not by itself.  As many notifies as there are up to it in the wait set
- * were these waiters'; were there no more, nobody else had one. */
-static void on_back(struct binder *b, struct lock_now *k, uint32_t thread)
-{
-    struct doubt *d = &k->doubt;
-    uint32_t t = next_waiter(b, k->head), *act = &d->acts, before = 0, n = 1;
-    for (; t && t != thread && n < d->n; n++) {
-        t = next_waiter(b, b->now[t].next);
-        before = *act;
-        act = &loose_at(b, *act)->next;
-    }
-    if (d->too_long || t != thread || !*act)
-        return;
-    if (n == d->n) {
-        decide_doubt(b, k);
-        return;
-    }
-    *act = loose_at(b, *act)->next;
-    if (!*act)
-        d->last = before;
-    d->n--;
-}
-
-/* All who wait are notified; those whom notifies before it may have woken, by it or by one of them.
- */
-static void notify_all_waiters(struct binder *b, struct lock_now *k, struct deed by)
-{
-    uint32_t unsure = k->doubt.n, t;
-    bool had_notifies = k->found.n_acts > 0;
-    while ((t = first_waiter(b, k)) != 0) {
-        bool found = b->now[t].found;
-        dequeue(b, t);
-        if (k->doubt.too_long || unsure || (found && had_notifies))
-            unsure -= unsure > 0;
-        else
-            bind(b, t, current(b, t), by, INTERACTION_NOTIFY_ALL);
-    }
-    if (!k->doubt.times_up)
-        return;
-    struct act *act = line_act(&b->tl->lines[by.thread], cause_index(by.cause));
-    act->woken = act->woken ? act->woken : 1;
-    give_up_doubt(b, k);
-}
-
-static uint32_t first_not_found(const struct binder *b, uint32_t t)
-{
-    while (t && b->now[t].found)
-        t = next_waiter(b, b->now[t].next);
-    return t;
-}
-
-/* A notify while threads are in the wait set that were found in it, the first one of whom is this.
- * Whether it was one's of them; if so it is theirs, or its own if there is one only. */
-static bool notify_found(struct binder *b, struct lock_now *k, uint32_t first, struct deed by)
-{
-    struct found_waiters *f = &k->found;
-    f->too_many |= f->n_acts == DOUBT_MOST;
-    if (f->too_many)
-        return true;
-    uint32_t without = 0, notified = f->n_acts - f->n_back;
-    for (uint32_t t = first; t && b->now[t].found && without <= notified + 1; without++)
-        t = next_waiter(b, b->now[t].next);
-    if (without <= notified || (without == 1 && !notified))
-        return false;
-    append(b, &f->acts, &f->last, by);
-    f->n_acts++;
-    line_act(&b->tl->lines[by.thread], cause_index(by.cause))->woken++; /* one of them */
-    return true;
-}
-
-/* One of them comes back, and not by itself. */
-static void found_is_back(struct binder *b, struct lock_now *k, uint32_t thread, struct span *s)
-{
-    struct found_waiters *f = &k->found;
-    if (f->n_back == f->n_acts || f->too_many)
-        return;
-    if (f->n_acts == 1) {
-        const struct deed by = loose_at(b, f->acts)->deed;
-        line_act(&b->tl->lines[by.thread], cause_index(by.cause))->woken--;
-        bind(b, thread, s, by, INTERACTION_NOTIFY);
-    }
-    f->n_back++;
-    if (f->n_back == f->n_acts)
-        f->acts = f->last = f->n_acts = f->n_back = 0;
-}
-
-static void on_notify(struct binder *b, struct lock_now *k, struct deed by, bool all)
-{
-    if (all) {
-        notify_all_waiters(b, k, by);
-        return;
-    }
-    uint32_t waiter = first_waiter(b, k);
-    bool found = waiter && b->now[waiter].found;
-    if (!k->doubt.times_up && found) {
-        if (notify_found(b, k, waiter, by))
-            return;
-        if (k->found.n_acts)
-            waiter = first_not_found(b, waiter);
-    }
-    if (k->doubt.times_up) {
-        k->doubt.too_long |= found; /* their order is not known, either */
-        doubt_act(b, k, by);
-        if (!waiter)
-            give_up_doubt(b, k);
-    } else if (waiter) {
-        dequeue(b, waiter);
-        bind(b, waiter, current(b, waiter), by, INTERACTION_NOTIFY);
-    }
-}
-
-/* --- waits that ended by themselves, unrecorded --------------------------------------------------
- */
-
-static void forget_notify(struct binder *b, uint32_t thread, uint32_t index)
-{
-    struct line *l = &b->tl->lines[thread];
-    struct span *s = line_span(l, index);
-    struct regain *r = line_regain(l, index);
-    if (!was_notified(b, s))
-        return;
-    struct interaction_sum *sum = &b->out.sums[span_interaction(b->tl, thread, s)];
-    sum->count -= s->waker != thread;
-    sum->ns -= s->waker != thread ? span_len(b->tl, s) : 0;
-    b->out.unbound[STATE_WAITING]++;
-    s->waker = s->cause = 0;
-    if (r)
-        r->owner = r->cause = 0;
-}
-
-/* Where not each interrupt is recorded, and in text files no time-out either, a wait that ended by
- * itself is told by the notifies: there was none for it.  Then each of those who waited with it may
- * have been the one, and which notify was whose is not known. */
-static void settle_ended(struct binder *b, struct lock_now *k)
-{
-    bool alone = false;
-    for (uint32_t i = k->ended; i; i = loose_at(b, i)->next) {
-        const struct deed wait = loose_at(b, i)->deed;
-        const struct span *s = span_of(b, wait.thread, wait.cause);
-        alone |= !s->waker && !(context_of(b, s)->flags & INTERVAL_TIMED_OUT);
-    }
-    for (uint32_t i = k->ended; i && alone; i = loose_at(b, i)->next)
-        forget_notify(b, loose_at(b, i)->deed.thread, loose_at(b, i)->deed.cause);
-    k->ended = k->last_ended = 0;
-}
-
 /* --- imported traces: spec 5's rule ----------------------------------------------------------- */
 
 /* A wait ended: the first notify since it began that has nobody, else the latest notifyAll. */
@@ -602,13 +128,13 @@ static bool take_loose(struct binder *b, struct loose_lists *q, uint32_t thread,
         q->notify = loose_at(b, i)->next;
         if (line_act(&b->tl->lines[by.thread], cause_index(by.cause))->time < s->start)
             continue; /* nobody was there to wake */
-        bind(b, thread, s, by, INTERACTION_NOTIFY);
+        bind_cause(b, thread, s, by, INTERACTION_NOTIFY);
         return true;
     }
     if (!q->all.thread ||
         line_act(&b->tl->lines[q->all.thread], cause_index(q->all.cause))->time < s->start)
         return false;
-    bind(b, thread, s, q->all, INTERACTION_NOTIFY_ALL);
+    bind_cause(b, thread, s, q->all, INTERACTION_NOTIFY_ALL);
     return true;
 }
 
@@ -634,7 +160,7 @@ static void loose_notify(struct binder *b, struct loose_lists *q, struct deed by
             continue;
         struct span *s = span_of(b, w.deed.thread, w.deed.cause);
         b->out.unbound[STATE_WAITING]--;
-        bind(b, w.deed.thread, s, by, kind);
+        bind_cause(b, w.deed.thread, s, by, kind);
         used = true;
     }
     if (all) {
@@ -657,11 +183,7 @@ static void on_begin(struct binder *b, uint32_t thread, uint32_t index, uint64_t
         return;
     if (x->what == STATE_WAITING) {
         owns(k, thread, cause_make(CAUSE_WAIT, index), time);
-        if (!k->head)
-            settle_ended(b, k);
-        enqueue(b, thread, x->lock.v);
-        w->found = b->threads->v[thread].found == s->start;
-        k->found.n += w->found;
+        wait_set_enter(b, thread, x->lock.v, s);
     } else if (x->other && x->what != STATE_JOINING) { /* it saw who */
         owns(k, x->other, CAUSE_NONE, time);
     }
@@ -677,7 +199,7 @@ static bool end_interrupted(struct binder *b, uint32_t thread, struct span *s)
     bool threw = x->flags & INTERVAL_INTERRUPTED;
     if (!w->interrupt.thread || (!threw && (b->exceptions || w->interrupted_at < s->start)))
         return false;
-    bind(b, thread, s, w->interrupt, INTERACTION_INTERRUPT);
+    bind_cause(b, thread, s, w->interrupt, INTERACTION_INTERRUPT);
     if (x->what != STATE_PARKED)
         w->interrupt.thread = 0;
     return true;
@@ -708,7 +230,7 @@ static void end_monitor(struct binder *b, uint32_t thread, struct span *s, uint6
     if (by.thread && !is_claimed(b, k, thread, time)) {
         bool sure = is_certain(b, k, by, thread, x->lock, owned_at(k, by));
         by.cause |= sure ? 0 : CAUSE_SEEN;
-        bind(b, thread, s, by, sure ? INTERACTION_HANDOFF_LOCK : INTERACTION_LAST_OWNER);
+        bind_cause(b, thread, s, by, sure ? INTERACTION_HANDOFF_LOCK : INTERACTION_LAST_OWNER);
     } else {
         b->out.unbound[x->what]++;
     }
@@ -796,20 +318,10 @@ static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struc
                         uint64_t time)
 {
     struct lock_now *k = lock_now(b, context_of(b, s)->lock);
-    if (k && b->now[thread].found && !k->doubt.times_up && !leaves(b, thread, s))
-        found_is_back(b, k, thread, s);
-    if (k && k->doubt.times_up && b->now[thread].waits_on && !leaves(b, thread, s)) {
-        b->now[thread].span = index + 1; /* it is one of those who may have been notified */
-        on_back(b, k, thread);
-        b->now[thread].span = 0;
-    }
-    dequeue(b, thread);
-    if (k && k->doubt.times_up && !k->head)
-        give_up_doubt(b, k);
+    wait_set_end(b, thread, index, k);
     if (!s->waker)
         end_waiting_unnotified(b, thread, index, s);
-    if (k && b->tl->no_interrupts)
-        append(b, &k->ended, &k->last_ended, (struct deed){thread, index});
+    wait_set_ended(b, thread, index, k);
     if (k && was_notified(b, s)) {
         const struct deed by = owner_before(b, k, thread, s, span_wake_time(b->tl, s));
         if (by.thread)
@@ -843,7 +355,8 @@ static bool end_joined(struct binder *b, uint32_t thread, struct span *s)
     for (uint32_t i = l->acts.n; i; i--) {
         if (timeline_context(b->tl, line_act(l, i - 1)->context)->what != EV_thread_end)
             continue;
-        bind(b, thread, s, (struct deed){target, cause_make(CAUSE_ACT, i - 1)}, INTERACTION_JOINED);
+        bind_cause(b, thread, s, (struct deed){target, cause_make(CAUSE_ACT, i - 1)},
+                   INTERACTION_JOINED);
         return true;
     }
     return false;
@@ -860,7 +373,7 @@ static bool end_released(struct binder *b, uint32_t thread, struct span *s)
         return false;
     const struct act *a = line_act(&b->tl->lines[r->by.thread], cause_index(r->by.cause));
     bool semaphore = timeline_context(b->tl, a->context)->what == EV_semaphore_release;
-    bind(b, thread, s, r->by, semaphore ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
+    bind_cause(b, thread, s, r->by, semaphore ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
     return true;
 }
 
@@ -893,7 +406,7 @@ static void on_end(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
     if (x->flags & INTERVAL_OPEN) {
         struct wait_part v[2];
         const struct wait_part *last = &v[span_parts(b->tl, s, v) - 1];
-        dequeue(b, thread);
+        wait_set_leave(b, thread);
         b->out.owners[thread] = asked_at_end(b, k, last, x->lock, owner_at_end(k, thread, last));
         if (x->what == STATE_JOINING && !s->waker)
             end_joined(b, thread, s);
@@ -939,7 +452,8 @@ static void bind_park(struct binder *b, uint32_t target, struct span *s, struct 
 {
     uint32_t last = b->now[target].last_act;
     const struct act *a = last ? line_act(&b->tl->lines[target], last - 1) : NULL;
-    bind(b, target, s, by, is_semaphore(b->tl, by, a) ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
+    bind_cause(b, target, s, by,
+               is_semaphore(b->tl, by, a) ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
 }
 
 static void on_unpark(struct binder *b, uint32_t target, struct deed by, uint64_t time)
@@ -981,7 +495,7 @@ static void on_interrupt(struct binder *b, uint32_t target, struct deed by, uint
     w->interrupt = by;
     w->interrupted_at = time;
     if (s && x->what == STATE_PARKED && !is_unknown(x) && !s->waker)
-        bind(b, target, s, by, INTERACTION_INTERRUPT);
+        bind_cause(b, target, s, by, INTERACTION_INTERRUPT);
 }
 
 /* An exception inside a wait came of the interrupt until then. */
@@ -990,7 +504,7 @@ static void on_exception(struct binder *b, uint32_t thread)
     struct thread_now *w = &b->now[thread];
     struct span *s = current(b, thread);
     if (s && !s->waker && w->interrupt.thread && context_of(b, s)->flags & INTERVAL_INTERRUPTED)
-        bind(b, thread, s, w->interrupt, INTERACTION_INTERRUPT);
+        bind_cause(b, thread, s, w->interrupt, INTERACTION_INTERRUPT);
     w->interrupt.thread = 0;
 }
 
@@ -1054,7 +568,7 @@ static void on_act(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
         if (b->lists)
             loose_notify(b, &b->lists[x->lock.v], by, x->what == EV_notify_all);
         else
-            on_notify(b, k, by, x->what == EV_notify_all);
+            wait_set_notify(b, k, by, x->what == EV_notify_all);
         break;
     case EV_unpark:
         if (x->other)
@@ -1159,27 +673,6 @@ static enum task_role role_of(const struct trace_call *c)
     return TASK_NO;
 }
 
-/* Contexts that give_up_doubt may need: others count on their number. */
-static int foresee_doubts(struct binder *b)
-{
-    struct contexts *c = &b->tl->contexts;
-    uint8_t *notified = calloc(b->n_locks, 1);
-    uint32_t n = c->n;
-    int rc = notified ? 0 : -ENOMEM;
-    for (uint32_t i = 1; i < n && rc == 0; i++)
-        if ((c->v[i].what == EV_notify || c->v[i].what == EV_notify_all) &&
-            c->v[i].lock.v < b->n_locks)
-            notified[c->v[i].lock.v] = true;
-    for (uint32_t i = 1; i < n && rc == 0; i++) {
-        const struct context x = c->v[i];
-        if (x.what == STATE_WAITING && x.flags & INTERVAL_TIMED_OUT && x.lock.v < b->n_locks &&
-            notified[x.lock.v])
-            rc = timeline_foresee(b->tl, &x, INTERVAL_TIMED_OUT);
-    }
-    free(notified);
-    return rc;
-}
-
 /* Whether each InterruptedException is there from the beginning to the end, if there was one. */
 static bool records_exceptions(const struct trace *t)
 {
@@ -1259,7 +752,7 @@ int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
         b->lists = calloc(b->n_locks, sizeof *b->lists);
     int rc = alibi_init(&b->alibi, t, tl, threads);
     if (rc == 0 && b->locks && !imported)
-        rc = foresee_doubts(b);
+        rc = wait_sets_foresee(b);
     if (rc < 0 || !b->locks || !b->now || !b->roles || !b->out.owners || (imported && !b->lists)) {
         binder_free(b);
         *out = NULL;
@@ -1359,11 +852,7 @@ static void count_alone(struct binder *b)
 
 int binder_finish(struct binder *b, struct bindings *out)
 {
-    for (size_t i = 0; i < b->n_locks; i++)
-        if (b->locks[i].doubt.times_up)
-            give_up_doubt(b, &b->locks[i]);
-    for (size_t i = 0; i < b->n_locks; i++)
-        settle_ended(b, &b->locks[i]);
+    wait_sets_finish(b);
     count_alone(b);
     if (b->oom || b->loose.oom || b->out.handovers.oom)
         return -ENOMEM;
