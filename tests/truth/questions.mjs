@@ -30,10 +30,10 @@ const jfrHasBlocked = (about, mode) => mode !== 'unmounted';
 
 const last = (key) => (rows) => rows.at(-1)?.[key];
 
-// Whatever is said of a thread that waits for something of the program's own, has it, or ends such a wait.
+// Whatever is said of a thread that waits for something of the program's own, has it, or ends such a wait. (An int[] is what the JVM initializes a class with.)
 const WAITS = ['blocked', 'wait', 'regain', 'park', 'deadlock'];
 const everythingSaid = (rows) =>
-    rows.filter((r) => WAITS.includes(r.kind) && r.on && !/^(java\.|javax\.|jdk\.|sun\.|\[)/.test(r.on))
+    rows.filter((r) => WAITS.includes(r.kind) && r.on && !/^(java\.|javax\.|jdk\.|sun\.|\[)|\[\]$/.test(r.on))
         .flatMap((r) => [r.thread, r.owner, r.by].filter(Boolean).map((thread) => ({kind: 'said', thread, on: r.on})));
 
 // name: {group: row of the table, kind: of the rows, from: what makes them of the usual ones, answer: from those that fit, unless: rows of this kind say that it is not known, silent: so does this answer
