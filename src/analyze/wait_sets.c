@@ -285,22 +285,6 @@ void wait_set_notify(struct binder *b, struct lock_now *k, struct deed by, uint6
 
 /* --- waits that ended by themselves, unrecorded ----------------------------------------------- */
 
-static void forget_notify(struct binder *b, uint32_t thread, uint32_t index)
-{
-    struct line *l = &b->tl->lines[thread];
-    struct span *s = line_span(l, index);
-    struct regain *r = line_regain(l, index);
-    if (!was_notified(b, s))
-        return;
-    struct interaction_sum *sum = &b->out.sums[span_interaction(b->tl, thread, s)];
-    sum->count -= s->waker != thread;
-    sum->ns -= s->waker != thread ? span_len(b->tl, s) : 0;
-    b->out.unbound[STATE_WAITING]++;
-    s->waker = s->cause = 0;
-    if (r)
-        r->owner = r->cause = 0;
-}
-
 /* Where not each interrupt is recorded, and in text files no time-out either, a wait that ended by
  * itself is told by the notifies: there was none for it.  Then each of those who waited with it may
  * have been the one, and which notify was whose is not known. */
@@ -312,8 +296,11 @@ static void settle(struct binder *b, struct lock_now *k)
         const struct span *s = span_of(b, wait.thread, wait.cause);
         alone |= !s->waker && !(context_of(b, s)->flags & INTERVAL_TIMED_OUT);
     }
-    for (uint32_t i = k->ended; i && alone; i = loose_at(b, i)->next)
-        forget_notify(b, loose_at(b, i)->deed.thread, loose_at(b, i)->deed.cause);
+    for (uint32_t i = k->ended; i && alone; i = loose_at(b, i)->next) {
+        const struct deed wait = loose_at(b, i)->deed;
+        if (was_notified(b, span_of(b, wait.thread, wait.cause)))
+            leavers_unbind(b->tl, &b->out, wait.thread, wait.cause, true);
+    }
     k->ended = k->last_ended = 0;
 }
 

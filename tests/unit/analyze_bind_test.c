@@ -310,6 +310,17 @@ Test(bind, without_interrupts_it_is_not_known_that_a_sleep_timed_out)
     cr_assert_eq(a->bindings.unbound[STATE_SLEEPING], 1);
 }
 
+Test(bind, nor_in_what_was_made_of_a_text_that_has_none)
+{
+    builder_info(&b, "import.format", "tptp");
+    builder_info(&b, TRACE_ORDER_INFO, TRACE_ORDER_BARE);
+    ADD(&b, 1, ann, 100, sleep_enter, .timeout_ns = 1000);
+    ADD0(&b, 1, ann, 150, sleep_exit);
+    analyzed_run(1000);
+    cr_assert_eq(a->bindings.timed_out[STATE_SLEEPING], 0);
+    cr_assert_eq(a->bindings.unbound[STATE_SLEEPING], 1);
+}
+
 /* --- waits that began before the recording ------------------------------------------------------
  */
 
@@ -952,6 +963,7 @@ Test(bind, in_a_bare_text_one_of_two_left_by_itself)
     cr_assert_eq(span_of(bob, 0)->waker, 0);
     cr_assert_eq(span_of(cat, 0)->waker, dan.v, "nobody was before it");
     cr_assert_eq(a->bindings.sums[INTERACTION_NOTIFY].count, 1);
+    cr_assert_eq(a->bindings.sums[INTERACTION_NOTIFY].alone, 0, "one of them had it");
     cr_assert_eq(a->bindings.unbound[STATE_WAITING], 2);
 }
 
