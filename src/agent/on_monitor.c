@@ -125,6 +125,16 @@ static void wait_enter(JNIEnv *jni, jthread thread, jobject object, jlong timeou
     ring_commit(self->ring, e);
 }
 
+/* JVMTI says that a wait timed out when its time was up before the JVM woke the thread; it may have
+ * been notified since, before it left the wait set, and the notify is spent on it (ObjectMonitor::
+ * wait, JDK 8 to 25).  notify makes the state that of a thread which is blocked on the monitor. */
+static bool was_notified(jthread thread)
+{
+    jint state = 0;
+    return (*agent.jvmti)->GetThreadState(agent.jvmti, thread, &state) == JVMTI_ERROR_NONE &&
+           state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER;
+}
+
 static void wait_exit(JNIEnv *jni, jthread thread, jobject object, bool timed_out, uint64_t now)
 {
     struct os_thread *self = os_thread_self(jni);
@@ -141,6 +151,7 @@ static void wait_exit(JNIEnv *jni, jthread thread, jobject object, bool timed_ou
     lock_id lock = ending_lock(jni, self, id, EV_wait_enter, object, &wanted);
     if (!wanted)
         return;
+    timed_out = timed_out && !was_notified(thread);
     struct event *e = ring_begin(self->ring, EV_wait_exit, id, now);
     if (!e)
         return;

@@ -181,22 +181,22 @@ static stack_id stack_of(JNIEnv *jni, jthread thread)
 void open_waits_virtual(JNIEnv *jni, jthread thread, jint how, jobject blocker, jlong owner)
 {
     static const enum event_kind kinds[] = {EV_monitor_contended_enter, EV_park_enter,
-                                            EV_wait_enter};
+                                            EV_wait_enter, EV_sleep_enter};
     struct os_thread *self = os_thread_self(jni);
     enum event_kind kind = kinds[how];
-    bool wanted;
+    bool wanted = true;
     thread_id id = self && is_wanted(kind) ? threads_of(jni, thread) : (thread_id){0};
-    lock_id lock = id.v ? locks_id(jni, blocker, &wanted) : (lock_id){0};
+    lock_id lock = id.v && blocker ? locks_id(jni, blocker, &wanted) : (lock_id){0};
     if (!id.v || !wanted)
         return;
     jint state = 0;
     if ((*agent.jvmti)->GetThreadState(agent.jvmti, thread, &state) != JVMTI_ERROR_NONE ||
-        wait_of_state(state) != kind)
-        state = 0; /* it has gone on */
+        wait_of_state(state) != (kind == EV_sleep_enter ? EV_park_enter : kind))
+        state = 0; /* it has gone on; the sleep of a virtual thread is a park to the JVM */
     const struct found f = {.id = id.v,
                             .kind = kind,
                             .lock = lock.v,
-                            .limit = limit_of_state(state),
+                            .limit = kind == EV_sleep_enter ? WAIT_LIMITED : limit_of_state(state),
                             .time = clock_mono_ns()};
     put(jni, self, &f, stack_of(jni, thread), threads_by_tid(owner > 0 ? (uint64_t)owner : 0),
         thread);
@@ -214,7 +214,7 @@ static void look_at_virtual(JNIEnv *jni)
     enum { MOST = 2000, SINCE = 25 };
     struct err ignored;
     bool any = is_wanted(EV_monitor_contended_enter) || is_wanted(EV_park_enter) ||
-               is_wanted(EV_wait_enter);
+               is_wanted(EV_wait_enter) || is_wanted(EV_sleep_enter);
     if (any && agent.attached && agent.virtual_threads && agent.java_version >= SINCE)
         query_virtual_waits(jni, MOST, &ignored);
 }

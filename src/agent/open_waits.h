@@ -12,8 +12,8 @@ void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo 
                       const uint32_t *ids, jint n);
 
 /* Called by Java meanwhile (orca.probe.Query): this virtual thread waits for that object, blocked
- * on it (how 0), parked (1) or in Object.wait (2), and the thread of that Thread.getId() owns it
- * (-1: none, or not known). */
+ * on it (how 0), parked (1), in Object.wait (2) or asleep (3; as 1 maybe for NULL), and the thread
+ * of that Thread.getId() owns it (-1: none, or not known). */
 void open_waits_virtual(JNIEnv *jni, jthread thread, jint how, jobject blocker, jlong owner);
 
 /* Likewise: a virtual thread owns what the platform thread `tid` is blocked on. */

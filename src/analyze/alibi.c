@@ -78,13 +78,15 @@ void alibi_stops(struct alibi *a, uint32_t thread, uint64_t time)
     a->stopped[0].time = time;
 }
 
-bool alibi_of_others(const struct alibi *a, uint32_t giver, uint32_t taker, uint64_t since)
+bool alibi_of_others(const struct alibi *a, uint32_t giver, uint32_t taker, uint64_t *since)
 {
     uint32_t own = (a->state[giver] == RUNNING) + (a->state[taker] == RUNNING && taker != giver);
     if (!a->all_known || a->running > own)
         return false;
     for (unsigned i = 0; i < ALIBI_STOPPED; i++)
-        if (a->stopped[i].thread != giver && a->stopped[i].thread != taker)
-            return a->stopped[i].time <= since;
+        if (a->stopped[i].thread != giver && a->stopped[i].thread != taker) {
+            *since = a->stopped[i].time;
+            return true;
+        }
     return false;
 }

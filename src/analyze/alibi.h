@@ -38,7 +38,7 @@ void alibi_fini(struct alibi *a);
 void alibi_runs(struct alibi *a, uint32_t thread);
 void alibi_stops(struct alibi *a, uint32_t thread, uint64_t time);
 
-/* Whether no thread but these two ran from a moment to the present one. */
-bool alibi_of_others(const struct alibi *a, uint32_t giver, uint32_t taker, uint64_t since);
+/* Whether no thread but these two runs at present, and since when. */
+bool alibi_of_others(const struct alibi *a, uint32_t giver, uint32_t taker, uint64_t *since);
 
 #endif

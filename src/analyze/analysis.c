@@ -30,6 +30,16 @@ static struct decode_window window_of(const struct trace *t, bool windowed)
     return w;
 }
 
+/* Text files of 2014's format have none, nor has what was made of them. */
+static bool lacks_interrupts(const struct trace *t)
+{
+    const char *groups = trace_info(t, "orca.events", "");
+    if (strncmp(trace_info(t, "import.format", ""), "orca", 4) == 0 || trace_order_is_bare(t))
+        return true;
+    return *groups && (!event_groups_list(groups, GROUP_interrupts) ||
+                       strstr(trace_info(t, "orca.events.changes", ""), "interrupts") != NULL);
+}
+
 static int start(struct analysis *a, struct trace *t, struct err *err)
 {
     a->trace = t;
@@ -41,6 +51,7 @@ static int start(struct analysis *a, struct trace *t, struct err *err)
     TRY(thread_set_init(&a->threads, t, err));
     if (timeline_init(&a->timeline) < 0)
         return err_set(err, -ENOMEM, "out of memory");
+    a->timeline.no_interrupts = lacks_interrupts(t);
     return lock_set_init(&a->locks, t, &a->arena, err);
 }
 

@@ -1,147 +1,12 @@
 #include "analyze/bind.h"
 
 #include "analyze/alibi.h"
-#include "analyze/leavers.h"
+#include "analyze/wait_sets.h"
 #include "base/err.h"
 #include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const char *interaction_name(enum interaction i)
-{
-    static const char *const names[] = {"starts-thread",   "handoff-lock", "interrupt",
-                                        "notify",          "notify-all",   "dead-and-notify-joined",
-                                        "unpark",          "semaphore",    "submit",
-                                        "last-owner-seen", "none"};
-    return names[i];
-}
-
-/* An act, or another cause, of a thread; thread 0: none. */
-struct deed {
-    uint32_t thread, cause;
-};
-
-/* A lock at the moment. */
-struct lock_now {
-    struct deed owner;      /* who owned it last, as far as known, and by what it gave it back */
-    uint64_t since, latest; /* when it was first known to, after somebody else had, and last */
-    bool sure;              /* it did own it then: not only the end of its Object.wait says so */
-    bool odd;               /* not each hold of it is recorded, or the JVM takes it unseen */
-    struct deed before;     /* who had it before `since`, and when that was known last */
-    uint64_t before_latest;
-    uint32_t claimer;         /* the thread whose Object.wait ended last, */
-    uint64_t claimed_at;      /* and when */
-    uint32_t head, tail;      /* threads in its wait set, first in first out; 0: none */
-    uint32_t taken;           /* waits that a notify took while others stayed, latest first: one
-                               * after the other, until nobody stayed; 1 + index into binder.loose;
-                               * kept where it is not known who left by itself */
-    uint32_t task, last_task; /* it is a task: how often it was handed over and is not run yet,
-                               * first in first out; 1 + index into binder.loose */
-};
-
-/* A thread at the moment. */
-struct thread_now {
-    uint32_t span;       /* 1 + index of the span that it is in; 0: it runs */
-    uint32_t waits_on;   /* the lock whose wait set it is in, 0: none */
-    uint32_t next, prev; /* there */
-    uint32_t last_act;   /* 1 + index of its latest act */
-    uint32_t regain;     /* 1 + index of its latest regain, while it may still be found certain: */
-    uint64_t regain_at;  /* its Object.wait ended then, */
-    uint64_t owned_at;   /* and the owner before it was known to be that then */
-    struct deed permit;  /* an unpark that no park has used */
-    struct deed start;
-    struct deed interrupt; /* of which no exception is known to have come */
-    uint64_t interrupted_at;
-    bool interruptible; /* an interrupt of it is recorded */
-};
-
-/* A task that was handed over and is not run yet.  In imported traces also a notify that has nobody
- * yet, a wait that ended without one, or one that a notify took. */
-struct loose {
-    struct deed deed; /* of a wait: cause is the span's index */
-    uint32_t next;    /* 1 + index into binder.loose */
-    bool all;
-};
-
-struct loose_lists {
-    uint32_t notify, notify_last, woken; /* 1 + index into binder.loose */
-    struct deed all;                     /* the latest notifyAll */
-};
-
-/* What was done last to an object: a release of a semaphore, or another call that does not block.
- */
-struct release {
-    struct deed by;
-    uint64_t at;
-};
-
-enum task_role { TASK_NO, TASK_SUBMITTED, TASK_RUN };
-
-struct binder {
-    const struct trace *trace;
-    struct timeline *tl;
-    const struct thread_set *threads;
-    struct lock_now *locks; /* [n_locks] */
-    size_t n_locks;
-    struct thread_now *now;    /* [threads->n] */
-    uint8_t *roles;            /* [trace->n_calls], enum task_role */
-    struct loose_lists *lists; /* [n_locks]; NULL: recorded, not imported */
-    struct release *released;  /* [n_locks]; NULL: no wait is of a call */
-    bool bare;                 /* it is not known who left a wait set by itself, */
-    struct buf loose;          /* struct loose [] */
-    const struct asked_owner *asked;
-    struct map asked_last; /* by lock: the latest of them */
-    bool exceptions;       /* InterruptedExceptions are recorded */
-    bool holds;            /* so is who had which lock, */
-    bool all_holds;        /* each time */
-    struct alibi alibi;
-    struct bindings out;
-    bool oom;
-};
-
-/* --- small ------------------------------------------------------------------------------------ */
-
-static const struct context *context_of(const struct binder *b, const struct span *s)
-{
-    return timeline_context(b->tl, s->context);
-}
-
-static struct span *span_of(const struct binder *b, uint32_t thread, uint32_t index)
-{
-    return line_span(&b->tl->lines[thread], index);
-}
-
-/* The span that a thread is in; NULL: it runs. */
-static struct span *current(const struct binder *b, uint32_t thread)
-{
-    uint32_t span = b->now[thread].span;
-    return span ? span_of(b, thread, span - 1) : NULL;
-}
-
-static struct lock_now *lock_now(const struct binder *b, lock_id lock)
-{
-    return lock.v && lock.v < b->n_locks ? &b->locks[lock.v] : NULL;
-}
-
-static bool is_unknown(const struct context *x)
-{
-    return x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED);
-}
-
-/* `thread` was woken from span s. */
-static void bind(struct binder *b, uint32_t thread, struct span *s, struct deed by,
-                 enum interaction kind)
-{
-    s->waker = by.thread;
-    s->cause = by.cause;
-    if (by.thread != thread) {
-        b->out.sums[kind].count++;
-        b->out.sums[kind].ns += span_len(b->tl, s);
-    }
-    if (cause_type(by.cause) == CAUSE_ACT)
-        line_act(&b->tl->lines[by.thread], cause_index(by.cause))->woken++;
-}
 
 /* --- owners of monitors ----------------------------------------------------------------------- */
 
@@ -206,8 +71,9 @@ static bool is_certain(const struct binder *b, const struct lock_now *k, struct 
 {
     if (cause_type(by.cause) == CAUSE_HOLD)
         return b->all_holds && !k->odd;
-    return owned_at && !k->odd &&
-           alibi_of_others(&b->alibi, by.thread, thread, owned_until(b, by.thread, lock, owned_at));
+    uint64_t since;
+    return owned_at && !k->odd && alibi_of_others(&b->alibi, by.thread, thread, &since) &&
+           (since <= owned_at || since <= owned_until(b, by.thread, lock, owned_at));
 }
 
 /* When owner_before's answer was known to own it last; 0: never for certain. */
@@ -242,157 +108,7 @@ static uint32_t asked_at_end(const struct binder *b, const struct lock_now *k,
     return i && b->asked[*i].time >= latest ? b->asked[*i].owner : known;
 }
 
-/* --- wait sets -------------------------------------------------------------------------------- */
-
-static void enqueue(struct binder *b, uint32_t thread, uint32_t lock)
-{
-    struct lock_now *k = &b->locks[lock];
-    struct thread_now *w = &b->now[thread];
-    w->waits_on = lock;
-    w->next = 0;
-    w->prev = k->tail;
-    if (k->tail)
-        b->now[k->tail].next = thread;
-    else
-        k->head = thread;
-    k->tail = thread;
-}
-
-static void dequeue(struct binder *b, uint32_t thread)
-{
-    struct thread_now *w = &b->now[thread];
-    struct lock_now *k = &b->locks[w->waits_on];
-    if (!w->waits_on)
-        return;
-    if (w->prev)
-        b->now[w->prev].next = w->next;
-    else
-        k->head = w->next;
-    if (w->next)
-        b->now[w->next].prev = w->prev;
-    else
-        k->tail = w->prev;
-    w->waits_on = w->next = w->prev = 0;
-}
-
-/* Whether a thread did anything between two moments that is kept. */
-static bool did_anything(const struct binder *b, const struct line *l, uint64_t from, uint64_t to)
-{
-    return line_acts_until(l, to) > line_acts_until(l, from) ||
-           line_holds_until(b->tl, l, to) > line_holds_until(b->tl, l, from);
-}
-
-/* Whether the recording ended before an exception could come of a wait, which has to take its
- * monitor again first. */
-static bool is_cut_off(const struct binder *b, uint32_t thread, const struct span *s)
-{
-    const struct line *l = &b->tl->lines[thread];
-    lock_id lock = context_of(b, s)->lock;
-    for (uint32_t i = b->now[thread].span; i < l->spans.n; i++) { /* behind the one it is in */
-        const struct context *x = context_of(b, line_span(l, i));
-        bool again = x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING;
-        if (!again || x->lock.v != lock.v)
-            return false;
-    }
-    return !did_anything(b, l, span_end(b->tl, s), UINT64_MAX);
-}
-
-/* Whether a thread is about to leave its Object.wait by itself: it times out, or was interrupted in
- * it.  Who is interrupted and then notified before it has left the wait set is notified: no
- * exception comes of the wait, unless the recording ends first.  An exception alone tells of an
- * interrupt only when that is not recorded: one that comes after the notify ends another wait. */
-static bool leaves(const struct binder *b, uint32_t thread, const struct span *s)
-{
-    const struct thread_now *w = &b->now[thread];
-    unsigned flags = context_of(b, s)->flags;
-    bool threw = flags & INTERVAL_INTERRUPTED;
-    if (flags & INTERVAL_TIMED_OUT)
-        return true;
-    if (w->interrupt.thread && w->interrupted_at >= s->start)
-        return threw || !b->exceptions || is_cut_off(b, thread, s);
-    return threw && !w->interruptible;
-}
-
-/* The first thread of the wait set that a notify can take. */
-static uint32_t first_waiter(const struct binder *b, const struct lock_now *k)
-{
-    for (uint32_t t = k->head; t; t = b->now[t].next) {
-        const struct span *s = current(b, t);
-        if (s && !leaves(b, t, s))
-            return t;
-    }
-    return 0;
-}
-
-/* --- texts that do not say who left a wait set by itself ---------------------------------------
- */
-
-static struct loose *loose_at(const struct binder *b, uint32_t i)
-{
-    return (struct loose *)(void *)b->loose.p + i - 1;
-}
-
-static uint32_t loose_add(struct binder *b, struct deed deed, uint32_t next)
-{
-    buf_put(&b->loose, &(struct loose){.deed = deed, .next = next}, sizeof(struct loose));
-    return b->loose.oom ? 0 : (uint32_t)(b->loose.len / sizeof(struct loose));
-}
-
-static void note_taken(struct binder *b, struct lock_now *k, uint32_t waiter, uint64_t time)
-{
-    const struct loose *last = k->taken ? loose_at(b, k->taken) : NULL;
-    if (last && time - span_wake_time(b->tl, span_of(b, last->deed.thread, last->deed.cause)) >=
-                    BIND_LEAVE_NS)
-        k->taken = 0;
-    k->taken = loose_add(b, (struct deed){waiter, b->now[waiter].span - 1}, k->taken);
-}
-
-/* The first of a wait set has left it though no notify took it: it left by itself; or one that a
- * notify is said to have taken did, shortly before, and each notify since took the next one. */
-static void doubt_taken(struct binder *b, struct lock_now *k, uint32_t thread, uint64_t time)
-{
-    uint32_t i = k->head == thread ? k->taken : 0;
-    const struct loose *last = i ? loose_at(b, i) : NULL;
-    if (!last || time - span_wake_time(b->tl, span_of(b, last->deed.thread, last->deed.cause)) >=
-                     BIND_LEAVE_NS)
-        return;
-    for (; i; i = loose_at(b, i)->next) {
-        const struct deed wait = loose_at(b, i)->deed;
-        bool ended = b->now[wait.thread].span != wait.cause + 1;
-        leavers_unbind(b->tl, &b->out, wait.thread, wait.cause, ended);
-    }
-    k->taken = 0;
-}
-
-static void on_notify(struct binder *b, struct lock_now *k, struct deed by, uint64_t time, bool all)
-{
-    enum interaction kind = all ? INTERACTION_NOTIFY_ALL : INTERACTION_NOTIFY;
-    uint32_t waiter;
-    while ((waiter = first_waiter(b, k)) != 0) {
-        dequeue(b, waiter);
-        bind(b, waiter, current(b, waiter), by, kind);
-        if (all)
-            continue;
-        if (b->bare && k->head)
-            note_taken(b, k, waiter, time);
-        break;
-    }
-    if (!k->head)
-        k->taken = 0;
-}
-
 /* --- imported traces: spec 5's rule ----------------------------------------------------------- */
-
-/* Behind the others of a list. */
-static void append(struct binder *b, uint32_t *first, uint32_t *last, struct deed deed)
-{
-    uint32_t i = loose_add(b, deed, 0);
-    if (*first && i)
-        loose_at(b, *last)->next = i;
-    else
-        *first = i;
-    *last = i;
-}
 
 /* A wait ended: the first notify since it began that has nobody, else the latest notifyAll. */
 static bool take_loose(struct binder *b, struct loose_lists *q, uint32_t thread, struct span *s)
@@ -403,13 +119,13 @@ static bool take_loose(struct binder *b, struct loose_lists *q, uint32_t thread,
         q->notify = loose_at(b, i)->next;
         if (line_act(&b->tl->lines[by.thread], cause_index(by.cause))->time < s->start)
             continue; /* nobody was there to wake */
-        bind(b, thread, s, by, INTERACTION_NOTIFY);
+        bind_cause(b, thread, s, by, INTERACTION_NOTIFY);
         return true;
     }
     if (!q->all.thread ||
         line_act(&b->tl->lines[q->all.thread], cause_index(q->all.cause))->time < s->start)
         return false;
-    bind(b, thread, s, q->all, INTERACTION_NOTIFY_ALL);
+    bind_cause(b, thread, s, q->all, INTERACTION_NOTIFY_ALL);
     return true;
 }
 
@@ -435,7 +151,7 @@ static void loose_notify(struct binder *b, struct loose_lists *q, struct deed by
             continue;
         struct span *s = span_of(b, w.deed.thread, w.deed.cause);
         b->out.unbound[STATE_WAITING]--;
-        bind(b, w.deed.thread, s, by, kind);
+        bind_cause(b, w.deed.thread, s, by, kind);
         used = true;
     }
     if (all) {
@@ -458,7 +174,7 @@ static void on_begin(struct binder *b, uint32_t thread, uint32_t index, uint64_t
         return;
     if (x->what == STATE_WAITING) {
         owns(k, thread, cause_make(CAUSE_WAIT, index), time);
-        enqueue(b, thread, x->lock.v);
+        wait_set_enter(b, thread, x->lock.v, s);
     } else if (x->other && x->what != STATE_JOINING) { /* it saw who */
         owns(k, x->other, CAUSE_NONE, time);
     }
@@ -474,7 +190,7 @@ static bool end_interrupted(struct binder *b, uint32_t thread, struct span *s)
     bool threw = x->flags & INTERVAL_INTERRUPTED;
     if (!w->interrupt.thread || (!threw && (b->exceptions || w->interrupted_at < s->start)))
         return false;
-    bind(b, thread, s, w->interrupt, INTERACTION_INTERRUPT);
+    bind_cause(b, thread, s, w->interrupt, INTERACTION_INTERRUPT);
     if (x->what != STATE_PARKED)
         w->interrupt.thread = 0;
     return true;
@@ -505,7 +221,7 @@ static void end_monitor(struct binder *b, uint32_t thread, struct span *s, uint6
     if (by.thread && !is_claimed(b, k, thread, time)) {
         bool sure = is_certain(b, k, by, thread, x->lock, owned_at(k, by));
         by.cause |= sure ? 0 : CAUSE_SEEN;
-        bind(b, thread, s, by, sure ? INTERACTION_HANDOFF_LOCK : INTERACTION_LAST_OWNER);
+        bind_cause(b, thread, s, by, sure ? INTERACTION_HANDOFF_LOCK : INTERACTION_LAST_OWNER);
     } else {
         b->out.unbound[x->what]++;
     }
@@ -548,13 +264,6 @@ static void settle_regain(struct binder *b, uint32_t thread)
         r->cause = by.cause;
 }
 
-static bool was_notified(const struct binder *b, const struct span *s)
-{
-    const struct act *by = span_wake_act(b->tl, s);
-    uint8_t what = by ? timeline_context(b->tl, by->context)->what : 0;
-    return what == EV_notify || what == EV_notify_all;
-}
-
 /* Whether the thread has the monitor when Object.wait ends.  Who was notified has; who was not
  * takes it as anybody does, which a contended enter behind the wait tells. */
 static bool has_monitor_after(const struct binder *b, const struct line *l, uint32_t index,
@@ -581,6 +290,11 @@ static void end_waiting_unnotified(struct binder *b, uint32_t thread, uint32_t i
         b->out.timed_out[STATE_WAITING]++;
         return;
     }
+    if (b->now[thread].unsure) {
+        b->now[thread].unsure = false;
+        b->out.unbound[STATE_WAITING]++;
+        return;
+    }
     struct loose_lists *q = b->lists && k ? &b->lists[x->lock.v] : NULL;
     if (x->flags & INTERVAL_INTERRUPTED && end_interrupted(b, thread, s))
         return;
@@ -595,11 +309,10 @@ static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struc
                         uint64_t time)
 {
     struct lock_now *k = lock_now(b, context_of(b, s)->lock);
-    if (b->bare && b->now[thread].waits_on)
-        doubt_taken(b, k, thread, time);
-    dequeue(b, thread);
+    wait_set_end(b, thread, index, k, time);
     if (!s->waker)
         end_waiting_unnotified(b, thread, index, s);
+    wait_set_ended(b, thread, index, k);
     if (k && was_notified(b, s)) {
         const struct deed by = owner_before(b, k, thread, s, span_wake_time(b->tl, s));
         if (by.thread)
@@ -633,7 +346,8 @@ static bool end_joined(struct binder *b, uint32_t thread, struct span *s)
     for (uint32_t i = l->acts.n; i; i--) {
         if (timeline_context(b->tl, line_act(l, i - 1)->context)->what != EV_thread_end)
             continue;
-        bind(b, thread, s, (struct deed){target, cause_make(CAUSE_ACT, i - 1)}, INTERACTION_JOINED);
+        bind_cause(b, thread, s, (struct deed){target, cause_make(CAUSE_ACT, i - 1)},
+                   INTERACTION_JOINED);
         return true;
     }
     return false;
@@ -650,7 +364,7 @@ static bool end_released(struct binder *b, uint32_t thread, struct span *s)
         return false;
     const struct act *a = line_act(&b->tl->lines[r->by.thread], cause_index(r->by.cause));
     bool semaphore = timeline_context(b->tl, a->context)->what == EV_semaphore_release;
-    bind(b, thread, s, r->by, semaphore ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
+    bind_cause(b, thread, s, r->by, semaphore ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
     return true;
 }
 
@@ -661,9 +375,9 @@ static void note_release(struct binder *b, const struct context *x, struct deed 
 }
 
 /* Of the waits that a time limit may have ended. */
-static void end_alone(struct binder *b, const struct context *x)
+static void end_alone(struct binder *b, const struct span *s, const struct context *x)
 {
-    if (x->flags & INTERVAL_TIMED)
+    if (timeline_timed_out(b->tl, s))
         b->out.timed_out[x->what]++;
     else
         b->out.unbound[x->what]++;
@@ -683,7 +397,7 @@ static void on_end(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
     if (x->flags & INTERVAL_OPEN) {
         struct wait_part v[2];
         const struct wait_part *last = &v[span_parts(b->tl, s, v) - 1];
-        dequeue(b, thread);
+        wait_set_leave(b, thread);
         b->out.owners[thread] = asked_at_end(b, k, last, x->lock, owner_at_end(k, thread, last));
         if (x->what == STATE_JOINING && !s->waker)
             end_joined(b, thread, s);
@@ -701,35 +415,23 @@ static void on_end(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
         if (s->waker || (x->flags & INTERVAL_INTERRUPTED && end_interrupted(b, thread, s)))
             break;
         if (!end_joined(b, thread, s) && !end_interrupted(b, thread, s) && !was_over(b, s))
-            end_alone(b, x);
+            end_alone(b, s, x);
         break;
     default: /* parked, sleeping */
         if (!s->waker && !end_released(b, thread, s) && !end_interrupted(b, thread, s))
-            end_alone(b, x);
+            end_alone(b, s, x);
         break;
     }
 }
 
 /* --- acts ------------------------------------------------------------------------------------- */
 
-/* An unpark by which a permit of a semaphore is handed on, to who is in acquire by then. */
-static bool is_semaphore(const struct timeline *t, struct deed by, const struct act *target_last)
-{
-    uint32_t act = cause_index(by.cause);
-    const struct line *l = &t->lines[by.thread];
-    if (!act || !target_last || target_last->time > line_act(l, act)->time)
-        return false;
-    const struct context *release = timeline_context(t, line_act(l, act - 1)->context);
-    const struct context *acquire = timeline_context(t, target_last->context);
-    return release->what == EV_semaphore_release && acquire->what == EV_semaphore_acquire_enter &&
-           release->lock.v == acquire->lock.v;
-}
-
 static void bind_park(struct binder *b, uint32_t target, struct span *s, struct deed by)
 {
     uint32_t last = b->now[target].last_act;
     const struct act *a = last ? line_act(&b->tl->lines[target], last - 1) : NULL;
-    bind(b, target, s, by, is_semaphore(b->tl, by, a) ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
+    bind_cause(b, target, s, by,
+               is_semaphore_handoff(b->tl, by, a) ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
 }
 
 static void on_unpark(struct binder *b, uint32_t target, struct deed by, uint64_t time)
@@ -771,7 +473,7 @@ static void on_interrupt(struct binder *b, uint32_t target, struct deed by, uint
     w->interrupt = by;
     w->interrupted_at = time;
     if (s && x->what == STATE_PARKED && !is_unknown(x) && !s->waker)
-        bind(b, target, s, by, INTERACTION_INTERRUPT);
+        bind_cause(b, target, s, by, INTERACTION_INTERRUPT);
 }
 
 /* An exception inside a wait came of the interrupt until then. */
@@ -780,7 +482,7 @@ static void on_exception(struct binder *b, uint32_t thread)
     struct thread_now *w = &b->now[thread];
     struct span *s = current(b, thread);
     if (s && !s->waker && w->interrupt.thread && context_of(b, s)->flags & INTERVAL_INTERRUPTED)
-        bind(b, thread, s, w->interrupt, INTERACTION_INTERRUPT);
+        bind_cause(b, thread, s, w->interrupt, INTERACTION_INTERRUPT);
     w->interrupt.thread = 0;
 }
 
@@ -844,7 +546,7 @@ static void on_act(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
         if (b->lists)
             loose_notify(b, &b->lists[x->lock.v], by, x->what == EV_notify_all);
         else
-            on_notify(b, k, by, time, x->what == EV_notify_all);
+            wait_set_notify(b, k, by, time, x->what == EV_notify_all);
         break;
     case EV_unpark:
         if (x->other)
@@ -1028,6 +730,8 @@ int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,
     if (imported)
         b->lists = calloc(b->n_locks, sizeof *b->lists);
     int rc = alibi_init(&b->alibi, t, tl, threads);
+    if (rc == 0 && b->locks && !imported)
+        rc = wait_sets_foresee(b);
     if (rc < 0 || !b->locks || !b->now || !b->roles || !b->out.owners || (imported && !b->lists)) {
         binder_free(b);
         *out = NULL;
@@ -1127,8 +831,7 @@ static void count_alone(struct binder *b)
 
 int binder_finish(struct binder *b, struct bindings *out)
 {
-    if (b->bare && leavers_doubt(b->trace, b->tl, &b->out) < 0)
-        return -ENOMEM;
+    wait_sets_finish(b);
     count_alone(b);
     if (b->oom || b->loose.oom || b->out.handovers.oom)
         return -ENOMEM;
@@ -1142,32 +845,4 @@ void bindings_fini(struct bindings *b)
     buf_fini(&b->handovers);
     free(b->owners);
     b->owners = NULL;
-}
-
-enum interaction span_interaction(const struct timeline *t, uint32_t thread, const struct span *s)
-{
-    const struct act *a = span_wake_act(t, s);
-    if (!s->waker)
-        return INTERACTION_NONE;
-    if (!a)
-        return span_waker_is_seen(s) ? INTERACTION_LAST_OWNER : INTERACTION_HANDOFF_LOCK;
-    switch (timeline_context(t, a->context)->what) {
-    case EV_notify:
-        return INTERACTION_NOTIFY;
-    case EV_notify_all:
-        return INTERACTION_NOTIFY_ALL;
-    case EV_thread_end:
-        return INTERACTION_JOINED;
-    case EV_interrupt:
-        return INTERACTION_INTERRUPT;
-    case EV_semaphore_release: /* of a file of calls, which has no unpark */
-        return INTERACTION_SEMAPHORE;
-    default:
-        break;
-    }
-    const struct line *l = &t->lines[thread];
-    uint32_t n = line_acts_until(l, s->start);
-    return is_semaphore(t, (struct deed){s->waker, s->cause}, n ? line_act(l, n - 1) : NULL)
-               ? INTERACTION_SEMAPHORE
-               : INTERACTION_UNPARK;
 }

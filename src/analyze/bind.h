@@ -2,7 +2,7 @@
  *
  *     WAITING      the notify that took it out of the object's wait set.  HotSpot's wait set is
  *                  first in, first out (ObjectMonitor::DequeueWaiter), so that this is exact as
- *                  long as all events are there; who timed out or was interrupted is passed over.
+ *                  long as it is certain who was in it: see wait_sets.h.
  *
  *     REACQUIRING, BLOCKED
  *                  the thread that owned the monitor last before: who entered it, was seen to own

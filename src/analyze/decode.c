@@ -482,6 +482,7 @@ static int note_found(struct decoder *d)
     for (size_t i = 0; i < n; i++) {
         if (v[i].state == STATE_PARKED)
             d->woken[v[i].thread] = UINT64_MAX;
+        d->threads->v[v[i].thread].found = v[i].time;
         if (is_roaming(d, v[i].thread))
             roaming_add(&d->roaming, &v[i]);
     }

@@ -16,13 +16,15 @@ void leavers_unbind(struct timeline *tl, struct bindings *out, uint32_t thread, 
                     bool ended)
 {
     struct span *s = line_span(&tl->lines[thread], span);
+    struct regain *r = line_regain(&tl->lines[thread], span);
     enum interaction kind = span_interaction(tl, thread, s);
-    line_act(&tl->lines[s->waker], cause_index(s->cause))->woken--;
     if (s->waker != thread) {
         out->sums[kind].count--;
         out->sums[kind].ns -= span_len(tl, s);
     }
     s->waker = s->cause = 0;
+    if (r)
+        r->owner = r->cause = 0;
     out->unbound[STATE_WAITING] += ended;
 }
 

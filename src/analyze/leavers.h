@@ -9,7 +9,8 @@
 
 #include "analyze/bind.h"
 
-/* A notify is not known to have ended a wait after all.  ended: the wait has an end. */
+/* A notify is not known to have ended a wait after all; that it woke somebody is not taken from it,
+ * for who it was instead is not known.  ended: the wait has an end. */
 void leavers_unbind(struct timeline *tl, struct bindings *out, uint32_t thread, uint32_t span,
                     bool ended);
 

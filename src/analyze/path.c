@@ -229,7 +229,7 @@ static void go_through_wait(struct walker *w, const struct span *s, uint32_t ind
     if (s->waker && w->still <= w->src->threads->n && follow_waker(w, s, index))
         return;
     bool timed = x->what == STATE_SLEEPING || x->flags & INTERVAL_TIMED_OUT ||
-                 (x->flags & INTERVAL_TIMED && over && !s->waker);
+                 (over && timeline_timed_out(w->tl, s));
     put_wait(w, s->start, timed ? PATH_TIMED : PATH_WAIT, x, x->what);
 }
 

@@ -55,6 +55,21 @@ static int set_context(struct timeline *t, struct span *s, const struct context 
     return s->context ? 0 : -ENOMEM;
 }
 
+int timeline_clear(struct timeline *t, struct span *s, unsigned flags)
+{
+    struct context x = *timeline_context(t, s->context);
+    x.flags &= (uint8_t)~flags;
+    return set_context(t, s, &x);
+}
+
+int timeline_foresee(struct timeline *t, const struct context *x, unsigned flags)
+{
+    struct span none = {0};
+    struct context y = *x;
+    y.flags &= (uint8_t)~flags;
+    return set_context(t, &none, &y);
+}
+
 /* --- spans ------------------------------------------------------------------------------------ */
 
 static void make_context(struct context *x, const struct interval *iv)
@@ -507,12 +522,12 @@ uint32_t line_spans_until(const struct line *l, uint64_t time)
     return i;
 }
 
-static const struct regain *regain_at(const struct line *l, uint32_t i)
+static struct regain *regain_at(const struct line *l, uint32_t i)
 {
     return run_at(&l->regains, sizeof(struct regain), i);
 }
 
-const struct regain *line_regain(const struct line *l, uint32_t span)
+struct regain *line_regain(const struct line *l, uint32_t span)
 {
     uint32_t i = 0;
     BISECT(i, l->regains.n, regain_at(l, i)->span < span);

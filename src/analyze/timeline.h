@@ -91,6 +91,8 @@ struct timeline {
     struct buf longs; /* uint64_t [] */
     uint64_t n_spans, n_acts, n_holds;
     uint64_t n_unknown; /* of the spans */
+    bool no_interrupts; /* not each one is recorded: who had a time limit may have been interrupted
+                         */
 };
 
 int timeline_init(struct timeline *t);
@@ -159,6 +161,21 @@ static inline const struct context *timeline_context(const struct timeline *t, u
     return &t->contexts.v[context];
 }
 
+/* Whether a wait ended because its time was up.  Only of Object.wait the JVM says so. */
+static inline bool timeline_timed_out(const struct timeline *t, const struct span *s)
+{
+    const struct context *x = timeline_context(t, s->context);
+    if (s->waker || x->flags & INTERVAL_OPEN)
+        return false;
+    return x->what == STATE_WAITING ? (x->flags & INTERVAL_TIMED_OUT) != 0
+                                    : x->flags & INTERVAL_TIMED && !t->no_interrupts;
+}
+
+/* The same span without these INTERVAL_* flags; no context is new when one was made without them
+ * before: timeline_foresee.  -ENOMEM. */
+int timeline_clear(struct timeline *t, struct span *s, unsigned flags);
+int timeline_foresee(struct timeline *t, const struct context *x, unsigned flags);
+
 /* When the waker woke it: the time of the cause, which may be before the span began (a permit); the
  * span's end where only the thread is known.  Only of a span that has a waker. */
 uint64_t span_wake_time(const struct timeline *t, const struct span *s);
@@ -187,7 +204,7 @@ struct wait_part {
 unsigned span_parts(const struct timeline *t, const struct span *s, struct wait_part out[2]);
 
 /* Of a WAITING span: who gave the monitor back that it then took again; NULL: not known. */
-const struct regain *line_regain(const struct line *l, uint32_t span);
+struct regain *line_regain(const struct line *l, uint32_t span);
 const struct regain *line_regain_of(const struct line *l, const struct span *s);
 
 /* The last owner seen gave it back, or another thread that is not known. */

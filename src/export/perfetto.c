@@ -120,7 +120,7 @@ static void put_flags(struct perfetto *f, const struct wait *w)
         packets_arg_true(&f->p, ARG_held_up);
     if (flags & INTERVAL_OPEN && (w->second || !is_split(f, w->span)))
         packets_arg_true(&f->p, ARG_open);
-    if (wait_timed_out(w))
+    if (wait_timed_out(&f->a->timeline, w))
         packets_arg_true(&f->p, ARG_timed_out);
     if (flags & INTERVAL_INTERRUPTED)
         packets_arg_true(&f->p, ARG_interrupted);

@@ -56,12 +56,6 @@ static void of_owner(struct wait_sum_key *k, const struct timeline *t, const str
     k->why = is_for_a_lock(w->state) ? STACK_OWNER_NOT_ASKED : STACK_NO_OWNER;
 }
 
-/* Only of Object.wait the JVM says whether its time was up. */
-static bool is_timed_out(const struct context *x)
-{
-    return x->flags & (x->what == STATE_WAITING ? INTERVAL_TIMED_OUT : INTERVAL_TIMED);
-}
-
 /* by: the wait's span, with who ended this part of it and how. */
 static enum sum_stack why_no_waker(const struct timeline *t, const struct wait *w,
                                    const struct span *by)
@@ -70,7 +64,7 @@ static enum sum_stack why_no_waker(const struct timeline *t, const struct wait *
     if (w->context->flags & INTERVAL_OPEN && (w->second || !by->waker))
         return STACK_STILL_WAITING;
     if (!by->waker)
-        return !w->second && is_timed_out(w->context) ? STACK_TIME_UP : STACK_WAKER_UNKNOWN;
+        return !w->second && timeline_timed_out(t, w->span) ? STACK_TIME_UP : STACK_WAKER_UNKNOWN;
     if (span_waker_is_seen(by))
         return STACK_LAST_OWNER_SEEN;
     if (!a)

@@ -51,13 +51,12 @@ unsigned waits_of(const struct waits *w, const struct span *s, struct wait out[2
 
 /* Its time limit ended it: of Object.wait the JVM says so; of a join or park nobody else is known
  * to have. */
-static inline bool wait_timed_out(const struct wait *w)
+static inline bool wait_timed_out(const struct timeline *t, const struct wait *w)
 {
     unsigned flags = w->context->flags;
     bool limited = w->state == STATE_JOINING || w->state == STATE_PARKED;
-    return flags & INTERVAL_TIMED_OUT ||
-           (limited && flags & INTERVAL_TIMED && !w->span->waker &&
-            !(flags & (INTERVAL_OPEN | INTERVAL_INTERRUPTED | INTERVAL_UNKNOWN)));
+    return flags & INTERVAL_TIMED_OUT || (limited && timeline_timed_out(t, w->span) &&
+                                          !(flags & (INTERVAL_INTERRUPTED | INTERVAL_UNKNOWN)));
 }
 
 /* Of a wait no time is known: one of its ends is missing. */

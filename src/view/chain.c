@@ -121,18 +121,18 @@ static void put_thread(struct buf *b, const struct view *v, uint32_t thread)
     buf_puts(b, name);
 }
 
-static void put_unknown(struct buf *b, const struct trace *t, const struct context *x)
+static void put_unknown(struct buf *b, const struct analysis *a, const struct context *x)
 {
     if (x->flags & INTERVAL_UNKNOWN)
         buf_puts(b, "unknown: one end of this wait is not recorded");
-    else if (x->what == STATE_SLEEPING)
+    else if (x->what == STATE_SLEEPING && !a->timeline.no_interrupts)
         buf_puts(b, "nobody: it slept until its time was up");
     else if (x->flags & (INTERVAL_TIMED_OUT | INTERVAL_TIMED) && !(x->flags & INTERVAL_OPEN))
         buf_puts(b, "nobody is known to have ended it; it had a time limit");
     else if (is_for_lock(x))
         buf_puts(b, "unknown: who owned the lock was not seen");
     else if (x->flags & INTERVAL_OPEN)
-        buf_printf(b, "unknown: nobody had ended it %s", label_end(t));
+        buf_printf(b, "unknown: nobody had ended it %s", label_end(a->trace));
     else
         buf_puts(b, "unknown: who ended it is not recorded");
 }
@@ -253,7 +253,7 @@ static bool step(struct chain *c, struct part *p)
     if (h.thread)
         put_holder(&text, c->v, p, &h);
     else
-        put_unknown(&text, c->v->a->trace, context_of(c->v, p));
+        put_unknown(&text, c->v->a, context_of(c->v, p));
     if (waited)
         put_what(&text, c->v, &next);
     else if (h.thread)

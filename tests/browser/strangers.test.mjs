@@ -274,6 +274,23 @@ export const tests = {
         }
     },
 
+    async a_question_whose_connection_is_turned_out_is_asked_again(w) {
+        await withView(w, async (server, base) => {
+            const p = await open(base, await letIn(server.url));
+            const asked = new Map();
+            await p.route("**/api/t1/**", (route) => {
+                const url = route.request().url(), n = (asked.get(url) ?? 0) + 1;
+                asked.set(url, n);
+                return n < 3 ? route.abort("connectionreset") : route.continue();
+            });
+            await p.reload();
+            await ready(p);
+            holds(asked.size > 2, `asked ${JSON.stringify([...asked])}`);
+            await until(() => [...asked.values()].every((n) => n >= 3), "each was asked until it was let in");
+            same(p.faults.filter((f) => !f.includes("net::ERR_CONNECTION_RESET")), []);
+        });
+    },
+
     async a_thousand_slow_connections_keep_nobody_out(w) {
         await withView(w, async (server, base) => {
             const { port } = new URL(base);

@@ -78,8 +78,12 @@ test_exports_on_a_terminal() {
     run 0 "$ORCA" detach "$jvm"
     echo >&9
     wait "$jvm"
-    "$ORCA" export "$TRACE" --to collapsed -o - >shown 2>/dev/null
+    # every thread waits, and stands in front of its stack
+    local all="--states blocked,waiting,parked,joining,sleeping,reacquiring --threads"
+    # shellcheck disable=SC2086 # a list of words
+    "$ORCA" export "$TRACE" --to collapsed $all -o - >shown 2>/dev/null
+    grep -a -q "stuck.*blocked on" shown || fail "who is stuck is not there: $(cat -v shown)"
     clean shown collapsed
-    script -qec "'$ORCA' export '$TRACE' --to collapsed -o -" /dev/null </dev/null 2>&1 | tr -d '\r' >shown
+    script -qec "'$ORCA' export '$TRACE' --to collapsed $all -o -" /dev/null </dev/null 2>&1 | tr -d '\r' >shown
     clean shown "collapsed on a terminal"
 }

@@ -6,18 +6,25 @@ GROUPS_ASKED=threads+virtual+monitors+waits+parks+sleeps+joins+interrupts+semaph
 
 PROGRAMS=$ROOT/build/tests/jvm/truth:$CLASSES
 
+# What was said into "verdicts": nothing wrong.
+nothing_wrong() { # WHAT
+    local wrong right silent
+    wrong=$(grep -c '^wrong' verdicts) right=$(grep -c '^right' verdicts) silent=$(grep -c '^not-said' verdicts)
+    echo "$1: $right right, $wrong wrong, $silent not said"
+    [ "$wrong" = 0 ] || fail "$1: $(grep '^wrong' verdicts)"
+}
+
 # All verdicts are right but at most so many of a hundred that are not said, or not known.
-asked() { # PROGRAM MODE NOT-SAID-PERCENT [+GROUP]
+asked() { # PROGRAM MODE NOT-SAID-PERCENT [+GROUP] [RIGHT]
     command -v node >/dev/null || skip "there is no node, which reads what Orca says"
     run 0 "$JAVA" "$(agent "events=$GROUPS_ASKED${4:-},ownerstacks=all")" -Djdk.virtualThreadScheduler.parallelism=96 \
         -Djdk.virtualThreadScheduler.maxPoolSize=256 -XX:-UsePerfData -cp "$PROGRAMS" "$1" "$2" brief
     same "$(tail -n 1 out)" done
     node "$ROOT/tests/truth/judge.mjs" orca "$2" out "$TRACE" "$ORCA" >verdicts 2>judge.err || fail "$(cat judge.err)"
-    local wrong right silent
-    wrong=$(grep -c '^wrong' verdicts) right=$(grep -c '^right' verdicts) silent=$(grep -c '^not-said' verdicts)
-    echo "$1, $2: $right right, $wrong wrong, $silent not said"
-    [ "$wrong" = 0 ] || fail "$1, $2: $(grep '^wrong' verdicts)"
-    at_least "$right" 10 "right answers of $1, $2"
+    nothing_wrong "$1, $2"
+    local right silent
+    right=$(grep -c '^right' verdicts) silent=$(grep -c '^not-said' verdicts)
+    at_least "$right" "${5:-10}" "right answers of $1, $2"
     [ $((silent * 100)) -le $(((right + silent) * $3)) ] || fail "$1, $2: $(grep '^not-said' verdicts)"
 }
 
@@ -60,6 +67,59 @@ test_sleeps_and_joins() {
 test_waiting() {
     for mode in $(modes); do
         asked Waiting "$mode" 5
+    done
+}
+
+# The JVM says that the time was up; whether it was, or the notify came first, the agent or the analysis finds out, or it is not known.
+test_races() {
+    for mode in $(modes); do
+        asked Races "$mode" 15
+    done
+}
+
+# The same recordings as text and as TPTP's XML, and read again; of what these formats have no form for, nothing is said.
+test_read_back() {
+    for program in Waiting Races; do
+        asked $program platform 15
+        mv out truth
+        run 0 "$ORCA" export "$TRACE" --to orca -o text
+        run 0 "$ORCA" export "$TRACE" --to tptp -o text
+        for format in text:orca trcxml:trcxml; do
+            node "$ROOT/tests/truth/judge.mjs" orca-${format%:*} platform truth text.${format#*:} "$ORCA" >verdicts 2>judge.err || fail "$(cat judge.err)"
+            nothing_wrong "$program, read back from .${format#*:}"
+            at_least "$(grep -c '^right' verdicts)" 30 "right answers of $program from .${format#*:}"
+        done
+    done
+}
+
+# Of locks and threads without any wait nothing is said, beside others that contend.
+test_quiet() {
+    for mode in $(modes); do
+        asked Quiet "$mode" 0 '' 8
+    done
+}
+
+# What query, top, dump and view say while a program stands still, recorded from its beginning or attached to in the middle.
+live() { # MODE WORD RIGHT JVM-OPTION...
+    local mode=$1 what=$2 least=$3
+    shift 3
+    rm -f "$TRACE" asked.*
+    CLASSES=$PROGRAMS launch_told Live "$@" -Djdk.virtualThreadScheduler.parallelism=96 -Djdk.virtualThreadScheduler.maxPoolSize=256 -- "$mode"
+    [ "$what" = recorded ] || run 0 "$ORCA" attach "$jvm" -e $GROUPS_ASKED --options ownerstacks=all -o "$TRACE"
+    node "$ROOT/tests/truth/ask_live.mjs" "$ORCA" "$jvm" java.out asked 2>ask.err || fail "$(cat ask.err)"
+    echo >&9
+    exec 9>&-
+    wait "$jvm"
+    same $? 0
+    node "$ROOT/tests/truth/judge.mjs" orca "$mode" java.out "$TRACE" "$ORCA" asked >verdicts 2>judge.err || fail "$(cat judge.err)"
+    nothing_wrong "Live, $mode, $what"
+    at_least "$(grep -c '^right' verdicts)" "$least" "right answers of Live"
+}
+
+test_live() {
+    for mode in $(modes); do
+        live "$mode" recorded 240 "$(agent "events=$GROUPS_ASKED,ownerstacks=all")"
+        live "$mode" attached 220
     done
 }
 

@@ -178,9 +178,15 @@ final class Known {
         is("deadlock-count", "of=all", 0);
     }
 
-    static void print() {
+    /** What is true until now, and a word. */
+    static void say(String word) {
         System.out.print(lines);
-        System.out.println("done");
+        System.out.println(word);
         System.out.flush();
+        lines.setLength(0);
+    }
+
+    static void print() {
+        say("done");
     }
 }

@@ -10,7 +10,7 @@
 // What a tool does not know is undefined.
 
 const count = (rows) => rows.length;
-const ns = (rows) => (rows.length ? rows.reduce((sum, r) => sum + r.ns, 0) : undefined);
+const ns = (rows) => (rows.length && rows.every((r) => r.ns !== undefined) ? rows.reduce((sum, r) => sum + r.ns, 0) : undefined);
 const set = (key) => (rows) => {
     const words = new Set(rows.map((r) => r[key]));
     return words.size === 0 || words.has(undefined) ? undefined : [...words].sort().join(',');
@@ -25,12 +25,22 @@ const asyncPark = (about) => ASYNC_PARKS.test(about.of ?? '');
 // The JVM's own search knows monitors and locks with an owner, and platform threads.
 const hotspotDeadlock = (about, mode) => mode === 'platform' && about.of !== 'joins';
 
+// JFR has no JavaMonitorEnter of virtual threads that unmount.
+const jfrHasBlocked = (about, mode) => mode !== 'unmounted';
+
 const last = (key) => (rows) => rows.at(-1)?.[key];
 
-// name: {group: row of the table, kind: of the rows, answer: from those that fit, unless: rows of this kind say that it is not known,
+// Whatever is said of a thread that waits for something of the program's own, has it, or ends such a wait. (An int[] is what the JVM initializes a class with.)
+const WAITS = ['blocked', 'wait', 'regain', 'park', 'deadlock'];
+const everythingSaid = (rows) =>
+    rows.filter((r) => WAITS.includes(r.kind) && r.on && !/^(java\.|javax\.|jdk\.|sun\.|\[)|\[\]$/.test(r.on))
+        .flatMap((r) => [r.thread, r.owner, r.by].filter(Boolean).map((thread) => ({kind: 'said', thread, on: r.on})));
+
+// name: {group: row of the table, kind: of the rows, from: what makes them of the usual ones, answer: from those that fit, unless: rows of this kind say that it is not known, silent: so does this answer
+//        where it is not true,
 //        claims: {tool: (about, mode) => whether it claims to answer}}
 export const QUESTIONS = {
-    'blocked-count': {group: 'blocked on a monitor: how often', kind: 'blocked', answer: count, claims: {orca: all, jfr: all, async: all}},
+    'blocked-count': {group: 'blocked on a monitor: how often', kind: 'blocked', answer: count, claims: {orca: all, jfr: jfrHasBlocked, async: all}},
     'blocked-ns': {group: 'blocked on a monitor: how long', kind: 'blocked', answer: ns, claims: {orca: all, jfr: all, async: all}},
     'blocked-who': {group: 'blocked on a monitor: who', kind: 'blocked', answer: set('thread'), claims: {orca: all, jfr: all, async: all}},
     'blocked-at': {group: 'blocked on a monitor: where (of a synchronized block its line, or the first one inside)', kind: 'blocked', answer: longest('at'), claims: {orca: all, jfr: all, async: all}},
@@ -48,6 +58,8 @@ export const QUESTIONS = {
     'wait-end': {group: 'Object.wait: how it ended', kind: 'wait', answer: longest('end'), claims: {orca: all, jfr: all}},
     'wait-by': {group: 'Object.wait: who ended it', kind: 'wait', answer: longest('by'), claims: {orca: all, jfr: all}},
     wakers: {group: 'Object.wait: who ended several', kind: 'wait', answer: set('by'), claims: {orca: all, jfr: all}},
+    'race-end': {group: 'Object.wait, notified when its time is up or it is interrupted: how it ended', kind: 'wait', answer: longest('end'), claims: {orca: all, jfr: all}},
+    'race-by': {group: 'Object.wait, notified when its time is up or it is interrupted: who ended it, and its neighbours', kind: 'wait', answer: longest('by'), claims: {orca: all, jfr: all}},
     'regain-ns': {group: 'Object.wait: how long until it had the monitor back', kind: 'regain', answer: ns, claims: {orca: all}},
     'park-count': {group: 'park: how often', kind: 'park', answer: count, claims: {orca: all, jfr: all, async: asyncPark}},
     'park-ns': {group: 'park: how long', kind: 'park', answer: ns, claims: {orca: all, jfr: all, async: asyncPark}},
@@ -68,6 +80,7 @@ export const QUESTIONS = {
     'held-ns': {group: 'pools: who is held up, and for how long', kind: 'held', answer: ns, claims: {orca: all}},
     'task-ns': {group: 'pools: how long a task waited for a worker', kind: 'task', answer: last('ns'), claims: {orca: all}},
     'task-by': {group: 'pools: who submitted it', kind: 'task', answer: longest('by'), claims: {orca: all}},
+    'said-of': {group: 'locks and threads without any wait: what is said of them', kind: 'said', from: everythingSaid, answer: count, claims: {orca: all, jfr: all, async: all}},
     'start-count': {group: 'threads: how many started', kind: 'start', answer: count, claims: {orca: all, jfr: all}},
     'end-count': {group: 'threads: how many ended', kind: 'end', answer: count, claims: {orca: all, jfr: all}},
     'start-by': {group: 'threads: who started it', kind: 'start', answer: longest('by'), claims: {orca: all, jfr: all}},
@@ -75,7 +88,22 @@ export const QUESTIONS = {
     'deadlock-count': {group: 'deadlocks: how many', kind: 'deadlock', answer: count, claims: {orca: all, jfr: (about, mode) => mode === 'platform' && about.of === 'all'}},
 };
 
-export const TOOLS = {'orca-defaults': 'Orca, defaults', orca: 'Orca', 'orca-holds': 'Orca with holds', jfr: 'JFR', async: 'async-profiler'};
+// What is asked of a program that stands still in the middle ("now" truths), of each of Orca's commands that answer then.
+export const LIVE = {query: 'orca query', top: 'orca top', dump: 'the report of orca dump -o', view: 'the tables of orca view'};
+const NOW = {'now-state': ['what a thread is in', last('state')], 'now-on': ['for what', last('on')], 'now-owner': ['who has that', last('owner')],
+             'now-holds': ['which monitors it holds', last('holds')], 'now-deadlock': ['with whom it is deadlocked', last('members')]};
+for (const [source, command] of Object.entries(LIVE))
+    for (const [name, [what, answer]] of Object.entries(NOW))
+        if (name !== 'now-holds' || source === 'query')
+            QUESTIONS[`${source}:${name}`] = {group: `while it runs, ${command}: ${what}`, kind: 'now', answer, silent: name === 'now-owner' ? 'none' : undefined, claims: {orca: all}};
+
+export const TOOLS = {'orca-defaults': 'Orca, defaults', orca: 'Orca', 'orca-holds': 'Orca with holds', 'orca-attached': 'Orca, attached in the middle',
+                      'orca-text': 'Orca, read back from .orca', 'orca-trcxml': 'Orca, read back from .trcxml', jfr: 'JFR', async: 'async-profiler'};
+
+// The text formats have no parks: neither who is held up by a lock of java.util.concurrent, nor who is deadlocked over one; .orca has calls instead, which
+// are no parks.
+const hasNoForm = (q, about) => ['park', 'task', 'held'].includes(q.kind) || (q.kind === 'deadlock' && !['mon', 'joins', 'all'].includes(about.of ?? 'all'));
+const CANNOT = {'orca-trcxml': hasNoForm, 'orca-text': hasNoForm};
 
 // Without the groups virtual and locks no starts and ends of virtual threads, and no tasks, are recorded.
 const NOT_BY_DEFAULT = {task: all, start: (mode) => mode !== 'platform', end: (mode) => mode !== 'platform'};
@@ -83,6 +111,7 @@ const NOT_BY_DEFAULT = {task: all, start: (mode) => mode !== 'platform', end: (m
 /** Whether a tool claims to answer a question about something. */
 export function claims(tool, q, about, mode) {
     if (tool === 'orca-defaults' && NOT_BY_DEFAULT[q.kind]?.(mode)) return false;
+    if (CANNOT[tool]?.(q, about)) return false;
     return q.claims[isOrca(tool) ? 'orca' : tool]?.(about, mode) ?? false;
 }
 

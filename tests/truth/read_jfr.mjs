@@ -1,6 +1,7 @@
 // read_jfr.mjs - what JFR says, as rows (questions.mjs): "jfr print --json" of a recording of JFR's or of async-profiler's, which
 // writes the same format with fewer fields.
 import {execFileSync} from 'node:child_process';
+import {unknownOwners} from './unknown.mjs';
 
 const EVENTS = ['JavaMonitorEnter', 'JavaMonitorWait', 'ThreadPark', 'ThreadSleep', 'ThreadStart', 'ThreadEnd',
                 'VirtualThreadStart', 'VirtualThreadEnd', 'ThreadDump'].map((e) => `jdk.${e}`);
@@ -35,7 +36,7 @@ function rowOf(type, v) {
     }
     case 'jdk.JavaMonitorWait': {
         const by = nameOf(v.notifier);
-        return {...row, kind: 'wait', on: dotted(v.monitorClass), by, end: v.timedOut ? 'timeout' : by && 'notify'};
+        return {...row, kind: 'wait', on: dotted(v.monitorClass), by, end: by ? 'notify' : v.timedOut ? 'timeout' : undefined};
     }
     case 'jdk.ThreadPark': return {...row, kind: 'park', on: dotted(v.parkedClass)};
     case 'jdk.ThreadSleep': return {...row, kind: 'sleep'};
@@ -46,14 +47,26 @@ function rowOf(type, v) {
     }
 }
 
+// Who is blocked on which monitor, and who holds that, as the dump has it of each thread.
+function blockedIn(dump) {
+    const threads = [...dump.matchAll(/^"(.*?)" #.*\n(?:[^"].*\n|\n)*/gm)].map(([text, name]) => ({name, text}));
+    const holders = new Map(threads.flatMap(({name, text}) => [...text.matchAll(/- locked <(\w+)>/g)].map(([, lock]) => [lock, name])));
+    return threads.map(({name, text}) => {
+        const lock = /- waiting to lock <(\w+)>/.exec(text)?.[1];
+        return {name, blocked: lock !== undefined, owner: holders.get(lock)};
+    });
+}
+
 // The JVM's thread dump, which JFR records at the end, tells of deadlocks as jstack does.
 function deadlocks(dumps) {
     const last = dumps.at(-1)?.values.result ?? '';
-    return last.split(/^Found one Java-level deadlock:$/m).slice(1).map((part) => {
+    const rows = last.split(/^Found one Java-level deadlock:$/m).slice(1).map((part) => {
         const head = part.split('Java stack information')[0];
         const names = [...head.matchAll(/^"(.*)":$/gm)].map((m) => m[1]).sort();
         return {kind: 'deadlock', threads: names, members: names.join(',')};
     });
+    const unknown = unknownOwners(blockedIn(last.split(/^Found one Java-level deadlock:$/m)[0]), new Set(rows.flatMap((r) => r.threads)));
+    return [...rows, ...[...unknown].map((name) => ({kind: 'unknown-owner', threads: [name]}))];
 }
 
 export function readJfr(jfr, file) {

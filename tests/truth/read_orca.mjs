@@ -4,6 +4,7 @@
 import {execFileSync} from 'node:child_process';
 import {readPerfetto} from './perfetto.mjs';
 import {readPprof} from './pprof.mjs';
+import {unknownOwners} from './unknown.mjs';
 
 const OUR_OWN = /^(?!java\.|javax\.|jdk\.|sun\.)/;
 const KINDS = {blocked: 'blocked', waiting: 'wait', reacquiring: 'regain', parked: 'park', sleeping: 'sleep', joining: 'join'};
@@ -17,11 +18,14 @@ function frame(stack) {
 
 const unnumbered = (name) => name?.replace(/#\d+$/, '');
 
+// A lock of which only the hash is known is called by that.
+const classOf = (lock) => (/^object [0-9A-F]{8}$/.test(lock) ? undefined : lock);
+
 function rowOf(s) {
     const a = s.args;
     const end = a.timed_out ? 'timeout' : a.interrupted ? 'interrupt' : ENDS[a.ended_by];
-    return {kind: KINDS[s.category], thread: s.thread, on: a.lock_class, ns: s.ns, at: frame(a.stack)?.place, owner: a.owner,
-            ownerAt: frame(a.owner_stack)?.method, by: a.waker, of: a.joins, end: a.open ? undefined : end, until: s.end, from: s.time};
+    return {kind: KINDS[s.category], thread: s.thread, on: classOf(a.lock_class), ns: s.ns, at: frame(a.stack)?.place, owner: a.owner,
+            ownerAt: frame(a.owner_stack)?.method, by: a.waker, of: a.joins, end: a.open ? undefined : end, until: s.end ?? s.time, from: s.time};
 }
 
 // What Object.wait took is both: waiting, and getting the monitor back.
@@ -35,8 +39,9 @@ function addRegained(rows) {
     return rows;
 }
 
-function waits(slices) {
-    const known = slices.filter((s) => KINDS[s.category]).sort((a, b) => (a.time < b.time ? -1 : 1));
+// A wait of which one end is not known is a moment: it happened.
+function waits({slices, moments}) {
+    const known = [...slices, ...moments].filter((s) => KINDS[s.category]).sort((a, b) => (a.time < b.time ? -1 : 1));
     return addRegained(known.map(rowOf));
 }
 
@@ -79,18 +84,6 @@ function heldUp(orca, trace, threads) {
     return [...sums].map(([thread, ns]) => ({kind: 'held', thread, ns}));
 }
 
-// A thread that waits, directly or behind others, for an owner that could not be known may be in a deadlock or not.
-function unknown(waits, known) {
-    const of = new Map(waits.map((w) => [w.name, w]));
-    const leadsNowhere = (name) => {
-        const seen = new Set();
-        let w = of.get(name);
-        for (; w?.other_name && !seen.has(w.name); w = of.get(w.other_name)) seen.add(w.name);
-        return w?.state === 'blocked' && w.other === null;
-    };
-    return waits.filter((w) => !known.has(w.name) && leadsNowhere(w.name)).map((w) => ({kind: 'unknown-owner', threads: [w.name]}));
-}
-
 function deadlocks(orca, trace) {
     const options = ['report', '--json', '--deadlocks', '--threads', trace];
     const report = JSON.parse(execFileSync(orca, options, {encoding: 'utf8', maxBuffer: 1 << 30}));
@@ -98,14 +91,16 @@ function deadlocks(orca, trace) {
         const names = d.members.map((m) => m.name).sort();
         return {kind: 'deadlock', threads: names, members: names.join(',')};
     });
-    return [...rows, ...unknown(report.open_waits, new Set(rows.flatMap((r) => r.threads)))];
+    const waits = report.open_waits.map((w) => ({name: w.name, blocked: w.state === 'blocked', owner: w.other_name ?? undefined}));
+    const unknown = unknownOwners(waits, new Set(rows.flatMap((r) => r.threads)));
+    return [...rows, ...[...unknown].map((name) => ({kind: 'unknown-owner', threads: [name]}))];
 }
 
 export function readOrca(orca, trace) {
     const r = readPerfetto(exported(orca, trace, '--to', 'perfetto'));
     const states = 'waiting,parked,sleeping,joining';
     const byWaker = readPprof(exported(orca, trace, '--to', 'pprof', '--by', 'waker', '--states', states));
-    const rows = [...addTimeouts(waits(r.slices), byWaker), ...acts(r.moments), ...heldUp(orca, trace, r.threads), ...deadlocks(orca, trace)];
+    const rows = [...addTimeouts(waits(r), byWaker), ...acts(r.moments), ...heldUp(orca, trace, r.threads), ...deadlocks(orca, trace)];
     for (const row of rows) row.thread = unnumbered(row.thread);
     return rows;
 }

@@ -24,9 +24,11 @@ function table(title, names, select) {
     out();
 }
 
+const groupOf = (v) => QUESTIONS[v.question].group;
+
 // Of virtual threads that unmount a tool may not have such an event at all: their counts and times are rows of their own.
 function rowsOf(q, group) {
-    if (!/^(blocked|wait|park)-(count|ns)$/.test(q)) return [[group, (v) => v.question === q]];
+    if (!/^(blocked|wait|park)-(count|ns)$/.test(q)) return [[group, (v) => groupOf(v) === group]];
     return [[group, (v) => v.question === q && v.mode !== 'unmounted'], [`${group} (threads that unmount)`, (v) => v.question === q && v.mode === 'unmounted']];
 }
 
@@ -41,7 +43,7 @@ for (const jdk of [...new Set(verdicts.map((v) => v.jdk))]) {
     out(`### JDK ${jdk}: right / wrong / not said`);
     out();
     table('threads', [...modes.map((m) => [m, (v) => v.mode === m]), ['all', () => true]], here);
-    table('question', Object.entries(QUESTIONS).flatMap(([q, {group}]) => rowsOf(q, group)), here);
+    table('question', Object.entries(QUESTIONS).filter(([, {group}], i, all) => all.findIndex(([, x]) => x.group === group) === i).flatMap(([q, {group}]) => rowsOf(q, group)), here);
 }
 const wrong = verdicts.filter((v) => v.verdict === 'wrong' && isOrca(v.tool));
 if (wrong.length) out('Where Orca was wrong:\n');

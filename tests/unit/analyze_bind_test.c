@@ -215,6 +215,162 @@ Test(bind, a_notify_passes_over_who_times_out)
     cr_assert_eq(a->bindings.timed_out[STATE_WAITING], 1);
 }
 
+/* Ann's time was up in the moment of the first notify; the JVM says no more. */
+static void raced(uint64_t bob_until, bool dan_is_back)
+{
+    ADD(&b, 1, ann, 100, wait_enter, .lock = lock, .timeout_ms = 1);
+    does_wait(bob, 110, bob_until, lock);
+    ADD(&b, 4, dan, 120, wait_enter, .lock = lock);
+    if (dan_is_back)
+        ADD(&b, 4, dan, 500, wait_exit, .lock = lock);
+    ADD(&b, 3, cat, 210, notify, .lock = lock);
+    ADD(&b, 1, ann, 220, wait_exit, .lock = lock, .timed_out = 1);
+    ADD(&b, 3, cat, 400, notify, .lock = lock);
+    analyzed_run(1000);
+}
+
+Test(bind, a_waiter_that_is_back_before_the_next_notify_had_this_one)
+{
+    raced(300, true);
+    cr_assert_eq(span_of(ann, 0)->waker, 0);
+    cr_assert_eq(a->bindings.timed_out[STATE_WAITING], 1);
+    check_waker(bob, 0, cat, 210, INTERACTION_NOTIFY);
+    check_waker(dan, 0, cat, 400, INTERACTION_NOTIFY);
+}
+
+Test(bind, the_second_waiter_is_back_first_so_both_were_notified)
+{
+    raced(600, true);
+    cr_assert_eq(a->bindings.timed_out[STATE_WAITING], 1);
+    check_waker(bob, 0, cat, 210, INTERACTION_NOTIFY);
+    check_waker(dan, 0, cat, 400, INTERACTION_NOTIFY);
+}
+
+Test(bind, nothing_tells_whether_who_times_out_was_notified)
+{
+    raced(450, false);
+    cr_assert_eq(span_of(ann, 0)->waker, 0);
+    cr_assert_eq(span_of(bob, 0)->waker, 0);
+    cr_assert_eq(span_of(dan, 0)->waker, 0);
+    cr_assert_eq(a->bindings.timed_out[STATE_WAITING], 0);
+    cr_assert_eq(a->bindings.unbound[STATE_WAITING], 2);
+    cr_assert_eq(a->bindings.sums[INTERACTION_NOTIFY].alone, 0);
+}
+
+/* Either way nobody is left for a notify to have woken, and later ones are as certain as ever. */
+Test(bind, a_doubt_about_who_was_notified_ends_with_the_wait_set)
+{
+    ADD(&b, 1, ann, 100, wait_enter, .lock = lock, .timeout_ms = 1);
+    ADD(&b, 3, cat, 210, notify, .lock = lock);
+    ADD(&b, 1, ann, 220, wait_exit, .lock = lock, .timed_out = 1);
+    does_wait(bob, 300, 500, lock);
+    ADD(&b, 3, cat, 400, notify, .lock = lock);
+    analyzed_run(1000);
+    cr_assert_eq(span_of(ann, 0)->waker, 0);
+    cr_assert_eq(a->bindings.unbound[STATE_WAITING], 1);
+    check_waker(bob, 0, cat, 400, INTERACTION_NOTIFY);
+}
+
+/* Of text files that keep neither time-outs nor interrupts. */
+static void back_from_text(const char *format)
+{
+    does_wait(ann, 100, 220, lock);
+    does_wait(bob, 110, 300, lock);
+    ADD(&b, 3, cat, 210, notify, .lock = lock);
+    does_wait(dan, 400, 600, lock);
+    ADD(&b, 3, cat, 500, notify, .lock = lock);
+    builder_info(&b, "import.format", format);
+    builder_info(&b, TRACE_ORDER_INFO, TRACE_ORDER_RECORDED);
+    analyzed_run(1000);
+    check_waker(dan, 0, cat, 500, INTERACTION_NOTIFY);
+}
+
+Test(bind, one_of_two_had_the_only_notify_which_text_files_do_not_tell)
+{
+    back_from_text("orca");
+    cr_assert_eq(span_of(ann, 0)->waker, 0);
+    cr_assert_eq(span_of(bob, 0)->waker, 0);
+    cr_assert_eq(a->bindings.unbound[STATE_WAITING], 2);
+}
+
+Test(bind, where_interrupts_and_time_outs_are_recorded_the_first_one_had_it)
+{
+    back_from_text("tptp");
+    check_waker(ann, 0, cat, 210, INTERACTION_NOTIFY);
+    cr_assert_eq(a->bindings.unbound[STATE_WAITING], 1);
+}
+
+Test(bind, without_interrupts_it_is_not_known_that_a_sleep_timed_out)
+{
+    builder_info(&b, "orca.events", "threads+sleeps");
+    ADD(&b, 1, ann, 100, sleep_enter, .timeout_ns = 1000);
+    ADD0(&b, 1, ann, 150, sleep_exit);
+    analyzed_run(1000);
+    cr_assert_eq(a->bindings.timed_out[STATE_SLEEPING], 0);
+    cr_assert_eq(a->bindings.unbound[STATE_SLEEPING], 1);
+}
+
+Test(bind, nor_in_what_was_made_of_a_text_that_has_none)
+{
+    builder_info(&b, "import.format", "tptp");
+    builder_info(&b, TRACE_ORDER_INFO, TRACE_ORDER_BARE);
+    ADD(&b, 1, ann, 100, sleep_enter, .timeout_ns = 1000);
+    ADD0(&b, 1, ann, 150, sleep_exit);
+    analyzed_run(1000);
+    cr_assert_eq(a->bindings.timed_out[STATE_SLEEPING], 0);
+    cr_assert_eq(a->bindings.unbound[STATE_SLEEPING], 1);
+}
+
+/* --- waits that began before the recording ------------------------------------------------------
+ */
+
+/* Ann, bob and dan wait already; who came first is not known.  Eve comes later. */
+static void found_waiting(thread_id eve)
+{
+    const thread_id found[] = {ann, bob, dan};
+    ADD0(&b, 9, cat, 0, recording_start);
+    for (int i = 0; i < 3; i++)
+        ADD(&b, 9, found[i], 1, wait_found, .kind = EV_wait_enter, .lock = lock);
+    does_wait(eve, 100, 900, lock);
+}
+
+Test(bind, of_waiters_that_were_found_the_one_that_comes_back_was_notified)
+{
+    const thread_id eve = builder_thread(&b, "eve");
+    found_waiting(eve);
+    ADD(&b, 3, cat, 200, notify, .lock = lock);
+    ADD(&b, 2, bob, 210, wait_exit, .lock = lock);
+    ADD(&b, 3, cat, 300, notify, .lock = lock);
+    ADD(&b, 4, dan, 310, wait_exit, .lock = lock);
+    ADD(&b, 3, cat, 400, notify, .lock = lock);
+    ADD(&b, 3, cat, 500, notify, .lock = lock);
+    ADD(&b, 1, ann, 600, wait_exit, .lock = lock);
+    analyzed_run(1000);
+    check_waker(bob, 0, cat, 200, INTERACTION_NOTIFY);
+    check_waker(dan, 0, cat, 300, INTERACTION_NOTIFY);
+    check_waker(ann, 0, cat, 400, INTERACTION_NOTIFY);
+    check_waker(eve, 0, cat, 500, INTERACTION_NOTIFY);
+}
+
+Test(bind, of_waiters_that_were_found_and_come_back_behind_two_notifies_it_is_not_known)
+{
+    const thread_id eve = builder_thread(&b, "eve");
+    found_waiting(eve);
+    ADD(&b, 3, cat, 200, notify, .lock = lock);
+    ADD(&b, 3, cat, 210, notify, .lock = lock);
+    ADD(&b, 2, bob, 220, wait_exit, .lock = lock);
+    ADD(&b, 4, dan, 310, wait_exit, .lock = lock);
+    ADD(&b, 3, cat, 400, notify, .lock = lock);
+    ADD(&b, 1, ann, 410, wait_exit, .lock = lock);
+    ADD(&b, 3, cat, 500, notify_all, .lock = lock);
+    analyzed_run(1000);
+    cr_assert_eq(span_of(bob, 0)->waker, 0);
+    cr_assert_eq(span_of(dan, 0)->waker, 0);
+    check_waker(ann, 0, cat, 400, INTERACTION_NOTIFY);
+    check_waker(eve, 0, cat, 500, INTERACTION_NOTIFY_ALL);
+    cr_assert_eq(a->bindings.sums[INTERACTION_NOTIFY].alone, 0);
+}
+
 /* --- who owned a monitor before --------------------------------------------------------------- */
 
 static const thread_id nobody = {0};
@@ -807,6 +963,7 @@ Test(bind, in_a_bare_text_one_of_two_left_by_itself)
     cr_assert_eq(span_of(bob, 0)->waker, 0);
     cr_assert_eq(span_of(cat, 0)->waker, dan.v, "nobody was before it");
     cr_assert_eq(a->bindings.sums[INTERACTION_NOTIFY].count, 1);
+    cr_assert_eq(a->bindings.sums[INTERACTION_NOTIFY].alone, 0, "one of them had it");
     cr_assert_eq(a->bindings.unbound[STATE_WAITING], 2);
 }
 

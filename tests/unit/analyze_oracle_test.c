@@ -104,6 +104,7 @@ static void check_all(const struct sim_shape *shape)
     struct trace *t = sim_trace(&s);
     cr_assert_eq(analysis_run(&a, t, &err), 0, "%s: %s", check_name, err.msg);
     oracle_init(&o, &s);
+    check_forgive(&o, &s, a);
     check_model(&o, a);
     if (!s.undecided)
         check_some(&s, &o, a);
@@ -136,6 +137,8 @@ Test(analyze_oracle, small_programs)
     cr_assert_gt(check_handoffs.certain[0], 0, "nothing was certain without holds");
     cr_assert_gt(check_handoffs.certain[1], 0, "nothing was certain with holds");
     cr_assert_gt(check_handoffs.wrong, 0, "the last owner seen was always the giver");
+    cr_assert_gt(check_races.unknown, 0, "no time-out raced with a notify");
+    cr_assert_gt(check_races.certain, check_races.unknown, "too little is known about races");
 }
 
 Test(analyze_oracle, large_programs)

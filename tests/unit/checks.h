@@ -30,6 +30,16 @@ const char *check_span_text(const struct true_span *x);
  * virtual one of which nothing was seen. */
 bool check_unseen(const struct oracle *o, const struct analysis *a, uint32_t thread);
 
+/* Waits on objects of which one that is said to have timed out was notified, or may have been: of
+ * how many it is known what ended them. */
+struct check_races {
+    uint64_t certain, unknown;
+};
+extern struct check_races check_races;
+
+/* Take from the truth what the analysis says is unknown there.  First of all. */
+void check_forgive(struct oracle *o, struct sim *s, const struct analysis *a);
+
 /* Lives, spans, acts, holds, and the order of the sweep. */
 void check_model(const struct oracle *o, const struct analysis *a);
 

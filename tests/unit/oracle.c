@@ -195,14 +195,6 @@ static stack_id stack_at(const struct sim *s, uint32_t thread, uint64_t time)
     return (stack_id){0};
 }
 
-static bool has_exceptions(const struct sim *s)
-{
-    for (size_t i = 0; i < sim_n_events(s); i++)
-        if (sim_event(s, i)->kind == EV_interrupted)
-            return true;
-    return false;
-}
-
 /* The first unpark, or interrupt, of its thread inside a wait. */
 static struct wake first_inside(const struct sim *s, const struct true_span *x, uint32_t kind)
 {
@@ -304,7 +296,7 @@ static struct wake wake_of(const struct oracle *o, const struct true_span *x)
 
 void oracle_init(struct oracle *o, const struct sim *s)
 {
-    *o = (struct oracle){.s = s, .exceptions = has_exceptions(s)};
+    *o = (struct oracle){.s = s, .exceptions = true};
     size_t n = sim_n_spans(s);
     o->wakes = calloc(n + 1, sizeof *o->wakes);
     o->regains = calloc(n + 1, sizeof *o->regains);
@@ -460,7 +452,7 @@ static void through_wait(struct walk *w, size_t i)
     if (woken && to_waker(w, i, g))
         return;
     bool timed = x->state == STATE_SLEEPING || x->flags & INTERVAL_TIMED_OUT ||
-                 (x->flags & INTERVAL_TIMED && over && !woken);
+                 (x->state != STATE_WAITING && x->flags & INTERVAL_TIMED && over && !woken);
     g.kind = timed ? PATH_TIMED : PATH_WAIT;
     put(w, x->start, g);
 }

@@ -209,8 +209,9 @@ static void init(struct sim *s, const struct sim_shape *shape)
     s->n_threads = shape->threads;
     builder_init(&s->b);
     builder_info(&s->b, "orca.events",
-                 shape->holds ? "threads+virtual+monitors+waits+parks+sleeps+joins+locks+holds"
-                              : "threads+virtual+monitors+waits+parks+sleeps+joins+locks");
+                 shape->holds
+                     ? "interrupts+threads+virtual+monitors+waits+parks+sleeps+joins+locks+holds"
+                     : "interrupts+threads+virtual+monitors+waits+parks+sleeps+joins+locks");
     s->b.block_events = 1 + (uint32_t)sim_below(s, 60);
     s->begin = s->now = BUILDER_START;
     define(s);
@@ -338,5 +339,6 @@ struct sim_shape sim_shape_of(uint64_t seed)
     shape.virtual = roll(&dice, 3) == 0;
     shape.monitors_only = roll(&dice, 6) == 0;
     shape.cut = roll(&dice, 2);
+    shape.races = roll(&dice, 2);
     return shape;
 }

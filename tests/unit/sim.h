@@ -45,7 +45,8 @@ struct sim_shape {
     bool inside;        /* a monitor taken again in Object.wait is announced, inside it */
     bool virtual;       /* half of the threads are */
     bool monitors_only;
-    bool cut; /* the recording ends in the middle; else the threads come to their ends first */
+    bool races; /* who is notified may say that its time was up */
+    bool cut;   /* the recording ends in the middle; else the threads come to their ends first */
 };
 
 /* --- what is true ----------------------------------------------------------------------------- */
@@ -154,6 +155,7 @@ struct actor {
     int again;             /* the one to be owned again when Object.wait ends; NOBODY */
     uint64_t again_taken;  /* since when, for its hold */
     bool notified, nested; /* of a wait; of a join or sleep: there is a wait inside */
+    bool late;             /* of a wait: notified, and says that its time was up */
     bool interrupted;      /* Thread.isInterrupted() */
     struct true_wake interrupt, permit;
     bool has_permit;

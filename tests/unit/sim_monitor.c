@@ -139,7 +139,7 @@ void monitor_wait(struct sim *s, int t, int m, bool timed)
     }
     a->again_taken = give_up(s, t, m);
     a->again = m;
-    a->notified = false;
+    a->notified = a->late = false;
     a->doing = IS_WAITING;
     crowd_put(&o->waiting, t);
 }
@@ -178,8 +178,10 @@ static void wake_first(struct sim *s, int m, struct true_wake by)
     sim_span(s, (size_t)a->span)->wake = by;
     a->doing = IS_REENTERING;
     a->notified = true;
+    a->late =
+        s->shape.races && sim_span(s, (size_t)a->span)->flags & INTERVAL_TIMED && sim_one_in(s, 4);
     if (s->shape.inside)
-        sim_todo(s, t, DO_WAITED, 0);
+        sim_todo(s, t, DO_WAITED, a->late);
 }
 
 void monitor_notify(struct sim *s, int t, int m, bool all)
@@ -251,7 +253,7 @@ static void reenter(struct sim *s, int t)
     if (first)
         do_first(s, t, DO_LONE);
     if (!s->shape.inside)
-        sim_todo(s, t, DO_WAITED, 0);
+        sim_todo(s, t, DO_WAITED, a->late);
     if (lone && !first)
         sim_todo(s, t, DO_LONE, 0);
 }

@@ -200,7 +200,7 @@ final class Query {
     }
 
     /**
-     * Tells of each virtual thread that waits for an object, and of each platform thread that a virtual one holds up. First
+     * Tells of each virtual thread that waits, and of each platform thread that a virtual one holds up. First
      * who holds is looked at again, then who waits: if neither has moved since it was listed, the one waited
      * while the other held. Of more threads than `most` nothing is told: each look takes time.
      */
@@ -215,6 +215,8 @@ final class Query {
         for (QueryThread t : all) {
             QueryThread owner = byId.get(t.ownerId);
             boolean byVirtual = owner != null && owner.virtual != null;
+            if (t.virtual != null && t.waitsForNothing() && isAsBefore(t))
+                found(t.virtual, t.sleeps() ? 3 : 1, null, -1);
             if (t.waitsFor == null || (t.virtual == null && !byVirtual))
                 continue;
             boolean parked = t.how().equals("parked"); /* then the lock itself says who owns it */

@@ -56,6 +56,21 @@ final class QueryThread {
         return stack.length > 0 && stack[0].getClassName().equals("java.lang.Object") ? "waiting" : "parked";
     }
 
+    /** Parked without a blocker, or asleep. */
+    boolean waitsForNothing() {
+        return waitsFor == null && (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING)
+                && how().equals("parked");
+    }
+
+    boolean sleeps() {
+        for (StackTraceElement e : stack)
+            if (!e.getClassName().startsWith("java.") && !e.getClassName().startsWith("jdk."))
+                return false;
+            else if (e.getClassName().equals("java.lang.Thread") && e.getMethodName().equals("sleep"))
+                return true;
+        return false;
+    }
+
     /** The first frame that is the program's, else the first one. */
     StackTraceElement place() {
         for (StackTraceElement e : stack)

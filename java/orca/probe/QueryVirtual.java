@@ -64,12 +64,15 @@ final class QueryVirtual {
                 .toArray();
     }
 
-    private static MonitorInfo[] monitors(Object snapshot, StackTraceElement[] stack) {
+    /** The monitors that it has entered, by frame, without those of this object; their objects into `objects`. */
+    private static MonitorInfo[] monitors(Object snapshot, StackTraceElement[] stack, Object without, List<Object> objects) {
         List<MonitorInfo> found = new ArrayList<>();
         for (int depth = 0; depth < stack.length; depth++)
             for (Object o : owned(snapshot, depth))
-                if (o != null)
+                if (o != null && o != without) {
                     found.add(new MonitorInfo(o.getClass().getName(), System.identityHashCode(o), depth, stack[depth]));
+                    objects.add(o);
+                }
         return found.toArray(new MonitorInfo[0]);
     }
 
@@ -80,6 +83,17 @@ final class QueryVirtual {
             return null;
         Object o = get(snapshot, "waitingOn", "Ljava/lang/Object;");
         return o != null ? o : get(snapshot, "parkBlocker", "Ljava/lang/Object;");
+    }
+
+    private static Object onlyOne(List<Object> objects) {
+        for (Object o : objects)
+            if (o != objects.get(0))
+                return null;
+        return objects.isEmpty() ? null : objects.get(0);
+    }
+
+    private static boolean isInWait(StackTraceElement[] stack) {
+        return stack.length > 0 && stack[0].getClassName().equals("java.lang.Object") && stack[0].getMethodName().startsWith("wait");
     }
 
     private static Thread ownerOf(Object blocker) {
@@ -103,9 +117,15 @@ final class QueryVirtual {
             return null;
         Thread.State state = (Thread.State) get(s, "threadState", "Ljava/lang/Thread$State;");
         StackTraceElement[] stack = (StackTraceElement[]) get(s, "stackTrace", "[Ljava/lang/StackTraceElement;");
-        QueryThread q = new QueryThread(t, (String) get(s, "threadName", "Ljava/lang/String;"), state, stack,
-                monitors(s, stack));
         Object blocker = blocker(s, state);
+        List<Object> objects = new ArrayList<>();
+        MonitorInfo[] monitors = monitors(s, stack, blocker, objects);
+        if (blocker == null && isInWait(stack)) {
+            /* Notified, it wants that monitor again; the JVM does not say which of those that it has entered. */
+            blocker = onlyOne(objects);
+            monitors = new MonitorInfo[0];
+        }
+        QueryThread q = new QueryThread(t, (String) get(s, "threadName", "Ljava/lang/String;"), state, stack, monitors);
         Thread owner = ownerOf(blocker);
         q.blocker = blocker;
         if (blocker != null)
@@ -135,7 +155,7 @@ final class QueryVirtual {
         for (int i = 0; i < threads.size() && i < MOST; i++) {
             QueryThread q = look(threads.get(i));
             boolean waits = q != null && q.waitsFor != null && QueryThread.key(q.waitsFor).equals(QueryThread.key(info(o)));
-            if (q != null && (how == 0 ? q.holds(info(o)) && !(waits && q.how().equals("waiting"))
+            if (q != null && (how == 0 ? q.holds(info(o))
                     : waits && q.how().equals(how == 1 ? "blocked" : "waiting")))
                 found.add(threads.get(i));
         }
