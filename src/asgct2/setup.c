@@ -91,8 +91,11 @@ static int open_all(JNIEnv *jni, struct err *err)
 static void look_for_libraries(bool must)
 {
     struct err ignored; /* the table is as before */
-    struct libraries *l = prepared.walker ? walker_libraries(prepared.walker) : NULL;
-    if (l && (libraries_missing(l) || must))
+    /* acquire: classes are prepared on other threads while open_all makes the walker */
+    if (atomic_load_explicit(&prepared.phase, memory_order_acquire) != PHASE_READY)
+        return;
+    struct libraries *l = walker_libraries(prepared.walker);
+    if (libraries_missing(l) || must)
         libraries_refresh(l, &ignored);
 }
 

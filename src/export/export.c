@@ -135,12 +135,18 @@ static void fast_fini(struct fast *f)
 /* ------------------------------------------------------------------------------------------------
  */
 
+/* Nobody asked for looks by name: they are for findings. */
+static bool is_look(const struct event *e)
+{
+    return e->kind == EV_wall_sample && e->wall_sample.flags & SAMPLE_LOOK;
+}
+
 static int one_event(const struct exporter *x, struct export *e, struct export_job *job,
                      const struct event *ev, struct err *err)
 {
     if (x->has(ev->kind))
         return x->event(e, ev, err);
-    if (ev->kind < EV_LIMIT && event_kinds[ev->kind].group != GROUP_meta)
+    if (ev->kind < EV_LIMIT && event_kinds[ev->kind].group != GROUP_meta && !is_look(ev))
         job->skipped[ev->kind]++;
     return 0;
 }

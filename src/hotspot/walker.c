@@ -67,12 +67,14 @@ int walker_open(struct walker **out, const struct vmstructs *vs, struct err *err
     TRY(interpreter_open(&in, &l, err));
     struct unwinder *unwinder;
     TRY(unwinder_new(&unwinder, err));
-    int rc = walker_new(out, &l, &in);
+    struct walker *w; /* *out, which others may look at, is set when all of it is there */
+    int rc = walker_new(&w, &l, &in);
     if (rc < 0) {
         unwinder_free(unwinder);
         return err_set(err, rc, "out of memory");
     }
-    (*out)->unwinder = unwinder;
+    w->unwinder = unwinder;
+    *out = w;
     return 0;
 }
 
