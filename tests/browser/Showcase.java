@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 public class Showcase {
@@ -100,13 +101,16 @@ public class Showcase {
     }
 
     static void parks() throws Exception {
+        AtomicInteger parks = new AtomicInteger(); // begun: two unparks of one park would count as one
         Thread parker = start("parker", () -> {
-            for (int k = 0; k < 8; k++)
+            for (int k = 0; k < 8; k++) {
+                parks.incrementAndGet();
                 LockSupport.park(BLOCKER);
+            }
         });
         start("waker", () -> {
             for (int k = 0; k < 8; k++) {
-                while (parker.getState() != Thread.State.WAITING && parker.isAlive())
+                while (parks.get() != k + 1 || parker.getState() != Thread.State.WAITING)
                     Thread.sleep(1);
                 Thread.sleep(5);
                 LockSupport.unpark(parker);

@@ -87,7 +87,7 @@ export function compile(jdk) {
 export async function record(jdk, name, classpath, program, args = [], options = []) {
     const file = join(build, `${name}.otrace`);
     rmSync(file, { force: true });
-    const child = spawn(orca, ["record", "-o", file, ...options, "--", `${jdk.home}/bin/java`, "-cp", classpath, program, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn(orca, ["record", "-o", file, ...options, "--", `${jdk.home}/bin/java`, "-cp", classpath, program, ...args], { stdio: ["ignore", "ignore", "pipe"], timeout: 300_000 });
     let said = "";
     child.stderr.on("data", (chunk) => { said += chunk; });
     const status = await new Promise((done) => child.on("close", done));
