@@ -491,6 +491,7 @@ static int find_takers(struct holder *h)
     TRY(resource_each_wait(h->r, h->a, find_semaphore, h));
     if (h->semaphore.v) {
         TRY(take_permits(h));
+        h->r->all_known = true;
         count_at_once(h);
         return 0;
     }

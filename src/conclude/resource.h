@@ -77,7 +77,8 @@ struct resource {
     uint64_t held,
         holds; /* ns, of so many stretches, of which it is known who had it while others waited */
     uint64_t looks;   /* samples, or owners that were asked, behind what is not recorded */
-    uint32_t at_once; /* things: so many were had at a time at most */
+    uint32_t at_once; /* things: so many were had at a time at most, as far as is known; */
+    bool all_known;   /* and each take is known, whether it waited or not */
     uint32_t holder;  /* the thread that had it the longest; */
     uint64_t holder_ns;
     uint32_t n_holders;

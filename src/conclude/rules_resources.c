@@ -235,7 +235,7 @@ static void tell(struct evidence *ev, const struct resource *r, enum severity se
         rule_say(f, "%s: ", name);
     }
     if (r->kind == RESOURCE_THINGS && r->at_once)
-        rule_say(f, "%u in use at a time; ", r->at_once);
+        rule_say(f, "%s%u in use at a time; ", r->all_known ? "" : "at least ", r->at_once);
     say_waiters(f, ev, r);
     say_holders(f, ev, r);
     say_path(f, ev, r);

@@ -101,7 +101,7 @@ test_serial_phase() {
 }
 
 test_pool_saturation() {
-    program "events=threads+parks+joins+locks" pool pool-saturation
+    program "events=threads+parks+joins+interrupts+locks" pool pool-saturation
     finding pool-saturation >text
     has text "Pool pool-1-thread-#: 100 tasks waited"
     has text "one of its 2 threads"
