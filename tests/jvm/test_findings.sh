@@ -158,7 +158,7 @@ test_path_beside_a_daemon_in_the_texts() {
     path() { # FILE
         run 0 "$ORCA" report --json "$1"
         jq -r '(.critical_path | "\(.name) \(.ns) " + ([.threads[] | "\(.name) \(.ns)"] | join(" "))), (.stuck | length),
-            (.threads[] | select(.name == "daemon" or .name == "parked") | "\(.name) \(.daemon) \(.running_ns < 50000000)")' out
+            (.threads[] | select(.name == "daemon" or .name == "parked") | "\(.name) \(.daemon) \(.running_ns < .life_ns / 2)")' out
     }
     path app.otrace >of_trace
     same "$(cut -d ' ' -f 1 of_trace | tr '\n' ' ')" "hook 0 daemon parked "

@@ -22,7 +22,7 @@ PLACE='"\(.class).\(.method):\(.line)"'
 
 pool_of_input() {
     "$ORCA" report --json "$TRACE" >json || fail json
-    check input exhausted-pool '"\(.resource.name) \(.resource.at_once as $n | $n >= 1 and $n <= 3) \(.waiters.threads) \(.waiters.pool)"' "Lender.take true 12 asker"
+    check input exhausted-pool '"\(.resource.name) \(.resource.at_once as $n | $n >= 1 and $n <= 3) \(.waiters.threads > 6) \(.waiters.pool)"' "Lender.take true true asker"
     same "$(first ".waiters.at | $PLACE")" "Lent.input:$(line 'waiter of input')"
     same "$(first '.holders[0] | "\(.does) \(.from) \(.share > 0.5)"')" "input samples true"
     same "$(first ".holders[0].at | $PLACE")" "Lent.ask:$(line 'holder of input')"
@@ -30,7 +30,8 @@ pool_of_input() {
     "$ORCA" report "$TRACE" >text || fail text
     tr -s ' \n' ' ' <text >flat
     has flat "1. Lender.take: at least "
-    has flat " in use at a time; 12 threads of asker blocked"
+    has flat " in use at a time; "
+    has flat " threads of asker blocked "
     has flat "; the holder was "
     has flat "waiting for input in Lent.ask (Lent.java:$(line 'holder of input'))"
 }
@@ -52,7 +53,7 @@ test_pool_attached() {
 test_semaphore() {
     run_traced 0 "" Lent permits 2
     "$ORCA" report --json "$TRACE" >json || fail json
-    check permits exhausted-pool '"\(.resource.at_once) \(.waiters.threads)"' "3 12"
+    check permits exhausted-pool '"\(.resource.at_once) \(.waiters.threads > 6)"' "3 true"
     same "$(first ".waiters.at | $PLACE")" "Lent.permit:$(line 'waiter of permits')"
     same "$(first '.holders[0] | "\(.does) \(.from) \(.share > 0.5)"')" "sleeps recorded true"
     same "$(first ".holders[0].at | $PLACE")" "Lent.permit:$(line 'holder of permits')"
@@ -61,7 +62,7 @@ test_semaphore() {
 test_full_queue() {
     run_traced 0 "" Lent queue 2
     "$ORCA" report --json "$TRACE" >json || fail json
-    check queue exhausted-pool '"\(.resource.role) \(.waiters.threads) \(.holder_name)"' "full queue 6 writer"
+    check queue exhausted-pool '"\(.resource.role) \(.waiters.threads > 2) \(.holder_name)"' "full queue true writer"
     same "$(first '.holders[0] | "\(.does) \(.at.class).\(.at.method) \(.share > 0.5)"')" "computes Lent.compute true"
 }
 
