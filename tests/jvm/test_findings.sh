@@ -153,7 +153,6 @@ test_path_over_a_shutdown_hook() {
 
 # A text does not say which threads are daemons; that the JVM ended though one lived does.
 test_path_beside_a_daemon_in_the_texts() {
-    local format
     run 0 "$JAVA" "-agentpath:$AGENT=quiet,file=app.otrace,format=otrace+orca+tptp" -Xmx64m -cp "$CLASSES" Hook daemon
     path() { # FILE
         run 0 "$ORCA" report --json "$1"
@@ -162,8 +161,9 @@ test_path_beside_a_daemon_in_the_texts() {
     }
     path app.otrace >of_trace
     same "$(cut -d ' ' -f 1 of_trace | tr '\n' ' ')" "hook 0 daemon parked "
-    for format in orca trcxml; do
-        path app.$format >of_text
-        same "$(cat of_text)" "$(cat of_trace)"
-    done
+    path app.orca >of_text
+    same "$(cat of_text)" "$(cat of_trace)"
+    # TPTP's XML has no form for parks: a thread that only parks runs there
+    path app.trcxml | grep -v '^parked' >of_text
+    same "$(cat of_text)" "$(grep -v '^parked' of_trace)"
 }
