@@ -109,5 +109,9 @@ struct does does_of_wait(const struct resources *all, const struct analysis *a, 
         d.does = DOES_UNKNOWN;
     else if (a->purposes.of_context[context] == PURPOSE_ANSWER)
         d.does = DOES_ANSWER;
+    else if (x->what == STATE_PARKED) { /* a virtual thread parks until its socket is ready */
+        enum holder_does io = doing_of_stack(a->trace, trace_stack(a->trace, x->stack), true);
+        d.does = io == DOES_NATIVE ? DOES_WAIT : io;
+    }
     return d;
 }

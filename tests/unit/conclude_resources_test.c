@@ -283,3 +283,19 @@ Test(resources, a_sleep_that_a_resource_is_held_over_is_its_finding)
     ann_ends_last(100000000);
     cr_assert_null(strstr(rules_of(101000000), "sleep-on-path"));
 }
+
+/* A virtual thread that reads a socket parks in the JDK until there is something to read. */
+Test(resources, a_park_for_a_socket_is_input)
+{
+    stack_id read = builder_stack(
+        &b, "java.util.concurrent.locks.LockSupport.park:1 sun.nio.ch.Poller.poll:5 "
+            "sun.nio.ch.NioSocketImpl.park:6 sun.nio.ch.NioSocketImpl.read:7 shop.Pay.pay:31");
+    does_block(ann, 1000000, 90000000, lock, bob);
+    ADD(&b, bob.v, bob, 500000, park_enter, .stack = read);
+    ADD(&b, cat.v, cat, 89000000, unpark, .target = bob, .stack = other_stack);
+    ADD(&b, bob.v, bob, 89001000, park_exit);
+    run(100000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].doing[0].does, DOES_INPUT);
+    cr_assert_eq(all.v[0].doing[0].at.line, 31);
+}
