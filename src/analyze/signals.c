@@ -70,19 +70,6 @@ static int add_calls(struct finder *f, uint32_t thread)
     return 0;
 }
 
-/* Whether the thread did nothing but wait again on the same object. */
-static bool is_futile(const struct finder *f, const struct line *l, uint32_t i,
-                      const struct context *x)
-{
-    uint64_t end = span_end(f->t, line_span(l, i));
-    if (i + 1 >= l->spans.n)
-        return false;
-    const struct span *next = line_span(l, i + 1);
-    const struct context *y = timeline_context(f->t, next->context);
-    return y->what == STATE_WAITING && y->lock.v == x->lock.v && next->start - end < FUTILE_NS &&
-           line_acts_until(l, next->start) == line_acts_until(l, end);
-}
-
 static int add_waits(struct finder *f, uint32_t thread)
 {
     const struct line *l = &f->t->lines[thread];
@@ -98,7 +85,8 @@ static int add_waits(struct finder *f, uint32_t thread)
         s->waits++;
         s->timed_out += (x->flags & INTERVAL_TIMED_OUT) != 0;
         enum interaction by = span_interaction(f->t, thread, w);
-        if ((by != INTERACTION_NOTIFY && by != INTERACTION_NOTIFY_ALL) || !is_futile(f, l, i, x))
+        if ((by != INTERACTION_NOTIFY && by != INTERACTION_NOTIFY_ALL) ||
+            !line_waits_again(f->t, l, i, FUTILE_NS))
             continue;
         s->futile[by == INTERACTION_NOTIFY_ALL]++;
         s->futile_ns += line_span(l, i + 1)->start - span_wake_time(f->t, w);

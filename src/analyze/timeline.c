@@ -555,3 +555,15 @@ uint32_t line_holds_until(const struct timeline *t, const struct line *l, uint64
     BISECT(i, l->holds.n, span_end(t, line_hold(l, i)) <= time);
     return i;
 }
+
+bool line_waits_again(const struct timeline *t, const struct line *l, uint32_t i, uint64_t within)
+{
+    if (i + 1 >= l->spans.n)
+        return false;
+    const struct span *w = line_span(l, i), *next = line_span(l, i + 1);
+    const struct context *x = timeline_context(t, w->context),
+                         *y = timeline_context(t, next->context);
+    uint64_t end = span_end(t, w);
+    return y->what == x->what && y->lock.v == x->lock.v && next->start - end < within &&
+           line_acts_until(l, next->start) == line_acts_until(l, end);
+}

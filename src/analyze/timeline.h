@@ -233,4 +233,8 @@ uint32_t line_spans_until(const struct line *l, uint64_t time);
 uint32_t line_acts_until(const struct line *l, uint64_t time);
 uint32_t line_holds_until(const struct timeline *t, const struct line *l, uint64_t time);
 
+/* Whether behind its wait at [i] a thread did nothing for so long but wait for the same object
+ * again: it looked, and what it had been woken for was not so. */
+bool line_waits_again(const struct timeline *t, const struct line *l, uint32_t i, uint64_t within);
+
 #endif

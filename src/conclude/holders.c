@@ -52,6 +52,9 @@ enum {
     LOOK_BACK = 64, /* waits of one that are looked at for the last one for it */
 };
 
+/* Who was woken, found nothing and waits again needs no longer for it. */
+#define LOOKS_AT_MOST_NS UINT64_C(100000)
+
 /* What is looked at for one resource at most: waits of many threads for the answer of one add up.
  */
 #define STEPS_MAX UINT64_C(20000000)
@@ -354,12 +357,20 @@ static int hold(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
     return 0;
 }
 
+/* Whether a wait that ended gave its thread nothing: it looked, and waited again. */
+static bool was_futile(const struct holder *h, const struct resource_wait *w)
+{
+    const struct line *l = &h->a->timeline.lines[w->thread];
+    uint32_t i = line_spans_until(l, w->span->start);
+    return i && line_waits_again(&h->a->timeline, l, i - 1, LOOKS_AT_MOST_NS);
+}
+
 static int add_give(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
     const struct span *s = w->span;
     UNUSED(r);
-    if (!s->waker || s->waker >= h->a->timeline.n_lines)
+    if (!s->waker || s->waker >= h->a->timeline.n_lines || was_futile(h, w))
         return 0;
     struct give g = {s->waker, span_wake_time(&h->a->timeline, s),
                      span_wake_stack(&h->a->timeline, s)};

@@ -164,6 +164,50 @@ Test(resources, looks_say_what_holders_do)
     cr_assert_not(samples_any(&a->samples)); /* they are in no table of samples */
 }
 
+/* As make_pool, but who has just got the thing wakes the next one, too, who looks, and waits again:
+ * a row's lock of a database. */
+static void make_row(void)
+{
+    class_id grant = builder_class(&b, "Lcom/fast/pool/Grant;"); /* one for each wait */
+    lock_id of[] = {builder_lock(&b, grant), builder_lock(&b, grant), builder_lock(&b, grant)};
+    const thread_id who[] = {ann, bob, cat};
+    stack_id take = builder_stack(&b, "java.lang.Object.wait:native com.fast.pool.Rows.grant:7 "
+                                      "shop.Desk.place:21 shop.Main.main:2"),
+             wake = builder_stack(&b, "com.fast.pool.Rows.wake:9 com.fast.pool.Rows.grant:8 "
+                                      "shop.Desk.place:21 shop.Main.main:2"),
+             give = builder_stack(&b,
+                                  "com.fast.pool.Rows.free:30 shop.Desk.place:25 shop.Main.main:2");
+    uint64_t time = 5001000;
+    for (int i = 0; i < 3; i++)
+        ADD(&b, who[i].v, who[i], 1000000, wait_enter, .lock = of[i], .stack = take);
+    ADD(&b, dan.v, dan, 5000000, notify, .lock = of[0], .stack = give);
+    ADD(&b, ann.v, ann, time, wait_exit, .lock = of[0]);
+    for (int round = 0; round < 30; round++) {
+        int x = round % 3, y = (round + 1) % 3;
+        ADD(&b, who[x].v, who[x], time + 50000, notify, .lock = of[y], .stack = wake);
+        ADD(&b, who[y].v, who[y], time + 60000, wait_exit, .lock = of[y]);
+        ADD(&b, who[y].v, who[y], time + 75000, wait_enter, .lock = of[y], .stack = take);
+        does_sleep(who[x], time + 1000000, time + 9000000);
+        time += 10000000;
+        ADD(&b, who[x].v, who[x], time, notify, .lock = of[y], .stack = give);
+        of[x] = builder_lock(&b, grant);
+        ADD(&b, who[x].v, who[x], time + 500, wait_enter, .lock = of[x], .stack = take);
+        ADD(&b, who[y].v, who[y], time + 1000, wait_exit, .lock = of[y]);
+        time += 1000;
+    }
+}
+
+Test(resources, who_looks_and_waits_again_was_given_nothing)
+{
+    make_row();
+    run(400000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_THINGS);
+    cr_assert_eq(all.v[0].at_once, 1);
+    cr_assert_gt(all.v[0].held, 250000000);
+    cr_assert_eq(all.v[0].doing[0].does, DOES_SLEEP);
+    cr_assert_gt(all.v[0].doing[0].ns, all.v[0].held * 7 / 10);
+}
+
 /* Work that others hand over is waited for in the same way, but who gives never waits there. */
 Test(resources, a_queue_of_work_is_none)
 {
