@@ -307,18 +307,6 @@ static int make_owners(struct hot *h, const struct analysis *a, enum sample_kind
     return add_owners(h, a, &q, group, y);
 }
 
-int hot_owners(struct hot *out, const struct analysis *a, enum sample_kind kind,
-               const struct selection *selection, uint32_t group, struct arena *arena)
-{
-    struct hot_tally y;
-    memset(out, 0, sizeof *out);
-    int rc = tally_init(&y, a->trace, arena);
-    if (rc == 0 && a->samples.n[kind])
-        rc = make_owners(out, a, kind, selection, group, &y);
-    tally_fini(&y);
-    return rc;
-}
-
 int hot_make(struct hot *out, const struct analysis *a, enum sample_kind kind,
              const struct selection *selection, uint32_t group, struct arena *arena)
 {

@@ -53,10 +53,6 @@ struct hot {
 int hot_make(struct hot *out, const struct analysis *a, enum sample_kind kind,
              const struct selection *selection, uint32_t group, struct arena *arena);
 
-/* The same, of owners only. */
-int hot_owners(struct hot *out, const struct analysis *a, enum sample_kind kind,
-               const struct selection *selection, uint32_t group, struct arena *arena);
-
 /* Of all failed ones. */
 struct hot_sum hot_failed(const struct hot *h);
 

@@ -176,7 +176,7 @@ static enum purpose purpose_of_stack(const struct maker *m, const struct context
 static enum purpose purpose_of_park(const struct maker *m, const struct context *x)
 {
     const struct lock_set *l = m->locks;
-    enum purpose p = purpose_of_class(l->groups[lock_set_group(l, x->lock)].signature);
+    enum purpose p = purpose_of_group(l, lock_set_group(l, x->lock));
     if (p == PURPOSE_IDLE && x->other)
         p = PURPOSE_LOCK; /* it was seen to have an owner */
     p = p == PURPOSE_IDLE ? purpose_of_stack(m, x) : p;

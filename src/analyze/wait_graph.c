@@ -21,11 +21,17 @@ struct maker {
 
 /* --- pools ------------------------------------------------------------------------------------ */
 
-void pool_name(const char *name, char *out, size_t n)
+size_t pool_name_length(const char *name)
 {
     size_t len = strlen(name);
     while (len && name[len - 1] >= '0' && name[len - 1] <= '9')
         len--;
+    return len;
+}
+
+void pool_name(const char *name, char *out, size_t n)
+{
+    size_t len = pool_name_length(name);
     snprintf(out, n, "%.*s%s", (int)(len < n - 2 ? len : n - 2), name, name[len] ? "#" : "");
 }
 

@@ -47,6 +47,9 @@ struct wait_graph {
     bool whole; /* false: there were more waits than WAIT_GRAPH_STEPS; the rest is left out */
 };
 
+/* How much of a thread's name is its pool's: what stands before the number at its end. */
+size_t pool_name_length(const char *name);
+
 /* The name of a thread's pool: its own, with '#' for the number at its end. */
 void pool_name(const char *name, char *out, size_t n);
 

@@ -201,7 +201,7 @@ static int add_site(struct maker *m, uint32_t site)
     return 0;
 }
 
-/* Findings outlive the analysis they were made from. */
+/* Findings outlive the analysis they were made from, and the resources that they are about. */
 static int keep_findings(struct maker *m, struct err *err)
 {
     struct rule_finding *v;
@@ -212,6 +212,10 @@ static int keep_findings(struct maker *m, struct err *err)
         return err_set(err, -ENOMEM, "out of memory");
     if (n)
         memcpy(m->out->findings, v, n * sizeof *v);
+    for (size_t i = 0; i < n; i++) {
+        m->out->findings[i].resource = NULL;
+        m->out->findings[i].resources = NULL;
+    }
     m->out->n_findings = n;
     return 0;
 }

@@ -16,12 +16,15 @@ static const struct {
     {"Ljava/io/FileOutputStream;", "write", DOES_OUTPUT},
     {"Ljava/io/FileDescriptor;", "sync", DOES_OUTPUT},
     {"Ljava/io/RandomAccessFile;", "write", DOES_OUTPUT},
-    {"Ljava/io/RandomAccessFile;", "read", DOES_INPUT},
-    {"Ljava/io/FileInputStream;", "read", DOES_INPUT},
+    {"Ljava/io/FileOutputStream;", "open", DOES_OUTPUT},
+    {"Ljava/io/RandomAccessFile;", "", DOES_INPUT},
+    {"Ljava/io/FileInputStream;", "", DOES_INPUT},
     {"Ljava/io/UnixFileSystem;", "", DOES_INPUT},
     {"Ljava/net/Socket", "", DOES_INPUT},
-    {"Ljava/net/PlainSocketImpl;", "", DOES_INPUT},
+    {"Ljava/net/Plain", "", DOES_INPUT},
     {"Ljava/net/Inet", "", DOES_INPUT},
+    {"Ljava/net/NetworkInterface;", "", DOES_INPUT},
+    {"Lsun/net/", "", DOES_INPUT},
     {"Lsun/nio/ch/NioSocketImpl;", "write", DOES_OUTPUT},
     {"Lsun/nio/ch/NioSocketImpl;", "implWrite", DOES_OUTPUT},
     {"Lsun/nio/ch/SocketChannelImpl;", "write", DOES_OUTPUT},
@@ -46,6 +49,13 @@ static enum holder_does io_of(const char *signature, const char *name)
             strncmp(name, io_methods[i].name, strlen(io_methods[i].name)) == 0)
             return io_methods[i].does;
     return DOES_UNKNOWN;
+}
+
+bool does_is_native_io(const struct trace *t, method_id method)
+{
+    const struct trace_method *m = trace_method(t, method);
+    return m->flags & METHOD_NATIVE &&
+           io_of(trace_class(t, m->class_)->signature, m->name) != DOES_UNKNOWN;
 }
 
 /* A stack whose frames down to the first native method of Java are no Java code, or that has none.

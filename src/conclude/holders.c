@@ -65,6 +65,13 @@ struct edge {
     int change;
 };
 
+/* Whether waits of a context are for it. */
+static bool is_of(const struct holder *h, uint32_t context)
+{
+    uint32_t of = h->all->of_context[context];
+    return of && &h->all->v[of - 1] == h->r;
+}
+
 /* --- what a thread did in a stretch of time -----------------------------------------------------
  */
 
@@ -135,7 +142,6 @@ static int account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to
     if (h->steps > STEPS_MAX)
         return 0;
     h->r->held += to - from;
-    h->r->holds++;
     h->of_thread[thread] += to - from;
     for (i = i ? i - 1 : 0; i < l->spans.n && at < to; i++) {
         const struct span *s = line_span(l, i);
@@ -215,7 +221,7 @@ static int ask_owners(struct holder *h, const uint64_t *waits)
     for (uint32_t i = 1; i < h->a->timeline.contexts.n; i++) {
         const struct context *x = timeline_context(&h->a->timeline, i);
         struct place leaf;
-        if (!waits[i] || &h->all->v[h->all->of_context[i] - 1] != h->r || !x->owner_stack.v)
+        if (!waits[i] || !is_of(h, i) || !x->owner_stack.v || x->other >= h->a->timeline.n_lines)
             continue;
         struct does does = does_of_stack(h->all, x->owner_stack, false, &leaf);
         TRY(note(&h->sampled, x->other, &does, x->owner_stack, leaf, waits[i], waits[i]));
@@ -233,27 +239,6 @@ static int count_asked(void *self, struct resource *r, const struct resource_wai
 /* --- who gives -----------------------------------------------------------------------------------
  */
 
-/* A call of the JDK's: the innermost frame that is not the JDK's. */
-struct call_site {
-    uint32_t method;
-    int32_t bci;
-};
-
-static struct call_site call_of(const struct holder *h, stack_id stack)
-{
-    const struct trace_stack *s = trace_stack(h->a->trace, stack);
-    for (uint32_t i = 0; i < s->n_frames; i++)
-        if (program_code(&h->all->program, s->frames[i].method) >= CODE_LIBRARY)
-            return (struct call_site){s->frames[i].method.v, s->frames[i].bci};
-    return (struct call_site){0, -1};
-}
-
-static bool is_of(const struct holder *h, const struct span *s)
-{
-    uint32_t of = h->all->of_context[s->context];
-    return of && &h->all->v[of - 1] == h->r;
-}
-
 /* The last wait for it that a thread had ended by then, if it is still in the very call: of those
  * who wait in one queue each wakes the next one, which gives nothing back.  NULL: it is not. */
 static const struct span *passes_on(const struct holder *h, uint32_t thread, uint64_t time,
@@ -264,12 +249,9 @@ static const struct span *passes_on(const struct holder *h, uint32_t thread, uin
     uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
     for (; i > least; i--) {
         const struct span *o = line_span(l, i - 1);
-        struct call_site own, now;
-        if (!is_of(h, o) || span_end(t, o) > time)
+        if (!is_of(h, o->context) || span_end(t, o) > time)
             continue;
-        own = call_of(h, timeline_context(t, o->context)->stack);
-        now = call_of(h, stack);
-        return own.method && own.method == now.method && own.bci == now.bci ? o : NULL;
+        return resource_same_call(h->all, timeline_context(t, o->context)->stack, stack) ? o : NULL;
     }
     return NULL;
 }
@@ -407,7 +389,7 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
         const struct span *o = line_span(l, k);
         if (o->start >= v[i].time)
             break;
-        if (is_of(h, o))
+        if (is_of(h, o->context))
             return 0;
     }
     return hold(h, w->thread, from, v[i].time);

@@ -40,8 +40,6 @@ struct finder {
     uint64_t *of[2];    /* [contexts.n]: ns waited, and in taking a monitor again */
     struct keyed found; /* struct found */
     struct map members; /* 1 + index of a resource, thread -> 1 */
-    uint64_t *calls;    /* [n_stacks + 1]: where a stack calls the JDK, as call_of has it; 0: not
-                           looked at */
     bool stuck;         /* threads wait in a circle: what goes on at the end is no load */
 };
 
@@ -135,6 +133,24 @@ static int sort_context(struct finder *f, uint32_t context)
         TRY(sort_as(f, context, want, &f->out->of_context[context]));
     return x->what == STATE_WAITING ? sort_as(f, context, WANT_OWNED, &f->out->of_regain[context])
                                     : 0;
+}
+
+/* The innermost frame that is not the JDK's, as a number. */
+static uint64_t call_of(const struct resources *all, stack_id stack)
+{
+    const struct trace *t = all->program.trace;
+    uint64_t *known = &all->calls[stack.v < t->n_stacks ? stack.v : 0];
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames && !*known; i++)
+        if (program_code(&all->program, s->frames[i].method) >= CODE_LIBRARY)
+            *known = (uint64_t)s->frames[i].method.v << 32 | (uint32_t)s->frames[i].bci;
+    return *known ? *known : (*known = UINT64_MAX);
+}
+
+bool resource_same_call(const struct resources *all, stack_id x, stack_id y)
+{
+    uint64_t call = call_of(all, x);
+    return call != UINT64_MAX && call == call_of(all, y);
 }
 
 /* --- sums ------------------------------------------------------------------------------------- */
@@ -271,19 +287,6 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
     return 0;
 }
 
-/* The call of the JDK's that a stack is in: the innermost frame that is not the JDK's, as a number.
- */
-static uint64_t call_of(const struct finder *f, stack_id stack)
-{
-    const struct trace *t = f->a->trace;
-    uint64_t *known = &f->calls[stack.v < t->n_stacks ? stack.v : 0];
-    const struct trace_stack *s = trace_stack(t, stack);
-    for (uint32_t i = 0; i < s->n_frames && !*known; i++)
-        if (program_code(&f->out->program, s->frames[i].method) >= CODE_LIBRARY)
-            *known = (uint64_t)s->frames[i].method.v << 32 | (uint32_t)s->frames[i].bci;
-    return *known ? *known : (*known = UINT64_MAX);
-}
-
 /* Of threads that wait in one call each wakes the next one: who does so from that very call gives
  * nothing back. */
 static int add_end(void *self, struct resource *r, const struct resource_wait *w)
@@ -292,8 +295,8 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
     const struct timeline *tl = &f->a->timeline;
     if (!w->span->waker)
         return 0;
-    uint64_t call = call_of(f, timeline_context(tl, w->span->context)->stack);
-    if (call != UINT64_MAX && call == call_of(f, span_wake_stack(tl, w->span)))
+    if (resource_same_call(f->out, timeline_context(tl, w->span->context)->stack,
+                           span_wake_stack(tl, w->span)))
         return 0;
     r->given++;
     r->back += map_find(&f->members, member_key(f, r, w->span->waker)) != NULL;
@@ -469,10 +472,10 @@ int resources_make(struct resources *out, struct analysis *a)
     f.waits = calloc(a->locks.n_objects + 1, sizeof *f.waits);
     f.of[0] = calloc(n, sizeof **f.of);
     f.of[1] = calloc(n, sizeof **f.of);
-    f.calls = calloc(a->trace->n_stacks + 1, sizeof *f.calls);
+    out->calls = calloc(a->trace->n_stacks + 1, sizeof *out->calls);
     keyed_init(&f.found, sizeof(struct key), sizeof(struct found));
     map_init(&f.members);
-    int rc = out->of_context && out->of_regain && f.waits && f.calls && f.of[0] && f.of[1]
+    int rc = out->of_context && out->of_regain && f.waits && out->calls && f.of[0] && f.of[1]
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
     rc = rc ? rc : find(&f);
@@ -482,7 +485,8 @@ int resources_make(struct resources *out, struct analysis *a)
     keyed_fini(&f.found);
     map_fini(&f.members);
     free(f.waits);
-    free(f.calls);
+    free(out->calls);
+    out->calls = NULL;
     free(f.of[0]);
     free(f.of[1]);
     return rc;

@@ -74,8 +74,7 @@ struct resource {
     /* Who has it. */
     struct activity *doing; /* most time first */
     size_t n_doing;
-    uint64_t held,
-        holds; /* ns, of so many stretches, of which it is known who had it while others waited */
+    uint64_t held;    /* ns of which it is known who had it while others waited */
     uint64_t looks;   /* samples, or owners that were asked, behind what is not recorded */
     uint32_t at_once; /* things: so many were had at a time at most, as far as is known; */
     bool all_known;   /* and each take is known, whether it waited or not */
@@ -92,6 +91,7 @@ struct resources {
     size_t n;
     uint32_t *of_context; /* [contexts.n]: 1 + index; 0: none */
     uint32_t *of_regain;  /* likewise: the monitor that an Object.wait takes again */
+    uint64_t *calls;      /* [n_stacks]: where a stack calls the JDK; while they are made */
     struct program program;
 };
 

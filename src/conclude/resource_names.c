@@ -65,8 +65,7 @@ static bool is_initialisation(const struct resource *r, const struct analysis *a
 
 static bool is_semaphore(const struct resource *r, const struct analysis *a)
 {
-    static const char semaphore[] = "Ljava/util/concurrent/Semaphore";
-    return strncmp(a->locks.groups[r->group].signature, semaphore, sizeof semaphore - 1) == 0;
+    return purpose_of_group(&a->locks, r->group) == PURPOSE_PERMIT;
 }
 
 /* A class of the JDK's, an array, an unknown class: it says nothing, the method that takes it does.
@@ -141,17 +140,6 @@ void resource_title(const struct resource *r, const struct analysis *a, char *ou
         snprintf(out, n, "%s", name);
 }
 
-/* What of a name is its pool's: without the number at its end. */
-static size_t pool_length(const char *name)
-{
-    size_t n = strlen(name);
-    while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
-        n--;
-    while (n && strchr("-#_ ", name[n - 1]))
-        n--;
-    return n;
-}
-
 static const char *thread_name(const struct analysis *a, uint32_t thread)
 {
     return trace_thread(a->trace, a->threads.v[thread].id)->name;
@@ -160,14 +148,17 @@ static const char *thread_name(const struct analysis *a, uint32_t thread)
 bool resource_same_pool(const struct analysis *a, uint32_t x, uint32_t y)
 {
     const char *p = thread_name(a, x), *q = thread_name(a, y);
-    size_t n = pool_length(p);
-    return n == pool_length(q) && strncmp(p, q, n) == 0;
+    size_t n = pool_name_length(p);
+    return n == pool_name_length(q) && strncmp(p, q, n) == 0 && !p[n] == !q[n];
 }
 
 void resource_thread_pool(const struct analysis *a, uint32_t thread, char *out, size_t n)
 {
     const char *name = thread_name(a, thread);
-    snprintf(out, n, "%.*s", (int)pool_length(name), name);
+    size_t len = pool_name_length(name);
+    while (len && strchr("-#_ ", name[len - 1]))
+        len--;
+    snprintf(out, n, "%.*s", (int)len, name);
 }
 
 void resource_pool_name(const struct analysis *a, const struct resource *r, char *out, size_t n)

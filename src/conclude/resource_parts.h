@@ -25,6 +25,10 @@ int resources_each(struct resources *v, const struct analysis *a, resource_visit
 int resource_each_wait(struct resource *r, const struct analysis *a, resource_visit visit,
                        void *self);
 
+/* Whether two stacks are in the same call of the JDK's: each wakes the next one of those who wait
+ * in one queue, which gives nothing back. */
+bool resource_same_call(const struct resources *all, stack_id x, stack_id y);
+
 /* Fill in who has the first n of them.  -ENOMEM. */
 int resource_find_holders(struct resources *all, size_t n, struct analysis *a);
 

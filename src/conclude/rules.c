@@ -121,8 +121,7 @@ static int gather(struct evidence *ev)
     for (size_t i = 0; i < ev->resources.n; i++)
         ev->resource_ns += ev->resources.v[i].ns;
     TRY(stats_list_sites(&a->stats, &a->sites, EVERY_CLASS, &a->arena, &ev->sites, &ev->n_sites));
-    TRY(analysis_blames(a, EVERY_CLASS, BLAME_BY_GROUP | BLAME_BY_OWNER, &ev->owners,
-                        &ev->n_owners));
+    TRY(rule_find_lock_facts(ev));
     return analysis_blames(a, EVERY_CLASS, BLAME_BY_GROUP | BLAME_BY_WAITER, &ev->waiters,
                            &ev->n_waiters);
 }

@@ -1,6 +1,7 @@
 #include "analyze/labels.h"
 #include "base/human.h"
 #include "base/util.h"
+#include "conclude/does.h"
 #include "conclude/rules_parts.h"
 
 #include <stdlib.h>
@@ -22,8 +23,7 @@ static bool is_at_lock(const struct analysis *a, const struct open_wait *w)
 {
     uint32_t group = lock_set_group(&a->locks, w->lock);
     return w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING ||
-           (w->state == STATE_PARKED &&
-            purpose_of_class(a->locks.groups[group].signature) == PURPOSE_LOCK);
+           (w->state == STATE_PARKED && purpose_of_group(&a->locks, group) == PURPOSE_LOCK);
 }
 
 /* Of the threads at locks of this class at the end, the one that is so for the longest; NULL: none.
@@ -256,18 +256,6 @@ void rule_held_while_waiting(struct evidence *ev)
 
 /* --- held-during-io --------------------------------------------------------------------------- */
 
-/* Whether a place is a native method of the JDK that reads, writes, connects or waits to. */
-static bool is_io(const struct trace *t, struct place at)
-{
-    static const char *const prefixes[] = {"Ljava/io/", "Ljava/net/", "Lsun/nio/", "Lsun/net/"};
-    const struct trace_method *m = trace_method(t, at.method);
-    const char *signature = trace_class(t, m->class_)->signature;
-    for (size_t i = 0; i < ARRAY_LEN(prefixes) && m->flags & METHOD_NATIVE; i++)
-        if (strncmp(signature, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
-}
-
 static void add_objects(struct rule_finding *f, const struct analysis *a, uint32_t group)
 {
     uint64_t bound = UINT64_MAX;
@@ -310,27 +298,25 @@ static void tell_io(struct evidence *ev, uint32_t group, uint64_t ns, uint64_t c
     rule_say(f, " (%s of them)", human_count(a->stats.owner_sites[most].count).text);
 }
 
-uint64_t rule_owner_weight(const struct analysis *a, uint32_t site)
-{
-    return stats_owner_weight(&a->stats, &a->sites, site);
-}
-
 /* What owners were found to execute (ownerstacks=): only a part of the waits is known. */
 void rule_held_during_io(struct evidence *ev)
 {
     const struct analysis *a = ev->a;
     for (size_t i = 0; i < ev->n_classes; i++) {
-        uint64_t ns = 0, count = 0;
+        uint64_t ns = 0, count = 0, most_weight = 0;
         uint32_t most = NO_SITE;
         for (uint32_t k = 0; k < a->sites.n; k++) {
             const struct wait_stats *w = &a->stats.owner_sites[k];
             if (a->sites.v[k].group != ev->classes[i] || !w->count ||
-                !is_io(a->trace, a->sites.v[k].top))
+                !does_is_native_io(a->trace, a->sites.v[k].top.method))
                 continue;
             ns += w->ns;
             count += w->count;
-            if (most == NO_SITE || rule_owner_weight(a, k) > rule_owner_weight(a, most))
+            uint64_t weight = stats_owner_weight(&a->stats, &a->sites, k);
+            if (most == NO_SITE || weight > most_weight) {
                 most = k;
+                most_weight = weight;
+            }
         }
         if (count && rule_permille(ns, ev->length) >= HELD_PERMILLE)
             tell_io(ev, ev->classes[i], ns, count, most);

@@ -9,10 +9,16 @@
 #define ORCA_CONCLUDE_RULES_PARTS_H
 
 #include "analyze/alloc_tables.h"
-#include "analyze/hot.h"
 #include "conclude/rules.h"
 
 enum { RULE_FINDINGS = 5 }; /* of each rule at most so many: the tables have the others */
+
+/* Of one lock: its time on the critical path, that of it which goes through the last owner seen,
+ * and whether a resource of its own limits the program. */
+struct lock_facts {
+    uint64_t path, seen;
+    bool dominant;
+};
 
 /* What the rules look at, each list most time held up first. */
 struct evidence {
@@ -21,11 +27,11 @@ struct evidence {
     uint32_t *classes; /* groups */
     size_t n_classes;
     uint32_t *sites;
-    const struct blame *owners, *waiters; /* by class and owner, by class and waiter */
-    size_t n_sites, n_owners, n_waiters;
+    const struct blame *waiters; /* by class and waiter */
+    size_t n_sites, n_waiters;
     struct resources resources; /* what holds threads up */
     uint64_t resource_ns;       /* all of it */
-    struct hot *owned;          /* what owners used the processor for; NULL: not looked at yet */
+    struct lock_facts *of_lock; /* [locks.n_objects] */
     const char *rule;           /* the one at work */
     size_t n_of_rule;           /* what it has found */
     struct buf found;           /* struct rule_finding [] */
@@ -45,13 +51,13 @@ void rule_say_class(struct rule_finding *f, const struct evidence *ev, uint32_t 
 void rule_say_place(struct rule_finding *f, const struct evidence *ev, stack_id stack);
 void rule_say_site(struct rule_finding *f, const struct evidence *ev, struct place at);
 
-/* What an owner's place weighs among those of its class. */
-uint64_t rule_owner_weight(const struct analysis *a, uint32_t site);
-
 /* Ids of the trace; those that are there, and 0, are passed over. */
 void rule_add_thread(struct rule_finding *f, const struct evidence *ev, uint32_t thread);
 void rule_add_lock(struct rule_finding *f, lock_id lock);
 void rule_add_stack(struct rule_finding *f, stack_id stack);
+
+/* Once the resources are known: the facts of all locks.  -ENOMEM. */
+int rule_find_lock_facts(struct evidence *ev);
 
 /* Whether the resource that a lock is, is what limits the program: another finding says it. */
 bool rule_resource_is_dominant(const struct evidence *ev, lock_id lock);

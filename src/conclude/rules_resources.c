@@ -1,6 +1,7 @@
 /* Resources as findings: who waits, for how much of their time, where in the program, and what
  * those do who have it. */
 #include "analyze/labels.h"
+#include "base/err.h"
 #include "base/human.h"
 #include "base/util.h"
 #include "conclude/resource_names.h"
@@ -28,27 +29,16 @@ enum {
 /* --- how much harm ------------------------------------------------------------------------------
  */
 
-static bool is_of(const struct resource *r, uint32_t lock)
+static struct lock_facts facts_of(const struct evidence *ev, const struct resource *r)
 {
-    return lock && r->lock.v == lock;
+    return r->lock.v && r->lock.v < ev->a->locks.n_objects ? ev->of_lock[r->lock.v]
+                                                           : (struct lock_facts){0};
 }
 
-static uint64_t path_ns(const struct analysis *a, const struct resource *r, uint64_t *seen)
+static unsigned path_permille(const struct evidence *ev, const struct resource *r)
 {
-    uint64_t ns = 0;
-    *seen = 0;
-    for (size_t i = 0; i < a->path_sums.n_locks && a->path.n; i++)
-        if (is_of(r, a->path_sums.locks[i].id)) {
-            ns += a->path_sums.locks[i].ns;
-            *seen += a->path_sums.locks[i].seen;
-        }
-    return ns;
-}
-
-static unsigned path_permille(const struct analysis *a, const struct resource *r)
-{
-    uint64_t seen;
-    return a->path.n ? rule_permille(path_ns(a, r, &seen), a->path.to - a->path.from) : 0;
+    const struct path *p = &ev->a->path;
+    return p->n ? rule_permille(facts_of(ev, r).path, p->to - p->from) : 0;
 }
 
 static bool is_dominant(const struct evidence *ev, const struct resource *r)
@@ -57,7 +47,7 @@ static bool is_dominant(const struct evidence *ev, const struct resource *r)
     if (r->kind == RESOURCE_ANSWERS)
         return false; /* a program that divides its work waits so */
     unsigned queue = a->path.n ? DOMINANT_OFF_PATH_PERMILLE : DOMINANT_QUEUE_PERMILLE;
-    if (path_permille(a, r) >= DOMINANT_PATH_PERMILLE)
+    if (path_permille(ev, r) >= DOMINANT_PATH_PERMILLE)
         return true;
     return rule_permille(r->ns, ev->resource_ns) >= DOMINANT_SHARE_PERMILLE &&
            rule_permille(r->ns, ev->length) >= queue;
@@ -65,19 +55,39 @@ static bool is_dominant(const struct evidence *ev, const struct resource *r)
 
 static bool is_contended(const struct evidence *ev, const struct resource *r)
 {
-    if (path_permille(ev->a, r) >= CONTENDED_PATH_PERMILLE)
+    if (path_permille(ev, r) >= CONTENDED_PATH_PERMILLE)
         return true;
     return rule_permille(r->ns, ev->resource_ns) >= CONTENDED_SHARE_PERMILLE &&
            rule_permille(r->ns, ev->length) >= CONTENDED_QUEUE_PERMILLE &&
            resource_permille(r) >= CONTENDED_OF_THEIRS_PERMILLE;
 }
 
+int rule_find_lock_facts(struct evidence *ev)
+{
+    const struct analysis *a = ev->a;
+    size_t n = a->locks.n_objects;
+    ev->of_lock = arena_alloc(&ev->a->arena, (n + 1) * sizeof *ev->of_lock);
+    if (!ev->of_lock)
+        return -ENOMEM;
+    memset(ev->of_lock, 0, (n + 1) * sizeof *ev->of_lock);
+    for (size_t i = 0; i < a->path_sums.n_locks && a->path.n; i++) {
+        const struct path_sum *s = &a->path_sums.locks[i];
+        if (s->id >= n)
+            continue;
+        ev->of_lock[s->id].path += s->ns;
+        ev->of_lock[s->id].seen += s->seen;
+    }
+    for (size_t i = 0; i < ev->resources.n; i++) {
+        const struct resource *r = &ev->resources.v[i];
+        if (r->lock.v && r->lock.v < n)
+            ev->of_lock[r->lock.v].dominant |= is_dominant(ev, r);
+    }
+    return 0;
+}
+
 bool rule_resource_is_dominant(const struct evidence *ev, lock_id lock)
 {
-    for (size_t i = 0; i < ev->resources.n; i++)
-        if (is_of(&ev->resources.v[i], lock.v) && is_dominant(ev, &ev->resources.v[i]))
-            return true;
-    return false;
+    return lock.v && lock.v < ev->a->locks.n_objects && ev->of_lock[lock.v].dominant;
 }
 
 bool rule_resource_says(const struct evidence *ev, enum holder_does does, stack_id stack)
@@ -133,12 +143,13 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev, const
 
 static void say_path(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
 {
-    uint64_t seen, path = path_ns(ev->a, r, &seen);
-    if (path_permille(ev->a, r) < CONTENDED_PATH_PERMILLE)
+    const struct lock_facts facts = facts_of(ev, r);
+    if (path_permille(ev, r) < CONTENDED_PATH_PERMILLE)
         return;
-    rule_say(f, "; on %u %% of the critical path", path_permille(ev->a, r) / 10);
-    if (seen * 100 / path)
-        rule_say(f, " (%u %% of it through the last owner seen)", (unsigned)(seen * 100 / path));
+    rule_say(f, "; on %u %% of the critical path", path_permille(ev, r) / 10);
+    if (facts.seen * 100 / facts.path)
+        rule_say(f, " (%u %% of it through the last owner seen)",
+                 (unsigned)(facts.seen * 100 / facts.path));
 }
 
 /* "66 % blocked on HikariPool-1 in shop.Order.place (Order.java:12)" */

@@ -114,3 +114,12 @@ Test(compare, one_outlier_is_noise)
     peak[7] = 1000;
     cr_assert_gt(compare_ranks(flat, peak, COMPARE_SLICES), COMPARE_P);
 }
+
+/* The analysis that has the resources is gone by then. */
+Test(compare, findings_that_are_kept_refer_to_no_resource)
+{
+    run("Lshop/Order;", 800000, "Lshop/Order;", 800000);
+    cr_assert_gt(a.n_findings, 0);
+    for (size_t i = 0; i < a.n_findings; i++)
+        cr_assert(!a.findings[i].resource && !a.findings[i].resources);
+}

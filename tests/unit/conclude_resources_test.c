@@ -343,3 +343,19 @@ Test(resources, a_park_for_a_socket_is_input)
     cr_assert_eq(all.v[0].doing[0].does, DOES_INPUT);
     cr_assert_eq(all.v[0].doing[0].at.line, 31);
 }
+
+/* --- names of threads
+ * --------------------------------------------------------------------------------- */
+
+/* As everywhere: what agrees but for the number at the end, which all or none of them have. */
+Test(resources, threads_are_of_one_pool_by_their_names)
+{
+    thread_id one = builder_thread(&b, "exec-8-1"), two = builder_thread(&b, "exec-8-22"),
+              none = builder_thread(&b, "exec-8-");
+    run(1000);
+    cr_assert(resource_same_pool(a, one.v, two.v));
+    cr_assert_not(resource_same_pool(a, one.v, none.v));
+    char name[64];
+    resource_thread_pool(a, two.v, name, sizeof name);
+    cr_assert_str_eq(name, "exec-8");
+}
