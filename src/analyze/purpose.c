@@ -58,9 +58,16 @@ static const struct known_method permit_methods[] = {
     {"Ljava/util/concurrent/locks/AbstractQueuedLongSynchronizer;", "", "acquire"},
 };
 static const struct known_method give_methods[] = {
-    {"", "Queue;", "put"},      {"", "Queue;", "offer"}, {"", "Queue;", "add"},
-    {"", "Queue;", "transfer"}, {"", "Deque;", "put"},   {"", "Deque;", "offer"},
-    {"", "Deque;", "add"},      {"", "Deque;", "push"},
+    {"", "Queue;", "put"},
+    {"", "Queue;", "offer"},
+    {"", "Queue;", "add"},
+    {"", "Queue;", "transfer"},
+    {"", "Deque;", "put"},
+    {"", "Deque;", "offer"},
+    {"", "Deque;", "add"},
+    {"", "Deque;", "push"},
+    {"", "SubmissionPublisher;", "submit"},
+    {"", "SubmissionPublisher;", "offer"},
 };
 static const struct known_method take_methods[] = {
     {"", "Queue;", "take"},
@@ -126,6 +133,11 @@ static struct call_of read_call(const struct trace *t, stack_id stack)
         }
     }
     return c;
+}
+
+bool purpose_puts(const struct trace *t, stack_id stack)
+{
+    return read_call(t, stack).gives;
 }
 
 /* Of a file of calls a park is a call that blocked: what it is about holds the thread up. */

@@ -10,14 +10,16 @@ enum { ROOTS_MAX = 8, ROOT_MAX = 256 };
 
 struct known {
     const char *prefix;
-    bool launches;
+    bool launches, many;
 };
 
 static const struct known libraries[] = {
-#define LAUNCHER(prefix) {prefix, true},
-#define LIBRARY(prefix) {prefix, false},
+#define LAUNCHER(prefix) {prefix, true, true},
+#define UMBRELLA(prefix) {prefix, false, true},
+#define LIBRARY(prefix) {prefix, false, false},
 #include "conclude/libraries.def"
 #undef LAUNCHER
+#undef UMBRELLA
 #undef LIBRARY
 };
 
@@ -55,15 +57,18 @@ static bool is_made(const char *signature)
 struct roots {
     char v[ROOTS_MAX][ROOT_MAX];
     size_t n;
+    bool launched; /* a launcher's main method was seen */
 };
 
-/* The package that a program's classes share: two names of the main class's, one more inside a
- * library's. */
+/* The package that a program's classes share: all of a library's that is the program, else two
+ * names of the main class's, one more where many have these two. */
 static void root_of(const char *name, char out[ROOT_MAX])
 {
     const struct known *library = library_of(name);
     const char *end = name, *slash;
     size_t names = library ? 3 : 2;
+    if (library && !library->many)
+        names = 0, end += strlen(library->prefix);
     while (names-- && (slash = strchr(end, '/')))
         end = slash + 1;
     size_t n = min_u64((uint64_t)(end - name), ROOT_MAX - 1);
@@ -75,8 +80,10 @@ static void add_root(struct roots *r, const char *name)
 {
     const struct known *library = library_of(name);
     char root[ROOT_MAX];
-    if (library && library->launches)
+    if (library && library->launches) {
+        r->launched = true;
         return;
+    }
     root_of(name, root);
     for (size_t i = 0; i < r->n; i++)
         if (strcmp(r->v[i], root) == 0)
@@ -137,6 +144,16 @@ static enum code code_of(const struct roots *r, const char *signature)
     return library_of(name) ? CODE_LIBRARY : CODE_OTHER;
 }
 
+/* A server that was launched and has loaded nobody's program is the program itself. */
+static void take_libraries(struct program *p)
+{
+    for (size_t i = 1; i < p->trace->n_classes; i++)
+        if (p->of_class[i] == CODE_OTHER)
+            return;
+    for (size_t i = 1; i < p->trace->n_classes; i++)
+        p->of_class[i] = p->of_class[i] == CODE_LIBRARY ? CODE_PROGRAM : p->of_class[i];
+}
+
 int program_make(struct program *p, const struct trace *t, struct arena *a)
 {
     struct roots r = {.n = 0};
@@ -150,6 +167,8 @@ int program_make(struct program *p, const struct trace *t, struct arena *a)
         const struct trace_class *c = trace_class(t, (class_id){(uint32_t)i});
         p->of_class[i] = (uint8_t)(c->id.v ? code_of(&r, c->signature) : CODE_JDK);
     }
+    if (r.launched && !r.n)
+        take_libraries(p);
     return 0;
 }
 

@@ -1,8 +1,8 @@
 /* program.h - whose code a class is: the JDK's, a library's, or the program's own.
  *
  * A reader can change the program; so a conclusion names a line of it.  The program's classes are
- * those that share the package of its main class (the first two names of it, three where two are a
- * library's), which stands at the outer end of the main thread's stacks, or in sun.java.command.
+ * those that share the package of its main class (the first two names of it; all of a library whose
+ * main it is), which stands at the outer end of the main thread's stacks, or in sun.java.command.
  * Without a main class of its own (a server that loads programs) they are whatever neither the JDK
  * nor a known library has (libraries.def). */
 #ifndef ORCA_CONCLUDE_PROGRAM_H

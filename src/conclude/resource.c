@@ -9,7 +9,6 @@
 #include <string.h>
 
 enum {
-    OBJECT_WAITS = 3,       /* an object with fewer waits is one of many at its place */
     GIVEN_LEAST = 3,        /* ended waits that tell a thing from work */
     LOOKED_AT = 12,         /* resources whose holders are looked for, */
     LOOKED_AT_PERMILLE = 5, /* each so much of all that is waited for any, or */
@@ -36,7 +35,9 @@ struct found {
 struct finder {
     struct analysis *a;
     struct resources *out;
-    uint32_t *waits;    /* [n_objects]: of each lock */
+    uint32_t *waits;    /* [contexts.n]: how many */
+    uint8_t *want;      /* [contexts.n]: enum want of each */
+    bool *own;          /* [n_objects]: a resource of its own, not one of a crowd's */
     uint64_t *of[2];    /* [contexts.n]: ns waited, and in taking a monitor again */
     struct keyed found; /* struct found */
     struct map members; /* 1 + index of a resource, thread -> 1 */
@@ -74,35 +75,74 @@ static bool counts(const struct finder *f, const struct context *x)
     return !(x->flags & INTERVAL_OPEN && f->stuck);
 }
 
-/* How often each object is waited for. */
-static int count_waits(struct finder *f)
+/* How many waits each context has, and what they are for. */
+static void count_waits(struct finder *f)
 {
     const struct timeline *tl = &f->a->timeline;
     for (uint32_t thread = 1; thread < tl->n_lines; thread++) {
         const struct run *r = &tl->lines[thread].spans;
         for (uint32_t i = 0, n; i < r->n; i += n) {
             const struct span *v = run_stretch(r, sizeof *v, i, &n);
-            for (uint32_t k = 0; k < n; k++) {
-                const struct context *x = timeline_context(tl, v[k].context);
-                if (x->lock.v < f->a->locks.n_objects)
-                    f->waits[x->lock.v]++;
-            }
+            for (uint32_t k = 0; k < n; k++)
+                f->waits[v[k].context]++;
         }
     }
-    return 0;
+    for (uint32_t i = 1; i < tl->contexts.n; i++)
+        f->want[i] = (uint8_t)(counts(f, timeline_context(tl, i)) ? want_of(f, i) : WANT_NOTHING);
+}
+
+static const enum resource_kind kinds[] = {[WANT_OWNED] = RESOURCE_LOCK,
+                                           [WANT_THINGS] = RESOURCE_THINGS,
+                                           [WANT_PERHAPS] = RESOURCE_THINGS,
+                                           [WANT_ANSWER] = RESOURCE_ANSWERS};
+
+/* A wait takes its monitor again. */
+static bool takes_again(const struct finder *f, const struct context *x)
+{
+    return x->what == STATE_WAITING && counts(f, x);
+}
+
+static int add_to_crowd(struct finder *f, struct crowds *c, uint32_t context, enum want want)
+{
+    const struct context *x = timeline_context(&f->a->timeline, context);
+    const struct crowd_place at = {kinds[want],
+                                   program_library(&f->out->program, x->stack).method.v,
+                                   lock_set_group(&f->a->locks, x->lock)};
+    return crowds_add(c, &at, x->lock, f->waits[context]);
+}
+
+/* Which objects are resources of their own. */
+static int part_crowds(struct finder *f)
+{
+    const struct contexts *all = &f->a->timeline.contexts;
+    uint32_t *waits = calloc(f->a->locks.n_objects + 1, sizeof *waits);
+    struct crowds c;
+    int rc = waits ? 0 : -ENOMEM;
+    crowds_init(&c);
+    for (uint32_t i = 1; i < all->n && rc == 0; i++) {
+        const struct context *x = &all->v[i];
+        if (!x->lock.v || x->lock.v >= f->a->locks.n_objects || !f->waits[i])
+            continue;
+        waits[x->lock.v] += f->waits[i];
+        if (f->want[i] != WANT_NOTHING && f->want[i] != WANT_ANSWER)
+            rc = add_to_crowd(f, &c, i, f->want[i]);
+        if (rc == 0 && takes_again(f, x))
+            rc = add_to_crowd(f, &c, i, WANT_OWNED);
+    }
+    if (rc == 0)
+        crowds_settle(&c, waits, f->own);
+    crowds_fini(&c);
+    free(waits);
+    return rc;
 }
 
 /* *out: what the context's waits are for. */
 static int sort_as(struct finder *f, uint32_t context, enum want want, uint32_t *out)
 {
     const struct context *x = timeline_context(&f->a->timeline, context);
-    static const enum resource_kind kinds[] = {[WANT_OWNED] = RESOURCE_LOCK,
-                                               [WANT_THINGS] = RESOURCE_THINGS,
-                                               [WANT_PERHAPS] = RESOURCE_THINGS,
-                                               [WANT_ANSWER] = RESOURCE_ANSWERS};
     struct place take = program_library(&f->out->program, x->stack);
-    bool own = want != WANT_ANSWER && x->lock.v && x->lock.v < f->a->locks.n_objects &&
-               f->waits[x->lock.v] >= OBJECT_WAITS;
+    bool own =
+        want != WANT_ANSWER && x->lock.v && x->lock.v < f->a->locks.n_objects && f->own[x->lock.v];
     struct key key = {.kind = kinds[want],
                       .lock = own ? x->lock.v : 0,
                       .take = own && want == WANT_OWNED ? 0 : take.method.v,
@@ -126,13 +166,9 @@ static int sort_as(struct finder *f, uint32_t context, enum want want, uint32_t 
 static int sort_context(struct finder *f, uint32_t context)
 {
     const struct context *x = timeline_context(&f->a->timeline, context);
-    enum want want = want_of(f, context);
-    if (!counts(f, x))
-        return 0;
-    if (want != WANT_NOTHING)
-        TRY(sort_as(f, context, want, &f->out->of_context[context]));
-    return x->what == STATE_WAITING ? sort_as(f, context, WANT_OWNED, &f->out->of_regain[context])
-                                    : 0;
+    if (f->want[context] != WANT_NOTHING)
+        TRY(sort_as(f, context, f->want[context], &f->out->of_context[context]));
+    return takes_again(f, x) ? sort_as(f, context, WANT_OWNED, &f->out->of_regain[context]) : 0;
 }
 
 /* The innermost frame that is not the JDK's, as a number. */
@@ -346,6 +382,7 @@ static int add_place(struct finder *f, struct keyed *places, uint32_t resource, 
 
 static int find_places(struct finder *f)
 {
+    struct resource *all = f->out->v;
     const uint32_t *of[] = {f->out->of_context, f->out->of_regain};
     struct keyed places;
     int rc = 0;
@@ -356,6 +393,12 @@ static int find_places(struct finder *f)
                 rc = add_place(f, &places, of[again][i],
                                timeline_context(&f->a->timeline, i)->stack, f->of[again][i]);
     keyed_fini(&places);
+    for (uint32_t i = 1; i < f->a->timeline.contexts.n; i++) {
+        uint32_t at = f->out->of_context[i];
+        if (at && all[at - 1].kind == RESOURCE_THINGS &&
+            purpose_puts(f->a->trace, timeline_context(&f->a->timeline, i)->stack))
+            all[at - 1].put_ns += f->of[0][i];
+    }
     return rc;
 }
 
@@ -444,7 +487,8 @@ static int find(struct finder *f)
 {
     struct resources *o = f->out;
     uint32_t n = f->a->timeline.contexts.n;
-    TRY(count_waits(f));
+    count_waits(f);
+    TRY(part_crowds(f));
     for (uint32_t i = 1; i < n; i++)
         TRY(sort_context(f, i));
     o->n = f->found.n;
@@ -469,13 +513,16 @@ int resources_make(struct resources *out, struct analysis *a)
     size_t n = (size_t)a->timeline.contexts.n + 1;
     *out = (struct resources){.of_context = arena_alloc(&a->arena, n * sizeof(uint32_t)),
                               .of_regain = arena_alloc(&a->arena, n * sizeof(uint32_t))};
-    f.waits = calloc(a->locks.n_objects + 1, sizeof *f.waits);
+    f.waits = calloc(n, sizeof *f.waits);
+    f.want = calloc(n, sizeof *f.want);
+    f.own = calloc(a->locks.n_objects + 1, sizeof *f.own);
     f.of[0] = calloc(n, sizeof **f.of);
     f.of[1] = calloc(n, sizeof **f.of);
     out->calls = calloc(a->trace->n_stacks + 1, sizeof *out->calls);
     keyed_init(&f.found, sizeof(struct key), sizeof(struct found));
     map_init(&f.members);
-    int rc = out->of_context && out->of_regain && f.waits && out->calls && f.of[0] && f.of[1]
+    int rc = out->of_context && out->of_regain && f.waits && f.want && f.own && out->calls &&
+                     f.of[0] && f.of[1]
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
     rc = rc ? rc : find(&f);
@@ -485,6 +532,8 @@ int resources_make(struct resources *out, struct analysis *a)
     keyed_fini(&f.found);
     map_fini(&f.members);
     free(f.waits);
+    free(f.want);
+    free(f.own);
     free(out->calls);
     out->calls = NULL;
     free(f.of[0]);

@@ -58,9 +58,9 @@ struct resource {
     method_id take; /* where threads wait for it */
     uint64_t count, ns, max, first, last;
     uint64_t given,
-        back; /* waits that a thread ended; those ended by threads that wait here, too */
-    bool
-        others_give; /* things: who ends waits never waits there: an answer's giver, not a holder */
+        back;         /* waits that a thread ended; those ended by threads that wait here, too */
+    bool others_give; /* things: who ends waits never waits there; and */
+    uint64_t put_ns;  /* by who puts something into a queue */
     uint32_t n_threads;
     uint32_t threads[RESOURCE_IDS], objects[RESOURCE_IDS];
     uint32_t n_objects; /* of the ids */
@@ -85,6 +85,11 @@ struct resource {
     uint64_t given_ns,
         own_ns; /* answers: of waits that somebody ended; who is of the waiter's own pool */
 };
+
+static inline bool resource_is_full_queue(const struct resource *r)
+{
+    return r->others_give && 2 * r->put_ns >= r->ns;
+}
 
 struct resources {
     struct resource *v; /* most time first */

@@ -88,7 +88,7 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
     static const char *const roles[] = {[RESOURCE_LOCK] = "lock",
                                         [RESOURCE_THINGS] = "pool or limit",
                                         [RESOURCE_ANSWERS] = "answer"};
-    return r->others_give ? "full queue" : roles[r->kind];
+    return resource_is_full_queue(r) ? "full queue" : roles[r->kind];
 }
 
 /* Answers are called by who gives them, where these are one. */
@@ -129,7 +129,7 @@ void resource_title(const struct resource *r, const struct analysis *a, char *ou
         snprintf(out, n, "%s", resource_role(r, a));
     else if (known)
         snprintf(out, n, "%s (%s)", name, resource_role(r, a));
-    else if (r->others_give)
+    else if (resource_is_full_queue(r))
         snprintf(out, n, "full queue of %s", name);
     else if (r->kind == RESOURCE_ANSWERS)
         snprintf(out, n, "answers %s %s",

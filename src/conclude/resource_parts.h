@@ -1,9 +1,11 @@
 /* resource_parts.h - what the files of resources share.
  *
- *   resource.c   who waits for what              holders.c   who has it, and what they do */
+ *   resource.c   who waits for what              holders.c   who has it, and what they do
+ *   crowds.c     which objects are one resource */
 #ifndef ORCA_CONCLUDE_RESOURCE_PARTS_H
 #define ORCA_CONCLUDE_RESOURCE_PARTS_H
 
+#include "base/keyed.h"
 #include "conclude/resource.h"
 
 /* A wait for a resource: a span, or the part of an Object.wait in which it takes the monitor again.
@@ -31,5 +33,23 @@ bool resource_same_call(const struct resources *all, stack_id x, stack_id y);
 
 /* Fill in who has the first n of them.  -ENOMEM. */
 int resource_find_holders(struct resources *all, size_t n, struct analysis *a);
+
+/* Where objects of a class are waited for. */
+struct crowd_place {
+    uint32_t kind, take, group; /* as in struct resource */
+};
+
+struct crowds {
+    struct keyed places, members;
+};
+
+void crowds_init(struct crowds *c);
+void crowds_fini(struct crowds *c);
+
+/* More than no waits.  -ENOMEM. */
+int crowds_add(struct crowds *c, const struct crowd_place *at, lock_id object, uint64_t waits);
+
+/* own[object]: it is a resource of its own; waits: all of each object, wherever. */
+void crowds_settle(const struct crowds *c, const uint32_t *waits, bool *own);
 
 #endif

@@ -185,7 +185,7 @@ static void say_activity(struct rule_finding *f, const struct evidence *ev,
 static void say_holders(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
 {
     const char *had = r->kind == RESOURCE_ANSWERS ? "answered"
-                      : r->others_give            ? "emptied"
+                      : resource_is_full_queue(r) ? "emptied"
                                                   : "held";
     if (!r->held)
         return;
@@ -202,7 +202,7 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev, const
         rule_say(f, "; %s by %s threads%s%s", had, human_count(r->n_holders).text,
                  *pool ? " of " : "", pool);
     }
-    const char *between = r->others_give                ? "; the consumer was "
+    const char *between = resource_is_full_queue(r)     ? "; the consumer was "
                           : r->kind == RESOURCE_ANSWERS ? "; the answering thread was "
                                                         : "; the holder was ";
     for (size_t i = 0, n = 0; i < r->n_doing && n < DOING_MOST; i++) {

@@ -82,6 +82,31 @@ Test(resources, code_of_libraries_alone_has_no_line)
     cr_assert_str_eq(line_of("shop.Server", "java.lang.Thread.run:1 org.h2.Engine.open:7"), "");
 }
 
+Test(resources, all_of_a_library_whose_main_it_is_is_the_program)
+{
+    cr_assert_str_eq(line_of("org.h2.tools.Server -tcp", "jdk.net.Read.read:native "
+                                                         "org.h2.value.Transfer.readInt:9 "
+                                                         "org.h2.server.TcpServerThread.run:3"),
+                     "org.h2.value.Transfer.readInt");
+}
+
+Test(resources, a_server_that_loaded_nobodys_program_is_the_program)
+{
+    analyzed_end();
+    builder_init(&b); /* without the classes of all tests */
+    cr_assert_str_eq(line_of("org.apache.catalina.startup.Bootstrap start",
+                             "org.apache.coyote.Http.read:9 org.apache.catalina.Host.run:3"),
+                     "org.apache.coyote.Http.read");
+}
+
+Test(resources, a_server_that_loaded_a_program_is_none)
+{
+    builder_stack(&b, "shop.Cart.total:7");
+    cr_assert_str_eq(line_of("org.apache.catalina.startup.Bootstrap start",
+                             "org.apache.coyote.Http.read:9 org.apache.catalina.Host.run:3"),
+                     "");
+}
+
 /* --- pools
  * ---------------------------------------------------------------------------------------- */
 
@@ -222,6 +247,97 @@ Test(resources, a_queue_of_work_is_none)
     }
     run(400000000);
     cr_assert_eq(all.n, 0);
+}
+
+/* dan alone ends what others wait for, each 10 ms, and never waits there himself. */
+static const struct resource *given_by_dan(const char *class_, const char *frames)
+{
+    lock_id on = builder_lock(&b, builder_class(&b, class_));
+    stack_id wait = builder_stack(&b, frames), give = builder_stack(&b, "shop.Main.main:2");
+    for (uint64_t i = 0; i < 20; i++)
+        for (int k = 0; k < 2; k++) {
+            thread_id who = k ? ann : bob;
+            uint64_t time = 1000000 + i * 10000000 + (uint64_t)k * 1000;
+            ADD(&b, who.v, who, time, park_enter, .lock = on, .stack = wait);
+            ADD(&b, dan.v, dan, time + 9000000, unpark, .target = who, .stack = give);
+            ADD(&b, who.v, who, time + 9000500, park_exit, .lock = on);
+        }
+    run(400000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_THINGS);
+    cr_assert_eq(all.v[0].holder, dan.v);
+    return &all.v[0];
+}
+
+#define PARKED "jdk.internal.misc.Unsafe.park:native java.util.concurrent.locks.LockSupport.park:1 "
+
+Test(resources, who_puts_into_a_queue_waits_for_a_full_one)
+{
+    const struct resource *r =
+        given_by_dan("Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;",
+                     PARKED "java.util.concurrent.ArrayBlockingQueue.put:9 shop.Desk.place:21");
+    char name[256];
+    resource_title(r, a, name, sizeof name);
+    cr_assert_str_eq(resource_role(r, a), "full queue");
+    cr_assert_str_eq(name, "full queue of Desk.place");
+}
+
+Test(resources, a_lock_whose_holder_never_waits_there_is_no_queue)
+{
+    const struct resource *r = given_by_dan(
+        "Lshop/Mutex$Sync;", PARKED "java.util.concurrent.locks.AbstractQueuedSynchronizer.acquire:"
+                                    "9 shop.Mutex.lock:3 shop.Desk.place:21");
+    char name[256];
+    resource_title(r, a, name, sizeof name);
+    cr_assert_str_eq(resource_role(r, a), "pool or limit");
+    cr_assert_null(strstr(name, "queue"));
+}
+
+/* --- objects of one request each
+ * ---------------------------------------------------------------------- */
+
+enum { EACH_WAITS = 4 };
+
+/* bob and ann in turn wait for a monitor of each of n objects, four times; of the first one `more`
+ * times besides. */
+static void wait_for_each(int n, int more)
+{
+    class_id row = builder_class(&b, "Lshop/Row;");
+    stack_id place = builder_stack(&b, "shop.Table.update:40 shop.Main.main:2");
+    uint64_t time = 1000000;
+    for (int i = 0; i < n; i++) {
+        lock_id on = builder_lock(&b, row);
+        for (int k = 0; k < EACH_WAITS + (i ? 0 : more); k++, time += 1000000) {
+            ADD(&b, ann.v, ann, time, monitor_contended_enter, .lock = on, .owner = bob,
+                .stack = place);
+            ADD(&b, ann.v, ann, time + 900000, monitor_contended_entered, .lock = on);
+        }
+    }
+    run(time + 1000000);
+}
+
+Test(resources, few_objects_are_each_a_resource)
+{
+    wait_for_each(16, 0);
+    cr_assert_eq(all.n, 16);
+}
+
+Test(resources, many_objects_at_one_place_are_a_crowd)
+{
+    wait_for_each(17, 0);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].count, 17 * EACH_WAITS);
+    cr_assert_eq(all.v[0].lock.v, 0);
+    cr_assert_eq(all.v[0].holder, bob.v);
+}
+
+Test(resources, what_has_a_tenth_of_a_crowds_waits_is_a_resource_of_its_own)
+{
+    wait_for_each(17, 4); /* 8 of 72 */
+    cr_assert_eq(all.n, 2);
+    cr_assert_eq(all.v[0].lock.v, 0);
+    cr_assert_eq(all.v[1].count, 8);
+    cr_assert_neq(all.v[1].lock.v, 0);
 }
 
 /* --- monitors and answers
