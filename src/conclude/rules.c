@@ -73,6 +73,8 @@ static const struct {
     R("sleep-on-path", "sleep on the critical path", rule_sleep_on_path)                           \
     R("serial-phase", "time in which one thread ran alone", rule_serial_phase)                     \
     R("unbalanced-join", "joins that wait for one slow thread", rule_unbalanced_join)              \
+    R("heap-nearly-full", "collections that leave most of the heap in use", rule_heap_full)        \
+    R("gc-pauses", "pauses of the collector", rule_gc_pauses)                                      \
     R("leak-suspect", "objects that survive and become more", rule_leak_suspect)                   \
     R("allocation-hot-spot", "places that allocate much", rule_allocation_hot_spot)                \
     R("unreliable", "waits whose cause is not known", rule_unreliable)

@@ -3,6 +3,7 @@
  *   rules.c          the table of rules, their order     rules_locks.c    locks that are fought for
  *   rules_text.c     texts and ids of findings           rules_flow.c     the program as a whole
  *   rules_alloc.c    allocations                         rules_signals.c  notify and wait
+ *   rules_heap.c     the heap as a whole
  *   rules_resources.c   what holds threads up, who has it, what those do who have it
  */
 #ifndef ORCA_CONCLUDE_RULES_PARTS_H
@@ -91,6 +92,8 @@ void rule_sleep_on_path(struct evidence *ev);
 void rule_serial_phase(struct evidence *ev);
 void rule_unbalanced_join(struct evidence *ev);
 void rule_pool_saturation(struct evidence *ev);
+void rule_heap_full(struct evidence *ev);
+void rule_gc_pauses(struct evidence *ev);
 void rule_leak_suspect(struct evidence *ev);
 void rule_allocation_hot_spot(struct evidence *ev);
 

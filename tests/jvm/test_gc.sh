@@ -220,3 +220,29 @@ test_tptp() {
     same "$(grep -cE '<gcFinish time="[0-9.]+" usedObjSpace="[1-9][0-9]*" totalObjSpace="[1-9][0-9]*"/>' app.trcxml)" "$(matching ' gc_finish ')"
     run 0 xmllint --noout --dtdvalid "$ROOT/docs/orca-tptp.dtd" app.trcxml
 }
+
+findings() { # prints the rules of the report's findings
+    "$ORCA" report --json "$TRACE" >report.json || fail "orca report"
+    sed -nE 's/.*"rule": "([^"]*)".*/\1/p' report.json
+}
+
+# 16 MB that live in a heap of 24 are said; 5 MB in 200 are not, however much is allocated.
+heap_of() { # COLLECTOR MB KEPT RULES
+    launch_told Collecting "$(agent events=gc)" "-Xmx$2m" "-XX:+Use$1GC" -- 600 "$3"
+    end
+    same "$(findings)" "$4"
+    rm -f "$TRACE"
+}
+
+test_nearly_full() {
+    local collector
+    for collector in Serial Parallel G1; do
+        heap_of $collector 24 1600 heap-nearly-full
+    done
+    heap_of Serial 200 500 ""
+}
+
+test_nearly_full_zgc() {
+    need Z
+    heap_of Z 64 4200 heap-nearly-full
+}
