@@ -339,12 +339,11 @@ static int hold(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
     return 0;
 }
 
-/* Whether a wait that ended gave its thread nothing: it looked, and waited again. */
-static bool was_futile(const struct holder *h, const struct resource_wait *w)
+bool resource_waits_again(const struct analysis *a, const struct resource_wait *w)
 {
-    const struct line *l = &h->a->timeline.lines[w->thread];
+    const struct line *l = &a->timeline.lines[w->thread];
     uint32_t i = line_spans_until(l, w->span->start);
-    return i && line_waits_again(&h->a->timeline, l, i - 1, LOOKS_AT_MOST_NS);
+    return i && line_waits_again(&a->timeline, l, i - 1, LOOKS_AT_MOST_NS);
 }
 
 static int add_give(void *self, struct resource *r, const struct resource_wait *w)
@@ -352,7 +351,7 @@ static int add_give(void *self, struct resource *r, const struct resource_wait *
     struct holder *h = self;
     const struct span *s = w->span;
     UNUSED(r);
-    if (!s->waker || s->waker >= h->a->timeline.n_lines || was_futile(h, w))
+    if (!s->waker || s->waker >= h->a->timeline.n_lines || resource_waits_again(h->a, w))
         return 0;
     struct give g = {s->waker, span_wake_time(&h->a->timeline, s),
                      span_wake_stack(&h->a->timeline, s)};
@@ -501,6 +500,28 @@ static int find_takers(struct holder *h)
     return 0;
 }
 
+/* --- polls --------------------------------------------------------------------------------------
+ */
+
+/* What those do meanwhile who run the other end of what is polled. */
+static int find_other_end(struct holder *h)
+{
+    bool *others = calloc(h->a->timeline.n_lines + 1, sizeof *others);
+    const struct stretch *v;
+    int rc = others ? 0 : -ENOMEM;
+    rc = rc ? rc : resource_each_wait(h->r, h->a, add_wanted, h);
+    rc = rc ? rc : resource_each_wait(h->r, h->a, note_waiter, h);
+    merge_wanted(h);
+    v = (const void *)h->wanted.p;
+    rc = rc ? rc : polled_find_others(h->r, h->all, h->a, others);
+    for (uint32_t thread = 1; thread < h->a->timeline.n_lines && rc == 0; thread++)
+        for (size_t i = 0; i < h->wanted.len / sizeof *v && rc == 0; i++)
+            if (others[thread] && !h->waits[thread])
+                rc = account(h, thread, v[i].from, v[i].to);
+    free(others);
+    return rc;
+}
+
 /* --- all -------------------------------------------------------------------------------------- */
 
 static int most_time(const void *x, const void *y)
@@ -617,6 +638,8 @@ static int find(struct holder *h)
 {
     if (h->r->kind == RESOURCE_THINGS)
         TRY(find_takers(h));
+    if (h->r->kind == RESOURCE_POLLED)
+        TRY(find_other_end(h));
     if (h->r->kind == RESOURCE_ANSWERS)
         TRY(resource_each_wait(h->r, h->a, take_answer, h));
     if (h->sampled.n || h->r->kind != RESOURCE_LOCK)

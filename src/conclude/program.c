@@ -213,3 +213,12 @@ struct place program_library(const struct program *p, stack_id stack)
 {
     return innermost(p, stack, CODE_LIBRARY);
 }
+
+struct place program_outermost(const struct program *p, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(p->trace, stack);
+    for (uint32_t i = s->n_frames; i--;)
+        if (program_code(p, s->frames[i].method) >= CODE_LIBRARY)
+            return (struct place){s->frames[i].method, trace_line(p->trace, s->frames[i])};
+    return (struct place){{0}, -1};
+}

@@ -35,8 +35,10 @@ struct place program_place(const struct program *p, stack_id at);
  * none. */
 struct place program_caller(const struct program *p, stack_id at);
 
-/* The innermost frame that is not the JDK's, whoever's it is; method 0: there is none. */
+/* The innermost frame that is not the JDK's, whoever's it is, and the outermost; method 0: there is
+ * none. */
 struct place program_library(const struct program *p, stack_id at);
+struct place program_outermost(const struct program *p, stack_id at);
 
 /* Whether a stack has a frame of the program or of nobody known. */
 static inline bool program_is_in(const struct program *p, stack_id at)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum {
+    POLLS_LEAST = 20,       /* parks that make a poll, most of which go on after a look */
     GIVEN_LEAST = 3,        /* ended waits that tell a thing from work */
     LOOKED_AT = 12,         /* resources whose holders are looked for, */
     LOOKED_AT_PERMILLE = 5, /* each so much of all that is waited for any, or */
@@ -21,7 +22,7 @@ const char *const doing_names[DOES_LIMIT] = {"unknown", "computes", "input",  "o
 /* --- which waits are for what ----------------------------------------------------------------- */
 
 /* What a context's waits may be for. */
-enum want { WANT_NOTHING, WANT_OWNED, WANT_THINGS, WANT_PERHAPS, WANT_ANSWER };
+enum want { WANT_NOTHING, WANT_OWNED, WANT_THINGS, WANT_PERHAPS, WANT_ANSWER, WANT_POLLED };
 
 struct key {
     uint32_t kind, lock, take, group;
@@ -44,6 +45,16 @@ struct finder {
     bool stuck;         /* threads wait in a circle: what goes on at the end is no load */
 };
 
+/* A park for nothing that is short by its own limit, in a call of the program's; not in a thread's
+ * own loop, where that very frame is its outermost one: it polls for work. */
+static bool may_poll(const struct finder *f, const struct context *x)
+{
+    const struct program *p = &f->out->program;
+    return x->what == STATE_PARKED && !x->lock.v && x->flags & INTERVAL_TIMED &&
+           program_is_in(p, x->stack) &&
+           program_outermost(p, x->stack).method.v != program_library(p, x->stack).method.v;
+}
+
 static enum want want_of(const struct finder *f, uint32_t context)
 {
     const struct context *x = timeline_context(&f->a->timeline, context);
@@ -62,6 +73,8 @@ static enum want want_of(const struct finder *f, uint32_t context)
         default:
             break;
         }
+        if (may_poll(f, x))
+            return WANT_POLLED;
         /* fallthrough */
     case STATE_WAITING:
         return program_is_in(&f->out->program, x->stack) ? WANT_PERHAPS : WANT_NOTHING;
@@ -94,7 +107,8 @@ static void count_waits(struct finder *f)
 static const enum resource_kind kinds[] = {[WANT_OWNED] = RESOURCE_LOCK,
                                            [WANT_THINGS] = RESOURCE_THINGS,
                                            [WANT_PERHAPS] = RESOURCE_THINGS,
-                                           [WANT_ANSWER] = RESOURCE_ANSWERS};
+                                           [WANT_ANSWER] = RESOURCE_ANSWERS,
+                                           [WANT_POLLED] = RESOURCE_POLLED};
 
 /* A wait takes its monitor again. */
 static bool takes_again(const struct finder *f, const struct context *x)
@@ -314,6 +328,7 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
     r->n_threads += !*member;
     *member = 1;
     r->count++;
+    r->polls += r->kind == RESOURCE_POLLED && resource_waits_again(f->a, w);
     r->ns += ns;
     r->max = max_u64(r->max, ns);
     r->first = min_u64(r->first, w->from);
@@ -342,6 +357,8 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
 /* What is no resource after all: work that others hand over, a sign that somebody gives. */
 static bool is_none(const struct resource *r)
 {
+    if (r->kind == RESOURCE_POLLED)
+        return r->count < POLLS_LEAST || 2 * r->polls < r->count;
     if (r->kind != RESOURCE_THINGS)
         return false;
     if (r->permits)

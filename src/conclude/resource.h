@@ -7,6 +7,10 @@
  *
  *     answers              what somebody else has to do first: whoever ended a wait for one had it
  *
+ *     polled               what threads look for again and again between short parks for nothing:
+ * nobody ends those; whoever runs other code of the same library (of the same class, where the
+ * program itself polls) is the other end, by samples
+ *
  * That something is a thing, the class says (purpose.h), or else what happens: most waits were
  * ended by threads that wait there, too, at other times, so that what one gives back the next one
  * takes.  Where threads wait is the innermost frame that is not the JDK's: the JDK's own frames
@@ -48,7 +52,7 @@ struct activity {
 
 enum { RESOURCE_IDS = 5 };
 
-enum resource_kind { RESOURCE_LOCK, RESOURCE_THINGS, RESOURCE_ANSWERS };
+enum resource_kind { RESOURCE_LOCK, RESOURCE_THINGS, RESOURCE_ANSWERS, RESOURCE_POLLED };
 
 struct resource {
     enum resource_kind kind;
@@ -57,6 +61,7 @@ struct resource {
     uint32_t group; /* their class */
     method_id take; /* where threads wait for it */
     uint64_t count, ns, max, first, last;
+    uint64_t polls; /* polled: parks after which the thread looked, and parked again */
     uint64_t given,
         back;         /* waits that a thread ended; those ended by threads that wait here, too */
     bool others_give; /* things: who ends waits never waits there; and */

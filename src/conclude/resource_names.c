@@ -87,7 +87,8 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
         return r->n_holders > 1 && r->one_pool ? "thread pool" : "thread";
     static const char *const roles[] = {[RESOURCE_LOCK] = "lock",
                                         [RESOURCE_THINGS] = "pool or limit",
-                                        [RESOURCE_ANSWERS] = "answer"};
+                                        [RESOURCE_ANSWERS] = "answer",
+                                        [RESOURCE_POLLED] = "polled condition"};
     return resource_is_full_queue(r) ? "full queue" : roles[r->kind];
 }
 

@@ -1,5 +1,6 @@
 /* resource_parts.h - what the files of resources share.
  *
+ *   polled.c     the other end of what is polled
  *   resource.c   who waits for what              holders.c   who has it, and what they do
  *   crowds.c     which objects are one resource */
 #ifndef ORCA_CONCLUDE_RESOURCE_PARTS_H
@@ -30,6 +31,14 @@ int resource_each_wait(struct resource *r, const struct analysis *a, resource_vi
 /* Whether two stacks are in the same call of the JDK's: each wakes the next one of those who wait
  * in one queue, which gives nothing back. */
 bool resource_same_call(const struct resources *all, stack_id x, stack_id y);
+
+/* Whether a wait gave its thread nothing: it looked, and waited again. */
+bool resource_waits_again(const struct analysis *a, const struct resource_wait *w);
+
+/* others[thread]: whether it was seen in other code of the library that polls (of the class, where
+ * that is the program's own).  -ENOMEM. */
+int polled_find_others(const struct resource *r, const struct resources *all,
+                       const struct analysis *a, bool *others);
 
 /* Fill in who has the first n of them.  -ENOMEM. */
 int resource_find_holders(struct resources *all, size_t n, struct analysis *a);

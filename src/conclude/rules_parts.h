@@ -81,6 +81,7 @@ void rule_dominant_lock(struct evidence *ev);
 void rule_contended_lock(struct evidence *ev);
 void rule_contended_pool(struct evidence *ev);
 void rule_starved_pool(struct evidence *ev);
+void rule_polled(struct evidence *ev);
 void rule_slow_answer(struct evidence *ev);
 void rule_convoy(struct evidence *ev);
 void rule_held_while_waiting(struct evidence *ev);

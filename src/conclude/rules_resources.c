@@ -44,7 +44,7 @@ static unsigned path_permille(const struct evidence *ev, const struct resource *
 static bool is_dominant(const struct evidence *ev, const struct resource *r)
 {
     const struct analysis *a = ev->a;
-    if (r->kind == RESOURCE_ANSWERS)
+    if (r->kind == RESOURCE_ANSWERS || r->kind == RESOURCE_POLLED)
         return false; /* a program that divides its work waits so */
     unsigned queue = a->path.n ? DOMINANT_OFF_PATH_PERMILLE : DOMINANT_QUEUE_PERMILLE;
     if (path_permille(ev, r) >= DOMINANT_PATH_PERMILLE)
@@ -124,6 +124,15 @@ static void say_in(struct rule_finding *f, const struct evidence *ev, struct pla
     say_place(f, ev, " in ", at);
 }
 
+static const struct {
+    const char *waited, *had, *who;
+} wait_words[] = {
+    [RESOURCE_LOCK] = {"blocked", "held", "; the holder was "},
+    [RESOURCE_THINGS] = {"blocked", "held", "; the holder was "},
+    [RESOURCE_ANSWERS] = {"waited", "answered", "; the answering thread was "},
+    [RESOURCE_POLLED] = {"polled", "the other end (by samples) is run", "; the other end was "},
+};
+
 static void say_waiters(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
 {
     char pool[LABEL_MAX];
@@ -131,9 +140,8 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev, const
     resource_pool_name(ev->a, r, pool, sizeof pool);
     rule_say(f, "%s thread%s%s%s %s %s time%s for %s, %u %% of their time (longest %s)",
              human_count(r->n_threads).text, r->n_threads == 1 ? "" : "s", *pool ? " of " : "",
-             pool, r->kind == RESOURCE_ANSWERS ? "waited" : "blocked", human_count(r->count).text,
-             r->count == 1 ? "" : "s", human_time(r->ns).text, resource_permille(r) / 10,
-             human_time(r->max).text);
+             pool, wait_words[r->kind].waited, human_count(r->count).text, r->count == 1 ? "" : "s",
+             human_time(r->ns).text, resource_permille(r) / 10, human_time(r->max).text);
     rule_add_stack(f, r->wait_stack);
     if (!r->wait_at.method.v)
         return;
@@ -184,9 +192,7 @@ static void say_activity(struct rule_finding *f, const struct evidence *ev,
 
 static void say_holders(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
 {
-    const char *had = r->kind == RESOURCE_ANSWERS ? "answered"
-                      : resource_is_full_queue(r) ? "emptied"
-                                                  : "held";
+    const char *had = resource_is_full_queue(r) ? "emptied" : wait_words[r->kind].had;
     if (!r->held)
         return;
     if (r->n_holders == 1 || rule_permille(r->holder_ns, r->held) >= HOLDER_PERMILLE) {
@@ -202,9 +208,8 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev, const
         rule_say(f, "; %s by %s threads%s%s", had, human_count(r->n_holders).text,
                  *pool ? " of " : "", pool);
     }
-    const char *between = resource_is_full_queue(r)     ? "; the consumer was "
-                          : r->kind == RESOURCE_ANSWERS ? "; the answering thread was "
-                                                        : "; the holder was ";
+    const char *between =
+        resource_is_full_queue(r) ? "; the consumer was " : wait_words[r->kind].who;
     for (size_t i = 0, n = 0; i < r->n_doing && n < DOING_MOST; i++) {
         if (rule_permille(r->doing[i].ns, r->held) < DOING_PERMILLE)
             continue;
@@ -282,6 +287,11 @@ void rule_dominant_lock(struct evidence *ev)
 void rule_contended_lock(struct evidence *ev)
 {
     tell_all(ev, RESOURCE_LOCK, false);
+}
+
+void rule_polled(struct evidence *ev)
+{
+    tell_all(ev, RESOURCE_POLLED, false);
 }
 
 void rule_starved_pool(struct evidence *ev)

@@ -340,6 +340,64 @@ Test(resources, what_has_a_tenth_of_a_crowds_waits_is_a_resource_of_its_own)
     cr_assert_neq(all.v[1].lock.v, 0);
 }
 
+/* --- polls --------------------------------------------------------------------------------------
+ */
+
+#define RING                                                                                       \
+    "jdk.internal.misc.Unsafe.park:native java.util.concurrent.locks.LockSupport.parkNanos:1 "     \
+    "com.fast.ring.Producer.next:7 "
+
+/* Parks for nothing, one after the other, with so much time between them. */
+static void poll(const char *frames, uint64_t between)
+{
+    stack_id at = builder_stack(&b, frames);
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t time = 1000000 + i * (60000 + between);
+        ADD(&b, ann.v, ann, time, park_enter, .stack = at, .timeout_ns = 1);
+        ADD(&b, ann.v, ann, time + 60000, park_exit);
+    }
+}
+
+Test(resources, who_polls_waits_for_who_runs_the_other_end)
+{
+    poll(RING "shop.Desk.place:21 org.web.Worker.run:9", 2000);
+    for (uint64_t i = 0; i < 5; i++) {
+        look(bob, 2000000 + i * 1000000, "shop.Log.write:3 com.fast.ring.Consumer.run:40", 0);
+        look(cat, 2000000 + i * 1000000, "shop.Other.run:3", 0);
+    }
+    run(10000000);
+    cr_assert_eq(all.n, 1);
+    const struct resource *r = &all.v[0];
+    cr_assert_eq(r->kind, RESOURCE_POLLED);
+    cr_assert_eq(r->count, 100);
+    cr_assert_str_eq(method_of(r->wait_at), "shop.Desk.place");
+    cr_assert_eq(r->n_holders, 1);
+    cr_assert_eq(r->holder, bob.v);
+    cr_assert_eq(r->doing[0].does, DOES_COMPUTE);
+    cr_assert_str_eq(method_of(r->doing[0].at), "shop.Log.write");
+    struct rule_finding *f;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL), 0);
+    cr_assert_eq(n, 1);
+    cr_assert_str_eq(f->rule, "polling");
+}
+
+Test(resources, a_thread_that_polls_in_its_own_loop_is_idle)
+{
+    poll("jdk.internal.misc.Unsafe.park:native java.util.concurrent.locks.LockSupport.parkNanos:1 "
+         "shop.Pump.run:7 java.lang.Thread.run:1",
+         2000);
+    run(10000000);
+    cr_assert_eq(all.n, 0);
+}
+
+Test(resources, parks_with_work_between_them_are_no_poll)
+{
+    poll(RING "shop.Desk.place:21 org.web.Worker.run:9", 5000000);
+    run(600000000);
+    cr_assert_eq(all.n, 0);
+}
+
 /* --- monitors and answers
  * ------------------------------------------------------------------------- */
 

@@ -1,0 +1,64 @@
+/* The other end of what threads poll: who was seen in other code of the same library. */
+#include "base/err.h"
+#include "conclude/resource_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A library's classes share so many names of their packages: "com/lmax/disruptor". */
+enum { LIBRARY_NAMES = 3 };
+
+/* How much of a signature two classes of one library share; of the program's own code the whole
+ * class, with its inner ones. */
+static size_t shared_length(const char *signature, bool program)
+{
+    size_t n = 0;
+    unsigned names = 0;
+    if (program)
+        return strcspn(signature, "$;");
+    for (size_t i = 0; signature[i] && names < LIBRARY_NAMES; i++)
+        if (signature[i] == '/') {
+            n = i + 1;
+            names++;
+        }
+    return n;
+}
+
+static bool is_near(const struct trace *t, stack_id stack, const char *signature, size_t n)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        const char *own = trace_class(t, m->class_)->signature;
+        if (strncmp(own, signature, n) == 0 && (own[n - 1] == '/' || strchr("$;", own[n])))
+            return true;
+    }
+    return false;
+}
+
+int polled_find_others(const struct resource *r, const struct resources *all,
+                       const struct analysis *a, bool *others)
+{
+    const struct trace *t = a->trace;
+    const char *signature = trace_class(t, trace_method(t, r->take)->class_)->signature;
+    size_t n = shared_length(signature, program_code(&all->program, r->take) == CODE_PROGRAM);
+    char *near = n ? calloc(t->n_stacks + 1, 1) : NULL; /* 0: not looked at; 1: no; 2: yes */
+    if (!near)
+        return n ? -ENOMEM : 0;
+    for (uint32_t thread = 1; thread < a->timeline.n_lines; thread++)
+        for (unsigned kind = 0; kind < SAMPLE_LISTS; kind++) {
+            const struct run *v = samples_of(&a->samples, kind, thread);
+            for (uint32_t i = 0; i < v->n && !others[thread]; i++) {
+                const struct sample *s = sample_at(v, i);
+                stack_id stack = s->stack;
+                if (s->time < r->first || s->time > r->last)
+                    continue;
+                char *is = &near[stack.v < t->n_stacks ? stack.v : 0];
+                if (!*is)
+                    *is = is_near(t, stack, signature, n) ? 2 : 1;
+                others[thread] = *is == 2;
+            }
+        }
+    free(near);
+    return 0;
+}
