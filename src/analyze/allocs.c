@@ -195,6 +195,18 @@ static int by_moment(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* When the ends that each collection of the whole heap found are told. */
+static int find_wholes(struct allocs *s, const struct collection_source *gc)
+{
+    TRY(whole_gc_find(&s->wholes, gc));
+    for (size_t i = 0; i < s->n_lines && s->wholes.len; i++) {
+        const struct run *r = &s->lines[i].frees[ALLOC_EXACT];
+        for (uint32_t k = 0; k < r->n; k++)
+            whole_gc_hear(&s->wholes, time_at(r, sizeof(struct alloc_free), k));
+    }
+    return 0;
+}
+
 int allocs_finish(struct allocs *s, const struct collection_source *gc)
 {
     const struct pause *p = gc->pauses;
@@ -212,7 +224,7 @@ int allocs_finish(struct allocs *s, const struct collection_source *gc)
         return -ENOMEM;
     if (n)
         qsort(s->pause_ends.p, n, sizeof(uint64_t), by_moment);
-    return whole_gc_find(&s->wholes, gc);
+    return find_wholes(s, gc);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ static const char *name_of(const struct collection_source *gc, gc_name_id id)
 
 static void put(struct buf *out, uint64_t since, uint64_t end)
 {
-    const struct whole_gc w = {since, end};
+    const struct whole_gc w = {since, end, end + WHOLE_GC_SILENT_NS};
     if (since < end)
         buf_put(out, &w, sizeof w);
 }
@@ -67,11 +67,20 @@ int whole_gc_find(struct buf *out, const struct collection_source *gc)
     return 0;
 }
 
+void whole_gc_hear(struct buf *wholes, uint64_t time)
+{
+    struct whole_gc *v = (void *)wholes->p;
+    size_t i = 0, n = wholes->len / sizeof *v;
+    BISECT(i, n, v[i].end <= time); /* the last one before it, and those of before that */
+    while (i-- && v[i].told > time + WHOLE_GC_TOLD_NS)
+        v[i].told = time + WHOLE_GC_TOLD_NS;
+}
+
 uint64_t whole_gc_before(const struct buf *wholes, uint64_t time)
 {
     const struct whole_gc *v = (const void *)wholes->p;
     uint64_t since = 0;
-    for (size_t i = 0; i < wholes->len / sizeof *v && v[i].end + WHOLE_GC_TOLD_NS <= time; i++)
+    for (size_t i = 0; i < wholes->len / sizeof *v && v[i].told <= time; i++)
         since = max_u64(since, v[i].since);
     return since;
 }

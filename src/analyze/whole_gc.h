@@ -13,17 +13,24 @@
 
 #include "analyze/collections.h"
 
-/* What was allocated before `since`, and has no end at `end` and TOLD_NS later, was live at a
- * moment in between. */
+/* What was allocated before `since`, and has no end at `told`, was live at a moment between `since`
+ * and `end`. */
 struct whole_gc {
-    uint64_t since, end;
+    uint64_t since, end, told;
 };
 
-/* HotSpot tells the ends of objects on a thread of its own, soon after the collection. */
-enum { WHOLE_GC_TOLD_NS = 1000000000 };
+/* HotSpot tells the ends of objects on a thread of its own, soon after the collection, or when that
+ * thread gets a processor: from the first one so long, or, where none is told, after such a
+ * silence. */
+#define WHOLE_GC_TOLD_NS UINT64_C(1000000000)
+#define WHOLE_GC_SILENT_NS UINT64_C(9000000000)
 
-/* Put all of a recording, struct whole_gc [] by their ends, into `out`.  -ENOMEM. */
+/* Put all of a recording, struct whole_gc [] by their ends, into `out`; all are told after a
+ * silence.  -ENOMEM. */
 int whole_gc_find(struct buf *out, const struct collection_source *gc);
+
+/* An end was told at that time. */
+void whole_gc_hear(struct buf *wholes, uint64_t time);
 
 /* `since` of the last one that was told before a moment; 0: there is none. */
 uint64_t whole_gc_before(const struct buf *wholes, uint64_t time);

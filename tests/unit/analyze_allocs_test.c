@@ -177,7 +177,7 @@ Test(allocs, found_live)
     ALLOC(bob, 50, 3, 400);
     ADD0(&b, 98, (thread_id){0}, 60, gc_start);
     ADD(&b, 98, (thread_id){0}, 70, gc_finish, .collector = young);
-    analyzed_run(3 * (uint64_t)WHOLE_GC_TOLD_NS);
+    analyzed_run(3 * WHOLE_GC_TOLD_NS);
     struct alloc_tables x = tables_of(0, 0);
     cr_assert_eq(x.whole, at(30));
     cr_assert_eq(x.all.of[ALLOC_KEPT].bytes, 600);
@@ -188,6 +188,40 @@ Test(allocs, found_live)
     x = tables_of(45, 0);
     cr_assert_eq(x.all.of[ALLOC_KEPT].bytes, 400);
     cr_assert_eq(x.all.of[ALLOC_LIVE].bytes, 0, "nobody has looked at what was made since");
+}
+
+static uint64_t whole_until(uint64_t to)
+{
+    return tables_of(0, to).whole;
+}
+
+/* The JVM's thread that tells the ends may get its processor late. */
+Test(allocs, what_is_live_is_known_when_all_ends_are_told)
+{
+    text = builder_class(&b, "[B");
+    gc_name_id full = named(1, "Parallel full collection");
+    uint64_t late = 5 * WHOLE_GC_TOLD_NS;
+    ALLOC(ann, 10, 1, 100);
+    ALLOC(ann, 20, 2, 200);
+    ADD0(&b, 98, (thread_id){0}, 30, gc_start);
+    ADD(&b, 98, (thread_id){0}, 40, gc_finish, .collector = full);
+    FREE(late, 1, 100, 10, ann);
+    analyzed_run(3 * WHOLE_GC_SILENT_NS);
+    cr_assert_eq(whole_until(late - 1), 0);
+    cr_assert_eq(whole_until(late + WHOLE_GC_TOLD_NS - 1), 0);
+    cr_assert_eq(whole_until(late + WHOLE_GC_TOLD_NS), at(30));
+}
+
+Test(allocs, where_no_end_is_told_silence_says_that_all_live)
+{
+    text = builder_class(&b, "[B");
+    gc_name_id full = named(1, "Parallel full collection");
+    ALLOC(ann, 10, 1, 100);
+    ADD0(&b, 98, (thread_id){0}, 30, gc_start);
+    ADD(&b, 98, (thread_id){0}, 40, gc_finish, .collector = full);
+    analyzed_run(2 * WHOLE_GC_SILENT_NS);
+    cr_assert_eq(whole_until(40 + WHOLE_GC_SILENT_NS - 1), 0);
+    cr_assert_eq(whole_until(40 + WHOLE_GC_SILENT_NS), at(30));
 }
 
 /* The two pauses of G1's marking are not told apart: it began after the last but one of them. */
@@ -203,7 +237,7 @@ Test(allocs, found_live_by_marking)
     }
     ADD(&b, 97, (thread_id){0}, 500, gc_cycle, .collector = minor, .since = at(400),
         .until = at(450));
-    analyzed_run(3 * (uint64_t)WHOLE_GC_TOLD_NS);
+    analyzed_run(2 * WHOLE_GC_SILENT_NS); /* no end is told */
     struct alloc_tables x = tables_of(0, 0);
     cr_assert_eq(x.whole, at(120));
     cr_assert_eq(x.all.of[ALLOC_LIVE].bytes, 200);
