@@ -360,8 +360,8 @@ of_sessions() { # AMOUNT KEY
     jq -r --arg what "$1" --arg key "$2" \
         '[.allocations.classes[] | select(.class == "Sessions$Session")][0][$what] | if . then .[$key] else "null" end' live.json
 }
-what_lives() {
-    "$ORCA" dump "$jvm" 2>dump.err && "$ORCA" report --live --json "$TRACE" >live.json
+what_lives() { # of one moment: the trace goes on
+    "$ORCA" dump "$jvm" 2>dump.err && cp "$TRACE" moment.otrace && "$ORCA" report --live --json moment.otrace >live.json
 }
 found() {
     what_lives && [ "$(of_sessions live objects)" != null ]
@@ -384,7 +384,7 @@ lives_or_is_withheld() { # JVM-FLAG...
     wait_for 60 grep -q '^ready' java.out
     what_lives || fail "$(cat dump.err)"
     [ "$(of_sessions live objects)" = null ] || about "$(of_sessions live objects)" "$(of_sessions live error_permille)" 40000
-    "$ORCA" report --live "$TRACE" >report || fail "no report"
+    "$ORCA" report --live moment.otrace >report || fail "no report"
     if [ "$(of_sessions live objects)" = null ]; then
         has report 'is not known: no collection of the whole heap'
         lacks report 'found live'
@@ -397,7 +397,7 @@ lives_or_is_withheld() { # JVM-FLAG...
     # none of the 40,000 lives, but only a later collection of the whole heap can find that out
     [ "$(of_sessions live objects)" -le 50000 ] || fail "$(of_sessions live objects) are said to live"
     at_least "$(of_sessions not_freed objects)" "$(of_sessions live objects)" 'sessions not freed'
-    "$ORCA" report --live "$TRACE" >report || fail "no report"
+    "$ORCA" report --live moment.otrace >report || fail "no report"
     has report 'found live'
     run 0 "$ORCA" heap live "$jvm" --full
     about "$(sed -nE 's/^~([0-9,]+) +~.* Sessions\$Session$/\1/p' out | tr -d ,)" 80 40000
