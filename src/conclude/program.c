@@ -199,12 +199,10 @@ struct place program_caller(const struct program *p, stack_id stack)
     struct place at = program_place(p, stack);
     enum code code = program_code(p, at.method);
     class_id own = trace_method(p->trace, at.method)->class_;
-    bool behind = false;
     for (uint32_t i = 0; i < s->n_frames && at.method.v; i++) {
         method_id m = s->frames[i].method;
-        if (behind && program_code(p, m) == code && trace_method(p->trace, m)->class_.v != own.v)
+        if (program_code(p, m) == code && trace_method(p->trace, m)->class_.v != own.v)
             return (struct place){m, trace_line(p->trace, s->frames[i])};
-        behind |= m.v == at.method.v;
     }
     return (struct place){{0}, -1};
 }

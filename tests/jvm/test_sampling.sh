@@ -90,6 +90,22 @@ test_wall_wakes_nobody() {
     done
 }
 
+# Threads in no recorded wait are looked at, 20 times a second: for findings, not for tables of samples.
+test_looks() {
+    local name n all
+    run_traced 0 "events=threads+waits+parks+looks" -Xmx64m Sampled 700
+    events
+    for name in burner:Sampled.spin reader:java.net.ServerSocket.accept; do
+        read -r n all <<<"$(naming wall_sample "${name%%:*}" "${name#*:}")"
+        at_least "$n" 3 "looks at ${name%%:*} in ${name#*:}, of $all"
+    done
+    same "$(grep ' wall_sample ' events | grep -cvE ' flags=[4-7]( |$)')" 0
+    same "$(matching ' (waiter|parker) wall_sample .* stack=[^ ]*[1-9]')" 0
+    run_traced 0 "events=threads+waits+parks" -Xmx64m Sampled 700
+    events
+    same "$(matching ' wall_sample ')" 0
+}
+
 # Samples do not disturb what their threads are writing: every event is there, in its thread's order.
 test_events_stay_whole() {
     run_traced 0 events=threads+waits+monitors+cpu+wall,cpu=100us,wall=1ms,full=block,ring=2k,ringmem=1m -Xmx48m WaitStorm 4 20000

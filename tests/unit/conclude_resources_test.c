@@ -18,6 +18,11 @@ static void run(uint64_t end)
     cr_assert_eq(resources_make(&all, a), 0);
 }
 
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
 static const char *method_of(struct place p)
 {
     static char text[256];
@@ -105,6 +110,21 @@ Test(resources, a_server_that_loaded_a_program_is_none)
     cr_assert_str_eq(line_of("org.apache.catalina.startup.Bootstrap start",
                              "org.apache.coyote.Http.read:9 org.apache.catalina.Host.run:3"),
                      "");
+}
+
+/* Around the program's own frame: the same class, a library and the JDK between are passed over. */
+Test(resources, the_caller_is_the_next_class_of_the_program)
+{
+    builder_info(&b, "sun.java.command", "com.acme.shop.Server");
+    stack_id s = builder_stack(
+        &b, "sun.nio.ch.NioSocketImpl.read:5 org.h2.Engine.open:7 com.acme.shop.Pay.send:31 "
+            "com.acme.shop.Pay.pay:32 org.h2.Engine.call:8 other.Tool.run:1 "
+            "java.util.HashMap.forEach:2 com.acme.shop.Desk.place:22 com.acme.shop.Server.main:3");
+    run(1000);
+    struct place at = program_place(&all.program, s), by = program_caller(&all.program, s);
+    cr_assert_str_eq(method_of(at), "com.acme.shop.Pay.send");
+    cr_assert_str_eq(method_of(by), "com.acme.shop.Desk.place");
+    cr_assert_eq(by.line, 22);
 }
 
 /* --- pools
@@ -291,6 +311,103 @@ Test(resources, a_lock_whose_holder_never_waits_there_is_no_queue)
     resource_title(r, a, name, sizeof name);
     cr_assert_str_eq(resource_role(r, a), "pool or limit");
     cr_assert_null(strstr(name, "queue"));
+}
+
+/* Workers without work wake each other from the very call in which each waits: nothing is given. */
+Test(resources, workers_that_wake_each_other_are_idle)
+{
+    lock_id queue = builder_lock(
+        &b, builder_class(
+                &b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;"));
+    stack_id take = builder_stack(&b, PARKED "java.util.concurrent.LinkedBlockingQueue.take:9 "
+                                             "shop.Worker.run:21"),
+             wake = builder_stack(&b, "java.util.concurrent.locks.LockSupport.unpark:2 "
+                                      "java.util.concurrent.LinkedBlockingQueue.take:19 "
+                                      "shop.Worker.run:21");
+    for (uint64_t i = 0; i < 20; i++) {
+        thread_id waits = i % 2 ? ann : bob, wakes = i % 2 ? bob : ann;
+        uint64_t time = 1000000 + i * 10000000;
+        ADD(&b, waits.v, waits, time, park_enter, .lock = queue, .stack = take);
+        ADD(&b, wakes.v, wakes, time + 9000000, unpark, .target = waits, .stack = wake);
+        ADD(&b, waits.v, waits, time + 9001000, park_exit, .lock = queue);
+    }
+    run(400000000);
+    cr_assert_eq(all.n, 0);
+}
+
+/* --- semaphores
+ * ------------------------------------------------------------------------------------ */
+
+static lock_id permits, inside;
+static stack_id acquiring, held_in;
+
+static void begin_permits(void)
+{
+    permits = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/Semaphore;"));
+    inside = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/Semaphore$NonfairSync;"));
+    acquiring = builder_stack(&b, PARKED "java.util.concurrent.Semaphore.acquire:9 "
+                                         "shop.Desk.place:21 shop.Main.main:2");
+    held_in = builder_stack(&b, "shop.Desk.place:21 shop.Main.main:2");
+}
+
+static void takes_permit(thread_id who, uint64_t time, uint32_t failed)
+{
+    ADD(&b, who.v, who, time, semaphore_acquire_enter, .lock = permits, .stack = held_in);
+    ADD(&b, who.v, who, time + 10, semaphore_acquire_exit, .lock = permits, .stack = held_in,
+        .failed = failed);
+}
+
+/* Parks until `giver` gives one. */
+static void waits_for_permit(thread_id who, thread_id giver, uint64_t from, uint64_t to)
+{
+    ADD(&b, who.v, who, from, semaphore_acquire_enter, .lock = permits, .stack = held_in);
+    ADD(&b, who.v, who, from + 10, park_enter, .lock = inside, .stack = acquiring);
+    ADD(&b, giver.v, giver, to - 20, semaphore_release, .lock = permits, .stack = held_in);
+    ADD(&b, giver.v, giver, to - 15, unpark, .target = who, .stack = held_in);
+    ADD(&b, who.v, who, to - 10, park_exit, .lock = inside);
+    ADD(&b, who.v, who, to, semaphore_acquire_exit, .lock = permits, .stack = held_in);
+}
+
+static const char *text_of_first(void)
+{
+    struct rule_finding *f;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL), 0);
+    cr_assert_gt(n, 0);
+    return f->text;
+}
+
+/* Each taker is known, whether it waited or not. */
+Test(resources, a_semaphore_says_how_many_are_in_use)
+{
+    begin_permits();
+    takes_permit(bob, 1000000, 0);
+    takes_permit(cat, 2000000, 0);
+    waits_for_permit(ann, bob, 3000000, 90000000);
+    ADD(&b, cat.v, cat, 91000000, semaphore_release, .lock = permits, .stack = held_in);
+    ADD(&b, ann.v, ann, 92000000, semaphore_release, .lock = permits, .stack = held_in);
+    run(100000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert(all.v[0].all_known);
+    cr_assert_eq(all.v[0].at_once, 2);
+    const char *text = text_of_first();
+    cr_assert(begins(text, "Semaphore of Desk.place: 2 in use at "), "%s", text);
+}
+
+/* Who gave up has nothing. */
+Test(resources, an_acquire_that_failed_holds_no_permit)
+{
+    begin_permits();
+    takes_permit(bob, 1000000, 0);
+    takes_permit(cat, 2000000, 1);
+    waits_for_permit(ann, bob, 3000000, 90000000);
+    ADD(&b, cat.v, cat, 91000000, semaphore_release, .lock = permits, .stack = held_in);
+    ADD(&b, ann.v, ann, 92000000, semaphore_release, .lock = permits, .stack = held_in);
+    run(100000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].at_once, 1);
+    cr_assert_eq(all.v[0].n_holders, 1);
+    cr_assert_eq(all.v[0].holder, bob.v);
 }
 
 /* --- objects of one request each
