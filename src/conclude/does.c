@@ -110,7 +110,7 @@ struct does does_of_wait(const struct resources *all, const struct analysis *a, 
     struct does d = {DOES_WAIT, at.method.v, at.line, all->of_context[context]};
     *leaf = leaf_of(a->trace, x->stack);
     if (d.other)
-        d.does = DOES_BLOCKED;
+        d.does = all->v[d.other - 1].kind == RESOURCE_ANSWERS ? DOES_ANSWER : DOES_BLOCKED;
     else if (x->what == STATE_SLEEPING)
         d.does = DOES_SLEEP;
     else if (x->what == STATE_JOINING)

@@ -634,25 +634,6 @@ static int hand_out(struct holder *h)
     return 0;
 }
 
-static int find(struct holder *h)
-{
-    if (h->r->kind == RESOURCE_THINGS)
-        TRY(find_takers(h));
-    if (h->r->kind == RESOURCE_POLLED)
-        TRY(find_other_end(h));
-    if (h->r->kind == RESOURCE_ANSWERS)
-        TRY(resource_each_wait(h->r, h->a, take_answer, h));
-    if (h->sampled.n || h->r->kind != RESOURCE_LOCK)
-        return hand_out(h);
-    uint64_t *waits = calloc(h->a->timeline.contexts.n + 1, sizeof *waits);
-    if (!waits)
-        return -ENOMEM;
-    int rc = resource_each_wait(h->r, h->a, count_asked, waits);
-    rc = rc ? rc : ask_owners(h, waits);
-    free(waits);
-    return rc ? rc : hand_out(h);
-}
-
 static int begin(struct holder *h, const struct resources *all, struct resource *r,
                  struct analysis *a)
 {
@@ -675,6 +656,42 @@ static void end(struct holder *h)
     free(h->of_thread);
     free(h->rest);
     free(h->waits);
+}
+
+/* What nobody gives, since the pool that should waits for it: all of its threads have it. */
+static int take_pool(struct holder *h)
+{
+    const struct thread_set *threads = &h->a->threads;
+    end(h);
+    TRY(begin(h, h->all, h->r, h->a));
+    h->r->held = 0;
+    TRY(resource_each_wait(h->r, h->a, add_wanted, h));
+    merge_wanted(h);
+    for (uint32_t i = 1; i < h->a->timeline.n_lines && i < threads->n; i++)
+        if (resource_same_pool(h->a, h->r->threads[0], i))
+            TRY(hold(h, i, threads->v[i].from, threads->v[i].to));
+    return 0;
+}
+
+static int find(struct holder *h)
+{
+    if (h->r->kind == RESOURCE_THINGS)
+        TRY(find_takers(h));
+    if (h->r->kind == RESOURCE_POLLED)
+        TRY(find_other_end(h));
+    if (h->r->kind == RESOURCE_ANSWERS)
+        TRY(resource_each_wait(h->r, h->a, take_answer, h));
+    if (resource_is_of_own_pool(h->a, h->r))
+        TRY(take_pool(h));
+    if (h->sampled.n || h->r->kind != RESOURCE_LOCK)
+        return hand_out(h);
+    uint64_t *waits = calloc(h->a->timeline.contexts.n + 1, sizeof *waits);
+    if (!waits)
+        return -ENOMEM;
+    int rc = resource_each_wait(h->r, h->a, count_asked, waits);
+    rc = rc ? rc : ask_owners(h, waits);
+    free(waits);
+    return rc ? rc : hand_out(h);
 }
 
 int resource_find_holders(struct resources *all, size_t n, struct analysis *a)

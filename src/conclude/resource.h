@@ -43,7 +43,7 @@ struct activity {
     enum holder_does does;
     struct place at;   /* in the program; method 0: not in it */
     struct place leaf; /* the innermost frame that is not the machinery of waiting */
-    uint32_t other;    /* of DOES_BLOCKED: 1 + index of the resource; 0: not known */
+    uint32_t other;    /* of a wait: 1 + index of the resource; 0: not known, none */
     uint64_t ns;       /* of the time that it was had */
     uint64_t samples;  /* that say so; 0: it is recorded */
     stack_id stack;

@@ -171,3 +171,11 @@ void resource_pool_name(const struct analysis *a, const struct resource *r, char
     if (r->n_threads > 1)
         resource_thread_pool(a, r->threads[0], out, n);
 }
+
+bool resource_is_of_own_pool(const struct analysis *a, const struct resource *r)
+{
+    char pool[LABEL_MAX];
+    resource_pool_name(a, r, pool, sizeof pool);
+    return r->kind == RESOURCE_ANSWERS && *pool && strncmp(pool, "ForkJoinPool", 12) != 0 &&
+           r->given_ns && 2 * r->own_ns >= r->given_ns;
+}

@@ -19,8 +19,7 @@ enum {
     CONTENDED_PATH_PERMILLE = 20,
     CONTENDED_OF_THEIRS_PERMILLE = 20, /* of the time of those who wait */
     HOLDER_PERMILLE = 700,             /* a thread that holds for less is one of many */
-    STARVED_OWN_PERMILLE = 500,        /* of the answers come from the waiters' own pool, */
-    STARVED_PERMILLE = 500,            /* which spends so much of its time so */
+    STARVED_PERMILLE = 500,            /* of its time a pool waits for itself */
     SAYS_PERMILLE = 500,               /* of its time holders do what the finding is about */
     DOING_PERMILLE = 150,              /* what holders do for less is not said */
     DOING_MOST = 3,                    /* nor more than so many things */
@@ -223,11 +222,7 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev, const
 /* The threads of a pool that wait for what only their own pool could do. */
 static bool is_starved(const struct evidence *ev, const struct resource *r)
 {
-    char pool[LABEL_MAX];
-    resource_pool_name(ev->a, r, pool, sizeof pool);
-    return r->kind == RESOURCE_ANSWERS && *pool && strncmp(pool, "ForkJoinPool", 12) != 0 &&
-           rule_permille(r->own_ns, r->given_ns) >= STARVED_OWN_PERMILLE &&
-           resource_permille(r) >= STARVED_PERMILLE;
+    return resource_is_of_own_pool(ev->a, r) && resource_permille(r) >= STARVED_PERMILLE;
 }
 
 static void tell(struct evidence *ev, const struct resource *r, enum severity severity)
@@ -301,11 +296,21 @@ void rule_starved_pool(struct evidence *ev)
             tell(ev, &ev->resources.v[i], SEVERITY_PROBLEM);
 }
 
+/* Whether those who answer mostly wait for answers themselves, about which there is a finding: one
+ * cause, one finding, at the end of the chain. */
+static bool is_passed_on(const struct evidence *ev, const struct resource *r)
+{
+    uint32_t next = r->n_doing ? r->doing[0].other : 0;
+    const struct resource *of = next ? &ev->resources.v[next - 1] : r;
+    return of != r && of->kind == RESOURCE_ANSWERS && (is_starved(ev, of) || is_contended(ev, of));
+}
+
 void rule_slow_answer(struct evidence *ev)
 {
     for (size_t i = 0; i < ev->resources.n; i++) {
         const struct resource *r = &ev->resources.v[i];
-        if (r->kind == RESOURCE_ANSWERS && is_contended(ev, r) && !is_starved(ev, r))
+        if (r->kind == RESOURCE_ANSWERS && is_contended(ev, r) && !is_starved(ev, r) &&
+            !is_passed_on(ev, r))
             tell(ev, r, SEVERITY_WARNING);
     }
 }

@@ -12,6 +12,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lend.Lender;
 
 /** Lent KIND SECONDS: threads that wait for something of which there is too little, because who has it is slow. */
@@ -137,6 +138,38 @@ public class Lent {
         }
     }
 
+    static ExecutorService front = pool("front", 4), back = pool("back", 2);
+
+    static ExecutorService pool(String name, int threads) {
+        AtomicInteger made = new AtomicInteger();
+        return Executors.newFixedThreadPool(threads, r -> {
+            Thread t = new Thread(r, name + "-" + made.incrementAndGet());
+            t.setDaemon(true);
+            return t;
+        });
+    }
+
+    static int chained() throws Exception {
+        back.submit(Lent::compute).get();
+        return 1;
+    }
+
+    /** What one request has for itself, and what the others that want the same one wait for. */
+    static class Row {
+    }
+
+    static volatile Row row = new Row();
+
+    static void row() throws Exception {
+        Row mine = row;
+        synchronized (mine) { // waiter of crowd
+            if (row == mine) {
+                Thread.sleep(10);
+                row = new Row();
+            }
+        }
+    }
+
     public static void main(String[] args) throws Exception {
         until = System.nanoTime() + (long) (Double.parseDouble(args[1]) * 1e9);
         System.out.println("ready");
@@ -153,6 +186,12 @@ public class Lent {
         case "queue":
             daemon("writer", Lent::drain);
             all = start("producer", 6, () -> queue.put(1)); // waiter of queue
+            break;
+        case "chain":
+            all = start("client", 4, () -> front.submit(Lent::chained).get());
+            break;
+        case "crowd":
+            all = start("user", 12, Lent::row);
             break;
         case "starved":
             all = start("client", 8, () -> own.submit(Lent::nested).get());

@@ -71,6 +71,9 @@ test_starved_pool() {
     "$ORCA" report --json "$TRACE" >json || fail json
     check starved starved-pool '"\(.waiters.pool)"' own
     same "$(first ".waiters.at | $PLACE")" "Lent.nested:$(line 'waiter of starved')"
+    # who should run the tasks waits there, too, until its patience ends
+    same "$(first '.holders[0] | "\(.does) \(.share > 0.5)"')" "answer true"
+    same "$(first ".holders[0].at | $PLACE")" "Lent.nested:$(line 'waiter of starved')"
 }
 
 # Threads that wait for work are no finding.
@@ -78,4 +81,21 @@ test_idle() {
     run_traced 0 "" Lent idle 2
     "$ORCA" report --json "$TRACE" >json || fail json
     same "$(jq -r '[.findings[].rule] | join(" ")' json)" ""
+}
+
+# Whose answers wait for others' answers is no cause: the end of the chain is.
+test_chain() {
+    run_traced 0 "" Lent chain 2
+    "$ORCA" report --json "$TRACE" >json || fail json
+    same "$(jq -r '[.findings[] | select(.rule == "slow-answer") | .resource.name] | join(" ")' json)" back
+    same "$(first '.holders[0] | "\(.does) \(.at.class).\(.at.method)"')" "computes Lent.compute"
+}
+
+# A lock of each request's own: one resource, not some hundred.
+test_crowd() {
+    run_traced 0 "" Lent crowd 2
+    "$ORCA" report --json "$TRACE" >json || fail json
+    check crowd dominant-lock '"\(.resource.role) \(.waiters.threads > 6)"' "lock true"
+    same "$(first ".waiters.at | $PLACE")" "Lent.row:$(line 'waiter of crowd')"
+    same "$(first '.holders[0] | "\(.does) \(.share > 0.5)"')" "sleeps true"
 }

@@ -566,9 +566,6 @@ Test(resources, an_answer_is_no_lock_and_says_who_gives_it)
     cr_assert_str_eq(f->rule, "slow-answer");
 }
 
-/* --- one cause, one finding
- * ------------------------------------------------------------------------ */
-
 static const char *rules_of(uint64_t end)
 {
     static char text[256];
@@ -581,6 +578,61 @@ static const char *rules_of(uint64_t end)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", f[i].rule);
     return text;
 }
+
+#define GET "java.util.concurrent.locks.LockSupport.park:1 java.util.concurrent.FutureTask.get:2 "
+
+/* A result that `who` waits for from then to then; giver 0: until its patience ends. */
+static void gets(thread_id who, thread_id giver, uint64_t from, uint64_t to, const char *frames)
+{
+    lock_id task = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/FutureTask;"));
+    ADD(&b, who.v, who, from, park_enter, .lock = task, .stack = builder_stack(&b, frames));
+    if (giver.v)
+        ADD(&b, giver.v, giver, to - 1000, unpark, .target = who, .stack = other_stack);
+    ADD(&b, who.v, who, to, park_exit, .lock = task);
+}
+
+/* Who should answer waits itself, until its patience ends: nobody gives what is wanted. */
+Test(resources, a_pool_that_waits_for_itself_is_what_it_waits_for)
+{
+    thread_id own[] = {builder_thread(&b, "own-1"), builder_thread(&b, "own-2"),
+                       builder_thread(&b, "own-3")};
+    for (uint64_t i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++)
+            gets(own[k], (thread_id){0}, 1000000 + i * 30000000, 29000000 + i * 30000000,
+                 GET "shop.Desk.part:30");
+        gets(own[i], own[(i + 1) % 3], 29100000 + i * 30000000, 30000000 + i * 30000000,
+             GET "shop.Desk.part:30");
+    }
+    cr_assert_str_eq(rules_of(100000000), "starved-pool");
+    cr_assert_eq(resources_make(&all, a), 0);
+    const struct resource *r = &all.v[0];
+    cr_assert_eq(r->n_holders, 3);
+    cr_assert_eq(r->doing[0].does, DOES_ANSWER);
+    cr_assert_eq(r->doing[0].at.line, 30);
+    cr_assert_gt(r->doing[0].ns * 10, r->held * 9);
+}
+
+/* ann asks bob, who asks cat, who sleeps. */
+Test(resources, of_a_chain_of_answers_the_end_is_the_finding)
+{
+    for (uint64_t i = 0; i < 5; i++) {
+        uint64_t from = 1000000 + i * 20000000;
+        does_sleep(cat, from + 1500000, from + 15500000);
+        gets(bob, cat, from + 1000000, from + 16000000, GET "shop.Desk.part:20");
+        gets(ann, bob, from, from + 18000000, GET "shop.Desk.ask:10");
+    }
+    cr_assert_str_eq(rules_of(110000000), "slow-answer");
+    cr_assert_eq(resources_make(&all, a), 0);
+    cr_assert_eq(all.n, 2);
+    struct rule_finding *f;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL), 0);
+    cr_assert_eq(f->resource->holder, cat.v);
+    cr_assert_eq(f->resource->doing[0].does, DOES_SLEEP);
+}
+
+/* --- one cause, one finding
+ * ------------------------------------------------------------------------ */
 
 /* A path leads to the end of all. */
 static void ann_ends_last(uint64_t time)
