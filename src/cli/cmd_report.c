@@ -13,12 +13,16 @@ enum { TOP_DEFAULT = 10, TOP_UNSET = UINT32_MAX };
 
 struct args {
     bool findings, threads, monitors, sites, owners, interactions, path, deadlocks, bottles, queues,
-        pools, orders, hot, gc, alloc, calls, live, json;
+        pools, orders, hot, gc, alloc, calls, live, all, json;
     const char *class_name, *thread, *follow;
-    uint64_t top, from, to, lock;
+    uint64_t top, from, to, lock, finding;
 };
 
 static const struct opt opts[] = {
+    {"all", 'a', OPT_FLAG, offsetof(struct args, all), NULL,
+     "every section, in full: findings, then all tables", NULL, 0, 0},
+    {"finding", 0, OPT_UINT, offsetof(struct args, finding), "N",
+     "only this finding, with all its facts and its stacks", NULL, 1, UINT32_MAX},
     {"findings", 0, OPT_FLAG, offsetof(struct args, findings), NULL, "only the findings", NULL, 0,
      0},
     {"threads", 't', OPT_FLAG, offsetof(struct args, threads), NULL,
@@ -95,13 +99,22 @@ static unsigned sections_of(const struct args *o)
                  (o->pools ? REPORT_POOLS : 0) | (o->orders ? REPORT_ORDERS : 0) |
                  (o->hot ? REPORT_HOT : 0) | (o->gc ? REPORT_GC : 0) |
                  (o->alloc || o->live ? REPORT_ALLOC : 0) | (o->calls ? REPORT_CALLS : 0);
-    return s ? s : REPORT_ALL;
+    bool part = o->class_name || o->thread || o->follow || o->lock || o->from ||
+                o->to != TO_UNSET || o->top != TOP_UNSET;
+    if (s)
+        return s;
+    if (o->finding)
+        return REPORT_FINDINGS;
+    return o->all || o->json || part ? REPORT_ALL : REPORT_FINDINGS | REPORT_SCREEN;
 }
 
-static int print(const struct report *r, bool json, struct err *err)
+static int print(const struct report *r, const struct args *o, struct err *err)
 {
-    if (!json)
-        return report_text(r, err);
+    if (o->finding > report_findings(r))
+        return err_set(err, -ENOENT, "--finding: there %s %u",
+                       report_findings(r) == 1 ? "is" : "are", report_findings(r));
+    if (!o->json)
+        return report_text(r, (unsigned)o->finding, err);
     int rc = report_json(r, stdout);
     return rc < 0 ? err_set(err, rc, "cannot write the JSON to stdout") : 0;
 }
@@ -124,7 +137,7 @@ static int show(const struct args *o, struct trace *t, const char *path, struct 
             err_prefix(err, rc, "--class");
     }
     if (rc == 0)
-        rc = print(&r, o->json, err);
+        rc = print(&r, o, err);
     analysis_free(r.a);
     return rc;
 }
@@ -152,11 +165,12 @@ const struct cmd cmd_report = {
     .summary = "say why the threads of a recorded program waited, where, and for whom",
     .args = "FILE",
     .description =
-        "Prints findings in plain words, then deadlocks, the critical path, tables of the threads, "
-        "the locks by class and one by one, the places in the program and the owners, how threads "
-        "acted on each other, and who ran beside how many. docs/analysis.md says how they are "
-        "made, "
-        "docs/findings.md when a finding speaks.\n\n"
+        "Prints one screen: the findings, most important first, the threads by pool, and what "
+        "they wait for. docs/findings.md says when a finding is reported.\n\n"
+        "--all prints every section: findings, deadlocks, the critical path, tables of threads, "
+        "locks, call sites and owners, how threads acted on each other, and who ran beside how "
+        "many (docs/analysis.md). Each section also has an option of its own. --thread, --lock, "
+        "--class, --from, --to and --top print all sections, too.\n\n"
         "FILE is an .otrace, also of a JVM that is still running or was killed, an .orca with its "
         "two companions beside it, or a .trcxml of Eclipse TPTP.\n\n"
         "--thread, --lock, --from and --to choose what the tables are made of; a wait that lies in "
@@ -172,6 +186,8 @@ const struct cmd cmd_report = {
         "unfinished.",
     .examples =
         "orca report app.otrace\n"
+        "orca report --finding 1 app.otrace  # the first finding with its stacks\n"
+        "orca report --all app.otrace\n"
         "orca report --class OrderBook app.otrace  # one class: its threads, places, owners\n"
         "orca report --threads --top 0 app.otrace  # every thread\n"
         "orca report --thread 'worker-*' --from 2s --to 3s app.otrace\n"

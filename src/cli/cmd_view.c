@@ -16,6 +16,7 @@
 #include "serve/serve.h"
 #include "view/heap_view.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@
 enum { BROWSER_S = 120 };
 
 struct args {
-    uint64_t port, idle, timeout;
+    uint64_t port, idle, timeout, finding;
     bool no_open;
     const char *diff;
 };
@@ -36,6 +37,8 @@ struct args {
 static const struct opt opts[] = {
     {"port", 'p', OPT_UINT, offsetof(struct args, port), "N",
      "the port of 127.0.0.1 to listen on (default: a free one)", NULL, 0, 65535},
+    {"finding", 0, OPT_UINT, offsetof(struct args, finding), "N",
+     "begin at this finding of the trace, by its number in orca report", NULL, 1, UINT32_MAX},
     {"no-open", 0, OPT_FLAG, offsetof(struct args, no_open), NULL,
      "open no browser, print the link only", NULL, 0, 0},
     {"diff", 0, OPT_STR, offsetof(struct args, diff), "EARLIER",
@@ -65,11 +68,11 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-static void open_browser(struct serve *s, struct view_browser *b)
+static void open_browser(struct serve *s, const char *at, struct view_browser *b)
 {
     struct buf page;
     buf_init(&page);
-    serve_form(s, &page);
+    serve_form(s, at, &page);
     view_browser_open(b, &page);
     buf_fini(&page);
 }
@@ -91,9 +94,9 @@ static void wait_for_end(struct serve *s, const struct args *o, struct view_brow
     }
 }
 
-static int say_link(const char *name, const char *url, struct err *err)
+static int say_link(const char *name, const char *url, const char *at, struct err *err)
 {
-    if (printf("orca: %s%s%s\n", name, *name ? ": " : "", url) < 0 || fflush(stdout) != 0)
+    if (printf("orca: %s%s%s%s\n", name, *name ? ": " : "", url, at) < 0 || fflush(stdout) != 0)
         return err_set(err, -EIO, "cannot write to stdout");
     return 0;
 }
@@ -109,7 +112,9 @@ static int serve(const struct args *o, struct view_hooks *h, const struct serve_
     struct serve_source *source = first->source;
     struct view_browser browser = {""};
     struct serve_config config = {.port = (unsigned)o->port, .start = h->start};
-    char name[256] = "";
+    char name[256] = "", at[32] = "";
+    if (o->finding)
+        snprintf(at, sizeof at, "#finding=%" PRIu64, o->finding);
     view_hooks_fill(h, &config.hooks);
     int rc = serve_open(&s, &config, err);
     if (rc < 0) {
@@ -125,9 +130,9 @@ static int serve(const struct args *o, struct view_hooks *h, const struct serve_
     if (first->heap || source)
         rc = serve_add(s, first, err);
     if (rc == 0)
-        rc = say_link(name, serve_url(s), err);
+        rc = say_link(name, serve_url(s), at, err);
     if (rc == 0 && !o->no_open)
-        open_browser(s, &browser);
+        open_browser(s, at, &browser);
     if (rc == 0)
         wait_for_end(s, o, &browser);
     view_browser_close(&browser);
@@ -214,6 +219,7 @@ const struct cmd cmd_view = {
         "from at the end. The list of files is kept in "
         "${XDG_STATE_HOME:-~/.local/state}/orca/recent.",
     .examples = "orca view app.otrace\n"
+                "orca view --finding 1 app.otrace      # begins at the first finding\n"
                 "orca view 4711                        # a running JVM\n"
                 "orca view heap.hprof                  # a heap dump\n"
                 "orca view --diff earlier.hprof heap.hprof  # and what has grown since\n"

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct human three_digits(double v, const char *unit)
@@ -126,10 +127,26 @@ static void end(const struct page *p, enum page_style style)
 
 void page_line(const struct page *p, enum page_style style, const char *text)
 {
-    begin(p, style);
-    fputs(text, p->to);
-    end(p, style);
-    fputc('\n', p->to);
+    page_line_of(p, style, "", text);
+}
+
+size_t page_lines(const struct page *p, void (*print)(const struct page *p, unsigned n), unsigned n)
+{
+    char *text = NULL;
+    size_t size = 0, lines = 0;
+    bool begun = true;
+    struct page apart = *p;
+    apart.to = open_memstream(&text, &size);
+    apart.color = false;
+    apart.begun = &begun;
+    if (!apart.to)
+        return 0;
+    print(&apart, n);
+    fclose(apart.to);
+    for (const char *at = text; at && *at; at++)
+        lines += *at == '\n';
+    free(text);
+    return lines;
 }
 
 void page_heading(const struct page *p, const char *text)
@@ -139,11 +156,22 @@ void page_heading(const struct page *p, const char *text)
     page_line(p, STYLE_BOLD, text);
 }
 
-/* Bytes up to the next place for a break: not between a number and its unit. */
+void page_line_of(const struct page *p, enum page_style style, const char *first, const char *text)
+{
+    begin(p, style);
+    fprintf(p->to, "%s%s", first, text);
+    end(p, style);
+    fputc('\n', p->to);
+}
+
+/* Bytes up to the next place for a break: not between a number and its unit, nor between a method
+ * and its file, nor behind an arrow. */
 static size_t unbroken(const char *text)
 {
     size_t len = strcspn(text, " ");
-    while (len && text[len] && text[len - 1] >= '0' && text[len - 1] <= '9')
+    while (len && text[len] &&
+           ((text[len - 1] >= '0' && text[len - 1] <= '9') || text[len + 1] == '(' ||
+            strncmp(text + len - 1, "- ", 2) == 0))
         len += 1 + strcspn(text + len + 1, " ");
     return len;
 }
@@ -158,8 +186,8 @@ void page_wrapped(const struct page *p, enum page_style style, const char *first
         char word[PAGE_NAME];
         size_t len = unbroken(text);
         snprintf(word, sizeof word, "%.*s", (int)len, text);
-        printable_cut(word, PAGE_WIDTH - indent);
-        if (at > indent && at + 1 + printable_width(word) > PAGE_WIDTH) {
+        printable_cut(word, p->width - indent);
+        if (at > indent && at + 1 + printable_width(word) > p->width) {
             fprintf(p->to, "\n%*s", (int)indent, "");
             at = indent;
         } else if (at > indent) {

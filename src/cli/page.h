@@ -1,6 +1,7 @@
 /* page.h - where a report's text goes, and how it may look there.
  *
- *   report_text.c    header and findings   report_flow.c     interactions, path, deadlocks, bottles
+ *   report_text.c    header, sections      report_screen.c   findings, the first screen
+ *                                          report_flow.c     interactions, path, deadlocks, bottles
  *   report_tables.c  the tables            report_queues.c   locks, one by one
  *   report_hot.c     samples              report_alloc.c     allocations
  *   report_gc.c      collections          report_calls.c     calls of tracked methods
@@ -16,9 +17,10 @@
 struct page {
     const struct report *r;
     FILE *to;
-    bool color;  /* a terminal, and NO_COLOR is not set */
-    bool utf8;   /* the locale's encoding */
-    bool *begun; /* whether anything stands on it yet */
+    size_t width; /* columns: the terminal's, else PAGE_WIDTH */
+    bool color;   /* a terminal, and NO_COLOR is not set */
+    bool utf8;    /* the locale's encoding */
+    bool *begun;  /* whether anything stands on it yet */
 };
 
 enum { PAGE_WIDTH = 100, PAGE_NAME = 512, PAGE_BAR = 64 };
@@ -45,13 +47,30 @@ void page_class(const struct page *p, const char *signature, char *out);
 /* "orderbook.OrderBook (object 2)"; "object 7852E922" where only its hash is known. */
 void page_lock(const struct page *p, lock_id lock, char *out);
 
+/* A column that has `width` on a page of PAGE_WIDTH: wider on a wider one. */
+static inline size_t page_room(const struct page *p, size_t width)
+{
+    size_t all = width + p->width;
+    return all > PAGE_WIDTH + width * 3 / 4 ? all - PAGE_WIDTH : width * 3 / 4;
+}
+
 /* A line in a style; a heading with a blank line before it, unless it is the page's first line. */
 void page_line(const struct page *p, enum page_style style, const char *text);
+void page_line_of(const struct page *p, enum page_style style, const char *first, const char *text);
 void page_heading(const struct page *p, const char *text);
 
-/* Text broken at blanks into lines of PAGE_WIDTH, those after the first indented. */
+/* Text broken at blanks into lines of the page's width, those after the first indented. */
 void page_wrapped(const struct page *p, enum page_style style, const char *first, const char *text,
                   size_t indent);
+
+/* report_screen.c.  A finding by its number, from 1; see: with what to type for more. */
+void page_card(const struct page *p, unsigned number, bool see);
+
+/* The same with all its facts and stacks. */
+void page_finding(const struct page *p, unsigned number);
+
+/* Below a head of so many lines. */
+void page_screen(const struct page *p, size_t head);
 
 /* report_tables.c: one section each. */
 void page_threads(const struct page *p);
@@ -62,6 +81,8 @@ void page_owners(const struct page *p);
 /* report_flow.c */
 void page_interactions(const struct page *p);
 void page_path(const struct page *p);
+/* At most so many of its frames. */
+void page_stack(const struct page *p, stack_id stack, uint32_t most);
 void page_deadlocks(const struct page *p);
 void page_orders(const struct page *p);
 void page_bottles(const struct page *p);
@@ -83,7 +104,12 @@ void page_calls(const struct page *p);
 void page_queues(const struct page *p);
 void page_pools(const struct page *p);
 
-/* The whole report, on the standard output.  -EIO when that cannot be written. */
-int report_text(const struct report *r, struct err *err);
+/* How many lines this prints. */
+size_t page_lines(const struct page *p, void (*print)(const struct page *p, unsigned n),
+                  unsigned n);
+
+/* The sections asked for, the first screen, or one finding, on the standard output.  -EIO when that
+ * cannot be written. */
+int report_text(const struct report *r, unsigned finding, struct err *err);
 
 #endif

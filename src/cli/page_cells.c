@@ -89,6 +89,6 @@ void cell_thread(struct table *t, const struct page *p, uint32_t thread)
 {
     char name[PAGE_NAME];
     page_thread(p, thread, name);
-    printable_cut(name, THREAD_WIDTH);
+    printable_cut(name, page_room(p, THREAD_WIDTH));
     table_put(t, name);
 }

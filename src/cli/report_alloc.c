@@ -200,7 +200,7 @@ static bool is_there(const struct page *p, enum when when)
 static void put_place(struct table *t, const struct page *p, const struct alloc_row *r)
 {
     char text[PAGE_NAME] = "not recorded";
-    size_t width = table_room(t, PLACE_WIDTH);
+    size_t width = table_room(t, page_room(p, PLACE_WIDTH));
     if (r->stack.v)
         page_place(p, r->app, width, text);
     table_put(t, text);
@@ -293,7 +293,7 @@ static void put_detail(struct table *t, size_t n, const char *word, const char *
 static void put_details(struct table *t, const struct page *p, const struct alloc_row *r, size_t n)
 {
     char text[PAGE_NAME];
-    size_t room = table_room(t, PLACE_WIDTH), width = room > 5 ? room - 5 : 0;
+    size_t room = table_room(t, page_room(p, PLACE_WIDTH)), width = room > 5 ? room - 5 : 0;
     if (memcmp(&r->app, &r->top, sizeof r->app) != 0) {
         page_place(p, r->top, width, text);
         put_detail(t, n, "in", text);

@@ -254,19 +254,19 @@ static const char *const stuck_words[STATE_LIMIT] = {
     [STATE_SLEEPING] = "asleep",    [STATE_REACQUIRING] = "taking again, after a wait,",
 };
 
-static void print_stack(const struct page *p, stack_id stack)
+void page_stack(const struct page *p, stack_id stack, uint32_t most)
 {
     const struct trace *t = p->r->trace;
     const struct trace_stack *s = trace_stack(t, stack);
-    for (uint32_t i = 0; i < s->n_frames && i < STACK_SHOWN; i++) {
+    for (uint32_t i = 0; i < s->n_frames && i < most; i++) {
         char text[PAGE_NAME];
         struct place at = {s->frames[i].method, trace_line(t, s->frames[i])};
-        page_place(p, at, PAGE_WIDTH - 10, text);
+        page_place(p, at, p->width - 10, text);
         fprintf(p->to, "       at %s\n", text);
     }
-    if (s->n_frames > STACK_SHOWN)
-        fprintf(p->to, "       and %" PRIu32 " more frame%s\n", s->n_frames - STACK_SHOWN,
-                s->n_frames - STACK_SHOWN == 1 ? "" : "s");
+    if (s->n_frames > most)
+        fprintf(p->to, "       and %" PRIu32 " more frame%s\n", s->n_frames - most,
+                s->n_frames - most == 1 ? "" : "s");
 }
 
 static void print_stuck(const struct page *p, const struct stuck_thread *s)
@@ -287,12 +287,12 @@ static void print_stuck(const struct page *p, const struct stuck_thread *s)
     buf_printf(&b, ", for %s", page_time(p, a->window.to - s->since).text);
     page_wrapped(p, STYLE_PLAIN, "   ", buf_str(&b), 5);
     buf_fini(&b);
-    print_stack(p, s->stack);
+    page_stack(p, s->stack, STACK_SHOWN);
     if (s->owner_stack.v) {
         page_wrapped(
             p, STYLE_PLAIN, "     ",
             s->state == STATE_REACQUIRING ? "the owner then:" : "the owner, when it was asked:", 5);
-        print_stack(p, s->owner_stack);
+        page_stack(p, s->owner_stack, STACK_SHOWN);
     }
 }
 
@@ -366,7 +366,7 @@ static void print_order_stack(const struct page *p, const char *lock,
         return;
     snprintf(text, sizeof text, "%s, %s:", lock, order_stack_texts[at->what]);
     page_wrapped(p, STYLE_PLAIN, "     ", text, 7);
-    print_stack(p, at->stack);
+    page_stack(p, at->stack, STACK_SHOWN);
 }
 
 static void print_side(const struct page *p, const struct lock_order_side *s)

@@ -46,7 +46,8 @@ static void print_methods(const struct page *p, unsigned kind)
         cell_percent(&t, m->total.ns, h->sum.ns);
         cell_count(&t, m->self.count);
         table_put(&t, as ? executed_names[as] : "-");
-        page_place(p, (struct place){m->method, -1}, table_room(&t, PLACE_WIDTH), name);
+        page_place(p, (struct place){m->method, -1}, table_room(&t, page_room(p, PLACE_WIDTH)),
+                   name);
         table_put(&t, name);
     }
     page_table(p, &t);

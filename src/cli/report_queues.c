@@ -116,7 +116,7 @@ static void pool_text(const struct page *p, uint32_t pool, char out[PAGE_NAME])
     char raw[PAGE_NAME];
     snprintf(raw, sizeof raw, *v->name ? "%s" : "(no name)", v->name);
     printable_text(raw, p->utf8, out, PAGE_NAME);
-    printable_cut(out, THREAD_WIDTH);
+    printable_cut(out, page_room(p, THREAD_WIDTH));
     if (v->threads > 1)
         snprintf(out + strlen(out), PAGE_NAME - strlen(out), " (%" PRIu32 ")", v->threads);
 }

@@ -454,17 +454,17 @@ static void put_site(struct table *t, const struct page *p, uint32_t site,
     cell_count(t, n->count);
     cell_time(t, p, n->ns, n->ns);
     cell_time(t, p, n->max, n->ns);
-    page_place(p, s->app, PLACE_WIDTH, text);
+    page_place(p, s->app, page_room(p, PLACE_WIDTH), text);
     table_put(t, text);
     if (memcmp(&s->app, &s->top, sizeof s->app) != 0 &&
         !(state == STATE_WAITING && is_object_wait(p, s->top))) {
-        page_place(p, s->top, PLACE_WIDTH - 5, text);
+        page_place(p, s->top, page_room(p, PLACE_WIDTH) - 5, text);
         put_detail(t, "in", text);
     }
     if (s->group == 0 && state != HELD_UP && state != STATE_WAITING)
         return; /* nothing to name */
     page_class(p, p->r->a->locks.groups[s->group].signature, text);
-    class_name_fit(text, PLACE_WIDTH - 5);
+    class_name_fit(text, page_room(p, PLACE_WIDTH) - 5);
     put_detail(t, "on", text);
 }
 

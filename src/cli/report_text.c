@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/printable.h"
 #include "base/util.h"
+#include "cli/screen.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -14,6 +15,11 @@
 
 static const char SPINNING[] =
     "Contention shorter than about 10 us that spinning wins is not reported by the JVM.";
+
+static const char NO_ORDERS[] =
+    "Not looked at: orders of locks, in so many waits and without holds; --orders does.";
+
+enum { GC_SHOWN = 10 }; /* thousandths */
 
 static uint64_t duration(const struct report *r)
 {
@@ -92,7 +98,7 @@ static void head_line(const struct page *p, const char *what, const char *text)
         return;
     snprintf(first, sizeof first, "%-9s", what);
     printable_text(text, p->utf8, clean, sizeof clean);
-    printable_cut(clean, PAGE_WIDTH - 9);
+    printable_cut(clean, p->width - 9);
     fprintf(p->to, "%s%s\n", first, clean);
     *p->begun = true;
 }
@@ -148,7 +154,8 @@ static void print_ending(const struct page *p)
     buf_fini(&b);
 }
 
-static void print_recorded(const struct page *p)
+/* least: thousandths of the time in pauses of the collector, below which they are left out. */
+static void print_recorded(const struct page *p, uint64_t least)
 {
     const struct analysis *a = p->r->a;
     char date[64] = "";
@@ -161,7 +168,8 @@ static void print_recorded(const struct page *p)
                human_count(a->decoded.events).text);
     head_line(p, "recorded", buf_str(&b));
     buf_clear(&b);
-    page_put_gc(p, &b);
+    if (a->gc_ns >= duration(p->r) / 1000 * least)
+        page_put_gc(p, &b);
     head_line(p, "gc", buf_str(&b));
     buf_fini(&b);
 }
@@ -182,7 +190,7 @@ static void print_head(const struct page *p)
 {
     head_line(p, "program", trace_info(p->r->trace, "sun.java.command", ""));
     print_jvm(p);
-    print_recorded(p);
+    print_recorded(p, 0);
     print_calls(p);
     print_part(p);
     print_ending(p);
@@ -227,25 +235,15 @@ static void print_nothing(const struct page *p)
 
 static void print_findings(const struct page *p)
 {
-    static const enum page_style styles[] = {STYLE_PLAIN, STYLE_WARNING, STYLE_PROBLEM};
     if (p->r->group == EVERY_CLASS)
         print_sum(p);
-    int number = 0;
     if (!p->r->a->has_orders)
-        page_wrapped(p, STYLE_FAINT, "",
-                     "Not looked at: orders of locks, in so many waits and without holds; --orders "
-                     "does.",
-                     0);
+        page_wrapped(p, STYLE_FAINT, "", NO_ORDERS, 0);
     if (p->r->n_findings == 0 && p->r->group == EVERY_CLASS)
         print_nothing(p);
-    for (size_t i = 0; i < p->r->n_findings; i++) {
-        const struct rule_finding *f = &p->r->findings[i];
-        char first[16], text[2 * FINDING_TEXT];
-        if (strcmp(f->rule, "events-lost") == 0)
-            continue; /* heads the report already */
-        snprintf(first, sizeof first, "%2d. ", ++number);
-        printable_text(f->text, p->utf8, text, sizeof text);
-        page_wrapped(p, p->color ? styles[f->severity] : STYLE_PLAIN, first, text, 4);
+    for (unsigned i = 1; i <= report_findings(p->r); i++) {
+        fputc('\n', p->to);
+        page_card(p, i, false);
     }
 }
 
@@ -258,55 +256,100 @@ static bool wants_color(void)
            !(term && strcmp(term, "dumb") == 0);
 }
 
-int report_text(const struct report *r, struct err *err)
+/* What the recording could not know. */
+static void print_limits(const struct page *p)
+{
+    const char *groups = trace_info(p->r->trace, "orca.events", "");
+    const char *looks = trace_info(p->r->trace, "orca.looks", "");
+    if (!p->r->a->has_orders)
+        page_wrapped(p, STYLE_FAINT, "limits   ", NO_ORDERS, 9);
+    if (*looks)
+        page_wrapped(p, STYLE_FAINT, "limits   ", looks, 9);
+    else if (*groups && !event_groups_list(groups, GROUP_looks) &&
+             !event_groups_list(groups, GROUP_wall))
+        page_wrapped(p, STYLE_FAINT, "limits   ",
+                     "group looks is off: what lock holders did was not sampled", 9);
+}
+
+static const struct section {
+    unsigned bit;
+    void (*print)(const struct page *p);
+} sections[] = {
+    {REPORT_DEADLOCKS, page_deadlocks},
+    {REPORT_ORDERS, page_orders},
+    {REPORT_PATH, page_path},
+    {REPORT_THREADS, page_threads},
+    {REPORT_MONITORS, page_monitors},
+    {REPORT_QUEUES, page_queues},
+    {REPORT_SITES, page_sites},
+    {REPORT_OWNERS, page_owners},
+    {REPORT_CALLS, page_calls},
+    {REPORT_HOT, page_hot},
+    {REPORT_GC, page_gc},
+    {REPORT_ALLOC, page_allocs},
+    {REPORT_INTERACTIONS, page_interactions},
+    {REPORT_BOTTLES, page_bottles},
+    {REPORT_POOLS, page_pools},
+};
+
+static void print_sections(const struct page *p)
+{
+    if (p->r->sections & REPORT_FINDINGS) {
+        print_head(p);
+        fputc('\n', p->to);
+        print_findings(p);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(sections); i++)
+        if (p->r->sections & sections[i].bit)
+            sections[i].print(p);
+    if (p->r->sections & REPORT_FINDINGS) {
+        fputc('\n', p->to);
+        page_line(p, STYLE_FAINT, SPINNING);
+    }
+}
+
+/* What was recorded, in a few lines. */
+static void print_short_head(const struct page *p)
+{
+    print_warnings(p);
+    head_line(p, "program", trace_info(p->r->trace, "sun.java.command", ""));
+    print_recorded(p, GC_SHOWN);
+    print_calls(p);
+    print_part(p);
+    print_ending(p);
+    print_limits(p);
+    fputc('\n', p->to);
+}
+
+/* What stands above the tables. */
+static void print_begin(const struct page *p, unsigned unused)
+{
+    (void)unused;
+    print_short_head(p);
+    if (p->r->n_findings)
+        return;
+    print_nothing(p);
+    fputc('\n', p->to);
+}
+
+int report_text(const struct report *r, unsigned finding, struct err *err)
 {
     setlocale(LC_CTYPE, "");
     bool begun = false;
     const struct page page = {.r = r,
                               .to = stdout,
+                              .width = screen_width(),
                               .color = wants_color(),
                               .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
                               .begun = &begun};
-    const struct page *p = &page;
-    print_warnings(p);
-    if (r->sections & REPORT_FINDINGS) {
-        print_head(p);
-        fputc('\n', p->to);
-        print_findings(p);
-    }
-    if (r->sections & REPORT_DEADLOCKS)
-        page_deadlocks(p);
-    if (r->sections & REPORT_ORDERS)
-        page_orders(p);
-    if (r->sections & REPORT_PATH)
-        page_path(p);
-    if (r->sections & REPORT_THREADS)
-        page_threads(p);
-    if (r->sections & REPORT_MONITORS)
-        page_monitors(p);
-    if (r->sections & REPORT_QUEUES)
-        page_queues(p);
-    if (r->sections & REPORT_SITES)
-        page_sites(p);
-    if (r->sections & REPORT_OWNERS)
-        page_owners(p);
-    if (r->sections & REPORT_CALLS)
-        page_calls(p);
-    if (r->sections & REPORT_HOT)
-        page_hot(p);
-    if (r->sections & REPORT_GC)
-        page_gc(p);
-    if (r->sections & REPORT_ALLOC)
-        page_allocs(p);
-    if (r->sections & REPORT_INTERACTIONS)
-        page_interactions(p);
-    if (r->sections & REPORT_BOTTLES)
-        page_bottles(p);
-    if (r->sections & REPORT_POOLS)
-        page_pools(p);
-    if (r->sections & REPORT_FINDINGS) {
-        fputc('\n', p->to);
-        page_line(p, STYLE_FAINT, SPINNING);
+    if (r->sections & REPORT_SCREEN) {
+        print_begin(&page, 0);
+        page_screen(&page, page_lines(&page, print_begin, 0));
+    } else if (finding) {
+        page_finding(&page, finding);
+    } else {
+        print_warnings(&page);
+        print_sections(&page);
     }
     return fflush(stdout) == 0 && !ferror(stdout) ? 0
                                                   : err_set(err, -EIO, "cannot write to stdout");

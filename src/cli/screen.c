@@ -4,6 +4,8 @@
 #include "base/printable.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static struct printable_stream shown;
@@ -54,6 +56,19 @@ void screen_end(void)
     fclose(stdout);
     stdout = raw;
     raw = NULL;
+}
+
+unsigned screen_width(void)
+{
+    enum { WIDTH = 100, LEAST = 60, MOST = 400 };
+    const char *asked = getenv("COLUMNS");
+    struct winsize size = {0};
+    if (!isatty(STDOUT_FILENO))
+        return WIDTH;
+    unsigned long n = asked ? strtoul(asked, NULL, 10) : 0;
+    if (!n && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        n = size.ws_col;
+    return !n ? WIDTH : n < LEAST ? LEAST : n > MOST ? MOST : (unsigned)n;
 }
 
 void screen_json(void)

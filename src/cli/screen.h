@@ -17,6 +17,9 @@ void screen_json(void);
 enum { SCREEN_BOLD = 1, SCREEN_DIM = 2, SCREEN_RED = 31, SCREEN_YELLOW = 33 };
 void screen_style(int style);
 
+/* Columns of the terminal that stdout is, at least 60; 100 where it is none. */
+unsigned screen_width(void);
+
 /* As it was, for who draws on the terminal. */
 void screen_end(void);
 

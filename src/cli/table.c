@@ -2,6 +2,7 @@
 
 #include "base/printable.h"
 #include "base/util.h"
+#include "cli/screen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ enum { GAP = 2, LEAST = 8 };
 void table_init(struct table *t, const struct table_column *columns, size_t n)
 {
     INVARIANT(n && n <= TABLE_COLUMNS);
-    *t = (struct table){.columns = columns, .n_columns = n};
+    *t = (struct table){.columns = columns, .n_columns = n, .all = screen_width()};
     for (size_t i = 0; i < n; i++)
         t->width[i] = strlen(columns[i].title);
 }
@@ -41,13 +42,13 @@ static size_t fixed_width(const struct table *t, size_t *giving)
 static size_t gap_of(const struct table *t, size_t want)
 {
     size_t giving, fixed = fixed_width(t, &giving);
-    return fixed + want + GAP * (t->n_columns - 1) <= TABLE_WIDTH ? GAP : 1;
+    return fixed + want + GAP * (t->n_columns - 1) <= t->all ? GAP : 1;
 }
 
 size_t table_room(const struct table *t, size_t want)
 {
     size_t giving, used = fixed_width(t, &giving) + gap_of(t, want) * (t->n_columns - 1);
-    return used + LEAST < TABLE_WIDTH ? TABLE_WIDTH - used : LEAST;
+    return used + LEAST < t->all ? t->all - used : LEAST;
 }
 
 static void print_cell(const struct table *t, size_t column, const char *text, FILE *to)

@@ -1,4 +1,4 @@
-/* table.h - tables for a terminal of 100 columns.
+/* table.h - tables as wide as the terminal, else of 100 columns.
  *
  * Rows are added cell by cell, then printed: each column as wide as its widest cell, two blanks
  * between columns (one, where two do not fit), numbers at the right.  One column may give way when
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { TABLE_WIDTH = 100, TABLE_COLUMNS = 14 };
+enum { TABLE_COLUMNS = 14 };
 
 enum table_align { TABLE_LEFT, TABLE_RIGHT };
 
@@ -28,6 +28,7 @@ struct table {
     struct buf cells; /* texts, each with its NUL */
     size_t n_cells;
     size_t width[TABLE_COLUMNS];
+    size_t all; /* columns of a line at most */
 };
 
 void table_init(struct table *t, const struct table_column *columns, size_t n);

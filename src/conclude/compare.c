@@ -206,7 +206,7 @@ static int keep_findings(struct maker *m, struct err *err)
 {
     struct rule_finding *v;
     size_t n;
-    TRY(rules_apply(m->a, &v, &n, err));
+    TRY(rules_apply(m->a, &v, &n, NULL, err));
     m->out->findings = arena_alloc(&m->out->arena, n * sizeof *v);
     if (!m->out->findings)
         return err_set(err, -ENOMEM, "out of memory");

@@ -10,6 +10,9 @@
 #include "analyze/alloc_tables.h"
 #include "analyze/hot.h"
 #include "conclude/rules.h"
+#include "conclude/thread_pools.h"
+
+#include <string.h>
 
 enum report_section {
     REPORT_FINDINGS = 1,
@@ -29,6 +32,7 @@ enum report_section {
     REPORT_ALLOC = 16384,
     REPORT_CALLS = 32768,
     REPORT_ALL = 65535,
+    REPORT_SCREEN = 65536, /* with REPORT_FINDINGS: the first screen */
 };
 
 enum { REPORT_SECTIONS = 16 };
@@ -56,6 +60,9 @@ struct report {
 
     /* Each list with the most time held up first, then the most waited time. */
     struct rule_finding *findings;
+    const struct resources *resources; /* with findings */
+    struct thread_pool *pools;         /* with REPORT_SCREEN */
+    size_t n_pools;
     uint32_t *threads;             /* indices into threads: those of the trace */
     uint32_t *classes;             /* groups that threads blocked on or waited in */
     uint32_t *sites, *owner_sites; /* indices; owner_sites: what owners executed meanwhile */
@@ -96,6 +103,23 @@ int report_init(struct report *r, const char *class_name, struct err *err);
 static inline size_t report_rows(const struct report *r, size_t n)
 {
     return r->top && r->top < n ? r->top : n;
+}
+
+/* Losses head every report: as a finding they have no number. */
+static inline unsigned report_unnumbered(const struct report *r)
+{
+    return r->n_findings && strcmp(r->findings[0].rule, "events-lost") == 0;
+}
+
+static inline unsigned report_findings(const struct report *r)
+{
+    return (unsigned)r->n_findings - report_unnumbered(r);
+}
+
+/* By its number, from 1. */
+static inline const struct rule_finding *report_finding(const struct report *r, unsigned number)
+{
+    return &r->findings[report_unnumbered(r) + number - 1];
 }
 
 /* The word for how the recording ended: "closed", "recovered", "stopped", "recording", "cut". */

@@ -96,7 +96,10 @@ int report_select(struct report *r, const struct report_part *part, struct err *
     if (r->sections == REPORT_ORDERS && analysis_lock_order(r->a) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     if (r->sections & REPORT_FINDINGS) /* they are of the whole recording */
-        TRY(rules_apply(r->a, &r->findings, &r->n_findings, err));
+        TRY(rules_apply(r->a, &r->findings, &r->n_findings, &r->resources, err));
+    if (r->sections & REPORT_SCREEN &&
+        thread_pools_make(&r->pools, &r->n_pools, r->resources, r->a) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
     if (part->from >= part->to || (part->from && part->from >= length))
         return err_set(err, -EINVAL, "--from, --to: nothing lies between; the recording is %s long",
                        human_time(length).text);

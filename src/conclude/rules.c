@@ -40,8 +40,8 @@ void rule_unreliable(struct evidence *ev)
     struct rule_finding *f = rule_find(ev, SEVERITY_INFO, 0);
     if (f)
         rule_say(f,
-                 "of %s of %s waits it is not known who ended them: the critical path and the "
-                 "hand-overs leave them out",
+                 "Orca could not tell what ended %s of %s waits: the critical path and hand-off "
+                 "figures leave them out",
                  human_count(unbound).text, human_count(all).text);
 }
 
@@ -158,7 +158,8 @@ static int hand_out(struct evidence *ev, struct rule_finding **out, size_t *n)
 }
 
 /* The list lives as long as the findings. */
-static int keep_resources(const struct evidence *ev, struct rule_finding *v, size_t n)
+static int keep_resources(const struct evidence *ev, struct rule_finding *v, size_t n,
+                          const struct resources **out)
 {
     struct resources *all = arena_alloc(&ev->a->arena, sizeof *all);
     if (!all)
@@ -166,10 +167,13 @@ static int keep_resources(const struct evidence *ev, struct rule_finding *v, siz
     *all = ev->resources;
     for (size_t i = 0; i < n; i++)
         v[i].resources = all;
+    if (out)
+        *out = all;
     return 0;
 }
 
-int rules_apply(struct analysis *a, struct rule_finding **out, size_t *n, struct err *err)
+int rules_apply(struct analysis *a, struct rule_finding **out, size_t *n,
+                const struct resources **resources, struct err *err)
 {
     struct evidence ev = {.a = a};
     int rc = gather(&ev);
@@ -183,6 +187,6 @@ int rules_apply(struct analysis *a, struct rule_finding **out, size_t *n, struct
     rc = rc ? rc : hand_out(&ev, out, n);
     buf_fini(&ev.found);
     if (rc == 0)
-        rc = keep_resources(&ev, *out, *n);
+        rc = keep_resources(&ev, *out, *n, resources);
     return rc < 0 ? err_set(err, rc, "out of memory") : 0;
 }

@@ -11,7 +11,7 @@
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_PROBLEM };
 
-enum { FINDING_IDS = 5, FINDING_TEXT = 1024 };
+enum { FINDING_IDS = 5, FINDING_TEXT = 2048, FINDING_LINES = 16 };
 
 /* Without holds, orders of locks are searched in what waiting threads saw, a wait at a time: only
  * in so many waits unless it was asked for (analysis_lock_order before rules_apply). */
@@ -22,6 +22,29 @@ struct id_list {
     uint32_t n;
 };
 
+/* A finding is read as a card: a title, then lines, some of them behind a label. */
+enum card_label {
+    CARD_PLAIN,
+    CARD_MORE, /* goes on with the line before */
+    CARD_WAIT_IN,
+    CARD_HELD_BY,
+    CARD_GIVEN_BY,  /* answers */
+    CARD_OTHER_END, /* of what is polled */
+    CARD_CONSUMER,  /* a full queue */
+    CARD_PATH,
+    CARD_LONGEST,
+    CARD_TRY, /* only where a rule stands behind it: docs/findings.md */
+    CARD_LABELS
+};
+
+/* Stable words: "", "", "wait in", "held by", ... */
+extern const char *const card_labels[CARD_LABELS];
+
+struct finding_line {
+    uint16_t from, len; /* of the text */
+    uint16_t label;     /* enum card_label */
+};
+
 struct rule_finding {
     const char *rule;
     enum severity severity;
@@ -30,8 +53,24 @@ struct rule_finding {
     struct id_list threads, locks, stacks; /* ids as in the trace */
     const struct resource *resource;       /* that it is about; NULL: none */
     const struct resources *resources;     /* the list that has it */
-    char text[FINDING_TEXT]; /* clauses that end with "; ", for who must break the line */
+    uint64_t path_ns, path_seen; /* of the critical path: on it; that much through owners seen */
+    struct finding_line lines[FINDING_LINES]; /* the first one is the title */
+    uint32_t n_lines;
+    char text[FINDING_TEXT]; /* all lines, "; " between them */
 };
+
+/* A line of the card; in a buffer of FINDING_TEXT bytes. */
+void finding_line(const struct rule_finding *f, uint32_t line, char *out);
+
+/* What stands beside the title: "waits: 81 % of busy time"; "" where the rule has no such share. */
+void finding_share(const struct rule_finding *f, char *out, size_t n);
+
+/* A resource's title; with its object's number where others of its class are told, too. */
+void finding_resource(const struct resources *all, const struct resource *r,
+                      const struct analysis *a, char *out, size_t n);
+
+/* "matcher-1 (93 %)", "31 threads of http-nio-exec"; "" where nobody is known. */
+void finding_holders(const struct resource *r, const struct analysis *a, char *out, size_t n);
 
 /* A rule, and what it looks at, for who wants to know what was looked at. */
 struct rule {
@@ -40,8 +79,10 @@ struct rule {
 extern const struct rule rules[];
 extern const size_t n_rules;
 
-/* *out: the analysis' arena.  The statistics must be those of the whole recording.  -ENOMEM. */
-int rules_apply(struct analysis *a, struct rule_finding **out, size_t *n, struct err *err);
+/* *out, and the resources that the rules looked at (NULL: not wanted): the analysis' arena.  The
+ * statistics must be those of the whole recording.  -ENOMEM. */
+int rules_apply(struct analysis *a, struct rule_finding **out, size_t *n,
+                const struct resources **resources, struct err *err);
 
 /* "info", "warning", "problem" */
 const char *severity_name(enum severity s);

@@ -127,20 +127,20 @@ static void say_leak(struct evidence *ev, const struct alloc_row *r, const struc
         rule_say_site(f, ev, r->app);
     uint64_t pauses = x->points.pause[g->last] - x->points.pause[g->first];
     uint64_t ns = x->points.end[g->last] - x->points.end[g->first];
-    rule_say(f, ": what survives collections grew from %s to %s over %s of them (%s)",
+    rule_say(f, ": survivors of collections grew from %s to %s over %s collections (%s)",
              human_bytes(r->survivors[g->first]).text, human_bytes(r->survivors[g->last]).text,
              human_count(pauses).text, human_time(ns).text);
-    rule_say(f, "; %s a collection, %s a second", human_bytes((uint64_t)g->a_pause).text,
+    rule_say(f, "; %s per collection, %s per second", human_bytes((uint64_t)g->a_pause).text,
              human_bytes((uint64_t)g->a_second).text);
     if (x->source == x->ends)
-        rule_say(f, "; of all that was allocated %u %% are not freed",
+        rule_say(f, "; %u %% of all that was allocated has not been freed",
                  rule_permille(kept->bytes, all->bytes) / 10);
-    rule_say(f, "; half of the objects have outlived %s of them or more, the oldest %s",
+    rule_say(f, "; half of the objects have survived %s collections or more, the oldest %s",
              human_count(r->ages.p50).text, human_count(r->ages.max).text);
     if (x->ends == ALLOC_SAMPLED)
         say_error(f, kept);
     if (!whole)
-        rule_say(f, "; no collection of the whole heap was among them: some of it may only not be "
+        rule_say(f, "; no full collection was among them: some of it may be garbage that is not "
                     "collected yet");
 }
 
@@ -191,11 +191,11 @@ static void say_hot(struct evidence *ev, const struct alloc_row *r)
     rule_add_stack(f, r->stack);
     say_class(f, ev, r);
     rule_say_site(f, ev, r->app);
-    rule_say(f, ": %u %% of all bytes are allocated there: %s in %s objects, %s a second",
+    rule_say(f, ": %u %% of all allocated bytes: %s in %s objects, %s per second",
              rule_permille(x->bytes, all->bytes) / 10, human_bytes(x->bytes).text,
              human_count(alloc_objects(x)).text, human_bytes(a_second(ev, x->bytes)).text);
     if (r->lives.thousandths)
-        rule_say(f, "; half of those freed lived no longer than %s", human_time(r->lives.p50).text);
+        rule_say(f, "; median life of those freed: %s", human_time(r->lives.p50).text);
     if (costs)
         rule_say(f, "; the collector paused the program for %s (%u %% of the time)",
                  human_time(paused).text, rule_permille(paused, ev->length) / 10);

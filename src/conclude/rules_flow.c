@@ -27,9 +27,9 @@ static void say_stuck(struct rule_finding *f, const struct evidence *ev,
                       const struct stuck_thread *s)
 {
     static const char *const words[STATE_LIMIT] = {
-        [STATE_BLOCKED] = " waits for ",    [STATE_WAITING] = " is in Object.wait of ",
-        [STATE_PARKED] = " is parked for ", [STATE_JOINING] = " is in Thread.join",
-        [STATE_SLEEPING] = " sleeps",       [STATE_REACQUIRING] = " takes again "};
+        [STATE_BLOCKED] = " is blocked on ", [STATE_WAITING] = " is in Object.wait of ",
+        [STATE_PARKED] = " is parked for ",  [STATE_JOINING] = " is in Thread.join",
+        [STATE_SLEEPING] = " sleeps",        [STATE_REACQUIRING] = " reacquires "};
     const struct analysis *a = ev->a;
     rule_say_thread(f, ev, s->thread);
     rule_say(f, "%s", words[s->state]);
@@ -43,7 +43,7 @@ static void say_stuck(struct rule_finding *f, const struct evidence *ev,
         else
             rule_say(f, "something unknown");
         if (s->on) {
-            rule_say(f, " of ");
+            rule_say(f, ", held by ");
             rule_say_thread(f, ev, s->on);
         }
     }
@@ -90,8 +90,8 @@ void rule_stuck(struct evidence *ev)
         return;
     f->from = d->stuck[d->n_stuck - 1].since;
     rule_say(f,
-             "Every thread of the program (%s) waits without a time limit, for %s: nobody who is "
-             "recorded can end that",
+             "Stuck: every thread of the program (%s) waits without a timeout, for %s; no recorded "
+             "thread can wake them",
              human_count(d->n_stuck).text,
              human_time(ev->a->window.to - d->stuck[d->n_stuck - 1].since).text);
     for (size_t i = 0; i < d->n_stuck && i < FINDING_IDS; i++) {
@@ -126,9 +126,10 @@ void rule_sleep_on_path(struct evidence *ev)
     struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, ns);
     if (!f)
         return;
-    rule_say(f, "Thread.sleep is %u %% of the critical path, %s in all; longest %s, by ",
-             rule_permille(ns, p->to - p->from) / 10, human_time(ns).text,
-             human_time(longest).text);
+    rule_say(f, "Thread.sleep is %u %% of the critical path (%s)",
+             rule_permille(ns, p->to - p->from) / 10, human_time(ns).text);
+    rule_line(f, CARD_LONGEST);
+    rule_say(f, "%s, by ", human_time(longest).text);
     rule_say_thread(f, ev, p->v[most].thread);
     rule_say_place(f, ev, p->v[most].stack);
     f->from = p->v[most].from;
@@ -175,7 +176,7 @@ void rule_serial_phase(struct evidence *ev)
         rule_find(ev, is_main ? SEVERITY_INFO : SEVERITY_WARNING, g->v[most].alone);
     if (!f)
         return;
-    rule_say(f, "For %u %% of the time (%s) exactly one thread ran, mostly ",
+    rule_say(f, "Exactly one thread ran for %u %% of the time (%s), mostly ",
              rule_permille(g->level[1], g->elapsed) / 10, human_time(g->level[1]).text);
     rule_say_thread(f, ev, most);
     rule_say(f, " (%s alone)", human_time(g->v[most].alone).text);
@@ -225,9 +226,11 @@ static void tell_joined(struct evidence *ev, struct joined *j, uint32_t parent, 
     rule_say_place(f, ev, stack);
     rule_say(f, "; ");
     rule_say_thread(f, ev, slowest);
-    rule_say(f, " took %s, the others about %s: for %s (%u %%) only that one was waited for",
+    rule_say(f, " took %s, the others about %s: the last %s (%u %%) were spent waiting for ",
              human_time(length).text, human_time(typical).text, human_time(alone).text,
              rule_permille(alone, length) / 10);
+    rule_say_thread(f, ev, slowest);
+    rule_say(f, " alone");
 }
 
 static void add_joined(const struct evidence *ev, struct joined *j, uint32_t thread)
@@ -310,10 +313,10 @@ static void tell_pool(struct evidence *ev, const struct task_pool *p)
     f->from = p->first;
     f->to = p->last;
     rule_add_thread(f, ev, p->thread);
-    rule_say(f, "Pool %s: %s tasks waited %s each on average for one of its %u thread%s", p->name,
+    rule_say(f, "Pool %s: %s tasks waited %s on average for one of the pool's %u thread%s", p->name,
              human_count(p->tasks).text, human_time(p->waited / p->tasks).text, p->threads,
              p->threads == 1 ? "" : "s");
-    rule_say(f, "; longest %s; on average %.1f tasks were waiting", human_time(p->longest).text,
+    rule_say(f, "; longest %s; %.1f tasks were waiting on average", human_time(p->longest).text,
              length ? (double)p->waited / (double)length : 0.0);
 }
 

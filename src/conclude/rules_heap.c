@@ -104,7 +104,8 @@ static void say_time(struct rule_finding *f, const struct stretch *s)
 
 static void say_remedy(struct rule_finding *f)
 {
-    rule_say(f, "; give the program a larger heap, or look at what keeps the objects alive with "
+    rule_line(f, CARD_TRY);
+    rule_say(f, "give the program a larger heap, or look at what keeps the objects alive with "
                 "orca heap dump PID");
 }
 
@@ -125,7 +126,7 @@ static void find_stalls(struct evidence *ev)
         return;
     rule_say(
         f,
-        "the heap is nearly full: in %s of %s pauses and cycles, the collector had begun because "
+        "The heap is nearly full: in %s of %s pauses and cycles, the collector had begun because "
         "threads had no memory left to allocate (%s); Orca does not know how long they waited",
         human_count(stalls).text, human_count(known).text, stall);
     say_remedy(f);
@@ -141,7 +142,7 @@ void rule_heap_full(struct evidence *ev)
     struct rule_finding *f = find(ev, &s);
     if (!f)
         return;
-    rule_say(f, "the heap is nearly full: ");
+    rule_say(f, "The heap is nearly full: ");
     say_time(f, &s);
     rule_say(f, "; each left at least %s of %s in use", human_bytes(s.least).text,
              human_bytes(s.committed).text);
@@ -164,7 +165,7 @@ void rule_gc_pauses(struct evidence *ev)
     say_time(f, &s);
     uint64_t rate = collections_rate(all);
     if (rate)
-        rule_say(f, "; the program allocated %s a second", human_bytes(rate).text);
+        rule_say(f, "; the program allocated %s per second", human_bytes(rate).text);
     if (!ev->a->alloc_tables)
         rule_say(f, "; record with --alloc 512k to see where");
 }

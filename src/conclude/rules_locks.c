@@ -66,14 +66,13 @@ static void find_still_blocked(struct evidence *ev, uint32_t group)
     rule_say_class(f, ev, group);
     rule_say(f, ": %s thread%s still blocked %s", human_count(c->open).text,
              c->open == 1 ? " was" : "s were", label_end(a->trace));
-    rule_say(f, "; %s", c->open == 1 ? "" : "longest ");
+    rule_line(f, c->open == 1 ? CARD_PLAIN : CARD_LONGEST);
     rule_say_thread(f, ev, w->thread);
     rule_say(f, " for %s", human_time(a->window.to - w->since).text);
     if (!w->other)
         return;
-    rule_say(f, ", at whose beginning ");
+    rule_say(f, ", owner at the beginning of that wait: ");
     rule_say_thread(f, ev, w->other);
-    rule_say(f, " owned it");
 }
 
 void rule_still_blocked(struct evidence *ev)
@@ -103,13 +102,13 @@ static void tell_convoy(struct evidence *ev, const struct queue *q)
     rule_add_lock(f, q->lock);
     rule_add_thread(f, ev, c->owner);
     rule_say_class(f, ev, lock_set_group(&ev->a->locks, q->lock));
-    rule_say(f, ": %s convoy%s, %s in all", human_count(q->convoys).text,
-             q->convoys == 1 ? "" : "s", human_time(q->convoy_ns).text);
-    rule_say(f, "; in the longest ");
+    rule_say(f, ": %s lock convoy%s (%s)", human_count(q->convoys).text, q->convoys == 1 ? "" : "s",
+             human_time(q->convoy_ns).text);
+    rule_line(f, CARD_LONGEST);
     rule_say_thread(f, ev, c->owner);
     rule_say(f,
-             " held it for %s, %u threads queued, and it took %s and %u hand-overs more until "
-             "nobody waited",
+             " held the lock for %s, %u threads queued, and the queue took another %s (%u "
+             "hand-offs) to drain",
              human_time(c->hold).text, c->longest, human_time(c->to - c->from - c->hold).text,
              c->handovers);
 }
@@ -227,11 +226,10 @@ static void tell_held(struct evidence *ev, uint32_t group, const struct held *h)
     rule_add_lock(f, h->lock);
     rule_add_stack(f, h->stack);
     rule_say_class(f, ev, group);
-    rule_say(f,
-             " was held while its owner waited for something else: threads lost %s by that, in "
-             "%s wait%s",
+    rule_say(f, " was held while its owner waited for something else: threads lost %s in %s wait%s",
              human_time(h->ns).text, human_count(h->count).text, h->count == 1 ? "" : "s");
-    rule_say(f, "; for %s ", human_time(h->to - h->from).text);
+    rule_line(f, CARD_LONGEST);
+    rule_say(f, "for %s ", human_time(h->to - h->from).text);
     rule_say_thread(f, ev, h->owner);
     rule_say(f, " %s", words[h->state]);
     rule_say_place(f, ev, h->stack);
@@ -288,11 +286,8 @@ static void tell_io(struct evidence *ev, uint32_t group, uint64_t ns, uint64_t c
     add_objects(f, a, group);
     rule_add_stack(f, a->sites.v[most].stack);
     rule_say_class(f, ev, group);
-    rule_say(
-        f,
-        " was held during input or output: %s of the waiting threads found the owner there, and "
-        "waited %s in all",
-        human_count(count).text, human_time(ns).text);
+    rule_say(f, " was held during input or output: the owner was there when %s wait%s began (%s)",
+             human_count(count).text, count == 1 ? "" : "s", human_time(ns).text);
     rule_say(f, "; mostly");
     rule_say_site(f, ev, a->sites.v[most].app);
     rule_say(f, " (%s of them)", human_count(a->stats.owner_sites[most].count).text);
@@ -349,18 +344,18 @@ static void tell_inversion(struct evidence *ev, const struct lock_order_finding 
         return;
     f->from = UINT64_MAX;
     f->to = 0;
-    rule_say(f, "Locks in contradicting orders: ");
+    rule_say(f, "Locks taken in contradicting orders: %s",
+             o->reach == LOCK_ORDER_REORDERABLE ? "nothing recorded prevents a deadlock"
+                                                : "they may deadlock");
     for (uint32_t i = 0; i < o->n_sides; i++) {
-        rule_say(f, "%s", i ? "; " : "");
+        rule_line(f, CARD_PLAIN);
         say_side(f, ev, &o->sides[i]);
         f->from = min_u64(f->from, o->sides[i].from);
         f->to = max_u64(f->to, o->sides[i].to);
     }
-    rule_say(f, "; %s",
-             o->reach == LOCK_ORDER_REORDERABLE ? "nothing recorded prevents a deadlock"
-                                                : "they may deadlock");
     if (o->distance)
-        rule_say(f, "; this time they missed each other by %s", human_time(o->distance).text);
+        rule_say(f, "; this time the threads missed each other by %s",
+                 human_time(o->distance).text);
     if (o->cycles > 1)
         rule_say(f, "; %s sets of such locks", human_count(o->cycles).text);
     if (!firm)

@@ -4,7 +4,8 @@
  *   rules_text.c     texts and ids of findings           rules_flow.c     the program as a whole
  *   rules_alloc.c    allocations                         rules_signals.c  notify and wait
  *   rules_heap.c     the heap as a whole
- *   rules_resources.c   what holds threads up, who has it, what those do who have it
+ *   rules_resources.c   what holds threads up: which of it is told
+ *   words.c             how: who waits, who has it, what those do who have it
  */
 #ifndef ORCA_CONCLUDE_RULES_PARTS_H
 #define ORCA_CONCLUDE_RULES_PARTS_H
@@ -42,13 +43,24 @@ struct evidence {
  * out. */
 struct rule_finding *rule_find(struct evidence *ev, enum severity severity, uint64_t impact);
 
+/* A format that begins with "; " begins a line of the card. */
 void rule_say(struct rule_finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Begin a line of the card. */
+void rule_line(struct rule_finding *f, enum card_label label);
+
+/* All that a finding about a resource says. */
+void rule_say_resource(struct rule_finding *f, const struct evidence *ev);
+
+/* " in Order.submit (Order.java:88)" behind a word; nothing when it is not known. */
+void rule_say_in(struct rule_finding *f, const struct evidence *ev, const char *word,
+                 struct place at);
 
 /* Names, as the tables have them. */
 void rule_say_thread(struct rule_finding *f, const struct evidence *ev, uint32_t thread);
 void rule_say_class(struct rule_finding *f, const struct evidence *ev, uint32_t group);
 
-/* " at Order.java:88 in shop.Order.submit", nothing when it is not known. */
+/* The same of a stack, of a site: " in ". */
 void rule_say_place(struct rule_finding *f, const struct evidence *ev, stack_id stack);
 void rule_say_site(struct rule_finding *f, const struct evidence *ev, struct place at);
 

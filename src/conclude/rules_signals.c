@@ -31,13 +31,14 @@ void rule_lost_signal(struct evidence *ev)
         rule_say_class(f, ev, lock_set_group(&a->locks, l->lock));
         rule_say(f, ": ");
         rule_say_thread(f, ev, l->notifier);
-        rule_say(f, " notified it");
+        rule_say(f, " called notify");
         rule_say_place(f, ev, l->notified_at);
-        rule_say(f, " while nobody waited; %s later ", human_time(l->since - l->notified).text);
+        rule_say(f, " while no thread waited");
+        rule_say(f, "; %s later ", human_time(l->since - l->notified).text);
         rule_say_thread(f, ev, l->waiter);
         rule_say(f, " began to wait");
         rule_say_place(f, ev, l->waits_at);
-        rule_say(f, ", without a time limit, and nobody has notified it since: if that signal was "
+        rule_say(f, ", without a timeout, and has not been notified since: if that signal was "
                     "meant for this wait, it is lost");
     }
 }
@@ -66,8 +67,8 @@ static void say_where(struct rule_finding *f, const struct evidence *ev, const s
         if (site->group != lock_set_group(&a->locks, s->lock) ||
             !a->stats.sites[ev->sites[i]].state[STATE_WAITING].count)
             continue;
-        rule_say(f, "; they wait");
-        rule_say_site(f, ev, site->app);
+        rule_line(f, CARD_WAIT_IN);
+        rule_say_in(f, ev, "", site->app);
         return;
     }
 }
@@ -85,12 +86,11 @@ void rule_notify_storm(struct evidence *ev)
             return;
         add_ids(f, ev, s);
         rule_say_class(f, ev, lock_set_group(&ev->a->locks, s->lock));
-        rule_say(f,
-                 ": %s notifyAll woke threads %s times, and %s times (%u %%) the thread waited "
-                 "again at once",
+        rule_say(f, ": %s notifyAll() calls woke threads %s times; %s wake-ups (%u %%) were wasted",
                  human_count(s->notify_all).text, human_count(s->woken[1]).text,
                  human_count(s->futile[1]).text, rule_permille(s->futile[1], s->woken[1]) / 10);
-        rule_say(f, "; between wake-up and next wait they lost %s", human_time(s->futile_ns).text);
+        rule_say(f, "; the thread went back to waiting at once: %s lost between wake-up and wait",
+                 human_time(s->futile_ns).text);
         say_where(f, ev, s);
     }
 }
@@ -109,13 +109,11 @@ void rule_futile_wakeups(struct evidence *ev)
         add_ids(f, ev, s);
         rule_say_class(f, ev, lock_set_group(&ev->a->locks, s->lock));
         rule_say(f,
-                 ": of %s wake-ups by notify %s (%u %%) were futile: the thread waited again "
-                 "within 10 us",
-                 human_count(s->woken[0]).text, human_count(s->futile[0]).text,
+                 ": %s of %s notify() wake-ups (%u %%) were wasted: the thread went back to "
+                 "waiting within 10 us",
+                 human_count(s->futile[0]).text, human_count(s->woken[0]).text,
                  rule_permille(s->futile[0], s->woken[0]) / 10);
-        rule_say(f,
-                 "; meanwhile %s wait%s on it ended only because the time was up: notify may "
-                 "wake the wrong kind of waiter",
+        rule_say(f, "; %s other wait%s timed out: notify() may be waking the wrong kind of waiter",
                  human_count(s->timed_out).text, s->timed_out == 1 ? "" : "s");
         say_where(f, ev, s);
     }

@@ -23,13 +23,59 @@ struct rule_finding *rule_find(struct evidence *ev, enum severity severity, uint
     return f;
 }
 
-void rule_say(struct rule_finding *f, const char *fmt, ...)
+const char *const card_labels[CARD_LABELS] = {[CARD_PLAIN] = "",
+                                              [CARD_MORE] = "",
+                                              [CARD_WAIT_IN] = "wait in",
+                                              [CARD_HELD_BY] = "held by",
+                                              [CARD_GIVEN_BY] = "given by",
+                                              [CARD_OTHER_END] = "other end",
+                                              [CARD_CONSUMER] = "consumer",
+                                              [CARD_PATH] = "path",
+                                              [CARD_LONGEST] = "longest",
+                                              [CARD_TRY] = "try"};
+
+static void put(struct rule_finding *f, const char *fmt, va_list ap)
 {
     size_t len = strlen(f->text);
+    vsnprintf(f->text + len, sizeof f->text - len, fmt, ap);
+}
+
+static void put_word(struct rule_finding *f, const char *fmt, ...)
+{
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(f->text + len, sizeof f->text - len, fmt, ap);
+    put(f, fmt, ap);
     va_end(ap);
+}
+
+void rule_line(struct rule_finding *f, enum card_label label)
+{
+    if (f->n_lines == FINDING_LINES)
+        return;
+    if (f->n_lines)
+        put_word(f, "; ");
+    if (*card_labels[label])
+        put_word(f, label >= CARD_PATH ? "%s: " : "%s ", card_labels[label]);
+    f->lines[f->n_lines++] = (struct finding_line){(uint16_t)strlen(f->text), 0, label};
+}
+
+void rule_say(struct rule_finding *f, const char *fmt, ...)
+{
+    va_list ap;
+    bool begins = strncmp(fmt, "; ", 2) == 0;
+    if (begins || !f->n_lines)
+        rule_line(f, CARD_PLAIN);
+    struct finding_line *l = &f->lines[f->n_lines - 1];
+    va_start(ap, fmt);
+    put(f, begins ? fmt + 2 : fmt, ap);
+    va_end(ap);
+    l->len = (uint16_t)(strlen(f->text) - l->from);
+}
+
+void finding_line(const struct rule_finding *f, uint32_t line, char *out)
+{
+    const struct finding_line *l = &f->lines[line];
+    snprintf(out, FINDING_TEXT, "%.*s", l->len, f->text + l->from);
 }
 
 void rule_say_thread(struct rule_finding *f, const struct evidence *ev, uint32_t thread)
@@ -46,19 +92,41 @@ void rule_say_class(struct rule_finding *f, const struct evidence *ev, uint32_t 
     rule_say(f, "%s", name);
 }
 
-void rule_say_site(struct rule_finding *f, const struct evidence *ev, struct place at)
+/* Whether another class has its name but for the package. */
+static bool is_ambiguous(const struct trace *t, const char *class_)
 {
-    char method[LABEL_MAX], line[LABEL_MAX];
+    const char *simple = label_simple(class_);
+    for (size_t i = 1; i < t->n_classes && *class_; i++) {
+        char name[LABEL_MAX];
+        const char *signature = trace_class(t, (class_id){(uint32_t)i})->signature;
+        const char *end = signature + strlen(signature);
+        size_t n = strlen(simple);
+        if ((size_t)(end - signature) < n + 2 || strncmp(end - 1 - n, simple, n) != 0)
+            continue;
+        label_class(signature, name, sizeof name);
+        if (strcmp(label_simple(name), simple) == 0 && strcmp(name, class_) != 0)
+            return true;
+    }
+    return false;
+}
+
+void rule_say_in(struct rule_finding *f, const struct evidence *ev, const char *word,
+                 struct place at)
+{
+    char class_[LABEL_MAX], method[LABEL_MAX], line[LABEL_MAX];
+    const struct trace *t = ev->a->trace;
     if (!at.method.v)
         return;
-    label_method(ev->a->trace, at.method, method, sizeof method);
-    label_line(ev->a->trace, at, line, sizeof line);
-    if (trace_method(ev->a->trace, at.method)->flags & METHOD_NATIVE)
-        rule_say(f, " in %s (native)", method);
-    else if (*line)
-        rule_say(f, " at %s in %s", line, method);
-    else
-        rule_say(f, " in %s", method);
+    label_method_parts(t, at.method, class_, method);
+    label_line(t, at, line, sizeof line);
+    rule_say(f, *line ? "%s%s%s%s (%s)" : "%s%s%s%s", word,
+             is_ambiguous(t, class_) ? class_ : label_simple(class_), *class_ ? "." : "", method,
+             line);
+}
+
+void rule_say_site(struct rule_finding *f, const struct evidence *ev, struct place at)
+{
+    rule_say_in(f, ev, " in ", at);
 }
 
 void rule_say_place(struct rule_finding *f, const struct evidence *ev, stack_id stack)

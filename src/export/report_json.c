@@ -104,6 +104,28 @@ void json_put_problems(struct json_out *o)
     json_end_list(o);
 }
 
+/* Label null: the line goes on with the one before. */
+static json_t *card(const struct rule_finding *f)
+{
+    char text[FINDING_TEXT];
+    json_t *j = json_object(), *lines = json_array();
+    finding_line(f, 0, text);
+    json_set_text(j, "title", text);
+    finding_share(f, text, sizeof text);
+    json_set_text(j, "share", text);
+    for (uint32_t i = 1; i < f->n_lines; i++) {
+        json_t *l = json_object();
+        json_object_set_new(l, "label", json_null());
+        if (f->lines[i].label != CARD_MORE)
+            json_set_text(l, "label", card_labels[f->lines[i].label]);
+        finding_line(f, i, text);
+        json_set_text(l, "text", text);
+        json_array_append_new(lines, l);
+    }
+    json_object_set_new(j, "lines", lines);
+    return j;
+}
+
 void json_put_findings(struct json_out *o)
 {
     json_begin_list(o, "findings");
@@ -113,6 +135,7 @@ void json_put_findings(struct json_out *o)
         json_set_text(j, "rule", f->rule);
         json_set_text(j, "severity", severity_name(f->severity));
         json_set_text(j, "text", f->text);
+        json_object_set_new(j, "card", card(f));
         json_set_count(j, "impact_ns", f->impact < UINT64_MAX - 1 ? f->impact : 0);
         json_set_time(j, "from", o->r, f->from);
         json_set_time(j, "to", o->r, f->to);

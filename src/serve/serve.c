@@ -79,17 +79,17 @@ const char *serve_url(const struct serve *s)
     return s->url;
 }
 
-void serve_form(const struct serve *s, struct buf *out)
+void serve_form(const struct serve *s, const char *at, struct buf *out)
 {
     const struct gate *g = &s->http.gate;
     buf_printf(out,
                "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                "<title>orca view</title></head><body>\n"
-               "<form method=\"post\" action=\"http://127.0.0.1:%u%s\">"
+               "<form method=\"post\" action=\"http://127.0.0.1:%u%s%s\">"
                "<input type=\"hidden\" name=\"token\" value=\"%s\">"
                "<button>Open orca view</button></form>\n"
                "<script>document.forms[0].submit()</script></body></html>\n",
-               g->port, gate_enter_page, g->token[GATE_FILE]);
+               g->port, gate_enter_page, at, g->token[GATE_FILE]);
 }
 
 void serve_form_end(struct serve *s)

@@ -30,8 +30,9 @@ int serve_open(struct serve **out, const struct serve_config *config, struct err
 const char *serve_url(const struct serve *s);
 
 /* A page that enters by itself, with a token of its own and no address that has it: to be read from
- * a file that nobody else can read.  Good once, until serve_form_end. */
-void serve_form(const struct serve *s, struct buf *out);
+ * a file that nobody else can read.  at: the address's fragment, with its #, or "".  Good once,
+ * until serve_form_end. */
+void serve_form(const struct serve *s, const char *at, struct buf *out);
 void serve_form_end(struct serve *s);
 
 /* Whether it is good no more. */

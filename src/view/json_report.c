@@ -13,7 +13,7 @@ static int make_findings(struct view *v, struct err *err)
 {
     if (atomic_load_explicit(&v->json.made, memory_order_relaxed)) /* written under the lock */
         return 0;
-    TRY(rules_apply(v->a, &v->json.findings, &v->json.n_findings, err));
+    TRY(rules_apply(v->a, &v->json.findings, &v->json.n_findings, NULL, err));
     v->json.has_orders = v->a->has_orders;
     atomic_store_explicit(&v->json.made, true, memory_order_release); /* acquired below */
     return 0;

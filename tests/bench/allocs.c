@@ -193,7 +193,7 @@ static void find(struct analysis *a)
 {
     struct rule_finding *f;
     size_t n;
-    require(rules_apply(a, &f, &n, NULL) == 0, "rules");
+    require(rules_apply(a, &f, &n, NULL, NULL) == 0, "rules");
 }
 
 static double used(void)

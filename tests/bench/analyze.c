@@ -70,7 +70,7 @@ static void analyse(struct trace *t)
             "analysis");
     require(a->decoded.events == t->n_events, "not all events were read");
     enter(NULL, "rules", 0, 1);
-    require(rules_apply(a, &f, &n, NULL) == 0, "rules");
+    require(rules_apply(a, &f, &n, NULL, NULL) == 0, "rules");
     enter(NULL, "path, slack", 0, 1);
     require(analysis_follow(a, 1, a->window.to, a->window.from) == 0, "path");
     require(analysis_slack(a) == 0, "slack");

@@ -55,9 +55,21 @@ export const tests = {
         const r = report(w.trace(trace), "--findings", "--deadlocks");
         const text = await p.textContent("[data-view=findings]");
         for (const f of r.findings)
-            for (const clause of f.text.split("; "))
-                holds(text.includes(clause), `the findings lack "${clause}"`);
+            for (const words of [f.card.title, f.card.share, ...f.card.lines.flatMap((l) => [l.label ?? "", l.text])])
+                holds(text.includes(words), `the findings lack "${words}"`);
         holds(text.includes("dead-1") && text.includes("dead-2"), "the deadlock's members");
+        same(p.faults, []);
+    },
+
+    async the_address_asks_for_a_finding(w) { // orca view --finding N
+        const r = report(w.trace(trace), "--findings");
+        const k = r.findings.findIndex((f) => f.to > f.from && f.to - f.from < (r.recording.to - r.recording.from) / 2);
+        holds(k >= 0, "no finding is about a part");
+        const p = await start(w, `#finding=${k + 1}`);
+        await p.waitForFunction(() => window.orca.state.evidence.value);
+        const m = await p.evaluate(() => window.orca.state.marked.value);
+        same([m?.from, m?.to], [r.findings[k].from, r.findings[k].to]);
+        await p.waitForFunction(() => !location.hash.includes("finding=") && location.hash.includes("m="));
         same(p.faults, []);
     },
 

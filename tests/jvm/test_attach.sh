@@ -45,7 +45,7 @@ test_waits_under_way() {
         same "$t $(matching "^[^ ]* $t thread_alive")" "$t 1"
     done
     same "$(matching '^[^ ]* main wait_found')" 0
-    "$ORCA" report "$TRACE" >report || fail "orca report"
+    "$ORCA" report --all "$TRACE" >report || fail "orca report"
     grep -q "^stuck " report || fail "the report does not know who is stuck: $(cat report)"
     end
 }
@@ -64,8 +64,8 @@ test_waits_with_a_limit() {
         detach
         kill -KILL "$jvm"
         wait "$jvm" 2>/dev/null
-        "$ORCA" report "$TRACE" >report || fail "orca report"
-        same "$how $(grep -c 'waits without a time limit, for' report)" "$how $([ $how = limited ] && echo 0 || echo 1)"
+        "$ORCA" report --all "$TRACE" >report || fail "orca report"
+        same "$how $(grep -c 'waits without a timeout, for' report)" "$how $([ $how = limited ] && echo 0 || echo 1)"
         events
         same "$how $(matching '^[^ ]* (main|waiter|parked) wait_found .* limit=[12]')" "$how 3"
         same "$how $(matching '^[^ ]* (main|waiter|parked) wait_open .* limit=[12]')" "$how $([ $how = limited ] && echo 4 || echo 6)"

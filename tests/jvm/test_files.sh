@@ -246,7 +246,7 @@ test_full_disk() {
     no_rings "$(value pid)"
     TRACE=$TMP/full/app.otrace events
     at_least "$(matching ' storm-[01] wait_enter .* class=WaitStorm\$Old .* at=WaitStorm\.')" 25000 waits
-    "$ORCA" report full/app.otrace >report || fail "orca report"
+    "$ORCA" report --all full/app.otrace >report || fail "orca report"
 }
 
 # A storm on a disk that is about to be full: until the rings are full, too, and events are lost for it.
@@ -277,7 +277,7 @@ says_so() { # STATE
     same "$(matching " lost=$lost\$")" 1
     "$ORCA" info "$TRACE" >info.text || fail "orca info"
     has info.text "its disk was full for "
-    "$ORCA" report "$TRACE" >report || fail "orca report"
+    "$ORCA" report --all "$TRACE" >report || fail "orca report"
     tr -s ' \n' ' ' <report >words
     has words "$(echo "$lost" | sed -e :a -e 's/\(.*[0-9]\)\([0-9]\{3\}\)/\1,\2/;ta') events of that time were lost"
     has words "write: the trace file could not be written; make room on its disk"
@@ -324,7 +324,7 @@ test_dump_while_the_disk_is_full() {
     copied=$(matching ' storm-[01] wait_enter .* class=WaitStorm\$Old ')
     TRACE=$TMP/full/app.otrace events
     at_least "$copied" $(($(matching ' storm-[01] wait_enter .* class=WaitStorm\$Old ') + 1)) "waits in the copy"
-    "$ORCA" report "$TMP/copy.otrace" >report || fail "orca report"
+    "$ORCA" report --all "$TMP/copy.otrace" >report || fail "orca report"
     run 1 "$ORCA" dump "$jvm" -o "$TMP/full/copy.otrace"
     has err "No space left on device"
     free_disk
@@ -373,7 +373,7 @@ test_full_disk_and_a_quiet_program() {
     grep -q 'full/app.otrace: [0-9,]* events in .*, none lost, its disk was full for .*; look at it: orca report ' java.err || fail "$(cat java.err)"
     TRACE=$TMP/full/app.otrace
     good_trace complete
-    "$ORCA" report "$TRACE" | tr -s ' \n' ' ' >words
+    "$ORCA" report --all "$TRACE" | tr -s ' \n' ' ' >words
     has words "of the recording: nothing was lost, it was written later"
 }
 

@@ -53,8 +53,8 @@ test_lost_signal() {
     end_with TERM 143
     same "$(rules)" "lost-signal stuck"
     finding lost-signal >text
-    has text "producer notified it at Findings.java"
-    has text "consumer began to wait at Findings.java"
+    has text "producer called notify in Findings.lambda"
+    has text "consumer began to wait in Findings.lambda"
 }
 
 test_convoy() {
@@ -62,36 +62,36 @@ test_convoy() {
     finding convoy >text
     has text 'Findings$Ledger: '
     # one of a loaded machine may hold it for longer than the auditor
-    grep -qE '(auditor|clerk-[0-9]+) held it for .* hand-overs more until nobody waited' text || fail "$(cat text)"
+    grep -qE '(auditor|clerk-[0-9]+) held the lock for .* hand-offs) to drain' text || fail "$(cat text)"
 }
 
 test_unbalanced_join() {
     program "" joins unbalanced-join
     finding unbalanced-join >text
-    has text "main joined 5 threads at Findings.java"
+    has text "main joined 5 threads in Findings."
     has text "; part-2 took "
 }
 
 test_notify_storm() {
     program "" storm contended-lock notify-storm # those woken together queue for the monitor
     finding notify-storm >text
-    has text 'Findings$Turn: 320 notifyAll woke threads'
+    has text 'Findings$Turn: 320 notifyAll() calls woke threads'
 }
 
 test_held_while_waiting() {
     program "" held contended-lock held-while-waiting # which say the sleep, too: it is no finding of its own
     finding held-while-waiting >text
     has text 'Findings$Till was held while its owner waited for something else'
-    has text "sleeper slept at Findings.java"
+    has text "sleeper slept in Findings."
     finding contended-lock >text
-    has text "% sleeping in Findings"
+    has text "% of the time sleeping"
 }
 
 test_held_during_io() {
     program "ownerstacks=all" io contended-lock held-during-io
     finding held-during-io >text
     has text 'Findings$Till was held during input or output'
-    has text "; mostly at Findings.java"
+    has text "; mostly in Findings."
 }
 
 test_serial_phase() {
@@ -104,7 +104,7 @@ test_pool_saturation() {
     program "events=threads+parks+joins+interrupts+locks" pool pool-saturation
     finding pool-saturation >text
     has text "Pool pool-1-thread-#: 100 tasks waited"
-    has text "one of its 2 threads"
+    has text "one of the pool's 2 threads"
 }
 
 # The segments tile the time from the path's beginning to its end, to the nanosecond.

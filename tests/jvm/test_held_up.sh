@@ -22,9 +22,9 @@ check_kind() { # KIND
     # blocked they were before the call, when classes were loaded
     at_least "$most" $((held - $(of_threads "$kind" blocked_ns))) "ns of $kind in the call, those parked and held up among them"
     at_least "$(of_threads "$kind" held_up_count)" "$threads" "times, once for each thread"
-    "$ORCA" report "$TRACE" >text || fail report
+    "$ORCA" report --all "$TRACE" >text || fail report
     lacks text "No contention was recorded"
-    grep -E '"rule": "((dominant|contended)-lock|(exhausted|contended)-pool|slow-answer)".* threads? .*(blocked|waited) [0-9,]+ times? for .* \(HeldUp\.java:' report >found ||
+    grep -E '"rule": "((dominant|contended)-lock|(exhausted|contended)-pool|slow-answer)".* waits? [0-9.]+ [mun]?s .*; wait in .* \(HeldUp\.java:' report >found ||
         fail "$kind: no finding with its place: $(grep '"rule"' report)"
 }
 

@@ -82,7 +82,7 @@ test_sigkill_of_a_flight_recorder_that_has_overwritten() {
     end_with KILL 137
     good_trace recovered
     at_least "$(value evicted_total)" "$live" "overwritten events"
-    "$ORCA" report "$TRACE" >report || fail "orca report"
+    "$ORCA" report --all "$TRACE" >report || fail "orca report"
     has report "older events were overwritten"
     events
     same "$(matching ' storm-[0-3] wait_(enter|exit) ')" "$(matching ' storm-[0-3] wait_(enter|exit) lock=[0-9]* class=WaitStorm\$')"

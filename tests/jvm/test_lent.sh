@@ -27,13 +27,14 @@ pool_of_input() {
     same "$(first '.holders[0] | "\(.does) \(.from) \(.share > 0.5)"')" "input samples true"
     same "$(first ".holders[0].at | $PLACE")" "Lent.ask:$(line 'holder of input')"
     same "$(first '.share > 0.5')" true
-    "$ORCA" report "$TRACE" >text || fail text
+    "$ORCA" report --findings "$TRACE" >text || fail text
     tr -s ' \n' ' ' <text >flat
-    has flat "1. Lender.take: at least "
-    has flat " in use at a time; "
-    has flat " threads of asker blocked "
-    has flat "; the holder was "
-    has flat "waiting for input in Lent.ask (Lent.java:$(line 'holder of input'))"
+    has flat "1 Lender.take: at least "
+    has flat " in use at once waits: "
+    has flat " threads of asker wait "
+    has flat " held by "
+    has flat " of the time waiting for input ("
+    has flat "Lent.ask (Lent.java:$(line 'holder of input'))"
 }
 
 test_pool() {

@@ -116,7 +116,7 @@ test_report() {
     has out "while it holds LockOrder\$Left"
     has out "LockOrder.forward (LockOrder.java:"
     find_in $ALL gate
-    run 0 "$ORCA" report "$TRACE"
+    run 0 "$ORCA" report --all "$TRACE"
     lacks out "contradicting orders:"
     run 0 "$ORCA" report --orders "$TRACE"
     has out "No locks were seen to be taken in contradicting orders"

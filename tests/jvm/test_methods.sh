@@ -63,7 +63,7 @@ UserCalls$Order.place tries 5 0 0 0'
     [ "${pass#* }" -gt 0 ] || fail "no time in the waits of Gate.pass"
     [ "${pass% *}" -ge "${pass#* }" ] || fail "calls of ${pass% *} ns, waits of ${pass#* } ns in them"
     line=$(grep -n 'site: place' "$ROOT/tests/jvm/UserCalls.java" | cut -d : -f 1)
-    run 0 "$ORCA" report app.otrace
+    run 0 "$ORCA" report --all app.otrace
     has out "from UserCalls.calls (UserCalls.java:$line)"
 }
 

@@ -38,7 +38,7 @@ read_all() { # STATE
         [ "$f" = "$last" ] && same "$f $(value state)" "$f $1"
         [ "$(grep -c . info.err)" = 0 ] || [ "$f" = "$last" ] || fail "$(cat info.err)"
         "$ORCA" events "$f" >>all 2>events.err || fail "orca events $f: $(cat events.err)"
-        "$ORCA" report "$f" >report 2>report.err || fail "orca report $f: $(cat report.err)"
+        "$ORCA" report --all "$f" >report 2>report.err || fail "orca report $f: $(cat report.err)"
         lacks report DAMAGED
         lacks report LOST
         "$ORCA" export "$f" --to tptp -o text.trcxml >export.err 2>&1 || fail "orca export $f: $(cat export.err)"
@@ -68,7 +68,7 @@ test_every_under_load() {
     same "$(value orca.part) $(value orca.previous) $(value orca.next)" "2 $TRACE $TMP/app.003.otrace"
     "$ORCA" info "$TMP/app.002.otrace" >text
     has text "file 2 of its recording, after $TRACE, before $TMP/app.003.otrace"
-    "$ORCA" report "$TMP/app.002.otrace" >text
+    "$ORCA" report --all "$TMP/app.002.otrace" >text
     has text "file 2 of its recording; waits that began in an earlier one are not whole here"
 }
 
@@ -265,7 +265,7 @@ test_attach_and_detach() {
     has err " files; this is the last one:"
     at_least 3 "$(ls "$TMP"/app*.otrace | grep -c .)" "files that are kept"
     # what is waiting all the time is so in every file
-    "$ORCA" report "$(files | tail -n 1)" >report
+    "$ORCA" report --all "$(files | tail -n 1)" >report
     rm -f "$TMP"/app*.otrace
     run 0 "$ORCA" attach "$jvm" -o "$TRACE" --every 1s --keep 2 --for 3500ms
     grep -q 'app\.00[2-9]\.otrace: .* events in ' err || fail "$(cat err)"
@@ -289,10 +289,11 @@ test_waits_across_files() {
     same "$(grep -o '"blocked_count": [0-9]*' stuck | head -n 1)" '"blocked_count": 1'
     same "$(grep -o '"running_ns": [0-9]*' stuck | head -n 1)" '"running_ns": 0'
     lacks report '"name": "early"'
-    "$ORCA" report "$TMP/app.002.otrace" >report
-    has report "was still blocked when the file ended; stuck for"
-    lacks report "without a time limit" # main sleeps
-    "$ORCA" report "$TRACE" >report
+    "$ORCA" report --all "$TMP/app.002.otrace" >report
+    tr -s " \n" " " <report >words
+    has words "was still blocked when the file ended stuck for"
+    lacks report "without a timeout" # main sleeps
+    "$ORCA" report --all "$TRACE" >report
     "$ORCA" report --json --threads "$TRACE" >report || fail "orca report"
     has report '"name": "early"'
 }

@@ -40,7 +40,7 @@ check_all() {
 check_part() { # TRACE
     info "$1"
     same "$(value state) $(value damaged)" "complete 0"
-    "$ORCA" report "$1" >report 2>report.err || fail "orca report: $(cat report.err)"
+    "$ORCA" report --all "$1" >report 2>report.err || fail "orca report: $(cat report.err)"
     rm "$1"
 }
 

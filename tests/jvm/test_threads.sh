@@ -104,7 +104,7 @@ test_contention_after_the_end_was_announced() {
     events
     same "$(matching '^[^ ]* (#[0-9]+|\?) (monitor|wait|thread)_')" 0
     same "$(matching 'owner=#')" 0
-    "$ORCA" report "$TRACE" >text || fail "orca report"
+    "$ORCA" report --all "$TRACE" >text || fail "orca report"
     lacks text unnamed
 }
 

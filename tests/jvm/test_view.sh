@@ -451,7 +451,7 @@ test_own_recording() {
     same "$(number live_pid)" "$jvm"
     post 200 /api/save '{"trace":1,"to":"kept.otrace"}'
     end_view
-    run 0 "$ORCA" report kept.otrace
+    run 0 "$ORCA" report --all kept.otrace
     has out victim
     wait_for 60 eval '[ -z "$(ls -d orca-top-* 2>/dev/null)" ]'
     wait_for 60 eval '[ -z "$(control_socket "$jvm")" ]'
@@ -534,7 +534,7 @@ test_start_page() {
     wait_for 60 eval 'ask 200 /api/t2/meta && [ "$(number gen)" -gt 0 ]'
     end_view
     has view.err 'is not recorded any more'
-    run 0 "$ORCA" report live.otrace
+    run 0 "$ORCA" report --all live.otrace
     has out victim
     same "$(head -n 1 state/orca/recent)" "$PWD/live.otrace"
     echo end >&9

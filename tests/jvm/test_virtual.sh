@@ -79,5 +79,5 @@ test_many_that_come_and_go() {
     same "$(awk '$2 ~ /^#/ { n[$3]++ } $3 == "thread_start_called" && $4 ~ /^target=#/ { called++ }
         END { print n["thread_start"], n["thread_end"], called }' events)" "100000 100000 100000"
     same "$(awk '$2 ~ /^#/ && $3 == "thread_start" && seen[$2]++ { print "twice: " $0 }' events | head -n 3)" ""
-    "$ORCA" report "$TRACE" >report || fail "orca report"
+    "$ORCA" report --all "$TRACE" >report || fail "orca report"
 }

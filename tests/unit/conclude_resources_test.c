@@ -372,7 +372,7 @@ static const char *text_of_first(void)
 {
     struct rule_finding *f;
     size_t n;
-    cr_assert_eq(rules_apply(a, &f, &n, NULL), 0);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
     cr_assert_gt(n, 0);
     return f->text;
 }
@@ -494,7 +494,7 @@ Test(resources, who_polls_waits_for_who_runs_the_other_end)
     cr_assert_str_eq(method_of(r->doing[0].at), "shop.Log.write");
     struct rule_finding *f;
     size_t n;
-    cr_assert_eq(rules_apply(a, &f, &n, NULL), 0);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
     cr_assert_eq(n, 1);
     cr_assert_str_eq(f->rule, "polling");
 }
@@ -561,7 +561,7 @@ Test(resources, an_answer_is_no_lock_and_says_who_gives_it)
     cr_assert_eq(r->doing[0].ns, 60000000);
     struct rule_finding *f;
     size_t n;
-    cr_assert_eq(rules_apply(a, &f, &n, NULL), 0);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
     cr_assert_eq(n, 1);
     cr_assert_str_eq(f->rule, "slow-answer");
 }
@@ -572,7 +572,7 @@ static const char *rules_of(uint64_t end)
     struct rule_finding *f;
     size_t n;
     analyzed_run(end);
-    cr_assert_eq(rules_apply(a, &f, &n, NULL), 0);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
     *text = 0;
     for (size_t i = 0; i < n; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", f[i].rule);
@@ -626,7 +626,7 @@ Test(resources, of_a_chain_of_answers_the_end_is_the_finding)
     cr_assert_eq(all.n, 2);
     struct rule_finding *f;
     size_t n;
-    cr_assert_eq(rules_apply(a, &f, &n, NULL), 0);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
     cr_assert_eq(f->resource->holder, cat.v);
     cr_assert_eq(f->resource->doing[0].does, DOES_SLEEP);
 }

@@ -34,7 +34,7 @@ static size_t n;
 static void run(void)
 {
     analyzed_run(2000 * UINT64_C(1000000));
-    cr_assert_eq(rules_apply(a, &f, &n, NULL), 0);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
 }
 
 /* The text of the rule's finding, "" of none. */
@@ -55,8 +55,8 @@ Test(heap_rules, collections_that_leave_most_of_the_heap_are_a_finding)
     run();
     cr_assert_str_eq(
         found("heap-nearly-full"),
-        "the heap is nearly full: collections paused the program for 40 % of 1.0 s (10 pauses, "
-        "longest 40 ms); each left at least 48 MB of 64 MB in use; give the program a larger "
+        "The heap is nearly full: collections paused the program for 40 % of 1.0 s (10 pauses, "
+        "longest 40 ms); each left at least 48 MB of 64 MB in use; try: give the program a larger "
         "heap, or look at what keeps the objects alive with orca heap dump PID");
 }
 

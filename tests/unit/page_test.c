@@ -28,7 +28,8 @@ Test(page, times)
              {725000000000, "12 m 05 s"},
              {11400000000000, "3 h 10 m"}};
     bool begun = false;
-    const struct page ascii = {.begun = &begun}, utf8 = {.begun = &begun, .utf8 = true};
+    const struct page ascii = {.width = PAGE_WIDTH, .begun = &begun},
+                      utf8 = {.begun = &begun, .utf8 = true};
     for (size_t i = 0; i < sizeof t / sizeof *t; i++)
         cr_assert_str_eq(page_time(&ascii, t[i].ns).text, t[i].text, "%lu: %s", t[i].ns,
                          page_time(&ascii, t[i].ns).text);
@@ -41,7 +42,7 @@ static char *wrapped(const char *first, const char *text, size_t indent)
     size_t len;
     bool begun = false;
     FILE *to = open_memstream(&out, &len);
-    const struct page p = {.to = to, .begun = &begun};
+    const struct page p = {.width = PAGE_WIDTH, .to = to, .begun = &begun};
     page_wrapped(&p, STYLE_WARNING, first, text, indent);
     fclose(to);
     return out;

@@ -179,6 +179,9 @@ export function threadName(thread: number): string {
     return thread ? (meta.value?.threads.name[thread] ?? "") || `#${thread}` : "unknown";
 }
 
+/** The number of the finding that the address asks for, until it is shown; 0: none. */
+export const askedFinding = signal(0);
+
 /** Zoom to what a finding is about, with its threads in view. */
 export interface Evidence { from: number; to: number; threads: number[]; locks: number[] }
 export const evidence = signal<Evidence | null>(null);

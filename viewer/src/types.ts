@@ -39,9 +39,12 @@ export interface Threads {
 }
 
 export interface Finding {
-    rule: string; severity: "info" | "warning" | "problem"; text: string; impact_ns: number;
+    rule: string; severity: "info" | "warning" | "problem"; text: string; card: Card; impact_ns: number;
     from: number; to: number; threads: number[]; locks: number[]; stacks: number[]; // ids of the trace
 }
+
+/** As it is to be read; label null: the line goes on with the one before. */
+export interface Card { title: string; share: string; lines: { label: string | null; text: string }[] }
 
 export interface Place { class: string; method: string; signature?: string; file: string; line: number | null }
 

@@ -57,6 +57,7 @@ const FIELDS: Field[] = [
     { name: "did", write: () => state.chosenMark.value && `${state.chosenMark.value.thread}.${state.chosenMark.value.index}`, read: (t) => { const m = /^(\d+)\.(\d+)$/.exec(t ?? ""); state.chosenMark.value = m ? { thread: Number(m[1]), index: Number(m[2]) } : null; } },
     { name: "focus", write: () => state.focusRow.value, read: (t) => { state.focusRow.value = t && row.test(t) ? t : null; } },
     { name: "tab", write: () => (state.tab.value === "findings" ? null : state.tab.value), read: (t) => { state.tab.value = one<Tab>(t, TABS, "findings"); } },
+    { name: "finding", write: () => (state.askedFinding.value ? String(state.askedFinding.value) : null), read: (t) => { const n = Number(t ?? 0); state.askedFinding.value = Number.isInteger(n) && n > 0 ? n : 0; } },
     { name: "threads", write: () => numbers(state.tableThreads.value) || null, read: (t) => { state.tableThreads.value = new Set(t ? readNumbers(t) : []); } },
     { name: "of", write: () => [...state.tableClasses.value].join(";") || null, read: (t) => { state.tableClasses.value = new Set(t ? t.split(";") : []); } }, // no class has a ; in its name
     { name: "states", write: () => state.flameStates.value?.join(",") ?? null, read: (t) => { const list = (t ?? "").split(",").filter((s): s is StateName => (WAITS as readonly string[]).includes(s)); state.flameStates.value = list.length ? list : null; } },

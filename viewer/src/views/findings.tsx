@@ -1,8 +1,9 @@
 // findings.tsx - the first thing to read: what is missing, what stands out, who is deadlocked, and what
 // was recorded.
+import { useEffect } from "preact/hooks";
 import { count, duration, line, moment, percent, plural, simple } from "../format.ts";
 import { isJdk } from "../jdk.ts";
-import { evidence, meta, showEvidence, threadOfId } from "../state.ts";
+import { askedFinding, evidence, meta, showEvidence, threadOfId } from "../state.ts";
 import { PATH_KINDS } from "../types.ts";
 import type { Deadlock, Finding, Meta, StuckThread } from "../types.ts";
 import { LockById, LockLink, ThreadLink, goMoment } from "./links.tsx";
@@ -43,31 +44,36 @@ function Missing({ m }: { m: Meta }) {
 // --- findings -------------------------------------------------------------------------------------------
 
 function Ranked({ findings }: { findings: Finding[] }) {
+    const list = findings.filter((f) => f.rule !== "events-lost"); // stands above them, and has no number
+    const asked = askedFinding.value;
+    useEffect(() => {
+        const f = asked > 0 ? list[asked - 1] : undefined;
+        if (!f)
+            return;
+        askedFinding.value = 0;
+        showEvidence(evidenceOf(f));
+        document.querySelector(`[data-test=finding-${asked}]`)?.scrollIntoView({ block: "nearest" });
+    }, [asked]);
     return (
         <div>
-            <h3>{plural(findings.length, "finding")}</h3>
-            <ol class="ranked">{findings.map((f, i) => <One key={i} f={f} rank={i + 1} />)}</ol>
+            <h3>{plural(list.length, "finding")}</h3>
+            <ol class="ranked">{list.map((f, i) => <One key={i} f={f} rank={i + 1} />)}</ol>
         </div>
     );
 }
 
-/** Clauses, one a line; the first one is what the finding is. */
-export function clauses(text: string): string[] {
-    return text.split("; ").map((c) => c.trim()).filter(Boolean);
-}
+const evidenceOf = (f: Finding) => ({ from: f.from, to: f.to, threads: f.threads.map(threadOfId).filter((t) => t > 0), locks: f.locks });
 
 function One({ f, rank }: { f: Finding; rank: number }) {
-    const [first, ...rest] = clauses(f.text);
-    const threads = f.threads.map(threadOfId).filter((t) => t > 0);
-    const e = { from: f.from, to: f.to, threads, locks: f.locks };
+    const e = evidenceOf(f), { threads } = e;
     const shown = evidence.value?.from === f.from && evidence.value.to === f.to && evidence.value.threads.join() === threads.join();
     return (
         <li class={`finding ${f.severity}${shown ? " shown" : ""}`} data-test={`finding-${rank}`} data-rule={f.rule} data-severity={f.severity}>
             <Mark severity={f.severity} />
             <div>
                 <button type="button" class="finding-text" data-test="finding-show" aria-pressed={shown} title="Show it in the timeline" onClick={() => showEvidence(e)}>
-                    <span class="finding-first">{first}</span>
-                    {rest.map((c) => <span key={c} class="finding-more">{c}</span>)}
+                    <span class="finding-title"><span class="finding-first">{f.card.title}</span>{f.card.share && <span class="finding-share">{f.card.share}</span>}</span>
+                    {f.card.lines.map((l, i) => <CardLine key={i} {...l} />)}
                 </button>
                 <div class="finding-links">
                     <span class="dim">{f.rule}{f.to > f.from ? `, ${moment(f.from, (f.to - f.from) / 100)} to ${moment(f.to, (f.to - f.from) / 100)}` : ""}</span>
@@ -77,6 +83,12 @@ function One({ f, rank }: { f: Finding; rank: number }) {
             </div>
         </li>
     );
+}
+
+/** Behind its label, if it has one. */
+function CardLine({ label, text }: Finding["card"]["lines"][number]) {
+    return label === "" ? <span class="finding-more">{text}</span>
+        : <span class="finding-more labelled"><span class="finding-label">{label}</span><span>{text}</span></span>;
 }
 
 /** By shape and by colour, and by a word for who sees neither. */

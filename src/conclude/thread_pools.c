@@ -1,0 +1,116 @@
+#include "conclude/thread_pools.h"
+
+#include "base/util.h"
+#include "conclude/resource_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POOLS = 256, LOOKS_LEAST = 5 };
+
+static enum thread_time time_of(const struct resources *all, const struct analysis *a,
+                                uint32_t context, const struct wait_part *w)
+{
+    uint32_t of = w->again ? all->of_regain[context] : all->of_context[context];
+    if (of)
+        return all->v[of - 1].kind == RESOURCE_LOCK || all->v[of - 1].kind == RESOURCE_THINGS
+                   ? TIME_BLOCKED
+                   : TIME_WAITING;
+    if (w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING)
+        return TIME_BLOCKED;
+    bool may_be_idle =
+        w->state == STATE_WAITING || w->state == STATE_PARKED || w->state == STATE_UNKNOWN;
+    return may_be_idle && a->purposes.of_context[context] == PURPOSE_IDLE ? TIME_IDLE
+                                                                          : TIME_WAITING;
+}
+
+static void add_waits(const struct resources *all, const struct analysis *a, uint32_t thread,
+                      uint64_t ns[THREAD_TIMES])
+{
+    const struct timeline *tl = &a->timeline;
+    const struct run *r = &tl->lines[thread].spans;
+    for (uint32_t i = 0, n; i < r->n; i += n) {
+        const struct span *s = run_stretch(r, sizeof *s, i, &n);
+        for (uint32_t k = 0; k < n; k++) {
+            struct wait_part parts[2];
+            for (unsigned p = 0, m = span_parts(tl, &s[k], parts); p < m; p++)
+                ns[time_of(all, a, s[k].context, &parts[p])] += parts[p].to - parts[p].from;
+        }
+    }
+}
+
+/* Of time in no wait. */
+static void share_out(const struct resources *all, const struct analysis *a, uint32_t thread,
+                      uint64_t rest, uint64_t ns[THREAD_TIMES])
+{
+    enum sample_kind kind = a->samples.n[SAMPLE_WALL] ? SAMPLE_WALL : SAMPLE_LOOKS;
+    const struct run *r = samples_of(&a->samples, kind, thread);
+    uint64_t weight = 0, still[THREAD_TIMES] = {0};
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct sample *s = sample_at(r, i);
+        weight += s->weight;
+        if (s->flags & SAMPLE_IDLE)
+            still[program_is_in(&all->program, s->stack) ? TIME_WAITING : TIME_IDLE] += s->weight;
+    }
+    for (unsigned t = 0; t < THREAD_TIMES && r->n >= LOOKS_LEAST && weight; t++) {
+        uint64_t part = (uint64_t)((unsigned __int128)rest * still[t] / weight);
+        ns[t] += part;
+        ns[TIME_RUNNING] -= part;
+    }
+}
+
+static struct thread_pool *pool_of(struct thread_pool *v, size_t *n, const struct analysis *a,
+                                   uint32_t thread)
+{
+    char name[sizeof v->name];
+    resource_thread_pool(a, thread, name, sizeof name);
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(v[i].name, name) == 0)
+            return &v[i];
+    if (*n == POOLS)
+        return &v[POOLS - 1];
+    memcpy(v[*n].name, name, sizeof name);
+    v[*n].first = thread;
+    return &v[(*n)++];
+}
+
+static void add_thread(struct thread_pool *p, const struct resources *all, const struct analysis *a,
+                       uint32_t thread)
+{
+    uint64_t ns[THREAD_TIMES] = {0}, life = thread_life(&a->threads.v[thread]), waits;
+    add_waits(all, a, thread, ns);
+    waits = ns[TIME_BLOCKED] + ns[TIME_WAITING] + ns[TIME_IDLE];
+    ns[TIME_RUNNING] = life > waits ? life - waits : 0;
+    share_out(all, a, thread, ns[TIME_RUNNING], ns);
+    p->threads++;
+    for (unsigned t = 0; t < THREAD_TIMES; t++) {
+        p->ns[t] += ns[t];
+        p->life += ns[t];
+    }
+}
+
+static int by_harm(const void *a, const void *b)
+{
+    const struct thread_pool *x = a, *y = b;
+    uint64_t p = x->life - x->ns[TIME_IDLE], q = y->life - y->ns[TIME_IDLE];
+    if (x->ns[TIME_BLOCKED] != y->ns[TIME_BLOCKED])
+        return x->ns[TIME_BLOCKED] < y->ns[TIME_BLOCKED] ? 1 : -1;
+    return p != q ? (p < q ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+int thread_pools_make(struct thread_pool **out, size_t *n, const struct resources *all,
+                      struct analysis *a)
+{
+    struct thread_pool *v = *out = arena_alloc(&a->arena, POOLS * sizeof *v);
+    *n = 0;
+    if (!v)
+        return -ENOMEM;
+    for (uint32_t i = 1; i < a->timeline.n_lines && i < a->threads.n; i++)
+        if (a->bottles.counted[i] && thread_life(&a->threads.v[i])) {
+            struct thread_pool *p = pool_of(v, n, a, i);
+            add_thread(p, all, a, i);
+        }
+    qsort(v, *n, sizeof *v, by_harm);
+    return 0;
+}

@@ -1,0 +1,29 @@
+/* thread_pools.h - the threads of the program by pool, and what they did with their time.
+ *
+ *     life = running + blocked + waiting + idle
+ *
+ *     blocked   on a monitor, a lock, a pool or a limit (resource.h)
+ *     waiting   for an answer, a thread, input or output, or for time to pass
+ *     idle      without work: in a wait that nobody asked for, or paused in a call that none of the
+ *               program's code made (an event loop in its selector)
+ *     running   the rest
+ *
+ * What a thread did in no wait is shared out by looks (docs/sampling.md), where there are any. */
+#ifndef ORCA_CONCLUDE_THREAD_POOLS_H
+#define ORCA_CONCLUDE_THREAD_POOLS_H
+
+#include "conclude/resource.h"
+
+enum thread_time { TIME_RUNNING, TIME_BLOCKED, TIME_WAITING, TIME_IDLE, THREAD_TIMES };
+
+struct thread_pool {
+    char name[64];           /* "" of threads without a name */
+    uint32_t threads, first; /* how many; one of them */
+    uint64_t life, ns[THREAD_TIMES];
+};
+
+/* Most blocked first, then by the time that was not idle.  Memory is the arena's.  -ENOMEM. */
+int thread_pools_make(struct thread_pool **out, size_t *n, const struct resources *all,
+                      struct analysis *a);
+
+#endif

@@ -1,0 +1,268 @@
+/* words.c - what a finding about a resource says: what it is, who waits for it and where in the
+ * program, who has it and what those do, what would help.
+ *
+ * All of it from the facts of struct resource: nobody else has words for them. */
+#include "analyze/labels.h"
+#include "base/human.h"
+#include "base/util.h"
+#include "conclude/resource_names.h"
+#include "conclude/rules_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    HOLDER_PERMILLE = 700, /* a thread that holds for less is one of many */
+    DOING_PERMILLE = 150,  /* what holders do for less is not said */
+    ALIKE = 100,           /* resources among which names are to differ */
+    DOING_MOST = 3,        /* nor more than so many things, */
+    DOING_SAMPLES = 3,     /* nor what fewer samples say */
+    TRY_PERMILLE = 500,    /* of the holders' time: what they do is worth a change */
+};
+
+/* --- the title --------------------------------------------------------------------------------
+ */
+
+static bool is_starved(const struct rule_finding *f)
+{
+    return strcmp(f->rule, "starved-pool") == 0;
+}
+
+void finding_resource(const struct resources *all, const struct resource *r,
+                      const struct analysis *a, char *out, size_t n)
+{
+    char number[16], other[2 * LABEL_MAX];
+    resource_title(r, a, out, n);
+    for (size_t i = 0; i < all->n && i < ALIKE && r->lock.v; i++) {
+        if (&all->v[i] == r || all->v[i].group != r->group)
+            continue;
+        resource_title(&all->v[i], a, other, sizeof other);
+        if (strcmp(out, other) != 0)
+            continue;
+        label_lock_number(a->trace, r->lock, number, sizeof number);
+        snprintf(out + strlen(out), n - strlen(out), " (object %s)", number);
+        return;
+    }
+}
+
+static void say_title(struct rule_finding *f, const struct evidence *ev)
+{
+    const struct resource *r = f->resource;
+    char name[2 * LABEL_MAX];
+    if (is_starved(f)) {
+        resource_thread_pool(ev->a, r->threads[0], name, sizeof name);
+        rule_say(f, "%s: the pool's threads wait for tasks that the same pool has to run", name);
+        return;
+    }
+    finding_resource(&ev->resources, r, ev->a, name, sizeof name);
+    rule_say(f, "%s", name);
+    if (r->kind == RESOURCE_THINGS && r->at_once)
+        rule_say(f, ": %s%u in use at once", r->all_known ? "" : "at least ", r->at_once);
+}
+
+void finding_share(const struct rule_finding *f, char *out, size_t n)
+{
+    *out = 0;
+    if (f->resource)
+        snprintf(out, n, "waits: %u %% of busy time", resource_permille(f->resource) / 10);
+}
+
+static const struct {
+    const char *waits, *wait;
+    enum card_label holders;
+} kinds[] = {[RESOURCE_LOCK] = {" waits ", " wait ", CARD_HELD_BY},
+             [RESOURCE_THINGS] = {" waits ", " wait ", CARD_HELD_BY},
+             [RESOURCE_ANSWERS] = {" waits ", " wait ", CARD_GIVEN_BY},
+             [RESOURCE_POLLED] = {" polls, for ", " poll, for ", CARD_OTHER_END}};
+
+/* --- who waits --------------------------------------------------------------------------------
+ */
+
+static void say_waiters(struct rule_finding *f, const struct evidence *ev)
+{
+    const struct resource *r = f->resource;
+    char pool[LABEL_MAX];
+    unsigned share = rule_permille(r->wait_at_ns, r->ns) / 10;
+    resource_pool_name(ev->a, r, pool, sizeof pool);
+    rule_line(f, CARD_PLAIN);
+    if (r->n_threads == 1)
+        rule_say_thread(f, ev, r->threads[0]);
+    else
+        rule_say(f, "%s threads%s%s", human_count(r->n_threads).text, *pool ? " of " : "", pool);
+    rule_say(f, "%s%s", r->n_threads == 1 ? kinds[r->kind].waits : kinds[r->kind].wait,
+             human_time(r->ns / r->count).text);
+    if (r->count == 1)
+        rule_say(f, " once");
+    else
+        rule_say(f, " on average (%s waits, %s; longest %s)", human_count(r->count).text,
+                 human_time(r->ns).text, human_time(r->max).text);
+    if (!r->wait_at.method.v)
+        return;
+    rule_line(f, CARD_WAIT_IN);
+    rule_say_in(f, ev, "", r->wait_at);
+    if (share < 100)
+        rule_say(f, ", %u %%", share);
+}
+
+/* --- who has it -------------------------------------------------------------------------------
+ */
+
+static bool is_one_holder(const struct resource *r)
+{
+    return r->n_holders == 1 || rule_permille(r->holder_ns, r->held) >= HOLDER_PERMILLE;
+}
+
+void finding_holders(const struct resource *r, const struct analysis *a, char *out, size_t n)
+{
+    char name[LABEL_MAX] = "";
+    *out = 0;
+    if (!r->held)
+        return;
+    if (is_one_holder(r)) {
+        label_thread(&a->threads, a->trace, r->holder, name, sizeof name);
+        snprintf(out, n, r->n_holders > 1 ? "%s (%u %%)" : "%s", name,
+                 rule_permille(r->holder_ns, r->held) / 10);
+        return;
+    }
+    if (r->one_pool)
+        resource_thread_pool(a, r->holder, name, sizeof name);
+    snprintf(out, n, "%s threads%s%s", human_count(r->n_holders).text, *name ? " of " : "", name);
+}
+
+static enum card_label holder_label(const struct resource *r)
+{
+    return resource_is_full_queue(r) ? CARD_CONSUMER : kinds[r->kind].holders;
+}
+
+/* "66 % of the time blocked on HikariPool-1 (12 of 18 samples)" */
+static void say_doing(struct rule_finding *f, const struct evidence *ev, const struct activity *x)
+{
+    static const char *const words[DOES_LIMIT] = {
+        [DOES_UNKNOWN] = "running, or in input or output (not recorded)",
+        [DOES_COMPUTE] = "computing",
+        [DOES_INPUT] = "waiting for input",
+        [DOES_OUTPUT] = "writing output",
+        [DOES_NATIVE] = "paused in native code",
+        [DOES_SLEEP] = "sleeping",
+        [DOES_JOIN] = "waiting for a thread to end",
+        [DOES_ANSWER] = "waiting for an answer",
+        [DOES_WAIT] = "waiting",
+        [DOES_BLOCKED] = "blocked"};
+    rule_say(f, "%u %% of the time %s", rule_permille(x->ns, f->resource->held) / 10,
+             words[x->does]);
+    if (x->other) {
+        char name[2 * LABEL_MAX];
+        finding_resource(&ev->resources, &ev->resources.v[x->other - 1], ev->a, name, sizeof name);
+        rule_say(f, " on %s", name);
+    }
+    if (x->samples)
+        rule_say(f, " (%s of %s samples)", human_count(x->samples).text,
+                 human_count(f->resource->looks).text);
+    rule_add_stack(f, x->stack);
+}
+
+/* "PaymentClient.pay (PaymentClient.java:31) <- OrderService.place (OrderService.java:22)" */
+static void say_chain(struct rule_finding *f, const struct evidence *ev, const struct activity *x)
+{
+    struct place at = x->at.method.v ? x->at : x->leaf;
+    if (!at.method.v)
+        return;
+    rule_line(f, CARD_MORE);
+    rule_say_in(f, ev, "", at);
+    if (x->at.method.v)
+        rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, x->stack));
+}
+
+static void say_holders(struct rule_finding *f, const struct evidence *ev)
+{
+    const struct resource *r = f->resource;
+    char who[2 * LABEL_MAX];
+    if (!r->held)
+        return;
+    finding_holders(r, ev->a, who, sizeof who);
+    rule_line(f, holder_label(r));
+    if (is_one_holder(r))
+        rule_add_thread(f, ev, r->holder);
+    else if (r->one_pool && resource_same_pool(ev->a, r->holder, r->threads[0]))
+        snprintf(who, sizeof who, "%s threads of the same pool", human_count(r->n_holders).text);
+    rule_say(f, "%s", who);
+    for (size_t i = 0, n = 0; i < r->n_doing && n < DOING_MOST; i++) {
+        const struct activity *x = &r->doing[i];
+        if (rule_permille(x->ns, r->held) < DOING_PERMILLE ||
+            (n && x->samples && x->samples < DOING_SAMPLES))
+            continue;
+        if (n++)
+            rule_line(f, CARD_MORE);
+        else
+            rule_say(f, ", ");
+        say_doing(f, ev, x);
+        say_chain(f, ev, x);
+    }
+}
+
+/* --- what it does to the end, what would help -------------------------------------------------
+ */
+
+static void say_path(struct rule_finding *f, const struct evidence *ev)
+{
+    const struct path *p = &ev->a->path;
+    unsigned seen = f->path_ns ? (unsigned)(f->path_seen * 100 / f->path_ns) : 0;
+    if (!f->path_ns)
+        return;
+    rule_line(f, CARD_PATH);
+    rule_say(f, "%u %% of the critical path", rule_permille(f->path_ns, p->to - p->from) / 10);
+    if (seen)
+        rule_say(f, " (%u %% of it through the last owner seen)", seen);
+}
+
+enum { OF_LOCKS = 1 << RESOURCE_LOCK, OF_THINGS = 1 << RESOURCE_THINGS };
+
+/* What would help where holders do this for half of the time or more: docs/findings.md. */
+static const struct advice {
+    unsigned kinds;
+    enum holder_does does;
+    const char *text;
+} advices[] = {
+    {OF_LOCKS, DOES_INPUT, "read before taking the lock, or after releasing it"},
+    {OF_LOCKS, DOES_OUTPUT, "write after releasing the lock, or let one thread write for all"},
+    {OF_LOCKS, DOES_ANSWER, "wait for the answer before taking the lock"},
+    {OF_LOCKS, DOES_SLEEP, "sleep without the lock"},
+    {OF_LOCKS, DOES_COMPUTE, "do this work outside of the lock, or split the lock"},
+    {OF_THINGS, DOES_INPUT, "make the call before taking one, or give it back first"},
+    {OF_THINGS, DOES_ANSWER, "wait for the answer before taking one, or give it back first"},
+    {OF_THINGS, DOES_SLEEP, "give it back before sleeping"},
+    {OF_THINGS, DOES_COMPUTE, "give it back before this work"},
+};
+
+static const char *advice_for(const struct rule_finding *f)
+{
+    const struct resource *r = f->resource;
+    if (is_starved(f))
+        return "run the inner tasks in a pool of their own, or in the thread that waits for them";
+    const struct activity *x = r->doing;
+    if (!r->n_doing || resource_is_full_queue(r) || !x->at.method.v ||
+        (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)
+        return NULL;
+    for (size_t i = 0; i < ARRAY_LEN(advices); i++)
+        if (advices[i].kinds & 1u << r->kind && advices[i].does == x->does)
+            return advices[i].text;
+    return NULL;
+}
+
+static void say_try(struct rule_finding *f)
+{
+    const char *text = advice_for(f);
+    if (!text)
+        return;
+    rule_line(f, CARD_TRY);
+    rule_say(f, "%s", text);
+}
+
+void rule_say_resource(struct rule_finding *f, const struct evidence *ev)
+{
+    say_title(f, ev);
+    say_waiters(f, ev);
+    say_holders(f, ev);
+    say_path(f, ev);
+    say_try(f);
+}
