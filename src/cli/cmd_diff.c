@@ -321,6 +321,39 @@ static void print_findings(const struct diff *d, int side)
     }
 }
 
+/* The lock that became better or worse most; where none did for certain, the one that changed most.
+ * Rows come with the most change first. */
+static const struct compare_row *headline_of(const struct diff *d)
+{
+    const struct compare_row *first = NULL;
+    for (size_t i = 0; i < d->n; i++) {
+        const struct compare_row *r = &d->rows[i];
+        if (r->kind != COMPARE_CLASS || r->verdict == COMPARE_SAME)
+            continue;
+        if (r->verdict == COMPARE_BETTER || r->verdict == COMPARE_WORSE)
+            return r;
+        first = first ? first : r;
+    }
+    return first;
+}
+
+static void print_headline(const struct diff *d)
+{
+    const struct compare_row *r = headline_of(d);
+    char name[2 * FINDING_TEXT];
+    if (d->s[0].program && d->s[1].program)
+        printf("B took %s, A %s: %+.1f %%.\n", human_time(d->s[1].program).text,
+               human_time(d->s[0].program).text,
+               100 * ((double)d->s[1].program / (double)d->s[0].program - 1));
+    if (!r) {
+        printf("No lock is waited for more or less than before.\n\n");
+        return;
+    }
+    clean(d, r->name, name, 60);
+    printf("%s: %.3g threads waited on average in A, %.3g in B: %s.\n\n", name, r->a.threads,
+           r->b.threads, verdict_text(r->verdict));
+}
+
 static void print_head(const struct diff *d)
 {
     char name[2 * FINDING_TEXT];
@@ -331,13 +364,11 @@ static void print_head(const struct diff *d)
             printf(", the program took %s", human_time(d->s[i].program).text);
         putchar('\n');
     }
-    if (d->s[0].program && d->s[1].program)
-        printf("   %+.1f %% from A to B\n",
-               100 * ((double)d->s[1].program / (double)d->s[0].program - 1));
 }
 
 static int print_text(const struct diff *d, struct err *err)
 {
+    print_headline(d);
     print_head(d);
     for (unsigned k = 0; k < COMPARE_KINDS; k++)
         print_kind(d, k);
@@ -513,6 +544,8 @@ const struct cmd cmd_diff = {
     .description =
         "Compares two recordings of a program, say before and after a change. Of different length, "
         "they are compared by rates: threads that waited on average, bytes allocated a second. "
+        "The first lines say how long the programs took, and which lock became better or worse "
+        "most. "
         "Names "
         "decide what belongs together: states, classes, places in the program.\n\n"
         "Each recording is cut into 16 parts; a change is called better or worse when it is 10 % "

@@ -131,7 +131,10 @@ test_diff() {
     run 0 "$ORCA" diff --json held.otrace "$TRACE"
     same "$(jq -r '.rows[] | select(.kind == "class" and .name == "Findings$Till") | "\(.verdict) \(.b.count)"' out)" \
         "better 0"
+    run 0 "$ORCA" diff held.otrace held.otrace
+    same "$(sed -n 2p out)" "No lock is waited for more or less than before."
     run 0 "$ORCA" diff held.otrace "$TRACE"
+    sed -n 2p out | grep -qE '^Findings\$Till: [0-9.]+ threads waited on average in A, 0 in B: better\.$' || fail "$(head -n 3 out)"
     has out "Findings of A alone"
     has out "held-while-waiting: "
     run 2 "$ORCA" diff held.otrace
