@@ -120,21 +120,28 @@ static int add_calls(struct analysis *a)
 struct makers {
     struct binder *binder;
     struct bottler *bottler;
+    struct causer *causer;
     struct queuer *queuer;
 };
 
-static int make_in_order(struct analysis *a, struct makers *m, struct err *err)
+static int begin_making(struct analysis *a, struct makers *m)
 {
     const struct decode_window *w = &a->window;
-    if (binder_new(&m->binder, a->trace, &a->timeline, &a->threads) < 0 ||
-        bottler_new(&m->bottler, a->trace, &a->threads, w->from, w->to) < 0 ||
-        purposes_make(&a->purposes, a->trace, &a->locks, &a->timeline.contexts, &a->arena) < 0 ||
-        queuer_new(&m->queuer, &a->timeline, &a->locks, &a->purposes, w->from, w->to) < 0)
-        return err_set(err, -ENOMEM, "out of memory");
+    TRY(binder_new(&m->binder, a->trace, &a->timeline, &a->threads));
+    TRY(bottler_new(&m->bottler, a->trace, &a->threads, w->from, w->to));
+    TRY(purposes_make(&a->purposes, a->trace, &a->locks, &a->timeline.contexts, &a->arena));
+    TRY(causer_new(&m->causer, a->trace, &a->timeline, &a->threads, a->locks.n_objects,
+                   a->purposes.known));
     binder_asked(m->binder, (const void *)a->decoded.asked.p,
                  a->decoded.asked.len / sizeof(struct asked_owner));
+    return 0;
+}
+
+/* Who ended each wait, and what that says of all. */
+static int find_causes(struct analysis *a, struct makers *m, struct err *err)
+{
     const struct sweep_sink sinks[] = {binder_sink(m->binder), bottler_sink(m->bottler),
-                                       queuer_sink(m->queuer)};
+                                       causer_sink(m->causer)};
     /* A cause that may be doubted later is settled before others look at it. */
     size_t now = trace_order_is_bare(a->trace) ? 1 : ARRAY_LEN(sinks);
     TRY(sweep(&a->timeline, &a->threads, sinks, now, err));
@@ -142,19 +149,34 @@ static int make_in_order(struct analysis *a, struct makers *m, struct err *err)
         return err_set(err, -ENOMEM, "out of memory");
     if (now < ARRAY_LEN(sinks))
         TRY(sweep(&a->timeline, &a->threads, sinks + now, ARRAY_LEN(sinks) - now, err));
-    if (purposes_settle(&a->purposes, a->trace, &a->timeline) < 0 ||
-        queuer_finish(m->queuer, &a->queues) < 0)
-        return err_set(err, -ENOMEM, "out of memory");
     bottler_finish(m->bottler, &a->bottles);
+    struct causes causes;
+    if (causer_finish(m->causer, &causes) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
+    purposes_settle(&a->purposes, a->trace, &a->timeline, &causes);
+    causes_fini(&causes);
     return 0;
+}
+
+static int find_queues(struct analysis *a, struct makers *m, struct err *err)
+{
+    const struct decode_window *w = &a->window;
+    if (queuer_new(&m->queuer, &a->timeline, &a->locks, &a->purposes, w->from, w->to) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
+    const struct sweep_sink sink = queuer_sink(m->queuer);
+    TRY(sweep(&a->timeline, &a->threads, &sink, 1, err));
+    return queuer_finish(m->queuer, &a->queues) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 static int bind_causes(struct analysis *a, struct err *err)
 {
-    struct makers m = {NULL, NULL, NULL};
-    int rc = make_in_order(a, &m, err);
+    struct makers m = {NULL, NULL, NULL, NULL};
+    int rc = begin_making(a, &m) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
+    rc = rc ? rc : find_causes(a, &m, err);
+    rc = rc ? rc : find_queues(a, &m, err);
     binder_free(m.binder);
     bottler_free(m.bottler);
+    causer_free(m.causer);
     queuer_free(m.queuer);
     return rc;
 }

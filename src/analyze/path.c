@@ -186,7 +186,9 @@ static bool follow_owner(struct walker *w, const struct span *s, const struct re
 static bool has_holder(const struct walker *w, const struct span *s)
 {
     enum purpose p = w->src->purposes->of_context[s->context];
-    return p == PURPOSE_LOCK || p == PURPOSE_PERMIT;
+    bool notified =
+        timeline_context(w->tl, s->context)->what == STATE_WAITING; /* not the monitor */
+    return !notified && (p == PURPOSE_LOCK || p == PURPOSE_PERMIT);
 }
 
 /* The thread was in this wait, which somebody ended or will end, up to the present time.  False: it

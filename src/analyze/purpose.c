@@ -1,7 +1,6 @@
 #include "analyze/purpose.h"
 
 #include "base/err.h"
-#include "base/map.h"
 #include "base/util.h"
 
 #include <stdlib.h>
@@ -51,6 +50,7 @@ static const struct known_method answer_methods[] = {
     {"Ljava/util/concurrent/Phaser", "", ""},
     {"Ljava/util/concurrent/ForkJoinTask", "", ""},
     {"Ljava/util/concurrent/CompletableFuture", "", ""},
+    {"Ljava/util/concurrent/FutureTask;", "", ""},
     {"Ljava/util/concurrent/ExecutorCompletionService;", "", ""},
 };
 static const struct known_method permit_methods[] = {
@@ -173,7 +173,7 @@ static enum purpose purpose_of_stack(const struct maker *m, const struct context
     static const uint8_t purposes[] = {[SAYS_IDLE] = PURPOSE_IDLE,
                                        [SAYS_ANSWER] = PURPOSE_ANSWER,
                                        [SAYS_PERMIT] = PURPOSE_PERMIT,
-                                       [SAYS_ITEM] = PURPOSE_ITEM};
+                                       [SAYS_ITEM] = PURPOSE_IDLE};
     uint32_t stack = x->stack.v < m->t->n_stacks ? x->stack.v : 0;
     if (m->says[stack] == SAYS_NOT_READ)
         m->says[stack] = (uint8_t)read_stack(m->t, x->stack);
@@ -181,6 +181,13 @@ static enum purpose purpose_of_stack(const struct maker *m, const struct context
         return x->lock.v && (m->of_calls || x->mode == CONTEXT_OF_CALL) ? PURPOSE_PERMIT
                                                                         : PURPOSE_IDLE;
     return purposes[m->says[stack]];
+}
+
+/* Where pools keep their threads. */
+static bool is_pools(const struct maker *m, const struct context *x)
+{
+    return x->what == STATE_PARKED &&
+           m->says[x->stack.v < m->t->n_stacks ? x->stack.v : 0] == SAYS_IDLE;
 }
 
 /* --- contexts --------------------------------------------------------------------------------- */
@@ -191,8 +198,7 @@ static enum purpose purpose_of_park(const struct maker *m, const struct context 
     enum purpose p = purpose_of_group(l, lock_set_group(l, x->lock));
     if (p == PURPOSE_IDLE && x->other)
         p = PURPOSE_LOCK; /* it was seen to have an owner */
-    p = p == PURPOSE_IDLE ? purpose_of_stack(m, x) : p;
-    return p == PURPOSE_ANSWER && x->flags & INTERVAL_OPEN ? PURPOSE_IDLE : p;
+    return p == PURPOSE_IDLE ? purpose_of_stack(m, x) : p;
 }
 
 static enum purpose purpose_of(const struct maker *m, const struct context *x)
@@ -207,108 +213,118 @@ int purposes_make(struct purposes *p, const struct trace *t, const struct lock_s
 {
     struct maker m = {t, locks, calloc(t->n_stacks + 1, 1), is_of_calls(t)};
     p->of_context = arena_alloc(a, (size_t)c->n + 1);
-    for (uint32_t i = 1; i < c->n && p->of_context && m.says; i++)
+    p->known = arena_alloc(a, (size_t)c->n + 1);
+    bool ok = p->of_context && p->known && m.says;
+    for (uint32_t i = 1; i < c->n && ok; i++) {
         p->of_context[i] = (uint8_t)purpose_of(&m, &c->v[i]);
-    bool ok = p->of_context && m.says;
+        p->known[i] = p->of_context[i] == PURPOSE_LOCK || is_pools(&m, &c->v[i]);
+    }
     free(m.says);
     return ok ? 0 : -ENOMEM;
 }
 
-/* --- queues ----------------------------------------------------------------------------------- */
+/* --- causes ----------------------------------------------------------------------------------- */
 
-/* Who takes from a queue and who gives to it: of its waits that ended because somebody gave, how
- * many were ended by one who waits there, too. */
-struct settler {
-    const struct purposes *p;
-    const struct trace *t;
-    const struct timeline *tl;
-    struct map takers; /* lock, thread -> 1 */
-    struct map gifts;  /* lock -> all << 32 | those by takers */
-    struct map stacks; /* of who ended waits -> 1: gives; 2: does not */
-};
+enum { FEW_PERMITS = 4 }; /* ended waits by which it is decided whether they are for permits */
 
-static uint64_t taker_key(lock_id lock, uint32_t thread)
+/* Methods that wait for room, and those of a program's own that wait for a thing, by the beginnings
+ * of their names. */
+static const char *const room_names[] = {"put",     "offer",   "send",     "publish",
+                                         "enqueue", "push",    "transfer", "append",
+                                         "submit",  "execute", "add"};
+static const char *const thing_names[] = {"acquire", "allocate", "lock",  "borrow",
+                                          "reserve", "checkout", "lease", "getConnection"};
+
+static bool begins_with(const struct trace *t, method_id method, const char *const *names, size_t n)
 {
-    return (uint64_t)lock.v << 32 | thread;
+    const char *name = trace_method(t, method)->name;
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
 }
 
-static int note_taker(struct settler *s, uint32_t thread, const struct span *w,
-                      const struct context *x)
+/* Whether a method is one that gives something, and so waits for room. */
+static bool gives_room(const struct trace *t, method_id method)
 {
-    uint64_t *place = map_put(&s->takers, taker_key(x->lock, thread));
-    UNUSED(w);
-    if (place)
-        *place = 1;
-    return place ? 0 : -ENOMEM;
+    return begins_with(t, method, room_names, ARRAY_LEN(room_names));
 }
 
-/* Whether a stack is that of somebody who gives; -ENOMEM. */
-static int is_giving(struct settler *s, stack_id stack)
+static bool takes(const struct trace *t, method_id method)
 {
-    uint64_t *known = map_put(&s->stacks, stack.v);
-    if (!known)
-        return -ENOMEM;
-    if (!*known)
-        *known = read_call(s->t, stack).gives ? 1 : 2;
-    return *known == 1;
+    static const char *const names[] = {"take", "poll", "remove"};
+    return begins_with(t, method, names, ARRAY_LEN(names));
 }
 
-static int note_gift(struct settler *s, uint32_t thread, const struct span *w,
-                     const struct context *x)
+/* Whether a program's own call is named after what it waits for: second to causes. */
+static bool is_wanting(const struct trace *t, const struct causes *c, const struct call *call)
 {
-    int gives = w->waker ? is_giving(s, span_wake_stack(s->tl, w)) : 0;
-    UNUSED(thread);
-    if (gives <= 0)
-        return gives;
-    uint64_t *place = map_put(&s->gifts, x->lock.v);
-    if (!place)
-        return -ENOMEM;
-    *place += UINT64_C(1) << 32;
-    *place += map_find(&s->takers, taker_key(x->lock, w->waker)) != NULL;
-    return 0;
+    bool own = call->jdk.v && (call->in_locks || !c->loops[call->inner.v]);
+    return own && (gives_room(t, call->inner) ||
+                   begins_with(t, call->inner, thing_names, ARRAY_LEN(thing_names)));
 }
 
-/* Each wait that takes from a queue. */
-static int visit(struct settler *s, int (*note)(struct settler *s, uint32_t thread,
-                                                const struct span *w, const struct context *x))
+/* Nobody was asked for what ended most of the waits at this place. */
+static enum purpose purpose_unasked(const struct trace *t, const struct causes *c,
+                                    const struct cause_sums *s, const struct context *x,
+                                    enum purpose says)
 {
-    for (uint32_t thread = 0; thread < s->tl->n_lines; thread++) {
-        const struct run *r = &s->tl->lines[thread].spans;
-        for (uint32_t i = 0, n; i < r->n; i += n) {
-            const struct span *v = run_stretch(r, sizeof *v, i, &n);
-            for (uint32_t k = 0; k < n; k++)
-                if (s->p->of_context[v[k].context] == PURPOSE_ITEM)
-                    TRY(note(s, thread, &v[k], timeline_context(s->tl, v[k].context)));
-        }
+    const struct call *call = &c->calls[x->stack.v];
+    uint64_t unasked = s->ended[ENDED_UNASKED];
+    if (says == PURPOSE_ANSWER)
+        return says;
+    if (2 * s->pooled > unasked && !c->loops[call->inner.v] && c->asks[call->inner.v])
+        return PURPOSE_PERMIT;
+    if (unasked >= FEW_PERMITS && is_wanting(t, c, call))
+        return PURPOSE_PERMIT;
+    bool again = s->waits >= 2 * s->threads;
+    return 2 * s->near > unasked && again ? PURPOSE_IDLE : says;
+}
+
+/* What most of the waits at a place were for, by what ended them; `says`: what their class and
+ * frames say, which decides where the causes do not. */
+static enum purpose purpose_by_causes(const struct trace *t, const struct causes *c,
+                                      const struct context *x, enum purpose says)
+{
+    const struct cause_sums *s = causes_of(c, x->stack);
+    uint64_t n = 0;
+    for (int i = 0; i < ENDED_LIMIT; i++)
+        n += s->ended[i];
+    uint64_t meets = s->ended[ENDED_MEETS];
+    if (takes(t, c->calls[x->stack.v].jdk)) { /* one taker wakes the next */
+        n -= meets;
+        meets = 0;
     }
-    return 0;
+    if (!n || (n < FEW_PERMITS && says == PURPOSE_PERMIT))
+        return says;
+    if (2 * meets > n)
+        return PURPOSE_ANSWER;
+    if (2 * s->ended[ENDED_BACK] > n || gives_room(t, c->calls[x->stack.v].jdk))
+        return PURPOSE_PERMIT;
+    if (2 * s->ended[ENDED_ASKED] >= n)
+        return PURPOSE_ANSWER;
+    if (2 * s->ended[ENDED_RETURNED] > n) /* a pool's threads that wait for its own tasks, too */
+        return says == PURPOSE_ANSWER ? says : PURPOSE_PERMIT;
+    if (2 * s->fresh > s->waits && s->waits > 1)
+        return PURPOSE_ANSWER;
+    return purpose_unasked(t, c, s, x, says);
 }
 
-static bool goes_round(const struct settler *s, lock_id queue)
-{
-    const uint64_t *n = map_find(&s->gifts, queue.v);
-    return n && 2 * (*n & UINT32_MAX) >= *n >> 32;
-}
-
-int purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline)
+void purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline,
+                     const struct causes *causes)
 {
     const struct contexts *c = &timeline->contexts;
-    struct settler s = {.p = p, .t = t, .tl = timeline};
-    bool any = false;
-    for (uint32_t i = 1; i < c->n && !any; i++)
-        any = p->of_context[i] == PURPOSE_ITEM;
-    if (!any)
-        return 0;
-    map_init(&s.takers);
-    map_init(&s.gifts);
-    map_init(&s.stacks);
-    int rc = visit(&s, note_taker);
-    rc = rc ? rc : visit(&s, note_gift);
-    for (uint32_t i = 1; i < c->n && rc == 0; i++)
-        if (p->of_context[i] == PURPOSE_ITEM)
-            p->of_context[i] = goes_round(&s, c->v[i].lock) ? PURPOSE_PERMIT : PURPOSE_IDLE;
-    map_fini(&s.takers);
-    map_fini(&s.gifts);
-    map_fini(&s.stacks);
-    return rc;
+    for (uint32_t i = 1; i < c->n; i++) {
+        const struct context *x = &c->v[i];
+        bool sought = x->what == STATE_PARKED || x->what == STATE_WAITING;
+        if (!sought || p->known[i])
+            continue;
+        enum purpose says = p->of_context[i];
+        if (x->stack.v && x->stack.v < causes->n_stacks)
+            says = purpose_by_causes(t, causes, x, says);
+        /* an answer that has not come when the recording ends may never be due */
+        if (says == PURPOSE_ANSWER && x->flags & INTERVAL_OPEN)
+            says = PURPOSE_IDLE;
+        p->of_context[i] = (uint8_t)says;
+    }
 }

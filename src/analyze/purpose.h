@@ -1,15 +1,15 @@
-/* purpose.h - what a thread that waits is waiting for: whether others hold it up, or it is idle.
+/* purpose.h - what a wait is for: nothing that others have or do (idle), what somebody does for the
+ * thread (an answer), or what others have (a lock, a permit, a slot).
  *
- * A lock is a lock: who is blocked on a monitor, takes one again after a wait, or parks for a lock,
- * a permit, a slot or an answer is held up.  A thread that waits for its next task is idle.  Which
- * a park is, its blocker's class says, or else the stack; of who takes from a queue, who gives: a
- * pool of things, whose takers give them back, holds them up, a queue of tasks does not.  An answer
- * that has not come when the recording ends may be none: a server's main thread waits for its end
- * so.  An Object.wait and a Condition of the program's own may be either: they are in no sum of
- * this. docs/analysis.md says the same to users. */
+ * A lock is a lock: who is blocked on a monitor or takes one again after a wait is held up, and so
+ * is who parks for a resource or an answer.  What a park or an Object.wait is for, what ended it
+ * says (causes.h), stack by stack; its class and frames say so where nothing that ended it decides,
+ * and alone for the JDK's locks, and for its pools between two tasks.  docs/analysis.md has the
+ * rules in their order, and their limits. */
 #ifndef ORCA_ANALYZE_PURPOSE_H
 #define ORCA_ANALYZE_PURPOSE_H
 
+#include "analyze/causes.h"
 #include "analyze/lock_set.h"
 #include "analyze/timeline.h"
 
@@ -18,24 +18,49 @@ enum purpose {
     PURPOSE_LOCK,   /* for what one thread owns at a time */
     PURPOSE_PERMIT, /* for a permit or a slot, of which there are several */
     PURPOSE_ANSWER, /* for what others have to do first: a result, the last one at a barrier */
-    PURPOSE_ITEM,   /* takes from a queue; one of the others once it is settled */
 };
 
 struct purposes {
     uint8_t *of_context; /* [contexts.n]: enum purpose of spans in the context's own state */
+    uint8_t *known;      /* [contexts.n]: whether no cause can say otherwise */
 };
 
 /* From classes and stacks alone.  Memory is the arena's.  -ENOMEM. */
 int purposes_make(struct purposes *p, const struct trace *t, const struct lock_set *locks,
                   const struct contexts *c, struct arena *a);
 
-/* Once it is known who ended which wait: settle what takes from queues.  -ENOMEM. */
-int purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline);
+/* Once it is known who ended which wait. */
+void purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline,
+                     const struct causes *causes);
+
+/* The three things that a wait may be for; of a sleep none. */
+enum wait_for { FOR_IDLE, FOR_ANSWER, FOR_RESOURCE, FOR_LIMIT };
+
+static inline enum wait_for purposes_for(const struct purposes *p, uint32_t context, unsigned state)
+{
+    static const uint8_t of[] = {[PURPOSE_IDLE] = FOR_IDLE,
+                                 [PURPOSE_LOCK] = FOR_RESOURCE,
+                                 [PURPOSE_PERMIT] = FOR_RESOURCE,
+                                 [PURPOSE_ANSWER] = FOR_ANSWER};
+    switch (state) {
+    case STATE_BLOCKED:
+    case STATE_REACQUIRING:
+        return FOR_RESOURCE;
+    case STATE_JOINING:
+        return FOR_ANSWER;
+    case STATE_WAITING:
+    case STATE_PARKED:
+        return of[p->of_context[context]];
+    default:
+        return FOR_LIMIT;
+    }
+}
 
 /* Whether spans of a context hold their thread up while it is in this state. */
 static inline bool purposes_held_up(const struct purposes *p, uint32_t context, unsigned state)
 {
-    return state == STATE_REACQUIRING || p->of_context[context] != PURPOSE_IDLE;
+    return state != STATE_WAITING &&
+           (state == STATE_REACQUIRING || p->of_context[context] != PURPOSE_IDLE);
 }
 
 /* What parking for an object of this class means wherever it is; PURPOSE_IDLE: that depends. */

@@ -21,8 +21,6 @@ struct queuer {
     const struct timeline *t;
     const struct purposes *purposes;
     struct queues out;
-    uint32_t *takers; /* [n_objects]: as of_lock, the queues of those who take from queues: whether
-                       * these hold them up is not settled yet */
     struct waiter *waiters; /* [t->n_lines] */
     struct wait_set *sets;  /* [n_objects] */
     bool oom;
@@ -36,7 +34,6 @@ int queuer_new(struct queuer **out, const struct timeline *t, const struct lock_
         return -ENOMEM;
     q->t = t;
     q->purposes = purposes;
-    q->takers = calloc(locks->n_objects, sizeof *q->takers);
     q->out.of_lock = calloc(locks->n_objects, sizeof *q->out.of_lock);
     q->waiters = calloc(t->n_lines + 1, sizeof *q->waiters);
     q->sets = calloc(locks->n_objects, sizeof *q->sets);
@@ -44,7 +41,7 @@ int queuer_new(struct queuer **out, const struct timeline *t, const struct lock_
     q->out.from = from;
     q->out.to = max_u64(from, to);
     q->out.width = (q->out.to - from) / QUEUE_BUCKETS + 1;
-    if (!q->takers || !q->out.of_lock || !q->waiters || !q->sets) {
+    if (!q->out.of_lock || !q->waiters || !q->sets) {
         queuer_free(q);
         *out = NULL;
         return -ENOMEM;
@@ -57,7 +54,6 @@ void queuer_free(struct queuer *q)
     if (!q)
         return;
     queues_fini(&q->out);
-    free(q->takers);
     free(q->waiters);
     free(q->sets);
     free(q);
@@ -76,10 +72,10 @@ const struct queue *queues_of(const struct queues *q, lock_id lock)
     return i ? &q->v[i - 1] : NULL;
 }
 
-static struct queue *queue_of(struct queuer *q, lock_id lock, bool takers)
+static struct queue *queue_of(struct queuer *q, lock_id lock)
 {
     struct queues *s = &q->out;
-    uint32_t *of_lock = takers ? q->takers : s->of_lock;
+    uint32_t *of_lock = s->of_lock;
     if (!lock.v || lock.v >= s->n_objects)
         return NULL;
     if (!of_lock[lock.v]) {
@@ -200,9 +196,10 @@ static void leave(const struct queues *s, struct queue *k, uint64_t time, uint32
 static struct queue *queue_of_span(struct queuer *q, const struct span *s, const struct context *x)
 {
     enum purpose p = q->purposes->of_context[s->context];
-    if (x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED) || p == PURPOSE_IDLE)
+    if (x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED) || p == PURPOSE_IDLE ||
+        x->what == STATE_WAITING)
         return NULL;
-    struct queue *k = queue_of(q, x->lock, p == PURPOSE_ITEM);
+    struct queue *k = queue_of(q, x->lock);
     if (k)
         k->shared |= p != PURPOSE_LOCK;
     return k;
@@ -262,7 +259,7 @@ static void notify(struct queuer *q, const struct sweep_item *i)
         if (span_wake_act(q->t, s) != act)
             continue;
         left--;
-        struct queue *k = span_parts(q->t, s, v) > 1 ? queue_of(q, x->lock, false) : NULL;
+        struct queue *k = span_parts(q->t, s, v) > 1 ? queue_of(q, x->lock) : NULL;
         if (!k)
             continue; /* it goes on at once */
         leave_set(q, set, w);
@@ -310,7 +307,7 @@ static void end_waiting(struct queuer *q, struct wait_set *set, const struct swe
     struct queue *k;
     struct wait_part v[2];
     if (w->again) {
-        k = queue_of(q, x->lock, false);
+        k = queue_of(q, x->lock);
         const struct regain *r = line_regain(&q->t->lines[i->thread], sweep_index(i));
         struct span by = *s;
         by.waker = r ? r->owner : 0;
@@ -320,7 +317,7 @@ static void end_waiting(struct queuer *q, struct wait_set *set, const struct swe
             add_latency(q->t, k, &by);
     } else if (w->span) {
         leave_set(q, set, w);
-        if (span_parts(q->t, s, v) > 1 && (k = queue_of(q, x->lock, false)) != NULL)
+        if (span_parts(q->t, s, v) > 1 && (k = queue_of(q, x->lock)) != NULL)
             add_late(&q->out, k, &v[1]);
     }
     *w = (struct waiter){.span = 0};
@@ -359,45 +356,10 @@ struct sweep_sink queuer_sink(struct queuer *q)
     return (struct sweep_sink){take, q};
 }
 
-/* Which locks have takers that are held up. */
-static void keep_takers(struct queuer *q, bool *kept)
-{
-    const struct contexts *c = &q->t->contexts;
-    for (uint32_t i = 1; i < c->n; i++)
-        if (c->v[i].lock.v < q->out.n_objects && q->takers[c->v[i].lock.v] &&
-            c->v[i].what == STATE_PARKED && q->purposes->of_context[i] == PURPOSE_PERMIT)
-            kept[c->v[i].lock.v] = true;
-}
-
-/* Leave out the queues of takers that are idle; where there is one of others for the same object,
- * too, that one stays. */
-static void drop_idle(struct queuer *q, const bool *kept)
-{
-    struct queues *s = &q->out;
-    for (size_t i = 0; i < s->n_objects; i++)
-        if (q->takers[i] && kept[i] && !s->of_lock[i])
-            s->of_lock[i] = q->takers[i];
-    size_t n = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        uint32_t lock = s->v[i].lock.v;
-        if (s->of_lock[lock] != i + 1)
-            continue;
-        s->v[n] = s->v[i];
-        s->of_lock[lock] = (uint32_t)++n;
-    }
-    s->n = n;
-}
-
 int queuer_finish(struct queuer *q, struct queues *out)
 {
-    bool *kept = calloc(q->out.n_objects + 1, sizeof *kept);
-    if (q->oom || !kept) {
-        free(kept);
+    if (q->oom)
         return -ENOMEM;
-    }
-    keep_takers(q, kept);
-    drop_idle(q, kept);
-    free(kept);
     *out = q->out;
     memset(&q->out, 0, sizeof q->out);
     return 0;

@@ -99,6 +99,9 @@ static int add_part(struct maker *m, struct cell *c, struct part p)
         TRY(add_to_column(m, &p, HELD_UP));
     if (unknown)
         return 0;
+    enum wait_for what = purposes_for(m->from->purposes, p.context, p.state);
+    if (what < FOR_LIMIT)
+        t->waited_for[what] += p.end - p.start;
     uint32_t owner = m->from->sites->of_owner[p.context];
     if (owner == NO_SITE)
         return 0;

@@ -27,10 +27,11 @@ struct state_stats {
 
 struct thread_sums {
     struct state_stats state[STATS_COLUMNS];
-    uint64_t life;       /* ns of its life in the range */
-    uint64_t unknown;    /* of the counts: waits of which one end is missing */
-    uint64_t reacquired; /* INTERVAL_REACQUIRED */
-    uint32_t open;       /* waits going on at the end of the recording */
+    uint64_t life;                  /* ns of its life in the range */
+    uint64_t waited_for[FOR_LIMIT]; /* ns of its waits but sleeps, by what they were for */
+    uint64_t unknown;               /* of the counts: waits of which one end is missing */
+    uint64_t reacquired;            /* INTERVAL_REACQUIRED */
+    uint32_t open;                  /* waits going on at the end of the recording */
 };
 
 struct class_stats {

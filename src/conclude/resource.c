@@ -63,6 +63,7 @@ static enum want want_of(const struct finder *f, uint32_t context)
     case STATE_REACQUIRING:
         return WANT_OWNED;
     case STATE_PARKED:
+    case STATE_WAITING:
         switch ((enum purpose)f->a->purposes.of_context[context]) {
         case PURPOSE_LOCK:
             return WANT_OWNED;
@@ -75,8 +76,6 @@ static enum want want_of(const struct finder *f, uint32_t context)
         }
         if (may_poll(f, x))
             return WANT_POLLED;
-        /* fallthrough */
-    case STATE_WAITING:
         return program_is_in(&f->out->program, x->stack) ? WANT_PERHAPS : WANT_NOTHING;
     default:
         return WANT_NOTHING;

@@ -167,6 +167,8 @@ static json_t *thread_entry(const struct report *r, uint32_t index)
         {"parked_count", "parked_ns"},       {"joined_count", "joined_ns"},
         {"slept_count", "slept_ns"},         {"reacquired_count", "reacquired_ns"},
         {"unknown_stretches", "unknown_ns"}, [HELD_UP] = {"held_up_count", "held_up_ns"}};
+    static const char *const purposes[FOR_LIMIT] = {
+        [FOR_IDLE] = "idle_ns", [FOR_ANSWER] = "answer_ns", [FOR_RESOURCE] = "resource_ns"};
     const struct thread_stats *s = &r->a->threads.v[index];
     const struct thread_sums *sums = &r->a->stats.threads[index];
     const struct trace_thread *def = trace_thread(r->trace, s->id);
@@ -186,6 +188,8 @@ static json_t *thread_entry(const struct report *r, uint32_t index)
         json_set_count(j, states[i][1], sums->state[i].ns);
     }
     json_set_count(j, "running_ns", thread_sums_running(sums));
+    for (int i = 0; i < FOR_LIMIT; i++)
+        json_set_count(j, purposes[i], sums->waited_for[i]);
     json_set_count(j, "open", sums->open);
     json_set_count(j, "unknown", sums->unknown);
     json_set_count(j, "reacquired", sums->reacquired);

@@ -204,13 +204,10 @@ Test(hot, sums_of_any_part)
 
 /* --- owners ----------------------------------------------------------------------------------- */
 
-static bool is_queued(const struct analysis *a, const struct context *x)
+static bool is_queued(const struct analysis *a, uint32_t context)
 {
-    return x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING ||
-           (x->what == STATE_PARKED && x->other) ||
-           (x->what == STATE_PARKED &&
-            purpose_of_class(a->locks.groups[lock_set_group(&a->locks, x->lock)].signature) !=
-                PURPOSE_IDLE);
+    unsigned state = timeline_context(&a->timeline, context)->what;
+    return state < STATE_UNKNOWN && purposes_held_up(&a->purposes, context, state);
 }
 
 /* Whether a selected thread was in the lock's queue. */
@@ -224,7 +221,7 @@ static bool is_wanted(const struct analysis *a, const struct selection *sel, loc
             uint64_t from = s->start;
             if (x->what == STATE_WAITING && s->waker)
                 from = span_waited_until(&a->timeline, s);
-            else if (!is_queued(a, x))
+            else if (!is_queued(a, s->context))
                 continue;
             if (x->lock.v == lock.v && time >= from && time < span_end(&a->timeline, s))
                 return true;

@@ -258,7 +258,9 @@ Test(resources, a_queue_of_work_is_none)
 {
     lock_id queue =
         builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/SynchronousQueue$Transferer;"));
-    stack_id take = builder_stack(&b, POOLED "shop.Worker.run:21"),
+    stack_id take = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                      "java.util.concurrent.SynchronousQueue.poll:9 "
+                                      "com.fast.work.Inbox.next:12 shop.Worker.run:21"),
              give = builder_stack(&b, "shop.Main.main:2");
     for (uint64_t i = 0; i < 20; i++) {
         ADD(&b, ann.v, ann, 1000000 + i * 10000000, park_enter, .lock = queue, .stack = take);

@@ -12,7 +12,7 @@
 
 struct part {
     uint64_t from, to;
-    uint32_t thread, index;
+    uint32_t thread, index, context;
     unsigned state, flags;
 };
 
@@ -28,14 +28,15 @@ static void add_span(struct parts *p, const struct analysis *x, uint32_t thread,
     const struct span *s = line_span(&tl->lines[thread], index);
     const struct context *c = timeline_context(tl, s->context);
     uint64_t end = span_end(tl, s), until = s->waker ? span_waited_until(tl, s) : end;
-    struct part part = {s->start, until, thread, index, c->what, c->flags};
+    struct part part = {s->start, until, thread, index, s->context, c->what, c->flags};
     if (c->lock.v != lock)
         return;
     if (until < end)
         part.flags &= ~(unsigned)INTERVAL_OPEN;
     p->v[p->n++] = part;
     if (until < end)
-        p->v[p->n++] = (struct part){until, end, thread, index, STATE_REACQUIRING, c->flags};
+        p->v[p->n++] =
+            (struct part){until, end, thread, index, s->context, STATE_REACQUIRING, c->flags};
 }
 
 static struct parts list(const struct analysis *x, uint32_t lock)
@@ -57,7 +58,7 @@ static struct viewed one;
 static bool is_queued(const struct part *p)
 {
     return p->state == STATE_BLOCKED || p->state == STATE_REACQUIRING ||
-           (p->state == STATE_PARKED && one.owned);
+           (p->state == STATE_PARKED && purposes_held_up(&one.a->purposes, p->context, p->state));
 }
 
 /* --- one by one ------------------------------------------------------------------------------- */

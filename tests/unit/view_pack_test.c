@@ -180,7 +180,9 @@ static void check_contexts(const struct pack *p)
               i);
         CHECK(state[i] == x->what && flags[i] == x->flags, "context %u", i);
         CHECK_EQ(site[i], one.a->sites.of_context[i], "context %u", i);
-        CHECK_EQ(owned[i], (one.owned || x->other) && x->what == STATE_PARKED, "context %u", i);
+        CHECK_EQ(owned[i],
+                 purposes_held_up(&one.a->purposes, i, x->what) && x->what == STATE_PARKED,
+                 "context %u", i);
     }
 }
 

@@ -1,0 +1,568 @@
+#include "analyze/causes.h"
+
+#include "analyze/sites.h"
+#include "analyze/wait_graph.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FEW = 4,      /* ended waits of a stack, below which its call says more */
+    FRESH = 2,    /* waits for one object at most: it is for this one wait */
+    REGULAR = 20, /* one of so many of a thread's waits at least: where it waits again and again */
+    GENERATIONS = 12,
+    PASSING_NS = 100000,
+};
+
+struct call_sums {
+    uint64_t at;
+    struct cause_sums sums;
+};
+
+struct activity {
+    uint64_t from;
+    uint32_t thread, began_by, before; /* of the same thread; 0: none */
+};
+
+struct thread_state {
+    uint32_t activity;
+    uint32_t near;        /* own frames at its task loop */
+    uint32_t last_lock;   /* what it waited for last, */
+    uint64_t last_waited; /* and until when */
+};
+
+struct causer {
+    const struct trace *t;
+    const struct timeline *tl;
+    const struct thread_set *set;
+    struct causes out;
+    struct activity *activities; /* [n]; 0 is not used */
+    size_t n, cap;
+    struct thread_state *threads;
+    uint32_t *waits; /* [n_objects]: of each object */
+    size_t n_objects, n_threads;
+    struct map members;   /* call or object, thread -> 1 */
+    const uint8_t *known; /* [contexts.n] */
+    bool *seen_asking;    /* [n_stacks] */
+    bool oom;
+};
+
+/* --- stacks ----------------------------------------------------------------------------------- */
+
+static bool is_primitive(const char *signature)
+{
+    return strcmp(signature, "Ljava/lang/Object;") == 0 ||
+           strncmp(signature, "Ljava/util/concurrent/locks/", 28) == 0;
+}
+
+static void read_frames(const struct trace *t, const struct trace_stack *s, struct call *c)
+{
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        const char *signature = trace_class(t, m->class_)->signature;
+        if (!trace_method_is_java(m) || strstr(signature, "$$Lambda"))
+            continue;
+        if (sites_is_jdk(signature)) {
+            if (!c->own) {
+                c->jdk = m->id;
+                c->in_locks = is_primitive(signature);
+            }
+            continue;
+        }
+        if (c->own == 0)
+            c->inner = m->id;
+        if (c->own == 1)
+            c->caller = m->id;
+        c->own++;
+    }
+}
+
+static void number(struct call *c)
+{
+    const uint32_t id[] = {c->inner.v, c->caller.v, c->jdk.v};
+    c->at = c->inner.v ? hash_bytes(id, sizeof id, 0) | 1 : 0;
+}
+
+static const struct call *call_of(struct causes *o, const struct trace *t, stack_id stack)
+{
+    struct call *c = &o->calls[stack.v < o->n_stacks ? stack.v : 0];
+    if (!c->read) {
+        c->read = true;
+        read_frames(t, trace_stack(t, stack), c);
+        number(c);
+    }
+    return c;
+}
+
+/* --- before the sweep: who waits where -------------------------------------------------------- */
+
+static bool is_sought(const struct causer *c, uint32_t context)
+{
+    const struct context *x = timeline_context(c->tl, context);
+    return (x->what == STATE_PARKED || x->what == STATE_WAITING) && !c->known[context] &&
+           !(x->flags & INTERVAL_UNKNOWN) && x->stack.v < c->out.n_stacks;
+}
+
+static uint64_t member_of_object(lock_id lock, uint32_t thread, uint64_t call)
+{
+    const uint64_t id[] = {call, lock.v, thread};
+    return hash_place(id, sizeof id, 0);
+}
+
+static uint64_t member_of_call(uint64_t call, uint32_t thread)
+{
+    const uint64_t id[] = {call, thread};
+    return hash_place(id, sizeof id, 0);
+}
+
+static void put(struct causer *c, uint64_t key)
+{
+    uint64_t *at = map_put(&c->members, key);
+    c->oom |= !at;
+    if (at)
+        *at = 1;
+}
+
+static struct cause_sums *sums_of_call(struct causer *c, uint64_t at)
+{
+    struct call_sums *s = keyed_put(&c->out.of_call, &at);
+    c->oom |= !s;
+    return s ? &s->sums : NULL;
+}
+
+/* What a thread's stacks have in common, from the outermost frame on. */
+struct root {
+    const struct trace_frame *end; /* behind the outermost */
+    uint32_t n;
+    bool any;
+};
+
+static void share(struct root *r, const struct trace_stack *s)
+{
+    const struct trace_frame *end = s->frames + s->n_frames;
+    if (!s->n_frames || s->flags & STACK_TRUNCATED)
+        return;
+    if (!r->any) {
+        *r = (struct root){end, s->n_frames, true};
+        return;
+    }
+    uint32_t n = 0;
+    while (n < r->n && n < s->n_frames &&
+           r->end[-1 - (int64_t)n].method.v == end[-1 - (int64_t)n].method.v)
+        n++;
+    r->n = n;
+}
+
+/* The contexts of one thread, each once: `marks` has how often. */
+struct visit {
+    uint32_t *marks, *list; /* [contexts.n]: how often in this thread; which */
+    uint32_t n;
+};
+
+static void visit_line(struct visit *v, const struct run *r, size_t size, size_t offset)
+{
+    for (uint32_t i = 0, n; i < r->n; i += n) {
+        const char *p = run_stretch(r, size, i, &n);
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t context = *(const uint32_t *)(const void *)(p + k * size + offset);
+            if (v->marks[context]++ == 0)
+                v->list[v->n++] = context;
+        }
+    }
+}
+
+/* Whether an object is for one wait only: no task loop waits for it. */
+static bool is_fresh(const struct causer *c, lock_id lock)
+{
+    return lock.v && lock.v < c->n_objects && c->waits[lock.v] <= FRESH;
+}
+
+static void note_waits(struct causer *c, uint32_t thread, const struct context *x, uint32_t times)
+{
+    const struct call *call = call_of(&c->out, c->t, x->stack);
+    struct cause_sums *of[] = {&c->out.of_stack[x->stack.v], sums_of_call(c, call->at)};
+    bool fresh = is_fresh(c, x->lock);
+    for (size_t i = 0; i < ARRAY_LEN(of) && of[i]; i++) {
+        of[i]->waits += times;
+        of[i]->fresh += fresh ? times : 0;
+    }
+    put(c, member_of_call(call->at, thread));
+    if (x->lock.v)
+        put(c, member_of_object(x->lock, thread, call->at));
+}
+
+/* Each thread once for each of its stacks, and the fewest frames of those where it is regularly. */
+static void note_threads(struct causer *c, const struct visit *v, uint32_t thread)
+{
+    const struct contexts *x = &c->tl->contexts;
+    struct map waits; /* stack -> waits */
+    uint64_t all = 0;
+    map_init(&waits);
+    for (uint32_t i = 0; i < v->n; i++) {
+        const struct context *k = &x->v[v->list[i]];
+        if (k->what >= WAIT_STATES || !is_sought(c, v->list[i]) || !k->stack.v)
+            continue;
+        uint64_t *n = map_put(&waits, k->stack.v);
+        if (!(c->oom |= !n))
+            *n += v->marks[v->list[i]];
+        all += v->marks[v->list[i]];
+    }
+    c->threads[thread].near = UINT32_MAX;
+    for (size_t i = 0; i < waits.cap; i++) {
+        const struct map_slot *s = &waits.slots[i];
+        if (!s->used)
+            continue;
+        const struct call *call = call_of(&c->out, c->t, (stack_id){(uint32_t)s->key});
+        struct cause_sums *of = sums_of_call(c, call->at);
+        c->out.of_stack[s->key].threads++;
+        if (of)
+            of->threads++;
+        if (s->value * REGULAR >= all && call->own < c->threads[thread].near)
+            c->threads[thread].near = call->own;
+    }
+    map_fini(&waits);
+}
+
+static void look_at_thread(struct causer *c, struct visit *v, uint32_t thread)
+{
+    const struct line *l = &c->tl->lines[thread];
+    const struct contexts *x = &c->tl->contexts;
+    struct root root = {NULL, 0, false};
+    uint32_t stacks = 0;
+    v->n = 0;
+    visit_line(v, &l->spans, sizeof(struct span), offsetof(struct span, context));
+    for (uint32_t i = 0; i < v->n; i++)
+        if (is_sought(c, v->list[i]))
+            note_waits(c, thread, &x->v[v->list[i]], v->marks[v->list[i]]);
+    note_threads(c, v, thread);
+    visit_line(v, &l->acts, sizeof(struct act), offsetof(struct act, context));
+    for (uint32_t i = 0; i < v->n; i++) {
+        stacks += x->v[v->list[i]].stack.v != 0;
+        share(&root, trace_stack(c->t, x->v[v->list[i]].stack));
+        v->marks[v->list[i]] = 0;
+    }
+    for (uint32_t i = 0; i < root.n && stacks > 1; i++) {
+        method_id m = root.end[-1 - (int64_t)i].method;
+        if (m.v < c->out.n_methods)
+            c->out.loops[m.v] = true;
+    }
+}
+
+static void count_waits(struct causer *c)
+{
+    for (uint32_t thread = 1; thread < c->tl->n_lines; thread++) {
+        const struct run *r = &c->tl->lines[thread].spans;
+        for (uint32_t i = 0, n; i < r->n; i += n) {
+            const struct span *v = run_stretch(r, sizeof *v, i, &n);
+            for (uint32_t k = 0; k < n; k++) {
+                lock_id lock = timeline_context(c->tl, v[k].context)->lock;
+                if (lock.v < c->n_objects)
+                    c->waits[lock.v]++;
+            }
+        }
+    }
+}
+
+static int look_at_all(struct causer *c)
+{
+    uint32_t n = c->tl->contexts.n + 1;
+    struct visit v = {calloc(n, sizeof *v.marks), calloc(n, sizeof *v.list), 0};
+    if (v.marks && v.list) {
+        count_waits(c);
+        for (uint32_t thread = 1; thread < c->tl->n_lines; thread++)
+            look_at_thread(c, &v, thread);
+    }
+    c->oom |= !v.marks || !v.list;
+    free(v.marks);
+    free(v.list);
+    return c->oom ? -ENOMEM : 0;
+}
+
+int causer_new(struct causer **out, const struct trace *t, const struct timeline *tl,
+               const struct thread_set *threads, size_t n_objects, const uint8_t *known)
+{
+    struct causer *c = *out = calloc(1, sizeof *c);
+    if (!c)
+        return -ENOMEM;
+    *c = (struct causer){
+        .t = t, .tl = tl, .n_objects = n_objects, .n = 1, .known = known, .set = threads};
+    c->n_threads = max_u64(threads->n, tl->n_lines) + 1;
+    c->out.n_stacks = t->n_stacks + 1;
+    c->out.n_methods = t->n_methods + 1;
+    c->out.of_stack = calloc(c->out.n_stacks, sizeof *c->out.of_stack);
+    c->out.calls = calloc(c->out.n_stacks, sizeof *c->out.calls);
+    c->out.asks = calloc(c->out.n_methods, 1);
+    c->out.loops = calloc(c->out.n_methods, 1);
+    c->seen_asking = calloc(c->out.n_stacks, 1);
+    c->threads = calloc(c->n_threads, sizeof *c->threads);
+    c->waits = calloc(n_objects + 1, sizeof *c->waits);
+    keyed_init(&c->out.of_call, sizeof(uint64_t), sizeof(struct call_sums));
+    map_init(&c->members);
+    bool ok = c->out.of_stack && c->out.calls && c->out.asks && c->out.loops && c->seen_asking &&
+              c->threads && c->waits;
+    if (ok && look_at_all(c) == 0)
+        return 0;
+    causer_free(c);
+    *out = NULL;
+    return -ENOMEM;
+}
+
+void causer_free(struct causer *c)
+{
+    if (!c)
+        return;
+    causes_fini(&c->out);
+    map_fini(&c->members);
+    free(c->activities);
+    free(c->threads);
+    free(c->waits);
+    free(c->seen_asking);
+    free(c);
+}
+
+/* --- activities ------------------------------------------------------------------------------- */
+
+static void begin(struct causer *c, uint32_t thread, uint64_t time, uint32_t began_by)
+{
+    if (c->n + 1 >= c->cap) {
+        size_t cap = c->cap ? 2 * c->cap : 1024;
+        struct activity *v = realloc(c->activities, cap * sizeof *v);
+        if (!v) {
+            c->oom = true;
+            return;
+        }
+        c->activities = v;
+        c->cap = cap;
+    }
+    c->activities[c->n] = (struct activity){time, thread, began_by, c->threads[thread].activity};
+    c->threads[thread].activity = (uint32_t)c->n++;
+}
+
+/* What a thread was doing at a time.  What it does before its life is known to begin is its first
+ * activity. */
+static uint32_t activity_at(struct causer *c, uint32_t thread, uint64_t time)
+{
+    uint32_t a = c->threads[thread].activity;
+    if (!a)
+        begin(c, thread, time, 0);
+    a = c->threads[thread].activity;
+    while (a && c->activities[a].from > time && c->activities[a].before)
+        a = c->activities[a].before;
+    return a;
+}
+
+static void born(struct causer *c, const struct sweep_item *i)
+{
+    const struct line *l = i->thread < c->tl->n_lines ? &c->tl->lines[i->thread] : NULL;
+    uint32_t by = 0;
+    if (c->threads[i->thread].activity)
+        return;
+    if (l && l->starter)
+        by = activity_at(c, l->starter, line_act(&c->tl->lines[l->starter], l->starter_act)->time);
+    begin(c, i->thread, i->time, by);
+}
+
+/* --- the end of a wait ------------------------------------------------------------------------ */
+
+struct ending {
+    uint32_t thread;
+    const struct span *s;
+    const struct context *x;
+    const struct call *call;
+    uint32_t doing; /* the activity that ended it */
+    bool pooled;
+};
+
+static bool is_asked(const struct causer *c, struct ending *e)
+{
+    const struct thread_state *w = &c->threads[e->thread];
+    bool again = e->x->lock.v && e->x->lock.v == w->last_lock;
+    uint64_t since = again ? w->last_waited : 0;
+    uint32_t a = e->doing;
+    for (unsigned i = 0; a && i < GENERATIONS; i++) {
+        const struct activity *v = &c->activities[a];
+        if (v->began_by == w->activity && w->activity)
+            return v->from >= since;
+        a = v->began_by;
+        if (a && c->activities[a].thread != e->s->waker)
+            e->pooled |=
+                map_find(&c->members, member_of_call(e->call->at, c->activities[a].thread)) != NULL;
+    }
+    return false;
+}
+
+/* Whether waiter and waker are in the same call: the JDK's, or one that uses its primitives. */
+static bool is_meeting(const struct ending *e, const struct call *waker)
+{
+    if (!waker->jdk.v || !e->call->jdk.v)
+        return false;
+    if (e->call->in_locks)
+        return waker->in_locks && waker->inner.v && waker->inner.v == e->call->inner.v;
+    return waker->jdk.v == e->call->jdk.v;
+}
+
+/* The waker was woken in the same call just before, and passes the word on. */
+static bool is_passed_on(const struct causer *c, const struct ending *e)
+{
+    const struct thread_state *w = &c->threads[e->s->waker];
+    uint64_t at = span_wake_time(c->tl, e->s);
+    return w->last_waited && w->last_lock == e->x->lock.v && w->last_waited <= at &&
+           at - w->last_waited < PASSING_NS;
+}
+
+/* Of two that never did anything but to wake each other either may be whom the other one asks: that
+ * is who is nearer to the root of its stack, where task loops are. */
+static bool may_be_asked(const struct causer *c, const struct ending *e)
+{
+    const struct thread_state *w = &c->threads[e->s->waker];
+    bool from_birth = e->doing && !c->activities[e->doing].before;
+    return from_birth && w->near < c->threads[e->thread].near;
+}
+
+/* Whether the names of two threads are of one pool. */
+static bool is_of_pool(const struct causer *c, uint32_t a, uint32_t b)
+{
+    char x[64], y[64];
+    pool_name(trace_thread(c->t, c->set->v[a].id)->name, x, sizeof x);
+    pool_name(trace_thread(c->t, c->set->v[b].id)->name, y, sizeof y);
+    return strcmp(x, y) == 0;
+}
+
+static enum ended_by sort(struct causer *c, struct ending *e)
+{
+    stack_id stack = span_wake_stack(c->tl, e->s);
+    uint32_t waker = e->s->waker;
+    const struct call *by = call_of(&c->out, c->t, stack);
+    if (stack.v && is_meeting(e, by))
+        return is_passed_on(c, e) ? ENDED_LIMIT : ENDED_MEETS;
+    if (e->x->lock.v && map_find(&c->members, member_of_object(e->x->lock, waker, e->call->at)))
+        return ENDED_BACK;
+    if (is_asked(c, e))
+        return ENDED_ASKED;
+    if (by->caller.v && by->caller.v == e->call->caller.v && by->inner.v != e->call->inner.v &&
+        is_of_pool(c, waker, e->thread))
+        return ENDED_BACK;
+    if (e->call->at && map_find(&c->members, member_of_call(e->call->at, waker)))
+        return ENDED_RETURNED;
+    return ENDED_UNASKED;
+}
+
+/* The methods of a stack from which something was begun for another thread. */
+static void note_asking(struct causer *c, stack_id stack)
+{
+    if (!stack.v || stack.v >= c->out.n_stacks || c->seen_asking[stack.v])
+        return;
+    c->seen_asking[stack.v] = true;
+    const struct trace_stack *s = trace_stack(c->t, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++)
+        if (s->frames[i].method.v < c->out.n_methods)
+            c->out.asks[s->frames[i].method.v] = true;
+}
+
+/* It says nothing of what is waited for here; who passes on the word that there is work passes on
+ * for whom. */
+static void pass_on(struct causer *c, const struct sweep_item *i, const struct ending *e)
+{
+    const struct activity *v = &c->activities[e->doing];
+    if (e->doing && v->from == c->threads[e->s->waker].last_waited)
+        begin(c, i->thread, i->time, v->began_by);
+}
+
+static void ended(struct causer *c, const struct sweep_item *i, const struct span *s,
+                  const struct context *x)
+{
+    struct ending e = {.thread = i->thread,
+                       .s = s,
+                       .x = x,
+                       .call = call_of(&c->out, c->t, x->stack),
+                       .doing = activity_at(c, s->waker, span_wake_time(c->tl, s))};
+    struct thread_state *w = &c->threads[i->thread];
+    enum ended_by by = sort(c, &e);
+    bool near = e.call->own <= w->near && !is_fresh(c, x->lock);
+    if (by == ENDED_LIMIT) {
+        pass_on(c, i, &e);
+        return;
+    }
+    struct cause_sums *of[] = {&c->out.of_stack[x->stack.v], sums_of_call(c, e.call->at)};
+    for (size_t k = 0; k < ARRAY_LEN(of) && of[k]; k++) {
+        of[k]->ended[by]++;
+        of[k]->near += near;
+        of[k]->pooled += by == ENDED_UNASKED && e.pooled;
+    }
+    if (by == ENDED_UNASKED && near && !may_be_asked(c, &e)) {
+        note_asking(c, span_wake_stack(c->tl, s));
+        begin(c, i->thread, i->time, e.doing);
+    }
+}
+
+static void end_wait(struct causer *c, const struct sweep_item *i)
+{
+    const struct span *s = line_span(&c->tl->lines[i->thread], sweep_index(i));
+    const struct context *x = timeline_context(c->tl, s->context);
+    struct thread_state *w = &c->threads[i->thread];
+    if (!is_sought(c, s->context) || x->flags & INTERVAL_OPEN || !s->waker ||
+        s->waker >= c->n_threads)
+        return;
+    if (span_wake_time(c->tl, s) < s->start) /* a permit from before: it did not wait */
+        return;
+    ended(c, i, s, x);
+    w->last_lock = x->lock.v;
+    w->last_waited = i->time;
+}
+
+static void take(void *self, const struct sweep_item *v, size_t n)
+{
+    struct causer *c = self;
+    for (size_t i = 0; i < n && !c->oom; i++)
+        if (sweep_type(&v[i]) == SWEEP_END)
+            end_wait(c, &v[i]);
+        else if (sweep_type(&v[i]) == SWEEP_BORN && v[i].thread < c->n_threads)
+            born(c, &v[i]);
+}
+
+struct sweep_sink causer_sink(struct causer *c)
+{
+    return (struct sweep_sink){take, c};
+}
+
+int causer_finish(struct causer *c, struct causes *out)
+{
+    if (c->oom)
+        return -ENOMEM;
+    *out = c->out;
+    memset(&c->out, 0, sizeof c->out);
+    return 0;
+}
+
+void causes_fini(struct causes *c)
+{
+    free(c->of_stack);
+    free(c->calls);
+    free(c->asks);
+    free(c->loops);
+    if (c->of_stack)
+        keyed_fini(&c->of_call);
+    memset(c, 0, sizeof *c);
+}
+
+static uint64_t n_ended(const struct cause_sums *s)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < ENDED_LIMIT; i++)
+        n += s->ended[i];
+    return n;
+}
+
+const struct cause_sums *causes_of(const struct causes *c, stack_id stack)
+{
+    uint32_t at = stack.v < c->n_stacks ? stack.v : 0;
+    const struct cause_sums *s = &c->of_stack[at];
+    const struct call *call = &c->calls[at];
+    if (n_ended(s) >= FEW || !call->at)
+        return s;
+    struct call_sums *v = keyed_put((struct keyed *)&c->of_call, &call->at);
+    return v ? &v->sums : s;
+}

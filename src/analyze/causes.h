@@ -1,0 +1,72 @@
+/* causes.h - what is recorded of the waits at each place, for whoever decides what they are for
+ * (purpose.h): a sink of a sweep, once the binder knows who ended them.
+ *
+ * An *activity* is what a thread does from one task to the next.  It begins with the thread, or
+ * when somebody who was not asked ends a wait at the thread's task loop - the place, of those where
+ * it waits again and again, that the fewest calls of the program lead to - and knows the activity
+ * that began it.  A wait was *asked* for when the activity that ended it goes back to the one of
+ * the thread that waits, and began since that thread waited last, or for another object.
+ *
+ * Each wait that a thread ended counts as one of
+ *     meets     the waker was in the very call that it woke one from: a barrier, an exchange
+ *     back      the waker waits there, too, for the same object, or is of the same pool and was
+ *               called by the same method: what it gives the next one takes
+ *     asked     see above
+ *     returned  the waker waits there, too, for objects of its own: a queue of leases
+ *     unasked   the others
+ * by the stack of the wait, and by its call: its two innermost frames that are
+ * not the JDK's, and the JDK's method that these call. */
+#ifndef ORCA_ANALYZE_CAUSES_H
+#define ORCA_ANALYZE_CAUSES_H
+
+#include "analyze/sweep.h"
+#include "base/keyed.h"
+#include "format/trace.h"
+
+enum ended_by { ENDED_MEETS, ENDED_BACK, ENDED_ASKED, ENDED_RETURNED, ENDED_UNASKED, ENDED_LIMIT };
+
+struct cause_sums {
+    uint64_t ended[ENDED_LIMIT];
+    uint64_t waits, threads; /* of any end; threads that wait there */
+    uint64_t fresh;          /* waits for an object that hardly anybody waited for otherwise */
+    uint64_t near;           /* at the thread's task loop */
+    uint64_t pooled;         /* of the unasked: what another thread that waits there had begun */
+};
+
+/* What a stack waits in. */
+struct call {
+    uint64_t at;         /* which call; 0: no frame that is not the JDK's */
+    method_id inner;     /* its innermost method that is not the JDK's, */
+    method_id caller;    /* the next one, */
+    method_id jdk;       /* and the JDK's that it calls */
+    uint32_t own;        /* frames that are not the JDK's */
+    bool read, in_locks; /* looked at; the JDK's method is a primitive of waiting */
+};
+
+struct causes {
+    struct cause_sums *of_stack; /* [n_stacks] */
+    struct keyed of_call;        /* struct call_sums */
+    struct call *calls;          /* [n_stacks] */
+    bool *asks;  /* [n_methods]: whether something was begun for another thread below it */
+    bool *loops; /* [n_methods]: whether it is at the root of all that some thread did */
+    size_t n_stacks, n_methods;
+};
+
+/* What waits like those of a stack say: those with this stack, or of its call where they are few.
+ */
+const struct cause_sums *causes_of(const struct causes *c, stack_id stack);
+
+struct causer;
+
+/* known: [contexts.n], not 0 where it is known what the context's waits are for, and they begin no
+ * task.  -ENOMEM. */
+int causer_new(struct causer **out, const struct trace *t, const struct timeline *tl,
+               const struct thread_set *threads, size_t n_objects, const uint8_t *known);
+void causer_free(struct causer *c);
+struct sweep_sink causer_sink(struct causer *c);
+
+/* After the sweep; *out is freed by causes_fini.  -ENOMEM. */
+int causer_finish(struct causer *c, struct causes *out);
+void causes_fini(struct causes *c);
+
+#endif
