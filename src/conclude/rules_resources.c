@@ -155,9 +155,14 @@ void rule_contended_lock(struct evidence *ev)
     tell_all(ev, RESOURCE_LOCK, false);
 }
 
+/* Short parks without another end are how a program sleeps. */
 void rule_polled(struct evidence *ev)
 {
-    tell_all(ev, RESOURCE_POLLED, false);
+    for (size_t i = 0; i < ev->resources.n; i++) {
+        const struct resource *r = &ev->resources.v[i];
+        if (r->kind == RESOURCE_POLLED && r->held && is_contended(ev, r))
+            tell(ev, r, SEVERITY_WARNING);
+    }
 }
 
 void rule_starved_pool(struct evidence *ev)
