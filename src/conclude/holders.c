@@ -48,8 +48,9 @@ struct stretch {
 };
 
 enum {
-    PASSED_ON = 64, /* threads that pass the word on to each other, and */
-    LOOK_BACK = 64, /* waits of one that are looked at for the last one for it */
+    PASSED_ON = 64,   /* threads that pass the word on to each other, and */
+    LINES_WANTED = 3, /* of what holders do most */
+    LOOK_BACK = 64,   /* waits of one that are looked at for the last one for it */
 };
 
 /* Who was woken, found nothing and waits again needs no longer for it. */
@@ -536,9 +537,11 @@ static int most_time(const void *x, const void *y)
 static void add_activity(struct activity *v, size_t *n, const struct entry *e, uint64_t ns,
                          uint64_t samples)
 {
-    struct activity x = {
-        e->key.does, {{e->key.method}, e->key.line}, e->leaf, e->key.other, ns, samples, e->stack,
-        ns};
+    struct activity x = {e->key.does, {{e->key.method}, e->key.line},
+                         e->leaf,     e->key.other,
+                         ns,          samples,
+                         e->stack,    ns,
+                         false};
     for (size_t i = 0; i < *n; i++) {
         if (v[i].does != x.does || v[i].at.method.v != x.at.method.v || v[i].other != x.other)
             continue;
@@ -628,6 +631,11 @@ static int hand_out(struct holder *h)
         return -ENOMEM;
     TRY(spread(h, v, &n));
     qsort(v, n, sizeof *v, most_time);
+    for (size_t i = 0; i < n && i < LINES_WANTED; i++)
+        if (v[i].at.method.v && v[i].at.line < 0) {
+            v[i].at.line = lines_most(h->a, v[i].at.method);
+            v[i].other_line = v[i].at.line >= 0;
+        }
     h->r->doing = v;
     h->r->n_doing = n;
     find_main_holder(h);

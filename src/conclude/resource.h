@@ -47,12 +47,19 @@ struct activity {
     uint64_t ns;       /* of the time that it was had */
     uint64_t samples;  /* that say so; 0: it is recorded */
     stack_id stack;
-    uint64_t most; /* ns of it at this line */
+    uint64_t most;   /* ns of it at this line */
+    bool other_line; /* the line is that of other samples of the method: these have none */
 };
 
 enum { RESOURCE_IDS = 5 };
 
-enum resource_kind { RESOURCE_LOCK, RESOURCE_THINGS, RESOURCE_ANSWERS, RESOURCE_POLLED };
+enum resource_kind {
+    RESOURCE_LOCK,
+    RESOURCE_THINGS,
+    RESOURCE_ANSWERS,
+    RESOURCE_POLLED,
+    RESOURCE_LOOP
+};
 
 struct resource {
     enum resource_kind kind;

@@ -88,14 +88,16 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
     static const char *const roles[] = {[RESOURCE_LOCK] = "lock",
                                         [RESOURCE_THINGS] = "pool or limit",
                                         [RESOURCE_ANSWERS] = "answer",
-                                        [RESOURCE_POLLED] = "polled condition"};
+                                        [RESOURCE_POLLED] = "polled condition",
+                                        [RESOURCE_LOOP] = "event loop"};
     return resource_is_full_queue(r) ? "full queue" : roles[r->kind];
 }
 
 /* Answers are called by who gives them, where these are one. */
 static bool answering_pool(const struct resource *r, const struct analysis *a, char *out, size_t n)
 {
-    if (r->kind != RESOURCE_ANSWERS || !r->holder || !(r->one_pool || r->n_holders == 1))
+    if ((r->kind != RESOURCE_ANSWERS && r->kind != RESOURCE_LOOP) || !r->holder ||
+        !(r->one_pool || r->n_holders == 1))
         return false;
     if (r->n_holders > 1)
         resource_thread_pool(a, r->holder, out, n);
@@ -132,6 +134,8 @@ void resource_title(const struct resource *r, const struct analysis *a, char *ou
         snprintf(out, n, "%s (%s)", name, resource_role(r, a));
     else if (resource_is_full_queue(r))
         snprintf(out, n, "full queue of %s", name);
+    else if (r->kind == RESOURCE_LOOP)
+        snprintf(out, n, "event loop %s", name);
     else if (r->kind == RESOURCE_ANSWERS)
         snprintf(out, n, "answers %s %s",
                  r->holder && (r->one_pool || r->n_holders == 1) ? "of" : "to", name);

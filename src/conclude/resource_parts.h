@@ -2,6 +2,7 @@
  *
  *   polled.c     the other end of what is polled
  *   resource.c   who waits for what              holders.c   who has it, and what they do
+ *   lines.c      lines that samples lack
  *   crowds.c     which objects are one resource */
 #ifndef ORCA_CONCLUDE_RESOURCE_PARTS_H
 #define ORCA_CONCLUDE_RESOURCE_PARTS_H
@@ -39,6 +40,9 @@ bool resource_waits_again(const struct analysis *a, const struct resource_wait *
  * that is the program's own).  -ENOMEM. */
 int polled_find_others(const struct resource *r, const struct resources *all,
                        const struct analysis *a, bool *others);
+
+/* The line of a method that most samples and owners of the recording have; -1: none has one. */
+int32_t lines_most(const struct analysis *a, method_id method);
 
 /* Fill in who has the first n of them.  -ENOMEM. */
 int resource_find_holders(struct resources *all, size_t n, struct analysis *a);

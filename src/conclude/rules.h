@@ -31,6 +31,7 @@ enum card_label {
     CARD_GIVEN_BY,  /* answers */
     CARD_OTHER_END, /* of what is polled */
     CARD_CONSUMER,  /* a full queue */
+    CARD_HANDLERS,  /* what an event loop runs */
     CARD_PATH,
     CARD_LONGEST,
     CARD_TRY, /* only where a rule stands behind it: docs/findings.md */

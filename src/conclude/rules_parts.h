@@ -4,6 +4,7 @@
  *   rules_text.c     texts and ids of findings           rules_flow.c     the program as a whole
  *   rules_alloc.c    allocations                         rules_signals.c  notify and wait
  *   rules_heap.c     the heap as a whole
+ *   rules_loops.c    event loops that wait in handlers
  *   rules_resources.c   what holds threads up: which of it is told
  *   words.c             how: who waits, who has it, what those do who have it
  */
@@ -95,6 +96,7 @@ void rule_contended_pool(struct evidence *ev);
 void rule_starved_pool(struct evidence *ev);
 void rule_polled(struct evidence *ev);
 void rule_slow_answer(struct evidence *ev);
+void rule_blocked_loop(struct evidence *ev);
 void rule_convoy(struct evidence *ev);
 void rule_held_while_waiting(struct evidence *ev);
 void rule_held_during_io(struct evidence *ev);

@@ -30,6 +30,7 @@ const char *const card_labels[CARD_LABELS] = {[CARD_PLAIN] = "",
                                               [CARD_GIVEN_BY] = "given by",
                                               [CARD_OTHER_END] = "other end",
                                               [CARD_CONSUMER] = "consumer",
+                                              [CARD_HANDLERS] = "handlers",
                                               [CARD_PATH] = "path",
                                               [CARD_LONGEST] = "longest",
                                               [CARD_TRY] = "try"};

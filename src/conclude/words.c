@@ -73,7 +73,8 @@ static const struct {
 } kinds[] = {[RESOURCE_LOCK] = {" waits ", " wait ", CARD_HELD_BY},
              [RESOURCE_THINGS] = {" waits ", " wait ", CARD_HELD_BY},
              [RESOURCE_ANSWERS] = {" waits ", " wait ", CARD_GIVEN_BY},
-             [RESOURCE_POLLED] = {" polls, for ", " poll, for ", CARD_OTHER_END}};
+             [RESOURCE_POLLED] = {" polls, for ", " poll, for ", CARD_OTHER_END},
+             [RESOURCE_LOOP] = {" waits ", " wait ", CARD_HANDLERS}};
 
 /* --- who waits --------------------------------------------------------------------------------
  */
@@ -90,7 +91,11 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     else
         rule_say(f, "%s threads%s%s", human_count(r->n_threads).text, *pool ? " of " : "", pool);
     rule_say(f, "%s%s", r->n_threads == 1 ? kinds[r->kind].waits : kinds[r->kind].wait,
-             human_time(r->ns / r->count).text);
+             r->kind == RESOURCE_LOOP ? "in handlers" : human_time(r->ns / r->count).text);
+    if (r->kind == RESOURCE_LOOP) {
+        rule_say(f, " between selects (%s): nothing else is served then", human_time(r->ns).text);
+        return;
+    }
     if (r->count == 1)
         rule_say(f, " once");
     else
@@ -138,7 +143,7 @@ static enum card_label holder_label(const struct resource *r)
 static void say_doing(struct rule_finding *f, const struct evidence *ev, const struct activity *x)
 {
     static const char *const words[DOES_LIMIT] = {
-        [DOES_UNKNOWN] = "running, or in input or output (not recorded)",
+        [DOES_UNKNOWN] = "in activity that Orca did not record",
         [DOES_COMPUTE] = "computing",
         [DOES_INPUT] = "waiting for input",
         [DOES_OUTPUT] = "writing output",
@@ -169,6 +174,8 @@ static void say_chain(struct rule_finding *f, const struct evidence *ev, const s
         return;
     rule_line(f, CARD_MORE);
     rule_say_in(f, ev, "", at);
+    if (x->other_line)
+        rule_say(f, ", line by other samples");
     if (x->at.method.v)
         rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, x->stack));
 }
@@ -185,7 +192,8 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         rule_add_thread(f, ev, r->holder);
     else if (r->one_pool && resource_same_pool(ev->a, r->holder, r->threads[0]))
         snprintf(who, sizeof who, "%s threads of the same pool", human_count(r->n_holders).text);
-    rule_say(f, "%s", who);
+    if (r->kind != RESOURCE_LOOP)
+        rule_say(f, "%s", who);
     for (size_t i = 0, n = 0; i < r->n_doing && n < DOING_MOST; i++) {
         const struct activity *x = &r->doing[i];
         if (rule_permille(x->ns, r->held) < DOING_PERMILLE ||
@@ -193,7 +201,7 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
             continue;
         if (n++)
             rule_line(f, CARD_MORE);
-        else
+        else if (r->kind != RESOURCE_LOOP)
             rule_say(f, ", ");
         say_doing(f, ev, x);
         say_chain(f, ev, x);

@@ -49,6 +49,7 @@ static json_t *activity_json(const struct report *r, const struct rule_finding *
     json_set_text(j, "from", a->samples ? "samples" : "recorded");
     json_set_count(j, "samples", a->samples);
     json_object_set_new(j, "at", json_place(r, a->at));
+    json_object_set_new(j, "line_from", a->other_line ? json_string("other samples") : json_null());
     json_object_set_new(j, "innermost", json_place(r, a->leaf));
     json_object_set_new(j, "resource", json_null());
     if (a->other) {

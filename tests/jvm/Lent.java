@@ -1,8 +1,14 @@
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
@@ -170,6 +176,43 @@ public class Lent {
         }
     }
 
+    /** Serves what it accepts between two selects. */
+    static void loop(ServerSocketChannel open) throws Exception {
+        Selector selector = Selector.open();
+        open.configureBlocking(false).register(selector, SelectionKey.OP_ACCEPT);
+        for (;;) {
+            selector.select();
+            for (SelectionKey key : selector.selectedKeys()) {
+                if (key.isAcceptable())
+                    open.accept().configureBlocking(false).register(selector, SelectionKey.OP_READ);
+                else
+                    handle((SocketChannel) key.channel());
+            }
+            selector.selectedKeys().clear();
+        }
+    }
+
+    static void handle(SocketChannel client) throws Exception {
+        ByteBuffer one = ByteBuffer.allocate(1);
+        if (client.read(one) <= 0)
+            return;
+        ask(peer.get()); // caller in loop
+        client.write(one.flip());
+    }
+
+    static ServerSocketChannel serving(String name) throws Exception {
+        ServerSocketChannel open = ServerSocketChannel.open();
+        open.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        daemon(name, () -> {
+            try {
+                loop(open);
+            } catch (Exception e) {
+                // the end
+            }
+        });
+        return open;
+    }
+
     public static void main(String[] args) throws Exception {
         until = System.nanoTime() + (long) (Double.parseDouble(args[1]) * 1e9);
         System.out.println("ready");
@@ -189,6 +232,18 @@ public class Lent {
             break;
         case "chain":
             all = start("client", 4, () -> front.submit(Lent::chained).get());
+            break;
+        case "loop":
+            serving("loop-2"); // nobody asks it
+            ServerSocketChannel busy = serving("loop-1");
+            ThreadLocal<Socket> asked = ThreadLocal.withInitial(() -> {
+                try {
+                    return new Socket(InetAddress.getLoopbackAddress(), ((InetSocketAddress) busy.getLocalAddress()).getPort());
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            all = start("client", 6, () -> ask(asked.get()));
             break;
         case "crowd":
             all = start("user", 12, Lent::row);

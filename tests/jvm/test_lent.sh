@@ -100,3 +100,14 @@ test_crowd() {
     same "$(first ".waiters.at | $PLACE")" "Lent.row:$(line 'waiter of crowd')"
     same "$(first '.holders[0] | "\(.does) \(.share > 0.5)"')" "sleeps true"
 }
+
+# Nobody in this JVM has to wait for an event loop that waits in a handler: its clients do.
+test_blocked_loop() {
+    run_traced 0 "" Lent loop 4
+    "$ORCA" report --json "$TRACE" >json || fail json
+    jq '[.findings[] | select(.rule == "blocked-loop")] | {findings: .}' json >loops
+    mv loops json
+    same "$(first '"\(.resource.role) \(.resource.name)"')" "event loop loop-1"
+    same "$(first '.holders[0] | "\(.does) \(.from) \(.share > 0.5)"')" "input samples true"
+    same "$(first ".holders[0].at | $PLACE")" "Lent.ask:$(line 'holder of input')"
+}

@@ -587,14 +587,14 @@ Test(analysis, a_dominant_lock)
     cr_assert_str_eq(
         f->text,
         "shop.Order; ann waits 9.0 ms once; wait in Order.submit (Order.java:88); held by bob, "
-        "100 % of the time running, or in input or output (not recorded)");
+        "100 % of the time in activity that Orca did not record");
     char text[FINDING_TEXT];
     finding_share(f, text, sizeof text);
     cr_assert_str_eq(text, "waits: 90 % of busy time");
     cr_assert_eq(f->n_lines, 4);
     finding_line(f, 3, text);
     cr_assert_eq(f->lines[3].label, CARD_HELD_BY);
-    cr_assert_str_eq(text, "bob, 100 % of the time running, or in input or output (not recorded)");
+    cr_assert_str_eq(text, "bob, 100 % of the time in activity that Orca did not record");
     cr_assert_eq(f->threads.n, 2); /* and who held it */
     cr_assert_eq(f->threads.v[0], ann.v);
     cr_assert_eq(f->locks.v[0], lock.v);

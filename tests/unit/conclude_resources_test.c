@@ -253,6 +253,23 @@ Test(resources, who_looks_and_waits_again_was_given_nothing)
     cr_assert_gt(all.v[0].doing[0].ns, all.v[0].held * 7 / 10);
 }
 
+/* Compiled code may tell the method and not the line: other samples of the method do. */
+Test(resources, a_line_that_samples_lack_is_that_of_others)
+{
+    make_pool();
+    for (int round = 0; round < 30; round++)
+        look((const thread_id[]){ann, bob, cat}[round % 3],
+             5001000 + 10000000 * (uint64_t)round + 8000000, "shop.Pay.sum:-1 shop.Desk.place:22", 0);
+    look(dan, 330000000, "shop.Pay.sum:41 shop.Desk.other:3", 0);
+    look(dan, 340000000, "shop.Pay.sum:44 shop.Desk.other:3", 0);
+    look(dan, 350000000, "shop.Pay.sum:44 shop.Desk.other:3", 0);
+    run(400000000);
+    const struct activity *x = &all.v[0].doing[0];
+    cr_assert_str_eq(method_of(x->at), "shop.Pay.sum");
+    cr_assert_eq(x->at.line, 44);
+    cr_assert(x->other_line);
+}
+
 /* Work that others hand over is waited for in the same way, but who gives never waits there. */
 Test(resources, a_queue_of_work_is_none)
 {
@@ -410,6 +427,67 @@ Test(resources, an_acquire_that_failed_holds_no_permit)
     cr_assert_eq(all.v[0].at_once, 1);
     cr_assert_eq(all.v[0].n_holders, 1);
     cr_assert_eq(all.v[0].holder, bob.v);
+}
+
+/* --- event loops
+ * ----------------------------------------------------------------------------------- */
+
+#define LOOP "org.loop.Loop.run:8 java.lang.Thread.run:1"
+#define SELECTING                                                                                  \
+    "sun.nio.ch.EPoll.wait:native sun.nio.ch.EPollSelectorImpl.doSelect:3 org.loop.Loop.select:7 "
+#define READING                                                                                    \
+    "sun.nio.ch.SocketDispatcher.read0:native sun.nio.ch.NioSocketImpl.read:5 shop.Pay.pay:31 "
+
+/* ann, so often in the first stack, so often in the second; bob, of the same loop, in selects. */
+static const struct rule_finding *loop_of(const char *first, int n, const char *second, int more)
+{
+    static const struct rule_finding none = {.rule = ""};
+    struct rule_finding *f;
+    size_t found;
+    builder_info(&b, "sun.java.command", "shop.Server");
+    for (int i = 0; i < n + more; i++)
+        look(ann, 1000000 + 50000000 * (uint64_t)i, i < n ? first : second, SAMPLE_IDLE);
+    look(bob, 1000000 + 50000000 * (uint64_t)(n + more), SELECTING LOOP, SAMPLE_IDLE);
+    run(50000000 * (uint64_t)(n + more + 2));
+    cr_assert_eq(rules_apply(a, &f, &found, NULL, NULL), 0);
+    return found ? f : &none;
+}
+
+Test(resources, a_loop_that_waits_in_a_handler_is_blocked)
+{
+    const struct rule_finding *f = loop_of(READING LOOP, 30, SELECTING LOOP, 10);
+    cr_assert_str_eq(f->rule, "blocked-loop");
+    cr_assert_eq(f->severity, SEVERITY_PROBLEM);
+    cr_assert_str_eq(resource_role(f->resource, a), "event loop");
+    cr_assert_eq(f->resource->doing[0].does, DOES_INPUT);
+    cr_assert_eq(f->resource->doing[0].at.line, 31);
+    cr_assert_eq(resource_permille(f->resource), 750);
+}
+
+/* It was never seen in a select itself, another one of its kind was. */
+Test(resources, a_loop_that_never_comes_to_its_select_is_one)
+{
+    cr_assert_str_eq(loop_of(READING LOOP, 30, "", 0)->rule, "blocked-loop");
+}
+
+Test(resources, a_loop_that_waits_in_its_select_is_idle)
+{
+    cr_assert_str_eq(loop_of(READING LOOP, 4, SELECTING LOOP, 36)->rule, "");
+}
+
+/* No frame of the program: the loop reads what it was told of. */
+Test(resources, what_a_loop_reads_itself_is_no_handlers)
+{
+    cr_assert_str_eq(
+        loop_of("sun.nio.ch.SocketDispatcher.read0:native org.loop.Loop.fill:9 " LOOP, 30, "", 0)
+            ->rule,
+        "");
+}
+
+Test(resources, a_thread_that_reads_is_no_loop)
+{
+    cr_assert_str_eq(loop_of(READING "shop.Worker.run:3 java.lang.Thread.run:1", 30, "", 0)->rule,
+                     "");
 }
 
 /* --- objects of one request each

@@ -1,0 +1,58 @@
+/* The line of a method of which samples have none: compiled code tells the method of a frame, but
+ * not always where in it.  Other samples of the same method, of whatever thread and time, do. */
+#include "conclude/resource_parts.h"
+
+#include <stdlib.h>
+
+enum { LINES_MAX = 64 };
+
+struct tally {
+    int32_t line;
+    uint64_t n;
+};
+
+static uint32_t *count_stacks(const struct analysis *a)
+{
+    const struct trace *t = a->trace;
+    uint32_t *n = calloc(t->n_stacks + 1, sizeof *n);
+    for (uint32_t thread = 0; n && thread < a->timeline.n_lines; thread++)
+        for (unsigned kind = 0; kind < SAMPLE_LISTS; kind++) {
+            const struct run *v = samples_of(&a->samples, kind, thread);
+            for (uint32_t i = 0; i < v->n; i++)
+                n[sample_at(v, i)->stack.v < t->n_stacks ? sample_at(v, i)->stack.v : 0]++;
+        }
+    for (uint32_t i = 1; n && i < a->timeline.contexts.n; i++) {
+        stack_id owner = timeline_context(&a->timeline, i)->owner_stack;
+        n[owner.v < t->n_stacks ? owner.v : 0]++;
+    }
+    return n;
+}
+
+static int32_t line_in(const struct trace *t, const struct trace_stack *s, method_id method)
+{
+    for (uint32_t i = 0; i < s->n_frames; i++)
+        if (s->frames[i].method.v == method.v)
+            return trace_line(t, s->frames[i]);
+    return -1;
+}
+
+int32_t lines_most(const struct analysis *a, method_id method)
+{
+    struct tally v[LINES_MAX];
+    uint32_t *n = count_stacks(a);
+    size_t lines = 0, most = 0;
+    for (uint32_t i = 1; n && i < a->trace->n_stacks; i++) {
+        int32_t line = n[i] ? line_in(a->trace, trace_stack(a->trace, (stack_id){i}), method) : -1;
+        size_t k = 0;
+        while (k < lines && v[k].line != line)
+            k++;
+        if (line < 0 || k == LINES_MAX)
+            continue;
+        if (k == lines)
+            v[lines++] = (struct tally){line, 0};
+        v[k].n += n[i];
+        most = v[k].n > v[most].n ? k : most;
+    }
+    free(n);
+    return lines ? v[most].line : -1;
+}

@@ -1,0 +1,318 @@
+/* Event loops that wait in a handler: whoever is served by the loop waits for that.
+ *
+ *     a loop    = a thread that was seen in a select, or one with the same outermost frames, and
+ *                 that is idle nowhere else
+ *     a handler = what it does with a frame of the program between it and the frames that all of a
+ *                 loop's stacks share
+ * Those who are served may be in another process: so a loop is judged by its own time. */
+#include "base/err.h"
+#include "base/util.h"
+#include "conclude/does.h"
+#include "conclude/resource_names.h"
+#include "conclude/rules_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LOOPS_MAX = 16,          /* pools of loops */
+    LOOP_DOES_MAX = 32,      /* different things that handlers of one pool wait in */
+    LOOP_FRAMES = 4,         /* of a select's call that handlers do not have */
+    LOOP_LOOKS = 10,         /* that say what they do, at least */
+    LOOP_PERMILLE = 300,     /* of a loop's time in waits of handlers */
+    LOOP_MUCH_PERMILLE = 500 /* a problem */
+};
+
+struct loops {
+    struct evidence *ev;
+    enum sample_kind kind;
+    uint8_t *selects; /* [n_stacks]: 0: not looked at; 1: no; 2: yes */
+    struct resource *v;
+    size_t n;
+    stack_id known[LOOPS_MAX]; /* in selects */
+    size_t n_known;
+};
+
+/* By the end of the class's signature and the beginning of the name: of the JDK, and of Netty's own
+ * native transports. */
+static bool is_select(const char *signature, const char *name)
+{
+    static const struct {
+        const char *class_end, *name;
+    } methods[] = {
+        {"SelectorImpl;", "doSelect"}, {"Lsun/nio/ch/EPoll;", "wait"}, {"/Native;", "epollWait"},
+        {"/Native;", "epollBusyWait"}, {"/Native;", "keventWait"},     {"/Native;", "ioUringEnter"},
+    };
+    size_t n = strlen(signature);
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+        size_t end = strlen(methods[i].class_end);
+        if (end <= n && strcmp(signature + n - end, methods[i].class_end) == 0 &&
+            strncmp(name, methods[i].name, strlen(methods[i].name)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool in_select(const struct loops *l, stack_id stack)
+{
+    const struct trace *t = l->ev->a->trace;
+    uint8_t *known = &l->selects[stack.v < t->n_stacks ? stack.v : 0];
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames && !*known; i++) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        *known = is_select(trace_class(t, m->class_)->signature, m->name) ? 2 : 0;
+        if (program_code(&l->ev->resources.program, s->frames[i].method) != CODE_JDK)
+            break;
+    }
+    *known = *known ? *known : 1;
+    return *known == 2;
+}
+
+/* How many outermost frames a stack shares with one in a select, where what only the latter has is
+ * the call of the select; 0: it is no stack of that loop. */
+static uint32_t shared(const struct loops *l, stack_id loop, stack_id stack)
+{
+    const struct program *p = &l->ev->resources.program;
+    const struct trace_stack *x = trace_stack(p->trace, loop), *y = trace_stack(p->trace, stack);
+    uint32_t n = 0, own = 0;
+    bool library = false;
+    for (; n < x->n_frames && n < y->n_frames; n++) {
+        method_id m = x->frames[x->n_frames - 1 - n].method;
+        if (m.v != y->frames[y->n_frames - 1 - n].method.v)
+            break;
+        library |= program_code(p, m) != CODE_JDK;
+    }
+    for (uint32_t i = 0; i + n < x->n_frames; i++)
+        own += program_code(p, x->frames[i].method) != CODE_JDK;
+    return library && own <= LOOP_FRAMES ? n : 0;
+}
+
+/* Of a library that nobody knows: what its loop does itself is no handler's. */
+static bool same_library(const struct trace *t, method_id x, method_id y)
+{
+    const char *a = trace_class(t, trace_method(t, x)->class_)->signature;
+    const char *b = trace_class(t, trace_method(t, y)->class_)->signature;
+    const char *end = strchr(a, '/');
+    end = end && strchr(end + 1, '/') ? strchr(end + 1, '/') : end;
+    return end && strncmp(a, b, (size_t)(end + 1 - a)) == 0;
+}
+
+/* Whether a stack has a frame of the program inside of those that it shares with the loop's. */
+static bool is_handler(const struct loops *l, stack_id loop, stack_id stack)
+{
+    const struct program *p = &l->ev->resources.program;
+    const struct trace_stack *s = trace_stack(p->trace, stack);
+    uint32_t n = shared(l, loop, stack);
+    method_id base = n ? program_library(p, loop).method : (method_id){0};
+    for (uint32_t i = 0; n && i + n < s->n_frames; i++) {
+        enum code code = program_code(p, s->frames[i].method);
+        if (code == CODE_PROGRAM ||
+            (code == CODE_OTHER && !same_library(p->trace, base, s->frames[i].method)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_wait(enum holder_does does)
+{
+    return does != DOES_UNKNOWN && does != DOES_COMPUTE && does != DOES_NATIVE;
+}
+
+/* What a handler waited in, for so long. */
+static void add(struct resource *r, const struct does *d, struct place leaf, stack_id stack,
+                uint64_t ns, uint64_t samples)
+{
+    struct activity *x = NULL;
+    for (size_t i = 0; i < r->n_doing && !x; i++)
+        if (r->doing[i].does == d->does && r->doing[i].at.method.v == d->method &&
+            r->doing[i].at.line == d->line)
+            x = &r->doing[i];
+    r->ns += ns;
+    r->held += ns;
+    r->looks += samples;
+    if (!x && r->n_doing == LOOP_DOES_MAX)
+        return;
+    if (!x) {
+        x = &r->doing[r->n_doing++];
+        *x = (struct activity){.does = d->does,
+                               .at = {{d->method}, d->line},
+                               .leaf = leaf,
+                               .other = d->other,
+                               .stack = stack};
+    }
+    x->ns += ns;
+    x->most += ns;
+    x->samples += samples;
+}
+
+static struct resource *pool_of(struct loops *l, uint32_t thread)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (resource_same_pool(l->ev->a, l->v[i].threads[0], thread))
+            return &l->v[i];
+    if (l->n == LOOPS_MAX)
+        return NULL;
+    struct resource *r = &l->v[l->n];
+    *r =
+        (struct resource){.kind = RESOURCE_LOOP,
+                          .holder = thread,
+                          .one_pool = true,
+                          .first = UINT64_MAX,
+                          .threads = {thread},
+                          .doing = arena_alloc(&l->ev->a->arena, LOOP_DOES_MAX * sizeof *r->doing)};
+    if (!r->doing)
+        return NULL;
+    l->n++;
+    return r;
+}
+
+/* The stacks in a select, without those that differ in nothing that counts. */
+static void note_select(struct loops *l, stack_id stack)
+{
+    for (size_t i = 0; i < l->n_known; i++)
+        if (shared(l, l->known[i], stack))
+            return;
+    if (l->n_known < LOOPS_MAX)
+        l->known[l->n_known++] = stack;
+}
+
+static void find_selects(struct loops *l, uint32_t thread)
+{
+    const struct run *v = samples_of(&l->ev->a->samples, l->kind, thread);
+    for (uint32_t i = 0; i < v->n; i++)
+        if (sample_at(v, i)->stack.v && in_select(l, sample_at(v, i)->stack))
+            note_select(l, sample_at(v, i)->stack);
+}
+
+/* The loop that a thread is in: it may be so busy that only others of its kind were seen in their
+ * selects.  0: it is in none. */
+static stack_id find_loop(const struct loops *l, uint32_t thread, uint64_t *selected)
+{
+    const struct run *v = samples_of(&l->ev->a->samples, l->kind, thread);
+    stack_id found = {0};
+    for (uint32_t i = 0; i < v->n; i++) {
+        const struct sample *s = sample_at(v, i);
+        bool first = !found.v && s->stack.v;
+        if (s->stack.v && in_select(l, s->stack))
+            *selected += s->weight;
+        for (size_t k = 0; k < l->n_known && first && !found.v; k++)
+            found = shared(l, l->known[k], s->stack) ? l->known[k] : found;
+        if (first && !found.v)
+            break; /* the outermost frames are those of all of its stacks */
+    }
+    return found;
+}
+
+/* Time in which a thread has nothing to do, but not in a select: then its waits are no handler's.
+ */
+static uint64_t idles(const struct loops *l, uint32_t thread, stack_id loop)
+{
+    const struct analysis *a = l->ev->a;
+    const struct line *line = &a->timeline.lines[thread];
+    uint64_t ns = 0;
+    for (uint32_t i = 0; i < line->spans.n; i++) {
+        const struct span *s = line_span(line, i);
+        stack_id stack = timeline_context(&a->timeline, s->context)->stack;
+        if (!l->ev->resources.of_context[s->context] && !is_handler(l, loop, stack))
+            ns += span_len(&a->timeline, s);
+    }
+    return ns;
+}
+
+/* What a loop's thread does between its selects. */
+static void add_thread(const struct loops *l, uint32_t thread, stack_id loop, struct resource *r)
+{
+    const struct analysis *a = l->ev->a;
+    const struct resources *all = &l->ev->resources;
+    const struct run *v = samples_of(&a->samples, l->kind, thread);
+    const struct line *line = &a->timeline.lines[thread];
+    struct place leaf;
+    for (uint32_t i = 0; i < v->n; i++) {
+        const struct sample *s = sample_at(v, i);
+        struct does d = does_of_stack(all, s->stack, s->flags & SAMPLE_IDLE, &leaf);
+        r->base += s->weight;
+        r->count += s->stack.v != 0;
+        r->first = min_u64(r->first, s->time);
+        r->last = max_u64(r->last, s->time);
+        if (s->stack.v && is_wait(d.does) && !in_select(l, s->stack) &&
+            is_handler(l, loop, s->stack))
+            add(r, &d, leaf, s->stack, s->weight, 1);
+    }
+    for (uint32_t i = 0; i < line->spans.n; i++) {
+        const struct span *s = line_span(line, i);
+        stack_id stack = timeline_context(&a->timeline, s->context)->stack;
+        struct does d = does_of_wait(all, a, s->context, &leaf);
+        r->base += span_len(&a->timeline, s);
+        if (is_wait(d.does) && is_handler(l, loop, stack))
+            add(r, &d, leaf, stack, span_len(&a->timeline, s), 0);
+    }
+}
+
+/* A loop that has other work is not judged by that one's. */
+static int look_at(struct loops *l, uint32_t thread)
+{
+    uint64_t selected = 0;
+    stack_id loop = find_loop(l, thread, &selected);
+    if (!loop.v || idles(l, thread, loop) > selected)
+        return 0;
+    struct activity *doing = calloc(LOOP_DOES_MAX, sizeof *doing);
+    struct resource own = {.first = UINT64_MAX, .doing = doing};
+    if (!doing)
+        return -ENOMEM;
+    add_thread(l, thread, loop, &own);
+    struct resource *r =
+        rule_permille(own.ns, own.base) >= LOOP_PERMILLE ? pool_of(l, thread) : NULL;
+    if (r && r->n_threads < RESOURCE_IDS)
+        r->threads[r->n_threads] = thread;
+    if (r) {
+        r->n_threads++;
+        r->n_holders++;
+        add_thread(l, thread, loop, r);
+    }
+    free(doing);
+    return 0;
+}
+
+static int most_time(const void *x, const void *y)
+{
+    const struct activity *a = x, *b = y;
+    return (a->ns < b->ns) - (a->ns > b->ns);
+}
+
+static void tell(struct evidence *ev, struct resource *r)
+{
+    unsigned share = rule_permille(r->ns, r->base);
+    qsort(r->doing, r->n_doing, sizeof *r->doing, most_time);
+    if (r->count < LOOP_LOOKS || share < LOOP_PERMILLE || !r->n_doing)
+        return;
+    struct rule_finding *f =
+        rule_find(ev, share >= LOOP_MUCH_PERMILLE ? SEVERITY_PROBLEM : SEVERITY_WARNING, r->ns);
+    if (!f)
+        return;
+    r->count = r->looks;
+    f->resource = r;
+    f->from = r->first;
+    f->to = r->last;
+    r->wait_at = r->doing[0].at;
+    r->wait_at_ns = r->doing[0].ns;
+    r->wait_stack = r->doing[0].stack;
+    for (uint32_t i = 0; i < r->n_threads && i < RESOURCE_IDS; i++)
+        rule_add_thread(f, ev, r->threads[i]);
+    rule_add_stack(f, r->wait_stack);
+    rule_say_resource(f, ev);
+}
+
+void rule_blocked_loop(struct evidence *ev)
+{
+    struct loops l = {.ev = ev, .kind = SAMPLE_LOOKS};
+    l.kind = ev->a->samples.n[SAMPLE_WALL] ? SAMPLE_WALL : SAMPLE_LOOKS;
+    l.selects = calloc(ev->a->trace->n_stacks + 1, 1);
+    l.v = arena_alloc(&ev->a->arena, LOOPS_MAX * sizeof *l.v);
+    for (uint32_t i = 1; i < ev->a->timeline.n_lines && l.selects && l.v; i++)
+        find_selects(&l, i);
+    for (uint32_t i = 1; i < ev->a->timeline.n_lines && l.n_known && l.v; i++)
+        (void)look_at(&l, i); /* without memory: one loop less */
+    for (size_t i = 0; i < l.n; i++)
+        tell(ev, &l.v[i]);
+    free(l.selects);
+}
