@@ -280,10 +280,15 @@ static void refresh(struct live *l, struct live_thread *t, uint64_t time)
 {
     const struct track_wait *w = current(&t->track);
     leave_lock(t);
-    t->began_before = false;
+    t->began_before = w && w->found;
     if (!w) {
         t->state = LIVE_RUNNING;
         t->since = time;
+        return;
+    }
+    if (w->found && !t->goes_on) {
+        t->state = LIVE_UNKNOWN;
+        t->since = w->start;
         return;
     }
     lock_id lock = {has_lock(w->state) ? w->object : 0};
@@ -343,6 +348,74 @@ static void note_gc(struct live *l, const struct event *e)
     }
 }
 
+/* What a thread does that is in no wait, besides beginning and ending waits. */
+static bool is_deed(const struct event *e)
+{
+    static const bool deeds[EV_LIMIT] = {
+        [EV_thread_start] = true,
+        [EV_thread_start_called] = true,
+        [EV_mount] = true,
+        [EV_unmount] = true,
+        [EV_hold] = true,
+        [EV_notify] = true,
+        [EV_notify_all] = true,
+        [EV_unpark] = true,
+        [EV_interrupt] = true,
+        [EV_interrupted] = true,
+        [EV_semaphore_acquire_enter] = true,
+        [EV_semaphore_acquire_exit] = true,
+        [EV_semaphore_release] = true,
+        [EV_call_enter] = true,
+        [EV_call_exit] = true,
+        [EV_call] = true,
+        [EV_object_alloc] = true,
+        [EV_object_sample] = true,
+    };
+    return deeds[e->kind] || (e->kind == EV_wall_sample && e->wall_sample.flags & SAMPLE_LOOK);
+}
+
+static bool is_found(const struct live_thread *t)
+{
+    const struct track_wait *w = current(&t->track);
+    return w && w->found;
+}
+
+/* The wait that the thread was found in is over, though no event of it says so. */
+static void leave_found(struct live *l, struct live_thread *t, uint64_t time)
+{
+    const struct op over = {.time = time, .action = OP_BREAK};
+    apply(l, t, &over);
+    t->state = LIVE_RUNNING;
+}
+
+/* A wait_open that stands behind a wait_found: the wait goes on, and what ends it is recorded.  Of
+ * a sleep, or of a park with a limit, it says only how it was at that moment. */
+static void go_on(struct live *l, struct live_thread *t, const struct event *e)
+{
+    const struct track_wait *w = current(&t->track);
+    bool ends_untold = w && (w->state == STATE_SLEEPING ||
+                             (w->state == STATE_PARKED && e->wait_open.limit != WAIT_UNLIMITED));
+    if (!is_found(t) || t->goes_on || ends_untold || op_state(e->wait_open.kind) != w->state)
+        return;
+    t->goes_on = e->time;
+    refresh(l, t, e->time);
+}
+
+/* What is parked without a limit goes on when it gets a permit or is interrupted. */
+static void wake_found(struct live *l, thread_id id, uint64_t time)
+{
+    struct live_thread *t = live_find_thread(l, id);
+    if (t && t->goes_on && time > t->goes_on && is_found(t) &&
+        current(&t->track)->state == STATE_PARKED)
+        leave_found(l, t, time);
+}
+
+static bool is_after(const struct live_thread *t, const struct event *e)
+{
+    uint64_t at = e->kind == EV_wall_sample ? e->wall_sample.taken : e->time;
+    return at > t->track.last;
+}
+
 static void take_event(struct live *l, struct live_thread *t, const struct event *e)
 {
     struct op op;
@@ -352,8 +425,10 @@ static void take_event(struct live *l, struct live_thread *t, const struct event
     if (e->kind == EV_wait_found && op_make_found(e, &op)) {
         if (current(&t->track) && current(&t->track)->state == op.state)
             return; /* known already: the recording goes on in another file */
+        t->goes_on = 0;
         apply(l, t, &op);
-        t->began_before = true;
+    } else if (e->kind == EV_wait_open) {
+        go_on(l, t, e);
     } else if (e->kind == EV_thread_end) {
         end_thread(l, t, e->time);
     } else if (op_make(e, &op) && op.action != OP_NONE) {
@@ -361,8 +436,10 @@ static void take_event(struct live *l, struct live_thread *t, const struct event
         count_contention(l, t, &op);
     } else if (e->kind == EV_thread_alive) {
         t->began_before |= t->since == e->time; /* just met */
-    } else if (t->state == LIVE_UNKNOWN && e->kind != EV_wait_open && e->kind != EV_wait_owner) {
-        t->state = LIVE_RUNNING; /* it did something */
+    } else if (is_found(t) && is_deed(e) && is_after(t, e)) {
+        leave_found(l, t, e->time);
+    } else if (t->state == LIVE_UNKNOWN && is_deed(e)) {
+        t->state = LIVE_RUNNING;
         t->since = e->time;
     }
 }
@@ -375,6 +452,8 @@ void live_event(struct live *l, const struct event *e, uint32_t stream)
     l->events++;
     l->cur_events += e->time >= l->horizon;
     note_gc(l, e);
+    if (e->kind == EV_unpark || e->kind == EV_interrupt)
+        wake_found(l, e->kind == EV_unpark ? e->unpark.target : e->interrupt.target, e->time);
     struct live_thread *t = thread_of(l, e);
     if (!t)
         return;

@@ -39,7 +39,8 @@ enum live_state {
     LIVE_SLEEPING, /* in Thread.sleep */
     LIVE_SUMS,     /* so many states have sums */
     LIVE_RUNNING = LIVE_SUMS, /* in none of these: on a processor, ready, or in native code */
-    LIVE_UNKNOWN,             /* events are missing: it is known again with the thread's next one */
+    LIVE_UNKNOWN, /* events are missing, or it was found in a wait whose end no event tells: it is
+                   * known again with the thread's next one */
     LIVE_STATES,
 };
 
@@ -80,6 +81,8 @@ struct live_thread {
     thread_id id;
     bool is_virtual, is_system; /* is_system: of the JVM's own thread group */
     bool began_before; /* the wait it is in was under way when the recording began: `since` is that
+                        */
+    uint64_t goes_on;  /* such a wait was seen to go on then, and an event will tell its end; 0: no
                         */
     enum live_state state;
     uint64_t since;        /* in this state */

@@ -45,16 +45,26 @@ static uint32_t kind_of(const char *how)
     return strcmp(how, "parked") == 0 ? EV_park_enter : EV_wait_enter;
 }
 
-/* A thread whose wait began before `oldest`, or somewhere in a gap: as if it was found there. */
+/* A thread whose wait began before `oldest`, or somewhere in a gap: as if it was found there, and
+ * went on.  Its end will be recorded, unless it is of a park that began before the recording. */
 static struct live_thread *meet(struct live *l, thread_id id, thread_id owner, const json_t *waiter,
                                 uint64_t oldest)
 {
     const char *how = json_string_value(json_object_get(waiter, "how"));
+    const struct live_thread *known = live_find_thread(l, id);
+    uint32_t kind = kind_of(how ? how : "");
+    if (kind == EV_park_enter && known && known->began_before)
+        return NULL;
     struct event e = {.kind = EV_wait_found,
                       .thread = id,
-                      .time = live_find_thread(l, id) ? l->now : oldest,
-                      .wait_found = {.kind = kind_of(how ? how : ""), .owner = owner}};
+                      .time = known ? l->now : oldest,
+                      .wait_found = {.kind = kind, .owner = owner}};
+    struct event on = {.kind = EV_wait_open,
+                       .thread = id,
+                       .time = e.time,
+                       .wait_open = {.kind = kind, .since = e.time, .limit = WAIT_UNLIMITED}};
     live_event(l, &e, 0);
+    live_event(l, &on, 0);
     return live_find_thread(l, id);
 }
 

@@ -9,6 +9,7 @@
  *
  * deadlock: "left" and "right" each have a monitor that the other one wants; prints "deadlocked".
  * virtual N (JDK 21): N virtual threads that park for ever; prints "parked".
+ * late: a thread "late" sleeps for five seconds, and then runs on for ever; prints "asleep".
  * storm: ten million times notify, of a thousand objects in no order; prints "stormed".
  * end: ends. */
 import java.io.BufferedReader;
@@ -84,6 +85,17 @@ public class TopLoad {
         System.out.println("parked");
     }
 
+    static void late() throws Exception {
+        Thread late = Sync.daemon("late", () -> {
+            Thread.sleep(5000);
+            for (;;)
+                served++;
+        });
+        while (late.getState() != Thread.State.TIMED_WAITING)
+            Thread.sleep(1);
+        System.out.println("asleep");
+    }
+
     static void storm() {
         Object[] all = new Object[1000];
         for (int i = 0; i < all.length; i++)
@@ -133,6 +145,8 @@ public class TopLoad {
         for (String word; (word = in.readLine()) != null && !word.equals("end");) {
             if (word.equals("deadlock"))
                 deadlock();
+            else if (word.equals("late"))
+                late();
             else if (word.equals("storm"))
                 storm();
             else if (word.startsWith("virtual "))

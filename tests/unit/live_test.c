@@ -206,6 +206,8 @@ Test(live, what_was_under_way_at_the_beginning)
 {
     AT(a, 0, wait_found, .kind = EV_park_enter, .lock = mutex, .owner = b, .stack = stack);
     AT(c, 0, wait_found, .kind = EV_monitor_contended_enter, .stack = stack);
+    AT(a, MS / 2, wait_open, .kind = EV_park_enter, .lock = mutex, .limit = WAIT_UNLIMITED);
+    AT(c, MS / 2, wait_open, .kind = EV_monitor_contended_enter, .limit = WAIT_UNLIMITED);
     look(2 * S, 10 * S);
     cr_assert_eq(thread(a)->state, LIVE_LOCKED);
     cr_assert(thread(a)->began_before);
@@ -217,6 +219,63 @@ Test(live, what_was_under_way_at_the_beginning)
     look(4 * S, 10 * S);
     cr_assert_eq(thread(c)->state, LIVE_RUNNING);
     near(thread(c)->held_up, 3 * S);
+}
+
+/* No event tells the end of these, and nobody saw them go on: what they do is not known. */
+Test(live, found_in_a_wait_whose_end_no_event_tells)
+{
+    AT(a, 0, wait_found, .kind = EV_sleep_enter, .stack = stack, .limit = WAIT_LIMITED);
+    AT(b, 0, wait_found, .kind = EV_park_enter, .lock = mutex, .limit = WAIT_LIMITED);
+    AT(c, 0, wait_found, .kind = EV_wait_enter, .stack = stack); /* gone on since, unseen */
+    AT(b, MS, wait_open, .kind = EV_park_enter, .lock = mutex, .limit = WAIT_LIMITED);
+    look(2 * S, 10 * S);
+    cr_assert_eq(thread(a)->state, LIVE_UNKNOWN);
+    cr_assert_eq(thread(b)->state, LIVE_UNKNOWN);
+    cr_assert_eq(thread(c)->state, LIVE_UNKNOWN);
+    cr_assert_eq(thread(a)->sum[LIVE_SLEEPING], 0);
+    cr_assert_eq(live_find_lock(&l, mutex), NULL);
+    AT(a, 3 * S, wall_sample, .flags = SAMPLE_IDLE, .taken = 103 * S);
+    look(4 * S, 10 * S);
+    cr_assert_eq(thread(a)->state, LIVE_UNKNOWN);
+    AT(a, 5 * S, wall_sample, .flags = SAMPLE_LOOK, .taken = 105 * S);
+    AT(b, 5 * S, notify, .lock = other);
+    AT(c, 5 * S, sleep_enter, .stack = stack);
+    look(6 * S, 10 * S);
+    cr_assert_eq(thread(a)->state, LIVE_RUNNING);
+    cr_assert_eq(thread(a)->since, 105 * S);
+    cr_assert_eq(thread(b)->state, LIVE_RUNNING);
+    cr_assert_eq(thread(c)->state, LIVE_SLEEPING);
+    near(thread(c)->sum[LIVE_SLEEPING], S);
+}
+
+/* What is parked goes on with a permit, what was found otherwise with whatever it does next. */
+Test(live, found_and_gone_on_since)
+{
+    AT(a, 0, wait_found, .kind = EV_park_enter, .lock = mutex, .owner = b, .limit = WAIT_UNLIMITED);
+    AT(b, 0, wait_found, .kind = EV_park_enter, .limit = WAIT_UNLIMITED);
+    AT(c, 0, wait_found, .kind = EV_wait_enter, .lock = other, .limit = WAIT_UNLIMITED);
+    AT(d, S / 2, unpark, .target = a); /* before it was seen to park on */
+    AT(a, S, wait_open, .kind = EV_park_enter, .lock = mutex, .limit = WAIT_UNLIMITED);
+    AT(b, S, wait_open, .kind = EV_park_enter, .limit = WAIT_UNLIMITED);
+    AT(c, S, wait_open, .kind = EV_wait_enter, .lock = other, .limit = WAIT_UNLIMITED);
+    look(2 * S, 10 * S);
+    cr_assert_eq(thread(a)->state, LIVE_LOCKED);
+    cr_assert_eq(thread(b)->state, LIVE_PARKED);
+    cr_assert_eq(thread(c)->state, LIVE_WAITING);
+    cr_assert_eq(live_find_lock(&l, mutex)->queue, 1);
+    AT(d, 3 * S, unpark, .target = a);
+    AT(d, 3 * S, interrupt, .target = b);
+    AT(d, 3 * S, unpark, .target = c); /* a permit for later */
+    look(4 * S, 10 * S);
+    cr_assert_eq(thread(a)->state, LIVE_RUNNING);
+    cr_assert_eq(thread(a)->since, 103 * S);
+    near(thread(a)->held_up, 2 * S);
+    cr_assert_eq(live_find_lock(&l, mutex)->queue, 0);
+    cr_assert_eq(thread(b)->state, LIVE_RUNNING);
+    cr_assert_eq(thread(c)->state, LIVE_WAITING);
+    AT(c, 5 * S, thread_start_called, .target = d);
+    look(6 * S, 10 * S);
+    cr_assert_eq(thread(c)->state, LIVE_RUNNING);
 }
 
 Test(live, a_deadlock)
