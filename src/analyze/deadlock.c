@@ -173,10 +173,30 @@ static bool is_alive(const struct finder *f, uint32_t thread)
     return bottle_counts(f->t, s) && s->defined && !s->gone && !s->has_ended;
 }
 
-static int find_stuck(struct finder *f, struct deadlocks *out, struct arena *a)
+/* Whether a thread of the program ended with the JVM; *last: when the last one ended.  Where it is
+ * not told with whom the recording ended, who did just before may have called System.exit. */
+static bool lived_to_the_end(const struct finder *f, uint64_t end, uint64_t *last)
+{
+    bool ends_jvm = false, told = f->threads->v[0].ends_jvm;
+    *last = 0;
+    for (uint32_t i = 1; i < f->threads->n; i++) {
+        const struct thread_stats *s = &f->threads->v[i];
+        told |= s->ends_jvm;
+        if (!bottle_counts(f->t, s) || !s->defined)
+            continue;
+        ends_jvm |= s->ends_jvm;
+        *last = max_u64(*last, s->has_ended ? s->ended : 0);
+    }
+    return ends_jvm || (!told && *last && end - min_u64(*last, end) < STUCK_LEAST_NS);
+}
+
+static int find_stuck(struct finder *f, struct deadlocks *out, uint64_t end, struct arena *a)
 {
     bool holds_up = false; /* a thread that is no daemon: the program cannot end */
+    uint64_t last_end;
     size_t n = 0;
+    if (lived_to_the_end(f, end, &last_end))
+        return 0;
     for (uint32_t i = 1; i < f->threads->n; i++) {
         if (!is_alive(f, i))
             continue;
@@ -195,6 +215,7 @@ static int find_stuck(struct finder *f, struct deadlocks *out, struct arena *a)
         if (is_alive(f, i))
             out->stuck[out->n_stuck++] = f->open[i];
     qsort(out->stuck, out->n_stuck, sizeof *out->stuck, longest_first);
+    out->stuck_since = max_u64(last_end, out->stuck[out->n_stuck - 1].since);
     return 0;
 }
 
@@ -219,7 +240,7 @@ static int find(struct finder *f, struct deadlocks *out, uint64_t end, struct ar
             TRY(add(f, out, first, end, a));
     }
     TRY(add_behind(f, out, a));
-    return find_stuck(f, out, a);
+    return find_stuck(f, out, end, a);
 }
 
 int deadlocks_find(struct deadlocks *out, const struct deadlock_source *from, uint64_t end,

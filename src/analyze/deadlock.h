@@ -14,7 +14,10 @@
 
 #include "analyze/bottle.h"
 
-enum { DEADLOCK_SURE_NS = 100000000 };
+enum {
+    DEADLOCK_SURE_NS = 100000000,
+    STUCK_LEAST_NS = 10000000, /* any moment may find all threads waiting */
+};
 
 /* A thread in an open wait. */
 struct stuck_thread {
@@ -42,9 +45,11 @@ struct deadlocks {
     size_t n;
     /* When every thread of the program that lives is in an untimed wait that nobody has ended yet:
      * all of them, those of the deadlocks too, longest first.  Nobody who is recorded can end them.
-     */
+     * Not where a thread of the program lived to the end: who calls System.exit or Runtime.halt
+     * ends with the JVM. */
     struct stuck_thread *stuck;
     size_t n_stuck;
+    uint64_t stuck_since; /* since when that was so of all of them */
     /* Threads that have waited for a monitor for DEADLOCK_SURE_NS and more, without its owner being
      * known: a deadlock that they are in is not found. */
     size_t n_unknown;

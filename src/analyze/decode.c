@@ -179,6 +179,9 @@ static void note_event(struct decoder *d, struct stream *s, uint32_t thread, con
         st->has_ended = true;
         st->ended = e->time;
         break;
+    case EV_recording_end:
+        st->ends_jvm = true;
+        break;
     case EV_lost:
         note_lost(d, s, thread, e);
         break;

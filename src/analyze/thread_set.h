@@ -18,6 +18,7 @@ struct thread_stats {
     bool shares_name;            /* another thread has the same */
     uint32_t number;             /* of those without a name, from 1 on; 0: it has one */
     bool has_started, has_ended; /* seen to start, seen to end */
+    bool ends_jvm;               /* the recording ended with it: of exit, halt; or its own end */
     bool incomplete;             /* events are missing: counts and times are lower bounds */
     uint64_t started, ended;
     uint64_t called;   /* when its start was; 0: not seen */

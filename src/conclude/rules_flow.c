@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum {
-    STUCK_LEAST_NS = 10000000,
     SLEEP_PERMILLE = 100,  /* of the path */
     SERIAL_PERMILLE = 300, /* of the time with one thread running, */
     SERIAL_LEAST_NS = 500000000,
@@ -81,19 +80,16 @@ void rule_stuck(struct evidence *ev)
     const struct deadlocks *d = &ev->a->deadlocks;
     if (!d->n_stuck || d->n)
         return; /* the deadlock says why */
-    if (ev->a->window.to - d->stuck[d->n_stuck - 1].since < STUCK_LEAST_NS)
-        return; /* any moment may find all threads waiting, as that at which a server is told to end
-                 */
-    struct rule_finding *f =
-        rule_find(ev, SEVERITY_PROBLEM, ev->a->window.to - d->stuck[d->n_stuck - 1].since);
+    if (ev->a->window.to - d->stuck_since < STUCK_LEAST_NS)
+        return; /* as that at which a server is told to end */
+    struct rule_finding *f = rule_find(ev, SEVERITY_PROBLEM, ev->a->window.to - d->stuck_since);
     if (!f)
         return;
-    f->from = d->stuck[d->n_stuck - 1].since;
+    f->from = d->stuck_since;
     rule_say(f,
              "Stuck: every thread of the program (%s) waits without a timeout, for %s; no recorded "
              "thread can wake them",
-             human_count(d->n_stuck).text,
-             human_time(ev->a->window.to - d->stuck[d->n_stuck - 1].since).text);
+             human_count(d->n_stuck).text, human_time(ev->a->window.to - d->stuck_since).text);
     for (size_t i = 0; i < d->n_stuck && i < FINDING_IDS; i++) {
         rule_say(f, "; ");
         say_stuck(f, ev, &d->stuck[i]);

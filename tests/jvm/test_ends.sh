@@ -54,6 +54,31 @@ test_same_output_as_without_the_agent() {
     done
 }
 
+# A program that is ended by one of its threads was not stuck, whoever else waited.
+says_stuck() { # 1-OR-0
+    run 0 "$ORCA" report "$TRACE"
+    same "$(grep -c 'Stuck: every thread of the program (' out)" "$1"
+}
+test_ended_while_a_thread_waits() {
+    local how ways="exit halt hook daemon"
+    [ "$JDK_MAJOR" -lt 21 ] || ways="$ways virtual"
+    for how in $ways; do
+        run_traced 0 "" Exiting "$how"
+        says_stuck 0
+    done
+}
+
+# Whoever sends a signal is none of them: until then nobody could go on.
+test_ended_by_a_signal() {
+    launch_told Exiting "$(agent)" -- signal
+    wait_for 60 eval '"$ORCA" query "$jvm" locks | grep -q CountDownLatch'
+    kill -TERM "$jvm"
+    wait "$jvm"
+    exec 9>&-
+    good_trace complete
+    says_stuck 1
+}
+
 # Without VMDeath: the next reader completes the trace, says so once, and leaves nothing behind.
 dies() { # STATUS JVM-FLAG... Ends ENDS-ARGUMENT...
     ulimit -c 0

@@ -338,6 +338,46 @@ Test(deadlock, those_who_ended_do_not_count)
     cr_assert_eq(found()->n_stuck, 3);
 }
 
+/* Whoever calls System.exit or Runtime.halt has had its ThreadEnd when the recording ends, and is
+ * who ends it. */
+Test(deadlock, one_ends_the_jvm)
+{
+    all_but_dan_wait();
+    ADD0(&b, 4, dan, SECOND - 20, thread_end);
+    ADD0(&b, 4, dan, SECOND - 10, recording_end);
+    analyzed_run(SECOND);
+    cr_assert_eq(found()->n_stuck, 0);
+}
+
+/* With a busy machine between the two. */
+Test(deadlock, one_ends_the_jvm_slowly)
+{
+    all_but_dan_wait();
+    ADD0(&b, 4, dan, SECOND / 2, thread_end);
+    ADD0(&b, 4, dan, SECOND - 10, recording_end);
+    analyzed_run(SECOND);
+    cr_assert_eq(found()->n_stuck, 0);
+}
+
+/* A text has no recording_end. */
+Test(deadlock, one_ends_at_the_end)
+{
+    all_but_dan_wait();
+    ADD0(&b, 4, dan, SECOND - 20, thread_end);
+    analyzed_run(SECOND);
+    cr_assert_eq(found()->n_stuck, 0);
+}
+
+/* While another thread still lived, not every one waited. */
+Test(deadlock, stuck_since_the_last_one_ended)
+{
+    all_but_dan_wait();
+    ADD0(&b, 4, dan, SECOND / 2, thread_end);
+    analyzed_run(SECOND);
+    cr_assert_eq(found()->n_stuck, 3);
+    cr_assert_eq(found()->stuck_since, BUILDER_START + SECOND / 2);
+}
+
 /* --- random graphs ---------------------------------------------------------------------------- */
 
 enum { THREADS = 12, LOCKS = 8 };

@@ -417,7 +417,7 @@ static bool is_ending(const struct oracle *o, const struct true_span *x)
 }
 
 /* Whether every thread of the program waits without a time limit, and one of them keeps it from
- * ending. */
+ * ending.  Who ended just before the end may have ended the program: nothing else says who did. */
 static bool is_stuck(const struct oracle *o)
 {
     const struct sim *s = o->s;
@@ -425,6 +425,8 @@ static bool is_stuck(const struct oracle *o)
     for (uint32_t i = 1; i <= s->n_ids; i++) {
         const struct true_thread *t = &s->threads[i];
         const struct true_span *x = open_span(s, i);
+        if (!t->jvm && t->has_ended && s->end - t->ended < STUCK_LEAST_NS)
+            return false;
         if (t->jvm || t->has_ended)
             continue;
         if (!x || (x->flags & INTERVAL_TIMED && !takes_again(o, x)) || is_ending(o, x))

@@ -158,9 +158,9 @@ Test(leftover, of_a_trace_that_is_complete)
     unlink(rings);
     rename(kept, rings);
     char copy[900];
-    snprintf(copy, sizeof copy, "cp %s %s.copy && rm %s", rings, dir, rings);
+    snprintf(copy, sizeof copy, "cp %s %s/copy && rm %s", rings, dir, rings);
     cr_assert_eq(system(copy), 0);
-    snprintf(copy, sizeof copy, "cp %s.copy %s", dir, rings);
+    snprintf(copy, sizeof copy, "cp %s/copy %s", dir, rings);
     cr_assert_eq(system(copy), 0);
     chmod(rings, 0600);
     cr_assert_eq(recover_trace(path, &err), RECOVER_DONE, "%s", err.msg);
