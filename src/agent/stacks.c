@@ -515,15 +515,26 @@ static bool on_probation(void)
            atomic_fetch_add_explicit(&counts.new_ones, 1, memory_order_relaxed) < FIRST;
 }
 
-/* JVMTI says the same of this stack, and which class each method is of.  Each has a jmethodID then,
- * and so another stamp, under which it is known. */
-static bool name_methods(const struct taking *t)
+static bool is_as_jvmti_says(const struct taking *t, jint n)
 {
-    jint n = ask(t);
     bool same = n == (jint)t->n + t->cut;
     for (uint32_t i = 0; i < t->n && same; i++)
         same = t->walked[i].bci == (int32_t)t->scratch[i].theirs.location &&
                methods_is_version(t->scratch[i].theirs.method, t->walked[i].method);
+    return same;
+}
+
+/* JVMTI says the same of this stack, and which class each method is of.  Each has a jmethodID then,
+ * and so another stamp, under which it is known.  While a class is being redefined its methods
+ * cannot be compared: who asks again waits for the end of that. */
+static bool name_methods(const struct taking *t)
+{
+    jint n = ask(t);
+    bool same = is_as_jvmti_says(t, n);
+    for (int looks = 1; looks < STACKS_LOOKS && !same; looks++) {
+        n = ask(t);
+        same = is_as_jvmti_says(t, n);
+    }
     for (uint32_t i = 0; i < t->n && same; i++) {
         t->walked[i].stamp = method_stamp(agent.walker, t->walked[i].method);
         methods_id_of_frame(t->jni, t->scratch[i].theirs.method, t->walked[i].method,

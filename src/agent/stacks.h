@@ -9,6 +9,9 @@
 #include "agent/agent.h"
 #include "hotspot/walker.h"
 
+/* So often a walk is compared with what JVMTI says before the two are said to differ. */
+enum { STACKS_LOOKS = 4 };
+
 int stacks_init(struct err *err);
 void stacks_fini(void);
 

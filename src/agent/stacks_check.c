@@ -100,11 +100,17 @@ void stacks_check(JNIEnv *jni, jint skip, const struct walk_frame *walked, uint3
 {
     jvmtiFrameInfo theirs[DEPTH_MAX + 1];
     jint got = 0, depth = (jint)agent.settings.depth;
-    if (!on || (*agent.jvmti)->GetStackTrace(agent.jvmti, NULL, skip, depth + 1, theirs, &got) !=
-                   JVMTI_ERROR_NONE)
+    uint32_t m = 0, older = 0;
+    bool same = false;
+    if (!on)
         return;
-    uint32_t m = (uint32_t)got, older = 0;
-    bool same = m == n + cut && first_different(walked, n, theirs, m) == n;
+    for (int looks = 0; looks < STACKS_LOOKS && !same; looks++) {
+        if ((*agent.jvmti)->GetStackTrace(agent.jvmti, NULL, skip, depth + 1, theirs, &got) !=
+            JVMTI_ERROR_NONE)
+            return;
+        m = (uint32_t)got;
+        same = m == n + cut && first_different(walked, n, theirs, m) == n;
+    }
     for (uint32_t i = 0; i < n && same; i++)
         older += natives_method(theirs[i].method) != walked[i].method;
     atomic_fetch_add(&sums.compared, 1);
