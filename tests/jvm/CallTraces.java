@@ -3,6 +3,9 @@ import java.io.InputStream;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** What AsyncGetCallTrace2 says where the answer is known; asgct2_agent.c has the native methods. CallTraces PART */
 public class CallTraces {
@@ -175,6 +178,40 @@ public class CallTraces {
         sync();
     }
 
+    /** Four threads call the init at once, the first time, while two others have classes prepared all the time. */
+    static void race() throws Exception {
+        AtomicBoolean done = new AtomicBoolean();
+        AtomicInteger prepared = new AtomicInteger(), right = new AtomicInteger();
+        Thread[] loaders = new Thread[2], callers = new Thread[4];
+        CyclicBarrier all = new CyclicBarrier(callers.length);
+        for (int i = 0; i < loaders.length; i++)
+            loaders[i] = Sync.start("loader-" + i, () -> {
+                while (!done.get()) {
+                    Class.forName("CallTraces$Passing", true, new Loader());
+                    prepared.incrementAndGet();
+                }
+            });
+        while (prepared.get() < 20)
+            Thread.onSpinWait();
+        check(compare(10).equals("error -1"), "before the init: " + compare(10));
+        for (int i = 0; i < callers.length; i++)
+            callers[i] = Sync.start("caller-" + i, () -> {
+                all.await();
+                if (init() == 0 && init() == 0 && compare(10).isEmpty())
+                    right.incrementAndGet();
+            });
+        for (Thread t : callers)
+            t.join();
+        int seen = prepared.get();
+        while (prepared.get() < seen + 20)
+            Thread.onSpinWait();
+        done.set(true);
+        for (Thread t : loaders)
+            t.join();
+        check(right.get() == callers.length, right.get() + " callers right");
+        sync();
+    }
+
     public static void main(String[] args) throws Exception {
         switch (args[0]) {
         case "sync" -> sync();
@@ -183,6 +220,7 @@ public class CallTraces {
         case "threads" -> threads();
         case "virtual" -> virtual();
         case "late" -> late();
+        case "race" -> race();
         default -> throw new IllegalArgumentException(args[0]);
         }
     }

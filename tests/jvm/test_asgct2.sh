@@ -34,6 +34,14 @@ test_init_from_java() {
     has out "compared 2400"
 }
 
+# Several threads at once, with classes that are prepared and signals that come before, meanwhile and after.
+test_init_race() {
+    run_java late,all,signal=20 -- CallTraces race
+    has out "compared 2400"
+    at_least signals 100
+    at_least 'error\[-1\]' 1
+}
+
 test_init_at_attach() {
     build_agent
     "$JAVA" -Xmx256m -cp "$CLASSES" Walking 100000 loop >java.out 2>&1 &
