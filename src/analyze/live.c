@@ -398,6 +398,7 @@ static void go_on(struct live *l, struct live_thread *t, const struct event *e)
     if (!is_found(t) || t->goes_on || ends_untold || op_state(e->wait_open.kind) != w->state)
         return;
     t->goes_on = e->time;
+    t->accounted = w->start; /* it was so all the while */
     refresh(l, t, e->time);
 }
 

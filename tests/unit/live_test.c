@@ -263,13 +263,15 @@ Test(live, found_and_gone_on_since)
     cr_assert_eq(thread(b)->state, LIVE_PARKED);
     cr_assert_eq(thread(c)->state, LIVE_WAITING);
     cr_assert_eq(live_find_lock(&l, mutex)->queue, 1);
+    near(thread(c)->sum[LIVE_WAITING],
+         2 * S); /* from when it was found, not from when it was sure */
     AT(d, 3 * S, unpark, .target = a);
     AT(d, 3 * S, interrupt, .target = b);
     AT(d, 3 * S, unpark, .target = c); /* a permit for later */
     look(4 * S, 10 * S);
     cr_assert_eq(thread(a)->state, LIVE_RUNNING);
     cr_assert_eq(thread(a)->since, 103 * S);
-    near(thread(a)->held_up, 2 * S);
+    near(thread(a)->held_up, 3 * S);
     cr_assert_eq(live_find_lock(&l, mutex)->queue, 0);
     cr_assert_eq(thread(b)->state, LIVE_RUNNING);
     cr_assert_eq(thread(c)->state, LIVE_WAITING);
