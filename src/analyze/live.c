@@ -397,6 +397,10 @@ static void go_on(struct live *l, struct live_thread *t, const struct event *e)
                              (w->state == STATE_PARKED && e->wait_open.limit != WAIT_UNLIMITED));
     if (!is_found(t) || t->goes_on || ends_untold || op_state(e->wait_open.kind) != w->state)
         return;
+    const struct event found = {.kind = EV_wait_found,
+                                .wait_found = {.lock = {w->object}, .owner = {w->other}}};
+    if (has_lock(w->state) && !live_find_lock(l, found.wait_found.lock))
+        live_lock_event(l, &found); /* nobody was known to wait for it: it has been taken out */
     t->goes_on = e->time;
     t->accounted = w->start; /* it was so all the while */
     refresh(l, t, e->time);

@@ -255,6 +255,7 @@ Test(live, found_and_gone_on_since)
     AT(b, 0, wait_found, .kind = EV_park_enter, .limit = WAIT_UNLIMITED);
     AT(c, 0, wait_found, .kind = EV_wait_enter, .lock = other, .limit = WAIT_UNLIMITED);
     AT(d, S / 2, unpark, .target = a); /* before it was seen to park on */
+    look(3 * S / 4, 10 * S);           /* a bucket ends: locks for which nobody waits go */
     AT(a, S, wait_open, .kind = EV_park_enter, .lock = mutex, .limit = WAIT_UNLIMITED);
     AT(b, S, wait_open, .kind = EV_park_enter, .limit = WAIT_UNLIMITED);
     AT(c, S, wait_open, .kind = EV_wait_enter, .lock = other, .limit = WAIT_UNLIMITED);
@@ -263,6 +264,7 @@ Test(live, found_and_gone_on_since)
     cr_assert_eq(thread(b)->state, LIVE_PARKED);
     cr_assert_eq(thread(c)->state, LIVE_WAITING);
     cr_assert_eq(live_find_lock(&l, mutex)->queue, 1);
+    cr_assert_eq(live_find_lock(&l, mutex)->owner.v, b.v);
     near(thread(c)->sum[LIVE_WAITING],
          2 * S); /* from when it was found, not from when it was sure */
     AT(d, 3 * S, unpark, .target = a);
