@@ -9,6 +9,7 @@
  *   threads.c         who the threads are: ids, names, rings
  *   stacks.c          the current call stack as an id, by the walker or GetStackTrace
  *   methods.c         methods and classes as ids
+ *   origins.c         which fields hold what threads wait for
  *   locks.c           monitor objects as ids
  *   unmounts.c        what virtual threads own while they are unmounted
  *   on_monitor.c on_thread.c on_gc.c     JVMTI's callbacks

@@ -24,6 +24,7 @@
 #include "agent/on_park.h"
 #include "agent/on_thread.h"
 #include "agent/open_waits.h"
+#include "agent/origins.h"
 #include "agent/owner_stacks.h"
 #include "agent/probes.h"
 #include "agent/program_name.h"
@@ -224,6 +225,7 @@ static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
     TRY(threads_init(jni, thread, err));
     TRY(methods_init(err));
     TRY(stacks_init(err));
+    TRY(origins_init(&(struct origins_jvm){agent.jvmti, methods_newest, natives_method}, err));
     locks_init();
     asked_owners_init();
     modules_reset();
@@ -234,11 +236,12 @@ static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
     return open_recorder(err);
 }
 
-static void free_tables(void)
+static void free_tables(JNIEnv *jni)
 {
     methods_fini();
     moves_forget();
     stacks_fini();
+    origins_fini(jni);
     threads_free();
     thread_table_free(agent.table);
     agent.table = NULL;
@@ -280,7 +283,7 @@ static int start(JNIEnv *jni, jthread thread, struct err *err)
     agent.session++;
     int rc = make_tables(jni, thread, err);
     if (rc < 0) {
-        free_tables();
+        free_tables(jni);
         return rc;
     }
     agent.started = clock_mono_ns();
@@ -424,8 +427,13 @@ static void say_result(const struct recorder_result *r, const char *left_out)
     buf_fini(&line);
 }
 
-static void end_recording(struct recorder_result *r)
+/* jni: NULL when this is no Java thread. */
+static void end_recording(JNIEnv *jni, struct recorder_result *r)
 {
+    if (jni && recorder_on(agent.rec)) {
+        threads_finish(jni);
+        origins_define(jni, agent.rec);
+    }
     user_methods_report();
     stacks_report();
     owner_stacks_report();
@@ -541,9 +549,7 @@ void agent_finish(JNIEnv *jni)
         heap_quiet();
         guard_shut(patience); /* nothing is to be recorded behind recording_end */
         heap_finish();
-        if (jni && recorder_on(agent.rec))
-            threads_finish(jni);
-        end_recording(&r);
+        end_recording(jni, &r);
     }
     pthread_mutex_unlock(&life);
 }
@@ -564,9 +570,7 @@ static int stop(JNIEnv *jni, struct recorder_result *r, struct err *err)
     heap_quiet();
     bool out = guard_close(timeout);
     heap_finish();
-    if (recorder_on(agent.rec))
-        threads_finish(jni);
-    end_recording(r);
+    end_recording(jni, r);
     if (!out) /* what a thread may still look at stays: memory, but no harm */
         return err_set(
             err, -ETIMEDOUT,
@@ -577,7 +581,7 @@ static int stop(JNIEnv *jni, struct recorder_result *r, struct err *err)
     user_methods_free(jni);
     tracked_forget();
     heap_free(jni);
-    free_tables();
+    free_tables(jni);
     recorder_free(agent.rec);
     agent.rec = NULL;
     agent_unload();

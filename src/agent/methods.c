@@ -379,6 +379,14 @@ method_id methods_id(JNIEnv *jni, jmethodID method)
     return (method_id){way_get(&methods.by_jmethod, key, define, &job)};
 }
 
+bool methods_newest(JNIEnv *jni, method_id id, jmethodID *method, uintptr_t *version)
+{
+    *method =
+        id.v <= METHODS_MAX ? atomic_load_explicit(&owners[id.v], memory_order_relaxed) : NULL;
+    *version = *method ? natives_method(*method) : 0;
+    return *version && methods_id(jni, *method).v == id.v;
+}
+
 /* --- by both ------------------------------------------------------------------------------------
  */
 

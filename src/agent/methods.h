@@ -44,6 +44,9 @@ struct method_part {
 };
 struct method_part methods_part(method_id id);
 
+/* The jmethodID and HotSpot's Method of an id.  False: it is an older version's, or not known. */
+bool methods_newest(JNIEnv *jni, method_id id, jmethodID *method, uintptr_t *version);
+
 /* Whether a jmethodID is that of the method at an address, or of a newer version of it: then the
  * class was redefined while the method was being executed. */
 bool methods_is_version(jmethodID jmethod, uintptr_t method);

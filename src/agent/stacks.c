@@ -4,6 +4,7 @@
 #include "agent/locks.h"
 #include "agent/methods.h"
 #include "agent/natives.h"
+#include "agent/origins.h"
 #include "agent/stacks_check.h"
 #include "agent/threads.h"
 #include "base/clock.h"
@@ -145,13 +146,17 @@ static stack_id known(struct hash128 key)
     return (stack_id){way_find(&stacks.by_places, key)};
 }
 
-/* A stack of which not every method could be defined is not remembered. */
-static stack_id remember(struct hash128 key, const struct stack_frame *frames, uint32_t n, bool cut)
+/* A stack of which not every method could be defined is not remembered.  jni: to note where what is
+ * waited for comes from; NULL: nothing is. */
+static stack_id remember(JNIEnv *jni, struct hash128 key, const struct stack_frame *frames,
+                         uint32_t n, bool cut)
 {
     bool all = true;
     stack_id id = stacks_of_methods(frames, n, cut);
     for (uint32_t i = 0; i < n && all; i++)
         all = frames[i].method.v != 0;
+    if (all && id.v && jni)
+        origins_note(jni, frames, n);
     if (all && id.v)
         way_put(&stacks.by_places, key, id.v);
     return id;
@@ -165,7 +170,7 @@ static stack_id new_of_frames(JNIEnv *jni, const jvmtiFrameInfo *theirs, uint32_
         frames[i].method = methods_id(jni, theirs[i].method);
         frames[i].bci = i ? (int32_t)theirs[i].location : innermost_location(&theirs[i]);
     }
-    return remember(key, frames, n, cut);
+    return remember(jni, key, frames, n, cut);
 }
 
 static stack_id of_frames(JNIEnv *jni, const jvmtiFrameInfo *theirs, uint32_t n, bool cut,
@@ -566,7 +571,7 @@ static stack_id new_of_walk(const struct taking *t, struct hash128 key)
     }
     uint32_t own = t->object.v ? allocation_frames(frames, t->n, t->object) : 0;
     uint32_t n = min_u32(t->n - own, (uint32_t)agent.settings.depth);
-    return remember(key, frames + own, n, t->cut || own + n < t->n);
+    return remember(t->object.v ? NULL : t->jni, key, frames + own, n, t->cut || own + n < t->n);
 }
 
 static stack_id take(struct taking *t)

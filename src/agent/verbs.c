@@ -8,6 +8,7 @@
 #include "agent/heap_live.h"
 #include "agent/heap_xml.h"
 #include "agent/on_alloc.h"
+#include "agent/origins.h"
 #include "agent/owner_stacks.h"
 #include "agent/query.h"
 #include "agent/request.h"
@@ -277,10 +278,26 @@ static const struct verb {
     [VERB_heap] = {verb_heap, true},      [VERB_leave] = {verb_leave, false},
 };
 
+static int define_origins(JNIEnv *jni, char *argument, struct buf *reply, struct err *err)
+{
+    (void)argument, (void)reply, (void)err;
+    RECORDING(origins_define(jni, agent.rec));
+    return 0;
+}
+
+/* What is named a while after it was met. */
+static void define_names(JavaVM *vm)
+{
+    struct err err;
+    RECORDING(gc_names_define());
+    if (origins_due())
+        run_in_java(vm, define_origins, NULL, NULL, &err);
+}
+
 int verb_run(JavaVM *vm, char *line, struct buf *reply, struct err *err)
 {
     struct request r;
-    RECORDING(gc_names_define()); /* so that they are in what is looked at now */
+    define_names(vm); /* so that they are in what is looked at now */
     TRY(request_parse(&r, line, err));
     const struct verb *v = &verbs[r.verb];
     return v->java ? run_in_java(vm, v->run, r.argument, reply, err)
@@ -309,7 +326,7 @@ static int ask_owners(JNIEnv *jni, char *argument, struct buf *reply, struct err
 static void look_after(JavaVM *vm)
 {
     struct err err;
-    RECORDING(gc_names_define());
+    define_names(vm);
     if (gc_cycles_due())
         run_in_java(vm, listen_to_cycles, NULL, NULL, &err);
     bool due = false;

@@ -79,9 +79,9 @@ struct cf_attr cf_next_attr(const struct cf_class *c, struct be_reader *r)
     return a;
 }
 
+/* c->n_pool of them. */
 static int parse_pool(struct cf_class *c, struct be_reader *r, struct arena *a, struct err *err)
 {
-    c->n_pool = (uint16_t)be_u2(r);
     uint32_t *pool = arena_alloc(a, c->n_pool * sizeof *pool);
     if (!pool)
         return err_set(err, -ENOMEM, "out of memory");
@@ -138,6 +138,23 @@ static int parse_members(struct cf_class *c, struct be_reader *r, struct arena *
     return 0;
 }
 
+int cf_parse_constants(struct cf_class *c, const uint8_t *p, size_t len, uint16_t n,
+                       struct arena *a, struct err *err)
+{
+    *c = (struct cf_class){.n_pool = n};
+    if (len >= MAX_LEN)
+        return err_set(err, -EINVAL, "%zu bytes of constants", len);
+    uint8_t *copy = arena_alloc(a, len + 1); /* none is at offset 0, as in a whole class */
+    if (!copy)
+        return err_set(err, -ENOMEM, "out of memory");
+    memcpy(copy + 1, p, len);
+    c->p = copy;
+    c->len = (uint32_t)len + 1;
+    struct be_reader r = cf_reader(c, 1, c->len);
+    TRY(parse_pool(c, &r, a, err));
+    return r.bad ? err_set(err, -EINVAL, "the last constant does not fit") : 0;
+}
+
 int cf_parse(struct cf_class *c, const uint8_t *p, size_t len, struct arena *a, struct err *err)
 {
     *c = (struct cf_class){.p = p};
@@ -149,6 +166,7 @@ int cf_parse(struct cf_class *c, const uint8_t *p, size_t len, struct arena *a, 
         return err_set(err, -EINVAL, "no class file: bad magic");
     c->minor = (uint16_t)be_u2(&r);
     c->major = (uint16_t)be_u2(&r);
+    c->n_pool = (uint16_t)be_u2(&r);
     TRY(parse_pool(c, &r, a, err));
     c->access = (uint16_t)be_u2(&r);
     c->name = cf_class_at(c, be_u2(&r));

@@ -75,6 +75,11 @@ struct cf_attr {
 /* -EINVAL: no class file, or one whose parts do not fit together; -ENOMEM. */
 int cf_parse(struct cf_class *c, const uint8_t *p, size_t len, struct arena *a, struct err *err);
 
+/* The same of constants alone, n - 1 of them as JVMTI's GetConstantPool gives them: a class that
+ * has nothing else.  The bytes are copied. */
+int cf_parse_constants(struct cf_class *c, const uint8_t *p, size_t len, uint16_t n,
+                       struct arena *a, struct err *err);
+
 /* The next attribute at r's place; r->bad is set when it does not fit or its name is no Utf8. */
 struct cf_attr cf_next_attr(const struct cf_class *c, struct be_reader *r);
 

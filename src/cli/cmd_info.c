@@ -152,6 +152,10 @@ static size_t defined(const struct trace *t, int what)
         for (size_t i = 0; i < t->n_locks; i++)
             n += t->locks[i].id.v != 0;
         break;
+    case DEF_site:
+        for (size_t i = 0; i < t->n_sites; i++)
+            n += t->sites[i].id != 0;
+        break;
     }
     return n;
 }
@@ -159,11 +163,8 @@ static size_t defined(const struct trace *t, int what)
 static const struct {
     int kind;
     const char *name;
-} tables[] = {{DEF_thread, "threads"},
-              {DEF_lock, "locks"},
-              {DEF_stack, "stacks"},
-              {DEF_method, "methods"},
-              {DEF_class, "classes"}};
+} tables[] = {{DEF_thread, "threads"}, {DEF_lock, "locks"},    {DEF_stack, "stacks"},
+              {DEF_method, "methods"}, {DEF_class, "classes"}, {DEF_site, "call sites"}};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
 /* --- text ---------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/keyed.h"
 #include "base/util.h"
+#include "conclude/resource_field.h"
 #include "conclude/resource_parts.h"
 
 #include <stdlib.h>
@@ -418,6 +419,35 @@ static int find_places(struct finder *f)
     return rc;
 }
 
+/* --- which field holds it ----------------------------------------------------------------------
+ */
+
+static int find_fields(struct finder *f)
+{
+    struct resources *o = f->out;
+    const uint32_t *of[] = {o->of_context, o->of_regain};
+    uint64_t *most = calloc(o->n + 1, sizeof *most);
+    struct field_sites sites;
+    int rc = most ? field_sites_init(&sites, &o->program) : -ENOMEM;
+    for (uint32_t i = 1; i < f->a->timeline.contexts.n && rc == 0; i++)
+        for (unsigned again = 0; again < 2; again++) {
+            struct resource *r = of[again][i] ? &o->v[of[again][i] - 1] : NULL;
+            if (!r || f->of[again][i] <= most[r - o->v])
+                continue;
+            stack_id stack = timeline_context(&f->a->timeline, i)->stack;
+            const char *field = r->kind == RESOURCE_LOCK ? field_of_lock(&sites, stack)
+                                                         : field_of_pool(&sites, stack);
+            if (!field)
+                continue;
+            r->field = field;
+            most[r - o->v] = f->of[again][i];
+        }
+    if (most)
+        field_sites_fini(&sites);
+    free(most);
+    return rc;
+}
+
 /* --- the time of those who wait ----------------------------------------------------------------
  */
 
@@ -517,6 +547,7 @@ static int find(struct finder *f)
     int rc = resources_each(o, f->a, add_wait, f);
     rc = rc ? rc : resources_each(o, f->a, add_end, f);
     rc = rc ? rc : find_places(f);
+    rc = rc ? rc : find_fields(f);
     rc = rc ? rc : find_bases(f);
     rc = rc ? rc : put_in_order(f);
     free(first);

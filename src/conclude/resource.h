@@ -80,6 +80,8 @@ struct resource {
     struct place wait_at; /* where in the program most of the time is waited */
     stack_id wait_stack;
     uint64_t wait_at_ns;
+    const char
+        *field;      /* of it or its pool, where most is waited (resource_field.h); NULL: unknown */
     uint64_t *waits; /* [n_waits]: thread << 33 | span << 1 | again; of those whose holders are
                         looked for */
     uint64_t n_waits;

@@ -2,6 +2,7 @@
 
 #include "analyze/labels.h"
 #include "base/util.h"
+#include "conclude/resource_field.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +69,12 @@ static bool is_semaphore(const struct resource *r, const struct analysis *a)
     return purpose_of_group(&a->locks, r->group) == PURPOSE_PERMIT;
 }
 
+/* By a field of its own. */
+static const char *own_name(const struct resource *r, const struct analysis *a)
+{
+    return trace_lock(a->trace, r->lock)->name;
+}
+
 /* A class of the JDK's, an array, an unknown class: it says nothing, the method that takes it does.
  */
 static bool name_is_method(const struct resource *r, const struct analysis *a)
@@ -106,6 +113,25 @@ static bool answering_pool(const struct resource *r, const struct analysis *a, c
     return *out != 0;
 }
 
+bool resource_has_field(const struct resource *r)
+{
+    return r->field != NULL;
+}
+
+void resource_field(const struct resource *r, char *out, size_t n)
+{
+    field_text(r->field, false, out, n);
+}
+
+/* Whether the field says more than the rest: of an object of somebody's class that class does, of
+ * an answer who has to give it. */
+static bool name_is_field(const struct resource *r, const struct analysis *a)
+{
+    bool known = find_known(r, a->trace) != NULL;
+    return r->field && r->kind != RESOURCE_ANSWERS && !is_initialisation(r, a) &&
+           (known || r->kind == RESOURCE_THINGS || name_is_method(r, a));
+}
+
 void resource_name(const struct resource *r, const struct analysis *a, char *out, size_t n)
 {
     const struct known *k = find_known(r, a->trace);
@@ -113,11 +139,17 @@ void resource_name(const struct resource *r, const struct analysis *a, char *out
     char method[2 * LABEL_MAX], class_[LABEL_MAX];
     method_name(a->trace, r->take, method, sizeof method);
     label_class(signature, class_, sizeof class_);
+    if (*own_name(r, a)) {
+        snprintf(out, n, "%s", own_name(r, a));
+        return;
+    }
     if (k && name_before(a->trace, k->suffix, out, n))
         return;
     if (answering_pool(r, a, out, n))
         return;
-    if (k || name_is_method(r, a) || (r->take.v && r->kind == RESOURCE_ANSWERS))
+    if (name_is_field(r, a))
+        field_text(r->field, true, out, n);
+    else if (k || name_is_method(r, a) || (r->take.v && r->kind == RESOURCE_ANSWERS))
         snprintf(out, n, "%s", method);
     else
         snprintf(out, n, "%s", class_);
@@ -130,8 +162,9 @@ void resource_title(const struct resource *r, const struct analysis *a, char *ou
     resource_name(r, a, name, sizeof name);
     if (init)
         snprintf(out, n, "%s", resource_role(r, a));
-    else if (known)
-        snprintf(out, n, "%s (%s)", name, resource_role(r, a));
+    else if (known || *own_name(r, a) || name_is_field(r, a))
+        snprintf(out, n, "%s (%s)", name,
+                 !known && is_semaphore(r, a) ? "semaphore" : resource_role(r, a));
     else if (resource_is_full_queue(r))
         snprintf(out, n, "full queue of %s", name);
     else if (r->kind == RESOURCE_LOOP)

@@ -1,16 +1,21 @@
-/* resource_names.h - what a resource is called: by its role where the library is known
- * (resources.def), by its class where that is somebody's, else by the method that takes it. */
+/* resource_names.h - what a resource is called: as the object calls itself; by the names of its
+ * pool's threads where the library is known (resources.def); by its class where that is somebody's;
+ * by the field that holds it (resource_field.h); else by the method that takes it. */
 #ifndef ORCA_CONCLUDE_RESOURCE_NAMES_H
 #define ORCA_CONCLUDE_RESOURCE_NAMES_H
 
 #include "conclude/resource.h"
 
-/* "HikariPool-1", "shop.Stock", "ConcurrentBag.borrow". */
+/* "HikariPool-1", "shop.Stock", "IndexWriter.commitLock", "ConcurrentBag.borrow". */
 void resource_name(const struct resource *r, const struct analysis *a, char *out, size_t n);
 
 /* The same with its role: "HikariPool-1 (connection pool)", "lock of Stock.reserve", "shop.Stock",
  * "class initialisation". */
 void resource_title(const struct resource *r, const struct analysis *a, char *out, size_t n);
+
+/* The field, whether it is the name or not: "org.apache.lucene.index.IndexWriter.commitLock". */
+bool resource_has_field(const struct resource *r);
+void resource_field(const struct resource *r, char *out, size_t n);
 
 /* "connection pool", "lock", "limit", ...: stable words. */
 const char *resource_role(const struct resource *r, const struct analysis *a);

@@ -76,7 +76,14 @@ struct trace_lock {
     lock_id id;
     class_id class_;
     uint32_t hash;
-    uint64_t object; /* its number in the events of the heap profiler; 0: it has none */
+    uint64_t object;  /* its number in the events of the heap profiler; 0: it has none */
+    const char *name; /* by a field of its own; "": nothing */
+};
+
+struct trace_site { /* see DEF site */
+    uint32_t id, bci;
+    method_id method;
+    const char *from;
 };
 
 struct trace_call {
@@ -134,7 +141,9 @@ struct trace {
     struct trace_call *calls;
     struct trace_module *modules;
     struct trace_gc_name *gc_names;
-    size_t n_threads, n_classes, n_methods, n_stacks, n_locks, n_calls, n_modules, n_gc_names;
+    struct trace_site *sites;
+    size_t n_threads, n_classes, n_methods, n_stacks, n_locks, n_calls, n_modules, n_gc_names,
+        n_sites;
 
     struct trace_chunk *chunks; /* in the order of seq */
     size_t n_chunks;

@@ -28,6 +28,8 @@ static uint32_t def_id(const struct def *d)
         return d->module.id.v;
     case DEF_gc_name:
         return d->gc_name.id.v;
+    case DEF_site:
+        return d->site.id;
     }
     return 0;
 }
@@ -150,10 +152,11 @@ static void grow_tables(struct def_loader *l)
     static const struct trace_class class = {.signature = "?", .source = ""};
     static const struct trace_method method = {.name = "?", .signature = ""};
     static const struct trace_stack stack;
-    static const struct trace_lock lock;
+    static const struct trace_lock lock = {.name = ""};
     static const struct trace_call call;
     static const struct trace_module module = {.path = "", .build_id = ""};
     static const struct trace_gc_name gc_name = {.text = "?"};
+    static const struct trace_site site = {.from = ""};
     struct trace *t = l->t;
 #define GROW(one, table) t->table = grow(l, DEF_##one, t->table, &t->n_##table, sizeof one, &(one))
     GROW(thread, threads);
@@ -164,6 +167,7 @@ static void grow_tables(struct def_loader *l)
     GROW(call, calls);
     GROW(module, modules);
     GROW(gc_name, gc_names);
+    GROW(site, sites);
 #undef GROW
     grow_infos(l);
 }
@@ -274,8 +278,8 @@ static void put_def(struct def_loader *l, const struct def *d)
         break;
     case DEF_lock:
         if (in_table(l, d, t->n_locks))
-            t->locks[d->lock.id.v] =
-                (struct trace_lock){d->lock.id, d->lock.class_, d->lock.hash, d->lock.object};
+            t->locks[d->lock.id.v] = (struct trace_lock){d->lock.id, d->lock.class_, d->lock.hash,
+                                                         d->lock.object, text(l, d->lock.name)};
         break;
     case DEF_call:
         if (in_table(l, d, t->n_calls))
@@ -293,6 +297,11 @@ static void put_def(struct def_loader *l, const struct def *d)
         if (in_table(l, d, t->n_gc_names))
             t->gc_names[d->gc_name.id.v] =
                 (struct trace_gc_name){d->gc_name.id, text(l, d->gc_name.text)};
+        break;
+    case DEF_site:
+        if (in_table(l, d, t->n_sites))
+            t->sites[d->site.id] =
+                (struct trace_site){d->site.id, d->site.bci, d->site.method, text(l, d->site.from)};
         break;
     }
 }

@@ -1,11 +1,12 @@
 /* classfile_fuzz.c - the class-file rewriter over arbitrary bytes: parsed, put through every edit,
- * and what comes out parsed and taken apart again.
+ * and what comes out parsed and taken apart again; and where the operands of its calls come from.
  *
  * Without an edit the class must stay the same byte for byte.  A method that was edited must be
  * valid code, and editing it a second time must work as well. */
 #include "../classfile/edits.c"
 
 #include "classfile/frames.h"
+#include "classfile/origin.h"
 
 #include <stdlib.h>
 
@@ -57,8 +58,36 @@ static void apply(const char *name, const uint8_t *data, size_t size, int again)
     buf_fini(&out);
 }
 
+/* Where the operands of calls come from, of valid code and of any bytes. */
+static void describe(const uint8_t *data, size_t size)
+{
+    enum { METHODS = 16, SITES = 64, MEMORY = 16 << 20 };
+    struct arena a;
+    struct cf_class c;
+    arena_init(&a, MEMORY);
+    bool parsed = cf_parse(&c, data, size, &a, NULL) == 0;
+    for (uint32_t i = 0; parsed && i < c.n_methods && i < METHODS; i++) {
+        const struct cf_method *m = &c.methods[i];
+        struct code code;
+        struct buf out = {0};
+        bool valid = m->code && code_parse(&code, &c, m, &a, NULL) == 0;
+        struct origin_method o = {&c, valid ? code.bytes : data,
+                                  valid ? code.len : (uint32_t)(size & 0xffff),
+                                  m->access & CF_ACC_STATIC, m->desc};
+        for (uint32_t k = 0; k < SITES; k++) {
+            uint32_t at = valid ? k < code.n_insns ? code.insns[k].pc : code.len : k * 7;
+            size_t before = out.len;
+            bool is = origin_put(&o, at, &a, &out);
+            need(is ? out.len > before && out.len - before <= ORIGIN_TEXT_MAX : out.len == before);
+        }
+        buf_fini(&out);
+    }
+    arena_fini(&a);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    describe(data, size);
     for (size_t i = 0; edits_names[i]; i++)
         apply(edits_names[i], data, size, 1);
     return 0;

@@ -1,0 +1,168 @@
+#include "conclude/resource_field.h"
+
+#include "analyze/labels.h"
+#include "base/err.h"
+#include "base/util.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CALLERS = 16, /* that hand over what they were handed themselves */
+    STATIC = 0x0008,
+    SYNCHRONIZED = 0x0020,
+};
+
+static uint64_t place_key(method_id method, uint32_t bci)
+{
+    return (uint64_t)method.v << 32 | bci;
+}
+
+int field_sites_init(struct field_sites *f, const struct program *p)
+{
+    const struct trace *t = p->trace;
+    f->program = p;
+    map_init(&f->at);
+    for (size_t i = 1; i < t->n_sites; i++) {
+        uint64_t *at =
+            t->sites[i].id ? map_put(&f->at, place_key(t->sites[i].method, t->sites[i].bci)) : NULL;
+        if (t->sites[i].id && !at)
+            return -ENOMEM;
+        if (at)
+            *at = i;
+    }
+    return 0;
+}
+
+void field_sites_fini(struct field_sites *f)
+{
+    map_fini(&f->at);
+}
+
+/* --- one site ----------------------------------------------------------------------------------
+ */
+
+/* Its line; NULL: it has none. */
+static const char *line_at(const struct field_sites *f, const struct trace_frame *frame)
+{
+    const uint64_t *at = map_find(&f->at, place_key(frame->method, (uint32_t)frame->bci));
+    return at ? f->program->trace->sites[*at].from : NULL;
+}
+
+/* Whether the line is of a call of the method; NULL: of monitorenter. */
+static bool is_of(const char *line, const char *callee)
+{
+    size_t n = strcspn(line, ";");
+    return callee ? strlen(callee) == n && memcmp(line, callee, n) == 0 : n == 0;
+}
+
+/* NULL: there are not so many. */
+static const char *operand(const char *line, unsigned number)
+{
+    for (unsigned i = 0; line && i <= number; i++) {
+        line = strchr(line, ';');
+        line += line != NULL;
+    }
+    return line;
+}
+
+/* --- frames ------------------------------------------------------------------------------------
+ */
+
+/* What operand `number` is of what the frame at `i` does; NULL: not known. */
+static const char *trace_back(const struct field_sites *f, const struct trace_stack *s, uint32_t i,
+                              const char *callee, unsigned number)
+{
+    for (unsigned n = 0; n < CALLERS && i < s->n_frames; n++, i++) {
+        const char *line = line_at(f, &s->frames[i]);
+        const char *o = line && is_of(line, callee) ? operand(line, number) : NULL;
+        if (!o || !*o || *o == ';')
+            return NULL;
+        if (*o != 'p')
+            return o;
+        char *end;
+        unsigned long parameter = strtoul(o + 1, &end, 10);
+        if (*end == '[' || parameter > UINT8_MAX)
+            return NULL; /* an element of somebody's array */
+        number = (unsigned)parameter;
+        callee = trace_method(f->program->trace, s->frames[i].method)->name;
+    }
+    return NULL;
+}
+
+static bool is_park(const struct trace *t, const struct trace_method *m)
+{
+    return strcmp(trace_class(t, m->class_)->signature,
+                  "Ljava/util/concurrent/locks/LockSupport;") == 0;
+}
+
+/* Of the call that a frame is in: its receiver, of LockSupport.park what it is parked for. */
+static const char *receiver(const struct field_sites *f, const struct trace_stack *s, uint32_t i)
+{
+    const struct trace *t = f->program->trace;
+    if (i == 0) {
+        const struct trace_method *m = trace_method(t, s->frames[0].method);
+        const char *line = line_at(f, &s->frames[0]);
+        if (line || !(m->flags & SYNCHRONIZED) || m->flags & STATIC)
+            return trace_back(f, s, 0, NULL, 0);
+        return trace_back(f, s, 1, m->name, 0);
+    }
+    const struct trace_method *callee = trace_method(t, s->frames[i - 1].method);
+    bool none = callee->flags & STATIC && !is_park(t, callee);
+    return none ? NULL : trace_back(f, s, i, callee->name, 0);
+}
+
+/* The innermost frame of such code; n_frames: there is none. */
+static uint32_t innermost(const struct field_sites *f, const struct trace_stack *s, enum code least)
+{
+    uint32_t i = 0;
+    while (i < s->n_frames && program_code(f->program, s->frames[i].method) < least)
+        i++;
+    return i;
+}
+
+const char *field_of_lock(const struct field_sites *f, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(f->program->trace, stack);
+    uint32_t i = innermost(f, s, CODE_LIBRARY);
+    const char *field = i < s->n_frames ? receiver(f, s, i) : NULL;
+    return field || i >= s->n_frames ? field : field_of_pool(f, stack);
+}
+
+const char *field_of_pool(const struct field_sites *f, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(f->program->trace, stack);
+    uint32_t i = innermost(f, s, CODE_PROGRAM);
+    if (i >= s->n_frames)
+        i = innermost(f, s, CODE_OTHER);
+    return i < s->n_frames ? receiver(f, s, i) : NULL;
+}
+
+/* --- as text ------------------------------------------------------------------------------------
+ */
+
+/* A variable that an inner class has a copy of: val$lock. */
+static const char *without_copy(const char *name)
+{
+    return strncmp(name, "val$", 4) == 0 ? name + 4 : name;
+}
+
+void field_text(const char *field, bool simple, char *out, size_t n)
+{
+    char class_[LABEL_MAX], member[LABEL_MAX];
+    const char *rest = field + 1;
+    size_t all = strcspn(rest, ";"), len = strcspn(rest, ".;[");
+    snprintf(class_, sizeof class_, "%.*s", (int)min_u64(len, LABEL_MAX), rest);
+    for (char *p = class_; (p = strchr(p, '/')) != NULL; p++)
+        *p = '.';
+    size_t left = all - len - (rest[len] == '.');
+    snprintf(member, sizeof member, "%.*s", (int)min_u64(left, LABEL_MAX),
+             rest + len + (rest[len] == '.'));
+    char *element = strstr(member, "[]");
+    if (element)
+        *element = 0;
+    snprintf(out, n, "%s.%s%s%s", simple ? label_simple(class_) : class_,
+             *field == 'c' ? "class" : without_copy(member), *field == 'm' ? "()" : "",
+             element ? "[]" : "");
+}

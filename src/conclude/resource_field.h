@@ -1,0 +1,33 @@
+/* resource_field.h - the field that holds what is waited for, by the code around the wait (DEF
+ * site): "IndexWriter.commitLock", "Scanner.pool".
+ *
+ * Of a lock the receiver in the innermost frame that is not the JDK's.  Of a pool or a limit the
+ * receiver of the program's call: inside of the library the field is one of its own, the same in
+ * all pools.  A parameter is what the caller handed over, `this` what it called the method of; so
+ * callers are looked at, as long as one frame is the callee that the next one's code names. */
+#ifndef ORCA_CONCLUDE_RESOURCE_FIELD_H
+#define ORCA_CONCLUDE_RESOURCE_FIELD_H
+
+#include "base/map.h"
+#include "conclude/program.h"
+
+/* Where the code of a trace gets things from, by place. */
+struct field_sites {
+    const struct program *program;
+    struct map at; /* method, bci -> index of the site */
+};
+
+/* -ENOMEM; to be finished in any case. */
+int field_sites_init(struct field_sites *f, const struct program *p);
+void field_sites_fini(struct field_sites *f);
+
+/* How the code calls what a stack waits for: an operand of DEF site, which ends with ';' or a NUL;
+ * NULL: not known. */
+const char *field_of_lock(const struct field_sites *f, stack_id stack);
+const char *field_of_pool(const struct field_sites *f, stack_id stack);
+
+/* "org.apache.lucene.index.IndexWriter.commitLock", "shop.Stock.lock()", "shop.Stock.class",
+ * "shop.Stock.stripes[]"; simple: without packages.  At most n bytes with the NUL. */
+void field_text(const char *field, bool simple, char *out, size_t n);
+
+#endif
