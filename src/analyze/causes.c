@@ -440,14 +440,13 @@ static enum ended_by sort(struct causer *c, struct ending *e)
         return is_passed_on(c, e) ? ENDED_LIMIT : ENDED_MEETS;
     if (e->x->lock.v && map_find(&c->members, member_of_object(e->x->lock, waker, e->call->at)))
         return ENDED_BACK;
+    bool waits_there = e->call->at && map_find(&c->members, member_of_call(e->call->at, waker));
     if (is_asked(c, e))
-        return ENDED_ASKED;
+        return waits_there && is_of_pool(c, waker, e->thread) ? ENDED_ASKED_PEER : ENDED_ASKED;
     if (by->caller.v && by->caller.v == e->call->caller.v && by->inner.v != e->call->inner.v &&
         is_of_pool(c, waker, e->thread))
         return ENDED_BACK;
-    if (e->call->at && map_find(&c->members, member_of_call(e->call->at, waker)))
-        return ENDED_RETURNED;
-    return ENDED_UNASKED;
+    return waits_there ? ENDED_RETURNED : ENDED_UNASKED;
 }
 
 /* The methods of a stack from which something was begun for another thread. */

@@ -11,11 +11,11 @@
  *     meets     the waker was in the very call that it woke one from: a barrier, an exchange
  *     back      the waker waits there, too, for the same object, or is of the same pool and was
  *               called by the same method: what it gives the next one takes
- *     asked     see above
- *     returned  the waker waits there, too, for objects of its own: a queue of leases
- *     unasked   the others
- * by the stack of the wait, and by its call: its two innermost frames that are
- * not the JDK's, and the JDK's method that these call. */
+ *     asked     see above; of who waits there, too, and is of the same pool, it may be by chance:
+ * they hand tasks to each other, and what the one that runs behind gives back is not for the other
+ * one alone returned  the waker waits there, too, for objects of its own: a queue of leases unasked
+ * the others by the stack of the wait, and by its call: its two innermost frames that are not the
+ * JDK's, and the JDK's method that these call. */
 #ifndef ORCA_ANALYZE_CAUSES_H
 #define ORCA_ANALYZE_CAUSES_H
 
@@ -23,7 +23,15 @@
 #include "base/keyed.h"
 #include "format/trace.h"
 
-enum ended_by { ENDED_MEETS, ENDED_BACK, ENDED_ASKED, ENDED_RETURNED, ENDED_UNASKED, ENDED_LIMIT };
+enum ended_by {
+    ENDED_MEETS,
+    ENDED_BACK,
+    ENDED_ASKED,
+    ENDED_ASKED_PEER,
+    ENDED_RETURNED,
+    ENDED_UNASKED,
+    ENDED_LIMIT
+};
 
 struct cause_sums {
     uint64_t ended[ENDED_LIMIT];

@@ -301,9 +301,12 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
         return PURPOSE_ANSWER;
     if (2 * s->ended[ENDED_BACK] > n || gives_room(t, c->calls[x->stack.v].jdk))
         return PURPOSE_PERMIT;
-    if (2 * s->ended[ENDED_ASKED] >= n)
+    uint64_t peers = s->ended[ENDED_ASKED_PEER], asked = s->ended[ENDED_ASKED];
+    bool of_peers = 10 * (asked + peers) >= 9 * n; /* not now and then only */
+    if (2 * (asked + (of_peers ? peers : 0)) >= n)
         return PURPOSE_ANSWER;
-    if (2 * s->ended[ENDED_RETURNED] > n) /* a pool's threads that wait for its own tasks, too */
+    if (2 * (s->ended[ENDED_RETURNED] + peers) >
+        n) /* a pool's threads that wait for its own tasks, too */
         return says == PURPOSE_ANSWER ? says : PURPOSE_PERMIT;
     if (2 * s->fresh > s->waits && s->waits > 1)
         return PURPOSE_ANSWER;

@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum {
-    POLLS_LEAST = 20,       /* parks that make a poll, most of which go on after a look */
+    POLLS_LEAST = 20,       /* parks that make a poll, most of which go on after a look, */
+    POLL_NS = 1000000,      /* and last so long at most on average: longer ones let time pass */
     GIVEN_LEAST = 3,        /* ended waits that tell a thing from work */
     LOOKED_AT = 12,         /* resources whose holders are looked for, */
     LOOKED_AT_PERMILLE = 5, /* each so much of all that is waited for any, or */
@@ -354,15 +355,17 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
     return 0;
 }
 
-/* What is no resource after all: work that others hand over, a sign that somebody gives. */
+/* What is no resource after all: work that others hand over, a sign that somebody gives.  Threads
+ * of a library's pool that hand tasks to each other give what they take, too; but nobody waits so
+ * in the program. */
 static bool is_none(const struct resource *r)
 {
     if (r->kind == RESOURCE_POLLED)
-        return r->count < POLLS_LEAST || 2 * r->polls < r->count;
+        return r->count < POLLS_LEAST || 2 * r->polls < r->count || r->ns / r->count > POLL_NS;
     if (r->kind != RESOURCE_THINGS)
         return false;
     if (r->permits)
-        return r->given >= GIVEN_LEAST && !r->back && !r->wait_at.method.v;
+        return r->given >= GIVEN_LEAST && !r->wait_at.method.v;
     return r->given < GIVEN_LEAST || 2 * r->back < r->given;
 }
 

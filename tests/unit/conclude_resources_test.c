@@ -544,20 +544,20 @@ Test(resources, what_has_a_tenth_of_a_crowds_waits_is_a_resource_of_its_own)
     "jdk.internal.misc.Unsafe.park:native java.util.concurrent.locks.LockSupport.parkNanos:1 "     \
     "com.fast.ring.Producer.next:7 "
 
-/* Parks for nothing, one after the other, with so much time between them. */
-static void poll(const char *frames, uint64_t between)
+/* Parks for nothing, one after the other, of so long, with so much time between them. */
+static void polls(const char *frames, uint64_t each, uint64_t between)
 {
     stack_id at = builder_stack(&b, frames);
     for (uint64_t i = 0; i < 100; i++) {
-        uint64_t time = 1000000 + i * (60000 + between);
+        uint64_t time = 1000000 + i * (each + between);
         ADD(&b, ann.v, ann, time, park_enter, .stack = at, .timeout_ns = 1);
-        ADD(&b, ann.v, ann, time + 60000, park_exit);
+        ADD(&b, ann.v, ann, time + each, park_exit);
     }
 }
 
 Test(resources, who_polls_waits_for_who_runs_the_other_end)
 {
-    poll(RING "shop.Desk.place:21 org.web.Worker.run:9", 2000);
+    polls(RING "shop.Desk.place:21 org.web.Worker.run:9", 60000, 2000);
     for (uint64_t i = 0; i < 5; i++) {
         look(bob, 2000000 + i * 1000000, "shop.Log.write:3 com.fast.ring.Consumer.run:40", 0);
         look(cat, 2000000 + i * 1000000, "shop.Other.run:3", 0);
@@ -581,17 +581,50 @@ Test(resources, who_polls_waits_for_who_runs_the_other_end)
 
 Test(resources, a_thread_that_polls_in_its_own_loop_is_idle)
 {
-    poll("jdk.internal.misc.Unsafe.park:native java.util.concurrent.locks.LockSupport.parkNanos:1 "
-         "shop.Pump.run:7 java.lang.Thread.run:1",
-         2000);
+    polls("jdk.internal.misc.Unsafe.park:native java.util.concurrent.locks.LockSupport.parkNanos:1 "
+          "shop.Pump.run:7 java.lang.Thread.run:1",
+          60000, 2000);
     run(10000000);
     cr_assert_eq(all.n, 0);
 }
 
 Test(resources, parks_with_work_between_them_are_no_poll)
 {
-    poll(RING "shop.Desk.place:21 org.web.Worker.run:9", 5000000);
+    polls(RING "shop.Desk.place:21 org.web.Worker.run:9", 60000, 5000000);
     run(600000000);
+    cr_assert_eq(all.n, 0);
+}
+
+Test(resources, long_parks_let_time_pass)
+{
+    polls(RING "shop.Desk.place:21 org.web.Worker.run:9", 2000000, 2000);
+    run(600000000);
+    cr_assert_eq(all.n, 0);
+}
+
+/* Workers of a library's pool that hand tasks to each other. */
+Test(resources, what_is_waited_for_nowhere_in_the_program_is_no_pool)
+{
+    lock_id queue = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/Semaphore;"));
+    const thread_id who[] = {ann, bob, cat};
+    stack_id take = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                      "java.util.concurrent.Semaphore.acquire:1 "
+                                      "org.eclipse.jetty.Workers.poll:7 org.eclipse.jetty.Workers.run:8"),
+             give = builder_stack(&b, "org.eclipse.jetty.Workers.execute:30 org.eclipse.jetty.Workers.run:8");
+    builder_stack(&b, "shop.Main.main:3");
+    for (int i = 0; i < 3; i++)
+        ADD(&b, who[i].v, who[i], 1000000, park_enter, .lock = queue, .stack = take);
+    begin_with(ann, queue);
+    uint64_t time = 5001000;
+    for (int round = 0; round < 30; round++) {
+        thread_id has = who[round % 3], next = who[(round + 1) % 3];
+        time += 10000000;
+        ADD(&b, has.v, has, time, unpark, .target = next, .stack = give);
+        ADD(&b, has.v, has, time + 500, park_enter, .lock = queue, .stack = take);
+        ADD(&b, next.v, next, time + 1000, park_exit, .lock = queue);
+    }
+    builder_info(&b, "sun.java.command", "shop.Main");
+    run(400000000);
     cr_assert_eq(all.n, 0);
 }
 
