@@ -5,9 +5,9 @@
  *     the control thread, the end     reads the code and the constants, defines
  *
  * So a known stack costs nothing, a new one a lookup for each of its inner frames, and a call, once
- * in a recording, a weak reference to its class: the thread is about to wait, and the rest (30 us
- * of JVMTI where the class has a thousand constants) is done without it.  A class that is gone or
- * redefined by then has no lines; nor have classes of the boot loader, which are the JDK's. */
+ * in a recording, a weak reference to its class: the thread is about to wait, and the rest is done
+ * without it.  A class that is gone or redefined by then has no lines; nor have classes of the boot
+ * loader, which are the JDK's. */
 #ifndef ORCA_AGENT_ORIGINS_H
 #define ORCA_AGENT_ORIGINS_H
 

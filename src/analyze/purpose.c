@@ -168,6 +168,12 @@ struct maker {
     bool of_calls;
 };
 
+/* A call that blocked, of a method that the user named. */
+static bool is_call(const struct maker *m, const struct context *x)
+{
+    return x->what == STATE_PARKED && x->lock.v && (m->of_calls || x->mode == CONTEXT_OF_CALL);
+}
+
 static enum purpose purpose_of_stack(const struct maker *m, const struct context *x)
 {
     static const uint8_t purposes[] = {[SAYS_IDLE] = PURPOSE_IDLE,
@@ -178,8 +184,7 @@ static enum purpose purpose_of_stack(const struct maker *m, const struct context
     if (m->says[stack] == SAYS_NOT_READ)
         m->says[stack] = (uint8_t)read_stack(m->t, x->stack);
     if (m->says[stack] == SAYS_NOTHING)
-        return x->lock.v && (m->of_calls || x->mode == CONTEXT_OF_CALL) ? PURPOSE_PERMIT
-                                                                        : PURPOSE_IDLE;
+        return is_call(m, x) ? PURPOSE_PERMIT : PURPOSE_IDLE;
     return purposes[m->says[stack]];
 }
 
@@ -217,7 +222,8 @@ int purposes_make(struct purposes *p, const struct trace *t, const struct lock_s
     bool ok = p->of_context && p->known && m.says;
     for (uint32_t i = 1; i < c->n && ok; i++) {
         p->of_context[i] = (uint8_t)purpose_of(&m, &c->v[i]);
-        p->known[i] = p->of_context[i] == PURPOSE_LOCK || is_pools(&m, &c->v[i]);
+        p->known[i] =
+            p->of_context[i] == PURPOSE_LOCK || is_pools(&m, &c->v[i]) || is_call(&m, &c->v[i]);
     }
     free(m.says);
     return ok ? 0 : -ENOMEM;
