@@ -152,7 +152,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     define(&b);
     for (size_t i = 0; i + RECORD <= size && i < RECORD * RECORDS_MAX; i += RECORD)
         add_record(&b, data + i, now);
-    struct report r = {.trace = builder_open(&b, 5000), .path = "fuzz", .sections = REPORT_ALL};
+    struct report r = {
+        .trace = builder_open(&b, 5000), .path = "fuzz", .sections = REPORT_ALL | REPORT_SCREEN};
     require(analysis_run(&r.a, r.trace, &err) == 0, "analysis");
     check(r.a, size ? data[size - 1] * 20u : 0);
     const struct report_part part = {.from = size > 1 ? data[1] : 0,
@@ -165,7 +166,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     check_stats(r.a);
     require(report_init(&r, NULL, &err) == 0, "report_init");
-    report_text(&r, &err);
+    report_text(&r, 0, &err); /* the first screen, */
+    r.sections = REPORT_ALL;
+    for (unsigned i = 0; i + report_unnumbered(&r) <= r.n_findings;
+         i++) /* each section, each finding */
+        report_text(&r, i, &err);
     report_json(&r, stdout);
     analysis_free(r.a);
     trace_close(r.trace);
