@@ -352,7 +352,7 @@ int jvm_check(const struct jvm *jvm, struct proc_status *now, struct err *err)
 {
     uint64_t start;
     if (proc_read_status(jvm->pid, now) < 0 || proc_read_start(jvm->pid, &start) < 0 ||
-        start != jvm->start_time || now->state == 'Z' || now->state == 'X')
+        start != jvm->start_time || proc_has_ended(now))
         return say_gone(jvm->pid, err);
     return 0;
 }

@@ -140,6 +140,8 @@ static int take_status(struct span key, struct span value, struct proc_status *o
         return SEEN_GID;
     } else if (KEY("NSpid") && last_value(value, &v)) {
         out->ns_pid = (pid_t)v;
+    } else if (KEY("Threads") && value_at(value, 0, 10, &v)) {
+        out->threads = (uint32_t)v;
     } else if (KEY("VmSize")) {
         out->memory = true;
     } else if (KEY("SigCgt") && value_at(value, 0, 16, &v)) {
@@ -309,6 +311,11 @@ int proc_read_status(pid_t pid, struct proc_status *out)
         rc = proc_parse_status((const char *)b.p, b.len, out);
     buf_fini(&b);
     return rc;
+}
+
+bool proc_has_ended(const struct proc_status *s)
+{
+    return s->state == 'X' || (s->state == 'Z' && s->threads <= 1);
 }
 
 int proc_read_start(pid_t pid, uint64_t *ticks)

@@ -16,10 +16,11 @@ struct proc_status {
     char comm[64];
     char state; /* R S D T t Z X ... */
     pid_t pid, tgid, parent;
-    pid_t ns_pid; /* as the process itself knows it: in the innermost pid namespace */
-    uid_t uid;    /* effective */
-    gid_t gid;    /* effective */
-    bool memory;  /* false: a kernel thread, or a process that has ended */
+    pid_t ns_pid;     /* as the process itself knows it: in the innermost pid namespace */
+    uid_t uid;        /* effective */
+    gid_t gid;        /* effective */
+    uint32_t threads; /* 0: not said */
+    bool memory;      /* false: a kernel thread, or a process that has ended */
     bool catches_quit;
 };
 
@@ -58,6 +59,10 @@ void proc_copy_text(char *to, size_t room, const char *from, size_t n);
 int proc_read(pid_t pid, const char *file, size_t most, struct buf *out);
 
 int proc_read_status(pid_t pid, struct proc_status *out);
+
+/* Whether all threads of a process have ended.  The first one may end before the others: then its
+ * state is Z, and they have the memory, the files and the locks still. */
+bool proc_has_ended(const struct proc_status *s);
 int proc_read_start(pid_t pid, uint64_t *ticks);
 int proc_read_maps(pid_t pid, pid_t ns_pid, struct proc_maps *out);
 

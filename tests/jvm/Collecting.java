@@ -1,7 +1,8 @@
 /* A program that collects: Collecting [MB [KEPT]]
  *
  * First it allocates so many MB (default 0) of objects of 10,000 bytes, of which the last KEPT (default 500) stay.  Then commands
- * come by standard input, each answered by a line of its own name: "gc" calls System.gc(), "end" ends.
+ * come by standard input, each answered by a line of its own name: "gc" calls System.gc(), "again" allocates as much
+ * again, "end" ends.
  * Before the first command it prints "ready", and waits for the collector once: a collection at least has been.
  */
 import java.io.BufferedReader;
@@ -20,12 +21,15 @@ public class Collecting {
     public static void main(String[] args) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         kept = new byte[args.length > 1 ? Integer.parseInt(args[1]) : 500][];
-        allocate(args.length > 0 ? Integer.parseInt(args[0]) : 0);
+        int mb = args.length > 0 ? Integer.parseInt(args[0]) : 0;
+        allocate(mb);
         System.gc();
         System.out.println("ready");
         for (String line = in.readLine(); line != null && !line.equals("end"); line = in.readLine()) {
             if (line.equals("gc"))
                 System.gc();
+            else if (line.equals("again"))
+                allocate(mb);
             System.out.println(line);
         }
         System.out.println("end");

@@ -22,14 +22,14 @@ PLACE='"\(.class).\(.method):\(.line)"'
 
 pool_of_input() {
     "$ORCA" report --json "$TRACE" >json || fail json
-    check input exhausted-pool '"\(.resource.name) \(.resource.at_once as $n | $n >= 1 and $n <= 3) \(.waiters.threads > 6) \(.waiters.pool)"' "Lender.take true true asker"
+    check input exhausted-pool '"\(.resource.name) \(.resource.at_once as $n | $n >= 1 and $n <= 3) \(.waiters.threads > 6) \(.waiters.pool)"' "Lent.lender true true asker"
     same "$(first ".waiters.at | $PLACE")" "Lent.input:$(line 'waiter of input')"
     same "$(first '.holders[0] | "\(.does) \(.from) \(.share > 0.5)"')" "input samples true"
     same "$(first ".holders[0].at | $PLACE")" "Lent.ask:$(line 'holder of input')"
     same "$(first '.share > 0.5')" true
     "$ORCA" report --findings "$TRACE" >text || fail text
     tr -s ' \n' ' ' <text >flat
-    has flat "1 Lender.take: at least "
+    has flat "1 Lent.lender (pool or limit): at least "
     has flat " in use at once waits: "
     has flat " threads of asker wait "
     has flat " held by "

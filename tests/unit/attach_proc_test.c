@@ -3,7 +3,9 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char status[] = "Name:\tjava (x) y\n"
@@ -158,6 +160,39 @@ Test(attach_proc, this_process_is_there_and_no_jvm)
     cr_assert_eq(m.vm, PROC_VM_NONE);
     cr_assert_not(proc_is_native_image(getpid()));
     cr_assert_eq(proc_read_status(0x7fffffff, &s), -ESRCH);
+}
+
+static void *stay(void *end)
+{
+    char c;
+    while (read(*(int *)end, &c, 1) < 0)
+        ;
+    _exit(0);
+}
+
+/* As a killed JVM whose first thread has ended before those that have its files and locks. */
+Test(attach_proc, a_process_lives_while_one_of_its_threads_does)
+{
+    int ends[2];
+    struct proc_status s;
+    cr_assert_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_t other;
+        close(ends[1]);
+        if (pthread_create(&other, NULL, stay, &ends[0]) != 0)
+            _exit(1);
+        pthread_exit(NULL);
+    }
+    do
+        cr_assert_eq(proc_read_status(child, &s), 0);
+    while (s.state != 'Z');
+    cr_assert_not(proc_has_ended(&s));
+    close(ends[1]);
+    do
+        cr_assert_eq(proc_read_status(child, &s), 0);
+    while (!proc_has_ended(&s));
+    cr_assert_eq(waitpid(child, NULL, 0), child);
 }
 
 /* It is copied into a shell, to which # would begin a comment. */
