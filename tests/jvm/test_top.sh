@@ -306,7 +306,7 @@ test_screen() {
     see '^lock for '
     see 'at java.util.concurrent.locks.ReentrantLock.lock(ReentrantLock.java:'
     see '^owner: locker'
-    see 'Thread.sleep'
+    see "^    unknown; orca query $jvm thread 'locker' asks for its stack" # it was found asleep
     press End
     see '^its last waits'
     press Escape
