@@ -240,8 +240,12 @@ static void look_at_thread(struct causer *c, struct visit *v, uint32_t thread)
     note_threads(c, v, thread);
     visit_line(v, &l->acts, sizeof(struct act), offsetof(struct act, context));
     for (uint32_t i = 0; i < v->n; i++) {
-        stacks += x->v[v->list[i]].stack.v != 0;
-        share(&root, trace_stack(c->t, x->v[v->list[i]].stack));
+        const struct context *k = &x->v[v->list[i]];
+        if (k->what == EV_semaphore_acquire_enter &&
+            k->stack.v) /* also who does not wait takes one */
+            put(c, member_of_call(call_of(&c->out, c->t, k->stack)->at, thread));
+        stacks += k->stack.v != 0;
+        share(&root, trace_stack(c->t, k->stack));
         v->marks[v->list[i]] = 0;
     }
     for (uint32_t i = 0; i < root.n && stacks > 1; i++) {

@@ -1,6 +1,6 @@
 /* Every kind of wait and of interaction, each where it can be found by its names.
  *
- *   group "workers": worker-1 to worker-4 each take Hot's monitor 25 times and hold it for 2 ms: they queue
+ *   group "workers": worker-1 to worker-4 each take Hot's monitor 25 times and hold it for 2 ms, worker-1 first until the others are blocked
  *   taker-1, taker-2 wait in Object.wait on a Box, feeder notifies 10 times, then notifyAll once
  *   parker parks on a Blocker, unparked by waker 8 times, 5 ms each
  *   sleeper sleeps 10 times 5 ms, and waits in Object.wait until its time is up; joiner joins it
@@ -58,6 +58,17 @@ public class Showcase {
         }
     }
 
+    static volatile boolean held, queued;
+
+    /** The others begin behind this: whoever is slow would be blocked never. */
+    static void hotUntilQueued() throws Exception {
+        synchronized (HOT) {
+            held = true;
+            while (!queued)
+                Thread.sleep(1);
+        }
+    }
+
     static void take() throws Exception {
         synchronized (BOX) {
             while (BOX.full == 0 && !BOX.done)
@@ -69,11 +80,21 @@ public class Showcase {
     static void workers() throws Exception {
         ThreadGroup group = new ThreadGroup("workers");
         Thread[] all = new Thread[4];
-        for (int i = 0; i < all.length; i++)
+        for (int i = 0; i < all.length; i++) {
+            boolean first = i == 0;
             all[i] = start(group, "worker-" + (i + 1), false, () -> {
+                if (first)
+                    hotUntilQueued();
                 for (int k = 0; k < 25; k++)
                     hot();
             });
+            while (!held)
+                Thread.sleep(1);
+        }
+        for (int i = 1; i < all.length; i++)
+            while (all[i].getState() != Thread.State.BLOCKED)
+                Thread.sleep(1);
+        queued = true;
         for (Thread t : all)
             t.join();
     }

@@ -259,7 +259,8 @@ Test(resources, a_line_that_samples_lack_is_that_of_others)
     make_pool();
     for (int round = 0; round < 30; round++)
         look((const thread_id[]){ann, bob, cat}[round % 3],
-             5001000 + 10000000 * (uint64_t)round + 8000000, "shop.Pay.sum:-1 shop.Desk.place:22", 0);
+             5001000 + 10000000 * (uint64_t)round + 8000000, "shop.Pay.sum:-1 shop.Desk.place:22",
+             0);
     look(dan, 330000000, "shop.Pay.sum:41 shop.Desk.other:3", 0);
     look(dan, 340000000, "shop.Pay.sum:44 shop.Desk.other:3", 0);
     look(dan, 350000000, "shop.Pay.sum:44 shop.Desk.other:3", 0);
@@ -537,6 +538,35 @@ Test(resources, what_has_a_tenth_of_a_crowds_waits_is_a_resource_of_its_own)
     cr_assert_neq(all.v[1].lock.v, 0);
 }
 
+/* A thread that comes again at once never waits; what it gives is the permit that it took. */
+Test(resources, who_takes_permits_without_waiting_gives_them_back)
+{
+    lock_id limit = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/Semaphore;")),
+            queue =
+                builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/Semaphore$NonfairSync;"));
+    stack_id park = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                      "java.util.concurrent.Semaphore.acquire:1 shop.Desk.place:7 "
+                                      "java.lang.Thread.run:3"),
+             take = builder_stack(&b, "java.util.concurrent.Semaphore.acquire:1 shop.Desk.place:7 "
+                                      "java.lang.Thread.run:3"),
+             give = builder_stack(&b, "java.util.concurrent.Semaphore.release:1 shop.Desk.place:9 "
+                                      "java.lang.Thread.run:3");
+    ADD(&b, 1, ann, 1000000, semaphore_acquire_enter, .lock = limit, .stack = take);
+    for (uint64_t i = 0; i < 10; i++) {
+        uint64_t time = 2000000 + i * 3000000;
+        ADD(&b, 2, bob, time, semaphore_acquire_enter, .lock = limit, .stack = take);
+        ADD(&b, 2, bob, time + 1000, semaphore_acquire_exit, .lock = limit);
+        ADD(&b, 1, ann, time + 2000, park_enter, .lock = queue, .stack = park);
+        ADD(&b, 2, bob, time + 2900000, semaphore_release, .lock = limit, .stack = give);
+        ADD(&b, 2, bob, time + 2901000, unpark, .target = ann, .stack = give);
+        ADD(&b, 1, ann, time + 2950000, park_exit, .lock = queue);
+    }
+    run(100000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_THINGS);
+    cr_assert_gt(all.v[0].ns, 25000000);
+}
+
 /* --- polls --------------------------------------------------------------------------------------
  */
 
@@ -607,10 +637,12 @@ Test(resources, what_is_waited_for_nowhere_in_the_program_is_no_pool)
 {
     lock_id queue = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/Semaphore;"));
     const thread_id who[] = {ann, bob, cat};
-    stack_id take = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
-                                      "java.util.concurrent.Semaphore.acquire:1 "
-                                      "org.eclipse.jetty.Workers.poll:7 org.eclipse.jetty.Workers.run:8"),
-             give = builder_stack(&b, "org.eclipse.jetty.Workers.execute:30 org.eclipse.jetty.Workers.run:8");
+    stack_id take = builder_stack(
+                 &b, "jdk.internal.misc.Unsafe.park:native "
+                     "java.util.concurrent.Semaphore.acquire:1 "
+                     "org.eclipse.jetty.Workers.poll:7 org.eclipse.jetty.Workers.run:8"),
+             give = builder_stack(
+                 &b, "org.eclipse.jetty.Workers.execute:30 org.eclipse.jetty.Workers.run:8");
     builder_stack(&b, "shop.Main.main:3");
     for (int i = 0; i < 3; i++)
         ADD(&b, who[i].v, who[i], 1000000, park_enter, .lock = queue, .stack = take);
