@@ -160,8 +160,10 @@ recorded_until() { # NS
 
 test_name_taken() {
     local tried_until
-    start_killed every=1s
-    echo precious >"$TMP/app.002.otrace"
+    rm -f counts
+    echo precious >"$TMP/app.002.otrace" # before the recording can have a second file
+    start_traced every=1s -Xmx48m -XX:+UseSerialGC Killed counts
+    wait_for 60 grep -q ready out
     wait_for 60 grep -q "app.002.otrace exists and is not an Orca trace" err
     has err "the recording goes on in $TRACE, a new file is tried again every 1.0 s"
     mv err java.err
