@@ -127,6 +127,10 @@ static int file_read(struct serve_source *s, uint32_t gen, const struct serve_pr
     struct trace *t;
     f->base.partial = false;
     TRY(open_again(f, &t, err));
+    if (f->live && analyse_ending(t, f->path) == ENDED_CUT) {
+        trace_close(t); /* it was closed behind our look at its header: look again */
+        TRY(open_again(f, &t, err));
+    }
     int rc = make_view(f, t, gen, p, out, err);
     if (rc < 0)
         trace_close(t);
