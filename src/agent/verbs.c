@@ -352,7 +352,8 @@ void verb_tick(JavaVM *vm)
     if (!agent.rec || agent.session == failed || !is_over())
         return;
     buf_init(&ignored);
-    if (run_in_java(vm, verb_stop, none, &ignored, &err) < 0) {
+    int rc = run_in_java(vm, verb_stop, none, &ignored, &err);
+    if (rc < 0 && rc != -EAGAIN) { /* a JVM that is ending: agent_finish ends the recording */
         log_line("%s", err.msg);
         failed = agent.session; /* not again */
     }
