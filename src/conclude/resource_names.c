@@ -69,12 +69,6 @@ static bool is_semaphore(const struct resource *r, const struct analysis *a)
     return purpose_of_group(&a->locks, r->group) == PURPOSE_PERMIT;
 }
 
-/* By a field of its own. */
-static const char *own_name(const struct resource *r, const struct analysis *a)
-{
-    return trace_lock(a->trace, r->lock)->name;
-}
-
 /* A class of the JDK's, an array, an unknown class: it says nothing, the method that takes it does.
  */
 static bool name_is_method(const struct resource *r, const struct analysis *a)
@@ -139,10 +133,6 @@ void resource_name(const struct resource *r, const struct analysis *a, char *out
     char method[2 * LABEL_MAX], class_[LABEL_MAX];
     method_name(a->trace, r->take, method, sizeof method);
     label_class(signature, class_, sizeof class_);
-    if (*own_name(r, a)) {
-        snprintf(out, n, "%s", own_name(r, a));
-        return;
-    }
     if (k && name_before(a->trace, k->suffix, out, n))
         return;
     if (answering_pool(r, a, out, n))
@@ -162,7 +152,7 @@ void resource_title(const struct resource *r, const struct analysis *a, char *ou
     resource_name(r, a, name, sizeof name);
     if (init)
         snprintf(out, n, "%s", resource_role(r, a));
-    else if (known || *own_name(r, a) || name_is_field(r, a))
+    else if (known || name_is_field(r, a))
         snprintf(out, n, "%s (%s)", name,
                  !known && is_semaphore(r, a) ? "semaphore" : resource_role(r, a));
     else if (resource_is_full_queue(r))

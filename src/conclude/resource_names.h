@@ -1,6 +1,6 @@
-/* resource_names.h - what a resource is called: as the object calls itself; by the names of its
- * pool's threads where the library is known (resources.def); by its class where that is somebody's;
- * by the field that holds it (resource_field.h); else by the method that takes it. */
+/* resource_names.h - what a resource is called: by the names of its pool's threads where the
+ * library is known (resources.def); by its class where that is somebody's; by the field that holds
+ * it (resource_field.h); else by the method that takes it. */
 #ifndef ORCA_CONCLUDE_RESOURCE_NAMES_H
 #define ORCA_CONCLUDE_RESOURCE_NAMES_H
 

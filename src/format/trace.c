@@ -137,7 +137,7 @@ LOOKUP(thread, thread_id, threads, n_threads, NONE(.name = "?", .group = "", .pa
 LOOKUP(class, class_id, classes, n_classes, NONE(.signature = "?", .source = ""))
 LOOKUP(method, method_id, methods, n_methods, NONE(.name = "?", .signature = ""))
 LOOKUP(stack, stack_id, stacks, n_stacks, NONE(.n_frames = 0))
-LOOKUP(lock, lock_id, locks, n_locks, NONE(.name = ""))
+LOOKUP(lock, lock_id, locks, n_locks, NONE(.hash = 0))
 LOOKUP(call, call_id, calls, n_calls,
        NONE(.name = "?", .class_signature = "?", .method = "?", .row = ""))
 LOOKUP(module, module_id, modules, n_modules, NONE(.path = "", .build_id = ""))

@@ -76,8 +76,7 @@ struct trace_lock {
     lock_id id;
     class_id class_;
     uint32_t hash;
-    uint64_t object;  /* its number in the events of the heap profiler; 0: it has none */
-    const char *name; /* by a field of its own; "": nothing */
+    uint64_t object; /* its number in the events of the heap profiler; 0: it has none */
 };
 
 struct trace_site { /* see DEF site */

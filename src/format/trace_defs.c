@@ -152,7 +152,7 @@ static void grow_tables(struct def_loader *l)
     static const struct trace_class class = {.signature = "?", .source = ""};
     static const struct trace_method method = {.name = "?", .signature = ""};
     static const struct trace_stack stack;
-    static const struct trace_lock lock = {.name = ""};
+    static const struct trace_lock lock;
     static const struct trace_call call;
     static const struct trace_module module = {.path = "", .build_id = ""};
     static const struct trace_gc_name gc_name = {.text = "?"};
@@ -278,8 +278,8 @@ static void put_def(struct def_loader *l, const struct def *d)
         break;
     case DEF_lock:
         if (in_table(l, d, t->n_locks))
-            t->locks[d->lock.id.v] = (struct trace_lock){d->lock.id, d->lock.class_, d->lock.hash,
-                                                         d->lock.object, text(l, d->lock.name)};
+            t->locks[d->lock.id.v] =
+                (struct trace_lock){d->lock.id, d->lock.class_, d->lock.hash, d->lock.object};
         break;
     case DEF_call:
         if (in_table(l, d, t->n_calls))
