@@ -426,13 +426,10 @@ static bool may_be_asked(const struct causer *c, const struct ending *e)
     return from_birth && w->near < c->threads[e->thread].near;
 }
 
-/* Whether the names of two threads are of one pool. */
 static bool is_of_pool(const struct causer *c, uint32_t a, uint32_t b)
 {
-    char x[64], y[64];
-    pool_name(trace_thread(c->t, c->set->v[a].id)->name, x, sizeof x);
-    pool_name(trace_thread(c->t, c->set->v[b].id)->name, y, sizeof y);
-    return strcmp(x, y) == 0;
+    return pool_is_same(trace_thread(c->t, c->set->v[a].id)->name,
+                        trace_thread(c->t, c->set->v[b].id)->name);
 }
 
 static enum ended_by sort(struct causer *c, struct ending *e)

@@ -29,6 +29,12 @@ size_t pool_name_length(const char *name)
     return len;
 }
 
+bool pool_is_same(const char *name, const char *other)
+{
+    size_t n = pool_name_length(name);
+    return n == pool_name_length(other) && strncmp(name, other, n) == 0 && !name[n] == !other[n];
+}
+
 void pool_name(const char *name, char *out, size_t n)
 {
     size_t len = pool_name_length(name);

@@ -50,6 +50,9 @@ struct wait_graph {
 /* How much of a thread's name is its pool's: what stands before the number at its end. */
 size_t pool_name_length(const char *name);
 
+/* Whether the names of two threads are those of one pool. */
+bool pool_is_same(const char *name, const char *other);
+
 /* The name of a thread's pool: its own, with '#' for the number at its end. */
 void pool_name(const char *name, char *out, size_t n);
 

@@ -107,14 +107,11 @@ static bool answering_pool(const struct resource *r, const struct analysis *a, c
     return *out != 0;
 }
 
-bool resource_has_field(const struct resource *r)
+bool resource_field(const struct resource *r, char *out, size_t n)
 {
+    if (r->field)
+        field_text(r->field, false, out, n);
     return r->field != NULL;
-}
-
-void resource_field(const struct resource *r, char *out, size_t n)
-{
-    field_text(r->field, false, out, n);
 }
 
 /* Whether the field says more than the rest: of an object of somebody's class that class does, of
@@ -175,9 +172,7 @@ static const char *thread_name(const struct analysis *a, uint32_t thread)
 
 bool resource_same_pool(const struct analysis *a, uint32_t x, uint32_t y)
 {
-    const char *p = thread_name(a, x), *q = thread_name(a, y);
-    size_t n = pool_name_length(p);
-    return n == pool_name_length(q) && strncmp(p, q, n) == 0 && !p[n] == !q[n];
+    return pool_is_same(thread_name(a, x), thread_name(a, y));
 }
 
 void resource_thread_pool(const struct analysis *a, uint32_t thread, char *out, size_t n)

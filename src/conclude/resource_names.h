@@ -13,9 +13,9 @@ void resource_name(const struct resource *r, const struct analysis *a, char *out
  * "class initialisation". */
 void resource_title(const struct resource *r, const struct analysis *a, char *out, size_t n);
 
-/* The field, whether it is the name or not: "org.apache.lucene.index.IndexWriter.commitLock". */
-bool resource_has_field(const struct resource *r);
-void resource_field(const struct resource *r, char *out, size_t n);
+/* The field, whether it is the name or not: "org.apache.lucene.index.IndexWriter.commitLock".
+ * False: it is not known. */
+bool resource_field(const struct resource *r, char *out, size_t n);
 
 /* "connection pool", "lock", "limit", ...: stable words. */
 const char *resource_role(const struct resource *r, const struct analysis *a);

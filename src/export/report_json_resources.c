@@ -11,10 +11,8 @@ static void set_name(json_t *j, const struct report *r, const struct resource *o
     json_set_text(j, "name", name);
     json_set_class(j, r, of->group);
     json_object_set_new(j, "field", json_null());
-    if (resource_has_field(of)) {
-        resource_field(of, name, sizeof name);
+    if (resource_field(of, name, sizeof name))
         json_set_text(j, "field", name);
-    }
 }
 
 static json_t *resource_json(const struct report *r, const struct rule_finding *f)
