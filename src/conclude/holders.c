@@ -342,9 +342,8 @@ static int hold(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
 
 bool resource_waits_again(const struct analysis *a, const struct resource_wait *w)
 {
-    const struct line *l = &a->timeline.lines[w->thread];
-    uint32_t i = line_spans_until(l, w->span->start);
-    return i && line_waits_again(&a->timeline, l, i - 1, LOOKS_AT_MOST_NS);
+    return line_waits_again(&a->timeline, &a->timeline.lines[w->thread], w->index,
+                            LOOKS_AT_MOST_NS);
 }
 
 static int add_give(void *self, struct resource *r, const struct resource_wait *w)

@@ -235,7 +235,7 @@ int resources_each(struct resources *v, const struct analysis *a, resource_visit
         for (uint32_t i = 0, n; i < r->n; i += n) {
             const struct span *s = run_stretch(r, sizeof *s, i, &n);
             for (uint32_t k = 0; k < n; k++) {
-                struct resource_wait w = {.thread = thread, .span = &s[k]};
+                struct resource_wait w = {.thread = thread, .index = i + k, .span = &s[k]};
                 TRY(visit_span(v, tl, visit, self, &w));
             }
         }
@@ -252,8 +252,8 @@ int resource_each_wait(struct resource *r, const struct analysis *a, resource_vi
         const struct span *s = line_span(&a->timeline.lines[thread], span);
         const struct wait_part *p =
             &parts[span_parts(&a->timeline, s, parts) > 1 && r->waits[i] & 1];
-        struct resource_wait w = {
-            thread, s, p->from, p->to, p->owner, p->again, p->flags & INTERVAL_OPEN};
+        struct resource_wait w = {thread, span,     s,        p->from,
+                                  p->to,  p->owner, p->again, p->flags & INTERVAL_OPEN};
         TRY(visit(self, r, &w));
     }
     return 0;

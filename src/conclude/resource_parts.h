@@ -13,7 +13,7 @@
 /* A wait for a resource: a span, or the part of an Object.wait in which it takes the monitor again.
  */
 struct resource_wait {
-    uint32_t thread;
+    uint32_t thread, index; /* of the span in the thread's line */
     const struct span *span;
     uint64_t from, to;
     uint32_t owner; /* who was seen to have it when it began; 0: unknown */
