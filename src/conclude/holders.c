@@ -139,9 +139,9 @@ static int account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to
     const struct timeline *t = &h->a->timeline;
     const struct line *l = &t->lines[thread];
     uint64_t at = from;
-    uint32_t i = line_spans_until(l, from);
-    if (h->steps > STEPS_MAX)
+    if (h->steps++ > STEPS_MAX)
         return 0;
+    uint32_t i = line_spans_until(l, from);
     h->r->held += to - from;
     h->of_thread[thread] += to - from;
     for (i = i ? i - 1 : 0; i < l->spans.n && at < to; i++) {
@@ -332,7 +332,7 @@ static int hold(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
     if (h->edges.oom)
         return -ENOMEM;
     BISECT(i, n, v[i].to <= from);
-    for (; i < n && v[i].from < to; i++) {
+    for (; i < n && v[i].from < to && h->steps <= STEPS_MAX; i++) {
         uint64_t begin = max_u64(from, v[i].from), end = min_u64(to, v[i].to);
         if (begin < end)
             TRY(account(h, thread, begin, end));
@@ -507,17 +507,14 @@ static int find_takers(struct holder *h)
 static int find_other_end(struct holder *h)
 {
     bool *others = calloc(h->a->timeline.n_lines + 1, sizeof *others);
-    const struct stretch *v;
     int rc = others ? 0 : -ENOMEM;
     rc = rc ? rc : resource_each_wait(h->r, h->a, add_wanted, h);
     rc = rc ? rc : resource_each_wait(h->r, h->a, note_waiter, h);
     merge_wanted(h);
-    v = (const void *)h->wanted.p;
     rc = rc ? rc : polled_find_others(h->r, h->all, h->a, others);
     for (uint32_t thread = 1; thread < h->a->timeline.n_lines && rc == 0; thread++)
-        for (size_t i = 0; i < h->wanted.len / sizeof *v && rc == 0; i++)
-            if (others[thread] && !h->waits[thread])
-                rc = account(h, thread, v[i].from, v[i].to);
+        if (others[thread] && !h->waits[thread])
+            rc = hold(h, thread, 0, UINT64_MAX);
     free(others);
     return rc;
 }
