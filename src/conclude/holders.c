@@ -25,6 +25,7 @@ struct holder {
     struct analysis *a;
     const struct resources *all;
     struct resource *r;
+    struct line_counts *lines;
     struct keyed recorded, sampled; /* struct entry */
     uint64_t *rest;                 /* [n_lines] ns in no recorded wait */
     uint64_t *of_thread;            /* [n_lines] ns */
@@ -629,7 +630,7 @@ static int hand_out(struct holder *h)
     qsort(v, n, sizeof *v, most_time);
     for (size_t i = 0; i < n && i < LINES_WANTED; i++)
         if (v[i].at.method.v && v[i].at.line < 0) {
-            v[i].at.line = lines_most(h->a, v[i].at.method);
+            v[i].at.line = lines_most(h->lines, h->a, v[i].at.method);
             v[i].other_line = v[i].at.line >= 0;
         }
     h->r->doing = v;
@@ -639,9 +640,9 @@ static int hand_out(struct holder *h)
 }
 
 static int begin(struct holder *h, const struct resources *all, struct resource *r,
-                 struct analysis *a)
+                 struct line_counts *lines, struct analysis *a)
 {
-    *h = (struct holder){.a = a, .all = all, .r = r};
+    *h = (struct holder){.a = a, .all = all, .r = r, .lines = lines};
     h->of_thread = calloc(a->timeline.n_lines + 1, sizeof *h->of_thread);
     h->waits = calloc(a->timeline.n_lines + 1, sizeof *h->waits);
     h->rest = calloc(a->timeline.n_lines + 1, sizeof *h->rest);
@@ -667,7 +668,7 @@ static int take_pool(struct holder *h)
 {
     const struct thread_set *threads = &h->a->threads;
     end(h);
-    TRY(begin(h, h->all, h->r, h->a));
+    TRY(begin(h, h->all, h->r, h->lines, h->a));
     h->r->held = 0;
     TRY(resource_each_wait(h->r, h->a, add_wanted, h));
     merge_wanted(h);
@@ -701,10 +702,11 @@ static int find(struct holder *h)
 int resource_find_holders(struct resources *all, size_t n, struct analysis *a)
 {
     struct holder *v = calloc(n + 1, sizeof *v);
+    struct line_counts lines = {NULL};
     size_t begun = 0;
     int rc = v ? 0 : -ENOMEM;
     while (begun < n && rc == 0) {
-        rc = begin(&v[begun], all, &all->v[begun], a);
+        rc = begin(&v[begun], all, &all->v[begun], &lines, a);
         begun++;
     }
     rc = rc ? rc : find_owners(v, n, a);
@@ -712,6 +714,7 @@ int resource_find_holders(struct resources *all, size_t n, struct analysis *a)
         rc = find(&v[i]);
     for (size_t i = 0; i < begun; i++)
         end(&v[i]);
+    free(lines.of_stack);
     free(v);
     return rc;
 }

@@ -36,10 +36,10 @@ static int32_t line_in(const struct trace *t, const struct trace_stack *s, metho
     return -1;
 }
 
-int32_t lines_most(const struct analysis *a, method_id method)
+int32_t lines_most(struct line_counts *c, const struct analysis *a, method_id method)
 {
     struct tally v[LINES_MAX];
-    uint32_t *n = count_stacks(a);
+    const uint32_t *n = c->of_stack = c->of_stack ? c->of_stack : count_stacks(a);
     size_t lines = 0, most = 0;
     for (uint32_t i = 1; n && i < a->trace->n_stacks; i++) {
         int32_t line = n[i] ? line_in(a->trace, trace_stack(a->trace, (stack_id){i}), method) : -1;
@@ -53,6 +53,5 @@ int32_t lines_most(const struct analysis *a, method_id method)
         v[k].n += n[i];
         most = v[k].n > v[most].n ? k : most;
     }
-    free(n);
     return lines ? v[most].line : -1;
 }

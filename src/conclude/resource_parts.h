@@ -41,8 +41,13 @@ bool resource_waits_again(const struct analysis *a, const struct resource_wait *
 int polled_find_others(const struct resource *r, const struct resources *all,
                        const struct analysis *a, bool *others);
 
+/* How many samples and owners have each stack, counted when it is first asked for. */
+struct line_counts {
+    uint32_t *of_stack; /* NULL: not yet; freed by who has it */
+};
+
 /* The line of a method that most samples and owners of the recording have; -1: none has one. */
-int32_t lines_most(const struct analysis *a, method_id method);
+int32_t lines_most(struct line_counts *c, const struct analysis *a, method_id method);
 
 /* Fill in who has the first n of them.  -ENOMEM. */
 int resource_find_holders(struct resources *all, size_t n, struct analysis *a);
