@@ -128,7 +128,7 @@ static int begin_making(struct analysis *a, struct makers *m)
 {
     const struct decode_window *w = &a->window;
     TRY(binder_new(&m->binder, a->trace, &a->timeline, &a->threads));
-    TRY(bottler_new(&m->bottler, a->trace, &a->threads, w->from, w->to));
+    TRY(bottler_new(&m->bottler, a->trace, &a->threads, &a->stills, w->from, w->to));
     TRY(purposes_make(&a->purposes, a->trace, &a->locks, &a->timeline.contexts, &a->arena));
     TRY(causer_new(&m->causer, a->trace, &a->timeline, &a->threads, a->locks.n_objects,
                    a->purposes.known));
@@ -207,7 +207,10 @@ static void drop_stats(struct analysis *a)
 
 int analysis_follow(struct analysis *a, uint32_t thread, uint64_t to, uint64_t from)
 {
-    const struct path_source src = {&a->timeline, &a->threads, &a->purposes,
+    const struct path_source src = {&a->timeline,
+                                    &a->threads,
+                                    &a->purposes,
+                                    &a->stills,
                                     (const void *)a->decoded.pauses.p,
                                     a->decoded.pauses.len / sizeof(struct pause)};
     drop_path(a);
@@ -292,7 +295,8 @@ static int run(struct analysis *a, struct trace *t, const struct analysis_watch 
     TRY(decode_trace(&a->decoded, t, &to, &a->window, err));
     if (label_shared_names(&a->threads, t) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    if (add_lives(a) < 0 || add_calls(a) < 0)
+    if (add_lives(a) < 0 || add_calls(a) < 0 ||
+        stills_make(&a->stills, t, &a->timeline, &a->threads, &a->samples, &a->arena) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     if (lock_set_name_conditions(&a->locks, t, &a->timeline.contexts) < 0)
         return err_set(err, -ENOMEM, "out of memory");
@@ -332,8 +336,8 @@ int analysis_run_watched(struct analysis **out, struct trace *t, const struct an
 
 int analysis_stats(const struct analysis *a, const struct selection *selection, struct stats *out)
 {
-    const struct stats_source from = {&a->timeline, &a->threads, &a->locks, &a->sites,
-                                      &a->purposes};
+    const struct stats_source from = {&a->timeline, &a->threads,  &a->locks,
+                                      &a->sites,    &a->purposes, &a->stills};
     return stats_make(out, &from, selection);
 }
 

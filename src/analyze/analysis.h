@@ -34,6 +34,7 @@ struct analysis {
     struct thread_set threads;
     struct timeline timeline;
     struct samples samples;
+    struct stills stills;
     struct allocs allocs;
     struct lock_set locks;
     struct sites sites;

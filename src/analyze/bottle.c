@@ -12,8 +12,17 @@ struct mark {
     uint64_t time, alone;
 };
 
+/* A thread goes on behind a look that found it still, or is found so. */
+struct edge {
+    uint64_t time;
+    uint32_t thread;
+    bool stops;
+};
+
 struct bottler {
     struct bottles out;
+    struct edge *edges; /* [n_edges], in the order of time: who goes on before who stops */
+    size_t n_edges, edge;
     struct mark *marks; /* [out.n] */
     uint64_t from, to;
     uint64_t now;
@@ -31,8 +40,34 @@ bool bottle_counts(const struct trace *t, const struct thread_stats *s)
            strcmp(def->name, "DestroyJavaVM") != 0;
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const struct edge *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->stops - y->stops;
+}
+
+static int make_edges(struct bottler *b, const struct stills *stills)
+{
+    size_t n = 0;
+    b->edges = malloc((2 * stills->n + 1) * sizeof *b->edges);
+    if (!b->edges)
+        return -ENOMEM;
+    for (uint32_t i = 1; i < stills->n_lines; i++)
+        for (uint32_t k = 0; b->out.counted[i] && k < stills->lines[i].n; k++) {
+            const struct still *s = &stills->lines[i].v[k];
+            b->edges[n++] = (struct edge){s->from, i, true};
+            b->edges[n++] = (struct edge){s->to, i, false};
+        }
+    b->n_edges = n;
+    if (n)
+        qsort(b->edges, n, sizeof *b->edges, by_time);
+    return 0;
+}
+
 int bottler_new(struct bottler **out, const struct trace *t, const struct thread_set *threads,
-                uint64_t from, uint64_t to)
+                const struct stills *stills, uint64_t from, uint64_t to)
 {
     struct bottler *b = *out = calloc(1, sizeof *b);
     if (!b)
@@ -49,6 +84,11 @@ int bottler_new(struct bottler **out, const struct trace *t, const struct thread
     }
     for (size_t i = 1; i < threads->n; i++)
         b->out.counted[i] = bottle_counts(t, &threads->v[i]);
+    if (make_edges(b, stills) < 0) {
+        bottler_free(b);
+        *out = NULL;
+        return -ENOMEM;
+    }
     return 0;
 }
 
@@ -58,6 +98,7 @@ void bottler_free(struct bottler *b)
         return;
     bottles_fini(&b->out);
     free(b->marks);
+    free(b->edges);
     free(b);
 }
 
@@ -101,6 +142,21 @@ static void end_run(struct bottler *b, uint32_t thread)
     b->running--;
 }
 
+/* What looks say up to a time: who stops just then was born, or came out of a wait, before. */
+static void pass_edges(struct bottler *b, uint64_t time)
+{
+    for (; b->edge < b->n_edges; b->edge++) {
+        const struct edge *e = &b->edges[b->edge];
+        if (e->time > time || (e->time == time && e->stops))
+            return;
+        go_to(b, e->time);
+        if (e->stops)
+            end_run(b, e->thread);
+        else
+            begin_run(b, e->thread);
+    }
+}
+
 static void take(void *self, const struct sweep_item *v, size_t n)
 {
     struct bottler *b = self;
@@ -108,6 +164,7 @@ static void take(void *self, const struct sweep_item *v, size_t n)
         enum sweep_type type = sweep_type(&v[i]);
         if (type == SWEEP_ACT || type == SWEEP_HOLD || !b->out.counted[v[i].thread])
             continue;
+        pass_edges(b, v[i].time);
         go_to(b, v[i].time);
         if (type == SWEEP_BORN || type == SWEEP_END)
             begin_run(b, v[i].thread);

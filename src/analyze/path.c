@@ -12,8 +12,8 @@
 const char *const path_limits[] = {
     "A path is not the only one: where a wait could have ended later by another cause, the last "
     "waker counts.",
-    "Running means in no recorded wait: input and output, native code, waiting for a processor and "
-    "spinning for a monitor count as running.",
+    "Running means in no recorded wait, and not found still in input or output by looks: waiting "
+    "for a processor and spinning for a monitor count as running.",
     "When an owner gave a monitor back is taken from who got it next. A thread that took it in "
     "between without having to wait is seen by nobody: the path then goes to the last owner seen "
     "(both exact with the group holds).",
@@ -22,8 +22,8 @@ const char *const path_limits[] = {
 
 const char *path_kind_name(enum path_kind k)
 {
-    static const char *const names[PATH_KINDS] = {"run",  "handoff", "timed",
-                                                  "wait", "gc",      "unknown"};
+    static const char *const names[PATH_KINDS] = {"run", "handoff", "timed", "wait",
+                                                  "gc",  "unknown", "io"};
     return names[k];
 }
 
@@ -270,9 +270,39 @@ static void step(struct walker *w)
     }
 }
 
-/* --- the collector ---------------------------------------------------------------------------- */
+/* --- what runs are made of -------------------------------------------------------------------- */
 
-/* The segments of the walk, turned round, with the pauses cut out of the runs. */
+/* Put the part of a run up to `from`, and the one up to `to` as another kind; the rest is left. */
+static void cut(struct buf *out, struct path_segment *run, uint64_t from, uint64_t to,
+                enum path_kind kind, stack_id stack)
+{
+    struct path_segment part = *run;
+    from = max_u64(from, run->from);
+    to = min_u64(to, run->to);
+    if (from >= to)
+        return;
+    part.to = from;
+    if (part.from < part.to)
+        buf_put(out, &part, sizeof part);
+    part.from = from;
+    part.to = to;
+    part.kind = (uint8_t)kind;
+    part.stack = stack;
+    buf_put(out, &part, sizeof part);
+    run->from = to;
+}
+
+/* A run without pauses. */
+static void put_stills(const struct path_source *src, struct path_segment run, struct buf *out)
+{
+    const struct still_line *l = stills_of(src->stills, run.thread);
+    for (uint32_t i = still_first(l, run.from); i < l->n && l->v[i].from < run.to; i++)
+        cut(out, &run, l->v[i].from, l->v[i].to, PATH_IO, l->v[i].stack);
+    if (run.from < run.to)
+        buf_put(out, &run, sizeof run);
+}
+
+/* The segments of the walk, turned round, with what is no run cut out of the runs. */
 static int finish(struct walker *w, struct path *out)
 {
     const struct path_source *src = w->src;
@@ -284,23 +314,18 @@ static int finish(struct walker *w, struct path *out)
         while (pause < src->n_pauses && src->pauses[pause].end <= s.from)
             pause++;
         for (size_t k = pause; s.kind == PATH_RUN && k < src->n_pauses; k++) {
+            struct path_segment run = s;
             uint64_t from = max_u64(src->pauses[k].start, s.from);
-            uint64_t to = min_u64(src->pauses[k].end, s.to);
             if (from >= s.to)
                 break;
-            if (from >= to)
-                continue;
-            struct path_segment part = s;
-            part.to = from;
-            if (part.from < part.to)
-                buf_put(&all, &part, sizeof part);
-            part.from = from;
-            part.to = to;
-            part.kind = PATH_GC;
-            buf_put(&all, &part, sizeof part);
-            s.from = to;
+            run.to = from;
+            put_stills(src, run, &all);
+            s.from = from;
+            cut(&all, &s, from, src->pauses[k].end, PATH_GC, s.stack);
         }
-        if (s.from < s.to)
+        if (s.kind == PATH_RUN)
+            put_stills(src, s, &all);
+        else if (s.from < s.to)
             buf_put(&all, &s, sizeof s);
     }
     if (all.oom) {

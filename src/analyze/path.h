@@ -18,6 +18,7 @@
 #define ORCA_ANALYZE_PATH_H
 
 #include "analyze/decode.h"
+#include "analyze/still.h"
 
 enum path_kind {
     PATH_RUN,     /* the thread ran, or did something that is not recorded */
@@ -27,10 +28,11 @@ enum path_kind {
     PATH_WAIT,    /* it waited, for whom is not known */
     PATH_GC,      /* it stood still for the collector */
     PATH_UNKNOWN, /* what it did is not known */
+    PATH_IO,      /* it stood still in input or output, by looks (still.h) */
     PATH_KINDS
 };
 
-/* "run", "handoff", "timed", "wait", "gc", "unknown" */
+/* "run", "handoff", "timed", "wait", "gc", "unknown", "io" */
 const char *path_kind_name(enum path_kind k);
 
 struct path_segment {
@@ -40,8 +42,8 @@ struct path_segment {
     bool seen;      /* the path came to the thread as to the last owner seen (bind.h): until it left
                      * that again it may have been elsewhere */
     uint8_t state;  /* HANDOFF, TIMED, WAIT, UNKNOWN: enum wait_state; else STATE_LIMIT */
-    lock_id lock;   /* RUN: the one that it held and the path's next thread waited for; else what
-                     * the wait was for; 0: none, or unknown */
+    lock_id lock;   /* RUN, GC, IO: the one that it held and the path's next thread waited for; else
+                     * what   the wait was for; 0: none, or unknown */
     stack_id stack; /* RUN: where the thread was at the end of it; else where it waited; 0: unknown
                      */
 };
@@ -62,6 +64,7 @@ struct path_source {
     const struct timeline *timeline;
     const struct thread_set *threads;
     const struct purposes *purposes;
+    const struct stills *stills;
     const struct pause *pauses; /* of the collector, by start; may be NULL */
     size_t n_pauses;
 };

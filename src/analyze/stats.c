@@ -270,8 +270,11 @@ static int add_lines(struct maker *m)
         if (!selection_has(&m->out->selection, i))
             continue;
         uint64_t from = ts->v[i].from, to = ts->v[i].to;
-        if (selection_clip(&m->out->selection, &from, &to))
-            m->out->threads[i].life = to - from;
+        if (selection_clip(&m->out->selection, &from, &to)) {
+            struct thread_sums *s = &m->out->threads[i];
+            s->life = to - from;
+            s->still = stills_between(m->from->stills, i, from, to, &s->still_looks);
+        }
         if (i < m->from->timeline->n_lines)
             TRY(add_line(m, i));
     }
@@ -449,7 +452,7 @@ int stats_list_owner_sites(const struct stats *s, const struct sites *sites, uin
 
 uint64_t thread_sums_running(const struct thread_sums *s)
 {
-    uint64_t ns = s->life;
+    uint64_t ns = s->life - min_u64(s->life, s->still);
     for (int i = 0; i < STATE_LIMIT; i++)
         ns -= min_u64(ns, s->state[i].ns);
     return ns;

@@ -3,7 +3,7 @@
  * views 2.1 to 2.3).
  *
  *     over all threads, over all classes, over all sites, each state's count and ns are the same
- *     sums; in each thread  sum of ns over the states = life - running;
+ *     sums; in each thread  sum of ns over the states = life - running - still;
  *     HELD_UP = BLOCKED + REACQUIRING + those PARKED that others hold up (purpose.h)
  *
  * A wait that lies in the range with a part counts, with the time of that part: ranges that adjoin
@@ -14,6 +14,7 @@
 #include "analyze/blames.h"
 #include "analyze/purpose.h"
 #include "analyze/sites.h"
+#include "analyze/still.h"
 #include "analyze/timeline.h"
 #include "analyze/wait_stats.h"
 #include "analyze/weigh.h"
@@ -29,6 +30,7 @@ struct thread_sums {
     struct state_stats state[STATS_COLUMNS];
     uint64_t life;                  /* ns of its life in the range */
     uint64_t waited_for[FOR_LIMIT]; /* ns of its waits but sleeps, by what they were for */
+    uint64_t still, still_looks;    /* ns in input or output, in no wait; so many looks say so */
     uint64_t unknown;               /* of the counts: waits of which one end is missing */
     uint64_t reacquired;            /* INTERVAL_REACQUIRED */
     uint32_t open;                  /* waits going on at the end of the recording */
@@ -71,6 +73,7 @@ struct stats_source {
     const struct lock_set *locks;
     const struct sites *sites;
     const struct purposes *purposes;
+    const struct stills *stills;
 };
 
 /* The selection's threads are borrowed.  -ENOMEM. */
@@ -93,7 +96,7 @@ unsigned stats_owner_permille(const struct stats *s, const struct sites *sites, 
 int stats_list_owner_sites(const struct stats *s, const struct sites *sites, uint32_t group,
                            struct arena *a, uint32_t **out, size_t *n);
 
-/* What is left of the life when every state is taken off. */
+/* What is left of the life when every state is taken off, and what looks found still. */
 uint64_t thread_sums_running(const struct thread_sums *s);
 
 #endif

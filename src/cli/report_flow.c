@@ -125,6 +125,7 @@ static const char *const path_texts[PATH_KINDS] = {
     [PATH_WAIT] = "waiting, for whom is not known",
     [PATH_GC] = "in pauses of the collector",
     [PATH_UNKNOWN] = "in what is not known",
+    [PATH_IO] = "in input or output, by looks",
 };
 
 static void print_path_head(const struct page *p)
@@ -457,7 +458,8 @@ void page_bottles(const struct page *p)
     if (g->idle)
         buf_printf(&legend, "; nobody ran for %s (%.1f %%)", page_time(p, g->idle).text,
                    100.0 * (double)g->idle / (double)g->elapsed);
-    buf_puts(&legend, ". A thread in input or output or ready to run counts as running.");
+    buf_puts(&legend, ". A thread that is ready to run counts as running, one that looks found "
+                      "still in input or output does not.");
     note(p, buf_str(&legend));
     buf_fini(&legend);
 }

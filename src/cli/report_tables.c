@@ -105,8 +105,7 @@ static void print_marks(const struct page *p)
     if (marks)
         page_wrapped(p, STYLE_FAINT, "", buf_str(&b), 0);
     page_wrapped(p, STYLE_FAINT, "",
-                 "rest: running, ready to run, or in a wait that was not recorded (such as I/O)",
-                 0);
+                 "rest: running, ready to run, or in a wait that was not recorded", 0);
     buf_fini(&b);
 }
 
@@ -120,6 +119,7 @@ static const struct table_column thread_columns[] = {
     {"waited", TABLE_RIGHT, false},
     {"waited for", TABLE_RIGHT, false},
     {"park, join, sleep", TABLE_RIGHT, false},
+    {"I/O", TABLE_RIGHT, false},
     {"not known", TABLE_RIGHT, false},
     {"rest", TABLE_RIGHT, false},
 };
@@ -140,14 +140,20 @@ static bool has_others(const struct analysis *a)
 
 /* Which of the columns that only some traces have are there. */
 struct shown {
-    bool others, retaking, unknown;
+    bool others, retaking, io, unknown;
+    uint64_t looks; /* behind what stands for I/O */
 };
 
 static struct shown shown_of(const struct report *r)
 {
-    struct shown s = {has_others(r->a), r->a->stats.total[STATE_REACQUIRING].ns > 0, false};
-    for (size_t i = 0; i < r->n_threads; i++)
-        s.unknown |= r->a->stats.threads[r->threads[i]].state[STATE_UNKNOWN].ns > 0;
+    struct shown s = {.others = has_others(r->a),
+                      .retaking = r->a->stats.total[STATE_REACQUIRING].ns > 0};
+    for (size_t i = 0; i < r->n_threads; i++) {
+        const struct thread_sums *sums = &r->a->stats.threads[r->threads[i]];
+        s.unknown |= sums->state[STATE_UNKNOWN].ns > 0;
+        s.looks += sums->still_looks;
+    }
+    s.io = s.looks > 0;
     return s;
 }
 
@@ -169,6 +175,8 @@ static void put_thread(struct table *t, const struct page *p, uint32_t i, struct
     cell_time(t, p, w->ns, w->ns);
     if (shown.others)
         cell_time(t, p, at_leisure(v), at_leisure(v));
+    if (shown.io)
+        cell_time(t, p, sums->still, sums->still);
     if (shown.unknown)
         cell_time(t, p, v[STATE_UNKNOWN].ns, v[STATE_UNKNOWN].ns);
     cell_time(t, p, thread_sums_running(sums), 1);
@@ -181,9 +189,10 @@ static void print_all_threads(const struct page *p)
     struct table_column columns[ARRAY_LEN(thread_columns)];
     size_t n = 0;
     for (size_t i = 0; i < ARRAY_LEN(thread_columns); i++)
-        if ((shown.others || i != 8) && (shown.retaking || i != 5) && (shown.unknown || i != 9))
+        if ((shown.others || i != 8) && (shown.retaking || i != 5) && (shown.io || i != 9) &&
+            (shown.unknown || i != 10))
             columns[n++] = thread_columns[i];
-    if (shown.others && shown.unknown) /* names need the room */
+    if (shown.others && (shown.unknown || shown.io)) /* names need the room */
         columns[shown.retaking ? 8 : 7].title = "other waits";
     page_list_heading(p, "Threads", r->n_threads, "most time held up first");
     struct table t;
@@ -195,9 +204,15 @@ static void print_all_threads(const struct page *p)
     if (shown.retaking)
         page_wrapped(p, STYLE_FAINT, "",
                      "retaking: of the time held up, taking a monitor again after a wait", 0);
-    if (shown.others && shown.unknown)
+    if (shown.others && (shown.unknown || shown.io))
         page_wrapped(p, STYLE_FAINT, "",
                      "other waits: parked, in a join, asleep, with nobody known to hold it up", 0);
+    if (shown.io) {
+        char text[128];
+        snprintf(text, sizeof text, "I/O: in a native method of input or output, by %s looks",
+                 human_count(shown.looks).text);
+        page_wrapped(p, STYLE_FAINT, "", text, 0);
+    }
     if (shown.unknown)
         page_wrapped(p, STYLE_FAINT, "",
                      "not known: events are missing, a virtual thread's life around those that are "

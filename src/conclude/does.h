@@ -5,9 +5,6 @@
 
 #include "conclude/resource.h"
 
-/* Whether it is a native method of the JDK that reads, writes, connects or waits to. */
-bool does_is_native_io(const struct trace *t, method_id method);
-
 /* What agrees in this is one thing that is done.  Compared as bytes. */
 struct does {
     uint32_t does;   /* enum holder_does */

@@ -136,29 +136,12 @@ void rule_sleep_on_path(struct evidence *ev)
 
 /* --- serial-phase ----------------------------------------------------------------------------- */
 
-/* In no recorded wait, and still on no processor for most of the time: an event loop, an acceptor,
- * a read. */
-static bool stands_still(const struct analysis *a, uint32_t thread)
-{
-    enum sample_kind kind = a->samples.n[SAMPLE_WALL] ? SAMPLE_WALL : SAMPLE_LOOKS;
-    const struct run *r = samples_of(&a->samples, kind, thread);
-    uint64_t all = 0, still = 0;
-    for (uint32_t i = 0; i < r->n; i++) {
-        const struct sample *s = sample_at(r, i);
-        all += s->weight;
-        still += s->flags & SAMPLE_IDLE ? s->weight : 0;
-    }
-    return all && still >= all / 2;
-}
-
 void rule_serial_phase(struct evidence *ev)
 {
     const struct bottles *g = &ev->a->bottles;
     uint32_t most = 0;
     unsigned others = 0;
     for (uint32_t i = 1; i < g->n; i++) {
-        if (stands_still(ev->a, i))
-            continue;
         most = g->v[i].alone > g->v[most].alone ? i : most;
         others += rule_permille(g->v[i].running, g->elapsed) >= SERIAL_OTHERS_PERMILLE;
     }

@@ -1,7 +1,7 @@
+#include "analyze/io_calls.h"
 #include "analyze/labels.h"
 #include "base/human.h"
 #include "base/util.h"
-#include "conclude/does.h"
 #include "conclude/rules_parts.h"
 
 #include <stdlib.h>
@@ -303,7 +303,7 @@ void rule_held_during_io(struct evidence *ev)
         for (uint32_t k = 0; k < a->sites.n; k++) {
             const struct wait_stats *w = &a->stats.owner_sites[k];
             if (a->sites.v[k].group != ev->classes[i] || !w->count ||
-                !does_is_native_io(a->trace, a->sites.v[k].top.method))
+                !io_is_native(a->trace, a->sites.v[k].top.method))
                 continue;
             ns += w->ns;
             count += w->count;

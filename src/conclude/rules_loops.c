@@ -5,6 +5,7 @@
  *     a handler = what it does with a frame of the program between it and the frames that all of a
  *                 loop's stacks share
  * Those who are served may be in another process: so a loop is judged by its own time. */
+#include "analyze/io_calls.h"
 #include "base/err.h"
 #include "base/util.h"
 #include "conclude/does.h"
@@ -33,34 +34,13 @@ struct loops {
     size_t n_known;
 };
 
-/* By the end of the class's signature and the beginning of the name: of the JDK, and of Netty's own
- * native transports. */
-static bool is_select(const char *signature, const char *name)
-{
-    static const struct {
-        const char *class_end, *name;
-    } methods[] = {
-        {"SelectorImpl;", "doSelect"}, {"Lsun/nio/ch/EPoll;", "wait"}, {"/Native;", "epollWait"},
-        {"/Native;", "epollBusyWait"}, {"/Native;", "keventWait"},     {"/Native;", "ioUringEnter"},
-    };
-    size_t n = strlen(signature);
-    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
-        size_t end = strlen(methods[i].class_end);
-        if (end <= n && strcmp(signature + n - end, methods[i].class_end) == 0 &&
-            strncmp(name, methods[i].name, strlen(methods[i].name)) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool in_select(const struct loops *l, stack_id stack)
 {
     const struct trace *t = l->ev->a->trace;
     uint8_t *known = &l->selects[stack.v < t->n_stacks ? stack.v : 0];
     const struct trace_stack *s = trace_stack(t, stack);
     for (uint32_t i = 0; i < s->n_frames && !*known; i++) {
-        const struct trace_method *m = trace_method(t, s->frames[i].method);
-        *known = is_select(trace_class(t, m->class_)->signature, m->name) ? 2 : 0;
+        *known = io_is_select(t, s->frames[i].method) ? 2 : 0;
         if (program_code(&l->ev->resources.program, s->frames[i].method) != CODE_JDK)
             break;
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POOLS = 256, LOOKS_LEAST = 5 };
+enum { POOLS = 256 };
 
 static enum thread_time time_of(const struct resources *all, const struct analysis *a,
                                 uint32_t context, const struct wait_part *w)
@@ -40,21 +40,23 @@ static void add_waits(const struct resources *all, const struct analysis *a, uin
     }
 }
 
-/* Of time in no wait. */
+/* Of the time in no wait: where no look fell, it is as where they did. */
 static void share_out(const struct resources *all, const struct analysis *a, uint32_t thread,
                       uint64_t rest, uint64_t ns[THREAD_TIMES])
 {
-    enum sample_kind kind = a->samples.n[SAMPLE_WALL] ? SAMPLE_WALL : SAMPLE_LOOKS;
-    const struct run *r = samples_of(&a->samples, kind, thread);
-    uint64_t weight = 0, still[THREAD_TIMES] = {0};
-    for (uint32_t i = 0; i < r->n; i++) {
-        const struct sample *s = sample_at(r, i);
-        weight += s->weight;
-        if (s->flags & SAMPLE_IDLE)
-            still[program_is_in(&all->program, s->stack) ? TIME_WAITING : TIME_IDLE] += s->weight;
+    const struct still_line *l = stills_of(&a->stills, thread);
+    uint64_t still[THREAD_TIMES] = {0}, sum = 0;
+    for (uint32_t i = 0; i < l->n; i++) {
+        uint64_t part = l->v[i].to - l->v[i].from;
+        still[program_is_in(&all->program, l->v[i].stack) ? TIME_WAITING : TIME_IDLE] += part;
+        sum += part;
     }
-    for (unsigned t = 0; t < THREAD_TIMES && r->n >= LOOKS_LEAST && weight; t++) {
-        uint64_t part = (uint64_t)((unsigned __int128)rest * still[t] / weight);
+    if (!sum)
+        return;
+    uint64_t likely = (uint64_t)((unsigned __int128)rest * l->found / l->looked);
+    uint64_t all_of_it = min_u64(max_u64(sum, likely), rest);
+    for (unsigned t = 0; t < THREAD_TIMES; t++) {
+        uint64_t part = (uint64_t)((unsigned __int128)all_of_it * still[t] / sum);
         ns[t] += part;
         ns[TIME_RUNNING] -= part;
     }

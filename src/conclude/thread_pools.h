@@ -4,11 +4,11 @@
  *
  *     blocked   on a monitor, a lock, a pool or a limit (resource.h)
  *     waiting   for an answer, a thread, input or output, or for time to pass
- *     idle      without work: in a wait that nobody asked for, or paused in a call that none of the
+ *     idle      without work: in a wait that nobody asked for, or still in a call that none of the
  *               program's code made (an event loop in its selector)
  *     running   the rest
  *
- * What a thread did in no wait is shared out by looks (docs/sampling.md), where there are any. */
+ * Who stands still in no recorded wait: still.h. */
 #ifndef ORCA_CONCLUDE_THREAD_POOLS_H
 #define ORCA_CONCLUDE_THREAD_POOLS_H
 

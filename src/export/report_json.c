@@ -187,6 +187,8 @@ static json_t *thread_entry(const struct report *r, uint32_t index)
         json_set_count(j, states[i][0], sums->state[i].count);
         json_set_count(j, states[i][1], sums->state[i].ns);
     }
+    json_set_count(j, "io_ns", sums->still);
+    json_set_count(j, "io_looks", sums->still_looks);
     json_set_count(j, "running_ns", thread_sums_running(sums));
     for (int i = 0; i < FOR_LIMIT; i++)
         json_set_count(j, purposes[i], sums->waited_for[i]);

@@ -107,8 +107,9 @@ static const struct {
     {"samples", pack_samples, IN_EXACT},      {"executed", pack_executed, IN_EXACT},
     {"owned", pack_owned, IN_EXACT},          {"allocs", pack_allocs, IN_EXACT},
     {"marks", pack_marks, IN_EXACT},          {"starts", pack_starts, IN_EXACT},
-    {"path", pack_path, IN_EXACT | IN_TILES}, {"tiles", pack_tiles, IN_TILES},
-    {"arrows", pack_arrows, IN_TILES},        {"paths", pack_path_tiles, IN_TILES},
+    {"still", pack_still, IN_EXACT},          {"path", pack_path, IN_EXACT | IN_TILES},
+    {"tiles", pack_tiles, IN_TILES},          {"arrows", pack_arrows, IN_TILES},
+    {"paths", pack_path_tiles, IN_TILES},
 };
 
 /* In the pack's head. */

@@ -3,6 +3,8 @@
 #include "view/marks.h"
 #include "view/pack_parts.h"
 
+#include <stdlib.h>
+
 static int keep(void *self, const struct thread_mark *m)
 {
     buf_put(self, m, sizeof *m);
@@ -76,4 +78,29 @@ int pack_starts(const struct packer *p, struct buf *out)
     PUT_COLUMN(out, begin, double, n, start_time(p, k));
     PUT_COLUMN(out, begin, uint32_t, n, start_stack(a, k));
     return 0;
+}
+
+int pack_still(const struct packer *p, struct buf *out)
+{
+    const struct stills *all = &p->v->a->stills;
+    size_t begin = out->len;
+    struct buf threads = {0};
+    const struct still **v = calloc(all->n + 1, sizeof *v);
+    uint32_t n = 0;
+    for (uint32_t i = 1; v && i < all->n_lines; i++)
+        for (uint32_t k = 0; k < all->lines[i].n && n < p->most; k++, n++) {
+            v[n] = &all->lines[i].v[k];
+            buf_put(&threads, &i, sizeof i);
+        }
+    int rc = v && !threads.oom ? 0 : -ENOMEM;
+    if (rc == 0) {
+        pack_head(n, out);
+        PUT_COLUMN(out, begin, double, n, view_time(p->v, v[k]->from));
+        PUT_COLUMN(out, begin, double, n, view_time(p->v, v[k]->to));
+        PUT_COLUMN(out, begin, uint32_t, n, v[k]->looks);
+        column_put(out, begin, threads.p, threads.len);
+    }
+    free(v);
+    buf_fini(&threads);
+    return rc;
 }

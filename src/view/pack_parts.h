@@ -36,7 +36,7 @@ pack_section pack_samples, pack_executed, pack_owned;
 pack_section pack_allocs;
 
 /* pack_marks.c */
-pack_section pack_marks, pack_starts;
+pack_section pack_marks, pack_starts, pack_still;
 
 /* pack_tiles.c */
 pack_section pack_tiles, pack_arrows, pack_paths;

@@ -65,7 +65,10 @@ static void add(struct path_cache *c, struct kept_path *p)
 int path_cache_get(struct path_cache *c, const struct analysis *a, uint32_t thread, uint64_t to,
                    struct kept_path **out)
 {
-    const struct path_source src = {&a->timeline, &a->threads, &a->purposes,
+    const struct path_source src = {&a->timeline,
+                                    &a->threads,
+                                    &a->purposes,
+                                    &a->stills,
                                     (const void *)a->decoded.pauses.p,
                                     a->decoded.pauses.len / sizeof(struct pause)};
     *out = find(c, thread, to);

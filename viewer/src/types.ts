@@ -20,7 +20,7 @@ export const HANDOFF = INTERACTIONS.indexOf("handoff-lock"), LAST_OWNER = INTERA
 export const isHandoff = (how: number): boolean => how === HANDOFF || how === LAST_OWNER;
 export const NO_INTERACTION = 255;
 
-export const PATH_KINDS = ["run", "handoff", "timed", "wait", "gc", "unknown"] as const;
+export const PATH_KINDS = ["run", "handoff", "timed", "wait", "gc", "unknown", "io"] as const;
 
 export const THREAD = {
     daemon: 1, virtual: 2, native: 4, program: 8, started: 16, ended: 32, incomplete: 64, gone: 128,
@@ -152,7 +152,7 @@ export interface Times {
 export interface ReportThread {
     id: number; name: string; group: string; held_up_count: number; held_up_ns: number; blocked_count: number; blocked_ns: number; waited_count: number;
     waited_ns: number; parked_count: number; parked_ns: number; joined_count: number; joined_ns: number;
-    slept_count: number; slept_ns: number; reacquired_count: number; reacquired_ns: number; unknown_ns: number; running_ns: number; life_ns: number;
+    slept_count: number; slept_ns: number; reacquired_count: number; reacquired_ns: number; unknown_ns: number; io_ns: number; io_looks: number; running_ns: number; life_ns: number;
 }
 export type ReportRow = Record<string, number | string | null | Place | [number, number][]>;
 export interface Report {

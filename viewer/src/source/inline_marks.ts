@@ -27,6 +27,14 @@ export function readMarks(c: Columns): PackedMarks {
     return m;
 }
 
+/** Who stood still in input or output, in no wait. */
+export interface Still { n: number; from: Float64Array; to: Float64Array; looks: Uint32Array; thread: Uint32Array }
+
+export function readStill(c: Columns): Still {
+    const n = c.head();
+    return { n, from: c.f64(n), to: c.f64(n), looks: c.u32(n), thread: c.u32(n) };
+}
+
 export function readStarts(c: Columns): Starts {
     const n = c.head();
     return { n, time: c.f64(n), stack: c.u32(n) };

@@ -5,8 +5,8 @@ import { Columns, damaged, json } from "./inline_bytes.ts";
 import type { Numbers, Sections } from "./inline_bytes.ts";
 import { readAllocs } from "./inline_allocs.ts";
 import type { Allocs } from "./inline_allocs.ts";
-import { readMarks, readStarts } from "./inline_marks.ts";
-import type { PackedMarks, Starts } from "./inline_marks.ts";
+import { readMarks, readStarts, readStill } from "./inline_marks.ts";
+import type { PackedMarks, Starts, Still } from "./inline_marks.ts";
 import { readOwned, readSamples } from "./inline_samples.ts";
 import type { Owned, Samples } from "./inline_samples.ts";
 
@@ -44,7 +44,7 @@ export interface PackMeta extends Meta { report: Report; lock_rows: LockRow[]; o
 /** All that a page of packed "exact" knows. */
 export interface Pack {
     meta: PackMeta; waits: Waits; contexts: Contexts; locks: Locks; sites: Sites; stacks: Stacks; names: Names; acts: Acts; wakes: Wakes; holds: Holds; path: Segments;
-    samples: Samples; owned: Owned; allocs: Allocs; marks: PackedMarks; starts: Starts;
+    samples: Samples; owned: Owned; allocs: Allocs; marks: PackedMarks; starts: Starts; still: Still;
     /** How each frame of the stacks was executed; empty: no samples. */
     executed: Uint8Array;
 }
@@ -81,6 +81,7 @@ export function readPack(all: Sections, meta: PackMeta): Pack {
         holds: readHolds(of("holds")), path: readPath(all.get("path") ?? EMPTY),
         samples: readSamples(of("samples"), meta.threads.id.length), owned: readOwned(of("owned")), executed: readExecuted(of("executed")),
         allocs: readAllocs(of("allocs"), meta.threads.id.length), marks: readMarks(of("marks")), starts: readStarts(of("starts")),
+        still: readStill(of("still")),
     };
     check(pack);
     return pack;
@@ -241,7 +242,7 @@ function check(p: Pack): void {
         [p.acts.from, threads, "thread"], [p.acts.to, threads, "thread"], [p.wakes.thread, threads, "thread"], [p.wakes.stack, p.stacks.n, "stack"],
         [p.holds.thread, threads, "thread"], [p.holds.lock, p.locks.n, "lock"], [p.path.thread, threads, "thread"],
         [p.allocs.stack, p.stacks.n, "stack"], [p.allocs.class, p.names.objects?.length ?? 0, "class"], ...p.allocs.lists.map((l) => [l.context, p.allocs.n, "allocation"]),
-        [p.marks.thread, threads, "thread"], [p.marks.lock, p.locks.n, "lock"], [p.marks.stack, p.stacks.n, "stack"], [p.starts.stack, p.stacks.n, "stack"],
+        [p.marks.thread, threads, "thread"], [p.marks.lock, p.locks.n, "lock"], [p.marks.stack, p.stacks.n, "stack"], [p.starts.stack, p.stacks.n, "stack"], [p.still.thread, threads, "thread"],
         [p.samples.stack, p.stacks.n, "stack"], [p.owned.owner, threads, "thread"], [p.owned.lock, p.locks.n, "lock"],
     ] as [Uint32Array, number, string, boolean?][])
         below(values, Math.max(limit, 1), what, none ?? false);

@@ -108,7 +108,7 @@ function threadRows(m: Model, s: Stats): ReportThread[] {
         if (!known && t.waits[i] === 0)
             continue; // a hole in the ids
         const row: Record<string, unknown> = { id: t.id[i], name: t.name[i], group: m.pack.meta.groups.name[t.group[i]] ?? "", ...known, life_ns: s.life[i] };
-        let running = s.life[i], unknown = 0, open = 0;
+        let running = s.life[i] - Math.min(s.life[i], s.io[i]), unknown = 0, open = 0;
         for (let k = 0; k < N; k++) {
             const at = i * N + k;
             row[k === UNKNOWN ? "unknown_stretches" : `${THREAD_KEYS[k]}_count`] = s.threads.count[at];
@@ -119,7 +119,7 @@ function threadRows(m: Model, s: Stats): ReportThread[] {
             unknown += s.threads.unknown[at];
             open += s.threads.open[at];
         }
-        rows.push({ ...row, running_ns: running, open, unknown, reacquired: s.reacquired[i] } as unknown as ReportThread);
+        rows.push({ ...row, io_ns: s.io[i], io_looks: s.ioLooks[i], running_ns: running, open, unknown, reacquired: s.reacquired[i] } as unknown as ReportThread);
     }
     return most(rows, (r) => r.held_up_ns, (r) => r.held_up_count, (r) => r.waited_ns);
 }

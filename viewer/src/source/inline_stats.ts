@@ -87,7 +87,7 @@ export interface Stats {
     cut: Cut;
     threads: Sums;
     /** By thread. */
-    life: Float64Array; reacquired: Float64Array;
+    life: Float64Array; reacquired: Float64Array; io: Float64Array; ioLooks: Float64Array;
     groups: Sums; sites: Sums; owners: Sums; // owners: by site, all in state 0
     /** By class group. */
     timedOut: Float64Array; groupReacquired: Float64Array; objects: Float64Array;
@@ -147,7 +147,8 @@ export function eachPart(m: Model, c: Cut, visit: (p: Part) => void, reacquired?
 export function makeStats(m: Model, c: Cut, times: boolean): Stats {
     const p = m.pack, sites = p.sites.n, groups = p.names.classes.length;
     const s: Stats = {
-        cut: c, threads: new Sums(m.threads), life: new Float64Array(m.threads), reacquired: new Float64Array(m.threads), groups: new Sums(groups),
+        cut: c, threads: new Sums(m.threads), life: new Float64Array(m.threads), reacquired: new Float64Array(m.threads),
+        io: new Float64Array(m.threads), ioLooks: new Float64Array(m.threads), groups: new Sums(groups),
         sites: new Sums(sites), owners: new Sums(sites), timedOut: new Float64Array(groups), groupReacquired: new Float64Array(groups),
         objects: new Float64Array(groups), siteTimes: new Durations(), ownerTimes: new Durations(), asked: new Map(),
     };
@@ -159,8 +160,20 @@ export function makeStats(m: Model, c: Cut, times: boolean): Stats {
     for (let t = 0; t < m.threads; t++)
         if (!c.threads || c.threads[t])
             s.life[t] = Math.max(0, Math.min(p.meta.threads.to[t], c.to) - Math.max(p.meta.threads.from[t], c.from));
+    addStill(m, s);
     countObjects(m, s, counted);
     return s;
+}
+
+function addStill(m: Model, s: Stats): void {
+    const x = m.pack.still, c = s.cut;
+    for (let k = 0; k < x.n; k++) {
+        const t = x.thread[k], from = Math.max(x.from[k], c.from), to = Math.min(x.to[k], c.to);
+        if (to <= from || (c.threads && !c.threads[t]))
+            continue;
+        s.io[t] += to - from;
+        s.ioLooks[t] += x.looks[k];
+    }
 }
 
 function addPart(m: Model, s: Stats, x: Part, counted: Uint8Array, times: boolean): void {

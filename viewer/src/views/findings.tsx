@@ -161,7 +161,8 @@ function Stuck({ threads }: { threads: StuckThread[] }) {
 
 // --- the recording ----------------------------------------------------------------------------------------
 
-const PATH_WORDS: Record<string, string> = { run: "running", handoff: "handed over", timed: "waiting for time", wait: "waiting, cause unknown", gc: "garbage collection" };
+const PATH_WORDS: Record<string, string> = { run: "running", handoff: "handed over", timed: "waiting for time", wait: "waiting, cause unknown", gc: "garbage collection",
+    unknown: "not known", io: "in input or output, by looks" };
 
 function Summary({ m }: { m: Meta }) {
     const r = m.recording;

@@ -89,7 +89,7 @@ function lockedOf(t: ReportThread): number {
 }
 
 const KEYS: Partial<Record<Look, (t: ReportThread) => number>> = {
-    running: (t) => t.running_ns, blocked: (t) => t.blocked_ns, reacquiring: (t) => t.reacquired_ns, waiting: (t) => t.waited_ns,
+    running: (t) => t.running_ns + t.io_ns, blocked: (t) => t.blocked_ns, reacquiring: (t) => t.reacquired_ns, waiting: (t) => t.waited_ns,
     parked: (t) => t.parked_ns - lockedOf(t), locked: lockedOf, joining: (t) => t.joined_ns, sleeping: (t) => t.slept_ns, unknown: (t) => t.unknown_ns,
 };
 

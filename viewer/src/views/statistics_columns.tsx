@@ -134,7 +134,8 @@ export const THREADS: Column<ReportThread>[] = [
     ...timesOf("joined", "Joins", "Joined", KINDS.joined.what),
     ...timesOf("slept", "Sleeps", "Slept", KINDS.slept.what),
     ...timesOf("reacquired", "Retakes", "Retaking", KINDS.reacquiring.what),
-    numberColumn<ReportThread>("running_ns", "Running", "The rest of its life: in no wait that is recorded", true),
+    numberColumn<ReportThread>("io_ns", "I/O", "In no recorded wait, found still in input or output by looks", true),
+    numberColumn<ReportThread>("running_ns", "Running", "The rest of its life", true),
 ];
 
 /** Who held it, and who waited for whom: the thread under `who`, its name under `who_name`. */

@@ -1,0 +1,155 @@
+#include "analyze/still.h"
+
+#include "analyze/io_calls.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/util.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOT_LOOKED_AT, RUNS, STANDS_STILL, MAY_STAND_STILL };
+
+struct maker {
+    const struct trace *trace;
+    const struct timeline *tl;
+    const struct line *line;
+    const struct thread_stats *life;
+    uint8_t *stacks;           /* [n_stacks] */
+    const struct sample *told; /* the last one that was put */
+    struct buf out;            /* struct still [], of the line at hand */
+};
+
+static bool stands_still(struct maker *m, const struct sample *s, stack_id before)
+{
+    uint8_t *known = &m->stacks[s->stack.v < m->trace->n_stacks ? s->stack.v : 0];
+    bool io;
+    if (!s->stack.v || !(s->flags & SAMPLE_IDLE))
+        return false;
+    if (*known == NOT_LOOKED_AT) {
+        bool native = io_of_stack(m->trace, s->stack, &io);
+        *known = io ? STANDS_STILL : native ? MAY_STAND_STILL : RUNS;
+    }
+    return *known == STANDS_STILL ||
+           (*known == MAY_STAND_STILL && s->weight >= STILL_LEAST_NS && s->stack.v == before.v);
+}
+
+static void put(struct maker *m, uint64_t from, uint64_t to, const struct sample *s)
+{
+    size_t n = m->out.len / sizeof(struct still);
+    struct still *last = n ? (struct still *)(void *)m->out.p + n - 1 : NULL;
+    uint32_t looks = m->told != s; /* of what spans part one counts */
+    m->told = s;
+    if (last && last->to == from && last->stack.v == s->stack.v) {
+        last->to = to;
+        last->looks += looks;
+        return;
+    }
+    buf_put(&m->out, &(struct still){from, to, s->stack, looks}, sizeof *last);
+}
+
+/* The stretches of [from, to) that are in no span. */
+static void put_between_spans(struct maker *m, uint64_t from, uint64_t to, const struct sample *s)
+{
+    uint32_t i = line_spans_until(m->line, from);
+    while (i && span_end(m->tl, line_span(m->line, i - 1)) > from)
+        i--;
+    for (; i < m->line->spans.n && from < to; i++) {
+        const struct span *x = line_span(m->line, i);
+        uint64_t begin = min_u64(x->start, to);
+        if (from < begin)
+            put(m, from, begin, s);
+        from = max_u64(from, span_end(m->tl, x));
+    }
+    if (from < to)
+        put(m, from, to, s);
+}
+
+/* Looks are in the order of time: each begins where the one before was. */
+static void look_at_line(struct maker *m, const struct run *looks, struct still_line *l)
+{
+    uint64_t before = m->life->from;
+    stack_id at = {0};
+    for (uint32_t i = 0; i < looks->n; i++) {
+        const struct sample *s = sample_at(looks, i);
+        uint64_t to = min_u64(s->time, m->life->to);
+        uint64_t from = max_u64(before, s->time - min_u64(s->weight, s->time));
+        bool still = stands_still(m, s, at);
+        l->looked += s->weight;
+        l->found += still ? s->weight : 0;
+        if (from < to && still)
+            put_between_spans(m, from, to, s);
+        before = max_u64(before, to);
+        at = s->stack;
+    }
+}
+
+static int keep(struct maker *m, struct still_line *l, struct arena *a)
+{
+    if (m->out.oom)
+        return -ENOMEM;
+    if (!m->out.len)
+        return 0;
+    l->n = (uint32_t)(m->out.len / sizeof *l->v);
+    l->v = arena_alloc(a, m->out.len);
+    if (!l->v)
+        return -ENOMEM;
+    memcpy(l->v, m->out.p, m->out.len);
+    buf_clear(&m->out);
+    return 0;
+}
+
+int stills_make(struct stills *out, const struct trace *t, const struct timeline *tl,
+                const struct thread_set *threads, const struct samples *samples, struct arena *a)
+{
+    enum sample_kind kind = samples->n[SAMPLE_WALL] ? SAMPLE_WALL : SAMPLE_LOOKS;
+    static const struct line none;
+    *out = (struct stills){0};
+    if (!samples->n[kind])
+        return 0;
+    struct maker m = {.trace = t, .tl = tl, .stacks = calloc(t->n_stacks + 1, 1)};
+    out->n_lines = threads->n;
+    out->lines = arena_alloc(a, threads->n * sizeof *out->lines);
+    int rc = m.stacks && out->lines ? 0 : -ENOMEM;
+    if (out->lines)
+        memset(out->lines, 0, threads->n * sizeof *out->lines);
+    for (uint32_t i = 1; i < threads->n && rc == 0; i++) {
+        m.line = i < tl->n_lines ? &tl->lines[i] : &none;
+        m.life = &threads->v[i];
+        look_at_line(&m, samples_of(samples, kind, i), &out->lines[i]);
+        rc = keep(&m, &out->lines[i], a);
+        out->n += out->lines[i].n;
+    }
+    free(m.stacks);
+    buf_fini(&m.out);
+    return rc;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+const struct still_line *stills_of(const struct stills *s, uint32_t thread)
+{
+    static const struct still_line none;
+    return thread < s->n_lines ? &s->lines[thread] : &none;
+}
+
+uint32_t still_first(const struct still_line *l, uint64_t time)
+{
+    uint32_t i = 0;
+    BISECT(i, l->n, l->v[i].to <= time);
+    return i;
+}
+
+uint64_t stills_between(const struct stills *s, uint32_t thread, uint64_t from, uint64_t to,
+                        uint64_t *looks)
+{
+    const struct still_line *l = stills_of(s, thread);
+    uint64_t ns = 0;
+    *looks = 0;
+    for (uint32_t i = still_first(l, from); i < l->n && l->v[i].from < to; i++) {
+        ns += min_u64(l->v[i].to, to) - max_u64(l->v[i].from, from);
+        *looks += l->v[i].looks;
+    }
+    return ns;
+}

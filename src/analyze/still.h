@@ -1,0 +1,52 @@
+/* still.h - who stands still in input or output, or in other native code, in no recorded wait: an
+ * event loop in its select, an acceptor, who reads a socket, a pipe or a file.
+ *
+ * By looks (samples of the wall clock), and nothing else: a look that finds a thread on no
+ * processor, in a native method of input or output, stands for the time up to it (its weight), as
+ * far as the thread was in no recorded wait, and was not found elsewhere, in that time.  A native
+ * method that nobody knows counts when the thread was found in the very same place before, and has
+ * not moved for STILL_LEAST_NS: less may be waiting for a processor.
+ * Where no look says so, a thread that is in no wait runs, as far as anybody knows.
+ *
+ *     a thread's life = its waits + what is not known + still + running */
+#ifndef ORCA_ANALYZE_STILL_H
+#define ORCA_ANALYZE_STILL_H
+
+#include "analyze/samples.h"
+#include "analyze/thread_set.h"
+#include "analyze/timeline.h"
+
+enum { STILL_LEAST_NS = 100000000 };
+
+struct still {
+    uint64_t from, to; /* ns of CLOCK_MONOTONIC */
+    stack_id stack;    /* of the last look */
+    uint32_t looks;    /* that say so */
+};
+
+struct still_line {
+    struct still *v; /* in the order of time, apart from each other and from the spans */
+    uint32_t n;
+    uint64_t found, looked; /* ns that looks stand for: that found it still; all */
+};
+
+struct stills {
+    struct still_line *lines; /* [n_lines], by index into struct thread_set; the arena's */
+    size_t n_lines, n;        /* n: of all lines */
+};
+
+/* -ENOMEM. */
+int stills_make(struct stills *out, const struct trace *t, const struct timeline *tl,
+                const struct thread_set *threads, const struct samples *samples, struct arena *a);
+
+/* Those of a thread; none where there are none. */
+const struct still_line *stills_of(const struct stills *s, uint32_t thread);
+
+/* The index of the first that ends behind a time. */
+uint32_t still_first(const struct still_line *l, uint64_t time);
+
+/* ns of a thread's in a stretch of time, and how many looks say so. */
+uint64_t stills_between(const struct stills *s, uint32_t thread, uint64_t from, uint64_t to,
+                        uint64_t *looks);
+
+#endif

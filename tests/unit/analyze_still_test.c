@@ -1,0 +1,119 @@
+/* Who stands still in input or output, by looks: still.h; and that nobody says such a thread runs.
+ */
+#include "analyzed.h"
+
+#include <criterion/criterion.h>
+
+#define MS UINT64_C(1000000)
+enum { SELECT, COMPUTE, ZIP, STACKS };
+static stack_id stacks[STACKS];
+
+static void begin(void)
+{
+    static const char *const frames[STACKS] = {
+        "sun.nio.ch.EPoll.wait:native sun.nio.ch.EPollSelectorImpl.doSelect:7 shop.Loop.run:12",
+        "shop.Order.submit:88 shop.Main.main:12",
+        "java.util.zip.Inflater.inflate:native shop.Order.submit:88"};
+    analyzed_begin();
+    for (int i = 0; i < STACKS; i++)
+        stacks[i] = builder_stack(&b, frames[i]);
+}
+
+TestSuite(still, .init = begin, .fini = analyzed_end);
+
+static void look(thread_id who, uint64_t time, uint64_t weight, int stands_in, uint32_t flags)
+{
+    struct event e = {.time = at(time), .thread = who, .kind = EV_wall_sample, .size = EVENT_HEAD};
+    e.wall_sample = (struct ev_wall_sample){.stack = stacks[stands_in],
+                                            .weight = weight,
+                                            .flags = SAMPLE_LOOK | flags,
+                                            .taken = at(time)};
+    builder_event(&b, 90, &e);
+}
+
+static void lives(thread_id who, uint64_t to)
+{
+    ADD0(&b, 50 + who.v, who, 0, thread_start);
+    ADD0(&b, 50 + who.v, who, to, thread_end);
+}
+
+static void check(thread_id who, uint64_t still, uint64_t looks, uint64_t running)
+{
+    cr_assert_eq(sums_of(who)->still, still, "%lu", sums_of(who)->still);
+    cr_assert_eq(sums_of(who)->still_looks, looks);
+    cr_assert_eq(thread_sums_running(sums_of(who)), running);
+    cr_assert_eq(a->bottles.v[who.v].running, running, "%lu", a->bottles.v[who.v].running);
+}
+
+/* A look stands for the time up to it; behind the last one the thread runs. */
+Test(still, a_select)
+{
+    lives(ann, 400 * MS);
+    look(ann, 100 * MS, 50 * MS, SELECT, SAMPLE_IDLE);
+    look(ann, 200 * MS, 100 * MS, SELECT, SAMPLE_IDLE);
+    analyzed_run(400 * MS);
+    check(ann, 150 * MS, 2, 250 * MS);
+    cr_assert_eq(stills_of(&a->stills, ann.v)->n, 1);
+}
+
+/* On a processor; ready to run, in Java or in native code that is neither input nor output. */
+Test(still, who_computes_does_not)
+{
+    lives(ann, 400 * MS);
+    look(ann, 100 * MS, 50 * MS, SELECT, 0);
+    look(ann, 200 * MS, 50 * MS, COMPUTE, SAMPLE_IDLE);
+    look(ann, 300 * MS, 50 * MS, ZIP, SAMPLE_IDLE);
+    look(ann, 350 * MS, 50 * MS, ZIP, SAMPLE_IDLE);
+    analyzed_run(400 * MS);
+    check(ann, 0, 0, 400 * MS);
+}
+
+/* Native code that nobody knows, in which the thread does not move. */
+Test(still, in_any_native_code_that_does_not_move)
+{
+    lives(ann, 400 * MS);
+    look(ann, 100 * MS, 50 * MS, ZIP, SAMPLE_IDLE);
+    look(ann, 200 * MS, 100 * MS, ZIP, SAMPLE_IDLE);
+    analyzed_run(400 * MS);
+    check(ann, 100 * MS, 1, 300 * MS);
+}
+
+/* What is recorded is more than what a look stands for; and so is another look. */
+Test(still, not_in_a_wait_nor_before_another_look)
+{
+    lives(ann, 400 * MS);
+    does_block(ann, 60 * MS, 70 * MS, lock, bob);
+    look(ann, 80 * MS, 50 * MS, SELECT, SAMPLE_IDLE);
+    look(ann, 200 * MS, 50 * MS, COMPUTE, 0);
+    look(ann, 210 * MS, 50 * MS, SELECT, SAMPLE_IDLE);
+    analyzed_run(400 * MS);
+    check(ann, 50 * MS - 10 * MS + 10 * MS, 2, 400 * MS - 10 * MS - 50 * MS);
+    const struct still_line *l = stills_of(&a->stills, ann.v);
+    cr_assert_eq(l->n, 3);
+    cr_assert_eq(since(l->v[0].to), 60 * MS);
+    cr_assert_eq(since(l->v[1].from), 70 * MS);
+    cr_assert_eq(l->v[1].looks, 0);
+}
+
+/* Nobody ran, and the path to its end is not of its running. */
+Test(still, the_path_and_who_ran_alone)
+{
+    lives(ann, 400 * MS);
+    lives(bob, 300 * MS);
+    lives(cat, 1);
+    lives(dan, 1);
+    does_sleep(bob, 50 * MS, 300 * MS);
+    look(ann, 100 * MS, 50 * MS, SELECT, SAMPLE_IDLE);
+    look(ann, 350 * MS, 250 * MS, SELECT, SAMPLE_IDLE);
+    analyzed_run(400 * MS);
+    cr_assert_eq(a->path.kind_ns[PATH_IO], 300 * MS);
+    cr_assert_eq(a->path.kind_ns[PATH_RUN], 100 * MS);
+    cr_assert_eq(a->bottles.v[ann.v].alone, 50 * MS);
+    cr_assert_eq(a->bottles.idle + a->bottles.level[1] + a->bottles.level[2] + a->bottles.level[3] +
+                     a->bottles.level[4],
+                 400 * MS);
+    const struct selection part = {.from = at(80 * MS), .to = at(90 * MS)};
+    cr_assert_eq(analysis_select(a, &part), 0);
+    cr_assert_eq(sums_of(ann)->still, 10 * MS);
+    cr_assert_eq(thread_sums_running(sums_of(ann)), 0);
+}
