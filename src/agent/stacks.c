@@ -1,6 +1,7 @@
 #include "agent/stacks.h"
 
 #include "agent/alloc_trails.h"
+#include "agent/chunks.h"
 #include "agent/locks.h"
 #include "agent/methods.h"
 #include "agent/natives.h"
@@ -215,10 +216,10 @@ enum { TIMED_OF = 32, STRIPES = 32, LINE = 64 };
 static struct {
     /* of a thread's own stripe, so that threads do not wait for each other's cache lines */
     struct {
-        _Alignas(LINE) _Atomic uint64_t n;
+        _Alignas(LINE) _Atomic uint64_t n, from_heap;
     } walked[STRIPES];
     _Atomic uint64_t asked[ARRAY_LEN(reasons) + 1]; /* the last one: another reason */
-    _Atomic uint64_t cost_ns, new_ones;
+    _Atomic uint64_t cost_ns, new_ones, new_from_heap;
     _Atomic uint64_t cut, left_out; /* for want of room on the thread's stack */
 } counts;
 
@@ -227,19 +228,23 @@ static __thread uint32_t captures __attribute__((tls_model("initial-exec")));
 static void forget_counts(void)
 {
     for (size_t i = 0; i < STRIPES; i++)
-        atomic_store_explicit(&counts.walked[i].n, 0, memory_order_relaxed);
+        atomic_store_explicit(&counts.walked[i].n, 0, memory_order_relaxed),
+            atomic_store_explicit(&counts.walked[i].from_heap, 0, memory_order_relaxed);
     for (size_t i = 0; i < ARRAY_LEN(counts.asked); i++)
         atomic_store_explicit(&counts.asked[i], 0, memory_order_relaxed);
     atomic_store_explicit(&counts.new_ones, 0, memory_order_relaxed);
+    atomic_store_explicit(&counts.new_from_heap, 0, memory_order_relaxed);
     atomic_store_explicit(&counts.cut, 0, memory_order_relaxed);
     atomic_store_explicit(&counts.left_out, 0, memory_order_relaxed);
 }
 
-static void count_walked(void)
+static void count_walked(bool from_heap)
 {
     enum { THREAD_SHIFT = 12 }; /* thread-local data of two threads are pages apart */
     size_t i = ((uintptr_t)&captures >> THREAD_SHIFT) % STRIPES;
     atomic_fetch_add_explicit(&counts.walked[i].n, 1, memory_order_relaxed);
+    if (from_heap)
+        atomic_fetch_add_explicit(&counts.walked[i].from_heap, 1, memory_order_relaxed);
 }
 
 static void count_asked(int reason)
@@ -257,9 +262,8 @@ static void count_short(_Atomic uint64_t *n)
     atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
 }
 
-static void put_short(struct buf *b, const char *what, _Atomic uint64_t *n)
+static void put_some(struct buf *b, const char *what, uint64_t v)
 {
-    uint64_t v = atomic_load_explicit(n, memory_order_relaxed);
     if (v)
         buf_printf(b, ", %s %" PRIu64, what, v);
 }
@@ -284,9 +288,11 @@ static const char *reason_text(size_t i)
 
 void stacks_put_counts(struct buf *b)
 {
-    uint64_t walked = 0, asked = 0;
-    for (size_t i = 0; i < STRIPES; i++)
+    uint64_t walked = 0, from_heap = 0, asked = 0;
+    for (size_t i = 0; i < STRIPES; i++) {
         walked += atomic_load_explicit(&counts.walked[i].n, memory_order_relaxed);
+        from_heap += atomic_load_explicit(&counts.walked[i].from_heap, memory_order_relaxed);
+    }
     for (size_t i = 0; i < ARRAY_LEN(counts.asked); i++)
         asked += atomic_load_explicit(&counts.asked[i], memory_order_relaxed);
     buf_printf(b, "walked %" PRIu64 ", by JVMTI %" PRIu64, walked, asked);
@@ -295,8 +301,11 @@ void stacks_put_counts(struct buf *b)
         if (n)
             buf_printf(b, ", %s %" PRIu64, reason_text(i), n);
     }
-    put_short(b, "cut near the end of the thread's stack", &counts.cut);
-    put_short(b, "unknown at the end of the thread's stack", &counts.left_out);
+    put_some(b, "cut near the end of the thread's stack",
+             atomic_load_explicit(&counts.cut, memory_order_relaxed));
+    put_some(b, "unknown at the end of the thread's stack",
+             atomic_load_explicit(&counts.left_out, memory_order_relaxed));
+    put_some(b, "found in the heap", from_heap);
 }
 
 void stacks_report(void)
@@ -394,6 +403,7 @@ struct taking {
     struct stack_frame *frames;
     uint32_t n;
     bool cut;
+    bool from_heap;  /* some of it */
     bool is_short;   /* depth is less than was asked for: the thread's stack is nearly used up */
     class_id object; /* it is being allocated: see allocation_frames; 0: none is */
     struct trail *trail; /* to be made; NULL: not wanted */
@@ -461,7 +471,13 @@ static int walk_certain(JNIEnv *jni, struct walk *w)
     int n = walk(agent.walker, self->java_thread, NULL, w);
     if (n < 0)
         return n;
-    return w->flags & WALK_CUT_UNTHAWED ? ASK_UNTHAWED : w->flags & WALK_NEAR ? ASK_UNCERTAIN : n;
+    if (w->flags & WALK_CUT_UNTHAWED) {
+        const struct chunks_of of = {agent.jvmti, jni, agent.walker, agent.vmstructs,
+                                     self->java_thread};
+        chunks_learn(&of);
+        return ASK_UNTHAWED;
+    }
+    return w->flags & WALK_NEAR ? ASK_UNCERTAIN : n;
 }
 
 int32_t stacks_walk(JNIEnv *jni, struct walk_frame *frames, int32_t max)
@@ -483,6 +499,7 @@ static int walk_own(struct taking *t)
     t->n = n > t->skip ? (uint32_t)(n - t->skip) : 0;
     t->walked += t->skip;
     t->cut = w.flags & WALK_CUT_DEPTH;
+    t->from_heap = w.flags & WALK_FROM_HEAP;
     stacks_check_spoil(t->walked, t->n);
     return 0;
 }
@@ -512,12 +529,19 @@ static bool key_of_taking(const struct taking *t, struct hash128 *key)
     return all;
 }
 
-/* So many stacks of a recording have JVMTI asked in any case. */
-static bool on_probation(void)
+static bool is_of_first(_Atomic uint64_t *n)
 {
     enum { FIRST = 256 };
-    return atomic_load_explicit(&counts.new_ones, memory_order_relaxed) < FIRST &&
-           atomic_fetch_add_explicit(&counts.new_ones, 1, memory_order_relaxed) < FIRST;
+    return atomic_load_explicit(n, memory_order_relaxed) < FIRST &&
+           atomic_fetch_add_explicit(n, 1, memory_order_relaxed) < FIRST;
+}
+
+/* So many stacks of a recording have JVMTI asked in any case, and so many of those that are partly
+ * in the heap. */
+static bool on_probation(const struct taking *t)
+{
+    bool first = is_of_first(&counts.new_ones);
+    return (t->from_heap && is_of_first(&counts.new_from_heap)) || first;
 }
 
 static bool is_as_jvmti_says(const struct taking *t, jint n)
@@ -548,6 +572,8 @@ static bool name_methods(const struct taking *t)
     if (!same) {
         stacks_check_show(t->walked, t->n, &t->scratch->theirs, n);
         note_difference();
+        if (t->from_heap)
+            chunks_give_up(agent.walker);
     }
     return same;
 }
@@ -556,14 +582,14 @@ static bool name_methods(const struct taking *t)
 static stack_id new_of_walk(const struct taking *t, struct hash128 key)
 {
     struct stack_frame *frames = t->frames;
-    bool whole = !on_probation();
+    bool whole = !on_probation(t);
     for (uint32_t i = 0; i < t->n && whole; i++)
         whole = methods_known_whole(t->walked[i].method, t->walked[i].stamp);
     if (!whole && !name_methods(t))
         return ask_because(t, ASK_DIFFERS);
     if (!whole && !key_of_taking(t, &key))
         return ask_because(t, WALK_NOT_WALKABLE_NOT_JAVA);
-    count_walked();
+    count_walked(t->from_heap);
     for (uint32_t i = 0; i < t->n; i++) {
         const struct walk_frame *f = &t->walked[i];
         frames[i].method.v = methods_known(f->method, f->stamp);
@@ -588,7 +614,7 @@ static stack_id take(struct taking *t)
     }
     stack_id id = known(key);
     if (id.v) {
-        count_walked();
+        count_walked(t->from_heap);
     } else {
         trail_break(t->trail); /* what is remembered only is */
         id = new_of_walk(t, key);
@@ -724,7 +750,7 @@ stack_id stacks_of_allocation(JNIEnv *jni, class_id object)
         return capture(t);
     stack_id id = alloc_trails_find(trails, agent.walker, &here);
     if (id.v) {
-        count_walked();
+        count_walked(false);
         if (stacks_checked())
             stacks_check_trail(id, capture(t));
         return id;

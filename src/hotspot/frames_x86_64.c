@@ -208,7 +208,7 @@ bool frame_caller(const struct stack *s, const struct blob *b, enum frame_part p
         return false;
     caller->fp = c->fp;
     if ((part == FRAME_WHOLE || part == FRAME_PUSHED) &&
-        !stack_slot(s, c->sp, words - LINK_WORDS, &caller->fp))
+        !stack_link(s, c->sp, words - LINK_WORDS, &caller->fp))
         return false;
     caller->sp = c->sp + (uintptr_t)words * sizeof(uintptr_t);
     return caller->sp <= s->high && stack_slot(s, caller->sp, -1, &caller->pc);

@@ -152,12 +152,17 @@ bool interpreted_frame(const struct layout *l, const struct stack *s, const stru
 
 bool interpreted_caller(const struct stack *s, const struct cursor *c, struct cursor *caller)
 {
+    uintptr_t sp;
+    if (!stack_slot(s, c->fp, SLOT_RETURN, &caller->pc) ||
+        !stack_link(s, c->fp, SLOT_LINK, &caller->fp) || !stack_slot(s, c->fp, SLOT_SENDER_SP, &sp))
+        return false;
+    caller->sp = stack_place(s, c->fp, sp);
+    /* The arguments of the outermost frame of a chunk are in the next one, or nowhere. */
+    if (s->frozen && caller->sp > s->high)
+        caller->sp = s->high;
     /* A method handle's linker may have popped one argument: then the caller's sp is in the frame.
      */
-    return stack_slot(s, c->fp, SLOT_RETURN, &caller->pc) &&
-           stack_slot(s, c->fp, SLOT_LINK, &caller->fp) &&
-           stack_slot(s, c->fp, SLOT_SENDER_SP, &caller->sp) && caller->sp > c->fp &&
-           caller->sp <= s->high && caller->sp % WORD == 0;
+    return caller->sp > c->fp && caller->sp <= s->high && caller->sp % WORD == 0;
 }
 
 void interpreted_trail(struct trail *t, const struct stack *s, const struct cursor *c)

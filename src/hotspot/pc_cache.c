@@ -140,7 +140,7 @@ int32_t pc_cache_walk(const struct pc_cache *c, const struct layout *l, const st
         pc = next;
         sp = above;
     }
-    if (out == room->frames || !stack_slot(s, sp, -2, &at->fp))
+    if (out == room->frames || !stack_link(s, sp, -2, &at->fp))
         return 0;
     at->pc = pc;
     at->sp = sp;

@@ -1,5 +1,6 @@
 #include "hotspot/run.h"
 
+#include "hotspot/chunk_x86_64.h"
 #include "hotspot/methods.h"
 #include "hotspot/native_x86_64.h"
 
@@ -304,16 +305,48 @@ static enum step runtime(struct run *r, const struct blob *b, struct cursor *c, 
     return run_emit_stub(r, pc);
 }
 
+/* The frames of all chunks of the mounted thread.  False: they are not known, none is added. */
+static bool chunk_frames(struct run *r)
+{
+    struct chunk_walk w;
+    struct cursor c;
+    /* What is taken could not be taken back. */
+    if (!r->chunks || r->out->take || !chunks_begin(&w, r->chunks, r->thread))
+        return false;
+    struct stack stack = r->s;
+    uint32_t flags = r->out->flags;
+    int32_t n = r->n;
+    int rc = 1;
+    while (rc > 0 && !(r->out->flags & WALK_CUT_DEPTH)) {
+        rc = chunks_next(&w, &r->s, &c);
+        if (rc > 0 && run_all(r, &c, PC_EXACT, false, -1) < 0)
+            rc = -1;
+    }
+    r->s = stack;
+    if (rc >= 0 && chunks_end(&w))
+        return true;
+    r->n = n;
+    r->out->flags = flags;
+    return false;
+}
+
 /* A virtual thread's frames that were not thawed yet return to a stub, the return barrier. */
 static enum step barrier(struct run *r)
 {
     uintptr_t entry = 0;
     trail_break(r->out->trail);
-    if (r->l->cont_entry < 0 || !guarded_word(r->thread + (uintptr_t)r->l->cont_entry, &entry) ||
-        !entry)
+    if (r->s.frozen || r->l->cont_entry < 0 ||
+        !guarded_word(r->thread + (uintptr_t)r->l->cont_entry, &entry) || !entry)
         return STEP_FAILED;
-    r->out->flags |= WALK_CUT_UNTHAWED | WALK_VIRTUAL;
+    r->out->flags |= (chunk_frames(r) ? WALK_FROM_HEAP : WALK_CUT_UNTHAWED) | WALK_VIRTUAL;
     return STEP_END;
+}
+
+/* Behind the outermost frame of a chunk. */
+static bool is_chunk_end(const struct run *r, const struct cursor *c)
+{
+    enum { LINK_WORDS = 2 };
+    return r->s.frozen && c->sp + LINK_WORDS * WORD >= r->s.high;
 }
 
 enum step run_interpreted(struct run *r, struct cursor *c, const struct interpreter_registers *regs)
@@ -350,6 +383,8 @@ static enum step step(struct run *r, struct cursor *c, enum pc_match *match, boo
     *vm = false;
     struct blob b;
     *match = PC_EXACT;
+    if (is_chunk_end(r, c))
+        return STEP_END;
     if (in_interpreter(r->l, c->pc))
         return caller_interpreted(r, c, called_vm);
     if (c->pc == r->l->call_stub_return) {

@@ -9,6 +9,7 @@
 
 struct stack {
     uintptr_t low, high;
+    bool frozen; /* no stack, but a part of one in the heap: links are relative (chunk_x86_64.h) */
 };
 
 /* The registers of a frame as it was left for its callee, or interrupted. */
@@ -32,6 +33,22 @@ static inline bool stack_word(const struct stack *s, uintptr_t at, uintptr_t *v)
 static inline bool stack_slot(const struct stack *s, uintptr_t at, int32_t words, uintptr_t *v)
 {
     return stack_word(s, at + (uintptr_t)((intptr_t)words * (intptr_t)sizeof(uintptr_t)), v);
+}
+
+/* Words that a frozen frame keeps relative to a place, where running code has an address. */
+static inline uintptr_t stack_place(const struct stack *s, uintptr_t from, uintptr_t v)
+{
+    return s->frozen ? from + v * sizeof(uintptr_t) : v;
+}
+
+/* The caller's rbp, as it stands `words` above `at`. */
+static inline bool stack_link(const struct stack *s, uintptr_t at, int32_t words, uintptr_t *fp)
+{
+    uintptr_t v;
+    if (!stack_slot(s, at, words, &v))
+        return false;
+    *fp = stack_place(s, at + (uintptr_t)((intptr_t)words * (intptr_t)sizeof(uintptr_t)), v);
+    return true;
 }
 
 #endif

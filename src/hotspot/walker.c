@@ -2,6 +2,7 @@
 
 #include "hotspot/native_x86_64.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
@@ -13,6 +14,7 @@ struct walker {
     struct interpreter interpreter;
     struct pc_cache *cache;
     struct unwinder *unwinder;
+    _Atomic(const struct chunks *) chunks; /* NULL: not known */
 };
 
 const struct layout *walker_layout(const struct walker *w)
@@ -76,6 +78,12 @@ int walker_open(struct walker **out, const struct vmstructs *vs, struct err *err
     w->unwinder = unwinder;
     *out = w;
     return 0;
+}
+
+void walker_use_chunks(struct walker *w, const struct chunks *chunks)
+{
+    /* release: who sees it sees what it points to */
+    atomic_store_explicit(&w->chunks, chunks, memory_order_release);
 }
 
 void walker_close(struct walker *w)
@@ -264,6 +272,8 @@ int walk(const struct walker *w, uintptr_t java_thread, const void *ucontext, st
                     .in = &w->interpreter,
                     .cache = out->options & WALK_UNCACHED ? NULL : w->cache,
                     .unwinder = w->unwinder,
+                    /* acquire: pairs with walker_use_chunks */
+                    .chunks = atomic_load_explicit(&w->chunks, memory_order_acquire),
                     .out = out,
                     .thread = java_thread};
     struct cursor anchor;

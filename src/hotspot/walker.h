@@ -83,6 +83,7 @@ enum {
     WALK_VIRTUAL = 8,      /* the frames are those of the virtual thread that is mounted */
     WALK_CUT_NATIVE = 16,  /* there are frames of C that are missing: they could not be unwound */
     WALK_RUNS_JAVA = 32,   /* by its state it executes Java; not that it is on a processor */
+    WALK_FROM_HEAP = 64,   /* a virtual thread's older frames were found in the heap */
 };
 
 /* With walk.take: the room that one step may need, all methods inlined at one place included. */
@@ -102,6 +103,11 @@ struct walk {
 /* After the JVM's start (VMInit).  -ENOTSUP with one sentence when this JVM's data are not laid out
  * as the walker knows them.  Puts up a handler for faults (guarded.h). */
 int walker_open(struct walker **out, const struct vmstructs *vs, struct err *err);
+
+/* From now on a virtual thread's older frames are looked for in the heap, where these fields say;
+ * NULL: no more.  Any thread, at any time; the fields stay. */
+struct chunks;
+void walker_use_chunks(struct walker *w, const struct chunks *chunks);
 
 /* Nobody may be in a walk. */
 void walker_close(struct walker *w);

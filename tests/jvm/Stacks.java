@@ -396,6 +396,66 @@ public class Stacks {
         made.get()[0] += 600;
     }
 
+    /** More arguments than registers; compiled and interpreted frames by turns, as each is called often or hardly. */
+    static int many(int n, long a, long b, int c, double d, Object e, long f, long g, Object h, int i) throws Exception {
+        if (n % 7 == 0) {
+            LockSupport.parkNanos(100);
+            event();
+        }
+        return n == 0 ? c : handed(n - 1, i) + many(n - 1, b, a, i, d, h, g, f, e, c);
+    }
+
+    static int handed(int n, int i) throws Exception {
+        if (n % 31 != 0)
+            return n;
+        return (int) STACKS_HANDED.invoke(null, n, i);
+    }
+
+    static final java.lang.reflect.Method STACKS_HANDED;
+
+    static {
+        try {
+            STACKS_HANDED = Stacks.class.getDeclaredMethod("parked", int.class, int.class);
+        } catch (NoSuchMethodException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    static int parked(int n, int i) {
+        event();
+        LockSupport.parkNanos(100);
+        return n + i;
+    }
+
+    /** Virtual threads that come back at all depths, with frames in several chunks, while these are moved (JDK 21). */
+    static void frozen() throws Exception {
+        if (Runtime.version().feature() < 21)
+            return;
+        List<Thread> threads = new ArrayList<>();
+        Class<?> builder = Class.forName("java.lang.Thread$Builder");
+        for (int i = 0; i < 10; i++) {
+            int depth = 20 << i % 5;
+            Object b = Thread.class.getMethod("ofVirtual").invoke(null);
+            threads.add((Thread) builder.getMethod("start", Runnable.class).invoke(b, (Runnable) () -> {
+                try {
+                    for (int k = 0; k < 4; k++)
+                        sink += many(depth, 1, 2, 3, 4, "5", 6, 7, "8", 9);
+                } catch (Exception e) {
+                    throw new AssertionError(e);
+                }
+            }));
+        }
+        for (Thread t : threads)
+            while (t.isAlive()) {
+                garbage = new byte[64][4096];
+                System.gc();
+                t.join(1);
+            }
+        made.get()[0] += 600;
+    }
+
+    static volatile Object garbage;
+
     static void retransform() throws Exception {
         Thread.sleep(5);
         if (instrumentation != null)
@@ -424,6 +484,7 @@ public class Stacks {
         parts.put("tasks", Stacks::tasks);
         parts.put("hands", Stacks::hands);
         parts.put("virtual", Stacks::virtual);
+        parts.put("frozen", Stacks::frozen);
         parts.put("java-agent", Stacks::retransform);
     }
 

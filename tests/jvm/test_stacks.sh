@@ -77,11 +77,30 @@ test_redefined() {
     at_least "$(told orca.stacks.check 'older versions')" 1 "stacks with an older version"
 }
 
-# Of a virtual thread that came back only the youngest frames are on a stack; the others JVMTI finds in the heap.
-test_virtual() {
+# Of a virtual thread that came back only the youngest frames are on a stack; the others are in the heap, where a
+# collector moves them.
+frozen() { # JVM-FLAG...
     need_jdk 21
-    compared "" -- virtual
-    at_least "$(told orca.stacks walked)" 100 "stacks walked"
+    compared "" -Xss4m "$@" -- virtual frozen
+    at_least "$(told orca.stacks 'found in the heap')" 2000 "stacks of which a part is in the heap"
+    at_least "$(told orca.stacks 'found in the heap')" $(($(told orca.stacks 'partly in the heap') * 8)) "of them, those that JVMTI was not asked for"
+}
+test_frozen_g1() { frozen -XX:+UseG1GC; }
+test_frozen_parallel() { frozen -XX:+UseParallelGC; }
+test_frozen_serial() { frozen -XX:+UseSerialGC; }
+test_frozen_z() { frozen -XX:+UseZGC; }
+test_frozen_wide() { frozen -XX:+UseG1GC -XX:-UseCompressedOops; }
+test_frozen_interpreted() { frozen -Xint; }
+test_frozen_c1() { frozen -XX:TieredStopAtLevel=1; }
+test_frozen_c2() { frozen -XX:-TieredCompilation; }
+test_frozen_compact() {
+    need_flag -XX:+UseCompactObjectHeaders
+    frozen -XX:+UseCompactObjectHeaders
+}
+# What moves objects beside the program in another way is not read: JVMTI is asked.
+test_frozen_shenandoah() {
+    need_flag -XX:+UseShenandoahGC
+    compared "" -XX:+UseShenandoahGC -- virtual
     at_least "$(told orca.stacks 'partly in the heap')" 100 "stacks by JVMTI"
 }
 

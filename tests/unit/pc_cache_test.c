@@ -66,7 +66,7 @@ static int32_t found(void)
 {
     struct walk_frame out[4];
     const struct pc_cache_room room = {out, ARRAY_LEN(out), true, NULL};
-    const struct stack s = {(uintptr_t)w.stack, (uintptr_t)(w.stack + ARRAY_LEN(w.stack))};
+    const struct stack s = {(uintptr_t)w.stack, (uintptr_t)(w.stack + ARRAY_LEN(w.stack)), false};
     struct cursor at = {pc(), (uintptr_t)w.stack, 0};
     bool vm = false;
     int32_t n = pc_cache_walk(w.cache, &l, &s, &at, &room, &vm);

@@ -1,0 +1,147 @@
+#include "agent/chunks.h"
+
+#include "base/guarded.h"
+#include "base/log.h"
+#include "hotspot/chunk_x86_64.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { UNKNOWN, TRYING, KNOWN, GIVEN_UP };
+static _Atomic int state;
+static struct chunks chunks; /* written by who is TRYING */
+
+static uintptr_t address_of(jobject o)
+{
+    uintptr_t v = 0;
+    if (o)
+        memcpy(&v, (const void *)((uintptr_t)o & ~(uintptr_t)3), sizeof v);
+    return v;
+}
+
+/* HotSpot's jfieldID of a field of an instance: its offset, above two bits. */
+static int32_t offset_of(jfieldID id)
+{
+    enum { OFFSET_SHIFT = 2, MOST = 1 << 12 };
+    uintptr_t v = (uintptr_t)id >> OFFSET_SHIFT;
+    return v < MOST ? (int32_t)v : -1;
+}
+
+static jfieldID field_of(JNIEnv *jni, jobject o, const char *name, const char *signature)
+{
+    jclass c = (*jni)->GetObjectClass(jni, o);
+    jfieldID id = (*jni)->GetFieldID(jni, c, name, signature);
+    if (!id)
+        (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, c);
+    return id;
+}
+
+/* What the field refers to, and where it is: both ways the same. */
+static jobject follow(JNIEnv *jni, jobject from, const char *name, const char *signature,
+                      int32_t *offset)
+{
+    uintptr_t found;
+    jfieldID id = field_of(jni, from, name, signature);
+    jobject to = id ? (*jni)->GetObjectField(jni, from, id) : NULL;
+    *offset = id ? offset_of(id) : -1;
+    if (to && *offset > 0 &&
+        chunks_object(&chunks, address_of(from) + (uintptr_t)*offset, &found) &&
+        found == address_of(to))
+        return to;
+    (*jni)->DeleteLocalRef(jni, to);
+    return NULL;
+}
+
+static bool read_number(JNIEnv *jni, jobject from, const char *name, int32_t *offset, jint *value)
+{
+    int32_t found;
+    jfieldID id = field_of(jni, from, name, "I");
+    *offset = id ? offset_of(id) : -1;
+    *value = id ? (*jni)->GetIntField(jni, from, id) : 0;
+    return *offset > 0 && guarded_i32(address_of(from) + (uintptr_t)*offset, &found) &&
+           found == *value;
+}
+
+/* A chunk's words are followed by a bit for each place where a reference could be, and preceded by
+ * its fields. */
+static bool find_stack(jvmtiEnv *jvmti, jobject chunk, jint words, struct chunk_fields *f)
+{
+    enum { WORD = sizeof(uintptr_t), BITS = 64, HEADER_MAX = 256 };
+    jlong bytes = 0;
+    jlong bits = (jlong)words * (chunks.narrow ? 2 : 1);
+    if ((*jvmti)->GetObjectSize(jvmti, chunk, &bytes) != JVMTI_ERROR_NONE)
+        return false;
+    jlong header = bytes - (jlong)words * WORD - (bits + BITS - 1) / BITS * WORD;
+    f->stack = (int32_t)header;
+    return header >= WORD && header < HEADER_MAX;
+}
+
+static bool find_fields(const struct chunks_of *of, jthread thread, struct chunk_fields *f)
+{
+    enum { LINK_WORDS = 2 };
+    JNIEnv *jni = of->jni;
+    jint size, sp, bottom;
+    jobject cont = follow(jni, thread, "cont", "Ljdk/internal/vm/Continuation;", &f->cont);
+    jobject chunk =
+        cont ? follow(jni, cont, "tail", "Ljdk/internal/vm/StackChunk;", &f->tail) : NULL;
+    if (!chunk)
+        return false;
+    jfieldID parent = field_of(jni, chunk, "parent", "Ljdk/internal/vm/StackChunk;");
+    f->parent = parent ? offset_of(parent) : -1;
+    bool known = f->parent > 0 && read_number(jni, chunk, "size", &f->size, &size) &&
+                 read_number(jni, chunk, "sp", &f->sp, &sp);
+    bool end = known && read_number(jni, chunk, "bottom", &f->bottom, &bottom);
+    f->from_end = known && !end;
+    if (f->from_end)
+        known = read_number(jni, chunk, "argsize", &f->bottom, &bottom);
+    return known && sp >= LINK_WORDS && sp <= size && bottom >= 0 && bottom <= size &&
+           find_stack(of->jvmti, chunk, size, f);
+}
+
+/* Of no use where the thread is one of its own, or nothing of it is frozen just now. */
+static bool learn(const struct chunks_of *of)
+{
+    jthread thread;
+    uintptr_t found;
+    return (*of->jvmti)->GetCurrentThread(of->jvmti, &thread) == JVMTI_ERROR_NONE &&
+           chunks_thread(&chunks, of->java_thread, &found) && found == address_of(thread) &&
+           find_fields(of, thread, &chunks.fields);
+}
+
+void chunks_learn(const struct chunks_of *of)
+{
+    enum { REFERENCES = 16, TRIES = 16 };
+    static int tries; /* by who is TRYING */
+    int expected = UNKNOWN;
+    JNIEnv *jni = of->jni;
+    /* acquire: what the last one tried */
+    if ((*jni)->ExceptionCheck(jni) ||
+        !atomic_compare_exchange_strong_explicit(&state, &expected, TRYING, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return;
+    int next = ++tries < TRIES ? UNKNOWN : GIVEN_UP;
+    if (!chunks_open(&chunks, of->vs)) {
+        next = GIVEN_UP;
+    } else if ((*jni)->PushLocalFrame(jni, REFERENCES) == 0) {
+        if (learn(of)) {
+            walker_use_chunks(of->walker, &chunks);
+            next = KNOWN;
+        }
+        (*jni)->PopLocalFrame(jni, NULL);
+    }
+    if ((*jni)->ExceptionCheck(jni))
+        (*jni)->ExceptionClear(jni);
+    /* release: pairs with the next one's acquire */
+    atomic_store_explicit(&state, next, memory_order_release);
+}
+
+void chunks_give_up(struct walker *walker)
+{
+    /* relaxed: walks may find them once more, and are compared */
+    if (atomic_exchange_explicit(&state, GIVEN_UP, memory_order_relaxed) != KNOWN)
+        return;
+    walker_use_chunks(walker, NULL);
+    log_line("frames of virtual threads in the heap are not what JVMTI says on this JVM: such "
+             "stacks are taken through JVMTI, which takes longer");
+}

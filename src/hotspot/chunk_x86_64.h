@@ -1,0 +1,70 @@
+/* chunk_x86_64.h - the frames of the mounted virtual thread that were not thawed yet: those in its
+ * stack chunks, which are objects in the heap.
+ *
+ * A virtual thread that comes back gets its youngest frames only; the others stay where they were
+ * frozen, and what would return to them returns to a stub.  In a chunk frames lie as on a stack,
+ * but for what points to another place of it: links to interpreted frames are relative (HotSpot's
+ * stackChunkFrameStream and continuationFreezeThaw, x86, JDK 21 to 25).
+ *
+ * Nothing here keeps an object where it is.  So its address is taken from the thread before and
+ * after, and it is asked whether a collector moved objects meanwhile: those that stop all threads
+ * for that count their pauses, and say that one is under way; ZGC changes the colour of what is a
+ * good reference before it moves anything.  Else the frames do not count.  Of other collectors it
+ * is not known. */
+#ifndef ORCA_HOTSPOT_CHUNK_X86_64_H
+#define ORCA_HOTSPOT_CHUNK_X86_64_H
+
+#include "hotspot/stack.h"
+#include "hotspot/vmstructs.h"
+
+/* Where fields are in objects, in bytes. */
+struct chunk_fields {
+    int32_t cont;                     /* VirtualThread.cont */
+    int32_t tail;                     /* Continuation.tail */
+    int32_t parent, size, sp, bottom; /* StackChunk's; size, sp and bottom: words */
+    int32_t stack;                    /* where a chunk's words begin */
+    bool from_end;                    /* bottom: of words behind it (JDK 21) */
+};
+
+struct chunks {
+    struct chunk_fields fields;
+    long vthread; /* in a JavaThread: the handle of its thread object */
+    bool narrow;  /* references are 32 bits: */
+    uintptr_t narrow_base;
+    uint32_t narrow_shift;
+    uintptr_t stopped, pauses; /* addresses: whether all stand still for a collector; how often so
+                                * far */
+    uintptr_t z_bad, z_shift;  /* or, of ZGC: bits of a bad reference; by how much it is shifted */
+};
+
+/* All but the fields.  False: this JVM's heap is not described well enough, or its collector moves
+ * objects in another way. */
+bool chunks_open(struct chunks *c, const struct vmstructs *vs);
+
+/* The object to which the field at that address refers, 0: to none.  False: not known just now. */
+bool chunks_object(const struct chunks *c, uintptr_t at, uintptr_t *object);
+
+/* The object of the thread that is mounted on a JavaThread. */
+bool chunks_thread(const struct chunks *c, uintptr_t java_thread, uintptr_t *thread);
+
+/* The chunks of the thread that is mounted on a JavaThread, the youngest one first. */
+struct chunk_walk {
+    const struct chunks *c;
+    uintptr_t java_thread, chunk;
+    struct chunk_moment {
+        uintptr_t thread, cont, tail;
+        uint64_t count;
+    } begin;
+};
+
+/* False: not known just now. */
+bool chunks_begin(struct chunk_walk *w, const struct chunks *c, uintptr_t java_thread);
+
+/* The next chunk that has frames: its words, and its youngest frame, which called something.  1;
+ * 0: there is none; -1: what is there is no chunk. */
+int chunks_next(struct chunk_walk *w, struct stack *s, struct cursor *youngest);
+
+/* Whether all that was read since chunks_begin was there. */
+bool chunks_end(const struct chunk_walk *w);
+
+#endif
