@@ -4,10 +4,11 @@
  * takes the place of its main and of what a test calls when it fails.
  *
  * One process per test, as many at a time as there are processors, those that take long first. With
- * --together one process for some tests of a suite, as LeakSanitizer's look at the end of each
- * takes longer than most tests: whatever goes wrong in it, they are run again one by one, and only
- * that counts. Understands --tap=FILE, --timeout=SECONDS (more of them on a busy machine: a limit
- * ends a hang),
+ * --together one process for some tests, as LeakSanitizer's look at the end of each takes longer
+ * than most tests: what goes wrong in it does not count. The test in which it went wrong is run
+ * alone, those before it and those behind it together; each of them alone when it was the end.
+ * --alone=PATTERN: not with others (any number of them).
+ * Understands --tap=FILE, --timeout=SECONDS (more of them on a busy machine: a limit ends a hang),
  * --filter PATTERN, --only=PATTERN and --without=PATTERN (any number of them), --costs=FILE
  * (tests/costs), --stop (no test begins after one has failed); honours
  * init, fini, signal, exit_code, disabled; no parameterized tests. */
@@ -104,7 +105,7 @@ struct took {
     double wall_s, cpu_s;
 };
 
-enum { MOST_TOGETHER = 24 };
+enum { MOST_TOGETHER = 48 };
 
 /* What a process says of its tests: shared with it. */
 struct told {
@@ -237,7 +238,7 @@ struct patterns {
 
 struct wanted {
     const char *filter;
-    struct patterns without, only;
+    struct patterns without, only, alone;
     bool stop, together;
 };
 
@@ -275,8 +276,8 @@ static void swap_tests(struct criterion_test **a, struct criterion_test **b)
 }
 
 /* The tests in the order in which they begin: those that the file names in its order, then the
- * others. */
-static void put_first(const char *file)
+ * others. Returns where those begin. */
+static struct criterion_test **put_first(const char *file)
 {
     FILE *f = fopen(file, "r");
     char line[NAME_SIZE], name[NAME_SIZE], known[NAME_SIZE];
@@ -294,37 +295,64 @@ static void put_first(const char *file)
     }
     if (f)
         fclose(f);
+    return next;
 }
 
-/* What is to run: alone[] before the others, one at a time, as a group that failed is put there. */
-struct queue {
+/* Tests that one process runs. */
+struct group {
     struct criterion_test **t;
-    int n, at;
-    struct criterion_test **alone;
-    int n_alone, at_alone;
-    int most_together;
+    int n;
 };
 
-static bool goes_together(const struct criterion_test *t)
+/* What is to run: again[], a stack of what was in groups that failed, before the others.  Of these
+ * the first n_long take long: they are alone. */
+struct queue {
+    struct criterion_test **t;
+    int n, at, n_long;
+    struct group *again;
+    int n_again;
+    int most_together;
+    const struct patterns *alone;
+};
+
+static bool goes_together(const struct queue *q, const struct criterion_test *t)
 {
-    return !t->data->signal && !t->data->exit_code;
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "%s::%s", t->category, t->name);
+    return !t->data->signal && !t->data->exit_code && !any_matches(q->alone, name);
 }
 
-/* The next tests for a process, at most `most`: 0 when there are none. */
-static int take(struct queue *q, struct criterion_test ***first)
+/* The next tests for a process; none of them when there are none. */
+static struct group take(struct queue *q)
 {
-    if (q->at_alone < q->n_alone) {
-        *first = &q->alone[q->at_alone++];
-        return 1;
+    if (q->n_again > 0)
+        return q->again[--q->n_again];
+    struct group g = {&q->t[q->at], q->at < q->n};
+    if (g.n && q->at >= q->n_long && goes_together(q, *g.t))
+        while (g.n < q->most_together && q->at + g.n < q->n && goes_together(q, g.t[g.n]))
+            g.n++;
+    q->at += g.n;
+    return g;
+}
+
+static void run_again(struct queue *q, struct criterion_test **t, int n)
+{
+    if (n > 0)
+        q->again[q->n_again++] = (struct group){t, n};
+}
+
+/* Which test failed is known unless it was the end of all of them, where leaks are looked for. */
+static void split(struct queue *q, const struct running *r)
+{
+    int done = r->told->n_done;
+    if (done == r->n) {
+        for (int i = 0; i < r->n; i++)
+            run_again(q, &r->t[i], 1);
+        return;
     }
-    *first = &q->t[q->at];
-    int n = q->at < q->n;
-    if (n && goes_together(**first))
-        while (n < q->most_together && q->at + n < q->n && goes_together((*first)[n]) &&
-               strcmp((*first)[n]->category, (**first)->category) == 0)
-            n++;
-    q->at += n;
-    return n;
+    run_again(q, r->t, done);
+    run_again(q, &r->t[done], 1);
+    run_again(q, &r->t[done + 1], r->n - done - 1);
 }
 
 static int reap(struct queue *q, struct running *running, FILE *tap)
@@ -337,8 +365,7 @@ static int reap(struct queue *q, struct running *running, FILE *tap)
         return report(*r->t, status, &took, tap);
     }
     if (!report_together(r, status, tap))
-        for (int i = 0; i < r->n; i++)
-            q->alone[q->n_alone++] = r->t[i];
+        split(q, r);
     return 0;
 }
 
@@ -348,12 +375,11 @@ static int run_all(struct queue *q, bool stop, FILE *tap)
     struct running running[MOST] = {{0}}, *slot;
     long slots = sysconf(_SC_NPROCESSORS_ONLN);
     slots = slots < 1 ? 1 : slots > MOST ? MOST : slots;
-    int failed = 0, running_n = 0, n;
+    int failed = 0, running_n = 0;
     for (;;) {
-        struct criterion_test **first;
-        while (!(failed && stop) && (slot = find_free(running, slots)) &&
-               (n = take(q, &first)) > 0) {
-            start(slot, first, n);
+        struct group g;
+        while (!(failed && stop) && (slot = find_free(running, slots)) && (g = take(q)).n > 0) {
+            start(slot, g.t, g.n);
             running_n++;
         }
         if (running_n == 0)
@@ -374,6 +400,7 @@ int main(int argc, char **argv)
 {
     FILE *tap = stdout;
     struct wanted wanted = {.filter = "*"};
+    struct criterion_test **others = __start_cr_tst;
     for (int i = 1; i < argc; i++) {
         const char *v;
         if ((v = value(argv[i], "--tap=")))
@@ -381,10 +408,12 @@ int main(int argc, char **argv)
         else if ((v = value(argv[i], "--timeout=")))
             limit_s = (unsigned)atoi(v);
         else if ((v = value(argv[i], "--costs=")))
-            put_first(v);
+            others = put_first(v);
         else if (add_pattern(&wanted.without, value(argv[i], "--without=")))
             continue;
         else if (add_pattern(&wanted.only, value(argv[i], "--only=")))
+            continue;
+        else if (add_pattern(&wanted.alone, value(argv[i], "--alone=")))
             continue;
         else if (strcmp(argv[i], "--stop") == 0)
             wanted.stop = true;
@@ -400,16 +429,20 @@ int main(int argc, char **argv)
     if (!tap)
         return 2;
     size_t all = (size_t)(__stop_cr_tst - __start_cr_tst);
-    struct queue q = {.t = calloc(2 * all + 1, sizeof *q.t),
+    struct queue q = {.t = calloc(all + 1, sizeof *q.t),
+                      .again = calloc(all + 1, sizeof *q.again),
+                      .alone = &wanted.alone,
                       .most_together = wanted.together ? MOST_TOGETHER : 1};
-    if (!q.t)
+    if (!q.t || !q.again)
         return 2;
-    q.alone = q.t + all;
     for (struct criterion_test **t = __start_cr_tst; t < __stop_cr_tst; t++)
-        if (is_wanted(&wanted, *t))
+        if (is_wanted(&wanted, *t)) {
             q.t[q.n++] = *t;
+            q.n_long += t < others;
+        }
     int failed = run_all(&q, wanted.stop, tap);
     free(q.t);
+    free(q.again);
     fclose(tap);
     return failed ? 1 : 0;
 }

@@ -2,8 +2,8 @@
 # timeout: 240
 . "$ROOT/tests/jvm/traced.sh"
 
-# 10,000 lines (hostile.pl) to the agent of the JVM "jvm".
-assault() { # SEED
+# So many lines (hostile.pl) to the agent of the JVM "jvm".
+assault() { # LINES SEED
     local socket threads fds
     perl -MIO::Socket::UNIX -e 1 2>/dev/null || skip "needs perl"
     wait_for 60 eval '[ -n "$(control_socket "$jvm")" ]'
@@ -12,7 +12,7 @@ assault() { # SEED
     settle
     threads=$(ls "/proc/$jvm/task" | wc -l)
     fds=$(ls "/proc/$jvm/fd" | wc -l)
-    perl "$ROOT/tests/jvm/hostile.pl" "$socket" 10000 "$1" >answers || fail "$(cat answers)"
+    perl "$ROOT/tests/jvm/hostile.pl" "$socket" "$1" "$2" >answers || fail "$(cat answers)"
     cat answers
     settle
     [ "$(ls "/proc/$jvm/task" | wc -l)" -le $((threads + 1)) ] || fail "threads: $threads, then $(cat /proc/"$jvm"/task/*/comm)"
@@ -29,11 +29,11 @@ no_more_files() {
     same "$(ls "$TMP" | grep -vE '^(answers|app.*\.otrace|counts|out|err|java\..*|info.*|in|events.*)$')" ""
 }
 
-test_nonsense_while_it_is_recorded() {
+nonsense() { # LINES SEED
     start_traced "" -Xmx48m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UseDynamicNumberOfCompilerThreads Killed counts
     wait_for 60 grep -q ready out
     mv err java.err
-    assault 42
+    assault "$1" "$2"
     has out "recorded    for"
     end_with TERM 143
     no_crash
@@ -44,3 +44,6 @@ test_nonsense_while_it_is_recorded() {
         same "$f $(value state) $(value lost_total) $(value damaged)" "$f complete 0 0"
     done
 }
+
+test_nonsense_while_it_is_recorded() { nonsense 1500 42; }
+test_much_nonsense() { nonsense 10000 43; }

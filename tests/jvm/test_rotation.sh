@@ -115,10 +115,9 @@ changed_or_contended() { # FILES TIMES
 }
 
 # A kill at any moment, most of them near a change: so many files at most, however slowly the program contends.
-test_sigkill() {
-    local i rounds=4
-    [ "$LONG" = 0 ] || rounds=20
-    for i in $(seq $rounds); do
+kills() { # ROUND...
+    local i
+    for i; do
         start_killed ""
         (for _ in $(seq 40); do "$ORCA" dump "$jvm" --rotate >/dev/null 2>&1 || exit; done) &
         wait_for 60 changed_or_contended $((6 + i * 7)) $((2000 + i * 370))
@@ -152,6 +151,8 @@ test_sigkill() {
         echo "round $i: $(files | grep -c .) files, $empty empty"
     done
 }
+test_sigkill() { kills 1; }
+test_sigkill_later() { kills $(seq 2 $([ "$LONG" = 0 ] && echo 4 || echo 20)); }
 
 recorded_until() { # NS
     info

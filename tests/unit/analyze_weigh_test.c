@@ -5,6 +5,13 @@
 
 static struct weigh w;
 
+static void begin(void)
+{
+    w = (struct weigh){0};
+}
+
+TestSuite(weigh, .init = begin);
+
 static void add(unsigned n, uint32_t key, uint64_t ns)
 {
     for (unsigned i = 0; i < n; i++)

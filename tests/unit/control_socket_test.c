@@ -12,10 +12,11 @@
 
 static struct control_socket s;
 static struct err err;
-static char folder[] = "/tmp/orca-test-XXXXXX";
+static char folder[32];
 
 static void set_up(void)
 {
+    strcpy(folder, "/tmp/orca-test-XXXXXX");
     cr_assert(mkdtemp(folder));
     setenv("XDG_RUNTIME_DIR", folder, 1);
     cr_assert_eq(control_socket_open(&s, 4, &err), 0, "%s", err.msg);

@@ -13,13 +13,14 @@
 
 /* The JVM is this process itself: its root is ours.  (One with another root: tests/jvm,
  * attach_protocol.container_heap.) */
-static char dir[] = "/tmp/orca-heap-file-XXXXXX";
+static char dir[32];
 static struct jvm jvm;
 static struct heap_file f;
 static struct err err;
 
 static void set_up(void)
 {
+    strcpy(dir, "/tmp/orca-heap-file-XXXXXX");
     cr_assert_not_null(mkdtemp(dir));
     jvm = (struct jvm){.pid = getpid(), .uid = geteuid(), .name = "Main"};
 }

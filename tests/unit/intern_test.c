@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <string.h>
 
 enum { THREADS = 4, KEYS = 20000 };
 
@@ -33,6 +34,7 @@ Test(intern, ids_are_unique_and_agree)
 {
     static uint32_t ids[THREADS][KEYS];
     pthread_t t[THREADS];
+    memset(defined, 0, sizeof defined);
     cr_assert_eq(intern_init(&set, KEYS), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_create(&t[i], NULL, meet, ids[i]);

@@ -55,6 +55,7 @@ static void begin(void)
 {
     socklen_t len = sizeof here;
     struct err err;
+    n_taken = 0;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     here = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     cr_assert_eq(bind(fd, (struct sockaddr *)&here, sizeof here), 0);

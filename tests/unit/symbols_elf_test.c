@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char dir[] = "/tmp/orca-elf-XXXXXX";
+static char dir[32];
 
 static const char program[] =
     "#include <stdio.h>\n"
@@ -80,6 +80,7 @@ static const char *run(const char *fmt, ...)
 
 static void begin(void)
 {
+    strcpy(dir, "/tmp/orca-elf-XXXXXX");
     cr_assert(mkdtemp(dir));
     char path[256];
     snprintf(path, sizeof path, "%s/p.c", dir);

@@ -15,6 +15,7 @@ static struct writer w;
 static int fd;
 static struct trace_follow *f;
 static uint64_t pos[8]; /* by stream */
+static int gaps;
 static struct err err;
 
 static void begin_file(uint64_t capacity)
@@ -25,6 +26,7 @@ static void begin_file(uint64_t capacity)
     h.capacity = capacity;
     cr_assert_eq(writer_init(&w, fd, &h, &err), 0);
     memset(pos, 0, sizeof pos);
+    gaps = 0;
 }
 
 static void follow(uint64_t tail)
@@ -77,7 +79,6 @@ static void define(uint32_t id, const char *name, uint64_t at)
 }
 
 /* Everything up to `until`: how many events; gaps are counted apart. */
-static int gaps;
 static int take(uint64_t until)
 {
     struct event e;
