@@ -32,6 +32,8 @@ struct loops {
     size_t n;
     stack_id known[LOOPS_MAX]; /* in selects */
     size_t n_known;
+    uint32_t
+        *handlers; /* [n_stacks]: two bits for each known one: 0: not looked at; 1: no; 2: yes */
 };
 
 static bool in_select(const struct loops *l, stack_id stack)
@@ -78,7 +80,7 @@ static bool same_library(const struct trace *t, method_id x, method_id y)
 }
 
 /* Whether a stack has a frame of the program inside of those that it shares with the loop's. */
-static bool is_handler(const struct loops *l, stack_id loop, stack_id stack)
+static bool looks_like_handler(const struct loops *l, stack_id loop, stack_id stack)
 {
     const struct program *p = &l->ev->resources.program;
     const struct trace_stack *s = trace_stack(p->trace, stack);
@@ -93,36 +95,64 @@ static bool is_handler(const struct loops *l, stack_id loop, stack_id stack)
     return false;
 }
 
+/* loop: 1 + which of the known ones. */
+static bool is_handler(const struct loops *l, uint32_t loop, stack_id stack)
+{
+    unsigned shift = 2 * (loop - 1);
+    uint32_t *known = &l->handlers[stack.v < l->ev->a->trace->n_stacks ? stack.v : 0];
+    if (!(*known >> shift & 3))
+        *known |= (looks_like_handler(l, l->known[loop - 1], stack) ? 2U : 1U) << shift;
+    return *known >> shift & 2;
+}
+
 static bool is_wait(enum holder_does does)
 {
     return does != DOES_UNKNOWN && does != DOES_COMPUTE && does != DOES_NATIVE;
 }
 
-/* What a handler waited in, for so long. */
+/* What handlers waited in, for so long. */
+static void add_activity(struct resource *r, const struct activity *new)
+{
+    for (struct activity *x = r->doing; x < r->doing + r->n_doing; x++)
+        if (x->does == new->does && x->at.method.v == new->at.method.v &&
+            x->at.line == new->at.line) {
+            x->ns += new->ns;
+            x->most += new->ns;
+            x->samples += new->samples;
+            return;
+        }
+    if (r->n_doing < LOOP_DOES_MAX)
+        r->doing[r->n_doing++] = *new;
+}
+
 static void add(struct resource *r, const struct does *d, struct place leaf, stack_id stack,
                 uint64_t ns, uint64_t samples)
 {
-    struct activity *x = NULL;
-    for (size_t i = 0; i < r->n_doing && !x; i++)
-        if (r->doing[i].does == d->does && r->doing[i].at.method.v == d->method &&
-            r->doing[i].at.line == d->line)
-            x = &r->doing[i];
     r->ns += ns;
     r->held += ns;
     r->looks += samples;
-    if (!x && r->n_doing == LOOP_DOES_MAX)
-        return;
-    if (!x) {
-        x = &r->doing[r->n_doing++];
-        *x = (struct activity){.does = d->does,
-                               .at = {{d->method}, d->line},
-                               .leaf = leaf,
-                               .other = d->other,
-                               .stack = stack};
-    }
-    x->ns += ns;
-    x->most += ns;
-    x->samples += samples;
+    add_activity(r, &(struct activity){.does = d->does,
+                                       .at = {{d->method}, d->line},
+                                       .leaf = leaf,
+                                       .other = d->other,
+                                       .stack = stack,
+                                       .ns = ns,
+                                       .most = ns,
+                                       .samples = samples});
+}
+
+/* One thread's to those of its pool. */
+static void add_all(struct resource *r, const struct resource *own)
+{
+    r->ns += own->ns;
+    r->held += own->held;
+    r->looks += own->looks;
+    r->base += own->base;
+    r->count += own->count;
+    r->first = min_u64(r->first, own->first);
+    r->last = max_u64(r->last, own->last);
+    for (size_t i = 0; i < own->n_doing; i++)
+        add_activity(r, &own->doing[i]);
 }
 
 static struct resource *pool_of(struct loops *l, uint32_t thread)
@@ -165,19 +195,19 @@ static void find_selects(struct loops *l, uint32_t thread)
 }
 
 /* The loop that a thread is in: it may be so busy that only others of its kind were seen in their
- * selects.  0: it is in none. */
-static stack_id find_loop(const struct loops *l, uint32_t thread, uint64_t *selected)
+ * selects.  1 + which of the known ones; 0: it is in none. */
+static uint32_t find_loop(const struct loops *l, uint32_t thread, uint64_t *selected)
 {
     const struct run *v = samples_of(&l->ev->a->samples, l->kind, thread);
-    stack_id found = {0};
+    uint32_t found = 0;
     for (uint32_t i = 0; i < v->n; i++) {
         const struct sample *s = sample_at(v, i);
-        bool first = !found.v && s->stack.v;
+        bool first = !found && s->stack.v;
         if (s->stack.v && in_select(l, s->stack))
             *selected += s->weight;
-        for (size_t k = 0; k < l->n_known && first && !found.v; k++)
-            found = shared(l, l->known[k], s->stack) ? l->known[k] : found;
-        if (first && !found.v)
+        for (uint32_t k = 0; k < l->n_known && first && !found; k++)
+            found = shared(l, l->known[k], s->stack) ? k + 1 : 0;
+        if (first && !found)
             break; /* the outermost frames are those of all of its stacks */
     }
     return found;
@@ -185,7 +215,7 @@ static stack_id find_loop(const struct loops *l, uint32_t thread, uint64_t *sele
 
 /* Time in which a thread has nothing to do, but not in a select: then its waits are no handler's.
  */
-static uint64_t idles(const struct loops *l, uint32_t thread, stack_id loop)
+static uint64_t idles(const struct loops *l, uint32_t thread, uint32_t loop)
 {
     const struct analysis *a = l->ev->a;
     const struct line *line = &a->timeline.lines[thread];
@@ -200,7 +230,7 @@ static uint64_t idles(const struct loops *l, uint32_t thread, stack_id loop)
 }
 
 /* What a loop's thread does between its selects. */
-static void add_thread(const struct loops *l, uint32_t thread, stack_id loop, struct resource *r)
+static void add_thread(const struct loops *l, uint32_t thread, uint32_t loop, struct resource *r)
 {
     const struct analysis *a = l->ev->a;
     const struct resources *all = &l->ev->resources;
@@ -232,8 +262,8 @@ static void add_thread(const struct loops *l, uint32_t thread, stack_id loop, st
 static int look_at(struct loops *l, uint32_t thread)
 {
     uint64_t selected = 0;
-    stack_id loop = find_loop(l, thread, &selected);
-    if (!loop.v || idles(l, thread, loop) > selected)
+    uint32_t loop = find_loop(l, thread, &selected);
+    if (!loop || idles(l, thread, loop) > selected)
         return 0;
     struct activity *doing = calloc(LOOP_DOES_MAX, sizeof *doing);
     struct resource own = {.first = UINT64_MAX, .doing = doing};
@@ -247,7 +277,7 @@ static int look_at(struct loops *l, uint32_t thread)
     if (r) {
         r->n_threads++;
         r->n_holders++;
-        add_thread(l, thread, loop, r);
+        add_all(r, &own);
     }
     free(doing);
     return 0;
@@ -287,12 +317,15 @@ void rule_blocked_loop(struct evidence *ev)
     struct loops l = {.ev = ev, .kind = SAMPLE_LOOKS};
     l.kind = ev->a->samples.n[SAMPLE_WALL] ? SAMPLE_WALL : SAMPLE_LOOKS;
     l.selects = calloc(ev->a->trace->n_stacks + 1, 1);
+    l.handlers = calloc(ev->a->trace->n_stacks + 1, sizeof *l.handlers);
     l.v = arena_alloc(&ev->a->arena, LOOPS_MAX * sizeof *l.v);
-    for (uint32_t i = 1; i < ev->a->timeline.n_lines && l.selects && l.v; i++)
+    bool whole = l.selects && l.handlers && l.v;
+    for (uint32_t i = 1; i < ev->a->timeline.n_lines && whole; i++)
         find_selects(&l, i);
-    for (uint32_t i = 1; i < ev->a->timeline.n_lines && l.n_known && l.v; i++)
+    for (uint32_t i = 1; i < ev->a->timeline.n_lines && l.n_known; i++)
         (void)look_at(&l, i); /* without memory: one loop less */
     for (size_t i = 0; i < l.n; i++)
         tell(ev, &l.v[i]);
     free(l.selects);
+    free(l.handlers);
 }
