@@ -427,7 +427,7 @@ static void say_result(const struct recorder_result *r, const char *left_out)
     buf_fini(&line);
 }
 
-/* jni: NULL when this is no Java thread. */
+/* jni: NULL when this is not a Java thread. */
 static void end_recording(JNIEnv *jni, struct recorder_result *r)
 {
     if (jni && recorder_on(agent.rec)) {

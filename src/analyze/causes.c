@@ -563,6 +563,6 @@ const struct cause_sums *causes_of(const struct causes *c, stack_id stack)
     const struct call *call = &c->calls[at];
     if (n_ended(s) >= FEW || !call->at)
         return s;
-    struct call_sums *v = keyed_put((struct keyed *)&c->of_call, &call->at);
+    const struct call_sums *v = keyed_find(&c->of_call, &call->at);
     return v ? &v->sums : s;
 }

@@ -11,10 +11,13 @@
  *     meets     the waker was in the very call that it woke one from: a barrier, an exchange
  *     back      the waker waits there, too, for the same object, or is of the same pool and was
  *               called by the same method: what it gives the next one takes
- *     asked     see above; of who waits there, too, and is of the same pool, it may be by chance:
- * they hand tasks to each other, and what the one that runs behind gives back is not for the other
- * one alone returned  the waker waits there, too, for objects of its own: a queue of leases unasked
- * the others by the stack of the wait, and by its call: its two innermost frames that are not the
+ *     asked     see above
+ *     peer      the same of a waker that waits there, too, and is of the same pool, which may be
+ *               chance: such threads hand tasks to each other
+ *     returned  the waker waits there, too, for objects of its own: a queue of leases
+ *     unasked   the others
+ *
+ * Added up by the stack of the wait, and by its call: its two innermost frames that are not the
  * JDK's, and the JDK's method that these call. */
 #ifndef ORCA_ANALYZE_CAUSES_H
 #define ORCA_ANALYZE_CAUSES_H

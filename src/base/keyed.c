@@ -53,3 +53,12 @@ void *keyed_put(struct keyed *k, const void *key)
             return entry_at(k, *place - 1);
     }
 }
+
+void *keyed_find(const struct keyed *k, const void *key)
+{
+    uint64_t *place, hash = hash_place(key, k->key_bytes, 0);
+    while ((place = map_find(&k->places, hash++)))
+        if (memcmp(entry_at(k, *place - 1), key, k->key_bytes) == 0)
+            return entry_at(k, *place - 1);
+    return NULL;
+}

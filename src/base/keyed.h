@@ -21,4 +21,7 @@ void keyed_fini(struct keyed *k);
  * keyed_put. */
 void *keyed_put(struct keyed *k, const void *key);
 
+/* Likewise, NULL when there is none. */
+void *keyed_find(const struct keyed *k, const void *key);
+
 #endif

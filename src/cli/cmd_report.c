@@ -1,4 +1,5 @@
 /* cmd_report.c - why the threads of a recorded program waited, where, and for whom. */
+#include "base/util.h"
 #include "cli/analyse.h"
 #include "cli/cmd.h"
 #include "cli/input.h"
@@ -108,11 +109,23 @@ static unsigned sections_of(const struct args *o)
     return o->all || o->json || part ? REPORT_ALL : REPORT_FINDINGS | REPORT_SCREEN;
 }
 
+/* A section without the findings beside --finding; NULL: there is none. */
+static const char *other_section(const struct args *o)
+{
+    if (!o->finding || sections_of(o) & REPORT_FINDINGS)
+        return NULL;
+    for (const struct opt *x = opts; x < opts + ARRAY_LEN(opts); x++)
+        if (x->kind == OPT_FLAG && x->offset < offsetof(struct args, all) &&
+            *((const bool *)o + x->offset))
+            return x->name;
+    return NULL;
+}
+
 static int print(const struct report *r, const struct args *o, struct err *err)
 {
     if (o->finding > report_findings(r))
-        return err_set(err, -ENOENT, "--finding: there %s %u",
-                       report_findings(r) == 1 ? "is" : "are", report_findings(r));
+        return err_set(err, -ENOENT, "--finding: the report has %u finding%s", report_findings(r),
+                       report_findings(r) == 1 ? "" : "s");
     if (!o->json)
         return report_text(r, (unsigned)o->finding, err);
     int rc = report_json(r, stdout);
@@ -153,6 +166,9 @@ static int run(int argc, char **argv, struct err *err)
         err_set(err, 0, "name one trace");
         return CMD_USAGE;
     }
+    const char *section = other_section(&o);
+    if (section)
+        return err_set(err, CMD_USAGE, "--finding and --%s: give one of them", section);
     TRY(input_open(&t, argv[1], err));
     int rc = show(&o, t, argv[1], err);
     int status = input_warn(t);

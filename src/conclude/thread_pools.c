@@ -62,19 +62,21 @@ static void share_out(const struct resources *all, const struct analysis *a, uin
     }
 }
 
+/* The last one has the threads of all pools that there is no more room for. */
 static struct thread_pool *pool_of(struct thread_pool *v, size_t *n, const struct analysis *a,
                                    uint32_t thread)
 {
+    struct thread_pool *new = &v[min_u64(*n, POOLS - 1)];
     char name[sizeof v->name];
     resource_thread_pool(a, thread, name, sizeof name);
     for (size_t i = 0; i < *n; i++)
         if (strcmp(v[i].name, name) == 0)
             return &v[i];
-    if (*n == POOLS)
-        return &v[POOLS - 1];
-    memcpy(v[*n].name, name, sizeof name);
-    v[*n].first = thread;
-    return &v[(*n)++];
+    if (*n < POOLS) {
+        strcpy(new->name, ++*n < POOLS ? name : "others");
+        new->first = thread;
+    }
+    return new;
 }
 
 static void add_thread(struct thread_pool *p, const struct resources *all, const struct analysis *a,

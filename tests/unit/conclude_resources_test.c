@@ -3,6 +3,7 @@
 #include "conclude/does.h"
 #include "conclude/resource_names.h"
 #include "conclude/rules.h"
+#include "conclude/thread_pools.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -28,6 +29,37 @@ static const char *method_of(struct place p)
     static char text[256];
     trace_method_text(t, p.method, text, sizeof text);
     return text;
+}
+
+/* --- pools of threads -------------------------------------------------------------------------
+ */
+
+/* Each in a pool of its own: which is the last there is room for has the others. */
+Test(resources, pools_that_there_is_no_room_for_are_called_others)
+{
+    enum { ROOM = 256, MORE = 44 };
+    const struct thread_pool *others = NULL;
+    struct thread_pool *v;
+    size_t n;
+    uint64_t threads = 0;
+    for (uint32_t i = 0; i < ROOM + MORE; i++) {
+        char name[] = {(char)('a' + i / 26), (char)('a' + i % 26), '-', '1', 0};
+        thread_id who = builder_thread(&b, name);
+        ADD0(&b, who.v, who, 100, thread_start);
+        ADD0(&b, who.v, who, 900, thread_end);
+    }
+    run(1000);
+    cr_assert_eq(thread_pools_make(&v, &n, &all, a), 0);
+    cr_assert_eq(n, ROOM);
+    for (size_t i = 0; i < n; i++) {
+        bool is_others = strcmp(v[i].name, "others") == 0;
+        cr_assert(is_others || v[i].threads == 1, "%s: %u", v[i].name, v[i].threads);
+        others = is_others ? &v[i] : others;
+        threads += v[i].threads;
+    }
+    cr_assert_not_null(others);
+    cr_assert_geq(threads, ROOM + MORE);
+    cr_assert_eq(others->threads, threads - (ROOM - 1));
 }
 
 /* --- whose code it is ---------------------------------------------------------------------------

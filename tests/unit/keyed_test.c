@@ -25,6 +25,8 @@ Test(keyed, an_entry_begins_with_its_key_and_zeros)
     cr_assert_eq(e->key.a, 3);
     cr_assert_eq(e->key.b, 4);
     cr_assert_eq(e->sum, 0);
+    cr_assert_eq(keyed_find(&k, &(struct key){3, 4}), e);
+    cr_assert_null(keyed_find(&k, &(struct key){4, 3}));
     keyed_fini(&k);
     cr_assert_eq(k.n, 0);
 }
@@ -53,7 +55,9 @@ Test(keyed, keys_are_compared_and_not_their_hashes_alone)
     struct entry *first = put(&k, 1, 1);
     first->key.b = 2;
     first->sum = 5;
+    cr_assert_null(keyed_find(&k, &(struct key){1, 1}));
     cr_assert_eq(put(&k, 1, 1)->sum, 0);
+    cr_assert_eq(put(&k, 1, 1), keyed_find(&k, &(struct key){1, 1}));
     cr_assert_eq(k.n, 2);
     keyed_fini(&k);
 }

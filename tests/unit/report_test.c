@@ -231,7 +231,7 @@ Test(report, a_finding_that_is_not_there)
     struct err err;
     free(report(&status, &err, "--finding 9"));
     cr_assert_lt(status, 0);
-    cr_assert_str_eq(err.msg, "--finding: there are 3");
+    cr_assert_str_eq(err.msg, "--finding: the report has 3 findings");
 }
 
 Test(report, sections)
@@ -357,6 +357,10 @@ Test(report, usage)
     char *two[] = {(char[]){"report"}, path, path, NULL}, *none[] = {two[0], NULL};
     cr_assert_eq(cmd_report.run(1, none, &err), CMD_USAGE);
     cr_assert_eq(cmd_report.run(3, two, &err), CMD_USAGE);
+    int status;
+    free(report(&status, &err, "--json --threads --finding 1"));
+    cr_assert_eq(status, CMD_USAGE);
+    cr_assert_str_eq(err.msg, "--finding and --threads: give one of them");
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
