@@ -179,7 +179,10 @@ static int no_answer(struct top_source *s, int why, struct err *err)
         state = TOP_SILENT;
     if (state != TOP_SILENT)
         TRY(take_rest(s, err));
-    s->state = state;
+    /* What is killed is a process for a while, which nobody answers from; its file has no end. */
+    bool dies =
+        state == TOP_ENDED && why != -ENODATA && s->follow && !trace_follow_state(s->follow).ended;
+    s->state = dies ? TOP_GONE : state;
     return 0;
 }
 
