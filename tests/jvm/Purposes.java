@@ -650,7 +650,7 @@ public final class Purposes {
             }));
             finish();
         });
-        add("gateway", () -> { // asks a third one in each of its tasks
+        add("gateway", () -> { // asks a third one in each of its tasks, several times: it waits for it most of its time
             LinkedBlockingQueue<Reply> requests = new LinkedBlockingQueue<>(), behind = new LinkedBlockingQueue<>();
             servant("backend", IDLE, () -> {
                 Reply r = behind.take();
@@ -658,9 +658,12 @@ public final class Purposes {
                 r.set(1);
             });
             servant("gateway", ANSWER, () -> {
-                Reply r = requests.take(), mine = new Reply();
-                behind.put(mine);
-                mine.get();
+                Reply r = requests.take();
+                for (int i = 0; i < 3; i++) {
+                    Reply mine = new Reply();
+                    behind.put(mine);
+                    mine.get();
+                }
                 r.set(1);
             });
             user("client", ANSWER, () -> rounds(() -> {

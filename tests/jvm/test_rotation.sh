@@ -85,10 +85,14 @@ test_keep() {
 
 # Somebody else's file in the place of one of ours is not removed.
 test_keep_leaves_other_files() {
-    start_killed every=1s,keep=2
+    start_killed keep=2
+    run 0 "$ORCA" dump "$jvm" --rotate
     mv "$TRACE" mine
     echo precious >"$TRACE"
-    wait_for 60 test -e "$TMP/app.004.otrace"
+    run 0 "$ORCA" dump "$jvm" --rotate
+    run 0 "$ORCA" dump "$jvm" --rotate
+    [ -e "$TMP/app.004.otrace" ] || fail "no fourth file"
+    [ ! -e "$TMP/app.002.otrace" ] || fail "the second file is still there"
     end_with TERM 143
     same "$(cat "$TRACE")" precious
     info mine

@@ -54,7 +54,7 @@ test_small_code_cache() { walking -XX:ReservedCodeCacheSize=16m; }
 # Without the methods inlined at a place that is not described, never wrong at all.
 test_truth_only_certain() {
     run_java signal=50,certain -- Truth "$MS" 3 "$LIBRARY"
-    at_least truth_near 20
+    at_least truth_near 3
     at_most truth_wrong 0
     at_most truth_near_wrong 0
 }

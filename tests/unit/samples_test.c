@@ -5,6 +5,7 @@
 #include "hotspot/sampled.h"
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
@@ -217,8 +218,11 @@ static void weights_add_up(uint64_t interval, enum sampled_clock clock)
     for (uint32_t i = 0; i < BURNERS; i++) {
         /* perf events count what the hypervisor takes away, too; the thread's clock does not. */
         uint64_t most = clock == SAMPLED_PERF ? b[i].life : b[i].cpu;
-        cr_assert_leq(w.of[i + 1], most + interval);
-        cr_assert_geq(w.of[i + 1], burnt / 2);
+        uint64_t got = w.of[i + 1], lost = samples_lost();
+        cr_assert_leq(got, most + interval, "%" PRIu64 " of %" PRIu64, got, most);
+        cr_assert_geq(got, burnt / 2,
+                      "%" PRIu64 ", cpu %" PRIu64 ", life %" PRIu64 ", %" PRIu64 " lost", got,
+                      b[i].cpu, b[i].life, lost);
     }
     sampled_remove_all();
 }
