@@ -218,6 +218,25 @@ int analysis_follow(struct analysis *a, uint32_t thread, uint64_t to, uint64_t f
     return path_sum_up(&a->path_sums, &a->path, a->trace, &a->arena);
 }
 
+/* Of the threads that lived when the program was stopped the one that ran most; 0: it was not. */
+static uint32_t ran_most(const struct analysis *a)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 1; i < a->bottles.n && a->stop.thread; i++)
+        if (!a->threads.v[i].has_ended &&
+            (!most || a->bottles.v[i].running > a->bottles.v[most].running))
+            most = a->bottles.counted[i] ? i : most;
+    return most;
+}
+
+int analysis_follow_end(struct analysis *a, uint64_t to, uint64_t from)
+{
+    uint32_t last = path_last_thread(a->trace, &a->threads), most = last ? 0 : ran_most(a);
+    if (last)
+        return analysis_follow(a, last, min_u64(a->threads.v[last].ended, to), from);
+    return most ? analysis_follow(a, most, min_u64(a->stop.at, to), from) : 0;
+}
+
 int analysis_blames(struct analysis *a, uint32_t group, unsigned keys, const struct blame **out,
                     size_t *n)
 {
@@ -272,11 +291,12 @@ static int follow_causes(struct analysis *a)
     if (pauses->len)
         qsort(pauses->p, pauses->len / sizeof(struct pause), sizeof(struct pause), by_start);
     TRY(find_collections(a));
-    const struct deadlock_source src = {a->trace, &a->timeline, &a->threads, a->bindings.owners};
+    a->stop = stop_find(a->trace, &a->threads);
+    const struct deadlock_source src = {a->trace, &a->timeline, &a->threads, a->bindings.owners,
+                                        &a->stop};
     TRY(deadlocks_find(&a->deadlocks, &src, a->window.to, &a->arena));
     TRY(signals_find(&a->signals, &a->timeline, a->locks.n_objects, &a->arena));
-    uint32_t last = path_last_thread(a->trace, &a->threads);
-    return last ? analysis_follow(a, last, a->threads.v[last].ended, a->window.from) : 0;
+    return a->stop.thread ? 0 : analysis_follow_end(a, UINT64_MAX, a->window.from);
 }
 
 static void enter(const struct analysis_watch *watch, const char *phase)

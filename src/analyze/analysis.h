@@ -18,6 +18,7 @@
 #include "analyze/signals.h"
 #include "analyze/slack.h"
 #include "analyze/stats.h"
+#include "analyze/stop.h"
 #include "analyze/wait_graph.h"
 
 struct loss {
@@ -45,7 +46,9 @@ struct analysis {
     struct queues queues;
     struct signal_set signals;
     struct calls calls; /* of tracked methods */
-    struct path path;   /* to the end of the program; v NULL: that was not recorded */
+    struct stop stop;   /* who told the program to end */
+    struct path path;   /* to the end of the program; v NULL: that was not recorded, or somebody
+                         * outside decided it */
     struct path_sums path_sums;
     struct lock_order orders; /* once analysis_lock_order was called */
     bool has_orders;
@@ -90,6 +93,10 @@ void analysis_branch_fini(struct analysis *branch);
 /* The critical path to a thread at a time (path.h) instead of the one to the program's end.
  * -ENOMEM; then there is none. */
 int analysis_follow(struct analysis *a, uint32_t thread, uint64_t to, uint64_t from);
+
+/* To the program's end, also where it was stopped: then, where threads lived on, to the one of them
+ * that ran most.  -ENOMEM. */
+int analysis_follow_end(struct analysis *a, uint64_t to, uint64_t from);
 
 /* Blames of the selection that the statistics are of (blames.h), of one class group or EVERY_CLASS;
  * the list is the analysis' arena's.  -ENOMEM. */

@@ -11,6 +11,7 @@ struct finder {
     const struct timeline *tl;
     const struct thread_set *threads;
     const uint32_t *owners;
+    const struct stop *stop;
     struct stuck_thread *open; /* [threads->n]; thread 0: it is in no open wait */
     uint32_t *circle;          /* [threads->n]: 1 + the deadlock that it is in or behind; 0: none */
     uint32_t *visit;           /* [threads->n]: who looked at it last */
@@ -166,11 +167,12 @@ static int longest_first(const void *a, const void *b)
     return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-/* Whether a thread of the program was alive at the end. */
+/* Whether a thread of the program was alive at the end, or when the program was stopped. */
 static bool is_alive(const struct finder *f, uint32_t thread)
 {
     const struct thread_stats *s = &f->threads->v[thread];
-    return bottle_counts(f->t, s) && s->defined && !s->gone && !s->has_ended;
+    bool late = f->stop->thread && s->from >= f->stop->at; /* a shutdown hook */
+    return bottle_counts(f->t, s) && s->defined && !s->gone && !s->has_ended && !late;
 }
 
 /* Whether a thread of the program ended with the JVM; *last: when the last one ended.  Where it is
@@ -185,7 +187,8 @@ static bool lived_to_the_end(const struct finder *f, uint64_t end, uint64_t *las
         if (!bottle_counts(f->t, s) || !s->defined)
             continue;
         ends_jvm |= s->ends_jvm;
-        *last = max_u64(*last, s->has_ended ? s->ended : 0);
+        if (s->has_ended && !(f->stop->thread && s->from >= f->stop->at))
+            *last = max_u64(*last, s->ended);
     }
     return ends_jvm || (!told && *last && end - min_u64(*last, end) < STUCK_LEAST_NS);
 }
@@ -216,6 +219,8 @@ static int find_stuck(struct finder *f, struct deadlocks *out, uint64_t end, str
             out->stuck[out->n_stuck++] = f->open[i];
     qsort(out->stuck, out->n_stuck, sizeof *out->stuck, longest_first);
     out->stuck_since = max_u64(last_end, out->stuck[out->n_stuck - 1].since);
+    if (f->stop->thread && out->stuck_since > f->stop->at)
+        out->n_stuck = 0; /* not before: while the program ends its threads may well wait */
     return 0;
 }
 
@@ -247,8 +252,11 @@ int deadlocks_find(struct deadlocks *out, const struct deadlock_source *from, ui
                    struct arena *a)
 {
     size_t n = from->threads->n + 1;
-    struct finder f = {
-        .t = from->trace, .tl = from->timeline, .threads = from->threads, .owners = from->owners};
+    struct finder f = {.t = from->trace,
+                       .tl = from->timeline,
+                       .threads = from->threads,
+                       .owners = from->owners,
+                       .stop = from->stop};
     memset(out, 0, sizeof *out);
     f.open = calloc(n, sizeof *f.open);
     f.circle = calloc(n, sizeof *f.circle);

@@ -13,6 +13,7 @@
 #define ORCA_ANALYZE_DEADLOCK_H
 
 #include "analyze/bottle.h"
+#include "analyze/stop.h"
 
 enum {
     DEADLOCK_SURE_NS = 100000000,
@@ -46,7 +47,8 @@ struct deadlocks {
     /* When every thread of the program that lives is in an untimed wait that nobody has ended yet:
      * all of them, those of the deadlocks too, longest first.  Nobody who is recorded can end them.
      * Not where a thread of the program lived to the end: who calls System.exit or Runtime.halt
-     * ends with the JVM. */
+     * ends with the JVM.  Of a program that was stopped: when it was, so that what its threads do
+     * while it ends says nothing. */
     struct stuck_thread *stuck;
     size_t n_stuck;
     uint64_t stuck_since; /* since when that was so of all of them */
@@ -61,6 +63,7 @@ struct deadlock_source {
     const struct timeline *timeline;
     const struct thread_set *threads;
     const uint32_t *owners; /* [threads->n]: bindings.owners */
+    const struct stop *stop;
 };
 
 /* Of the waits that are open at the end.  Memory is the arena's.  -ENOMEM. */

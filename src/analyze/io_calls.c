@@ -81,6 +81,22 @@ bool io_is_select(const struct trace *t, method_id method)
     return false;
 }
 
+bool io_waits_for_work(const struct trace *t, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        method_id m = s->frames[i].method;
+        if (!trace_method_is_java(trace_method(t, m)))
+            continue;
+        if (io_is_select(t, m) ||
+            (io_of_method(t, m) != IO_NONE && begins(trace_method(t, m)->name, "accept")))
+            return true;
+        if (io_of_method(t, m) == IO_NONE)
+            break;
+    }
+    return false;
+}
+
 bool io_of_stack(const struct trace *t, stack_id stack, bool *is_io)
 {
     const struct trace_stack *s = trace_stack(t, stack);

@@ -18,6 +18,9 @@ bool io_is_native(const struct trace *t, method_id method);
 /* A call in which an event loop waits for whatever comes next. */
 bool io_is_select(const struct trace *t, method_id method);
 
+/* Whether a stack is in a select, or waits for a connection: not for what somebody owes. */
+bool io_waits_for_work(const struct trace *t, stack_id stack);
+
 /* Whether the innermost method of Java is native, and if so, whether it is input or output. */
 bool io_of_stack(const struct trace *t, stack_id stack, bool *is_io);
 

@@ -233,6 +233,12 @@ static void print_path_places(const struct page *p)
 void page_path(const struct page *p)
 {
     const struct path *path = &p->r->a->path;
+    if (path->n == 0 && p->r->a->stop.thread) {
+        page_nothing(p,
+                     "The program was stopped: nothing that it did decided its end. --path gives "
+                     "the critical path to it all the same.");
+        return;
+    }
     if (path->n == 0) {
         page_nothing(p, "No thread was seen to end the program: there is no critical path to its "
                         "end; --follow THREAD goes back from the end of the recording.");

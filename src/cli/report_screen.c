@@ -211,23 +211,49 @@ static void print_pools(const struct page *p, size_t rows)
     page_table(p, &t);
 }
 
+/* Of a program that was stopped what bounds its throughput: how often it is wanted, how many wait
+ * and have it on average. */
+static void put_load(struct table *t, const struct page *p, const struct resource *v)
+{
+    const struct decode_window *w = &p->r->a->window;
+    double length = (double)(w->to - w->from);
+    char text[32];
+    snprintf(text, sizeof text, "%.1f", length ? (double)v->count * 1e9 / length : 0.0);
+    table_put(t, text);
+    snprintf(text, sizeof text, "%.2f", length ? (double)v->ns / length : 0.0);
+    table_put(t, text);
+    snprintf(text, sizeof text, "%.2f", length ? (double)v->held / length : 0.0);
+    table_put(t, text);
+}
+
 static void print_resources(const struct page *p, size_t rows)
 {
-    static const struct table_column columns[] = {{"resources", TABLE_LEFT, true},
-                                                  {"waits", TABLE_RIGHT, false},
-                                                  {"time", TABLE_RIGHT, false},
-                                                  {"mean", TABLE_RIGHT, false},
-                                                  {"held by", TABLE_LEFT, false}};
+    static const struct table_column columns[][6] = {{{"resources", TABLE_LEFT, true},
+                                                      {"waits", TABLE_RIGHT, false},
+                                                      {"time", TABLE_RIGHT, false},
+                                                      {"mean", TABLE_RIGHT, false},
+                                                      {"held by", TABLE_LEFT, false}},
+                                                     {{"resources", TABLE_LEFT, true},
+                                                      {"waits/s", TABLE_RIGHT, false},
+                                                      {"queue", TABLE_RIGHT, false},
+                                                      {"in use", TABLE_RIGHT, false},
+                                                      {"mean", TABLE_RIGHT, false},
+                                                      {"held by", TABLE_LEFT, false}}};
+    bool stopped = p->r->a->stop.thread;
     struct table t;
-    table_init(&t, columns, ARRAY_LEN(columns));
+    table_init(&t, columns[stopped], stopped ? 6 : 5);
     for (size_t i = 0; i < rows; i++) {
         const struct resource *v = &p->r->resources->v[i];
         char raw[PAGE_NAME], name[PAGE_NAME];
         finding_resource(p->r->resources, v, p->r->a, raw, sizeof raw);
         printable_text(raw, p->utf8, name, sizeof name);
         table_put(&t, name);
-        cell_count(&t, v->count);
-        cell_time(&t, p, v->ns, true);
+        if (stopped) {
+            put_load(&t, p, v);
+        } else {
+            cell_count(&t, v->count);
+            cell_time(&t, p, v->ns, true);
+        }
         cell_time(&t, p, v->count ? v->ns / v->count : 0, v->count);
         finding_holders(v, p->r->a, raw, sizeof raw);
         printable_text(*raw ? raw : "unknown", p->utf8, name, sizeof name);

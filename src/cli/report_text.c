@@ -166,6 +166,8 @@ static void print_recorded(const struct page *p, uint64_t least)
         strftime(date, sizeof date, " from %Y-%m-%d %H:%M:%S", &tm);
     buf_printf(&b, "%s%s, %s events", page_time(p, duration(p->r)).text, date,
                human_count(a->decoded.events).text);
+    if (a->stop.thread)
+        buf_printf(&b, ", stopped by %s", a->stop.signal);
     head_line(p, "recorded", buf_str(&b));
     buf_clear(&b);
     if (a->gc_ns >= duration(p->r) / 1000 * least)

@@ -76,6 +76,12 @@ int report_follow(struct report *r, uint32_t thread, uint64_t from, uint64_t to,
     return 0;
 }
 
+/* Of a program that was stopped the path is shown to who asks for it, not as its conclusion. */
+static bool wants_path(const struct report *r)
+{
+    return r->a->stop.thread && r->sections & REPORT_PATH && r->sections != REPORT_ALL;
+}
+
 static int follow(struct report *r, const struct report_part *part, uint64_t from, uint64_t to,
                   struct err *err)
 {
@@ -83,6 +89,8 @@ static int follow(struct report *r, const struct report_part *part, uint64_t fro
     bool *named;
     if (part->follow)
         TRY(find_threads(r, "--follow", part->follow, &named, &thread, err));
+    else if (wants_path(r))
+        return analysis_follow_end(r->a, to, from) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
     return report_follow(r, thread, from, to, err);
 }
 
@@ -117,5 +125,5 @@ int report_select(struct report *r, const struct report_part *part, struct err *
     bool whole = part->from == 0 && part->to == UINT64_MAX;
     if ((!whole || part->threads || part->lock) && analysis_select(r->a, &s) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    return whole && !part->follow ? 0 : follow(r, part, s.from, s.to, err);
+    return whole && !part->follow && !wants_path(r) ? 0 : follow(r, part, s.from, s.to, err);
 }

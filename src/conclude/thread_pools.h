@@ -4,8 +4,8 @@
  *
  *     blocked   on a monitor, a lock, a pool or a limit (resource.h)
  *     waiting   for an answer, a thread, input or output, or for time to pass
- *     idle      without work: in a wait that nobody asked for, or still in a call that none of the
- *               program's code made (an event loop in its selector)
+ *     idle      without work: in a wait that nobody asked for, or still in a select or an accept,
+ *               or in a call that none of the program's code made
  *     running   the rest
  *
  * Who stands still in no recorded wait: still.h. */

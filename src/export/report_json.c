@@ -63,6 +63,8 @@ void json_put_recording(struct json_out *o)
     json_set_time(j, "from", r, a->window.from);
     json_set_time(j, "to", r, a->window.to);
     json_set_bool(j, "windowed", a->windowed);
+    json_object_set_new(j, "stopped_by",
+                        a->stop.thread ? json_string(a->stop.signal) : json_null());
     json_set_count(j, "events", a->decoded.events);
     json_set_count(j, "evicted_events", t->header.evicted_events);
     json_set_count(j, "owner_gone", a->decoded.owner_gone);

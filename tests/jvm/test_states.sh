@@ -31,7 +31,7 @@ waits_for_input() {
     same "$(of_thread '[.findings[] | select(.rule == "serial-phase") | .text | test("loop|acceptor|pipe")] | any')" false
     # The path to the loop's end goes through its select, not through its running.
     run 0 "$ORCA" report --json --path --follow pipe "$TRACE"
-    same "$(jq '.critical_path.kinds.io * 2 > .critical_path.ns' out)" true
+    same "$(jq --slurpfile all all '.critical_path.kinds.io * 2 > ($all[0].threads[] | select(.name == "pipe") | .life_ns)' out)" true
     run 0 "$ORCA" report --path --follow pipe "$TRACE"
     has out "in input or output"
     run 0 "$ORCA" report --threads "$TRACE"
@@ -50,4 +50,46 @@ test_virtual() {
     need_jdk 21
     reports virtual
     waits_for_input
+}
+
+# A program that is stopped has no end that matters: it is not stuck, and what led to its end is shown to who asks.
+stopped() { # JAVA-ARGUMENT...
+    start_traced "" -Xmx64m "$@"
+    wait_for 60 grep -q '^ready' out
+    end_with TERM 143
+    run 0 "$ORCA" report --json "$TRACE"
+    cp out all
+    same "$(jq '.critical_path' all)" null
+    same "$(jq -c '[.findings[].rule | select(. == "stuck" or . == "sleep-on-path")]' all)" "[]"
+    same "$(jq '[.findings[].card.lines[] | select(.label == "path")] | length' all)" 0
+}
+
+test_stopped_server() {
+    stopped EventLoop platform stopped
+    run 0 "$ORCA" report "$TRACE"
+    has out "stopped by SIGTERM"
+    run 0 "$ORCA" report --path "$TRACE"
+    has out "Critical path to "
+    run 0 "$ORCA" report --json --path "$TRACE"
+    same "$(jq '.critical_path.ns > 0' out)" true
+}
+
+test_stopped_by_hooks() {
+    stopped Stopped hooks
+}
+
+test_stopped_while_it_accepts() {
+    need_jdk 21
+    stopped Stopped accept
+}
+
+# A signal that the program handles by itself stops nothing.
+test_handled() {
+    start_traced "" -Xmx64m Stopped handled
+    wait_for 60 grep -q '^ready' out
+    end_with TERM 0
+    run 0 "$ORCA" report "$TRACE"
+    lacks out "stopped by"
+    run 0 "$ORCA" report --json "$TRACE"
+    same "$(jq '.critical_path.ns > 0' out)" true
 }

@@ -178,7 +178,7 @@ function Summary({ m }: { m: Meta }) {
         <div data-test="summary">
             <h3>The recording</h3>
             <dl>{rows.map(([what, text]) => <div key={what}><dt>{what}</dt><dd>{text}</dd></div>)}</dl>
-            {m.path ? <PathSummary path={m.path} /> : <p class="dim">No critical path: the program's end was not recorded.</p>}
+            {m.path ? <PathSummary path={m.path} /> : <p class="dim">No critical path: the program's end was not recorded, or the program was stopped from outside.</p>}
         </div>
     );
 }
