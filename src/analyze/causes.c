@@ -10,8 +10,10 @@
 #include <string.h>
 
 enum {
-    FEW = 4,      /* ended waits of a stack, below which its call says more */
-    FRESH = 2,    /* waits for one object at most: it is for this one wait */
+    FEW = 4,   /* ended waits of a stack, below which its call says more */
+    FRESH = 2, /* waits for one object at most: it is for this one wait, */
+    FRESH_OF_MANY = 6,
+    EACH = 3,     /* objects of a class for each thread that waits for one */
     REGULAR = 20, /* one of so many of a thread's waits at least: where it waits again and again */
     GENERATIONS = 12,
     PASSING_NS = 100000,
@@ -34,6 +36,11 @@ struct thread_state {
     uint64_t last_waited; /* and until when */
 };
 
+/* Objects of a class that are waited for, and threads that do. */
+struct class_use {
+    uint32_t objects, threads, last;
+};
+
 struct causer {
     const struct trace *t;
     const struct timeline *tl;
@@ -42,7 +49,8 @@ struct causer {
     struct activity *activities; /* [n]; 0 is not used */
     size_t n, cap;
     struct thread_state *threads;
-    uint32_t *waits; /* [n_objects]: of each object */
+    uint32_t *waits;           /* [n_objects]: of each object */
+    struct class_use *classes; /* [n_classes] */
     size_t n_objects, n_threads;
     struct map members;   /* call or object, thread -> 1 */
     const uint8_t *known; /* [contexts.n] */
@@ -174,10 +182,14 @@ static void visit_line(struct visit *v, const struct run *r, size_t size, size_t
     }
 }
 
-/* Whether an object is for one wait only: no task loop waits for it. */
+/* Whether an object is for one wait only: no task loop waits for it.  Where threads have many of a
+ * class each, one after the other, each may be looked at a few times. */
 static bool is_fresh(const struct causer *c, lock_id lock)
 {
-    return lock.v && lock.v < c->n_objects && c->waits[lock.v] <= FRESH;
+    if (!lock.v || lock.v >= c->n_objects)
+        return false;
+    const struct class_use *of = &c->classes[trace_lock(c->t, lock)->class_.v];
+    return c->waits[lock.v] <= (of->objects > EACH * of->threads ? FRESH_OF_MANY : FRESH);
 }
 
 static void note_waits(struct causer *c, uint32_t thread, const struct context *x, uint32_t times)
@@ -263,8 +275,12 @@ static void count_waits(struct causer *c)
             const struct span *v = run_stretch(r, sizeof *v, i, &n);
             for (uint32_t k = 0; k < n; k++) {
                 lock_id lock = timeline_context(c->tl, v[k].context)->lock;
-                if (lock.v < c->n_objects)
-                    c->waits[lock.v]++;
+                if (!lock.v || lock.v >= c->n_objects)
+                    continue;
+                struct class_use *of = &c->classes[trace_lock(c->t, lock)->class_.v];
+                of->objects += c->waits[lock.v]++ == 0;
+                of->threads += of->last != thread;
+                of->last = thread;
             }
         }
     }
@@ -303,10 +319,11 @@ int causer_new(struct causer **out, const struct trace *t, const struct timeline
     c->seen_asking = calloc(c->out.n_stacks, 1);
     c->threads = calloc(c->n_threads, sizeof *c->threads);
     c->waits = calloc(n_objects + 1, sizeof *c->waits);
+    c->classes = calloc(t->n_classes + 1, sizeof *c->classes);
     keyed_init(&c->out.of_call, sizeof(uint64_t), sizeof(struct call_sums));
     map_init(&c->members);
     bool ok = c->out.of_stack && c->out.calls && c->out.asks && c->out.loops && c->seen_asking &&
-              c->threads && c->waits;
+              c->threads && c->waits && c->classes;
     if (ok && look_at_all(c) == 0)
         return 0;
     causer_free(c);
@@ -323,6 +340,7 @@ void causer_free(struct causer *c)
     free(c->activities);
     free(c->threads);
     free(c->waits);
+    free(c->classes);
     free(c->seen_asking);
     free(c);
 }
@@ -498,16 +516,29 @@ static void ended(struct causer *c, const struct sweep_item *i, const struct spa
     }
 }
 
+/* A pool's thread is given a task. */
+static void take_task(struct causer *c, const struct sweep_item *i, const struct span *s)
+{
+    uint64_t time = span_wake_time(c->tl, s);
+    note_asking(c, span_wake_stack(c->tl, s));
+    begin(c, i->thread, i->time, activity_at(c, s->waker, time));
+}
+
 static void end_wait(struct causer *c, const struct sweep_item *i)
 {
     const struct span *s = line_span(&c->tl->lines[i->thread], sweep_index(i));
     const struct context *x = timeline_context(c->tl, s->context);
     struct thread_state *w = &c->threads[i->thread];
-    if (!is_sought(c, s->context) || x->flags & INTERVAL_OPEN || !s->waker ||
+    bool task = c->known[s->context] == KNOWN_TASKS;
+    if ((!is_sought(c, s->context) && !task) || x->flags & INTERVAL_OPEN || !s->waker ||
         s->waker >= c->n_threads)
         return;
     if (span_wake_time(c->tl, s) < s->start) /* a permit from before: it did not wait */
         return;
+    if (task) {
+        take_task(c, i, s);
+        return;
+    }
     ended(c, i, s, x);
     w->last_lock = x->lock.v;
     w->last_waited = i->time;

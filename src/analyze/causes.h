@@ -69,8 +69,10 @@ const struct cause_sums *causes_of(const struct causes *c, stack_id stack);
 
 struct causer;
 
-/* known: [contexts.n], not 0 where it is known what the context's waits are for, and they begin no
- * task.  -ENOMEM. */
+/* Of a context whether it is known what its waits are for, whoever ends them: */
+enum { KNOWN_NOT, KNOWN, KNOWN_TASKS /* for tasks, as a pool's threads wait */ };
+
+/* known: [contexts.n].  -ENOMEM. */
 int causer_new(struct causer **out, const struct trace *t, const struct timeline *tl,
                const struct thread_set *threads, size_t n_objects, const uint8_t *known);
 void causer_free(struct causer *c);

@@ -15,6 +15,8 @@ enum evidence_kind {
     WAS_SEEN,
 };
 
+enum { LOOK_NS = 100000 }; /* in which a woken thread finds the lock taken, and parks again */
+
 struct evidence {
     uint64_t time;
     uint32_t thread;
@@ -48,6 +50,14 @@ static void add_owner_before(struct concluder *c, const struct span *by, uint32_
         add(c, time, by->waker, GAVE_BACK);
 }
 
+static bool ended_by_unpark(const struct concluder *c, const struct span *s)
+{
+    const struct line *l = &c->t->lines[s->waker];
+    uint32_t i = cause_index(s->cause);
+    return cause_type(s->cause) == CAUSE_ACT && i < l->acts.n &&
+           timeline_context(c->t, line_act(l, i)->context)->what == EV_unpark;
+}
+
 /* Whether an Object.wait that was notified has the monitor at its end: what follows may be its
  * re-acquisition. */
 static bool has_it_after(const struct concluder *c, const struct lock_item *w)
@@ -73,6 +83,19 @@ static void weigh_monitor(struct concluder *c, const struct lock_item *w, const 
         add(c, w->to, w->thread, GOT_IT);
 }
 
+/* A park for a lock that has an owner: whoever gives it back wakes the first of the queue, which
+ * has it then, or parks again at once. */
+static void weigh_park(struct concluder *c, const struct lock_item *w, const struct span *s)
+{
+    uint64_t time = span_wake_time(c->t, s);
+    if (time <= w->from)
+        return;
+    add(c, min_u64(time, w->to), s->waker, GAVE_BACK);
+    if (ended_by_unpark(c, s) &&
+        !line_waits_again(c->t, &c->t->lines[w->thread], w->index, LOOK_NS))
+        add(c, w->to, w->thread, GOT_IT);
+}
+
 static void weigh(struct concluder *c, const struct lock_item *w)
 {
     const struct span *s = line_span(&c->t->lines[w->thread], w->index);
@@ -89,8 +112,8 @@ static void weigh(struct concluder *c, const struct lock_item *w)
         add(c, w->to, c->a->bindings.owners[w->thread], WAS_SEEN);
     else if (w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING)
         weigh_monitor(c, w, s);
-    else if (w->queued && s->waker && s->waker == x->other && span_wake_time(c->t, s) > w->from)
-        add(c, min_u64(span_wake_time(c->t, s), w->to), s->waker, GAVE_BACK);
+    else if (w->queued && s->waker && x->other)
+        weigh_park(c, w, s);
 }
 
 static bool comes_before(const struct evidence *x, const struct evidence *y)

@@ -1,5 +1,6 @@
 #include "analyze/purpose.h"
 
+#include "analyze/sites.h"
 #include "base/err.h"
 #include "base/util.h"
 
@@ -222,8 +223,8 @@ int purposes_make(struct purposes *p, const struct trace *t, const struct lock_s
     bool ok = p->of_context && p->known && m.says;
     for (uint32_t i = 1; i < c->n && ok; i++) {
         p->of_context[i] = (uint8_t)purpose_of(&m, &c->v[i]);
-        p->known[i] =
-            p->of_context[i] == PURPOSE_LOCK || is_pools(&m, &c->v[i]) || is_call(&m, &c->v[i]);
+        bool known = p->of_context[i] == PURPOSE_LOCK || is_call(&m, &c->v[i]);
+        p->known[i] = known ? KNOWN : is_pools(&m, &c->v[i]) ? KNOWN_TASKS : KNOWN_NOT;
     }
     free(m.says);
     return ok ? 0 : -ENOMEM;
@@ -270,6 +271,31 @@ static bool is_wanting(const struct trace *t, const struct causes *c, const stru
                    begins_with(t, call->inner, thing_names, ARRAY_LEN(thing_names)));
 }
 
+static bool is_latch(const struct trace *t, lock_id lock)
+{
+    static const char latch[] = "Ljava/util/concurrent/CountDownLatch$";
+    const char *signature = trace_class(t, trace_lock(t, lock)->class_)->signature;
+    return strncmp(signature, latch, sizeof latch - 1) == 0;
+}
+
+/* Whether a method of a task, inside of what all stacks of a thread share, waits and also begins
+ * things for others: what it takes it has somebody else give back. */
+static bool asks_in_task(const struct trace *t, const struct causes *c, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        method_id m = s->frames[i].method;
+        if (m.v >= c->n_methods ||
+            sites_is_jdk(trace_class(t, trace_method(t, m)->class_)->signature))
+            continue;
+        if (c->loops[m.v])
+            break;
+        if (c->asks[m.v])
+            return true;
+    }
+    return false;
+}
+
 /* Nobody was asked for what ended most of the waits at this place. */
 static enum purpose purpose_unasked(const struct trace *t, const struct causes *c,
                                     const struct cause_sums *s, const struct context *x,
@@ -279,7 +305,7 @@ static enum purpose purpose_unasked(const struct trace *t, const struct causes *
     uint64_t unasked = s->ended[ENDED_UNASKED];
     if (says == PURPOSE_ANSWER)
         return says;
-    if (2 * s->pooled > unasked && !c->loops[call->inner.v] && c->asks[call->inner.v])
+    if (2 * s->pooled > unasked && asks_in_task(t, c, x->stack))
         return PURPOSE_PERMIT;
     if (unasked >= FEW_PERMITS && is_wanting(t, c, call))
         return PURPOSE_PERMIT;
@@ -311,9 +337,9 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
     bool of_peers = 10 * (asked + peers) >= 9 * n; /* not now and then only */
     if (2 * (asked + (of_peers ? peers : 0)) >= n)
         return PURPOSE_ANSWER;
-    if (2 * (s->ended[ENDED_RETURNED] + peers) >
-        n) /* a pool's threads that wait for its own tasks, too */
-        return says == PURPOSE_ANSWER ? says : PURPOSE_PERMIT;
+    if (2 * (s->ended[ENDED_RETURNED] + peers) > n) /* a pool's threads that wait for its own tasks,
+                                                       too; a latch may be a place in a queue */
+        return says == PURPOSE_ANSWER && !is_latch(t, x->lock) ? says : PURPOSE_PERMIT;
     if (2 * s->fresh > s->waits && s->waits > 1)
         return PURPOSE_ANSWER;
     return purpose_unasked(t, c, s, x, says);

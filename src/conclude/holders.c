@@ -51,6 +51,7 @@ struct stretch {
 enum {
     PASSED_ON = 64,   /* threads that pass the word on to each other, and */
     LINES_WANTED = 3, /* of what holders do most */
+    HELPERS = 3,      /* that a thing goes through on its way back */
     LOOK_BACK = 64,   /* waits of one that are looked at for the last one for it */
 };
 
@@ -110,7 +111,7 @@ static bool is_in_wait(const struct trace *t, stack_id stack)
     return site && trace_method_is_java(trace_method(t, s->frames[site - 1].method));
 }
 
-/* A sample stands for the time before it. */
+/* A sample stands for the time before it, if it is of the stretch itself. */
 static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
 {
     const uint64_t *have = h->a->samples.n;
@@ -123,7 +124,7 @@ static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
         const struct sample *s = sample_at(r, i);
         uint64_t since = s->time - min_u64(s->weight, s->time);
         struct place leaf;
-        if (since >= to)
+        if (s->time > to)
             break;
         h->steps++;
         if (!s->stack.v || is_in_wait(h->a->trace, s->stack))
@@ -347,12 +348,29 @@ bool resource_waits_again(const struct analysis *a, const struct resource_wait *
                             LOOKS_AT_MOST_NS);
 }
 
+/* The last time that a thread was given work by then; NULL: it is not known. */
+static const struct span *last_work(const struct holder *h, uint32_t thread, uint64_t time)
+{
+    const struct timeline *t = &h->a->timeline;
+    const struct line *l = &t->lines[thread];
+    uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
+    for (; i > least; i--) {
+        const struct span *o = line_span(l, i - 1);
+        uint8_t what = timeline_context(t, o->context)->what;
+        if (span_end(t, o) <= time && (what == STATE_PARKED || what == STATE_WAITING) &&
+            h->a->purposes.of_context[o->context] == PURPOSE_IDLE)
+            return o->waker && o->waker < t->n_lines ? o : NULL;
+    }
+    return NULL;
+}
+
 static int add_give(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
     const struct span *s = w->span;
     UNUSED(r);
-    if (!s->waker || s->waker >= h->a->timeline.n_lines || resource_waits_again(h->a, w))
+    if (w->again || !s->waker || s->waker >= h->a->timeline.n_lines ||
+        resource_waits_again(h->a, w))
         return 0;
     struct give g = {s->waker, span_wake_time(&h->a->timeline, s),
                      span_wake_stack(&h->a->timeline, s)};
@@ -370,6 +388,34 @@ static int by_thread_and_time(const void *x, const void *y)
     return (a->time > b->time) - (a->time < b->time);
 }
 
+/* A thread that never waits there and gives once each time that it is given work gives for whoever
+ * told it to, if that one waits there: a helper of the pool, which looks at what comes back. */
+static void look_behind_helpers(struct holder *h)
+{
+    struct give *v = (void *)h->gives.p;
+    struct give before = {0, 0, {0}};
+    for (size_t i = 0, n = h->gives.len / sizeof *v; i < n; i++) {
+        struct give at = v[i];
+        for (int k = 0; k < HELPERS && !h->waits[at.thread]; k++) {
+            const struct span *o = last_work(h, at.thread, at.time);
+            if (!o || (k == 0 && before.thread == at.thread && o->start < before.time))
+                break;
+            at = (struct give){o->waker, span_wake_time(&h->a->timeline, o),
+                               span_wake_stack(&h->a->timeline, o)};
+        }
+        before = v[i];
+        if (h->waits[at.thread])
+            v[i] = at;
+    }
+}
+
+static void sort_gives(struct holder *h)
+{
+    if (h->gives.len)
+        qsort(h->gives.p, h->gives.len / sizeof(struct give), sizeof(struct give),
+              by_thread_and_time);
+}
+
 /* From the end of its wait to the next time that it ends another's. */
 static int take_thing(void *self, struct resource *r, const struct resource_wait *w)
 {
@@ -378,7 +424,7 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
     uint64_t from = span_end(&h->a->timeline, w->span);
     size_t n = h->gives.len / sizeof *v, i = 0;
     UNUSED(r);
-    if (!w->span->waker || w->open)
+    if (w->again || !w->span->waker || w->open)
         return 0;
     BISECT(i, n, v[i].thread < w->thread || (v[i].thread == w->thread && v[i].time < from));
     if (i == n || v[i].thread != w->thread)
@@ -488,14 +534,15 @@ static int find_takers(struct holder *h)
         count_at_once(h);
         return 0;
     }
-    TRY(resource_each_wait(h->r, h->a, add_give, h));
     TRY(resource_each_wait(h->r, h->a, note_waiter, h));
+    TRY(resource_each_wait(h->r, h->a, add_give, h));
+    sort_gives(h);
+    if (2 * h->r->put_ns < h->r->ns)
+        look_behind_helpers(h);
     h->r->others_give = others_give(h);
     if (h->r->others_give)
         return resource_each_wait(h->r, h->a, take_answer, h);
-    if (h->gives.len)
-        qsort(h->gives.p, h->gives.len / sizeof(struct give), sizeof(struct give),
-              by_thread_and_time);
+    sort_gives(h);
     TRY(resource_each_wait(h->r, h->a, take_thing, h));
     count_at_once(h);
     return 0;

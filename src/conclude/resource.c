@@ -4,6 +4,7 @@
 #include "base/keyed.h"
 #include "base/util.h"
 #include "conclude/resource_field.h"
+#include "conclude/resource_names.h"
 #include "conclude/resource_parts.h"
 
 #include <stdlib.h>
@@ -57,6 +58,15 @@ static bool may_poll(const struct finder *f, const struct context *x)
            program_outermost(p, x->stack).method.v != program_library(p, x->stack).method.v;
 }
 
+/* What its name says decides before what it waits on does; what the library's threads wait for
+ * themselves is no thing. */
+static bool is_known_pools(const struct finder *f, const struct context *x)
+{
+    const struct program *p = &f->out->program;
+    return program_is_in(p, x->stack) &&
+           resource_is_known_pool(program_library(p, x->stack).method, p->trace);
+}
+
 static enum want want_of(const struct finder *f, uint32_t context)
 {
     const struct context *x = timeline_context(&f->a->timeline, context);
@@ -66,6 +76,8 @@ static enum want want_of(const struct finder *f, uint32_t context)
         return WANT_OWNED;
     case STATE_PARKED:
     case STATE_WAITING:
+        if (is_known_pools(f, x))
+            return WANT_THINGS;
         switch ((enum purpose)f->a->purposes.of_context[context]) {
         case PURPOSE_LOCK:
             return WANT_OWNED;
@@ -111,10 +123,13 @@ static const enum resource_kind kinds[] = {[WANT_OWNED] = RESOURCE_LOCK,
                                            [WANT_ANSWER] = RESOURCE_ANSWERS,
                                            [WANT_POLLED] = RESOURCE_POLLED};
 
-/* A wait takes its monitor again. */
-static bool takes_again(const struct finder *f, const struct context *x)
+/* A wait takes its monitor again: for one of several things that it waited for, or for itself. */
+static enum want wants_again(const struct finder *f, uint32_t context)
 {
-    return x->what == STATE_WAITING && counts(f, x);
+    const struct context *x = timeline_context(&f->a->timeline, context);
+    if (x->what != STATE_WAITING || !counts(f, x))
+        return WANT_NOTHING;
+    return f->want[context] == WANT_THINGS ? WANT_THINGS : WANT_OWNED;
 }
 
 static int add_to_crowd(struct finder *f, struct crowds *c, uint32_t context, enum want want)
@@ -141,7 +156,7 @@ static int part_crowds(struct finder *f)
         waits[x->lock.v] += f->waits[i];
         if (f->want[i] != WANT_NOTHING && f->want[i] != WANT_ANSWER)
             rc = add_to_crowd(f, &c, i, f->want[i]);
-        if (rc == 0 && takes_again(f, x))
+        if (rc == 0 && wants_again(f, i) == WANT_OWNED)
             rc = add_to_crowd(f, &c, i, WANT_OWNED);
     }
     if (rc == 0)
@@ -180,10 +195,10 @@ static int sort_as(struct finder *f, uint32_t context, enum want want, uint32_t 
 
 static int sort_context(struct finder *f, uint32_t context)
 {
-    const struct context *x = timeline_context(&f->a->timeline, context);
+    enum want again = wants_again(f, context);
     if (f->want[context] != WANT_NOTHING)
         TRY(sort_as(f, context, f->want[context], &f->out->of_context[context]));
-    return takes_again(f, x) ? sort_as(f, context, WANT_OWNED, &f->out->of_regain[context]) : 0;
+    return again ? sort_as(f, context, again, &f->out->of_regain[context]) : 0;
 }
 
 /* The innermost frame that is not the JDK's, as a number. */
@@ -274,7 +289,7 @@ static size_t count_looked_at(const struct resources *o)
 
 static void list_wait(struct resources *o, size_t looked_at, uint32_t of, uint64_t ref)
 {
-    if (of && of <= looked_at && o->v[of - 1].n_waits < o->v[of - 1].count)
+    if (of && of <= looked_at && o->v[of - 1].n_waits < o->v[of - 1].parts)
         o->v[of - 1].waits[o->v[of - 1].n_waits++] = ref;
 }
 
@@ -284,7 +299,7 @@ static int list_waits(struct resources *o, const struct analysis *a, size_t look
 {
     const struct timeline *tl = &a->timeline;
     for (size_t i = 0; i < looked_at; i++)
-        if (!(o->v[i].waits = arena_alloc(arena, o->v[i].count * sizeof *o->v[i].waits)))
+        if (!(o->v[i].waits = arena_alloc(arena, o->v[i].parts * sizeof *o->v[i].waits)))
             return -ENOMEM;
     for (uint32_t thread = 1; thread < tl->n_lines && looked_at; thread++) {
         const struct run *r = &tl->lines[thread].spans;
@@ -317,6 +332,18 @@ static void add_object(struct resource *r, lock_id lock)
         r->objects[r->n_objects++] = lock.v;
 }
 
+/* Whether it is the first part of a wait that goes on: the thread takes the monitor again for the
+ * same thing, or looked, found nothing, and waits again. */
+static bool goes_on(const struct finder *f, const struct resource *r, const struct resource_wait *w)
+{
+    const struct resources *o = f->out;
+    bool one = o->of_regain[w->span->context] == o->of_context[w->span->context];
+    if (r->kind == RESOURCE_POLLED || (w->again && !one))
+        return false;
+    return (one && !w->again && w->to < span_end(&f->a->timeline, w->span)) ||
+           resource_waits_again(f->a, w);
+}
+
 static int add_wait(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct finder *f = self;
@@ -328,10 +355,15 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
         r->threads[r->n_threads] = w->thread;
     r->n_threads += !*member;
     *member = 1;
-    r->count++;
+    r->parts++;
+    r->now += ns;
+    r->max = max_u64(r->max, r->now);
+    if (!goes_on(f, r, w)) {
+        r->count++;
+        r->now = 0;
+    }
     r->polls += r->kind == RESOURCE_POLLED && resource_waits_again(f->a, w);
     r->ns += ns;
-    r->max = max_u64(r->max, ns);
     r->first = min_u64(r->first, w->from);
     r->last = max_u64(r->last, w->to);
     add_object(r, timeline_context(&f->a->timeline, w->span->context)->lock);
@@ -345,7 +377,7 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
 {
     struct finder *f = self;
     const struct timeline *tl = &f->a->timeline;
-    if (!w->span->waker)
+    if (!w->span->waker || (w->again && r->kind == RESOURCE_THINGS))
         return 0;
     if (resource_same_call(f->out, timeline_context(tl, w->span->context)->stack,
                            span_wake_stack(tl, w->span)))

@@ -9,25 +9,39 @@
 
 struct known {
     const char *class_, *method, *role, *suffix;
+    const char *lock; /* of a pool: what a lock inside of it is; NULL: it is no pool */
 };
 
 static const struct known known_resources[] = {
-#define RESOURCE(class_, method, role, suffix) {class_, method, role, suffix},
+#define RESOURCE(class_, method, role, suffix) {class_, method, role, suffix, NULL},
+#define POOL(class_, method, role, suffix) {class_, method, role, suffix, "lock of a " role},
 #include "conclude/resources.def"
 #undef RESOURCE
+#undef POOL
 };
 
-static const struct known *find_known(const struct resource *r, const struct trace *t)
+static const struct known *known_at(method_id take, const struct trace *t)
 {
-    const struct trace_method *m = trace_method(t, r->take);
+    const struct trace_method *m = trace_method(t, take);
     const char *signature = trace_class(t, m->class_)->signature;
-    for (size_t i = 0; i < ARRAY_LEN(known_resources) && r->take.v && *signature == 'L'; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(known_resources) && take.v && *signature == 'L'; i++) {
         const struct known *k = &known_resources[i];
         if (strncmp(signature + 1, k->class_, strlen(k->class_)) == 0 &&
             strncmp(m->name, k->method, strlen(k->method)) == 0)
             return k;
     }
     return NULL;
+}
+
+static const struct known *find_known(const struct resource *r, const struct trace *t)
+{
+    return known_at(r->take, t);
+}
+
+bool resource_is_known_pool(method_id take, const struct trace *t)
+{
+    const struct known *k = known_at(take, t);
+    return k && k->lock;
 }
 
 /* The one name that stands before this end of a thread's name; false: none, or several. */
@@ -81,7 +95,7 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
 {
     const struct known *k = find_known(r, a->trace);
     if (k)
-        return k->role;
+        return k->lock && r->kind == RESOURCE_LOCK ? k->lock : k->role;
     if (is_initialisation(r, a))
         return "class initialisation";
     if (r->kind == RESOURCE_ANSWERS && r->holder)

@@ -20,6 +20,9 @@ bool resource_field(const struct resource *r, char *out, size_t n);
 /* "connection pool", "lock", "limit", ...: stable words. */
 const char *resource_role(const struct resource *r, const struct analysis *a);
 
+/* Whether who waits in this method of a library waits for one of a pool's things. */
+bool resource_is_known_pool(method_id take, const struct trace *t);
+
 /* What the names of those who wait for it have in common: "http-nio-8081-exec-#"; "" when they are
  * of several pools. */
 void resource_pool_name(const struct analysis *a, const struct resource *r, char *out, size_t n);

@@ -305,6 +305,102 @@ public final class Purposes {
         }
     }
 
+    /** As Tomcat's pool does: who waits has a latch of its own, and who gives back opens one. */
+    static final class Latches implements Things {
+        private static final class Place extends CountDownLatch {
+            private Object thing;
+
+            Place() {
+                super(1);
+            }
+        }
+
+        private final ArrayDeque<Object> free = new ArrayDeque<>(List.of(1, 2));
+        private final ArrayDeque<Place> pending = new ArrayDeque<>();
+
+        private synchronized Place place() {
+            Place p = new Place();
+            if (free.isEmpty()) {
+                pending.add(p);
+                return p;
+            }
+            p.thing = free.remove();
+            p.countDown();
+            return p;
+        }
+
+        private Object await(Place p) throws InterruptedException {
+            p.await();
+            return p.thing;
+        }
+
+        @Override
+        public Object take() throws Exception {
+            return await(place());
+        }
+
+        @Override
+        public void give(Object thing) {
+            open(thing);
+        }
+
+        private synchronized void open(Object thing) {
+            Place p = pending.poll();
+            if (p == null) {
+                free.add(thing);
+                return;
+            }
+            p.thing = thing;
+            p.countDown();
+        }
+    }
+
+    /** As c3p0 does: a helper looks at what comes back before others have it. */
+    static final class Checked implements Things {
+        private final Monitored things = new Monitored();
+        private final ExecutorService helper = Executors.newSingleThreadExecutor(pool(IDLE));
+
+        @Override
+        public Object take() throws InterruptedException {
+            return things.take();
+        }
+
+        @Override
+        public void give(Object thing) {
+            helper.execute(() -> things.give(thing));
+        }
+    }
+
+    private static void borrow(Things things) throws Exception {
+        Object thing = things.take();
+        work();
+        things.give(thing);
+    }
+
+    /** As gRPC's blocking stub does: who waits runs what comes in meanwhile. */
+    static final class Meanwhile implements java.util.concurrent.Executor {
+        private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+        private volatile Thread waiter;
+        private boolean done;
+
+        @Override
+        public void execute(Runnable r) {
+            tasks.add(r);
+            LockSupport.unpark(waiter);
+        }
+
+        void drain() {
+            waiter = Thread.currentThread();
+            while (!done) {
+                Runnable r = tasks.poll();
+                if (r == null)
+                    LockSupport.park(this);
+                else
+                    r.run();
+            }
+        }
+    }
+
     /** As HikariCP does: hands over to who waits. */
     static final class Handed implements Things {
         private final ConcurrentLinkedQueue<Object> free = new ConcurrentLinkedQueue<>(List.of(1, 2));
@@ -891,6 +987,37 @@ public final class Purposes {
         add("monitor-pool", () -> lending(new Monitored()));
         add("condition-pool", () -> lending(new Conditioned()));
         add("lease-pool", () -> lending(new Leases()));
+        add("latch-pool", () -> lending(new Latches()));
+        add("helped-pool", () -> {
+            Checked things = new Checked();
+            clients(5, RESOURCE, () -> {
+                borrow(things);
+                work();
+            });
+            finish(things.helper);
+        });
+        add("call-executor", () -> { // who answers is asked through something that is not recorded
+            ConcurrentLinkedQueue<Meanwhile> calls = new ConcurrentLinkedQueue<>();
+            servant("loop", null, () -> {
+                Meanwhile call = calls.poll();
+                work();
+                if (call == null)
+                    return;
+                call.execute(() -> { });
+                work();
+                call.execute(() -> { });
+                work();
+                call.execute(() -> call.done = true);
+            });
+            clients(3, ANSWER, () -> {
+                for (int i = 0; i < 3; i++) {
+                    Meanwhile call = new Meanwhile();
+                    calls.add(call);
+                    call.drain();
+                }
+            });
+            finish();
+        });
         add("handoff-pool", () -> lending(new Handed()));
         add("monitor", () -> {
             Object m = new Object();

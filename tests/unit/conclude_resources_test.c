@@ -221,6 +221,89 @@ Test(resources, a_pool_that_nobody_knows_is_one_by_who_gives)
     cr_assert_eq(r->doing[0].does, DOES_UNKNOWN);
 }
 
+/* Each gives its thing to a helper of the pool, which gives it to the next one. */
+Test(resources, who_gives_through_a_helper_had_it)
+{
+    lock_id bag =
+        builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/SynchronousQueue$Transferer;"));
+    const thread_id who[] = {ann, bob, cat};
+    stack_id take = builder_stack(&b, POOLED "shop.Desk.place:21 shop.Main.main:2"),
+             put = builder_stack(&b,
+                                 "com.fast.pool.Bag.later:30 shop.Desk.place:25 shop.Main.main:2"),
+             idle = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                      "java.util.concurrent.ThreadPoolExecutor.getTask:1"),
+             give = builder_stack(&b, "com.fast.pool.Bag.requite:31 com.fast.pool.Helper.run:2");
+    for (int i = 0; i < 3; i++) {
+        does_sleep(who[i], 100, 200);
+        ADD(&b, who[i].v, who[i], 1000000, park_enter, .lock = bag, .stack = take);
+    }
+    begin_with(ann, bag);
+    uint64_t time = 5001000;
+    for (int round = 0; round < 30; round++) {
+        thread_id has = who[round % 3], next = who[(round + 1) % 3];
+        ADD(&b, dan.v, dan, time + 5000000, park_enter, .stack = idle);
+        time += 10000000;
+        ADD(&b, has.v, has, time, unpark, .target = dan, .stack = put);
+        ADD(&b, has.v, has, time + 500, park_enter, .lock = bag, .stack = take);
+        ADD(&b, dan.v, dan, time + 1000, park_exit);
+        time += 10000;
+        ADD(&b, dan.v, dan, time, unpark, .target = next, .stack = give);
+        ADD(&b, next.v, next, time + 1000, park_exit, .lock = bag);
+    }
+    run(400000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_THINGS);
+    cr_assert_eq(all.v[0].at_once, 1);
+    cr_assert_eq(all.v[0].n_holders, 3);
+    cr_assert_gt(all.v[0].held, 250000000);
+}
+
+/* A pool's thread waits on whatever it is: what its name says is not a monitor. */
+Test(resources, what_a_known_pool_waits_on_is_a_thing_of_the_pool)
+{
+    stack_id take = builder_stack(&b, "java.lang.Object.wait:native "
+                                      "com.mchange.v2.resourcepool.BasicResourcePool.await:7 "
+                                      "shop.Desk.place:21 shop.Main.main:2");
+    for (uint64_t i = 0; i < 4; i++) {
+        ADD(&b, 2, bob, 10000000 * i + 1000, monitor_contended_enter, .lock = other_lock,
+            .owner = cat, .stack = stack);
+        ADD(&b, 2, bob, 10000000 * i + 2000, monitor_contended_entered, .lock = other_lock);
+        ADD(&b, 1, ann, 10000000 * i + 3000, wait_enter, .lock = lock, .stack = take);
+        ADD(&b, 2, bob, 10000000 * i + 7000000, notify_all, .lock = lock);
+        ADD(&b, 1, ann, 10000000 * i + 9000000, wait_exit, .lock = lock);
+    }
+    run(100000000);
+    const struct resource *r = &all.v[0];
+    cr_assert_eq(r->kind, RESOURCE_THINGS);
+    cr_assert_str_eq(resource_role(r, a), "connection pool");
+    cr_assert_eq(r->count, 4); /* taking the monitor again is the end of the same wait */
+    cr_assert_eq(r->ns, 4 * 8997000);
+}
+
+/* Behind a queue it is not the owner who was seen who wakes the next one. */
+Test(resources, an_owner_of_a_lock_has_it_until_it_wakes_the_next_one)
+{
+    lock_id sync = builder_lock(
+        &b, builder_class(&b, "Ljava/util/concurrent/locks/ReentrantLock$NonfairSync;"));
+    const thread_id who[] = {ann, bob, cat, dan};
+    uint64_t time = 1000000;
+    for (int i = 1; i < 4; i++)
+        ADD(&b, who[i].v, who[i], time + (uint64_t)i, park_enter, .lock = sync, .owner = ann,
+            .stack = stack);
+    for (int round = 0; round < 20; round++) {
+        thread_id has = who[round % 4], next = who[(round + 1) % 4];
+        time += 10000000;
+        ADD(&b, has.v, has, time, unpark, .target = next, .stack = other_stack);
+        ADD(&b, next.v, next, time + 1000, park_exit, .lock = sync);
+        ADD(&b, has.v, has, time + 2000, park_enter, .lock = sync, .owner = next, .stack = stack);
+    }
+    run(250000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_LOCK);
+    cr_assert_eq(all.v[0].n_holders, 4);
+    cr_assert_gt(all.v[0].held, 190000000);
+}
+
 Test(resources, looks_say_what_holders_do)
 {
     make_pool();
