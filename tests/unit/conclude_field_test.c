@@ -148,16 +148,28 @@ Test(field, a_static_method_has_no_receiver)
     cr_assert_str_eq(ask(s, field_of_lock), "-");
 }
 
-Test(field, circles_of_parameters_end)
+/* Of so many frames each is handed what the next one hands over, but for the outermost. */
+static stack_id handed_over(uint32_t frames)
 {
+    char text[512] = "", line[32];
     method_id m;
     begin();
-    stack_id s = at("shop.A.a:1 shop.A.a:1 shop.A.a:1 shop.A.a:1 shop.A.a:1 shop.A.a:1 shop.A.a:1 "
-                    "shop.A.a:1 shop.A.a:1 shop.A.a:1 shop.A.a:1 shop.A.a:1 shop.A.a:1 shop.A.a:1 "
-                    "shop.A.a:1 shop.A.a:1 shop.A.a:1 shop.A.a:1 shop.A.a:1 shop.A.a:1",
-                    &m);
-    site(m, 0, 1, "a;p0");
-    cr_assert_str_eq(ask(s, field_of_lock), "-");
+    for (uint32_t i = 0; i < frames; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%sshop.A.a%u:1", i ? " " : "",
+                 i);
+    stack_id s = at(text, &m);
+    site(m, 0, 1, ";p0");
+    for (uint32_t i = 1; i < frames; i++) {
+        snprintf(line, sizeof line, "a%u;%s", i - 1, i + 1 < frames ? "p0" : "fshop/A.door");
+        site(m, i, 1, line);
+    }
+    return s;
+}
+
+Test(field, callers_are_asked_up_to_a_limit)
+{
+    cr_assert_str_eq(ask(handed_over(16), field_of_lock), "shop.A.door");
+    cr_assert_str_eq(ask(handed_over(17), field_of_lock), "-");
 }
 
 /* --- words -------------------------------------------------------------------------------------
