@@ -103,13 +103,13 @@ static const struct {
     {"contexts", pack_contexts, IN_EXACT},    {"locks", pack_locks, IN_EXACT},
     {"sites", pack_sites, IN_EXACT},          {"stacks", pack_stacks, IN_EXACT},
     {"names", pack_names, IN_EXACT},          {"acts", pack_acts, IN_EXACT},
-    {"wakes", pack_wakes, IN_EXACT},          {"holds", pack_holds, IN_EXACT},
-    {"samples", pack_samples, IN_EXACT},      {"executed", pack_executed, IN_EXACT},
-    {"owned", pack_owned, IN_EXACT},          {"allocs", pack_allocs, IN_EXACT},
-    {"marks", pack_marks, IN_EXACT},          {"starts", pack_starts, IN_EXACT},
-    {"still", pack_still, IN_EXACT},          {"path", pack_path, IN_EXACT | IN_TILES},
-    {"tiles", pack_tiles, IN_TILES},          {"arrows", pack_arrows, IN_TILES},
-    {"paths", pack_path_tiles, IN_TILES},
+    {"wakes", pack_wakes, IN_EXACT},          {"regains", pack_regains, IN_EXACT},
+    {"holds", pack_holds, IN_EXACT},          {"samples", pack_samples, IN_EXACT},
+    {"executed", pack_executed, IN_EXACT},    {"owned", pack_owned, IN_EXACT},
+    {"allocs", pack_allocs, IN_EXACT},        {"marks", pack_marks, IN_EXACT},
+    {"starts", pack_starts, IN_EXACT},        {"still", pack_still, IN_EXACT},
+    {"path", pack_path, IN_EXACT | IN_TILES}, {"tiles", pack_tiles, IN_TILES},
+    {"arrows", pack_arrows, IN_TILES},        {"paths", pack_path_tiles, IN_TILES},
 };
 
 /* In the pack's head. */

@@ -24,7 +24,7 @@ typedef int pack_section(const struct packer *p, struct buf *out);
 int pack_numbers(struct buf *numbers, size_t begin, struct buf *out);
 
 /* pack_waits.c */
-pack_section pack_waits, pack_wakes, pack_holds, pack_acts;
+pack_section pack_waits, pack_wakes, pack_regains, pack_holds, pack_acts;
 
 /* pack_tables.c */
 pack_section pack_contexts, pack_locks, pack_sites, pack_stacks, pack_names;

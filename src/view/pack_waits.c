@@ -169,6 +169,61 @@ int pack_wakes(const struct packer *p, struct buf *out)
     return rc;
 }
 
+/* --- regains ---------------------------------------------------------------------------------- */
+
+/* Where a wait stands among all, less the one before. */
+static uint64_t place_of(const struct packed_wait *p)
+{
+    return p->before;
+}
+
+static uint64_t stack_of(const struct packed_wait *p)
+{
+    return span_wake_stack(p->t, p->s).v;
+}
+
+/* Of Object.waits who gave the monitor back that they took again, as of a wait who ended it. */
+static uint32_t list_regains(const struct packer *p, number_of *get, struct buf *out)
+{
+    struct packed_wait w = {.t = &p->v->a->timeline};
+    uint64_t at = 0, before = 0;
+    uint32_t n = 0;
+    for (; w.thread < line_count(p->v); w.thread++) {
+        const struct line *l = &w.t->lines[w.thread];
+        for (uint32_t i = 0; i < l->regains.n; i++) {
+            const struct regain *r = run_at(&l->regains, sizeof *r, i);
+            if (!r->owner)
+                continue;
+            struct span by = *line_span(l, r->span);
+            by.waker = r->owner;
+            by.cause = r->cause;
+            w.s = &by;
+            w.before = at + r->span - before;
+            before = at + r->span;
+            buf_put(out, &(uint64_t){get(&w)}, sizeof(uint64_t));
+            n++;
+        }
+        at += l->spans.n;
+    }
+    return n;
+}
+
+int pack_regains(const struct packer *p, struct buf *out)
+{
+    static number_of *const of[] = {place_of, waker_of, how_of, wake_of, stack_of};
+    size_t begin = out->len;
+    struct buf numbers = {0};
+    pack_head(list_regains(p, place_of, &numbers), out);
+    numbers.len = 0;
+    int rc = 0;
+    for (size_t i = 0; i < ARRAY_LEN(of) && rc == 0; i++) {
+        list_regains(p, of[i], &numbers);
+        rc = pack_numbers(&numbers, begin, out);
+    }
+    buf_fini(&numbers);
+    return rc;
+}
+
 /* --- holds ------------------------------------------------------------------------------------ */
 
 /* When each began, less the beginning of the one before, and how long it was. */

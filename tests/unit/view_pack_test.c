@@ -207,7 +207,7 @@ static void check_stacks(const struct pack *p)
     }
 }
 
-static uint64_t seen_wakes, seen_holds, seen_acts;
+static uint64_t seen_wakes, seen_regains, seen_holds, seen_acts;
 
 static void check_wakes(struct section *s, uint32_t n)
 {
@@ -221,6 +221,35 @@ static void check_wakes(struct section *s, uint32_t n)
         const struct span *w = line_span(&one.a->timeline.lines[thread], (uint32_t)(at - first));
         CHECK_EQ(span_wake_stack(&one.a->timeline, w).v, next(&stack), "wake %u", i);
     }
+}
+
+/* Each that has an owner is there, in the order of the waits. */
+static void check_regains(struct section *s, uint32_t n)
+{
+    struct numbers place = numbers(s, n), owner = numbers(s, n), how = numbers(s, n);
+    struct numbers wake = numbers(s, n), stack = numbers(s, n);
+    const struct timeline *t = &one.a->timeline;
+    uint64_t at = 0, first = 0, seen = 0;
+    for (uint32_t thread = 0; thread < one.a->threads.n && thread < t->n_lines; thread++) {
+        const struct line *l = &t->lines[thread];
+        for (uint32_t k = 0; k < l->spans.n; k++) {
+            const struct regain *r = line_regain(l, k);
+            if (!r || !r->owner)
+                continue;
+            struct span by = *line_span(l, k);
+            by.waker = r->owner;
+            by.cause = r->cause;
+            CHECK_EQ(at += next(&place), first + k, "regain %u", (unsigned)seen);
+            CHECK_EQ(next(&owner), r->owner, "regain %u", (unsigned)seen);
+            CHECK_EQ(next(&how), span_interaction(t, thread, &by) + 1, "regain %u", (unsigned)seen);
+            CHECK_EQ(span_end(t, &by) - (uint64_t)next_signed(&wake), span_wake_time(t, &by),
+                     "regain %u", (unsigned)seen);
+            CHECK_EQ(next(&stack), span_wake_stack(t, &by).v, "regain %u", (unsigned)seen);
+            seen++;
+        }
+        first += l->spans.n;
+    }
+    CHECK_EQ(seen, n, "regains");
 }
 
 static void check_holds(struct section *s, uint32_t n)
@@ -247,6 +276,11 @@ static void check_lists(const struct pack *p)
     check_wakes(&wakes, n);
     over(&wakes);
     seen_wakes += n;
+    struct section regains = section(p, "regains");
+    n = count(&regains);
+    check_regains(&regains, n);
+    over(&regains);
+    seen_regains += n;
     n = count(&holds);
     CHECK_EQ(n, one.a->timeline.n_holds, "holds");
     seen_holds += n;
@@ -391,7 +425,7 @@ Test(view_pack, simulated_programs)
             check_tiles();
         viewed_end(&one);
     }
-    cr_assert(seen_wakes && seen_holds && seen_acts, "the test has lost its point");
+    cr_assert(seen_wakes && seen_regains && seen_holds && seen_acts, "the test has lost its point");
 }
 
 Test(view_pack, many)

@@ -97,6 +97,22 @@ test("the path's segments, then buckets", async () => {
     await assert.rejects(s.path(0, 0, { thread: 1, time: 5 }), SourceError);
 });
 
+test("who gave the monitor back that an Object.wait took again", async () => {
+    const base = randomPack(19, 3, 1);
+    const contexts = [{ state: 1, lock: 1, stack: 1, site: 0 }];
+    const waits = [{ start: 100, end: 500, context: 1, waker: 2, how: "notify", wake: 300 }, { start: 600, end: 900, context: 1, waker: 2, how: "notify", wake: 700 }];
+    const threads = [{ name: "a", from: 0, to: 1000, waits }, { name: "b", from: 0, to: 1000, waits: [] }, { name: "c", from: 0, to: 1000, waits: [] }];
+    const regains = [{ thread: 1, index: 0, owner: 3, how: "handoff-lock", wake: 450, stack: 2 }, { thread: 1, index: 1, owner: 3, how: "last-owner-seen", wake: 900, stack: 2 }];
+    const by = async (p: object) => {
+        const f = await InlineSource.of(packOf({ ...base, contexts, threads, from: 0, to: 1000, ...p })).flame({}, ["reacquiring"], "waker");
+        return [f.ns.reduce((sum, n) => sum + n, 0), f.frames.map((x) => x.method).concat(f.why.filter((x) => x))];
+    };
+    const [known, words] = await by({ regains }), [unknown, none] = await by({});
+    assert.ok(known === 400 && unknown === 400);
+    assert.ok(words.includes("last owner seen") && !words.includes("waker not known"), String(words));
+    assert.ok(none.includes("waker not known") && !none.includes("last owner seen"), String(none));
+});
+
 test("a wait: its neighbours, its cause, its chain, its effects", async () => {
     const base = randomPack(19, 3, 1);
     const contexts = [{ state: 0, lock: 1, other: 2, stack: 1, site: 0 }, { state: 0, lock: 3, other: 3, stack: 2, site: 1 }];

@@ -16,6 +16,7 @@ export interface TestPack {
     acts?: { from_time: number; to_time: number; from: number; to: number; how: string }[];
     holds?: { from: number; to: number; thread: number; lock: number; mode?: number }[];
     wakes?: { thread: number; index: number; stack: number }[];
+    regains?: { thread: number; index: number; owner: number; how: string; wake: number; stack: number }[];
     path?: { from: number; to: number; thread: number; kind?: number }[];
     from: number; to: number;
 }
@@ -98,8 +99,8 @@ function waits(p: TestPack): Uint8Array {
 }
 
 /** Of the waits of all threads behind each other. */
-function wakePlaces(p: TestPack): number[] {
-    const places = (p.wakes ?? []).map((w) => w.index + p.threads.slice(0, w.thread - 1).reduce((sum, t) => sum + t.waits.length, 0));
+function placesOf(p: TestPack, of: { thread: number; index: number }[]): number[] {
+    const places = of.map((w) => w.index + p.threads.slice(0, w.thread - 1).reduce((sum, t) => sum + t.waits.length, 0));
     return places.map((at, k) => at - (k ? places[k - 1] : 0));
 }
 
@@ -125,7 +126,7 @@ export function sectionsOf(p: TestPack): Record<string, Uint8Array> {
     const c = [{ state: 0 } as TestContext, ...p.contexts], u32 = (f: (x: TestContext) => number) => Uint32Array.from(c, f);
     const locks = [0, ...p.locks], stacks = [[], ...p.stacks];
     const first = Uint32Array.from({ length: stacks.length + 1 }, (_, i) => stacks.slice(0, i).reduce((sum, s) => sum + s.length, 0));
-    const frames = stacks.flat(), acts = p.acts ?? [], holds = p.holds ?? [], wakes = p.wakes ?? [], path = p.path ?? [];
+    const frames = stacks.flat(), acts = p.acts ?? [], holds = p.holds ?? [], wakes = p.wakes ?? [], regains = p.regains ?? [], path = p.path ?? [];
     const f64 = <T>(v: T[], f: (x: T) => number) => Float64Array.from(v, f), ints = <T>(v: T[], f: (x: T) => number) => Uint32Array.from(v, f);
     return {
         meta: text(meta(p)), waits: waits(p),
@@ -137,7 +138,9 @@ export function sectionsOf(p: TestPack): Record<string, Uint8Array> {
         stacks: columns(stacks.length, first, new Uint8Array(stacks.length), ints(frames, (f) => f.method), Int32Array.from(frames, (f) => f.line)),
         names: text({ classes: [null, ...p.classes], methods: [["", "", "", "", 0], ...p.methods] }),
         acts: columns(acts.length, f64(acts, (a) => a.from_time), f64(acts, (a) => a.to_time), ints(acts, (a) => a.from), ints(acts, (a) => a.to), Uint8Array.from(acts, (a) => INTERACTIONS.indexOf(a.how as never))),
-        wakes: columns(wakes.length, numbers(wakePlaces(p)), numbers(wakes.map((w) => w.stack))),
+        wakes: columns(wakes.length, numbers(placesOf(p, wakes)), numbers(wakes.map((w) => w.stack))),
+        regains: columns(regains.length, numbers(placesOf(p, regains)), numbers(regains.map((r) => r.owner)), numbers(regains.map((r) => INTERACTIONS.indexOf(r.how as never) + 1)),
+            numbers(regains.map((r) => zigzag(p.threads[r.thread - 1].waits[r.index].end - r.wake))), numbers(regains.map((r) => r.stack))),
         holds: columns(holds.length, numbers(holds.map((h, k) => zigzag(h.from - (k ? holds[k - 1].from : 0)))), numbers(holds.map((h) => h.to - h.from), 1), ints(holds, (h) => h.thread), ints(holds, (h) => h.lock), Uint8Array.from(holds, (h) => h.mode ?? 0)),
         path: join([new Uint8Array(new Uint32Array([0x3141504f, 0, path.length, 0]).buffer), ...[f64(path, (s) => s.from), f64(path, (s) => s.to), ints(path, (s) => s.thread), ints(path, () => 0), ints(path, () => 0),
             Uint8Array.from(path, (s) => s.kind ?? 0), Uint8Array.from(path, () => 6)].map((v) => new Uint8Array(v.buffer))]),

@@ -171,7 +171,9 @@ const STACK_BY: Record<ByWait, (m: Model, p: Part) => [stack: number, why: numbe
         return [isSecond(m, p) ? m.wakeStack(p.thread, own) : m.ownerStack(p.wait), lock ? NOT_ASKED : NO_OWNER]; // where who owns it notified
     },
     waker: (m, p) => {
-        const w = m.pack.waits, k = p.wait;
+        const w = m.pack.waits, k = p.wait, of = isSecond(m, p) ? m.regain(k) : -1;
+        if (of >= 0)
+            return [m.pack.regains.how[of] !== LAST_OWNER ? m.pack.regains.stack[of] : 0, whyNoWaker(m, p)];
         const known = w.waker[k] > 0 && !isSecond(m, p);
         return [known && w.how[k] !== LAST_OWNER ? m.wakeStack(p.thread, k - w.first[p.thread]) : 0, whyNoWaker(m, p)];
     },
@@ -181,8 +183,10 @@ function whyNoWaker(m: Model, p: Part): number {
     const w = m.pack.waits, waker = w.waker[p.wait], flags = m.pack.contexts.flags[p.context], second = isSecond(m, p);
     if (flags & FLAG.open && (second || !waker))
         return STILL;
-    if (second)
-        return NOT_KNOWN;
+    if (second) {
+        const of = m.regain(p.wait);
+        return of < 0 ? NOT_KNOWN : m.pack.regains.how[of] === LAST_OWNER ? SEEN : NO_RELEASE;
+    }
     if (!waker)
         return flags & (p.state === WAITING ? FLAG.timedOut : FLAG.timed) || p.state === SLEEPING ? TIME_UP : NOT_KNOWN;
     if (w.how[p.wait] === LAST_OWNER)

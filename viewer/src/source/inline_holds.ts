@@ -38,10 +38,12 @@ function releasedAt(m: Model, owner: number, since: number, time: number): numbe
 
 /** A monitor was got: who had it before gave it back, where that is known, then it is its own. */
 function weighMonitor(h: LockHistory, e: Evidence, i: number): void {
-    const m = h.model, s = h.items, w = m.pack.waits, k = s.wait[i], again = m.state(k) === WAITING, by = again ? 0 : w.waker[k];
+    const m = h.model, s = h.items, w = m.pack.waits, k = s.wait[i], again = m.state(k) === WAITING;
+    const r = m.pack.regains, of = again ? m.regain(k) : -1, wake = again ? r.wake[of] : w.wake[k];
+    const by = of >= 0 ? r.owner[of] : again ? 0 : w.waker[k];
     if (by && by !== s.thread[i]) {
-        const unknown = isHandoff(w.how[k]) && w.wake[k] === w.end[k];
-        const time = unknown ? releasedAt(m, by, s.from[i], s.to[i]) : w.wake[k];
+        const unknown = isHandoff(again ? r.how[of] : w.how[k]) && wake === w.end[k];
+        const time = unknown ? releasedAt(m, by, s.from[i], s.to[i]) : wake;
         if (time > s.from[i] && time <= s.to[i])
             add(e, time, by, GAVE_BACK);
     }

@@ -210,6 +210,12 @@ export class Model {
         return list;
     }
 
+    /** Who gave a monitor back that a wait took again: index into the pack's regains; -1: unknown. */
+    regain(wait: number): number {
+        const all = this.pack.regains.wait, k = lower(all, wait, 0, all.length);
+        return all[k] === wait ? k : -1;
+    }
+
     /** Stack of the act that ended a wait; 0: unknown. */
     wakeStack(thread: number, index: number): number {
         const w = this.pack.wakes;

@@ -35,6 +35,8 @@ export type Method = [string, string, string, string, number];
 export interface Names { classes: (string | null)[]; methods: Method[]; errors: string[]; objects?: string[]; calls?: [string, string, string][] }
 export interface Acts { n: number; from_time: Float64Array; to_time: Float64Array; from: Uint32Array; to: Uint32Array; how: Uint8Array }
 export interface Wakes { n: number; thread: Uint32Array; index: Uint32Array; stack: Uint32Array }
+/** Who gave a monitor back that an Object.wait took again: `wait` among all waits. */
+export interface Regains { n: number; wait: Uint32Array; owner: Uint32Array; how: Uint8Array; wake: Float64Array; stack: Uint32Array }
 export interface Holds { n: number; from: Float64Array; to: Float64Array; thread: Uint32Array; lock: Uint32Array; mode: Uint8Array }
 export interface Segments { n: number; from: Float64Array; to: Float64Array; thread: Uint32Array; lock: Uint32Array; stack: Uint32Array; kind: Uint8Array; state: Uint8Array }
 
@@ -43,7 +45,7 @@ export interface PackMeta extends Meta { report: Report; lock_rows: LockRow[]; o
 
 /** All that a page of packed "exact" knows. */
 export interface Pack {
-    meta: PackMeta; waits: Waits; contexts: Contexts; locks: Locks; sites: Sites; stacks: Stacks; names: Names; acts: Acts; wakes: Wakes; holds: Holds; path: Segments;
+    meta: PackMeta; waits: Waits; contexts: Contexts; locks: Locks; sites: Sites; stacks: Stacks; names: Names; acts: Acts; wakes: Wakes; regains: Regains; holds: Holds; path: Segments;
     samples: Samples; owned: Owned; allocs: Allocs; marks: PackedMarks; starts: Starts; still: Still;
     /** How each frame of the stacks was executed; empty: no samples. */
     executed: Uint8Array;
@@ -78,7 +80,7 @@ export function readPack(all: Sections, meta: PackMeta): Pack {
     const pack = {
         meta, waits, contexts, locks: readLocks(of("locks")), sites: readSites(of("sites")),
         stacks: readStacks(of("stacks")), names: json(all, "names") as Names, acts: readActs(of("acts")), wakes: readWakes(of("wakes"), waits),
-        holds: readHolds(of("holds")), path: readPath(all.get("path") ?? EMPTY),
+        regains: readRegains(of("regains"), waits), holds: readHolds(of("holds")), path: readPath(all.get("path") ?? EMPTY),
         samples: readSamples(of("samples"), meta.threads.id.length), owned: readOwned(of("owned")), executed: readExecuted(of("executed")),
         allocs: readAllocs(of("allocs"), meta.threads.id.length), marks: readMarks(of("marks")), starts: readStarts(of("starts")),
         still: readStill(of("still")),
@@ -136,6 +138,25 @@ function readWakes(c: Columns, w: Waits): Wakes {
             thread++;
         out.thread[k] = thread;
         out.index[k] = wait - w.first[thread];
+        out.stack[k] = stack.next();
+    }
+    return out;
+}
+
+function readRegains(c: Columns, w: Waits): Regains {
+    const n = c.head(), place = c.numbers(n), owner = c.numbers(n), how = c.numbers(n), wake = c.numbers(n), stack = c.numbers(n);
+    if (n > w.n)
+        throw damaged(`it names ${n} regains`);
+    const out = { n, wait: new Uint32Array(n), owner: new Uint32Array(n), how: new Uint8Array(n), wake: new Float64Array(n), stack: new Uint32Array(n) };
+    for (let k = 0, wait = 0; k < n; k++) {
+        wait += place.next();
+        if (wait >= w.n)
+            throw damaged(`wait ${wait} of ${w.n}`);
+        out.wait[k] = wait;
+        out.owner[k] = owner.next();
+        const h = how.next();
+        out.how[k] = h ? h - 1 : NO_INTERACTION;
+        out.wake[k] = w.end[wait] - wake.signed();
         out.stack[k] = stack.next();
     }
     return out;
@@ -239,7 +260,7 @@ function check(p: Pack): void {
         [c.lock, p.locks.n, "lock"], [c.other, threads, "thread"], [c.stack, p.stacks.n, "stack"], [c.owner_stack, p.stacks.n, "stack"],
         [c.site.subarray(1), s.n, "site", true], [c.owner_site.subarray(1), s.n, "site", true], [p.locks.group, classes, "class"], [s.group, classes, "class"],
         [s.stack, p.stacks.n, "stack"], [s.top_method, methods, "method"], [s.app_method, methods, "method"], [p.stacks.method, methods, "method"],
-        [p.acts.from, threads, "thread"], [p.acts.to, threads, "thread"], [p.wakes.thread, threads, "thread"], [p.wakes.stack, p.stacks.n, "stack"],
+        [p.acts.from, threads, "thread"], [p.acts.to, threads, "thread"], [p.wakes.thread, threads, "thread"], [p.wakes.stack, p.stacks.n, "stack"], [p.regains.owner, threads, "thread"], [p.regains.stack, p.stacks.n, "stack"],
         [p.holds.thread, threads, "thread"], [p.holds.lock, p.locks.n, "lock"], [p.path.thread, threads, "thread"],
         [p.allocs.stack, p.stacks.n, "stack"], [p.allocs.class, p.names.objects?.length ?? 0, "class"], ...p.allocs.lists.map((l) => [l.context, p.allocs.n, "allocation"]),
         [p.marks.thread, threads, "thread"], [p.marks.lock, p.locks.n, "lock"], [p.marks.stack, p.stacks.n, "stack"], [p.starts.stack, p.stacks.n, "stack"], [p.still.thread, threads, "thread"],
