@@ -789,7 +789,7 @@ void binder_free(struct binder *b)
 
 struct sweep_sink binder_sink(struct binder *b)
 {
-    return (struct sweep_sink){take, b};
+    return (struct sweep_sink){take, b, 0};
 }
 
 /* The interaction that an act may be; INTERACTION_NONE: it wakes nobody. */

@@ -175,7 +175,7 @@ static void take(void *self, const struct sweep_item *v, size_t n)
 
 struct sweep_sink bottler_sink(struct bottler *b)
 {
-    return (struct sweep_sink){take, b};
+    return (struct sweep_sink){take, b, 0};
 }
 
 void bottler_finish(struct bottler *b, struct bottles *out)

@@ -556,7 +556,7 @@ static void take(void *self, const struct sweep_item *v, size_t n)
 
 struct sweep_sink causer_sink(struct causer *c)
 {
-    return (struct sweep_sink){take, c};
+    return (struct sweep_sink){take, c, 0};
 }
 
 int causer_finish(struct causer *c, struct causes *out)

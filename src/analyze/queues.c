@@ -353,7 +353,11 @@ static void take(void *self, const struct sweep_item *v, size_t n)
 
 struct sweep_sink queuer_sink(struct queuer *q)
 {
-    return (struct sweep_sink){take, q};
+    const struct contexts *c = &q->t->contexts;
+    bool notifies = false;
+    for (uint32_t i = 1; i < c->n && !notifies; i++)
+        notifies = c->v[i].what == EV_notify || c->v[i].what == EV_notify_all;
+    return (struct sweep_sink){take, q, 1U << SWEEP_HOLD | (notifies ? 0 : 1U << SWEEP_ACT)};
 }
 
 int queuer_finish(struct queuer *q, struct queues *out)

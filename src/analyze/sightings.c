@@ -105,7 +105,7 @@ int sightings_find(struct sightings *out, const struct timeline *t,
     struct finder f = {.t = t,
                        .now = calloc(t->n_lines + 1, sizeof *f.now),
                        .last = calloc(t->n_lines + 1, sizeof *f.last)};
-    const struct sweep_sink sink = {take, &f};
+    const struct sweep_sink sink = {take, &f, 1U << SWEEP_ACT | 1U << SWEEP_HOLD};
     *out = (struct sightings){0};
     int rc = f.now && f.last ? 0 : -ENOMEM;
     if (rc == 0 && any_owners(t))

@@ -211,5 +211,5 @@ static void take(void *self, const struct sweep_item *v, size_t n)
 
 struct sweep_sink slacker_sink(struct slacker *s)
 {
-    return (struct sweep_sink){take, s};
+    return (struct sweep_sink){take, s, 0};
 }

@@ -33,6 +33,7 @@ struct sweeper {
     const struct timeline *t;
     const struct thread_set *threads;
     bool back;                 /* from the end to the beginning */
+    unsigned over;             /* 1 << type: what no sink looks at */
     struct cursor *cursors;    /* [n_cursors], by the time of their first item */
     size_t n_cursors, n_begun; /* those before n_begun have begun, */
     size_t first_live;         /* those before this are at their end */
@@ -111,7 +112,9 @@ static void find_next(const struct sweeper *w, struct cursor *c)
 static void begin(const struct sweeper *w, struct cursor *c, uint32_t thread)
 {
     const struct line *l = line_at(w, thread);
-    *c = (struct cursor){.thread = thread};
+    *c = (struct cursor){.thread = thread,
+                         .act = w->over & 1U << SWEEP_ACT ? l->acts.n : 0,
+                         .hold = w->over & 1U << SWEEP_HOLD ? l->holds.n : 0};
     find_span(w, c, l);
     find_act(w, c, l);
     find_hold(w, c, l);
@@ -421,7 +424,9 @@ static int run_beside(struct progress *p, struct sinks sinks)
 static int start(const struct timeline *t, const struct thread_set *threads, bool back,
                  struct sinks sinks, struct err *err)
 {
-    struct sweeper w = {.t = t, .threads = threads, .back = back};
+    struct sweeper w = {.t = t, .threads = threads, .back = back, .over = ~0U};
+    for (size_t i = 0; i < sinks.n; i++)
+        w.over &= sinks.v[i].passes_over;
     int rc = begin_all(&w, err);
     if (rc == 0) {
         struct progress p = {&w, w.n_cursors ? w.cursors[0].next : UINT64_MAX, 1 << 16};

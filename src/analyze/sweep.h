@@ -42,6 +42,7 @@ static inline uint32_t sweep_index(const struct sweep_item *i)
 struct sweep_sink {
     void (*take)(void *self, const struct sweep_item *v, size_t n);
     void *self;
+    unsigned passes_over; /* 1 << SWEEP_ACT, 1 << SWEEP_HOLD: need not be handed to it */
 };
 
 /* Hand everything to each sink, in batches.  The lives are those of `threads` (thread_set_finish

@@ -404,7 +404,7 @@ static int prepare(struct perfetto *f)
 
 static int put_all(struct perfetto *f, struct err *err)
 {
-    const struct sweep_sink sink = {take, f};
+    const struct sweep_sink sink = {take, f, 0};
     TRY(perfetto_put_tracks(f));
     TRY(sweep(&f->a->timeline, &f->a->threads, &sink, 1, err));
     TRY(packets_end_all(&f->p));

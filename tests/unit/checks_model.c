@@ -257,7 +257,7 @@ static void check_sweep(const struct analysis *a)
 {
     struct order w = {.a = a};
     struct buf back = {0};
-    const struct sweep_sink there_sink = {take_items, &w}, back_sink = {take_back, &back};
+    const struct sweep_sink there_sink = {take_items, &w, 0}, back_sink = {take_back, &back, 0};
     struct err err;
     cr_assert_eq(sweep(&a->timeline, &a->threads, &there_sink, 1, &err), 0);
     for (uint32_t i = 1; i < a->threads.n; i++)
