@@ -164,6 +164,7 @@ struct burner {
     pthread_t thread;
     uint32_t id;
     uint64_t cpu, life;
+    _Atomic bool enough;
 };
 
 enum { BURNERS = 3 };
@@ -175,7 +176,7 @@ static void *burn(void *arg)
     struct sample_subject who = {.os_tid = (uint32_t)syscall(SYS_gettid), .id = b->id};
     uint64_t began = clock_mono_ns();
     sampled_add(&who);
-    while (clock_ns_(CLOCK_THREAD_CPUTIME_ID) < burnt)
+    while (!atomic_load(&b->enough) || clock_ns_(CLOCK_THREAD_CPUTIME_ID) < burnt)
         ;
     sampled_remove(who.os_tid);
     b->cpu = clock_ns_(CLOCK_THREAD_CPUTIME_ID);
@@ -196,6 +197,24 @@ static void weigh(void *ctx, const struct sample *s)
         w->of[s->subject.id] += s->weight;
 }
 
+/* A timer is looked at when a tick hits its thread, which may be long after the last one where many
+ * threads share a processor: what is sampled makes up for it at the next one. */
+static bool all_weigh(struct burner *b, struct weights *w)
+{
+    bool all = true;
+    samples_collect(weigh, w);
+    for (int i = 0; i < BURNERS; i++) {
+        clockid_t clock;
+        if (atomic_load(&b[i].enough))
+            continue;
+        uint64_t cpu = pthread_getcpuclockid(b[i].thread, &clock) == 0 ? clock_ns_(clock) : 0;
+        bool enough = cpu >= burnt && w->of[i + 1] >= cpu / 2;
+        atomic_store(&b[i].enough, enough);
+        all = all && enough;
+    }
+    return all;
+}
+
 /* With intervals far below the kernel's tick, too: then one sample stands for many. */
 static void weights_add_up(uint64_t interval, enum sampled_clock clock)
 {
@@ -207,8 +226,10 @@ static void weights_add_up(uint64_t interval, enum sampled_clock clock)
     sampled_cpu(interval, clock);
     for (uint32_t i = 0; i < BURNERS; i++) {
         b[i].id = i + 1;
+        atomic_init(&b[i].enough, false);
         pthread_create(&b[i].thread, NULL, burn, &b[i]);
     }
+    cr_assert_happens(all_weigh(b, &w));
     for (int i = 0; i < BURNERS; i++)
         pthread_join(b[i].thread, NULL);
     sampled_cpu(0, clock);
@@ -218,11 +239,7 @@ static void weights_add_up(uint64_t interval, enum sampled_clock clock)
     for (uint32_t i = 0; i < BURNERS; i++) {
         /* perf events count what the hypervisor takes away, too; the thread's clock does not. */
         uint64_t most = clock == SAMPLED_PERF ? b[i].life : b[i].cpu;
-        uint64_t got = w.of[i + 1], lost = samples_lost();
-        cr_assert_leq(got, most + interval, "%" PRIu64 " of %" PRIu64, got, most);
-        cr_assert_geq(got, burnt / 2,
-                      "%" PRIu64 ", cpu %" PRIu64 ", life %" PRIu64 ", %" PRIu64 " lost", got,
-                      b[i].cpu, b[i].life, lost);
+        cr_assert_leq(w.of[i + 1], most + interval, "%" PRIu64 " of %" PRIu64, w.of[i + 1], most);
     }
     sampled_remove_all();
 }
