@@ -88,7 +88,7 @@ void virtual_join_exit(JNIEnv *jni, const struct tracked *t, jobject thread, boo
 /* --- virtual threads ----------------------------------------------------------------------------
  */
 
-/* Around each park, sleep and yield; no event: see unmounts.h. */
+/* Around each yield; no event: see unmounts.h.  What parks does it with its event. */
 void virtual_yield_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t time)
 {
     struct os_thread *self = os_thread_self(jni);
@@ -141,9 +141,18 @@ void virtual_start(JNIEnv *jni, const struct tracked *t, jobject thread)
 void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ns)
 {
     (void)t;
-    struct os_thread *self;
+    struct os_thread *self = os_thread_self(jni);
     struct park_owner owner;
-    struct park_info p = park_info(jni, thread, &owner);
+    if (!self)
+        return;
+    bool on = agent.settings.groups[GROUP_parks];
+    struct park_info p;
+    unmounts_leave(self);
+    if (on)
+        p = park_info(jni, thread, &owner);
+    park_note(self, on ? &p : NULL);
+    if (!on)
+        return;
     stack_id stack = p.wanted ? stacks_of_kept_caller(jni) : (stack_id){0};
     struct event *e = p.wanted ? begin(jni, EV_park_enter, &self) : NULL;
     if (!e) {
@@ -163,9 +172,16 @@ void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, in
 void virtual_park_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got)
 {
     (void)t;
-    struct os_thread *self;
+    struct os_thread *self = os_thread_self(jni);
+    struct park_info p;
     (void)got;
-    struct park_info p = park_lock(jni, thread);
+    if (!self)
+        return;
+    unmounts_return(self);
+    if (!agent.settings.groups[GROUP_parks])
+        return;
+    if (!park_noted(self, &p))
+        p = park_lock(jni, thread);
     struct event *e = p.wanted ? begin(jni, EV_park_exit, &self) : NULL;
     if (!e)
         return;

@@ -18,8 +18,39 @@ static struct {
     jclass ownable; /* a global reference, for as long as the JVM lives */
 } fields;
 
+/* --- what virtual threads park for --------------------------------------------------------------
+ *
+ * So that they need not ask again when they come back, on whatever carrier: by Thread.getId()
+ * modulo the table's length; who was overwritten asks. */
+
+enum { NOTES = 1 << 15, NOT_WANTED = UINT32_MAX };
+static _Atomic uint64_t notes[NOTES]; /* the id's low half << 32 | what for */
+
+void park_note(const struct os_thread *self, const struct park_info *p)
+{
+    uint64_t tid = mounted_tid(&agent.layout, self->java_thread);
+    uint64_t note = p ? tid << 32 | (p->wanted ? p->lock.v : NOT_WANTED) : 0;
+    if (tid) /* relaxed: the thread itself reads it */
+        atomic_store_explicit(&notes[tid % NOTES], note, memory_order_relaxed);
+}
+
+bool park_noted(const struct os_thread *self, struct park_info *p)
+{
+    uint64_t tid = mounted_tid(&agent.layout, self->java_thread);
+    uint64_t note = atomic_load_explicit(&notes[tid % NOTES], memory_order_relaxed);
+    *p = (struct park_info){.wanted = (uint32_t)note != NOT_WANTED, .lock = {(uint32_t)note}};
+    return tid && note >> 32 == (uint32_t)tid;
+}
+
+static void forget_notes(void)
+{
+    for (size_t i = 0; i < NOTES; i++) /* nobody else is there yet */
+        atomic_store_explicit(&notes[i], 0, memory_order_relaxed);
+}
+
 void park_init(JNIEnv *jni)
 {
+    forget_notes();
     if (fields.blocker)
         return; /* by an earlier recording */
     jclass thread = (*jni)->FindClass(jni, "java/lang/Thread");

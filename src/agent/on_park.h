@@ -25,6 +25,11 @@ struct park_owner {
 struct park_info park_info(JNIEnv *jni, jthread thread, struct park_owner *owner);
 struct park_info park_lock(JNIEnv *jni, jthread thread);
 
+/* The mounted virtual thread is about to park, and said this (NULL: was not asked); what it said,
+ * without the owner, when it comes back.  False: that is not known any more. */
+void park_note(const struct os_thread *self, const struct park_info *p);
+bool park_noted(const struct os_thread *self, struct park_info *p);
+
 /* Ask it, when the park's beginning is recorded; releases the reference. */
 void park_ask_owner(JNIEnv *jni, struct os_thread *self, thread_id id, const struct park_info *p,
                     const struct park_owner *owner);

@@ -393,6 +393,15 @@ static void name_it(JNIEnv *jni, jthread thread, uint32_t id, uint64_t java_tid)
         redefine(jni, thread, id, 0, THREAD_VIRTUAL);
 }
 
+/* One that has its id and its name keeps them. */
+static void note_mounted(struct os_thread *self, uint64_t tid, uint32_t id)
+{
+    if (!id)
+        return;
+    self->mounted_tid = tid;
+    self->mounted.v = id;
+}
+
 thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self)
 {
     if (!agent.virtual_threads && self->id.v)
@@ -402,6 +411,8 @@ thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self)
         tid = threads_java_tid(jni, thread);
     if (self->java_tid == tid)
         return self->id;
+    if (self->mounted_tid == tid)
+        return self->mounted;
     uint32_t id = thread_table_find(agent.table, tid);
     if (!id)
         id = register_thread(jni, thread, 0);
@@ -409,6 +420,8 @@ thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self)
     if (!self->id.v && !threads_is_virtual(jni, thread)) {
         self->id.v = id;
         self->java_tid = tid;
+    } else {
+        note_mounted(self, tid, id);
     }
     return (thread_id){id};
 }
@@ -421,8 +434,12 @@ thread_id threads_self(JNIEnv *jni, struct os_thread *self)
     uint64_t tid = mounted_tid(&agent.layout, self->java_thread);
     if (tid && self->java_tid == tid)
         return self->id;
+    if (tid && self->mounted_tid == tid)
+        return self->mounted;
     uint32_t id = tid ? thread_table_find(agent.table, tid) : 0;
     bool named = id && (!is_nameless(tid) || (*jni)->ExceptionCheck(jni));
+    if (named && !is_nameless(tid))
+        note_mounted(self, tid, id);
     if (named || (*agent.jvmti)->GetCurrentThread(agent.jvmti, &thread) != JVMTI_ERROR_NONE)
         return (thread_id){id};
     thread_id found = threads_current(jni, thread, self);

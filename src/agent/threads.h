@@ -12,8 +12,10 @@
  * ends. */
 struct os_thread {
     struct ring *ring;
-    thread_id id;          /* of the platform thread, or of the JVM's own thread */
-    uint64_t java_tid;     /* the platform thread's Thread.getId(), once id is known; else 0 */
+    thread_id id;         /* of the platform thread, or of the JVM's own thread */
+    uint64_t java_tid;    /* the platform thread's Thread.getId(), once id is known; else 0 */
+    uint64_t mounted_tid; /* of the virtual thread that it last recorded an event of; 0: none */
+    thread_id mounted;
     uintptr_t java_thread; /* HotSpot's JavaThread, 0 for the JVM's own threads */
     uintptr_t stack_end;   /* of a Java thread: below are HotSpot's guard pages; 0: not known */
     bool from_start;       /* its ThreadStart was seen: no wait of it can be older */

@@ -64,11 +64,12 @@ static const struct tracked built_in[] = {
      .kept = true, BLOCKING(virtual_join_enter, virtual_join_exit)},
     {VIRTUAL, "sleepNanos", "(J)V", GROUP_sleeps, CALL_THIS, 0, .from = 21, .kept = true,
      BLOCKING(virtual_sleep_enter, virtual_sleep_exit)},
-    {VIRTUAL, "park", "()V", GROUP_parks, CALL_THIS, -1, .from = 21, .kept = true,
+    /* sleepNanos parks, too */
+    {VIRTUAL, "park", "()V", GROUP_parks, CALL_THIS, -1, .from = 21, .kept = true, .holders = true,
      BLOCKING(virtual_park_enter, virtual_park_exit)},
     {VIRTUAL, "parkNanos", "(J)V", GROUP_parks, CALL_THIS, 0, .from = 21, .kept = true,
-     BLOCKING(virtual_park_enter, virtual_park_exit)},
-    {VIRTUAL, "yieldContinuation", "()Z", GROUP_monitors, CALL_THIS, -1, .from = 24, .kept = true,
+     .holders = true, BLOCKING(virtual_park_enter, virtual_park_exit)},
+    {VIRTUAL, "tryYield", "()V", GROUP_monitors, CALL_THIS, -1, .from = 24, .kept = true,
      BLOCKING(virtual_yield_enter, virtual_yield_exit)},
     {VIRTUAL, "unpark", "()V", GROUP_parks, CALL_THIS, -1, .from = 21, .kept = true,
      .call = virtual_unpark},
@@ -146,8 +147,9 @@ bool tracked_is_here(const struct tracked *t)
 
 bool tracked_applies(const struct tracked *t)
 {
-    return agent.settings.groups[t->group] && (t->user || agent.settings.contanalysis) &&
-           tracked_is_here(t);
+    bool on =
+        agent.settings.groups[t->group] || (t->holders && agent.settings.groups[GROUP_monitors]);
+    return on && (t->user || agent.settings.contanalysis) && tracked_is_here(t);
 }
 
 /* --- rows of classes that are kept --------------------------------------------------------------

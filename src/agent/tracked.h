@@ -18,6 +18,8 @@ struct tracked {
     bool result;    /* it returns a boolean that says whether it got what it wanted */
     int from, to;   /* Java versions; 0: all */
     bool kept;      /* the class's code stays as it is made (kept.h) */
+    bool holders;   /* also where group monitors is on: a virtual thread may leave its carrier
+                     * there, and says what it holds (unmounts.h) */
     /* A method that may block has enter and exit; another one `call`, at its entry: a cause must
      * not be recorded after what it causes. */
     void (*enter)(JNIEnv *jni, const struct tracked *t, jobject object, int64_t time);

@@ -1,9 +1,9 @@
 /* unmounts.h - who owns a monitor that an unmounted virtual thread has locked (JDK 24 and later).
  *
  * A fast lock's owner is found by the lock stacks of threads; that of a virtual thread goes into
- * the heap with its frames.  Just before - contended enter, Object.wait, and a probe around
- * VirtualThread.yieldContinuation, which is park, sleep and yield - the thread itself reads its
- * lock stack and says what it holds (hotspot/unmounted.h); what ends it takes that back.  Threads:
+ * the heap with its frames.  Just before - contended enter, Object.wait, and the probes around
+ * VirtualThread's park, parkNanos (a sleep, too) and tryYield - the thread itself reads its lock
+ * stack and says what it holds (hotspot/unmounted.h); what ends it takes that back.  Threads:
  * those of the callbacks, inside the guard. */
 #ifndef ORCA_AGENT_UNMOUNTS_H
 #define ORCA_AGENT_UNMOUNTS_H
