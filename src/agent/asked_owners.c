@@ -91,7 +91,7 @@ static thread_id owner_of(JNIEnv *jni, jobject object)
     thread_id owner = {0};
     if ((*agent.jvmti)->GetObjectMonitorUsage(agent.jvmti, object, &u) != JVMTI_ERROR_NONE)
         return owner;
-    owner = u.owner ? threads_of(jni, u.owner) : threads_by_tid(unmounts_holder(object));
+    owner = u.owner ? threads_of(jni, u.owner) : threads_by_tid(jni, unmounts_holder(object));
     for (jint i = 0; i < u.waiter_count; i++)
         (*jni)->DeleteLocalRef(jni, u.waiters[i]);
     for (jint i = 0; i < u.notify_waiter_count; i++)

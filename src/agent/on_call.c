@@ -105,6 +105,13 @@ void virtual_yield_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bo
         unmounts_return(self);
 }
 
+/* Of each virtual thread, also of those that nobody has met. */
+void virtual_ended(JNIEnv *jni, const struct tracked *t, jobject thread)
+{
+    (void)t;
+    threads_virtual_ended(jni, thread);
+}
+
 void virtual_sleep_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ns)
 {
     (void)t;

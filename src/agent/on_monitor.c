@@ -17,7 +17,7 @@ static const uintptr_t *oop_of(jobject object)
     return (const uintptr_t *)((uintptr_t)object & ~(uintptr_t)3);
 }
 
-static thread_id owner_of_pending(struct os_thread *self, jobject object, bool *gone,
+static thread_id owner_of_pending(JNIEnv *jni, struct os_thread *self, jobject object, bool *gone,
                                   struct owner_place *place)
 {
     struct owner o = owner_find(agent.table, self->java_thread, oop_of(object), place);
@@ -29,8 +29,8 @@ static thread_id owner_of_pending(struct os_thread *self, jobject object, bool *
     if (tid && place)
         *place = (struct owner_place){0};
     if (tid)
-        return threads_by_tid(tid);
-    return o.id ? (thread_id){o.id} : threads_by_tid(o.java_tid);
+        return threads_by_tid(jni, tid);
+    return o.id ? (thread_id){o.id} : threads_by_tid(jni, o.java_tid);
 }
 
 static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_t now)
@@ -41,7 +41,7 @@ static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_
     if (!self)
         return;
     /* first: it may change any moment */
-    thread_id owner = owner_of_pending(self, object, &gone, ask ? &place : NULL);
+    thread_id owner = owner_of_pending(jni, self, object, &gone, ask ? &place : NULL);
     thread_id id = threads_current(jni, thread, self);
     unmounts_leave(self);
     lock_id lock = locks_id(jni, object, &wanted);
@@ -49,7 +49,7 @@ static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_
         return;
     stack_id stack = stacks_current(jni);
     if (!owner.v) /* somebody may have been faster, or its owner have left or reached its carrier */
-        owner = owner_of_pending(self, object, &gone, ask ? &place : NULL);
+        owner = owner_of_pending(jni, self, object, &gone, ask ? &place : NULL);
     if (id.v == self->id.v)
         threads_note_wait(self, EV_monitor_contended_enter, lock, WAIT_UNLIMITED, now);
     if (!owner.v)

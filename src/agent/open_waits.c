@@ -123,7 +123,7 @@ static struct park_info monitor_of(JNIEnv *jni, const jvmtiStackInfo *info, enum
         if (blocked != (kind == EV_monitor_contended_enter) || !is_still_there(info))
             break;
         p.lock = locks_by_hash(class, hash);
-        p.owner = threads_by_tid(owner > 0 ? (uint64_t)owner : told_owner_of(tid));
+        p.owner = threads_by_tid(jni, owner > 0 ? (uint64_t)owner : told_owner_of(tid));
         break;
     }
     return p;
@@ -198,7 +198,7 @@ void open_waits_virtual(JNIEnv *jni, jthread thread, jint how, jobject blocker, 
                             .lock = lock.v,
                             .limit = kind == EV_sleep_enter ? WAIT_LIMITED : limit_of_state(state),
                             .time = clock_mono_ns()};
-    put(jni, self, &f, stack_of(jni, thread), threads_by_tid(owner > 0 ? (uint64_t)owner : 0),
+    put(jni, self, &f, stack_of(jni, thread), threads_by_tid(jni, owner > 0 ? (uint64_t)owner : 0),
         thread);
 }
 

@@ -129,7 +129,7 @@ static uint32_t blocking_edits(struct row row, struct cf_edit *e)
 static enum cf_point call_point(const struct tracked *t)
 {
     bool ctor = t->object == CALL_THIS && strcmp(t->name, "<init>") == 0;
-    return ctor ? CF_AT_RETURN : CF_AT_ENTRY;
+    return ctor || t->ends ? CF_AT_RETURN : CF_AT_ENTRY;
 }
 
 static struct cf_arg arg_int(int32_t value)
@@ -383,11 +383,21 @@ static void define_probe(JNIEnv *jni)
     (*jni)->DeleteLocalRef(jni, c);
 }
 
-/* Which probes in classes that are kept are events. */
-static void switch_kept(JNIEnv *jni, uint64_t rows)
+/* Which probes in classes that are kept are events.  Who wants others meanwhile does the same. */
+static void switch_kept(JNIEnv *jni, bool recording)
 {
-    if (probe_class)
-        (*jni)->SetStaticLongField(jni, probe_class, probe_on, (jlong)rows);
+    uint64_t rows, now = recording ? tracked_kept_wanted() : 0;
+    do {
+        rows = now;
+        if (probe_class)
+            (*jni)->SetStaticLongField(jni, probe_class, probe_on, (jlong)rows);
+        now = recording ? tracked_kept_wanted() : 0;
+    } while (now != rows);
+}
+
+void probes_switch(JNIEnv *jni)
+{
+    switch_kept(jni, true);
 }
 
 /* `old`: or was until now.  One whose code stays as it is counts no more. */
@@ -512,7 +522,7 @@ void probes_update(JNIEnv *jni)
     (*jni)->PopLocalFrame(jni, NULL);
     if (e != JVMTI_ERROR_NONE)
         log_line("this JVM does not let Orca rewrite classes (%s)", jvmti_error_name(e));
-    switch_kept(jni, tracked_kept_wanted());
+    switch_kept(jni, true);
     update_holds(jni);
     update_alloc(jni);
 }
@@ -522,7 +532,7 @@ void probes_remove(JNIEnv *jni)
     /* relaxed: the retransformation below is ordered by the JVM */
     if (!atomic_exchange_explicit(&hooking, false, memory_order_relaxed))
         return;
-    switch_kept(jni, 0);
+    switch_kept(jni, false);
     jvmtiError e = JVMTI_ERROR_OUT_OF_MEMORY;
     if ((*jni)->PushLocalFrame(jni, REFERENCES) == 0) {
         e = rewrite_loaded(jni, true);
@@ -572,7 +582,7 @@ void probes_install(JNIEnv *jni)
         (*jni)->PopLocalFrame(jni, NULL);
     }
     if (e == JVMTI_ERROR_NONE)
-        switch_kept(jni, tracked_kept_wanted());
+        switch_kept(jni, true);
     if (e == JVMTI_ERROR_NONE && user_methods_any())
         user_methods_start(jni);
     if (e == JVMTI_ERROR_NONE)

@@ -18,6 +18,9 @@ void probes_install(JNIEnv *jni);
 /* The groups in the settings have changed. */
 void probes_update(JNIEnv *jni);
 
+/* What tracked_kept_wanted() says has changed.  Any Java thread; no exception may be pending. */
+void probes_switch(JNIEnv *jni);
+
 /* Put the original classes back: what other agents made of them stays. */
 void probes_remove(JNIEnv *jni);
 

@@ -6,9 +6,11 @@
 #include "agent/asked_owners.h"
 #include "agent/jvm_text.h"
 #include "agent/jvmti21.h"
+#include "agent/kept.h"
 #include "agent/locks.h"
 #include "agent/natives.h"
 #include "agent/open_waits.h"
+#include "agent/probes.h"
 #include "agent/sampling.h"
 #include "agent/unmounts.h"
 #include "base/clock.h"
@@ -74,6 +76,7 @@ static struct {
     struct os_thread *all;
     _Atomic uint32_t last_id;
     _Atomic bool virtual_seen; /* a virtual thread has an id */
+    _Atomic bool ends_probed;
     jfieldID tid, eetop;
     uintptr_t env_offset; /* from a JavaThread to its JNIEnv */
     uint32_t not_exiting; /* JavaThread::_terminated of a thread that is alive */
@@ -156,15 +159,31 @@ bool threads_is_virtual(JNIEnv *jni, jthread thread)
     return agent.virtual_threads && jni_is_virtual_thread(jni, thread);
 }
 
-/* The ends of virtual threads are asked for once one has an id: a program that starts a million of
- * them and never blocks on a monitor pays nothing.  Not under a mutex. */
-static void watch_virtual_ends(void)
+bool threads_ends_probed(void)
 {
-    if (!atomic_load_explicit(&reg.virtual_seen, memory_order_relaxed) &&
-        !atomic_exchange_explicit(&reg.virtual_seen, true, memory_order_relaxed))
+    return atomic_load_explicit(&reg.ends_probed, memory_order_relaxed);
+}
+
+/* The ends of virtual threads are asked for once one has an id: a program that starts a million of
+ * them and never blocks on a monitor pays nothing.  Not under a mutex.
+ *
+ * JVMTI's event has HotSpot make a JvmtiThreadState for each thread that ends, which is a fifth of
+ * what a short one costs; a probe at the end of what it runs does as well, if there is one in each
+ * that may be running. */
+static void watch_virtual_ends(JNIEnv *jni)
+{
+    if (atomic_load_explicit(&reg.virtual_seen, memory_order_relaxed) ||
+        atomic_exchange_explicit(&reg.virtual_seen, true, memory_order_relaxed))
+        return;
+    if (!agent.attached && agent.settings.contanalysis &&
+        kept_parts("java/lang/VirtualThread") & KEPT_ROWS) {
+        atomic_store_explicit(&reg.ends_probed, true, memory_order_relaxed);
+        probes_switch(jni);
+    } else {
         (*agent.jvmti)
             ->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE,
                                        (jvmtiEvent)EVENT_VIRTUAL_THREAD_END, NULL);
+    }
 }
 
 static bool is_unstarted(jthread thread)
@@ -206,11 +225,11 @@ static uint32_t register_thread(JNIEnv *jni, jthread thread, uint32_t os_tid)
     }
     pthread_mutex_unlock(&reg.lock);
     if (virtual)
-        watch_virtual_ends();
+        watch_virtual_ends(jni);
     return id;
 }
 
-thread_id threads_by_tid(uint64_t java_tid)
+thread_id threads_by_tid(JNIEnv *jni, uint64_t java_tid)
 {
     static const struct thread_text none;
     uint32_t id = java_tid ? thread_table_find(agent.table, java_tid) : 0;
@@ -229,7 +248,7 @@ thread_id threads_by_tid(uint64_t java_tid)
         atomic_store_explicit(&nameless[java_tid % ENDED_KEPT], java_tid, memory_order_relaxed);
     }
     pthread_mutex_unlock(&reg.lock);
-    watch_virtual_ends();
+    watch_virtual_ends(jni);
     return (thread_id){id};
 }
 
@@ -639,6 +658,7 @@ int threads_init(JNIEnv *jni, jthread current, struct err *err)
     reg.all = NULL;
     atomic_store_explicit(&reg.last_id, 0, memory_order_relaxed); /* nobody else is there yet */
     atomic_store_explicit(&reg.virtual_seen, false, memory_order_relaxed);
+    atomic_store_explicit(&reg.ends_probed, false, memory_order_relaxed);
     map_init(&natives);
     memset(ended_lately, 0, sizeof ended_lately);
     memset((void *)nameless, 0, sizeof nameless); /* nobody else is there yet */

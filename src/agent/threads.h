@@ -71,6 +71,9 @@ thread_id threads_of(JNIEnv *jni, jthread thread);
 /* Thread.getId() of any thread. */
 uint64_t threads_java_tid(JNIEnv *jni, jthread thread);
 
+/* A probe tells of the ends of virtual threads, and not JVMTI. */
+bool threads_ends_probed(void);
+
 bool threads_is_virtual(JNIEnv *jni, jthread thread);
 
 /* The id of a thread that is none of Java's, by its number in the kernel; given and defined when it
@@ -89,7 +92,7 @@ void threads_each_java(void (*visit)(void *ctx, uintptr_t java_thread, uint32_t 
 int64_t threads_waiting_for(uint64_t java_tid);
 
 /* The id of a thread of which only Thread.getId() is known: the owner of a monitor. */
-thread_id threads_by_tid(uint64_t java_tid);
+thread_id threads_by_tid(JNIEnv *jni, uint64_t java_tid);
 
 /* The current thread starts or ends. */
 void threads_started(JNIEnv *jni, jthread thread);

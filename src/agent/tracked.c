@@ -71,6 +71,8 @@ static const struct tracked built_in[] = {
      .holders = true, BLOCKING(virtual_park_enter, virtual_park_exit)},
     {VIRTUAL, "tryYield", "()V", GROUP_monitors, CALL_THIS, -1, .from = 24, .kept = true,
      BLOCKING(virtual_yield_enter, virtual_yield_exit)},
+    {VIRTUAL, "run", "(Ljava/lang/Runnable;)V", GROUP_threads, CALL_THIS, -1, .from = 21,
+     .kept = true, .ends = true, .call = virtual_ended},
     {VIRTUAL, "unpark", "()V", GROUP_parks, CALL_THIS, -1, .from = 21, .kept = true,
      .call = virtual_unpark},
     {VIRTUAL, "start", "(Ljdk/internal/vm/ThreadContainer;)V", GROUP_virtual, CALL_THIS, -1,
@@ -174,7 +176,7 @@ uint64_t tracked_kept_wanted(void)
     const struct tracked *t;
     uint64_t bits = 0;
     for (size_t i = 0; (t = tracked_kept(i)); i++)
-        bits |= (uint64_t)tracked_applies(t) << i;
+        bits |= (uint64_t)(t->ends ? threads_ends_probed() : tracked_applies(t)) << i;
     return bits;
 }
 

@@ -20,6 +20,7 @@ struct tracked {
     bool kept;      /* the class's code stays as it is made (kept.h) */
     bool holders;   /* also where group monitors is on: a virtual thread may leave its carrier
                      * there, and says what it holds (unmounts.h) */
+    bool ends;      /* told of when it returns, and only while threads_ends_probed() */
     /* A method that may block has enter and exit; another one `call`, at its entry: a cause must
      * not be recorded after what it causes. */
     void (*enter)(JNIEnv *jni, const struct tracked *t, jobject object, int64_t time);
@@ -79,6 +80,7 @@ void semaphore_release(JNIEnv *jni, const struct tracked *t, jobject semaphore);
 void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t ns);
 void virtual_yield_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t time);
 void virtual_yield_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got);
+void virtual_ended(JNIEnv *jni, const struct tracked *t, jobject thread);
 void virtual_park_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bool got);
 void virtual_unpark(JNIEnv *jni, const struct tracked *t, jobject thread);
 
