@@ -129,24 +129,47 @@ int interpreter_open(struct interpreter *in, const struct layout *l, struct err 
 /* --- frames --------------------------------------------------------------------------------------
  */
 
-bool interpreted_frame(const struct layout *l, const struct stack *s, const struct cursor *c,
-                       const struct interpreter_registers *regs, struct walk_frame *f)
+/* What hangs on the method of a frame whose constant pool's cache that is. */
+static bool view_of(const struct layout *l, struct method_cache *known, uintptr_t method,
+                    uintptr_t cache, struct method_known *k)
 {
-    uintptr_t method, cache, bcp = 0, pool_cache;
     struct method_view v;
-    if (c->fp < c->sp || c->fp - c->sp < (uintptr_t)-SLOT_BOTTOM * WORD ||
-        !stack_slot(s, c->fp, SLOT_METHOD, &method) || !stack_slot(s, c->fp, SLOT_CACHE, &cache) ||
-        !stack_slot(s, c->fp, SLOT_BCP, &bcp) || !method_view(l, method, &v) ||
+    uintptr_t pool_cache;
+    if (known && method_cache_find(known, l, method, k) && k->pool_cache == cache)
+        return true;
+    if (!method_view(l, method, &v) ||
         !guarded_word(v.pool + (uintptr_t)l->pool_cache, &pool_cache) || pool_cache != cache)
         return false;
-    *f = (struct walk_frame){.method = method, .pc = c->pc, .bci = -1, .kind = WALK_NATIVE};
-    if (v.access & ACC_NATIVE)
+    if (known)
+        method_cache_put(known, l, &v);
+    *k = (struct method_known){pool_cache, v.code, v.code_size, v.access, 0};
+    return true;
+}
+
+static int32_t bci_of(const struct method_known *k, uintptr_t bcp)
+{
+    return bcp >= k->code && bcp - k->code < k->code_size ? (int32_t)(bcp - k->code) : -1;
+}
+
+bool interpreted_frame(const struct interpreted_in *in, const struct cursor *c,
+                       const struct interpreter_registers *regs, struct walk_frame *f)
+{
+    uintptr_t method, cache, bcp = 0;
+    struct method_known k;
+    const struct stack *s = in->s;
+    if (c->fp < c->sp || c->fp - c->sp < (uintptr_t)-SLOT_BOTTOM * WORD ||
+        !stack_slot(s, c->fp, SLOT_METHOD, &method) || !stack_slot(s, c->fp, SLOT_CACHE, &cache) ||
+        !stack_slot(s, c->fp, SLOT_BCP, &bcp) || !view_of(in->l, in->known, method, cache, &k))
+        return false;
+    *f = (struct walk_frame){
+        .method = method, .pc = c->pc, .stamp = k.stamp, .bci = -1, .kind = WALK_NATIVE};
+    if (k.access & ACC_NATIVE)
         return true;
     f->kind = WALK_INTERPRETED;
     if (regs)
-        f->bci = method_bci(&v, regs->by_number[R13]);
+        f->bci = bci_of(&k, regs->by_number[R13]);
     if (f->bci < 0)
-        f->bci = method_bci(&v, bcp);
+        f->bci = bci_of(&k, bcp);
     return f->bci >= 0;
 }
 

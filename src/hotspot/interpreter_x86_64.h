@@ -9,6 +9,7 @@
 #define ORCA_HOTSPOT_INTERPRETER_X86_64_H
 
 #include "hotspot/layout.h"
+#include "hotspot/method_cache.h"
 #include "hotspot/stack.h"
 #include "hotspot/walker.h"
 
@@ -41,9 +42,15 @@ struct interpreter_registers {
 
 int interpreter_open(struct interpreter *in, const struct layout *l, struct err *err);
 
-/* The frame at c->fp, its pc in the interpreter.  regs: of the interrupted thread, whose youngest
- * frame this is; else NULL.  False: no frame. */
-bool interpreted_frame(const struct layout *l, const struct stack *s, const struct cursor *c,
+struct interpreted_in {
+    const struct layout *l;
+    const struct stack *s;
+    struct method_cache *known; /* NULL: nothing is remembered */
+};
+
+/* The frame at c->fp, its pc in the interpreter; with its stamp where that is remembered.  regs: of
+ * the interrupted thread, whose youngest frame this is; else NULL.  False: no frame. */
+bool interpreted_frame(const struct interpreted_in *in, const struct cursor *c,
                        const struct interpreter_registers *regs, struct walk_frame *f);
 
 bool interpreted_caller(const struct stack *s, const struct cursor *c, struct cursor *caller);

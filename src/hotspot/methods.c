@@ -39,11 +39,6 @@ bool method_view(const struct layout *l, uintptr_t method, struct method_view *v
     return true;
 }
 
-int32_t method_bci(const struct method_view *v, uintptr_t bcp)
-{
-    return bcp >= v->code && bcp - v->code < v->code_size ? (int32_t)(bcp - v->code) : -1;
-}
-
 bool method_is_linker(const struct layout *l, uintptr_t method)
 {
     uint16_t id;
@@ -114,9 +109,7 @@ uintptr_t method_id_of_number(uintptr_t ids_at, uint16_t number)
     return is ? id : 0;
 }
 
-/* The method's jmethodID: no other method, of no other generation of its class, ever gets it.  It
- * is believed when its word names the method; 0: none yet, or it names a newer version by now. */
-static uintptr_t own_id(const struct layout *l, const struct method_view *v)
+uintptr_t method_own_id(const struct layout *l, const struct method_view *v)
 {
     uint16_t number;
     uintptr_t named, id = 0;
@@ -156,6 +149,6 @@ uint64_t method_stamp_at(const struct layout *l, uintptr_t method)
     struct method_view v;
     if (!method_view(l, method, &v))
         return 0;
-    uintptr_t id = own_id(l, &v);
+    uintptr_t id = method_own_id(l, &v);
     return id ? mix(v.constants, id) | METHOD_STAMP_LASTS : stamp_of_text(l, &v);
 }

@@ -21,9 +21,6 @@ enum { ACC_NATIVE = 0x0100 };
 /* False: no Method. */
 bool method_view(const struct layout *l, uintptr_t method, struct method_view *v);
 
-/* The bytecode index of an address in the method's code, -1 when it is not there. */
-int32_t method_bci(const struct method_view *v, uintptr_t bcp);
-
 /* For the method of an nmethod (it is one): whether it is MethodHandle.linkToStatic or its kind,
  * which no frame ever stands for, and whose constant pool is not its class's. */
 bool method_is_linker(const struct layout *l, uintptr_t method);
@@ -41,6 +38,10 @@ uintptr_t method_source(const struct layout *l, const struct method_view *v);
 /* The jmethodID in a class's array of them, which is at that address, by the number of its method;
  * 0: there is none.  Read without the array's lock: it may be anything. */
 uintptr_t method_id_of_number(uintptr_t ids_at, uint16_t number);
+
+/* The method's jmethodID: no other method, of no other generation of its class, ever gets it.  It
+ * is believed when its word names the method; 0: none yet, or it names a newer version by now. */
+uintptr_t method_own_id(const struct layout *l, const struct method_view *v);
 
 /* method_stamp (method_text.h). */
 uint64_t method_stamp_at(const struct layout *l, uintptr_t method);

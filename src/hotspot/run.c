@@ -15,7 +15,7 @@ bool run_believable(const struct run *r, const struct cursor *c)
     struct nmethod nm;
     struct walk_frame f;
     if (in_interpreter(r->l, c->pc))
-        return interpreted_frame(r->l, &r->s, c, NULL, &f);
+        return interpreted_frame(&(struct interpreted_in){r->l, &r->s, r->methods}, c, NULL, &f);
     if (c->pc == r->l->call_stub_return)
         return c->fp > c->sp && stack_has(&r->s, c->fp);
     if (!codecache_find(r->l, c->pc, &b))
@@ -353,8 +353,11 @@ enum step run_interpreted(struct run *r, struct cursor *c, const struct interpre
 {
     struct walk_frame f;
     struct cursor caller;
-    if (!interpreted_frame(r->l, &r->s, c, regs, &f) || !interpreted_caller(&r->s, c, &caller))
+    if (!interpreted_frame(&(struct interpreted_in){r->l, &r->s, r->methods}, c, regs, &f) ||
+        !interpreted_caller(&r->s, c, &caller))
         return STEP_FAILED;
+    if (!(r->out->options & WALK_WITH_STAMPS))
+        f.stamp = 0;
     tell_fp(r, c);
     interpreted_trail(r->out->trail, &r->s, c);
     *c = caller;

@@ -14,9 +14,10 @@ struct unwinder;
 struct run {
     const struct layout *l;
     const struct interpreter *in;
-    struct pc_cache *cache;      /* NULL: none */
-    struct unwinder *unwinder;   /* of C; NULL: none */
-    const struct chunks *chunks; /* of virtual threads; NULL: not known */
+    struct method_cache *methods; /* NULL: none */
+    struct pc_cache *cache;       /* NULL: none */
+    struct unwinder *unwinder;    /* of C; NULL: none */
+    const struct chunks *chunks;  /* of virtual threads; NULL: not known */
     struct stack s;
     struct walk *out;
     uintptr_t thread; /* the JavaThread */

@@ -13,6 +13,7 @@ struct walker {
     struct layout layout;
     struct interpreter interpreter;
     struct pc_cache *cache;
+    struct method_cache *methods;
     struct unwinder *unwinder;
     _Atomic(const struct chunks *) chunks; /* NULL: not known */
 };
@@ -50,7 +51,8 @@ int walker_new(struct walker **out, const struct layout *l, const struct interpr
         return -ENOMEM;
     w->layout = *l;
     w->interpreter = *in;
-    if (pc_cache_new(&w->cache) < 0) {
+    if (pc_cache_new(&w->cache) < 0 || method_cache_new(&w->methods) < 0) {
+        pc_cache_free(w->cache);
         free(w);
         *out = NULL;
         return -ENOMEM;
@@ -90,6 +92,7 @@ void walker_close(struct walker *w)
 {
     if (w) {
         pc_cache_free(w->cache);
+        method_cache_free(w->methods);
         unwinder_free(w->unwinder);
     }
     free(w);
@@ -271,6 +274,7 @@ int walk(const struct walker *w, uintptr_t java_thread, const void *ucontext, st
     struct run r = {.l = &w->layout,
                     .in = &w->interpreter,
                     .cache = out->options & WALK_UNCACHED ? NULL : w->cache,
+                    .methods = out->options & WALK_UNCACHED ? NULL : w->methods,
                     .unwinder = w->unwinder,
                     /* acquire: pairs with walker_use_chunks */
                     .chunks = atomic_load_explicit(&w->chunks, memory_order_acquire),

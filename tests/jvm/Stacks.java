@@ -371,8 +371,6 @@ public class Stacks {
 
     /** Virtual threads that are parked, pinned and mounted again at some depth (JDK 21). */
     static void virtual() throws Exception {
-        if (Runtime.version().feature() < 21)
-            return;
         Class<?> builder = Class.forName("java.lang.Thread$Builder");
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
@@ -429,8 +427,6 @@ public class Stacks {
 
     /** Virtual threads that come back at all depths, with frames in several chunks, while these are moved (JDK 21). */
     static void frozen() throws Exception {
-        if (Runtime.version().feature() < 21)
-            return;
         List<Thread> threads = new ArrayList<>();
         Class<?> builder = Class.forName("java.lang.Thread$Builder");
         for (int i = 0; i < 10; i++) {
@@ -483,17 +479,19 @@ public class Stacks {
         parts.put("unloading", Stacks::unloading);
         parts.put("tasks", Stacks::tasks);
         parts.put("hands", Stacks::hands);
-        parts.put("virtual", Stacks::virtual);
-        parts.put("frozen", Stacks::frozen);
+        if (Runtime.version().feature() >= 21) {
+            parts.put("virtual", Stacks::virtual);
+            parts.put("frozen", Stacks::frozen);
+        }
         parts.put("java-agent", Stacks::retransform);
     }
 
     public static void main(String[] args) throws Exception {
         int n = Integer.parseInt(args[0]);
-        boolean virtual = Runtime.version().feature() >= 21;
         List<Thread> threads = new ArrayList<>();
         for (Map.Entry<String, Part> e : parts.entrySet())
-            if ((args.length == 1 || Arrays.asList(args).contains(e.getKey())) && (virtual || !e.getKey().equals("virtual"))) {
+            // All the time it collects garbage: only if it is named.
+            if (args.length == 1 ? !e.getKey().equals("frozen") : Arrays.asList(args).contains(e.getKey())) {
                 Thread t = new Thread(() -> {
                     try {
                         while (made.get()[0] < n)
