@@ -1,6 +1,7 @@
 /* Who has a resource while others wait for it, and what those do who have it: first what is
  * recorded of them in that time, then, of what is not, what samples and owners that were asked say.
  */
+#include "analyze/io_calls.h"
 #include "analyze/owned.h"
 #include "base/err.h"
 #include "base/keyed.h"
@@ -34,6 +35,7 @@ struct holder {
     struct buf edges;               /* struct edge [] */
     struct buf wanted;              /* struct stretch [] */
     lock_id semaphore;              /* 0: it is none */
+    uint64_t looked[2];             /* ns of samples; of those in a select */
     uint64_t steps;
 };
 
@@ -50,6 +52,8 @@ struct stretch {
 
 enum {
     PASSED_ON = 64,   /* threads that pass the word on to each other, and */
+    MESSENGER = 4,    /* times as long in a select as not: it passes on what comes in */
+    BUSY = 5,         /* a pool's thread that is idle for less than one in so many is busy */
     LINES_WANTED = 3, /* of what holders do most */
     HELPERS = 3,      /* that a thing goes through on its way back */
     LOOK_BACK = 64,   /* waits of one that are looked at for the last one for it */
@@ -57,6 +61,9 @@ enum {
 
 /* Who was woken, found nothing and waits again needs no longer for it. */
 #define LOOKS_AT_MOST_NS UINT64_C(100000)
+
+/* What one gives at one moment, to however many. */
+#define ONE_GIVE_NS UINT64_C(1000000)
 
 /* What is looked at for one resource at most: waits of many threads for the answer of one add up.
  */
@@ -111,6 +118,19 @@ static bool is_in_wait(const struct trace *t, stack_id stack)
     return site && trace_method_is_java(trace_method(t, s->frames[site - 1].method));
 }
 
+static bool in_select(const struct trace *t, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        if (io_is_select(t, s->frames[i].method))
+            return true;
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        if (!sites_is_jdk(trace_class(t, m->class_)->signature))
+            break;
+    }
+    return false;
+}
+
 /* A sample stands for the time before it, if it is of the stretch itself. */
 static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
 {
@@ -129,9 +149,15 @@ static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
         h->steps++;
         if (!s->stack.v || is_in_wait(h->a->trace, s->stack))
             continue;
+        uint64_t ns = min_u64(s->time, to) - max_u64(since, from);
+        bool waits = h->r->kind == RESOURCE_ANSWERS && in_select(h->a->trace, s->stack);
+        h->looked[waits] += ns;
+        if (waits) { /* for something to pass on */
+            h->rest[thread] -= min_u64(h->rest[thread], ns);
+            continue;
+        }
         struct does does = does_of_stack(h->all, s->stack, s->flags & SAMPLE_IDLE, &leaf);
-        TRY(note(&h->sampled, thread, &does, s->stack, leaf,
-                 min_u64(s->time, to) - max_u64(since, from), 1));
+        TRY(note(&h->sampled, thread, &does, s->stack, leaf, ns, 1));
     }
     return 0;
 }
@@ -275,20 +301,6 @@ static uint32_t first_giver(const struct holder *h, const struct span *s, uint64
         *time = min_u64(span_wake_time(t, o), *time);
     }
     return 0;
-}
-
-/* What the giver did while this one waited. */
-static int take_answer(void *self, struct resource *r, const struct resource_wait *w)
-{
-    struct holder *h = self;
-    uint64_t to;
-    if (!w->span->waker || w->span->waker >= h->a->timeline.n_lines)
-        return 0;
-    uint32_t giver = first_giver(h, w->span, &to);
-    r->given_ns += giver ? w->to - w->from : 0;
-    if (giver && resource_same_pool(h->a, giver, w->thread))
-        r->own_ns += w->to - w->from;
-    return giver && w->from < to ? account(h, giver, w->from, to) : 0;
 }
 
 /* --- things --------------------------------------------------------------------------------------
@@ -480,6 +492,52 @@ static bool others_give(const struct holder *h)
     for (size_t i = 0; i < n; i++)
         back += h->waits[v[i].thread];
     return 2 * back < n;
+}
+
+/* --- answers -------------------------------------------------------------------------------------
+ */
+
+/* When the one that gave it at `to` began with what it gave then: behind what it gave before, and
+ * behind its last wait for work. */
+static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
+{
+    const struct give *v = (const void *)h->gives.p;
+    const struct span *work = last_work(h, giver, to);
+    size_t n = h->gives.len / sizeof *v, i = 0;
+    uint64_t since = work ? span_end(&h->a->timeline, work) : 0, at = to;
+    BISECT(i, n, v[i].thread < giver || (v[i].thread == giver && v[i].time < to));
+    for (; i && v[i - 1].thread == giver; i--) {
+        if (at - v[i - 1].time > ONE_GIVE_NS)
+            return max_u64(since, v[i - 1].time);
+        at = v[i - 1].time;
+    }
+    return since;
+}
+
+/* What the giver did for it while this one waited. */
+static int take_answer(void *self, struct resource *r, const struct resource_wait *w)
+{
+    struct holder *h = self;
+    uint64_t to;
+    if (!w->span->waker || w->span->waker >= h->a->timeline.n_lines)
+        return 0;
+    uint32_t giver = first_giver(h, w->span, &to);
+    r->given_ns += giver ? w->to - w->from : 0;
+    if (giver && resource_same_pool(h->a, giver, w->thread))
+        r->own_ns += w->to - w->from;
+    if (!giver || w->from >= to)
+        return 0;
+    uint64_t from = max_u64(w->from, begun(h, giver, to));
+    r->queued_ns += from - w->from;
+    return account(h, giver, from, to);
+}
+
+static int find_answers(struct holder *h)
+{
+    TRY(resource_each_wait(h->r, h->a, note_waiter, h));
+    TRY(resource_each_wait(h->r, h->a, add_give, h));
+    sort_gives(h);
+    return resource_each_wait(h->r, h->a, take_answer, h);
 }
 
 /* --- semaphores
@@ -710,8 +768,9 @@ static void end(struct holder *h)
     free(h->waits);
 }
 
-/* What nobody gives, since the pool that should waits for it: all of its threads have it. */
-static int take_pool(struct holder *h)
+/* What nobody gives, since the pool that should waits for it; or who gives it only passes it on:
+ * all threads of a pool have it. */
+static int take_pool(struct holder *h, uint32_t of)
 {
     const struct thread_set *threads = &h->a->threads;
     end(h);
@@ -720,9 +779,65 @@ static int take_pool(struct holder *h)
     TRY(resource_each_wait(h->r, h->a, add_wanted, h));
     merge_wanted(h);
     for (uint32_t i = 1; i < h->a->timeline.n_lines && i < threads->n; i++)
-        if (resource_same_pool(h->a, h->r->threads[0], i))
+        if (resource_same_pool(h->a, of, i))
             TRY(hold(h, i, threads->v[i].from, threads->v[i].to));
     return 0;
+}
+
+/* How long a pool's thread had nothing to do; UINT64_MAX: it never waits for work. */
+static uint64_t idle_of(const struct holder *h, uint32_t thread)
+{
+    const struct line *l = &h->a->timeline.lines[thread];
+    uint64_t ns = UINT64_MAX;
+    for (uint32_t i = 0; i < l->spans.n; i++) {
+        const struct span *s = line_span(l, i);
+        uint8_t what = timeline_context(&h->a->timeline, s->context)->what;
+        if ((what != STATE_PARKED && what != STATE_WAITING) ||
+            h->a->purposes.of_context[s->context] != PURPOSE_IDLE)
+            continue;
+        uint64_t from = max_u64(s->start, h->r->first), to = span_end(&h->a->timeline, s);
+        ns = ns == UINT64_MAX ? 0 : ns;
+        ns += min_u64(to, h->r->last) > from ? min_u64(to, h->r->last) - from : 0;
+    }
+    return ns;
+}
+
+/* Whether all threads of a thread's pool are busy, and live for most of the time. */
+static bool is_busy_pool(const struct holder *h, const uint64_t *idle, uint32_t of)
+{
+    const struct thread_set *threads = &h->a->threads;
+    uint64_t length = h->r->last - h->r->first;
+    for (uint32_t i = 1; i < h->a->timeline.n_lines && i < threads->n; i++) {
+        uint64_t from = max_u64(threads->v[i].from, h->r->first),
+                 to = min_u64(threads->v[i].to, h->r->last);
+        if (resource_same_pool(h->a, of, i) &&
+            (h->waits[i] || idle[i] > length / BUSY || from >= to || 2 * (to - from) < length))
+            return false;
+    }
+    return true;
+}
+
+/* Of who only passes on what came in it is not known where from: if the threads of one pool, and of
+ * no other, were busy all the time, requests queued for those. */
+static int take_busy(struct holder *h)
+{
+    uint64_t *idle = calloc(h->a->timeline.n_lines + 1, sizeof *idle);
+    uint32_t busy = 0;
+    bool one = true;
+    for (uint32_t i = 1; i < h->a->timeline.n_lines && idle; i++)
+        idle[i] = idle_of(h, i);
+    for (uint32_t i = 1; i < h->a->timeline.n_lines && idle && one; i++) {
+        if (idle[i] > (h->r->last - h->r->first) / BUSY ||
+            (busy && resource_same_pool(h->a, i, busy)) || !is_busy_pool(h, idle, i))
+            continue;
+        one = !busy;
+        busy = i;
+    }
+    free(idle);
+    if (!idle || !busy || !one)
+        return idle ? 0 : -ENOMEM;
+    h->r->passed = true;
+    return take_pool(h, busy);
 }
 
 static int find(struct holder *h)
@@ -732,9 +847,11 @@ static int find(struct holder *h)
     if (h->r->kind == RESOURCE_POLLED)
         TRY(find_other_end(h));
     if (h->r->kind == RESOURCE_ANSWERS)
-        TRY(resource_each_wait(h->r, h->a, take_answer, h));
+        TRY(find_answers(h));
     if (resource_is_of_own_pool(h->a, h->r))
-        TRY(take_pool(h));
+        TRY(take_pool(h, h->r->threads[0]));
+    else if (h->r->kind == RESOURCE_ANSWERS && h->looked[true] > MESSENGER * h->looked[false])
+        TRY(take_busy(h));
     if (h->sampled.n || h->r->kind != RESOURCE_LOCK)
         return hand_out(h);
     uint64_t *waits = calloc(h->a->timeline.contexts.n + 1, sizeof *waits);

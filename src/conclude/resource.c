@@ -25,7 +25,15 @@ const char *const doing_names[DOES_LIMIT] = {"unknown", "computes", "input",  "o
 /* --- which waits are for what ----------------------------------------------------------------- */
 
 /* What a context's waits may be for. */
-enum want { WANT_NOTHING, WANT_OWNED, WANT_THINGS, WANT_PERHAPS, WANT_ANSWER, WANT_POLLED };
+enum want {
+    WANT_NOTHING,
+    WANT_OWNED,
+    WANT_THINGS,
+    WANT_PERHAPS,
+    WANT_ANSWER,
+    WANT_POLLED,
+    WANT_DELAY
+};
 
 struct key {
     uint32_t kind, lock, take, group;
@@ -39,7 +47,8 @@ struct found {
 struct finder {
     struct analysis *a;
     struct resources *out;
-    uint32_t *waits;    /* [contexts.n]: how many */
+    uint32_t *waits;    /* [contexts.n]: how many, */
+    uint64_t *waited;   /* and for how long */
     uint8_t *want;      /* [contexts.n]: enum want of each */
     bool *own;          /* [n_objects]: a resource of its own, not one of a crowd's */
     uint64_t *of[2];    /* [contexts.n]: ns waited, and in taking a monitor again */
@@ -47,6 +56,11 @@ struct finder {
     struct map members; /* 1 + index of a resource, thread -> 1 */
     bool stuck;         /* threads wait in a circle: what goes on at the end is no load */
 };
+
+static bool is_long(const struct finder *f, uint32_t context)
+{
+    return f->waited[context] > (uint64_t)f->waits[context] * POLL_NS;
+}
 
 /* A park for nothing that is short by its own limit, in a call of the program's; not in a thread's
  * own loop, where that very frame is its outermost one: it polls for work. */
@@ -56,6 +70,18 @@ static bool may_poll(const struct finder *f, const struct context *x)
     return x->what == STATE_PARKED && !x->lock.v && x->flags & INTERVAL_TIMED &&
            program_is_in(p, x->stack) &&
            program_outermost(p, x->stack).method.v != program_library(p, x->stack).method.v;
+}
+
+/* A library lets time pass in a call of the program's, which is none of a thread's own loop. */
+static bool may_delay(const struct finder *f, const struct context *x)
+{
+    const struct program *p = &f->out->program;
+    method_id inner = program_library(p, x->stack).method;
+    struct place own = program_place(p, x->stack);
+    bool time = x->what == STATE_SLEEPING ||
+                (x->what == STATE_PARKED && !x->lock.v && x->flags & INTERVAL_TIMED);
+    return time && own.method.v && program_code(p, inner) < program_code(p, own.method) &&
+           program_outermost(p, x->stack).method.v != own.method.v;
 }
 
 /* What its name says decides before what it waits on does; what the library's threads wait for
@@ -88,9 +114,13 @@ static enum want want_of(const struct finder *f, uint32_t context)
         default:
             break;
         }
+        if (may_delay(f, x) && is_long(f, context))
+            return WANT_DELAY;
         if (may_poll(f, x))
             return WANT_POLLED;
         return program_is_in(&f->out->program, x->stack) ? WANT_PERHAPS : WANT_NOTHING;
+    case STATE_SLEEPING:
+        return may_delay(f, x) ? WANT_DELAY : WANT_NOTHING;
     default:
         return WANT_NOTHING;
     }
@@ -109,19 +139,20 @@ static void count_waits(struct finder *f)
         const struct run *r = &tl->lines[thread].spans;
         for (uint32_t i = 0, n; i < r->n; i += n) {
             const struct span *v = run_stretch(r, sizeof *v, i, &n);
-            for (uint32_t k = 0; k < n; k++)
+            for (uint32_t k = 0; k < n; k++) {
                 f->waits[v[k].context]++;
+                f->waited[v[k].context] += span_len(tl, &v[k]);
+            }
         }
     }
     for (uint32_t i = 1; i < tl->contexts.n; i++)
         f->want[i] = (uint8_t)(counts(f, timeline_context(tl, i)) ? want_of(f, i) : WANT_NOTHING);
 }
 
-static const enum resource_kind kinds[] = {[WANT_OWNED] = RESOURCE_LOCK,
-                                           [WANT_THINGS] = RESOURCE_THINGS,
-                                           [WANT_PERHAPS] = RESOURCE_THINGS,
-                                           [WANT_ANSWER] = RESOURCE_ANSWERS,
-                                           [WANT_POLLED] = RESOURCE_POLLED};
+static const enum resource_kind kinds[] = {
+    [WANT_OWNED] = RESOURCE_LOCK,     [WANT_THINGS] = RESOURCE_THINGS,
+    [WANT_PERHAPS] = RESOURCE_THINGS, [WANT_ANSWER] = RESOURCE_ANSWERS,
+    [WANT_POLLED] = RESOURCE_POLLED,  [WANT_DELAY] = RESOURCE_DELAY};
 
 /* A wait takes its monitor again: for one of several things that it waited for, or for itself. */
 static enum want wants_again(const struct finder *f, uint32_t context)
@@ -338,7 +369,7 @@ static bool goes_on(const struct finder *f, const struct resource *r, const stru
 {
     const struct resources *o = f->out;
     bool one = o->of_regain[w->span->context] == o->of_context[w->span->context];
-    if (r->kind == RESOURCE_POLLED || (w->again && !one))
+    if (r->kind == RESOURCE_POLLED || r->kind == RESOURCE_DELAY || (w->again && !one))
         return false;
     return (one && !w->again && w->to < span_end(&f->a->timeline, w->span)) ||
            resource_waits_again(f->a, w);
@@ -356,13 +387,16 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
     r->n_threads += !*member;
     *member = 1;
     r->parts++;
+    r->open |= w->open;
     r->now += ns;
     r->max = max_u64(r->max, r->now);
     if (!goes_on(f, r, w)) {
         r->count++;
         r->now = 0;
     }
-    r->polls += r->kind == RESOURCE_POLLED && resource_waits_again(f->a, w);
+    bool parks = timeline_context(&f->a->timeline, w->span->context)->what == STATE_PARKED;
+    bool looks = r->kind == RESOURCE_POLLED || (r->kind == RESOURCE_DELAY && parks);
+    r->polls += looks && resource_waits_again(f->a, w);
     r->ns += ns;
     r->first = min_u64(r->first, w->from);
     r->last = max_u64(r->last, w->to);
@@ -394,6 +428,8 @@ static bool is_none(const struct resource *r)
 {
     if (r->kind == RESOURCE_POLLED)
         return r->count < POLLS_LEAST || 2 * r->polls < r->count || r->ns / r->count > POLL_NS;
+    if (r->kind == RESOURCE_DELAY) /* who looks and parks again waits for something */
+        return 2 * r->polls >= r->count;
     if (r->kind != RESOURCE_THINGS)
         return false;
     if (r->permits)
@@ -596,6 +632,7 @@ int resources_make(struct resources *out, struct analysis *a)
     *out = (struct resources){.of_context = arena_alloc(&a->arena, n * sizeof(uint32_t)),
                               .of_regain = arena_alloc(&a->arena, n * sizeof(uint32_t))};
     f.waits = calloc(n, sizeof *f.waits);
+    f.waited = calloc(n, sizeof *f.waited);
     f.want = calloc(n, sizeof *f.want);
     f.own = calloc(a->locks.n_objects + 1, sizeof *f.own);
     f.of[0] = calloc(n, sizeof **f.of);
@@ -603,8 +640,8 @@ int resources_make(struct resources *out, struct analysis *a)
     out->calls = calloc(a->trace->n_stacks + 1, sizeof *out->calls);
     keyed_init(&f.found, sizeof(struct key), sizeof(struct found));
     map_init(&f.members);
-    int rc = out->of_context && out->of_regain && f.waits && f.want && f.own && out->calls &&
-                     f.of[0] && f.of[1]
+    int rc = out->of_context && out->of_regain && f.waits && f.waited && f.want && f.own &&
+                     out->calls && f.of[0] && f.of[1]
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
     rc = rc ? rc : find(&f);
@@ -614,6 +651,7 @@ int resources_make(struct resources *out, struct analysis *a)
     keyed_fini(&f.found);
     map_fini(&f.members);
     free(f.waits);
+    free(f.waited);
     free(f.want);
     free(f.own);
     free(out->calls);

@@ -11,6 +11,9 @@
  * nobody ends those; whoever runs other code of the same library (of the same class, where the
  * program itself polls) is the other end, by samples
  *
+ *     delays               what a library lets time pass for, in a call of the program's: nobody
+ * has it
+ *
  * That something is a thing, the class says (purpose.h), or else what happens: most waits were
  * ended by threads that wait there, too, at other times, so that what one gives back the next one
  * takes.  Where threads wait is the innermost frame that is not the JDK's: the JDK's own frames
@@ -58,6 +61,7 @@ enum resource_kind {
     RESOURCE_THINGS,
     RESOURCE_ANSWERS,
     RESOURCE_POLLED,
+    RESOURCE_DELAY,
     RESOURCE_LOOP
 };
 
@@ -98,7 +102,10 @@ struct resource {
     uint32_t n_holders;
     bool one_pool; /* their names are of one pool */
     uint64_t given_ns,
-        own_ns; /* answers: of waits that somebody ended; who is of the waiter's own pool */
+        own_ns;         /* answers: of waits that somebody ended; who is of the waiter's own pool */
+    uint64_t queued_ns; /* of given_ns: before whoever gave it began with it */
+    bool passed;        /* who gives them waits for input itself: those who are busy are listed */
+    bool open;          /* a wait is not over */
 };
 
 static inline bool resource_is_full_queue(const struct resource *r)
@@ -117,6 +124,14 @@ struct resources {
 
 /* Memory is the analysis' arena's.  -ENOMEM. */
 int resources_make(struct resources *out, struct analysis *a);
+
+/* Whether each thread waited once, all for as long: for something that begins, and not again. */
+static inline bool resource_is_once(const struct resource *r)
+{
+    bool one = r->lock.v || r->kind != RESOURCE_LOCK; /* not one lock each */
+    return one && r->n_threads > 1 && r->count <= r->n_threads && !r->open &&
+           2 * r->given >= r->count && 5 * r->ns >= 4 * r->max * r->count;
+}
 
 /* What the share of a resource's waits is in the time of those who wait, in thousandths. */
 unsigned resource_permille(const struct resource *r);

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 struct known {
     const char *class_, *method, *role, *suffix;
@@ -91,20 +92,67 @@ static bool name_is_method(const struct resource *r, const struct analysis *a)
     return r->take.v && (sites_is_jdk(signature) || *signature != 'L');
 }
 
+/* What methods and classes between the program and the end of the wait are called, where nobody
+ * knows the library: part of a name, in small letters. */
+static const struct word {
+    enum resource_kind kind;
+    const char *word, *role;
+} role_words[] = {
+    {RESOURCE_THINGS, "getconnection", "connection pool"},
+    {RESOURCE_THINGS, "cache", "loading of a cache entry"},
+    {RESOURCE_THINGS, "bulkhead", "bulkhead"},
+    {RESOURCE_THINGS, "pool", "pool"},
+    {RESOURCE_DELAY, "limit", "rate limit"},
+    {RESOURCE_DELAY, "bucket", "rate limit"},
+    {RESOURCE_DELAY, "throttl", "rate limit"},
+    {RESOURCE_DELAY, "retry", "delay before a retry"},
+    {RESOURCE_DELAY, "backoff", "delay before a retry"},
+};
+
+static bool has_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+    for (; strlen(text) >= n; text++)
+        if (strncasecmp(text, word, n) == 0)
+            return true;
+    return false;
+}
+
+static const char *role_by_words(const struct resource *r, const struct analysis *a)
+{
+    const struct trace *t = a->trace;
+    const struct trace_stack *s = trace_stack(t, r->wait_stack);
+    for (size_t k = 0; k < ARRAY_LEN(role_words); k++)
+        for (uint32_t i = 0; i < s->n_frames && r->kind == role_words[k].kind; i++) {
+            const struct trace_method *m = trace_method(t, s->frames[i].method);
+            const char *signature = trace_class(t, m->class_)->signature;
+            if (m->id.v == r->wait_at.method.v)
+                break;
+            if (!sites_is_jdk(signature) &&
+                (has_word(m->name, role_words[k].word) || has_word(signature, role_words[k].word)))
+                return role_words[k].role;
+        }
+    return NULL;
+}
+
 const char *resource_role(const struct resource *r, const struct analysis *a)
 {
     const struct known *k = find_known(r, a->trace);
+    const char *by_words = NULL;
     if (k)
         return k->lock && r->kind == RESOURCE_LOCK ? k->lock : k->role;
     if (is_initialisation(r, a))
         return "class initialisation";
+    if (r->kind == RESOURCE_THINGS || r->kind == RESOURCE_DELAY)
+        by_words = role_by_words(r, a);
+    if (by_words)
+        return by_words;
     if (r->kind == RESOURCE_ANSWERS && r->holder)
         return r->n_holders > 1 && r->one_pool ? "thread pool" : "thread";
-    static const char *const roles[] = {[RESOURCE_LOCK] = "lock",
-                                        [RESOURCE_THINGS] = "pool or limit",
-                                        [RESOURCE_ANSWERS] = "answer",
-                                        [RESOURCE_POLLED] = "polled condition",
-                                        [RESOURCE_LOOP] = "event loop"};
+    static const char *const roles[] = {
+        [RESOURCE_LOCK] = "lock",      [RESOURCE_THINGS] = "pool or limit",
+        [RESOURCE_ANSWERS] = "answer", [RESOURCE_POLLED] = "polled condition",
+        [RESOURCE_DELAY] = "delay",    [RESOURCE_LOOP] = "event loop"};
     return resource_is_full_queue(r) ? "full queue" : roles[r->kind];
 }
 
@@ -134,7 +182,8 @@ static bool name_is_field(const struct resource *r, const struct analysis *a)
 {
     bool known = find_known(r, a->trace) != NULL;
     return r->field && r->kind != RESOURCE_ANSWERS && !is_initialisation(r, a) &&
-           (known || r->kind == RESOURCE_THINGS || name_is_method(r, a));
+           (known || r->kind == RESOURCE_THINGS || r->kind == RESOURCE_DELAY ||
+            name_is_method(r, a));
 }
 
 void resource_name(const struct resource *r, const struct analysis *a, char *out, size_t n)
@@ -150,7 +199,8 @@ void resource_name(const struct resource *r, const struct analysis *a, char *out
         return;
     if (name_is_field(r, a))
         field_text(r->field, true, out, n);
-    else if (k || name_is_method(r, a) || (r->take.v && r->kind == RESOURCE_ANSWERS))
+    else if (k || name_is_method(r, a) ||
+             (r->take.v && (r->kind == RESOURCE_ANSWERS || r->kind == RESOURCE_DELAY)))
         snprintf(out, n, "%s", method);
     else
         snprintf(out, n, "%s", class_);
@@ -165,7 +215,8 @@ void resource_title(const struct resource *r, const struct analysis *a, char *ou
         snprintf(out, n, "%s", resource_role(r, a));
     else if (known || name_is_field(r, a))
         snprintf(out, n, "%s (%s)", name,
-                 !known && is_semaphore(r, a) ? "semaphore" : resource_role(r, a));
+                 !known && is_semaphore(r, a) && !role_by_words(r, a) ? "semaphore"
+                                                                      : resource_role(r, a));
     else if (resource_is_full_queue(r))
         snprintf(out, n, "full queue of %s", name);
     else if (r->kind == RESOURCE_LOOP)

@@ -65,6 +65,7 @@ static const struct {
     R("contended-pool", "other pools and limits with queues", rule_contended_pool)                 \
     R("slow-answer", "answers that threads wait for", rule_slow_answer)                            \
     R("polling", "short parks in a loop that looks for something", rule_polled)                    \
+    R("delay", "time that libraries let pass in calls of the program", rule_delay)                 \
     R("blocked-loop", "event loops that wait in a handler", rule_blocked_loop)                     \
     R("convoy", "queues that a long hold left behind", rule_convoy)                                \
     R("held-while-waiting", "locks held by threads that slept or waited", rule_held_while_waiting) \

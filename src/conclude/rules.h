@@ -32,6 +32,7 @@ enum card_label {
     CARD_OTHER_END, /* of what is polled */
     CARD_CONSUMER,  /* a full queue */
     CARD_HANDLERS,  /* what an event loop runs */
+    CARD_BUSY,      /* all the time in which others wait, as far as is known for their answers */
     CARD_PATH,
     CARD_LONGEST,
     CARD_TRY, /* only where a rule stands behind it: docs/findings.md */

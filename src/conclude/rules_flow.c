@@ -117,7 +117,8 @@ void rule_sleep_on_path(struct evidence *ev)
     /* One long sleep is how long somebody wanted the program to run, or to wait. */
     if (longest >= ns / 2 && longest >= (p->to - p->from) / 2)
         return;
-    if (rule_resource_says(ev, DOES_SLEEP, p->v[most].stack))
+    if (rule_resource_says(ev, DOES_SLEEP, p->v[most].stack) ||
+        rule_resource_is(ev, RESOURCE_DELAY, p->v[most].stack))
         return;
     struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, ns);
     if (!f)

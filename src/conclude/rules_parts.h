@@ -80,6 +80,9 @@ bool rule_resource_is_dominant(const struct evidence *ev, lock_id lock);
  * one finding. */
 bool rule_resource_says(const struct evidence *ev, enum holder_does does, stack_id stack);
 
+/* Whether what is waited for at a stack is such a resource, about which there is a finding. */
+bool rule_resource_is(const struct evidence *ev, enum resource_kind kind, stack_id stack);
+
 unsigned rule_permille(uint64_t part, uint64_t whole);
 
 /* The rules. */
@@ -95,6 +98,7 @@ void rule_contended_lock(struct evidence *ev);
 void rule_contended_pool(struct evidence *ev);
 void rule_starved_pool(struct evidence *ev);
 void rule_polled(struct evidence *ev);
+void rule_delay(struct evidence *ev);
 void rule_slow_answer(struct evidence *ev);
 void rule_blocked_loop(struct evidence *ev);
 void rule_convoy(struct evidence *ev);

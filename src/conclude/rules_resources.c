@@ -37,7 +37,8 @@ static unsigned path_permille(const struct evidence *ev, const struct resource *
 static bool is_dominant(const struct evidence *ev, const struct resource *r)
 {
     const struct analysis *a = ev->a;
-    if (r->kind == RESOURCE_ANSWERS || r->kind == RESOURCE_POLLED)
+    if (r->kind == RESOURCE_ANSWERS || r->kind == RESOURCE_POLLED || r->kind == RESOURCE_DELAY ||
+        resource_is_once(r))
         return false; /* a program that divides its work waits so */
     unsigned queue = a->path.n ? DOMINANT_OFF_PATH_PERMILLE : DOMINANT_QUEUE_PERMILLE;
     if (path_permille(ev, r) >= DOMINANT_PATH_PERMILLE)
@@ -81,6 +82,18 @@ int rule_find_lock_facts(struct evidence *ev)
 bool rule_resource_is_dominant(const struct evidence *ev, lock_id lock)
 {
     return lock.v && lock.v < ev->a->locks.n_objects && ev->of_lock[lock.v].dominant;
+}
+
+bool rule_resource_is(const struct evidence *ev, enum resource_kind kind, stack_id stack)
+{
+    const struct contexts *c = &ev->a->timeline.contexts;
+    for (uint32_t i = 1; i < c->n; i++) {
+        uint32_t of = c->v[i].stack.v == stack.v ? ev->resources.of_context[i] : 0;
+        if (of && ev->resources.v[of - 1].kind == kind &&
+            is_contended(ev, &ev->resources.v[of - 1]))
+            return true;
+    }
+    return false;
 }
 
 bool rule_resource_says(const struct evidence *ev, enum holder_does does, stack_id stack)
@@ -131,7 +144,10 @@ static void tell_all(struct evidence *ev, enum resource_kind kind, bool dominant
     for (size_t i = 0; i < ev->resources.n; i++) {
         const struct resource *r = &ev->resources.v[i];
         if (r->kind == kind && is_dominant(ev, r) == dominant && (dominant || is_contended(ev, r)))
-            tell(ev, r, dominant ? SEVERITY_PROBLEM : SEVERITY_WARNING);
+            tell(ev, r,
+                 dominant              ? SEVERITY_PROBLEM
+                 : resource_is_once(r) ? SEVERITY_INFO
+                                       : SEVERITY_WARNING);
     }
 }
 
@@ -163,6 +179,11 @@ void rule_polled(struct evidence *ev)
         if (r->kind == RESOURCE_POLLED && r->held && is_contended(ev, r))
             tell(ev, r, SEVERITY_WARNING);
     }
+}
+
+void rule_delay(struct evidence *ev)
+{
+    tell_all(ev, RESOURCE_DELAY, false);
 }
 
 void rule_starved_pool(struct evidence *ev)

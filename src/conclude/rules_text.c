@@ -31,6 +31,7 @@ const char *const card_labels[CARD_LABELS] = {[CARD_PLAIN] = "",
                                               [CARD_OTHER_END] = "other end",
                                               [CARD_CONSUMER] = "consumer",
                                               [CARD_HANDLERS] = "handlers",
+                                              [CARD_BUSY] = "busy",
                                               [CARD_PATH] = "path",
                                               [CARD_LONGEST] = "longest",
                                               [CARD_TRY] = "try"};

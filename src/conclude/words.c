@@ -17,6 +17,7 @@ enum {
     ALIKE = 100,           /* resources among which names are to differ */
     DOING_MOST = 3,        /* nor more than so many things, */
     DOING_SAMPLES = 3,     /* nor what fewer samples say */
+    QUEUED_PERMILLE = 500, /* of answers: the queue before whoever gives them is said */
     TRY_PERMILLE = 500,    /* of the holders' time: what they do is worth a change */
 };
 
@@ -74,6 +75,7 @@ static const struct {
              [RESOURCE_THINGS] = {" waits ", " wait ", CARD_HELD_BY},
              [RESOURCE_ANSWERS] = {" waits ", " wait ", CARD_GIVEN_BY},
              [RESOURCE_POLLED] = {" polls, for ", " poll, for ", CARD_OTHER_END},
+             [RESOURCE_DELAY] = {" waits ", " wait ", CARD_HELD_BY},
              [RESOURCE_LOOP] = {" waits ", " wait ", CARD_HANDLERS}};
 
 /* --- who waits --------------------------------------------------------------------------------
@@ -101,6 +103,12 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     else
         rule_say(f, " on average (%s waits, %s; longest %s)", human_count(r->count).text,
                  human_time(r->ns).text, human_time(r->max).text);
+    if (r->kind == RESOURCE_ANSWERS && r->given_ns && !r->passed &&
+        rule_permille(r->queued_ns, r->given_ns) >= QUEUED_PERMILLE && !is_starved(f)) {
+        rule_line(f, CARD_PLAIN);
+        rule_say(f, "for %u %% of that time work on the answer has not begun: requests queue",
+                 rule_permille(r->queued_ns, r->given_ns) / 10);
+    }
     if (!r->wait_at.method.v)
         return;
     rule_line(f, CARD_WAIT_IN);
@@ -136,6 +144,8 @@ void finding_holders(const struct resource *r, const struct analysis *a, char *o
 
 static enum card_label holder_label(const struct resource *r)
 {
+    if (r->passed)
+        return CARD_BUSY;
     return resource_is_full_queue(r) ? CARD_CONSUMER : kinds[r->kind].holders;
 }
 

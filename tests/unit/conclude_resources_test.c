@@ -740,11 +740,50 @@ Test(resources, parks_with_work_between_them_are_no_poll)
     cr_assert_eq(all.n, 0);
 }
 
-Test(resources, long_parks_let_time_pass)
+static enum resource_kind kind_of_long_parks(const char *frames)
 {
+    polls(frames, 2000000, 500000);
+    run(260000000);
+    return all.n ? all.v[0].kind : RESOURCE_LOOP;
+}
+
+Test(resources, long_parks_of_a_library_let_time_pass)
+{
+    builder_info(&b, "sun.java.command", "shop.Main");
+    cr_assert_eq(kind_of_long_parks(RING "shop.Desk.place:21 org.web.Worker.run:9"),
+                 RESOURCE_DELAY);
+    struct rule_finding *f;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_eq(n, 1);
+    cr_assert_str_eq(f->rule, "delay");
+    cr_assert_str_eq(resource_role(&all.v[0], a), "delay");
+}
+
+/* Who looks and parks again waits for something. */
+Test(resources, long_parks_between_looks_are_no_delay)
+{
+    builder_info(&b, "sun.java.command", "shop.Main");
     polls(RING "shop.Desk.place:21 org.web.Worker.run:9", 2000000, 2000);
-    run(600000000);
+    run(220000000);
     cr_assert_eq(all.n, 0);
+}
+
+Test(resources, what_lets_time_pass_is_called_by_its_names)
+{
+    builder_info(&b, "sun.java.command", "shop.Main");
+    cr_assert_eq(kind_of_long_parks("jdk.internal.misc.Unsafe.park:native "
+                                    "java.util.concurrent.locks.LockSupport.parkNanos:1 "
+                                    "com.fast.flow.RateLimiter.acquire:7 "
+                                    "shop.Desk.place:21 org.web.Worker.run:9"),
+                 RESOURCE_DELAY);
+    cr_assert_str_eq(resource_role(&all.v[0], a), "rate limit");
+}
+
+Test(resources, long_parks_of_a_thread_of_the_library_are_idle)
+{
+    builder_info(&b, "sun.java.command", "shop.Main");
+    cr_assert_eq(kind_of_long_parks(RING "com.fast.ring.Consumer.run:9"), RESOURCE_LOOP);
 }
 
 /* Workers of a library's pool that hand tasks to each other. */
@@ -849,6 +888,120 @@ static void gets(thread_id who, thread_id giver, uint64_t from, uint64_t to, con
     if (giver.v)
         ADD(&b, giver.v, giver, to - 1000, unpark, .target = who, .stack = other_stack);
     ADD(&b, who.v, who, to, park_exit, .lock = task);
+}
+
+/* One thread answers four, one after the other; or four threads each their own one. */
+static const char *text_of_answers(bool one, uint64_t *queued, uint64_t *given)
+{
+    const thread_id who[] = {ann, bob, cat, builder_thread(&b, "eve")};
+    thread_id givers[] = {dan, builder_thread(&b, "giver-2"), builder_thread(&b, "giver-3"),
+                          builder_thread(&b, "giver-4")};
+    stack_id idle = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                      "java.util.concurrent.ThreadPoolExecutor.getTask:1");
+    for (uint64_t round = 0; round < 5; round++) {
+        uint64_t from = 1000000 + round * 130000000;
+        for (uint64_t i = 0; i < 4; i++) {
+            thread_id giver = givers[one ? 0 : i];
+            if (!one || i == 0) {
+                ADD(&b, giver.v, giver, from - 500000, park_enter, .stack = idle);
+                ADD(&b, who[i].v, who[i], from - 2000, unpark, .target = giver,
+                    .stack = other_stack);
+                ADD(&b, giver.v, giver, from - 1000, park_exit);
+            }
+            gets(who[i], giver, from, from + (one ? 30000000 * (i + 1) : 90000000 + i * 3000000),
+                 GET "shop.Desk.place:30");
+        }
+    }
+    struct rule_finding *f;
+    size_t n;
+    run(660000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_gt(n, 0);
+    cr_assert_str_eq(f->rule, "slow-answer");
+    *queued = all.v[0].queued_ns;
+    *given = all.v[0].given_ns;
+    return f->text;
+}
+
+Test(resources, answers_queue_for_who_gives_them)
+{
+    uint64_t queued, given;
+    cr_assert_not_null(strstr(text_of_answers(true, &queued, &given), "requests queue"));
+    cr_assert_eq((queued + 500000) / 1000000, 5 * (30 + 60 + 90));
+    cr_assert_eq((given + 500000) / 1000000, 5 * (30 + 60 + 90 + 120));
+}
+
+Test(resources, an_answer_that_somebody_works_on_is_in_no_queue)
+{
+    uint64_t queued, given;
+    cr_assert_null(strstr(text_of_answers(false, &queued, &given), "requests queue"));
+    cr_assert_eq(queued, 0);
+}
+
+/* A loop passes on what came in; the threads of one pool, and of no other, were busy meanwhile. */
+static void pass_on(bool busy)
+{
+    thread_id work[] = {builder_thread(&b, "work-1"), builder_thread(&b, "work-2")};
+    const thread_id who[] = {ann, bob, cat};
+    stack_id idle = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                      "java.util.concurrent.ThreadPoolExecutor.getTask:1");
+    for (int i = 0; i < 2; i++) {
+        ADD(&b, work[i].v, work[i], 100000, park_enter, .stack = idle);
+        ADD(&b, work[i].v, work[i], i || busy ? 900000 : 390000000, park_exit);
+    }
+    for (uint64_t round = 0; round < 4; round++)
+        for (uint64_t i = 0; i < 3; i++)
+            gets(who[i], dan, 1000000 + round * 100000000,
+                 90000000 + round * 100000000 + i * 3000000, GET "shop.Desk.place:30");
+    for (uint64_t i = 0; i < 39; i++) {
+        look(dan, 10000000 * (i + 1),
+             "sun.nio.ch.EPoll.wait:native sun.nio.ch.EPollSelectorImpl.doSelect:1 "
+             "com.fast.Loop.run:3",
+             SAMPLE_IDLE);
+        for (int k = 0; k < 2; k++)
+            look(work[k], 10000000 * (i + 1),
+                 "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31", SAMPLE_IDLE);
+    }
+    run(400000000);
+}
+
+Test(resources, answers_that_a_loop_passes_on_are_of_the_pool_that_is_busy)
+{
+    pass_on(true);
+    const struct resource *r = &all.v[0];
+    cr_assert_eq(r->kind, RESOURCE_ANSWERS);
+    cr_assert(r->passed);
+    cr_assert_eq(r->n_holders, 2);
+    cr_assert_str_eq(method_of(r->doing[0].at), "shop.Pay.pay");
+    char name[256];
+    resource_title(r, a, name, sizeof name);
+    cr_assert_str_eq(name, "answers of work");
+}
+
+Test(resources, answers_that_a_loop_passes_on_are_of_no_pool_that_has_an_idle_thread)
+{
+    pass_on(false);
+    cr_assert_not(all.v[0].passed);
+    cr_assert_eq(all.v[0].holder, dan.v);
+}
+
+/* Each waits once, all until the same moment: something begins. */
+Test(resources, what_each_waits_for_once_limits_nothing)
+{
+    const thread_id who[] = {ann, bob, cat};
+    for (uint64_t i = 0; i < 3; i++) {
+        ADD(&b, who[i].v, who[i], 1000000 + i, monitor_contended_enter, .lock = lock, .owner = dan,
+            .stack = stack);
+        ADD(&b, who[i].v, who[i], 60000000 + i * 1000, monitor_contended_entered, .lock = lock);
+    }
+    struct rule_finding *f;
+    size_t n;
+    run(70000000);
+    cr_assert(resource_is_once(&all.v[0]));
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_gt(n, 0);
+    cr_assert_str_eq(f->rule, "contended-lock");
+    cr_assert_eq(f->severity, SEVERITY_INFO);
 }
 
 /* Who should answer waits itself, until its patience ends: nobody gives what is wanted. */
