@@ -251,6 +251,15 @@ int analysis_wait_graph(struct analysis *a)
         return 0;
     TRY(wait_graph_make(&a->pools, a->trace, &a->timeline, &a->threads,
                         a->window.to - a->window.from, &a->arena));
+    for (uint32_t i = 1; i < a->threads.n; i++) {
+        struct pool *p = a->pools.pool_of[i] ? &a->pools.pools[a->pools.pool_of[i] - 1] : NULL;
+        uint64_t looks;
+        if (!p)
+            continue;
+        uint64_t ns = stills_between(&a->stills, i, a->window.from, a->window.to, &looks);
+        p->still += ns;
+        p->running -= min_u64(p->running, ns);
+    }
     a->has_pools = true;
     return 0;
 }

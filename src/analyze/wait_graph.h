@@ -27,6 +27,7 @@ struct pool {
     const char *name;               /* "worker-#"; "" of threads without a name */
     uint32_t threads, first;        /* how many; one of them (thread index) */
     uint64_t life, running, waited; /* ns over its threads; waited: for another thread */
+    uint64_t still;                 /* in input or output: for what is outside of the program */
     uint32_t knot;                  /* 1 + index; 0: none */
 };
 

@@ -121,6 +121,9 @@ static void pool_text(const struct page *p, uint32_t pool, char out[PAGE_NAME])
         snprintf(out + strlen(out), PAGE_NAME - strlen(out), " (%" PRIu32 ")", v->threads);
 }
 
+/* From then on who does not wait for another thread may well wait for a remote side. */
+enum { KNOT_IO_PERCENT = 10 };
+
 static void print_knots(const struct page *p)
 {
     const struct wait_graph *g = &p->r->a->pools;
@@ -128,15 +131,25 @@ static void print_knots(const struct page *p)
     for (uint32_t k = 1; k <= g->n_knots; k++) {
         struct buf b = {0};
         uint32_t n = 0;
+        uint64_t still = 0, running = 0;
         for (uint32_t i = 0; i < g->n_pools; i++) {
             if (g->pools[i].knot != k)
                 continue;
+            still += g->pools[i].still;
+            running += g->pools[i].running;
             pool_text(p, i, name);
             buf_printf(&b, "%s%s", n++ ? ", " : "", name);
         }
         buf_printf(&b, n == 1 ? ": others wait for it, it waits for nobody else to speak of"
                               : ": they wait for each other, and for nobody else to speak of");
-        buf_puts(&b, "; nothing outside can make it faster");
+        double outside = still ? 100.0 * (double)still / (double)(still + running) : 0;
+        if (outside >= KNOT_IO_PERCENT)
+            buf_printf(&b,
+                       "; %.0f %% of the rest of their time is input or output: for what is "
+                       "outside of the program",
+                       outside);
+        else
+            buf_puts(&b, "; nothing outside can make it faster");
         page_wrapped(p, STYLE_PLAIN, "knot  ", buf_str(&b), 6);
         buf_fini(&b);
     }

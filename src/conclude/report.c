@@ -235,6 +235,12 @@ static bool has_owner(const struct blame *b)
     return b->held_up.count && (b->owner || b->blocked.count || b->reacquired.count);
 }
 
+/* Of pairs, also those whose owner is not known: so they add up to all that held threads up. */
+static bool is_held_up(const struct blame *b)
+{
+    return b->held_up.count > 0;
+}
+
 /* Of waiters, all that were held up or waited. */
 static bool is_waiter(const struct blame *b)
 {
@@ -264,7 +270,7 @@ static int list_blames(struct report *r)
     if (!(r->sections & REPORT_OWNERS))
         return 0;
     TRY(analysis_blames(r->a, r->group, BLAME_BY_WAITER | BLAME_BY_OWNER, &r->pairs, &r->n_pairs));
-    return keep(r, &r->pairs, &r->n_pairs, has_owner);
+    return keep(r, &r->pairs, &r->n_pairs, is_held_up);
 }
 
 static bool is_about(const struct report *r, const struct rule_finding *f)

@@ -35,7 +35,8 @@ enum card_label {
     CARD_BUSY,      /* all the time in which others wait, as far as is known for their answers */
     CARD_PATH,
     CARD_LONGEST,
-    CARD_TRY, /* only where a rule stands behind it: docs/findings.md */
+    CARD_TRY,   /* only where a rule stands behind it: docs/findings.md */
+    CARD_RERUN, /* what was off, and would have said what holders do */
     CARD_LABELS
 };
 

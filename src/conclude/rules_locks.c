@@ -9,6 +9,8 @@
 
 enum {
     STILL_BLOCKED_NS = 100000000,
+    QUEUE_WAITS = 10,          /* so many others waited for it, and the longest at the end */
+    QUEUE_TIMES = 4,           /* less than so many times as long as they did */
     CONVOY_PERMILLE = 20,      /* of the recording in convoys, or */
     CONVOY_TIMES = 5,          /* so many of them, */
     CONVOY_LEAST_NS = 2000000, /* and the longest at least so long */
@@ -18,23 +20,43 @@ enum {
 
 /* --- still-blocked ---------------------------------------------------------------------------- */
 
-/* Whether somebody who has the lock holds the thread up. */
-static bool is_at_lock(const struct analysis *a, const struct open_wait *w)
+/* The resource that a thread waits for at the end: what others have; NULL: none. */
+static const struct resource *resource_of(const struct evidence *ev, const struct open_wait *w)
 {
-    uint32_t group = lock_set_group(&a->locks, w->lock);
+    const struct timeline *t = &ev->a->timeline;
+    const struct line *l = w->thread < t->n_lines ? &t->lines[w->thread] : NULL;
+    const struct span *s = l && l->spans.n ? line_span(l, l->spans.n - 1) : NULL;
+    bool open = s && timeline_context(t, s->context)->flags & INTERVAL_OPEN;
+    uint32_t of = open ? ev->resources.of_context[s->context] : 0;
+    const struct resource *r = of ? &ev->resources.v[of - 1] : NULL;
+    return r && (r->kind == RESOURCE_LOCK || r->kind == RESOURCE_THINGS) ? r : NULL;
+}
+
+/* Whether somebody who has the lock, a permit or a place holds the thread up. */
+static bool is_at_lock(const struct evidence *ev, const struct open_wait *w)
+{
+    const struct lock_set *locks = &ev->a->locks;
+    enum purpose p = purpose_of_group(locks, lock_set_group(locks, w->lock));
     return w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING ||
-           (w->state == STATE_PARKED && purpose_of_group(&a->locks, group) == PURPOSE_LOCK);
+           (w->state == STATE_PARKED &&
+            (p == PURPOSE_LOCK || p == PURPOSE_PERMIT || resource_of(ev, w)));
 }
 
 /* Of the threads at locks of this class at the end, the one that is so for the longest; NULL: none.
  */
-static const struct open_wait *longest_blocked(const struct analysis *a, uint32_t group)
+static const struct open_wait *longest_blocked(const struct evidence *ev, uint32_t group,
+                                               uint64_t *n)
 {
+    const struct analysis *a = ev->a;
     const struct open_wait *w = (const void *)a->decoded.open.p, *longest = NULL;
-    for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++)
-        if (is_at_lock(a, &w[i]) && lock_set_group(&a->locks, w[i].lock) == group &&
-            (!longest || w[i].since < longest->since))
+    *n = 0;
+    for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++) {
+        if (lock_set_group(&a->locks, w[i].lock) != group || !is_at_lock(ev, &w[i]))
+            continue;
+        ++*n;
+        if (!longest || w[i].since < longest->since)
             longest = &w[i];
+    }
     return longest;
 }
 
@@ -43,7 +65,7 @@ static void add_blocked_ids(struct rule_finding *f, const struct evidence *ev, u
     const struct analysis *a = ev->a;
     const struct open_wait *w = (const void *)a->decoded.open.p;
     for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++) {
-        if (!is_at_lock(a, &w[i]) || lock_set_group(&a->locks, w[i].lock) != group)
+        if (lock_set_group(&a->locks, w[i].lock) != group || !is_at_lock(ev, &w[i]))
             continue;
         rule_add_thread(f, ev, w[i].thread);
         rule_add_lock(f, w[i].lock);
@@ -51,22 +73,39 @@ static void add_blocked_ids(struct rule_finding *f, const struct evidence *ev, u
     }
 }
 
+/* Who stands in the queue at the end as others did all the while is told by the resource's own
+ * finding. */
+static bool is_usual(const struct evidence *ev, const struct resource *r, uint64_t ns, uint64_t n)
+{
+    return r && rule_resource_is_told(ev, r) && r->count >= QUEUE_WAITS + n &&
+           ns < QUEUE_TIMES * (r->ns / r->count);
+}
+
 static void find_still_blocked(struct evidence *ev, uint32_t group)
 {
     const struct analysis *a = ev->a;
-    const struct wait_stats *c = &a->stats.classes[group].state[HELD_UP];
-    const struct open_wait *w = c->open ? longest_blocked(a, group) : NULL;
+    uint64_t n;
+    const struct open_wait *w = longest_blocked(ev, group, &n);
     if (!w || a->window.to - w->since < STILL_BLOCKED_NS)
         return; /* any moment finds some thread blocked */
+    const struct resource *r = resource_of(ev, w);
+    if (is_usual(ev, r, a->window.to - w->since, n))
+        return;
     struct rule_finding *f = rule_find(ev, SEVERITY_PROBLEM, a->window.to - w->since);
     if (!f)
         return;
     add_blocked_ids(f, ev, group);
     f->from = w->since;
-    rule_say_class(f, ev, group);
-    rule_say(f, ": %s thread%s still blocked %s", human_count(c->open).text,
-             c->open == 1 ? " was" : "s were", label_end(a->trace));
-    rule_line(f, c->open == 1 ? CARD_PLAIN : CARD_LONGEST);
+    char name[2 * LABEL_MAX];
+    if (r && r->kind == RESOURCE_THINGS) {
+        finding_resource(&ev->resources, r, a, name, sizeof name);
+        rule_say(f, "%s", name);
+    } else {
+        rule_say_class(f, ev, group);
+    }
+    rule_say(f, ": %s thread%s still blocked %s", human_count(n).text, n == 1 ? " was" : "s were",
+             label_end(a->trace));
+    rule_line(f, n == 1 ? CARD_PLAIN : CARD_LONGEST);
     rule_say_thread(f, ev, w->thread);
     rule_say(f, " for %s", human_time(a->window.to - w->since).text);
     if (!w->other)
@@ -130,6 +169,17 @@ void rule_convoy(struct evidence *ev)
         qsort(v, n, sizeof *v, by_convoys);
     for (size_t i = 0; i < n; i++)
         tell_convoy(ev, v[i]);
+}
+
+/* One cause, one card: the resource's own says what its holder waited for, and where. */
+static bool is_told(const struct evidence *ev, stack_id stack)
+{
+    static const enum holder_does all[] = {DOES_INPUT, DOES_OUTPUT, DOES_SLEEP,
+                                           DOES_JOIN,  DOES_ANSWER, DOES_WAIT};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        if (rule_resource_says(ev, all[i], stack))
+            return true;
+    return false;
 }
 
 /* --- held-while-waiting ----------------------------------------------------------------------- */
@@ -246,7 +296,8 @@ void rule_held_while_waiting(struct evidence *ev)
         look_at_line(ev, v, i);
     for (size_t i = 0; v && i < ev->n_classes; i++) {
         const struct held *h = &v[ev->classes[i]];
-        if (h->count && rule_permille(h->ns, ev->length) >= HELD_PERMILLE && !a->deadlocks.n)
+        if (h->count && rule_permille(h->ns, ev->length) >= HELD_PERMILLE && !a->deadlocks.n &&
+            !is_told(ev, h->stack))
             tell_held(ev, ev->classes[i], h);
     }
     free(v);
@@ -313,7 +364,8 @@ void rule_held_during_io(struct evidence *ev)
                 most_weight = weight;
             }
         }
-        if (count && rule_permille(ns, ev->length) >= HELD_PERMILLE)
+        if (count && rule_permille(ns, ev->length) >= HELD_PERMILLE &&
+            !is_told(ev, a->sites.v[most].stack))
             tell_io(ev, ev->classes[i], ns, count, most);
     }
 }

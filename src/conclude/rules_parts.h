@@ -73,6 +73,9 @@ void rule_add_stack(struct rule_finding *f, stack_id stack);
 /* Once the resources are known: the facts of all locks.  -ENOMEM. */
 int rule_find_lock_facts(struct evidence *ev);
 
+/* Whether a resource has a finding of its own. */
+bool rule_resource_is_told(const struct evidence *ev, const struct resource *r);
+
 /* Whether the resource that a lock is, is what limits the program: another finding says it. */
 bool rule_resource_is_dominant(const struct evidence *ev, lock_id lock);
 

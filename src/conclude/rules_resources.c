@@ -79,6 +79,11 @@ int rule_find_lock_facts(struct evidence *ev)
     return 0;
 }
 
+bool rule_resource_is_told(const struct evidence *ev, const struct resource *r)
+{
+    return is_dominant(ev, r) || is_contended(ev, r);
+}
+
 bool rule_resource_is_dominant(const struct evidence *ev, lock_id lock)
 {
     return lock.v && lock.v < ev->a->locks.n_objects && ev->of_lock[lock.v].dominant;
@@ -103,8 +108,7 @@ bool rule_resource_says(const struct evidence *ev, enum holder_does does, stack_
         const struct resource *r = &ev->resources.v[i];
         const struct activity *x = r->doing;
         if (r->n_doing && x->does == does && x->at.method.v && x->at.method.v == at.method.v &&
-            rule_permille(x->ns, r->held) >= SAYS_PERMILLE &&
-            (is_dominant(ev, r) || is_contended(ev, r)))
+            rule_permille(x->ns, r->held) >= SAYS_PERMILLE && rule_resource_is_told(ev, r))
             return true;
     }
     return false;

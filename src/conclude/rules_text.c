@@ -34,7 +34,8 @@ const char *const card_labels[CARD_LABELS] = {[CARD_PLAIN] = "",
                                               [CARD_BUSY] = "busy",
                                               [CARD_PATH] = "path",
                                               [CARD_LONGEST] = "longest",
-                                              [CARD_TRY] = "try"};
+                                              [CARD_TRY] = "try",
+                                              [CARD_RERUN] = "rerun"};
 
 static void put(struct rule_finding *f, const char *fmt, va_list ap)
 {

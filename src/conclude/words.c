@@ -276,6 +276,23 @@ static void say_try(struct rule_finding *f)
     rule_say(f, "%s", text);
 }
 
+/* Where holders are known, and what they do is not: what would have said it. */
+static void say_rerun(struct rule_finding *f, const struct evidence *ev)
+{
+    const struct resource *r = f->resource;
+    const struct analysis *a = ev->a;
+    const struct activity *x = r->doing;
+    bool unknown = r->n_doing && x->does == DOES_UNKNOWN &&
+                   rule_permille(x->ns, r->held) >= TRY_PERMILLE;
+    if (!unknown || *trace_info(a->trace, "import.format", ""))
+        return;
+    rule_line(f, CARD_RERUN);
+    if (a->samples.n[SAMPLE_WALL] || a->samples.n[SAMPLE_LOOKS])
+        rule_say(f, "with --wall 5ms: samples were too rare to say what holders do");
+    else
+        rule_say(f, "with --wall 20ms, or with the group looks: what holders do was not recorded");
+}
+
 void rule_say_resource(struct rule_finding *f, const struct evidence *ev)
 {
     say_title(f, ev);
@@ -283,4 +300,5 @@ void rule_say_resource(struct rule_finding *f, const struct evidence *ev)
     say_holders(f, ev);
     say_path(f, ev);
     say_try(f);
+    say_rerun(f, ev);
 }

@@ -335,6 +335,7 @@ static json_t *pool(const struct pool *v)
     json_set_count(j, "threads", v->threads);
     json_set_count(j, "life_ns", v->life);
     json_set_count(j, "running_ns", v->running);
+    json_set_count(j, "io_ns", v->still);
     json_set_count(j, "waited_ns", v->waited);
     json_object_set_new(j, "knot", v->knot ? json_integer(v->knot) : json_null());
     return j;

@@ -1,6 +1,7 @@
 /* Who stands still in input or output, by looks: still.h; and that nobody says such a thread runs.
  */
 #include "analyzed.h"
+#include "conclude/report.h"
 
 #include <criterion/criterion.h>
 
@@ -116,4 +117,25 @@ Test(still, the_path_and_who_ran_alone)
     cr_assert_eq(analysis_select(a, &part), 0);
     cr_assert_eq(sums_of(ann)->still, 10 * MS);
     cr_assert_eq(thread_sums_running(sums_of(ann)), 0);
+}
+
+/* A wait whose owner is not known is a pair of its own: the rows add up to all that was waited. */
+Test(still, pairs_add_up)
+{
+    struct err err = {""};
+    class_id sync = builder_class(&b, "Ljava/util/concurrent/locks/ReentrantLock$NonfairSync;");
+    lock_id of = builder_lock(&b, sync);
+    does_block(ann, 10, 20, lock, bob);
+    ADD(&b, 2, bob, 30, park_enter, .lock = of, .stack = stack);
+    ADD(&b, 2, bob, 70, park_exit, .lock = of);
+    analyzed_run(1000);
+    struct report r = {.trace = t, .a = a, .path = "x", .sections = REPORT_OWNERS};
+    const struct report_part all = {.to = UINT64_MAX};
+    cr_assert_eq(report_select(&r, &all, &err), 0);
+    cr_assert_eq(report_init(&r, NULL, &err), 0);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < r.n_pairs; i++)
+        sum += r.pairs[i].held_up.ns;
+    cr_assert_eq(sum, 50);
+    cr_assert_eq(sum, a->stats.total[HELD_UP].ns);
 }

@@ -304,6 +304,49 @@ Test(resources, an_owner_of_a_lock_has_it_until_it_wakes_the_next_one)
     cr_assert_gt(all.v[0].held, 190000000);
 }
 
+/* The line of a finding behind a label; "": there is none. */
+static const char *labelled(const struct rule_finding *f, enum card_label label)
+{
+    static char text[FINDING_TEXT];
+    *text = 0;
+    for (uint32_t i = 0; i < f->n_lines; i++)
+        if (f->lines[i].label == label)
+            finding_line(f, i, text);
+    return text;
+}
+
+/* Who still waits for a permit that nobody gave back is told as who is blocked on a lock. */
+Test(resources, still_blocked_for_a_permit)
+{
+    struct rule_finding *f;
+    struct err err;
+    size_t n;
+    class_id of = builder_class(&b, "Ljava/util/concurrent/Semaphore$FairSync;");
+    lock_id permits = builder_lock(&b, of);
+    ADD(&b, 1, ann, 1000, park_enter, .lock = permits, .stack = stack);
+    ADD(&b, 2, bob, 2000, park_enter, .lock = permits, .stack = stack);
+    run(500000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, &err), 0);
+    const struct rule_finding *found = NULL;
+    for (size_t i = 0; i < n; i++)
+        found = strcmp(f[i].rule, "still-blocked") == 0 ? &f[i] : found;
+    cr_assert(found);
+    cr_assert(strstr(found->text, "2 threads were still blocked"), "%s", found->text);
+}
+
+/* The option that was off is named where it decides; not where looks say it. */
+Test(resources, what_would_have_said_what_holders_do)
+{
+    struct rule_finding *f;
+    struct err err;
+    size_t n;
+    make_pool();
+    run(400000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, &err), 0);
+    cr_assert_str_eq(f[0].rule, "exhausted-pool");
+    cr_assert(begins(labelled(&f[0], CARD_RERUN), "with --wall 20ms"));
+}
+
 Test(resources, looks_say_what_holders_do)
 {
     make_pool();
