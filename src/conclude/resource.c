@@ -252,6 +252,19 @@ bool resource_same_call(const struct resources *all, stack_id x, stack_id y)
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
+/* A wait of a thread of the JVM's own, as Common-Cleaner, is nobody's loss, but where somebody has
+ * a monitor that it wants. */
+static bool is_nobodys(const struct analysis *a, uint32_t thread)
+{
+    const struct thread_set *all = &a->threads;
+    return thread < all->n && all->v[thread].id.v && !bottle_counts(a->trace, &all->v[thread]);
+}
+
+static bool counts_of(const struct timeline *tl, const struct span *s, bool nobodys)
+{
+    return !nobodys || timeline_context(tl, s->context)->what == STATE_BLOCKED;
+}
+
 static int visit_span(struct resources *v, const struct timeline *tl, resource_visit visit,
                       void *self, struct resource_wait *w)
 {
@@ -277,12 +290,14 @@ int resources_each(struct resources *v, const struct analysis *a, resource_visit
 {
     const struct timeline *tl = &a->timeline;
     for (uint32_t thread = 1; thread < tl->n_lines; thread++) {
+        bool nobodys = is_nobodys(a, thread);
         const struct run *r = &tl->lines[thread].spans;
         for (uint32_t i = 0, n; i < r->n; i += n) {
             const struct span *s = run_stretch(r, sizeof *s, i, &n);
             for (uint32_t k = 0; k < n; k++) {
                 struct resource_wait w = {.thread = thread, .index = i + k, .span = &s[k]};
-                TRY(visit_span(v, tl, visit, self, &w));
+                if (counts_of(tl, &s[k], nobodys))
+                    TRY(visit_span(v, tl, visit, self, &w));
             }
         }
     }
@@ -333,6 +348,7 @@ static int list_waits(struct resources *o, const struct analysis *a, size_t look
         if (!(o->v[i].waits = arena_alloc(arena, o->v[i].parts * sizeof *o->v[i].waits)))
             return -ENOMEM;
     for (uint32_t thread = 1; thread < tl->n_lines && looked_at; thread++) {
+        bool nobodys = is_nobodys(a, thread);
         const struct run *r = &tl->lines[thread].spans;
         for (uint32_t i = 0, n; i < r->n; i += n) {
             const struct span *s = run_stretch(r, sizeof *s, i, &n);
@@ -340,6 +356,8 @@ static int list_waits(struct resources *o, const struct analysis *a, size_t look
                 struct wait_part parts[2];
                 uint64_t ref = (uint64_t)thread << 33 | (uint64_t)(i + k) << 1;
                 uint32_t again = o->of_regain[s[k].context];
+                if (!counts_of(tl, &s[k], nobodys))
+                    continue;
                 list_wait(o, looked_at, o->of_context[s[k].context], ref);
                 if (again && again <= looked_at && span_parts(tl, &s[k], parts) > 1)
                     list_wait(o, looked_at, again, ref | 1);

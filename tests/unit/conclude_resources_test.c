@@ -908,6 +908,27 @@ Test(resources, an_answer_is_no_lock_and_says_who_gives_it)
     cr_assert_str_eq(f->rule, "slow-answer");
 }
 
+/* The same of a thread of the JVM's own: what it waits for is nobody's loss. */
+Test(resources, what_the_jvms_own_threads_wait_for_is_no_finding)
+{
+    stack_id remove = builder_stack(&b, "java.lang.Object.wait:1 java.lang.ref.ReferenceQueue."
+                                        "remove:2 jdk.internal.ref.CleanerImpl.run:30");
+    static const char *const groups[] = {"system", "InnocuousThreadGroup"};
+    for (uint32_t i = 0; i < ARRAY_LEN(groups); i++) {
+        struct def d = {.kind = DEF_thread,
+                        .thread = {.id = i ? bob : ann,
+                                   .name = {i ? "Common-Cleaner" : "Finalizer", i ? 14 : 9},
+                                   .group = {groups[i], strlen(groups[i])}}};
+        builder_def(&b, &d);
+        thread_id own = d.thread.id;
+        ADD(&b, own.v, own, 10000000, wait_enter, .lock = lock, .stack = remove);
+        ADD(&b, cat.v, cat, 80000000 + i * 1000, notify, .lock = lock, .stack = other_stack);
+        ADD(&b, own.v, own, 80500000, wait_exit, .lock = lock);
+    }
+    run(100000000);
+    cr_assert_eq(all.n, 0);
+}
+
 static const char *rules_of(uint64_t end)
 {
     static char text[256];
