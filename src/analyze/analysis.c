@@ -22,6 +22,8 @@ static struct decode_window window_of(const struct trace *t, bool windowed)
 {
     uint64_t start = t->header.start_mono, end = t->header.end_mono;
     struct decode_window w = {start, max_u64(start, end)};
+    if (t->since)
+        return (struct decode_window){t->since, t->until};
     if (t->n_events == 0)
         return w;
     if (windowed || start == 0 || t->first < start)
@@ -301,8 +303,13 @@ static int follow_causes(struct analysis *a)
         qsort(pauses->p, pauses->len / sizeof(struct pause), sizeof(struct pause), by_start);
     TRY(find_collections(a));
     a->stop = stop_find(a->trace, &a->threads);
-    const struct deadlock_source src = {a->trace, &a->timeline, &a->threads, a->bindings.owners,
-                                        &a->stop};
+    const struct deadlock_source src = {a->trace,
+                                        &a->timeline,
+                                        &a->threads,
+                                        a->bindings.owners,
+                                        &a->stop,
+                                        (const void *)a->decoded.open.p,
+                                        a->decoded.open.len / sizeof(struct open_wait)};
     TRY(deadlocks_find(&a->deadlocks, &src, a->window.to, &a->arena));
     TRY(signals_find(&a->signals, &a->timeline, a->locks.n_objects, &a->arena));
     return a->stop.thread ? 0 : analysis_follow_end(a, UINT64_MAX, a->window.from);
@@ -314,13 +321,14 @@ static void enter(const struct analysis_watch *watch, const char *phase)
         watch->progress(watch->ctx, phase, 0, 1);
 }
 
-static int run(struct analysis *a, struct trace *t, const struct analysis_watch *watch,
-               struct err *err)
+static int run(struct analysis *a, struct trace *t, const struct carry *carry,
+               const struct analysis_watch *watch, struct err *err)
 {
     const struct selection all = selection_all();
     TRY(start(a, t, err));
     enter(watch, "reading");
-    const struct decode_target to = {&a->threads, &a->timeline, &a->samples, &a->allocs, watch};
+    const struct decode_target to = {&a->threads, &a->timeline, &a->samples,
+                                     &a->allocs,  carry,        watch};
     TRY(decode_trace(&a->decoded, t, &to, &a->window, err));
     if (label_shared_names(&a->threads, t) < 0)
         return err_set(err, -ENOMEM, "out of memory");
@@ -343,24 +351,70 @@ static int run(struct analysis *a, struct trace *t, const struct analysis_watch 
     return 0;
 }
 
-int analysis_run(struct analysis **out, struct trace *t, struct err *err)
-{
-    return analysis_run_watched(out, t, NULL, err);
-}
-
-int analysis_run_watched(struct analysis **out, struct trace *t, const struct analysis_watch *watch,
-                         struct err *err)
+static int run_new(struct analysis **out, struct trace *t, const struct carry *carry,
+                   const struct analysis_watch *watch, struct err *err)
 {
     struct analysis *a = *out = calloc(1, sizeof *a);
     if (!a)
         return err_set(err, -ENOMEM, "%s: out of memory", t->path);
-    int rc = run(a, t, watch, err);
+    int rc = run(a, t, carry, watch, err);
     if (rc < 0) {
         analysis_free(a);
         *out = NULL;
         return err_prefix(err, rc, "%s", t->path);
     }
     return 0;
+}
+
+int analysis_run(struct analysis **out, struct trace *t, struct err *err)
+{
+    return run_new(out, t, NULL, NULL, err);
+}
+
+int analysis_run_watched(struct analysis **out, struct trace *t, const struct analysis_watch *watch,
+                         struct err *err)
+{
+    return run_new(out, t, NULL, watch, err);
+}
+
+int analysis_run_on(struct analysis **out, struct trace *t, const struct carry *carry,
+                    struct err *err)
+{
+    return run_new(out, t, carry, NULL, err);
+}
+
+bool analysis_seen_running(const struct analysis *a, uint32_t thread, uint64_t since)
+{
+    for (int kind = 0; kind <= SAMPLE_LOOKS; kind++) {
+        const struct run *r = samples_of(&a->samples, (enum sample_kind)kind, thread);
+        const struct sample *s = r->n ? sample_at(r, r->n - 1) : NULL;
+        if (s && s->time > since && !(s->flags & SAMPLE_IDLE))
+            return true;
+    }
+    return false;
+}
+
+int analysis_carry(const struct analysis *a, struct carry *out)
+{
+    const struct carried *w = (const void *)a->decoded.carried.p;
+    *out = (struct carry){.at = a->window.to};
+    for (size_t i = 0; i < a->decoded.carried.len / sizeof *w; i++) {
+        struct carried c = w[i];
+        uint32_t thread = c.thread.v < a->threads.n ? c.thread.v : 0;
+        uint32_t owner = a->bindings.owners[thread];
+        if (c.how == CARRIED_FOUND && analysis_seen_running(a, thread, c.since))
+            continue;
+        if (c.state != STATE_JOINING && owner)
+            c.other = a->threads.v[owner].id; /* as is known by now */
+        buf_put(&out->waits, &c, sizeof c);
+    }
+    for (uint32_t i = 1; i < a->threads.n; i++) {
+        const struct thread_stats *s = &a->threads.v[i];
+        bool ended = s->gone || s->has_ended;
+        if (ended || s->from < s->to)
+            buf_put(ended ? &out->gone : &out->alive, &s->id, sizeof s->id);
+    }
+    return out->waits.oom || out->alive.oom || out->gone.oom ? -ENOMEM : 0;
 }
 
 int analysis_stats(const struct analysis *a, const struct selection *selection, struct stats *out)

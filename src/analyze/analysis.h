@@ -73,6 +73,17 @@ int analysis_run(struct analysis **out, struct trace *t, struct err *err);
 /* The same, watched. */
 int analysis_run_watched(struct analysis **out, struct trace *t, const struct analysis_watch *watch,
                          struct err *err);
+
+/* The same of a part of a recording (trace_keep_part), and of what was under way when it began. */
+int analysis_run_on(struct analysis **out, struct trace *t, const struct carry *carry,
+                    struct err *err);
+
+/* Whether a sample shows the thread at work after a moment. */
+bool analysis_seen_running(const struct analysis *a, uint32_t thread, uint64_t since);
+
+/* What is under way at its end.  carry_fini, also on failure: -ENOMEM. */
+int analysis_carry(const struct analysis *a, struct carry *out);
+
 void analysis_free(struct analysis *a);
 
 /* The tables of a part of the recording, instead of those of the whole.  Borrows the threads.

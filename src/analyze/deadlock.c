@@ -12,6 +12,8 @@ struct finder {
     const struct thread_set *threads;
     const uint32_t *owners;
     const struct stop *stop;
+    const struct open_wait *waits;
+    size_t n_waits;
     struct stuck_thread *open; /* [threads->n]; thread 0: it is in no open wait */
     uint32_t *circle;          /* [threads->n]: 1 + the deadlock that it is in or behind; 0: none */
     uint32_t *visit;           /* [threads->n]: who looked at it last */
@@ -24,6 +26,17 @@ static bool is_ending(const struct finder *f, uint32_t thread, const struct span
 {
     return (x->what == STATE_PARKED && s->waker && !f->owners[thread]) ||
            (x->what == STATE_JOINING && f->threads->v[x->other].has_ended);
+}
+
+/* When a wait that goes on began, which may be before the recording's window. */
+static uint64_t since(const struct finder *f, uint32_t thread, const struct wait_part *w)
+{
+    size_t i = 0;
+    BISECT(i, f->n_waits, f->waits[i].thread < thread);
+    for (; i < f->n_waits && f->waits[i].thread == thread; i++)
+        if (f->waits[i].state == w->state)
+            return min_u64(f->waits[i].since, w->from);
+    return w->from;
 }
 
 /* What a thread waits for in its last wait, or the part of it that goes on. */
@@ -41,7 +54,7 @@ static void put_open(struct finder *f, uint32_t thread, const struct span *s,
         .lock = x->lock,
         .stack = x->stack,
         .owner_stack = last->owner == f->owners[thread] ? asked : (stack_id){0},
-        .since = last->from};
+        .since = since(f, thread, last)};
 }
 
 /* The wait that a thread was in when the recording ended. */
@@ -256,7 +269,9 @@ int deadlocks_find(struct deadlocks *out, const struct deadlock_source *from, ui
                        .tl = from->timeline,
                        .threads = from->threads,
                        .owners = from->owners,
-                       .stop = from->stop};
+                       .stop = from->stop,
+                       .waits = from->open,
+                       .n_waits = from->n_open};
     memset(out, 0, sizeof *out);
     f.open = calloc(n, sizeof *f.open);
     f.circle = calloc(n, sizeof *f.circle);

@@ -13,6 +13,7 @@
 #define ORCA_ANALYZE_DEADLOCK_H
 
 #include "analyze/bottle.h"
+#include "analyze/decode.h"
 #include "analyze/stop.h"
 
 enum {
@@ -64,6 +65,8 @@ struct deadlock_source {
     const struct thread_set *threads;
     const uint32_t *owners; /* [threads->n]: bindings.owners */
     const struct stop *stop;
+    const struct open_wait *open; /* [n_open], by thread: when they began */
+    size_t n_open;
 };
 
 /* Of the waits that are open at the end.  Memory is the arena's.  -ENOMEM. */

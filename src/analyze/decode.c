@@ -26,7 +26,8 @@ struct decoder {
     struct buf tracks;  /* struct track *[], by thread index; NULL: none yet, or it roams */
     struct roaming roaming;
     struct buf still_open; /* struct still_open [] */
-    struct buf found;      /* struct op [], by thread: OP_FOUND */
+    struct buf found;      /* struct op [], by thread and time: waits under way at the beginning */
+    const struct carry *carry;
     uint64_t *woken; /* [threads->n], when some were found: the first unpark or interrupt of each
                       * that was found parked, UINT64_MAX: none; 0: it was not */
     struct stream *streams; /* [t->n_streams] */
@@ -61,6 +62,7 @@ void decoded_fini(struct decoded *d)
     buf_fini(&d->open);
     buf_fini(&d->asked);
     buf_fini(&d->unwritten);
+    buf_fini(&d->carried);
     unknowns_fini(&d->unknown);
 }
 
@@ -251,23 +253,45 @@ static bool has_track(struct decoder *d, uint32_t thread)
     return thread < d->tracks.len / sizeof(struct track *) && track_slots(d)[thread];
 }
 
-/* The wait that a thread was found in; NULL: none. */
-static const struct op *found_of(const struct decoder *d, uint32_t thread)
+/* The waits that a thread was in at the beginning, outermost first: *n of them. */
+static const struct op *found_of(const struct decoder *d, uint32_t thread, size_t *n)
 {
     const struct op *v = (const void *)d->found.p;
-    size_t i = 0, n = d->found.len / sizeof *v;
-    BISECT(i, n, v[i].thread < thread);
-    return i < n && v[i].thread == thread ? &v[i] : NULL;
+    size_t i = 0, all = d->found.len / sizeof *v;
+    BISECT(i, all, v[i].thread < thread);
+    for (*n = 0; i + *n < all && v[i + *n].thread == thread;)
+        ++*n;
+    return *n ? v + i : NULL;
+}
+
+static struct op in_window(const struct decoder *d, struct op op)
+{
+    op.time = max_u64(op.time, d->window.from);
+    return op;
+}
+
+/* When a wait began that began here at `start`, which may be where the window does. */
+static uint64_t true_start(const struct decoder *d, uint32_t thread, unsigned state, uint64_t start)
+{
+    size_t n;
+    const struct op *v = found_of(d, thread, &n);
+    for (size_t i = 0; i < n; i++)
+        if (v[i].state == state && in_window(d, v[i]).time == start)
+            return v[i].time;
+    return start;
 }
 
 static void begin_track(struct decoder *d, struct track *tr, uint32_t thread)
 {
     struct gaps none = {0};
     const struct track_env env = {&d->iv, &none, &d->out->unknown};
-    const struct op *found = found_of(d, thread);
+    size_t n;
+    const struct op *found = found_of(d, thread, &n);
     track_init(tr, thread, false);
-    if (found)
-        track_apply(tr, found, &env);
+    for (size_t i = 0; i < n; i++) {
+        const struct op op = in_window(d, found[i]);
+        track_apply(tr, &op, &env);
+    }
 }
 
 /* The track of a thread that does not roam; made when it is new.  NULL when memory is out. */
@@ -449,7 +473,9 @@ static int decode_events(struct decoder *d, struct trace_iter *it, struct err *e
 static int by_thread(const void *a, const void *b)
 {
     const struct op *x = a, *y = b;
-    return (x->thread > y->thread) - (x->thread < y->thread);
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->time > y->time) - (x->time < y->time);
 }
 
 /* The stream of who began the recording: that of the earliest event; n_streams: none. */
@@ -483,13 +509,50 @@ static int note_found(struct decoder *d)
         return -ENOMEM;
     qsort(d->found.p, n, sizeof *v, by_thread);
     for (size_t i = 0; i < n; i++) {
-        if (v[i].state == STATE_PARKED)
-            d->woken[v[i].thread] = UINT64_MAX;
-        d->threads->v[v[i].thread].found = v[i].time;
-        if (is_roaming(d, v[i].thread))
-            roaming_add(&d->roaming, &v[i]);
+        const struct op op = in_window(d, v[i]);
+        if (op.state == STATE_PARKED && op.action == OP_FOUND)
+            d->woken[op.thread] = UINT64_MAX;
+        d->threads->v[op.thread].found = op.time;
+        if (is_roaming(d, op.thread))
+            roaming_add(&d->roaming, &op);
     }
     return 0;
+}
+
+static void take_carried(struct decoder *d, const struct carried *c)
+{
+    struct still_open s = {.since = c->since, .at = d->window.from};
+    struct op op = {.time = c->since,
+                    .thread = thread_set_index(d->threads, c->thread),
+                    .object = c->object,
+                    .other = thread_set_index(d->threads, c->other),
+                    .stack = c->stack.v,
+                    .action = c->how == CARRIED_WAIT ? OP_OPEN : OP_FOUND,
+                    .state = c->state,
+                    .flags = c->flags};
+    if (c->how != CARRIED_TO_END)
+        buf_put(&d->found, &op, sizeof op);
+    else
+        s.at = d->window.to;
+    s.op = in_window(d, op);
+    s.op.action = OP_OPEN;
+    if (c->how == CARRIED_PARK || c->how == CARRIED_TO_END)
+        buf_put(&d->still_open, &s, sizeof s);
+}
+
+/* Of a part of a recording: what was before it. */
+static int take_carry(struct decoder *d)
+{
+    const struct carry *c = d->carry;
+    const struct carried *v = (const void *)c->waits.p;
+    const thread_id *alive = (const void *)c->alive.p, *gone = (const void *)c->gone.p;
+    for (size_t i = 0; i < c->alive.len / sizeof *alive; i++)
+        d->threads->v[thread_set_index(d->threads, alive[i])].named = true;
+    for (size_t i = 0; i < c->gone.len / sizeof *gone; i++)
+        d->threads->v[thread_set_index(d->threads, gone[i])].gone = true;
+    for (size_t i = 0; i < c->waits.len / sizeof *v; i++)
+        take_carried(d, &v[i]);
+    return note_found(d);
 }
 
 /* The waits in which threads were found: they stand at the beginning of one stream, and every
@@ -501,6 +564,8 @@ static int read_found(struct decoder *d, struct err *err)
     struct event e;
     struct op op;
     int rc;
+    if (d->carry)
+        return take_carry(d) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
     if (stream == d->t->n_streams)
         return 0;
     TRY(trace_iter_open_stream(&it, d->t, stream, err));
@@ -559,6 +624,29 @@ static bool is_over(const struct decoder *d, const struct still_open *s)
     return woken != UINT64_MAX && woken > s->at;
 }
 
+/* What the thread is in at the end, for an analysis of what comes then. */
+static void carry_on(struct decoder *d, const struct track *tr)
+{
+    uint64_t woken = d->woken ? d->woken[tr->thread] : 0;
+    for (unsigned i = 0; i < tr->depth && !tr->ended; i++) {
+        const struct track_wait *w = &tr->wait[i];
+        struct carried c = {.thread = d->threads->v[tr->thread].id,
+                            .other = d->threads->v[w->other].id,
+                            .object = w->object,
+                            .stack = {w->stack},
+                            .since = true_start(d, tr->thread, w->state, w->start),
+                            .state = w->state,
+                            .flags = w->flags,
+                            .how = w->found ? CARRIED_FOUND : CARRIED_WAIT};
+        if (woken && w->state == STATE_PARKED && w->start == d->threads->v[tr->thread].found) {
+            if (woken != UINT64_MAX)
+                return; /* it has gone on, and nothing tells where to */
+            c.how = w->found ? CARRIED_FOUND : CARRIED_PARK;
+        }
+        buf_put(&d->out->carried, &c, sizeof c);
+    }
+}
+
 static void finish_track(struct decoder *d, struct track *tr, const struct track_env *env)
 {
     size_t n;
@@ -567,6 +655,7 @@ static void finish_track(struct decoder *d, struct track *tr, const struct track
     for (size_t i = 0; i < n; i++)
         if (!is_over(d, &s[i]) && !(parked && d->missing && i == 0 && n == 1))
             track_still_open(tr, &s[i].op, s[i].at, env);
+    carry_on(d, tr);
     track_finish(tr, d->window.to, env);
     d->threads->v[tr->thread].incomplete |= tr->incomplete;
 }
@@ -654,8 +743,9 @@ static int take_open(void *self, const struct interval *v, size_t n)
                               .since = v[i].start};
         size_t told;
         const struct still_open *s = still_open_of(d, w.thread, &told);
+        w.since = true_start(d, w.thread, w.state, w.since);
         for (size_t k = 0; k < told; k++)
-            if (s[k].op.state == w.state && s[k].op.time == w.since)
+            if (s[k].op.state == w.state && s[k].op.time == v[i].start)
                 w.since = s[k].since;
         buf_put(&d->out->open, &w, sizeof w);
     }
@@ -700,8 +790,8 @@ static int run(struct decoder *d, struct err *err)
     for (int i = 0; i < EV_LIMIT; i++)
         d->out->events += d->out->kinds[i];
     if (d->out->pauses.oom || d->out->cycles.oom || d->out->open.oom || d->out->asked.oom ||
-        d->out->unwritten.oom || d->still_open.oom || d->found.oom || d->roaming.gaps.v.oom ||
-        d->out->unknown.v.oom)
+        d->out->unwritten.oom || d->out->carried.oom || d->still_open.oom || d->found.oom ||
+        d->roaming.gaps.v.oom || d->out->unknown.v.oom)
         rc = -ENOMEM;
     rc = rc ? rc : d->iv.rc;
     return rc ? err_set(err, rc, "out of memory") : 0;
@@ -731,6 +821,7 @@ int decode_trace(struct decoded *out, struct trace *t, const struct decode_targe
                           .allocs = to->allocs,
                           .out = out,
                           .watch = to->watch,
+                          .carry = to->carry,
                           .window = *window,
                           .attached = *trace_info(t, "orca.attached", "") != 0,
                           .out_of_order = t->n_streams > 1 && *trace_info(t, "import.format", "")};

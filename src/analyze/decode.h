@@ -10,6 +10,7 @@
 #define ORCA_ANALYZE_DECODE_H
 
 #include "analyze/allocs.h"
+#include "analyze/carry.h"
 #include "analyze/collections.h"
 #include "analyze/interval.h"
 #include "analyze/samples.h"
@@ -49,6 +50,7 @@ struct decoded {
     struct buf open;           /* struct open_wait [], by thread */
     struct buf asked;          /* struct asked_owner [] */
     struct buf unwritten;      /* struct unwritten [], in the order of time */
+    struct buf carried;        /* struct carried []: of the end, for who goes on from there */
     struct unknowns unknown;
 };
 
@@ -72,6 +74,7 @@ struct decode_target {
     struct timeline *timeline;  /* made by timeline_init; finished here */
     struct samples *samples;    /* made by samples_init; finished here */
     struct allocs *allocs;      /* made by allocs_init; finished here */
+    const struct carry *carry;  /* of the window's beginning; NULL: none */
     const struct analysis_watch *watch; /* may be NULL */
 };
 

@@ -1,10 +1,8 @@
 /* cmd_top.c - what the threads of a running JVM wait for, live: the command line of orca top.
  *
- *   top_source.c  the JVM, its recording, the model   top_rows.c    rows, columns, order
- *   top_own.c     a recording for our own sake        top_names.c   what things are called
- *   top_found.c   waits from before the recording     top_text.c    head, details, help
- *   top_screen.c  on a terminal: keys                 top_draw.c    and pictures
- *   top_batch.c   without a terminal */
+ *   top_source.c  the JVM, its recording, the report    top_text.c    the pages
+ *   top_own.c     a recording for our own sake          top_screen.c  on a terminal
+ *   top_asked.c   what the recording has no longer      top_batch.c   without one */
 #include "base/clock.h"
 #include "base/util.h"
 #include "cli/cmd.h"
@@ -37,8 +35,7 @@ static const struct opt opts[] = {
     {"count", 'n', OPT_UINT, offsetof(struct args, count), "COUNT",
      "print so many pictures, then end (default: 0, until interrupted)", NULL, 0, 0},
     {"rows", 0, OPT_UINT, offsetof(struct args, rows), "N",
-     "rows of each printed table at most, 0 for all (default: 20; with --json all)", NULL, 0,
-     UINT32_MAX - 1},
+     "threads printed at most, 0 for all (default: 20; with --json all)", NULL, 0, UINT32_MAX - 1},
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL,
      "print one JSON object a line for each picture", NULL, 0, 0},
     TARGET_TIMEOUT(offsetof(struct args, timeout), "30s before the first picture, then 2s"),
@@ -71,24 +68,19 @@ static void sleep_until(uint64_t at)
 
 static int print_pictures(const struct args *o, struct top_view *v, uint64_t first, struct err *err)
 {
-    struct top_rows r = {0};
-    size_t rows = o->rows != ROWS_UNSET ? o->rows : o->json ? 0 : ROWS_DEFAULT;
     uint64_t at = clock_mono_ns() + first;
     int rc = 0;
     for (uint64_t i = 0; rc == 0 && (!o->count || i < o->count); i++) {
-        sleep_until(at);
+        sleep_until(max_u64(at, v->source->due)); /* no picture twice */
         at += v->delay;
         if (interrupted)
             break;
         rc = top_source_refresh(v->source, v->window, err);
-        if (rc == 0 && top_rows_make(&r, v) < 0)
-            rc = err_set(err, -ENOMEM, "out of memory");
         if (rc == 0)
-            rc = o->json ? top_batch_json(v, &r, rows, err) : top_batch_text(v, &r, rows, err);
+            rc = o->json ? top_batch_json(v, err) : top_batch_text(v, err);
         if (v->source->state == TOP_ENDED || v->source->state == TOP_GONE)
             break;
     }
-    top_rows_fini(&r);
     return rc;
 }
 
@@ -102,15 +94,16 @@ static int show(const struct args *o, const struct jvm *jvm, struct err *err)
     static struct top_source source; /* large */
     struct top_view v = {.source = &source,
                          .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
-                         .sort = {3, 4},
-                         .window = min_u64(o->window, LIVE_WINDOW_MAX_NS),
+                         .window = o->window,
                          .delay = o->delay};
     catch_signals();
     TRY(top_source_open(&source, jvm, err));
     /* A recording that has just begun has nothing to show yet. */
+    bool terminal = has_terminal(o);
+    v.rows = o->rows != ROWS_UNSET ? o->rows : o->json || terminal ? 0 : ROWS_DEFAULT;
     uint64_t first = source.own.active ? min_u64(o->delay, SECOND) : 0;
-    int rc = has_terminal(o) ? top_screen_run(&v, first, &interrupted, err)
-                             : print_pictures(o, &v, first, err);
+    int rc =
+        terminal ? top_screen_run(&v, first, &interrupted, err) : print_pictures(o, &v, first, err);
     top_source_close(&source);
     return rc;
 }
@@ -133,19 +126,17 @@ const struct cmd cmd_top = {
     .summary = "watch what the threads of a running JVM wait for",
     .args = "PID",
     .description =
-        "A live picture: threads by how long they were held up in the last seconds, with what they "
-        "wait for, who owns it and where they are; the hottest locks with owner, queue and rates; "
-        "deadlocks; what recording costs. Enter shows all about a thread or a lock: stack, owner "
-        "and the owner's stack, the last waits. h lists the keys.\n"
+        "A live picture of the last ten seconds (--window), in the words of orca report: findings "
+        "(deadlock, stuck, exhausted pool, dominant lock, slow answer, ...) as cards, the threads "
+        "by pool, what they wait for and who has it, then each thread, most blocked first. 1 to 9 "
+        "shows a finding with its facts and stacks, t the threads only; h lists the keys.\n"
         "\n"
-        "Held up is a thread that is blocked on a monitor, or parked for a lock or a permit; "
-        "waiting in Object.wait, for work, for an answer or for a time is not. Shares are of the "
-        "last ten "
-        "seconds (--window), and waits that go on count up to now. A thread that slept, or parked "
-        "with a time limit, when the recording began is unknown until its next event.\n"
+        "A thread that slept, or parked with a time limit, when the recording began is called "
+        "asleep (parked) when Orca attached until its next event.\n"
         "\n"
-        "What is shown comes from the recording that goes on, read as it grows: no refresh stops "
-        "the JVM. A JVM that is not recorded is attached to, as by orca attach, with a trace of 64 "
+        "What is shown comes from the recording that goes on: no refresh stops the JVM. The "
+        "analysis takes a tenth of a processor at most; where it would take more, pictures are "
+        "rarer. A JVM that is not recorded is attached to, as by orca attach, with a trace of 64 "
         "MB at most in a private folder of its temporary folder; at the end it is detached from "
         "and the trace removed, also when orca top is killed. A recording that was there before "
         "is left as it was found.\n"
@@ -153,7 +144,7 @@ const struct cmd cmd_top = {
         "Without a terminal, or with --batch or -n, tables are printed.",
     .examples = "orca top 4711\n"
                 "orca top 4711 -n 3 --delay 5s      # three pictures, into a file or pipe\n"
-                "orca top 4711 --json -n 1 | jq '.locks[0]'",
+                "orca top 4711 --json -n 1 | jq '.report.findings[0].card'",
     .opts = OPT_TABLE(opts),
     .run = run,
 };

@@ -115,6 +115,8 @@ static void begin(const struct page *p, enum page_style style)
 {
     static const int styles[] = {0, SCREEN_BOLD, SCREEN_YELLOW, SCREEN_RED, SCREEN_DIM};
     *p->begun = true;
+    if (p->marks && style != STYLE_PLAIN)
+        fputc((int)style, p->to);
     if (p->color && style != STYLE_PLAIN)
         screen_style(styles[style]);
 }

@@ -21,6 +21,9 @@ struct page {
     bool color;   /* a terminal, and NO_COLOR is not set */
     bool utf8;    /* the locale's encoding */
     bool *begun;  /* whether anything stands on it yet */
+    bool live;    /* orca top's: nothing to type that reads a file */
+    bool marks;   /* a line in a style begins with a byte, its number: for who draws it */
+    size_t lines; /* of the first screen at most; 0: what a report has */
 };
 
 enum { PAGE_WIDTH = 100, PAGE_NAME = 512, PAGE_BAR = 64 };
@@ -69,7 +72,7 @@ void page_card(const struct page *p, unsigned number, bool see);
 /* The same with all its facts and stacks. */
 void page_finding(const struct page *p, unsigned number);
 
-/* Below a head of so many lines. */
+/* The first screen, below a head of so many lines. */
 void page_screen(const struct page *p, size_t head);
 
 /* report_tables.c: one section each. */

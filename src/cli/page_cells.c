@@ -85,6 +85,14 @@ void page_place(const struct page *p, struct place at, size_t width, char out[PA
     printable_cut(out, width);
 }
 
+void cell_share(struct table *t, uint64_t part, uint64_t whole)
+{
+    char text[16] = "-";
+    if (whole)
+        snprintf(text, sizeof text, "%.0f %%", 100.0 * (double)part / (double)whole);
+    table_put(t, text);
+}
+
 void cell_thread(struct table *t, const struct page *p, uint32_t thread)
 {
     char name[PAGE_NAME];

@@ -19,6 +19,9 @@ void cell_time(struct table *t, const struct page *p, uint64_t ns, bool known);
 /* "12.3 %"; "-" of nothing. */
 void cell_percent(struct table *t, uint64_t part, uint64_t whole);
 
+/* "12 %"; "-" of nothing. */
+void cell_share(struct table *t, uint64_t part, uint64_t whole);
+
 /* A thread's name, at most THREAD_WIDTH wide. */
 void cell_thread(struct table *t, const struct page *p, uint32_t thread);
 

@@ -195,7 +195,7 @@ static void print_pools(const struct page *p, size_t rows)
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < rows; i++) {
         const struct thread_pool *v = &p->r->pools[i];
-        char name[PAGE_NAME], share[16];
+        char name[PAGE_NAME];
         if (v->threads == 1)
             page_thread(p, v->first, name);
         else
@@ -203,9 +203,7 @@ static void print_pools(const struct page *p, size_t rows)
         table_put(&t, name);
         cell_count(&t, v->threads);
         for (unsigned k = 0; k < THREAD_TIMES; k++) {
-            snprintf(share, sizeof share, "%.0f %%",
-                     v->life ? 100.0 * (double)v->ns[k] / (double)v->life : 0.0);
-            table_put(&t, share);
+            cell_share(&t, v->ns[k], v->life);
         }
     }
     page_table(p, &t);
@@ -274,12 +272,12 @@ struct plan {
 
 static void print_whole(const struct page *p, unsigned number)
 {
-    page_card(p, number, true);
+    page_card(p, number, !p->live);
 }
 
 static size_t lines_of(const struct page *p, const struct plan *x)
 {
-    size_t n = x->head + NEXT_LINES, cards = x->whole + x->brief;
+    size_t n = x->head + (p->live ? 0 : NEXT_LINES), cards = x->whole + x->brief;
     for (size_t i = 0; i < x->whole; i++)
         n += x->lines[i] + 1;
     n += x->brief ? x->brief + 1 : 0;
@@ -300,7 +298,7 @@ static bool less(size_t *n, size_t least)
 /* What is given up first, until all fits. */
 static void fit(const struct page *p, struct plan *x)
 {
-    while (lines_of(p, x) > SCREEN_LINES) {
+    while (lines_of(p, x) > (p->lines ? p->lines : SCREEN_LINES)) {
         if (less(&x->pools, 5) || less(&x->resources, 4) || less(&x->brief, 3) ||
             less(&x->pools, 4) || less(&x->resources, 3) || less(&x->brief, 1))
             continue;
@@ -337,8 +335,8 @@ static void print_cards(const struct page *p, const struct plan *x)
     for (size_t i = x->whole; i < x->whole + x->brief; i++)
         print_title(&narrow, report_finding(p->r, (unsigned)i + 1), (unsigned)i + 1, true);
     if (report_findings(p->r) > x->whole + x->brief)
-        fprintf(p->to, "    and %zu more: --findings\n",
-                report_findings(p->r) - x->whole - x->brief);
+        fprintf(p->to, "    and %zu more%s\n", report_findings(p->r) - x->whole - x->brief,
+                p->live ? "" : ": --findings");
     if (x->brief)
         fputc('\n', p->to);
 }
@@ -369,5 +367,6 @@ void page_screen(const struct page *p, size_t head)
         print_resources(p, x.resources);
         fputc('\n', p->to);
     }
-    print_next(p);
+    if (!p->live)
+        print_next(p);
 }

@@ -1,17 +1,14 @@
 #include "cli/top_batch.h"
 
+#include "analyze/labels.h"
 #include "base/printable.h"
 #include "base/util.h"
-#include "cli/top_text.h"
+#include "cli/screen.h"
+#include "export/report_json.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-
-static size_t at_most(size_t n, size_t rows)
-{
-    return rows && rows < n ? rows : n;
-}
 
 static int flushed(struct err *err)
 {
@@ -19,58 +16,11 @@ static int flushed(struct err *err)
                                                   : err_set(err, -EIO, "cannot write to stdout");
 }
 
-/* --- text ---------------------------------------------------------------------------------------
- */
-
-/* Names may be of any length; a line should not. */
-enum { LONGEST_CELL = 19 };
-
-static void print_table(const struct top_view *v, int which, void *const *rows, size_t n)
+int top_batch_text(const struct top_view *v, struct err *err)
 {
-    const struct top_columns *c = &top_columns[which];
-    struct table_column columns[TABLE_COLUMNS] = {{NULL, TABLE_LEFT, false}};
-    struct table t;
-    char cell[TOP_CELL];
-    for (size_t i = 0; i < c->n; i++)
-        columns[i] = c->v[i].table;
-    table_init(&t, columns, c->n);
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < c->n; i++) {
-            c->v[i].cell(v, rows[k], cell);
-            if (!columns[i].gives_way)
-                printable_cut(cell, LONGEST_CELL);
-            table_put(&t, cell);
-        }
-    table_print(&t, stdout);
-    table_fini(&t);
-}
-
-int top_batch_text(const struct top_view *v, const struct top_rows *r, size_t rows, struct err *err)
-{
-    struct top_text head = {0};
-    enum top_style style;
-    const char *line;
-    size_t at = 0;
-    top_head(v, &head);
-    while ((line = top_text_next(&head, &at, &style)))
-        printf("%s\n", line);
-    top_text_fini(&head);
-    printf("\n");
-    print_table(v, 0, (void *const *)r->threads, at_most(r->n_threads, rows));
-    printf("\n");
-    print_table(v, 1, (void *const *)r->locks, at_most(r->n_locks, rows));
+    top_print(v, TOP_PICTURE, 0, stdout, screen_width(), 0, false);
     printf("\n");
     return flushed(err);
-}
-
-/* --- JSON ---------------------------------------------------------------------------------------
- */
-
-static void set_text(json_t *o, const char *key, const char *text)
-{
-    char valid[TOP_CELL];
-    printable_utf8(text, valid, sizeof valid);
-    json_object_set_new(o, key, json_string(valid));
 }
 
 static void set_number(json_t *o, const char *key, uint64_t n)
@@ -78,128 +28,70 @@ static void set_number(json_t *o, const char *key, uint64_t n)
     json_object_set_new(o, key, json_integer((json_int_t)n));
 }
 
-static void set_thread_name(const struct top_view *v, json_t *o, const char *key, thread_id id)
+/* What each thread is in now, where a report has no place for it. */
+static json_t *now_json(const struct top_source *s)
 {
-    char name[TOP_CELL];
-    top_name_thread(v, id, name);
-    if (id.v)
-        set_text(o, key, name);
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_now; i++) {
+        const struct thread_now *x = &s->now[i];
+        uint64_t now = s->report.a->window.to;
+        char raw[LABEL_MAX], name[4 * LABEL_MAX];
+        json_t *o = json_object();
+        label_thread(&s->report.a->threads, s->report.trace, x->thread, raw, sizeof raw);
+        printable_utf8(raw, name, sizeof name);
+        json_object_set_new(o, "name", json_string(name));
+        set_number(o, "id", s->report.a->threads.v[x->thread].id.v);
+        json_object_set_new(o, "state", json_string(now_names[x->now]));
+        if (x->since)
+            set_number(o, "since_ns", now - min_u64(x->since, now));
+        set_number(o, "life_ns", x->life);
+        for (unsigned t = 0; t < THREAD_TIMES; t++) {
+            char key[32];
+            snprintf(key, sizeof key, "%s_ns", now_names[t]);
+            set_number(o, key, x->ns[t]);
+        }
+        json_array_append_new(list, o);
+    }
+    return list;
 }
 
-static json_t *lock_ref(const struct top_view *v, lock_id id)
-{
-    const struct trace *t = trace_follow_trace(v->source->follow);
-    char name[TOP_CELL];
-    trace_class_name(trace_class(t, trace_lock(t, id)->class_)->signature, name, sizeof name);
-    json_t *o = json_object();
-    set_number(o, "id", id.v);
-    set_text(o, "class", name);
-    return o;
-}
-
-static json_t *times_json(const struct live_thread *t)
-{
-    json_t *o = json_object();
-    for (int s = 0; s < LIVE_SUMS; s++)
-        set_number(o, live_state_names[s], t->sum[s]);
-    return o;
-}
-
-/* The wait in which a thread was last held up. */
-static json_t *held_json(const struct top_view *v, const struct live_wait *w)
-{
-    char site[TOP_CELL];
-    json_t *o = json_object();
-    set_number(o, "ago_ns", v->source->live.now - min_u64(w->since, v->source->live.now));
-    set_number(o, "took_ns", w->ns);
-    if (w->lock.v)
-        json_object_set_new(o, "lock", lock_ref(v, w->lock));
-    set_thread_name(v, o, "owner", w->other);
-    top_name_site(v, w->stack, site);
-    set_text(o, "at", site);
-    return o;
-}
-
-static json_t *thread_json(const struct top_view *v, const struct live_thread *t)
-{
-    char text[TOP_CELL];
-    json_t *o = json_object();
-    set_number(o, "id", t->id.v);
-    set_thread_name(v, o, "name", t->id);
-    json_object_set_new(o, "virtual", json_boolean(t->is_virtual));
-    json_object_set_new(o, "deadlocked", json_boolean(t->deadlock != 0));
-    if (t->deadlock)
-        set_number(o, "deadlock", t->deadlock);
-    set_text(o, "state", live_state_names[t->state]);
-    set_number(o, "since_ns", v->source->live.now - min_u64(t->since, v->source->live.now));
-    set_number(o, "held_up_ns", t->held_up);
-    set_number(o, "held_up_count", t->count);
-    json_object_set_new(o, "window_ns", times_json(t));
-    if (top_held_before(v, t))
-        json_object_set_new(o, "held_up_before", held_json(v, &t->held));
-    if (t->state >= LIVE_SUMS)
-        return o;
-    if (t->wait.lock.v)
-        json_object_set_new(o, "lock", lock_ref(v, t->wait.lock));
-    if (t->state == LIVE_JOINING)
-        set_thread_name(v, o, "joins", t->wait.other);
-    else if (live_is_held_up(t->state))
-        set_thread_name(v, o, "owner", live_blocker(t));
-    top_name_site(v, t->wait.stack, text);
-    set_text(o, "at", text);
-    return o;
-}
-
-static json_t *lock_json(const struct top_view *v, const struct live_lock *k)
-{
-    json_t *o = lock_ref(v, k->id);
-    set_thread_name(v, o, "owner", k->owner);
-    json_object_set_new(o, "owner_likely", json_boolean(k->owner_likely));
-    set_number(o, "queue", k->queue);
-    set_number(o, "waiters", k->waiters);
-    set_number(o, "held_up_count", k->count);
-    set_number(o, "held_up_ns", k->blocked_ns);
-    set_number(o, "worst_ns", k->worst_ns);
-    return o;
-}
-
-static json_t *head_json(const struct top_view *v)
+static json_t *picture_json(const struct top_view *v)
 {
     static const char *const states[] = {"recording", "unwritten", "silent", "ended", "gone"};
     const struct top_source *s = v->source;
-    json_t *o = json_object(), *counts = json_object();
-    set_text(o, "schema", "orca-top-1");
+    char name[sizeof s->jvm.name];
+    json_t *o = json_object();
+    printable_utf8(s->jvm.name, name, sizeof name);
+    json_object_set_new(o, "schema", json_string("orca-top-2"));
     set_number(o, "pid", (uint64_t)s->jvm.pid);
-    set_text(o, "program", s->jvm.name);
-    set_text(o, "state", states[s->state]);
-    set_number(o, "span_ns", s->live.span);
-    set_number(o, "events", s->live.recent);
-    set_number(o, "held_up_count", s->live.contentions);
-    set_number(o, "gc_ns", s->live.gc_ns);
+    json_object_set_new(o, "program", json_string(name));
+    json_object_set_new(o, "state", json_string(states[s->state]));
+    set_number(o, "span_ns", top_source_span(s));
     set_number(o, "lost", s->lost);
-    set_number(o, "missed", trace_follow_state(s->follow).missed);
+    json_object_set_new(o, "events_per_second", json_real(s->rate));
     json_object_set_new(o, "cpu", json_real(s->cpu));
     json_object_set_new(o, "recording_cpu", json_real(s->recording));
     json_object_set_new(o, "writing_cpu", json_real(s->writing));
-    for (int i = 0; i < LIVE_STATES; i++)
-        set_number(counts, live_state_names[i], s->live.in_state[i]);
-    json_object_set_new(o, "states", counts);
-    set_number(o, "deadlocked", s->live.n_deadlocked);
-    set_number(o, "deadlocks", s->live.n_deadlocks);
+    json_object_set_new(o, "now", now_json(s));
     return o;
 }
 
-int top_batch_json(const struct top_view *v, const struct top_rows *r, size_t rows, struct err *err)
+int top_batch_json(const struct top_view *v, struct err *err)
 {
-    json_t *o = head_json(v), *threads = json_array(), *locks = json_array();
-    for (size_t i = 0; i < at_most(r->n_threads, rows); i++)
-        json_array_append_new(threads, thread_json(v, r->threads[i]));
-    for (size_t i = 0; i < at_most(r->n_locks, rows); i++)
-        json_array_append_new(locks, lock_json(v, r->locks[i]));
-    json_object_set_new(o, "threads", threads);
-    json_object_set_new(o, "locks", locks);
-    json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    printf("\n");
+    struct report r = v->source->report;
+    struct buf text = {0};
+    r.sections = REPORT_FINDINGS | REPORT_THREADS | REPORT_QUEUES | REPORT_DEADLOCKS;
+    r.top = v->rows;
+    int rc = report_json_buf(&r, &text, err);
+    json_t *o = rc == 0 ? picture_json(v) : NULL;
+    json_t *report = rc == 0 ? json_loads(buf_str(&text), 0, NULL) : NULL;
+    buf_fini(&text);
+    if (rc == 0 && (!report || json_object_set_new(o, "report", report) < 0))
+        rc = err_set(err, -ENOMEM, "out of memory");
+    if (rc == 0) {
+        json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
+        printf("\n");
+    }
     json_decref(o);
-    return flushed(err);
+    return rc < 0 ? rc : flushed(err);
 }

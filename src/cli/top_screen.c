@@ -1,11 +1,13 @@
-/* top_screen.c - orca top on a terminal: its keys, and the loop that waits for one of them or for
- * the time of the next picture.  One thread. */
+/* top_screen.c - orca top on a terminal: a page of text (top_text.h) that scrolls, its keys, and
+ * the loop that waits for one of them or for the time of the next picture.  One thread.  Everything
+ * is drawn anew; ncurses sends the terminal what has changed.  Every text that comes from the JVM
+ * has been through printable_text. */
 #include "cli/top_screen.h"
 
 #include "base/clock.h"
+#include "base/printable.h"
 #include "base/util.h"
 #include "cli/screen.h"
-#include "cli/top_screen_parts.h"
 
 #include <curses.h>
 #include <poll.h>
@@ -14,39 +16,106 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ESCAPE = 27, ENTER = 10, CTRL_L = 12 };
+enum { ESCAPE = 27, ENTER = 10, CTRL_L = 12, LEAST_COLUMNS = 60, LEAST_LINES = 12 };
 
-/* --- pictures -----------------------------------------------------------------------------------
+enum prompt { PROMPT_NONE, PROMPT_FILTER, PROMPT_DELAY };
+
+struct screen {
+    struct top_view *v;
+    enum top_page page;
+    unsigned number; /* of the finding */
+    size_t scroll;   /* lines above the screen */
+    enum prompt prompt;
+    char typed[64];
+    bool quit, colors, has_picture;
+    uint64_t next; /* when to look again */
+};
+
+/* --- drawing ------------------------------------------------------------------------------------
  */
 
-/* Rows have moved: the cursor goes with its own, unless it stands at the top. */
-static void settle_cursor(struct screen *s, int which)
+/* By enum page_style. */
+static attr_t look_of(const struct screen *s, int style)
 {
-    struct cursor *c = &s->cursor[which];
-    size_t n = screen_row_count(s, which);
-    if (c->at)
-        for (size_t i = 0; i < n; i++)
-            if (screen_row_id(s, which, i) == c->id)
-                c->at = i;
-    c->at = c->at >= n && n ? n - 1 : n ? c->at : 0;
-    c->id = n ? screen_row_id(s, which, c->at) : 0;
+    static const attr_t looks[] = {A_NORMAL, A_BOLD, A_BOLD, A_BOLD, A_DIM};
+    static const int pairs[] = {0, 0, 1, 2, 0};
+    return looks[style] | (s->colors && pairs[style] ? (attr_t)COLOR_PAIR(pairs[style]) : 0);
 }
 
-static int make_rows(struct screen *s, struct err *err)
+static void put(int y, const char *text)
 {
-    if (top_rows_make(&s->rows, s->v) < 0)
-        return err_set(err, -ENOMEM, "out of memory");
-    settle_cursor(s, 0);
-    settle_cursor(s, 1);
-    return 0;
+    char line[2 * PAGE_NAME];
+    snprintf(line, sizeof line, "%s", text);
+    printable_cut(line, (size_t)COLS);
+    mvaddstr(y, 0, line);
 }
 
-static int look_again(struct screen *s, struct err *err)
+static void draw_text(struct screen *s, char *text)
 {
-    TRY(top_source_refresh(s->v->source, s->v->window, err));
-    s->has_picture = true;
-    s->next = clock_mono_ns() + s->v->delay;
-    return make_rows(s, err);
+    size_t n = 0, room = (size_t)LINES - 1;
+    for (const char *c = text; *c; c++)
+        n += *c == '\n';
+    if (s->scroll + room > n)
+        s->scroll = n > room ? n - room : 0;
+    char *at = text;
+    for (size_t i = 0; *at && i < s->scroll + room; i++) {
+        char *end = strchrnul(at, '\n'), *next = *end ? end + 1 : end;
+        int style = *at > 0 && *at <= STYLE_FAINT ? *at++ : STYLE_PLAIN;
+        *end = 0;
+        attrset(look_of(s, style));
+        if (i >= s->scroll)
+            put((int)(i - s->scroll), at);
+        attrset(A_NORMAL);
+        at = next;
+    }
+}
+
+static void draw_page(struct screen *s)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (!to)
+        return;
+    top_print(s->v, s->page, s->number, to, (size_t)COLS, (size_t)LINES - 6, true);
+    if (fclose(to) == 0)
+        draw_text(s, text);
+    free(text);
+}
+
+static void draw_footer(const struct screen *s)
+{
+    char line[256];
+    if (s->prompt != PROMPT_NONE)
+        snprintf(line, sizeof line, "%s%s_",
+                 s->prompt == PROMPT_FILTER ? "only threads with: " : "seconds between pictures: ",
+                 s->typed);
+    else if (s->page == TOP_FINDING || s->page == TOP_HELP)
+        snprintf(line, sizeof line, "Esc back   up/down scroll   p pause   q quit");
+    else
+        snprintf(line, sizeof line, "q quit  p %s  t %s  1-9 finding  / %.20s  h help",
+                 s->v->paused ? "go on" : "pause", s->page == TOP_THREADS ? "picture" : "threads",
+                 *s->v->filter ? s->v->filter : "filter");
+    attrset(A_REVERSE);
+    mvhline(LINES - 1, 0, ' ' | A_REVERSE, COLS);
+    put(LINES - 1, line);
+    attrset(A_NORMAL);
+}
+
+static void draw(struct screen *s)
+{
+    erase();
+    if (COLS < LEAST_COLUMNS || LINES < LEAST_LINES) {
+        mvprintw(0, 0, "%dx%d is too small:", COLS, LINES);
+        mvprintw(1, 0, "orca top needs %dx%d", LEAST_COLUMNS, LEAST_LINES);
+    } else {
+        if (s->has_picture)
+            draw_page(s);
+        else
+            mvaddstr(0, 0, "reading what is recorded ...");
+        draw_footer(s);
+    }
+    refresh();
 }
 
 /* --- keys ---------------------------------------------------------------------------------------
@@ -95,69 +164,33 @@ static void prompt_key(struct screen *s, int key)
         snprintf(s->v->filter, sizeof s->v->filter, "%s", s->typed);
 }
 
-static void move_by(struct screen *s, long by)
-{
-    struct cursor *c = &s->cursor[s->v->locks];
-    size_t n = screen_row_count(s, s->v->locks);
-    if (s->page != PAGE_TABLES) {
-        s->scroll = by < 0 && s->scroll < (size_t)-by ? 0 : s->scroll + (size_t)by;
-        return;
-    }
-    long to = (long)c->at + by;
-    c->at = to < 0 || !n ? 0 : (size_t)to >= n ? n - 1 : (size_t)to;
-    c->id = n ? screen_row_id(s, s->v->locks, c->at) : 0;
-}
-
-static long page_height(const struct screen *s)
-{
-    size_t h = s->cursor[s->v->locks].height;
-    return s->page != PAGE_TABLES ? LINES - 2 : h > 1 ? (long)h - 1 : 1;
-}
-
-static bool movement_key(struct screen *s, int key)
+/* Lines that a key scrolls by; 0: it is another key. */
+static long scrolls(int key)
 {
     enum { ALL = 1000000 };
-    switch (key) {
-    case KEY_UP:
-    case 'k':
-        move_by(s, -1);
-        return true;
-    case KEY_DOWN:
-    case 'j':
-        move_by(s, 1);
-        return true;
-    case KEY_PPAGE:
-        move_by(s, -page_height(s));
-        return true;
-    case KEY_NPAGE:
-        move_by(s, page_height(s));
-        return true;
-    case KEY_HOME:
-        move_by(s, -ALL);
-        return true;
-    case KEY_END:
-        move_by(s, ALL);
-        return true;
-    default:
-        return false;
-    }
+    const struct {
+        int key;
+        long by;
+    } keys[] = {{KEY_UP, -1},           {'k', -1},        {KEY_DOWN, 1},  {'j', 1},
+                {KEY_PPAGE, 2 - LINES}, {KEY_HOME, -ALL}, {KEY_END, ALL}, {KEY_NPAGE, LINES - 2}};
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (keys[i].key == key)
+            return keys[i].by;
+    return 0;
 }
 
-static void drill_in(struct screen *s)
+static void go_to(struct screen *s, enum top_page page)
 {
-    const struct cursor *c = &s->cursor[s->v->locks];
-    if (s->page != PAGE_TABLES || !screen_row_count(s, s->v->locks))
-        return;
-    s->about = c->id;
+    s->page = page;
     s->scroll = 0;
-    s->page = s->v->locks ? PAGE_LOCK : PAGE_THREAD;
 }
 
 static void go_back(struct screen *s)
 {
-    if (s->page == PAGE_TABLES)
+    if (s->page == TOP_PICTURE || s->page == TOP_THREADS)
         s->v->filter[0] = 0;
-    s->page = PAGE_TABLES;
+    else
+        go_to(s, TOP_PICTURE);
 }
 
 static void change_window(struct screen *s, int step)
@@ -170,52 +203,13 @@ static void change_window(struct screen *s, int step)
         at++;
     if (step < 0 && at > 0)
         at--;
-    s->v->window = min_u64(seconds[at] * UINT64_C(1000000000), LIVE_WINDOW_MAX_NS);
-    if (s->has_picture)
-        live_look(&s->v->source->live, s->v->window);
+    s->v->window = seconds[at] * UINT64_C(1000000000);
 }
 
 static void pause_or_go_on(struct screen *s)
 {
     s->v->paused = !s->v->paused;
     s->next = clock_mono_ns();
-}
-
-static void view_key(struct screen *s, int key)
-{
-    switch (key) {
-    case '\t':
-        s->v->locks = !s->v->locks;
-        break;
-    case 's':
-    case '>':
-        top_rows_sort_by(s->v, 1, (unsigned)COLS);
-        break;
-    case '<':
-        top_rows_sort_by(s->v, -1, (unsigned)COLS);
-        break;
-    case 'r':
-        s->v->reverse[s->v->locks] = !s->v->reverse[s->v->locks];
-        break;
-    case '/':
-        begin_prompt(s, PROMPT_FILTER);
-        break;
-    case 'd':
-        begin_prompt(s, PROMPT_DELAY);
-        break;
-    case 'v':
-        s->v->no_virtual = !s->v->no_virtual;
-        break;
-    case '+':
-    case '=':
-        change_window(s, 1);
-        break;
-    case '-':
-        change_window(s, -1);
-        break;
-    default:
-        break;
-    }
 }
 
 static void press(struct screen *s, int key)
@@ -226,8 +220,16 @@ static void press(struct screen *s, int key)
         prompt_key(s, key);
         return;
     }
-    if (movement_key(s, key))
+    long by = scrolls(key);
+    if (by) {
+        s->scroll = by < 0 && s->scroll < (size_t)-by ? 0 : s->scroll + (size_t)by;
         return;
+    }
+    if (key >= '1' && key <= '9') {
+        go_to(s, TOP_FINDING);
+        s->number = (unsigned)(key - '0');
+        return;
+    }
     switch (key) {
     case 'q':
         s->quit = true;
@@ -236,10 +238,9 @@ static void press(struct screen *s, int key)
     case ' ':
         pause_or_go_on(s);
         break;
-    case ENTER:
-    case '\r':
-    case KEY_ENTER:
-        drill_in(s);
+    case 't':
+    case '\t':
+        go_to(s, s->page == TOP_THREADS ? TOP_PICTURE : TOP_THREADS);
         break;
     case ESCAPE:
     case KEY_BACKSPACE:
@@ -248,20 +249,39 @@ static void press(struct screen *s, int key)
         break;
     case 'h':
     case '?':
-        s->page = s->page == PAGE_HELP ? PAGE_TABLES : PAGE_HELP;
-        s->scroll = 0;
+        go_to(s, s->page == TOP_HELP ? TOP_PICTURE : TOP_HELP);
+        break;
+    case '/':
+        begin_prompt(s, PROMPT_FILTER);
+        break;
+    case 'd':
+        begin_prompt(s, PROMPT_DELAY);
+        break;
+    case '+':
+    case '=':
+        change_window(s, 1);
+        break;
+    case '-':
+        change_window(s, -1);
         break;
     case CTRL_L:
         clearok(curscr, TRUE);
         break;
     default:
-        if (s->page == PAGE_TABLES)
-            view_key(s, key);
+        break;
     }
 }
 
 /* --- the loop -----------------------------------------------------------------------------------
  */
+
+static int look_again(struct screen *s, struct err *err)
+{
+    TRY(top_source_refresh(s->v->source, s->v->window, err));
+    s->has_picture = true;
+    s->next = clock_mono_ns() + s->v->delay;
+    return 0;
+}
 
 /* Keys that are there, or the time of the next picture.  False: the terminal is gone. */
 static bool wait_for_keys(struct screen *s, int *dead)
@@ -290,9 +310,7 @@ static int show(struct screen *s, const volatile sig_atomic_t *stop, struct err 
         bool due = !s->v->paused && clock_mono_ns() >= s->next;
         if (due)
             TRY(look_again(s, err));
-        else if (s->has_picture)
-            TRY(make_rows(s, err)); /* a key may have changed what is shown */
-        screen_draw(s);
+        draw(s);
         if (!wait_for_keys(s, &dead))
             return 0;
     }
@@ -313,10 +331,8 @@ static void set_up(struct screen *s)
     if (!s->colors)
         return;
     int back = use_default_colors() == OK ? -1 : COLOR_BLACK;
-    init_pair(PAIR_RED, COLOR_RED, (short)back);
-    init_pair(PAIR_GREEN, COLOR_GREEN, (short)back);
-    init_pair(PAIR_YELLOW, COLOR_YELLOW, (short)back);
-    init_pair(PAIR_CYAN, COLOR_CYAN, (short)back);
+    init_pair(1, COLOR_YELLOW, (short)back);
+    init_pair(2, COLOR_RED, (short)back);
 }
 
 int top_screen_run(struct top_view *v, uint64_t first, const volatile sig_atomic_t *stop,
@@ -334,6 +350,5 @@ int top_screen_run(struct top_view *v, uint64_t first, const volatile sig_atomic
     int rc = show(&s, stop, err);
     endwin();
     delscreen(terminal);
-    top_rows_fini(&s.rows);
     return rc;
 }

@@ -2,7 +2,7 @@
 #ifndef ORCA_CLI_TOP_SCREEN_H
 #define ORCA_CLI_TOP_SCREEN_H
 
-#include "cli/top_rows.h"
+#include "cli/top_text.h"
 
 #include <signal.h>
 

@@ -4,6 +4,7 @@
 #include "base/util.h"
 #include "cli/load_agent.h"
 #include "cli/target.h"
+#include "cli/top_asked.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,10 @@
 /* The next picture waits so long for the answer, and no key is heard. */
 #define PATIENCE_NS (2 * UINT64_C(1000000000))
 
-/* Of a recording that has been going on: about fifty million events, a second or two. */
-enum { TAIL_BYTES = 256 << 20 };
+/* Of a recording that has been going on, and of a window: so many events at most, a second. */
+enum { MOST_EVENTS = 3000000 };
+
+enum { COST_FACTOR = 9 }; /* see due */
 
 #define SECOND UINT64_C(1000000000)
 
@@ -81,73 +84,165 @@ static void take_counters(struct top_source *s, const char *reply, uint64_t aske
     }
     s->record_cpu = record;
     s->drain_cpu = drain;
-    s->events = client_number(reply, "events");
+    uint64_t events = client_number(reply, "events");
+    s->rate = share(events, s->asked ? s->events : 0, ns) * (double)SECOND;
+    s->events = events;
     s->lost = target_losses(reply);
     s->groups = groups_of(reply);
     s->asked = asked;
 }
 
-/* --- the trace ----------------------------------------------------------------------------------
+/* --- the report ---------------------------------------------------------------------------------
  */
+
+uint64_t top_source_span(const struct top_source *s)
+{
+    return s->report.a ? s->report.a->window.to - s->report.a->window.from : 0;
+}
+
+static void drop_report(struct top_source *s)
+{
+    struct trace *t = s->report.trace;
+    analysis_free(s->report.a);
+    if (t)
+        trace_close(t);
+    s->report = (struct report){.a = NULL};
+    s->now = NULL;
+    s->n_now = 0;
+}
+
+static void drop_parts(struct top_source *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        carry_fini(&s->parts[i]);
+    memmove(s->parts, s->parts + n, (s->n_parts - n) * sizeof *s->parts);
+    s->n_parts -= n;
+}
 
 static void forget(struct top_source *s)
 {
-    if (s->follow)
-        live_fini(&s->live);
-    trace_follow_close(s->follow);
-    top_found_fini(&s->found);
-    s->follow = NULL;
-    s->asked = s->record_cpu = s->drain_cpu = 0;
+    drop_report(s);
+    drop_parts(s, s->n_parts);
+    s->asked = s->record_cpu = s->drain_cpu = s->due = 0;
+    s->another_file = false;
 }
 
-static int open_follow(struct top_source *s, const char *path, uint64_t asked, struct err *err)
+static uint64_t events_since(const struct trace *t, uint64_t since)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < t->n_blocks; i++)
+        n += t->blocks[i].b.last >= since ? t->blocks[i].b.events : 0;
+    return n;
+}
+
+/* Whether a circle has overwritten its beginning. */
+static bool has_lost_its_beginning(const struct trace *t)
+{
+    return t->header.capacity && t->n_chunks && t->chunks[0].h.seq > 0;
+}
+
+/* The latest part that is as long as the window, unless that is too much; NULL: the whole file. */
+static const struct carry *choose_part(const struct top_source *s, const struct trace *t,
+                                       uint64_t until, uint64_t window)
+{
+    size_t i = s->n_parts;
+    bool young = i && s->parts[0].at + window > until;
+    if (young && !s->another_file && !has_lost_its_beginning(t) && t->n_events <= MOST_EVENTS &&
+        until - min_u64(until, t->header.start_mono) <= 2 * window)
+        return NULL;
+    while (i > 1 && s->parts[i - 1].at + window > until)
+        i--;
+    while (i && i < s->n_parts && events_since(t, s->parts[i - 1].at) > MOST_EVENTS)
+        i++;
+    return i ? &s->parts[i - 1] : NULL;
+}
+
+static int keep_part(struct top_source *s, const struct analysis *a)
+{
+    size_t old = 0;
+    while (old + 1 < s->n_parts && s->parts[old + 1].at + TOP_WINDOW_MAX_NS <= a->window.to)
+        old++;
+    drop_parts(s, s->n_parts == TOP_PARTS ? max_u64(old, 1) : old);
+    int rc = analysis_carry(a, &s->parts[s->n_parts]);
+    if (rc < 0)
+        carry_fini(&s->parts[s->n_parts]);
+    else
+        s->n_parts++;
+    return rc;
+}
+
+static int make_report(struct top_source *s, struct trace *t, const struct carry *from,
+                       struct err *err)
+{
+    struct report r = {.trace = t,
+                       .path = s->path,
+                       .ending = ENDED_LIVE,
+                       .sections = REPORT_FINDINGS | REPORT_SCREEN};
+    const struct report_part all = {.to = UINT64_MAX};
+    TRY(analysis_run_on(&r.a, t, from, err));
+    int rc = report_select(&r, &all, err);
+    rc = rc ? rc : report_init(&r, NULL, err);
+    if (rc == 0 &&
+        (keep_part(s, r.a) < 0 || threads_now_make(&s->now, &s->n_now, r.resources, r.a) < 0))
+        rc = err_set(err, -ENOMEM, "out of memory");
+    if (rc < 0)
+        analysis_free(r.a);
+    else
+        s->report = r;
+    return rc;
+}
+
+/* What the file has up to a moment, UINT64_MAX: all of it. */
+static int look(struct top_source *s, uint64_t until, uint64_t window, struct err *err)
 {
     char here[PATH_MAX];
-    target_path(&s->jvm, path, here, sizeof here);
-    forget(s);
-    TRY(trace_follow_open(&s->follow, here, TAIL_BYTES, err));
-    const struct trace *t = trace_follow_trace(s->follow);
-    int rc = trace_follow_poll(s->follow, err);
-    struct trace_follow_state f = trace_follow_state(s->follow);
-    uint64_t from = asked > LIVE_WINDOW_MAX_NS ? asked - LIVE_WINDOW_MAX_NS : 0;
-    from = max_u64(from, f.skipped ? f.first : t->header.start_mono);
-    live_init(&s->live, t, min_u64(from, asked));
-    TRY(rc);
-    return 0;
-}
-
-static int read_events(struct top_source *s, uint64_t until, struct err *err)
-{
-    struct event e;
-    uint32_t stream;
-    enum merge_what what;
-    int more;
-    do {
-        more = trace_follow_poll(s->follow, err);
-        TRY(more);
-        while ((what = trace_follow_next(s->follow, until, &e, &stream)) != MERGE_NONE) {
-            if (what == MERGE_EVENT)
-                live_event(&s->live, &e, stream);
-            else
-                live_gap(&s->live, stream, e.time);
-        }
-    } while (more);
-    return 0;
+    struct trace *t;
+    struct carry asked = {0};
+    uint64_t begun = clock_ns_(CLOCK_PROCESS_CPUTIME_ID);
+    target_path(&s->jvm, s->path, here, sizeof here);
+    TRY(trace_open(&t, here, err));
+    /* Of a recording that has been going on, first what threads are in when the window begins. */
+    if (!s->n_parts && window && t->header.start_mono + window + SECOND < until) {
+        trace_close(t);
+        TRY(look(s, until - window, 0, err));
+        TRY(trace_open(&t, here, err));
+    }
+    until = until == UINT64_MAX ? trace_end(t) : until;
+    const struct carry *from = choose_part(s, t, until, window);
+    asked.at = from ? 0 : trace_tail(t, MOST_EVENTS);
+    if (!from && !asked.at && has_lost_its_beginning(t))
+        asked.at = t->first; /* what was before has been overwritten */
+    if (asked.at) {
+        top_ask(&s->jvm, t, &asked);
+        from = &asked;
+    }
+    int rc = 0;
+    if (until > t->header.start_mono && (!from || until > from->at)) {
+        trace_keep_part(t, from ? from->at : 0, until);
+        drop_report(s);
+        rc = make_report(s, t, from, err);
+    } else {
+        trace_close(t);
+    }
+    if (rc < 0)
+        trace_close(t);
+    carry_fini(&asked);
+    s->due = clock_mono_ns() + COST_FACTOR * (clock_ns_(CLOCK_PROCESS_CPUTIME_ID) - begun);
+    return rc;
 }
 
 /* The recording goes on in another file, as a rotated one does; or it is another recording. */
-static int go_to(struct top_source *s, const char *path, uint64_t session, uint64_t asked,
+static int go_to(struct top_source *s, const char *path, uint64_t session, uint64_t window,
                  struct err *err)
 {
-    char here[PATH_MAX];
     uint64_t apart = session > s->session ? session - s->session : s->session - session;
-    bool same = s->follow && apart < SECOND / 2; /* the agent looks at its clock a moment later */
-    if (!same) {
-        TRY(open_follow(s, path, asked, err));
-    } else if (strcmp(path, s->path) != 0) {
-        TRY(read_events(s, UINT64_MAX, err)); /* what the old file still has */
-        target_path(&s->jvm, path, here, sizeof here);
-        TRY(trace_follow_switch(s->follow, here, err));
+    bool same = s->n_parts && apart < SECOND / 2; /* the agent looks at its clock a moment later */
+    if (!same)
+        forget(s);
+    else if (strcmp(path, s->path) != 0) {
+        TRY(look(s, UINT64_MAX, window, err)); /* what the old file still has */
+        drop_parts(s, s->n_parts - 1);
+        s->another_file = true;
     }
     snprintf(s->path, sizeof s->path, "%s", path);
     s->session = session;
@@ -158,17 +253,16 @@ static int go_to(struct top_source *s, const char *path, uint64_t session, uint6
  */
 
 /* What the file still has, and no more; then the picture stays. */
-static int take_rest(struct top_source *s, struct err *err)
+static void take_rest(struct top_source *s, uint64_t window)
 {
-    if (!s->follow || s->state == TOP_ENDED || s->state == TOP_GONE)
-        return 0;
-    TRY(read_events(s, UINT64_MAX, err));
-    live_advance(&s->live, max_u64(s->live.now, trace_follow_state(s->follow).latest));
-    s->cpu = s->recording = s->writing = 0;
-    return 0;
+    struct err ignored; /* it may have been removed by now: then the picture is the last one */
+    if (!s->report.a || s->state == TOP_ENDED || s->state == TOP_GONE)
+        return;
+    look(s, UINT64_MAX, window, &ignored);
+    s->cpu = s->recording = s->writing = s->rate = 0;
 }
 
-static int no_answer(struct top_source *s, int why, struct err *err)
+static void no_answer(struct top_source *s, int why, uint64_t window)
 {
     struct proc_status now;
     struct err ignored;
@@ -178,34 +272,31 @@ static int no_answer(struct top_source *s, int why, struct err *err)
     else if (client_is_silent(why) || why == -EAGAIN)
         state = TOP_SILENT;
     if (state != TOP_SILENT)
-        TRY(take_rest(s, err));
+        take_rest(s, window);
     /* What is killed is a process for a while, which nobody answers from; its file has no end. */
-    bool dies =
-        state == TOP_ENDED && why != -ENODATA && s->follow && !trace_follow_state(s->follow).ended;
+    bool dies = state == TOP_ENDED && why != -ENODATA && s->report.trace &&
+                s->report.trace->header.state == TRACE_RECORDING;
     s->state = dies ? TOP_GONE : state;
-    return 0;
 }
 
-static int take_answer(struct top_source *s, const struct jvm *jvm, const char *reply,
-                       uint64_t asked, struct err *err)
+static int take_answer(struct top_source *s, const char *reply, uint64_t asked, uint64_t window,
+                       struct err *err)
 {
     char path[PATH_MAX], state[32];
     target_text(reply, "state", state, sizeof state);
     target_text(reply, "path", path, sizeof path);
-    if (strcmp(state, "recording") != 0)
-        return no_answer(s, -ENODATA, err);
+    if (strcmp(state, "recording") != 0) {
+        no_answer(s, -ENODATA, window);
+        return 0;
+    }
     target_text(reply, "unwritten_now", s->unwritten, sizeof s->unwritten);
     s->state = *s->unwritten ? TOP_UNWRITTEN : TOP_RECORDING;
-    TRY(go_to(s, path, asked - min_u64(asked, client_number(reply, "since_ns")), asked, err));
+    TRY(go_to(s, path, asked - min_u64(asked, client_number(reply, "since_ns")), window, err));
     take_counters(s, reply, asked);
-    if (s->state == TOP_UNWRITTEN) /* what is missing in the file may be of any time until now */
+    /* What is missing in a file that cannot be written may be of any time until now. */
+    if (s->report.a && (s->state == TOP_UNWRITTEN || asked < s->due))
         return 0;
-    TRY(read_events(s, asked, err));
-    live_advance(&s->live, asked);
-    struct trace_follow_state f = trace_follow_state(s->follow);
-    top_found_ask(&s->found, jvm, &s->live, f.skipped ? f.first : 0);
-    live_advance(&s->live, asked); /* of whom it has told */
-    return 0;
+    return look(s, asked, window, err);
 }
 
 static int renew(struct top_source *s, struct err *err)
@@ -228,21 +319,23 @@ int top_source_refresh(struct top_source *s, uint64_t window, struct err *err)
     buf_init(&reply);
     uint64_t asked = clock_mono_ns(); /* what is committed by now is in the file with the answer */
     /* Without a picture there is nothing that could be shown meanwhile. */
-    if (s->follow)
+    if (s->report.a)
         jvm.asker = (struct jvm_asker){.limit_ns = PATIENCE_NS};
     int rc = client_ask(&jvm, "status", TARGET_TIMEOUT_NS, &reply, &why);
-    if (client_is_silent(rc) && !s->follow) {
+    if (client_is_silent(rc) && !s->report.a) {
         buf_fini(&reply);
         return err_set(err, rc, "%s", why.msg);
     }
-    rc = rc < 0 ? no_answer(s, rc, err) : take_answer(s, &jvm, buf_str(&reply), asked, err);
+    if (rc < 0)
+        no_answer(s, rc, window);
+    rc = rc < 0 ? 0 : take_answer(s, buf_str(&reply), asked, window, err);
     buf_fini(&reply);
     TRY(rc);
-    if (!s->follow)
+    if (!s->report.a)
         return err_set(err, -ENODATA, "JVM %d (%s): %s", (int)s->jvm.pid, s->jvm.name,
                        s->state == TOP_SILENT ? "it does not answer: is it stopped?"
                                               : "the recording has ended before it was read");
-    return live_look(&s->live, window) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
+    return 0;
 }
 
 /* 1, 0, or why that cannot be known. */

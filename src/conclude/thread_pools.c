@@ -10,7 +10,7 @@
 
 enum { POOLS = 256 };
 
-static enum thread_time time_of(const struct resources *all, const struct analysis *a,
+enum thread_time thread_time_of(const struct resources *all, const struct analysis *a,
                                 uint32_t context, const struct wait_part *w)
 {
     uint32_t of = w->again ? all->of_regain[context] : all->of_context[context];
@@ -20,25 +20,34 @@ static enum thread_time time_of(const struct resources *all, const struct analys
                    : TIME_WAITING;
     if (w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING)
         return TIME_BLOCKED;
-    bool may_be_idle =
-        w->state == STATE_WAITING || w->state == STATE_PARKED || w->state == STATE_UNKNOWN;
-    return may_be_idle && a->purposes.of_context[context] == PURPOSE_IDLE ? TIME_IDLE
-                                                                          : TIME_WAITING;
+    enum purpose purpose = a->purposes.of_context[context];
+    if (w->state == STATE_PARKED && (purpose == PURPOSE_LOCK || purpose == PURPOSE_PERMIT))
+        return TIME_BLOCKED;
+    bool may_be_idle = w->state == STATE_WAITING || w->state == STATE_PARKED;
+    return may_be_idle && purpose == PURPOSE_IDLE ? TIME_IDLE : TIME_WAITING;
 }
 
-static void add_waits(const struct resources *all, const struct analysis *a, uint32_t thread,
-                      uint64_t ns[THREAD_TIMES])
+/* Returns the time of which it is not known what the thread did. */
+static uint64_t add_waits(const struct resources *all, const struct analysis *a, uint32_t thread,
+                          uint64_t ns[THREAD_TIMES])
 {
     const struct timeline *tl = &a->timeline;
     const struct run *r = &tl->lines[thread].spans;
+    uint64_t unknown = 0;
     for (uint32_t i = 0, n; i < r->n; i += n) {
         const struct span *s = run_stretch(r, sizeof *s, i, &n);
         for (uint32_t k = 0; k < n; k++) {
             struct wait_part parts[2];
-            for (unsigned p = 0, m = span_parts(tl, &s[k], parts); p < m; p++)
-                ns[time_of(all, a, s[k].context, &parts[p])] += parts[p].to - parts[p].from;
+            for (unsigned p = 0, m = span_parts(tl, &s[k], parts); p < m; p++) {
+                uint64_t took = parts[p].to - parts[p].from;
+                if (parts[p].state == STATE_UNKNOWN)
+                    unknown += took;
+                else
+                    ns[thread_time_of(all, a, s[k].context, &parts[p])] += took;
+            }
         }
     }
+    return unknown;
 }
 
 /* Of the time in no wait: where no look fell, it is as where they did. */
@@ -82,28 +91,42 @@ static struct thread_pool *pool_of(struct thread_pool *v, size_t *n, const struc
     return new;
 }
 
+uint64_t thread_times(const struct resources *all, const struct analysis *a, uint32_t thread,
+                      uint64_t ns[THREAD_TIMES])
+{
+    uint64_t life = thread_life(&a->threads.v[thread]), waits, sum = 0;
+    waits = add_waits(all, a, thread, ns);
+    waits += ns[TIME_BLOCKED] + ns[TIME_WAITING] + ns[TIME_IDLE];
+    ns[TIME_RUNNING] = life > waits ? life - waits : 0;
+    share_out(all, a, thread, ns[TIME_RUNNING], ns);
+    for (unsigned t = 0; t < THREAD_TIMES; t++)
+        sum += ns[t];
+    return sum;
+}
+
 static void add_thread(struct thread_pool *p, const struct resources *all, const struct analysis *a,
                        uint32_t thread)
 {
-    uint64_t ns[THREAD_TIMES] = {0}, life = thread_life(&a->threads.v[thread]), waits;
-    add_waits(all, a, thread, ns);
-    waits = ns[TIME_BLOCKED] + ns[TIME_WAITING] + ns[TIME_IDLE];
-    ns[TIME_RUNNING] = life > waits ? life - waits : 0;
-    share_out(all, a, thread, ns[TIME_RUNNING], ns);
+    uint64_t ns[THREAD_TIMES] = {0};
+    p->life += thread_times(all, a, thread, ns);
     p->threads++;
-    for (unsigned t = 0; t < THREAD_TIMES; t++) {
+    for (unsigned t = 0; t < THREAD_TIMES; t++)
         p->ns[t] += ns[t];
-        p->life += ns[t];
-    }
+}
+
+int thread_times_by_harm(const uint64_t *x, uint64_t x_life, const uint64_t *y, uint64_t y_life)
+{
+    uint64_t p = x_life - x[TIME_IDLE], q = y_life - y[TIME_IDLE];
+    if (x[TIME_BLOCKED] != y[TIME_BLOCKED])
+        return x[TIME_BLOCKED] < y[TIME_BLOCKED] ? 1 : -1;
+    return (p < q) - (p > q);
 }
 
 static int by_harm(const void *a, const void *b)
 {
     const struct thread_pool *x = a, *y = b;
-    uint64_t p = x->life - x->ns[TIME_IDLE], q = y->life - y->ns[TIME_IDLE];
-    if (x->ns[TIME_BLOCKED] != y->ns[TIME_BLOCKED])
-        return x->ns[TIME_BLOCKED] < y->ns[TIME_BLOCKED] ? 1 : -1;
-    return p != q ? (p < q ? 1 : -1) : strcmp(x->name, y->name);
+    int c = thread_times_by_harm(x->ns, x->life, y->ns, y->life);
+    return c ? c : strcmp(x->name, y->name);
 }
 
 int thread_pools_make(struct thread_pool **out, size_t *n, const struct resources *all,

@@ -8,7 +8,8 @@
  *               or in a call that none of the program's code made
  *     running   the rest
  *
- * Who stands still in no recorded wait: still.h. */
+ * without the time of which it is not known what a thread did.  Who stands still in no recorded
+ * wait: still.h. */
 #ifndef ORCA_CONCLUDE_THREAD_POOLS_H
 #define ORCA_CONCLUDE_THREAD_POOLS_H
 
@@ -17,10 +18,21 @@
 enum thread_time { TIME_RUNNING, TIME_BLOCKED, TIME_WAITING, TIME_IDLE, THREAD_TIMES };
 
 struct thread_pool {
-    char name[64];           /* "" of threads without a name */
-    uint32_t threads, first; /* how many; one of them */
-    uint64_t life, ns[THREAD_TIMES];
+    char name[64];                   /* "" of threads without a name */
+    uint32_t threads, first;         /* how many; one of them */
+    uint64_t life, ns[THREAD_TIMES]; /* life 0: nothing is known */
 };
+
+/* What a wait, or a part of one, is. */
+enum thread_time thread_time_of(const struct resources *all, const struct analysis *a,
+                                uint32_t context, const struct wait_part *w);
+
+/* What a thread did with its time; the sum. */
+uint64_t thread_times(const struct resources *all, const struct analysis *a, uint32_t thread,
+                      uint64_t ns[THREAD_TIMES]);
+
+/* Most blocked first, then by the time that was not idle. */
+int thread_times_by_harm(const uint64_t *x, uint64_t x_life, const uint64_t *y, uint64_t y_life);
 
 /* Most blocked first, then by the time that was not idle.  Memory is the arena's.  -ENOMEM. */
 int thread_pools_make(struct thread_pool **out, size_t *n, const struct resources *all,

@@ -154,7 +154,8 @@ struct trace {
     uint64_t n_put;       /* events ever written to the file, overwritten ones included */
     uint64_t n_events;    /* in readable chunk headers */
     uint64_t first, last; /* times of the earliest and latest event; both 0 when there is none */
-    uint64_t until;       /* events from here on are passed over (trace_keep_beginning); 0: none */
+    uint64_t since;       /* events before are passed over (trace_keep_part); 0: none */
+    uint64_t until;       /* events from here on are passed over; 0: none */
     bool complete;        /* closed, recovered or stopped: nothing more will be appended */
     bool overtaken;       /* chunks were overwritten by the recording while they were read */
 
@@ -178,6 +179,14 @@ void trace_close(struct trace *t);
  * nothing was changed, since the beginning would be all, or next to nothing.  Before anything was
  * read; not of a flight recorder's file, whose chunks are a circle. */
 bool trace_keep_beginning(struct trace *t, uint64_t events);
+
+/* Forget what comes before a moment, 0: nothing, and from another one on, as if that part had been
+ * recorded alone: for looks at a recording that goes on.  Nothing of the part may be missing in the
+ * file.  The definitions stay.  Before anything was read. */
+void trace_keep_part(struct trace *t, uint64_t since, uint64_t until);
+
+/* The earliest moment from which on no more than about so many events are there; 0: all of it. */
+uint64_t trace_tail(const struct trace *t, uint64_t events);
 
 /* Add to t->problems, for readers of formats that are turned into a trace. */
 void trace_note(struct trace *t, uint64_t offset, bool damage, const char *fmt, ...)

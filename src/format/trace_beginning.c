@@ -1,4 +1,4 @@
-/* trace_beginning.c - forget all of a trace but its beginning.
+/* trace_beginning.c - forget all of a trace but its beginning, or but a part.
  *
  * The directories tell when each block begins.  With the blocks in the order of their beginnings,
  *     what was before a moment  =  the blocks that begin before it, up to the events at it
@@ -45,17 +45,48 @@ static uint64_t find_moment(const struct trace *t, uint64_t events)
 bool trace_keep_beginning(struct trace *t, uint64_t events)
 {
     uint64_t moment = find_moment(t, events);
-    size_t kept = 0;
     if (moment <= t->first || moment - t->first < (t->last - t->first) / LEAST_PART)
         return false;
+    trace_keep_part(t, 0, moment);
+    return true;
+}
+
+void trace_keep_part(struct trace *t, uint64_t since, uint64_t until)
+{
+    size_t kept = 0;
     for (size_t i = 0; i < t->n_blocks; i++)
-        if (t->blocks[i].b.first < moment)
+        if (t->blocks[i].b.first < until && t->blocks[i].b.last >= since)
             t->blocks[kept++] = t->blocks[i];
     t->n_blocks = kept;
     trace_count_blocks(t);
-    t->until = moment;
-    t->last = moment; /* until then it is known what happened, and that nothing else did */
+    t->since = since;
+    t->until = until;
+    t->first = max_u64(t->first, since);
+    t->last = until; /* until then it is known what happened, and that nothing else did */
     t->header.end_mono = t->header.flushed_mono = 0;
     t->complete = false;
-    return true;
+}
+
+static int by_last(const void *a, const void *b)
+{
+    const struct trace_block *const *x = a, *const *y = b;
+    return ((*x)->b.last < (*y)->b.last) - ((*x)->b.last > (*y)->b.last);
+}
+
+uint64_t trace_tail(const struct trace *t, uint64_t events)
+{
+    const struct trace_block **order =
+        t->n_events > events ? malloc(t->n_blocks * sizeof *order) : NULL;
+    uint64_t sum = 0, moment = 0;
+    for (size_t i = 0; order && i < t->n_blocks; i++)
+        order[i] = &t->blocks[i];
+    if (order)
+        qsort(order, t->n_blocks, sizeof *order, by_last);
+    for (size_t i = 0; order && i < t->n_blocks && !moment; i++) {
+        sum += order[i]->b.events;
+        if (sum > events)
+            moment = order[i]->b.last;
+    }
+    free(order);
+    return moment;
 }

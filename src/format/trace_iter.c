@@ -136,6 +136,8 @@ static bool advance(struct trace_iter *it, struct source *s, struct event *e)
         if (s->left) {
             s->left--;
             s->p = codec_get_event(&s->codec, &it->t->header.schema, s->p, s->end, e);
+            if (s->p && e->time < it->t->since)
+                continue;
             if (s->p && (!it->t->until || e->time < it->t->until))
                 return true;
             if (s->p) { /* and those behind it are later */

@@ -9,6 +9,7 @@
  *
  * deadlock: "left" and "right" each have a monitor that the other one wants; prints "deadlocked".
  * virtual N (JDK 21): N virtual threads that park for ever; prints "parked".
+ * pool: six threads "client-N", each in turn in one of the two tills of a pool for 20 ms, asleep; prints "pooled" when all want one.
  * late: a thread "late" sleeps for five seconds, and then runs on for ever; prints "asleep".
  * storm: ten million times notify, of a thousand objects in no order; prints "stormed".
  * end: ends. */
@@ -16,6 +17,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -85,6 +87,47 @@ public class TopLoad {
         System.out.println("parked");
     }
 
+    /** Two things, kept by a semaphore: a pool as anybody writes it. */
+    static final class Tills {
+        private final Semaphore free = new Semaphore(2);
+
+        void take() throws InterruptedException {
+            free.acquire();
+        }
+
+        void giveBack() {
+            free.release();
+        }
+    }
+
+    static final Tills tills = new Tills();
+
+    static void pay() throws InterruptedException {
+        Thread.sleep(20); // site: pay
+    }
+
+    static void pool() {
+        CountDownLatch begun = new CountDownLatch(6);
+        for (int i = 1; i <= 6; i++)
+            Sync.daemon("client-" + i, () -> {
+                begun.countDown();
+                for (;;) {
+                    tills.take();
+                    try {
+                        pay();
+                    } finally {
+                        tills.giveBack();
+                    }
+                }
+            });
+        try {
+            begun.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        System.out.println("pooled");
+    }
+
     static void late() throws Exception {
         Thread late = Sync.daemon("late", () -> {
             Thread.sleep(5000);
@@ -147,6 +190,8 @@ public class TopLoad {
                 deadlock();
             else if (word.equals("late"))
                 late();
+            else if (word.equals("pool"))
+                pool();
             else if (word.equals("storm"))
                 storm();
             else if (word.startsWith("virtual "))

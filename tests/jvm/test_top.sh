@@ -34,27 +34,29 @@ end() {
     no_crash
 }
 
-# What the last picture of a file says of one thread (lock), up to the next one.
-row() { # FILE NAME
-    tail -n 1 "$1" | grep -o "\"name\":\"$2\".*" | sed 's/,{"id":[0-9]*,"name":".*//; s/\],"locks":.*//'
-}
-lock() { # FILE CLASS
-    tail -n 1 "$1" | sed 's/.*"locks"://' | grep -o "\"class\":\"$2\".*" | sed 's/,{"id":.*//'
-}
-number() { # KEY, of a row on the standard input
-    grep -o "\"$1\":[0-9]*" | head -n 1 | cut -d : -f 2
-}
-word() { # KEY
-    grep -o "\"$1\":\"[^\"]*\"" | head -n 1 | cut -d '"' -f 4
+# What the last picture of a file says.
+picture() { # FILE JQ-EXPRESSION [JQ-OPTION...]
+    local file=$1 what=$2
+    shift 2
+    tail -n 1 "$file" | jq -r "$@" "$what"
 }
 state() { # FILE NAME
-    row "$1" "$2" | word state
+    picture "$1" '.now[] | select(.name == $n).state' --arg n "$2"
+}
+time_of() { # FILE NAME KIND
+    picture "$1" '.now[] | select(.name == $n)[$k]' --arg n "$2" --arg k "$3_ns"
+}
+waits() { # FILE NAME KEY: of the wait that the thread is in
+    picture "$1" '.report.open_waits[] | select(.name == $n)[$k]' --arg n "$2" --arg k "$3"
+}
+card() { # FILE RULE: the first one's text
+    picture "$1" 'first(.report.findings[] | select(.rule == $r).text)' --arg r "$2"
 }
 
 # So many percent of the picture's span, at least and at most.
 share() { # NS LEAST MOST WHAT
     local span
-    span=$(tail -n 1 pictures | number span_ns)
+    span=$(picture pictures .span_ns)
     [ $(($1 * 100)) -ge $((span * $2)) ] && [ $(($1 * 100)) -le $((span * $3)) ] ||
         fail "$4: $1 ns of $span, not $2 to $3 %"
 }
@@ -64,22 +66,24 @@ test_shares() {
     run 0 "$ORCA" top "$jvm" --json -n 6 --window 4s
     cp out pictures
     same "$(wc -l <pictures)" 6
-    same "$(tail -n 1 pictures | word state)" recording
-    share "$(row pictures victim | number held_up_ns)" 12 45 "victim held up"
-    share "$(row pictures victim | number sleeping)" 40 85 "victim sleeping"
-    share "$(row pictures locked | number held_up_ns)" 98 100 "locked held up"
-    share "$(row pictures sleeper | number sleeping)" 0 0 "sleeper, of which no event tells the end"
-    share "$(row pictures parker | number parked)" 98 100 "parker"
-    share "$(row pictures waiter | number waiting)" 98 100 "waiter"
-    share "$(row pictures main | number held_up_ns)" 0 0 "main"
-    same "$(state pictures locked) $(state pictures sleeper) $(state pictures parker) $(state pictures waiter) $(state pictures main)" \
-        "lock unknown parked waiting running"
-    same "$(row pictures locked | word owner)" locker
-    same "$(row pictures locked | word class)" 'java.util.concurrent.locks.ReentrantLock$NonfairSync'
-    at_least "$(row pictures victim | number held_up_count)" 10 "times that victim was held up"
-    share "$(lock pictures 'TopLoad$Till' | number held_up_ns)" 12 45 "the lock"
-    at_least "$(lock pictures 'TopLoad$Till' | number worst_ns)" 20000000 "its longest wait"
-    at_least "$(grep -c '"owner":"holder"' pictures)" 1 "pictures that know who has the lock"
+    same "$(picture pictures .schema)" orca-top-2
+    same "$(picture pictures .state)" recording
+    share "$(time_of pictures victim blocked)" 12 45 "victim blocked"
+    share "$(time_of pictures victim waiting)" 40 85 "victim asleep"
+    share "$(time_of pictures locked blocked)" 95 100 "locked blocked"
+    share "$(time_of pictures parker idle)" 95 100 "parker"
+    share "$(time_of pictures waiter idle)" 95 100 "waiter"
+    share "$(time_of pictures main blocked)" 0 0 "main"
+    same "$(state pictures locked), $(state pictures sleeper), $(state pictures parker), $(state pictures waiter)" \
+        "blocked, asleep when Orca attached, idle, idle"
+    # who has the lock that another one wants: what is known of it
+    same "$(state pictures locker)" "asleep when Orca attached"
+    same "$(waits pictures locked other_name)" locker
+    same "$(waits pictures locked class)" 'java.util.concurrent.locks.ReentrantLock$NonfairSync'
+    # most harmful first, who has nothing to do last
+    same "$(picture pictures '.now[0].name')" locked
+    same "$(picture pictures '.now[1].name')" victim
+    has pictures "TopLoad\$Till"
     nothing_left
     end
 }
@@ -88,14 +92,70 @@ test_tables() {
     launch
     run 0 "$ORCA" top "$jvm" --batch -n 2 --delay 500ms
     has out "$jvm TopLoad, Java $JDK_MAJOR"
-    has out "at a lock"
-    grep -qE '^locked  *lock  *>[^ ]*  *(100|[1-9][0-9])%  *0%  *0  *ReentrantLock#[0-9]*  *locker ' out || fail "$(cat out)"
-    grep -q '^schön?\[31m?  *unknown ' out || fail "the name with controls: $(cat out)"
+    grep -q '^threads [0-9]*: [0-9]* blocked, ' out || fail "$(cat out)"
+    grep -qE '^locked  *blocked  *[0-9.]* m?s  *(100|9[0-9]) %  *0 %  *[0-9] %  *[^ ].* locker ' out || fail "$(cat out)"
+    grep -q '^schön?\[31m?  *asleep when Orca attached  *> ' out || fail "the name with controls: $(cat out)"
     ! grep -q "$(printf '\033')" out || fail "a control character"
-    grep -q '^lock  *queue ' out || fail "no table of locks"
+    grep -q '^threads by pool ' out || fail "no table of pools"
+    grep -q '^resources ' out || fail "no table of resources"
+    lacks out "orca report"
     run 2 "$ORCA" top
     run 2 "$ORCA" top "$jvm" --window 2h
     run 1 "$ORCA" top 999999999
+    nothing_left
+    end
+}
+
+# The same cards as of orca report: of a pool of two that is always in use.
+pool_is_told() {
+    run 0 "$ORCA" top "$jvm" --json -n 1 --delay 2s
+    card out exhausted-pool | grep -q 'Tills' && [ "$(state out client-1)" != unknown ]
+}
+
+test_exhausted_pool() {
+    launch
+    say pool pooled
+    wait_for 60 pool_is_told
+    cp out pictures
+    local card
+    card=$(card pictures exhausted-pool)
+    echo "$card" >card
+    has card "Tills"
+    has card "2 in use at once"
+    has card "threads of client"
+    has card "TopLoad.pay (TopLoad.java:$(sed -n '/site: pay/=' "$ROOT/tests/jvm/TopLoad.java"))"
+    run 0 "$ORCA" top "$jvm" -n 1 --delay 2s
+    grep -q '^client  *6  *' out || fail "no row of the pool: $(cat out)"
+    grep -q '^client-[1-6]  *blocked ' out || fail "nobody waits: $(cat out)"
+    nothing_left
+    end
+}
+
+# Also when the part that is looked at has not a single event of those who wait.
+test_stuck() {
+    launch_told TopStuck --
+    run 0 "$ORCA" top "$jvm" --json -n 5 --window 1s
+    cp out pictures
+    card pictures stuck >card
+    has card "Stuck: every thread of the program (3) waits without a timeout"
+    local formed span
+    formed=$(picture pictures '.report.findings[] | select(.rule == "stuck") | .to - .from')
+    span=$(picture pictures .span_ns)
+    [ "$formed" -gt "$span" ] || fail "stuck for $formed ns, no longer than the picture's $span"
+    run 0 "$ORCA" top "$jvm" -n 1
+    grep -q '^ 1  Stuck: every thread' out || fail "not the first card: $(cat out)"
+    nothing_left
+    kill -KILL "$jvm"
+}
+
+test_two_deadlocks() {
+    launch_told TopStuck -- two
+    run 0 "$ORCA" top "$jvm" --json -n 4 --window 1s
+    cp out pictures
+    same "$(picture pictures '[.report.findings[] | select(.rule == "deadlock")] | length')" 2
+    same "$(picture pictures '[.report.deadlocks[].members | map(.name) | sort | join(",")] | sort | join(" ")')" "a,b c,d"
+    run 0 "$ORCA" top "$jvm" -n 1
+    same "$(grep -c 'Deadlock of 2 threads' out)" 2
     nothing_left
     end
 }
@@ -106,26 +166,25 @@ test_found_asleep() {
     say late asleep
     run 0 "$ORCA" top "$jvm" --json -n 40 --delay 250ms
     cp out pictures
-    same "$(grep -c '"name":"late"[^{}]*"state":"sleeping"' pictures)" 0
-    at_least "$(grep -c '"name":"late"[^{}]*"state":"unknown"' pictures)" 1 "pictures in which it is not known"
+    same "$(jq -r '.now[] | select(.name == "late").state' pictures | sort -u | tr '\n' ' ')" "asleep when Orca attached running "
     same "$(state pictures late)" running
     nothing_left
     end
 }
 
-# Whether a picture says that victim was held up so often.
-held_up() { # TIMES
+# Whether a picture says that victim was blocked so often.
+blocked() { # TIMES
     run 0 "$ORCA" top "$jvm" --json -n 1
-    [ "$(row out victim | number held_up_count)" -ge "$1" ]
+    [ "$(picture out '.report.threads[] | select(.name == "victim").held_up_count')" -ge "$1" ]
 }
 
 # A recording that was there is left as it was.
 test_joined() {
     launch "$(agent maxsize=4m)"
-    wait_for 60 held_up 10
+    wait_for 60 blocked 10
     cp out pictures
-    share "$(row pictures victim | number held_up_ns)" 8 60 "victim held up before"
-    same "$(row pictures locked | word owner)" locker
+    share "$(time_of pictures victim blocked)" 8 60 "victim blocked before"
+    same "$(waits pictures locked other_name)" locker
     run 0 "$ORCA" status "$jvm" --json
     same "$(tr -d ' \n' <out | grep -o '"recorded":[a-z]*')" '"recorded":true'
     has out "$TRACE"
@@ -133,22 +192,27 @@ test_joined() {
     good_trace complete
 }
 
+deadlock_is_told() {
+    [ -s pictures ] && [ "$(card pictures deadlock)" != "" ]
+}
+
 test_deadlock() {
     launch
     set -m
     "$ORCA" top "$jvm" --json --delay 500ms >pictures 2>top.err &
     local top=$!
-    wait_for 60 grep -q '"deadlocked":0' pictures
+    wait_for 60 [ -s pictures ]
+    same "$(head -n 1 pictures | jq '.report.deadlocks | length')" 0
     say deadlock deadlocked
-    wait_for 60 grep -q '"deadlocked":2' pictures
+    wait_for 60 deadlock_is_told
     kill -TERM $top
     wait $top || fail "top ended with $?"
-    same "$(row pictures left | word owner) $(row pictures right | word owner)" "right left"
+    same "$(waits pictures left other_name) $(waits pictures right other_name)" "right left"
     nothing_left
     # ... and one that was there before
     run 0 "$ORCA" top "$jvm" -n 3
-    grep -q '^DEADLOCK of 2 threads: left, right$\|^DEADLOCK of 2 threads: right, left$' out || fail "$(cat out)"
-    grep -q '^left  *DEADLOCK .* Object[@#][0-9A-F]*  *right ' out || fail "$(cat out)"
+    grep -q '^ 1  Deadlock of 2 threads, for ' out || fail "$(cat out)"
+    grep -qE '^left  *blocked .* right ' out || fail "$(cat out)"
     end
 }
 
@@ -158,10 +222,9 @@ test_overwritten() {
     say deadlock deadlocked
     say storm stormed
     run 0 "$ORCA" top "$jvm" -n 1
-    grep -q '^DEADLOCK of 2 threads: ' out || fail "$(cat out)"
-    grep -q '^left  *DEADLOCK .* Object@[0-9A-F]*  *right ' out || fail "$(cat out)"
-    grep -qE '^locked  *lock  *>[^ ]* *100% .* Reentran[^ ]*  *locker ' out || fail "$(cat out)"
-    grep -q '^waiter  *waiting  *>[^ ]* .* Object@[0-9A-F]* ' out || fail "$(cat out)"
+    grep -q '^ 1  Deadlock of 2 threads, ' out || fail "$(cat out)"
+    grep -qE '^left  *blocked .* java.lang.Object .* right ' out || fail "$(cat out)"
+    grep -qE '^locked  *blocked .* locker ' out || fail "$(cat out)"
     grep -q '^victim ' out || fail "$(cat out)"
     end
 }
@@ -190,8 +253,8 @@ test_killed_jvm() {
     wait_for 60 grep -q '"state":"recording"' pictures
     kill -KILL "$jvm"
     wait $top || fail "top ended with $?"
-    same "$(tail -n 1 pictures | word state)" gone
-    same "$(state pictures locked)" lock
+    same "$(picture pictures .state)" gone
+    same "$(state pictures locked)" blocked
     nothing_left
 }
 
@@ -220,22 +283,22 @@ test_detached() {
     wait_for 60 grep -q '"state":"recording"' pictures
     "$ORCA" detach "$jvm" 2>/dev/null
     wait $top || fail "top ended with $?"
-    same "$(tail -n 1 pictures | word state)" ended
+    same "$(picture pictures .state)" ended
     nothing_left
     end
 }
 
-# More virtual threads than are followed one by one.
+# Many virtual threads.
 test_virtual() {
     need_jdk 21
     launch
     set -m
-    "$ORCA" top "$jvm" --json --delay 500ms --rows 30 >pictures 2>top.err &
+    "$ORCA" top "$jvm" --json --delay 500ms >pictures 2>top.err &
     local top=$!
     wait_for 60 grep -q '"state":"recording"' pictures
     say "virtual 12000" parked
-    wait_for 60 eval '[ "$(tail -n 1 pictures | sed "s/.*\"states\"//" | number parked)" -gt 8000 ]'
-    same "$(state pictures locked)" lock
+    wait_for 60 eval '[ "$(picture pictures "[.now[] | select(.name | startswith(\"many-\"))] | length")" = 12000 ]'
+    same "$(state pictures locked)" blocked
     kill -TERM $top
     wait $top || fail "top ended with $?"
     nothing_left
@@ -268,7 +331,7 @@ open_terminal() {
 
 begin_top() {
     press "stty -a >stty.before; '$ORCA' top $jvm; ended=\$?; stty -a >stty.after; echo status \$ended" Enter
-    see '^locked  *lock '
+    see '^threads by pool '
 }
 
 test_screen() {
@@ -276,57 +339,50 @@ test_screen() {
     open_terminal
     begin_top
     see "^$jvm TopLoad, Java $JDK_MAJOR"
-    see '^thread  *state  *since  *held up\* for '
-    see '^lock  *queue waiters '
-    see '^ReentrantLock#[0-9]* '
-    see '^schön?\[31m? '
-    press s                               # sort: next column
-    see '^thread .*for\* '
-    press r
-    see '^thread .*for^ '
-    press '<'
-    see '^thread .*held up\* '
+    see '^ 1  java.util.concurrent.locks'
+    press t
+    see '^thread  *state  *since '
+    see '^locked  *blocked '
+    see '^schön?\[31m?  *asleep when Orca attached '
     press p
-    see '  PAUSED'
+    see 'p go on'
     cp screen paused
     # another top draws three pictures meanwhile: its clock is this one's
     run 0 "$ORCA" top "$jvm" --json -n 3
     screen
-    same "$(grep -v PAUSED screen)" "$(grep -v PAUSED paused)"
+    same "$(cat screen)" "$(cat paused)"
     press p
-    wait_for 60 eval 'screen; ! grep -q PAUSED screen'
+    see 'p pause'
     press / v i c Enter                   # filter
     see '/ vic'
     wait_for 60 eval "! shows '^locked '"
     see '^victim '
     press Escape
     see '^locked '
-    press Enter                           # the first row's thread
-    see '^thread locked, daemon'
-    see '^lock for '
-    see 'at java.util.concurrent.locks.ReentrantLock.lock(ReentrantLock.java:'
-    see '^owner: locker'
-    see "^    unknown; orca query $jvm thread 'locker' asks for its stack" # it was found asleep
-    press End
-    see '^its last waits'
+    press t
+    see '^ 1  java.util.concurrent.locks'
+    press 1
+    see '^    rule  *still-blocked '
     press Escape
-    see '^victim '
-    press Tab Home Enter
-    see '^lock ReentrantLock#'
-    see '1 held up, 0 waiting'
-    press Escape h
+    see '^threads by pool '
+    press 9
+    see 'there is no such finding now'
+    press Escape
+    press End
+    see '^locker  *asleep when Orca attached '
+    press Home
+    see "^$jvm TopLoad"
+    press h
     see '^orca top: keys'
     press h + d 0 . 5 Enter
-    see 'every 500ms'
-    tmux -L "$TMUX_NAME" resize-window -x 140 -y 40
-    see '^thread  *state  *since .* waits times/s '
+    see 'every 500 ms'
     tmux -L "$TMUX_NAME" resize-window -x 40 -y 10
     see 'orca top needs 60x12'
     tmux -L "$TMUX_NAME" resize-window -x 80 -y 24
-    see '^victim '
+    see '^threads by pool '
     press q
     see '^status 0'
-    ! shows '^victim ' || fail "the picture is still there"
+    ! shows '^threads by pool ' || fail "the picture is still there"
     same "$(cat stty.after)" "$(cat stty.before)"
     nothing_left
     end
@@ -339,7 +395,7 @@ test_screen_ends() {
     begin_top
     kill -KILL "$jvm"
     see '^the JVM has ended'
-    see '^locked  *lock '
+    see '^threads by pool '
     press q
     see '^status 0'
     same "$(cat stty.after)" "$(cat stty.before)"

@@ -180,7 +180,7 @@ test_no_deadlock() {
     run 0 "$ORCA" query "$jvm" locks
     lacks out DEADLOCK
     run 0 "$ORCA" top "$jvm" -n 1
-    lacks out DEADLOCK
+    lacks out Deadlock
     end_with TERM 143
     run 0 "$ORCA" report --json --deadlocks "$TRACE"
     same "$(jq '.deadlocks | length' out)" 0

@@ -23,14 +23,6 @@ function ofQuery({threads, locks}) {
                                 holds: list(t.holds.filter((h) => h.kind === 'monitor').map((h) => h.class)), members: members.get(t.name) ?? NONE}));
 }
 
-const TOP = {blocked: 'blocked', lock: 'park', waiting: 'in-wait', parked: 'park', joining: 'join', sleeping: 'sleep', running: NONE};
-
-function ofTop({threads}) {
-    const names = (n) => list(threads.filter((t) => t.deadlock === n).map((t) => t.name));
-    return threads.map((t) => ({thread: t.name, state: TOP[t.state], on: t.lock?.class, owner: t.state === 'joining' ? NONE : t.owner ?? NONE,
-                                members: t.deadlock ? names(t.deadlock) : NONE}));
-}
-
 const STATES = {blocked: 'blocked', waiting: 'wait', reacquiring: 'regain', parked: 'park', sleeping: 'sleep', joining: 'join'};
 
 function ofReport({threads, open_waits: waits, deadlocks}) {
@@ -45,7 +37,7 @@ function ofReport({threads, open_waits: waits, deadlocks}) {
     return threads.map(row);
 }
 
-const READERS = {query: ofQuery, top: ofTop, dump: ofReport, view: ofReport};
+const READERS = {query: ofQuery, top: ({report}) => ofReport(report), dump: ofReport, view: ofReport};
 
 // Who waits for somebody unknown may be in a deadlock or not.
 function settle(rows) {
