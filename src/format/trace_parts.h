@@ -2,8 +2,7 @@
  *
  *   trace_scan.c   finds the chunks          trace_defs.c   fills the tables from the definitions
  *   trace_iter.c   decodes events            trace.c        opens, closes, looks up
- *   trace_beginning.c  forgets all but the beginning
- *   trace_follow.c does all of that again and again, with a file that grows */
+ *   trace_beginning.c  forgets all but the beginning, or but a part */
 #ifndef ORCA_FORMAT_TRACE_PARTS_H
 #define ORCA_FORMAT_TRACE_PARTS_H
 

@@ -298,9 +298,9 @@ test_virtual() {
     wait_for 60 grep -q '"state":"recording"' pictures
     say "virtual 12000" parked
     wait_for 60 eval '[ "$(picture pictures "[.now[] | select(.name | startswith(\"many-\"))] | length")" = 12000 ]'
-    same "$(state pictures locked)" blocked
     kill -TERM $top
     wait $top || fail "top ended with $?"
+    same "$(state pictures locked)" blocked
     nothing_left
     end
 }
