@@ -8,6 +8,7 @@
  * bytes value. */
 #include "base/guarded.h"
 #include "base/util.h"
+#include "hotspot/chunk_x86_64.h"
 #include "hotspot/method_text.h"
 #include "hotspot/run.h"
 
@@ -23,6 +24,7 @@ enum {
     THREAD = 0x0000,
     HEAP = 0x1000,
     SEGMAP = 0x2000,
+    OBJECTS = 0x3000, /* a virtual thread, its continuation, a stack chunk */
     META = 0x4000,
     DEBUG_INFO = 0x8000,
     CODE = 0x10000,
@@ -286,6 +288,44 @@ static void add_stack(uint32_t nmethod, uint64_t interpreted, uint32_t interpret
     put32(THREAD + 0x224, 57003);
 }
 
+/* Places of, and in, objects. */
+enum {
+    HANDLE = THREAD + 0x400,
+    STOPPED = THREAD + 0x500,
+    VTHREAD = OBJECTS + 0x10,
+    CONT = OBJECTS + 0x80,
+    CHUNK = OBJECTS + 0x100,
+    FIELD = 16,
+};
+
+static const struct chunks chunks = {
+    .fields = {.cont = FIELD,
+               .tail = FIELD,
+               .parent = 8,
+               .size = 16,
+               .sp = 20,
+               .bottom = 24,
+               .stack = 32},
+    .vthread = HANDLE,
+    .stopped = BASE + STOPPED,
+    .pauses = BASE + STOPPED + 4,
+};
+
+/* A compiled frame that was not thawed. */
+static void add_chunk(uint32_t nmethod)
+{
+    enum { SP = 2, FRAME_WORDS = 4 };
+    put64(THREAD + 0x218, BASE + THREAD); /* a continuation runs */
+    put64(HANDLE, BASE + OBJECTS);
+    put64(OBJECTS, BASE + VTHREAD);
+    put64(VTHREAD + FIELD, BASE + CONT);
+    put64(CONT + FIELD, BASE + CHUNK);
+    put32(CHUNK + 16, SP + FRAME_WORDS);
+    put32(CHUNK + 20, SP);
+    put32(CHUNK + 24, SP + FRAME_WORDS);
+    put64(CHUNK + 32 + (SP - 1) * 8, BASE + nmethod + CALL_AT);
+}
+
 static void make(int older)
 {
     struct layout l = common;
@@ -307,6 +347,7 @@ static void make(int older)
     add_blob(7, "native nmethod", 6);
     add_blob(8, "UncommonTrapBlob", 4);
     add_stack(nmethod, i, interpreter, stub);
+    add_chunk(nmethod);
     l.call_stub_return = BASE + stub + 64;
     l.interpreter_begin = BASE + interpreter;
     l.interpreter_end = BASE + interpreter + CODE_BYTES;
@@ -317,8 +358,25 @@ static void make(int older)
                              .n_exits = 1};
     if (walker_new(&walkers[older], &l, &in) < 0)
         abort();
+    if (!older)
+        walker_use_chunks(walkers[older], &chunks);
     memcpy(clean[older], image, IMAGE);
     memset(image, 0, IMAGE);
+}
+
+/* The interpreted frame returns to a stub: what is below was not thawed. */
+static void check_chunk(void)
+{
+    struct walk_frame f[8];
+    struct walk w = {.frames = f, .max = ARRAY_LEN(f)};
+    memcpy(image, clean[0], IMAGE);
+    put64(ANCHOR_SP + 0x100 + 8, BASE + CODE + BLOCK + HEADER + 8);
+    if (walk(walkers[0], BASE + THREAD, NULL, &w) != 5 || !(w.flags & WALK_FROM_HEAP) ||
+        f[4].kind != WALK_COMPILED)
+        abort();
+    image[STOPPED] = 1; /* a collector is at work */
+    if (walk(walkers[0], BASE + THREAD, NULL, &w) != 3 || !(w.flags & WALK_CUT_UNTHAWED))
+        abort();
 }
 
 static void check_clean(int older)
@@ -351,6 +409,7 @@ static void prepare(void)
         make(older);
         check_clean(older);
     }
+    check_chunk();
 }
 
 static bool take(const uint8_t **data, size_t *size, void *to, size_t n)
@@ -416,7 +475,7 @@ static void check_taking(const struct walker *walker, uint32_t options, const uc
     n_given = 0;
     int wanted = walk(walker, BASE + THREAD, context, &whole);
     int got = walk(walker, BASE + THREAD, context, &parts);
-    if (whole.flags & WALK_CUT_DEPTH)
+    if (whole.flags & (WALK_CUT_DEPTH | WALK_FROM_HEAP)) /* the latter are not given away */
         return;
     if (got > n_given)
         give(&parts, got - n_given);
