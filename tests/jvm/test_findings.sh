@@ -135,7 +135,7 @@ test_diff() {
     run 0 "$ORCA" diff held.otrace "$TRACE"
     sed -n 2p out | grep -qE '^Findings\$Till: [0-9.]+ threads waited on average in A, 0 in B: better\.$' || fail "$(head -n 3 out)"
     has out "Findings of A alone"
-    has out "held-while-waiting: "
+    has out "contended-lock: Findings\$Till"
     run 2 "$ORCA" diff held.otrace
     has err "name two traces"
     run 1 "$ORCA" diff held.otrace nothing.otrace

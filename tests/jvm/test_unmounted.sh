@@ -94,7 +94,7 @@ names() { # N
 
 # The JVM's own thread dump names virtual threads and what they wait for from JDK 25 on.
 live_circle() { # N
-    wait_for 60 eval "\"$ORCA\" top $jvm -n 1 >top 2>&1; grep -q '^DEADLOCK of $1 threads: ' top"
+    wait_for 60 eval "\"$ORCA\" top $jvm -n 1 >top 2>&1; grep -q '^ 1  Deadlock of $1 threads' top"
     [ "$JDK_MAJOR" -ge 25 ] || return 0
     run 0 "$ORCA" query "$jvm" locks
     same "$(grep -c '^DEADLOCK' out)" 1
