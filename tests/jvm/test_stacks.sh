@@ -99,6 +99,7 @@ test_frozen_compact() {
 }
 # What moves objects beside the program in another way is not read: JVMTI is asked.
 test_frozen_shenandoah() {
+    need_jdk 21
     need_flag -XX:+UseShenandoahGC
     compared "" -XX:+UseShenandoahGC -- virtual
     at_least "$(told orca.stacks 'partly in the heap')" 100 "stacks by JVMTI"
