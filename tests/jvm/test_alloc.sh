@@ -416,3 +416,15 @@ test_found_live_unknown_kinds() {
     has report 'is not known: no collection of the whole heap'
     "$ORCA" report --live --json "$TRACE" | grep -q '"live": null' || fail "live is told"
 }
+
+# The constructor of a Thread runs in the native thread that is being attached, before the JVM can block that: JDK 19 and
+# later crash where it would have to wait for a lock. So nothing of Orca's does there.
+test_attaching_thread() {
+    need_jdk 21
+    launch_told Attaching "$(agent events=threads+alloc)" --add-opens java.base/java.lang=ALL-UNNAMED --
+    run 0 "$ORCA" query "$jvm" locks
+    echo end >&9
+    wait "$jvm" || fail "the program ended with $?"
+    no_crash
+    good_trace complete
+}

@@ -28,7 +28,9 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
 
     private static final Unsafe U = Unsafe.getUnsafe();
     /** Where a Thread has its JavaThread's address, which a virtual one has not; negative: not known. */
-    private static final long EETOP = eetop();
+    private static final long EETOP = offset("eetop");
+    /** And what the JVM keeps its state in, since JDK 19; negative: in the Thread itself. */
+    private static final long HOLDER = offset("holder");
 
     private OrcaHeap() { }
 
@@ -147,7 +149,7 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
      */
     private static void made(Object o) {
         Class<?> c = o.getClass();
-        if (c == OrcaKind.class)
+        if (c == OrcaKind.class || isAttaching())
             return;
         OrcaKind k = c.classValueMap == null ? null : KINDS.get(c);
         if (k == null || k.session != session) {
@@ -169,9 +171,18 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
             counted(k.id, size);
     }
 
-    private static long eetop() {
+    /**
+     * A native thread is being attached: the constructor of its Thread runs, and has not made the holder yet. Where such
+     * a thread has to wait for a lock, as ClassValue's, the JVM crashes. A virtual thread never has a holder.
+     */
+    private static boolean isAttaching() {
+        Thread t = Thread.currentThread();
+        return HOLDER >= 0 && EETOP >= 0 && U.getReference(t, HOLDER) == null && U.getLong(t, EETOP) != 0;
+    }
+
+    private static long offset(String field) {
         try {
-            return U.objectFieldOffset(Thread.class, "eetop");
+            return U.objectFieldOffset(Thread.class, field);
         } catch (Throwable t) {
             return -1;
         }
