@@ -8,7 +8,7 @@ of_threads() { # WORD KEY
     awk -v word="\"name\": \"$1-" -v key="\"$2\": " 'index($0, word) {
         at = index($0, key)
         n += substr($0, at + length(key)) + 0
-    } END { printf "%d", n }' report
+    } END { printf "%.0f", n }' report
 }
 
 check_kind() { # KIND

@@ -17,7 +17,7 @@ sum() { # KIND THREAD FIELD
         for (i = 4; i <= NF; i++)
             if (index($i, field) == 1)
                 n += substr($i, length(field) + 1)
-    } END { printf "%d\n", n }' "${events:-events}"
+    } END { printf "%.0f\n", n }' "${events:-events}"
 }
 
 # The samples of a thread that name a method anywhere in their stacks, and all that have a stack.
