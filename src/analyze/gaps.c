@@ -14,12 +14,6 @@ void gaps_fini(struct gaps *g)
     buf_fini(&g->v);
 }
 
-void gaps_clear(struct gaps *g)
-{
-    buf_clear(&g->v);
-    g->unsorted = false;
-}
-
 void gaps_add(struct gaps *g, uint64_t from, uint64_t to)
 {
     size_t n = gaps_count(g);

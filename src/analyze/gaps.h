@@ -19,7 +19,6 @@ struct gaps {
 };
 
 void gaps_fini(struct gaps *g);
-void gaps_clear(struct gaps *g);
 void gaps_add(struct gaps *g, uint64_t from, uint64_t to);
 
 static inline size_t gaps_count(const struct gaps *g)

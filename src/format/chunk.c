@@ -249,12 +249,3 @@ void defs_dir_put(struct buf *dir, uint64_t pos, uint64_t pos_end)
     varint_append(dir, pos);
     varint_append(dir, pos_end - pos);
 }
-
-const uint8_t *defs_dir_get(const uint8_t *p, const uint8_t *end, uint64_t *pos, uint64_t *pos_end)
-{
-    uint64_t n;
-    if (!(p = varint_get(p, end, pos)) || !(p = varint_get(p, end, &n)))
-        return NULL;
-    *pos_end = *pos + n;
-    return p;
-}

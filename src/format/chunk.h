@@ -111,6 +111,5 @@ const uint8_t *block_get(const uint8_t *p, const uint8_t *end, struct block *b,
 
 /* CHUNK_DEFS directory: the bytes of the definition ring that it holds. */
 void defs_dir_put(struct buf *dir, uint64_t pos, uint64_t pos_end);
-const uint8_t *defs_dir_get(const uint8_t *p, const uint8_t *end, uint64_t *pos, uint64_t *pos_end);
 
 #endif

@@ -1,13 +1,25 @@
-/* trace_defs.c - definitions into tables indexed by id, which grow when a chunk needs it.
+/* trace_defs.c - definitions into tables indexed by id.
  *
  * Ids are dense by contract.  An id far beyond the number of definitions can only come from damage;
  * it is refused, so that memory stays proportional to the file. */
 #include "base/hash.h"
+#include "base/map.h"
 #include "base/util.h"
 #include "format/trace_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Definitions into the tables of a trace,; memory is the trace's arena. */
+struct def_loader {
+    struct trace *t;
+    size_t count[DEF_LIMIT];
+    uint32_t max[DEF_LIMIT]; /* largest id met */
+    size_t cap_infos;
+    struct map infos; /* hash of a key -> 1 + its place */
+    bool oom;
+    uint64_t refused; /* definitions with impossible ids */
+};
 
 static uint32_t def_id(const struct def *d)
 {
@@ -306,11 +318,6 @@ static void put_def(struct def_loader *l, const struct def *d)
     }
 }
 
-void def_loader_fini(struct def_loader *l)
-{
-    map_fini(&l->infos);
-}
-
 /* --- over the chunks ----------------------------------------------------------------------------
  */
 
@@ -332,16 +339,6 @@ static void note_bad(struct def_loader *l, const struct trace_chunk *c)
 {
     trace_note(l->t, c->offset, true, "chunk %llu at 0x%llx: definitions cannot be decoded",
                (unsigned long long)c->h.seq, (unsigned long long)c->offset);
-}
-
-int trace_add_defs(struct def_loader *l, const uint8_t *raw, const struct trace_chunk *c,
-                   struct err *err)
-{
-    each_def(l, raw, c->h.raw_len, count_def);
-    grow_tables(l);
-    if (!l->oom && !each_def(l, raw, c->h.raw_len, put_def))
-        note_bad(l, c);
-    return l->oom ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 static int each_chunk(struct def_loader *l, void (*use)(struct def_loader *, const struct def *),
@@ -387,6 +384,6 @@ int trace_load_defs(struct trace *t, struct err *err)
 {
     struct def_loader l = {.t = t};
     int rc = load(&l, err);
-    def_loader_fini(&l);
+    map_fini(&l.infos);
     return rc;
 }

@@ -6,7 +6,6 @@
 #ifndef ORCA_FORMAT_TRACE_PARTS_H
 #define ORCA_FORMAT_TRACE_PARTS_H
 
-#include "base/map.h"
 #include "format/trace.h"
 
 /* t->problems has room for so many. */
@@ -16,40 +15,14 @@ enum { TRACE_PROBLEMS_MAX = 100 };
  * overwritten since it was found, which is no damage: then t->overtaken is set. */
 void trace_note_chunk(struct trace *t, size_t chunk, const char *why);
 
-/* Fill t->chunks, in the order of seq. */
-int trace_find_chunks(struct trace *t, struct err *err);
-
-/* The same, and t->blocks and t->streams. */
+/* Fill t->chunks, in the order of seq, t->blocks and t->streams. */
 int trace_scan(struct trace *t, struct err *err);
 
 /* Fill t->streams, which has room, and the sums of events and times from t->blocks. */
 void trace_count_blocks(struct trace *t);
 
-/* The header of the chunk at an offset; false when there is none. */
-bool trace_read_header(const struct trace *t, uint64_t offset, struct chunk_header *h);
-
 /* Fill the tables, t->infos and t->loss. */
 int trace_load_defs(struct trace *t, struct err *err);
-
-/* Definitions into the tables of a trace, chunk by chunk; memory is the trace's arena. */
-struct def_loader {
-    struct trace *t;
-    size_t count[DEF_LIMIT];
-    uint32_t max[DEF_LIMIT]; /* largest id met */
-    size_t cap_infos;
-    struct map infos; /* hash of a key -> 1 + its place; def_loader_fini frees it */
-    bool oom;
-    uint64_t refused; /* definitions with impossible ids */
-};
-
-void def_loader_fini(struct def_loader *l);
-
-/* Add those of one chunk.  The tables may move; texts and stacks stay where they are. */
-int trace_add_defs(struct def_loader *l, const uint8_t *raw, const struct trace_chunk *c,
-                   struct err *err);
-
-/* A chunk's directory into out, which has room for h.dir_len.  False when it is damaged. */
-bool trace_read_dir(const struct trace *t, const struct trace_chunk *c, uint8_t *out);
 
 /* The raw payload of a chunk into out, which has room for h.raw_len.  -EBADMSG with a reason in err
  * when it is damaged. */

@@ -35,7 +35,7 @@ static int push_chunk(struct trace *t, size_t *cap, uint64_t offset, const struc
     return 0;
 }
 
-bool trace_read_header(const struct trace *t, uint64_t offset, struct chunk_header *h)
+static bool read_header(const struct trace *t, uint64_t offset, struct chunk_header *h)
 {
     uint8_t bytes[CHUNK_HEADER_SIZE];
     return fdio_pread_some(t->fd, bytes, sizeof bytes, offset) == (ssize_t)sizeof bytes &&
@@ -99,7 +99,7 @@ static int scan_headers(struct trace *t, uint64_t size, struct err *err)
     uint64_t at = FILE_HEADER_SIZE;
     while (rc == 0 && at < size) {
         struct chunk_header h;
-        if (!trace_read_header(t, at, &h)) {
+        if (!read_header(t, at, &h)) {
             uint64_t next = search(t, at + 8, size, &window);
             note_gap(t, at, next, size);
             at = next;
@@ -130,7 +130,7 @@ static bool by_index(struct trace *t, uint64_t size)
     struct chunk_header h;
     size_t cap = 0;
     if (!t->header.index_offset || t->header.index_offset >= size ||
-        !trace_read_header(t, t->header.index_offset, &h) || h.type != CHUNK_INDEX ||
+        !read_header(t, t->header.index_offset, &h) || h.type != CHUNK_INDEX ||
         push_chunk(t, &cap, t->header.index_offset, &h) < 0)
         return false;
     uint8_t *raw = calloc(1, (size_t)h.raw_len + 1);
@@ -142,7 +142,7 @@ static bool by_index(struct trace *t, uint64_t size)
         uint64_t offset, seq, type;
         struct chunk_header c;
         ok = (p = varint_get(p, end, &offset)) && (p = varint_get(p, end, &seq)) &&
-             (p = varint_get(p, end, &type)) && trace_read_header(t, offset, &c) && c.seq == seq &&
+             (p = varint_get(p, end, &type)) && read_header(t, offset, &c) && c.seq == seq &&
              c.type == type && offset + c.total_len <= size && c.total_len <= room &&
              push_chunk(t, &cap, offset, &c) == 0;
         room -= ok ? c.total_len : 0;
@@ -176,6 +176,14 @@ static void sort(void *p, size_t n, size_t size, int (*compare)(const void *, co
         qsort(p, n, size, compare);
 }
 
+/* A chunk's directory into out, which has room for h.dir_len.  False when it is damaged. */
+static bool read_dir(const struct trace *t, const struct trace_chunk *c, uint8_t *out)
+{
+    return fdio_pread_some(t->fd, out, c->h.dir_len, c->offset + CHUNK_HEADER_SIZE) ==
+               (ssize_t)c->h.dir_len &&
+           chunk_body_hash(out, c->h.dir_len) == c->h.dir_hash;
+}
+
 /* Append a chunk's blocks.  The directory is read and checked here, the payload when it is decoded.
  */
 static int add_blocks(struct trace *t, size_t chunk, size_t *cap)
@@ -186,7 +194,7 @@ static int add_blocks(struct trace *t, size_t chunk, size_t *cap)
         return -ENOMEM;
     const uint8_t *p = dir, *end = dir + c->h.dir_len;
     uint64_t raw = 0, before = 0;
-    bool ok = trace_read_dir(t, c, dir) && (p = varint_get(p, end, &before));
+    bool ok = read_dir(t, c, dir) && (p = varint_get(p, end, &before));
     int rc = 0;
     if (ok)
         t->n_put = max_u64(t->n_put, before + c->h.events);
@@ -263,7 +271,7 @@ static bool is_whole(struct trace *t, size_t chunk)
 {
     const struct trace_chunk *c = &t->chunks[chunk];
     uint8_t *dir = malloc(c->h.dir_len ? c->h.dir_len : 1), *raw = malloc((size_t)c->h.raw_len + 1);
-    bool ok = dir && raw && trace_read_dir(t, c, dir) && trace_read_payload(t, c, raw, NULL) == 0;
+    bool ok = dir && raw && read_dir(t, c, dir) && trace_read_payload(t, c, raw, NULL) == 0;
     free(dir);
     free(raw);
     return ok;
@@ -300,7 +308,7 @@ static void find_cut(struct trace *t, uint64_t size)
                    (unsigned long long)next, (unsigned long long)t->header.flushed_seq);
 }
 
-int trace_find_chunks(struct trace *t, struct err *err)
+static int find_chunks(struct trace *t, struct err *err)
 {
     int64_t size = fdio_size(t->fd);
     if (size < 0)
@@ -325,7 +333,7 @@ int trace_scan(struct trace *t, struct err *err)
 {
     size_t cap = 0;
     int rc = 0;
-    TRY(trace_find_chunks(t, err));
+    TRY(find_chunks(t, err));
     for (size_t i = 0; i < t->n_chunks && rc == 0; i++)
         if (t->chunks[i].h.type == CHUNK_EVENTS)
             rc = add_blocks(t, i, &cap);
@@ -337,13 +345,6 @@ int trace_scan(struct trace *t, struct err *err)
         rc = make_streams(t);
     }
     return rc < 0 ? err_set(err, rc, "out of memory") : 0;
-}
-
-bool trace_read_dir(const struct trace *t, const struct trace_chunk *c, uint8_t *out)
-{
-    return fdio_pread_some(t->fd, out, c->h.dir_len, c->offset + CHUNK_HEADER_SIZE) ==
-               (ssize_t)c->h.dir_len &&
-           chunk_body_hash(out, c->h.dir_len) == c->h.dir_hash;
 }
 
 int trace_read_payload(const struct trace *t, const struct trace_chunk *c, uint8_t *out,
