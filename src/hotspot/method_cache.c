@@ -1,10 +1,10 @@
 #include "hotspot/method_cache.h"
 
 #include "base/guarded.h"
+#include "base/versioned.h"
 #include "hotspot/methods.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum { ENTRIES = 2048, LINE = 64, ACCESS_BITS = 16 };
 
 /* One cache line. */
 struct entry {
-    _Alignas(LINE) _Atomic uint64_t sequence;
+    _Alignas(LINE) _Atomic uint64_t version;
     _Atomic uint64_t method, constants, id, pool_cache, stamp;
     _Atomic uint64_t about; /* code_size << 16 | access */
 };
@@ -35,16 +35,6 @@ void method_cache_free(struct method_cache *c)
     free(c);
 }
 
-static uint64_t get(const _Atomic uint64_t *w)
-{
-    return atomic_load_explicit(w, memory_order_relaxed);
-}
-
-static void put(_Atomic uint64_t *w, uint64_t v)
-{
-    atomic_store_explicit(w, v, memory_order_relaxed);
-}
-
 static size_t slot(uintptr_t method)
 {
     return (method * 0x9e3779b97f4a7c15u) >> 53;
@@ -56,17 +46,15 @@ bool method_cache_find(const struct method_cache *c, const struct layout *l, uin
                        struct method_known *k)
 {
     const struct entry *e = &c->entries[slot(method)];
-    /* acquire: pairs with the release at the end of method_cache_put */
-    uint64_t before = atomic_load_explicit(&e->sequence, memory_order_acquire);
-    if (before & 1 || get(&e->method) != method)
+    uint64_t before = versioned_begin(&e->version);
+    if (before & 1 || versioned_get(&e->method) != method)
         return false;
-    uintptr_t constants = get(&e->constants), id = get(&e->id), now, named;
-    uint64_t about = get(&e->about);
-    *k = (struct method_known){get(&e->pool_cache), constants + (uintptr_t)l->cm_header,
-                               (uint32_t)(about >> ACCESS_BITS), (uint16_t)about, get(&e->stamp)};
-    /* acquire: what was read comes before this second look; pairs with the fence in put */
-    atomic_thread_fence(memory_order_acquire);
-    return get(&e->sequence) == before && guarded_word(id, &named) && named == method &&
+    uintptr_t constants = versioned_get(&e->constants), id = versioned_get(&e->id), now, named;
+    uint64_t about = versioned_get(&e->about);
+    *k = (struct method_known){versioned_get(&e->pool_cache), constants + (uintptr_t)l->cm_header,
+                               (uint32_t)(about >> ACCESS_BITS), (uint16_t)about,
+                               versioned_get(&e->stamp)};
+    return versioned_is(&e->version, before) && guarded_word(id, &named) && named == method &&
            guarded_word(method + (uintptr_t)l->m_const, &now) && now == constants;
 }
 
@@ -75,20 +63,16 @@ void method_cache_put(struct method_cache *c, const struct layout *l, const stru
     uintptr_t id = method_own_id(l, v), pool_cache;
     uint64_t stamp = method_stamp_at(l, v->method);
     struct entry *e = &c->entries[slot(v->method)];
-    uint64_t before = get(&e->sequence);
+    uint64_t before;
     if (!id || !(stamp & METHOD_STAMP_LASTS) ||
-        !guarded_word(v->pool + (uintptr_t)l->pool_cache, &pool_cache) || before & 1 ||
-        !atomic_compare_exchange_strong_explicit(&e->sequence, &before, before + 1,
-                                                 memory_order_relaxed, memory_order_relaxed))
+        !guarded_word(v->pool + (uintptr_t)l->pool_cache, &pool_cache) ||
+        !versioned_take(&e->version, &before))
         return;
-    /* release: nobody sees what follows without the odd number; pairs with the fence in find */
-    atomic_thread_fence(memory_order_release);
-    put(&e->method, v->method);
-    put(&e->constants, v->constants);
-    put(&e->id, id);
-    put(&e->pool_cache, pool_cache);
-    put(&e->stamp, stamp);
-    put(&e->about, (uint64_t)v->code_size << ACCESS_BITS | v->access);
-    /* release: the entry is whole */
-    atomic_store_explicit(&e->sequence, before + 2, memory_order_release);
+    versioned_put(&e->method, v->method);
+    versioned_put(&e->constants, v->constants);
+    versioned_put(&e->id, id);
+    versioned_put(&e->pool_cache, pool_cache);
+    versioned_put(&e->stamp, stamp);
+    versioned_put(&e->about, (uint64_t)v->code_size << ACCESS_BITS | v->access);
+    versioned_give(&e->version, before);
 }

@@ -1,10 +1,10 @@
 #include "hotspot/pc_cache.h"
 
 #include "base/guarded.h"
+#include "base/versioned.h"
 #include "hotspot/methods.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum { ENTRIES = 4096, LINE = 64 };
 
 /* Words, so that each is read and written whole.  Most have one frame: one cache line. */
 struct entry {
-    _Alignas(LINE) _Atomic uint64_t sequence;
+    _Alignas(LINE) _Atomic uint64_t version;
     _Atomic uint64_t pc;
     _Atomic uint64_t blob;
     _Atomic uint64_t method;
@@ -42,16 +42,6 @@ void pc_cache_free(struct pc_cache *c)
     free(c);
 }
 
-static uint64_t get(const _Atomic uint64_t *w)
-{
-    return atomic_load_explicit(w, memory_order_relaxed);
-}
-
-static void put(_Atomic uint64_t *w, uint64_t v)
-{
-    atomic_store_explicit(w, v, memory_order_relaxed);
-}
-
 static size_t slot(uintptr_t pc)
 {
     return (pc * 0x9e3779b97f4a7c15u) >> 52;
@@ -70,10 +60,10 @@ static void *tail_of(struct walk_frame *f)
 static void read_frames(const struct entry *e, int32_t n, uintptr_t pc, struct walk_frame *out)
 {
     for (int32_t i = 0; i < n; i++) {
-        uint64_t tail = get(&e->frames[i].tail);
-        out[i].method = get(&e->frames[i].method);
+        uint64_t tail = versioned_get(&e->frames[i].tail);
+        out[i].method = versioned_get(&e->frames[i].method);
         out[i].pc = pc;
-        out[i].stamp = get(&e->frames[i].stamp);
+        out[i].stamp = versioned_get(&e->frames[i].stamp);
         memcpy(tail_of(&out[i]), &tail, sizeof tail);
     }
 }
@@ -89,21 +79,20 @@ static inline int32_t find(const struct pc_cache *c, const struct layout *l, uin
                            struct walk_frame *out, int32_t room, struct found *found)
 {
     const struct entry *e = &c->entries[slot(pc)];
-    /* acquire: pairs with the release at the end of pc_cache_put */
-    uint64_t before = atomic_load_explicit(&e->sequence, memory_order_acquire);
-    if (before & 1 || get(&e->pc) != pc)
+    uint64_t before = versioned_begin(&e->version);
+    if (before & 1 || versioned_get(&e->pc) != pc)
         return 0;
-    uint64_t about = get(&e->about);
-    *found = (struct found){(uint16_t)(about >> 16),
-                            {get(&e->blob), get(&e->method), (uint32_t)(about >> 32)}};
+    uint64_t about = versioned_get(&e->about);
+    *found = (struct found){
+        (uint16_t)(about >> 16),
+        {versioned_get(&e->blob), versioned_get(&e->method), (uint32_t)(about >> 32)}};
     int32_t n = (uint16_t)about;
     if (n > room)
         return 0;
     read_frames(e, n, pc, out);
-    /* acquire: what was read comes before this second look; pairs with the fence in pc_cache_put */
-    atomic_thread_fence(memory_order_acquire);
     const struct trail_code *code = &found->code;
-    return get(&e->sequence) == before && nmethod_is(l, code->blob, code->method, code->compile_id)
+    return versioned_is(&e->version, before) &&
+                   nmethod_is(l, code->blob, code->method, code->compile_id)
                ? n
                : 0;
 }
@@ -151,26 +140,22 @@ void pc_cache_put(struct pc_cache *c, const struct nmethod *nm, uintptr_t pc,
                   const struct walk_frame *frames, int32_t n)
 {
     struct entry *e = &c->entries[slot(pc)];
-    uint64_t before = get(&e->sequence);
-    if (n < 1 || n > PC_CACHE_FRAMES || nm->blob.frame_words > WORDS_MAX || before & 1 ||
-        !atomic_compare_exchange_strong_explicit(&e->sequence, &before, before + 1,
-                                                 memory_order_relaxed, memory_order_relaxed))
+    uint64_t before;
+    if (n < 1 || n > PC_CACHE_FRAMES || nm->blob.frame_words > WORDS_MAX ||
+        !versioned_take(&e->version, &before))
         return;
-    /* release: nobody sees what follows without the odd number; pairs with the fence in find */
-    atomic_thread_fence(memory_order_release);
-    put(&e->pc, pc);
-    put(&e->blob, nm->blob.at);
-    put(&e->method, nm->method);
-    put(&e->about, (uint64_t)(uint32_t)nm->compile_id << 32 |
-                       (uint64_t)(uint32_t)nm->blob.frame_words << 16 | (uint64_t)n);
+    versioned_put(&e->pc, pc);
+    versioned_put(&e->blob, nm->blob.at);
+    versioned_put(&e->method, nm->method);
+    versioned_put(&e->about, (uint64_t)(uint32_t)nm->compile_id << 32 |
+                                 (uint64_t)(uint32_t)nm->blob.frame_words << 16 | (uint64_t)n);
     for (int32_t i = 0; i < n; i++) {
-        put(&e->frames[i].method, frames[i].method);
-        put(&e->frames[i].stamp, frames[i].stamp);
+        versioned_put(&e->frames[i].method, frames[i].method);
+        versioned_put(&e->frames[i].stamp, frames[i].stamp);
         struct walk_frame f = frames[i];
         uint64_t tail;
         memcpy(&tail, tail_of(&f), sizeof tail);
-        put(&e->frames[i].tail, tail);
+        versioned_put(&e->frames[i].tail, tail);
     }
-    /* release: the entry is whole */
-    atomic_store_explicit(&e->sequence, before + 2, memory_order_release);
+    versioned_give(&e->version, before);
 }
