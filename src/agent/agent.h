@@ -115,6 +115,13 @@ void jvm_property(const char *key, char *out, size_t n);
 /* Release what JVMTI allocated; NULL is allowed. */
 void jvmti_free(void *p);
 
+/* A local reference is the address of the place where the JVM keeps the object's address; the two
+ * low bits mark other kinds of reference. */
+static inline const uintptr_t *handle_of(jobject o)
+{
+    return (const uintptr_t *)((uintptr_t)o & ~(uintptr_t)3);
+}
+
 /* JVMTI has just given out references, as many as there were, or called us where there are many:
  * -Xcheck:jni (17) would warn of them at the next JNI call.  HotSpot allocates nothing for it. */
 static inline void refs_may_be_many(JNIEnv *jni)

@@ -10,17 +10,10 @@
 #include "agent/unmounts.h"
 #include "base/clock.h"
 
-/* A local reference is the address of the place where the JVM keeps the object's address; the two
- * low bits mark other kinds of reference. */
-static const uintptr_t *oop_of(jobject object)
-{
-    return (const uintptr_t *)((uintptr_t)object & ~(uintptr_t)3);
-}
-
 static thread_id owner_of_pending(JNIEnv *jni, struct os_thread *self, jobject object, bool *gone,
                                   struct owner_place *place)
 {
-    struct owner o = owner_find(agent.table, self->java_thread, oop_of(object), place);
+    struct owner o = owner_find(agent.table, self->java_thread, handle_of(object), place);
     *gone = o.gone;
     /* Who says that he owns it is right also when the address is a thread's that is not up to date.
      */
@@ -64,7 +57,7 @@ static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_
     ring_commit(self->ring, e);
     if (ask && owner.v && place.java_thread) {
         const struct owner_stack_job job = {self, id, owner, lock, &place};
-        owner_stacks_take_monitor(&job, oop_of(object));
+        owner_stacks_take_monitor(&job, handle_of(object));
     }
 }
 

@@ -11,11 +11,6 @@ static struct {
     bool tried;
 } field;
 
-static const uintptr_t *handle_of(jobject o)
-{
-    return (const uintptr_t *)((uintptr_t)o & ~(uintptr_t)3);
-}
-
 static bool read_field(uintptr_t object, uint64_t *value)
 {
     uint32_t low;
@@ -67,21 +62,11 @@ static uintptr_t search(const uintptr_t *lock, uint64_t value, bool narrow)
     return found;
 }
 
-static uint64_t static_word(const char *type, const char *name)
-{
-    long at = vmstructs_offset(agent.vmstructs, type, name, NULL);
-    return at == -1 ? 0 : *(const uint64_t *)at;
-}
-
 static uint64_t narrowed(uintptr_t oop)
 {
-    static const char *const names[][2] = {{"_narrow_oop._base", "_narrow_oop._shift"},
-                                           {"_base", "_shift"}};
-    for (size_t i = 0; i < 2; i++)
-        if (vmstructs_offset(agent.vmstructs, "CompressedOops", names[i][1], NULL) != -1)
-            return (oop - static_word("CompressedOops", names[i][0])) >>
-                   (static_word("CompressedOops", names[i][1]) & 0x3f);
-    return 0;
+    uintptr_t base;
+    uint32_t shift;
+    return vmstructs_narrow_oop(agent.vmstructs, &base, &shift) ? (oop - base) >> shift : 0;
 }
 
 struct trial {

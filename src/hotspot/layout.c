@@ -168,21 +168,13 @@ static int check_forms(const struct layout *l, struct err *err)
     return 0;
 }
 
-/* A static field's value. */
-static bool read_static(const struct vmstructs *vs, const char *type, const char *field,
-                        uintptr_t *value)
-{
-    long at = vmstructs_offset(vs, type, field, NULL);
-    return at != -1 && guarded_word((uintptr_t)at, value);
-}
-
 static int read_heaps(struct layout *l, const struct vmstructs *vs, struct err *err)
 {
     uintptr_t array, data;
     int32_t n = 0;
     long len = vmstructs_offset(vs, "GrowableArrayBase", "_len", NULL);
     long at = vmstructs_offset(vs, "GrowableArray<int>", "_data", NULL);
-    if (len < 0 || at < 0 || !read_static(vs, "CodeCache", "_heaps", &array) ||
+    if (len < 0 || at < 0 || !vmstructs_word(vs, "CodeCache", "_heaps", &array) ||
         !guarded_i32(array + (uintptr_t)len, &n) || !guarded_word(array + (uintptr_t)at, &data) ||
         n < 1 || n > LAYOUT_HEAPS)
         return unknown(err, "CodeCache", "_heaps");
@@ -199,7 +191,7 @@ static int read_interpreter(struct layout *l, const struct vmstructs *vs, struct
     int32_t end;
     long buffer = vmstructs_offset(vs, "StubQueue", "_stub_buffer", NULL);
     long used = vmstructs_offset(vs, "StubQueue", "_queue_end", NULL);
-    if (buffer < 0 || used < 0 || !read_static(vs, "AbstractInterpreter", "_code", &queue) ||
+    if (buffer < 0 || used < 0 || !vmstructs_word(vs, "AbstractInterpreter", "_code", &queue) ||
         !guarded_word(queue + (uintptr_t)buffer, &l->interpreter_begin) ||
         !guarded_i32(queue + (uintptr_t)used, &end) || end <= 0)
         return unknown(err, "AbstractInterpreter", "_code");
@@ -230,12 +222,12 @@ static int check_slots(const struct vmstructs *vs, struct err *err)
 static int read_addresses(struct layout *l, const struct vmstructs *vs, struct err *err)
 {
     uintptr_t major;
-    if (!read_static(vs, "StubRoutines", "_call_stub_return_address", &l->call_stub_return))
+    if (!vmstructs_word(vs, "StubRoutines", "_call_stub_return_address", &l->call_stub_return))
         return unknown(err, "StubRoutines", "_call_stub_return_address");
-    if (!read_static(vs, "Abstract_VM_Version", "_vm_major_version", &major))
+    if (!vmstructs_word(vs, "Abstract_VM_Version", "_vm_major_version", &major))
         return unknown(err, "Abstract_VM_Version", "_vm_major_version");
     l->major = (int32_t)major;
-    bool virtual_threads = read_static(vs, "ContinuationEntry", "_return_pc", &l->cont_begin);
+    bool virtual_threads = vmstructs_word(vs, "ContinuationEntry", "_return_pc", &l->cont_begin);
     if (l->major >= 21 && (l->cont_entry < 0 || !virtual_threads))
         return unknown(err, "ContinuationEntry", "_return_pc");
     return 0;

@@ -1,5 +1,6 @@
 #include "hotspot/vmstructs.h"
 
+#include "base/guarded_x86_64.h"
 #include "base/util.h"
 
 #include <dlfcn.h>
@@ -103,6 +104,27 @@ long vmstructs_offset(const struct vmstructs *vs, const char *type, const char *
         memcpy(&value, e + (is_static ? vs->shape.address : vs->shape.offset), sizeof value);
         return (long)value;
     }
+}
+
+bool vmstructs_word(const struct vmstructs *vs, const char *type, const char *field,
+                    uintptr_t *value)
+{
+    long at = vmstructs_offset(vs, type, field, NULL);
+    return at != -1 && guarded_word((uintptr_t)at, value);
+}
+
+bool vmstructs_narrow_oop(const struct vmstructs *vs, uintptr_t *base, uint32_t *shift)
+{
+    /* JDK 25, and before. */
+    static const char *const names[][2] = {{"_base", "_shift"},
+                                           {"_narrow_oop._base", "_narrow_oop._shift"}};
+    enum { SHIFT_MAX = 8 };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        long at = vmstructs_offset(vs, "CompressedOops", names[i][1], NULL);
+        if (vmstructs_word(vs, "CompressedOops", names[i][0], base))
+            return at != -1 && guarded_u32((uintptr_t)at, shift) && *shift <= SHIFT_MAX;
+    }
+    return false;
 }
 
 long vmstructs_sizeof(const struct vmstructs *vs, const char *type)

@@ -37,6 +37,14 @@ void vmstructs_close(struct vmstructs *vs);
 long vmstructs_offset(const struct vmstructs *vs, const char *type, const char *field,
                       const char **type_string);
 
+/* The value of a static field that is a word.  False: it is not described. */
+bool vmstructs_word(const struct vmstructs *vs, const char *type, const char *field,
+                    uintptr_t *value);
+
+/* The address of what a reference of 32 bits refers to: *base + (reference << *shift).  False: it
+ * is not described.  Only where the JVM has such references (UseCompressedOops). */
+bool vmstructs_narrow_oop(const struct vmstructs *vs, uintptr_t *base, uint32_t *shift);
+
 /* A function that the JVM's library exports, or NULL. */
 void *vmstructs_symbol(const struct vmstructs *vs, const char *name);
 
