@@ -1,11 +1,11 @@
 #include "agent/chunks.h"
 
+#include "agent/agent.h"
 #include "base/guarded.h"
 #include "base/log.h"
 #include "hotspot/chunk_x86_64.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 enum { UNKNOWN, TRYING, KNOWN, GIVEN_UP };
 static _Atomic int state;
@@ -13,10 +13,7 @@ static struct chunks chunks; /* written by who is TRYING */
 
 static uintptr_t address_of(jobject o)
 {
-    uintptr_t v = 0;
-    if (o)
-        memcpy(&v, (const void *)((uintptr_t)o & ~(uintptr_t)3), sizeof v);
-    return v;
+    return o ? *handle_of(o) : 0;
 }
 
 /* HotSpot's jfieldID of a field of an instance: its offset, above two bits. */
@@ -90,11 +87,8 @@ static bool find_fields(const struct chunks_of *of, jthread thread, struct chunk
     jfieldID parent = field_of(jni, chunk, "parent", "Ljdk/internal/vm/StackChunk;");
     f->parent = parent ? offset_of(parent) : -1;
     bool known = f->parent > 0 && read_number(jni, chunk, "size", &f->size, &size) &&
-                 read_number(jni, chunk, "sp", &f->sp, &sp);
-    bool end = known && read_number(jni, chunk, "bottom", &f->bottom, &bottom);
-    f->from_end = known && !end;
-    if (f->from_end)
-        known = read_number(jni, chunk, "argsize", &f->bottom, &bottom);
+                 read_number(jni, chunk, "sp", &f->sp, &sp) &&
+                 read_number(jni, chunk, "bottom", &f->bottom, &bottom);
     return known && sp >= LINK_WORDS && sp <= size && bottom >= 0 && bottom <= size &&
            find_stack(of->jvmti, chunk, size, f);
 }
@@ -115,8 +109,10 @@ void chunks_learn(const struct chunks_of *of)
     static int tries; /* by who is TRYING */
     int expected = UNKNOWN;
     JNIEnv *jni = of->jni;
-    /* acquire: what the last one tried */
-    if ((*jni)->ExceptionCheck(jni) ||
+    /* relaxed: on a JVM where it was given up each such stack comes by here */
+    if (atomic_load_explicit(&state, memory_order_relaxed) != UNKNOWN ||
+        (*jni)->ExceptionCheck(jni) ||
+        /* acquire: what the last one tried */
         !atomic_compare_exchange_strong_explicit(&state, &expected, TRYING, memory_order_acquire,
                                                  memory_order_relaxed))
         return;

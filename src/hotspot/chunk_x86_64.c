@@ -86,8 +86,6 @@ static int words_of(const struct chunk_fields *f, uintptr_t chunk, struct stack 
         !guarded_i32(chunk + (uintptr_t)f->sp, &sp) ||
         !guarded_i32(chunk + (uintptr_t)f->bottom, &bottom) || size < 0 || size > WORDS_MAX)
         return -1;
-    if (f->from_end)
-        bottom = size - bottom;
     if (bottom < 0 || bottom > size || sp < LINK_WORDS)
         return -1;
     if (sp >= bottom)
@@ -131,35 +129,13 @@ bool chunks_end(const struct chunk_walk *w)
 /* --- what the JVM describes ---------------------------------------------------------------------
  */
 
-static bool static_word(const struct vmstructs *vs, const char *type, const char *name,
-                        uintptr_t *value)
-{
-    long at = vmstructs_offset(vs, type, name, NULL);
-    return at != -1 && guarded_word((uintptr_t)at, value);
-}
-
-/* CompressedOops: JDK 25, and before. */
-static bool read_narrow(struct chunks *c, const struct vmstructs *vs)
-{
-    static const char *const names[][2] = {{"_base", "_shift"},
-                                           {"_narrow_oop._base", "_narrow_oop._shift"}};
-    enum { SHIFT_MAX = 8 };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        long at = vmstructs_offset(vs, "CompressedOops", names[i][1], NULL);
-        if (static_word(vs, "CompressedOops", names[i][0], &c->narrow_base))
-            return at != -1 && guarded_u32((uintptr_t)at, &c->narrow_shift) &&
-                   c->narrow_shift <= SHIFT_MAX;
-    }
-    return false;
-}
-
 static bool read_z(struct chunks *c, const struct vmstructs *vs)
 {
     uintptr_t globals;
     long bad = vmstructs_offset(vs, "ZGlobalsForVMStructs", "_ZPointerLoadBadMask", NULL);
     long shift = vmstructs_offset(vs, "ZGlobalsForVMStructs", "_ZPointerLoadShift", NULL);
     return bad >= 0 && shift >= 0 &&
-           static_word(vs, "ZGlobalsForVMStructs", "_instance_p", &globals) && globals &&
+           vmstructs_word(vs, "ZGlobalsForVMStructs", "_instance_p", &globals) && globals &&
            guarded_word(globals + (uintptr_t)bad, &c->z_bad) &&
            guarded_word(globals + (uintptr_t)shift, &c->z_shift) && c->z_bad && c->z_shift;
 }
@@ -171,7 +147,8 @@ static bool read_pauses(struct chunks *c, const struct vmstructs *vs)
     long pauses = vmstructs_offset(vs, "CollectedHeap", "_total_collections", NULL);
     if (stopped < 0)
         stopped = vmstructs_offset(vs, "CollectedHeap", "_is_gc_active", NULL);
-    if (stopped < 0 || pauses < 0 || !static_word(vs, "Universe", "_collectedHeap", &heap) || !heap)
+    if (stopped < 0 || pauses < 0 || !vmstructs_word(vs, "Universe", "_collectedHeap", &heap) ||
+        !heap)
         return false;
     c->stopped = heap + (uintptr_t)stopped;
     c->pauses = heap + (uintptr_t)pauses;
@@ -186,6 +163,7 @@ bool chunks_open(struct chunks *c, const struct vmstructs *vs)
         if (vmstructs_flag(vs, others[i], false))
             return false;
     c->narrow = vmstructs_flag(vs, "UseCompressedOops", false);
-    return c->vthread >= 0 && (!c->narrow || read_narrow(c, vs)) &&
+    return c->vthread >= 0 &&
+           (!c->narrow || vmstructs_narrow_oop(vs, &c->narrow_base, &c->narrow_shift)) &&
            (vmstructs_flag(vs, "UseZGC", false) ? read_z(c, vs) : read_pauses(c, vs));
 }

@@ -4,7 +4,7 @@
  * A virtual thread that comes back gets its youngest frames only; the others stay where they were
  * frozen, and what would return to them returns to a stub.  In a chunk frames lie as on a stack,
  * but for what points to another place of it: links to interpreted frames are relative (HotSpot's
- * stackChunkFrameStream and continuationFreezeThaw, x86, JDK 21 to 25).
+ * stackChunkFrameStream and continuationFreezeThaw, x86, JDK 25; JDK 21 to 23 have no walker).
  *
  * Nothing here keeps an object where it is.  So its address is taken from the thread before and
  * after, and it is asked whether a collector moved objects meanwhile: those that stop all threads
@@ -23,7 +23,6 @@ struct chunk_fields {
     int32_t tail;                     /* Continuation.tail */
     int32_t parent, size, sp, bottom; /* StackChunk's; size, sp and bottom: words */
     int32_t stack;                    /* where a chunk's words begin */
-    bool from_end;                    /* bottom: of words behind it (JDK 21) */
 };
 
 struct chunks {
