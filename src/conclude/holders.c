@@ -803,13 +803,15 @@ static uint64_t idle_of(const struct holder *h, uint32_t thread)
 }
 
 /* Whether all threads of a thread's pool are busy, and live for most of the time. */
-static bool is_busy_pool(const struct holder *h, const uint64_t *idle, uint32_t of)
+static bool is_busy_pool(struct holder *h, const uint64_t *idle, uint32_t of)
 {
     const struct thread_set *threads = &h->a->threads;
     uint64_t length = h->r->last - h->r->first;
     for (uint32_t i = 1; i < h->a->timeline.n_lines && i < threads->n; i++) {
         uint64_t from = max_u64(threads->v[i].from, h->r->first),
                  to = min_u64(threads->v[i].to, h->r->last);
+        if (h->steps++ > STEPS_MAX)
+            return false;
         if (resource_same_pool(h->a, of, i) &&
             (h->waits[i] || idle[i] > length / BUSY || from >= to || 2 * (to - from) < length))
             return false;

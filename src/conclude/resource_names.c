@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 struct known {
     const char *class_, *method, *role, *suffix;
@@ -109,15 +108,6 @@ static const struct word {
     {RESOURCE_DELAY, "backoff", "delay before a retry"},
 };
 
-static bool has_word(const char *text, const char *word)
-{
-    size_t n = strlen(word);
-    for (; strlen(text) >= n; text++)
-        if (strncasecmp(text, word, n) == 0)
-            return true;
-    return false;
-}
-
 static const char *role_by_words(const struct resource *r, const struct analysis *a)
 {
     const struct trace *t = a->trace;
@@ -128,8 +118,8 @@ static const char *role_by_words(const struct resource *r, const struct analysis
             const char *signature = trace_class(t, m->class_)->signature;
             if (m->id.v == r->wait_at.method.v)
                 break;
-            if (!sites_is_jdk(signature) &&
-                (has_word(m->name, role_words[k].word) || has_word(signature, role_words[k].word)))
+            if (!sites_is_jdk(signature) && (strcasestr(m->name, role_words[k].word) ||
+                                             strcasestr(signature, role_words[k].word)))
                 return role_words[k].role;
         }
     return NULL;
