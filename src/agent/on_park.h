@@ -25,8 +25,8 @@ struct park_owner {
 struct park_info park_info(JNIEnv *jni, jthread thread, struct park_owner *owner);
 struct park_info park_lock(JNIEnv *jni, jthread thread);
 
-/* The mounted virtual thread is about to park, and said this (NULL: was not asked); what it said,
- * without the owner, when it comes back.  False: that is not known any more. */
+/* Keep what the mounted virtual thread is about to park for (NULL: it was not asked), and find it
+ * again, without the owner, when the park ends.  False: another thread's note stands there. */
 void park_note(const struct os_thread *self, const struct park_info *p);
 bool park_noted(const struct os_thread *self, struct park_info *p);
 

@@ -383,7 +383,8 @@ static void define_probe(JNIEnv *jni)
     (*jni)->DeleteLocalRef(jni, c);
 }
 
-/* Which probes in classes that are kept are events.  Who wants others meanwhile does the same. */
+/* Which probes in classes that are kept are events.  Two threads may be here at once: each writes
+ * until what it wrote is what is wanted. */
 static void switch_kept(JNIEnv *jni, bool recording)
 {
     uint64_t rows, now = recording ? tracked_kept_wanted() : 0;

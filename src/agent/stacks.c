@@ -536,7 +536,7 @@ static bool is_of_first(_Atomic uint64_t *n)
            atomic_fetch_add_explicit(n, 1, memory_order_relaxed) < FIRST;
 }
 
-/* So many stacks of a recording have JVMTI asked in any case, and so many of those that are partly
+/* The first stacks of a recording are compared with JVMTI's, and the first ones of which a part is
  * in the heap. */
 static bool on_probation(const struct taking *t)
 {

@@ -302,7 +302,7 @@ static void put_stills(const struct path_source *src, struct path_segment run, s
         buf_put(out, &run, sizeof run);
 }
 
-/* The segments of the walk, turned round, with what is no run cut out of the runs. */
+/* The segments of the walk, earliest first; pauses and input or output are cut out of the runs. */
 static int finish(struct walker *w, struct path *out)
 {
     const struct path_source *src = w->src;
