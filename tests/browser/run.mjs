@@ -2,13 +2,15 @@
 //
 // `world` is made once: the traces, recorded from real programs, and what is known of them; a file names those that it
 // needs in `trace` or `traces`.  A test of a file that has `sources` runs with each: the server, and the page on the disk; one
-// whose `needs` says what is missing is skipped.  Without GLOB and ORCA_TESTS=all: those tests that tests/plan leaves.
+// whose `needs` says what is missing is skipped.  Without GLOB and ORCA_TESTS=all: those tests that tests/plan leaves, where
+// "alternate" means one of the sources.
 import { appendFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { CHROMIUM, build, closeBrowser, compile, html, jdks, letIn, record, root, shots, slowness, view, withPages } from "./lib.mjs";
 
-const glob = (text) => new RegExp(`^${text.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*")}$`);
+/** As the shell has it: * and @(ONE|OTHER). */
+const glob = (text) => new RegExp(`^${text.replace(/[.+?^${}[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("@(", "(?:")}$`);
 const pattern = glob(process.argv[2] ?? "*");
 const say = (line) => process.stdout.write(`${line}\n`);
 
@@ -80,17 +82,22 @@ async function one(name, body) {
     appendFileSync(times, `${((Date.now() - began) / 1000).toFixed(2)} - browser/${name}\n`);
 }
 
-/** What tests/plan leaves to `./dev check`. */
-const later = process.argv[2] || process.env.ORCA_TESTS === "all" ? [] : readFileSync(join(root, "tests/plan"), "utf8").split("\n")
-    .map((line) => /^check +browser\/(\S+)/.exec(line)?.[1]).filter(Boolean).map(glob);
+const plan = process.argv[2] || process.env.ORCA_TESTS === "all" ? [] : readFileSync(join(root, "tests/plan"), "utf8").split("\n");
+const planned = (when) => plan.map((line) => new RegExp(`^${when} +browser/(\\S+)`).exec(line)?.[1]).filter(Boolean).map(glob);
+/** What tests/plan leaves to `./dev check`, by whole names, and what has one source each, by turns, by those without it. */
+const later = planned("check");
+const alternate = planned("alternate");
+/** Whether the N-th test of a file runs now with the M-th of so many sources. */
+const now = (file, test, n, m, sources) => !alternate.some((a) => a.test(`${file}.${test}`)) || n % sources === m;
 
 /** One entry for each file and source: {name, suite, kind, tests}. */
 const groups = [];
-for (const file of readdirSync(join(root, "tests/browser")).filter((f) => f.endsWith(".test.mjs")).sort()) {
-    const suite = await import(join(root, "tests/browser", file));
-    for (const kind of suite.sources ?? [null]) {
-        const name = `${file.replace(".test.mjs", "")}.${kind ? `${kind}.` : ""}`;
-        const tests = Object.keys(suite.tests).filter((t) => pattern.test(name + t) && !later.some((l) => l.test(name + t)));
+for (const path of readdirSync(join(root, "tests/browser")).filter((f) => f.endsWith(".test.mjs")).sort()) {
+    const suite = await import(join(root, "tests/browser", path));
+    const file = path.replace(".test.mjs", ""), sources = suite.sources ?? [null];
+    for (const [m, kind] of sources.entries()) {
+        const name = `${file}.${kind ? `${kind}.` : ""}`;
+        const tests = Object.keys(suite.tests).filter((t, n) => pattern.test(name + t) && !later.some((l) => l.test(name + t)) && now(file, t, n, m, sources.length));
         const lacks = tests.length ? suite.needs?.(world) : null;
         if (lacks)
             for (const t of tests)

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { build, holds, html, letIn, open, page, pointOf, ready, same, setState, shot, shots, threadOf, view } from "./lib.mjs";
+import { build, holds, html, open, page, pointOf, ready, same, setState, shot, shots, threadOf, view } from "./lib.mjs";
 
 export const traces = ["orderbook", "showcase", "virtual"];
 
@@ -158,33 +158,29 @@ export const tests = {
         same(p.faults, []);
     }),
 
-    the_start_page: async (w) => {
-        const folder = join(build, "shots");
+    ...every("the_start_page", async (w, look) => {
+        const folder = join(build, `shots-${look.name}`);
         rmSync(folder, { recursive: true, force: true });
         mkdirSync(folder, { recursive: true });
         const jvm = spawn(`${w.jdk.home}/bin/java`, ["-cp", w.classes, "Idle"], { stdio: ["pipe", "pipe", "ignore"], cwd: folder });
         await new Promise((done) => jvm.stdout.once("data", done));
         const server = await view([], { cwd: build, env: { ...process.env, XDG_STATE_HOME: folder } });
         try {
-            const entered = await letIn(server.url);
-            for (const look of LOOKS) {
-                const p = await page({ ...options(look), ...entered });
-                await p.goto(new URL("/", server.url).href);
-                await p.waitForSelector(`[data-test="jvm-${jvm.pid}"]`);
-                await shot(p, `start-${look.name}`);
-                same(await misfits(p), [], `start ${look.name}`);
-                await p.click(`[data-test="attach-${jvm.pid}"]`);
-                await p.waitForSelector("dialog[open]");
-                await shot(p, `attach-${look.name}`);
-                same(await misfits(p), [], `attach ${look.name}`);
-                same(p.faults, []);
-                await p.context().close();
-            }
+            const p = await page(options(look));
+            await p.goto(server.url);
+            await p.waitForSelector(`[data-test="jvm-${jvm.pid}"]`);
+            await shot(p, `start-${look.name}`);
+            same(await misfits(p), [], `start ${look.name}`);
+            await p.click(`[data-test="attach-${jvm.pid}"]`);
+            await p.waitForSelector("dialog[open]");
+            await shot(p, `attach-${look.name}`);
+            same(await misfits(p), [], `attach ${look.name}`);
+            same(p.faults, []);
         } finally {
             await server.stop();
             jvm.stdin.end();
         }
-    },
+    }),
 
     a_live_recording: async (w) => {
         const folder = join(build, "shots");

@@ -51,9 +51,18 @@ count() { # FILE PATTERN
     grep -c -- "$2" "$1"
 }
 
+# Between two looks at a condition, without a process for it: nobody writes into this pipe.
+a_moment() { # MS
+    local seconds
+    [ -p "$TMP/.moments" ] || mkfifo "$TMP/.moments"
+    printf -v seconds '%d.%03d' $(($1 / 1000)) $(($1 % 1000))
+    read -rt "$seconds" <>"$TMP/.moments"
+}
+
 # Wait until a command succeeds; the seconds are there to end a hang, and more of them on a machine that is busy then (tests/limit).
+# The longer it has taken, the longer until the next look: the looks, too, need a processor, which what is waited for may lack.
 wait_for() { # SECONDS COMMAND...
-    local limit=$1 end=$((SECONDS + $1)) extended=no
+    local limit=$1 end=$((SECONDS + $1)) extended=no ms=10
     shift
     until "$@" 2>/dev/null; do
         if [ $SECONDS -ge $end ]; then
@@ -61,7 +70,8 @@ wait_for() { # SECONDS COMMAND...
             extended=yes
             end=$((SECONDS + limit * $("$ROOT/tests/limit" --slowness)))
         fi
-        sleep 0.05
+        a_moment $ms
+        [ $ms -ge 200 ] || ms=$((ms + ms / 4 + 1))
     done
 }
 
