@@ -2,6 +2,7 @@
 
 #include "base/human.h"
 #include "base/printable.h"
+#include "base/util.h"
 #include "heap/links.h"
 #include "heap/missing.h"
 
@@ -10,6 +11,9 @@
 #include <string.h>
 
 enum { NAME = 1024 };
+
+/* Rows of a long path, at each end. */
+static const size_t PATH_ENDS = 12;
 
 void heap_put_name(const struct heap_report *h, struct table *t, const char *name)
 {
@@ -44,6 +48,51 @@ void heap_put_table(struct table *t)
 {
     table_print(t, stdout);
     table_fini(t);
+}
+
+/* Who refers to the next one, and by what. */
+static void put_step(struct heap_report *h, struct table *t, const struct heap_path *path, size_t i)
+{
+    struct buf b = {0};
+    if (h->retained.known)
+        table_put(t, human_count(retained_bytes(&h->retained, path->v[i])).text);
+    heap_put_object(h, t, path->v[i]);
+    if (i + 1 < path->n)
+        links_name(&h->reader, path->v[i], path->v[i + 1], &b);
+    else
+        buf_putc(&b, '-');
+    heap_put_name(h, t, buf_str(&b));
+    buf_fini(&b);
+}
+
+void heap_put_path(struct heap_report *h, const struct heap_path *path, bool indented)
+{
+    static const struct table_column all[] = {{"", TABLE_LEFT, false},
+                                              {"retained", TABLE_RIGHT, false},
+                                              {"id", TABLE_LEFT, false},
+                                              {"object, from a root on", TABLE_LEFT, true},
+                                              {"refers by", TABLE_LEFT, false}};
+    struct table_column columns[ARRAY_LEN(all)];
+    unsigned n = 0;
+    for (unsigned i = 0; i < ARRAY_LEN(all); i++)
+        if (i == 0 ? indented : i > 1 || h->retained.known)
+            columns[n++] = all[i];
+    struct table t;
+    table_init(&t, columns, n);
+    for (size_t i = 0; i < path->n; i++) {
+        if (path->n > 2 * PATH_ENDS && i == PATH_ENDS) {
+            char text[64];
+            i = path->n - PATH_ENDS;
+            snprintf(text, sizeof text, "... %s more ...",
+                     human_count(path->n - 2 * PATH_ENDS).text);
+            for (unsigned c = 0; c < n; c++)
+                table_put(&t, c == n - 2 ? text : c == n - 1 ? "-" : "");
+        }
+        if (indented)
+            table_put(&t, "  ");
+        put_step(h, &t, path, i);
+    }
+    heap_put_table(&t);
 }
 
 void heap_heading(const char *text)
@@ -146,16 +195,24 @@ json_t *heap_cell_json_object(struct heap_report *h, uint32_t x)
     return j;
 }
 
-json_t *heap_cell_json_path(struct heap_report *h, const uint32_t *path, size_t n)
+json_t *heap_cell_json_path(struct heap_report *h, const struct heap_path *path)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < path->n; i++) {
         struct buf b = {0};
-        json_t *j = heap_cell_json_object(h, path[i]);
-        if (i + 1 < n && links_name(&h->reader, path[i], path[i + 1], &b) == 0)
+        json_t *j = heap_cell_json_object(h, path->v[i]);
+        if (i + 1 < path->n && links_name(&h->reader, path->v[i], path->v[i + 1], &b) == 0)
             json_object_set_new(j, "refers_by", heap_cell_json_text(buf_str(&b)));
         json_array_append_new(list, j);
         buf_fini(&b);
     }
+    return list;
+}
+
+json_t *heap_cell_json_other_paths(struct heap_report *h, const struct heap_paths *paths)
+{
+    json_t *list = json_array();
+    for (size_t i = 1; i < paths->n; i++)
+        json_array_append_new(list, heap_cell_json_path(h, &paths->v[i]));
     return list;
 }

@@ -19,6 +19,9 @@ void heap_put_object(struct heap_report *h, struct table *t, uint32_t object);
 /* Print a table and release it. */
 void heap_put_table(struct table *t);
 
+/* A path as a table, of a long one both ends. */
+void heap_put_path(struct heap_report *h, const struct heap_path *path, bool indented);
+
 void heap_heading(const char *text);
 
 /* Of a dump that is not whole (heap/missing.h): "At least 12", "at least 12"; else "12". */
@@ -56,6 +59,9 @@ json_t *heap_cell_json_undescribed(const struct heap_report *h, uint32_t x);
 void heap_cell_json_describe(struct heap_report *h, uint32_t x, json_t *j);
 
 /* A list of such, root first, each but the last with what of it refers to the next. */
-json_t *heap_cell_json_path(struct heap_report *h, const uint32_t *path, size_t n);
+json_t *heap_cell_json_path(struct heap_report *h, const struct heap_path *path);
+
+/* A list of such lists: all but the first. */
+json_t *heap_cell_json_other_paths(struct heap_report *h, const struct heap_paths *paths);
 
 #endif

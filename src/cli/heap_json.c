@@ -62,7 +62,7 @@ static json_t *missing(const struct dump *d)
 static json_t *path(struct heap_report *h)
 {
     const struct retained *r = &h->retained;
-    return r->known || r->n_path ? heap_cell_json_path(h, r->path, r->n_path) : json_null();
+    return r->known || r->paths.n ? heap_cell_json_path(h, &r->paths.v[0]) : json_null();
 }
 
 static json_t *problems(const struct dump *d)
@@ -110,8 +110,10 @@ static void add_sections(struct heap_report *h, json_t *root)
         json_object_set_new(root, "dominators", below(h));
     if (h->sections & HEAP_CHILDREN)
         json_object_set_new(root, "children", below(h));
-    if (h->sections & HEAP_PATH)
+    if (h->sections & HEAP_PATH) {
         json_object_set_new(root, "path", path(h));
+        json_object_set_new(root, "other_paths", heap_cell_json_other_paths(h, &h->retained.paths));
+    }
     heap_parts_json(h, root);
     if (h->times)
         json_object_set_new(root, "times", times(h));

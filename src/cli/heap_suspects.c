@@ -4,13 +4,9 @@
 #include "base/util.h"
 #include "cli/heap_cells.h"
 #include "cli/heap_parts.h"
-#include "heap/links.h"
 #include "heap/suspect_words.h"
 
 #include <stdio.h>
-
-/* Rows of a long path, at each end. */
-static const size_t PATH_ENDS = 12;
 
 static int find(struct heap_report *h, struct err *err)
 {
@@ -25,46 +21,6 @@ static void release(struct heap_report *h)
 
 /* --- text ---------------------------------------------------------------------------------------
  */
-
-static void put_step(struct heap_report *h, struct table *t, const struct suspect *x, size_t i)
-{
-    struct buf b = {0};
-    table_put(t, "  ");
-    table_put(t, human_count(retained_bytes(&h->retained, x->path[i])).text);
-    heap_put_object(h, t, x->path[i]);
-    if (i + 1 < x->n_path)
-        links_name(&h->reader, x->path[i], x->path[i + 1], &b);
-    else
-        buf_putc(&b, '-');
-    heap_put_name(h, t, buf_str(&b));
-    buf_fini(&b);
-}
-
-static void print_path(struct heap_report *h, const struct suspect *x)
-{
-    static const struct table_column columns[] = {{"", TABLE_LEFT, false},
-                                                  {"retained", TABLE_RIGHT, false},
-                                                  {"id", TABLE_LEFT, false},
-                                                  {"object, from a root on", TABLE_LEFT, true},
-                                                  {"refers by", TABLE_LEFT, false}};
-    struct table t;
-    if (x->n_path == 0)
-        return;
-    table_init(&t, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < x->n_path; i++) {
-        if (x->n_path > 2 * PATH_ENDS && i == PATH_ENDS) {
-            char text[64];
-            i = x->n_path - PATH_ENDS;
-            snprintf(text, sizeof text, "... %s more ...",
-                     human_count(x->n_path - 2 * PATH_ENDS).text);
-            const char *const cells[] = {"", "", "", text, "-"};
-            for (size_t c = 0; c < ARRAY_LEN(cells); c++)
-                table_put(&t, cells[c]);
-        }
-        put_step(h, &t, x, i);
-    }
-    heap_put_table(&t);
-}
 
 static void text(struct heap_report *h)
 {
@@ -83,7 +39,10 @@ static void text(struct heap_report *h)
         buf_puts(&lines, number);
         opt_wrap(&lines, heap_printable(h, buf_str(&words), &clean), 3, 3);
         printf("%s%s\n", i ? "\n" : "", buf_str(&lines));
-        print_path(h, &s->v[i]);
+        for (size_t k = 0; k < s->v[i].paths.n; k++) {
+            printf(k ? "\n   another path\n" : "");
+            heap_put_path(h, &s->v[i].paths.v[k], true);
+        }
         buf_fini(&words);
         buf_fini(&clean);
         buf_fini(&lines);
@@ -110,12 +69,14 @@ static json_t *suspect_json(struct heap_report *h, const struct suspect *x)
     struct buf words = {0};
     suspect_words_put(x, &h->retained, &h->reader, &words);
     json_t *j = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "text", heap_cell_json_text(buf_str(&words)),
-        "class", heap_cell_json_text(heap_class_name(h->d, x->class_number)), "instances",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "text",
+        heap_cell_json_text(buf_str(&words)), "class",
+        heap_cell_json_text(heap_class_name(h->d, x->class_number)), "instances",
         heap_cell_json_number(x->count), "retained", heap_cell_json_number(x->retained), "chain",
         heap_cell_json_number(x->chain), "below", classes_json(h->d, x->below, x->n_below),
         "further", classes_json(h->d, x->further, x->n_further), "path",
-        heap_cell_json_path(h, x->path, x->n_path));
+        heap_cell_json_path(h, &x->paths.v[0]), "other_paths",
+        heap_cell_json_other_paths(h, &x->paths));
     if (x->object != DUMP_NONE)
         json_object_set_new(j, "object", heap_cell_json_object(h, x->object));
     json_object_set_new(j, "top", heap_cell_json_object(h, x->top));

@@ -4,7 +4,6 @@
 #include "base/printable.h"
 #include "cli/heap_cells.h"
 #include "cli/heap_parts.h"
-#include "heap/links.h"
 #include "heap/missing.h"
 
 #include <inttypes.h>
@@ -151,34 +150,17 @@ static void print_no_path(const struct heap_report *h)
                h->object);
 }
 
-static void print_path(struct heap_report *h)
+static void print_paths(struct heap_report *h)
 {
-    static const struct table_column columns[] = {{"retained", TABLE_RIGHT, false},
-                                                  {"id", TABLE_LEFT, false},
-                                                  {"object", TABLE_LEFT, true},
-                                                  {"refers by", TABLE_LEFT, false}};
-    const struct retained *r = &h->retained;
-    struct table t;
+    const struct heap_paths *paths = &h->retained.paths;
     heap_heading("Path from a root");
-    if (r->n_path == 0) {
+    if (paths->n == 0)
         print_no_path(h);
-        return;
+    for (size_t i = 0; i < paths->n; i++) {
+        if (i)
+            heap_heading("Another path");
+        heap_put_path(h, &paths->v[i], false);
     }
-    table_init(&t, columns + !r->known, 4 - !r->known);
-    for (size_t i = 0; i < r->n_path; i++) {
-        struct buf b = {0};
-        if (r->known)
-            table_put(&t, human_count(retained_bytes(r, r->path[i])).text);
-        heap_put_object(h, &t, r->path[i]);
-        if (i + 1 < r->n_path)
-            links_name(&h->reader, r->path[i], r->path[i + 1], &b);
-        else
-            buf_putc(&b, '-');
-        heap_put_name(h, &t, buf_str(&b));
-        buf_fini(&b);
-    }
-    table_print(&t, stdout);
-    table_fini(&t);
 }
 
 static void print_times(const struct heap_report *h)
@@ -215,7 +197,7 @@ int heap_text(struct heap_report *h, struct err *err)
     if (h->sections & (HEAP_DOMINATORS | HEAP_CHILDREN))
         print_below(h);
     if (h->sections & HEAP_PATH)
-        print_path(h);
+        print_paths(h);
     heap_parts_text(h);
     if (h->times)
         print_times(h);

@@ -1,16 +1,27 @@
 #include "heap/links.h"
 
 #include "base/util.h"
+#include "heap/threads.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum { TEXT_MOST = 60, ELEMENTS = 65536 };
 
-static void put_text(struct object_reader *r, uint32_t object, struct buf *into)
+const char links_local[] = "a local ";
+
+static void put_text(struct object_reader *r, const struct object *x, struct buf *into)
 {
+    const struct dump *d = r->o->d;
+    uint32_t object = x->number;
     struct buf text = {0};
-    int64_t n = object_string(r, object, &text, TEXT_MOST);
+    int64_t n = -1;
+    if (x->c && x->c->number == d->string_class) {
+        n = object_string(r, object, &text, TEXT_MOST);
+    } else if (x->c && dump_class_is(d, x->c, "java.lang.Thread")) {
+        threads_name(r, object, &text);
+        n = (int64_t)text.len ? 0 : -1;
+    }
     if (n >= 0)
         buf_printf(into, " \"%s%s\"", buf_str(&text), n > TEXT_MOST ? "..." : "");
     buf_fini(&text);
@@ -40,8 +51,7 @@ int links_describe(struct object_reader *r, uint32_t object, struct buf *into)
         break;
     default:
         buf_puts(into, name);
-        if (x.c && x.c->number == d->string_class)
-            put_text(r, object, into);
+        put_text(r, &x, into);
         break;
     }
     return into->oom ? -ENOMEM : 0;
@@ -97,16 +107,32 @@ static bool static_name(const struct dump *d, const struct object *x, uint64_t t
     return false;
 }
 
-static bool is_local(const struct dump *d, uint64_t thread, uint64_t to)
+/* Of several frames the outermost: it keeps the object longest. */
+static bool local_name(const struct dump *d, uint64_t thread, uint64_t to, struct buf *into)
 {
+    const struct dump_trace *trace = NULL;
+    uint32_t depth = 0;
+    bool found = false;
     size_t i = 0;
     BISECT(i, d->n_roots, d->roots[i].id < to);
     for (; i < d->n_roots && d->roots[i].id == to; i++) {
-        const struct dump_thread *t = dump_thread_by_serial(d, d->roots[i].thread);
-        if (t && t->id == thread)
-            return true;
+        const struct dump_root *root = &d->roots[i];
+        const struct dump_thread *t = dump_thread_by_serial(d, root->thread);
+        if (!t || t->id != thread)
+            continue;
+        const struct dump_trace *of = t->trace == DUMP_NONE ? NULL : &d->traces[t->trace];
+        found = true;
+        if (of && root->kind == HPROF_ROOT_JAVA_FRAME && root->depth < of->n_frames &&
+            root->depth >= depth) {
+            trace = of;
+            depth = root->depth;
+        }
     }
-    return false;
+    if (found)
+        buf_printf(into, "%s%s", links_local, trace ? "in " : "of the thread");
+    if (trace)
+        threads_put_frame(d, trace, depth, into);
+    return found;
 }
 
 int links_name(struct object_reader *r, uint32_t from, uint32_t to, struct buf *into)
@@ -121,9 +147,7 @@ int links_name(struct object_reader *r, uint32_t from, uint32_t to, struct buf *
                                                     : false;
     if (!found && x.c && x.c->id == id)
         buf_puts(into, "its class");
-    else if (!found && is_local(d, x.item.id, id))
-        buf_puts(into, "a local of the thread");
-    else if (!found)
+    else if (!found && !local_name(d, x.item.id, id, into))
         buf_puts(into, dump_class_by_id(d, id) ? "a class of it" : "?");
     return into->oom ? -ENOMEM : 0;
 }

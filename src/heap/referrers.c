@@ -248,109 +248,87 @@ bool referrers_is_root(const struct referrers *r, uint32_t object)
     return r->is_root[object >> 6] >> (object & 63) & 1;
 }
 
-/* Breadth first from the object up: `to` is what each was met from, and leads back to the object.
- */
-struct search {
+struct up {
     const struct referrers *r;
-    const struct objects *o;
-    uint32_t *to, *queue;
-    uint32_t tail;
     uint32_t *first, *next; /* instances of each class, linked; NULL: they are not looked at */
 };
 
-static void meet(struct search *s, uint32_t object, uint32_t from)
+static const struct referrers *lists(const void *ctx)
 {
-    if (s->to[object] != DUMP_NONE)
-        return;
-    s->to[object] = from;
-    s->queue[s->tail++] = object;
+    return ((const struct up *)ctx)->r;
 }
 
-static void meet_referrers(struct search *s, uint32_t object)
+static bool up_ends(const void *ctx, uint32_t object)
 {
+    return referrers_is_root(lists(ctx), object);
+}
+
+static uint32_t itself(const void *ctx, uint32_t object)
+{
+    UNUSED(ctx);
+    return object;
+}
+
+static uint32_t up_count(const void *ctx, uint32_t object, uint32_t to)
+{
+    uint32_t n, first = 0, end = 0;
+    const uint32_t *list = referrers_of(lists(ctx), to, &n);
+    BISECT(first, n, list[first] < object << 1);
+    BISECT(end, n, list[end] <= object << 1);
+    return end - first;
+}
+
+static void up_expand(const void *ctx, uint32_t object, struct paths_search *s)
+{
+    const struct up *up = ctx;
     uint32_t n;
-    const uint32_t *list = referrers_of(s->r, object, &n);
+    const uint32_t *list = referrers_of(up->r, object, &n);
     for (uint32_t i = 0; i < n; i++)
         if (!(list[i] & 1))
-            meet(s, list[i] >> 1, object);
+            paths_meet(s, object, list[i] >> 1);
+    const struct dump *d = up->r->d;
+    const struct dump_class *c = up->first ? dump_class_by_id(d, ids_at(&d->ids, object)) : NULL;
+    for (uint32_t i = c ? up->first[c->number] : DUMP_NONE; i != DUMP_NONE; i = up->next[i])
+        paths_meet(s, object, i);
 }
 
-static int list_instances(struct search *s)
+static int list_instances(struct up *up, const struct objects *o)
 {
-    const struct dump *d = s->r->d;
-    s->first = malloc(((size_t)d->n_classes + 1) * sizeof *s->first);
-    s->next = malloc(((size_t)d->n_objects + 1) * sizeof *s->next);
-    if (!s->first || !s->next)
+    const struct dump *d = up->r->d;
+    up->first = malloc(((size_t)d->n_classes + 1) * sizeof *up->first);
+    up->next = malloc(((size_t)d->n_objects + 1) * sizeof *up->next);
+    if (!up->first || !up->next)
         return -ENOMEM;
-    memset(s->first, 0xff, ((size_t)d->n_classes + 1) * sizeof *s->first);
+    memset(up->first, 0xff, ((size_t)d->n_classes + 1) * sizeof *up->first);
     for (uint32_t i = d->n_objects; i-- > 0;) {
-        uint32_t c = objects_class(s->o, i);
+        uint32_t c = objects_class(o, i);
         if (c == DUMP_NONE)
             continue;
-        s->next[i] = s->first[c];
-        s->first[c] = i;
+        up->next[i] = up->first[c];
+        up->first[c] = i;
     }
     return 0;
 }
 
-static void meet_instances(struct search *s, uint32_t object)
+int referrers_paths(const struct referrers *r, const struct objects *o, uint32_t object,
+                    struct heap_paths *out)
 {
-    const struct dump_class *c = dump_class_by_id(s->r->d, ids_at(&s->r->d->ids, object));
-    for (uint32_t i = c ? s->first[c->number] : DUMP_NONE; i != DUMP_NONE; i = s->next[i])
-        meet(s, i, object);
-}
-
-/* The root that was met, or DUMP_NONE. */
-static uint32_t search_up(struct search *s, uint32_t object)
-{
-    const struct dump *d = s->r->d;
-    memset(s->to, 0xff, ((size_t)d->n_objects + 1) * sizeof *s->to);
-    s->tail = 0;
-    meet(s, object, object);
-    for (uint32_t head = 0; head < s->tail; head++) {
-        if (referrers_is_root(s->r, s->queue[head]))
-            return s->queue[head];
-        meet_referrers(s, s->queue[head]);
-        if (s->next)
-            meet_instances(s, s->queue[head]);
-    }
-    return DUMP_NONE;
-}
-
-static int collect(const struct search *s, uint32_t root, uint32_t **path, size_t *n)
-{
-    for (uint32_t at = root;; at = s->to[at]) {
-        ++*n;
-        if (s->to[at] == at)
-            break;
-    }
-    *path = malloc(*n * sizeof **path);
-    if (!*path)
-        return -ENOMEM;
-    size_t i = 0;
-    for (uint32_t at = root; i < *n; at = s->to[at])
-        (*path)[i++] = at;
-    return 0;
-}
-
-int referrers_path(const struct referrers *r, const struct objects *o, uint32_t object,
-                   uint32_t **path, size_t *n)
-{
-    size_t bytes = ((size_t)r->d->n_objects + 1) * sizeof(uint32_t);
-    struct search s = {.r = r, .o = o, .to = malloc(bytes), .queue = malloc(bytes)};
-    int rc = s.to && s.queue ? 0 : -ENOMEM;
-    *path = NULL;
-    *n = 0;
-    if (rc == 0) {
-        uint32_t root = search_up(&s, object);
-        if (root == DUMP_NONE && (rc = list_instances(&s)) == 0)
-            root = search_up(&s, object);
-        if (root != DUMP_NONE)
-            rc = collect(&s, root, path, n);
-    }
-    free(s.first);
-    free(s.next);
-    free(s.to);
-    free(s.queue);
+    struct up up = {.r = r};
+    const struct paths_source source = {.d = r->d,
+                                        .ctx = &up,
+                                        .n = r->d->n_objects,
+                                        .up = true,
+                                        .from = &object,
+                                        .n_from = 1,
+                                        .ends = up_ends,
+                                        .node = itself,
+                                        .object = itself,
+                                        .count = up_count,
+                                        .expand = up_expand};
+    int rc = paths_find(out, &source, PATHS_MOST);
+    if (rc == 0 && out->n == 0 && (rc = list_instances(&up, o)) == 0)
+        rc = paths_find(out, &source, PATHS_MOST);
+    free(up.first);
+    free(up.next);
     return rc;
 }

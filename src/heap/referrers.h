@@ -13,6 +13,7 @@
 #define ORCA_HEAP_REFERRERS_H
 
 #include "heap/objects.h"
+#include "heap/paths.h"
 
 struct referrers {
     const struct dump *d;
@@ -32,10 +33,9 @@ const uint32_t *referrers_of(const struct referrers *r, uint32_t object, uint32_
  * thread's local, or a class of the boot loader. */
 bool referrers_is_root(const struct referrers *r, uint32_t object);
 
-/* The objects of a shortest way from a root to this one, both included, without weak references;
- * the caller frees *path.  A class is reached through its loader, its instances are tried where
- * that leads nowhere.  *n 0 and *path NULL: the roots do not lead to it.  -ENOMEM. */
-int referrers_path(const struct referrers *r, const struct objects *o, uint32_t object,
-                   uint32_t **path, size_t *n);
+/* The ways from roots to this object, without weak references.  A class is reached through its
+ * loader, its instances are tried where that leads nowhere.  -ENOMEM. */
+int referrers_paths(const struct referrers *r, const struct objects *o, uint32_t object,
+                    struct heap_paths *out);
 
 #endif

@@ -292,7 +292,7 @@ static int with_graph(struct retained *r, struct graph *g, const struct retained
     r->n_nodes = g->n_nodes;
     r->n_edges = g->n_edges;
     if (o->path_to)
-        TRY(paths_shortest(g, r->d, o->path_to, &r->path, &r->n_path, err));
+        TRY(paths_down(&r->paths, g, r->d, o->path_to, err));
     phase(o, "finding dominators");
     int rc = dominators_find(&t, g, dump_workers(r->d), err);
     if (rc < 0) {
@@ -332,7 +332,7 @@ static int path_alone(struct retained *r, const struct retained_options *options
     const struct graph_options how = {.soft = options->soft};
     phase(options, "reading references");
     TRY(graph_build(&g, r->d, &how, err));
-    int rc = paths_shortest(&g, r->d, options->path_to, &r->path, &r->n_path, err);
+    int rc = paths_down(&r->paths, &g, r->d, options->path_to, err);
     graph_fini(&g);
     return rc;
 }
@@ -370,7 +370,7 @@ void retained_fini(struct retained *r)
     free(r->dominators);
     free(r->eighths);
     free(r->class_bytes);
-    free(r->path);
+    paths_fini(&r->paths);
     map_fini(&r->large);
     *r = (struct retained){0};
 }

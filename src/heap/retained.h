@@ -14,6 +14,7 @@
 
 #include "base/map.h"
 #include "heap/objects.h"
+#include "heap/paths.h"
 
 #define RETAINED_ROOT (DUMP_NONE - 1)
 
@@ -23,7 +24,7 @@ struct retained_times { /* ns of the steps */
 
 struct retained_options {
     bool soft;                                  /* soft references keep alive, too */
-    uint64_t path_to;                           /* id of an object to find a path to; 0: none */
+    uint64_t path_to;                           /* id of an object to find paths to; 0: none */
     bool classes;                               /* retained sizes of classes */
     void (*phase)(void *ctx, const char *what); /* a step begins; may be NULL */
     void *ctx;
@@ -41,8 +42,7 @@ struct retained {
     uint64_t bytes_reached;
     uint64_t n_unreached, bytes_unreached;
     uint64_t n_nodes, n_edges;
-    uint32_t *path; /* objects from a root to options.path_to; NULL: none was found or wanted */
-    size_t n_path;
+    struct heap_paths paths; /* to options.path_to */
     struct retained_times times;
 };
 

@@ -2,7 +2,6 @@
 
 #include "base/human.h"
 #include "heap/links.h"
-#include "heap/threads.h"
 
 #include <inttypes.h>
 
@@ -17,18 +16,12 @@ static const char *class_name(const struct words *w, uint32_t number)
     return number == DUMP_NONE ? "?" : w->r->d->classes[number].name;
 }
 
-/* "java.util.HashMap (0x7f12)", "the thread "main" (0x7f10)" */
+/* "java.util.HashMap (0x7f12)", "java.lang.Thread "main" (0x7f10)" */
 static void put_object(const struct words *w, uint32_t object)
 {
     const struct dump *d = w->r->d;
-    uint32_t c = objects_class(&w->r->objects, object);
-    if (c != DUMP_NONE && dump_class_is(d, &d->classes[c], "java.lang.Thread")) {
-        buf_puts(w->b, "the thread \"");
-        threads_name(w->reader, object, w->b);
-        buf_puts(w->b, "\"");
-    } else if (links_describe(w->reader, object, w->b) < 0) {
-        buf_puts(w->b, class_name(w, c));
-    }
+    if (links_describe(w->reader, object, w->b) < 0)
+        buf_puts(w->b, class_name(w, objects_class(&w->r->objects, object)));
     buf_printf(w->b, " (0x%" PRIx64 ")", ids_at(&d->ids, object));
 }
 

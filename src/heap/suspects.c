@@ -276,7 +276,8 @@ static bool refers(struct object_reader *reader, uint32_t from, uint32_t to)
     const struct dump *d = reader->o->d;
     const struct dump_class *c = dump_class_by_id(d, ids_at(&d->ids, to));
     struct buf name = {0};
-    bool known = links_name(reader, from, to, &name) == 0 && strcmp(buf_str(&name), "?") != 0;
+    bool known = links_name(reader, from, to, &name) == 0 && strcmp(buf_str(&name), "?") != 0 &&
+                 strncmp(buf_str(&name), links_local, strlen(links_local)) != 0;
     /* Of a class that a class loader holds. */
     if (known && strcmp(buf_str(&name), "a class of it") == 0)
         known = c && c->loader == ids_at(&d->ids, from);
@@ -284,8 +285,9 @@ static bool refers(struct object_reader *reader, uint32_t from, uint32_t to)
     return known;
 }
 
-/* All paths go through the dominators.  If they begin at a root and each refers to the next, they
- * are the shortest one, and the references need not be read again. */
+/* All paths go through the dominators.  If they begin at a root and each refers to the next, not as
+ * a thread does by a local, they are the one that tells most, the others have detours only, and the
+ * references need not be read again. */
 static int path_of_dominators(const struct search *s, struct object_reader *reader,
                               struct suspect *x)
 {
@@ -297,12 +299,14 @@ static int path_of_dominators(const struct search *s, struct object_reader *read
     for (uint32_t at = to; up[at] < RETAINED_ROOT; at = up[at], n++)
         if (n > STEPS || !refers(reader, up[at], at))
             return 0;
-    x->path = malloc(n * sizeof *x->path);
-    if (!x->path)
+    struct heap_path *way = &x->paths.v[0];
+    way->v = malloc(n * sizeof *way->v);
+    if (!way->v)
         return -ENOMEM;
-    x->n_path = n;
+    way->n = n;
+    x->paths.n = 1;
     for (uint32_t at = to; n > 0; at = up[at])
-        x->path[--n] = at;
+        way->v[--n] = at;
     return 0;
 }
 
@@ -316,8 +320,8 @@ static int read_paths(struct search *s, bool soft, struct err *err)
     for (size_t i = 0; i < s->out->n && rc == 0; i++) {
         struct suspect *x = &s->out->v[i];
         uint32_t to = x->object == DUMP_NONE ? x->top : x->object;
-        if (!x->path)
-            rc = paths_shortest(&g, d, ids_at(&d->ids, to), &x->path, &x->n_path, err);
+        if (!x->paths.n)
+            rc = paths_down(&x->paths, &g, d, ids_at(&d->ids, to), err);
     }
     graph_fini(&g);
     return rc;
@@ -332,7 +336,7 @@ static int find_paths(struct search *s, bool soft, struct err *err)
         return rc;
     for (size_t i = 0; i < s->out->n && rc == 0; i++) {
         rc = path_of_dominators(s, &reader, &s->out->v[i]);
-        all &= s->out->v[i].path != NULL;
+        all &= s->out->v[i].paths.n > 0;
     }
     object_reader_close(&reader);
     if (rc < 0)
@@ -369,6 +373,6 @@ int suspects_find(struct suspects *out, const struct retained *r,
 void suspects_fini(struct suspects *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        free(s->v[i].path);
+        paths_fini(&s->v[i].paths);
     *s = (struct suspects){0};
 }

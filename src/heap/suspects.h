@@ -37,8 +37,7 @@ struct suspect {
     struct suspect_class below[SUSPECTS_CLASSES], further[SUSPECTS_CLASSES]; /* what it dominates,
                                      and what that dominates; the most retained first */
     uint32_t n_below, n_further;
-    uint32_t *path; /* from a root to it, or to the biggest one; NULL: not asked for */
-    size_t n_path;
+    struct heap_paths paths; /* to it, or to the biggest one; none: not asked for */
 };
 
 struct suspects {

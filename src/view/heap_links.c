@@ -5,8 +5,6 @@
 #include "heap/links.h"
 #include "heap/missing.h"
 
-#include <stdlib.h>
-
 /* A brief of `from`, and by what it refers to `to`. */
 static json_t *link_from(struct heap_ask *a, uint32_t from, uint32_t to)
 {
@@ -41,45 +39,47 @@ json_t *heap_answer_referrers(struct heap_ask *a, int *rc, struct err *err)
                      heap_json_count(a->offset), "referrers", out);
 }
 
-/* Each object of the path with what the one before it has it by; of a long one both ends. */
-static json_t *steps_of(struct heap_ask *a, const uint32_t *path, size_t n)
+/* As what it is a root, and each object of the path with what the one before it has it by; of a
+ * long one both ends. */
+static json_t *path_json(struct heap_ask *a, const struct heap_path *path)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < n; i++) {
-        if (i == HEAP_PATH_ENDS && n > 2 * (size_t)HEAP_PATH_ENDS)
-            i = n - HEAP_PATH_ENDS;
+    for (size_t i = 0; i < path->n; i++) {
+        if (i == HEAP_PATH_ENDS && path->n > 2 * (size_t)HEAP_PATH_ENDS)
+            i = path->n - HEAP_PATH_ENDS;
         struct buf by = {0};
-        json_t *j = heap_json_brief(a, path[i]);
-        if (i > 0 && links_name(&a->reader, path[i - 1], path[i], &by) < 0)
+        json_t *j = heap_json_brief(a, path->v[i]);
+        if (i > 0 && links_name(&a->reader, path->v[i - 1], path->v[i], &by) < 0)
             buf_clear(&by);
         json_object_set_new(j, "by", heap_json_text_n((const char *)by.p, by.len));
         json_array_append_new(list, j);
         buf_fini(&by);
     }
-    return list;
+    return json_pack("{s:o, s:o, s:o, s:o}", "n", heap_json_count(path->n), "left_out",
+                     heap_json_count(path->n - json_array_size(list)), "roots",
+                     path->n ? heap_json_roots(a, path->v[0]) : json_array(), "path", list);
 }
 
 json_t *heap_answer_path(struct heap_ask *a, int *rc, struct err *err)
 {
     const struct heap_view *h = a->h;
-    uint32_t *path;
-    size_t n;
+    struct heap_paths paths;
     if (!missing_knows_paths(h->d))
         return json_pack("{s:s}", "not_known",
                          "which references are weak is told by names that the dump lacks");
-    *rc = referrers_path(&h->referrers, &h->retained.objects, a->object, &path, &n);
+    *rc = referrers_paths(&h->referrers, &h->retained.objects, a->object, &paths);
     if (*rc < 0) {
         err_set(err, *rc, "out of memory");
         return NULL;
     }
-    if (n == 0 && !h->retained.known)
+    if (paths.n == 0 && !h->retained.known)
         return json_pack("{s:s}", "not_known",
                          "what could be read of the dump has no path to it; whether there is one "
                          "is not known");
-    json_t *steps = steps_of(a, path, n);
-    json_t *j = json_pack("{s:o, s:o, s:o, s:o}", "n", heap_json_count(n), "left_out",
-                          heap_json_count(n - json_array_size(steps)), "roots",
-                          n ? heap_json_roots(a, path[0]) : json_array(), "path", steps);
-    free(path);
+    json_t *j = path_json(a, &paths.v[0]), *others = json_array();
+    for (size_t i = 1; i < paths.n; i++)
+        json_array_append_new(others, path_json(a, &paths.v[i]));
+    json_object_set_new(j, "others", others);
+    paths_fini(&paths);
     return j;
 }

@@ -540,8 +540,9 @@ Test(heap_suspects, where_it_falls_apart)
     cr_assert_eq(x->below[0].count, 100);
     cr_assert_eq(x->below[0].class_number, d->string_class);
     cr_assert_eq(x->further[0].count, 100);
-    cr_assert_eq(x->n_path, 4);
-    cr_assert_eq(x->path[3], x->object);
+    cr_assert_eq(x->paths.n, 1);
+    cr_assert_eq(x->paths.v[0].n, 4);
+    cr_assert_eq(x->paths.v[0].v[3], x->object);
     suspects_fini(&s);
     retained_fini(&r);
     done(&m, d);
@@ -598,7 +599,7 @@ Test(heap_suspects, many_of_one_class)
     cr_assert_eq(s.v[0].object, DUMP_NONE);
     cr_assert_eq(s.v[0].class_number, d->string_class);
     cr_assert_eq(s.v[0].count, 300);
-    cr_assert_eq(s.v[0].n_path, 1);
+    cr_assert_eq(s.v[0].paths.v[0].n, 1);
     suspects_fini(&s);
     retained_fini(&r);
     done(&m, d);

@@ -79,7 +79,7 @@ Test(heap_found, suspects_in_words_and_as_objects)
     json_t *j = ask_heap(h, "suspects", "");
     cr_assert_eq(json_array_size(at_path(j, "suspects")), 1);
     const char *words = text_at(j, "suspects.0.text");
-    cr_assert(strstr(words, "the thread \"main\""), "%s", words);
+    cr_assert(strstr(words, "java.lang.Thread \"main\" (0x"), "%s", words);
     cr_assert(strstr(words, "chain of"), "%s", words);
     cr_assert_str_eq(text_at(j, "suspects.0.below.0.name"), "Node");
     cr_assert_gt(number_at(j, "suspects.0.chain"), 16);
@@ -102,7 +102,7 @@ Test(heap_found, threads_and_what_their_frames_hold)
     cr_assert_eq(json_array_size(at_path(j, "threads")), 0);
     json_decref(j);
     j = ask_heap(h, "thread", "thread=0");
-    cr_assert_str_eq(text_at(j, "stack.0.holds.0.label"), "java.lang.Thread");
+    cr_assert_str_eq(text_at(j, "stack.0.holds.0.label"), "java.lang.Thread \"main\"");
     cr_assert_str_eq(text_at(j, "stack.0.holds.0.kind"), "JNI local");
     cr_assert_str_eq(text_at(j, "stack.1.frame"), "java.util.ArrayList.outer (Node.java:22)");
     cr_assert_eq(number_at(j, "stack.1.depth"), 1);

@@ -120,7 +120,7 @@ Test(heap_missing, a_whole_dump_lacks_nothing)
     missing_tell(d, &lines);
     cr_assert(!d->partial && lines.n == 0);
     find(&r, d, 65536);
-    cr_assert(r.known && r.n_path == 3);
+    cr_assert(r.known && r.paths.v[0].n == 3);
     cr_assert_gt(count_suspects(&r), 0);
     cr_assert_gt(retained_bytes(&r, ids_find(&d->ids, 65536)), (NODES_KEPT - 2) * UINT64_C(24));
     retained_fini(&r);
@@ -275,7 +275,7 @@ Test(heap_missing, without_a_name)
         cr_assert(tells(d, "1 name of classes"));
         draws_no_conclusion(d, 0);
         find(&r, d, node_id(3));
-        cr_assert_eq(r.n_path, 0);
+        cr_assert_eq(r.paths.n, 0);
         retained_fini(&r);
         dump_close(d);
         fclose(m.f);
@@ -313,10 +313,10 @@ Test(heap_missing, a_path_that_is_there_is_found)
     int fd = copy_of(&m, lseek(fileno(m.f), 0, SEEK_END) - 9, path); /* without the end record */
     struct dump *d = opened(path);
     find(&r, d, node_id(5));
-    cr_assert(!r.known && r.n_path > 1);
+    cr_assert(!r.known && r.paths.v[0].n > 1);
     retained_fini(&r);
     find(&r, d, 0x300); /* Reference: a root itself, as of the boot loader */
-    cr_assert_eq(r.n_path, 1);
+    cr_assert_eq(r.paths.v[0].n, 1);
     retained_fini(&r);
     dump_close(d);
     close(fd);

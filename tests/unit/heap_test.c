@@ -143,8 +143,8 @@ Test(heap, a_diamond_belongs_to_its_top)
     cr_assert_eq(kept(&r, 0x1080), 0);
     cr_assert_eq(r.n_unreached, 2);
     cr_assert_eq(r.bytes_unreached, 64);
-    cr_assert_eq(r.n_path, 3);
-    cr_assert_eq(ids_at(&d->ids, r.path[0]), 0x1000);
+    cr_assert_eq(r.paths.v[0].n, 3);
+    cr_assert_eq(ids_at(&d->ids, r.paths.v[0].v[0]), 0x1000);
     retained_fini(&r);
     dump_close(d);
     fclose(m.f);
@@ -307,7 +307,7 @@ Test(heap, a_long_list_is_kept_by_its_head)
     cr_assert_eq(kept(&r, id_of(0)), LONG * UINT64_C(32));
     cr_assert_eq(kept(&r, id_of(LONG / 2)), LONG / 2 * UINT64_C(32));
     cr_assert_eq(r.class_bytes[dump_class_by_name(d, "Node")->number], LONG * UINT64_C(32));
-    cr_assert_eq(r.n_path, LONG);
+    cr_assert(r.paths.n == 1 && r.paths.v[0].n == LONG);
     retained_fini(&r);
     dump_close(d);
     fclose(m.f);

@@ -1,6 +1,4 @@
-/* heap_view_test.c - the answers about a heap dump made by hand, and who refers to whom. */
-#include "heap/paths.h"
-#include "heap/referrers.h"
+/* heap_view_test.c - the answers about a heap dump made by hand. */
 #include "heap_made.h"
 #include "view_ask.h"
 
@@ -323,69 +321,4 @@ Test(heap_view, what_is_refused)
     ask_heap_refused(h, "instances", "class=1&top=100000000", -EINVAL, "rows");
     ask_heap_refused(h, "icicle", "parts=5000", -EINVAL, "4096");
     ask_heap_refused(h, "classes", "match=", -EINVAL, "256");
-}
-
-/* --- paths are as short as those that are found from the roots --------------------------------
- */
-
-enum { RANDOM_NODES = 300, RANDOM_HEAPS = 30 };
-
-static uint32_t seed;
-static uint32_t chance(uint32_t n)
-{
-    seed = seed * 1664525 + 1013904223;
-    return (seed >> 8) % n;
-}
-
-static uint64_t any_node(void)
-{
-    return chance(4) ? 0 : 0x1000 + 0x80 * (uint64_t)chance(RANDOM_NODES);
-}
-
-static void make_random(void)
-{
-    make(&m);
-    for (uint64_t i = 0; i < RANDOM_NODES; i++) {
-        uint64_t id = 0x1000 + 0x80 * i, a = any_node(), b = any_node();
-        if (chance(5))
-            node(&m, id, a, b);
-        else
-            hw_instance(&m.w, id, WEAK, (uint64_t[]){a, b});
-    }
-    for (int i = 0; i < 5; i++)
-        hw_root(&m.w, HPROF_ROOT_JNI_GLOBAL, 0x1000 + 0x80 * (uint64_t)chance(RANDOM_NODES), 0, 0);
-    hw_end(&m.w);
-}
-
-Test(heap_view_life, paths_are_the_shortest_ones)
-{
-    for (seed = 1; seed <= RANDOM_HEAPS;) {
-        uint32_t heap = seed;
-        struct dump *d;
-        struct graph g;
-        struct objects o;
-        struct referrers r;
-        make_random();
-        cr_assert_eq(dump_open(&d, m.path, &(struct dump_options){.workers = 2}, NULL), 0);
-        cr_assert_eq(graph_build(&g, d, NULL, NULL), 0);
-        cr_assert_eq(objects_locate(&o, d, NULL), 0);
-        cr_assert_eq(referrers_find(&r, d, NULL), 0);
-        for (uint32_t i = 0; i < d->n_objects; i++) {
-            uint32_t *down, *up;
-            size_t n_down, n_up;
-            cr_assert_eq(paths_shortest(&g, d, ids_at(&d->ids, i), &down, &n_down, NULL), 0);
-            cr_assert_eq(referrers_path(&r, &o, i, &up, &n_up), 0);
-            cr_assert_eq(n_up, n_down, "heap %u, object %u: %zu instead of %zu", heap, i, n_up,
-                         n_down);
-            cr_assert(n_up == 0 || up[n_up - 1] == i);
-            free(down);
-            free(up);
-        }
-        referrers_fini(&r);
-        objects_release(&o);
-        graph_fini(&g);
-        dump_close(d);
-        fclose(m.f);
-        seed = heap + 1;
-    }
 }

@@ -243,9 +243,12 @@ static void same_keepers(const struct retained *a, const struct retained *b, uin
         cr_assert_eq(dominator_id(a, id), dominator_id(b, id), "seed %" PRIu64 ": %#" PRIx64, seed,
                      id);
     }
-    cr_assert_eq(a->n_path, b->n_path);
-    for (size_t i = 0; i < a->n_path; i++)
-        cr_assert_eq(a->path[i], b->path[i]);
+    cr_assert_eq(a->paths.n, b->paths.n);
+    for (size_t k = 0; k < a->paths.n; k++) {
+        cr_assert_eq(a->paths.v[k].n, b->paths.v[k].n);
+        for (size_t i = 0; i < a->paths.v[k].n; i++)
+            cr_assert_eq(a->paths.v[k].v[i], b->paths.v[k].v[i]);
+    }
 }
 
 static void same_roots(const struct dump *a, const struct dump *b)
@@ -318,7 +321,7 @@ Test(heap_xml, takes_what_other_writers_write)
     struct retained r;
     cr_assert(!d->partial, "%s", d->problems[0].text);
     find(&r, d, 12);
-    cr_assert_eq(r.n_path, 2);
+    cr_assert_eq(r.paths.v[0].n, 2);
     cr_assert_eq(retained_bytes(&r, ids_find(&d->ids, 10)), 24 + 24 + 16);
     cr_assert_eq(dump_class_by_name(d, "Node")->count, 2);
     cr_assert_eq(dump_class_by_name(d, "(unknown class)")->count, 1);
@@ -349,7 +352,7 @@ Test(heap_xml, the_object_of_a_class_by_either_name)
         cr_assert_eq(dump_class_by_name(d, "java.lang.Class")->count, 2,
                      "%s: a class has no object beside its own", names[i]);
         find(&r, d, 10);
-        cr_assert_eq(r.n_path, 2, "%s", names[i]);
+        cr_assert_eq(r.paths.v[0].n, 2, "%s", names[i]);
         retained_fini(&r);
         dump_close(d);
         close(fd);

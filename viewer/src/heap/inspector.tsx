@@ -99,6 +99,19 @@ function ElementsPart({ object }: { object: number }) {
 }
 
 /** From the root down to the object: each with what leads from the one above it. */
+function Steps({ of, path, test }: { of: HeapObject; path: Path; test: string }) {
+    return (
+        <ol class="heap-path" data-test={test}>
+            <li class="dim">{path.roots.map((r, i) => <span key={i}>{i > 0 && ", "}<RootText of={r} /></span>)}</li>
+            {path.path.map((step, i) => (
+                <li key={i} data-step={step.object}>
+                    {path.left_out > 0 && i === path.path.length / 2 && <div class="dim">… {count(path.left_out)} objects …</div>}
+                    {step.by && <span class="heap-by">{step.by}</span>} {step.object === of.object ? <b>this object</b> : <ObjectLink of={step} />}
+                </li>))}
+        </ol>
+    );
+}
+
 function PathPart({ of }: { of: HeapObject }) {
     const answer = useHeap<Path>(`/path?object=${of.object}`, "ready");
     const p = answer.value;
@@ -108,15 +121,8 @@ function PathPart({ of }: { of: HeapObject }) {
             <Missing of={answer} what="The path" />
             {p?.not_known !== undefined && <p class="dim" data-test="path-not-known">Not known: {p.not_known}.</p>}
             {p && p.n === 0 && <p class="dim">No root leads to it without weak references.</p>}
-            {p && p.n > 0 && (
-                <ol class="heap-path" data-test="path">
-                    <li class="dim">{p.roots.map((r, i) => <span key={i}>{i > 0 && ", "}<RootText of={r} /></span>)}</li>
-                    {p.path.map((step, i) => (
-                        <li key={i} data-step={step.object}>
-                            {p.left_out > 0 && i === p.path.length / 2 && <div class="dim">… {count(p.left_out)} objects …</div>}
-                            {step.by && <span class="heap-by">{step.by}</span>} {step.object === of.object ? <b>this object</b> : <ObjectLink of={step} />}
-                        </li>))}
-                </ol>)}
+            {p && p.n > 0 && <Steps of={of} path={p} test="path" />}
+            {p?.others?.map((other, i) => <div key={i}><h4>Another path</h4><Steps of={of} path={other} test="other-path" /></div>)}
         </section>
     );
 }

@@ -49,7 +49,7 @@ export interface Elements { n: number; offset: number; type: string; elements: V
 export interface Link extends Brief { by: string; weak?: boolean }
 export interface Referrers { n: number; offset: number; referrers: Link[] }
 /** not_known: whether there is one. */
-export interface Path { not_known?: string; n: number; left_out: number; roots: Root[]; path: Link[] }
+export interface Path { not_known?: string; n: number; left_out: number; roots: Root[]; path: Link[]; others?: Path[] }
 
 export interface TreeRow extends Brief { children: number }
 export interface TreePart { object: number | null; retained: number; n: number; offset: number; rest_bytes: number; children: TreeRow[] }
