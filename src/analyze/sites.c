@@ -4,6 +4,8 @@
 #include "base/map.h"
 #include "base/util.h"
 
+#include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,36 @@ bool sites_is_jdk(const char *signature)
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
         if (strncmp(signature, prefixes[i], strlen(prefixes[i])) == 0)
             return true;
+    return false;
+}
+
+/* name: with dots; p: one pattern, n bytes. */
+static bool is_in(const char *name, const char *p, size_t n)
+{
+    char one[256];
+    if (n > 2 && memcmp(p + n - 2, ".*", 2) == 0)
+        n -= 2;
+    if (strncmp(name, p, n) == 0 && strchr(".$", name[n]))
+        return true; /* strchr finds the end, too: the class itself */
+    snprintf(one, sizeof one, "%.*s", (int)n, p);
+    return strpbrk(one, "*?") && fnmatch(one, name, 0) == 0;
+}
+
+bool sites_is_own(const struct trace *t, const char *signature)
+{
+    char name[512];
+    size_t n = strlen(signature);
+    if (!t->app || *signature != 'L' || n < 2)
+        return false;
+    snprintf(name, sizeof name, "%.*s", (int)n - 2, signature + 1);
+    for (char *c = name; *c; c++)
+        *c = *c == '/' ? '.' : *c;
+    for (const char *p = t->app; *p; p += strspn(p, ",")) {
+        n = strcspn(p, ",");
+        if (is_in(name, p, n))
+            return true;
+        p += n;
+    }
     return false;
 }
 
@@ -43,13 +75,18 @@ void sites_name_from(const struct trace *t, const struct trace_stack *s, uint32_
     if (first >= s->n_frames)
         return;
     *top = *app = place_of(t, s->frames[first]);
+    bool found = false;
     for (uint32_t i = first; i < s->n_frames; i++) {
         const struct trace_method *m = trace_method(t, s->frames[i].method);
         const struct trace_class *c = trace_class(t, m->class_);
-        if (c->id.v && !sites_is_jdk(c->signature) && !is_made(c->signature)) {
+        if (!c->id.v || is_made(c->signature))
+            continue;
+        bool own = sites_is_own(t, c->signature);
+        if (own || (!found && !sites_is_jdk(c->signature)))
             *app = place_of(t, s->frames[i]);
+        found |= own || !sites_is_jdk(c->signature);
+        if (own || (found && !t->app))
             return;
-        }
     }
 }
 

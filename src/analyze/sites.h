@@ -19,7 +19,8 @@ struct site {
     uint32_t group;   /* index into lock_set.groups */
     stack_id stack;   /* one of its stacks */
     struct place top; /* innermost frame that is not machinery */
-    struct place app; /* innermost frame of written code outside the JDK; top when there is none */
+    struct place app; /* innermost frame of the program, where the reader said what that is; else of
+                         written code outside the JDK; top when there is none */
 };
 
 struct sites {
@@ -41,6 +42,10 @@ void sites_name(const struct trace *t, stack_id stack, struct place *top, struct
 /* The same of its frames from `first` on; unknown when there are none. */
 void sites_name_from(const struct trace *t, const struct trace_stack *s, uint32_t first,
                      struct place *top, struct place *app);
+
+/* Whether the reader said that a class is the program's (trace.app): "shop.Order", "shop" and
+ * "shop.*" are the class, the package with all below it; other * and ? stand for any letters. */
+bool sites_is_own(const struct trace *t, const char *signature);
 
 /* Whether a class of this signature belongs to the JDK: java.*, javax.*, jdk.*, sun.*. */
 bool sites_is_jdk(const char *signature);

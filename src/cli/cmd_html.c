@@ -17,7 +17,7 @@
 EMBED(report_html);
 
 struct args {
-    const char *output, *title;
+    const char *output, *title, *app;
     uint64_t exact;
 };
 
@@ -29,6 +29,7 @@ static const struct opt opts[] = {
      NULL, 1, UINT32_MAX},
     {"title", 0, OPT_STR, offsetof(struct args, title), "TITLE",
      "the page's title (default: the file's name)", NULL, 0, 0},
+    INPUT_APP(offsetof(struct args, app)),
 };
 
 /* The page, and what it holds. */
@@ -97,6 +98,7 @@ static int make(const struct args *o, struct trace *t, const char *path, struct 
                                .ending = report_ending_name(analyse_ending(t, t->path))};
     struct analysis *a = NULL;
     struct view *v = NULL;
+    t->app = o->app;
     int status = 0, rc = analyse(&a, t, err);
     if (rc == 0)
         rc = view_new(&v, a, &about, err);

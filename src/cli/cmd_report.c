@@ -15,7 +15,7 @@ enum { TOP_DEFAULT = 10, TOP_UNSET = UINT32_MAX };
 struct args {
     bool findings, threads, monitors, sites, owners, interactions, path, deadlocks, bottles, queues,
         pools, orders, hot, gc, alloc, calls, live, all, json;
-    const char *class_name, *thread, *follow;
+    const char *class_name, *thread, *follow, *app;
     uint64_t top, from, to, lock, finding;
 };
 
@@ -81,6 +81,7 @@ static const struct opt opts[] = {
      "tables and path from this time after the beginning on: 1500ms, 2s (default: 0)", NULL, 0, 0},
     {"to", 0, OPT_TIME, offsetof(struct args, to), "TIME",
      "tables and path up to this time after the beginning (default: the end)", NULL, 0, 0},
+    INPUT_APP(offsetof(struct args, app)),
     {"class", 'c', OPT_STR, offsetof(struct args, class_name), "NAME",
      "only monitors of this class: shop.Order$Line, Order$Line or Line (default: all)", NULL, 0, 0},
     {"top", 'n', OPT_UINT, offsetof(struct args, top), "N",
@@ -170,6 +171,7 @@ static int run(int argc, char **argv, struct err *err)
     if (section)
         return err_set(err, CMD_USAGE, "--finding and --%s: give one of them", section);
     TRY(input_open(&t, argv[1], err));
+    t->app = o.app;
     int rc = show(&o, t, argv[1], err);
     int status = input_warn(t);
     trace_close(t);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "cli/cmd.h"
+#include "cli/input.h"
 #include "cli/target.h"
 #include "cli/top_batch.h"
 #include "cli/top_screen.h"
@@ -21,6 +22,7 @@
 struct args {
     bool batch, json;
     uint64_t count, delay, window, rows, timeout;
+    const char *app;
 };
 
 static const struct opt opts[] = {
@@ -36,6 +38,7 @@ static const struct opt opts[] = {
      "print so many pictures, then end (default: 0, until interrupted)", NULL, 0, 0},
     {"rows", 0, OPT_UINT, offsetof(struct args, rows), "N",
      "threads printed at most, 0 for all (default: 20; with --json all)", NULL, 0, UINT32_MAX - 1},
+    INPUT_APP(offsetof(struct args, app)),
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL,
      "print one JSON object a line for each picture", NULL, 0, 0},
     TARGET_TIMEOUT(offsetof(struct args, timeout), "30s before the first picture, then 2s"),
@@ -97,6 +100,7 @@ static int show(const struct args *o, const struct jvm *jvm, struct err *err)
                          .window = o->window,
                          .delay = o->delay};
     catch_signals();
+    source.app = o->app;
     TRY(top_source_open(&source, jvm, err));
     /* A recording that has just begun has nothing to show yet. */
     bool terminal = has_terminal(o);

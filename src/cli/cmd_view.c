@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "cli/cmd.h"
+#include "cli/input.h"
 #include "cli/target.h"
 #include "cli/view_browser.h"
 #include "cli/view_file.h"
@@ -31,7 +32,7 @@ enum { BROWSER_S = 120 };
 struct args {
     uint64_t port, idle, timeout, finding;
     bool no_open;
-    const char *diff;
+    const char *diff, *app;
 };
 
 static const struct opt opts[] = {
@@ -43,6 +44,7 @@ static const struct opt opts[] = {
      "open no browser, print the link only", NULL, 0, 0},
     {"diff", 0, OPT_STR, offsetof(struct args, diff), "EARLIER",
      "with a heap dump: an earlier one of the same program, to see what has grown", NULL, 0, 0},
+    INPUT_APP(offsetof(struct args, app)),
     {"idle", 0, OPT_TIME, offsetof(struct args, idle), "TIME",
      "end when no page has been open for this time (default: at ^C only)", NULL, 0, 0},
     TARGET_TIMEOUT(offsetof(struct args, timeout), "30s"),
@@ -150,6 +152,7 @@ static int begin(const char *what, const struct args *o, struct view_hooks *h,
                  struct serve_opened *first, struct err *err)
 {
     struct jvm jvm;
+    h->app = o->app;
     if (o->diff && (!what || is_pid(what) || !view_heap_is(what))) {
         err_set(err, 0, "--diff goes with a heap dump: orca view --diff EARLIER FILE");
         return CMD_USAGE;
@@ -158,7 +161,7 @@ static int begin(const char *what, const struct args *o, struct view_hooks *h,
         return view_hooks_init(h, VIEW_START, err);
     if (!is_pid(what)) {
         TRY(view_hooks_init(h, VIEW_FILE, err));
-        return view_hooks_open_file(what, o->diff, first, err);
+        return view_hooks_open_file(h, what, o->diff, first, err);
     }
     TRY(target_find(1, (char *[]){NULL, (char *)(uintptr_t)what}, o->timeout, &jvm, err));
     TRY(view_hooks_init(h, VIEW_JVM, err));

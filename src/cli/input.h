@@ -5,6 +5,7 @@
 #define ORCA_CLI_INPUT_H
 
 #include "base/buf.h"
+#include "base/options.h"
 #include "format/trace.h"
 #include "symbols/symbols.h"
 
@@ -16,6 +17,15 @@ int input_open(struct trace **out, const char *path, struct err *err);
 /* The same, and what came of the names of its native code; without a word of that on stderr. */
 int input_open_named(struct trace **out, const char *path, struct symbols_summary *names,
                      struct err *err);
+
+/* The row of the option that says which classes are the program; for trace.app. */
+#define INPUT_APP(offset)                                                                          \
+    {                                                                                              \
+        "app", 0, OPT_STR, (offset), "CLASSES",                                                    \
+            "the program's own classes, whose lines findings and tables name: shop.*, "            \
+            "com.acme.Order, joined by ',' (default: the packages of its main class)",             \
+            NULL, 0, 0                                                                             \
+    }
 
 /* Print one warning a problem on stderr.  Returns the exit status for it: 0, or CMD_FAILED when
  * part of the file is damaged; an unfinished trace is none. */

@@ -34,6 +34,7 @@ struct top_source {
     size_t n_now;
     struct carry parts[TOP_PARTS]; /* where a part may begin, in the order of time */
     size_t n_parts;
+    const char *app;     /* as trace.app */
     bool another_file;   /* it has gone on in one that does not have the window's beginning */
     uint64_t due;        /* when it may be looked at again */
     char path[PATH_MAX]; /* as the JVM says it */

@@ -24,6 +24,7 @@ enum { LARGE_EVENTS = 12 * 1000 * 1000, BEGINNING_EVENTS = 1500 * 1000 };
 struct view_file {
     struct serve_source base;
     char path[PATH_MAX], name[256];
+    const char *app;
     struct jvm jvm;       /* pid 0: not known */
     struct trace *opened; /* not read yet */
     struct stat seen;     /* the file as it was before it was read last */
@@ -97,6 +98,7 @@ static int make_view(struct view_file *f, struct trace *t, uint32_t gen,
     struct analysis *a;
     enum report_ending ending = analyse_ending(t, f->path);
     int64_t partial_to = keep_beginning(f, t);
+    t->app = f->app;
     TRY(analysis_run_watched(&a, t, &watch, err));
     f->live = ending == ENDED_LIVE;
     f->base.live_pid = !f->live ? 0 : f->jvm.pid ? (uint32_t)f->jvm.pid : t->header.pid;
@@ -184,12 +186,13 @@ static int begin(struct view_file *f, const char *path, struct err *err)
 }
 
 int view_file_open(struct serve_source **out, const char *path, const struct jvm *jvm,
-                   const char *name, struct err *err)
+                   const char *name, const char *app, struct err *err)
 {
     static const struct serve_source_ops ops = {file_read, file_look, file_close};
     struct view_file *f = calloc(1, sizeof *f);
     if (!f)
         return err_set(err, -ENOMEM, "out of memory");
+    f->app = app;
     if (jvm)
         f->jvm = *jvm;
     int rc = begin(f, path, err);

@@ -10,8 +10,8 @@
 
 /* Open it, so that what cannot be read is said at once.  jvm: who records into it, to be asked for
  * what it has not written yet; NULL: not known.  name: what it is called; NULL: the file's name.
- * Errors as of input_open. */
+ * app: as trace.app.  Errors as of input_open. */
 int view_file_open(struct serve_source **out, const char *path, const struct jvm *jvm,
-                   const char *name, struct err *err);
+                   const char *name, const char *app, struct err *err);
 
 #endif

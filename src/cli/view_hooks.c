@@ -60,7 +60,7 @@ static int attach(void *ctx, const struct serve_attach *a, struct serve_source *
                   struct serve_why *why)
 {
     struct view_hooks *h = ctx;
-    return view_jvms_attach(&h->jvms, a, out, why);
+    return view_jvms_attach(&h->jvms, a, h->app, out, why);
 }
 
 static int stop(void *ctx, uint32_t pid, struct buf *file, struct serve_why *why)
@@ -96,7 +96,7 @@ static int open_recent(void *ctx, uint32_t id, struct serve_opened *out, struct 
     why->field = "id";
     if (!view_traces_path(&h->traces, id, path, sizeof path))
         return err_set(&why->err, -ENOENT, "id: no file of the list has this number");
-    return view_hooks_open_file(path, NULL, out, &why->err);
+    return view_hooks_open_file(h, path, NULL, out, &why->err);
 }
 
 void view_hooks_fill(struct view_hooks *h, struct serve_hooks *out)
@@ -116,15 +116,15 @@ void view_hooks_fill(struct view_hooks *h, struct serve_hooks *out)
 /* --- what it is begun with --------------------------------------------------------------------
  */
 
-int view_hooks_open_file(const char *path, const char *earlier, struct serve_opened *out,
-                         struct err *err)
+int view_hooks_open_file(const struct view_hooks *h, const char *path, const char *earlier,
+                         struct serve_opened *out, struct err *err)
 {
     if (view_heap_is(path)) {
         TRY(heap_view_new(&out->heap, path, earlier, err));
         recent_note(heap_view_path(out->heap));
         return 0;
     }
-    TRY(view_file_open(&out->source, path, NULL, NULL, err));
+    TRY(view_file_open(&out->source, path, NULL, NULL, h->app, err));
     recent_note(out->source->path);
     return 0;
 }
@@ -140,11 +140,11 @@ int view_hooks_open_jvm(struct view_hooks *h, const struct jvm *jvm, struct serv
     if (rc) {
         h->jvm.asker = (struct jvm_asker){0}; /* from here on a page asks */
         log_line("JVM %d (%s) is being recorded into %s: joined", (int)jvm->pid, jvm->name, path);
-        return view_file_open(out, path, &h->jvm, NULL, err);
+        return view_file_open(out, path, &h->jvm, NULL, h->app, err);
     }
     TRY(top_own_begin(&h->own, &h->jvm, err));
     h->jvm.asker = (struct jvm_asker){0};
     target_path(jvm, h->own.path, path, sizeof path);
     snprintf(name, sizeof name, "%d (%s)", (int)jvm->pid, jvm->name);
-    return view_file_open(out, path, &h->jvm, name, err);
+    return view_file_open(out, path, &h->jvm, name, h->app, err);
 }

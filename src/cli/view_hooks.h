@@ -14,6 +14,7 @@ enum view_kind { VIEW_FILE, VIEW_JVM, VIEW_START };
 
 struct view_hooks {
     enum view_kind kind;
+    const char *app; /* as trace.app */
     bool start, ready;
     struct jvm jvm;     /* VIEW_JVM */
     struct top_own own; /* its recording, when it is ours */
@@ -30,8 +31,8 @@ void view_hooks_fill(struct view_hooks *h, struct serve_hooks *out);
 
 /* What to begin with.  A file: a trace or a heap dump; earlier: a heap dump to compare that one
  * with, or NULL.  Or a JVM's recording, which is joined or begun. */
-int view_hooks_open_file(const char *path, const char *earlier, struct serve_opened *out,
-                         struct err *err);
+int view_hooks_open_file(const struct view_hooks *h, const char *path, const char *earlier,
+                         struct serve_opened *out, struct err *err);
 int view_hooks_open_jvm(struct view_hooks *h, const struct jvm *jvm, struct serve_source **out,
                         struct err *err);
 

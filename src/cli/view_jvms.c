@@ -324,8 +324,8 @@ static int find_jvm(uint32_t pid, struct jvm *jvm, struct serve_why *why)
     return 0;
 }
 
-int view_jvms_attach(struct view_jvms *j, const struct serve_attach *a, struct serve_source **out,
-                     struct serve_why *why)
+int view_jvms_attach(struct view_jvms *j, const struct serve_attach *a, const char *app,
+                     struct serve_source **out, struct serve_why *why)
 {
     struct jvm jvm;
     char here[PATH_MAX];
@@ -336,7 +336,7 @@ int view_jvms_attach(struct view_jvms *j, const struct serve_attach *a, struct s
     TRY(rc);
     /* relaxed: see view_jvms_stamp. */
     atomic_fetch_add_explicit(&j->changes, 1, memory_order_relaxed);
-    TRY(view_file_open(out, here, &jvm, NULL, &why->err));
+    TRY(view_file_open(out, here, &jvm, NULL, app, &why->err));
     recent_note((*out)->path);
     return 0;
 }

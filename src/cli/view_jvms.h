@@ -35,8 +35,8 @@ void view_jvms_put_choices(struct buf *out);
 
 /* As in serve_hooks. */
 uint64_t view_jvms_stamp(struct view_jvms *j);
-int view_jvms_attach(struct view_jvms *j, const struct serve_attach *a, struct serve_source **out,
-                     struct serve_why *why);
+int view_jvms_attach(struct view_jvms *j, const struct serve_attach *a, const char *app,
+                     struct serve_source **out, struct serve_why *why);
 int view_jvms_stop(struct view_jvms *j, uint32_t pid, struct buf *file, struct serve_why *why);
 
 /* -EBUSY: the JVM is stopped, and would not answer. */

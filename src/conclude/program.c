@@ -133,15 +133,17 @@ static void read_command(struct roots *r, const struct trace *t)
 
 /* --- all classes ------------------------------------------------------------------------------ */
 
-static enum code code_of(const struct roots *r, const char *signature)
+static enum code code_of(const struct trace *t, const struct roots *r, const char *signature)
 {
     const char *name = name_of(signature);
+    if (sites_is_own(t, signature) && !is_made(signature))
+        return CODE_PROGRAM;
     if (!name || sites_is_jdk(signature) || is_made(signature))
         return CODE_JDK;
     for (size_t i = 0; i < r->n; i++)
         if (*r->v[i] ? begins_with(name, r->v[i]) : !strchr(name, '/'))
             return CODE_PROGRAM;
-    return library_of(name) ? CODE_LIBRARY : CODE_OTHER;
+    return t->app || library_of(name) ? CODE_LIBRARY : CODE_OTHER;
 }
 
 /* A server that was launched and has loaded nobody's program is the program itself. */
@@ -160,12 +162,13 @@ int program_make(struct program *p, const struct trace *t, struct arena *a)
     *p = (struct program){t, arena_alloc(a, t->n_classes + 1)};
     if (!p->of_class)
         return -ENOMEM;
-    read_command(&r, t);
-    for (size_t i = 1; i < t->n_stacks; i++)
+    if (!t->app)
+        read_command(&r, t);
+    for (size_t i = 1; i < t->n_stacks && !t->app; i++)
         look_for_main(&r, t, trace_stack(t, (stack_id){(uint32_t)i}));
     for (size_t i = 1; i < t->n_classes; i++) {
         const struct trace_class *c = trace_class(t, (class_id){(uint32_t)i});
-        p->of_class[i] = (uint8_t)(c->id.v ? code_of(&r, c->signature) : CODE_JDK);
+        p->of_class[i] = (uint8_t)(c->id.v ? code_of(t, &r, c->signature) : CODE_JDK);
     }
     if (r.launched && !r.n)
         take_libraries(p);

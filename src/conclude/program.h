@@ -2,7 +2,8 @@
  *
  * A reader can change the program; so a conclusion names a line of it.  The program's classes are
  * those that share the package of its main class (the first two names of it; all of a library whose
- * main it is), which stands at the outer end of the main thread's stacks, or in sun.java.command.
+ * main it is), which stands at the outer end of the main thread's stacks, or in sun.java.command;
+ * or what the reader says (trace.app).
  * Without a main class of its own (a server that loads programs) they are whatever neither the JDK
  * nor a known library has (libraries.def). */
 #ifndef ORCA_CONCLUDE_PROGRAM_H

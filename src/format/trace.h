@@ -125,6 +125,8 @@ struct trace {
     int fd;
     struct file_header header;
     struct arena arena;
+    const char *app; /* which classes are the program, as the reader says: "shop.*,com.acme", of
+                        whoever sets it; NULL: nothing was said (analyze/sites.h) */
 
     struct trace_info *infos;
     size_t n_infos;
