@@ -56,6 +56,7 @@ enum {
     BUSY = 5,         /* a pool's thread that is idle for less than one in so many is busy */
     LINES_WANTED = 3, /* of what holders do most */
     HELPERS = 3,      /* that a thing goes through on its way back */
+    SAMPLES_LEAST = 3, /* that say what holders do */
     LOOK_BACK = 64,   /* waits of one that are looked at for the last one for it */
 };
 
@@ -208,8 +209,10 @@ static int take_stretch(void *self, lock_id lock, uint32_t owner, uint64_t from,
 
 static int end_of_lock(void *self, const struct owned_lock *l)
 {
-    UNUSED(self);
-    UNUSED(l);
+    const struct owned_holders *all = self;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->v[i].r->lock.v == l->lock.v && all->v[i].r->kind == RESOURCE_LOCK)
+            all->v[i].r->wanted += l->waited;
     return 0;
 }
 
@@ -217,7 +220,7 @@ static int end_of_lock(void *self, const struct owned_lock *l)
 static int take_owner(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
-    UNUSED(r);
+    r->wanted += w->to - w->from;
     return w->owner && w->owner < h->a->timeline.n_lines && w->to > w->from
                ? account(h, w->owner, w->from, w->to)
                : 0;
@@ -242,6 +245,18 @@ static int find_owners(struct holder *v, size_t n, const struct analysis *a)
                                &(struct owned_visitor){take_stretch, end_of_lock, &all});
     free(locks);
     return rc;
+}
+
+/* So many that they say something; else owners that were asked do, if any were. */
+static bool has_samples(const struct holder *h)
+{
+    const struct entry *e = h->sampled.v;
+    uint64_t n = 0, asked = 0;
+    for (size_t i = 0; i < h->sampled.n; i++)
+        n += e[i].samples;
+    for (uint32_t i = 1; i < h->a->timeline.contexts.n && n && n < SAMPLES_LEAST; i++)
+        asked += is_of(h, i) && timeline_context(&h->a->timeline, i)->owner_stack.v;
+    return n >= SAMPLES_LEAST || (n && !asked);
 }
 
 /* Owners that were asked, where nothing else says what is not recorded. */
@@ -854,8 +869,10 @@ static int find(struct holder *h)
         TRY(take_pool(h, h->r->threads[0]));
     else if (h->r->kind == RESOURCE_ANSWERS && h->looked[true] > MESSENGER * h->looked[false])
         TRY(take_busy(h));
-    if (h->sampled.n || h->r->kind != RESOURCE_LOCK)
+    if (h->r->kind != RESOURCE_LOCK || has_samples(h))
         return hand_out(h);
+    keyed_fini(&h->sampled);
+    keyed_init(&h->sampled, offsetof(struct entry, unused), sizeof(struct entry));
     uint64_t *waits = calloc(h->a->timeline.contexts.n + 1, sizeof *waits);
     if (!waits)
         return -ENOMEM;

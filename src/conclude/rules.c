@@ -67,6 +67,8 @@ static const struct {
     R("polling", "short parks in a loop that looks for something", rule_polled)                    \
     R("delay", "time that libraries let pass in calls of the program", rule_delay)                 \
     R("blocked-loop", "event loops that wait in a handler", rule_blocked_loop)                     \
+    R("class-initialisation", "static initialisers that other threads wait for",                   \
+      rule_class_initialisation)                                                                   \
     R("convoy", "queues that a long hold left behind", rule_convoy)                                \
     R("held-while-waiting", "locks held by threads that slept or waited", rule_held_while_waiting) \
     R("held-during-io", "locks held during input and output", rule_held_during_io)                 \
@@ -76,9 +78,9 @@ static const struct {
     R("sleep-on-path", "sleep on the critical path", rule_sleep_on_path)                           \
     R("serial-phase", "time in which one thread ran alone", rule_serial_phase)                     \
     R("unbalanced-join", "joins that wait for one slow thread", rule_unbalanced_join)              \
+    R("leak-suspect", "objects that survive and become more", rule_leak_suspect)                   \
     R("heap-nearly-full", "collections that leave most of the heap in use", rule_heap_full)        \
     R("gc-pauses", "pauses of the collector", rule_gc_pauses)                                      \
-    R("leak-suspect", "objects that survive and become more", rule_leak_suspect)                   \
     R("allocation-hot-spot", "places that allocate much", rule_allocation_hot_spot)                \
     R("unreliable", "waits whose cause is not known", rule_unreliable)
 #define R(name, looks_at, apply) {{name, looks_at}, apply},

@@ -11,6 +11,7 @@ enum {
     LEAK_ERRORS = 4,          /* and by so many standard errors */
     WARM_UP = 4,              /* the first quarter of the points is not looked at, */
     THIRDS = 3,               /* and in each third of the rest is more than in all before it */
+    FILLS_PERMILLE = 333,     /* of the heap in use: it is why the heap is full */
     HOT_PERMILLE = 100,       /* of the allocated bytes, by one place, */
     HOT_SAMPLES = 20,         /* known by so many samples at least, */
     HOT_FINDINGS = 3,         /* at most */
@@ -106,6 +107,27 @@ static uint64_t share_of_pauses(const struct evidence *ev, uint64_t part, uint64
     return whole ? (uint64_t)((unsigned __int128)ev->a->gc_ns * part / whole) : 0;
 }
 
+/* Of the last collection that is known to have left so much: what was in use behind it. */
+static uint64_t in_use(const struct collections *all)
+{
+    for (size_t i = all->n; i--;)
+        if (all->v[i].gc.used)
+            return all->v[i].gc.used;
+    return 0;
+}
+
+/* How much of the heap that is; whether it fills it. */
+static void say_part(struct rule_finding *f, struct evidence *ev, uint64_t survivors)
+{
+    uint64_t used = in_use(&ev->a->collections);
+    if (survivors <= used)
+        rule_say(f, "; %s of the %s in use after the last collection (%u %%)",
+                 human_bytes(survivors).text, human_bytes(used).text,
+                 rule_permille(survivors, used) / 10);
+    if (rule_permille(survivors, used) >= FILLS_PERMILLE)
+        rule_say_heap_full(ev, f);
+}
+
 /* at: whether the row is of one place. */
 static void say_leak(struct evidence *ev, const struct alloc_row *r, const struct growth *g,
                      bool at)
@@ -124,7 +146,7 @@ static void say_leak(struct evidence *ev, const struct alloc_row *r, const struc
         rule_add_stack(f, r->stack);
     say_class(f, ev, r);
     if (at)
-        rule_say_site(f, ev, r->app);
+        rule_say_place(f, ev, " in ", r->stack);
     uint64_t pauses = x->points.pause[g->last] - x->points.pause[g->first];
     uint64_t ns = x->points.end[g->last] - x->points.end[g->first];
     rule_say(f, ": survivors of collections grew from %s to %s over %s collections (%s)",
@@ -132,6 +154,7 @@ static void say_leak(struct evidence *ev, const struct alloc_row *r, const struc
              human_count(pauses).text, human_time(ns).text);
     rule_say(f, "; %s per collection, %s per second", human_bytes((uint64_t)g->a_pause).text,
              human_bytes((uint64_t)g->a_second).text);
+    say_part(f, ev, r->survivors[g->last]);
     if (x->source == x->ends)
         rule_say(f, "; %u %% of all that was allocated has not been freed",
                  rule_permille(kept->bytes, all->bytes) / 10);
@@ -190,7 +213,7 @@ static void say_hot(struct evidence *ev, const struct alloc_row *r)
         return;
     rule_add_stack(f, r->stack);
     say_class(f, ev, r);
-    rule_say_site(f, ev, r->app);
+    rule_say_place(f, ev, " in ", r->stack);
     rule_say(f, ": %u %% of all allocated bytes: %s in %s objects, %s per second",
              rule_permille(x->bytes, all->bytes) / 10, human_bytes(x->bytes).text,
              human_count(alloc_objects(x)).text, human_bytes(a_second(ev, x->bytes)).text);

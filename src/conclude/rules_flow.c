@@ -46,7 +46,7 @@ static void say_stuck(struct rule_finding *f, const struct evidence *ev,
             rule_say_thread(f, ev, s->on);
         }
     }
-    rule_say_place(f, ev, s->stack);
+    rule_say_place(f, ev, " in ", s->stack);
     rule_add_thread(f, ev, s->thread);
     rule_add_lock(f, s->lock);
     rule_add_stack(f, s->stack);
@@ -128,7 +128,7 @@ void rule_sleep_on_path(struct evidence *ev)
     rule_line(f, CARD_LONGEST);
     rule_say(f, "%s, by ", human_time(longest).text);
     rule_say_thread(f, ev, p->v[most].thread);
-    rule_say_place(f, ev, p->v[most].stack);
+    rule_say_place(f, ev, " in ", p->v[most].stack);
     f->from = p->v[most].from;
     f->to = p->v[most].to;
     rule_add_thread(f, ev, p->v[most].thread);
@@ -203,7 +203,7 @@ static void tell_joined(struct evidence *ev, struct joined *j, uint32_t parent, 
     rule_add_stack(f, stack);
     rule_say_thread(f, ev, parent);
     rule_say(f, " joined %u threads", j->n);
-    rule_say_place(f, ev, stack);
+    rule_say_place(f, ev, " in ", stack);
     rule_say(f, "; ");
     rule_say_thread(f, ev, slowest);
     rule_say(f, " took %s, the others about %s: the last %s (%u %%) were spent waiting for ",

@@ -77,11 +77,15 @@ static uint64_t harm(const struct evidence *ev, uint64_t paused)
     return paused * max_u64(busy, 1);
 }
 
-static struct rule_finding *find(struct evidence *ev, const struct stretch *s)
+static enum severity severity_of(const struct stretch *s)
 {
     unsigned paused = rule_permille(s->paused, s->to - s->from);
-    struct rule_finding *f = rule_find(
-        ev, paused >= PROBLEM_PERMILLE ? SEVERITY_PROBLEM : SEVERITY_WARNING, harm(ev, s->paused));
+    return paused >= PROBLEM_PERMILLE ? SEVERITY_PROBLEM : SEVERITY_WARNING;
+}
+
+static struct rule_finding *find(struct evidence *ev, const struct stretch *s)
+{
+    struct rule_finding *f = rule_find(ev, severity_of(s), harm(ev, s->paused));
     if (f) {
         f->from = s->from;
         f->to = s->to;
@@ -132,6 +136,25 @@ static void find_stalls(struct evidence *ev)
     say_remedy(f);
 }
 
+static void say_full(struct rule_finding *f, const struct stretch *s)
+{
+    say_time(f, s);
+    rule_say(f, "; each left at least %s of %s in use", human_bytes(s->least).text,
+             human_bytes(s->committed).text);
+}
+
+void rule_say_heap_full(struct evidence *ev, struct rule_finding *f)
+{
+    struct stretch s = full_stretch(ev);
+    if (!costs(&s))
+        return;
+    rule_say(f, "; the heap is nearly full: ");
+    say_full(f, &s);
+    f->severity = severity_of(&s);
+    f->impact = max_u64(f->impact, harm(ev, s.paused));
+    ev->heap_told = true;
+}
+
 void rule_heap_full(struct evidence *ev)
 {
     struct stretch s = full_stretch(ev);
@@ -139,13 +162,11 @@ void rule_heap_full(struct evidence *ev)
         find_stalls(ev);
         return;
     }
-    struct rule_finding *f = find(ev, &s);
+    struct rule_finding *f = ev->heap_told ? NULL : find(ev, &s);
     if (!f)
         return;
     rule_say(f, "The heap is nearly full: ");
-    say_time(f, &s);
-    rule_say(f, "; each left at least %s of %s in use", human_bytes(s.least).text,
-             human_bytes(s.committed).text);
+    say_full(f, &s);
     say_remedy(f);
 }
 

@@ -130,18 +130,25 @@ static int by_convoys(const void *a, const void *b)
     return ((*x)->convoy_ns < (*y)->convoy_ns) - ((*x)->convoy_ns > (*y)->convoy_ns);
 }
 
+/* In the finding about the lock, if there is one: one cause, one card. */
 static void tell_convoy(struct evidence *ev, const struct queue *q)
 {
-    struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, q->convoy_ns);
+    struct rule_finding *of = rule_of_lock(ev, q->lock);
+    struct rule_finding *f = of ? of : rule_find(ev, SEVERITY_WARNING, q->convoy_ns);
     const struct convoy *c = &q->convoy;
-    if (!f)
+    if (!f || (of && of->severity == SEVERITY_PROBLEM))
         return;
-    f->from = c->from;
-    f->to = c->to;
-    rule_add_lock(f, q->lock);
     rule_add_thread(f, ev, c->owner);
-    rule_say_class(f, ev, lock_set_group(&ev->a->locks, q->lock));
-    rule_say(f, ": %s lock convoy%s (%s)", human_count(q->convoys).text, q->convoys == 1 ? "" : "s",
+    if (of) {
+        rule_say(f, "; ");
+    } else {
+        f->from = c->from;
+        f->to = c->to;
+        rule_add_lock(f, q->lock);
+        rule_say_class(f, ev, lock_set_group(&ev->a->locks, q->lock));
+        rule_say(f, ": ");
+    }
+    rule_say(f, "%s lock convoy%s (%s)", human_count(q->convoys).text, q->convoys == 1 ? "" : "s",
              human_time(q->convoy_ns).text);
     rule_line(f, CARD_LONGEST);
     rule_say_thread(f, ev, c->owner);
@@ -161,8 +168,7 @@ void rule_convoy(struct evidence *ev)
         const struct queue *q = &all->v[i];
         bool often = q->convoys >= CONVOY_TIMES ||
                      rule_permille(q->convoy_ns, ev->length) >= CONVOY_PERMILLE;
-        if (q->convoys && often && !rule_resource_is_dominant(ev, q->lock) &&
-            q->convoy.to - q->convoy.from >= CONVOY_LEAST_NS)
+        if (q->convoys && often && q->convoy.to - q->convoy.from >= CONVOY_LEAST_NS)
             v[n++] = q;
     }
     if (n)
@@ -282,7 +288,7 @@ static void tell_held(struct evidence *ev, uint32_t group, const struct held *h)
     rule_say(f, "for %s ", human_time(h->to - h->from).text);
     rule_say_thread(f, ev, h->owner);
     rule_say(f, " %s", words[h->state]);
-    rule_say_place(f, ev, h->stack);
+    rule_say_place(f, ev, " in ", h->stack);
     rule_say(f, " while ");
     rule_say_thread(f, ev, h->waiter);
     rule_say(f, " waited for the lock");
@@ -339,9 +345,8 @@ static void tell_io(struct evidence *ev, uint32_t group, uint64_t ns, uint64_t c
     rule_say_class(f, ev, group);
     rule_say(f, " was held during input or output: the owner was there when %s wait%s began (%s)",
              human_count(count).text, count == 1 ? "" : "s", human_time(ns).text);
-    rule_say(f, "; mostly");
-    rule_say_site(f, ev, a->sites.v[most].app);
-    rule_say(f, " (%s of them)", human_count(a->stats.owner_sites[most].count).text);
+    rule_say(f, "; in %s of them", human_count(a->stats.owner_sites[most].count).text);
+    rule_say_place(f, ev, " in ", a->sites.v[most].stack);
 }
 
 /* What owners were found to execute (ownerstacks=): only a part of the waits is known. */
@@ -381,7 +386,7 @@ static void say_side(struct rule_finding *f, const struct evidence *ev,
     rule_say_class(f, ev, lock_set_group(l, s->wanted));
     rule_say(f, " while it holds ");
     rule_say_class(f, ev, lock_set_group(l, s->held));
-    rule_say_place(f, ev, s->wanted_at.stack);
+    rule_say_place(f, ev, " in ", s->wanted_at.stack);
     rule_add_thread(f, ev, s->thread);
     rule_add_lock(f, s->held);
     rule_add_stack(f, s->wanted_at.stack);

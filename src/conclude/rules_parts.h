@@ -5,6 +5,7 @@
  *   rules_alloc.c    allocations                         rules_signals.c  notify and wait
  *   rules_heap.c     the heap as a whole
  *   rules_loops.c    event loops that wait in handlers
+ *   rules_init.c     classes that are being initialised
  *   rules_resources.c   what holds threads up: which of it is told
  *   words.c             how: who waits, who has it, what those do who have it
  */
@@ -16,11 +17,10 @@
 
 enum { RULE_FINDINGS = 5 }; /* of each rule at most so many: the tables have the others */
 
-/* Of one lock: its time on the critical path, that of it which goes through the last owner seen,
- * and whether a resource of its own limits the program. */
+/* Of one lock: its time on the critical path, and that of it which goes through the last owner
+ * seen. */
 struct lock_facts {
     uint64_t path, seen;
-    bool dominant;
 };
 
 /* What the rules look at, each list most time held up first. */
@@ -35,6 +35,7 @@ struct evidence {
     struct resources resources; /* what holds threads up */
     uint64_t resource_ns;       /* all of it */
     struct lock_facts *of_lock; /* [locks.n_objects] */
+    bool heap_told;             /* a leak's finding says that it fills the heap */
     const char *rule;           /* the one at work */
     size_t n_of_rule;           /* what it has found */
     struct buf found;           /* struct rule_finding [] */
@@ -53,6 +54,9 @@ void rule_line(struct rule_finding *f, enum card_label label);
 /* All that a finding about a resource says. */
 void rule_say_resource(struct rule_finding *f, const struct evidence *ev);
 
+/* "computing", "waiting for input", ... */
+const char *rule_doing_words(enum holder_does does);
+
 /* " in Order.submit (Order.java:88)" behind a word; nothing when it is not known. */
 void rule_say_in(struct rule_finding *f, const struct evidence *ev, const char *word,
                  struct place at);
@@ -61,9 +65,9 @@ void rule_say_in(struct rule_finding *f, const struct evidence *ev, const char *
 void rule_say_thread(struct rule_finding *f, const struct evidence *ev, uint32_t thread);
 void rule_say_class(struct rule_finding *f, const struct evidence *ev, uint32_t group);
 
-/* The same of a stack, of a site: " in ". */
-void rule_say_place(struct rule_finding *f, const struct evidence *ev, stack_id stack);
-void rule_say_site(struct rule_finding *f, const struct evidence *ev, struct place at);
+/* The same of a stack: the line of the program, else of who called the JDK. */
+void rule_say_place(struct rule_finding *f, const struct evidence *ev, const char *word,
+                    stack_id stack);
 
 /* Ids of the trace; those that are there, and 0, are passed over. */
 void rule_add_thread(struct rule_finding *f, const struct evidence *ev, uint32_t thread);
@@ -73,11 +77,15 @@ void rule_add_stack(struct rule_finding *f, stack_id stack);
 /* Once the resources are known: the facts of all locks.  -ENOMEM. */
 int rule_find_lock_facts(struct evidence *ev);
 
+/* Of what fills the heap: that it is nearly full, where it is. */
+void rule_say_heap_full(struct evidence *ev, struct rule_finding *f);
+
 /* Whether a resource has a finding of its own. */
 bool rule_resource_is_told(const struct evidence *ev, const struct resource *r);
 
-/* Whether the resource that a lock is, is what limits the program: another finding says it. */
-bool rule_resource_is_dominant(const struct evidence *ev, lock_id lock);
+/* The finding about the resource that a lock is, once it is made; NULL: there is none.  One cause,
+ * one finding: what else is wrong with the lock is said there. */
+struct rule_finding *rule_of_lock(struct evidence *ev, lock_id lock);
 
 /* Whether a finding about a resource says that its holders mostly do this at this place: one cause,
  * one finding. */
@@ -103,6 +111,7 @@ void rule_starved_pool(struct evidence *ev);
 void rule_polled(struct evidence *ev);
 void rule_delay(struct evidence *ev);
 void rule_slow_answer(struct evidence *ev);
+void rule_class_initialisation(struct evidence *ev);
 void rule_blocked_loop(struct evidence *ev);
 void rule_convoy(struct evidence *ev);
 void rule_held_while_waiting(struct evidence *ev);
@@ -114,9 +123,9 @@ void rule_sleep_on_path(struct evidence *ev);
 void rule_serial_phase(struct evidence *ev);
 void rule_unbalanced_join(struct evidence *ev);
 void rule_pool_saturation(struct evidence *ev);
+void rule_leak_suspect(struct evidence *ev);
 void rule_heap_full(struct evidence *ev);
 void rule_gc_pauses(struct evidence *ev);
-void rule_leak_suspect(struct evidence *ev);
 void rule_allocation_hot_spot(struct evidence *ev);
 
 #endif

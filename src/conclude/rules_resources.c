@@ -71,11 +71,6 @@ int rule_find_lock_facts(struct evidence *ev)
         ev->of_lock[s->id].path += s->ns;
         ev->of_lock[s->id].seen += s->seen;
     }
-    for (size_t i = 0; i < ev->resources.n; i++) {
-        const struct resource *r = &ev->resources.v[i];
-        if (r->lock.v && r->lock.v < n)
-            ev->of_lock[r->lock.v].dominant |= is_dominant(ev, r);
-    }
     return 0;
 }
 
@@ -84,9 +79,13 @@ bool rule_resource_is_told(const struct evidence *ev, const struct resource *r)
     return is_dominant(ev, r) || is_contended(ev, r);
 }
 
-bool rule_resource_is_dominant(const struct evidence *ev, lock_id lock)
+struct rule_finding *rule_of_lock(struct evidence *ev, lock_id lock)
 {
-    return lock.v && lock.v < ev->a->locks.n_objects && ev->of_lock[lock.v].dominant;
+    struct rule_finding *v = (void *)ev->found.p;
+    for (size_t i = 0; i < ev->found.len / sizeof *v; i++)
+        if (v[i].resource && v[i].resource->lock.v == lock.v && lock.v)
+            return &v[i];
+    return NULL;
 }
 
 bool rule_resource_is(const struct evidence *ev, enum resource_kind kind, stack_id stack)

@@ -32,12 +32,12 @@ void rule_lost_signal(struct evidence *ev)
         rule_say(f, ": ");
         rule_say_thread(f, ev, l->notifier);
         rule_say(f, " called notify");
-        rule_say_place(f, ev, l->notified_at);
+        rule_say_place(f, ev, " in ", l->notified_at);
         rule_say(f, " while no thread waited");
         rule_say(f, "; %s later ", human_time(l->since - l->notified).text);
         rule_say_thread(f, ev, l->waiter);
         rule_say(f, " began to wait");
-        rule_say_place(f, ev, l->waits_at);
+        rule_say_place(f, ev, " in ", l->waits_at);
         rule_say(f, ", without a timeout, and has not been notified since: if that signal was "
                     "meant for this wait, it is lost");
     }
@@ -68,9 +68,20 @@ static void say_where(struct rule_finding *f, const struct evidence *ev, const s
             !a->stats.sites[ev->sites[i]].state[STATE_WAITING].count)
             continue;
         rule_line(f, CARD_WAIT_IN);
-        rule_say_in(f, ev, "", site->app);
+        rule_say_place(f, ev, "", site->stack);
         return;
     }
+}
+
+/* Whether the finding about the lock says it: the threads that are woken for nothing queue there. */
+static bool said_of_resource(struct evidence *ev, const struct signals *s)
+{
+    struct rule_finding *f = rule_of_lock(ev, s->lock);
+    if (f)
+        rule_say(f, "; %s of %s wake-ups by notifyAll() (%u %%) were wasted",
+                 human_count(s->futile[1]).text, human_count(s->woken[1]).text,
+                 rule_permille(s->futile[1], s->woken[1]) / 10);
+    return f;
 }
 
 void rule_notify_storm(struct evidence *ev)
@@ -79,7 +90,7 @@ void rule_notify_storm(struct evidence *ev)
     for (size_t i = 0; i < all->n; i++) {
         const struct signals *s = &all->v[i];
         if (s->notify_all < STORM_CALLS || s->woken[1] < STORM_WOKEN * s->notify_all ||
-            rule_permille(s->futile[1], s->woken[1]) < FUTILE_PERMILLE)
+            rule_permille(s->futile[1], s->woken[1]) < FUTILE_PERMILLE || said_of_resource(ev, s))
             continue;
         struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, s->futile_ns);
         if (!f)

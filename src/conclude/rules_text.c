@@ -127,16 +127,13 @@ void rule_say_in(struct rule_finding *f, const struct evidence *ev, const char *
              line);
 }
 
-void rule_say_site(struct rule_finding *f, const struct evidence *ev, struct place at)
+void rule_say_place(struct rule_finding *f, const struct evidence *ev, const char *word,
+                    stack_id stack)
 {
-    rule_say_in(f, ev, " in ", at);
-}
-
-void rule_say_place(struct rule_finding *f, const struct evidence *ev, stack_id stack)
-{
-    struct place top, app;
-    sites_name(ev->a->trace, stack, &top, &app);
-    rule_say_site(f, ev, app);
+    struct place at = program_place(&ev->resources.program, stack), top;
+    if (!at.method.v)
+        sites_name(ev->a->trace, stack, &top, &at);
+    rule_say_in(f, ev, word, at);
 }
 
 static void add_id(struct id_list *l, uint32_t id)

@@ -19,6 +19,8 @@ enum {
     DOING_SAMPLES = 3,     /* nor what fewer samples say */
     QUEUED_PERMILLE = 500, /* of answers: the queue before whoever gives them is said */
     TRY_PERMILLE = 500,    /* of the holders' time: what they do is worth a change */
+    KNOWN_PERMILLE = 500,  /* of the time in which it is wanted: who has it is known for less, */
+    KNOWN_LEAST = 50,      /* and it is said of how much; or of so little that nobody is named */
 };
 
 /* --- the title --------------------------------------------------------------------------------
@@ -120,6 +122,11 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
 /* --- who has it -------------------------------------------------------------------------------
  */
 
+static unsigned known_permille(const struct resource *r)
+{
+    return r->held < r->wanted ? rule_permille(r->held, r->wanted) : 1000;
+}
+
 static bool is_one_holder(const struct resource *r)
 {
     return r->n_holders == 1 || rule_permille(r->holder_ns, r->held) >= HOLDER_PERMILLE;
@@ -129,7 +136,7 @@ void finding_holders(const struct resource *r, const struct analysis *a, char *o
 {
     char name[LABEL_MAX] = "";
     *out = 0;
-    if (!r->held)
+    if (!r->held || known_permille(r) < KNOWN_LEAST)
         return;
     if (is_one_holder(r)) {
         label_thread(&a->threads, a->trace, r->holder, name, sizeof name);
@@ -149,8 +156,7 @@ static enum card_label holder_label(const struct resource *r)
     return resource_is_full_queue(r) ? CARD_CONSUMER : kinds[r->kind].holders;
 }
 
-/* "66 % of the time blocked on HikariPool-1 (12 of 18 samples)" */
-static void say_doing(struct rule_finding *f, const struct evidence *ev, const struct activity *x)
+const char *rule_doing_words(enum holder_does does)
 {
     static const char *const words[DOES_LIMIT] = {
         [DOES_UNKNOWN] = "in activity that Orca did not record",
@@ -163,16 +169,24 @@ static void say_doing(struct rule_finding *f, const struct evidence *ev, const s
         [DOES_ANSWER] = "waiting for an answer",
         [DOES_WAIT] = "waiting",
         [DOES_BLOCKED] = "blocked"};
-    rule_say(f, "%u %% of the time %s", rule_permille(x->ns, f->resource->held) / 10,
-             words[x->does]);
+    return words[does];
+}
+
+/* "66 % of the time blocked on HikariPool-1 (12 of 18 samples)" */
+static void say_doing(struct rule_finding *f, const struct evidence *ev, const struct activity *x)
+{
+    bool few = x->samples && x->samples < DOING_SAMPLES; /* a share would claim too much */
+    if (!few)
+        rule_say(f, "%u %% of the time ", rule_permille(x->ns, f->resource->held) / 10);
+    rule_say(f, "%s", rule_doing_words(x->does));
     if (x->other) {
         char name[2 * LABEL_MAX];
         finding_resource(&ev->resources, &ev->resources.v[x->other - 1], ev->a, name, sizeof name);
         rule_say(f, " on %s", name);
     }
     if (x->samples)
-        rule_say(f, " (%s of %s samples)", human_count(x->samples).text,
-                 human_count(f->resource->looks).text);
+        rule_say(f, few ? " in %s of %s samples" : " (%s of %s samples)",
+                 human_count(x->samples).text, human_count(f->resource->looks).text);
     rule_add_stack(f, x->stack);
 }
 
@@ -198,6 +212,12 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         return;
     finding_holders(r, ev->a, who, sizeof who);
     rule_line(f, holder_label(r));
+    if (known_permille(r) < KNOWN_LEAST) {
+        rule_say(f, "unknown for %u %% of the time", 100 - known_permille(r) / 10);
+        return;
+    }
+    if (known_permille(r) < KNOWN_PERMILLE)
+        rule_say(f, "known for %u %% of the time: ", known_permille(r) / 10);
     if (is_one_holder(r))
         rule_add_thread(f, ev, r->holder);
     else if (r->one_pool && resource_same_pool(ev->a, r->holder, r->threads[0]))
@@ -282,12 +302,14 @@ static void say_rerun(struct rule_finding *f, const struct evidence *ev)
     const struct resource *r = f->resource;
     const struct analysis *a = ev->a;
     const struct activity *x = r->doing;
-    bool unknown = r->n_doing && x->does == DOES_UNKNOWN &&
+    bool looked = a->samples.n[SAMPLE_WALL] || a->samples.n[SAMPLE_LOOKS];
+    bool rare = r->n_doing && x->samples && x->samples < DOING_SAMPLES && looked;
+    bool unknown = r->n_doing && (x->does == DOES_UNKNOWN || rare) &&
                    rule_permille(x->ns, r->held) >= TRY_PERMILLE;
     if (!unknown || *trace_info(a->trace, "import.format", ""))
         return;
     rule_line(f, CARD_RERUN);
-    if (a->samples.n[SAMPLE_WALL] || a->samples.n[SAMPLE_LOOKS])
+    if (looked)
         rule_say(f, "with --wall 5ms: samples were too rare to say what holders do");
     else
         rule_say(f, "with --wall 20ms, or with the group looks: what holders do was not recorded");

@@ -58,9 +58,12 @@ test_lost_signal() {
 }
 
 test_convoy() {
-    program "" convoy contended-lock convoy
-    finding convoy >text
-    has text 'Findings$Ledger: '
+    for _ in 1 2 3 4 5 6 7 8 9 10; do # as program does: a loaded machine spoils convoys
+        program "" convoy contended-lock # one cause, one card
+        finding contended-lock >text
+        ! grep -qE '; [0-9]+ lock convoys? \(' text || break
+    done
+    has text 'Findings$Ledger; '
     # one of a loaded machine may hold it for longer than the auditor
     grep -qE '(auditor|clerk-[0-9]+) held the lock for .* hand-offs) to drain' text || fail "$(cat text)"
 }
@@ -73,9 +76,10 @@ test_unbalanced_join() {
 }
 
 test_notify_storm() {
-    program "" storm contended-lock notify-storm # those woken together queue for the monitor
-    finding notify-storm >text
-    has text 'Findings$Turn: 320 notifyAll() calls woke threads'
+    program "" storm contended-lock # those woken together queue for the monitor: its card says why
+    finding contended-lock >text
+    has text 'Findings$Turn; '
+    grep -qE '; [0-9,]+ of [0-9,]+ wake-ups by notifyAll\(\) \([0-9]+ %\) were wasted' text || fail "$(cat text)"
 }
 
 test_held_while_waiting() {
@@ -128,12 +132,15 @@ test_diff() {
     same "$(jq -r '[.rows[].verdict] | unique | join(" ")' out)" same
     run 0 traced "" -Xmx64m Findings healthy
     run 0 "$ORCA" diff --json held.otrace "$TRACE"
-    same "$(jq -r '.rows[] | select(.kind == "class" and .name == "Findings$Till") | "\(.verdict) \(.b.count)"' out)" \
+    same "$(jq -r '.rows[] | select(.kind == "resource" and .name == "Findings$Till") | "\(.verdict) \(.b.count)"' out)" \
         "better 0"
     run 0 "$ORCA" diff held.otrace held.otrace
-    same "$(sed -n 2p out)" "No lock is waited for more or less than before."
+    same "$(sed -n 2p out)" "No resource is waited for more or less than before."
     run 0 "$ORCA" diff held.otrace "$TRACE"
-    sed -n 2p out | grep -qE '^Findings\$Till: [0-9.]+ threads waited on average in A, 0 in B: better\.$' || fail "$(head -n 3 out)"
+    same "$(sed -n 2p out)" "Findings\$Till: better (chance: less than 0.1 %)."
+    sed -n 3p out | grep -qE '^  in A      [0-9]+ % of busy time: [0-9.]+ waits a second of [0-9.]+ .s on average, [0-9.]+ threads$' || fail "$(head -n 5 out)"
+    same "$(sed -n 4p out)" "  in B      not waited for"
+    sed -n 5p out | grep -qE '^  had by A  sleeper.*sleeping: Findings' || fail "$(head -n 6 out)"
     has out "Findings of A alone"
     has out "contended-lock: Findings\$Till"
     run 2 "$ORCA" diff held.otrace

@@ -87,6 +87,50 @@ Test(alloc_rules, a_leak)
     cr_assert(strstr(f->text, "the oldest 40"), "%s", f->text);
 }
 
+/* What leaks stands beside the heap; what fills it is why it is full: one cause, one finding. */
+static void leak_in(uint64_t used, uint64_t pause_ms)
+{
+    const uint64_t round = UINT64_C(100) * 1000000;
+    entry = builder_class(&b, "Lshop/Cache$Entry;");
+    for (uint64_t i = 0; i < 20; i++) {
+        for (uint64_t k = 0; k < 16; k++)
+            takes_at(i * round + k, 65536, stack, 0); /* 1 MB a round */
+        ADD(&b, 8, (thread_id){0}, i * round + 1000000, gc_start, .used = used);
+        ADD(&b, 8, (thread_id){0}, i * round + (1 + pause_ms) * 1000000, gc_finish,
+            .collector = full, .used = used, .committed = UINT64_C(64) << 20);
+    }
+    analyzed_run(20 * round);
+}
+
+Test(alloc_rules, a_leak_beside_the_heap_in_use)
+{
+    leak_in(UINT64_C(60) << 20, 1);
+    const struct rule_finding *f = find("leak-suspect");
+    cr_assert(f);
+    cr_assert(strstr(f->text, "; 20 MB of the 60 MB in use after the last collection (33 %)"), "%s",
+              f->text);
+    cr_assert(!strstr(f->text, "nearly full"));
+}
+
+Test(alloc_rules, a_leak_that_fills_the_heap)
+{
+    leak_in(UINT64_C(48) << 20, 40);
+    const struct rule_finding *f = find("leak-suspect");
+    cr_assert(f);
+    cr_assert_eq(f->severity, SEVERITY_PROBLEM);
+    cr_assert(strstr(f->text, "20 MB of the 48 MB in use"), "%s", f->text);
+    cr_assert(strstr(f->text, "the heap is nearly full: collections paused the program for 40 %"),
+              "%s", f->text);
+    cr_assert_null(find("heap-nearly-full"));
+}
+
+Test(alloc_rules, a_small_leak_does_not_fill_the_heap)
+{
+    leak_in(UINT64_C(62) << 20, 40);
+    cr_assert(find("leak-suspect"));
+    cr_assert(find("heap-nearly-full"));
+}
+
 /* What young collections leave may be old, and dead. */
 Test(alloc_rules, old_or_a_leak)
 {

@@ -648,7 +648,7 @@ Test(analysis, one_long_wait_says_on_how_little_it_rests)
     size_t n;
     const struct rule_finding *f = findings(&n);
     cr_assert_str_eq(f->rule, "dominant-lock");
-    cr_assert(strstr(f->text, "; held by cat (89 %), 89 % of the time computing (1 of 57 samples); "
+    cr_assert(strstr(f->text, "; held by cat (89 %), computing in 1 of 57 samples; "
                               "Order.longest (Order.java:2)"),
               "%s", f->text);
     cr_assert(!strstr(f->text, "; try: "), "advice rests on more than one look: %s", f->text);

@@ -1,4 +1,5 @@
 /* What threads are held up by, who has it, and what those do who have it. */
+#include "analyze/labels.h"
 #include "analyzed.h"
 #include "conclude/does.h"
 #include "conclude/resource_names.h"
@@ -145,6 +146,44 @@ Test(resources, a_server_that_loaded_a_program_is_none)
 }
 
 /* Around the program's own frame: the same class, a library and the JDK between are passed over. */
+static const char *line_with(const char *app, const char *frames)
+{
+    stack_id s = builder_stack(&b, frames);
+    builder_info(&b, "sun.java.command", "com.acme.shop.Server 8080");
+    analyzed_run(1000);
+    t->app = app;
+    cr_assert_eq(resources_make(&all, a), 0);
+    struct place p = program_place(&all.program, s), top, site;
+    sites_name(t, s, &top, &site);
+    cr_assert(!p.method.v || site.method.v == p.method.v, "%s: a table has another line", app);
+    return p.method.v ? method_of(p) : "";
+}
+
+#define LAYERS                                                                                     \
+    "java.lang.Object.wait:native com.fast.pool.Bag.borrow:7 com.acme.orders.Desk.place:9 "        \
+    "org.h2.Engine.open:7 com.acme.shop.Server.main:3"
+
+Test(resources, the_program_is_what_the_reader_says)
+{
+    cr_assert_str_eq(line_with("com.fast.*", LAYERS), "com.fast.pool.Bag.borrow");
+}
+
+Test(resources, the_reader_may_name_a_class_a_package_and_a_library)
+{
+    cr_assert_str_eq(line_with("org.h2", LAYERS), "org.h2.Engine.open");
+}
+
+Test(resources, a_name_is_no_beginning_of_a_name)
+{
+    cr_assert_str_eq(line_with("com.acme.order,com.acme.shop.Serv", LAYERS), "");
+}
+
+Test(resources, several_patterns_are_one_program)
+{
+    cr_assert_str_eq(line_with("none.*,*.Desk,com.acme.shop.Server", LAYERS),
+                     "com.acme.orders.Desk.place");
+}
+
 Test(resources, the_caller_is_the_next_class_of_the_program)
 {
     builder_info(&b, "sun.java.command", "com.acme.shop.Server");
@@ -332,6 +371,121 @@ Test(resources, still_blocked_for_a_permit)
         found = strcmp(f[i].rule, "still-blocked") == 0 ? &f[i] : found;
     cr_assert(found);
     cr_assert(strstr(found->text, "2 threads were still blocked"), "%s", found->text);
+}
+
+/* --- how much must be known ------------------------------------------------------------------- */
+
+/* A monitor for which ann waits 40 times, in so many of which she saw that bob had it. */
+static const struct rule_finding *with_owners(uint64_t known)
+{
+    struct rule_finding *f;
+    struct err err;
+    size_t n;
+    for (uint64_t i = 0; i < 40; i++)
+        does_block(ann, 1000000 + 20000000 * i, 11000000 + 20000000 * i, lock,
+                   i < known ? bob : (thread_id){0});
+    run(900000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, &err), 0);
+    cr_assert(n && f[0].resource);
+    return &f[0];
+}
+
+Test(resources, an_owner_of_one_wait_in_forty_is_named_nowhere)
+{
+    const struct rule_finding *f = with_owners(1);
+    char who[2 * LABEL_MAX];
+    cr_assert_str_eq(labelled(f, CARD_HELD_BY), "unknown for 98 % of the time");
+    finding_holders(f->resource, a, who, sizeof who);
+    cr_assert_str_eq(who, "");
+}
+
+Test(resources, an_owner_of_some_waits_stands_beside_how_many)
+{
+    const struct rule_finding *f = with_owners(8);
+    cr_assert(begins(labelled(f, CARD_HELD_BY), "known for 20 % of the time: bob"), "%s", f->text);
+}
+
+Test(resources, an_owner_of_most_waits_is_the_owner)
+{
+    const struct rule_finding *f = with_owners(39);
+    cr_assert(begins(labelled(f, CARD_HELD_BY), "bob"), "%s", f->text);
+}
+
+/* Of two samples no share is made; what would say more is named. */
+static const struct rule_finding *with_looks(int looks)
+{
+    struct rule_finding *f;
+    struct err err;
+    size_t n;
+    make_pool();
+    for (int i = 0; i < looks; i++)
+        look((const thread_id[]){ann, bob, cat}[i], 5001000 + 10000000 * (uint64_t)i + 8000000,
+             "shop.Pay.pay:31 shop.Desk.place:22", 0);
+    run(400000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, &err), 0);
+    return &f[0];
+}
+
+Test(resources, two_samples_are_no_share)
+{
+    const struct rule_finding *f = with_looks(2);
+    cr_assert_str_eq(labelled(f, CARD_HELD_BY), "3 threads, computing in 2 of 2 samples");
+    cr_assert(begins(labelled(f, CARD_RERUN), "with --wall 5ms"), "%s", f->text);
+}
+
+Test(resources, three_samples_say_something)
+{
+    const struct rule_finding *f = with_looks(3);
+    cr_assert(strstr(labelled(f, CARD_HELD_BY), "computing (3 of 3 samples)"), "%s", f->text);
+}
+
+/* Owners that were asked say more than two samples do. */
+Test(resources, more_data_never_says_less)
+{
+    struct rule_finding *f;
+    struct err err;
+    size_t n;
+    stack_id counts = builder_stack(&b, "shop.Pay.count:41 shop.Desk.place:22");
+    for (uint64_t i = 0; i < 20; i++) {
+        ADD(&b, 1, ann, 1000000 + 20000000 * i, monitor_contended_enter, .lock = lock, .owner = bob,
+            .stack = stack);
+        ADD(&b, 1, ann, 1000000 + 20000000 * i, owner_stack, .lock = lock, .owner = bob,
+            .stack = counts);
+        ADD(&b, 1, ann, 11000000 + 20000000 * i, monitor_contended_entered, .lock = lock);
+    }
+    for (uint64_t i = 0; i < 2; i++)
+        look(bob, 9000000 + 20000000 * i, "shop.Pay.open:31 shop.Desk.place:22", 0);
+    run(500000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, &err), 0);
+    cr_assert(strstr(labelled(&f[0], CARD_HELD_BY), "computing (20 of 20 samples)"), "%s",
+              f[0].text);
+    cr_assert(begins(labelled(&f[0], CARD_MORE), "Pay.count (Pay.java:41)"), "%s", f[0].text);
+}
+
+/* Threads that notifyAll wakes for nothing queue for the monitor: the lock's finding says both. */
+Test(resources, a_storm_at_a_lock_that_has_a_finding_is_no_second_one)
+{
+    struct rule_finding *f;
+    struct err err;
+    size_t n;
+    const thread_id who[] = {ann, bob, cat};
+    for (int i = 0; i < 3; i++)
+        ADD(&b, who[i].v, who[i], 1000, wait_enter, .lock = lock, .stack = stack);
+    for (uint64_t round = 1; round < 30; round++) {
+        uint64_t time = round * 10000000;
+        ADD(&b, dan.v, dan, time, notify_all, .lock = lock, .stack = other_stack);
+        for (uint64_t i = 0; i < 3; i++) {
+            ADD(&b, who[i].v, who[i], time + 9000000 + i * 1000, wait_exit, .lock = lock);
+            ADD(&b, who[i].v, who[i], time + 9000100 + i * 1000, wait_enter, .lock = lock,
+                .stack = stack);
+        }
+    }
+    run(310000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, &err), 0);
+    cr_assert(f[0].resource && f[0].resource->lock.v == lock.v);
+    cr_assert(strstr(f[0].text, "wake-ups by notifyAll() ("), "%s", f[0].text);
+    for (size_t i = 0; i < n; i++)
+        cr_assert_str_neq(f[i].rule, "notify-storm");
 }
 
 /* The option that was off is named where it decides; not where looks say it. */
