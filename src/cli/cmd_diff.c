@@ -21,19 +21,21 @@ enum { TOP_DEFAULT = 10 };
 struct args {
     bool json;
     uint64_t top;
+    const char *app;
 };
 
 static const struct opt opts[] = {
     {"top", 'n', OPT_UINT, offsetof(struct args, top), "N",
      "rows of each table at most, 0 for all (default: 10; with --json all)", NULL, 0,
      UINT32_MAX - 1},
+    INPUT_APP(offsetof(struct args, app)),
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL,
      "one JSON object (schema orca-diff-1, docs/diff-json.md)", NULL, 0, 0},
 };
 
 /* Both sides, and what came of them. */
 struct diff {
-    const char *path[2];
+    const char *path[2], *app;
     struct summary s[2];
     struct arena arena;
     struct compare_row *rows;
@@ -72,12 +74,9 @@ static void cell_change(struct table *t, double a, double b)
         cell(t, "%+.0f %%", 100 * (b / a - 1));
 }
 
-static void cell_path(struct table *t, double share)
+static double rate_of(const struct diff *d, int side, uint64_t n)
 {
-    if (share < 0)
-        table_put(t, "-");
-    else
-        cell(t, "%.1f %%", 100 * share);
+    return d->s[side].length ? (double)n * 1e9 / (double)d->s[side].length : 0;
 }
 
 static const char *verdict_text(enum compare_verdict v)
@@ -93,7 +92,7 @@ static const struct {
     const char *title, *what;
 } tables[COMPARE_KINDS] = {
     [COMPARE_STATE] = {"Threads of the program, on average", "state"},
-    [COMPARE_CLASS] = {"Threads waiting for locks, on average, by class", "class"},
+    [COMPARE_RESOURCE] = {"Threads waiting for resources, on average", "resource"},
     [COMPARE_PLACE] = {"Threads waiting for locks, on average, by place", "place"},
     [COMPARE_ALLOCATED_CLASS] = {"Allocated a second, by class", "class"},
     [COMPARE_ALLOCATED_PLACE] = {"Allocated a second, by place", "what and where"},
@@ -155,10 +154,32 @@ static void put_objects(struct table *t, const struct diff *d, const struct comp
     table_put(t, human_count((uint64_t)(n + 0.5)).text);
 }
 
-static void put_path(struct table *t, const struct diff *d, const struct compare_row *r, int side)
+/* "waits a second, mean wait, share of busy time" */
+static void put_rate(struct table *t, const struct diff *d, const struct compare_row *r, int side)
 {
+    cell(t, "%.3g", rate_of(d, side, side ? r->b.count : r->a.count));
+}
+
+static void put_mean(struct table *t, const struct diff *d, const struct compare_row *r, int side)
+{
+    const struct compare_side *s = side ? &r->b : &r->a;
     UNUSED(d);
-    cell_path(t, side ? r->b.path : r->a.path);
+    table_put(t, s->count ? human_time(s->ns / s->count).text : "-");
+}
+
+static double busy_share(const struct compare_side *s)
+{
+    return s->base ? 100 * (double)s->ns / (double)s->base : 0;
+}
+
+static void put_busy(struct table *t, const struct diff *d, const struct compare_row *r, int side)
+{
+    const struct compare_side *s = side ? &r->b : &r->a;
+    UNUSED(d);
+    if (s->count)
+        cell(t, "%.0f %%", busy_share(s));
+    else
+        table_put(t, "-");
 }
 
 static void put_p99(struct table *t, const struct diff *d, const struct compare_row *r, int side)
@@ -185,7 +206,8 @@ static void put_what(struct table *t, const struct diff *d, const struct compare
 }
 
 enum {
-    OF_WAITS = 1 << COMPARE_CLASS | 1 << COMPARE_PLACE,
+    OF_RESOURCE = 1 << COMPARE_RESOURCE,
+    OF_PLACE = 1 << COMPARE_PLACE,
     OF_ALLOCATED = 1 << COMPARE_ALLOCATED_CLASS | 1 << COMPARE_ALLOCATED_PLACE,
     OF_GROWTH = 1 << COMPARE_GROWTH_CLASS | 1 << COMPARE_GROWTH_PLACE,
     OF_ALL = (1 << COMPARE_KINDS) - 1,
@@ -210,10 +232,14 @@ static const struct diff_column {
     {"objects B", OF_ALLOCATED, 1, false, put_objects},
     {"live A", OF_GROWTH, 0, false, put_objects},
     {"live B", OF_GROWTH, 1, false, put_objects},
-    {"path A", 1 << COMPARE_CLASS, 0, false, put_path},
-    {"path B", 1 << COMPARE_CLASS, 1, false, put_path},
-    {"p99 A", OF_WAITS, 0, false, put_p99},
-    {"p99 B", OF_WAITS, 1, false, put_p99},
+    {"waits/s A", OF_RESOURCE, 0, false, put_rate},
+    {"waits/s B", OF_RESOURCE, 1, false, put_rate},
+    {"mean A", OF_RESOURCE, 0, false, put_mean},
+    {"mean B", OF_RESOURCE, 1, false, put_mean},
+    {"busy A", OF_RESOURCE, 0, false, put_busy},
+    {"busy B", OF_RESOURCE, 1, false, put_busy},
+    {"p99 A", OF_PLACE, 0, false, put_p99},
+    {"p99 B", OF_PLACE, 1, false, put_p99},
     {"", OF_ALL, 0, false, put_verdict},
     {NULL, OF_ALL, 0, false, put_what},
 };
@@ -321,14 +347,14 @@ static void print_findings(const struct diff *d, int side)
     }
 }
 
-/* The lock that became better or worse most; where none did for certain, the one that changed most.
- * Rows come with the most change first. */
+/* The resource that became better or worse most; where none did for certain, the one that changed
+ * most. Rows come with the most change first. */
 static const struct compare_row *headline_of(const struct diff *d)
 {
     const struct compare_row *first = NULL;
     for (size_t i = 0; i < d->n; i++) {
         const struct compare_row *r = &d->rows[i];
-        if (r->kind != COMPARE_CLASS || r->verdict == COMPARE_SAME)
+        if (r->kind != COMPARE_RESOURCE || r->verdict == COMPARE_SAME)
             continue;
         if (r->verdict == COMPARE_BETTER || r->verdict == COMPARE_WORSE)
             return r;
@@ -337,21 +363,77 @@ static const struct compare_row *headline_of(const struct diff *d)
     return first;
 }
 
+/* "-68 %", "x 3.2" */
+static void print_ratio(double a, double b)
+{
+    if (b >= 2 * a)
+        printf("x %.1f", b / a);
+    else
+        printf("%+.1f %%", 100 * (b / a - 1));
+}
+
+/* How long the programs took, and what they got done: as far as that is recorded of both. */
+static void print_work(const struct diff *d)
+{
+    const struct summary *a = &d->s[0], *b = &d->s[1];
+    if (a->program && b->program) {
+        printf("B took %s, A %s: ", human_time(b->program).text, human_time(a->program).text);
+        print_ratio((double)a->program, (double)b->program);
+        printf(".\n");
+    }
+    if (a->tasks && b->tasks) {
+        double x = rate_of(d, 0, a->tasks), y = rate_of(d, 1, b->tasks);
+        printf("B ran %.3g tasks a second in its pools, A %.3g: ", y, x);
+        print_ratio(x, y);
+        printf(".\n");
+    }
+}
+
+/* "A: matcher-1 (95 %), 97 % of the time computing: Risk.worstLoss (Risk.java:13)" */
+static void print_holders(const struct diff *d, const struct compare_row *r)
+{
+    const char *a = r->a.holders ? r->a.holders : "", *b = r->b.holders ? r->b.holders : "";
+    bool same = r->a.doing && r->b.doing && *r->a.doing && strcmp(r->a.doing, r->b.doing) == 0;
+    char line[2 * FINDING_TEXT];
+    for (int i = 0; i < 2; i++) {
+        const char *of = i ? b : a;
+        if (same || !*of)
+            continue;
+        struct buf wrapped = {0};
+        clean(d, of, line, SIZE_MAX / 2);
+        int at = printf("  had by %c  ", 'A' + i);
+        opt_wrap(&wrapped, line, at > 0 ? (size_t)at : 0, 12);
+        printf("%s\n", buf_str(&wrapped));
+        buf_fini(&wrapped);
+    }
+}
+
 static void print_headline(const struct diff *d)
 {
     const struct compare_row *r = headline_of(d);
     char name[2 * FINDING_TEXT];
-    if (d->s[0].program && d->s[1].program)
-        printf("B took %s, A %s: %+.1f %%.\n", human_time(d->s[1].program).text,
-               human_time(d->s[0].program).text,
-               100 * ((double)d->s[1].program / (double)d->s[0].program - 1));
+    print_work(d);
     if (!r) {
-        printf("No lock is waited for more or less than before.\n\n");
+        printf("No resource is waited for more or less than before.\n\n");
         return;
     }
-    clean(d, r->name, name, 60);
-    printf("%s: %.3g threads waited on average in A, %.3g in B: %s.\n\n", name, r->a.threads,
-           r->b.threads, verdict_text(r->verdict));
+    clean(d, r->name, name, 80);
+    printf("%s: %s%s.\n", name, verdict_text(r->verdict),
+           r->p > COMPARE_P        ? ""
+           : r->p < COMPARE_P / 10 ? " (chance: less than 0.1 %)"
+                                   : " (chance: less than 1 %)");
+    for (int i = 0; i < 2; i++) {
+        const struct compare_side *s = i ? &r->b : &r->a;
+        if (s->count)
+            printf("  in %c      %.0f %% of busy time: %.3g waits a second of %s on average, %.3g "
+                   "threads\n",
+                   'A' + i, busy_share(s), rate_of(d, i, s->count),
+                   human_time(s->ns / s->count).text, s->threads);
+        else
+            printf("  in %c      not waited for\n", 'A' + i);
+    }
+    print_holders(d, r);
+    putchar('\n');
 }
 
 static void print_head(const struct diff *d)
@@ -396,16 +478,21 @@ static json_t *text(const char *raw)
     return json_string(clean_text);
 }
 
-static json_t *waits_side(const struct compare_side *s)
+static json_t *waits_side(enum compare_kind kind, const struct compare_side *s)
 {
     json_t *j = json_object();
+    bool resource = kind == COMPARE_RESOURCE;
     json_object_set_new(j, "count", json_integer((json_int_t)s->count));
     json_object_set_new(j, "ns", json_integer((json_int_t)s->ns));
-    json_object_set_new(j, "p50_ns", json_integer((json_int_t)s->p50));
-    json_object_set_new(j, "p99_ns", json_integer((json_int_t)s->p99));
+    json_object_set_new(j, "p50_ns", resource ? json_null() : json_integer((json_int_t)s->p50));
+    json_object_set_new(j, "p99_ns", resource ? json_null() : json_integer((json_int_t)s->p99));
     json_object_set_new(j, "max_ns", json_integer((json_int_t)s->max));
     json_object_set_new(j, "threads", json_real(s->threads));
-    json_object_set_new(j, "path_share", s->path < 0 ? json_null() : json_real(s->path));
+    if (!resource)
+        return j;
+    json_object_set_new(j, "busy_ns", json_integer((json_int_t)s->base));
+    json_object_set_new(j, "holders", s->holders && *s->holders ? text(s->holders) : json_null());
+    json_object_set_new(j, "doing", s->doing && *s->doing ? text(s->doing) : json_null());
     return j;
 }
 
@@ -423,7 +510,7 @@ static json_t *allocs_side(const struct compare_side *s)
 
 static json_t *side(enum compare_kind kind, const struct compare_side *s)
 {
-    return compare_is_of_allocs(kind) ? allocs_side(s) : waits_side(s);
+    return compare_is_of_allocs(kind) ? allocs_side(s) : waits_side(kind, s);
 }
 
 static json_t *row(const struct compare_row *r)
@@ -465,6 +552,7 @@ static json_t *recording(const struct diff *d, int i)
         json_array_append_new(findings, f);
     }
     json_object_set_new(j, "findings", findings);
+    json_object_set_new(j, "tasks", s->tasks ? json_integer((json_int_t)s->tasks) : json_null());
     json_object_set_new(j, "allocated", s->has_allocs ? allocated(s) : json_null());
     return j;
 }
@@ -488,14 +576,15 @@ static int print_json(const struct diff *d, struct err *err)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int look(struct summary *out, const char *path, int *status, struct err *err)
+static int look(struct diff *d, int side, int *status, struct err *err)
 {
     struct trace *t;
     struct analysis *a;
-    TRY(input_open(&t, path, err));
+    TRY(input_open(&t, d->path[side], err));
+    t->app = d->app;
     int rc = analyse(&a, t, err);
     if (rc == 0) {
-        rc = summary_make(out, a, err);
+        rc = summary_make(&d->s[side], a, err);
         analysis_free(a);
     }
     int warned = input_warn(t);
@@ -506,8 +595,8 @@ static int look(struct summary *out, const char *path, int *status, struct err *
 
 static int show(struct diff *d, bool json, int *status, struct err *err)
 {
-    TRY(look(&d->s[0], d->path[0], status, err));
-    TRY(look(&d->s[1], d->path[1], status, err));
+    TRY(look(d, 0, status, err));
+    TRY(look(d, 1, status, err));
     if (compare(&d->s[0], &d->s[1], &d->arena, &d->rows, &d->n) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     return json ? print_json(d, err) : print_text(d, err);
@@ -525,6 +614,7 @@ static int run(int argc, char **argv, struct err *err)
     }
     setlocale(LC_CTYPE, "");
     struct diff d = {.path = {argv[1], argv[2]},
+                     .app = o.app,
                      .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
                      .top = o.top != UINT32_MAX ? o.top
                             : o.json            ? 0
@@ -544,10 +634,10 @@ const struct cmd cmd_diff = {
     .description =
         "Compares two recordings of a program, say before and after a change. Of different length, "
         "they are compared by rates: threads that waited on average, bytes allocated a second. "
-        "The first lines say how long the programs took, and which lock became better or worse "
-        "most. "
-        "Names "
-        "decide what belongs together: states, classes, places in the program.\n\n"
+        "The first lines say how long the programs took (and how many tasks their pools ran, with "
+        "the group locks), which resource became better or worse most, and what its holders do "
+        "where that changed. Names decide what belongs together: states, resources, places in the "
+        "program.\n\n"
         "Each recording is cut into 16 parts; a change is called better or worse when it is 10 % "
         "or more and the ranks of these parts differ more than by chance (Mann-Whitney, p < 0.01). "
         "That is the noise within the two recordings. Two runs of the same program can differ by "

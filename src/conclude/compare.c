@@ -13,7 +13,7 @@
 const char *compare_kind_name(enum compare_kind k)
 {
     static const char *const names[COMPARE_KINDS] = {
-        "state",           "class",        "place",       "allocated-class",
+        "state",           "resource",     "place",       "allocated-class",
         "allocated-place", "growth-class", "growth-place"};
     return names[k];
 }
@@ -42,17 +42,9 @@ static double *slices_of(const struct maker *m, uint32_t site)
     return m->sites + (size_t)site * COMPARE_SLICES;
 }
 
-/* Spread a stretch of time over the slices. */
 static void spread(const struct maker *m, double *v, uint64_t start, uint64_t end, double sign)
 {
-    start = max_u64(start, m->from);
-    while (start < end) {
-        uint64_t i = min_u64((start - m->from) / m->width, COMPARE_SLICES - 1);
-        uint64_t edge = i == COMPARE_SLICES - 1 ? end : m->from + (i + 1) * m->width;
-        uint64_t to = min_u64(end, edge);
-        v[i] += sign * (double)(to - start);
-        start = to;
-    }
+    compare_spread(v, m->from, m->width, start, end, sign);
 }
 
 static void add_piece(struct maker *m, uint32_t context, unsigned state, uint64_t start,
@@ -84,47 +76,6 @@ static void add_line(struct maker *m, uint32_t thread)
     }
 }
 
-struct compare_row *summary_row(struct row_maker *m, enum compare_kind kind, const char *name)
-{
-    struct summary *s = m->out;
-    for (uint64_t key = hash_place(name, strlen(name), kind);; key++) {
-        uint64_t *place = map_put(&m->known, key);
-        if (!place)
-            return NULL;
-        if (*place && s->rows[*place - 1].kind == kind &&
-            strcmp(s->rows[*place - 1].name, name) == 0)
-            return &s->rows[*place - 1];
-        if (*place)
-            continue;
-        if (s->n_rows == m->cap) {
-            size_t cap = m->cap ? m->cap * 2 : 64;
-            struct compare_row *rows = realloc(s->rows, cap * sizeof *rows);
-            if (!rows)
-                return NULL;
-            s->rows = rows;
-            m->cap = cap;
-        }
-        struct compare_row *r = &s->rows[s->n_rows];
-        *r = (struct compare_row){
-            .kind = kind, .name = arena_strndup(&s->arena, name, strlen(name)), .a.path = -1};
-        if (!r->name)
-            return NULL;
-        *place = ++s->n_rows;
-        return r;
-    }
-}
-
-void summary_put_place(const struct trace *t, struct place at, char *name, size_t size)
-{
-    char text[LABEL_MAX];
-    size_t n = strlen(name);
-    label_method(t, at.method, text, sizeof text);
-    n += (size_t)snprintf(name + n, size - n, "%s", text);
-    label_line(t, at, text, sizeof text);
-    if (*text && n < size)
-        snprintf(name + n, size - n, " (%s)", text);
-}
-
 static void add_waits(struct maker *m, struct compare_side *to, struct wait_stats *w,
                       const double *slices)
 {
@@ -154,47 +105,15 @@ static int add_states(struct maker *m)
     return 0;
 }
 
-/* What a class is called in both recordings: hashes are of one run. */
-static const char *signature_of(const struct analysis *a, uint32_t group)
-{
-    const struct lock_group *g = &a->locks.groups[group];
-    return lock_group_is_object(g) ? "?" : g->signature;
-}
-
-static bool is_alike(const struct analysis *a, uint32_t x, uint32_t y)
-{
-    return x == y || strcmp(signature_of(a, x), signature_of(a, y)) == 0;
-}
-
-static double path_share(const struct analysis *a, uint32_t group)
-{
-    uint64_t ns = 0;
-    if (!a->path.n)
-        return -1;
-    for (size_t i = 0; i < a->path_sums.n_locks; i++)
-        if (is_alike(a, lock_set_group(&a->locks, (lock_id){a->path_sums.locks[i].id}), group))
-            ns += a->path_sums.locks[i].ns;
-    return (double)ns / (double)(a->path.to - a->path.from);
-}
-
 static int add_site(struct maker *m, uint32_t site)
 {
     const struct site *s = &m->a->sites.v[site];
     struct wait_stats *w = &m->a->stats.sites[site].state[HELD_UP];
-    char name[2 * LABEL_MAX];
-    if (!w->count)
+    char name[2 * LABEL_MAX] = "";
+    if (!w->count || !s->app.method.v)
         return 0;
-    label_class(signature_of(m->a, s->group), name, sizeof name);
-    struct compare_row *r = summary_row(&m->rows, COMPARE_CLASS, name);
-    if (!r)
-        return -ENOMEM;
-    add_waits(m, &r->a, w, slices_of(m, site));
-    r->a.path = path_share(m->a, s->group);
-    if (!s->app.method.v)
-        return 0;
-    *name = '\0';
     summary_put_place(m->a->trace, s->app, name, sizeof name);
-    r = summary_row(&m->rows, COMPARE_PLACE, name);
+    struct compare_row *r = summary_row(&m->rows, COMPARE_PLACE, name);
     if (!r)
         return -ENOMEM;
     add_waits(m, &r->a, w, slices_of(m, site));
@@ -204,9 +123,13 @@ static int add_site(struct maker *m, uint32_t site)
 /* Findings outlive the analysis they were made from, and the resources that they are about. */
 static int keep_findings(struct maker *m, struct err *err)
 {
+    const struct resources *all;
     struct rule_finding *v;
     size_t n;
-    TRY(rules_apply(m->a, &v, &n, NULL, err));
+    TRY(rules_apply(m->a, &v, &n, &all, err));
+    struct resources resources = *all;
+    if (summary_add_resources(&m->rows, m->a, &resources, v, n) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
     m->out->findings = arena_alloc(&m->out->arena, n * sizeof *v);
     if (!m->out->findings)
         return err_set(err, -ENOMEM, "out of memory");
@@ -242,6 +165,7 @@ int summary_make(struct summary *out, struct analysis *a, struct err *err)
     map_init(&m.rows.known);
     out->length = a->window.to - a->window.from;
     out->program = a->path.n ? a->path.to - a->path.from : 0;
+    out->tasks = a->bindings.handovers.len / sizeof(struct handover);
     m.width = out->length / COMPARE_SLICES + 1;
     int rc = make(&m);
     rc = rc < 0 ? err_set(err, rc, "out of memory") : keep_findings(&m, err);
@@ -338,8 +262,7 @@ static uint64_t key_of(const struct compare_row *r)
 
 static struct compare_side none_of(const struct summary *s, enum compare_kind kind)
 {
-    return compare_is_of_allocs(kind) ? compare_no_allocs(s, kind)
-                                      : (struct compare_side){.path = -1};
+    return compare_is_of_allocs(kind) ? compare_no_allocs(s, kind) : (struct compare_side){0};
 }
 
 /* What one recording alone knows of cannot be compared: it is neither new nor gone. */

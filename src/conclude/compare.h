@@ -28,7 +28,7 @@ enum {
 
 enum compare_kind {
     COMPARE_STATE,           /* all threads of the program together, by state; running, too */
-    COMPARE_CLASS,           /* contention for the locks of a class */
+    COMPARE_RESOURCE,        /* what threads are held up by (resource.h), by its title */
     COMPARE_PLACE,           /* a place in the program where threads blocked */
     COMPARE_ALLOCATED_CLASS, /* bytes allocated, by class */
     COMPARE_ALLOCATED_PLACE, /* by class and place in the program */
@@ -48,7 +48,8 @@ static inline bool compare_is_of_allocs(enum compare_kind k)
     return k >= COMPARE_ALLOCATED_CLASS;
 }
 
-/* "state", "class", "place", "allocated-class", "allocated-place", "growth-class", "growth-place"
+/* "state", "resource", "place", "allocated-class", "allocated-place", "growth-class",
+ * "growth-place"
  */
 const char *compare_kind_name(enum compare_kind k);
 
@@ -61,7 +62,11 @@ struct compare_side {
     double error;                 /* its standard error */
     double threads;               /* waiting on average */
     double slice[COMPARE_SLICES]; /* threads, or rate of what was allocated, in each part */
-    double path;                  /* COMPARE_CLASS: share of the critical path; -1: there is none */
+    /* Of a resource. */
+    uint64_t base; /* ns that those who wait were busy, waits included */
+    const char
+        *holders;      /* what its finding says of who has it; "": nothing; NULL: it is not there */
+    const char *doing; /* what these do most, and where; "": not known */
 };
 
 enum compare_verdict {
@@ -92,6 +97,7 @@ struct summary {
     struct arena arena;
     uint64_t length;          /* ns of the recording */
     uint64_t program;         /* ns up to the program's end; 0: not recorded */
+    uint64_t tasks;           /* that pools ran; 0: not recorded */
     struct compare_row *rows; /* side a is used */
     size_t n_rows;
     struct rule_finding *findings;

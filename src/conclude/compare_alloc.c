@@ -222,8 +222,7 @@ int summary_add_allocs(struct row_maker *rows, struct analysis *a)
 struct compare_side compare_no_allocs(const struct summary *s, enum compare_kind kind)
 {
     bool estimate = s->is_estimate || compare_is_growth(kind);
-    return (struct compare_side){.path = -1,
-                                 .error = estimate ? s->weight / ((double)s->length / 1e9) : 0};
+    return (struct compare_side){.error = estimate ? s->weight / ((double)s->length / 1e9) : 0};
 }
 
 /* Chance that estimates differ so much without a difference, two-sided. */

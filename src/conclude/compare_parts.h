@@ -20,6 +20,14 @@ struct compare_row *summary_row(struct row_maker *m, enum compare_kind kind, con
 /* "shop.Order.submit (Order.java:88)", behind what stands in `name` already. */
 void summary_put_place(const struct trace *t, struct place at, char *name, size_t size);
 
+/* Spread a stretch of time over the slices, which begin at `from`. */
+void compare_spread(double *v, uint64_t from, uint64_t width, uint64_t start, uint64_t end,
+                    double sign);
+
+/* The rows of resources; v: the findings about them.  -ENOMEM. */
+int summary_add_resources(struct row_maker *m, const struct analysis *a, struct resources *all,
+                          const struct rule_finding *v, size_t n);
+
 /* The rows of allocations, if any were recorded.  -ENOMEM. */
 int summary_add_allocs(struct row_maker *m, struct analysis *a);
 

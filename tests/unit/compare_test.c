@@ -67,7 +67,7 @@ static const struct compare_row *row(enum compare_kind kind, const char *name)
 Test(compare, better_and_worse)
 {
     run("Lshop/Order;", 800000, "Lshop/Order;", 100000);
-    const struct compare_row *r = row(COMPARE_CLASS, "shop.Order");
+    const struct compare_row *r = row(COMPARE_RESOURCE, "shop.Order");
     cr_assert_eq(r->verdict, COMPARE_BETTER);
     cr_assert_eq(r->a.count, 16);
     cr_assert_float_eq(r->a.threads, 0.8, 0.001);
@@ -77,23 +77,23 @@ Test(compare, better_and_worse)
     cr_assert_eq(row(COMPARE_STATE, "blocked")->verdict, COMPARE_BETTER);
     cr_assert_eq(row(COMPARE_STATE, "running")->verdict, COMPARE_OTHER);
     run("Lshop/Order;", 100000, "Lshop/Order;", 800000);
-    cr_assert_eq(row(COMPARE_CLASS, "shop.Order")->verdict, COMPARE_WORSE);
+    cr_assert_eq(row(COMPARE_RESOURCE, "shop.Order")->verdict, COMPARE_WORSE);
 }
 
 Test(compare, the_same)
 {
     run("Lshop/Order;", 500000, "Lshop/Order;", 510000);
-    cr_assert_eq(row(COMPARE_CLASS, "shop.Order")->verdict, COMPARE_SAME);
+    cr_assert_eq(row(COMPARE_RESOURCE, "shop.Order")->verdict, COMPARE_SAME);
     cr_assert_eq(row(COMPARE_STATE, "blocked")->verdict, COMPARE_SAME);
 }
 
 Test(compare, new_and_gone)
 {
     run("Lshop/Order;", 500000, "Lshop/Stock;", 500000);
-    cr_assert_eq(row(COMPARE_CLASS, "shop.Order")->b.count, 0);
-    cr_assert_eq(row(COMPARE_CLASS, "shop.Order")->verdict, COMPARE_BETTER);
-    cr_assert_eq(row(COMPARE_CLASS, "shop.Stock")->a.count, 0);
-    cr_assert_eq(row(COMPARE_CLASS, "shop.Stock")->verdict, COMPARE_WORSE);
+    cr_assert_eq(row(COMPARE_RESOURCE, "shop.Order")->b.count, 0);
+    cr_assert_eq(row(COMPARE_RESOURCE, "shop.Order")->verdict, COMPARE_BETTER);
+    cr_assert_eq(row(COMPARE_RESOURCE, "shop.Stock")->a.count, 0);
+    cr_assert_eq(row(COMPARE_RESOURCE, "shop.Stock")->verdict, COMPARE_WORSE);
 }
 
 /* The values that scipy.stats.mannwhitneyu(method='asymptotic') gives. */
