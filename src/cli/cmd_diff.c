@@ -347,6 +347,13 @@ static void print_findings(const struct diff *d, int side)
     }
 }
 
+/* Whether it was worth a finding in one of both (docs/findings.md). */
+static bool is_worth(const struct compare_row *r)
+{
+    return (busy_share(&r->a) >= 2 && r->a.threads >= 0.05) ||
+           (busy_share(&r->b) >= 2 && r->b.threads >= 0.05);
+}
+
 /* The resource that became better or worse most; where none did for certain, the one that changed
  * most. Rows come with the most change first. */
 static const struct compare_row *headline_of(const struct diff *d)
@@ -354,7 +361,7 @@ static const struct compare_row *headline_of(const struct diff *d)
     const struct compare_row *first = NULL;
     for (size_t i = 0; i < d->n; i++) {
         const struct compare_row *r = &d->rows[i];
-        if (r->kind != COMPARE_RESOURCE || r->verdict == COMPARE_SAME)
+        if (r->kind != COMPARE_RESOURCE || r->verdict == COMPARE_SAME || !is_worth(r))
             continue;
         if (r->verdict == COMPARE_BETTER || r->verdict == COMPARE_WORSE)
             return r;
@@ -414,7 +421,7 @@ static void print_headline(const struct diff *d)
     char name[2 * FINDING_TEXT];
     print_work(d);
     if (!r) {
-        printf("No resource is waited for more or less than before.\n\n");
+        printf("No resource that threads wait for much got better or worse.\n\n");
         return;
     }
     clean(d, r->name, name, 80);

@@ -135,7 +135,7 @@ test_diff() {
     same "$(jq -r '.rows[] | select(.kind == "resource" and .name == "Findings$Till") | "\(.verdict) \(.b.count)"' out)" \
         "better 0"
     run 0 "$ORCA" diff held.otrace held.otrace
-    same "$(sed -n 2p out)" "No resource is waited for more or less than before."
+    same "$(sed -n 2p out)" "No resource that threads wait for much got better or worse."
     run 0 "$ORCA" diff held.otrace "$TRACE"
     same "$(sed -n 2p out)" "Findings\$Till: better (chance: less than 0.1 %)."
     sed -n 3p out | grep -qE '^  in A      [0-9]+ % of busy time: [0-9.]+ waits a second of [0-9.]+ .s on average, [0-9.]+ threads$' || fail "$(head -n 5 out)"
