@@ -69,6 +69,7 @@ static const struct {
     R("blocked-loop", "event loops that wait in a handler", rule_blocked_loop)                     \
     R("class-initialisation", "static initialisers that other threads wait for",                   \
       rule_class_initialisation)                                                                   \
+    R("pinned", "virtual threads that block while pinned", rule_pinned)                            \
     R("convoy", "queues that a long hold left behind", rule_convoy)                                \
     R("held-while-waiting", "locks held by threads that slept or waited", rule_held_while_waiting) \
     R("held-during-io", "locks held during input and output", rule_held_during_io)                 \

@@ -6,6 +6,7 @@
  *   rules_heap.c     the heap as a whole
  *   rules_loops.c    event loops that wait in handlers
  *   rules_init.c     classes that are being initialised
+ *   rules_pinned.c   virtual threads that keep their carriers
  *   rules_resources.c   what holds threads up: which of it is told
  *   words.c             how: who waits, who has it, what those do who have it
  */
@@ -112,6 +113,7 @@ void rule_polled(struct evidence *ev);
 void rule_delay(struct evidence *ev);
 void rule_slow_answer(struct evidence *ev);
 void rule_class_initialisation(struct evidence *ev);
+void rule_pinned(struct evidence *ev);
 void rule_blocked_loop(struct evidence *ev);
 void rule_convoy(struct evidence *ev);
 void rule_held_while_waiting(struct evidence *ev);
