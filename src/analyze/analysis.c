@@ -57,11 +57,18 @@ static int start(struct analysis *a, struct trace *t, struct err *err)
     return lock_set_init(&a->locks, t, &a->arena, err);
 }
 
+/* Of an Object.wait that was. */
+static uint64_t when_notified(const struct analysis *a, uint32_t thread, const struct span *s)
+{
+    const struct act *by = span_wake_act(&a->timeline, s);
+    return by ? by->time : a->threads.v[thread].notified;
+}
+
 /* An Object.wait that was notified, and takes its monitor again. */
 static void split_open(const struct analysis *a, struct open_wait *w)
 {
     const struct line *l = w->thread < a->timeline.n_lines ? &a->timeline.lines[w->thread] : NULL;
-    uint32_t n = l ? line_spans_until(l, w->since) : 0;
+    uint32_t n = l ? line_spans_until(l, max_u64(w->since, a->window.from)) : 0;
     const struct span *s = n ? line_span(l, n - 1) : NULL;
     struct wait_part v[2];
     if (!s || timeline_context(&a->timeline, s->context)->what != w->state ||
@@ -69,7 +76,7 @@ static void split_open(const struct analysis *a, struct open_wait *w)
         return;
     w->state = v[1].state;
     w->other = v[1].owner;
-    w->since = v[1].from;
+    w->since = when_notified(a, w->thread, s);
 }
 
 static void add_totals(struct analysis *a)
@@ -394,6 +401,21 @@ bool analysis_seen_running(const struct analysis *a, uint32_t thread, uint64_t s
     return false;
 }
 
+/* The Object.wait that a thread is in at the end, if it was notified; else NULL. */
+static const struct span *notified_at_end(const struct analysis *a, uint32_t thread)
+{
+    const struct line *l = thread < a->timeline.n_lines ? &a->timeline.lines[thread] : NULL;
+    for (uint32_t i = l ? l->spans.n : 0; i; i--) {
+        const struct span *s = line_span(l, i - 1);
+        uint8_t what = timeline_context(&a->timeline, s->context)->what;
+        if (what == STATE_WAITING)
+            return span_notifier(&a->timeline, s) ? s : NULL;
+        if (what != STATE_REACQUIRING)
+            break;
+    }
+    return NULL;
+}
+
 int analysis_carry(const struct analysis *a, struct carry *out)
 {
     const struct carried *w = (const void *)a->decoded.carried.p;
@@ -406,6 +428,11 @@ int analysis_carry(const struct analysis *a, struct carry *out)
             continue;
         if (c.state != STATE_JOINING && owner)
             c.other = a->threads.v[owner].id; /* as is known by now */
+        const struct span *s = c.state == STATE_WAITING ? notified_at_end(a, thread) : NULL;
+        if (s) {
+            c.notifier = a->threads.v[s->waker].id;
+            c.notified = when_notified(a, thread, s);
+        }
         buf_put(&out->waits, &c, sizeof c);
     }
     for (uint32_t i = 1; i < a->threads.n; i++) {

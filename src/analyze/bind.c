@@ -163,17 +163,29 @@ static void loose_notify(struct binder *b, struct loose_lists *q, struct deed by
 
 /* --- spans ------------------------------------------------------------------------------------ */
 
+/* It had been notified before the part began: it is in no wait set, and wants the monitor. */
+static bool begin_notified(struct binder *b, uint32_t thread, struct span *s)
+{
+    const struct thread_stats *t = &b->threads->v[thread];
+    if (!t->notifier || t->found != s->start)
+        return false;
+    s->waker = t->notifier;
+    s->cause = cause_make(CAUSE_NONE, 0);
+    return true;
+}
+
 static void on_begin(struct binder *b, uint32_t thread, uint32_t index, uint64_t time)
 {
     struct thread_now *w = &b->now[thread];
-    const struct span *s = span_of(b, thread, index);
+    struct span *s = span_of(b, thread, index);
     const struct context *x = context_of(b, s);
     struct lock_now *k = lock_now(b, x->lock);
     w->span = index + 1;
     if (is_unknown(x) || !k)
         return;
-    if (x->what == STATE_WAITING) {
-        owns(k, thread, cause_make(CAUSE_WAIT, index), time);
+    if (x->what == STATE_WAITING && !begin_notified(b, thread, s)) {
+        if (b->threads->v[thread].found != s->start) /* else it had the monitor before that */
+            owns(k, thread, cause_make(CAUSE_WAIT, index), time);
         wait_set_enter(b, thread, x->lock.v, s);
     } else if (x->other && x->what != STATE_JOINING) { /* it saw who */
         owns(k, x->other, CAUSE_NONE, time);
@@ -278,7 +290,8 @@ static bool has_monitor_after(const struct binder *b, const struct line *l, uint
         return true;
     if (x->what == STATE_REACQUIRING)
         return next->start > end;
-    return was_notified(b, s) || x->what != STATE_BLOCKED || did_anything(b, l, end, next->start);
+    return span_notifier(b->tl, s) || x->what != STATE_BLOCKED ||
+           did_anything(b, l, end, next->start);
 }
 
 static void end_waiting_unnotified(struct binder *b, uint32_t thread, uint32_t index,
@@ -313,8 +326,8 @@ static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struc
     if (!s->waker)
         end_waiting_unnotified(b, thread, index, s);
     wait_set_ended(b, thread, index, k);
-    if (k && was_notified(b, s)) {
-        const struct deed by = owner_before(b, k, thread, s, span_wake_time(b->tl, s));
+    if (k && span_notifier(b->tl, s)) {
+        const struct deed by = owner_before(b, k, thread, s, span_waited_until(b->tl, s));
         if (by.thread)
             note_regain(b, thread, index, by, k, time);
     }

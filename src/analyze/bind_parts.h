@@ -164,12 +164,6 @@ static inline void bind_cause(struct binder *b, uint32_t thread, struct span *s,
         line_act(&b->tl->lines[by.thread], cause_index(by.cause))->woken++;
 }
 
-static inline bool was_notified(const struct binder *b, const struct span *s)
-{
-    const struct act *by = span_wake_act(b->tl, s);
-    uint8_t what = by ? timeline_context(b->tl, by->context)->what : 0;
-    return what == EV_notify || what == EV_notify_all;
-}
 /* Whether a thread did anything between two moments that is kept. */
 static inline bool did_anything(const struct binder *b, const struct line *l, uint64_t from,
                                 uint64_t to)

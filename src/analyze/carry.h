@@ -20,7 +20,9 @@ struct carried {
     thread_id thread, other; /* other: as in struct interval */
     uint32_t object;         /* as in struct op */
     stack_id stack;
-    uint64_t since; /* its true beginning */
+    uint64_t since;     /* its true beginning */
+    thread_id notifier; /* of an Object.wait that had been notified by then; 0: none */
+    uint64_t notified;  /* when */
     uint8_t state, flags, how;
 };
 

@@ -530,6 +530,11 @@ static void take_carried(struct decoder *d, const struct carried *c)
                     .action = c->how == CARRIED_WAIT ? OP_OPEN : OP_FOUND,
                     .state = c->state,
                     .flags = c->flags};
+    uint32_t notifier = thread_set_index(d->threads, c->notifier);
+    if (notifier) {
+        d->threads->v[op.thread].notifier = notifier;
+        d->threads->v[op.thread].notified = c->notified;
+    }
     if (c->how != CARRIED_TO_END)
         buf_put(&d->found, &op, sizeof op);
     else

@@ -23,6 +23,8 @@ struct thread_stats {
     uint64_t started, ended;
     uint64_t called;   /* when its start was; 0: not seen */
     uint64_t found;    /* when it was found in a wait that began before the recording; 0: in none */
+    uint32_t notifier; /* who had notified that wait by then; 0: nobody */
+    uint64_t notified; /* when */
     uint64_t from, to; /* its life, as far as it lies in the recording; from <= to */
     uint64_t lost;     /* events that the recorder says it lost */
     bool named;        /* it has events */

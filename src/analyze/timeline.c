@@ -489,16 +489,23 @@ stack_id span_wake_stack(const struct timeline *t, const struct span *s)
     }
 }
 
+uint32_t span_notifier(const struct timeline *t, const struct span *s)
+{
+    const struct act *a = span_wake_act(t, s);
+    uint8_t what = a ? timeline_context(t, a->context)->what : 0;
+    bool before = s->waker && cause_type(s->cause) == CAUSE_NONE;
+    if (timeline_context(t, s->context)->what != STATE_WAITING)
+        return 0;
+    return before || what == EV_notify || what == EV_notify_all ? s->waker : 0;
+}
+
 uint64_t span_waited_until(const struct timeline *t, const struct span *s)
 {
     uint64_t end = span_end(t, s);
     const struct act *a = span_wake_act(t, s);
-    if (!a || timeline_context(t, s->context)->what != STATE_WAITING)
+    if (!span_notifier(t, s))
         return end;
-    uint8_t what = timeline_context(t, a->context)->what;
-    if (what != EV_notify && what != EV_notify_all)
-        return end;
-    return max_u64(s->start, min_u64(a->time, end));
+    return a ? max_u64(s->start, min_u64(a->time, end)) : s->start;
 }
 
 unsigned span_parts(const struct timeline *t, const struct span *s, struct wait_part out[2])

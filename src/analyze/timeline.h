@@ -186,6 +186,10 @@ stack_id span_wake_stack(const struct timeline *t, const struct span *s);
 /* The act that ended it; NULL: none. */
 const struct act *span_wake_act(const struct timeline *t, const struct span *s);
 
+/* Who notified a WAITING span, inside it or (CAUSE_NONE) before the part that is looked at; 0: not
+ * known, or nobody. */
+uint32_t span_notifier(const struct timeline *t, const struct span *s);
+
 /* Of a WAITING span whose notify is known: from then on it was taking the monitor again.  Else its
  * end. */
 uint64_t span_waited_until(const struct timeline *t, const struct span *s);

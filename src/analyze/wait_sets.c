@@ -298,7 +298,8 @@ static void settle(struct binder *b, struct lock_now *k)
     }
     for (uint32_t i = k->ended; i && alone; i = loose_at(b, i)->next) {
         const struct deed wait = loose_at(b, i)->deed;
-        if (was_notified(b, span_of(b, wait.thread, wait.cause)))
+        const struct span *s = span_of(b, wait.thread, wait.cause);
+        if (span_wake_act(b->tl, s) && span_notifier(b->tl, s))
             leavers_unbind(b->tl, &b->out, wait.thread, wait.cause, true);
     }
     k->ended = k->last_ended = 0;

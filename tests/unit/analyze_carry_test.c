@@ -97,6 +97,76 @@ Test(carry, a_wait_in_a_wait)
     cr_assert_eq(thread_life(&a->threads.v[cat.v]), SECOND, "it runs on, without an event");
 }
 
+/* Notified before the moment; who notifies keeps the monitor. */
+static void add_notified(void)
+{
+    ADD(&b, 1, ann, 100, wait_enter, .lock = lock, .stack = stack);
+    ADD(&b, 3, cat, 200, wait_enter, .lock = lock, .stack = stack);
+    ADD(&b, 2, bob, 500 * MS, notify, .lock = lock);
+    ADD(&b, 2, bob, 600 * MS, sleep_enter, .timeout_ns = 0);
+}
+
+static void add_notified_and_back(void)
+{
+    add_notified();
+    ADD0(&b, 2, bob, 1400 * MS, sleep_exit);
+    ADD(&b, 1, ann, 1500 * MS, wait_exit, .lock = lock);
+}
+
+static thread_id owner_of(thread_id who)
+{
+    return a->threads.v[a->bindings.owners[who.v]].id;
+}
+
+Test(carry, a_wait_that_was_notified)
+{
+    run_behind(add_notified, SECOND, 2ull * SECOND);
+    cr_assert_eq(waited(ann, STATE_REACQUIRING), SECOND);
+    cr_assert_eq(waited(cat, STATE_WAITING), SECOND);
+    cr_assert_eq(owner_of(ann).v, bob.v);
+    const struct open_wait *w = (const void *)a->decoded.open.p;
+    for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++)
+        if (w[i].thread == ann.v) {
+            cr_assert_eq(w[i].state, STATE_REACQUIRING);
+            cr_assert_eq(w[i].since, BUILDER_START + 500 * MS, "its notify");
+        }
+    cr_assert_eq(a->open[STATE_REACQUIRING], 1);
+    /* and of the part behind that one */
+    cr_assert_eq(analysis_carry(a, &carry), 0);
+    const struct carried *c = (const void *)carry.waits.p;
+    size_t n = carry.waits.len / sizeof *c;
+    for (size_t i = 0; i < n; i++)
+        cr_assert_eq(c[i].notifier.v, c[i].thread.v == ann.v ? bob.v : 0);
+    cr_assert_eq(n, 3);
+    carry_fini(&carry);
+}
+
+Test(carry, a_wait_that_was_notified_and_ends)
+{
+    run_behind(add_notified_and_back, SECOND, 2ull * SECOND);
+    cr_assert_eq(waited(ann, STATE_REACQUIRING), 500 * MS);
+    cr_assert_eq(a->bindings.unbound[STATE_WAITING], 0);
+}
+
+static thread_id v;
+
+static void add_notified_virtual(void)
+{
+    v = builder_thread_flags(&b, "v", THREAD_VIRTUAL);
+    thread_id w = builder_thread_flags(&b, "w", THREAD_VIRTUAL);
+    ADD0(&b, 9, v, 50, thread_start);
+    ADD(&b, 9, v, 100, wait_enter, .lock = lock, .stack = stack);
+    ADD0(&b, 8, w, 400 * MS, thread_start);
+    ADD(&b, 8, w, 500 * MS, notify, .lock = lock);
+    ADD(&b, 8, w, 600 * MS, park_enter, .lock = other_lock);
+}
+
+Test(carry, a_virtual_thread_that_was_notified)
+{
+    run_behind(add_notified_virtual, SECOND, 2ull * SECOND);
+    cr_assert_eq(waited(v, STATE_REACQUIRING), SECOND);
+}
+
 /* What was found at the beginning and has no end in the record stays unknown; what is parked for
  * ever stays so until somebody unparks it. */
 static void add_found(void)
