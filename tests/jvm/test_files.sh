@@ -473,23 +473,23 @@ test_flight_recorder() {
 
 # Rings of one page, a storm: everything is there, and in each thread's order.
 test_block_loses_nothing() {
-    run_traced 0 full=block,ring=2k,ringmem=1m -Xmx48m WaitStorm 4 50000
-    same "$(cat out)" "waits 200000"
+    run_traced 0 full=block,ring=2k,ringmem=1m -Xmx48m WaitStorm 4 20000
+    same "$(cat out)" "waits 80000"
     events
-    same "$(storm_waits)" "200000 200000"
+    same "$(storm_waits)" "80000 80000"
     same "$(awk '$2 ~ /^storm-/ && $3 == "wait_enter" { if (n[$2]++) print "twice: " $0 }
         $2 ~ /^storm-/ && $3 == "wait_exit" { if (--n[$2]) print "out of order: " $0 }' events | head)" ""
 }
 
 # The same rings without full=block: what is lost is counted, event by event.
 test_drop_counts_every_loss() {
-    run 0 traced full=drop,ring=2k,ringmem=1m,events=threads+waits -Xmx48m WaitStorm 4 200000
-    same "$(cat out)" "waits 800000"
+    run 0 traced full=drop,ring=2k,ringmem=1m,events=threads+waits -Xmx48m WaitStorm 4 50000
+    same "$(cat out)" "waits 200000"
     info
     same "$(value state) $(value damaged)" "complete 0"
     at_least "$(value lost_total)" 1 "losses"
-    same "$(($(value wait_enter) + $(value wait_exit) + $(value lost_total) >= 1600000))" 1
-    same "$(($(value wait_enter) + $(value wait_exit) + $(value lost_total) <= 1600100))" 1
+    same "$(($(value wait_enter) + $(value wait_exit) + $(value lost_total) >= 400000))" 1
+    same "$(($(value wait_enter) + $(value wait_exit) + $(value lost_total) <= 400100))" 1
     # where they are missing is in the trace, too, except at the very end of a thread whose ring is full
     local noted
     events -k lost

@@ -111,9 +111,13 @@ test_none_and_auto() {
     run_traced 0 ownerstacks=none OwnerStacks fast 300
     events
     same "$(matching ' owner_stack ')" 0
-    rm "$TRACE"
-    run_traced 0 "" OwnerStacks fast 500
-    compare out
+    # An owner without a processor does not answer in time: a longer recording asks more of them.
+    for ms in 500 1000 2000 4000 8000; do
+        rm "$TRACE"
+        run_traced 0 "" OwnerStacks fast $ms
+        compare out
+        [ "$(cut -d ' ' -f 1 agreed)" = 0 ] || break
+    done
     at_least "$(cut -d ' ' -f 1 agreed)" 1 "stacks within the budget"
 }
 
