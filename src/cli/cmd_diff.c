@@ -588,8 +588,8 @@ static int look(struct diff *d, int side, int *status, struct err *err)
     struct trace *t;
     struct analysis *a;
     TRY(input_open(&t, d->path[side], err));
-    t->app = d->app;
-    int rc = analyse(&a, t, err);
+    int rc = input_app(t, d->app, err);
+    rc = rc ? rc : analyse(&a, t, err);
     if (rc == 0) {
         rc = summary_make(&d->s[side], a, err);
         analysis_free(a);

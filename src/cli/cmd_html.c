@@ -98,8 +98,8 @@ static int make(const struct args *o, struct trace *t, const char *path, struct 
                                .ending = report_ending_name(analyse_ending(t, t->path))};
     struct analysis *a = NULL;
     struct view *v = NULL;
-    t->app = o->app;
-    int status = 0, rc = analyse(&a, t, err);
+    int status = 0, rc = input_app(t, o->app, err);
+    rc = rc ? rc : analyse(&a, t, err);
     if (rc == 0)
         rc = view_new(&v, a, &about, err);
     if (rc == 0) {

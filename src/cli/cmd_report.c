@@ -171,8 +171,8 @@ static int run(int argc, char **argv, struct err *err)
     if (section)
         return err_set(err, CMD_USAGE, "--finding and --%s: give one of them", section);
     TRY(input_open(&t, argv[1], err));
-    t->app = o.app;
-    int rc = show(&o, t, argv[1], err);
+    int rc = input_app(t, o.app, err);
+    rc = rc ? rc : show(&o, t, argv[1], err);
     int status = input_warn(t);
     trace_close(t);
     return rc < 0 ? rc : status;

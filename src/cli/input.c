@@ -1,5 +1,6 @@
 #include "cli/input.h"
 
+#include "analyze/sites.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "cli/cmd.h"
@@ -96,6 +97,19 @@ int input_open(struct trace **out, const char *path, struct err *err)
     TRY(input_open_named(out, path, &names, err));
     say_unusable(path, &names);
     return 0;
+}
+
+int input_app(struct trace *t, const char *app, struct err *err)
+{
+    t->app = app;
+    for (size_t i = 1; app && i < t->n_classes; i++)
+        if (sites_is_own(t, trace_class(t, (class_id){(uint32_t)i})->signature))
+            return 0;
+    return app ? err_set(err, -ENOENT,
+                         "--app: no class of the recording is '%s'; give packages or classes: "
+                         "shop.*,com.acme.Order",
+                         app)
+               : 0;
 }
 
 int input_warn(const struct trace *t)

@@ -27,6 +27,9 @@ int input_open_named(struct trace **out, const char *path, struct symbols_summar
             NULL, 0, 0                                                                             \
     }
 
+/* Set trace.app; NULL: nothing was said.  -ENOENT: no class of the trace is any of these. */
+int input_app(struct trace *t, const char *app, struct err *err);
+
 /* Print one warning a problem on stderr.  Returns the exit status for it: 0, or CMD_FAILED when
  * part of the file is damaged; an unfinished trace is none. */
 int input_warn(const struct trace *t);

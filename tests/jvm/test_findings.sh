@@ -124,6 +124,17 @@ test_critical_path() {
     same "$(jq -r '.critical_path | .name + " " + ([.threads[].name | select(startswith("part-"))] | join(" "))' out)" "part-1 part-1"
 }
 
+# The line of whatever the reader calls the program.
+test_app() {
+    run 0 traced "" -Xmx64m Findings held
+    run 0 "$ORCA" report --app 'shop.*,Findings' "$TRACE"
+    has out 'wait in   Findings.lambda$held$'
+    run 0 "$ORCA" report --sites --app java.lang.Thread "$TRACE"
+    has out 'java.lang.Thread.run'
+    run 1 "$ORCA" report --app shop.* "$TRACE"
+    has err "orca: --app: no class of the recording is 'shop.*'"
+}
+
 # With itself nothing has changed; without the lock it is gone.
 test_diff() {
     run 0 traced "" -Xmx64m Findings held
