@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum {
+    PINS_MAX = 256,               /* methods that pin */
     PINNED_PERMILLE = 20,         /* of the recording, in pinned waits, */
     PINNED_PROBLEM_PERMILLE = 500 /* or half a carrier all the time: a problem */
 };
@@ -42,26 +43,27 @@ static bool find_pin(const struct trace *t, stack_id stack, struct pinned *out)
     return false;
 }
 
-static struct pinned *pinned_at(struct buf *all, const struct pinned *x)
+/* 1 + the index of the method that pins in a context's waits; 0: none does. */
+static uint32_t pin_of(const struct evidence *ev, struct buf *all, uint32_t context)
 {
-    struct pinned *v = (void *)all->p;
-    for (size_t i = 0; i < all->len / sizeof *v; i++)
-        if (v[i].at.method.v == x->at.method.v)
-            return &v[i];
-    buf_put(all, x, sizeof *x);
-    return all->oom ? NULL : (void *)(all->p + all->len - sizeof *x);
+    const struct pinned *v = (const void *)all->p;
+    size_t n = all->len / sizeof *v, i = 0;
+    struct pinned x;
+    if (!find_pin(ev->a->trace, timeline_context(&ev->a->timeline, context)->stack, &x))
+        return 0;
+    while (i < n && v[i].at.method.v != x.at.method.v)
+        i++;
+    if (i == PINS_MAX)
+        return 0;
+    if (i == n)
+        buf_put(all, &x, sizeof x);
+    return all->oom ? 0 : (uint32_t)i + 1;
 }
 
-static void add_span(const struct evidence *ev, struct buf *all, uint32_t thread,
+static void add_span(const struct timeline *t, struct pinned *p, uint32_t thread,
                      const struct span *s)
 {
-    const struct timeline *t = &ev->a->timeline;
-    stack_id stack = timeline_context(t, s->context)->stack;
     uint64_t ns = span_len(t, s);
-    struct pinned x;
-    struct pinned *p = find_pin(ev->a->trace, stack, &x) ? pinned_at(all, &x) : NULL;
-    if (!p)
-        return;
     p->ns += ns;
     p->count++;
     p->threads += p->last != thread;
@@ -69,7 +71,7 @@ static void add_span(const struct evidence *ev, struct buf *all, uint32_t thread
     if (ns < p->max)
         return;
     p->max = ns;
-    p->stack = stack;
+    p->stack = timeline_context(t, s->context)->stack;
 }
 
 static void tell(struct evidence *ev, const struct pinned *p)
@@ -90,21 +92,33 @@ static void tell(struct evidence *ev, const struct pinned *p)
     rule_say_place(f, ev, "", p->stack);
 }
 
+static void add_line(const struct evidence *ev, struct pinned *v, const uint32_t *pins,
+                     uint32_t thread)
+{
+    const struct timeline *t = &ev->a->timeline;
+    const struct run *r = &t->lines[thread].spans;
+    for (uint32_t i = 0, n; i < r->n; i += n) {
+        const struct span *s = run_stretch(r, sizeof *s, i, &n);
+        for (uint32_t k = 0; k < n; k++)
+            if (pins[s[k].context])
+                add_span(t, &v[pins[s[k].context] - 1], thread, &s[k]);
+    }
+}
+
 void rule_pinned(struct evidence *ev)
 {
-    const struct analysis *a = ev->a;
+    const struct timeline *t = &ev->a->timeline;
+    uint32_t *pins = calloc((size_t)t->contexts.n + 1, sizeof *pins);
     struct buf all = {0};
-    for (uint32_t thread = 1; thread < a->timeline.n_lines; thread++) {
-        const struct run *r = &a->timeline.lines[thread].spans;
-        for (uint32_t i = 0, n; i < r->n && a->threads.v[thread].is_virtual; i += n) {
-            const struct span *v = run_stretch(r, sizeof *v, i, &n);
-            for (uint32_t k = 0; k < n; k++)
-                add_span(ev, &all, thread, &v[k]);
-        }
-    }
-    const struct pinned *v = (const void *)all.p;
+    for (uint32_t i = 1; i < t->contexts.n && pins; i++)
+        pins[i] = pin_of(ev, &all, i);
+    struct pinned *v = (void *)all.p;
+    for (uint32_t i = 1; i < t->n_lines && all.len; i++)
+        if (ev->a->threads.v[i].is_virtual)
+            add_line(ev, v, pins, i);
     for (size_t i = 0; i < all.len / sizeof *v; i++)
         if (rule_permille(v[i].ns, ev->length) >= PINNED_PERMILLE)
             tell(ev, &v[i]);
     buf_fini(&all);
+    free(pins);
 }

@@ -254,6 +254,8 @@ void paths_fini(struct heap_paths *p)
 struct down {
     const struct graph *g;
     uint32_t goal;
+    uint32_t counted; /* the node whose references are listed, in order */
+    struct buf listed;
 };
 
 static bool down_ends(const void *ctx, uint32_t node)
@@ -272,13 +274,30 @@ static uint32_t down_object(const void *ctx, uint32_t node)
     return graph_object(((const struct down *)ctx)->g, node);
 }
 
-static uint32_t down_count(const void *ctx, uint32_t node, uint32_t to)
+static int ascending(const void *a, const void *b)
 {
-    uint32_t n = 0, next;
-    for (const uint8_t *p = graph_edges(((const struct down *)ctx)->g, node);
-         varint_next(&p, node, &next);)
-        n += next == to;
-    return n;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* A thread may have as many locals as a dump has bytes: its list is read once for all. */
+static uint32_t down_count(void *ctx, uint32_t node, uint32_t to)
+{
+    struct down *d = ctx;
+    uint32_t next;
+    if (d->counted != node) {
+        d->counted = node;
+        buf_clear(&d->listed);
+        for (const uint8_t *p = graph_edges(d->g, node); varint_next(&p, node, &next);)
+            buf_put(&d->listed, &next, sizeof next);
+        if (d->listed.len)
+            qsort(d->listed.p, d->listed.len / sizeof next, sizeof next, ascending);
+    }
+    const uint32_t *v = (const void *)d->listed.p;
+    size_t n = d->listed.len / sizeof *v, first = 0, end = 0;
+    BISECT(first, n, v[first] < to);
+    BISECT(end, n, v[end] <= to);
+    return (uint32_t)(end - first);
 }
 
 static void down_expand(const void *ctx, uint32_t node, struct paths_search *s)
@@ -300,7 +319,7 @@ int paths_down(struct heap_paths *out, const struct graph *g, const struct dump 
     uint32_t node = graph_is_node(g, object) ? object : g->owners[object];
     if (node == DUMP_NONE)
         return 0;
-    const struct down down = {g, graph_node(g, node)};
+    struct down down = {.g = g, .goal = graph_node(g, node), .counted = DUMP_NONE};
     const struct paths_source source = {.d = d,
                                         .ctx = &down,
                                         .n = g->n_nodes,
@@ -311,7 +330,9 @@ int paths_down(struct heap_paths *out, const struct graph *g, const struct dump 
                                         .object = down_object,
                                         .count = down_count,
                                         .expand = down_expand};
-    if (paths_find(out, &source, PATHS_MOST) < 0)
+    int rc = paths_find(out, &source, PATHS_MOST);
+    buf_fini(&down.listed);
+    if (rc < 0)
         return err_set(err, -ENOMEM, "%s: out of memory", d->path);
     for (size_t i = 0; i < out->n && node != object; i++)
         out->v[i].v[out->v[i].n++] = object; /* no node: its owner leads to it; collect left room */

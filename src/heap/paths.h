@@ -28,7 +28,7 @@ struct paths_search;
 /* Who refers to whom, as a search sees it. */
 struct paths_source {
     const struct dump *d;
-    const void *ctx;
+    void *ctx;
     uint32_t n;           /* nodes */
     bool up;              /* from the object to a root; else from the roots to the object */
     const uint32_t *from; /* nodes at which it begins */
@@ -36,8 +36,8 @@ struct paths_source {
     bool (*ends)(const void *ctx, uint32_t node);
     uint32_t (*node)(const void *ctx, uint32_t object); /* DUMP_NONE: the object is no node */
     uint32_t (*object)(const void *ctx, uint32_t node);
-    /* How often `node` refers to `to`. */
-    uint32_t (*count)(const void *ctx, uint32_t node, uint32_t to);
+    /* How often `node` refers to `to`: asked node by node, of a thread for each of its locals. */
+    uint32_t (*count)(void *ctx, uint32_t node, uint32_t to);
     /* paths_meet for each neighbour of the node. */
     void (*expand)(const void *ctx, uint32_t node, struct paths_search *s);
 };

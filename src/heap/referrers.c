@@ -269,7 +269,7 @@ static uint32_t itself(const void *ctx, uint32_t object)
     return object;
 }
 
-static uint32_t up_count(const void *ctx, uint32_t object, uint32_t to)
+static uint32_t up_count(void *ctx, uint32_t object, uint32_t to)
 {
     uint32_t n, first = 0, end = 0;
     const uint32_t *list = referrers_of(lists(ctx), to, &n);
