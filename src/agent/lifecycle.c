@@ -250,9 +250,12 @@ static void free_tables(JNIEnv *jni)
 
 static void begin(JNIEnv *jni, jthread thread)
 {
+    /* At a second attach other threads record from the opened guard on: native methods and probes
+     * of the first one stay.  The analyser finds the stream of the beginning by the earliest time.
+     */
     struct os_thread *self = os_thread_self(jni);
     struct event *e = self ? ring_begin(self->ring, EV_recording_start,
-                                        threads_current(jni, thread, self), clock_mono_ns())
+                                        threads_current(jni, thread, self), agent.started)
                            : NULL;
     if (e)
         ring_commit(self->ring, e);

@@ -48,6 +48,21 @@ end() {
     no_crash
 }
 
+# The recording begins before anything that it records: by its beginning what threads were in is found.  The sleeps of these
+# threads are recorded from the first moment of a second attach on.
+test_beginning() {
+    launch_told Reattached --
+    for _ in $(seq 12); do
+        run 0 "$ORCA" attach "$jvm" -o "$TRACE"
+        run 0 "$ORCA" detach "$jvm"
+        events
+        same "$(head -n 1 events | cut -d ' ' -f 3)" recording_start
+        at_least "$(matching ' sleep_enter ')" 1 sleeps
+        rm -f "$TRACE"
+    done
+    end
+}
+
 # From JDK 20 on no compiled native method is given back, nor the version of the class that it is of.
 test_metaspace() {
     local compiled
