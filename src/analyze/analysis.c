@@ -139,7 +139,7 @@ static int begin_making(struct analysis *a, struct makers *m)
     TRY(binder_new(&m->binder, a->trace, &a->timeline, &a->threads));
     TRY(bottler_new(&m->bottler, a->trace, &a->threads, &a->stills, w->from, w->to));
     TRY(purposes_make(&a->purposes, a->trace, &a->locks, &a->timeline.contexts, &a->arena));
-    TRY(causer_new(&m->causer, a->trace, &a->timeline, &a->threads, a->locks.n_objects,
+    TRY(causer_new(&m->causer, a->trace, &a->timeline, &a->threads, &a->stills, a->locks.n_objects,
                    a->purposes.known));
     binder_asked(m->binder, (const void *)a->decoded.asked.p,
                  a->decoded.asked.len / sizeof(struct asked_owner));

@@ -45,6 +45,7 @@ struct causer {
     const struct trace *t;
     const struct timeline *tl;
     const struct thread_set *set;
+    const struct stills *stills;
     struct causes out;
     struct activity *activities; /* [n]; 0 is not used */
     size_t n, cap;
@@ -206,25 +207,39 @@ static void note_waits(struct causer *c, uint32_t thread, const struct context *
         put(c, member_of_object(x->lock, thread, call->at));
 }
 
+/* Whether a thread that does so regularly is in its loop there, or inside of it. */
+static bool is_of_loop(const struct causer *c, uint32_t context)
+{
+    const struct context *x = timeline_context(c->tl, context);
+    return x->what < WAIT_STATES && x->stack.v && x->stack.v < c->out.n_stacks &&
+           (is_sought(c, context) || x->what == STATE_SLEEPING);
+}
+
+static uint64_t add_to(struct causer *c, struct map *m, stack_id stack, uint64_t times)
+{
+    uint64_t *n = map_put(m, stack.v);
+    c->oom |= !n;
+    if (n)
+        *n += times;
+    return times;
+}
+
 /* Each thread once for each of its stacks, and the fewest frames of those where it is regularly. */
 static void note_threads(struct causer *c, const struct visit *v, uint32_t thread)
 {
     const struct contexts *x = &c->tl->contexts;
-    struct map waits; /* stack -> waits */
+    const struct still_line *still = stills_of(c->stills, thread);
+    struct map times; /* stack -> how often */
     uint64_t all = 0;
-    map_init(&waits);
-    for (uint32_t i = 0; i < v->n; i++) {
-        const struct context *k = &x->v[v->list[i]];
-        if (k->what >= WAIT_STATES || !is_sought(c, v->list[i]) || !k->stack.v)
-            continue;
-        uint64_t *n = map_put(&waits, k->stack.v);
-        if (!(c->oom |= !n))
-            *n += v->marks[v->list[i]];
-        all += v->marks[v->list[i]];
-    }
+    map_init(&times);
+    for (uint32_t i = 0; i < v->n; i++)
+        if (is_of_loop(c, v->list[i]))
+            all += add_to(c, &times, x->v[v->list[i]].stack, v->marks[v->list[i]]);
+    for (uint32_t i = 0; i < still->n; i++)
+        all += add_to(c, &times, still->v[i].stack, still->v[i].looks);
     c->threads[thread].near = UINT32_MAX;
-    for (size_t i = 0; i < waits.cap; i++) {
-        const struct map_slot *s = &waits.slots[i];
+    for (size_t i = 0; i < times.cap; i++) {
+        const struct map_slot *s = &times.slots[i];
         if (!s->used)
             continue;
         const struct call *call = call_of(&c->out, c->t, (stack_id){(uint32_t)s->key});
@@ -235,7 +250,7 @@ static void note_threads(struct causer *c, const struct visit *v, uint32_t threa
         if (s->value * REGULAR >= all && call->own < c->threads[thread].near)
             c->threads[thread].near = call->own;
     }
-    map_fini(&waits);
+    map_fini(&times);
 }
 
 static void look_at_thread(struct causer *c, struct visit *v, uint32_t thread)
@@ -302,13 +317,19 @@ static int look_at_all(struct causer *c)
 }
 
 int causer_new(struct causer **out, const struct trace *t, const struct timeline *tl,
-               const struct thread_set *threads, size_t n_objects, const uint8_t *known)
+               const struct thread_set *threads, const struct stills *stills, size_t n_objects,
+               const uint8_t *known)
 {
     struct causer *c = *out = calloc(1, sizeof *c);
     if (!c)
         return -ENOMEM;
-    *c = (struct causer){
-        .t = t, .tl = tl, .n_objects = n_objects, .n = 1, .known = known, .set = threads};
+    *c = (struct causer){.t = t,
+                         .tl = tl,
+                         .set = threads,
+                         .stills = stills,
+                         .n_objects = n_objects,
+                         .n = 1,
+                         .known = known};
     c->n_threads = max_u64(threads->n, tl->n_lines) + 1;
     c->out.n_stacks = t->n_stacks + 1;
     c->out.n_methods = t->n_methods + 1;

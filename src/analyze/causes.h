@@ -3,9 +3,10 @@
  *
  * An *activity* is what a thread does from one task to the next.  It begins with the thread, or
  * when somebody who was not asked ends a wait at the thread's task loop - the place, of those where
- * it waits again and again, that the fewest calls of the program lead to - and knows the activity
- * that began it.  A wait was *asked* for when the activity that ended it goes back to the one of
- * the thread that waits, and began since that thread waited last, or for another object.
+ * it waits, sleeps or stands still in input again and again, that the fewest calls of the program
+ * lead to - and knows the activity that began it.  A wait was *asked* for when the activity that
+ * ended it goes back to the one of the thread that waits, and began since that thread waited last,
+ * or for another object.
  *
  * Each wait that a thread ended counts as one of
  *     meets     the waker was in the very call that it woke one from: a barrier, an exchange
@@ -22,6 +23,7 @@
 #ifndef ORCA_ANALYZE_CAUSES_H
 #define ORCA_ANALYZE_CAUSES_H
 
+#include "analyze/still.h"
 #include "analyze/sweep.h"
 #include "base/keyed.h"
 #include "format/trace.h"
@@ -74,7 +76,8 @@ enum { KNOWN_NOT, KNOWN, KNOWN_TASKS /* for tasks, as a pool's threads wait */ }
 
 /* known: [contexts.n].  -ENOMEM. */
 int causer_new(struct causer **out, const struct trace *t, const struct timeline *tl,
-               const struct thread_set *threads, size_t n_objects, const uint8_t *known);
+               const struct thread_set *threads, const struct stills *stills, size_t n_objects,
+               const uint8_t *known);
 void causer_free(struct causer *c);
 struct sweep_sink causer_sink(struct causer *c);
 

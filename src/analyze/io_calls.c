@@ -1,5 +1,6 @@
 #include "analyze/io_calls.h"
 
+#include "analyze/sites.h"
 #include "base/util.h"
 
 #include <string.h>
@@ -33,6 +34,7 @@ static const struct {
     {"Lsun/nio/ch/FileChannelImpl;", "write", IO_OUTPUT},
     {"Lsun/nio/ch/FileChannelImpl;", "force", IO_OUTPUT},
     {"Lsun/nio/ch/FileChannelImpl;", "implCloseChannel", IO_OUTPUT},
+    {"Lsun/nio/ch/Poller", "", IO_NONE}, /* for either: who calls it says */
     {"Lsun/nio/ch/", "", IO_INPUT},
     {"Lsun/nio/fs/", "", IO_INPUT},
     {"Ljava/lang/ProcessImpl;", "", IO_INPUT},
@@ -59,6 +61,20 @@ enum io io_of_method(const struct trace *t, method_id method)
     for (size_t i = 0; i < ARRAY_LEN(io_methods); i++)
         if (begins(signature, io_methods[i].class_) && begins(m->name, io_methods[i].name))
             return io_methods[i].io;
+    return IO_NONE;
+}
+
+enum io io_of_call(const struct trace *t, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        if (!trace_method_is_java(m))
+            continue;
+        enum io io = io_of_method(t, s->frames[i].method);
+        if (io != IO_NONE || !sites_is_jdk(trace_class(t, m->class_)->signature))
+            return io;
+    }
     return IO_NONE;
 }
 

@@ -1,5 +1,6 @@
 #include "analyze/purpose.h"
 
+#include "analyze/io_calls.h"
 #include "analyze/sites.h"
 #include "base/err.h"
 #include "base/util.h"
@@ -148,11 +149,13 @@ static bool is_of_calls(const struct trace *t)
 }
 
 /* What a stack says, kept for the next context with it. */
-enum says { SAYS_NOT_READ, SAYS_NOTHING, SAYS_IDLE, SAYS_ANSWER, SAYS_PERMIT, SAYS_ITEM };
+enum says { SAYS_NOT_READ, SAYS_NOTHING, SAYS_IDLE, SAYS_ANSWER, SAYS_PERMIT, SAYS_ITEM, SAYS_IO };
 
 static enum says read_stack(const struct trace *t, stack_id stack)
 {
     struct call_of c = read_call(t, stack);
+    if (io_of_call(t, stack) != IO_NONE)
+        return SAYS_IO;
     if (c.idle)
         return SAYS_IDLE;
     if (c.answer)
@@ -180,7 +183,8 @@ static enum purpose purpose_of_stack(const struct maker *m, const struct context
     static const uint8_t purposes[] = {[SAYS_IDLE] = PURPOSE_IDLE,
                                        [SAYS_ANSWER] = PURPOSE_ANSWER,
                                        [SAYS_PERMIT] = PURPOSE_PERMIT,
-                                       [SAYS_ITEM] = PURPOSE_IDLE};
+                                       [SAYS_ITEM] = PURPOSE_IDLE,
+                                       [SAYS_IO] = PURPOSE_IO};
     uint32_t stack = x->stack.v < m->t->n_stacks ? x->stack.v : 0;
     if (m->says[stack] == SAYS_NOT_READ)
         m->says[stack] = (uint8_t)read_stack(m->t, x->stack);
@@ -194,6 +198,12 @@ static bool is_pools(const struct maker *m, const struct context *x)
 {
     return x->what == STATE_PARKED &&
            m->says[x->stack.v < m->t->n_stacks ? x->stack.v : 0] == SAYS_IDLE;
+}
+
+/* What a class, an owner or a call says that nothing which ended waits can say otherwise. */
+static bool is_certain(const struct maker *m, uint8_t purpose, const struct context *x)
+{
+    return purpose == PURPOSE_LOCK || purpose == PURPOSE_IO || is_call(m, x);
 }
 
 /* --- contexts --------------------------------------------------------------------------------- */
@@ -220,10 +230,13 @@ int purposes_make(struct purposes *p, const struct trace *t, const struct lock_s
     struct maker m = {t, locks, calloc(t->n_stacks + 1, 1), is_of_calls(t)};
     p->of_context = arena_alloc(a, (size_t)c->n + 1);
     p->known = arena_alloc(a, (size_t)c->n + 1);
-    bool ok = p->of_context && p->known && m.says;
+    p->at_loop = arena_alloc(a, (size_t)c->n + 1);
+    bool ok = p->of_context && p->known && p->at_loop && m.says;
+    if (p->at_loop)
+        memset(p->at_loop, 0, (size_t)c->n + 1);
     for (uint32_t i = 1; i < c->n && ok; i++) {
         p->of_context[i] = (uint8_t)purpose_of(&m, &c->v[i]);
-        bool known = p->of_context[i] == PURPOSE_LOCK || is_call(&m, &c->v[i]);
+        bool known = is_certain(&m, p->of_context[i], &c->v[i]);
         p->known[i] = known ? KNOWN : is_pools(&m, &c->v[i]) ? KNOWN_TASKS : KNOWN_NOT;
     }
     free(m.says);
@@ -232,7 +245,10 @@ int purposes_make(struct purposes *p, const struct trace *t, const struct lock_s
 
 /* --- causes ----------------------------------------------------------------------------------- */
 
-enum { FEW_PERMITS = 4 }; /* ended waits by which it is decided whether they are for permits */
+enum {
+    FEW_PERMITS = 4, /* ended waits by which it is decided whether they are for permits */
+    FRESH_EACH = 2,  /* waits for objects of one wait each: a thread has made more than one */
+};
 
 /* Methods that wait for room, and those of a program's own that wait for a thing, by the beginnings
  * of their names. */
@@ -340,9 +356,18 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
     if (2 * (s->ended[ENDED_RETURNED] + peers) > n) /* a pool's threads that wait for its own tasks,
                                                        too; a latch may be a place in a queue */
         return says == PURPOSE_ANSWER && !is_latch(t, x->lock) ? says : PURPOSE_PERMIT;
-    if (2 * s->fresh > s->waits && s->waits > 1)
+    if (2 * s->fresh > s->waits && s->fresh > FRESH_EACH * s->threads)
         return PURPOSE_ANSWER;
     return purpose_unasked(t, c, s, x, says);
+}
+
+/* Half of the waits that somebody ended. */
+static bool is_at_loop(const struct cause_sums *s)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < ENDED_LIMIT; i++)
+        n += s->ended[i];
+    return 2 * s->near > n;
 }
 
 void purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline,
@@ -355,8 +380,10 @@ void purposes_settle(struct purposes *p, const struct trace *t, const struct tim
         if (!sought || p->known[i])
             continue;
         enum purpose says = p->of_context[i];
-        if (x->stack.v && x->stack.v < causes->n_stacks)
+        if (x->stack.v && x->stack.v < causes->n_stacks) {
             says = purpose_by_causes(t, causes, x, says);
+            p->at_loop[i] = is_at_loop(causes_of(causes, x->stack));
+        }
         /* an answer that has not come when the recording ends may never be due */
         if (says == PURPOSE_ANSWER && x->flags & INTERVAL_OPEN)
             says = PURPOSE_IDLE;

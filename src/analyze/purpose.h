@@ -18,11 +18,13 @@ enum purpose {
     PURPOSE_LOCK,   /* for what one thread owns at a time */
     PURPOSE_PERMIT, /* for a permit or a slot, of which there are several */
     PURPOSE_ANSWER, /* for what others have to do first: a result, the last one at a barrier */
+    PURPOSE_IO,     /* for input or output: a virtual thread parks until its socket is ready */
 };
 
 struct purposes {
     uint8_t *of_context; /* [contexts.n]: enum purpose of spans in the context's own state */
     uint8_t *known;      /* [contexts.n]: whether no cause can say otherwise */
+    uint8_t *at_loop; /* [contexts.n]: whether its threads wait so at their task loops (causes.h) */
 };
 
 /* From classes and stacks alone.  Memory is the arena's.  -ENOMEM. */
@@ -33,7 +35,7 @@ int purposes_make(struct purposes *p, const struct trace *t, const struct lock_s
 void purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline,
                      const struct causes *causes);
 
-/* The three things that a wait may be for; of a sleep none. */
+/* The three things that a wait may be for; of a sleep, and of input or output, none. */
 enum wait_for { FOR_IDLE, FOR_ANSWER, FOR_RESOURCE, FOR_LIMIT };
 
 static inline enum wait_for purposes_for(const struct purposes *p, uint32_t context, unsigned state)
@@ -41,7 +43,8 @@ static inline enum wait_for purposes_for(const struct purposes *p, uint32_t cont
     static const uint8_t of[] = {[PURPOSE_IDLE] = FOR_IDLE,
                                  [PURPOSE_LOCK] = FOR_RESOURCE,
                                  [PURPOSE_PERMIT] = FOR_RESOURCE,
-                                 [PURPOSE_ANSWER] = FOR_ANSWER};
+                                 [PURPOSE_ANSWER] = FOR_ANSWER,
+                                 [PURPOSE_IO] = FOR_LIMIT};
     switch (state) {
     case STATE_BLOCKED:
     case STATE_REACQUIRING:
@@ -56,11 +59,17 @@ static inline enum wait_for purposes_for(const struct purposes *p, uint32_t cont
     }
 }
 
+/* Whether somebody has, or does, what spans of a context are for. */
+static inline bool purposes_has_holder(const struct purposes *p, uint32_t context)
+{
+    return p->of_context[context] != PURPOSE_IDLE && p->of_context[context] != PURPOSE_IO;
+}
+
 /* Whether spans of a context hold their thread up while it is in this state. */
 static inline bool purposes_held_up(const struct purposes *p, uint32_t context, unsigned state)
 {
     return state != STATE_WAITING &&
-           (state == STATE_REACQUIRING || p->of_context[context] != PURPOSE_IDLE);
+           (state == STATE_REACQUIRING || purposes_has_holder(p, context));
 }
 
 /* What parking for an object of this class means wherever it is; PURPOSE_IDLE: that depends. */

@@ -196,8 +196,8 @@ static void leave(const struct queues *s, struct queue *k, uint64_t time, uint32
 static struct queue *queue_of_span(struct queuer *q, const struct span *s, const struct context *x)
 {
     enum purpose p = q->purposes->of_context[s->context];
-    if (x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED) || p == PURPOSE_IDLE ||
-        x->what == STATE_WAITING)
+    if (x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED) || x->what == STATE_WAITING ||
+        !purposes_has_holder(q->purposes, s->context))
         return NULL;
     struct queue *k = queue_of(q, x->lock);
     if (k)

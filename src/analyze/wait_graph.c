@@ -21,7 +21,8 @@ struct maker {
 
 /* --- pools ------------------------------------------------------------------------------------ */
 
-size_t pool_name_length(const char *name)
+/* How much of a name stands before the number at its end. */
+static size_t before_number(const char *name)
 {
     size_t len = strlen(name);
     while (len && name[len - 1] >= '0' && name[len - 1] <= '9')
@@ -29,16 +30,42 @@ size_t pool_name_length(const char *name)
     return len;
 }
 
+/* The length of the number that a text begins with, as "17" or "0x5f3a"; 0: with none. */
+static size_t number_length(const char *s)
+{
+    size_t n = strspn(s, "0123456789");
+    size_t hex = strncmp(s, "0x", 2) == 0 ? strspn(s + 2, "0123456789abcdefABCDEF") : 0;
+    return hex ? hex + 2 : n;
+}
+
 bool pool_is_same(const char *name, const char *other)
 {
-    size_t n = pool_name_length(name);
-    return n == pool_name_length(other) && strncmp(name, other, n) == 0 && !name[n] == !other[n];
+    size_t n = before_number(name), m = before_number(other);
+    if (name[n] || other[m])
+        return n == m && strncmp(name, other, n) == 0 && name[n] && other[m];
+    while (*name && *other) {
+        size_t x = number_length(name), y = number_length(other);
+        if (!x != !y || (!x && *name != *other))
+            return false;
+        name += x ? x : 1;
+        other += x ? y : 1;
+    }
+    return *name == *other;
 }
 
 void pool_name(const char *name, char *out, size_t n)
 {
-    size_t len = pool_name_length(name);
-    snprintf(out, n, "%.*s%s", (int)(len < n - 2 ? len : n - 2), name, name[len] ? "#" : "");
+    size_t len = before_number(name), k = 0;
+    if (name[len]) {
+        snprintf(out, n, "%.*s#", (int)(len < n - 2 ? len : n - 2), name);
+        return;
+    }
+    while (*name && k + 1 < n) {
+        size_t number = number_length(name);
+        out[k++] = number ? '#' : *name;
+        name += number ? number : 1;
+    }
+    out[k] = 0;
 }
 
 /* The last one takes what there is no more room for. */

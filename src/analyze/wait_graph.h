@@ -48,13 +48,11 @@ struct wait_graph {
     bool whole; /* false: there were more waits than WAIT_GRAPH_STEPS; the rest is left out */
 };
 
-/* How much of a thread's name is its pool's: what stands before the number at its end. */
-size_t pool_name_length(const char *name);
-
-/* Whether the names of two threads are those of one pool. */
+/* Whether the names of two threads are those of one pool: they agree up to the number at their end,
+ * or, where neither ends with one, up to all numbers. */
 bool pool_is_same(const char *name, const char *other);
 
-/* The name of a thread's pool: its own, with '#' for the number at its end. */
+/* The name of a thread's pool: its own, with '#' for those numbers. */
 void pool_name(const char *name, char *out, size_t n);
 
 /* Memory is the arena's.  -ENOMEM. */

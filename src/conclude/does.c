@@ -2,29 +2,23 @@
 
 #include "analyze/io_calls.h"
 
-/* A stack whose frames down to the first native method of Java are no Java code, or that has none.
- */
-static enum holder_does doing_of_stack(const struct trace *t, const struct trace_stack *s,
-                                       bool still)
+/* Whether the innermost frame of Java is a native method, or there is none. */
+static bool is_native(const struct trace *t, stack_id stack)
 {
-    bool native = false;
+    const struct trace_stack *s = trace_stack(t, stack);
     for (uint32_t i = 0; i < s->n_frames; i++) {
         const struct trace_method *m = trace_method(t, s->frames[i].method);
-        if (!trace_method_is_java(m))
-            continue;
-        const char *signature = trace_class(t, m->class_)->signature;
-        native |= (m->flags & METHOD_NATIVE) != 0;
-        if (!native && !still)
-            return DOES_COMPUTE;
-        enum io io = io_of_method(t, s->frames[i].method);
-        if (io != IO_NONE)
-            return io == IO_INPUT ? DOES_INPUT : DOES_OUTPUT;
-        if (!sites_is_jdk(signature))
-            break;
+        if (trace_method_is_java(m))
+            return m->flags & METHOD_NATIVE;
     }
-    if (still)
-        return DOES_NATIVE;
-    return DOES_COMPUTE;
+    return true;
+}
+
+static enum holder_does doing_of_stack(const struct trace *t, stack_id stack, bool still)
+{
+    static const uint8_t of[] = {[IO_INPUT] = DOES_INPUT, [IO_OUTPUT] = DOES_OUTPUT};
+    enum io io = still || is_native(t, stack) ? io_of_call(t, stack) : IO_NONE;
+    return io != IO_NONE ? of[io] : still ? DOES_NATIVE : DOES_COMPUTE;
 }
 
 /* --- both --------------------------------------------------------------------------------------
@@ -43,7 +37,7 @@ struct does does_of_stack(const struct resources *all, stack_id stack, bool stil
     const struct trace *t = all->program.trace;
     struct place at = program_place(&all->program, stack);
     *leaf = leaf_of(t, stack);
-    return (struct does){doing_of_stack(t, trace_stack(t, stack), still), at.method.v, at.line, 0};
+    return (struct does){doing_of_stack(t, stack, still), at.method.v, at.line, 0};
 }
 
 struct does does_of_wait(const struct resources *all, const struct analysis *a, uint32_t context,
@@ -63,9 +57,7 @@ struct does does_of_wait(const struct resources *all, const struct analysis *a, 
         d.does = DOES_UNKNOWN;
     else if (a->purposes.of_context[context] == PURPOSE_ANSWER)
         d.does = DOES_ANSWER;
-    else if (x->what == STATE_PARKED) { /* a virtual thread parks until its socket is ready */
-        enum holder_does io = doing_of_stack(a->trace, trace_stack(a->trace, x->stack), true);
-        d.does = io == DOES_NATIVE ? DOES_WAIT : io;
-    }
+    else if (a->purposes.of_context[context] == PURPOSE_IO)
+        d.does = doing_of_stack(a->trace, x->stack, true);
     return d;
 }

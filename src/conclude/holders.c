@@ -295,27 +295,28 @@ static const struct span *passes_on(const struct holder *h, uint32_t thread, uin
         const struct span *o = line_span(l, i - 1);
         if (!is_of(h, o->context) || span_end(t, o) > time)
             continue;
+        if (h->r->kind == RESOURCE_ANSWERS && time - span_end(t, o) > ONE_GIVE_NS)
+            return NULL; /* it came back, as the last one comes to a barrier */
         return resource_same_call(h->all, timeline_context(t, o->context)->stack, stack) ? o : NULL;
     }
     return NULL;
 }
 
-/* Who gave it to the first of those who passed the word on.  *time: when; 0: not known. */
-static uint32_t first_giver(const struct holder *h, const struct span *s, uint64_t *time)
+/* Who gave it to the first of those who passed the word on; thread 0: not known. */
+static struct give first_give(const struct holder *h, const struct span *s)
 {
     const struct timeline *t = &h->a->timeline;
-    uint32_t giver = s->waker;
-    stack_id stack = span_wake_stack(t, s);
-    *time = min_u64(span_wake_time(t, s), span_end(t, s));
+    struct give g = {s->waker, min_u64(span_wake_time(t, s), span_end(t, s)),
+                     span_wake_stack(t, s)};
     for (int i = 0; i < PASSED_ON; i++) {
-        const struct span *o = passes_on(h, giver, *time, stack);
-        if (!o || !o->waker || o->waker >= t->n_lines)
-            return o ? 0 : giver;
-        giver = o->waker;
-        stack = span_wake_stack(t, o);
-        *time = min_u64(span_wake_time(t, o), *time);
+        const struct span *o = passes_on(h, g.thread, g.time, g.stack);
+        if (!o)
+            return g;
+        if (!o->waker || o->waker >= t->n_lines)
+            break;
+        g = (struct give){o->waker, min_u64(span_wake_time(t, o), g.time), span_wake_stack(t, o)};
     }
-    return 0;
+    return (struct give){.thread = 0};
 }
 
 /* --- things --------------------------------------------------------------------------------------
@@ -383,9 +384,7 @@ static const struct span *last_work(const struct holder *h, uint32_t thread, uin
     uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
     for (; i > least; i--) {
         const struct span *o = line_span(l, i - 1);
-        uint8_t what = timeline_context(t, o->context)->what;
-        if (span_end(t, o) <= time && (what == STATE_PARKED || what == STATE_WAITING) &&
-            h->a->purposes.of_context[o->context] == PURPOSE_IDLE)
+        if (span_end(t, o) <= time && wait_is_for_work(h->all, h->a, o->context))
             return o->waker && o->waker < t->n_lines ? o : NULL;
     }
     return NULL;
@@ -533,18 +532,22 @@ static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
 static int take_answer(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
-    uint64_t to;
     if (!w->span->waker || w->span->waker >= h->a->timeline.n_lines)
         return 0;
-    uint32_t giver = first_giver(h, w->span, &to);
-    r->given_ns += giver ? w->to - w->from : 0;
-    if (giver && resource_same_pool(h->a, giver, w->thread))
-        r->own_ns += w->to - w->from;
-    if (!giver || w->from >= to)
+    struct give g = first_give(h, w->span);
+    if (!g.thread)
         return 0;
-    uint64_t from = max_u64(w->from, begun(h, giver, to));
+    stack_id stack = timeline_context(&h->a->timeline, w->span->context)->stack;
+    bool met = resource_same_call(h->all, stack, g.stack);
+    r->given_ns += w->to - w->from;
+    r->met_ns += met ? w->to - w->from : 0;
+    if (!met && resource_same_pool(h->a, g.thread, w->thread))
+        r->own_ns += w->to - w->from;
+    if (w->from >= g.time)
+        return 0;
+    uint64_t from = max_u64(w->from, begun(h, g.thread, g.time));
     r->queued_ns += from - w->from;
-    return account(h, giver, from, to);
+    return account(h, g.thread, from, g.time);
 }
 
 static int find_answers(struct holder *h)
@@ -654,16 +657,22 @@ static int most_time(const void *x, const void *y)
 static void add_activity(struct activity *v, size_t *n, const struct entry *e, uint64_t ns,
                          uint64_t samples)
 {
-    struct activity x = {e->key.does, {{e->key.method}, e->key.line},
-                         e->leaf,     e->key.other,
-                         ns,          samples,
-                         e->stack,    ns,
+    struct activity x = {e->key.does,
+                         {{e->key.method}, e->key.line},
+                         e->leaf,
+                         e->key.other,
+                         ns,
+                         samples,
+                         samples ? ns : 0,
+                         e->stack,
+                         ns,
                          false};
     for (size_t i = 0; i < *n; i++) {
         if (v[i].does != x.does || v[i].at.method.v != x.at.method.v || v[i].other != x.other)
             continue;
         x.ns += v[i].ns;
         x.samples += v[i].samples;
+        x.by_samples += v[i].by_samples;
         if (v[i].at.line < 0 && x.at.line >= 0) {
             x.most = max_u64(x.most, v[i].most); /* a line that is known */
         } else if (v[i].most >= x.most || x.at.line < 0) {
@@ -748,6 +757,8 @@ static int hand_out(struct holder *h)
         return -ENOMEM;
     TRY(spread(h, v, &n));
     qsort(v, n, sizeof *v, most_time);
+    for (size_t i = 0; i < n; i++)
+        v[i].samples = 2 * v[i].by_samples < v[i].ns ? 0 : v[i].samples;
     for (size_t i = 0; i < n && i < LINES_WANTED; i++)
         if (v[i].at.method.v && v[i].at.line < 0) {
             v[i].at.line = lines_most(h->lines, h->a, v[i].at.method);
@@ -806,9 +817,7 @@ static uint64_t idle_of(const struct holder *h, uint32_t thread)
     uint64_t ns = UINT64_MAX;
     for (uint32_t i = 0; i < l->spans.n; i++) {
         const struct span *s = line_span(l, i);
-        uint8_t what = timeline_context(&h->a->timeline, s->context)->what;
-        if ((what != STATE_PARKED && what != STATE_WAITING) ||
-            h->a->purposes.of_context[s->context] != PURPOSE_IDLE)
+        if (!wait_is_for_work(h->all, h->a, s->context))
             continue;
         uint64_t from = max_u64(s->start, h->r->first), to = span_end(&h->a->timeline, s);
         ns = ns == UINT64_MAX ? 0 : ns;

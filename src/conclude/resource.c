@@ -1,5 +1,6 @@
 #include "conclude/resource.h"
 
+#include "analyze/io_calls.h"
 #include "base/err.h"
 #include "base/keyed.h"
 #include "base/util.h"
@@ -13,6 +14,7 @@
 enum {
     POLLS_LEAST = 20,       /* parks that make a poll, most of which go on after a look, */
     POLL_NS = 1000000,      /* and last so long at most on average: longer ones let time pass */
+    PRIVATE_LEAST = 6,      /* waits of one thread for an object that it keeps */
     GIVEN_LEAST = 3,        /* ended waits that tell a thing from work */
     LOOKED_AT = 12,         /* resources whose holders are looked for, */
     LOOKED_AT_PERMILLE = 5, /* each so much of all that is waited for any, or */
@@ -44,6 +46,12 @@ struct found {
     struct resource r;
 };
 
+/* Who waits for an object. */
+struct use {
+    uint32_t thread; /* UINT32_MAX: several */
+    uint32_t waits;
+};
+
 struct finder {
     struct analysis *a;
     struct resources *out;
@@ -52,6 +60,7 @@ struct finder {
     uint8_t *want;      /* [contexts.n]: enum want of each */
     bool *own;          /* [n_objects]: a resource of its own, not one of a crowd's */
     uint64_t *of[2];    /* [contexts.n]: ns waited, and in taking a monitor again */
+    struct use *uses;   /* [n_objects] */
     struct keyed found; /* struct found */
     struct map members; /* 1 + index of a resource, thread -> 1 */
     bool stuck;         /* threads wait in a circle: what goes on at the end is no load */
@@ -102,6 +111,8 @@ static enum want want_of(const struct finder *f, uint32_t context)
         return WANT_OWNED;
     case STATE_PARKED:
     case STATE_WAITING:
+        if (f->a->purposes.of_context[context] == PURPOSE_IO)
+            return WANT_NOTHING;
         if (is_known_pools(f, x))
             return WANT_THINGS;
         switch ((enum purpose)f->a->purposes.of_context[context]) {
@@ -393,6 +404,21 @@ static bool goes_on(const struct finder *f, const struct resource *r, const stru
            resource_waits_again(f->a, w);
 }
 
+static void note_use(struct finder *f, lock_id lock, uint32_t thread)
+{
+    struct use *u = lock.v && lock.v < f->a->locks.n_objects ? &f->uses[lock.v] : NULL;
+    if (!u)
+        return;
+    u->thread = u->thread && u->thread != thread ? UINT32_MAX : thread;
+    u->waits++;
+}
+
+static bool is_private(const struct finder *f, lock_id lock)
+{
+    const struct use *u = lock.v && lock.v < f->a->locks.n_objects ? &f->uses[lock.v] : NULL;
+    return u && u->thread != UINT32_MAX && u->waits > PRIVATE_LEAST;
+}
+
 static int add_wait(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct finder *f = self;
@@ -418,6 +444,7 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
     r->ns += ns;
     r->first = min_u64(r->first, w->from);
     r->last = max_u64(r->last, w->to);
+    note_use(f, timeline_context(&f->a->timeline, w->span->context)->lock, w->thread);
     add_object(r, timeline_context(&f->a->timeline, w->span->context)->lock);
     f->of[w->again][w->span->context] += ns;
     return 0;
@@ -429,6 +456,7 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
 {
     struct finder *f = self;
     const struct timeline *tl = &f->a->timeline;
+    r->private += is_private(f, timeline_context(tl, w->span->context)->lock);
     if (!w->span->waker || (w->again && r->kind == RESOURCE_THINGS))
         return 0;
     if (resource_same_call(f->out, timeline_context(tl, w->span->context)->stack,
@@ -441,7 +469,7 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
 
 /* What is no resource after all: work that others hand over, a sign that somebody gives.  Threads
  * of a library's pool that hand tasks to each other give what they take, too; but nobody waits so
- * in the program. */
+ * in the program, and they do at their task loops, or each for its own object. */
 static bool is_none(const struct resource *r)
 {
     if (r->kind == RESOURCE_POLLED)
@@ -450,9 +478,26 @@ static bool is_none(const struct resource *r)
         return 2 * r->polls >= r->count;
     if (r->kind != RESOURCE_THINGS)
         return false;
+    bool work = !r->wait_at.method.v && (2 * r->loop_ns > r->ns || 2 * r->private > r->parts);
     if (r->permits)
-        return r->given >= GIVEN_LEAST && !r->wait_at.method.v;
-    return r->given < GIVEN_LEAST || 2 * r->back < r->given;
+        return r->given >= GIVEN_LEAST && work;
+    return r->given < GIVEN_LEAST || 2 * r->back < r->given || work;
+}
+
+/* What nobody gives back, and others do in a call of the program's that is not at its threads' task
+ * loops, they do for whoever waits there: nothing else was asked for. */
+static bool is_answer(const struct resource *r)
+{
+    return r->kind == RESOURCE_THINGS && !r->permits && r->given >= GIVEN_LEAST &&
+           2 * r->given >= r->count && 2 * r->back < r->given && r->wait_at.method.v &&
+           2 * r->loop_ns < r->ns;
+}
+
+static void find_answers(struct finder *f)
+{
+    struct resources *o = f->out;
+    for (size_t i = 0; i < o->n; i++)
+        o->v[i].kind = is_answer(&o->v[i]) ? RESOURCE_ANSWERS : o->v[i].kind;
 }
 
 /* --- where in the program ----------------------------------------------------------------------
@@ -478,6 +523,8 @@ static int add_place(struct finder *f, struct keyed *places, uint32_t resource, 
         return -ENOMEM;
     p->ns += ns;
     p->stack = stack;
+    if (!r->wait_stack.v)
+        r->wait_stack = stack;
     if (at.method.v && p->ns >= r->wait_at_ns) {
         r->wait_at = at;
         r->wait_stack = stack;
@@ -504,6 +551,8 @@ static int find_places(struct finder *f)
         if (at && all[at - 1].kind == RESOURCE_THINGS &&
             purpose_puts(f->a->trace, timeline_context(&f->a->timeline, i)->stack))
             all[at - 1].put_ns += f->of[0][i];
+        if (at && f->a->purposes.at_loop[i])
+            all[at - 1].loop_ns += f->of[0][i];
     }
     return rc;
 }
@@ -537,6 +586,17 @@ static int find_fields(struct finder *f)
     return rc;
 }
 
+bool wait_is_for_work(const struct resources *all, const struct analysis *a, uint32_t context)
+{
+    const struct context *x = timeline_context(&a->timeline, context);
+    uint8_t purpose = a->purposes.of_context[context];
+    if (x->what != STATE_PARKED && x->what != STATE_WAITING)
+        return false;
+    return purpose == PURPOSE_IDLE || all->for_work[context] ||
+           (purpose == PURPOSE_IO &&
+            (!program_is_in(&all->program, x->stack) || io_waits_for_work(a->trace, x->stack)));
+}
+
 /* --- the time of those who wait ----------------------------------------------------------------
  */
 
@@ -555,10 +615,8 @@ static int find_bases(struct finder *f)
             const struct span *v = run_stretch(r, sizeof *v, i, &n);
             for (uint32_t k = 0; k < n; k++) {
                 const struct context *x = timeline_context(tl, v[k].context);
-                bool waits =
-                    x->what == STATE_WAITING || x->what == STATE_PARKED || x->what == STATE_UNKNOWN;
-                if (waits && !f->out->of_context[v[k].context] &&
-                    f->a->purposes.of_context[v[k].context] == PURPOSE_IDLE)
+                if (!f->out->of_context[v[k].context] &&
+                    (x->what == STATE_UNKNOWN || wait_is_for_work(f->out, f->a, v[k].context)))
                     idle += span_waited_until(tl, &v[k]) - v[k].start;
             }
         }
@@ -608,6 +666,8 @@ static int put_in_order(struct finder *f)
         place[order[i] + 1] = (uint32_t)i + 1;
     }
     for (uint32_t i = 1; i < f->a->timeline.contexts.n && rc == 0; i++) {
+        uint32_t at = o->of_context[i];
+        o->for_work[i] = at && !place[at] && o->v[at - 1].kind == RESOURCE_THINGS;
         o->of_context[i] = place[o->of_context[i]];
         o->of_regain[i] = place[o->of_regain[i]];
     }
@@ -636,6 +696,7 @@ static int find(struct finder *f)
     int rc = resources_each(o, f->a, add_wait, f);
     rc = rc ? rc : resources_each(o, f->a, add_end, f);
     rc = rc ? rc : find_places(f);
+    find_answers(f);
     rc = rc ? rc : find_fields(f);
     rc = rc ? rc : find_bases(f);
     rc = rc ? rc : put_in_order(f);
@@ -648,20 +709,24 @@ int resources_make(struct resources *out, struct analysis *a)
     struct finder f = {.a = a, .out = out, .stuck = a->deadlocks.n != 0};
     size_t n = (size_t)a->timeline.contexts.n + 1;
     *out = (struct resources){.of_context = arena_alloc(&a->arena, n * sizeof(uint32_t)),
-                              .of_regain = arena_alloc(&a->arena, n * sizeof(uint32_t))};
+                              .of_regain = arena_alloc(&a->arena, n * sizeof(uint32_t)),
+                              .for_work = arena_alloc(&a->arena, n)};
     f.waits = calloc(n, sizeof *f.waits);
     f.waited = calloc(n, sizeof *f.waited);
     f.want = calloc(n, sizeof *f.want);
     f.own = calloc(a->locks.n_objects + 1, sizeof *f.own);
+    f.uses = calloc(a->locks.n_objects + 1, sizeof *f.uses);
     f.of[0] = calloc(n, sizeof **f.of);
     f.of[1] = calloc(n, sizeof **f.of);
     out->calls = calloc(a->trace->n_stacks + 1, sizeof *out->calls);
     keyed_init(&f.found, sizeof(struct key), sizeof(struct found));
     map_init(&f.members);
-    int rc = out->of_context && out->of_regain && f.waits && f.waited && f.want && f.own &&
-                     out->calls && f.of[0] && f.of[1]
+    int rc = out->of_context && out->of_regain && out->for_work && f.waits && f.waited && f.want &&
+                     f.own && f.uses && out->calls && f.of[0] && f.of[1]
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
+    if (out->for_work)
+        memset(out->for_work, 0, n);
     rc = rc ? rc : find(&f);
     size_t looked_at = rc ? 0 : count_looked_at(out);
     rc = rc ? rc : list_waits(out, a, looked_at, &a->arena);
@@ -672,6 +737,7 @@ int resources_make(struct resources *out, struct analysis *a)
     free(f.waited);
     free(f.want);
     free(f.own);
+    free(f.uses);
     free(out->calls);
     out->calls = NULL;
     free(f.of[0]);

@@ -44,11 +44,12 @@ extern const char *const doing_names[DOES_LIMIT];
 
 struct activity {
     enum holder_does does;
-    struct place at;   /* in the program; method 0: not in it */
-    struct place leaf; /* the innermost frame that is not the machinery of waiting */
-    uint32_t other;    /* of a wait: 1 + index of the resource; 0: not known, none */
-    uint64_t ns;       /* of the time that it was had */
-    uint64_t samples;  /* that say so; 0: it is recorded */
+    struct place at;     /* in the program; method 0: not in it */
+    struct place leaf;   /* the innermost frame that is not the machinery of waiting */
+    uint32_t other;      /* of a wait: 1 + index of the resource; 0: not known, none */
+    uint64_t ns;         /* of the time that it was had */
+    uint64_t samples;    /* that say so; 0: it is recorded, or most of it is */
+    uint64_t by_samples; /* of ns */
     stack_id stack;
     uint64_t most;   /* ns of it at this line */
     bool other_line; /* the line is that of other samples of the method: these have none */
@@ -78,6 +79,9 @@ struct resource {
         back;         /* waits that a thread ended; those ended by threads that wait here, too */
     bool others_give; /* things: who ends waits never waits there; and */
     uint64_t put_ns;  /* by who puts something into a queue */
+    uint64_t loop_ns; /* at the task loops of its threads */
+    uint64_t private; /* waits for an object for which one thread waits again and again, and nobody
+                         else: a sign to that one, of which others have nothing */
     uint32_t n_threads;
     uint32_t threads[RESOURCE_IDS], objects[RESOURCE_IDS];
     uint32_t n_objects; /* of the ids */
@@ -105,9 +109,17 @@ struct resource {
     uint64_t given_ns,
         own_ns;         /* answers: of waits that somebody ended; who is of the waiter's own pool */
     uint64_t queued_ns; /* of given_ns: before whoever gave it began with it */
-    bool passed;        /* who gives them waits for input itself: those who are busy are listed */
-    bool open;          /* a wait is not over */
+    uint64_t
+        met_ns;  /* of given_ns: who gave it came to the same call, the last of those who meet */
+    bool passed; /* who gives them waits for input itself: those who are busy are listed */
+    bool open;   /* a wait is not over */
 };
+
+/* Threads wait there for each other: at a barrier. */
+static inline bool resource_is_meeting(const struct resource *r)
+{
+    return r->kind == RESOURCE_ANSWERS && r->given_ns && 2 * r->met_ns >= r->given_ns;
+}
 
 static inline bool resource_is_full_queue(const struct resource *r)
 {
@@ -119,12 +131,17 @@ struct resources {
     size_t n;
     uint32_t *of_context; /* [contexts.n]: 1 + index; 0: none */
     uint32_t *of_regain;  /* likewise: the monitor that an Object.wait takes again */
+    bool *for_work;       /* [contexts.n]: looked like a resource, and is work that others give */
     uint64_t *calls;      /* [n_stacks]: where a stack calls the JDK; while they are made */
     struct program program;
 };
 
 /* Memory is the analysis' arena's.  -ENOMEM. */
 int resources_make(struct resources *out, struct analysis *a);
+
+/* Whether what spans of a context wait for is work: nobody holds them up, and the program has asked
+ * for nothing. */
+bool wait_is_for_work(const struct resources *all, const struct analysis *a, uint32_t context);
 
 /* Whether each thread waited once, all for as long: for something that begins, and not again. */
 static inline bool resource_is_once(const struct resource *r)

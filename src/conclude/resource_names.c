@@ -137,6 +137,8 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
         by_words = role_by_words(r, a);
     if (by_words)
         return by_words;
+    if (resource_is_meeting(r))
+        return "barrier";
     if (r->kind == RESOURCE_ANSWERS && r->holder)
         return r->n_holders > 1 && r->one_pool ? "thread pool" : "thread";
     static const char *const roles[] = {
@@ -149,8 +151,8 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
 /* Answers are called by who gives them, where these are one. */
 static bool answering_pool(const struct resource *r, const struct analysis *a, char *out, size_t n)
 {
-    if ((r->kind != RESOURCE_ANSWERS && r->kind != RESOURCE_LOOP) || !r->holder ||
-        !(r->one_pool || r->n_holders == 1))
+    if ((r->kind != RESOURCE_ANSWERS && r->kind != RESOURCE_LOOP) || resource_is_meeting(r) ||
+        !r->holder || !(r->one_pool || r->n_holders == 1))
         return false;
     if (r->n_holders > 1)
         resource_thread_pool(a, r->holder, out, n);
@@ -171,9 +173,10 @@ bool resource_field(const struct resource *r, char *out, size_t n)
 static bool name_is_field(const struct resource *r, const struct analysis *a)
 {
     bool known = find_known(r, a->trace) != NULL;
-    return r->field && r->kind != RESOURCE_ANSWERS && !is_initialisation(r, a) &&
-           (known || r->kind == RESOURCE_THINGS || r->kind == RESOURCE_DELAY ||
-            name_is_method(r, a));
+    bool answer = r->kind == RESOURCE_ANSWERS && !resource_is_meeting(r);
+    return r->field && !answer && !is_initialisation(r, a) &&
+           (known || resource_is_meeting(r) || r->kind == RESOURCE_THINGS ||
+            r->kind == RESOURCE_DELAY || name_is_method(r, a));
 }
 
 void resource_name(const struct resource *r, const struct analysis *a, char *out, size_t n)
@@ -203,7 +206,7 @@ void resource_title(const struct resource *r, const struct analysis *a, char *ou
     resource_name(r, a, name, sizeof name);
     if (init)
         snprintf(out, n, "%s", resource_role(r, a));
-    else if (known || name_is_field(r, a))
+    else if (known || name_is_field(r, a) || resource_is_meeting(r))
         snprintf(out, n, "%s (%s)", name,
                  !known && is_semaphore(r, a) && !role_by_words(r, a) ? "semaphore"
                                                                       : resource_role(r, a));
@@ -232,11 +235,9 @@ bool resource_same_pool(const struct analysis *a, uint32_t x, uint32_t y)
 
 void resource_thread_pool(const struct analysis *a, uint32_t thread, char *out, size_t n)
 {
-    const char *name = thread_name(a, thread);
-    size_t len = pool_name_length(name);
-    while (len && strchr("-#_ ", name[len - 1]))
-        len--;
-    snprintf(out, n, "%.*s", (int)len, name);
+    pool_name(thread_name(a, thread), out, n);
+    for (size_t len = strlen(out); len && strchr("-#_ ", out[len - 1]); len--)
+        out[len - 1] = 0;
 }
 
 void resource_pool_name(const struct analysis *a, const struct resource *r, char *out, size_t n)

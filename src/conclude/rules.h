@@ -29,6 +29,7 @@ enum card_label {
     CARD_WAIT_IN,
     CARD_HELD_BY,
     CARD_GIVEN_BY,  /* answers */
+    CARD_LAST,      /* at a barrier */
     CARD_OTHER_END, /* of what is polled */
     CARD_CONSUMER,  /* a full queue */
     CARD_HANDLERS,  /* what an event loop runs */

@@ -20,23 +20,38 @@ enum {
 
 /* --- still-blocked ---------------------------------------------------------------------------- */
 
-/* The resource that a thread waits for at the end: what others have; NULL: none. */
-static const struct resource *resource_of(const struct evidence *ev, const struct open_wait *w)
+/* The context of the wait that a thread is in at the end; 0: unknown. */
+static uint32_t context_of(const struct evidence *ev, const struct open_wait *w)
 {
     const struct timeline *t = &ev->a->timeline;
     const struct line *l = w->thread < t->n_lines ? &t->lines[w->thread] : NULL;
     const struct span *s = l && l->spans.n ? line_span(l, l->spans.n - 1) : NULL;
-    bool open = s && timeline_context(t, s->context)->flags & INTERVAL_OPEN;
-    uint32_t of = open ? ev->resources.of_context[s->context] : 0;
+    return s && timeline_context(t, s->context)->flags & INTERVAL_OPEN ? s->context : 0;
+}
+
+/* The resource that a thread waits for at the end: what others have; NULL: none. */
+static const struct resource *resource_of(const struct evidence *ev, const struct open_wait *w)
+{
+    uint32_t context = context_of(ev, w), of = context ? ev->resources.of_context[context] : 0;
     const struct resource *r = of ? &ev->resources.v[of - 1] : NULL;
     return r && (r->kind == RESOURCE_LOCK || r->kind == RESOURCE_THINGS) ? r : NULL;
+}
+
+/* What a park at the end is for; without its wait in the timeline, what its class says. */
+static enum purpose purpose_at_end(const struct evidence *ev, const struct open_wait *w)
+{
+    const struct lock_set *locks = &ev->a->locks;
+    uint32_t context = context_of(ev, w);
+    if (context && wait_is_for_work(&ev->resources, ev->a, context))
+        return PURPOSE_IDLE;
+    return context ? ev->a->purposes.of_context[context]
+                   : purpose_of_group(locks, lock_set_group(locks, w->lock));
 }
 
 /* Whether somebody who has the lock, a permit or a place holds the thread up. */
 static bool is_at_lock(const struct evidence *ev, const struct open_wait *w)
 {
-    const struct lock_set *locks = &ev->a->locks;
-    enum purpose p = purpose_of_group(locks, lock_set_group(locks, w->lock));
+    enum purpose p = purpose_at_end(ev, w);
     return w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING ||
            (w->state == STATE_PARKED &&
             (p == PURPOSE_LOCK || p == PURPOSE_PERMIT || resource_of(ev, w)));

@@ -5,6 +5,7 @@
 #include "conclude/resource_names.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,10 +22,11 @@ enum thread_time thread_time_of(const struct resources *all, const struct analys
     if (w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING)
         return TIME_BLOCKED;
     enum purpose purpose = a->purposes.of_context[context];
+    if (wait_is_for_work(all, a, context))
+        return TIME_IDLE;
     if (w->state == STATE_PARKED && (purpose == PURPOSE_LOCK || purpose == PURPOSE_PERMIT))
         return TIME_BLOCKED;
-    bool may_be_idle = w->state == STATE_WAITING || w->state == STATE_PARKED;
-    return may_be_idle && purpose == PURPOSE_IDLE ? TIME_IDLE : TIME_WAITING;
+    return TIME_WAITING;
 }
 
 /* Returns the time of which it is not known what the thread did. */
@@ -129,6 +131,14 @@ static int by_harm(const void *a, const void *b)
     return c ? c : strcmp(x->name, y->name);
 }
 
+/* The name of a pool of one is that thread's, without a number at its end. */
+static void name_of_one(struct thread_pool *p, const struct analysis *a)
+{
+    const char *name = trace_thread(a->trace, a->threads.v[p->first].id)->name;
+    if (strchr(p->name, '#'))
+        snprintf(p->name, sizeof p->name, "%s", name);
+}
+
 int thread_pools_make(struct thread_pool **out, size_t *n, const struct resources *all,
                       struct analysis *a)
 {
@@ -141,6 +151,9 @@ int thread_pools_make(struct thread_pool **out, size_t *n, const struct resource
             struct thread_pool *p = pool_of(v, n, a, i);
             add_thread(p, all, a, i);
         }
+    for (size_t i = 0; i < *n; i++)
+        if (v[i].threads == 1)
+            name_of_one(&v[i], a);
     qsort(v, *n, sizeof *v, by_harm);
     return 0;
 }

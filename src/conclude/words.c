@@ -105,17 +105,20 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     else
         rule_say(f, " on average (%s waits, %s; longest %s)", human_count(r->count).text,
                  human_time(r->ns).text, human_time(r->max).text);
-    if (r->kind == RESOURCE_ANSWERS && r->given_ns && !r->passed &&
+    if (r->kind == RESOURCE_ANSWERS && r->given_ns && !r->passed && !resource_is_meeting(r) &&
         rule_permille(r->queued_ns, r->given_ns) >= QUEUED_PERMILLE && !is_starved(f)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f, "for %u %% of that time work on the answer has not begun: requests queue",
                  rule_permille(r->queued_ns, r->given_ns) / 10);
     }
-    if (!r->wait_at.method.v)
+    struct place at = r->wait_at.method.v
+                          ? r->wait_at
+                          : program_library(&ev->resources.program, r->wait_stack);
+    if (!at.method.v)
         return;
     rule_line(f, CARD_WAIT_IN);
-    rule_say_in(f, ev, "", r->wait_at);
-    if (share < 100)
+    rule_say_in(f, ev, "", at);
+    if (share < 100 && r->wait_at.method.v)
         rule_say(f, ", %u %%", share);
 }
 
@@ -153,6 +156,8 @@ static enum card_label holder_label(const struct resource *r)
 {
     if (r->passed)
         return CARD_BUSY;
+    if (resource_is_meeting(r))
+        return CARD_LAST;
     return resource_is_full_queue(r) ? CARD_CONSUMER : kinds[r->kind].holders;
 }
 

@@ -1262,6 +1262,147 @@ Test(resources, of_a_chain_of_answers_the_end_is_the_finding)
     cr_assert_eq(f->resource->doing[0].does, DOES_SLEEP);
 }
 
+/* --- who meets, who is asked for nothing -------------------------------------------------------
+ */
+
+static void parks(thread_id who, thread_id by, uint64_t from, uint64_t to, lock_id on,
+                  stack_id waits, stack_id gives)
+{
+    ADD(&b, who.v, who, from, park_enter, .lock = on, .stack = waits);
+    ADD(&b, by.v, by, to - 1000, unpark, .target = who, .stack = gives);
+    ADD(&b, who.v, who, to, park_exit, .lock = on);
+}
+
+/* The last one at a barrier is who the others wait for, though all are of one pool. */
+Test(resources, who_comes_last_to_a_barrier_is_waited_for)
+{
+    const thread_id own[] = {builder_thread(&b, "region-1"), builder_thread(&b, "region-2"),
+                             builder_thread(&b, "region-3")};
+    lock_id trip = builder_lock(
+        &b, builder_class(
+                &b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;"));
+    stack_id await = builder_stack(&b, PARKED "java.util.concurrent.CyclicBarrier.await:9 "
+                                              "shop.Region.step:30 shop.Main.main:2");
+    for (uint64_t i = 0; i < 8; i++)
+        for (int k = 0; k < 2; k++)
+            parks(own[k], own[2], 1000000 + i * 10000000, 9000000 + i * 10000000, trip, await,
+                  await);
+    run(100000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert(resource_is_meeting(&all.v[0]));
+    cr_assert_eq(all.v[0].holder, own[2].v);
+    cr_assert_eq(all.v[0].n_holders, 1);
+    cr_assert_not(resource_is_of_own_pool(a, &all.v[0]));
+    cr_assert_str_eq(resource_role(&all.v[0], a), "barrier");
+}
+
+/* A grid's thread wakes whoever waits in a call of the program's, and never waits there. */
+static size_t reserves(bool rests)
+{
+    stack_id wait = builder_stack(&b, PARKED "com.grid.Future.join:3 shop.Stock.reserve:31 "
+                                             "shop.Load.run:5"),
+             rest = builder_stack(&b, "java.lang.Thread.sleep:native shop.Load.run:6"),
+             give = builder_stack(&b, "com.grid.Operation.run:8");
+    const thread_id who[] = {ann, bob};
+    for (uint64_t i = 0; i < 10; i++)
+        for (int k = 0; k < 2; k++) {
+            uint64_t from = 1000000 + i * 10000000 + (uint64_t)k * 100;
+            parks(who[k], dan, from, from + 8000000, (lock_id){0}, wait, give);
+            if (!rests)
+                continue;
+            ADD(&b, who[k].v, who[k], from + 8000100, sleep_enter, .stack = rest);
+            ADD(&b, who[k].v, who[k], from + 9000000, sleep_exit);
+        }
+    run(200000000);
+    return all.n;
+}
+
+Test(resources, what_others_do_in_a_call_of_the_programs_is_an_answer)
+{
+    cr_assert_eq(reserves(true), 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    cr_assert_eq(all.v[0].holder, dan.v);
+    cr_assert_eq(all.v[0].wait_at.line, 31);
+}
+
+/* Nothing tells such a call from a loop that takes its work there. */
+Test(resources, who_only_waits_may_be_at_its_loop)
+{
+    cr_assert_eq(reserves(false), 0);
+}
+
+/* Each thread of a pool has a queue of its own, and hardly ever work. */
+Test(resources, a_queue_for_each_idle_thread_is_no_answer)
+{
+    class_id queue = builder_class(&b, "Ljava/util/concurrent/LinkedBlockingQueue;");
+    stack_id wait = builder_stack(&b, PARKED "com.hazelcast.Striped$Worker.run:227"),
+             stop = builder_stack(&b, "com.hazelcast.Node.shutdown:9 shop.Main.main:2");
+    const thread_id who[] = {ann, bob, cat};
+    lock_id own[] = {builder_lock(&b, queue), builder_lock(&b, queue), builder_lock(&b, queue)};
+    for (uint64_t i = 0; i < 2; i++)
+        for (uint64_t k = 0; k < 3; k++)
+            parks(who[k], dan, 1000000 + i * 50000000 + k, 49000000 + i * 50000000 + k, own[k],
+                  wait, stop);
+    builder_info(&b, "sun.java.command", "shop.Main");
+    run(100000000);
+    cr_assert_eq(all.n, 0);
+}
+
+/* Two threads of a library hand work to each other, each by a semaphore that nobody else waits for.
+ */
+Test(resources, a_sign_to_one_thread_is_nothing_that_others_have)
+{
+    class_id of = builder_class(&b, "Ljava/util/concurrent/Semaphore$NonfairSync;");
+    lock_id own[] = {builder_lock(&b, of), builder_lock(&b, of)};
+    stack_id wait = builder_stack(
+                 &b, PARKED "java.util.concurrent.Semaphore.tryAcquire:4 "
+                            "org.eclipse.jetty.Reserved.await:351 org.eclipse.jetty.Pool.run:7"),
+             give = builder_stack(
+                 &b, "java.util.concurrent.Semaphore.release:2 "
+                     "org.eclipse.jetty.Reserved.offer:90 org.eclipse.jetty.Pool.run:7");
+    const thread_id who[] = {ann, bob};
+    for (uint64_t i = 0; i < 20; i++)
+        parks(who[i % 2], who[(i + 1) % 2], 1000000 + i * 10000000, 9000000 + i * 10000000,
+              own[i % 2], wait, give);
+    ADD(&b, ann.v, ann, 210000000, park_enter, .lock = own[0], .stack = wait);
+    builder_info(&b, "sun.java.command", "shop.Main");
+    cr_assert_str_eq(rules_of(500000000), "");
+    cr_assert_eq(resources_make(&all, a), 0);
+    uint64_t ns[THREAD_TIMES] = {0};
+    thread_times(&all, a, ann.v, ns);
+    cr_assert_eq(ns[TIME_BLOCKED], 0);
+    cr_assert_gt(ns[TIME_IDLE], 0);
+}
+
+/* A database in the same JVM: its threads wait for rows inside of what they were asked for, and
+ * read the next command elsewhere. */
+Test(resources, what_a_librarys_threads_wait_for_at_work_counts)
+{
+    class_id row = builder_class(&b, "Lorg/h2/RowLock;");
+    stack_id wait = builder_stack(&b, "java.lang.Object.wait:native org.h2.RowLock.await:3 "
+                                      "org.h2.Scan.next:4 org.h2.Query.run:5 "
+                                      "org.h2.Connection.run:6"),
+             give = builder_stack(&b, "java.lang.Object.notify:native org.h2.RowLock.wake:7 "
+                                      "org.h2.Query.commit:8 org.h2.Connection.run:6");
+    const thread_id who[] = {builder_thread(&b, "connection-1"),
+                             builder_thread(&b, "connection-2")};
+    for (uint64_t i = 0; i < 12; i++) {
+        thread_id waits = who[i % 2], gives = who[(i + 1) % 2];
+        lock_id of = builder_lock(&b, row);
+        uint64_t from = 1000000 + i * 20000000;
+        ADD(&b, waits.v, waits, from, wait_enter, .lock = of, .stack = wait);
+        ADD(&b, gives.v, gives, from + 15000000, notify, .lock = of, .stack = give);
+        ADD(&b, waits.v, waits, from + 15001000, wait_exit, .lock = of);
+        look(waits, from + 19500000,
+             "sun.nio.ch.SocketDispatcher.read0:native org.h2.Connection.run:9", SAMPLE_IDLE);
+    }
+    builder_info(&b, "sun.java.command", "shop.Main");
+    run(260000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_THINGS);
+    cr_assert_eq(all.v[0].n_threads, 2);
+}
+
 /* --- one cause, one finding
  * ------------------------------------------------------------------------ */
 
@@ -1316,6 +1457,9 @@ Test(resources, a_park_for_a_socket_is_input)
     cr_assert_eq(all.n, 1);
     cr_assert_eq(all.v[0].doing[0].does, DOES_INPUT);
     cr_assert_eq(all.v[0].doing[0].at.line, 31);
+    uint64_t ns[THREAD_TIMES] = {0};
+    thread_times(&all, a, bob.v, ns);
+    cr_assert_eq(ns[TIME_WAITING], 88501000);
 }
 
 /* --- names of threads
@@ -1332,4 +1476,18 @@ Test(resources, threads_are_of_one_pool_by_their_names)
     char name[64];
     resource_thread_pool(a, two.v, name, sizeof name);
     cr_assert_str_eq(name, "exec-8");
+}
+
+/* Where no number is at the end, what agrees but for all of them. */
+Test(resources, threads_with_numbers_inside_are_of_one_pool)
+{
+    thread_id one = builder_thread(&b, "[0x61ab 0x5f] socket"),
+              two = builder_thread(&b, "[0x9 0x77c3] socket"),
+              other = builder_thread(&b, "[0x9 0x77c3] timer");
+    run(1000);
+    cr_assert(resource_same_pool(a, one.v, two.v));
+    cr_assert_not(resource_same_pool(a, one.v, other.v));
+    char name[64];
+    resource_thread_pool(a, two.v, name, sizeof name);
+    cr_assert_str_eq(name, "[# #] socket");
 }
