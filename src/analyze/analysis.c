@@ -162,9 +162,9 @@ static int find_causes(struct analysis *a, struct makers *m, struct err *err)
     struct causes causes;
     if (causer_finish(m->causer, &causes) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    purposes_settle(&a->purposes, a->trace, &a->timeline, &causes);
+    int rc = purposes_settle(&a->purposes, a->trace, &a->timeline, &causes, &a->arena);
     causes_fini(&causes);
-    return 0;
+    return rc < 0 ? err_set(err, rc, "out of memory") : 0;
 }
 
 static int find_queues(struct analysis *a, struct makers *m, struct err *err)

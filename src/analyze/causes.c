@@ -31,7 +31,6 @@ struct activity {
 
 struct thread_state {
     uint32_t activity;
-    uint32_t near;        /* own frames at its task loop */
     uint32_t last_lock;   /* what it waited for last, */
     uint64_t last_waited; /* and until when */
 };
@@ -87,6 +86,13 @@ static void read_frames(const struct trace *t, const struct trace_stack *s, stru
             c->caller = m->id;
         c->own++;
     }
+}
+
+uint32_t causes_own_frames(const struct trace *t, stack_id stack)
+{
+    struct call c = {0};
+    read_frames(t, trace_stack(t, stack), &c);
+    return c.own;
 }
 
 static void number(struct call *c)
@@ -212,7 +218,7 @@ static bool is_of_loop(const struct causer *c, uint32_t context)
 {
     const struct context *x = timeline_context(c->tl, context);
     return x->what < WAIT_STATES && x->stack.v && x->stack.v < c->out.n_stacks &&
-           (is_sought(c, context) || x->what == STATE_SLEEPING);
+           (is_sought(c, context) || c->known[context] == KNOWN_TASKS || x->what == STATE_SLEEPING);
 }
 
 static uint64_t add_to(struct causer *c, struct map *m, stack_id stack, uint64_t times)
@@ -236,8 +242,14 @@ static void note_threads(struct causer *c, const struct visit *v, uint32_t threa
         if (is_of_loop(c, v->list[i]))
             all += add_to(c, &times, x->v[v->list[i]].stack, v->marks[v->list[i]]);
     for (uint32_t i = 0; i < still->n; i++)
-        all += add_to(c, &times, still->v[i].stack, still->v[i].looks);
-    c->threads[thread].near = UINT32_MAX;
+        if (still->v[i].stack.v < c->out.n_stacks)
+            all += add_to(c, &times, still->v[i].stack, still->v[i].looks);
+    uint32_t *near = &c->out.near[thread];
+    *near = UINT32_MAX;
+    for (uint32_t i = 0; i < v->n;
+         i++) /* a pool that is never idle waits for tasks only at first */
+        if (is_of_loop(c, v->list[i]) && c->known[v->list[i]] == KNOWN_TASKS)
+            *near = min_u32(*near, call_of(&c->out, c->t, x->v[v->list[i]].stack)->own);
     for (size_t i = 0; i < times.cap; i++) {
         const struct map_slot *s = &times.slots[i];
         if (!s->used)
@@ -247,8 +259,8 @@ static void note_threads(struct causer *c, const struct visit *v, uint32_t threa
         c->out.of_stack[s->key].threads++;
         if (of)
             of->threads++;
-        if (s->value * REGULAR >= all && call->own < c->threads[thread].near)
-            c->threads[thread].near = call->own;
+        if (s->value * REGULAR >= all && call->own < *near)
+            *near = call->own;
     }
     map_fini(&times);
 }
@@ -333,6 +345,8 @@ int causer_new(struct causer **out, const struct trace *t, const struct timeline
     c->n_threads = max_u64(threads->n, tl->n_lines) + 1;
     c->out.n_stacks = t->n_stacks + 1;
     c->out.n_methods = t->n_methods + 1;
+    c->out.n_threads = c->n_threads;
+    c->out.near = calloc(c->n_threads, sizeof *c->out.near);
     c->out.of_stack = calloc(c->out.n_stacks, sizeof *c->out.of_stack);
     c->out.calls = calloc(c->out.n_stacks, sizeof *c->out.calls);
     c->out.asks = calloc(c->out.n_methods, 1);
@@ -343,8 +357,8 @@ int causer_new(struct causer **out, const struct trace *t, const struct timeline
     c->classes = calloc(t->n_classes + 1, sizeof *c->classes);
     keyed_init(&c->out.of_call, sizeof(uint64_t), sizeof(struct call_sums));
     map_init(&c->members);
-    bool ok = c->out.of_stack && c->out.calls && c->out.asks && c->out.loops && c->seen_asking &&
-              c->threads && c->waits && c->classes;
+    bool ok = c->out.of_stack && c->out.calls && c->out.asks && c->out.loops && c->out.near &&
+              c->seen_asking && c->threads && c->waits && c->classes;
     if (ok && look_at_all(c) == 0)
         return 0;
     causer_free(c);
@@ -460,9 +474,8 @@ static bool is_passed_on(const struct causer *c, const struct ending *e)
  * is who is nearer to the root of its stack, where task loops are. */
 static bool may_be_asked(const struct causer *c, const struct ending *e)
 {
-    const struct thread_state *w = &c->threads[e->s->waker];
     bool from_birth = e->doing && !c->activities[e->doing].before;
-    return from_birth && w->near < c->threads[e->thread].near;
+    return from_birth && c->out.near[e->s->waker] < c->out.near[e->thread];
 }
 
 static bool is_of_pool(const struct causer *c, uint32_t a, uint32_t b)
@@ -518,9 +531,8 @@ static void ended(struct causer *c, const struct sweep_item *i, const struct spa
                        .x = x,
                        .call = call_of(&c->out, c->t, x->stack),
                        .doing = activity_at(c, s->waker, span_wake_time(c->tl, s))};
-    struct thread_state *w = &c->threads[i->thread];
     enum ended_by by = sort(c, &e);
-    bool near = e.call->own <= w->near && !is_fresh(c, x->lock);
+    bool near = e.call->own <= c->out.near[i->thread] && !is_fresh(c, x->lock);
     if (by == ENDED_LIMIT) {
         pass_on(c, i, &e);
         return;
@@ -595,6 +607,7 @@ void causes_fini(struct causes *c)
     free(c->calls);
     free(c->asks);
     free(c->loops);
+    free(c->near);
     if (c->of_stack)
         keyed_fini(&c->of_call);
     memset(c, 0, sizeof *c);

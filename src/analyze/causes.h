@@ -62,8 +62,12 @@ struct causes {
     struct call *calls;          /* [n_stacks] */
     bool *asks;  /* [n_methods]: whether something was begun for another thread below it */
     bool *loops; /* [n_methods]: whether it is at the root of all that some thread did */
-    size_t n_stacks, n_methods;
+    uint32_t *near; /* [n_threads]: frames that are not the JDK's at each thread's task loop */
+    size_t n_stacks, n_methods, n_threads;
 };
+
+/* How many frames of a stack are not the JDK's. */
+uint32_t causes_own_frames(const struct trace *t, stack_id stack);
 
 /* What waits like those of a stack say: those with this stack, or of its call where they are few.
  */

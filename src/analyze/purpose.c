@@ -370,10 +370,15 @@ static bool is_at_loop(const struct cause_sums *s)
     return 2 * s->near > n;
 }
 
-void purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline,
-                     const struct causes *causes)
+int purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline,
+                    const struct causes *causes, struct arena *a)
 {
     const struct contexts *c = &timeline->contexts;
+    p->n_near = causes->n_threads;
+    p->near = arena_alloc(a, p->n_near * sizeof *p->near);
+    if (!p->near)
+        return -ENOMEM;
+    memcpy(p->near, causes->near, p->n_near * sizeof *p->near);
     for (uint32_t i = 1; i < c->n; i++) {
         const struct context *x = &c->v[i];
         bool sought = x->what == STATE_PARKED || x->what == STATE_WAITING;
@@ -389,4 +394,5 @@ void purposes_settle(struct purposes *p, const struct trace *t, const struct tim
             says = PURPOSE_IDLE;
         p->of_context[i] = (uint8_t)says;
     }
+    return 0;
 }

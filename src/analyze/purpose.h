@@ -24,6 +24,8 @@ enum purpose {
 struct purposes {
     uint8_t *of_context; /* [contexts.n]: enum purpose of spans in the context's own state */
     uint8_t *known;      /* [contexts.n]: whether no cause can say otherwise */
+    uint32_t *near;      /* [n_near], by thread: frames that are not the JDK's at its task loop */
+    size_t n_near;
     uint8_t *at_loop; /* [contexts.n]: whether its threads wait so at their task loops (causes.h) */
 };
 
@@ -31,9 +33,9 @@ struct purposes {
 int purposes_make(struct purposes *p, const struct trace *t, const struct lock_set *locks,
                   const struct contexts *c, struct arena *a);
 
-/* Once it is known who ended which wait. */
-void purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline,
-                     const struct causes *causes);
+/* Once it is known who ended which wait.  Memory is the arena's.  -ENOMEM. */
+int purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline,
+                    const struct causes *causes, struct arena *a);
 
 /* The three things that a wait may be for; of a sleep, and of input or output, none. */
 enum wait_for { FOR_IDLE, FOR_ANSWER, FOR_RESOURCE, FOR_LIMIT };

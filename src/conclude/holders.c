@@ -33,7 +33,8 @@ struct holder {
     bool *waits;                    /* [n_lines]: for it */
     struct buf gives;               /* struct give [] */
     struct buf edges;               /* struct edge [] */
-    struct buf wanted;              /* struct stretch [] */
+    struct buf wanted;              /* struct stretch []; of answers: somebody works on one */
+    struct buf before;              /* of answers: struct stretch []: before somebody did */
     lock_id semaphore;              /* 0: it is none */
     uint64_t looked[2];             /* ns of samples; of those in a select */
     uint64_t steps;
@@ -546,8 +547,37 @@ static int take_answer(void *self, struct resource *r, const struct resource_wai
     if (w->from >= g.time)
         return 0;
     uint64_t from = max_u64(w->from, begun(h, g.thread, g.time));
-    r->queued_ns += from - w->from;
-    return account(h, g.thread, from, g.time);
+    struct stretch works = {from, g.time}, before = {w->from, from};
+    buf_put(&h->wanted, &works, sizeof works);
+    buf_put(&h->before, &before, sizeof before);
+    return h->before.oom || h->wanted.oom ? -ENOMEM : account(h, g.thread, from, g.time);
+}
+
+/* Whether those who give only pass on what comes in. */
+static bool is_messenger(const struct holder *h)
+{
+    return h->looked[true] > MESSENGER * h->looked[false];
+}
+
+/* Before somebody began with it a request queued for as long as others like it were worked on;
+ * where nobody did anything of the kind, what was waited for was elsewhere. */
+static void count_queued(struct holder *h)
+{
+    const struct stretch *v = (const void *)h->before.p;
+    if (is_messenger(h))
+        h->wanted.len = 0;
+    merge_wanted(h);
+    const struct stretch *works = (const void *)h->wanted.p;
+    size_t n = h->wanted.len / sizeof *works;
+    for (size_t i = 0; i < h->before.len / sizeof *v; i++) {
+        size_t k = 0;
+        uint64_t queued = 0;
+        BISECT(k, n, works[k].to <= v[i].from);
+        for (; k < n && works[k].from < v[i].to && h->steps++ <= STEPS_MAX; k++)
+            queued += min_u64(works[k].to, v[i].to) - max_u64(works[k].from, v[i].from);
+        h->r->queued_ns += queued;
+        h->r->outside_ns += v[i].to - v[i].from - queued;
+    }
 }
 
 static int find_answers(struct holder *h)
@@ -555,7 +585,9 @@ static int find_answers(struct holder *h)
     TRY(resource_each_wait(h->r, h->a, note_waiter, h));
     TRY(resource_each_wait(h->r, h->a, add_give, h));
     sort_gives(h);
-    return resource_each_wait(h->r, h->a, take_answer, h);
+    TRY(resource_each_wait(h->r, h->a, take_answer, h));
+    count_queued(h);
+    return 0;
 }
 
 /* --- semaphores
@@ -789,6 +821,7 @@ static void end(struct holder *h)
     buf_fini(&h->gives);
     buf_fini(&h->edges);
     buf_fini(&h->wanted);
+    buf_fini(&h->before);
     free(h->of_thread);
     free(h->rest);
     free(h->waits);
@@ -876,7 +909,7 @@ static int find(struct holder *h)
         TRY(find_answers(h));
     if (resource_is_of_own_pool(h->a, h->r))
         TRY(take_pool(h, h->r->threads[0]));
-    else if (h->r->kind == RESOURCE_ANSWERS && h->looked[true] > MESSENGER * h->looked[false])
+    else if (h->r->kind == RESOURCE_ANSWERS && is_messenger(h))
         TRY(take_busy(h));
     if (h->r->kind != RESOURCE_LOCK || has_samples(h))
         return hand_out(h);

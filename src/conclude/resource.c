@@ -15,6 +15,8 @@ enum {
     POLLS_LEAST = 20,       /* parks that make a poll, most of which go on after a look, */
     POLL_NS = 1000000,      /* and last so long at most on average: longer ones let time pass */
     PRIVATE_LEAST = 6,      /* waits of one thread for an object that it keeps */
+    EARLY_PART = 10,        /* of the recording */
+    NOBODYS_EACH = 4,       /* waits of each thread, where no code of the program waits */
     GIVEN_LEAST = 3,        /* ended waits that tell a thing from work */
     LOOKED_AT = 12,         /* resources whose holders are looked for, */
     LOOKED_AT_PERMILLE = 5, /* each so much of all that is waited for any, or */
@@ -456,6 +458,9 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
 {
     struct finder *f = self;
     const struct timeline *tl = &f->a->timeline;
+    const struct decode_window *window = &f->a->window;
+    if (w->to < r->first + (window->to - window->from) / EARLY_PART)
+        r->early_ns += w->to - w->from;
     r->private += is_private(f, timeline_context(tl, w->span->context)->lock);
     if (!w->span->waker || (w->again && r->kind == RESOURCE_THINGS))
         return 0;
@@ -478,9 +483,10 @@ static bool is_none(const struct resource *r)
         return 2 * r->polls >= r->count;
     if (r->kind != RESOURCE_THINGS)
         return false;
-    bool work = !r->wait_at.method.v && (2 * r->loop_ns > r->ns || 2 * r->private > r->parts);
+    bool nobodys = !r->wait_at.method.v;
+    bool work = nobodys && (2 * r->loop_ns > r->ns || 2 * r->private > r->parts);
     if (r->permits)
-        return r->given >= GIVEN_LEAST && work;
+        return work || (nobodys && r->count < NOBODYS_EACH * (uint64_t)r->n_threads);
     return r->given < GIVEN_LEAST || 2 * r->back < r->given || work;
 }
 
@@ -633,8 +639,9 @@ static int find_bases(struct finder *f)
 
 unsigned resource_permille(const struct resource *r)
 {
-    uint64_t base = max_u64(r->base, r->ns);
-    return base ? (unsigned)((unsigned __int128)r->ns * 1000 / base) : 0;
+    uint64_t ns = r->ns + r->behind_ns;
+    uint64_t base = max_u64(max_u64(r->base, r->behind_base), ns);
+    return base ? (unsigned)((unsigned __int128)ns * 1000 / base) : 0;
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
@@ -731,6 +738,8 @@ int resources_make(struct resources *out, struct analysis *a)
     size_t looked_at = rc ? 0 : count_looked_at(out);
     rc = rc ? rc : list_waits(out, a, looked_at, &a->arena);
     rc = rc ? rc : resource_find_holders(out, looked_at, a);
+    if (rc == 0)
+        resource_find_chains(out, a);
     keyed_fini(&f.found);
     map_fini(&f.members);
     free(f.waits);

@@ -55,7 +55,11 @@ struct activity {
     bool other_line; /* the line is that of other samples of the method: these have none */
 };
 
-enum { RESOURCE_IDS = 5 };
+enum {
+    RESOURCE_IDS = 5,
+    BEHIND_OTHER = INT32_MAX,
+    RESOURCE_BEHIND = 3, /* of those that stand behind one, so many are named */
+};
 
 enum resource_kind {
     RESOURCE_LOCK,
@@ -63,7 +67,8 @@ enum resource_kind {
     RESOURCE_ANSWERS,
     RESOURCE_POLLED,
     RESOURCE_DELAY,
-    RESOURCE_LOOP
+    RESOURCE_LOOP,
+    RESOURCE_IO /* input or output at one place of the program, by looks */
 };
 
 struct resource {
@@ -76,12 +81,13 @@ struct resource {
     uint64_t parts, now; /* of waits: one that looks and waits again has several; of the last one */
     uint64_t polls;      /* polled: parks after which the thread looked, and parked again */
     uint64_t given,
-        back;         /* waits that a thread ended; those ended by threads that wait here, too */
-    bool others_give; /* things: who ends waits never waits there; and */
-    uint64_t put_ns;  /* by who puts something into a queue */
-    uint64_t loop_ns; /* at the task loops of its threads */
-    uint64_t private; /* waits for an object for which one thread waits again and again, and nobody
-                         else: a sign to that one, of which others have nothing */
+        back;          /* waits that a thread ended; those ended by threads that wait here, too */
+    bool others_give;  /* things: who ends waits never waits there; and */
+    uint64_t put_ns;   /* by who puts something into a queue */
+    uint64_t loop_ns;  /* at the task loops of its threads */
+    uint64_t early_ns; /* of ns: in the first tenth of the recording from its first wait on */
+    uint64_t private;  /* waits for an object for which one thread waits again and again, and nobody
+                          else: a sign to that one, of which others have nothing */
     uint32_t n_threads;
     uint32_t threads[RESOURCE_IDS], objects[RESOURCE_IDS];
     uint32_t n_objects; /* of the ids */
@@ -108,11 +114,18 @@ struct resource {
     bool one_pool; /* their names are of one pool */
     uint64_t given_ns,
         own_ns;         /* answers: of waits that somebody ended; who is of the waiter's own pool */
-    uint64_t queued_ns; /* of given_ns: before whoever gave it began with it */
+    uint64_t queued_ns; /* of given_ns: before whoever gave it began with it, while others were
+                           worked on; */
+    uint64_t outside_ns; /* and while nobody worked on any */
     uint64_t
         met_ns;  /* of given_ns: who gave it came to the same call, the last of those who meet */
     bool passed; /* who gives them waits for input itself: those who are busy are listed */
     bool open;   /* a wait is not over */
+    uint32_t behind_of; /* 1 + index of the one at the end of its chain (chains.c); 0: none, or
+                           BEHIND_OTHER: one that is in no list */
+    uint32_t behind[RESOURCE_BEHIND], n_behind; /* 1 + index of those whose chains end here; */
+    uint64_t behind_ns, behind_base;            /* what is waited for all of these */
+    uint64_t none_free; /* ns in which no thread of its pool had nothing to do */
 };
 
 /* Threads wait there for each other: at a barrier. */
@@ -138,6 +151,9 @@ struct resources {
 
 /* Memory is the analysis' arena's.  -ENOMEM. */
 int resources_make(struct resources *out, struct analysis *a);
+
+/* r's waits are there because of root: one cause, one finding. */
+void resource_stand_behind(struct resource *root, struct resource *r, const struct resources *all);
 
 /* Whether what spans of a context wait for is work: nobody holds them up, and the program has asked
  * for nothing. */

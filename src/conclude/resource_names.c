@@ -144,7 +144,12 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
     static const char *const roles[] = {
         [RESOURCE_LOCK] = "lock",      [RESOURCE_THINGS] = "pool or limit",
         [RESOURCE_ANSWERS] = "answer", [RESOURCE_POLLED] = "polled condition",
-        [RESOURCE_DELAY] = "delay",    [RESOURCE_LOOP] = "event loop"};
+        [RESOURCE_DELAY] = "delay",    [RESOURCE_LOOP] = "event loop",
+        [RESOURCE_IO] = "input"};
+    if (r->kind == RESOURCE_IO && r->none_free)
+        return "thread pool";
+    if (r->kind == RESOURCE_IO && r->doing->does == DOES_OUTPUT)
+        return "output";
     return resource_is_full_queue(r) ? "full queue" : roles[r->kind];
 }
 
@@ -188,7 +193,11 @@ void resource_name(const struct resource *r, const struct analysis *a, char *out
     label_class(signature, class_, sizeof class_);
     if (k && name_before(a->trace, k->suffix, out, n))
         return;
-    if (answering_pool(r, a, out, n))
+    if (r->kind == RESOURCE_IO && r->none_free)
+        resource_thread_pool(a, r->holder, out, n);
+    else if (r->kind == RESOURCE_IO)
+        snprintf(out, n, "%s", method);
+    if (r->kind == RESOURCE_IO || answering_pool(r, a, out, n))
         return;
     if (name_is_field(r, a))
         field_text(r->field, true, out, n);
@@ -210,6 +219,8 @@ void resource_title(const struct resource *r, const struct analysis *a, char *ou
         snprintf(out, n, "%s (%s)", name,
                  !known && is_semaphore(r, a) && !role_by_words(r, a) ? "semaphore"
                                                                       : resource_role(r, a));
+    else if (r->kind == RESOURCE_IO)
+        snprintf(out, n, r->none_free ? "%s (thread pool)" : "%s (%s)", name, resource_role(r, a));
     else if (resource_is_full_queue(r))
         snprintf(out, n, "full queue of %s", name);
     else if (r->kind == RESOURCE_LOOP)

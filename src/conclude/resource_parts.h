@@ -3,7 +3,8 @@
  *   polled.c     the other end of what is polled
  *   resource.c   who waits for what              holders.c   who has it, and what they do
  *   lines.c      lines that samples lack
- *   crowds.c     which objects are one resource */
+ *   crowds.c     which objects are one resource
+ *   chains.c     those whose holders wait for another one */
 #ifndef ORCA_CONCLUDE_RESOURCE_PARTS_H
 #define ORCA_CONCLUDE_RESOURCE_PARTS_H
 
@@ -51,6 +52,9 @@ int32_t lines_most(struct line_counts *c, const struct analysis *a, method_id me
 
 /* Fill in who has the first n of them.  -ENOMEM. */
 int resource_find_holders(struct resources *all, size_t n, struct analysis *a);
+
+/* Once their holders are known. */
+void resource_find_chains(struct resources *all, const struct analysis *a);
 
 /* Where objects of a class are waited for. */
 struct crowd_place {

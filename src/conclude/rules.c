@@ -63,13 +63,14 @@ static const struct {
     R("dominant-lock", "the lock that the program waits for most", rule_dominant_lock)             \
     R("contended-lock", "other locks with queues", rule_contended_lock)                            \
     R("contended-pool", "other pools and limits with queues", rule_contended_pool)                 \
-    R("slow-answer", "answers that threads wait for", rule_slow_answer)                            \
-    R("polling", "short parks in a loop that looks for something", rule_polled)                    \
-    R("delay", "time that libraries let pass in calls of the program", rule_delay)                 \
     R("blocked-loop", "event loops that wait in a handler", rule_blocked_loop)                     \
     R("class-initialisation", "static initialisers that other threads wait for",                   \
       rule_class_initialisation)                                                                   \
     R("pinned", "virtual threads that block while pinned", rule_pinned)                            \
+    R("waits-for-io", "input and output that the program waits for", rule_waits_for_io)            \
+    R("slow-answer", "answers that threads wait for", rule_slow_answer)                            \
+    R("polling", "short parks in a loop that looks for something", rule_polled)                    \
+    R("delay", "time that libraries let pass in calls of the program", rule_delay)                 \
     R("convoy", "queues that a long hold left behind", rule_convoy)                                \
     R("held-while-waiting", "locks held by threads that slept or waited", rule_held_while_waiting) \
     R("held-during-io", "locks held during input and output", rule_held_during_io)                 \

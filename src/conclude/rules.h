@@ -34,6 +34,7 @@ enum card_label {
     CARD_CONSUMER,  /* a full queue */
     CARD_HANDLERS,  /* what an event loop runs */
     CARD_BUSY,      /* all the time in which others wait, as far as is known for their answers */
+    CARD_BEHIND,    /* who waits for those who wait for it */
     CARD_PATH,
     CARD_LONGEST,
     CARD_TRY,   /* only where a rule stands behind it: docs/findings.md */

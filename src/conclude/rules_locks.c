@@ -48,10 +48,13 @@ static enum purpose purpose_at_end(const struct evidence *ev, const struct open_
                    : purpose_of_group(locks, lock_set_group(locks, w->lock));
 }
 
-/* Whether somebody who has the lock, a permit or a place holds the thread up. */
+/* Whether somebody who has the lock, a permit or a place holds the thread up; what a library's
+ * threads do with permits among themselves nobody knows. */
 static bool is_at_lock(const struct evidence *ev, const struct open_wait *w)
 {
     enum purpose p = purpose_at_end(ev, w);
+    if (p == PURPOSE_PERMIT && !program_is_in(&ev->resources.program, w->stack))
+        return false;
     return w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING ||
            (w->state == STATE_PARKED &&
             (p == PURPOSE_LOCK || p == PURPOSE_PERMIT || resource_of(ev, w)));

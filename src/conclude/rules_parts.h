@@ -7,6 +7,7 @@
  *   rules_loops.c    event loops that wait in handlers
  *   rules_init.c     classes that are being initialised
  *   rules_pinned.c   virtual threads that keep their carriers
+ *   rules_io.c       input and output that the program waits for
  *   rules_resources.c   what holds threads up: which of it is told
  *   words.c             how: who waits, who has it, what those do who have it
  */
@@ -16,7 +17,11 @@
 #include "analyze/alloc_tables.h"
 #include "conclude/rules.h"
 
-enum { RULE_FINDINGS = 5 }; /* of each rule at most so many: the tables have the others */
+enum {
+    RULE_FINDINGS = 5,     /* of each rule at most so many: the tables have the others */
+    SAYS_PERMILLE = 500,   /* of its time holders do what a finding is about */
+    QUEUED_PERMILLE = 500, /* of answers: before whoever gives them begins, requests queue */
+};
 
 /* Of one lock: its time on the critical path, and that of it which goes through the last owner
  * seen. */
@@ -111,6 +116,7 @@ void rule_contended_pool(struct evidence *ev);
 void rule_starved_pool(struct evidence *ev);
 void rule_polled(struct evidence *ev);
 void rule_delay(struct evidence *ev);
+void rule_waits_for_io(struct evidence *ev);
 void rule_slow_answer(struct evidence *ev);
 void rule_class_initialisation(struct evidence *ev);
 void rule_pinned(struct evidence *ev);

@@ -15,8 +15,9 @@ enum {
     CONTENDED_QUEUE_PERMILLE = 50,
     CONTENDED_PATH_PERMILLE = 20,
     CONTENDED_OF_THEIRS_PERMILLE = 20, /* of the time of those who wait */
-    STARVED_PERMILLE = 500,            /* of its time a pool waits for itself */
-    SAYS_PERMILLE = 500,               /* of its time holders do what the finding is about */
+    BRIEF_PERMILLE = 950,              /* of it in a tenth of the recording: it is over */
+    STARVED_PERMILLE = 500,
+    /* of its time a pool waits for itself */
 };
 
 /* --- how much harm ------------------------------------------------------------------------------
@@ -34,26 +35,46 @@ static unsigned path_permille(const struct evidence *ev, const struct resource *
     return p->n ? rule_permille(facts_of(ev, r).path, p->to - p->from) : 0;
 }
 
+/* What is waited for it, and behind it. */
+static uint64_t harm_of(const struct resource *r)
+{
+    return r->ns + r->behind_ns;
+}
+
+/* Whether nearly all of it was in one short part of the recording, as what a start needs once. */
+static bool is_brief(const struct resource *r)
+{
+    return !r->open && 1000 * (r->early_ns >> 10) >= BRIEF_PERMILLE * (r->ns >> 10);
+}
+
 static bool is_dominant(const struct evidence *ev, const struct resource *r)
 {
     const struct analysis *a = ev->a;
     if (r->kind == RESOURCE_ANSWERS || r->kind == RESOURCE_POLLED || r->kind == RESOURCE_DELAY ||
-        resource_is_once(r))
+        resource_is_once(r) || is_brief(r) || r->behind_of)
         return false; /* a program that divides its work waits so */
     unsigned queue = a->path.n ? DOMINANT_OFF_PATH_PERMILLE : DOMINANT_QUEUE_PERMILLE;
     if (path_permille(ev, r) >= DOMINANT_PATH_PERMILLE)
         return true;
-    return rule_permille(r->ns, ev->resource_ns) >= DOMINANT_SHARE_PERMILLE &&
-           rule_permille(r->ns, ev->length) >= queue;
+    return rule_permille(harm_of(r), ev->resource_ns) >= DOMINANT_SHARE_PERMILLE &&
+           rule_permille(harm_of(r), ev->length) >= queue;
 }
 
 static bool is_contended(const struct evidence *ev, const struct resource *r)
 {
+    if (r->behind_of)
+        return false;
     if (path_permille(ev, r) >= CONTENDED_PATH_PERMILLE)
         return true;
-    return rule_permille(r->ns, ev->resource_ns) >= CONTENDED_SHARE_PERMILLE &&
-           rule_permille(r->ns, ev->length) >= CONTENDED_QUEUE_PERMILLE &&
+    return rule_permille(harm_of(r), ev->resource_ns) >= CONTENDED_SHARE_PERMILLE &&
+           rule_permille(harm_of(r), ev->length) >= CONTENDED_QUEUE_PERMILLE &&
            resource_permille(r) >= CONTENDED_OF_THEIRS_PERMILLE;
+}
+
+/* The one whose finding speaks of it, too. */
+static const struct resource *root_of(const struct evidence *ev, const struct resource *r)
+{
+    return r->behind_of && r->behind_of != BEHIND_OTHER ? &ev->resources.v[r->behind_of - 1] : r;
 }
 
 int rule_find_lock_facts(struct evidence *ev)
@@ -76,14 +97,24 @@ int rule_find_lock_facts(struct evidence *ev)
 
 bool rule_resource_is_told(const struct evidence *ev, const struct resource *r)
 {
-    return is_dominant(ev, r) || is_contended(ev, r);
+    const struct resource *root = root_of(ev, r);
+    return is_dominant(ev, root) || is_contended(ev, root);
+}
+
+/* A resource's finding also speaks of those that stand behind it. */
+static bool speaks_of(const struct evidence *ev, const struct resource *r, lock_id lock)
+{
+    bool told = r->lock.v == lock.v;
+    for (uint32_t i = 0; i < r->n_behind; i++)
+        told |= ev->resources.v[r->behind[i] - 1].lock.v == lock.v;
+    return told;
 }
 
 struct rule_finding *rule_of_lock(struct evidence *ev, lock_id lock)
 {
     struct rule_finding *v = (void *)ev->found.p;
     for (size_t i = 0; i < ev->found.len / sizeof *v; i++)
-        if (v[i].resource && v[i].resource->lock.v == lock.v && lock.v)
+        if (v[i].resource && lock.v && speaks_of(ev, v[i].resource, lock))
             return &v[i];
     return NULL;
 }
@@ -94,7 +125,7 @@ bool rule_resource_is(const struct evidence *ev, enum resource_kind kind, stack_
     for (uint32_t i = 1; i < c->n; i++) {
         uint32_t of = c->v[i].stack.v == stack.v ? ev->resources.of_context[i] : 0;
         if (of && ev->resources.v[of - 1].kind == kind &&
-            is_contended(ev, &ev->resources.v[of - 1]))
+            rule_resource_is_told(ev, &ev->resources.v[of - 1]))
             return true;
     }
     return false;
@@ -121,7 +152,7 @@ static bool is_starved(const struct evidence *ev, const struct resource *r)
 
 static void tell(struct evidence *ev, const struct resource *r, enum severity severity)
 {
-    struct rule_finding *f = rule_find(ev, severity, r->ns);
+    struct rule_finding *f = rule_find(ev, severity, harm_of(r));
     if (!f)
         return;
     f->resource = r;
@@ -142,15 +173,17 @@ static void tell(struct evidence *ev, const struct resource *r, enum severity se
 /* --- the rules ----------------------------------------------------------------------------------
  */
 
+static enum severity severity_of(const struct resource *r)
+{
+    return resource_is_once(r) || is_brief(r) ? SEVERITY_INFO : SEVERITY_WARNING;
+}
+
 static void tell_all(struct evidence *ev, enum resource_kind kind, bool dominant)
 {
     for (size_t i = 0; i < ev->resources.n; i++) {
         const struct resource *r = &ev->resources.v[i];
         if (r->kind == kind && is_dominant(ev, r) == dominant && (dominant || is_contended(ev, r)))
-            tell(ev, r,
-                 dominant              ? SEVERITY_PROBLEM
-                 : resource_is_once(r) ? SEVERITY_INFO
-                                       : SEVERITY_WARNING);
+            tell(ev, r, dominant ? SEVERITY_PROBLEM : severity_of(r));
     }
 }
 
@@ -196,21 +229,11 @@ void rule_starved_pool(struct evidence *ev)
             tell(ev, &ev->resources.v[i], SEVERITY_PROBLEM);
 }
 
-/* Whether those who answer mostly wait for answers themselves, about which there is a finding: one
- * cause, one finding, at the end of the chain. */
-static bool is_passed_on(const struct evidence *ev, const struct resource *r)
-{
-    uint32_t next = r->n_doing ? r->doing[0].other : 0;
-    const struct resource *of = next ? &ev->resources.v[next - 1] : r;
-    return of != r && of->kind == RESOURCE_ANSWERS && (is_starved(ev, of) || is_contended(ev, of));
-}
-
 void rule_slow_answer(struct evidence *ev)
 {
     for (size_t i = 0; i < ev->resources.n; i++) {
         const struct resource *r = &ev->resources.v[i];
-        if (r->kind == RESOURCE_ANSWERS && is_contended(ev, r) && !is_starved(ev, r) &&
-            !is_passed_on(ev, r))
-            tell(ev, r, SEVERITY_WARNING);
+        if (r->kind == RESOURCE_ANSWERS && is_contended(ev, r) && !is_starved(ev, r))
+            tell(ev, r, severity_of(r));
     }
 }

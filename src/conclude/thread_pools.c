@@ -53,6 +53,12 @@ static uint64_t add_waits(const struct resources *all, const struct analysis *a,
 }
 
 /* Of the time in no wait: where no look fell, it is as where they did. */
+static uint64_t likely_still(const struct still_line *l, uint64_t sum, uint64_t rest)
+{
+    uint64_t likely = l->looked ? (uint64_t)((unsigned __int128)rest * l->found / l->looked) : 0;
+    return min_u64(max_u64(sum, likely), rest);
+}
+
 static void share_out(const struct resources *all, const struct analysis *a, uint32_t thread,
                       uint64_t rest, uint64_t ns[THREAD_TIMES])
 {
@@ -67,8 +73,7 @@ static void share_out(const struct resources *all, const struct analysis *a, uin
     }
     if (!sum)
         return;
-    uint64_t likely = (uint64_t)((unsigned __int128)rest * l->found / l->looked);
-    uint64_t all_of_it = min_u64(max_u64(sum, likely), rest);
+    uint64_t all_of_it = likely_still(l, sum, rest);
     for (unsigned t = 0; t < THREAD_TIMES; t++) {
         uint64_t part = (uint64_t)((unsigned __int128)all_of_it * still[t] / sum);
         ns[t] += part;
@@ -93,13 +98,32 @@ static struct thread_pool *pool_of(struct thread_pool *v, size_t *n, const struc
     return new;
 }
 
+/* The time of a thread in no wait. */
+static uint64_t rest_of(const struct resources *all, const struct analysis *a, uint32_t thread,
+                        uint64_t ns[THREAD_TIMES])
+{
+    uint64_t life = thread_life(&a->threads.v[thread]), waits;
+    waits = add_waits(all, a, thread, ns);
+    waits += ns[TIME_BLOCKED] + ns[TIME_WAITING] + ns[TIME_IDLE];
+    return life > waits ? life - waits : 0;
+}
+
+uint64_t thread_still_part(const struct resources *all, const struct analysis *a, uint32_t thread,
+                           uint64_t part)
+{
+    const struct still_line *l = stills_of(&a->stills, thread);
+    uint64_t ns[THREAD_TIMES] = {0}, sum = 0;
+    for (uint32_t i = 0; i < l->n; i++)
+        sum += l->v[i].to - l->v[i].from;
+    uint64_t whole = likely_still(l, sum, rest_of(all, a, thread, ns));
+    return sum ? (uint64_t)((unsigned __int128)part * whole / sum) : 0;
+}
+
 uint64_t thread_times(const struct resources *all, const struct analysis *a, uint32_t thread,
                       uint64_t ns[THREAD_TIMES])
 {
-    uint64_t life = thread_life(&a->threads.v[thread]), waits, sum = 0;
-    waits = add_waits(all, a, thread, ns);
-    waits += ns[TIME_BLOCKED] + ns[TIME_WAITING] + ns[TIME_IDLE];
-    ns[TIME_RUNNING] = life > waits ? life - waits : 0;
+    uint64_t sum = 0;
+    ns[TIME_RUNNING] = rest_of(all, a, thread, ns);
     share_out(all, a, thread, ns[TIME_RUNNING], ns);
     for (unsigned t = 0; t < THREAD_TIMES; t++)
         sum += ns[t];

@@ -17,7 +17,6 @@ enum {
     ALIKE = 100,           /* resources among which names are to differ */
     DOING_MOST = 3,        /* nor more than so many things, */
     DOING_SAMPLES = 3,     /* nor what fewer samples say */
-    QUEUED_PERMILLE = 500, /* of answers: the queue before whoever gives them is said */
     TRY_PERMILLE = 500,    /* of the holders' time: what they do is worth a change */
     KNOWN_PERMILLE = 500,  /* of the time in which it is wanted: who has it is known for less, */
     KNOWN_LEAST = 50,      /* and it is said of how much; or of so little that nobody is named */
@@ -59,6 +58,9 @@ static void say_title(struct rule_finding *f, const struct evidence *ev)
     }
     finding_resource(&ev->resources, r, ev->a, name, sizeof name);
     rule_say(f, "%s", name);
+    if (r->none_free)
+        rule_say(f, ": none of %s threads free for %s", human_count(r->n_threads).text,
+                 human_time(r->none_free).text);
     if (r->kind == RESOURCE_THINGS && r->at_once)
         rule_say(f, ": %s%u in use at once", r->all_known ? "" : "at least ", r->at_once);
 }
@@ -78,10 +80,28 @@ static const struct {
              [RESOURCE_ANSWERS] = {" waits ", " wait ", CARD_GIVEN_BY},
              [RESOURCE_POLLED] = {" polls, for ", " poll, for ", CARD_OTHER_END},
              [RESOURCE_DELAY] = {" waits ", " wait ", CARD_HELD_BY},
-             [RESOURCE_LOOP] = {" waits ", " wait ", CARD_HANDLERS}};
+             [RESOURCE_LOOP] = {" waits ", " wait ", CARD_HANDLERS},
+             [RESOURCE_IO] = {" waits ", " wait ", CARD_HELD_BY}};
 
 /* --- who waits --------------------------------------------------------------------------------
  */
+
+/* Of answers: those who give them had nothing to do for most of that time. */
+static bool comes_from_elsewhere(const struct resource *r)
+{
+    return r->kind == RESOURCE_ANSWERS && !r->passed && r->given_ns &&
+           rule_permille(r->outside_ns, r->given_ns) >= QUEUED_PERMILLE;
+}
+
+/* Behind " wait there". */
+static void say_io(struct rule_finding *f, const struct evidence *ev)
+{
+    const struct resource *r = f->resource;
+    rule_say(f, " (%s, by %s samples)", human_time(r->ns).text, human_count(r->looks).text);
+    rule_line(f, CARD_WAIT_IN);
+    rule_say_in(f, ev, "", r->wait_at);
+    rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, r->wait_stack));
+}
 
 static void say_waiters(struct rule_finding *f, const struct evidence *ev)
 {
@@ -95,21 +115,33 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     else
         rule_say(f, "%s threads%s%s", human_count(r->n_threads).text, *pool ? " of " : "", pool);
     rule_say(f, "%s%s", r->n_threads == 1 ? kinds[r->kind].waits : kinds[r->kind].wait,
-             r->kind == RESOURCE_LOOP ? "in handlers" : human_time(r->ns / r->count).text);
+             r->kind == RESOURCE_LOOP ? "in handlers"
+             : r->kind == RESOURCE_IO ? "there"
+                                      : human_time(r->ns / r->count).text);
     if (r->kind == RESOURCE_LOOP) {
         rule_say(f, " between selects (%s): nothing else is served then", human_time(r->ns).text);
+        return;
+    }
+    if (r->kind == RESOURCE_IO) {
+        say_io(f, ev);
         return;
     }
     if (r->count == 1)
         rule_say(f, " once");
     else
-        rule_say(f, " on average (%s waits, %s; longest %s)", human_count(r->count).text,
-                 human_time(r->ns).text, human_time(r->max).text);
+        rule_say(f, " on average (%s waits, %s; longest %s%s%s)", human_count(r->count).text,
+                 human_time(r->ns).text, human_time(r->max).text,
+                 f->severity == SEVERITY_INFO ? "; only around " : "",
+                 f->severity == SEVERITY_INFO ? human_time(r->first - ev->a->window.from).text : "");
     if (r->kind == RESOURCE_ANSWERS && r->given_ns && !r->passed && !resource_is_meeting(r) &&
         rule_permille(r->queued_ns, r->given_ns) >= QUEUED_PERMILLE && !is_starved(f)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f, "for %u %% of that time work on the answer has not begun: requests queue",
                  rule_permille(r->queued_ns, r->given_ns) / 10);
+    } else if (comes_from_elsewhere(r)) {
+        rule_line(f, CARD_PLAIN);
+        rule_say(f, "for %u %% of that time nobody who gives them works on any: they come from elsewhere",
+                 rule_permille(r->outside_ns, r->given_ns) / 10);
     }
     struct place at = r->wait_at.method.v
                           ? r->wait_at
@@ -213,7 +245,7 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
     char who[2 * LABEL_MAX];
-    if (!r->held)
+    if (!r->held || r->kind == RESOURCE_IO)
         return;
     finding_holders(r, ev->a, who, sizeof who);
     rule_line(f, holder_label(r));
@@ -229,6 +261,8 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         snprintf(who, sizeof who, "%s threads of the same pool", human_count(r->n_holders).text);
     if (r->kind != RESOURCE_LOOP)
         rule_say(f, "%s", who);
+    if (comes_from_elsewhere(r)) /* what they do then says nothing of what is waited for */
+        return;
     for (size_t i = 0, n = 0; i < r->n_doing && n < DOING_MOST; i++) {
         const struct activity *x = &r->doing[i];
         if (rule_permille(x->ns, r->held) < DOING_PERMILLE ||
@@ -240,6 +274,28 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
             rule_say(f, ", ");
         say_doing(f, ev, x);
         say_chain(f, ev, x);
+    }
+}
+
+/* Who waits because those wait who should give something back. */
+static void say_behind(struct rule_finding *f, const struct evidence *ev)
+{
+    const struct resource *r = f->resource;
+    for (uint32_t i = 0; i < r->n_behind; i++) {
+        const struct resource *x = &ev->resources.v[r->behind[i] - 1];
+        char name[2 * LABEL_MAX], pool[LABEL_MAX];
+        finding_resource(&ev->resources, x, ev->a, name, sizeof name);
+        resource_pool_name(ev->a, x, pool, sizeof pool);
+        rule_line(f, i ? CARD_MORE : CARD_BEHIND);
+        if (x->n_threads == 1)
+            rule_say_thread(f, ev, x->threads[0]);
+        else
+            rule_say(f, "%s threads%s%s", human_count(x->n_threads).text, *pool ? " of " : "", pool);
+        rule_say(f, " %s for %s meanwhile (", x->n_threads == 1 ? "waits" : "wait", name);
+        if (x->count > 1)
+            rule_say(f, "%s waits, ", human_count(x->count).text);
+        rule_say(f, "%s)", human_time(x->ns).text);
+        rule_add_stack(f, x->wait_stack);
     }
 }
 
@@ -325,6 +381,7 @@ void rule_say_resource(struct rule_finding *f, const struct evidence *ev)
     say_title(f, ev);
     say_waiters(f, ev);
     say_holders(f, ev);
+    say_behind(f, ev);
     say_path(f, ev);
     say_try(f);
     say_rerun(f, ev);

@@ -1403,6 +1403,93 @@ Test(resources, what_a_librarys_threads_wait_for_at_work_counts)
     cr_assert_eq(all.v[0].n_threads, 2);
 }
 
+/* --- chains, input and output, what is over ----------------------------------------------------
+ */
+
+/* ann and bob want the first lock, which cat has while it wants the second one; dan has that, and
+ * reads. */
+Test(resources, of_a_chain_of_locks_the_end_is_the_finding)
+{
+    for (uint64_t i = 0; i < 8; i++) {
+        uint64_t from = 1000000 + i * 20000000;
+        does_block(ann, from + 1000, from + 18000000, lock, cat);
+        does_block(bob, from + 2000, from + 18001000, lock, cat);
+        does_block(cat, from, from + 17999000, other_lock, dan);
+        for (uint64_t k = 1; k < 4; k++)
+            look(dan, from + k * 5000000,
+                 "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31 shop.Main.main:2",
+                 SAMPLE_IDLE);
+    }
+    struct rule_finding *f;
+    size_t n;
+    run(170000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_gt(n, 0);
+    cr_assert_eq(f->resource->lock.v, other_lock.v);
+    cr_assert_eq(f->resource->holder, dan.v);
+    cr_assert_eq(f->resource->doing[0].does, DOES_INPUT);
+    cr_assert_str_eq(labelled(f, CARD_BEHIND),
+                     "2 threads wait for shop.Order (object 1) meanwhile (16 waits, 288 ms)");
+    cr_assert_gt(resource_permille(f->resource), 800);
+    for (size_t i = 1; i < n; i++)
+        cr_assert(!f[i].resource || f[i].resource->lock.v != lock.v, "%s", f[i].rule);
+}
+
+#define IN_PAY "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31 shop.Desk.place:21 "
+
+/* A thread that sleeps, or takes tasks, at its loop and reads inside of it. */
+static const char *rules_of_reader(const char *rest)
+{
+    stack_id at = builder_stack(&b, rest);
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * 10000000;
+        look(ann, from + 8000000, IN_PAY "shop.Load.run:5 java.lang.Thread.run:1", SAMPLE_IDLE);
+        ADD(&b, ann.v, ann, from + 8000100, sleep_enter, .stack = at);
+        ADD(&b, ann.v, ann, from + 9000000, sleep_exit);
+    }
+    builder_info(&b, "sun.java.command", "shop.Main");
+    return rules_of(210000000);
+}
+
+Test(resources, input_in_a_call_of_the_programs_is_a_finding)
+{
+    cr_assert_str_eq(
+        rules_of_reader("java.lang.Thread.sleep:native shop.Load.run:6 java.lang.Thread.run:1"),
+        "waits-for-io");
+    struct rule_finding *f;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_eq(f->resource->kind, RESOURCE_IO);
+    cr_assert_str_eq(resource_role(f->resource, a), "input");
+    cr_assert_str_eq(method_of(f->resource->wait_at), "shop.Pay.pay");
+    cr_assert_eq(f->resource->wait_at.line, 31);
+}
+
+/* Who reads where it is nearest to its root reads what comes next: it has nothing to do. */
+Test(resources, who_reads_at_its_loop_waits_for_work)
+{
+    cr_assert_str_eq(rules_of_reader("java.lang.Thread.sleep:native shop.Later.much:6 "
+                                     "shop.Desk.place:7 shop.Desk.part:8 shop.Load.run:5 "
+                                     "java.lang.Thread.run:1"),
+                     "");
+}
+
+/* All that was waited for a lock was in the first tenth: a start. */
+Test(resources, what_is_over_soon_is_no_problem)
+{
+    const thread_id who[] = {ann, bob, cat};
+    for (int k = 0; k < 3; k++)
+        for (uint64_t i = 0; i < 3; i++)
+            does_block(who[k], 1000000 + i * 10000000 + (uint64_t)k, 10000000 + i * 10000000, lock,
+                       dan);
+    struct rule_finding *f;
+    size_t n;
+    run(500000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        cr_assert(f[i].severity == SEVERITY_INFO, "%s", f[i].rule);
+}
+
 /* --- one cause, one finding
  * ------------------------------------------------------------------------ */
 

@@ -1,0 +1,70 @@
+/* Chains of resources: where those who have one mostly wait for another one, the cause is at the
+ * end of the chain, and the others stand behind it.
+ *
+ *     blocked on    whoever has a lock, or a thing of a pool, is blocked on another lock or pool
+ *     an answer     whoever should give an answer waits for one itself, or is blocked
+ *
+ * Who holds a lock while it waits for an answer could wait without it: that is no chain. */
+#include "base/util.h"
+#include "conclude/resource_names.h"
+#include "conclude/resource_parts.h"
+
+enum {
+    CHAIN_PERMILLE = 600, /* of the time that it is had, its holders wait for the next one */
+    CHAIN_LINKS = 5,
+};
+
+static bool is_link(const struct resource *r, const struct activity *x)
+{
+    return x->other &&
+           (x->does == DOES_BLOCKED || (x->does == DOES_ANSWER && r->kind == RESOURCE_ANSWERS));
+}
+
+/* The next one of the chain; NULL: it is the end. */
+static const struct resource *next_of(const struct resources *all, const struct resource *r,
+                                      const struct analysis *a)
+{
+    if (!r->n_doing || !r->held || resource_is_of_own_pool(a, r) || resource_is_meeting(r))
+        return NULL;
+    const struct activity *x = r->doing;
+    const struct resource *next = is_link(r, x) ? &all->v[x->other - 1] : NULL;
+    return next && next != r && next->held &&
+                   1000 * (x->ns >> 10) >= CHAIN_PERMILLE * (r->held >> 10)
+               ? next
+               : NULL;
+}
+
+/* The end of the chain; r: it is in none, or goes round in a circle. */
+static const struct resource *end_of(const struct resources *all, const struct resource *r,
+                                     const struct analysis *a)
+{
+    const struct resource *at = r;
+    for (int i = 0; i < CHAIN_LINKS; i++) {
+        const struct resource *next = next_of(all, at, a);
+        if (!next)
+            return at;
+        if (next == r)
+            break;
+        at = next;
+    }
+    return r;
+}
+
+void resource_stand_behind(struct resource *root, struct resource *r, const struct resources *all)
+{
+    root->behind_ns += r->ns + r->behind_ns;
+    root->behind_base = max_u64(root->behind_base, max_u64(r->base, r->behind_base));
+    if (root->n_behind < RESOURCE_BEHIND)
+        root->behind[root->n_behind++] = (uint32_t)(r - all->v) + 1;
+    bool listed = root >= all->v && root < all->v + all->n;
+    r->behind_of = listed ? (uint32_t)(root - all->v) + 1 : BEHIND_OTHER;
+}
+
+void resource_find_chains(struct resources *all, const struct analysis *a)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        size_t end = (size_t)(end_of(all, &all->v[i], a) - all->v);
+        if (end != i)
+            resource_stand_behind(&all->v[end], &all->v[i], all);
+    }
+}

@@ -1,0 +1,304 @@
+/* Input and output that threads of the program wait for: who is at the other end, or the disk, is
+ * what limits them.
+ *
+ * By looks, and by the parks of virtual threads: a thread in a call of the program's, which is not
+ * its own loop, stands still in input or output (still.h); nor in a select or an accept.  Summed by
+ * the program's method that makes the call.  Where all threads of a pool were busy so, the pool is
+ * what others wait for. */
+#include "analyze/io_calls.h"
+#include "base/err.h"
+#include "base/keyed.h"
+#include "base/util.h"
+#include "conclude/does.h"
+#include "conclude/resource_names.h"
+#include "conclude/rules_parts.h"
+#include "conclude/thread_pools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    IO_OF_THEIRS_PERMILLE = 300, /* of the busy time of the threads that are there */
+    IO_QUEUE_PERMILLE = 500,     /* thousandths of a thread there on average */
+    IO_LOOKS = 10,
+    IO_THREADS = 64,          /* of one place that are listed */
+    NONE_FREE_PERMILLE = 200, /* of the recording, in stretches of */
+    NONE_FREE_NS = 250000000, /* so long at least: the pool is full */
+};
+
+/* What a thread waits in, and where. */
+struct io_place {
+    uint32_t method, does, thread, unused;
+    /* the key ends here */
+    uint64_t ns, looks, most;
+    int32_t line;
+    stack_id stack;
+};
+
+struct finder {
+    struct evidence *ev;
+    struct keyed places; /* struct io_place */
+    uint64_t *busy;      /* [n_lines] ns */
+    bool *works;         /* [n_lines]: it waits for work now and then */
+};
+
+/* In a call of the program's, inside of the thread's own loop: who reads what comes next there has
+ * nothing to do. */
+static bool is_call(const struct finder *f, uint32_t thread, stack_id stack)
+{
+    const struct program *p = &f->ev->resources.program;
+    const struct purposes *purposes = &f->ev->a->purposes;
+    method_id own = program_place(p, stack).method;
+    return own.v && own.v != program_outermost(p, stack).method.v && thread < purposes->n_near &&
+           causes_own_frames(p->trace, stack) > purposes->near[thread] &&
+           !io_waits_for_work(p->trace, stack);
+}
+
+static int add(struct finder *f, uint32_t thread, const struct does *d, stack_id stack, uint64_t ns,
+               uint64_t looks)
+{
+    if ((d->does != DOES_INPUT && d->does != DOES_OUTPUT) || !is_call(f, thread, stack))
+        return 0;
+    const struct io_place key = {.method = d->method, .does = d->does, .thread = thread};
+    struct io_place *p = keyed_put(&f->places, &key);
+    if (!p)
+        return -ENOMEM;
+    p->ns += ns;
+    p->looks += looks;
+    if (ns >= p->most) {
+        p->most = ns;
+        p->line = d->line;
+        p->stack = stack;
+    }
+    return 0;
+}
+
+static int look_at(struct finder *f, uint32_t thread)
+{
+    const struct analysis *a = f->ev->a;
+    const struct resources *all = &f->ev->resources;
+    const struct still_line *still = stills_of(&a->stills, thread);
+    const struct line *l = &a->timeline.lines[thread];
+    struct place leaf;
+    uint64_t ns[THREAD_TIMES] = {0};
+    size_t first = f->places.n; /* those of a thread are its own */
+    f->busy[thread] = thread_times(all, a, thread, ns) - ns[TIME_IDLE];
+    for (uint32_t i = 0; i < still->n; i++) {
+        const struct still *s = &still->v[i];
+        struct does d = does_of_stack(all, s->stack, true, &leaf);
+        TRY(add(f, thread, &d, s->stack, s->to - s->from, s->looks));
+    }
+    for (size_t i = first; i < f->places.n; i++) {
+        struct io_place *p = (struct io_place *)f->places.v + i;
+        p->ns = thread_still_part(all, a, thread, p->ns);
+    }
+    for (uint32_t i = 0; i < l->spans.n; i++) {
+        const struct span *s = line_span(l, i);
+        bool io = a->purposes.of_context[s->context] == PURPOSE_IO;
+        f->works[thread] |= !io && wait_is_for_work(all, a, s->context);
+        if (!io)
+            continue;
+        struct does d = does_of_wait(all, a, s->context, &leaf);
+        TRY(add(f, thread, &d, timeline_context(&a->timeline, s->context)->stack,
+                span_len(&a->timeline, s), 1));
+    }
+    return 0;
+}
+
+/* --- whether a pool had a free thread ----------------------------------------------------------
+ */
+
+struct idle_edge {
+    uint64_t time;
+    int change;
+};
+
+static int by_time(const void *x, const void *y)
+{
+    const struct idle_edge *a = x, *b = y;
+    return a->time != b->time ? (a->time < b->time ? -1 : 1) : a->change - b->change;
+}
+
+static void put_edges(struct buf *to, uint64_t from, uint64_t until)
+{
+    const struct idle_edge v[] = {{from, 1}, {until, -1}};
+    if (from < until)
+        buf_put(to, v, sizeof v);
+}
+
+/* The stretches in which a thread has nothing to do. */
+static void put_idle(struct buf *to, const struct finder *f, uint32_t thread)
+{
+    const struct analysis *a = f->ev->a;
+    const struct line *l = &a->timeline.lines[thread];
+    for (uint32_t i = 0; i < l->spans.n; i++) {
+        const struct span *s = line_span(l, i);
+        if (wait_is_for_work(&f->ev->resources, a, s->context))
+            put_edges(to, s->start, span_end(&a->timeline, s));
+    }
+}
+
+/* How long no thread of one's pool was free, in stretches that are longer than work that comes one
+ * by one leaves. */
+static uint64_t none_free(const struct finder *f, uint32_t of)
+{
+    const struct thread_set *threads = &f->ev->a->threads;
+    struct buf edges = {0};
+    uint64_t from = UINT64_MAX, to = 0, ns = 0;
+    int idle = 0;
+    for (uint32_t i = 1; i < f->ev->a->timeline.n_lines && i < threads->n; i++) {
+        if (!resource_same_pool(f->ev->a, of, i))
+            continue;
+        if (!f->works[i]) {
+            buf_fini(&edges);
+            return 0;
+        }
+        from = min_u64(from, threads->v[i].from);
+        to = max_u64(to, threads->v[i].to);
+        put_idle(&edges, f, i);
+    }
+    struct idle_edge *v = (void *)edges.p;
+    size_t n = edges.len / sizeof *v;
+    if (n)
+        qsort(v, n, sizeof *v, by_time);
+    for (size_t i = 0; i < n && !edges.oom; i++) {
+        if (!idle && v[i].time > from && v[i].time - from >= NONE_FREE_NS)
+            ns += v[i].time - from;
+        idle += v[i].change;
+        from = idle ? from : v[i].time;
+    }
+    if (!idle && to > from && to - from >= NONE_FREE_NS && !edges.oom)
+        ns += to - from;
+    buf_fini(&edges);
+    return ns;
+}
+
+/* --- findings -----------------------------------------------------------------------------------
+ */
+
+static int by_method(const void *x, const void *y)
+{
+    const struct io_place *a = x, *b = y;
+    if (a->method != b->method)
+        return a->method < b->method ? -1 : 1;
+    return a->does != b->does ? (a->does < b->does ? -1 : 1) : (a->ns < b->ns) - (a->ns > b->ns);
+}
+
+/* Whether a finding says of its holders or handlers that they do this at this place. */
+static bool is_told(const struct evidence *ev, const struct io_place *p)
+{
+    const struct rule_finding *v = (const void *)ev->found.p;
+    for (size_t i = 0; i < ev->found.len / sizeof *v; i++) {
+        const struct resource *r = v[i].resource;
+        for (size_t k = 0; r && r->kind == RESOURCE_LOOP && k < r->n_doing; k++)
+            if (r->doing[k].at.method.v == p->method)
+                return true;
+        for (uint32_t k = 0; !r && k < v[i].stacks.n; k++) /* of a class that is initialised */
+            if (program_place(&ev->resources.program, (stack_id){v[i].stacks.v[k]}).method.v ==
+                p->method)
+                return true;
+    }
+    return rule_resource_says(ev, p->does, p->stack);
+}
+
+/* Answers on which somebody works at once, and who does waits there. */
+static void put_answers_behind(struct evidence *ev, struct resource *r)
+{
+    for (size_t i = 0; i < ev->resources.n; i++) {
+        struct resource *x = &ev->resources.v[i];
+        const struct activity *d = x->doing;
+        if (x->kind == RESOURCE_ANSWERS && !x->behind_of && x->n_doing && !x->passed &&
+            d->does == r->doing->does && d->at.method.v == r->take.v &&
+            rule_permille(d->ns, x->held) >= SAYS_PERMILLE &&
+            rule_permille(x->queued_ns + x->outside_ns, x->given_ns) < QUEUED_PERMILLE &&
+            !resource_is_of_own_pool(ev->a, x))
+            resource_stand_behind(r, x, &ev->resources);
+    }
+}
+
+/* All threads at one place of the program. */
+static void tell(struct finder *f, const struct io_place *v, size_t n)
+{
+    struct evidence *ev = f->ev;
+    struct resource *r = arena_alloc(&ev->a->arena, sizeof *r);
+    struct activity *doing = arena_alloc(&ev->a->arena, sizeof *doing);
+    if (!r || !doing)
+        return;
+    *r = (struct resource){.kind = RESOURCE_IO,
+                           .take = {v->method},
+                           .wait_at = {{v->method}, v->line},
+                           .wait_stack = v->stack,
+                           .doing = doing,
+                           .n_doing = 1,
+                           .one_pool = true,
+                           .holder = v->thread,
+                           .holder_ns = v->ns,
+                           .first = ev->a->window.from,
+                           .last = ev->a->window.to};
+    for (size_t i = 0; i < n; i++) {
+        r->ns += v[i].ns;
+        r->looks += v[i].looks;
+        r->base += f->busy[v[i].thread];
+        if (r->n_threads < RESOURCE_IDS)
+            r->threads[r->n_threads] = v[i].thread;
+        r->n_threads++;
+        r->one_pool &= resource_same_pool(ev->a, v->thread, v[i].thread);
+    }
+    r->count = r->looks;
+    r->held = r->wait_at_ns = r->ns;
+    r->n_holders = r->n_threads;
+    *doing = (struct activity){.does = v->does,
+                               .at = r->wait_at,
+                               .leaf = r->wait_at,
+                               .ns = r->ns,
+                               .most = r->ns,
+                               .samples = r->looks,
+                               .by_samples = r->ns,
+                               .stack = v->stack};
+    if (r->looks < IO_LOOKS || rule_permille(r->ns, r->base) < IO_OF_THEIRS_PERMILLE ||
+        rule_permille(r->ns, ev->length) < IO_QUEUE_PERMILLE)
+        return;
+    put_answers_behind(ev, r);
+    if (is_told(ev, v))
+        return;
+    uint64_t full = r->one_pool ? none_free(f, v->thread) : 0;
+    r->none_free = rule_permille(full, ev->length) >= NONE_FREE_PERMILLE ? full : 0;
+    struct rule_finding *found = rule_find(ev, SEVERITY_WARNING, r->ns + r->behind_ns);
+    if (!found)
+        return;
+    found->resource = r;
+    for (uint32_t i = 0; i < r->n_threads && i < RESOURCE_IDS; i++)
+        rule_add_thread(found, ev, r->threads[i]);
+    rule_add_stack(found, r->wait_stack);
+    rule_say_resource(found, ev);
+}
+
+static int find(struct finder *f)
+{
+    const struct analysis *a = f->ev->a;
+    for (uint32_t i = 1; i < a->timeline.n_lines && i < a->threads.n; i++)
+        if (a->bottles.counted[i])
+            TRY(look_at(f, i));
+    struct io_place *v = f->places.v;
+    if (f->places.n)
+        qsort(v, f->places.n, sizeof *v, by_method);
+    for (size_t i = 0, n; i < f->places.n; i += n) {
+        n = 1;
+        while (i + n < f->places.n && v[i + n].method == v[i].method && v[i + n].does == v[i].does)
+            n++;
+        tell(f, v + i, n);
+    }
+    return 0;
+}
+
+void rule_waits_for_io(struct evidence *ev)
+{
+    uint32_t n = ev->a->timeline.n_lines;
+    struct finder f = {.ev = ev, .busy = calloc(n + 1, sizeof *f.busy), .works = calloc(n + 1, 1)};
+    keyed_init(&f.places, offsetof(struct io_place, ns), sizeof(struct io_place));
+    if (f.busy && f.works)
+        (void)find(&f); /* without memory: one finding less */
+    keyed_fini(&f.places);
+    free(f.busy);
+    free(f.works);
+}
