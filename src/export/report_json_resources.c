@@ -15,12 +15,29 @@ static void set_name(json_t *j, const struct report *r, const struct resource *o
         json_set_text(j, "field", name);
 }
 
+/* Those whose holders wait for it. */
+static json_t *behind_json(const struct report *r, const struct rule_finding *f)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < f->resource->n_behind; i++) {
+        const struct resource *x = &f->resources->v[f->resource->behind[i] - 1];
+        json_t *j = json_object();
+        set_name(j, r, x);
+        json_set_count(j, "threads", x->n_threads);
+        json_set_count(j, "count", x->count);
+        json_set_count(j, "ns", x->ns);
+        json_array_append_new(list, j);
+    }
+    return list;
+}
+
 static json_t *resource_json(const struct report *r, const struct rule_finding *f)
 {
     json_t *j = json_object();
     set_name(j, r, f->resource);
     json_object_set_new(j, "at_once",
                         f->resource->at_once ? json_integer(f->resource->at_once) : json_null());
+    json_object_set_new(j, "behind", behind_json(r, f));
     return j;
 }
 
