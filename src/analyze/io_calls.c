@@ -37,6 +37,7 @@ static const struct {
     {"Lsun/nio/ch/Poller", "", IO_NONE}, /* for either: who calls it says */
     {"Lsun/nio/ch/", "", IO_INPUT},
     {"Lsun/nio/fs/", "", IO_INPUT},
+    {"Ljava/lang/ProcessImpl;", "waitFor", IO_NONE}, /* for its end */
     {"Ljava/lang/ProcessImpl;", "", IO_INPUT},
 };
 
