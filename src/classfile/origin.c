@@ -301,6 +301,17 @@ static bool has_receiver(unsigned op)
     return op != OP_INVOKESTATIC && op != OP_INVOKEDYNAMIC;
 }
 
+/* A read-write lock's readLock() or writeLock() is that lock, as the program would call it. */
+static bool is_view_of_lock(const struct origin_method *m, uint32_t pc, struct cf_text name)
+{
+    static const char locks[] = "java/util/concurrent/locks/", view[] = "Lock";
+    struct cf_ref ref;
+    return cf_ref_at(m->c, be_get2(m->code + pc + 1), &ref) && ref.cls.p &&
+           ref.cls.len > sizeof locks - 1 && memcmp(ref.cls.p, locks, sizeof locks - 1) == 0 &&
+           name.len > sizeof view - 1 &&
+           memcmp(name.p + name.len - (sizeof view - 1), view, sizeof view - 1) == 0;
+}
+
 static bool call(struct machine *x, uint32_t pc)
 {
     struct cf_text name;
@@ -308,8 +319,12 @@ static bool call(struct machine *x, uint32_t pc)
     unsigned op = x->m->code[pc];
     if (!call_at(x->m, pc, &name, &d))
         return false;
+    struct origin of = x->depth ? x->stack[x->depth - 1] : unknown;
+    bool view = has_receiver(op) && !d.n && of.kind && is_view_of_lock(x->m, pc, name);
     pop_n(x, d.slots + has_receiver(op));
-    if (d.result == 'A' && op != OP_INVOKEDYNAMIC)
+    if (view)
+        push(x, of);
+    else if (d.result == 'A' && op != OP_INVOKEDYNAMIC)
         push(x, (struct origin){'m', false, (uint16_t)be_get2(x->m->code + pc + 1)});
     else
         push_n(x, desc_kind_slots(d.result));

@@ -146,6 +146,20 @@ Test(origin, a_getter_names_the_call)
     cr_assert_str_eq(line(0, "()V"), "lock;mshop/Stock.lock");
 }
 
+/* this.rw.readLock().lock(): one lock, whichever of its two views. */
+Test(origin, a_view_of_a_lock_is_that_lock)
+{
+    begin(1);
+    code_op(&m, OP_ALOAD_0);
+    code_op2(&m, OP_GETFIELD,
+             field_ref("shop/Stock", "rw", "Ljava/util/concurrent/locks/ReadWriteLock;"));
+    code_op2(&m, OP_INVOKEVIRTUAL,
+             class_method_ref(&file, "java/util/concurrent/locks/ReadWriteLock", "readLock",
+                              "()Ljava/util/concurrent/locks/Lock;"));
+    call_lock();
+    cr_assert_str_eq(line(0, "()V"), "lock;fshop/Stock.rw");
+}
+
 Test(origin, an_element_of_an_array_through_checkcast)
 {
     begin(2);
