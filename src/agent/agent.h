@@ -30,6 +30,7 @@
 #ifndef ORCA_AGENT_AGENT_H
 #define ORCA_AGENT_AGENT_H
 
+#include "agent/cost.h"
 #include "agent/settings.h"
 #include "base/guard.h"
 #include "hotspot/owner.h"
@@ -99,7 +100,9 @@ static inline void agent_leave(void)
     do {                                                                                           \
         if (agent_enter()) {                                                                       \
             int saved_errno_ = errno;                                                              \
+            uint64_t cost_ = cost_call_begin();                                                    \
             body;                                                                                  \
+            cost_call_end(cost_);                                                                  \
             errno = saved_errno_;                                                                  \
             agent_leave();                                                                         \
         }                                                                                          \

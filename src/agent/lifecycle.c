@@ -31,6 +31,7 @@
 #include "agent/request.h"
 #include "agent/sampling.h"
 #include "agent/stacks.h"
+#include "agent/sums.h"
 #include "agent/threads.h"
 #include "agent/tracked.h"
 #include "agent/unmounts.h"
@@ -165,7 +166,8 @@ static int open_recorder(struct err *err)
                               .block = s->full == 1,
                               .every = s->every,
                               .keep = s->keep,
-                              .files = files_of_recording()};
+                              .files = files_of_recording(),
+                              .tick = sums_tick};
     /* Another JVM may take the name between the look and the creation: then look again. */
     for (int i = 0; i < 5; i++) {
         TRY(settings_path(s, agent.path, sizeof agent.path, err));
@@ -231,7 +233,7 @@ static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
     modules_reset();
     if (thread_table_new(&agent.table, &agent.layout, owners_known()) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    if (unmounts_init() < 0)
+    if (unmounts_init() < 0 || sums_init(agent.settings.cost, agent.settings.costflip) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     return open_recorder(err);
 }
@@ -246,6 +248,7 @@ static void free_tables(JNIEnv *jni)
     thread_table_free(agent.table);
     agent.table = NULL;
     unmounts_free();
+    sums_free();
 }
 
 static void begin(JNIEnv *jni, jthread thread)
@@ -292,6 +295,7 @@ static int start(JNIEnv *jni, jthread thread, struct err *err)
     agent.started = clock_mono_ns();
     put_infos();
     files_begin(agent.path);
+    sums_start(agent.rec);
     guard_open();
     if (agent_enter()) {
         begin(jni, thread);

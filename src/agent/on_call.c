@@ -5,6 +5,7 @@
 #include "agent/on_cause.h"
 #include "agent/on_park.h"
 #include "agent/stacks.h"
+#include "agent/sums.h"
 #include "agent/threads.h"
 #include "agent/thrown.h"
 #include "agent/tracked.h"
@@ -32,6 +33,7 @@ static void put_join_enter(JNIEnv *jni, jobject thread, int64_t timeout)
     struct event *e = begin(jni, EV_join_enter, &self);
     if (!e)
         return;
+    sums_inside(e->thread);
     e->join_enter.target = target;
     e->join_enter.stack = stack;
     e->join_enter.timeout_ns = timeout;
@@ -45,6 +47,7 @@ static void put_join_exit(JNIEnv *jni, jobject thread)
     struct event *e = begin(jni, EV_join_exit, &self);
     if (!e)
         return;
+    sums_outside(e->thread);
     e->join_exit.target = target;
     e->join_exit.stack.v = 0; /* that of its enter */
     ring_commit(self->ring, e);
@@ -121,6 +124,7 @@ void virtual_sleep_enter(JNIEnv *jni, const struct tracked *t, jobject thread, i
     struct event *e = begin(jni, EV_sleep_enter, &self);
     if (!e)
         return;
+    sums_inside(e->thread);
     e->sleep_enter.timeout_ns = ns;
     e->sleep_enter.stack = stack;
     ring_commit(self->ring, e);
@@ -135,6 +139,7 @@ void virtual_sleep_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bo
     struct event *e = begin(jni, EV_sleep_exit, &self);
     if (!e)
         return;
+    sums_outside(e->thread);
     e->sleep_exit.stack.v = 0;
     ring_commit(self->ring, e);
 }
@@ -161,7 +166,12 @@ void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, in
     if (!on)
         return;
     stack_id stack = p.wanted ? stacks_of_kept_caller(jni) : (stack_id){0};
-    struct event *e = p.wanted ? begin(jni, EV_park_enter, &self) : NULL;
+    uint64_t now = clock_mono_ns();
+    thread_id id = p.wanted ? threads_self(jni, self) : (thread_id){0};
+    const struct sums_wait w = {
+        EV_park_enter, id, p.owner, p.lock, stack, ns ? WAIT_LIMITED : WAIT_UNLIMITED, now};
+    struct event *e =
+        p.wanted && !sums_begin(self, &w) ? ring_begin(self->ring, EV_park_enter, id, now) : NULL;
     if (!e) {
         (*jni)->DeleteLocalRef(jni, owner.blocker);
         return;
@@ -170,7 +180,6 @@ void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, in
     e->park_enter.owner = p.owner;
     e->park_enter.timeout_ns = ns;
     e->park_enter.stack = stack;
-    thread_id id = e->thread;
     ring_commit(self->ring, e);
     park_ask_owner(jni, self, id, &p, &owner);
 }
@@ -187,9 +196,13 @@ void virtual_park_exit(JNIEnv *jni, const struct tracked *t, jobject thread, boo
     unmounts_return(self);
     if (!agent.settings.groups[GROUP_parks])
         return;
+    uint64_t now = clock_mono_ns();
+    if (sums_were_made() && sums_end(self, EV_park_enter, threads_self(jni, self), now))
+        return;
     if (!park_noted(self, &p))
         p = park_lock(jni, thread);
-    struct event *e = p.wanted ? begin(jni, EV_park_exit, &self) : NULL;
+    struct event *e =
+        p.wanted ? ring_begin(self->ring, EV_park_exit, threads_self(jni, self), now) : NULL;
     if (!e)
         return;
     e->park_exit.lock = p.lock;
@@ -199,7 +212,9 @@ void virtual_park_exit(JNIEnv *jni, const struct tracked *t, jobject thread, boo
 void virtual_unpark(JNIEnv *jni, const struct tracked *t, jobject thread)
 {
     (void)t;
-    note_unpark(jni, thread, stacks_of_kept_caller, clock_mono_ns());
+    uint64_t now = clock_mono_ns();
+    if (!sums_going_on() || !leave_unpark(jni, thread, now))
+        note_unpark(jni, thread, stacks_of_kept_caller, now);
 }
 
 /* --- the rest -----------------------------------------------------------------------------------

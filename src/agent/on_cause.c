@@ -6,6 +6,7 @@
 #include "agent/locks.h"
 #include "agent/natives.h"
 #include "agent/stacks.h"
+#include "agent/sums.h"
 #include "agent/threads.h"
 #include "base/clock.h"
 
@@ -59,8 +60,9 @@ static void end_wait_that_threw(JNIEnv *jni)
     lock_id lock = {atomic_load_explicit(&self->open_lock, memory_order_relaxed)};
     if (!threads_end_wait(self, EV_wait_enter))
         return;
-    struct event *e =
-        ring_begin(self->ring, EV_wait_exit, threads_self(jni, self), clock_mono_ns());
+    thread_id id = threads_self(jni, self);
+    sums_outside(id);
+    struct event *e = ring_begin(self->ring, EV_wait_exit, id, clock_mono_ns());
     if (!e)
         return;
     e->wait_exit.lock = lock;
@@ -109,11 +111,21 @@ void note_unpark(JNIEnv *jni, jobject thread, stack_of stack, uint64_t now)
         ring_commit(self->ring, e);
 }
 
+bool leave_unpark(JNIEnv *jni, jobject thread, uint64_t now)
+{
+    struct os_thread *self = os_thread_self(jni);
+    return self && sums_end_short(threads_of(jni, thread), threads_self(jni, self), now);
+}
+
+/* What is left out is known before: behind the call the thread may be in its next wait. */
 void JNICALL on_unpark(JNIEnv *jni, jobject unsafe, jobject thread)
 {
     uint64_t now = agent_wants_cause(GROUP_parks) ? clock_mono_ns() : 0;
+    bool left = false;
+    if (now && thread && sums_going_on())
+        RECORDING(left = leave_unpark(jni, thread, now));
     originals.unpark(jni, unsafe, thread);
-    if (now && thread)
+    if (now && thread && !left)
         RECORDING(note_unpark(jni, thread, stacks_current, now));
 }
 

@@ -13,6 +13,9 @@ typedef stack_id (*stack_of)(JNIEnv *jni);
 void note_start(JNIEnv *jni, jobject thread, stack_of stack, uint64_t now);
 void note_unpark(JNIEnv *jni, jobject thread, stack_of stack, uint64_t now);
 
+/* Before a thread is unparked while short waits are summed (sums.h): whether that is left out. */
+bool leave_unpark(JNIEnv *jni, jobject thread, uint64_t now);
+
 /* in: what began the wait that the thread was in (wait_of). */
 void note_interrupt(JNIEnv *jni, jobject thread, enum event_kind in, stack_of stack, uint64_t now);
 

@@ -6,6 +6,7 @@
 #include "agent/locks.h"
 #include "agent/owner_stacks.h"
 #include "agent/stacks.h"
+#include "agent/sums.h"
 #include "agent/threads.h"
 #include "agent/unmounts.h"
 #include "base/clock.h"
@@ -47,6 +48,10 @@ static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_
         threads_note_wait(self, EV_monitor_contended_enter, lock, WAIT_UNLIMITED, now);
     if (!owner.v)
         asked_owners_note(id, lock, now);
+    const struct sums_wait w = {
+        EV_monitor_contended_enter, id, owner, lock, stack, WAIT_UNLIMITED, now};
+    if (sums_begin(self, &w))
+        return;
     struct event *e = ring_begin(self->ring, EV_monitor_contended_enter, id, now);
     if (!e)
         return;
@@ -86,7 +91,7 @@ static void contended_entered(JNIEnv *jni, jthread thread, jobject object, uint6
     unmounts_return(self);
     asked_owners_over(id);
     lock_id lock = ending_lock(jni, self, id, EV_monitor_contended_enter, object, &wanted);
-    if (!wanted)
+    if (!wanted || sums_end(self, EV_monitor_contended_enter, id, now))
         return;
     struct event *e = ring_begin(self->ring, EV_monitor_contended_entered, id, now);
     if (!e)
@@ -109,6 +114,7 @@ static void wait_enter(JNIEnv *jni, jthread thread, jobject object, jlong timeou
     stack_id stack = stacks_current(jni);
     if (id.v == self->id.v)
         threads_note_wait(self, EV_wait_enter, lock, timeout ? WAIT_LIMITED : WAIT_UNLIMITED, now);
+    sums_inside(id);
     struct event *e = ring_begin(self->ring, EV_wait_enter, id, now);
     if (!e)
         return;
@@ -144,6 +150,7 @@ static void wait_exit(JNIEnv *jni, jthread thread, jobject object, bool timed_ou
     lock_id lock = ending_lock(jni, self, id, EV_wait_enter, object, &wanted);
     if (!wanted)
         return;
+    sums_outside(id);
     timed_out = timed_out && !was_notified(thread);
     struct event *e = ring_begin(self->ring, EV_wait_exit, id, now);
     if (!e)

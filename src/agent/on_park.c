@@ -8,6 +8,7 @@
 #include "agent/locks.h"
 #include "agent/natives.h"
 #include "agent/stacks.h"
+#include "agent/sums.h"
 #include "agent/threads.h"
 #include "base/clock.h"
 
@@ -135,7 +136,11 @@ static int64_t timeout_ns(bool absolute, int64_t time)
 static bool put_enter(struct os_thread *self, thread_id id, const struct park_info *p,
                       int64_t timeout, stack_id stack, uint64_t now)
 {
-    threads_note_wait(self, EV_park_enter, p->lock, timeout ? WAIT_LIMITED : WAIT_UNLIMITED, now);
+    const enum wait_limit limit = timeout ? WAIT_LIMITED : WAIT_UNLIMITED;
+    const struct sums_wait w = {EV_park_enter, id, p->owner, p->lock, stack, limit, now};
+    threads_note_wait(self, EV_park_enter, p->lock, limit, now);
+    if (sums_begin(self, &w))
+        return true;
     struct event *e = ring_begin(self->ring, EV_park_enter, id, now);
     if (!e)
         return false;
@@ -175,8 +180,11 @@ static void park_exit(JNIEnv *jni)
     lock_id lock = {atomic_load_explicit(&self->open_lock, memory_order_relaxed)};
     if (!threads_end_wait(self, EV_park_enter))
         return;
-    struct event *e =
-        ring_begin(self->ring, EV_park_exit, threads_self(jni, self), clock_mono_ns());
+    uint64_t now = clock_mono_ns();
+    thread_id id = threads_self(jni, self);
+    if (sums_end(self, EV_park_enter, id, now))
+        return;
+    struct event *e = ring_begin(self->ring, EV_park_exit, id, now);
     if (!e)
         return;
     e->park_exit.lock = lock;

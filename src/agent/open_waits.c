@@ -5,6 +5,7 @@
 #include "agent/on_park.h"
 #include "agent/query.h"
 #include "agent/stacks.h"
+#include "agent/sums.h"
 #include "base/clock.h"
 
 #include <stdio.h>
@@ -309,6 +310,7 @@ static void put_open(struct os_thread *self, const struct found *f)
     e->wait_open.lock.v = f->lock;
     e->wait_open.since = f->time;
     e->wait_open.limit = f->limit;
+    e->wait_open.owner.v = e->wait_open.stack.v = 0;
     ring_commit(self->ring, e);
 }
 
@@ -354,10 +356,29 @@ static void note_found_ones(JNIEnv *jni, const struct end *end)
     buf_clear(&found);
 }
 
+/* The waits of which no event tells the beginning. */
+static void put_noted(struct os_thread *self)
+{
+    struct buf noted;
+    buf_init(&noted);
+    sums_open_waits(&noted);
+    const struct event *v = (const void *)noted.p;
+    for (size_t i = 0; i < noted.len / sizeof *v; i++) {
+        struct event *e = ring_begin(self->ring, EV_wait_open, v[i].thread, clock_mono_ns());
+        if (!e)
+            continue;
+        e->wait_open = v[i].wait_open;
+        ring_commit(self->ring, e);
+    }
+    buf_fini(&noted);
+}
+
 void open_waits_end(JNIEnv *jni, struct os_thread *self, const struct map *waiting)
 {
     struct end end = {.self = self, .waiting = waiting};
     map_init(&end.seen);
+    sums_flush(true);
+    put_noted(self);
     threads_each(note_own, &end);
     note_found_ones(jni, &end);
     map_fini(&end.seen);

@@ -97,6 +97,10 @@ static const struct opt rows[] = {
     {"full", 0, OPT_CHOICE, AT(full), "drop|block",
      "when a ring is full: drop events and count them, or make the thread wait (default drop)",
      full_names, 0, 0},
+    {"cost", 0, OPT_STR, AT(cost_text), "PERCENT|off",
+     "while recording takes more than this share of the processors' time, as 5%, record parks and "
+     "blocks on monitors shorter than 1 ms as sums by site; off: record each (default off)",
+     NULL, 0, 0},
     {"maxsize", 0, OPT_SIZE, AT(maxsize), "SIZE",
      "keep the newest part in a file of this size, at least 4m (default no limit)", NULL,
      WRITER_CAPACITY_MIN, 0},
@@ -116,7 +120,8 @@ static const struct opt rows[] = {
      "(default off)",
      NULL, 0, 0},
     {"quiet", 0, OPT_FLAG, AT(quiet), NULL, "no line at the end (default off)", NULL, 0, 0},
-    {"session", 0, OPT_STR, AT(session), "FILE", NULL, NULL, 0, 0}, /* orca record's own */
+    {"session", 0, OPT_STR, AT(session), "FILE", NULL, NULL, 0, 0},  /* orca record's own */
+    {"costflip", 0, OPT_FLAG, AT(costflip), NULL, NULL, NULL, 0, 0}, /* the tests' */
 };
 const struct opt_table settings_table = OPT_TABLE(rows);
 
@@ -278,6 +283,27 @@ static void limit_depth(struct settings *s)
     s->depth = DEPTH_MAX;
 }
 
+/* A percentage, with or without its sign. */
+static int check_cost(struct settings *s, struct err *err)
+{
+    enum { UNIT = 1000 };
+    char *end = NULL;
+    s->cost = COST_OFF;
+    if (!s->cost_text || strcmp(s->cost_text, "off") == 0)
+        return 0;
+    double percent = strtod(s->cost_text, &end);
+    end += *end == '%';
+    if (end == s->cost_text || *end || !(percent >= 0 && percent <= 100))
+        return err_set(err, -EINVAL, "cost=%s: a percentage from 0 to 100, as 5%%, or off",
+                       s->cost_text);
+    if (settings_has_texts(s) || s->methods || s->every || s->keep || s->maxsize)
+        return err_set(err, -EINVAL,
+                       "cost= leaves single waits out, and goes with one file, format=otrace, and "
+                       "without methods=, every=, keep= and maxsize=");
+    s->cost = (uint64_t)(percent * UNIT);
+    return 0;
+}
+
 /* The text formats are made at the end, from one trace. */
 static int check_files(const struct settings *s, struct err *err)
 {
@@ -344,6 +370,7 @@ int settings_parse(struct settings *s, const char *options, bool spec2, struct e
         s->file = s->formats & FORMAT_OTRACE ? "orca-%p.otrace" : "orca-%p";
     TRY(check_formats(s->formats, err));
     TRY(check_files(s, err));
+    TRY(check_cost(s, err));
     limit_depth(s);
     apply_groups(s);
     TRY(check_contanalysis(s, err));

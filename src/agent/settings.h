@@ -44,6 +44,10 @@ struct settings {
     uint64_t allocby;     /* enum allocby */
     uint64_t ownerstacks; /* enum ownerstacks */
     uint64_t full;        /* 0 drop, 1 block */
+    const char *cost_text;
+    uint64_t cost; /* above so many 100,000th of the processors' time short waits are summed; or */
+#define COST_OFF UINT64_MAX
+    bool costflip; /* a test's: or at random moments */
     bool contanalysis, quiet, control, allocstacks, arguments;
     const char *archive; /* the JVM's option that makes an archive of its classes, which then stay
                           * as they are; NULL: none */

@@ -12,6 +12,7 @@
 #include "agent/open_waits.h"
 #include "agent/probes.h"
 #include "agent/sampling.h"
+#include "agent/sums.h"
 #include "agent/unmounts.h"
 #include "base/clock.h"
 #include "base/map.h"
@@ -380,6 +381,7 @@ static void os_thread_end(void)
     alloc_counts_end(t->counts);
     alloc_row_leave(t->row);
     alloc_trails_free(t->trails);
+    sums_leave(t);
     ring_detach(t->ring);
     free(t);
 }
@@ -631,6 +633,7 @@ void threads_forget_waits(const bool *off)
     }
     pthread_mutex_unlock(&reg.list_lock);
     open_waits_forget(off);
+    sums_forget(off);
     asked_owners_forget();
 }
 

@@ -335,9 +335,11 @@ static const struct tracked *row_of(jint number)
             int errno_ = errno;                                                                    \
             const struct tracked *t = row_of(number);                                              \
             if (t && !inside(jni, t) && (of)) {                                                    \
+                uint64_t cost_ = cost_call_begin();                                                \
                 struct os_thread *user_ = begin_user(jni, t);                                      \
                 what;                                                                              \
                 end_user(user_);                                                                   \
+                cost_call_end(cost_);                                                              \
             }                                                                                      \
             errno = errno_;                                                                        \
             agent_leave();                                                                         \

@@ -13,6 +13,7 @@
 #include "agent/query.h"
 #include "agent/request.h"
 #include "agent/stacks.h"
+#include "agent/sums.h"
 #include "base/clock.h"
 #include "base/human.h"
 #include "base/log.h"
@@ -195,6 +196,7 @@ static int verb_flush(JNIEnv *jni, char *argument, struct buf *reply, struct err
 {
     (void)jni, (void)argument, (void)reply;
     TRY(need_recording(err));
+    sums_flush(false);
     int rc = recorder_flush(agent.rec);
     if (rc == -ESHUTDOWN)
         return err_set(err, rc, "the recording has ended");
@@ -206,6 +208,7 @@ static int verb_dump(JNIEnv *jni, char *argument, struct buf *reply, struct err 
     (void)jni;
     TRY(need_recording(err));
     TRY(request_path(argument, err));
+    sums_flush(false);
     struct recorder_result r;
     TRY(recorder_snapshot(agent.rec, argument, &r, err));
     buf_printf(reply, "path %s\nevents %" PRIu64 "\nlost %" PRIu64 "\n", argument, r.events,
@@ -221,6 +224,11 @@ static int verb_rotate(JNIEnv *jni, char *argument, struct buf *reply, struct er
         return err_set(err, -EINVAL,
                        "the text formats are made of the whole recording at its end: it cannot go "
                        "on in another file; orca dump %d -o FILE copies what there is",
+                       (int)getpid());
+    if (agent.settings.cost != COST_OFF)
+        return err_set(err, -EINVAL,
+                       "with cost= the recording stays in one file; orca dump %d -o FILE copies "
+                       "what there is",
                        (int)getpid());
     struct recorder_result r;
     TRY(recorder_rotate(agent.rec, &r, err));

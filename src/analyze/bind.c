@@ -608,12 +608,41 @@ static bool is_no_wait(const struct binder *b, const struct sweep_item *i)
            context_of(b, span_of(b, i->thread, sweep_index(i)))->what == STATE_UNKNOWN;
 }
 
+/* Short waits that were summed: who ended them is known already, or will never be; so are the
+ * lock's owners in between, and a permit is used up. */
+static bool take_summed(struct binder *b, const struct sweep_item *i)
+{
+    enum sweep_type type = sweep_type(i);
+    struct span *s =
+        type == SWEEP_BEGIN || type == SWEEP_END ? span_of(b, i->thread, sweep_index(i)) : NULL;
+    if (!s || !span_is_summed(b->tl, s))
+        return false;
+    const struct context *x = context_of(b, s);
+    struct lock_now *k = lock_now(b, x->lock);
+    if (k)
+        k->owner = k->before = (struct deed){0, 0};
+    b->now[i->thread].permit.thread = 0;
+    if (type == SWEEP_BEGIN) {
+        alibi_stops(&b->alibi, i->thread, i->time);
+        return true;
+    }
+    alibi_runs(&b->alibi, i->thread);
+    if (!s->waker || s->waker == i->thread) {
+        b->out.unbound[x->what] += span_count(b->tl, s);
+        return true;
+    }
+    enum interaction kind = span_interaction(b->tl, i->thread, s);
+    b->out.sums[kind].count += span_count(b->tl, s);
+    b->out.sums[kind].ns += span_len(b->tl, s);
+    return true;
+}
+
 static void take(void *self, const struct sweep_item *v, size_t n)
 {
     struct binder *b = self;
     for (size_t i = 0; i < n; i++) {
         uint32_t index = sweep_index(&v[i]);
-        if (is_no_wait(b, &v[i]))
+        if (is_no_wait(b, &v[i]) || take_summed(b, &v[i]))
             continue;
         settle_regain(b, v[i].thread);
         switch (sweep_type(&v[i])) {

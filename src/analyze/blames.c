@@ -82,11 +82,11 @@ static int make_slots(struct maker *m)
     return 0;
 }
 
-static void add_time(struct blame_sum *to, uint64_t ns)
+static void add_time(struct blame_sum *to, uint64_t ns, uint64_t n, uint64_t longest)
 {
-    to->count++;
+    to->count += n;
     to->ns += ns;
-    to->max = max_u64(to->max, ns);
+    to->max = max_u64(to->max, min_u64(longest, ns));
 }
 
 static int add_part(struct maker *m, const struct span *s, const struct wait_part *part)
@@ -101,12 +101,15 @@ static int add_part(struct maker *m, const struct span *s, const struct wait_par
     if (slot == NO_SLOT)
         return -ENOMEM;
     struct blame *b = sum_at(m, slot);
+    bool summed = span_is_summed(m->from->timeline, s);
+    uint64_t waits = span_count(m->from->timeline, s);
+    uint64_t longest = summed ? span_longest(m->from->timeline, s) : UINT64_MAX;
     if (b->blocked.count + b->waited.count + b->parked.count + b->reacquired.count == 0)
         buf_put(&m->touched, &slot, sizeof slot);
-    add_time(sum_of(b, part->state), end - start);
+    add_time(sum_of(b, part->state), end - start, waits, longest);
     if (!purposes_held_up(m->from->purposes, s->context, part->state))
         return 0;
-    add_time(&b->held_up, end - start);
+    add_time(&b->held_up, end - start, waits, longest);
     if (m->owned && part->owner)
         weigh_add(&m->owned[group], part->owner, end - start);
     return 0;

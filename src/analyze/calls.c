@@ -375,7 +375,7 @@ static int add_to(struct summer *m, struct buf *sums, uint64_t index, const stru
         TRY(add_object(m, s, side | index << 32 | c->lock.v));
     return c->flags & (CALLED_UNKNOWN | CALLED_MOMENT)
                ? 0
-               : percentile_add(&s->times.times, p->ns, m->arena);
+               : percentile_add(&s->times.times, p->ns, 1, m->arena);
 }
 
 static int add_call(struct summer *m, uint32_t thread, const struct line *l, const struct called *c)

@@ -305,7 +305,8 @@ static void count_waits(struct causer *c)
                 if (!lock.v || lock.v >= c->n_objects)
                     continue;
                 struct class_use *of = &c->classes[trace_lock(c->t, lock)->class_.v];
-                of->objects += c->waits[lock.v]++ == 0;
+                of->objects += c->waits[lock.v] == 0;
+                c->waits[lock.v] += (uint32_t)min_u64(span_count(c->tl, &v[k]), UINT32_MAX / 2);
                 of->threads += of->last != thread;
                 of->last = thread;
             }

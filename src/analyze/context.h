@@ -27,6 +27,7 @@ struct context {
 enum context_mode {
     CONTEXT_RECORDED, /* the wait itself */
     CONTEXT_OF_CALL,  /* the call it is in (call_waits.h) */
+    CONTEXT_SUMMED,   /* several waits, of which the sum was recorded (summed.h) */
 };
 
 struct contexts {

@@ -64,6 +64,7 @@ void decoded_fini(struct decoded *d)
     buf_fini(&d->unwritten);
     buf_fini(&d->carried);
     unknowns_fini(&d->unknown);
+    summed_fini(&d->summed);
 }
 
 /* --- what events say ---------------------------------------------------------------------------
@@ -104,6 +105,8 @@ static void note_wait_open(struct decoder *d, uint32_t thread, const struct even
                            .op = {.time = max_u64(e->wait_open.since, d->window.from),
                                   .thread = thread,
                                   .object = has_lock ? e->wait_open.lock.v : 0,
+                                  .other = thread_set_index(d->threads, e->wait_open.owner),
+                                  .stack = e->wait_open.stack.v,
                                   .action = OP_OPEN,
                                   .state = (uint8_t)state,
                                   .flags = op_limit_flags(state, e->wait_open.limit)}};
@@ -398,6 +401,24 @@ static void take_sample(struct decoder *d, const struct event *e)
         d->iv.rc = -ENOMEM;
 }
 
+/* Waits of any thread, by whoever wrote them down. */
+static void take_sum(struct decoder *d, const struct event *e)
+{
+    uint32_t thread = thread_set_index(d->threads, e->thread);
+    if (e->kind == EV_wait_sum) {
+        d->threads->v[thread].named = true;
+        summed_take(&d->out->summed, e, thread, thread_set_index(d->threads, e->wait_sum.owner),
+                    thread_set_index(d->threads, e->wait_sum.waker));
+    } else {
+        summed_take(&d->out->summed, e, 0, 0, 0);
+    }
+}
+
+static bool is_sum(const struct event *e)
+{
+    return e->kind == EV_wait_sum || e->kind == EV_summing;
+}
+
 static bool is_sample(const struct event *e)
 {
     return e->kind == EV_cpu_sample || e->kind == EV_wall_sample;
@@ -427,9 +448,11 @@ static int decode_events(struct decoder *d, struct trace_iter *it, struct err *e
     int rc;
     while ((rc = trace_iter_next(it, &e, &stream, err)) > 0) {
         d->out->kinds[e.kind]++;
-        if (is_sample(&e) || allocs_takes(e.kind)) {
+        if (is_sample(&e) || is_sum(&e) || allocs_takes(e.kind)) {
             if (is_sample(&e))
                 take_sample(d, &e);
+            else if (is_sum(&e))
+                take_sum(d, &e);
             else
                 take_alloc(d, &e);
             s = &d->streams[stream];
@@ -658,7 +681,8 @@ static void finish_track(struct decoder *d, struct track *tr, const struct track
     const struct still_open *s = still_open_of(d, tr->thread, &n);
     bool parked = d->woken && d->woken[tr->thread];
     for (size_t i = 0; i < n; i++)
-        if (!is_over(d, &s[i]) && !(parked && d->missing && i == 0 && n == 1))
+        if (!is_over(d, &s[i]) && summed_last(&d->out->summed, tr->thread) < s[i].at &&
+            !(parked && d->missing && i == 0 && n == 1))
             track_still_open(tr, &s[i].op, s[i].at, env);
     carry_on(d, tr);
     track_finish(tr, d->window.to, env);
@@ -787,11 +811,14 @@ static int run(struct decoder *d, struct err *err)
     if (d->still_open.len)
         qsort(d->still_open.p, d->still_open.len / sizeof(struct still_open),
               sizeof(struct still_open), by_thread_and_time);
+    summed_sort(&d->out->summed);
     rc = found ? finish_tracks(d) : -ENOMEM;
     if (rc == 0)
         TRY(finish_roaming(d, err));
     finish_others(d);
     intervals_flush(&d->iv);
+    rc = rc ? rc : d->iv.rc;
+    rc = rc ? rc : summed_put(&d->out->summed, d->timeline, d->window.from, d->window.to);
     for (int i = 0; i < EV_LIMIT; i++)
         d->out->events += d->out->kinds[i];
     if (d->out->pauses.oom || d->out->cycles.oom || d->out->open.oom || d->out->asked.oom ||

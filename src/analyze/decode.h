@@ -14,6 +14,7 @@
 #include "analyze/collections.h"
 #include "analyze/interval.h"
 #include "analyze/samples.h"
+#include "analyze/summed.h"
 #include "analyze/timeline.h"
 #include "analyze/unknown.h"
 
@@ -52,6 +53,7 @@ struct decoded {
     struct buf unwritten;      /* struct unwritten [], in the order of time */
     struct buf carried;        /* struct carried []: of the end, for who goes on from there */
     struct unknowns unknown;
+    struct summed summed; /* its stretches are left */
 };
 
 void decoded_fini(struct decoded *d);

@@ -27,6 +27,8 @@ enum interaction span_interaction(const struct timeline *t, uint32_t thread, con
     const struct act *a = span_wake_act(t, s);
     if (!s->waker)
         return INTERACTION_NONE;
+    if (span_is_summed(t, s) && timeline_context(t, s->context)->what == STATE_PARKED)
+        return INTERACTION_UNPARK;
     if (!a)
         return span_waker_is_seen(s) ? INTERACTION_LAST_OWNER : INTERACTION_HANDOFF_LOCK;
     switch (timeline_context(t, a->context)->what) {

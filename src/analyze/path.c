@@ -227,8 +227,9 @@ static void go_through_wait(struct walker *w, const struct span *s, uint32_t ind
         put_wait(w, s->start, PATH_UNKNOWN, x, x->what);
         return;
     }
-    /* not round in circles */
-    if (s->waker && w->still <= w->src->threads->n && follow_waker(w, s, index))
+    /* not round in circles, and not by waits of which only the sum is known */
+    if (s->waker && !span_is_summed(w->tl, s) && w->still <= w->src->threads->n &&
+        follow_waker(w, s, index))
         return;
     bool timed = x->what == STATE_SLEEPING || x->flags & INTERVAL_TIMED_OUT ||
                  (over && timeline_timed_out(w->tl, s));

@@ -56,17 +56,22 @@ static int make_room(struct percentile *p, struct arena *a)
     return 0;
 }
 
-int percentile_add(struct percentile *p, uint64_t value, struct arena *a)
+int percentile_add(struct percentile *p, uint64_t value, uint64_t times, struct arena *a)
 {
-    if (!p->buckets && p->n == p->cap)
-        TRY(make_room(p, a));
-    if (p->buckets) {
-        uint32_t *bucket = &p->buckets[bucket_of(value)];
-        *bucket += *bucket != UINT32_MAX;
-    } else {
-        p->values[p->n] = value;
+    if (!p->buckets && times > 1 && (times > PERCENTILE_EXACT || p->n + times > PERCENTILE_EXACT))
+        TRY(to_buckets(p, a));
+    for (; !p->buckets && times; times--) {
+        if (p->n == p->cap)
+            TRY(make_room(p, a));
+        if (p->buckets)
+            break;
+        p->values[p->n++] = value;
     }
-    p->n++;
+    if (times) {
+        uint32_t *bucket = &p->buckets[bucket_of(value)];
+        *bucket = (uint32_t)min_u64(*bucket + min_u64(times, UINT32_MAX), UINT32_MAX);
+        p->n += times;
+    }
     return 0;
 }
 
@@ -74,7 +79,7 @@ int percentile_merge(struct percentile *p, const struct percentile *from, struct
 {
     if (!from->buckets) {
         for (uint64_t i = 0; i < from->n; i++)
-            TRY(percentile_add(p, from->values[i], a));
+            TRY(percentile_add(p, from->values[i], 1, a));
         return 0;
     }
     if (!p->buckets)

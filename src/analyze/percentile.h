@@ -21,8 +21,8 @@ struct percentile {
     uint32_t cap;
 };
 
-/* Memory is the arena's.  0 or -ENOMEM. */
-int percentile_add(struct percentile *p, uint64_t value, struct arena *a);
+/* So many values of this length.  Memory is the arena's.  0 or -ENOMEM. */
+int percentile_add(struct percentile *p, uint64_t value, uint64_t times, struct arena *a);
 
 /* Add all values of another one, which may keep more of them exactly than their sum does. */
 int percentile_merge(struct percentile *p, const struct percentile *from, struct arena *a);

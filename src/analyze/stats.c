@@ -11,7 +11,7 @@
 /* Sums of one context.  One cache line: with many contexts each wait touches another one. */
 struct cell {
     uint64_t count, ns, min, max, first, last;
-    uint64_t unknown;
+    uint64_t unknown, summed;
     uint32_t open;
 };
 
@@ -28,20 +28,32 @@ struct maker {
 
 /* --- one wait --------------------------------------------------------------------------------- */
 
-static void add_time(struct cell *c, uint64_t start, uint64_t end, unsigned flags)
+/* A wait, or the part of one that is in one state. */
+struct part {
+    uint32_t thread, context;
+    unsigned state, flags;
+    uint64_t start, end;
+    uint64_t n, longest; /* so many waits in one, as a sum; the longest of them */
+    bool summed;
+};
+
+static void add_time(struct cell *c, const struct part *p)
 {
-    if (c->count++ == 0)
+    uint64_t start = p->start, end = p->end, n = p->n;
+    if (c->count == 0 && c->max == 0)
         c->min = c->first = UINT64_MAX;
+    c->count += n;
     c->first = min_u64(c->first, start);
     c->last = max_u64(c->last, end);
-    if (flags & INTERVAL_UNKNOWN) {
+    c->summed += p->summed ? n : 0;
+    if (p->flags & INTERVAL_UNKNOWN) {
         c->unknown++;
         return;
     }
-    c->open += flags & INTERVAL_OPEN;
+    c->open += p->flags & INTERVAL_OPEN;
     c->ns += end - start;
-    c->min = min_u64(c->min, end - start);
-    c->max = max_u64(c->max, end - start);
+    c->min = n ? min_u64(c->min, (end - start) / n) : c->min;
+    c->max = max_u64(c->max, min_u64(p->longest, end - start));
 }
 
 static void count_thread(struct wait_stats *s, uint32_t *last, uint32_t thread)
@@ -49,13 +61,6 @@ static void count_thread(struct wait_stats *s, uint32_t *last, uint32_t thread)
     s->threads += *last != thread + 1;
     *last = thread + 1;
 }
-
-/* A wait, or the part of one that is in one state. */
-struct part {
-    uint32_t thread, context;
-    unsigned state, flags;
-    uint64_t start, end;
-};
 
 /* Whether the question is about this lock. */
 static bool is_chosen(const struct maker *m, lock_id lock)
@@ -75,13 +80,13 @@ static int add_to_column(struct maker *m, const struct part *p, unsigned column)
     uint32_t site = m->from->sites->of_context[p->context], group = m->group[p->context];
     struct state_stats *t = &out->threads[p->thread].state[column];
     bool unknown = p->flags & INTERVAL_UNKNOWN;
-    t->count++;
+    t->count += p->n;
     t->ns += unknown ? 0 : p->end - p->start;
     count_thread(&out->classes[group].state[column], &m->last_class[column][group], p->thread);
     count_thread(&out->sites[site].state[column], &m->last_site[column][site], p->thread);
     return unknown ? 0
-                   : percentile_add(&out->sites[site].state[column].times, p->end - p->start,
-                                    &out->arena);
+                   : percentile_add(&out->sites[site].state[column].times,
+                                    p->n ? (p->end - p->start) / p->n : 0, p->n, &out->arena);
 }
 
 static int add_part(struct maker *m, struct cell *c, struct part p)
@@ -91,7 +96,7 @@ static int add_part(struct maker *m, struct cell *c, struct part p)
     if (!selection_clip(&out->selection, &p.start, &p.end))
         return 0;
     bool unknown = p.flags & INTERVAL_UNKNOWN;
-    add_time(c, p.start, p.end, p.flags);
+    add_time(c, &p);
     t->unknown += unknown;
     t->open += !unknown && p.flags & INTERVAL_OPEN;
     TRY(add_to_column(m, &p, p.state));
@@ -106,7 +111,7 @@ static int add_part(struct maker *m, struct cell *c, struct part p)
     if (owner == NO_SITE)
         return 0;
     weigh_add(&out->classes[m->group[p.context]].asked, owner, p.end - p.start);
-    return percentile_add(&out->owner_sites[owner].times, p.end - p.start, &out->arena);
+    return percentile_add(&out->owner_sites[owner].times, p.end - p.start, 1, &out->arena);
 }
 
 /* It is no wait: it counts for its thread alone. */
@@ -140,10 +145,12 @@ static int add_span(struct maker *m, uint32_t thread, const struct span *s)
     }
     struct wait_part v[2];
     unsigned n = span_parts(t, s, v);
+    bool summed = span_is_summed(t, s);
     for (unsigned i = 0; i < n; i++)
-        TRY(add_part(
-            m, v[i].again ? &m->again[s->context] : &m->cells[s->context],
-            (struct part){thread, s->context, v[i].state, v[i].flags, v[i].from, v[i].to}));
+        TRY(add_part(m, v[i].again ? &m->again[s->context] : &m->cells[s->context],
+                     (struct part){thread, s->context, v[i].state, v[i].flags, v[i].from, v[i].to,
+                                   span_count(t, s), summed ? span_longest(t, s) : UINT64_MAX,
+                                   summed}));
     return 0;
 }
 
@@ -153,6 +160,7 @@ static void add_cell(struct wait_stats *to, const struct cell *c)
 {
     to->count += c->count;
     to->unknown += c->unknown;
+    to->summed += c->summed;
     to->open += c->open;
     to->ns += c->ns;
     to->min = min_u64(to->min, c->min);
@@ -209,7 +217,7 @@ static int add_context(struct maker *m, uint32_t context, unsigned state, const 
 {
     const struct context *x = timeline_context(m->from->timeline, context);
     uint32_t owner = m->from->sites->of_owner[context];
-    if (!c->count)
+    if (!c->count && !c->ns)
         return 0;
     if (state == STATE_WAITING && x->flags & INTERVAL_TIMED_OUT)
         m->out->classes[m->group[context]].timed_out += c->count;

@@ -21,6 +21,7 @@ void timeline_fini(struct timeline *t)
     contexts_fini(&t->contexts);
     free(t->lines);
     buf_fini(&t->longs);
+    buf_fini(&t->sums);
     memset(t, 0, sizeof *t);
 }
 
@@ -210,6 +211,27 @@ int timeline_put_unknown(struct timeline *t, uint32_t thread, const struct unkno
     return 0;
 }
 
+static int put_piece(struct timeline *t, struct line *l, const struct timeline_piece *p)
+{
+    struct span *s = run_push(&l->spans, &t->arena, sizeof *s);
+    if (!s)
+        return -ENOMEM;
+    *s = (struct span){.start = p->from};
+    t->n_spans++;
+    if (p->context.mode == CONTEXT_SUMMED) {
+        const struct span_sum sum = {p->count, p->longest};
+        s->waker = p->waker;
+        s->cause = cause_make(CAUSE_NONE, (uint32_t)(t->sums.len / sizeof sum)) |
+                   (p->seen ? CAUSE_SEEN : 0);
+        buf_put(&t->sums, &sum, sizeof sum);
+        t->n_sums++;
+        t->n_summed += p->count;
+    }
+    TRY(set_context(t, s, &p->context));
+    TRY(set_len(t, s, p->to - p->from));
+    return t->sums.oom ? -ENOMEM : 0;
+}
+
 int timeline_put_pieces(struct timeline *t, uint32_t thread, const struct timeline_piece *v,
                         size_t n)
 {
@@ -223,15 +245,8 @@ int timeline_put_pieces(struct timeline *t, uint32_t thread, const struct timeli
     l->spans = (struct run){0};
     for (uint32_t i = 0; i <= old.n; i++) {
         const struct span *next = i < old.n ? run_at(&old, sizeof *next, i) : NULL;
-        for (; k < n && (!next || v[k].from < next->start); k++) {
-            struct span *s = run_push(&l->spans, &t->arena, sizeof *s);
-            if (!s)
-                return -ENOMEM;
-            *s = (struct span){.start = v[k].from};
-            t->n_spans++;
-            TRY(set_context(t, s, &v[k].context));
-            TRY(set_len(t, s, v[k].to - v[k].from));
-        }
+        for (; k < n && (!next || v[k].from < next->start); k++)
+            TRY(put_piece(t, l, &v[k]));
         struct span *s = next ? run_push(&l->spans, &t->arena, sizeof *s) : NULL;
         if (next && !s)
             return -ENOMEM;

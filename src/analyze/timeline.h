@@ -61,7 +61,13 @@ struct span {
     uint32_t len;   /* ns, or SPAN_LONG + index into timeline.longs: see span_end */
     uint32_t context;
     uint32_t waker; /* index of the thread that ended it; 0: unknown, or nobody (time, spurious) */
-    uint32_t cause; /* see cause_make; of a span that has a waker */
+    uint32_t cause; /* see cause_make; of a span that has a waker; of several waits in one
+                     * (CONTEXT_SUMMED) also its index into timeline.sums */
+};
+
+/* What several waits in one were. */
+struct span_sum {
+    uint64_t count, longest; /* count 0: a further span of the same waits */
 };
 
 struct act {
@@ -88,7 +94,10 @@ struct timeline {
     struct contexts contexts;
     struct line *lines; /* [n_lines], by index into struct thread_set */
     size_t n_lines, cap_lines;
-    struct buf longs; /* uint64_t [] */
+    struct buf longs;  /* uint64_t [] */
+    struct buf sums;   /* struct span_sum [] */
+    uint64_t n_summed; /* waits of the spans that have a sum, and */
+    uint64_t n_sums;   /* how many spans these are */
     uint64_t n_spans, n_acts, n_holds;
     uint64_t n_unknown; /* of the spans */
     bool no_interrupts; /* not each one is recorded: who had a time limit may have been interrupted
@@ -117,6 +126,10 @@ int timeline_put_unknown(struct timeline *t, uint32_t thread, const struct unkno
 struct timeline_piece {
     uint64_t from, to;
     struct context context;
+    /* of a CONTEXT_SUMMED; waker: index of a thread, 0: unknown */
+    uint64_t count, longest;
+    uint32_t waker;
+    bool seen; /* it is the last owner seen */
 };
 
 /* Put spans where none is: in the order of time, apart from each other and from those of the line.
@@ -161,11 +174,39 @@ static inline const struct context *timeline_context(const struct timeline *t, u
     return &t->contexts.v[context];
 }
 
+static inline bool span_is_summed(const struct timeline *t, const struct span *s)
+{
+    return timeline_context(t, s->context)->mode == CONTEXT_SUMMED &&
+           timeline_context(t, s->context)->what < WAIT_STATES;
+}
+
+/* Several waits in one; NULL: it is one wait. */
+static inline const struct span_sum *span_sum(const struct timeline *t, const struct span *s)
+{
+    return span_is_summed(t, s)
+               ? (const struct span_sum *)(const void *)t->sums.p + cause_index(s->cause)
+               : NULL;
+}
+
+/* How many waits a span is. */
+static inline uint64_t span_count(const struct timeline *t, const struct span *s)
+{
+    const struct span_sum *sum = span_sum(t, s);
+    return sum ? sum->count : 1;
+}
+
+/* The longest of them. */
+static inline uint64_t span_longest(const struct timeline *t, const struct span *s)
+{
+    const struct span_sum *sum = span_sum(t, s);
+    return sum ? sum->longest : span_len(t, s);
+}
+
 /* Whether a wait ended because its time was up.  Only of Object.wait the JVM says so. */
 static inline bool timeline_timed_out(const struct timeline *t, const struct span *s)
 {
     const struct context *x = timeline_context(t, s->context);
-    if (s->waker || x->flags & INTERVAL_OPEN)
+    if (s->waker || x->flags & INTERVAL_OPEN || x->mode == CONTEXT_SUMMED)
         return false;
     return x->what == STATE_WAITING ? (x->flags & INTERVAL_TIMED_OUT) != 0
                                     : x->flags & INTERVAL_TIMED && !t->no_interrupts;
@@ -220,7 +261,7 @@ static inline bool span_waker_is_seen(const struct span *s)
 /* How many waits there are. */
 static inline uint64_t timeline_waits(const struct timeline *t)
 {
-    return t->n_spans - t->n_unknown;
+    return t->n_spans - t->n_unknown - t->n_sums + t->n_summed;
 }
 
 /* Whether it is no wait, but a stretch in which what the thread did is not known. */

@@ -8,6 +8,8 @@ struct wait_stats {
     uint64_t count;   /* all, with those of which the time is not known */
     uint64_t unknown; /* of them: one end is missing, no time known */
     uint64_t open;    /* of them: still going on at the end of the recording, counted up to there */
+    uint64_t summed;  /* of them: of which sums were recorded; shortest and percentiles have the
+                       * average of each sum */
     uint64_t objects; /* different ones */
     uint64_t threads; /* different ones */
     uint64_t ns, min, max; /* ns: total; min is UINT64_MAX while there is none */

@@ -93,6 +93,10 @@ int agent_options_put(const struct agent_options *o, const char *own, const char
             buf_printf(b, "%s%s", divider, event_group_names[i]);
             divider = "+";
         }
+    if (o->cost) {
+        buf_puts(b, ",cost=");
+        opt_escape(b, o->cost);
+    }
     if (o->methods)
         TRY(put_methods(o->methods, folder, b, err));
     if (o->more)

@@ -13,6 +13,7 @@
 struct agent_options {
     const char *file;    /* the trace, with the agent's %p and %t */
     const char *methods; /* a table's path, or CLASS#METHOD+...; NULL: none */
+    const char *cost;    /* a percentage, or "off"; NULL: the agent's default */
     const char *more;    /* KEY=VALUE,... as the user wrote it; NULL: none */
     uint64_t events;     /* bits, as in event_group_names; 0: the agent's default */
     uint64_t every;      /* ns; 0: one file */
@@ -73,6 +74,16 @@ struct agent_options {
          "N",      "of the recording's files keep the newest N, at least 2 (default: all)",        \
          NULL,     2,                                                                              \
          100000},                                                                                  \
+        {"cost",                                                                                   \
+         0,                                                                                        \
+         OPT_STR,                                                                                  \
+         (at) + offsetof(struct agent_options, cost),                                              \
+         "PERCENT|off",                                                                            \
+         "while recording takes more than this share of the processors' time, as "                 \
+         "5%, record short waits as sums by site (default: off)",                                  \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         0},                                                                                       \
     {                                                                                              \
         "options", 0, OPT_STR, (at) + offsetof(struct agent_options, more), "KEY=VALUE,...",       \
             "more options for the agent, as in docs/agent-options.md", NULL, 0, 0                  \

@@ -187,6 +187,11 @@ static void say_model(const struct model_exporter *m, const struct model_job *jo
     if (job->left_out)
         log_line("%s leaves out %s %s%s: %s", m->name, human_count(job->left_out).text, m->things,
                  plural(job->left_out), m->leaves_out);
+    if (job->a->timeline.n_sums)
+        log_line("%s waits were recorded as %s sums (cost=): when each of them was is known to a "
+                 "tenth of a second",
+                 human_count(job->a->timeline.n_summed).text,
+                 human_count(job->a->timeline.n_sums).text);
     if (job->base.not_asked)
         log_line("from %s of %s waits: in the others nobody asked what the owner executed",
                  human_count(job->base.asked).text,

@@ -1,5 +1,6 @@
 /* cmd_info.c - what a trace is: the JVM, how long, how many events of which kind, what is missing.
  */
+#include "analyze/summed.h"
 #include "base/clock.h"
 #include "base/human.h"
 #include "base/printable.h"
@@ -44,6 +45,7 @@ struct facts {
     uint64_t kinds[EV_LIMIT], events;
     uint64_t looks;                                  /* of the wall_samples */
     struct buf unwritten;                            /* struct stretch [] */
+    struct summed summed;                            /* short waits, where they were summed */
     uint64_t no_stack[SAMPLE_GROUPS][SAMPLE_ERRORS]; /* samples, by why they have none */
     uint64_t end, size;
 };
@@ -109,9 +111,12 @@ static int collect(struct facts *f, struct err *err)
         f->kinds[e.kind]++;
         note_sample(f, &e);
         note_unwritten(f, &e);
+        if (e.kind == EV_wait_sum || e.kind == EV_summing)
+            summed_take(&f->summed, &e, e.thread.v, 0, 0);
         f->events++;
     }
     trace_iter_close(it);
+    summed_sort(&f->summed);
     f->end = trace_end(f->t);
     struct stat st;
     const struct file_header *h = &f->t->header;
@@ -267,6 +272,16 @@ static void print_full_disk(const struct trace *t)
     buf_fini(&b);
 }
 
+static void print_summed(const struct facts *f)
+{
+    struct buf b = {0};
+    if (f->summed.waits || f->summed.stretches.len) {
+        human_put_summed(&b, summed_time(&f->summed), f->summed.waits, f->summed.ns);
+        row("summed", buf_str(&b));
+    }
+    buf_fini(&b);
+}
+
 static void print_losses(const struct trace *t)
 {
     uint64_t lost = trace_lost(t), details = trace_lost_details(t);
@@ -342,6 +357,7 @@ static void print_text(const struct facts *f)
     print_head(f);
     print_samples(f);
     print_losses(f->t);
+    print_summed(f);
     printf("\n%15s  event\n", "count");
     for (int i = 0; i < EV_LIMIT; i++)
         if (f->kinds[i])
@@ -469,6 +485,7 @@ static int run(int argc, char **argv, struct err *err)
     if (rc >= 0)
         rc = input_warn(f.t);
     buf_fini(&f.unwritten);
+    summed_fini(&f.summed);
     trace_close(f.t);
     return rc;
 }

@@ -398,16 +398,23 @@ static bool waited_for_initialization(const struct report *r)
 /* What the columns cannot say. */
 static void print_monitor_notes(const struct page *p)
 {
-    uint64_t unknown = 0, reacquired = 0;
+    uint64_t unknown = 0, reacquired = 0, summed = 0;
     struct buf b = {0};
     for (size_t i = 0; i < p->r->n_classes; i++) {
         const struct class_stats *c = &p->r->a->stats.classes[p->r->classes[i]];
         unknown += c->state[STATE_BLOCKED].unknown + c->state[STATE_WAITING].unknown;
         reacquired += c->reacquired;
+        for (int s = 0; s < STATE_LIMIT; s++)
+            summed += c->state[s].summed;
     }
     if (unknown)
         buf_printf(&b, "Beginning or end of %s of these waits is missing: counted, with no time. ",
                    human_count(unknown).text);
+    if (summed)
+        buf_printf(&b,
+                   "%s of these waits were recorded as sums (SUMMED above): shortest times and "
+                   "percentiles have their averages. ",
+                   human_count(summed).text);
     uint64_t gone = p->r->a->decoded.owner_gone;
     if (gone)
         buf_printf(&b, "%s time%s the owner had gone before it could be named (fast contention). ",
@@ -475,6 +482,10 @@ static void put_site(struct table *t, const struct page *p, uint32_t site,
         !(state == STATE_WAITING && is_object_wait(p, s->top))) {
         page_place(p, s->top, page_room(p, PLACE_WIDTH) - 5, text);
         put_detail(t, "in", text);
+    }
+    if (n->summed) {
+        snprintf(text, sizeof text, "%s as sums", human_count(n->summed).text);
+        put_detail(t, "of them", text);
     }
     if (s->group == 0 && state != HELD_UP && state != STATE_WAITING)
         return; /* nothing to name */

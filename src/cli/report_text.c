@@ -79,11 +79,28 @@ static void print_full_disk(const struct page *p)
     buf_fini(&b);
 }
 
+static void print_summed(const struct page *p)
+{
+    const struct summed *s = &p->r->a->decoded.summed;
+    struct buf b = {0};
+    if (!s->waits && !s->stretches.len)
+        return;
+    human_put_summed(&b, summed_time(s), s->waits, s->ns);
+    buf_puts(&b, ", because recording each of them took more than cost= allows");
+    if (summed_is_cut(s) && p->r->trace->header.state == TRACE_RECOVERED)
+        buf_puts(
+            &b,
+            "; the JVM was killed in such a stretch: the last 0.2 s of its sums may be missing");
+    page_wrapped(p, STYLE_PLAIN, "SUMMED   ", buf_str(&b), 9);
+    buf_fini(&b);
+}
+
 /* Whatever part of the report follows. */
 static void print_warnings(const struct page *p)
 {
     print_losses(p);
     print_full_disk(p);
+    print_summed(p);
     if (p->r->trace->n_damaged)
         page_wrapped(p, STYLE_PROBLEM, "DAMAGED  ",
                      "parts of the file could not be read: counts and times below are lower bounds",

@@ -153,7 +153,7 @@ static void count_waits(struct finder *f)
         for (uint32_t i = 0, n; i < r->n; i += n) {
             const struct span *v = run_stretch(r, sizeof *v, i, &n);
             for (uint32_t k = 0; k < n; k++) {
-                f->waits[v[k].context]++;
+                f->waits[v[k].context] += (uint32_t)min_u64(span_count(tl, &v[k]), UINT32_MAX);
                 f->waited[v[k].context] += span_len(tl, &v[k]);
             }
         }
@@ -435,8 +435,13 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
     r->parts++;
     r->open |= w->open;
     r->now += ns;
-    r->max = max_u64(r->max, r->now);
-    if (!goes_on(f, r, w)) {
+    if (!span_is_summed(&f->a->timeline, w->span))
+        r->max = max_u64(r->max, r->now);
+    if (span_is_summed(&f->a->timeline, w->span)) {
+        r->count += span_count(&f->a->timeline, w->span);
+        r->max = max_u64(r->max, span_longest(&f->a->timeline, w->span));
+        r->now = 0;
+    } else if (!goes_on(f, r, w)) {
         r->count++;
         r->now = 0;
     }

@@ -47,6 +47,27 @@ static void set_unwritten(json_t *j, const struct report *r)
         json_object_set_new(j, "unwritten", list);
 }
 
+/* Only where short waits were summed. */
+static void set_summed(json_t *j, const struct report *r)
+{
+    const struct summed *s = &r->a->decoded.summed;
+    const struct summing *v = (const void *)s->stretches.p;
+    size_t n = s->stretches.len / sizeof *v;
+    if (!s->waits && !n)
+        return;
+    json_t *one = json_object(), *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *stretch = json_object();
+        json_set_time(stretch, "from", r, v[i].from);
+        json_set_time(stretch, "to", r, v[i].to);
+        json_array_append_new(list, stretch);
+    }
+    json_set_count(one, "waits", s->waits);
+    json_set_count(one, "ns", s->ns);
+    json_object_set_new(one, "stretches", list);
+    json_object_set_new(j, "summed", one);
+}
+
 void json_put_recording(struct json_out *o)
 {
     const struct report *r = o->r;
@@ -74,6 +95,7 @@ void json_put_recording(struct json_out *o)
     json_set_count(j, "gc_max_ns", a->gc_max);
     set_part(j, t);
     set_unwritten(j, r);
+    set_summed(j, r);
     json_key(o, "recording");
     json_out_value(o, j);
 }
@@ -296,6 +318,11 @@ void json_set_wait_stats(json_t *j, const char *what, struct wait_stats *s)
         char name[40];
         snprintf(name, sizeof name, "%s_%s", what, values[i].suffix);
         json_set_count(j, name, values[i].v);
+    }
+    if (s->summed) {
+        char name[40];
+        snprintf(name, sizeof name, "%s_summed", what);
+        json_set_count(j, name, s->summed);
     }
     set_histogram(j, what, s);
 }

@@ -131,11 +131,11 @@ struct adder {
 };
 
 /* False: its owner was not asked. */
-static bool count_base(struct model_base *b, const struct wait_sum_key *k, uint64_t ns)
+static bool count_base(struct model_base *b, const struct wait_sum_key *k, uint64_t n, uint64_t ns)
 {
     bool asked = k->why != STACK_OWNER_NOT_ASKED;
     if (k->why != STACK_NO_OWNER) {
-        *(asked ? &b->asked : &b->not_asked) += 1;
+        *(asked ? &b->asked : &b->not_asked) += n;
         *(asked ? &b->asked_ns : &b->not_asked_ns) += ns;
     }
     return asked;
@@ -149,14 +149,15 @@ static int add_span(struct adder *d, uint32_t thread, const struct span *s)
         struct wait_sum_key k;
         uint64_t ns = wait_is_unknown(&w[i]) ? 0 : w[i].end - w[i].start;
         wait_sums_key(d->x->a, d->x->options.by, thread, &w[i], &k);
-        if (d->x->options.by == MODEL_BY_OWNER && !count_base(&d->x->base, &k, ns))
+        if (d->x->options.by == MODEL_BY_OWNER &&
+            !count_base(&d->x->base, &k, span_count(&d->x->a->timeline, s), ns))
             continue;
         k.waiter = d->keys & SUMS_BY_WAITER ? thread : 0;
         k.other = d->keys & SUMS_BY_OTHER ? k.other : 0;
         struct wait_sum *sum = keyed_put(&d->to->list, &k);
         if (!sum)
             return -ENOMEM;
-        sum->count++;
+        sum->count += span_count(&d->x->a->timeline, s);
         sum->ns += ns;
     }
     return 0;

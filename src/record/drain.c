@@ -343,6 +343,8 @@ void *drain_main(void *arg)
             unwritten_begin(rec, &err, now);
         if (all || full)
             tell_status(rec);
+        if (rec->tick)
+            rec->tick(now, rec->result.events);
         if (rc == 0 && due)
             turn(rec, now);
         if ((rc == 0 || full) && asked)

@@ -120,6 +120,7 @@ static void take_options(struct recorder *rec, const struct recorder_opts *o)
     rec->turn_at = o->every ? rec->started + o->every : 0;
     rec->keep = o->keep;
     rec->files = o->files;
+    rec->tick = o->tick;
 }
 
 int recorder_open(struct recorder **out, const struct recorder_opts *o, struct err *err)

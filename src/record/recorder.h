@@ -39,6 +39,9 @@ struct recorder_opts {
     uint64_t every;      /* ns after which it goes on in a new file; 0: never */
     uint64_t keep;       /* files at most, the oldest finished ones are removed; 0: all; or >= 2 */
     struct recorder_files files;
+    /* Called by the drain thread between two looks at the rings, NULL: nothing is.  events: how
+     * many were recorded until now. */
+    void (*tick)(uint64_t now, uint64_t events);
 };
 
 enum {

@@ -61,6 +61,7 @@ struct recorder {
     uint64_t lost_total[LOSS_LIMIT]; /* before and written, when the file last was told */
     uint64_t flushed_at;
     struct recorder_files files;
+    void (*tick)(uint64_t now, uint64_t events);
     uint64_t maxsize, keep, every, turn_at; /* turn_at: when the next file is due, 0: never */
     uint64_t started, started_real;
     uint64_t events_before, bytes_before; /* in the finished files */

@@ -96,7 +96,8 @@ static struct event *place_somehow(struct ring *r, uint32_t size)
             return e;
         if (grow(r))
             continue;
-        if (!(r->rec->block || r->patient) || !recorder_on(r->rec) || recorder_unwritten(r->rec))
+        if (r->retries || !(r->rec->block || r->patient) || !recorder_on(r->rec) ||
+            recorder_unwritten(r->rec))
             return NULL;
         clock_sleep_ns(BLOCK_WAIT_NS);
     }
@@ -116,7 +117,7 @@ struct event *ring_reserve_slow(struct ring *r, uint32_t size)
     if (!recorder_on(r->rec))
         return NULL;
     struct event *e = place_somehow(r, size);
-    if (!e)
+    if (!e && !r->retries)
         count_lost(r);
     return e;
 }

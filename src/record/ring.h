@@ -32,6 +32,7 @@ struct ring {
     uint32_t index, size_class; /* of the control block */
     bool patient; /* its thread may wait for the drain, whatever full= says: a thread of Orca's own
                    */
+    bool retries; /* what has no room now is not lost: its thread keeps it, and tries again */
 };
 
 /* Take a ring for the calling OS thread.  NULL when there is none (counted as no_ring).

@@ -54,7 +54,7 @@ Test(percentile, small_counts_are_exact)
         p = (struct percentile){0};
         for (size_t i = 0; i < n; i++) {
             v[i] = next(&seed) >> (next(&seed) % 60);
-            cr_assert_eq(percentile_add(&p, v[i], &arena), 0);
+            cr_assert_eq(percentile_add(&p, v[i], 1, &arena), 0);
         }
         for (size_t k = 0; k < sizeof permilles / sizeof *permilles; k++)
             cr_assert_eq(percentile_get(&p, permilles[k]), by_definition(v, n, permilles[k]),
@@ -77,7 +77,7 @@ Test(percentile, large_counts_are_off_by_half_a_percent_at_most)
         p = (struct percentile){0};
         for (size_t i = 0; i < N; i++) {
             v[i] = (next(&seed) >> shift) / (1 + next(&seed) % 1000);
-            percentile_add(&p, v[i], &arena);
+            percentile_add(&p, v[i], 1, &arena);
         }
         qsort(v, N, sizeof *v, ascending);
         for (unsigned permille = 10; permille <= 1000; permille += 10) {
@@ -91,7 +91,7 @@ Test(percentile, large_counts_are_off_by_half_a_percent_at_most)
 Test(percentile, extremes)
 {
     for (size_t i = 0; i < 3000; i++)
-        percentile_add(&p, i % 3 == 0 ? 0 : i % 3 == 1 ? 1 : UINT64_MAX, &arena);
+        percentile_add(&p, i % 3 == 0 ? 0 : i % 3 == 1 ? 1 : UINT64_MAX, 1, &arena);
     cr_assert_eq(percentile_get(&p, 1), 0);
     cr_assert_eq(percentile_get(&p, 333), 0);
     cr_assert_eq(percentile_get(&p, 334), 1);
@@ -104,7 +104,7 @@ Test(percentile, out_of_memory_is_reported)
     arena_init(&small, 64);
     int rc = 0;
     for (int i = 0; i < 20 && rc == 0; i++)
-        rc = percentile_add(&p, 5, &small);
+        rc = percentile_add(&p, 5, 1, &small);
     cr_assert_eq(rc, -12);
     arena_fini(&small);
 }

@@ -1,0 +1,614 @@
+#include "agent/sums.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/util.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000)
+
+enum {
+    SLOTS = 1 << 14, /* of threads: of waits under way */
+    PROBES = 16,     /* places in which a key may be */
+    TABLES = 256,    /* for OS threads on which waits end */
+    SUMS = 512,      /* of one table */
+    TICK_MS = 100,
+    CALM_TICKS = 10, /* so long it must have been calm before all is recorded again */
+    STORM_TICKS = 2,
+};
+
+/* Waits of this length and longer are recorded one by one. */
+static const uint64_t short_ns = MS;
+
+/* --- what is shared -----------------------------------------------------------------------------
+ */
+
+/* A thread is in a wait that is noted, or inside of what waits itself. */
+enum { IN_WAIT = 1, INSIDE = 2 };
+
+/* `word` is of the thread whose id it has: only it takes a slot, changes its fields, and gives it
+ * back.  Others read, and look at word and since again. */
+struct slot {
+    _Alignas(64) _Atomic uint64_t word; /* id << 32 | IN_WAIT, or INSIDE + how deep; 0: free */
+    _Atomic uint64_t since;
+    _Atomic uint32_t kind, lock, owner, stack, limit;
+    _Atomic uint32_t waker; /* of whom an unpark was left out: written by that one; a hint */
+    _Atomic uint32_t told;  /* the drain thread's: half of since, for which there is a wait_open */
+};
+
+struct sum {
+    uint32_t thread, owner, lock, stack;
+    uint32_t kind, limit, waker, unused;
+    /* the key ends here */
+    uint64_t since, until, total, longest, count; /* count 0: free */
+};
+
+/* Of one OS thread, until it ends; who wants to read or change it takes `busy`, or does without. */
+struct sums_table {
+    _Atomic uint32_t busy, taken;
+    uint32_t n;
+    uint64_t written_at;
+    struct sum v[SUMS];
+};
+
+static struct {
+    struct slot *slots;                   /* [SLOTS]; NULL: cost= is off */
+    struct sums_table *tables;            /* [TABLES] */
+    _Atomic uint32_t n_tables;            /* those from there on were never taken */
+    _Atomic bool spilled[SLOTS / PROBES]; /* a thread of this place is inside, without a slot */
+    uint64_t cost; /* above which a stretch begins; 0: at once, and for good */
+    bool flip;
+    _Atomic uint64_t waits, unparks; /* of the recording, left out of its events */
+} sums;
+
+_Atomic bool sums_stretch, sums_used;
+
+static size_t place_of(uint32_t thread)
+{
+    return hash_u64(thread) % (SLOTS / PROBES);
+}
+
+static struct slot *slot_of(uint32_t thread)
+{
+    struct slot *s = &sums.slots[place_of(thread) * PROBES];
+    for (int i = 0; i < PROBES; i++) /* relaxed: the thread's own, or a hint */
+        if (atomic_load_explicit(&s[i].word, memory_order_relaxed) >> 32 == thread)
+            return &s[i];
+    return NULL;
+}
+
+/* A slot for the current thread; NULL: all are taken. */
+static struct slot *take_slot(uint32_t thread)
+{
+    struct slot *s = &sums.slots[place_of(thread) * PROBES];
+    for (int i = 0; i < PROBES; i++) {
+        uint64_t free_ = 0;
+        if (atomic_load_explicit(&s[i].word, memory_order_relaxed) == 0 &&
+            /* acquire: what the one before wrote into it comes first */
+            atomic_compare_exchange_strong_explicit(&s[i].word, &free_, (uint64_t)thread << 32,
+                                                    memory_order_acquire, memory_order_relaxed))
+            return &s[i];
+    }
+    return NULL;
+}
+
+static bool is_in_wait(const struct slot *s, uint32_t thread)
+{
+    return atomic_load_explicit(&s->word, memory_order_relaxed) ==
+           ((uint64_t)thread << 32 | IN_WAIT);
+}
+
+static bool give_back(struct slot *s, uint32_t thread)
+{
+    uint64_t word = (uint64_t)thread << 32 | IN_WAIT;
+    /* release: pairs with take_slot */
+    return atomic_compare_exchange_strong_explicit(&s->word, &word, 0, memory_order_release,
+                                                   memory_order_relaxed);
+}
+
+/* --- a wait -------------------------------------------------------------------------------------
+ */
+
+bool sums_note(struct os_thread *self, const struct sums_wait *w)
+{
+    if (!w->thread.v ||
+        atomic_load_explicit(&sums.spilled[place_of(w->thread.v)], memory_order_relaxed))
+        return false;
+    struct slot *s = slot_of(w->thread.v);
+    if (s && is_in_wait(s, w->thread.v)) { /* a probe could not run: that one's end is missing */
+        self->ring->lost++;
+        give_back(s, w->thread.v);
+    }
+    if (s || !(s = take_slot(w->thread.v)))
+        return false; /* it is inside, or there is none */
+    atomic_store_explicit(&s->since, w->since, memory_order_relaxed);
+    atomic_store_explicit(&s->kind, w->kind, memory_order_relaxed);
+    atomic_store_explicit(&s->lock, w->lock.v, memory_order_relaxed);
+    atomic_store_explicit(&s->owner, w->owner.v, memory_order_relaxed);
+    atomic_store_explicit(&s->stack, w->stack.v, memory_order_relaxed);
+    atomic_store_explicit(&s->limit, w->limit, memory_order_relaxed);
+    atomic_store_explicit(&s->waker, 0, memory_order_relaxed);
+    /* release: pairs with look_at; the fields are the wait's */
+    atomic_store_explicit(&s->word, (uint64_t)w->thread.v << 32 | IN_WAIT, memory_order_release);
+    return true;
+}
+
+static struct sum read_slot(const struct slot *s, uint32_t thread)
+{
+    struct sum w = {.thread = thread,
+                    .kind = atomic_load_explicit(&s->kind, memory_order_relaxed),
+                    .lock = atomic_load_explicit(&s->lock, memory_order_relaxed),
+                    .owner = atomic_load_explicit(&s->owner, memory_order_relaxed),
+                    .stack = atomic_load_explicit(&s->stack, memory_order_relaxed),
+                    .limit = atomic_load_explicit(&s->limit, memory_order_relaxed),
+                    .waker = atomic_load_explicit(&s->waker, memory_order_relaxed),
+                    .since = atomic_load_explicit(&s->since, memory_order_relaxed)};
+    return w;
+}
+
+/* --- tables -------------------------------------------------------------------------------------
+ */
+
+static bool try_table(struct sums_table *t)
+{
+    uint32_t free_ = 0;
+    /* acquire: pairs with leave_table */
+    return atomic_compare_exchange_strong_explicit(&t->busy, &free_, 1, memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+static void leave_table(struct sums_table *t)
+{
+    atomic_store_explicit(&t->busy, 0, memory_order_release);
+}
+
+/* One that nobody has; what an earlier one left in it may still be there. */
+static struct sums_table *new_table(void)
+{
+    uint32_t n = atomic_load_explicit(&sums.n_tables, memory_order_relaxed);
+    for (uint32_t i = 0; i < TABLES; i++) {
+        struct sums_table *t = &sums.tables[i];
+        uint32_t free_ = 0;
+        if (atomic_load_explicit(&t->taken, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_strong_explicit(&t->taken, &free_, 1, memory_order_relaxed,
+                                                    memory_order_relaxed)) {
+            while (n < i + 1 && !atomic_compare_exchange_weak_explicit(&sums.n_tables, &n, i + 1,
+                                                                       memory_order_relaxed,
+                                                                       memory_order_relaxed))
+                ;
+            return t;
+        }
+    }
+    return NULL;
+}
+
+void sums_leave(struct os_thread *self)
+{
+    if (self->sums)
+        atomic_store_explicit(&self->sums->taken, 0, memory_order_release);
+    self->sums = NULL;
+}
+
+static bool put(struct ring *ring, const struct sum *s, uint64_t now)
+{
+    struct event *e = ring_begin(ring, EV_wait_sum, (thread_id){s->thread}, now);
+    if (!e)
+        return false;
+    e->wait_sum.kind = s->kind;
+    e->wait_sum.lock.v = s->lock;
+    e->wait_sum.owner.v = s->owner;
+    e->wait_sum.stack.v = s->stack;
+    e->wait_sum.waker.v = s->waker;
+    e->wait_sum.limit = s->limit;
+    e->wait_sum.since = s->since;
+    e->wait_sum.until = s->until;
+    e->wait_sum.count = s->count;
+    e->wait_sum.total = s->total;
+    e->wait_sum.longest = s->longest;
+    e->wait_sum.whole = s->count == 1 && s->total >= short_ns && !s->waker;
+    ring_commit(ring, e);
+    return true;
+}
+
+/* What has no room in the ring stays. */
+static void write_table(struct sums_table *t, struct ring *ring, uint64_t now)
+{
+    bool retries = ring->retries, room = true;
+    ring->retries = true;
+    for (uint32_t i = 0; i < SUMS && t->n && room; i++) {
+        if (!t->v[i].count)
+            continue;
+        room = put(ring, &t->v[i], now);
+        if (room) {
+            t->v[i].count = 0;
+            t->n--;
+        }
+    }
+    ring->retries = retries;
+    t->written_at = now;
+}
+
+static bool add(struct sums_table *t, const struct sum *w)
+{
+    enum { KEY = offsetof(struct sum, since) };
+    uint64_t h = hash_bytes(w, KEY, 0);
+    struct sum *free_ = NULL;
+    for (int i = 0; i < PROBES; i++) {
+        struct sum *s = &t->v[(h + (uint64_t)i) % SUMS];
+        if (!s->count) {
+            free_ = free_ ? free_ : s;
+        } else if (memcmp(s, w, KEY) == 0) {
+            s->count++;
+            s->total += w->total;
+            s->longest = max_u64(s->longest, w->total);
+            s->since = min_u64(s->since, w->since);
+            s->until = max_u64(s->until, w->until);
+            return true;
+        }
+    }
+    if (!free_)
+        return false;
+    *free_ = *w;
+    t->n++;
+    return true;
+}
+
+static bool add_somehow(struct os_thread *self, const struct sum *w)
+{
+    struct sums_table *t = self->sums ? self->sums : (self->sums = new_table());
+    if (!t || !try_table(t))
+        return false;
+    bool added = add(t, w);
+    if (!added || w->until - min_u64(w->until, t->written_at) > TICK_MS * MS) {
+        write_table(t, self->ring, w->until);
+        added = added || add(t, w);
+    }
+    leave_table(t);
+    return added;
+}
+
+bool sums_add(struct os_thread *self, uint32_t kind, thread_id thread, uint64_t now)
+{
+    struct slot *s = thread.v ? slot_of(thread.v) : NULL;
+    if (!s || !is_in_wait(s, thread.v) ||
+        atomic_load_explicit(&s->kind, memory_order_relaxed) != kind)
+        return false;
+    struct sum w = read_slot(s, thread.v);
+    if (!give_back(s, thread.v))
+        return true; /* its group was switched off: it is forgotten */
+    w.until = max_u64(now, w.since);
+    w.total = w.longest = w.until - w.since;
+    w.count = 1;
+    if (w.total >= short_ns || !add_somehow(self, &w))
+        put(self->ring, &w, w.until);
+    else
+        atomic_fetch_add_explicit(&sums.waits, 1, memory_order_relaxed);
+    return true;
+}
+
+/* --- what waits inside of a wait ----------------------------------------------------------------
+ */
+
+void sums_inside(thread_id thread)
+{
+    if (!sums.slots || !thread.v)
+        return;
+    struct slot *s = slot_of(thread.v);
+    if (!s)
+        s = take_slot(thread.v);
+    if (!s) {
+        atomic_store_explicit(&sums.spilled[place_of(thread.v)], true, memory_order_relaxed);
+        return;
+    }
+    uint64_t word = atomic_load_explicit(&s->word, memory_order_relaxed);
+    uint32_t depth = (uint32_t)word >= INSIDE ? (uint32_t)word + 1 : INSIDE;
+    atomic_store_explicit(&s->word, (uint64_t)thread.v << 32 | depth, memory_order_relaxed);
+}
+
+void sums_outside(thread_id thread)
+{
+    struct slot *s = sums.slots && thread.v ? slot_of(thread.v) : NULL;
+    uint64_t word = s ? atomic_load_explicit(&s->word, memory_order_relaxed) : 0;
+    if ((uint32_t)word < INSIDE)
+        return;
+    /* release: pairs with take_slot */
+    atomic_store_explicit(&s->word, (uint32_t)word == INSIDE ? 0 : word - 1, memory_order_release);
+}
+
+bool sums_end_short(thread_id target, thread_id by, uint64_t now)
+{
+    struct slot *s = target.v ? slot_of(target.v) : NULL;
+    if (!s || !is_in_wait(s, target.v) ||
+        now - atomic_load_explicit(&s->since, memory_order_relaxed) >= short_ns) /* or before it */
+        return false;
+    atomic_store_explicit(&s->waker, by.v, memory_order_relaxed);
+    atomic_fetch_add_explicit(&sums.unparks, 1, memory_order_relaxed);
+    return true;
+}
+
+/* --- the drain thread ---------------------------------------------------------------------------
+ */
+
+/* `lock`: who writes from here: the drain thread, or who flushes. */
+static struct {
+    pthread_mutex_t lock;
+    struct ring *ring;
+    uint64_t at, since; /* the latest tick; when the stretch began, 0: there is none */
+    uint64_t waits, unparks, events, cost, cpu; /* as of then */
+    uint64_t first_waits, first_unparks;        /* when the stretch began */
+    uint64_t per_event;                         /* ns that one cost, before the stretch */
+    uint32_t calm, storm;
+} keeper = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+_Atomic bool cost_watched;
+static _Atomic uint64_t cost_ns;
+static __thread uint32_t cost_turn __attribute__((tls_model("initial-exec")));
+enum { COST_OF = 64 };
+
+uint64_t cost_sample(void)
+{
+    return ++cost_turn % COST_OF == 0 ? clock_mono_ns() : 0;
+}
+
+void cost_add(uint64_t began)
+{
+    atomic_fetch_add_explicit(&cost_ns, (clock_mono_ns() - began) * COST_OF, memory_order_relaxed);
+}
+
+static void write_all(uint64_t now, int patience)
+{
+    uint32_t n = min_u32(atomic_load_explicit(&sums.n_tables, memory_order_relaxed), TABLES);
+    for (uint32_t i = 0; i < n; i++) {
+        struct sums_table *t = &sums.tables[i];
+        bool got = try_table(t);
+        for (int k = 0; !got && k < patience; k++, got = try_table(t))
+            sched_yield();
+        if (!got)
+            continue; /* its thread has it, and looks at the clock itself */
+        if (t->n)
+            write_table(t, keeper.ring, now);
+        leave_table(t);
+    }
+}
+
+static void fill_open(struct event *e, const struct sum *w)
+{
+    e->wait_open.kind = w->kind;
+    e->wait_open.lock.v = w->lock;
+    e->wait_open.since = w->since;
+    e->wait_open.limit = w->limit;
+    e->wait_open.owner.v = w->owner;
+    e->wait_open.stack.v = w->stack;
+}
+
+/* Whether a slot has a wait, which is then *w. */
+static bool look_at(const struct slot *s, struct sum *w)
+{
+    /* acquire: pairs with sums_note */
+    uint64_t word = atomic_load_explicit(&s->word, memory_order_acquire);
+    if ((uint32_t)word != IN_WAIT)
+        return false;
+    *w = read_slot(s, (uint32_t)(word >> 32));
+    atomic_thread_fence(memory_order_acquire); /* word and since once more, after the rest */
+    return atomic_load_explicit(&s->word, memory_order_relaxed) == word &&
+           atomic_load_explicit(&s->since, memory_order_relaxed) == w->since;
+}
+
+/* Waits that have turned out to be long, so that a JVM that is killed leaves them. */
+static void tell_long(uint64_t now)
+{
+    struct sum w;
+    for (size_t i = 0; i < SLOTS; i++) {
+        struct slot *s = &sums.slots[i];
+        if (!look_at(s, &w) || now < w.since + 2 * short_ns ||
+            atomic_load_explicit(&s->told, memory_order_relaxed) == (uint32_t)w.since)
+            continue;
+        struct event *e = ring_begin(keeper.ring, EV_wait_open, (thread_id){w.thread}, now);
+        if (!e)
+            return; /* the next tick */
+        fill_open(e, &w);
+        ring_commit(keeper.ring, e);
+        atomic_store_explicit(&s->told, (uint32_t)w.since, memory_order_relaxed);
+    }
+}
+
+static void tell_stretch(uint64_t now, bool goes_on)
+{
+    struct event *e = ring_begin(keeper.ring, EV_summing, (thread_id){0}, now);
+    if (!e)
+        return;
+    e->summing.since = keeper.since;
+    e->summing.waits = keeper.waits - keeper.first_waits;
+    e->summing.unparks = keeper.unparks - keeper.first_unparks;
+    e->summing.goes_on = goes_on;
+    ring_commit(keeper.ring, e);
+}
+
+static void begin_stretch(uint64_t now)
+{
+    keeper.since = now;
+    keeper.first_waits = keeper.waits;
+    keeper.first_unparks = keeper.unparks;
+    keeper.calm = keeper.storm = 0;
+    tell_stretch(now, true);
+    atomic_store_explicit(&sums_used, true, memory_order_relaxed);
+    /* release: pairs with sums_note; sums_used comes first */
+    atomic_store_explicit(&sums_stretch, true, memory_order_release);
+}
+
+/* Waits that began in it are still summed. */
+static void end_stretch(uint64_t now)
+{
+    atomic_store_explicit(&sums_stretch, false, memory_order_relaxed);
+    tell_stretch(now, false);
+    keeper.since = 0;
+}
+
+/* How much of a thousand of the processors' time went into recording since the latest tick, and
+ * would have, had each wait been recorded: by its beginning, its end and what ended it. */
+static void decide(uint64_t now, uint64_t cost, uint64_t events, uint64_t waits)
+{
+    enum { EVENTS_OF_WAIT = 3 };
+    static long processors;
+    if (!processors)
+        processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t had = (now - keeper.at) * (uint64_t)max_u64((uint64_t)processors, 1);
+    uint64_t limit = had / 100000 * sums.cost;
+    if (!keeper.since) {
+        keeper.per_event = events ? cost / events : 0;
+        keeper.storm = cost > limit ? keeper.storm + 1 : 0;
+        if (keeper.storm >= STORM_TICKS)
+            begin_stretch(now);
+        return;
+    }
+    bool calm = cost + waits * EVENTS_OF_WAIT * keeper.per_event < limit / 2;
+    keeper.calm = calm ? keeper.calm + 1 : 0;
+    if (keeper.calm >= CALM_TICKS)
+        end_stretch(now);
+}
+
+/* A test's: at random moments. */
+static void flip(uint64_t now)
+{
+    static uint64_t random_ = 88172645463325252u;
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    if (random_ % 3 == 0)
+        keeper.since ? end_stretch(now) : begin_stretch(now);
+}
+
+static void tick(uint64_t now, uint64_t events)
+{
+    uint64_t cost = atomic_load_explicit(&cost_ns, memory_order_relaxed);
+    uint64_t cpu = clock_ns_(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t waits = atomic_load_explicit(&sums.waits, memory_order_relaxed);
+    uint64_t spent = cost - keeper.cost + cpu - keeper.cpu;
+    uint64_t new_waits = waits - keeper.waits, new_events = events - keeper.events;
+    keeper.waits = waits;
+    keeper.unparks = atomic_load_explicit(&sums.unparks, memory_order_relaxed);
+    write_all(now, 0);
+    if (atomic_load_explicit(&sums_used, memory_order_relaxed))
+        tell_long(now);
+    if (keeper.since)
+        tell_stretch(now, true);
+    if (sums.cost && !sums.flip)
+        decide(now, spent, new_events, new_waits);
+    keeper.cost = cost;
+    keeper.cpu = cpu;
+    keeper.events = events;
+    keeper.at = now;
+}
+
+void sums_tick(uint64_t now, uint64_t events)
+{
+    if (pthread_mutex_trylock(&keeper.lock) != 0)
+        return;
+    if (keeper.ring && sums.flip)
+        flip(now);
+    if (keeper.ring && now - keeper.at >= TICK_MS * MS)
+        tick(now, events);
+    pthread_mutex_unlock(&keeper.lock);
+}
+
+void sums_flush(bool over)
+{
+    pthread_mutex_lock(&keeper.lock);
+    if (keeper.ring) {
+        uint64_t now = clock_mono_ns();
+        write_all(now, 1000);
+        keeper.waits = atomic_load_explicit(&sums.waits, memory_order_relaxed);
+        keeper.unparks = atomic_load_explicit(&sums.unparks, memory_order_relaxed);
+        if (keeper.since && over)
+            end_stretch(now);
+        else if (keeper.since)
+            tell_stretch(now, true);
+    }
+    pthread_mutex_unlock(&keeper.lock);
+}
+
+void sums_forget(const bool *off)
+{
+    struct sum w;
+    for (size_t i = 0; sums.slots && i < SLOTS; i++)
+        if (look_at(&sums.slots[i], &w) && off[event_kinds[w.kind].group])
+            give_back(&sums.slots[i], w.thread);
+}
+
+void sums_open_waits(struct buf *events)
+{
+    struct sum w;
+    for (size_t i = 0; sums.slots && i < SLOTS; i++) {
+        struct event e = {.kind = EV_wait_open, .size = event_kinds[EV_wait_open].size};
+        if (!look_at(&sums.slots[i], &w))
+            continue;
+        e.thread.v = w.thread;
+        fill_open(&e, &w);
+        buf_put(events, &e, sizeof e);
+    }
+}
+
+/* --- life ---------------------------------------------------------------------------------------
+ */
+
+static void *pages(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+int sums_init(uint64_t cost, bool flip)
+{
+    memset(&sums, 0, sizeof sums); /* nobody else is there yet */
+    atomic_store(&sums_stretch, false);
+    atomic_store(&sums_used, false);
+    atomic_store(&cost_watched, false);
+    atomic_store(&cost_ns, 0);
+    sums.cost = cost;
+    sums.flip = flip;
+    if (cost == COST_OFF)
+        return 0;
+    sums.slots = pages(SLOTS * sizeof *sums.slots);
+    sums.tables = pages(TABLES * sizeof *sums.tables);
+    return sums.slots && sums.tables ? 0 : -ENOMEM;
+}
+
+void sums_start(struct recorder *rec)
+{
+    if (!sums.slots)
+        return;
+    uint64_t now = clock_mono_ns();
+    pthread_mutex_lock(&keeper.lock);
+    keeper.ring = ring_attach(rec);
+    keeper.at = now;
+    keeper.since = keeper.waits = keeper.unparks = keeper.events = keeper.cost = keeper.cpu = 0;
+    keeper.calm = keeper.storm = 0;
+    if (keeper.ring) {
+        keeper.ring->retries = true;
+        if (sums.cost == 0)
+            begin_stretch(now);
+        atomic_store_explicit(&cost_watched, true, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&keeper.lock);
+}
+
+void sums_free(void)
+{
+    pthread_mutex_lock(&keeper.lock);
+    free(keeper.ring);
+    keeper.ring = NULL;
+    pthread_mutex_unlock(&keeper.lock);
+    if (sums.slots)
+        munmap(sums.slots, SLOTS * sizeof *sums.slots);
+    if (sums.tables)
+        munmap(sums.tables, TABLES * sizeof *sums.tables);
+    sums.slots = NULL;
+    sums.tables = NULL;
+}

@@ -1,0 +1,96 @@
+/* sums.h - short waits as sums, while recording each of them would cost too much (cost=).
+ *
+ * Above the limit a stretch begins.  A wait that begins in a stretch is noted in a slot of its
+ * thread (sums_begin) instead of an event; when it ends (sums_end) and was short, it is added to
+ * the sum of its thread, lock, owner and stack in a table of the OS thread that it ends on, else it
+ * is an event of its own.  What is in the tables goes to the rings ten times a second, as wait_sum.
+ * So
+ *     waits that began in stretches = counts of all wait_sum + waits whose slot is still taken
+ *
+ * A wait whose beginning was recorded is recorded to its end, whatever stretch there is by then,
+ * and one that was noted is summed or told as a whole.  A wait for which no slot or no sum is free
+ * is recorded by itself: nothing is ever dropped here.  No lock is waited for, nothing is
+ * allocated, no system call is made on a thread of the program. */
+#ifndef ORCA_AGENT_SUMS_H
+#define ORCA_AGENT_SUMS_H
+
+#include "agent/threads.h"
+
+/* Before the recorder is opened.  cost, flip: of the settings; COST_OFF: nothing is made, and no
+ * wait is ever summed.  -ENOMEM. */
+int sums_init(uint64_t cost, bool flip);
+
+/* When the recorder is there; before events come. */
+void sums_start(struct recorder *rec);
+
+/* When nobody is inside the guard any more, and the drain thread has ended. */
+void sums_free(void);
+
+/* What begins a wait, as its event would have it. */
+struct sums_wait {
+    uint32_t kind; /* enum event_kind */
+    thread_id thread, owner;
+    lock_id lock;
+    stack_id stack;
+    enum wait_limit limit;
+    uint64_t since;
+};
+
+extern _Atomic bool sums_stretch; /* one goes on */
+extern _Atomic bool sums_used;    /* there was one in this recording */
+
+static inline bool sums_going_on(void)
+{
+    /* relaxed: a stretch that is seen late begins late */
+    return atomic_load_explicit(&sums_stretch, memory_order_relaxed);
+}
+
+static inline bool sums_were_made(void)
+{
+    /* relaxed: who has noted a wait has seen the stretch, and this before it */
+    return atomic_load_explicit(&sums_used, memory_order_relaxed);
+}
+
+/* Note a wait of the current thread.  False: it is to be recorded. */
+bool sums_note(struct os_thread *self, const struct sums_wait *w);
+
+static inline bool sums_begin(struct os_thread *self, const struct sums_wait *w)
+{
+    return sums_going_on() && sums_note(self, w);
+}
+
+/* The current thread's wait is over.  False: it was not noted, its end is to be recorded. */
+bool sums_add(struct os_thread *self, uint32_t kind, thread_id thread, uint64_t now);
+
+static inline bool sums_end(struct os_thread *self, uint32_t kind, thread_id thread, uint64_t now)
+{
+    return sums_were_made() && sums_add(self, kind, thread, now);
+}
+
+/* The current thread begins, or ends, what waits itself inside (a join, a sleep, Object.wait):
+ * waits in it are no waits of their own, and are not summed. */
+void sums_inside(thread_id thread);
+void sums_outside(thread_id thread);
+
+/* `by` is about to unpark a thread.  Whether that is left out: the wait that it ends is noted, and
+ * short until now. */
+bool sums_end_short(thread_id target, thread_id by, uint64_t now);
+
+/* On the drain thread, as often as it likes: decides whether a stretch begins or ends, writes what
+ * is in the tables, and tells of waits that last. */
+void sums_tick(uint64_t now, uint64_t events);
+
+/* Everything that was summed until now is in the rings.  over: and no more will be, as the
+ * recording ends.  Any thread. */
+void sums_flush(bool over);
+
+/* Append a wait_open for each wait that is noted. */
+void sums_open_waits(struct buf *events);
+
+/* Groups were switched off: waits of theirs that are noted are not followed any more. */
+void sums_forget(const bool *off);
+
+/* The OS thread ends. */
+void sums_leave(struct os_thread *self);
+
+#endif

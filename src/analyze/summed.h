@@ -1,0 +1,51 @@
+/* summed.h - waits that were recorded as sums, as spans of the timeline.
+ *
+ * While recording costs too much the agent adds short waits up (cost=, agent/sums.h): so many of a
+ * thread, of one context, between two times, so long in all.  When each of them was is not known,
+ * but that they lie apart from each other and from the thread's other waits is.  So each sum
+ * becomes a span of its length, in the order of time and where no other span is, and all that adds
+ * times up is right as it is; what counts waits asks timeline_count.  Where such a span lies is
+ * right to the length of what was summed at once (0.1 s); who ended these waits is known, but not
+ * by what.
+ *
+ *     over all spans of a thread, count and ns are those of its waits
+ *
+ * A sum of one wait is that wait, at its time. */
+#ifndef ORCA_ANALYZE_SUMMED_H
+#define ORCA_ANALYZE_SUMMED_H
+
+#include "analyze/timeline.h"
+
+/* A stretch in which short waits were summed. */
+struct summing {
+    uint64_t from, to; /* to: as far as is known */
+    uint64_t unparks;  /* left out */
+    bool cut;          /* its end is not in the trace */
+};
+
+struct summed {
+    struct buf sums;      /* struct summed_wait [] */
+    struct buf stretches; /* struct summing [], in the order of time once summed_put was called */
+    uint64_t waits, ns;   /* of sums of more than one wait */
+    bool misfit;          /* some did not fit into their thread's time: a damaged file */
+};
+
+void summed_fini(struct summed *s);
+
+/* Keep an event EV_wait_sum or EV_summing.  thread, owner, waker: indices into the thread set. */
+void summed_take(struct summed *s, const struct event *e, uint32_t thread, uint32_t owner,
+                 uint32_t waker);
+
+/* When the latest of a thread's summed waits ended; 0: there is none.  Once summed_sort was called.
+ */
+uint64_t summed_last(const struct summed *s, uint32_t thread);
+void summed_sort(struct summed *s);
+
+/* Put the spans, when all others are there.  from, to: the recording.  -ENOMEM. */
+int summed_put(struct summed *s, struct timeline *t, uint64_t from, uint64_t to);
+
+/* The ns of all stretches; whether the end of the last one is not in the trace. */
+uint64_t summed_time(const struct summed *s);
+bool summed_is_cut(const struct summed *s);
+
+#endif

@@ -1,0 +1,142 @@
+# Short waits as sums (cost=): a program that counts its waits for itself, and the JVM's own counts.
+# timeout: 180
+. "$ROOT/tests/jvm/traced.sh"
+
+kinds() {
+    echo platform
+    [ "$JDK_MAJOR" -lt 21 ] || echo virtual
+}
+
+# of a thread's line of the report
+field() { # LINE NAME
+    sed "s/.*\"$2\": \([0-9]*\).*/\1/" <<<"$1"
+}
+
+# What the report says of each thread is what it, or the JVM, has counted.
+check_counts() {
+    local name parks here there ns waited blocked line got
+    "$ORCA" report --json --threads "$TRACE" >report || fail "no report"
+    while read -r name _ parks _ here _ there _ ns _ waited _ blocked; do
+        line=$(grep '"id"' report | grep -F "\"name\": \"$name\"")
+        got=$(field "$line" parked_count)
+        if [ "$waited" -ge 0 ]; then
+            same "$name parked $got" "$name parked $waited"
+            got=$(field "$line" blocked_count)
+            # HotSpot counts one in some hundred of which it posts no event (17)
+            [ "$got" -le "$blocked" ] && [ $((blocked - got)) -le $((1 + blocked / 50)) ] || fail "$name blocked $got of $blocked"
+        else
+            same "$name parked $got" "$name parked $parks"
+        fi
+    done < <(grep ' parks ' out)
+    has out counted
+}
+
+# Both places of a park, over all threads; and the time, which a program cannot know exactly.
+check_sites() {
+    local counted
+    "$ORCA" report --json --sites "$TRACE" >sites || fail "no sites"
+    for place in here there; do
+        counted=$(awk -v p="$place" '/ parks / { for (i = 1; i < NF; i++) if ($i == p) n += $(i + 1) } END { print n }' out)
+        case $place in
+        here) same "here $(site_count parkHere)" "here $counted" ;;
+        *) same "there $(site_count parkThere)" "there $counted" ;;
+        esac
+    done
+}
+
+site_count() { # METHOD
+    "$ORCA" export "$TRACE" --to collapsed --unit count --states parked -o - 2>/dev/null |
+        awk -v m="Summed\$Part.$1" 'index($0, m) { n += $NF } END { print n + 0 }'
+}
+
+summed_waits() {
+    "$ORCA" report --json "$TRACE" | tr -d ' \n' | sed -n 's/.*"summed":{"waits":\([0-9]*\).*/\1/p'
+}
+
+test_all_are_summed() {
+    local kind
+    for kind in $(kinds); do
+        run_traced 0 cost=0 Summed "$kind" 4 4000
+        check_counts
+        check_sites
+        [ "$(summed_waits)" -gt 1000 ] || fail "$kind: $(summed_waits) waits were summed"
+        "$ORCA" report "$TRACE" >text
+        has text "waits below 1 ms as sums by site"
+        "$ORCA" info "$TRACE" >text
+        has text "waits below 1 ms as sums by site"
+    done
+}
+
+test_stretches_at_random_moments() {
+    local kind
+    for kind in $(kinds); do
+        run_traced 0 cost=0,costflip Summed "$kind" 4 8000
+        check_counts
+        check_sites
+        [ "$("$ORCA" events -k summing "$TRACE" | grep -c 'goes_on=0')" -gt 2 ] || fail "$kind: it was not switched"
+        "$ORCA" events -k park_enter "$TRACE" | grep -q Summed || fail "$kind: no wait was recorded by itself"
+    done
+}
+
+test_off_is_as_ever() {
+    run_traced 0 cost=off Summed platform 2 2000
+    check_counts
+    same "$("$ORCA" events -k wait_sum,summing "$TRACE" | wc -l)" 0
+    run_traced 0 cost=100% Summed platform 2 2000
+    check_counts
+    same "$("$ORCA" events -k wait_sum,summing "$TRACE" | wc -l)" 0
+}
+
+# What was written to the rings is there: a tenth of a second before the end, and all that lasted.
+test_killed() {
+    start_traced cost=0 Summed "$(kinds | tail -n 1)" 4 100000000 stay
+    wait_for 60 grep -q going out
+    wait_for 60 eval '"$ORCA" events -k wait_sum "$TRACE" 2>/dev/null | grep -q count='
+    end_with KILL 137
+    "$ORCA" report "$TRACE" >text || fail "no report"
+    has text "waits below 1 ms as sums by site"
+    has text "killed"
+    [ "$(summed_waits)" -gt 100 ] || fail "$(summed_waits) waits were summed"
+}
+
+# A JVM that was recorded for a while, or whose recording was copied, in the middle of a stretch: nothing is lost.
+whole() { # TRACE
+    "$ORCA" report "$1" >text || fail "no report of $1"
+    has text "waits below 1 ms as sums by site"
+    lacks text LOST
+    lacks text killed
+    "$ORCA" report --json --threads "$1" >report
+    [ "$(grep '"id".*"name": "t-' report | sed 's/.*"blocked_count": \([0-9]*\).*"parked_count": \([0-9]*\).*/\1 \2/' |
+        awk '{ n += $1 + $2 } END { print n }')" -gt 20 ] || fail "$1: hardly a wait"
+}
+
+copied() { # FILE
+    rm -f "$1"
+    "$ORCA" dump "$jvm" -o "$1" >/dev/null 2>&1 && [ "$("$ORCA" events -k wait_sum -t t- "$1" | wc -l)" -gt 30 ]
+}
+
+test_attached_and_copied_in_a_stretch() {
+    local kind i
+    for kind in $(kinds); do
+        set -m
+        : >out
+        "$JAVA" -XX:-UsePerfData -cp "$CLASSES" Summed "$kind" 3 100000000 stay >out 2>err &
+        jvm=$!
+        wait_for 60 grep -q going out
+        for i in 1 2; do
+            run 0 "$ORCA" attach "$jvm" --options cost=0,control -o "$kind$i.otrace"
+            wait_for 60 copied "$kind$i.copy.otrace"
+            run 0 "$ORCA" detach "$jvm"
+            whole "$kind$i.copy.otrace"
+            whole "$kind$i.otrace"
+        done
+        end_with KILL 137
+    done
+}
+
+test_options() {
+    run 0 traced cost=0,every=10s Summed platform 1 10
+    has err "cost="
+    run 0 traced cost=x Summed platform 1 10
+    has err "cost=x"
+}
