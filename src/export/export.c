@@ -146,7 +146,9 @@ static int one_event(const struct exporter *x, struct export *e, struct export_j
 {
     if (x->has(ev->kind))
         return x->event(e, ev, err);
-    if (ev->kind < EV_LIMIT && event_kinds[ev->kind].group != GROUP_meta && !is_look(ev))
+    if (ev->kind == EV_wait_sum) /* the recorder's, but waits of the program */
+        job->skipped[EV_wait_sum] += ev->wait_sum.count;
+    else if (ev->kind < EV_LIMIT && event_kinds[ev->kind].group != GROUP_meta && !is_look(ev))
         job->skipped[ev->kind]++;
     return 0;
 }

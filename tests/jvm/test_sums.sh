@@ -54,7 +54,7 @@ summed_waits() {
 }
 
 test_all_are_summed() {
-    local kind
+    local kind format
     for kind in $(kinds); do
         run_traced 0 cost=0 Summed "$kind" 4 4000
         check_counts
@@ -64,6 +64,10 @@ test_all_are_summed() {
         has text "waits below 1 ms as sums by site"
         "$ORCA" info "$TRACE" >text
         has text "waits below 1 ms as sums by site"
+        for format in orca tptp; do
+            "$ORCA" export "$TRACE" --to $format -o text 2>text.err || fail "no $format"
+            grep -q "has no form for .* wait_sum" text.err || fail "$format does not say that sums are left out"
+        done
     done
 }
 
