@@ -246,10 +246,6 @@ static void note_threads(struct causer *c, const struct visit *v, uint32_t threa
             all += add_to(c, &times, still->v[i].stack, still->v[i].looks);
     uint32_t *near = &c->out.near[thread];
     *near = UINT32_MAX;
-    for (uint32_t i = 0; i < v->n;
-         i++) /* a pool that is never idle waits for tasks only at first */
-        if (is_of_loop(c, v->list[i]) && c->known[v->list[i]] == KNOWN_TASKS)
-            *near = min_u32(*near, call_of(&c->out, c->t, x->v[v->list[i]].stack)->own);
     for (size_t i = 0; i < times.cap; i++) {
         const struct map_slot *s = &times.slots[i];
         if (!s->used)

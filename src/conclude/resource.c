@@ -15,6 +15,7 @@ enum {
     POLLS_LEAST = 20,       /* parks that make a poll, most of which go on after a look, */
     POLL_NS = 1000000,      /* and last so long at most on average: longer ones let time pass */
     PRIVATE_LEAST = 6,      /* waits of one thread for an object that it keeps */
+    LOOP_FRAMES = 4,        /* of what a library does around its waits for work */
     EARLY_PART = 10,        /* of the recording */
     NOBODYS_EACH = 4,       /* waits of each thread, where no code of the program waits */
     GIVEN_LEAST = 3,        /* ended waits that tell a thing from work */
@@ -62,6 +63,7 @@ struct finder {
     uint8_t *want;      /* [contexts.n]: enum want of each */
     bool *own;          /* [n_objects]: a resource of its own, not one of a crowd's */
     uint64_t *of[2];    /* [contexts.n]: ns waited, and in taking a monitor again */
+    uint32_t *frames;   /* [n_stacks]: 1 + those that are not the JDK's; 0: not counted yet */
     struct use *uses;   /* [n_objects] */
     struct keyed found; /* struct found */
     struct map members; /* 1 + index of a resource, thread -> 1 */
@@ -457,6 +459,20 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
     return 0;
 }
 
+/* Whether a wait is at its thread's task loop, or so few calls inside of it that they belong to it.
+ */
+static bool is_near_loop(struct finder *f, const struct resource_wait *w)
+{
+    const struct purposes *p = &f->a->purposes;
+    stack_id stack = timeline_context(&f->a->timeline, w->span->context)->stack;
+    if (stack.v >= f->a->trace->n_stacks || w->thread >= p->n_near)
+        return false;
+    uint32_t *own = &f->frames[stack.v];
+    if (!*own)
+        *own = causes_own_frames(f->a->trace, stack) + 1;
+    return p->near[w->thread] != UINT32_MAX && *own - 1 <= p->near[w->thread] + LOOP_FRAMES;
+}
+
 /* Of threads that wait in one call each wakes the next one: who does so from that very call gives
  * nothing back. */
 static int add_end(void *self, struct resource *r, const struct resource_wait *w)
@@ -466,6 +482,8 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
     const struct decode_window *window = &f->a->window;
     if (w->to < r->first + (window->to - window->from) / EARLY_PART)
         r->early_ns += w->to - w->from;
+    if (is_near_loop(f, w))
+        r->near_ns += w->to - w->from;
     r->private += is_private(f, timeline_context(tl, w->span->context)->lock);
     if (!w->span->waker || (w->again && r->kind == RESOURCE_THINGS))
         return 0;
@@ -489,7 +507,7 @@ static bool is_none(const struct resource *r)
     if (r->kind != RESOURCE_THINGS)
         return false;
     bool nobodys = !r->wait_at.method.v;
-    bool work = nobodys && (2 * r->loop_ns > r->ns || 2 * r->private > r->parts);
+    bool work = nobodys && (2 * r->near_ns > r->ns || 2 * r->private > r->parts);
     if (r->permits)
         return work || (nobodys && r->count < NOBODYS_EACH * (uint64_t)r->n_threads);
     return r->given < GIVEN_LEAST || 2 * r->back < r->given || work;
@@ -727,6 +745,7 @@ int resources_make(struct resources *out, struct analysis *a)
     f.waited = calloc(n, sizeof *f.waited);
     f.want = calloc(n, sizeof *f.want);
     f.own = calloc(a->locks.n_objects + 1, sizeof *f.own);
+    f.frames = calloc(a->trace->n_stacks + 1, sizeof *f.frames);
     f.uses = calloc(a->locks.n_objects + 1, sizeof *f.uses);
     f.of[0] = calloc(n, sizeof **f.of);
     f.of[1] = calloc(n, sizeof **f.of);
@@ -734,7 +753,7 @@ int resources_make(struct resources *out, struct analysis *a)
     keyed_init(&f.found, sizeof(struct key), sizeof(struct found));
     map_init(&f.members);
     int rc = out->of_context && out->of_regain && out->for_work && f.waits && f.waited && f.want &&
-                     f.own && f.uses && out->calls && f.of[0] && f.of[1]
+                     f.own && f.uses && f.frames && out->calls && f.of[0] && f.of[1]
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
     if (out->for_work)
@@ -752,6 +771,7 @@ int resources_make(struct resources *out, struct analysis *a)
     free(f.want);
     free(f.own);
     free(f.uses);
+    free(f.frames);
     free(out->calls);
     out->calls = NULL;
     free(f.of[0]);

@@ -86,8 +86,9 @@ struct resource {
     uint64_t put_ns;   /* by who puts something into a queue */
     uint64_t loop_ns;  /* at the task loops of its threads */
     uint64_t early_ns; /* of ns: in the first tenth of the recording from its first wait on */
+    uint64_t near_ns;  /* likewise, or few calls inside of them */
     uint64_t private;  /* waits for an object for which one thread waits again and again, and nobody
-                          else: a sign to that one, of which others have nothing */
+                           else: a sign to that one, of which others have nothing */
     uint32_t n_threads;
     uint32_t threads[RESOURCE_IDS], objects[RESOURCE_IDS];
     uint32_t n_objects; /* of the ids */
@@ -127,6 +128,20 @@ struct resource {
     uint64_t behind_ns, behind_base;            /* what is waited for all of these */
     uint64_t none_free; /* ns in which no thread of its pool had nothing to do */
 };
+
+/* Whether nearly all of it was in a tenth of the recording, as what a start needs once. */
+static inline bool resource_is_brief(const struct resource *r)
+{
+    return !r->open && r->kind <= RESOURCE_DELAY &&
+           1000 * (r->early_ns >> 10) >= 950 * (r->ns >> 10);
+}
+
+/* Of answers: whether nobody who gives them worked on any for most of the time. */
+static inline bool resource_is_from_elsewhere(const struct resource *r)
+{
+    return r->kind == RESOURCE_ANSWERS && !r->passed && r->given_ns &&
+           2 * r->outside_ns >= r->given_ns;
+}
 
 /* Threads wait there for each other: at a barrier. */
 static inline bool resource_is_meeting(const struct resource *r)

@@ -42,6 +42,31 @@ struct finder {
     bool *works;         /* [n_lines]: it waits for work now and then */
 };
 
+/* Whether a stack is in a client's call, which answers what the program asked: the JDK's for HTTP
+ * and RMI, or one of a library that reads a socket. */
+static bool is_client(const struct program *p, stack_id stack)
+{
+    static const char *const clients[] = {"Lsun/net/www/", "Ljdk/internal/net/http/",
+                                          "Lsun/rmi/transport/StreamRemoteCall;"};
+    const struct trace *t = p->trace;
+    const struct trace_stack *s = trace_stack(t, stack);
+    bool socket = false, library = false;
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        method_id m = s->frames[i].method;
+        const char *signature = trace_class(t, trace_method(t, m)->class_)->signature;
+        enum code code = program_code(p, m);
+        for (size_t k = 0; k < ARRAY_LEN(clients); k++)
+            if (strncmp(signature, clients[k], strlen(clients[k])) == 0)
+                return true;
+        socket |= strncmp(signature, "Lsun/nio/ch/", 12) == 0 ||
+                  strncmp(signature, "Ljava/net/Socket", 16) == 0;
+        library |= code == CODE_LIBRARY;
+        if (code > CODE_LIBRARY)
+            break;
+    }
+    return socket && library;
+}
+
 /* In a call of the program's, inside of the thread's own loop: who reads what comes next there has
  * nothing to do. */
 static bool is_call(const struct finder *f, uint32_t thread, stack_id stack)
@@ -50,7 +75,7 @@ static bool is_call(const struct finder *f, uint32_t thread, stack_id stack)
     const struct purposes *purposes = &f->ev->a->purposes;
     method_id own = program_place(p, stack).method;
     return own.v && own.v != program_outermost(p, stack).method.v && thread < purposes->n_near &&
-           causes_own_frames(p->trace, stack) > purposes->near[thread] &&
+           (is_client(p, stack) || causes_own_frames(p->trace, stack) > purposes->near[thread]) &&
            !io_waits_for_work(p->trace, stack);
 }
 

@@ -15,7 +15,6 @@ enum {
     CONTENDED_QUEUE_PERMILLE = 50,
     CONTENDED_PATH_PERMILLE = 20,
     CONTENDED_OF_THEIRS_PERMILLE = 20, /* of the time of those who wait */
-    BRIEF_PERMILLE = 950,              /* of it in a tenth of the recording: it is over */
     STARVED_PERMILLE = 500,
     /* of its time a pool waits for itself */
 };
@@ -41,17 +40,11 @@ static uint64_t harm_of(const struct resource *r)
     return r->ns + r->behind_ns;
 }
 
-/* Whether nearly all of it was in one short part of the recording, as what a start needs once. */
-static bool is_brief(const struct resource *r)
-{
-    return !r->open && 1000 * (r->early_ns >> 10) >= BRIEF_PERMILLE * (r->ns >> 10);
-}
-
 static bool is_dominant(const struct evidence *ev, const struct resource *r)
 {
     const struct analysis *a = ev->a;
     if (r->kind == RESOURCE_ANSWERS || r->kind == RESOURCE_POLLED || r->kind == RESOURCE_DELAY ||
-        resource_is_once(r) || is_brief(r) || r->behind_of)
+        resource_is_once(r) || resource_is_brief(r) || r->behind_of)
         return false; /* a program that divides its work waits so */
     unsigned queue = a->path.n ? DOMINANT_OFF_PATH_PERMILLE : DOMINANT_QUEUE_PERMILLE;
     if (path_permille(ev, r) >= DOMINANT_PATH_PERMILLE)
@@ -175,7 +168,9 @@ static void tell(struct evidence *ev, const struct resource *r, enum severity se
 
 static enum severity severity_of(const struct resource *r)
 {
-    return resource_is_once(r) || is_brief(r) ? SEVERITY_INFO : SEVERITY_WARNING;
+    return resource_is_once(r) || resource_is_brief(r) || resource_is_from_elsewhere(r)
+               ? SEVERITY_INFO
+               : SEVERITY_WARNING;
 }
 
 static void tell_all(struct evidence *ev, enum resource_kind kind, bool dominant)

@@ -86,13 +86,6 @@ static const struct {
 /* --- who waits --------------------------------------------------------------------------------
  */
 
-/* Of answers: those who give them had nothing to do for most of that time. */
-static bool comes_from_elsewhere(const struct resource *r)
-{
-    return r->kind == RESOURCE_ANSWERS && !r->passed && r->given_ns &&
-           rule_permille(r->outside_ns, r->given_ns) >= QUEUED_PERMILLE;
-}
-
 /* Behind " wait there". */
 static void say_io(struct rule_finding *f, const struct evidence *ev)
 {
@@ -131,14 +124,14 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     else
         rule_say(f, " on average (%s waits, %s; longest %s%s%s)", human_count(r->count).text,
                  human_time(r->ns).text, human_time(r->max).text,
-                 f->severity == SEVERITY_INFO ? "; only around " : "",
-                 f->severity == SEVERITY_INFO ? human_time(r->first - ev->a->window.from).text : "");
+                 resource_is_brief(r) ? "; only around " : "",
+                 resource_is_brief(r) ? human_time(r->first - ev->a->window.from).text : "");
     if (r->kind == RESOURCE_ANSWERS && r->given_ns && !r->passed && !resource_is_meeting(r) &&
         rule_permille(r->queued_ns, r->given_ns) >= QUEUED_PERMILLE && !is_starved(f)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f, "for %u %% of that time work on the answer has not begun: requests queue",
                  rule_permille(r->queued_ns, r->given_ns) / 10);
-    } else if (comes_from_elsewhere(r)) {
+    } else if (resource_is_from_elsewhere(r)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f, "for %u %% of that time nobody who gives them works on any: they come from elsewhere",
                  rule_permille(r->outside_ns, r->given_ns) / 10);
@@ -261,7 +254,7 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         snprintf(who, sizeof who, "%s threads of the same pool", human_count(r->n_holders).text);
     if (r->kind != RESOURCE_LOOP)
         rule_say(f, "%s", who);
-    if (comes_from_elsewhere(r)) /* what they do then says nothing of what is waited for */
+    if (resource_is_from_elsewhere(r)) /* what they do then says nothing of what is waited for */
         return;
     for (size_t i = 0, n = 0; i < r->n_doing && n < DOING_MOST; i++) {
         const struct activity *x = &r->doing[i];

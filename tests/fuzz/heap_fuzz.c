@@ -75,8 +75,9 @@ static void read_objects(const struct retained *r)
         links_name(&reader, i, (i + 1) % r->d->n_objects, &text);
         buf_clear(&text);
     }
-    for (size_t i = 1; i < r->n_path; i++)
-        links_name(&reader, r->path[i - 1], r->path[i], &text);
+    for (size_t p = 0; p < r->paths.n; p++)
+        for (size_t i = 1; i < r->paths.v[p].n; i++)
+            links_name(&reader, r->paths.v[p].v[i - 1], r->paths.v[p].v[i], &text);
     buf_fini(&text);
     read_threads(r, &reader);
     object_reader_close(&reader);

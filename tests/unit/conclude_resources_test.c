@@ -1379,9 +1379,10 @@ Test(resources, a_sign_to_one_thread_is_nothing_that_others_have)
 Test(resources, what_a_librarys_threads_wait_for_at_work_counts)
 {
     class_id row = builder_class(&b, "Lorg/h2/RowLock;");
-    stack_id wait = builder_stack(&b, "java.lang.Object.wait:native org.h2.RowLock.await:3 "
-                                      "org.h2.Scan.next:4 org.h2.Query.run:5 "
-                                      "org.h2.Connection.run:6"),
+    stack_id wait = builder_stack(
+                 &b, "java.lang.Object.wait:native org.h2.RowLock.await:3 "
+                     "org.h2.Scan.lock:4 org.h2.Scan.row:4 org.h2.Scan.next:4 org.h2.Query.run:5 "
+                     "org.h2.Connection.run:6"),
              give = builder_stack(&b, "java.lang.Object.notify:native org.h2.RowLock.wake:7 "
                                       "org.h2.Query.commit:8 org.h2.Connection.run:6");
     const thread_id who[] = {builder_thread(&b, "connection-1"),
