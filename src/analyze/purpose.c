@@ -142,6 +142,22 @@ bool purpose_puts(const struct trace *t, stack_id stack)
     return read_call(t, stack).gives;
 }
 
+bool purpose_takes(const struct trace *t, stack_id stack)
+{
+    static const char *const names[] = {"take", "poll", "next", "receive", "remove", "dequeue"};
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        if (sites_is_jdk(trace_class(t, m->class_)->signature))
+            continue;
+        for (size_t k = 0; k < ARRAY_LEN(names); k++)
+            if (strncmp(m->name, names[k], strlen(names[k])) == 0)
+                return true;
+        break; /* the innermost one */
+    }
+    return read_call(t, stack).takes;
+}
+
 /* Of a file of calls a park is a call that blocked: what it is about holds the thread up. */
 static bool is_of_calls(const struct trace *t)
 {

@@ -77,8 +77,10 @@ static inline bool purposes_held_up(const struct purposes *p, uint32_t context, 
 /* What parking for an object of this class means wherever it is; PURPOSE_IDLE: that depends. */
 enum purpose purpose_of_class(const char *signature);
 
-/* Whether a stack is in a call that puts something into a queue. */
+/* Whether a stack is in a call that puts something into a queue; or takes something out of one,
+ * also one of the program's own, by its name. */
 bool purpose_puts(const struct trace *t, stack_id stack);
+bool purpose_takes(const struct trace *t, stack_id stack);
 
 static inline enum purpose purpose_of_group(const struct lock_set *l, uint32_t group)
 {

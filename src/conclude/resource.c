@@ -514,12 +514,13 @@ static bool is_none(const struct resource *r)
 }
 
 /* What nobody gives back, and others do in a call of the program's that is not at its threads' task
- * loops, they do for whoever waits there: nothing else was asked for. */
+ * loops, they do for whoever waits there: nothing else was asked for.  Who takes what comes next
+ * out of a queue asked for nothing. */
 static bool is_answer(const struct resource *r)
 {
     return r->kind == RESOURCE_THINGS && !r->permits && r->given >= GIVEN_LEAST &&
            2 * r->given >= r->count && 2 * r->back < r->given && r->wait_at.method.v &&
-           2 * r->loop_ns < r->ns;
+           2 * r->loop_ns < r->ns && 2 * r->take_ns < r->ns;
 }
 
 static void find_answers(struct finder *f)
@@ -577,9 +578,12 @@ static int find_places(struct finder *f)
     keyed_fini(&places);
     for (uint32_t i = 1; i < f->a->timeline.contexts.n; i++) {
         uint32_t at = f->out->of_context[i];
-        if (at && all[at - 1].kind == RESOURCE_THINGS &&
-            purpose_puts(f->a->trace, timeline_context(&f->a->timeline, i)->stack))
+        bool thing = at && all[at - 1].kind == RESOURCE_THINGS;
+        stack_id stack = timeline_context(&f->a->timeline, i)->stack;
+        if (thing && purpose_puts(f->a->trace, stack))
             all[at - 1].put_ns += f->of[0][i];
+        else if (thing && purpose_takes(f->a->trace, stack))
+            all[at - 1].take_ns += f->of[0][i];
         if (at && f->a->purposes.at_loop[i])
             all[at - 1].loop_ns += f->of[0][i];
     }

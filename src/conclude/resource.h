@@ -83,7 +83,8 @@ struct resource {
     uint64_t given,
         back;          /* waits that a thread ended; those ended by threads that wait here, too */
     bool others_give;  /* things: who ends waits never waits there; and */
-    uint64_t put_ns;   /* by who puts something into a queue */
+    uint64_t put_ns;   /* by who puts something into a queue, */
+    uint64_t take_ns;  /* or takes something out of one */
     uint64_t loop_ns;  /* at the task loops of its threads */
     uint64_t early_ns; /* of ns: in the first tenth of the recording from its first wait on */
     uint64_t near_ns;  /* likewise, or few calls inside of them */

@@ -1297,10 +1297,11 @@ Test(resources, who_comes_last_to_a_barrier_is_waited_for)
 }
 
 /* A grid's thread wakes whoever waits in a call of the program's, and never waits there. */
-static size_t reserves(bool rests)
+static size_t reserves(bool rests, const char *call)
 {
-    stack_id wait = builder_stack(&b, PARKED "com.grid.Future.join:3 shop.Stock.reserve:31 "
-                                             "shop.Load.run:5"),
+    char frames[256];
+    snprintf(frames, sizeof frames, PARKED "%s shop.Stock.reserve:31 shop.Load.run:5", call);
+    stack_id wait = builder_stack(&b, frames),
              rest = builder_stack(&b, "java.lang.Thread.sleep:native shop.Load.run:6"),
              give = builder_stack(&b, "com.grid.Operation.run:8");
     const thread_id who[] = {ann, bob};
@@ -1319,7 +1320,7 @@ static size_t reserves(bool rests)
 
 Test(resources, what_others_do_in_a_call_of_the_programs_is_an_answer)
 {
-    cr_assert_eq(reserves(true), 1);
+    cr_assert_eq(reserves(true, "com.grid.Future.join:3"), 1);
     cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
     cr_assert_eq(all.v[0].holder, dan.v);
     cr_assert_eq(all.v[0].wait_at.line, 31);
@@ -1328,7 +1329,13 @@ Test(resources, what_others_do_in_a_call_of_the_programs_is_an_answer)
 /* Nothing tells such a call from a loop that takes its work there. */
 Test(resources, who_only_waits_may_be_at_its_loop)
 {
-    cr_assert_eq(reserves(false), 0);
+    cr_assert_eq(reserves(false, "com.grid.Future.join:3"), 0);
+}
+
+/* By the name of its call: what comes next was not asked for. */
+Test(resources, who_takes_what_comes_next_waits_for_no_answer)
+{
+    cr_assert_eq(reserves(true, "com.grid.Inbox.take:3"), 0);
 }
 
 /* Each thread of a pool has a queue of its own, and hardly ever work. */
