@@ -458,10 +458,12 @@ thread_id threads_self(JNIEnv *jni, struct os_thread *self)
     if (tid && self->mounted_tid == tid)
         return self->mounted;
     uint32_t id = tid ? thread_table_find(agent.table, tid) : 0;
-    bool named = id && (!is_nameless(tid) || (*jni)->ExceptionCheck(jni));
-    if (named && !is_nameless(tid))
+    /* Whose own id is not known yet may be the platform thread itself, which the attach found. */
+    bool known = id && self->id.v && !is_nameless(tid);
+    if (known)
         note_mounted(self, tid, id);
-    if (named || (*agent.jvmti)->GetCurrentThread(agent.jvmti, &thread) != JVMTI_ERROR_NONE)
+    if (known || (id && (*jni)->ExceptionCheck(jni)) ||
+        (*agent.jvmti)->GetCurrentThread(agent.jvmti, &thread) != JVMTI_ERROR_NONE)
         return (thread_id){id};
     thread_id found = threads_current(jni, thread, self);
     (*jni)->DeleteLocalRef(jni, thread);

@@ -161,6 +161,27 @@ test_cycles_under_load() {
     end
 }
 
+# Threads whose first event is that they unpark another one park themselves, too: each is recorded doing both.
+test_parks_of_threads_that_wake_each_other() {
+    local again t
+    set -m
+    : >java.out
+    "$JAVA" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" Summed platform 2 100000000 stay >java.out 2>java.err &
+    jvm=$!
+    wait_for 60 grep -q going java.out
+    for again in 1 2 3; do
+        rm -f "$TRACE"
+        attach
+        wait_for 60 eval '[ "$("$ORCA" events -k unpark "$TRACE" 2>/dev/null | wc -l)" -gt 2000 ]'
+        detach
+        events
+        for t in 0 1 2 3; do
+            [ "$(matching "^[^ ]* t-$t park_enter ")" -gt 20 ] || fail "t-$t parked $(matching "^[^ ]* t-$t park_enter ") times"
+        done
+    done
+    end_with KILL 137
+}
+
 # A JVM that was started with the agent is joined, and left as it was found.
 test_join() {
     launch "$(agent events=threads+parks)" --
