@@ -1,3 +1,4 @@
+import java.io.File;
 import java.lang.reflect.Array;
 import java.lang.reflect.Constructor;
 import java.util.ArrayList;
@@ -10,7 +11,7 @@ import java.util.function.Supplier;
  * as "expect CLASS COUNT THREAD PLACE", PLACE the beginning of the innermost frame. Objects that it keeps are
  * told as "live CLASS COUNT", those that it does not as "dead CLASS COUNT".
  *
- * -Dbefore=MS, -Dafter=MS: wait before and behind, with a line "ready" and "done".
+ * -Dgo=FILE: wait, with a line "ready", until that file is there; -Dafter=MS: wait behind, with a line "done".
  */
 public class Allocs {
     static class Plain { int a; }
@@ -258,7 +259,8 @@ public class Allocs {
     public static void main(String[] args) throws Exception {
         n = Integer.parseInt(args[0]);
         System.out.println("ready");
-        Thread.sleep(Long.getLong("before", 0));
+        while (System.getProperty("go") != null && !new File(System.getProperty("go")).exists())
+            Thread.sleep(10);
         for (int i = 1; i < args.length; i++)
             Allocs.class.getDeclaredMethod(args[i]).invoke(null);
         System.out.println("done");

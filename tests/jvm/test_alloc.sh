@@ -264,10 +264,11 @@ test_attach() {
     rm -f "$TRACE"
     : >out
     : >java.out
-    "$JAVA" -Xmx256m -XX:-UsePerfData -Dbefore=3000 -Dafter=60000 -cp "$CLASSES" Allocs 2000 objects arrays copies threads >java.out 2>&1 &
+    "$JAVA" -Xmx256m -XX:-UsePerfData -Dgo="$PWD/go" -Dafter=60000 -cp "$CLASSES" Allocs 2000 objects arrays copies threads >java.out 2>&1 &
     jvm=$!
     wait_for 60 grep -q '^ready' java.out
     run 0 "$ORCA" attach "$jvm" -o "$TRACE" -e threads+alloc
+    : >go
     wait_for 60 grep -q '^done' java.out
     run 0 "$ORCA" detach "$jvm"
     compare java.out
