@@ -98,6 +98,19 @@ bool io_is_select(const struct trace *t, method_id method)
     return false;
 }
 
+bool io_in_select(const struct trace *t, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        if (io_is_select(t, s->frames[i].method))
+            return true;
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        if (!sites_is_jdk(trace_class(t, m->class_)->signature))
+            break;
+    }
+    return false;
+}
+
 bool io_waits_for_work(const struct trace *t, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(t, stack);

@@ -22,6 +22,9 @@ bool io_is_native(const struct trace *t, method_id method);
 /* A call in which an event loop waits for whatever comes next. */
 bool io_is_select(const struct trace *t, method_id method);
 
+/* Whether a stack is in one. */
+bool io_in_select(const struct trace *t, stack_id stack);
+
 /* Whether a stack is in a select, or waits for a connection: not for what somebody owes. */
 bool io_waits_for_work(const struct trace *t, stack_id stack);
 

@@ -55,6 +55,12 @@ static inline bool samples_any(const struct samples *s)
     return s->n[SAMPLE_CPU] || s->n[SAMPLE_WALL];
 }
 
+/* Which samples of the wall clock there are: those that were asked for, else looks. */
+static inline enum sample_kind samples_wall(const struct samples *s)
+{
+    return s->n[SAMPLE_WALL] ? SAMPLE_WALL : SAMPLE_LOOKS;
+}
+
 /* The samples of a thread; an empty list where there are none. */
 const struct run *samples_of(const struct samples *s, enum sample_kind kind, uint32_t thread);
 

@@ -103,7 +103,7 @@ static int keep(struct maker *m, struct still_line *l, struct arena *a)
 int stills_make(struct stills *out, const struct trace *t, const struct timeline *tl,
                 const struct thread_set *threads, const struct samples *samples, struct arena *a)
 {
-    enum sample_kind kind = samples->n[SAMPLE_WALL] ? SAMPLE_WALL : SAMPLE_LOOKS;
+    enum sample_kind kind = samples_wall(samples);
     static const struct line none;
     *out = (struct stills){0};
     if (!samples->n[kind])

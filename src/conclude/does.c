@@ -2,22 +2,11 @@
 
 #include "analyze/io_calls.h"
 
-/* Whether the innermost frame of Java is a native method, or there is none. */
-static bool is_native(const struct trace *t, stack_id stack)
-{
-    const struct trace_stack *s = trace_stack(t, stack);
-    for (uint32_t i = 0; i < s->n_frames; i++) {
-        const struct trace_method *m = trace_method(t, s->frames[i].method);
-        if (trace_method_is_java(m))
-            return m->flags & METHOD_NATIVE;
-    }
-    return true;
-}
-
 static enum holder_does doing_of_stack(const struct trace *t, stack_id stack, bool still)
 {
     static const uint8_t of[] = {[IO_INPUT] = DOES_INPUT, [IO_OUTPUT] = DOES_OUTPUT};
-    enum io io = still || is_native(t, stack) ? io_of_call(t, stack) : IO_NONE;
+    bool is_io;
+    enum io io = still || io_of_stack(t, stack, &is_io) ? io_of_call(t, stack) : IO_NONE;
     return io != IO_NONE ? of[io] : still ? DOES_NATIVE : DOES_COMPUTE;
 }
 

@@ -52,13 +52,13 @@ struct stretch {
 };
 
 enum {
-    PASSED_ON = 64,   /* threads that pass the word on to each other, and */
-    MESSENGER = 4,    /* times as long in a select as not: it passes on what comes in */
-    BUSY = 5,         /* a pool's thread that is idle for less than one in so many is busy */
-    LINES_WANTED = 3, /* of what holders do most */
-    HELPERS = 3,      /* that a thing goes through on its way back */
+    PASSED_ON = 64,    /* threads that pass the word on to each other, and */
+    MESSENGER = 4,     /* times as long in a select as not: it passes on what comes in */
+    BUSY = 5,          /* a pool's thread that is idle for less than one in so many is busy */
+    LINES_WANTED = 3,  /* of what holders do most */
+    HELPERS = 3,       /* that a thing goes through on its way back */
     SAMPLES_LEAST = 3, /* that say what holders do */
-    LOOK_BACK = 64,   /* waits of one that are looked at for the last one for it */
+    LOOK_BACK = 64,    /* waits of one that are looked at for the last one for it */
 };
 
 /* Who was woken, found nothing and waits again needs no longer for it. */
@@ -120,19 +120,6 @@ static bool is_in_wait(const struct trace *t, stack_id stack)
     return site && trace_method_is_java(trace_method(t, s->frames[site - 1].method));
 }
 
-static bool in_select(const struct trace *t, stack_id stack)
-{
-    const struct trace_stack *s = trace_stack(t, stack);
-    for (uint32_t i = 0; i < s->n_frames; i++) {
-        if (io_is_select(t, s->frames[i].method))
-            return true;
-        const struct trace_method *m = trace_method(t, s->frames[i].method);
-        if (!sites_is_jdk(trace_class(t, m->class_)->signature))
-            break;
-    }
-    return false;
-}
-
 /* A sample stands for the time before it, if it is of the stretch itself. */
 static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
 {
@@ -152,7 +139,7 @@ static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
         if (!s->stack.v || is_in_wait(h->a->trace, s->stack))
             continue;
         uint64_t ns = min_u64(s->time, to) - max_u64(since, from);
-        bool waits = h->r->kind == RESOURCE_ANSWERS && in_select(h->a->trace, s->stack);
+        bool waits = h->r->kind == RESOURCE_ANSWERS && io_in_select(h->a->trace, s->stack);
         h->looked[waits] += ns;
         if (waits) { /* for something to pass on */
             h->rest[thread] -= min_u64(h->rest[thread], ns);

@@ -523,7 +523,7 @@ static bool is_answer(const struct resource *r)
            2 * r->loop_ns < r->ns && 2 * r->take_ns < r->ns;
 }
 
-static void find_answers(struct finder *f)
+static void settle_answers(struct finder *f)
 {
     struct resources *o = f->out;
     for (size_t i = 0; i < o->n; i++)
@@ -730,7 +730,7 @@ static int find(struct finder *f)
     int rc = resources_each(o, f->a, add_wait, f);
     rc = rc ? rc : resources_each(o, f->a, add_end, f);
     rc = rc ? rc : find_places(f);
-    find_answers(f);
+    settle_answers(f);
     rc = rc ? rc : find_fields(f);
     rc = rc ? rc : find_bases(f);
     rc = rc ? rc : put_in_order(f);

@@ -289,7 +289,7 @@ static void find(struct inits *all)
 void rule_class_initialisation(struct evidence *ev)
 {
     const struct analysis *a = ev->a;
-    struct inits all = {.ev = ev, .kind = a->samples.n[SAMPLE_WALL] ? SAMPLE_WALL : SAMPLE_LOOKS};
+    struct inits all = {.ev = ev, .kind = samples_wall(&a->samples)};
     if (!a->samples.n[all.kind])
         return; /* nobody would have found the others at anything */
     all.v = calloc(INITS_MAX, sizeof *all.v);

@@ -40,13 +40,8 @@ static bool in_select(const struct loops *l, stack_id stack)
 {
     const struct trace *t = l->ev->a->trace;
     uint8_t *known = &l->selects[stack.v < t->n_stacks ? stack.v : 0];
-    const struct trace_stack *s = trace_stack(t, stack);
-    for (uint32_t i = 0; i < s->n_frames && !*known; i++) {
-        *known = io_is_select(t, s->frames[i].method) ? 2 : 0;
-        if (program_code(&l->ev->resources.program, s->frames[i].method) != CODE_JDK)
-            break;
-    }
-    *known = *known ? *known : 1;
+    if (!*known)
+        *known = io_in_select(t, stack) ? 2 : 1;
     return *known == 2;
 }
 
@@ -314,8 +309,7 @@ static void tell(struct evidence *ev, struct resource *r)
 
 void rule_blocked_loop(struct evidence *ev)
 {
-    struct loops l = {.ev = ev, .kind = SAMPLE_LOOKS};
-    l.kind = ev->a->samples.n[SAMPLE_WALL] ? SAMPLE_WALL : SAMPLE_LOOKS;
+    struct loops l = {.ev = ev, .kind = samples_wall(&ev->a->samples)};
     l.selects = calloc(ev->a->trace->n_stacks + 1, 1);
     l.handlers = calloc(ev->a->trace->n_stacks + 1, sizeof *l.handlers);
     l.v = arena_alloc(&ev->a->arena, LOOPS_MAX * sizeof *l.v);

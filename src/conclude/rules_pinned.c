@@ -105,9 +105,19 @@ static void add_line(const struct evidence *ev, struct pinned *v, const uint32_t
     }
 }
 
+static bool has_virtual(const struct evidence *ev)
+{
+    bool any = false;
+    for (size_t i = 1; i < ev->a->threads.n && !any; i++)
+        any = ev->a->threads.v[i].is_virtual;
+    return any;
+}
+
 void rule_pinned(struct evidence *ev)
 {
     const struct timeline *t = &ev->a->timeline;
+    if (!has_virtual(ev))
+        return;
     uint32_t *pins = calloc((size_t)t->contexts.n + 1, sizeof *pins);
     struct buf all = {0};
     for (uint32_t i = 1; i < t->contexts.n && pins; i++)

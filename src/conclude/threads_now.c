@@ -66,7 +66,7 @@ static void set_wait(struct thread_now *x, const struct resources *all, const st
 static void set_look(struct thread_now *x, const struct resources *all, const struct analysis *a,
                      uint64_t since)
 {
-    enum sample_kind kind = a->samples.n[SAMPLE_WALL] ? SAMPLE_WALL : SAMPLE_LOOKS;
+    enum sample_kind kind = samples_wall(&a->samples);
     const struct run *r = samples_of(&a->samples, kind, x->thread);
     const struct sample *s = r->n ? sample_at(r, r->n - 1) : NULL;
     if (!s || s->time < since || !(s->flags & SAMPLE_IDLE))
