@@ -45,7 +45,7 @@ struct settings {
     uint64_t ownerstacks; /* enum ownerstacks */
     uint64_t full;        /* 0 drop, 1 block */
     const char *cost_text;
-    uint64_t cost; /* above so many 100,000th of the processors' time short waits are summed; or */
+    uint64_t cost; /* limit in 100,000ths of the processors' time, above which short waits are summed; or */
 #define COST_OFF UINT64_MAX
     bool costflip; /* a test's: or at random moments */
     bool contanalysis, quiet, control, allocstacks, arguments;

@@ -125,6 +125,11 @@ static const char *role_by_words(const struct resource *r, const struct analysis
     return NULL;
 }
 
+const char *resource_io_word(const struct resource *r)
+{
+    return r->doing->does == DOES_OUTPUT ? "output" : "input";
+}
+
 const char *resource_role(const struct resource *r, const struct analysis *a)
 {
     const struct known *k = find_known(r, a->trace);
@@ -144,12 +149,9 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
     static const char *const roles[] = {
         [RESOURCE_LOCK] = "lock",      [RESOURCE_THINGS] = "pool or limit",
         [RESOURCE_ANSWERS] = "answer", [RESOURCE_POLLED] = "polled condition",
-        [RESOURCE_DELAY] = "delay",    [RESOURCE_LOOP] = "event loop",
-        [RESOURCE_IO] = "input"};
-    if (r->kind == RESOURCE_IO && r->none_free)
-        return "thread pool";
-    if (r->kind == RESOURCE_IO && r->doing->does == DOES_OUTPUT)
-        return "output";
+        [RESOURCE_DELAY] = "delay",    [RESOURCE_LOOP] = "event loop"};
+    if (r->kind == RESOURCE_IO)
+        return r->none_free ? "thread pool" : resource_io_word(r);
     return resource_is_full_queue(r) ? "full queue" : roles[r->kind];
 }
 

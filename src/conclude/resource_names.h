@@ -30,6 +30,9 @@ void resource_pool_name(const struct analysis *a, const struct resource *r, char
 /* The same of one thread: "http-nio-exec" of "http-nio-exec-7"; "" of a thread without a name. */
 void resource_thread_pool(const struct analysis *a, uint32_t thread, char *out, size_t n);
 
+/* "input" or "output": what a RESOURCE_IO is. */
+const char *resource_io_word(const struct resource *r);
+
 /* Whether most of what a pool's threads wait for is given by that pool itself, if at all: who waits
  * keeps busy who should answer.  Threads of a ForkJoinPool do so themselves while they wait. */
 bool resource_is_of_own_pool(const struct analysis *a, const struct resource *r);

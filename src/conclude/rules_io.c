@@ -30,7 +30,7 @@ enum {
 struct io_place {
     uint32_t method, does, thread, unused;
     /* the key ends here */
-    uint64_t ns, looks, most;
+    uint64_t ns, waited, looks, waits, most; /* waited: of ns, in waits that are recorded */
     int32_t line;
     stack_id stack;
 };
@@ -79,8 +79,8 @@ static bool is_call(const struct finder *f, uint32_t thread, stack_id stack)
            !io_waits_for_work(p->trace, stack);
 }
 
-static int add(struct finder *f, uint32_t thread, const struct does *d, stack_id stack, uint64_t ns,
-               uint64_t looks)
+static int add(struct finder *f, uint32_t thread, const struct does *d, stack_id stack,
+               const struct io_place *new)
 {
     if ((d->does != DOES_INPUT && d->does != DOES_OUTPUT) || !is_call(f, thread, stack))
         return 0;
@@ -88,10 +88,12 @@ static int add(struct finder *f, uint32_t thread, const struct does *d, stack_id
     struct io_place *p = keyed_put(&f->places, &key);
     if (!p)
         return -ENOMEM;
-    p->ns += ns;
-    p->looks += looks;
-    if (ns >= p->most) {
-        p->most = ns;
+    p->ns += new->ns;
+    p->waited += new->waits ? new->ns : 0;
+    p->looks += new->looks;
+    p->waits += new->waits;
+    if (new->ns >= p->most) {
+        p->most = new->ns;
         p->line = d->line;
         p->stack = stack;
     }
@@ -111,11 +113,13 @@ static int look_at(struct finder *f, uint32_t thread)
     for (uint32_t i = 0; i < still->n; i++) {
         const struct still *s = &still->v[i];
         struct does d = does_of_stack(all, s->stack, true, &leaf);
-        TRY(add(f, thread, &d, s->stack, s->to - s->from, s->looks));
+        TRY(add(f, thread, &d, s->stack,
+                &(struct io_place){.ns = s->to - s->from, .looks = s->looks}));
     }
+    uint64_t seen, whole = first < f->places.n ? thread_still(all, a, thread, &seen) : 0;
     for (size_t i = first; i < f->places.n; i++) {
         struct io_place *p = (struct io_place *)f->places.v + i;
-        p->ns = thread_still_part(all, a, thread, p->ns);
+        p->ns = (uint64_t)((unsigned __int128)p->ns * whole / seen);
     }
     for (uint32_t i = 0; i < l->spans.n; i++) {
         const struct span *s = line_span(l, i);
@@ -125,7 +129,8 @@ static int look_at(struct finder *f, uint32_t thread)
             continue;
         struct does d = does_of_wait(all, a, s->context, &leaf);
         TRY(add(f, thread, &d, timeline_context(&a->timeline, s->context)->stack,
-                span_len(&a->timeline, s), 1));
+                &(struct io_place){.ns = span_len(&a->timeline, s),
+                                   .waits = span_count(&a->timeline, s)}));
     }
     return 0;
 }
@@ -227,24 +232,37 @@ static bool is_told(const struct evidence *ev, const struct io_place *p)
 }
 
 /* Answers on which somebody works at once, and who does waits there. */
+static bool waits_for_answers(const struct evidence *ev, const struct resource *r,
+                              const struct resource *x)
+{
+    const struct activity *d = x->doing;
+    return x->kind == RESOURCE_ANSWERS && x->n_doing && !x->passed && d->does == r->doing->does &&
+           d->at.method.v == r->take.v && rule_permille(d->ns, x->held) >= SAYS_PERMILLE &&
+           rule_permille(x->queued_ns + x->outside_ns, x->given_ns) < QUEUED_PERMILLE &&
+           !resource_is_of_own_pool(ev->a, x);
+}
+
 static void put_answers_behind(struct evidence *ev, struct resource *r)
 {
-    for (size_t i = 0; i < ev->resources.n; i++) {
-        struct resource *x = &ev->resources.v[i];
-        const struct activity *d = x->doing;
-        if (x->kind == RESOURCE_ANSWERS && !x->behind_of && x->n_doing && !x->passed &&
-            d->does == r->doing->does && d->at.method.v == r->take.v &&
-            rule_permille(d->ns, x->held) >= SAYS_PERMILLE &&
-            rule_permille(x->queued_ns + x->outside_ns, x->given_ns) < QUEUED_PERMILLE &&
-            !resource_is_of_own_pool(ev->a, x))
-            resource_stand_behind(r, x, &ev->resources);
-    }
+    for (size_t i = 0; i < ev->resources.n; i++)
+        if (!ev->resources.v[i].behind_of && waits_for_answers(ev, r, &ev->resources.v[i]))
+            resource_stand_behind(r, &ev->resources.v[i], &ev->resources);
+}
+
+/* There is no finding about r: theirs speaks for themselves. */
+static void put_answers_back(struct evidence *ev, const struct resource *r)
+{
+    for (size_t i = 0; i < ev->resources.n; i++)
+        if (ev->resources.v[i].behind_of == BEHIND_OTHER &&
+            waits_for_answers(ev, r, &ev->resources.v[i]))
+            ev->resources.v[i].behind_of = 0;
 }
 
 /* All threads at one place of the program. */
 static void tell(struct finder *f, const struct io_place *v, size_t n)
 {
     struct evidence *ev = f->ev;
+    uint64_t waited = 0;
     struct resource *r = arena_alloc(&ev->a->arena, sizeof *r);
     struct activity *doing = arena_alloc(&ev->a->arena, sizeof *doing);
     if (!r || !doing)
@@ -262,14 +280,15 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
                            .last = ev->a->window.to};
     for (size_t i = 0; i < n; i++) {
         r->ns += v[i].ns;
+        waited += v[i].waited;
         r->looks += v[i].looks;
+        r->count += v[i].waits;
         r->base += f->busy[v[i].thread];
         if (r->n_threads < RESOURCE_IDS)
             r->threads[r->n_threads] = v[i].thread;
         r->n_threads++;
         r->one_pool &= resource_same_pool(ev->a, v->thread, v[i].thread);
     }
-    r->count = r->looks;
     r->held = r->wait_at_ns = r->ns;
     r->n_holders = r->n_threads;
     *doing = (struct activity){.does = v->does,
@@ -277,15 +296,17 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
                                .leaf = r->wait_at,
                                .ns = r->ns,
                                .most = r->ns,
-                               .samples = r->looks,
-                               .by_samples = r->ns,
+                               .samples = 2 * waited > r->ns ? 0 : r->looks,
+                               .by_samples = r->ns - min_u64(waited, r->ns),
                                .stack = v->stack};
-    if (r->looks < IO_LOOKS || rule_permille(r->ns, r->base) < IO_OF_THEIRS_PERMILLE ||
+    if (r->looks + r->count < IO_LOOKS || rule_permille(r->ns, r->base) < IO_OF_THEIRS_PERMILLE ||
         rule_permille(r->ns, ev->length) < IO_QUEUE_PERMILLE)
         return;
     put_answers_behind(ev, r);
-    if (is_told(ev, v))
+    if (is_told(ev, v)) {
+        put_answers_back(ev, r);
         return;
+    }
     uint64_t full = r->one_pool ? none_free(f, v->thread) : 0;
     r->none_free = rule_permille(full, ev->length) >= NONE_FREE_PERMILLE ? full : 0;
     struct rule_finding *found = rule_find(ev, SEVERITY_WARNING, r->ns + r->behind_ns);

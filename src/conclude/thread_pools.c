@@ -108,15 +108,15 @@ static uint64_t rest_of(const struct resources *all, const struct analysis *a, u
     return life > waits ? life - waits : 0;
 }
 
-uint64_t thread_still_part(const struct resources *all, const struct analysis *a, uint32_t thread,
-                           uint64_t part)
+uint64_t thread_still(const struct resources *all, const struct analysis *a, uint32_t thread,
+                      uint64_t *seen)
 {
     const struct still_line *l = stills_of(&a->stills, thread);
-    uint64_t ns[THREAD_TIMES] = {0}, sum = 0;
+    uint64_t ns[THREAD_TIMES] = {0};
+    *seen = 0;
     for (uint32_t i = 0; i < l->n; i++)
-        sum += l->v[i].to - l->v[i].from;
-    uint64_t whole = likely_still(l, sum, rest_of(all, a, thread, ns));
-    return sum ? (uint64_t)((unsigned __int128)part * whole / sum) : 0;
+        *seen += l->v[i].to - l->v[i].from;
+    return likely_still(l, *seen, rest_of(all, a, thread, ns));
 }
 
 uint64_t thread_times(const struct resources *all, const struct analysis *a, uint32_t thread,

@@ -31,9 +31,10 @@ enum thread_time thread_time_of(const struct resources *all, const struct analys
 uint64_t thread_times(const struct resources *all, const struct analysis *a, uint32_t thread,
                       uint64_t ns[THREAD_TIMES]);
 
-/* How long a thread likely was where looks found it still for this part of all such time. */
-uint64_t thread_still_part(const struct resources *all, const struct analysis *a, uint32_t thread,
-                           uint64_t part);
+/* How long a thread likely stood still in all (still.h), and for how much of that looks were seen.
+ */
+uint64_t thread_still(const struct resources *all, const struct analysis *a, uint32_t thread,
+                      uint64_t *seen);
 
 /* Most blocked first, then by the time that was not idle. */
 int thread_times_by_harm(const uint64_t *x, uint64_t x_life, const uint64_t *y, uint64_t y_life);

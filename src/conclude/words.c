@@ -59,7 +59,7 @@ static void say_title(struct rule_finding *f, const struct evidence *ev)
     finding_resource(&ev->resources, r, ev->a, name, sizeof name);
     rule_say(f, "%s", name);
     if (r->none_free)
-        rule_say(f, ": none of %s threads free for %s", human_count(r->n_threads).text,
+        rule_say(f, ": all %s threads busy for %s", human_count(r->n_threads).text,
                  human_time(r->none_free).text);
     if (r->kind == RESOURCE_THINGS && r->at_once)
         rule_say(f, ": %s%u in use at once", r->all_known ? "" : "at least ", r->at_once);
@@ -86,11 +86,23 @@ static const struct {
 /* --- who waits --------------------------------------------------------------------------------
  */
 
-/* Behind " wait there". */
+/* "16 threads of request" */
+static void say_who(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
+{
+    char pool[LABEL_MAX];
+    resource_pool_name(ev->a, r, pool, sizeof pool);
+    if (r->n_threads == 1)
+        rule_say_thread(f, ev, r->threads[0]);
+    else
+        rule_say(f, "%s threads%s%s", human_count(r->n_threads).text, *pool ? " of " : "", pool);
+}
+
+/* Behind " wait for input": by what most of it is known. */
 static void say_io(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
-    rule_say(f, " (%s, by %s samples)", human_time(r->ns).text, human_count(r->looks).text);
+    rule_say(f, r->doing->samples ? " (%s, %s samples)" : " (%s, %s waits)", human_time(r->ns).text,
+             human_count(r->doing->samples ? r->looks : r->count).text);
     rule_line(f, CARD_WAIT_IN);
     rule_say_in(f, ev, "", r->wait_at);
     rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, r->wait_stack));
@@ -99,23 +111,19 @@ static void say_io(struct rule_finding *f, const struct evidence *ev)
 static void say_waiters(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
-    char pool[LABEL_MAX];
     unsigned share = rule_permille(r->wait_at_ns, r->ns) / 10;
-    resource_pool_name(ev->a, r, pool, sizeof pool);
     rule_line(f, CARD_PLAIN);
-    if (r->n_threads == 1)
-        rule_say_thread(f, ev, r->threads[0]);
-    else
-        rule_say(f, "%s threads%s%s", human_count(r->n_threads).text, *pool ? " of " : "", pool);
+    say_who(f, ev, r);
     rule_say(f, "%s%s", r->n_threads == 1 ? kinds[r->kind].waits : kinds[r->kind].wait,
              r->kind == RESOURCE_LOOP ? "in handlers"
-             : r->kind == RESOURCE_IO ? "there"
+             : r->kind == RESOURCE_IO ? "for "
                                       : human_time(r->ns / r->count).text);
     if (r->kind == RESOURCE_LOOP) {
         rule_say(f, " between selects (%s): nothing else is served then", human_time(r->ns).text);
         return;
     }
     if (r->kind == RESOURCE_IO) {
+        rule_say(f, "%s", resource_io_word(r));
         say_io(f, ev);
         return;
     }
@@ -124,7 +132,7 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     else
         rule_say(f, " on average (%s waits, %s; longest %s%s%s)", human_count(r->count).text,
                  human_time(r->ns).text, human_time(r->max).text,
-                 resource_is_brief(r) ? "; only around " : "",
+                 resource_is_brief(r) ? "; all near " : "",
                  resource_is_brief(r) ? human_time(r->first - ev->a->window.from).text : "");
     if (r->kind == RESOURCE_ANSWERS && r->given_ns && !r->passed && !resource_is_meeting(r) &&
         rule_permille(r->queued_ns, r->given_ns) >= QUEUED_PERMILLE && !is_starved(f)) {
@@ -133,7 +141,7 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
                  rule_permille(r->queued_ns, r->given_ns) / 10);
     } else if (resource_is_from_elsewhere(r)) {
         rule_line(f, CARD_PLAIN);
-        rule_say(f, "for %u %% of that time nobody who gives them works on any: they come from elsewhere",
+        rule_say(f, "for %u %% of that time the answering threads worked on no answer: the delay is elsewhere",
                  rule_permille(r->outside_ns, r->given_ns) / 10);
     }
     struct place at = r->wait_at.method.v
@@ -270,24 +278,20 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
     }
 }
 
-/* Who waits because those wait who should give something back. */
+/* Who waits for resources whose holders wait for this one. */
 static void say_behind(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
     for (uint32_t i = 0; i < r->n_behind; i++) {
         const struct resource *x = &ev->resources.v[r->behind[i] - 1];
-        char name[2 * LABEL_MAX], pool[LABEL_MAX];
+        char name[2 * LABEL_MAX];
         finding_resource(&ev->resources, x, ev->a, name, sizeof name);
-        resource_pool_name(ev->a, x, pool, sizeof pool);
         rule_line(f, i ? CARD_MORE : CARD_BEHIND);
-        if (x->n_threads == 1)
-            rule_say_thread(f, ev, x->threads[0]);
-        else
-            rule_say(f, "%s threads%s%s", human_count(x->n_threads).text, *pool ? " of " : "", pool);
-        rule_say(f, " %s for %s meanwhile (", x->n_threads == 1 ? "waits" : "wait", name);
+        say_who(f, ev, x);
+        rule_say(f, " %s for %s: ", x->n_threads == 1 ? "waits" : "wait", name);
         if (x->count > 1)
             rule_say(f, "%s waits, ", human_count(x->count).text);
-        rule_say(f, "%s)", human_time(x->ns).text);
+        rule_say(f, "%s", human_time(x->ns).text);
         rule_add_stack(f, x->wait_stack);
     }
 }

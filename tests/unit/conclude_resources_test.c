@@ -1437,13 +1437,14 @@ Test(resources, of_a_chain_of_locks_the_end_is_the_finding)
     cr_assert_eq(f->resource->holder, dan.v);
     cr_assert_eq(f->resource->doing[0].does, DOES_INPUT);
     cr_assert_str_eq(labelled(f, CARD_BEHIND),
-                     "2 threads wait for shop.Order (object 1) meanwhile (16 waits, 288 ms)");
+                     "2 threads wait for shop.Order (object 1): 16 waits, 288 ms");
     cr_assert_gt(resource_permille(f->resource), 800);
     for (size_t i = 1; i < n; i++)
         cr_assert(!f[i].resource || f[i].resource->lock.v != lock.v, "%s", f[i].rule);
 }
 
-#define IN_PAY "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31 shop.Desk.place:21 "
+#define IN_PAY_CALL "shop.Pay.pay:31 shop.Desk.place:21 "
+#define IN_PAY "sun.nio.ch.SocketDispatcher.read0:native " IN_PAY_CALL
 
 /* A thread that sleeps, or takes tasks, at its loop and reads inside of it. */
 static const char *rules_of_reader(const char *rest)
@@ -1471,6 +1472,47 @@ Test(resources, input_in_a_call_of_the_programs_is_a_finding)
     cr_assert_str_eq(resource_role(f->resource, a), "input");
     cr_assert_str_eq(method_of(f->resource->wait_at), "shop.Pay.pay");
     cr_assert_eq(f->resource->wait_at.line, 31);
+}
+
+/* A virtual thread's reads are parks: recorded, and seen by no sample. */
+Test(resources, input_that_is_recorded_is_no_sample)
+{
+    stack_id read = builder_stack(
+                 &b, "java.util.concurrent.locks.LockSupport.park:1 sun.nio.ch.Poller.poll:5 "
+                     "sun.nio.ch.NioSocketImpl.read:7 " IN_PAY_CALL "shop.Load.run:5"),
+             rest = builder_stack(&b, "java.lang.Thread.sleep:native shop.Load.run:6");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * 10000000;
+        parks(ann, cat, from, from + 8000000, (lock_id){0}, read, other_stack);
+        ADD(&b, ann.v, ann, from + 8000100, sleep_enter, .stack = rest);
+        ADD(&b, ann.v, ann, from + 9000000, sleep_exit);
+    }
+    struct rule_finding *f;
+    size_t n;
+    run(210000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_eq(n, 1);
+    cr_assert_str_eq(f->rule, "waits-for-io");
+    cr_assert_eq(f->resource->looks, 0);
+    cr_assert_eq(f->resource->count, 20);
+    cr_assert_eq(f->resource->doing[0].samples, 0);
+}
+
+/* dan has a lock while he reads, which is its finding; and ann waits for what he gives then: what
+ * he reads has no finding of its own that could speak of that. */
+Test(resources, answers_behind_input_that_another_finding_tells_keep_theirs)
+{
+    for (uint64_t i = 0; i < 8; i++) {
+        uint64_t from = 1000000 + i * 20000000;
+        does_block(bob, from + 2000, from + 18001000, other_lock, dan);
+        for (uint64_t k = 1; k < 4; k++)
+            look(dan, from + k * 5000000,
+                 "sun.nio.ch.SocketDispatcher.read0:native sun.net.www.http.HttpClient.parse:3 "
+                 "shop.Pay.pay:31 shop.Main.main:2",
+                 SAMPLE_IDLE);
+        gets(ann, dan, from + 1000, from + 18000000, GET "shop.Desk.ask:10 shop.Main.main:2");
+    }
+    cr_assert_not_null(strstr(rules_of(170000000), "slow-answer"));
 }
 
 /* Who reads where it is nearest to its root reads what comes next: it has nothing to do. */
