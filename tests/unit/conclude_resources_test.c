@@ -1443,6 +1443,9 @@ Test(resources, of_a_chain_of_locks_the_end_is_the_finding)
         cr_assert(!f[i].resource || f[i].resource->lock.v != lock.v, "%s", f[i].rule);
 }
 
+#define IN_CLIENT                                                                                  \
+    "sun.nio.ch.SocketDispatcher.read0:native sun.net.www.http.HttpClient.parse:3 "                \
+    "shop.Pay.pay:31 shop.Main.main:2"
 #define IN_PAY_CALL "shop.Pay.pay:31 shop.Desk.place:21 "
 #define IN_PAY "sun.nio.ch.SocketDispatcher.read0:native " IN_PAY_CALL
 
@@ -1506,10 +1509,7 @@ Test(resources, answers_behind_input_that_another_finding_tells_keep_theirs)
         uint64_t from = 1000000 + i * 20000000;
         does_block(bob, from + 2000, from + 18001000, other_lock, dan);
         for (uint64_t k = 1; k < 4; k++)
-            look(dan, from + k * 5000000,
-                 "sun.nio.ch.SocketDispatcher.read0:native sun.net.www.http.HttpClient.parse:3 "
-                 "shop.Pay.pay:31 shop.Main.main:2",
-                 SAMPLE_IDLE);
+            look(dan, from + k * 5000000, IN_CLIENT, SAMPLE_IDLE);
         gets(ann, dan, from + 1000, from + 18000000, GET "shop.Desk.ask:10 shop.Main.main:2");
     }
     cr_assert_not_null(strstr(rules_of(170000000), "slow-answer"));
@@ -1522,6 +1522,84 @@ Test(resources, who_reads_at_its_loop_waits_for_work)
                                      "shop.Desk.place:7 shop.Desk.part:8 shop.Load.run:5 "
                                      "java.lang.Thread.run:1"),
                      "");
+}
+
+#define TASKS                                                                                      \
+    PARKED "java.util.concurrent.ThreadPoolExecutor.getTask:1 "                                    \
+           "java.util.concurrent.ThreadPoolExecutor.runWorker:2"
+
+/* Two threads of a pool wait for tasks, and read for others from 50 ms on; the second one, if it is
+ * idle, waits for tasks all the time but one moment. */
+static const struct resource *pool_that_reads(bool idle)
+{
+    static struct rule_finding *f;
+    thread_id own[] = {builder_thread(&b, "exec-1"), builder_thread(&b, "exec-2")};
+    stack_id tasks = builder_stack(&b, TASKS);
+    size_t n;
+    for (int k = 0; k < 2; k++)
+        parks(own[k], k ? bob : ann, 1000000, 50000000, (lock_id){0}, tasks, other_stack);
+    if (idle)
+        parks(own[1], bob, 60000000, 540000000, (lock_id){0}, tasks, other_stack);
+    for (uint64_t i = 1; i <= 100; i++)
+        for (int k = 0; k < 2; k++)
+            if (!idle || !k || i == 1)
+                look(own[k], 50000000 + i * 5000000, IN_CLIENT, SAMPLE_IDLE);
+    run(551000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_gt(n, 0);
+    cr_assert_str_eq(f->rule, "waits-for-io");
+    return f->resource;
+}
+
+Test(resources, a_pool_of_which_all_threads_read_is_busy)
+{
+    const struct resource *r = pool_that_reads(false);
+    cr_assert_gt(r->none_free, 450000000);
+    cr_assert_str_eq(resource_role(r, a), "thread pool");
+}
+
+Test(resources, a_pool_with_an_idle_thread_is_not_busy)
+{
+    const struct resource *r = pool_that_reads(true);
+    cr_assert_eq(r->none_free, 0);
+    cr_assert_str_eq(resource_role(r, a), "input");
+}
+
+/* dan has nothing to do until just before he gives what ann waits for. */
+Test(resources, answers_for_which_nobody_works_come_from_elsewhere)
+{
+    stack_id tasks = builder_stack(&b, TASKS);
+    for (uint64_t i = 0; i < 10; i++) {
+        uint64_t from = 1000000 + i * 20000000;
+        parks(dan, cat, from, from + 17000000, (lock_id){0}, tasks, other_stack);
+        gets(ann, dan, from + 1000, from + 18000000, GET "shop.Desk.ask:10");
+    }
+    struct rule_finding *f;
+    size_t n;
+    run(210000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_gt(n, 0);
+    cr_assert_str_eq(f->rule, "slow-answer");
+    cr_assert_eq(f->severity, SEVERITY_INFO);
+    cr_assert_not_null(strstr(f->text, "the delay is elsewhere"));
+}
+
+/* bob has the lock, and reads: most of that is recorded, two looks say the same. */
+Test(resources, what_is_recorded_needs_no_samples)
+{
+    stack_id read = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
+                                      "sun.nio.ch.NioSocketImpl.read:7 shop.Pay.pay:31");
+    does_block(ann, 1000000, 90000000, lock, bob);
+    ADD(&b, bob.v, bob, 500000, park_enter, .stack = read);
+    ADD(&b, cat.v, cat, 79000000, unpark, .target = bob, .stack = other_stack);
+    ADD(&b, bob.v, bob, 79001000, park_exit);
+    for (uint64_t k = 0; k < 2; k++)
+        look(bob, 84100000 + k * 5000000,
+             "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31", SAMPLE_IDLE);
+    run(100000000);
+    cr_assert_eq(all.v[0].doing[0].does, DOES_INPUT);
+    cr_assert_eq(all.v[0].doing[0].samples, 0);
+    cr_assert_gt(all.v[0].looks, 0);
 }
 
 /* All that was waited for a lock was in the first tenth: a start. */
