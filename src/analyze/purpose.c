@@ -246,10 +246,7 @@ int purposes_make(struct purposes *p, const struct trace *t, const struct lock_s
     struct maker m = {t, locks, calloc(t->n_stacks + 1, 1), is_of_calls(t)};
     p->of_context = arena_alloc(a, (size_t)c->n + 1);
     p->known = arena_alloc(a, (size_t)c->n + 1);
-    p->at_loop = arena_alloc(a, (size_t)c->n + 1);
-    bool ok = p->of_context && p->known && p->at_loop && m.says;
-    if (p->at_loop)
-        memset(p->at_loop, 0, (size_t)c->n + 1);
+    bool ok = p->of_context && p->known && m.says;
     for (uint32_t i = 1; i < c->n && ok; i++) {
         p->of_context[i] = (uint8_t)purpose_of(&m, &c->v[i]);
         bool known = is_certain(&m, p->of_context[i], &c->v[i]);
@@ -377,15 +374,6 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
     return purpose_unasked(t, c, s, x, says);
 }
 
-/* Half of the waits that somebody ended. */
-static bool is_at_loop(const struct cause_sums *s)
-{
-    uint64_t n = 0;
-    for (int i = 0; i < ENDED_LIMIT; i++)
-        n += s->ended[i];
-    return 2 * s->near > n;
-}
-
 int purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline,
                     const struct causes *causes, struct arena *a)
 {
@@ -401,10 +389,8 @@ int purposes_settle(struct purposes *p, const struct trace *t, const struct time
         if (!sought || p->known[i])
             continue;
         enum purpose says = p->of_context[i];
-        if (x->stack.v && x->stack.v < causes->n_stacks) {
+        if (x->stack.v && x->stack.v < causes->n_stacks)
             says = purpose_by_causes(t, causes, x, says);
-            p->at_loop[i] = is_at_loop(causes_of(causes, x->stack));
-        }
         /* an answer that has not come when the recording ends may never be due */
         if (says == PURPOSE_ANSWER && x->flags & INTERVAL_OPEN)
             says = PURPOSE_IDLE;

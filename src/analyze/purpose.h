@@ -26,7 +26,6 @@ struct purposes {
     uint8_t *known;      /* [contexts.n]: whether no cause can say otherwise */
     uint32_t *near;      /* [n_near], by thread: frames that are not the JDK's at its task loop */
     size_t n_near;
-    uint8_t *at_loop; /* [contexts.n]: whether its threads wait so at their task loops (causes.h) */
 };
 
 /* From classes and stacks alone.  Memory is the arena's.  -ENOMEM. */

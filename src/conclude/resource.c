@@ -459,18 +459,18 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
     return 0;
 }
 
-/* Whether a wait is at its thread's task loop, or so few calls inside of it that they belong to it.
- */
-static bool is_near_loop(struct finder *f, const struct resource_wait *w)
+/* How many calls a wait is inside of its thread's task loop; UINT32_MAX: not known. */
+static uint32_t calls_inside(struct finder *f, const struct resource_wait *w)
 {
     const struct purposes *p = &f->a->purposes;
     stack_id stack = timeline_context(&f->a->timeline, w->span->context)->stack;
-    if (stack.v >= f->a->trace->n_stacks || w->thread >= p->n_near)
-        return false;
+    if (stack.v >= f->a->trace->n_stacks || w->thread >= p->n_near ||
+        p->near[w->thread] == UINT32_MAX)
+        return UINT32_MAX;
     uint32_t *own = &f->frames[stack.v];
     if (!*own)
         *own = causes_own_frames(f->a->trace, stack) + 1;
-    return p->near[w->thread] != UINT32_MAX && *own - 1 <= p->near[w->thread] + LOOP_FRAMES;
+    return *own - 1 > p->near[w->thread] ? *own - 1 - p->near[w->thread] : 0;
 }
 
 /* Of threads that wait in one call each wakes the next one: who does so from that very call gives
@@ -482,8 +482,9 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
     const struct decode_window *window = &f->a->window;
     if (w->to < r->first + (window->to - window->from) / EARLY_PART)
         r->early_ns += w->to - w->from;
-    if (is_near_loop(f, w))
-        r->near_ns += w->to - w->from;
+    uint32_t inside = calls_inside(f, w);
+    r->loop_ns += inside == 0 ? w->to - w->from : 0;
+    r->near_ns += inside <= LOOP_FRAMES ? w->to - w->from : 0;
     r->private += is_private(f, timeline_context(tl, w->span->context)->lock);
     if (!w->span->waker || (w->again && r->kind == RESOURCE_THINGS))
         return 0;
@@ -584,8 +585,6 @@ static int find_places(struct finder *f)
             all[at - 1].put_ns += f->of[0][i];
         else if (thing && purpose_takes(f->a->trace, stack))
             all[at - 1].take_ns += f->of[0][i];
-        if (at && f->a->purposes.at_loop[i])
-            all[at - 1].loop_ns += f->of[0][i];
     }
     return rc;
 }
