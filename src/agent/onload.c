@@ -5,6 +5,7 @@
 #include "agent/control.h"
 #include "agent/jvmti21.h"
 #include "agent/probes.h"
+#include "agent/sampling.h"
 #include "agent/tracked.h"
 #include "agent/user_methods.h"
 #include "base/buf.h"
@@ -131,6 +132,7 @@ static int add_capabilities(struct err *err)
     want.can_get_constant_pool = have.can_get_constant_pool; /* which classes call what */
     want.can_get_monitor_info = have.can_get_monitor_info;   /* for orca query */
     probes_want(&want);
+    want.can_generate_compiled_method_load_events = have.can_generate_compiled_method_load_events;
     want.can_generate_garbage_collection_events = 1;
     agent.virtual_threads = agent.java_version >= 21 && capability_has_virtual_threads(&have);
     if (agent.virtual_threads)
@@ -157,6 +159,7 @@ static int set_callbacks(bool live, struct err *err)
     t.named.GarbageCollectionFinish = on_gc_finish;
     t.named.ClassFileLoadHook = on_class_file;
     t.named.ClassPrepare = on_class_prepare;
+    t.named.CompiledMethodLoad = sampling_on_compiled;
     callback_set(&t, EVENT_VIRTUAL_THREAD_START, (void (*)(void))on_virtual_thread_start);
     callback_set(&t, EVENT_VIRTUAL_THREAD_END, (void (*)(void))on_virtual_thread_end);
     jvmtiEnv *ti = agent.jvmti;
@@ -223,7 +226,9 @@ static int load(const char *options, bool live, struct err *err)
     TRY(add_capabilities(err));
     agent.attached = live;
     in_use = true;
-    return set_callbacks(live, err);
+    TRY(set_callbacks(live, err));
+    sampling_loaded();
+    return 0;
 }
 
 int agent_load(JavaVM *vm, const char *options, bool live, struct err *err)

@@ -41,6 +41,7 @@ static struct {
     pthread_t thread;
     _Atomic uint32_t stop; /* a futex */
     uint64_t cpu, wall;    /* ns; 0: off.  Changed only while the collector does not run */
+    bool all_places;       /* the compilers described them all from the start */
     bool looks;            /* wall is that of the group looks: threads that wait are left out */
     struct ring *ring;
     uint64_t now, scanned; /* the collector's */
@@ -48,6 +49,45 @@ static struct {
 } sampling;
 
 static _Atomic bool takes_threads; /* threads that start and end are to be noted */
+
+/* --- what the compilers describe ----------------------------------------------------------------
+ */
+
+/* As long as somebody is told of compiled code, HotSpot's compilers describe every place of what
+ * they compile, as with DebugNonSafepoints, where else they describe calls only: a sample between
+ * two calls knows its line, and which inlined method it is in. */
+void JNICALL sampling_on_compiled(jvmtiEnv *ti, jmethodID method, jint size, const void *code,
+                                  jint places, const jvmtiAddrLocationMap *map, const void *info)
+{
+    UNUSED(ti), UNUSED(method), UNUSED(size), UNUSED(code);
+    UNUSED(places), UNUSED(map), UNUSED(info);
+}
+
+/* Only the trace has samples. */
+static bool wants_looks(const struct settings *s)
+{
+    return s->groups[GROUP_looks] && s->formats & FORMAT_OTRACE;
+}
+
+static bool is_wanted(const struct settings *s)
+{
+    return s->groups[GROUP_cpu] || s->groups[GROUP_wall] || wants_looks(s);
+}
+
+static void describe_places(bool all)
+{
+    jvmtiEnv *ti = agent.jvmti;
+    (*ti)->SetEventNotificationMode(ti, all ? JVMTI_ENABLE : JVMTI_DISABLE,
+                                    JVMTI_EVENT_COMPILED_METHOD_LOAD, NULL);
+}
+
+void sampling_loaded(void)
+{
+    if (!is_wanted(&agent.settings))
+        return;
+    describe_places(true);
+    sampling.all_places = !agent.attached;
+}
 
 /* --- threads ------------------------------------------------------------------------------------
  */
@@ -347,8 +387,8 @@ static void note_places(void)
 {
     if (sampling.looks && !sampling.cpu)
         return;
-    bool all = vmstructs_flag(agent.vmstructs, "DebugNonSafepoints", false);
-    recorder_put_info(agent.rec, "orca.places", all ? "all" : "calls");
+    bool all = sampling.all_places || vmstructs_flag(agent.vmstructs, "DebugNonSafepoints", false);
+    recorder_put_info(agent.rec, "orca.places", all ? "all" : "new");
 }
 
 static void end_collector(void)
@@ -373,6 +413,7 @@ void sampling_stop(void)
     end_collector();
     sample_events_reset();
     sampled_remove_all();
+    describe_places(false);
     sampling.runs = false;
 }
 
@@ -383,12 +424,6 @@ static void say_why_not(const struct err *err, bool asked)
         log_line("%s: processor time and wall clock are not sampled", err->msg);
     else
         recorder_put_info(agent.rec, "orca.looks", err->msg);
-}
-
-/* Only the trace has samples. */
-static bool wants_looks(const struct settings *s)
-{
-    return s->groups[GROUP_looks] && s->formats & FORMAT_OTRACE;
 }
 
 void sampling_update(void)
@@ -418,6 +453,7 @@ void sampling_update(void)
         return;
     }
     sampling.runs = true;
+    describe_places(true);
     /* release: pairs with sampling_thread_started.  From here on threads that start say so; those
      * that are there already may be added twice. */
     atomic_store_explicit(&takes_threads, true, memory_order_release);

@@ -11,7 +11,16 @@
 
 #include "base/err.h"
 
+#include <jvmti.h>
 #include <stdint.h>
+
+/* The agent was loaded, its events have their callbacks: before the first compilation, where it can
+ * be. */
+void sampling_loaded(void);
+
+/* JVMTI's CompiledMethodLoad. */
+void JNICALL sampling_on_compiled(jvmtiEnv *ti, jmethodID method, jint size, const void *code,
+                                  jint places, const jvmtiAddrLocationMap *map, const void *info);
 
 /* A recording begins, or the groups were switched: start, change or stop what is sampled.  Where it
  * cannot be done on this JVM, one line says so.  On a Java thread. */

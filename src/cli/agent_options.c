@@ -12,16 +12,6 @@
 #include <unistd.h>
 
 /* The bit of a group in `events`. */
-static uint64_t bit_of(enum event_group g)
-{
-    return UINT64_C(1) << (g - 1);
-}
-
-bool agent_options_sample(const struct agent_options *o)
-{
-    return o->cpu || o->wall || o->events & (bit_of(GROUP_cpu) | bit_of(GROUP_wall));
-}
-
 int agent_options_check(const struct agent_options *o, struct err *err)
 {
     struct call_table t;

@@ -89,9 +89,6 @@ struct agent_options {
             "more options for the agent, as in docs/agent-options.md", NULL, 0, 0                  \
     }
 
-/* Whether these ask for samples. */
-bool agent_options_sample(const struct agent_options *o);
-
 /* A table with an error in it is better told of before anything is done than by the JVM. */
 int agent_options_check(const struct agent_options *o, struct err *err);
 

@@ -104,10 +104,6 @@ static void put_jvm_word(struct buf *b, const char *word)
     }
 }
 
-/* The compilers describe calls only, unless they are asked for more: then samples between two calls
- * know which inlined method they are in. */
-#define NON_SAFEPOINTS "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints"
-
 static int put_tool_options(const struct agent_options *o, const char *agent, const char *session,
                             struct buf *b, struct err *err)
 {
@@ -121,8 +117,6 @@ static int put_tool_options(const struct agent_options *o, const char *agent, co
     int rc = agent_options_put(o, buf_str(&own), NULL, &word, err);
     buf_printf(b, "JAVA_TOOL_OPTIONS=%s%s", old ? old : "", old && *old ? " " : "");
     put_jvm_word(b, buf_str(&word));
-    if (agent_options_sample(o))
-        buf_puts(b, " " NON_SAFEPOINTS);
     buf_fini(&word);
     buf_fini(&own);
     return rc;
@@ -265,13 +259,9 @@ const struct cmd cmd_record = {
         "\n"
         "The agent is passed in JAVA_TOOL_OPTIONS, after what that variable already holds; each "
         "JVM "
-        "says so with its own line \"Picked up JAVA_TOOL_OPTIONS\" on the standard error. With "
-        "samples "
-        "it also holds " NON_SAFEPOINTS
-        ", so that the compilers describe inlined code between calls, "
-        "too. COMMAND "
-        "keeps "
-        "the terminal; signals are passed on to it; the exit status is COMMAND's, 128 + N when "
+        "says so with its own line \"Picked up JAVA_TOOL_OPTIONS\" on the standard error. COMMAND "
+        "keeps the terminal; signals are passed on to it; the exit status is COMMAND's, 128 + N "
+        "when "
         "signal "
         "N killed it, 126 or 127 when it could not be started.\n"
         "\n"

@@ -170,14 +170,15 @@ static void print_kind(const struct page *p, unsigned kind)
 /* Why a method may look busier than it is. */
 static void say_places(const struct page *p)
 {
-    if (is_whole_report(p) || strcmp(trace_info(p->r->a->trace, "orca.places", ""), "calls") != 0)
+    const char *places = trace_info(p->r->a->trace, "orca.places", "all");
+    if (is_whole_report(p) || strcmp(places, "all") == 0)
         return;
     fputc('\n', p->to);
     page_wrapped(
         p, STYLE_FAINT, "",
-        "The JVM's compilers described calls only: between two calls, inlined code may count "
-        "for the compiled method around it. orca record --cpu starts JVMs with "
-        "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints; then it does not.",
+        "Code that was compiled before Orca was attached is described at its calls only: between "
+        "two calls, inlined code may count for the compiled method around it. Recorded from the "
+        "start of the JVM it does not.",
         0);
 }
 

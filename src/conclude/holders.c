@@ -672,7 +672,19 @@ static int most_time(const void *x, const void *y)
     return (a->at.method.v > b->at.method.v) - (a->at.method.v < b->at.method.v);
 }
 
-/* What is done in one method is one activity, at the line where most of it is. */
+static bool is_one_thing(const struct activity *x, const struct activity *y)
+{
+    return x->does == y->does && x->at.method.v == y->at.method.v && x->other == y->other;
+}
+
+static void add_to(struct activity *to, const struct activity *x)
+{
+    to->ns += x->ns;
+    to->samples += x->samples;
+    to->by_samples += x->by_samples;
+}
+
+/* Of all threads together what is done in one line. */
 static void add_activity(struct activity *v, size_t *n, const struct entry *e, uint64_t ns,
                          uint64_t samples)
 {
@@ -687,23 +699,40 @@ static void add_activity(struct activity *v, size_t *n, const struct entry *e, u
                          ns,
                          false};
     for (size_t i = 0; i < *n; i++) {
-        if (v[i].does != x.does || v[i].at.method.v != x.at.method.v || v[i].other != x.other)
+        if (!is_one_thing(&v[i], &x) || v[i].at.line != x.at.line)
             continue;
-        x.ns += v[i].ns;
-        x.samples += v[i].samples;
-        x.by_samples += v[i].by_samples;
-        if (v[i].at.line < 0 && x.at.line >= 0) {
-            x.most = max_u64(x.most, v[i].most); /* a line that is known */
-        } else if (v[i].most >= x.most || x.at.line < 0) {
-            x.at = v[i].at;
-            x.leaf = v[i].leaf;
-            x.stack = v[i].stack;
-            x.most = v[i].most;
+        if (v[i].most < ns) { /* the stack of the one who did most of it */
+            v[i].most = ns;
+            v[i].leaf = x.leaf;
+            v[i].stack = x.stack;
         }
-        v[i] = x;
+        add_to(&v[i], &x);
         return;
     }
     v[(*n)++] = x;
+}
+
+/* What is done in one method is one activity, at the line where most of it is, of the lines that
+ * are known.  v: most first. */
+static size_t join_lines(struct activity *v, size_t n)
+{
+    size_t some = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < some && !is_one_thing(&v[k], &v[i]))
+            k++;
+        if (k == some) {
+            v[some++] = v[i];
+            continue;
+        }
+        if (v[k].at.line < 0 && v[i].at.line >= 0) {
+            v[k].at = v[i].at;
+            v[k].leaf = v[i].leaf;
+            v[k].stack = v[i].stack;
+        }
+        add_to(&v[k], &v[i]);
+    }
+    return some;
 }
 
 /* How much of the rest of threads that were never looked at each of the others' samples stands for.
@@ -775,6 +804,8 @@ static int hand_out(struct holder *h)
     if (!v)
         return -ENOMEM;
     TRY(spread(h, v, &n));
+    qsort(v, n, sizeof *v, most_time);
+    n = join_lines(v, n);
     qsort(v, n, sizeof *v, most_time);
     for (size_t i = 0; i < n; i++)
         v[i].samples = 2 * v[i].by_samples < v[i].ns ? 0 : v[i].samples;

@@ -167,19 +167,27 @@ test_bad_options() {
     has err "auto, timer, perf"
 }
 
-# Started by orca record, the compilers describe every place; by itself, calls only, and the report says so.
+# From the start the compilers describe every place; where Orca was attached, what they compile from then on, and the report says so.
 test_places() {
-    run 0 "$ORCA" record --cpu 2ms -o "$TRACE" -- "$JAVA" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" Sampled 300
-    no_crash
-    info
+    run_traced 0 cpu=2ms -Xmx64m Sampled 300
     same "$(value orca.places)" all
     run 0 "$ORCA" report --hot "$TRACE"
-    lacks out "described calls only"
-    rm "$TRACE"
-    run_traced 0 cpu=2ms -Xmx64m Sampled 300
-    same "$(value orca.places)" calls
-    run 0 "$ORCA" report --hot "$TRACE"
-    has out "described calls only"
+    lacks out "at its calls only"
     run 0 "$ORCA" record -e threads -- sh -c 'echo "$JAVA_TOOL_OPTIONS"'
     lacks out DebugNonSafepoints
+}
+
+# Where the holder of a lock computes is told by looks alone, as orca record takes them by default.
+test_holder_computes() {
+    run 0 "$ORCA" record -o "$TRACE" -- "$JAVA" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" BusyHolder 60
+    no_crash
+    run 0 "$ORCA" report --json "$TRACE"
+    jq -r '.findings[0] | .waiters.at.method, .holders[0].does, .holders[0].at.method, .holders[0].at.line' out >said
+    same "$(sed -n 1,3p said | tr '\n' ' ')" "quote computes quote "
+    line=$(sed -n 4p said)
+    [ "$line" -ge "$(marked from)" ] && [ "$line" -le "$(marked to)" ] || fail "the holder computes in line $line"
+}
+
+marked() { # WORD
+    grep -n "// $1\$" "$ROOT/tests/jvm/BusyHolder.java" | cut -d: -f1
 }
