@@ -34,6 +34,8 @@ static const struct {
     {"Lsun/nio/ch/FileChannelImpl;", "write", IO_OUTPUT},
     {"Lsun/nio/ch/FileChannelImpl;", "force", IO_OUTPUT},
     {"Lsun/nio/ch/FileChannelImpl;", "implCloseChannel", IO_OUTPUT},
+    {"Lsun/nio/ch/EventFD;", "set", IO_OUTPUT}, /* to wake a selector */
+    {"Lsun/nio/ch/IOUtil;", "write", IO_OUTPUT},
     {"Lsun/nio/ch/Poller", "", IO_NONE}, /* for either: who calls it says */
     {"Lsun/nio/ch/", "", IO_INPUT},
     {"Lsun/nio/fs/", "", IO_INPUT},

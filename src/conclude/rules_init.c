@@ -18,8 +18,9 @@ enum {
     INITS_MAX = 64,    /* stretches that are looked at */
     INIT_DOES_MAX = 8, /* different things that one initialiser does */
     INIT_WAITERS = 2,
-    INIT_PERMILLE = 20,         /* of the recording's length, in waits */
-    INIT_PROBLEM_PERMILLE = 200 /* of the length, each on average: a problem */
+    INIT_PERMILLE = 20,          /* of the recording's length, in waits */
+    INIT_WARNING_PERMILLE = 50,  /* of the length, each on average; below that it is a note, */
+    INIT_PROBLEM_PERMILLE = 200, /* or a problem */
 };
 
 /* Looks are at most so far apart; so long, and there would have been several. */
@@ -248,8 +249,12 @@ static void say_holder(struct rule_finding *f, const struct evidence *ev, const 
 
 static void tell(struct evidence *ev, const struct init *x)
 {
-    bool problem = rule_permille(x->ns / x->waiters, ev->length) >= INIT_PROBLEM_PERMILLE;
-    struct rule_finding *f = rule_find(ev, problem ? SEVERITY_PROBLEM : SEVERITY_WARNING, x->ns);
+    unsigned each = rule_permille(x->ns / x->waiters, ev->length);
+    struct rule_finding *f = rule_find(ev,
+                                       each >= INIT_PROBLEM_PERMILLE   ? SEVERITY_PROBLEM
+                                       : each >= INIT_WARNING_PERMILLE ? SEVERITY_WARNING
+                                                                       : SEVERITY_INFO,
+                                       x->ns);
     char name[LABEL_MAX];
     if (!f)
         return;

@@ -13,6 +13,7 @@ enum {
     DOMINANT_OFF_PATH_PERMILLE = 1000, /* the same where there is a path and it is not on it */
     CONTENDED_SHARE_PERMILLE = 5,
     CONTENDED_QUEUE_PERMILLE = 50,
+    WARNING_QUEUE_PERMILLE = 100, /* below that it is a note */
     CONTENDED_PATH_PERMILLE = 20,
     CONTENDED_OF_THEIRS_PERMILLE = 20, /* of the time of those who wait */
     STARVED_PERMILLE = 500,
@@ -166,9 +167,10 @@ static void tell(struct evidence *ev, const struct resource *r, enum severity se
 /* --- the rules ----------------------------------------------------------------------------------
  */
 
-static enum severity severity_of(const struct resource *r)
+static enum severity severity_of(const struct evidence *ev, const struct resource *r)
 {
-    return resource_is_once(r) || resource_is_brief(r) || resource_is_from_elsewhere(r)
+    return resource_is_once(r) || resource_is_brief(r) || resource_is_from_elsewhere(r) ||
+                   rule_permille(harm_of(r), ev->length) < WARNING_QUEUE_PERMILLE
                ? SEVERITY_INFO
                : SEVERITY_WARNING;
 }
@@ -178,7 +180,7 @@ static void tell_all(struct evidence *ev, enum resource_kind kind, bool dominant
     for (size_t i = 0; i < ev->resources.n; i++) {
         const struct resource *r = &ev->resources.v[i];
         if (r->kind == kind && is_dominant(ev, r) == dominant && (dominant || is_contended(ev, r)))
-            tell(ev, r, dominant ? SEVERITY_PROBLEM : severity_of(r));
+            tell(ev, r, dominant ? SEVERITY_PROBLEM : severity_of(ev, r));
     }
 }
 
@@ -229,6 +231,6 @@ void rule_slow_answer(struct evidence *ev)
     for (size_t i = 0; i < ev->resources.n; i++) {
         const struct resource *r = &ev->resources.v[i];
         if (r->kind == RESOURCE_ANSWERS && is_contended(ev, r) && !is_starved(ev, r))
-            tell(ev, r, severity_of(r));
+            tell(ev, r, severity_of(ev, r));
     }
 }

@@ -19,7 +19,9 @@ void rule_lost_signal(struct evidence *ev)
         return; /* somebody may still notify: an idle consumer looks the same */
     for (size_t i = 0; i < s->n_lost; i++) {
         const struct lost_signal *l = &s->lost[i];
-        struct rule_finding *f = rule_find(ev, SEVERITY_PROBLEM, a->window.to - l->since);
+        /* It says why the program is stuck: before that. */
+        uint64_t since = a->deadlocks.n ? l->since : min_u64(a->deadlocks.stuck_since, l->since);
+        struct rule_finding *f = rule_find(ev, SEVERITY_PROBLEM, a->window.to - since + 1);
         if (!f)
             return;
         f->from = l->notified;
@@ -40,6 +42,10 @@ void rule_lost_signal(struct evidence *ev)
         rule_say_place(f, ev, " in ", l->waits_at);
         rule_say(f, ", without a timeout, and has not been notified since: if that signal was "
                     "meant for this wait, it is lost");
+        if (!a->deadlocks.n)
+            rule_say(f, "; every thread of the program (%s) waits without a timeout, for %s",
+                     human_count(a->deadlocks.n_stuck).text,
+                     human_time(a->window.to - a->deadlocks.stuck_since).text);
     }
 }
 
@@ -73,7 +79,8 @@ static void say_where(struct rule_finding *f, const struct evidence *ev, const s
     }
 }
 
-/* Whether the finding about the lock says it: the threads that are woken for nothing queue there. */
+/* Whether the finding about the lock says it: the threads that are woken for nothing queue there.
+ */
 static bool said_of_resource(struct evidence *ev, const struct signals *s)
 {
     struct rule_finding *f = rule_of_lock(ev, s->lock);

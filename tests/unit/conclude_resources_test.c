@@ -1618,6 +1618,72 @@ Test(resources, what_is_over_soon_is_no_problem)
         cr_assert(f[i].severity == SEVERITY_INFO, "%s", f[i].rule);
 }
 
+/* A tenth of a thread is blocked on average, or less. */
+static enum severity severity_of_waits(uint64_t each)
+{
+    struct rule_finding *f;
+    size_t n;
+    for (uint64_t i = 0; i < 8; i++)
+        does_block(ann, 1000000 + i * 50000000, 1000000 + each + i * 50000000, lock, dan);
+    run(400000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert(f->resource && f->resource->lock.v == lock.v);
+    return f->severity;
+}
+
+Test(resources, what_hardly_anybody_waits_for_is_a_note)
+{
+    cr_assert_eq(severity_of_waits(3000000), SEVERITY_INFO);
+}
+
+Test(resources, what_a_tenth_of_a_thread_waits_for_is_more)
+{
+    cr_assert_gt(severity_of_waits(6000000), SEVERITY_INFO);
+}
+
+/* What holders do in one line is summed over all of them before one line is chosen. */
+Test(resources, the_line_where_holders_are_most_is_that_of_all_of_them)
+{
+    const thread_id has[] = {bob, cat, dan};
+    for (uint64_t i = 0; i < 30; i++) {
+        thread_id who = has[i % 3];
+        bool is_bob = who.v == bob.v; /* alone in line 36, the two others in 38 */
+        does_block(ann, 1000000 + i * 10000000, 9500000 + i * 10000000, lock, who);
+        if (is_bob || i < 15)
+            look(who, 3500000 + i * 10000000,
+                 is_bob ? "shop.Pay.sum:36 shop.Desk.place:22"
+                        : "shop.Pay.sum:38 shop.Desk.place:22",
+                 0);
+        else
+            look(who, 3500000 + i * 10000000, "shop.Pay.add:50 shop.Desk.place:22", 0);
+        look(who, 8000000 + i * 10000000,
+             is_bob ? "shop.Pay.sum:36 shop.Desk.place:22" : "shop.Pay.sum:38 shop.Desk.place:22",
+             0);
+    }
+    run(310000000);
+    cr_assert_eq(all.v[0].doing[0].does, DOES_COMPUTE);
+    cr_assert_eq(all.v[0].doing[0].at.line, 38);
+}
+
+/* ann looked, the notify came, ann waits; the others wait for what ann should do. */
+Test(resources, a_lost_signal_is_said_before_what_is_stuck_by_it)
+{
+    const thread_id rest[] = {bob, cat, dan};
+    struct rule_finding *f;
+    size_t n;
+    ADD(&b, cat.v, cat, 1000000, notify, .lock = lock, .stack = other_stack);
+    ADD(&b, ann.v, ann, 2000000, wait_enter, .lock = lock, .stack = stack);
+    for (uint64_t i = 0; i < 3; i++)
+        ADD(&b, rest[i].v, rest[i], 900000 + 200000 * i, wait_enter, .lock = other_lock,
+            .stack = other_stack);
+    run(3000000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_eq(n, 2);
+    cr_assert_str_eq(f[0].rule, "lost-signal");
+    cr_assert(strstr(f[0].text, "every thread of the program (4) waits"), "%s", f[0].text);
+    cr_assert_str_eq(f[1].rule, "stuck");
+}
+
 /* --- one cause, one finding
  * ------------------------------------------------------------------------ */
 
