@@ -24,6 +24,7 @@
  *                     query_object.c, query_refs.c (what is asked of it)
  *   sampling.c        what threads execute, sampled: sample_events.c makes events of it,
  *                     modules.c names the files of native code
+ *   sched.c           when threads were on a processor
  *
  * In the JVM: nothing here exits, aborts, throws, or leaves an exception or a local reference
  * behind. Callbacks keep errno. */

@@ -4,10 +4,10 @@
 #include "agent/verbs.h"
 #include "base/clock.h"
 #include "base/control_socket.h"
+#include "base/own_thread.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -185,18 +185,12 @@ static void *control_main(void *arg)
 
 static int start_thread(struct err *err)
 {
-    sigset_t all, old;
-    pthread_attr_t attr;
     pthread_t thread;
-    sigfillset(&all);
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, THREAD_STACK);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(&thread, &attr, control_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attr);
-    return rc ? err_set(err, -rc, "no thread for the control socket: %s", strerror(rc)) : 0;
+    int rc = own_thread_start(&thread, THREAD_STACK, control_main, NULL);
+    if (rc < 0)
+        return err_set(err, rc, "no thread for the control socket: %s", strerror(-rc));
+    pthread_detach(thread);
+    return 0;
 }
 
 static int start(JavaVM *vm, struct err *err)

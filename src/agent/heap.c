@@ -8,12 +8,12 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/own_thread.h"
 #include "base/util.h"
 
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -139,27 +139,19 @@ static void *run(void *arg)
 
 static int start_thread(struct err *err)
 {
-    pthread_attr_t a;
-    sigset_t all, old;
     heap.ring = ring_attach(agent.rec);
     if (!heap.ring)
         return err_set(err, -ENOMEM, "no ring is free");
     heap.ring->patient = true;
     heap.last = clock_mono_ns();
     atomic_store_explicit(&heap.stop, 0, memory_order_relaxed);
-    pthread_attr_init(&a);
-    pthread_attr_setstacksize(&a, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(&heap.thread, &a, run, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&a);
+    int rc = own_thread_start(&heap.thread, STACK_BYTES, run, NULL);
     if (rc == 0) {
         heap.runs = true;
         return 0;
     }
     ring_detach(heap.ring);
-    return err_set(err, -rc, "no thread for the heap profiler: %s", strerror(rc));
+    return err_set(err, rc, "no thread for the heap profiler: %s", strerror(-rc));
 }
 
 static void end_thread(void)

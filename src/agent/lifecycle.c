@@ -30,6 +30,7 @@
 #include "agent/program_name.h"
 #include "agent/request.h"
 #include "agent/sampling.h"
+#include "agent/sched.h"
 #include "agent/stacks.h"
 #include "agent/sums.h"
 #include "agent/threads.h"
@@ -251,6 +252,28 @@ static void free_tables(JNIEnv *jni)
     sums_free();
 }
 
+static void add_to_sched(void *ctx, uintptr_t java_thread, uint32_t id)
+{
+    (void)ctx;
+    sched_add(os_thread_id(&agent.layout, java_thread), id);
+}
+
+static void add_all_to_sched(void)
+{
+    threads_each_java(add_to_sched, NULL);
+}
+
+static void update_sched(void)
+{
+    const struct sched_setup setup = {agent.rec, agent.started, threads_native,
+                                      threads_native_ended, add_all_to_sched};
+    bool wanted = settings_wants_sched(&agent.settings);
+    if (sched_runs() && !wanted)
+        sched_stop();
+    if (!sched_runs() && wanted)
+        sched_start(&setup);
+}
+
 static void begin(JNIEnv *jni, jthread thread)
 {
     /* At a second attach other threads record from the opened guard on: native methods and probes
@@ -277,6 +300,7 @@ static void begin(JNIEnv *jni, jthread thread)
     if (self)
         open_waits_again(jni, self);
     sampling_update();
+    update_sched();
     if (own)
         alloc_own_end(jni);
 }
@@ -495,6 +519,7 @@ static void switch_groups(JNIEnv *jni, bool *wanted)
     probes_update(jni);
     unmounts_forget();
     sampling_update();
+    update_sched();
     if (own)
         alloc_own_end(jni);
 }
@@ -553,6 +578,7 @@ void agent_finish(JNIEnv *jni)
     if (agent.rec && !finished) {
         finished = true;
         sampling_stop();
+        sched_stop();
         heap_quiet();
         guard_shut(patience); /* nothing is to be recorded behind recording_end */
         heap_finish();
@@ -574,6 +600,7 @@ static int stop(JNIEnv *jni, struct recorder_result *r, struct err *err)
         guard_leave();
     }
     sampling_stop();
+    sched_stop();
     heap_quiet();
     bool out = guard_close(timeout);
     heap_finish();

@@ -6,6 +6,7 @@
 #include "agent/jvmti21.h"
 #include "agent/probes.h"
 #include "agent/sampling.h"
+#include "agent/sched.h"
 #include "agent/tracked.h"
 #include "agent/user_methods.h"
 #include "base/buf.h"
@@ -275,6 +276,8 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         log_line("the agent is already loaded: a second -agentpath is ignored");
     else if (agent_load(vm, options, false, &err) < 0)
         log_line("%s; the program runs without recording", err.msg);
+    else if (settings_wants_sched(&agent.settings))
+        sched_prepare();
     return JNI_OK; /* anything else would stop the JVM */
 }
 

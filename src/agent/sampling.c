@@ -8,16 +8,16 @@
 #include "base/guarded.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/own_thread.h"
+#include "base/tasks.h"
 #include "base/util.h"
 #include "hotspot/layout.h"
 #include "hotspot/sampled.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -115,28 +115,6 @@ void sampling_thread_ended(void)
 /* --- threads of the JVM itself, and of native libraries -----------------------------------------
  */
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* All threads of the process, sorted. */
-static void list_tasks(void)
-{
-    buf_clear(&sampling.tasks);
-    DIR *d = opendir("/proc/self/task");
-    for (struct dirent *e; d && (e = readdir(d));) {
-        uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
-        if (tid)
-            buf_put(&sampling.tasks, &tid, sizeof tid);
-    }
-    if (d)
-        closedir(d);
-    if (sampling.tasks.len)
-        qsort(sampling.tasks.p, sampling.tasks.len / sizeof(uint32_t), sizeof(uint32_t), by_number);
-}
-
 struct gone {
     uint32_t tids[64];
     size_t n;
@@ -146,8 +124,7 @@ static void look_if_gone(void *ctx, struct sampled *t)
 {
     struct gone *g = ctx;
     uint32_t tid = t->who.os_tid;
-    if (!t->who.java_thread && g->n < ARRAY_LEN(g->tids) &&
-        !bsearch(&tid, sampling.tasks.p, sampling.tasks.len / sizeof tid, sizeof tid, by_number))
+    if (!t->who.java_thread && g->n < ARRAY_LEN(g->tids) && !tasks_has(&sampling.tasks, tid))
         g->tids[g->n++] = tid;
 }
 
@@ -155,16 +132,15 @@ static void look_if_gone(void *ctx, struct sampled *t)
 static void scan_tasks(void)
 {
     struct gone gone = {.n = 0};
-    list_tasks();
+    tasks_list(&sampling.tasks);
     sampled_each(look_if_gone, &gone);
     for (size_t i = 0; i < gone.n; i++) {
         sampled_remove(gone.tids[i]);
         threads_native_ended(gone.tids[i]);
     }
-    const uint32_t *tids = (const uint32_t *)(void *)sampling.tasks.p;
-    for (size_t i = 0; i < sampling.tasks.len / sizeof *tids; i++)
-        if (!sampled_has(tids[i])) {
-            struct sample_subject who = {.os_tid = tids[i]};
+    for (uint32_t i = 0; i < tasks_count(&sampling.tasks); i++)
+        if (!sampled_has(tasks_at(&sampling.tasks, i))) {
+            struct sample_subject who = {.os_tid = tasks_at(&sampling.tasks, i)};
             sampled_add_new(&who);
         }
 }
@@ -327,27 +303,16 @@ static void *run(void *arg)
 
 static int start_collector(struct err *err)
 {
-    pthread_attr_t a;
-    sigset_t all, old;
     sampling.ring = ring_attach(agent.rec);
     if (!sampling.ring)
         return err_set(err, -ENOMEM, "no ring is free");
     sampling.scanned = 0;
     atomic_store_explicit(&sampling.stop, 0, memory_order_relaxed);
-    pthread_attr_init(&a);
-    pthread_attr_setstacksize(&a, STACK_BYTES);
-    /* All signals blocked but those of guarded loads. */
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(&sampling.thread, &a, run, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&a);
+    int rc = own_thread_start(&sampling.thread, STACK_BYTES, run, NULL);
     if (rc == 0)
         return 0;
     ring_detach(sampling.ring);
-    return err_set(err, -rc, "no thread for the samples: %s", strerror(rc));
+    return err_set(err, rc, "no thread for the samples: %s", strerror(-rc));
 }
 
 static int begin(struct err *err)

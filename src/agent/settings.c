@@ -40,7 +40,8 @@ static const struct opt rows[] = {
      "text formats (default: none)",
      NULL, 0, 0},
     {"events", 0, OPT_SET, AT(events), "GROUP+...",
-     "event groups to record (default: all but virtual, mounts, locks, holds, cpu, wall, alloc, "
+     "event groups to record (default: all but virtual, mounts, locks, holds, cpu, wall, sched, "
+     "alloc, "
      "sampled-alloc and frees; all: all but alloc and frees)",
      event_group_names, EVENT_GROUPS_NAMED, 0},
     {"contanalysis", 0, OPT_FLAG, AT(contanalysis), "on|off",

@@ -45,7 +45,8 @@ struct settings {
     uint64_t ownerstacks; /* enum ownerstacks */
     uint64_t full;        /* 0 drop, 1 block */
     const char *cost_text;
-    uint64_t cost; /* limit in 100,000ths of the processors' time, above which short waits are summed; or */
+    uint64_t cost; /* limit in 100,000ths of the processors' time, above which short waits are
+                      summed; or */
 #define COST_OFF UINT64_MAX
     bool costflip; /* a test's: or at random moments */
     bool contanalysis, quiet, control, allocstacks, arguments;
@@ -83,6 +84,12 @@ bool settings_wants_class(const struct settings *s, const char *signature);
 
 /* Whether other formats than the trace are written at the end. */
 bool settings_has_texts(const struct settings *s);
+
+/* Only the trace has turns. */
+static inline bool settings_wants_sched(const struct settings *s)
+{
+    return s->groups[GROUP_sched] && s->formats & FORMAT_OTRACE;
+}
 
 /* Whether the file's name changes with the time: it has a %t. */
 bool settings_names_time(const struct settings *s);

@@ -12,13 +12,14 @@
 #include "agent/open_waits.h"
 #include "agent/probes.h"
 #include "agent/sampling.h"
+#include "agent/sched.h"
 #include "agent/sums.h"
 #include "agent/unmounts.h"
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/tasks.h"
 #include "base/util.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -278,19 +279,6 @@ static void list_remove(struct os_thread *t)
     pthread_mutex_unlock(&reg.list_lock);
 }
 
-/* The name that the kernel knows. */
-static void native_name(uint32_t os_tid, char *out, size_t n)
-{
-    char path[64], comm[32] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%u/comm", os_tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, comm, sizeof comm - 1) : 0;
-    if (fd >= 0)
-        close(fd);
-    comm[got > 0 ? strcspn(comm, "\n") : 0] = 0;
-    jvm_text(out, n, comm);
-}
-
 /* Under list_lock, which a thread at a safepoint may take. */
 static uint32_t native_under_lock(uint32_t os_tid)
 {
@@ -299,7 +287,9 @@ static uint32_t native_under_lock(uint32_t os_tid)
     if (id && *id)
         return (uint32_t)*id;
     uint32_t new = new_id();
-    native_name(os_tid, text.name, sizeof text.name);
+    char name[TASK_NAME_BYTES];
+    task_name(os_tid, name);
+    jvm_text(text.name, sizeof text.name, name);
     define(new, 0, os_tid, THREAD_NATIVE, 0, &text);
     if (id)
         *id = new;
@@ -571,6 +561,7 @@ void threads_started(JNIEnv *jni, jthread thread)
     if (agent.settings.groups[GROUP_threads])
         put_simple(self, EV_thread_start, id);
     sampling_thread_started(self->java_thread, id);
+    sched_add((uint32_t)syscall(SYS_gettid), id);
 }
 
 void threads_ended(JNIEnv *jni, jthread thread)

@@ -424,6 +424,12 @@ static bool is_sample(const struct event *e)
     return e->kind == EV_cpu_sample || e->kind == EV_wall_sample;
 }
 
+/* Turns of every thread are in one stream, as samples are. */
+static bool is_of_sched(const struct event *e)
+{
+    return e->kind >= EV_turn && e->kind <= EV_processor_share;
+}
+
 /* An allocation says nothing of what its thread waits for; its end comes from any thread. */
 static void take_alloc(struct decoder *d, const struct event *e)
 {
@@ -448,9 +454,11 @@ static int decode_events(struct decoder *d, struct trace_iter *it, struct err *e
     int rc;
     while ((rc = trace_iter_next(it, &e, &stream, err)) > 0) {
         d->out->kinds[e.kind]++;
-        if (is_sample(&e) || is_sum(&e) || allocs_takes(e.kind)) {
+        if (is_sample(&e) || is_sum(&e) || allocs_takes(e.kind) || is_of_sched(&e)) {
             if (is_sample(&e))
                 take_sample(d, &e);
+            else if (is_of_sched(&e))
+                ;
             else if (is_sum(&e))
                 take_sum(d, &e);
             else

@@ -4,6 +4,7 @@
 #include "base/human.h"
 #include "base/util.h"
 #include "cli/findings.h"
+#include "record/switches.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -297,6 +298,24 @@ static void look_at_kernel(struct findings *f)
                          container_marks[i].name);
 }
 
+static void look_at_switches(struct findings *f)
+{
+    struct switches *s;
+    struct err err;
+    if (switches_open(&s, &err) < 0) {
+        findings_add(f, "kernel", FINDING_WARN,
+                     "allow perf_event_open: perf_event_paranoid 2 or less, and a seccomp profile "
+                     "of the container that lets it through",
+                     "perf events: %s: Orca records how long threads were on a processor or ready, "
+                     "and not when",
+                     err.msg);
+        return;
+    }
+    findings_add(f, "kernel", FINDING_OK, "",
+                 "perf events tell when a thread was on a processor, and when it was ready");
+    switches_close(s);
+}
+
 void doctor_machine(struct findings *f)
 {
     look_at_cpu(f);
@@ -307,4 +326,5 @@ void doctor_machine(struct findings *f)
     look_at_limits(f);
     look_at_places(f);
     look_at_kernel(f);
+    look_at_switches(f);
 }

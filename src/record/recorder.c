@@ -1,11 +1,11 @@
 #include "record/recorder.h"
 
 #include "base/fdio.h"
+#include "base/own_thread.h"
 #include "base/util.h"
 #include "record/recorder_parts.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,21 +68,6 @@ static int open_files(struct recorder *rec, const struct recorder_opts *o, struc
     return rc;
 }
 
-/* A plain thread: no signal of the process is ever delivered to it. */
-static int start_drain(struct recorder *rec)
-{
-    sigset_t all, old;
-    pthread_attr_t attr;
-    sigfillset(&all);
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, DRAIN_STACK);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(&rec->thread, &attr, drain_main, rec);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attr);
-    return -rc;
-}
-
 static void init_sync(struct recorder *rec)
 {
     pthread_condattr_t mono;
@@ -142,7 +127,7 @@ int recorder_open(struct recorder **out, const struct recorder_opts *o, struct e
     rec->stager.notes_ends = true;
     atomic_store_explicit(&rec->on, rc == 0, memory_order_relaxed);
     if (rc == 0)
-        rc = start_drain(rec);
+        rc = own_thread_start(&rec->thread, DRAIN_STACK, drain_main, rec);
     if (rc < 0) {
         err_set(err, rc, "%s: cannot start the recorder: %s", o->path, strerror(-rc));
         close(rec->fd);

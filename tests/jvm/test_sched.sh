@@ -1,0 +1,121 @@
+# The group sched: when threads were on a processor, and when they waited for one.
+# timeout: 120
+. "$ROOT/tests/jvm/traced.sh"
+
+finish() {
+    leave_no_jvm
+}
+
+perf_is_allowed() {
+    "$ORCA" doctor | grep -q 'perf events tell' || skip "the kernel allows no perf events"
+}
+
+# Against the kernel's own counters (Scheduled.java's lines "task"), within that program's times. A switch takes the
+# processor some microseconds, which the kernel counts for the thread that comes, and a record is written at its end.
+# What a hypervisor takes away is in no counter of the thread.
+counted_alike() { # LINES
+    local wrong
+    awk -v start="$(od -An -t u8 -j 48 -N 8 "$TRACE")" '
+        function key(name, i) {
+            for (i = 4; i <= NF; i++)
+                if (index($i, name "=") == 1)
+                    return substr($i, length(name) + 2)
+        }
+        function clip(name, a, b) { # ns between a and b, as far as they are in the thread'"'"'s time
+            a = a < from[name] ? from[name] : a
+            b = b > to[name] ? to[name] : b
+            return b > a ? b - a : 0
+        }
+        FNR == NR && $1 == "task" { ran[$2] = $3; ready[$2] = $4; n[$2] = $5; from[$2] = $6 - start; to[$2] = $7 - start }
+        FNR == NR && $1 == "stolen" { stolen = $2 }
+        FNR == NR { next }
+        $3 == "turn" && $2 in ran {
+            since = key("since") * 1e9; now = $1 * 1e9
+            on[$2] += clip($2, since, now)
+            if (left[$2])
+                off[$2] += clip($2, left[$2], since)
+            left[$2] = key("end") == 1 ? now : 0
+            gaps += key("end") >= 4
+        }
+        END {
+            for (t in ran) {
+                d = on[t] - ran[t]
+                may = ran[t] / 100 + n[t] * 8000 + 1000000 # a millisecond: to read the counters
+                if (d < -may || d > may + stolen + 10000000)
+                    print t " ran " ran[t] " ns in " n[t] " turns, and " on[t] " are recorded"
+                if (off[t] > ready[t] * 1.05 + n[t] * 8000 + 1000000)
+                    print t " was ready for " ready[t] " ns, and preempted for " off[t]
+                if (t ~ /burner/ && ready[t] > 100000000 && off[t] < ready[t] * 0.9)
+                    print t " was ready for " ready[t] " ns, and preempted for " off[t] " only"
+                lines++
+            }
+            if (lines != '"$1"' || gaps)
+                print lines " threads, " gaps + 0 " gaps"
+        }' out events >wrong
+    wrong=$(cat wrong)
+    same "$wrong" ""
+}
+
+scripted() { # COMMAND...
+    mkfifo pipe
+    run 0 "$@" "$JAVA" "$(agent events=threads+parks+sched)" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" Scheduled 300 pipe
+    same "$(grep -v '^OpenJDK 64-Bit Server VM warning: Option' err)" ""
+    no_crash
+    good_trace complete
+    events
+}
+
+test_counts_what_the_kernel_counts() {
+    perf_is_allowed
+    scripted env
+    counted_alike 7
+    at_least "$(matching ' turns_known ')" 1 "times that all is known"
+}
+
+# Two that compute, and one processor: one of them is ready while the other one runs.
+test_one_processor() {
+    perf_is_allowed
+    scripted taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')"
+    counted_alike 7
+    at_least "$(awk '/^task burner / { print $4 }' out)" 100000000 "ns for which the burner was ready"
+}
+
+# In a JVM that runs already, twice: threads that are there, and threads that they start.
+test_attach() {
+    local i
+    perf_is_allowed
+    launch_told Attachable --
+    for i in 1 2; do
+        rm -f "$TRACE"
+        run 0 "$ORCA" attach "$jvm" -o "$TRACE" -e sched
+        say work worked
+        run 0 "$ORCA" detach "$jvm"
+        good_trace complete
+        events -k turn,turns_known
+        at_least "$(matching ' turn ')" 10 "turns of recording $i"
+        same "$(ls -l "/proc/$jvm/fd" | grep -c 'perf_event')" 0
+    done
+}
+
+# perf_event_open is refused: how long each thread ran is known all the same, and the recording says why no more is.
+test_without_perf_events() {
+    ${CC:-cc} -o without_perf "$ROOT/tests/jvm/without_perf.c" || fail "cannot build"
+    ./without_perf true || skip "no seccomp filters here"
+    mkfifo pipe
+    run 0 ./without_perf "$JAVA" "$(agent events=threads+parks+sched)" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" \
+        Scheduled 1500 pipe
+    has err "perf events: Operation not permitted: processor times are recorded as shares"
+    good_trace complete
+    events
+    same "$(matching ' turn ')" 0
+    awk '/^task burner / { ran = $3 }
+        $2 == "burner" && $3 == "processor_share" {
+            for (i = 4; i <= NF; i++)
+                if (index($i, "ran=") == 1)
+                    sum += substr($i, 5)
+        }
+        END { if (sum < ran * 0.4 || sum > ran * 1.1 + 50000000) print sum " ns of " ran }' out events >wrong
+    same "$(cat wrong)" ""
+    run 0 ./without_perf "$ORCA" doctor
+    has out "perf events: Operation not permitted"
+}

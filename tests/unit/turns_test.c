@@ -1,0 +1,204 @@
+/* Switches as the kernel tells of them, and what becomes of them: turns. */
+#include "../patience.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/tasks.h"
+#include "base/util.h"
+#include "record/turns.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void keep(void *ctx, const struct turn *t)
+{
+    buf_put(ctx, t, sizeof *t);
+}
+
+/* --- records to turns ---------------------------------------------------------------------------
+ */
+
+struct given {
+    struct switch_record r;
+    uint64_t lost;
+};
+
+struct wanted {
+    uint64_t since, until;
+    enum turn_end end;
+    bool gap;
+};
+
+static void check(const struct given *g, size_t n, uint64_t cut, const struct wanted *w, size_t m)
+{
+    struct turns t;
+    struct buf got;
+    buf_init(&got);
+    turns_init(&t, 100, keep, &got);
+    for (size_t i = 0; i < n; i++)
+        turns_take(&t, &g[i].r, g[i].lost);
+    if (cut)
+        turns_cut(&t, cut, 0);
+    cr_assert_eq(got.len / sizeof(struct turn), m, "%zu turns", got.len / sizeof(struct turn));
+    for (size_t i = 0; i < m; i++) {
+        const struct turn *x = (const struct turn *)(const void *)got.p + i;
+        cr_expect_eq(x->since, w[i].since, "%zu since %lu", i, (unsigned long)x->since);
+        cr_expect_eq(x->until, w[i].until, "%zu until %lu", i, (unsigned long)x->until);
+        cr_expect_eq(x->end, w[i].end, "%zu end %d", i, x->end);
+        cr_expect_eq(x->gap, w[i].gap, "%zu gap %d", i, x->gap);
+    }
+    turns_fini(&t);
+    buf_fini(&got);
+}
+
+#define R(time, tid, what, lost)                                                                   \
+    {                                                                                              \
+        {time, tid, what}, lost                                                                    \
+    }
+#define CHECK(cut, given, ...)                                                                     \
+    do {                                                                                           \
+        const struct wanted w_[] = {__VA_ARGS__};                                                  \
+        check(given, ARRAY_LEN(given), cut, w_, ARRAY_LEN(w_));                                    \
+    } while (0)
+
+Test(turns, one_thread_waits_and_is_preempted)
+{
+    static const struct given g[] = {R(110, 7, SWITCH_IN, 0), R(150, 7, SWITCH_OUT, 0),
+                                     R(200, 7, SWITCH_IN, 0), R(210, 7, SWITCH_PREEMPTED, 0),
+                                     R(220, 7, SWITCH_IN, 0), R(230, 7, SWITCH_DIED, 0)};
+    CHECK(0, g, {110, 150, TURN_WAITS, false}, {200, 210, TURN_PREEMPTED, false},
+          {220, 230, TURN_DIES, false});
+}
+
+Test(turns, who_is_met_leaving_ran_from_the_beginning)
+{
+    static const struct given g[] = {R(150, 7, SWITCH_PREEMPTED, 0)};
+    CHECK(0, g, {100, 150, TURN_PREEMPTED, false});
+}
+
+/* Two events cover a thread that started while threads were listed. */
+Test(turns, what_is_said_twice_counts_once)
+{
+    static const struct given g[] = {R(110, 7, SWITCH_BORN, 0),      R(111, 7, SWITCH_BORN, 0),
+                                     R(120, 7, SWITCH_IN, 0),        R(121, 7, SWITCH_IN, 0),
+                                     R(150, 7, SWITCH_PREEMPTED, 0), R(151, 7, SWITCH_PREEMPTED, 0),
+                                     R(160, 7, SWITCH_IN, 0),        R(161, 7, SWITCH_IN, 0)};
+    CHECK(200, g, {120, 150, TURN_PREEMPTED, false}, {160, 200, TURN_STAYS, false});
+}
+
+/* What was lost may have been the end of the turn that went on, and the beginning of the next. */
+Test(turns, behind_lost_records_nothing_is_taken_for_known)
+{
+    static const struct given g[] = {R(110, 7, SWITCH_IN, 0),   R(120, 8, SWITCH_IN, 0),
+                                     R(150, 7, SWITCH_OUT, 3),  R(160, 7, SWITCH_IN, 3),
+                                     R(170, 7, SWITCH_OUT, 3),  R(180, 8, SWITCH_IN, 3),
+                                     R(190, 9, SWITCH_BORN, 3), R(195, 9, SWITCH_IN, 3)};
+    CHECK(200, g, {160, 170, TURN_WAITS, true}, {180, 200, TURN_STAYS, true},
+          {195, 200, TURN_STAYS, false});
+}
+
+Test(turns, a_number_that_is_given_again_is_another_thread)
+{
+    static const struct given g[] = {R(110, 7, SWITCH_IN, 0), R(120, 7, SWITCH_DIED, 0),
+                                     R(121, 7, SWITCH_OUT, 0), R(130, 7, SWITCH_BORN, 0),
+                                     R(140, 7, SWITCH_IN, 0)};
+    CHECK(0, g, {110, 120, TURN_DIES, false}, {100, 121, TURN_WAITS, false});
+}
+
+/* --- the kernel ---------------------------------------------------------------------------------
+ */
+
+enum { THREADS = 4, ROUNDS = 60, LATE = 2, SWITCH_NS = 8000 };
+
+static _Atomic int go;
+static struct worker {
+    pthread_t thread;
+    uint32_t tid;
+    struct task_times before, after;
+    uint64_t began, ended, ran; /* by our turns */
+} workers[THREADS];
+
+static void compute(void)
+{
+    volatile uint64_t x = 0;
+    for (int k = 0; k < 500000; k++)
+        x += (uint64_t)k;
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    w->tid = (uint32_t)syscall(SYS_gettid);
+    while (!atomic_load(&go))
+        clock_sleep_ns(1000000);
+    task_times(w->tid, &w->before);
+    w->began = clock_mono_ns();
+    for (int i = 0; i < ROUNDS; i++) {
+        compute();
+
+        clock_sleep_ns(100000);
+    }
+    task_times(w->tid, &w->after);
+    w->ended = clock_mono_ns();
+    return NULL;
+}
+
+static void add(void *ctx, const struct turn *t)
+{
+    UNUSED(ctx);
+    for (size_t i = 0; i < THREADS; i++) {
+        struct worker *w = &workers[i];
+        uint64_t from = max_u64(t->since, w->began), to = min_u64(t->until, w->ended);
+        if (t->os_tid == w->tid && from < to)
+            w->ran += to - from;
+    }
+}
+
+struct reading {
+    struct switches *s;
+    struct turns t;
+};
+
+static void take(void *ctx, const struct switch_record *r)
+{
+    struct reading *x = ctx;
+    turns_take(&x->t, r, switches_lost(x->s));
+}
+
+/* Threads that were there when it was opened, and some that started afterwards: each of them ran as
+ * long as the kernel counts.  A switch itself takes a microsecond, which either side may have. */
+Test(turns, the_kernel_counts_the_same)
+{
+    struct err err;
+    struct reading x;
+    uint64_t now = clock_mono_ns();
+    for (size_t i = 0; i < THREADS - LATE; i++)
+        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+    if (switches_open(&x.s, &err) < 0)
+        cr_skip_test("no perf events here: %s", err.msg);
+    turns_init(&x.t, now, add, NULL);
+    for (size_t i = THREADS - LATE; i < THREADS; i++)
+        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+    atomic_store(&go, 1);
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(workers[i].thread, NULL);
+    switches_wake(x.s);
+    switches_wait(x.s, 1000);
+    now = clock_mono_ns();
+    switches_read(x.s, now, take, &x);
+    turns_cut(&x.t, now, 0);
+    cr_expect_eq(switches_lost(x.s), 0);
+    for (size_t i = 0; i < THREADS; i++) {
+        const struct worker *w = &workers[i];
+        uint64_t ran = w->after.ran - w->before.ran, turns = w->after.turns - w->before.turns;
+        uint64_t off = ran > w->ran ? ran - w->ran : w->ran - ran;
+        cr_expect(off <= ran / 100 + turns * SWITCH_NS, "thread %zu: %lu by the kernel, %lu", i,
+                  (unsigned long)ran, (unsigned long)w->ran);
+        cr_expect(turns >= ROUNDS, "it switched %lu times", (unsigned long)turns);
+    }
+    turns_fini(&x.t);
+    switches_close(x.s);
+}
