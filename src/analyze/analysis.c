@@ -49,6 +49,7 @@ static int start(struct analysis *a, struct trace *t, struct err *err)
     a->windowed = is_windowed(t);
     a->window = window_of(t, a->windowed);
     samples_init(&a->samples);
+    processors_init(&a->processors);
     allocs_init(&a->allocs);
     TRY(thread_set_init(&a->threads, t, err));
     if (timeline_init(&a->timeline) < 0)
@@ -334,7 +335,7 @@ static int run(struct analysis *a, struct trace *t, const struct carry *carry,
     const struct selection all = selection_all();
     TRY(start(a, t, err));
     enter(watch, "reading");
-    const struct decode_target to = {&a->threads, &a->timeline, &a->samples,
+    const struct decode_target to = {&a->threads, &a->timeline, &a->samples, &a->processors,
                                      &a->allocs,  carry,        watch};
     TRY(decode_trace(&a->decoded, t, &to, &a->window, err));
     if (label_shared_names(&a->threads, t) < 0)
@@ -478,6 +479,7 @@ void analysis_free(struct analysis *a)
     thread_set_fini(&a->threads);
     timeline_fini(&a->timeline);
     samples_fini(&a->samples);
+    processors_fini(&a->processors);
     allocs_fini(&a->allocs);
     bindings_fini(&a->bindings);
     bottles_fini(&a->bottles);

@@ -35,6 +35,7 @@ struct analysis {
     struct thread_set threads;
     struct timeline timeline;
     struct samples samples;
+    struct processors processors;
     struct stills stills;
     struct allocs allocs;
     struct lock_set locks;

@@ -60,8 +60,8 @@ struct causes {
     struct cause_sums *of_stack; /* [n_stacks] */
     struct keyed of_call;        /* struct call_sums */
     struct call *calls;          /* [n_stacks] */
-    bool *asks;  /* [n_methods]: whether something was begun for another thread below it */
-    bool *loops; /* [n_methods]: whether it is at the root of all that some thread did */
+    bool *asks;     /* [n_methods]: whether something was begun for another thread below it */
+    bool *loops;    /* [n_methods]: whether it is at the root of all that some thread did */
     uint32_t *near; /* [n_threads]: frames that are not the JDK's at each thread's task loop */
     size_t n_stacks, n_methods, n_threads;
 };

@@ -16,6 +16,7 @@ struct decoder {
     struct thread_set *threads;
     struct timeline *timeline;
     struct samples *samples;
+    struct processors *processors;
     struct allocs *allocs;
     struct decoded *out;
     const struct analysis_watch *watch;
@@ -430,6 +431,12 @@ static bool is_of_sched(const struct event *e)
     return e->kind >= EV_turn && e->kind <= EV_processor_share;
 }
 
+static void take_sched(struct decoder *d, const struct event *e)
+{
+    if (processors_take(d->processors, thread_set_index(d->threads, e->thread), e) < 0)
+        d->iv.rc = -ENOMEM;
+}
+
 /* An allocation says nothing of what its thread waits for; its end comes from any thread. */
 static void take_alloc(struct decoder *d, const struct event *e)
 {
@@ -458,7 +465,7 @@ static int decode_events(struct decoder *d, struct trace_iter *it, struct err *e
             if (is_sample(&e))
                 take_sample(d, &e);
             else if (is_of_sched(&e))
-                ;
+                take_sched(d, &e);
             else if (is_sum(&e))
                 take_sum(d, &e);
             else
@@ -858,6 +865,7 @@ int decode_trace(struct decoded *out, struct trace *t, const struct decode_targe
                           .threads = to->threads,
                           .timeline = to->timeline,
                           .samples = to->samples,
+                          .processors = to->processors,
                           .allocs = to->allocs,
                           .out = out,
                           .watch = to->watch,
@@ -869,8 +877,9 @@ int decode_trace(struct decoded *out, struct trace *t, const struct decode_targe
     arena_init(&d->arena, 0);
     int rc = run(d, err);
     const struct collection_source gc = decoded_collections(out, t);
-    if (rc == 0 && (timeline_finish(to->timeline, to->threads) < 0 ||
-                    samples_finish(to->samples) < 0 || allocs_finish(to->allocs, &gc) < 0))
+    if (rc == 0 &&
+        (timeline_finish(to->timeline, to->threads) < 0 || samples_finish(to->samples) < 0 ||
+         processors_finish(to->processors, to->threads) < 0 || allocs_finish(to->allocs, &gc) < 0))
         rc = err_set(err, -ENOMEM, "out of memory");
     arena_fini(&d->arena);
     buf_fini(&d->tracks);

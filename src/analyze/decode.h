@@ -13,6 +13,7 @@
 #include "analyze/carry.h"
 #include "analyze/collections.h"
 #include "analyze/interval.h"
+#include "analyze/processors.h"
 #include "analyze/samples.h"
 #include "analyze/summed.h"
 #include "analyze/timeline.h"
@@ -71,12 +72,13 @@ struct analysis_watch {
 
 /* Where it goes. */
 struct decode_target {
-    struct thread_set *threads; /* made by thread_set_init; gets starts, ends, losses and who is
-                                 * incomplete */
-    struct timeline *timeline;  /* made by timeline_init; finished here */
-    struct samples *samples;    /* made by samples_init; finished here */
-    struct allocs *allocs;      /* made by allocs_init; finished here */
-    const struct carry *carry;  /* of the window's beginning; NULL: none */
+    struct thread_set *threads;    /* made by thread_set_init; gets starts, ends, losses and who is
+                                    * incomplete */
+    struct timeline *timeline;     /* made by timeline_init; finished here */
+    struct samples *samples;       /* made by samples_init; finished here */
+    struct processors *processors; /* made by processors_init; finished here */
+    struct allocs *allocs;         /* made by allocs_init; finished here */
+    const struct carry *carry;     /* of the window's beginning; NULL: none */
     const struct analysis_watch *watch; /* may be NULL */
 };
 

@@ -185,14 +185,25 @@ void page_finding(const struct page *p, unsigned number)
 
 /* --- the tables ------------------------------------------------------------------------------- */
 
+/* The columns of times: without turns on processors, and with them. */
+static const struct {
+    enum thread_time time;
+    const char *title[2]; /* NULL: none */
+} pool_times[] = {{TIME_RUNNING, {"running", "on cpu"}},  {TIME_READY, {NULL, "ready"}},
+                  {TIME_BLOCKED, {"blocked", "blocked"}}, {TIME_WAITING, {"waiting", "waiting"}},
+                  {TIME_IDLE, {"idle", "idle"}},          {TIME_OTHER, {NULL, "other"}}};
+
 static void print_pools(const struct page *p, size_t rows)
 {
-    static const struct table_column columns[] = {
-        {"threads by pool", TABLE_LEFT, true}, {"threads", TABLE_RIGHT, false},
-        {"running", TABLE_RIGHT, false},       {"blocked", TABLE_RIGHT, false},
-        {"waiting", TABLE_RIGHT, false},       {"idle", TABLE_RIGHT, false}};
+    struct table_column columns[2 + THREAD_TIMES] = {{"threads by pool", TABLE_LEFT, true},
+                                                     {"threads", TABLE_RIGHT, false}};
+    bool turns = processors_any(&p->r->a->processors);
+    size_t n = 2;
+    for (size_t k = 0; k < THREAD_TIMES; k++)
+        if (pool_times[k].title[turns])
+            columns[n++] = (struct table_column){pool_times[k].title[turns], TABLE_RIGHT, false};
     struct table t;
-    table_init(&t, columns, ARRAY_LEN(columns));
+    table_init(&t, columns, n);
     for (size_t i = 0; i < rows; i++) {
         const struct thread_pool *v = &p->r->pools[i];
         char name[PAGE_NAME];
@@ -202,9 +213,9 @@ static void print_pools(const struct page *p, size_t rows)
             printable_text(*v->name ? v->name : "(no name)", p->utf8, name, sizeof name);
         table_put(&t, name);
         cell_count(&t, v->threads);
-        for (unsigned k = 0; k < THREAD_TIMES; k++) {
-            cell_share(&t, v->ns[k], v->life);
-        }
+        for (size_t k = 0; k < THREAD_TIMES; k++)
+            if (pool_times[k].title[turns])
+                cell_share(&t, v->ns[pool_times[k].time], v->life);
     }
     page_table(p, &t);
 }

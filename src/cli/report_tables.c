@@ -220,6 +220,69 @@ static void print_all_threads(const struct page *p)
                      0);
 }
 
+/* --- processors ------------------------------------------------------------------------------- */
+
+struct processor_row {
+    uint32_t thread;
+    uint64_t life, ns[CPU_STATES];
+};
+
+static int by_processor_time(const void *a, const void *b)
+{
+    const struct processor_row *x = a, *y = b;
+    if (x->ns[CPU_ON] != y->ns[CPU_ON])
+        return x->ns[CPU_ON] < y->ns[CPU_ON] ? 1 : -1;
+    return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* Threads of the selection, also of the JVM's own, that were on a processor. */
+static size_t processor_rows(const struct analysis *a, struct processor_row *v)
+{
+    size_t n = 0;
+    for (uint32_t i = 1; i < a->threads.n; i++) {
+        uint64_t from = a->threads.v[i].from, to = a->threads.v[i].to;
+        if (!selection_has(&a->stats.selection, i) ||
+            !selection_clip(&a->stats.selection, &from, &to))
+            continue;
+        v[n] = (struct processor_row){.thread = i, .life = to - from};
+        processors_sum(&a->processors, &a->timeline, i, from, to, v[n].ns);
+        n += v[n].ns[CPU_ON] > 0;
+    }
+    qsort(v, n, sizeof *v, by_processor_time);
+    return n;
+}
+
+static void print_processors(const struct page *p)
+{
+    static const struct table_column columns[] = {
+        {"thread", TABLE_LEFT, true},     {"life", TABLE_RIGHT, false},
+        {"on cpu", TABLE_RIGHT, false},   {"ready", TABLE_RIGHT, false},
+        {"waits", TABLE_RIGHT, false},    {"other", TABLE_RIGHT, false},
+        {"not known", TABLE_RIGHT, false}};
+    struct processor_row *v = calloc(p->r->a->threads.n + 1, sizeof *v);
+    size_t n = v ? processor_rows(p->r->a, v) : 0;
+    fputc('\n', p->to);
+    page_list_heading(p, "Threads on processors", n, "most processor time first");
+    struct table t;
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < report_rows(p->r, n); i++) {
+        cell_thread(&t, p, v[i].thread);
+        cell_time(&t, p, v[i].life, 1);
+        for (unsigned k = 0; k < CPU_STATES; k++)
+            cell_time(&t, p, v[i].ns[k], v[i].ns[k]);
+    }
+    page_table(p, &t);
+    page_wrapped(
+        p, STYLE_FAINT, "",
+        "ready: waiting for a processor; other: off a processor in no recorded wait, as in "
+        "input and output",
+        0);
+    if (!p->r->a->processors.n_turns)
+        page_wrapped(p, STYLE_FAINT, "",
+                     "by the kernel's counters, once a second: shares, not instants", 0);
+    free(v);
+}
+
 /* With --class: only what the threads did on its monitors. */
 static void print_class_threads(const struct page *p)
 {
@@ -256,6 +319,8 @@ void page_threads(const struct page *p)
         print_all_threads(p);
     else
         page_nothing(p, "No thread was recorded.");
+    if (p->r->group == EVERY_CLASS && processors_any(&p->r->a->processors))
+        print_processors(p);
 }
 
 /* --- monitors by class ------------------------------------------------------------------------ */

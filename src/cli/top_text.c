@@ -40,7 +40,7 @@ static void put_states(const struct page *p, const struct top_view *v)
         n[v->source->now[i].now]++;
     buf_printf(&b, "threads %zu", v->source->n_now);
     for (size_t i = 0; i < ARRAY_LEN(order); i++)
-        if (n[order[i]] || order[i] < THREAD_TIMES)
+        if (n[order[i]] || order[i] <= TIME_IDLE)
             buf_printf(&b, "%s%zu %s", i ? ", " : ": ", n[order[i]], now_names[order[i]]);
     page_wrapped(p, STYLE_PLAIN, "", buf_str(&b), 0);
     buf_fini(&b);

@@ -59,8 +59,10 @@ static uint64_t likely_still(const struct still_line *l, uint64_t sum, uint64_t 
     return min_u64(max_u64(sum, likely), rest);
 }
 
+/* Of the time in no wait, `rest`, what looks say, but no more than `most`; out of ns[from]. */
 static void share_out(const struct resources *all, const struct analysis *a, uint32_t thread,
-                      uint64_t rest, uint64_t ns[THREAD_TIMES])
+                      uint64_t rest, uint64_t most, enum thread_time from,
+                      uint64_t ns[THREAD_TIMES])
 {
     const struct still_line *l = stills_of(&a->stills, thread);
     uint64_t still[THREAD_TIMES] = {0}, sum = 0;
@@ -73,11 +75,11 @@ static void share_out(const struct resources *all, const struct analysis *a, uin
     }
     if (!sum)
         return;
-    uint64_t all_of_it = likely_still(l, sum, rest);
+    uint64_t all_of_it = min_u64(likely_still(l, sum, rest), most);
     for (unsigned t = 0; t < THREAD_TIMES; t++) {
         uint64_t part = (uint64_t)((unsigned __int128)all_of_it * still[t] / sum);
         ns[t] += part;
-        ns[TIME_RUNNING] -= part;
+        ns[from] -= part;
     }
 }
 
@@ -119,12 +121,85 @@ uint64_t thread_still(const struct resources *all, const struct analysis *a, uin
     return likely_still(l, *seen, rest_of(all, a, thread, ns));
 }
 
+/* --- by turns on processors ---------------------------------------------------------------------
+ */
+
+struct tally {
+    const struct resources *all;
+    const struct analysis *a;
+    uint32_t thread;
+    uint64_t *ns; /* [THREAD_TIMES] */
+};
+
+static void add_wait_tile(const struct tally *y, const struct cpu_tile *tile)
+{
+    const struct timeline *tl = &y->a->timeline;
+    const struct span *s = line_span(&tl->lines[y->thread], tile->span);
+    struct wait_part parts[2];
+    for (unsigned p = 0, m = span_parts(tl, s, parts); p < m; p++) {
+        uint64_t from = max_u64(parts[p].from, tile->from), to = min_u64(parts[p].to, tile->to);
+        if (from < to)
+            y->ns[thread_time_of(y->all, y->a, s->context, &parts[p])] += to - from;
+    }
+}
+
+static void add_tile(void *ctx, const struct cpu_tile *tile)
+{
+    static const enum thread_time times[CPU_STATES] = {
+        [CPU_ON] = TIME_RUNNING, [CPU_READY] = TIME_READY, [CPU_OFF] = TIME_OTHER};
+    const struct tally *y = ctx;
+    if (tile->kind == CPU_WAITS)
+        add_wait_tile(y, tile);
+    else if (tile->kind != CPU_UNKNOWN)
+        y->ns[times[tile->kind]] += tile->to - tile->from;
+}
+
+/* The waits keep their proportions. */
+static void add_shares(const struct tally *y, uint64_t from, uint64_t to)
+{
+    uint64_t sums[CPU_STATES], waits = 0;
+    processors_sum(&y->a->processors, &y->a->timeline, y->thread, from, to, sums);
+    add_waits(y->all, y->a, y->thread, y->ns);
+    for (unsigned t = 0; t < THREAD_TIMES; t++)
+        waits += y->ns[t];
+    for (unsigned t = 0; t < THREAD_TIMES && waits; t++)
+        y->ns[t] = (uint64_t)((unsigned __int128)y->ns[t] * sums[CPU_WAITS] / waits);
+    y->ns[TIME_RUNNING] = sums[CPU_ON];
+    y->ns[TIME_READY] = sums[CPU_READY];
+    y->ns[TIME_OTHER] = sums[CPU_OFF];
+}
+
+static void times_by_turns(const struct resources *all, const struct analysis *a, uint32_t thread,
+                           uint64_t ns[THREAD_TIMES])
+{
+    const struct thread_stats *s = &a->threads.v[thread];
+    const struct tally y = {all, a, thread, ns};
+    if (a->processors.n_turns)
+        processors_tile(&a->processors, &a->timeline, thread, s->from, s->to, add_tile, (void *)&y);
+    else
+        add_shares(&y, s->from, s->to);
+    share_out(all, a, thread, ns[TIME_RUNNING] + ns[TIME_READY] + ns[TIME_OTHER], ns[TIME_OTHER],
+              TIME_OTHER, ns);
+}
+
+static void times_by_waits(const struct resources *all, const struct analysis *a, uint32_t thread,
+                           uint64_t ns[THREAD_TIMES])
+{
+    ns[TIME_RUNNING] = rest_of(all, a, thread, ns);
+    share_out(all, a, thread, ns[TIME_RUNNING], ns[TIME_RUNNING], TIME_RUNNING, ns);
+}
+
 uint64_t thread_times(const struct resources *all, const struct analysis *a, uint32_t thread,
                       uint64_t ns[THREAD_TIMES])
 {
     uint64_t sum = 0;
-    ns[TIME_RUNNING] = rest_of(all, a, thread, ns);
-    share_out(all, a, thread, ns[TIME_RUNNING], ns);
+    bool turns = processors_any(&a->processors);
+    bool carried = a->threads.v[thread].is_virtual; /* its carrier has the turns */
+    (turns && !carried ? times_by_turns : times_by_waits)(all, a, thread, ns);
+    if (turns && carried) {
+        ns[TIME_OTHER] += ns[TIME_RUNNING];
+        ns[TIME_RUNNING] = 0;
+    }
     for (unsigned t = 0; t < THREAD_TIMES; t++)
         sum += ns[t];
     return sum;

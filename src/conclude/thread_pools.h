@@ -1,12 +1,15 @@
 /* thread_pools.h - the threads of the program by pool, and what they did with their time.
  *
- *     life = running + blocked + waiting + idle
+ *     life = running + blocked + waiting + idle + ready + other
  *
  *     blocked   on a monitor, a lock, a pool or a limit (resource.h)
  *     waiting   for an answer, a thread, input or output, or for time to pass
  *     idle      without work: in a wait that nobody asked for, or still in a select or an accept,
  *               or in a call that none of the program's code made
- *     running   the rest
+ *     running   the rest; where turns on processors were recorded (processors.h): on one
+ *     ready     only then: waiting for a processor
+ *     other     only then: on none, for a cause that is not known; of virtual threads all that is
+ * no wait, since their carriers have the turns
  *
  * without the time of which it is not known what a thread did.  Who stands still in no recorded
  * wait: still.h. */
@@ -15,7 +18,15 @@
 
 #include "conclude/resource.h"
 
-enum thread_time { TIME_RUNNING, TIME_BLOCKED, TIME_WAITING, TIME_IDLE, THREAD_TIMES };
+enum thread_time {
+    TIME_RUNNING,
+    TIME_BLOCKED,
+    TIME_WAITING,
+    TIME_IDLE,
+    TIME_READY,
+    TIME_OTHER,
+    THREAD_TIMES
+};
 
 struct thread_pool {
     char name[64];                   /* "" of threads without a name */

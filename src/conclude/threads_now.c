@@ -9,6 +9,8 @@ const char *const now_names[NOW_LIMIT] = {[TIME_RUNNING] = "running",
                                           [TIME_BLOCKED] = "blocked",
                                           [TIME_WAITING] = "waiting",
                                           [TIME_IDLE] = "idle",
+                                          [TIME_READY] = "ready",
+                                          [TIME_OTHER] = "other",
                                           [NOW_ASLEEP] = "asleep when Orca attached",
                                           [NOW_PARKED] = "parked when Orca attached",
                                           [NOW_UNKNOWN] = "unknown"};

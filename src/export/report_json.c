@@ -184,6 +184,22 @@ static void set_life(json_t *j, const struct report *r, const struct thread_stat
         json_set_time(j, "ended", r, s->ended);
 }
 
+/* What the thread did with the part of its life that is looked at. */
+static void put_processor(json_t *j, const struct analysis *a, uint32_t thread)
+{
+    uint64_t from = a->threads.v[thread].from, to = a->threads.v[thread].to, ns[CPU_STATES];
+    char key[32];
+    if (!processors_any(&a->processors) || !selection_clip(&a->stats.selection, &from, &to))
+        return;
+    json_t *v = json_object();
+    processors_sum(&a->processors, &a->timeline, thread, from, to, ns);
+    for (unsigned i = 0; i < CPU_STATES; i++) {
+        snprintf(key, sizeof key, "%s_ns", cpu_state_names[i]);
+        json_set_count(v, key, ns[i]);
+    }
+    json_object_set_new(j, "processor", v);
+}
+
 static json_t *thread_entry(const struct report *r, uint32_t index)
 {
     static const char *const states[STATS_COLUMNS][2] = {
@@ -214,6 +230,7 @@ static json_t *thread_entry(const struct report *r, uint32_t index)
     json_set_count(j, "io_ns", sums->still);
     json_set_count(j, "io_looks", sums->still_looks);
     json_set_count(j, "running_ns", thread_sums_running(sums));
+    put_processor(j, r->a, index);
     for (int i = 0; i < FOR_LIMIT; i++)
         json_set_count(j, purposes[i], sums->waited_for[i]);
     json_set_count(j, "open", sums->open);

@@ -45,8 +45,6 @@ counted_alike() { # LINES
                     print t " ran " ran[t] " ns in " n[t] " turns, and " on[t] " are recorded"
                 if (off[t] > ready[t] * 1.05 + n[t] * 8000 + 1000000)
                     print t " was ready for " ready[t] " ns, and preempted for " off[t]
-                if (t ~ /burner/ && ready[t] > 100000000 && off[t] < ready[t] * 0.9)
-                    print t " was ready for " ready[t] " ns, and preempted for " off[t] " only"
                 lines++
             }
             if (lines != '"$1"' || gaps)
@@ -58,7 +56,7 @@ counted_alike() { # LINES
 
 scripted() { # COMMAND...
     mkfifo pipe
-    run 0 "$@" "$JAVA" "$(agent events=threads+parks+sched)" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" Scheduled 300 pipe
+    run 0 "$@" "$JAVA" "$(agent events=threads+parks+sleeps+sched)" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" Scheduled 300 pipe
     same "$(grep -v '^OpenJDK 64-Bit Server VM warning: Option' err)" ""
     no_crash
     good_trace complete
@@ -118,4 +116,22 @@ test_without_perf_events() {
     same "$(cat wrong)" ""
     run 0 ./without_perf "$ORCA" doctor
     has out "perf events: Operation not permitted"
+}
+
+# Each thread's life is divided without a rest, and who computes on one processor of two is ready half of the time.
+test_report_divides_lives() {
+    perf_is_allowed
+    scripted taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')"
+    run 0 "$ORCA" report --json --threads "$TRACE"
+    tr -d ' \n' <out | sed 's/{"id":/\n&/g' | sed -n 's/.*"name":"\([^"]*\)".*"life_ns":\([0-9]*\).*"processor":{\([^}]*\)}.*/\1:\2:\3/p' |
+        sed 's/"[a-z_]*"://g; s/,/:/g' >lives
+    at_least "$(wc -l <lives)" 10 "threads with times on processors"
+    same "$(awk -F : '$3 + $4 + $5 + $6 + $7 != $2' lives)" ""
+    same "$(awk -F : '/^burner/ && $4 < $2 * 0.3' lives)" ""
+    same "$(awk -F : '/^sleeper/ && $5 < 290e6' lives)" ""
+    same "$(awk -F : '/^reader/ && $6 < 290e6' lives)" ""
+    run 0 "$ORCA" report "$TRACE"
+    has out "threads  on cpu  ready  blocked  waiting  idle  other"
+    run 0 "$ORCA" report --threads "$TRACE"
+    has out "Threads on processors"
 }

@@ -1,0 +1,175 @@
+/* The tiles of a thread's life: on a processor, ready, waiting, off a processor, not known. */
+#include "analyzed.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+TestSuite(processors, .init = analyzed_begin, .fini = analyzed_end);
+
+enum { SCHED = 9 }; /* the stream of turns */
+
+static void turn(thread_id who, uint64_t from, uint64_t to, uint32_t end)
+{
+    ADD(&b, SCHED, who, to, turn, .since = at(from), .end = end);
+}
+
+static void known(uint64_t from, uint64_t to)
+{
+    ADD(&b, SCHED + 1, (thread_id){0}, to, turns_known, .since = at(from));
+}
+
+static struct cpu_tile got[64];
+static size_t n_got;
+
+static void keep(void *ctx, const struct cpu_tile *tile)
+{
+    UNUSED(ctx);
+    cr_assert_lt(n_got, ARRAY_LEN(got));
+    got[n_got++] = *tile;
+}
+
+static const char letters[CPU_STATES + 1] = "PRWO?";
+
+/* "P10-20 O20-30 ..." of all of a thread's life between two times. */
+static const char *tiles_of(thread_id who, uint64_t from, uint64_t to)
+{
+    static char text[2048];
+    size_t n = 0;
+    n_got = 0;
+    processors_tile(&a->processors, &a->timeline, who.v, at(from), at(to), keep, NULL);
+    for (size_t i = 0; i < n_got; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%c%lu-%lu", i ? " " : "",
+                              letters[got[i].kind], (unsigned long)since(got[i].from),
+                              (unsigned long)since(got[i].to));
+    return text;
+}
+
+Test(processors, turns_and_what_is_between_them)
+{
+    turn(ann, 100, 200, TURN_PREEMPTED);
+    turn(ann, 250, 300, TURN_WAITS);
+    turn(ann, 400, 500, TURN_STAYS);
+    turn(ann, 500, 600, TURN_WAITS);
+    known(0, 1000);
+    analyzed_run(1000);
+    cr_expect_str_eq(tiles_of(ann, 0, 1000),
+                     "O0-100 P100-200 R200-250 P250-300 O300-400 P400-500 P500-600 O600-1000");
+    cr_expect_str_eq(tiles_of(ann, 220, 420), "R220-250 P250-300 O300-400 P400-420");
+}
+
+/* What a thread does on a processor around a wait is no wait; behind the wake-up it is ready. */
+Test(processors, waits_are_what_is_left_of_them)
+{
+    turn(ann, 90, 120, TURN_WAITS);
+    does_park(ann, 100, 440);
+    turn(bob, 300, 350, TURN_WAITS);
+    ADD(&b, bob.v, bob, 340, unpark, .target = ann);
+    turn(ann, 430, 460, TURN_WAITS);
+    known(0, 1000);
+    analyzed_run(1000);
+    cr_expect_str_eq(tiles_of(ann, 0, 500), "O0-90 P90-120 W120-340 R340-430 P430-460 O460-500");
+}
+
+Test(processors, nothing_is_said_of_what_is_not_known)
+{
+    turn(ann, 100, 200, TURN_WAITS);
+    turn(ann, 300, 400, TURN_WAITS | TURN_GAP);
+    known(50, 350);
+    known(350, 450);
+    does_sleep(ann, 500, 600);
+    analyzed_run(1000);
+    cr_expect_str_eq(tiles_of(ann, 0, 1000), "?0-50 O50-100 P100-200 ?200-300 P300-400 O400-450 "
+                                             "?450-500 W500-600 ?600-1000");
+}
+
+Test(processors, shares_fill_what_waits_leave)
+{
+    uint64_t ns[CPU_STATES];
+    does_sleep(ann, 100, 400);
+    ADD(&b, SCHED, ann, 1000, processor_share, .since = at(0), .ran = 200, .ready = 50);
+    analyzed_run(1000);
+    processors_sum(&a->processors, &a->timeline, ann.v, at(0), at(1000), ns);
+    cr_expect_eq(ns[CPU_ON], 200);
+    cr_expect_eq(ns[CPU_READY], 50);
+    cr_expect_eq(ns[CPU_WAITS], 300);
+    cr_expect_eq(ns[CPU_OFF], 450);
+    cr_expect_eq(ns[CPU_UNKNOWN], 0);
+}
+
+/* --- any events, against what is so at each single ns -------------------------------------------
+ */
+
+enum { LENGTH = 2000 };
+
+static uint64_t roll(uint64_t n)
+{
+    return (uint64_t)rand() % n;
+}
+
+/* What an event says of each ns. */
+static char on[LENGTH], waits[LENGTH], is_known[LENGTH], between[LENGTH];
+
+static void make_any(void)
+{
+    memset(on, 0, sizeof on);
+    memset(waits, 0, sizeof waits);
+    memset(is_known, 0, sizeof is_known);
+    memset(between, 'O', sizeof between);
+    char state = 'O';
+    for (uint64_t time = roll(50), was = 0; time < LENGTH - 200;) {
+        uint64_t to = time + 1 + roll(60);
+        uint32_t end = (uint32_t)roll(3), gap = roll(5) == 0 ? TURN_GAP : 0;
+        memset(between + was, gap ? '?' : state, time - was);
+        memset(on + time, 1, to - time);
+        turn(ann, time, to, end | gap);
+        state = end == TURN_PREEMPTED ? 'R' : 'O';
+        memset(between + to, state, LENGTH - to);
+        was = to;
+        time = to + roll(80);
+    }
+    for (uint64_t time = roll(50); time < LENGTH - 200;) {
+        uint64_t to = time + 1 + roll(100);
+        does_sleep(ann, time, to);
+        memset(waits + time, 1, to - time);
+        time = to + 1 + roll(100);
+    }
+    for (uint64_t time = roll(50); time < LENGTH - 500;) {
+        uint64_t to = time + 1 + roll(500);
+        ADD(&b, SCHED + 1, (thread_id){0}, to, turns_known, .since = at(time));
+        memset(is_known + time, 1, to - time);
+        time = to + roll(100);
+    }
+}
+
+static char letter_at(uint64_t i)
+{
+    char c = is_known[i] ? between[i] : '?';
+    return on[i] ? 'P' : c == 'R' ? 'R' : waits[i] ? 'W' : c;
+}
+
+static void compare(void *ctx, const struct cpu_tile *tile)
+{
+    uint64_t *told = ctx;
+    cr_assert_eq(tile->from, *told, "a gap, or an overlap");
+    for (uint64_t i = tile->from; i < tile->to; i++)
+        cr_assert_eq(letters[tile->kind], letter_at(since(i)), "%lu: %c and not %c",
+                     (unsigned long)since(i), letters[tile->kind], letter_at(since(i)));
+    *told = tile->to;
+}
+
+Test(processors, any_turns_and_waits_tile_a_life)
+{
+    for (unsigned round = 0; round < 200; round++) {
+        uint64_t from = roll(LENGTH / 2), to = from + 1 + roll(LENGTH / 2 - 1), told = at(from);
+        srand(round);
+        if (round) {
+            analyzed_end();
+            analyzed_begin();
+        }
+        make_any();
+        analyzed_run(LENGTH);
+        processors_tile(&a->processors, &a->timeline, ann.v, at(from), at(to), compare, &told);
+        cr_assert_eq(told, at(to));
+    }
+}
