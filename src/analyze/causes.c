@@ -520,6 +520,21 @@ static void pass_on(struct causer *c, const struct sweep_item *i, const struct e
         begin(c, i->thread, i->time, v->began_by);
 }
 
+static bool is_near(const struct causer *c, uint32_t thread, const struct context *x,
+                    const struct call *call)
+{
+    return call->own <= c->out.near[thread] && !is_fresh(c, x->lock);
+}
+
+/* Nobody came. */
+static void ran_out(struct causer *c, uint32_t thread, const struct context *x)
+{
+    const struct call *call = call_of(&c->out, c->t, x->stack);
+    struct cause_sums *of[] = {&c->out.of_stack[x->stack.v], sums_of_call(c, call->at)};
+    for (size_t k = 0; k < ARRAY_LEN(of) && of[k] && is_near(c, thread, x, call); k++)
+        of[k]->limit_near++;
+}
+
 static void ended(struct causer *c, const struct sweep_item *i, const struct span *s,
                   const struct context *x)
 {
@@ -529,7 +544,7 @@ static void ended(struct causer *c, const struct sweep_item *i, const struct spa
                        .call = call_of(&c->out, c->t, x->stack),
                        .doing = activity_at(c, s->waker, span_wake_time(c->tl, s))};
     enum ended_by by = sort(c, &e);
-    bool near = e.call->own <= c->out.near[i->thread] && !is_fresh(c, x->lock);
+    bool near = is_near(c, i->thread, x, e.call);
     if (by == ENDED_LIMIT) {
         pass_on(c, i, &e);
         return;
@@ -560,9 +575,13 @@ static void end_wait(struct causer *c, const struct sweep_item *i)
     const struct context *x = timeline_context(c->tl, s->context);
     struct thread_state *w = &c->threads[i->thread];
     bool task = c->known[s->context] == KNOWN_TASKS;
-    if ((!is_sought(c, s->context) && !task) || x->flags & INTERVAL_OPEN || !s->waker ||
-        s->waker >= c->n_threads)
+    if ((!is_sought(c, s->context) && !task) || x->flags & INTERVAL_OPEN)
         return;
+    if (!s->waker || s->waker >= c->n_threads) {
+        if (!task)
+            ran_out(c, i->thread, x);
+        return;
+    }
     if (span_wake_time(c->tl, s) < s->start) /* a permit from before: it did not wait */
         return;
     if (task) {

@@ -43,6 +43,7 @@ struct cause_sums {
     uint64_t waits, threads; /* of any end; threads that wait there */
     uint64_t fresh;          /* waits for an object that hardly anybody waited for otherwise */
     uint64_t near;           /* at the thread's task loop */
+    uint64_t limit_near;     /* likewise, of those that their time limit ended */
     uint64_t pooled;         /* of the unasked: what another thread that waits there had begun */
 };
 

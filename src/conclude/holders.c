@@ -625,9 +625,11 @@ static int find_takers(struct holder *h)
     TRY(resource_each_wait(h->r, h->a, find_semaphore, h));
     if (h->semaphore.v) {
         TRY(take_permits(h));
-        h->r->all_known = true;
+        h->r->all_known = h->edges.len != 0;
+        h->r->brought = !h->r->all_known;
         count_at_once(h);
-        return 0;
+        if (h->r->all_known)
+            return 0;
     }
     TRY(resource_each_wait(h->r, h->a, note_waiter, h));
     TRY(resource_each_wait(h->r, h->a, add_give, h));

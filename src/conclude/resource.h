@@ -82,6 +82,7 @@ struct resource {
     uint64_t polls;      /* polled: parks after which the thread looked, and parked again */
     uint64_t given,
         back;          /* waits that a thread ended; those ended by threads that wait here, too */
+    bool brought;      /* permits that nobody gives back who took one: others bring them */
     bool others_give;  /* things: who ends waits never waits there; and */
     uint64_t put_ns;   /* by who puts something into a queue, */
     uint64_t take_ns;  /* or takes something out of one */

@@ -263,10 +263,29 @@ void resource_pool_name(const struct analysis *a, const struct resource *r, char
         resource_thread_pool(a, r->threads[0], out, n);
 }
 
-bool resource_is_of_own_pool(const struct analysis *a, const struct resource *r)
+static bool is_whole_pool(const struct analysis *a, const struct resource *r)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 1; i < a->threads.n && i < a->timeline.n_lines; i++)
+        n += resource_same_pool(a, r->threads[0], i);
+    return n == r->n_threads;
+}
+
+static bool is_of_one_pool(const struct analysis *a, const struct resource *r)
 {
     char pool[LABEL_MAX];
     resource_pool_name(a, r, pool, sizeof pool);
-    return r->kind == RESOURCE_ANSWERS && *pool && strncmp(pool, "ForkJoinPool", 12) != 0 &&
-           r->given_ns && 2 * r->own_ns >= r->given_ns;
+    return r->kind == RESOURCE_ANSWERS && *pool && strncmp(pool, "ForkJoinPool", 12) != 0;
+}
+
+bool resource_is_unanswered(const struct analysis *a, const struct resource *r)
+{
+    return is_of_one_pool(a, r) && !r->given && !r->open && r->wait_at.method.v &&
+           is_whole_pool(a, r);
+}
+
+bool resource_is_of_own_pool(const struct analysis *a, const struct resource *r)
+{
+    return (is_of_one_pool(a, r) && r->given_ns && 2 * r->own_ns >= r->given_ns) ||
+           resource_is_unanswered(a, r);
 }

@@ -33,8 +33,13 @@ void resource_thread_pool(const struct analysis *a, uint32_t thread, char *out, 
 /* "input" or "output": what a RESOURCE_IO is. */
 const char *resource_io_word(const struct resource *r);
 
-/* Whether most of what a pool's threads wait for is given by that pool itself, if at all: who waits
- * keeps busy who should answer.  Threads of a ForkJoinPool do so themselves while they wait. */
+/* Whether each thread of a pool waits for answers, and none came: nobody is left to run what would
+ * give them, unless that is elsewhere. */
+bool resource_is_unanswered(const struct analysis *a, const struct resource *r);
+
+/* Whether most of what a pool's threads wait for is given by that pool itself, or nothing is: who
+ * waits keeps busy who should answer.  Threads of a ForkJoinPool do so themselves while they wait.
+ */
 bool resource_is_of_own_pool(const struct analysis *a, const struct resource *r);
 
 /* Whether the names of two threads are those of one pool. */

@@ -168,6 +168,19 @@ static void put_idle(struct buf *to, const struct finder *f, uint32_t thread)
     }
 }
 
+/* Whether a thread that never waits for work mostly stands in a select: it hands out the work of
+ * the others. */
+static bool is_selecting(const struct finder *f, uint32_t thread)
+{
+    const struct still_line *still = stills_of(&f->ev->a->stills, thread);
+    uint64_t all = 0, selects = 0;
+    for (uint32_t i = 0; i < still->n; i++) {
+        all += still->v[i].looks;
+        selects += io_in_select(f->ev->a->trace, still->v[i].stack) ? still->v[i].looks : 0;
+    }
+    return !f->works[thread] && 2 * selects > all;
+}
+
 /* How long no thread of one's pool was free, in stretches that are longer than work that comes one
  * by one leaves. */
 static uint64_t none_free(const struct finder *f, uint32_t of)
@@ -177,7 +190,7 @@ static uint64_t none_free(const struct finder *f, uint32_t of)
     uint64_t from = UINT64_MAX, to = 0, ns = 0;
     int idle = 0;
     for (uint32_t i = 1; i < f->ev->a->timeline.n_lines && i < threads->n; i++) {
-        if (!resource_same_pool(f->ev->a, of, i))
+        if (!resource_same_pool(f->ev->a, of, i) || is_selecting(f, i))
             continue;
         if (!f->works[i]) {
             buf_fini(&edges);

@@ -53,7 +53,11 @@ static void say_title(struct rule_finding *f, const struct evidence *ev)
     char name[2 * LABEL_MAX];
     if (is_starved(f)) {
         resource_thread_pool(ev->a, r->threads[0], name, sizeof name);
-        rule_say(f, "%s: the pool's threads wait for tasks that the same pool has to run", name);
+        if (resource_is_unanswered(ev->a, r))
+            rule_say(f, "%s: all %s threads wait for answers that nobody gives", name,
+                     human_count(r->n_threads).text);
+        else
+            rule_say(f, "%s: the pool's threads wait for tasks that the same pool has to run", name);
         return;
     }
     finding_resource(&ev->resources, r, ev->a, name, sizeof name);
@@ -191,7 +195,9 @@ static enum card_label holder_label(const struct resource *r)
         return CARD_BUSY;
     if (resource_is_meeting(r))
         return CARD_LAST;
-    return resource_is_full_queue(r) ? CARD_CONSUMER : kinds[r->kind].holders;
+    if (resource_is_full_queue(r))
+        return CARD_CONSUMER;
+    return r->brought ? CARD_GIVEN_BY : kinds[r->kind].holders;
 }
 
 const char *rule_doing_words(enum holder_does does)

@@ -96,6 +96,27 @@ Test(field, what_was_handed_over_is_the_callers)
     cr_assert_str_eq(ask(s, field_of_lock), "shop.Desk.door");
 }
 
+/* Whoever put it into the map or the ThreadLocal knows what it is; inside of the library is a name.
+ */
+Test(field, what_a_method_of_the_jdk_returned_has_no_name)
+{
+    method_id m;
+    begin();
+    stack_id s = at(pooled, &m);
+    site(m, 4, 8, "take;forg/apache/pool/Pool.idle");
+    site(m, 5, 9, "borrow;mjava/lang/ThreadLocal.get");
+    cr_assert_str_eq(ask(s, field_of_pool), "-");
+}
+
+Test(field, what_a_method_of_the_program_returned_has_its_name)
+{
+    method_id m;
+    begin();
+    stack_id s = at(pooled, &m);
+    site(m, 5, 9, "borrow;mshop/Desk.sessions");
+    cr_assert_str_eq(ask(s, field_of_pool), "shop.Desk.sessions()");
+}
+
 /* Between the two frames stands one that has no line, or is of another call. */
 Test(field, a_caller_that_calls_something_else_says_nothing)
 {

@@ -690,14 +690,20 @@ static void takes_permit(thread_id who, uint64_t time, uint32_t failed)
 }
 
 /* Parks until `giver` gives one. */
-static void waits_for_permit(thread_id who, thread_id giver, uint64_t from, uint64_t to)
+static void waits_for_permit_of(thread_id who, thread_id giver, stack_id gives, uint64_t from,
+                                uint64_t to)
 {
     ADD(&b, who.v, who, from, semaphore_acquire_enter, .lock = permits, .stack = held_in);
     ADD(&b, who.v, who, from + 10, park_enter, .lock = inside, .stack = acquiring);
-    ADD(&b, giver.v, giver, to - 20, semaphore_release, .lock = permits, .stack = held_in);
-    ADD(&b, giver.v, giver, to - 15, unpark, .target = who, .stack = held_in);
+    ADD(&b, giver.v, giver, to - 20, semaphore_release, .lock = permits, .stack = gives);
+    ADD(&b, giver.v, giver, to - 15, unpark, .target = who, .stack = gives);
     ADD(&b, who.v, who, to - 10, park_exit, .lock = inside);
     ADD(&b, who.v, who, to, semaphore_acquire_exit, .lock = permits, .stack = held_in);
+}
+
+static void waits_for_permit(thread_id who, thread_id giver, uint64_t from, uint64_t to)
+{
+    waits_for_permit_of(who, giver, held_in, from, to);
 }
 
 static const char *text_of_first(void)
@@ -707,6 +713,33 @@ static const char *text_of_first(void)
     cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
     cr_assert_gt(n, 0);
     return f->text;
+}
+
+/* Permits that another thread brings are held by nobody. */
+Test(resources, a_semaphore_that_others_fill_is_given)
+{
+    begin_permits();
+    stack_id loop = builder_stack(&b, "shop.Main.main:2");
+    stack_id fills =
+        builder_stack(&b, "java.util.concurrent.Semaphore.release:3 shop.Filler.fill:8");
+    for (uint64_t i = 0; i < 8; i++) {
+        uint64_t time = 1000000 + i * 20000000;
+        waits_for_permit_of(ann, dan, fills, time, time + 9000000);
+        waits_for_permit_of(bob, dan, fills, time + 10000000, time + 19000000);
+        for (uint64_t k = 0; k < 2; k++) { /* it is not their task loop */
+            thread_id who = k ? bob : ann;
+            ADD(&b, who.v, who, time + k * 10000000 + 9100000, wait_enter, .lock = lock,
+                .stack = loop);
+            ADD(&b, cat.v, cat, time + k * 10000000 + 9200000, notify, .lock = lock,
+                .stack = other_stack);
+            ADD(&b, who.v, who, time + k * 10000000 + 9300000, wait_exit, .lock = lock);
+        }
+    }
+    run(200000000);
+    cr_assert_not(all.v[0].all_known);
+    cr_assert(all.v[0].brought);
+    cr_assert_eq(all.v[0].holder, dan.v);
+    cr_assert(strstr(text_of_first(), "; given by dan"), "%s", text_of_first());
 }
 
 /* Each taker is known, whether it waited or not. */
@@ -1220,6 +1253,45 @@ Test(resources, what_each_waits_for_once_limits_nothing)
     cr_assert_gt(n, 0);
     cr_assert_str_eq(f->rule, "contended-lock");
     cr_assert_eq(f->severity, SEVERITY_INFO);
+}
+
+/* All of a pool wait for what nobody gives before their patience ends. */
+static const char *patience(int own, uint64_t rounds, const char *at)
+{
+    thread_id pool[3];
+    for (int k = 0; k < 3; k++) {
+        pool[k] = builder_thread(&b, (const char *const[]){"own-1", "own-2", "own-3"}[k]);
+        ADD0(&b, pool[k].v, pool[k], 1000, thread_start);
+    }
+    for (int k = 0; k < own; k++)
+        for (uint64_t i = 0; i < rounds; i++)
+            gets(pool[k], (thread_id){0}, 1000000 + i * 30000000, 29000000 + i * 30000000, at);
+    return rules_of(rounds * 30000000);
+}
+
+Test(resources, a_pool_all_of_which_waits_for_what_nobody_gives_is_starved)
+{
+    cr_assert_str_eq(patience(3, 1, GET "shop.Desk.part:30 shop.Desk.task:3"), "starved-pool");
+}
+
+Test(resources, a_pool_with_a_thread_that_could_give_it_is_not)
+{
+    cr_assert_null(strstr(patience(2, 1, GET "shop.Desk.part:30 shop.Desk.task:3"), "starved"));
+}
+
+/* How a library's thread lets time pass, unless it is told to end. */
+Test(resources, who_waits_for_nobody_again_and_again_at_its_loop_is_idle)
+{
+    lock_id latch =
+        builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/CountDownLatch$Sync;"));
+    stack_id awaits = builder_stack(&b, "java.util.concurrent.locks.LockSupport.parkNanos:1 "
+                                        "java.util.concurrent.CountDownLatch.await:2 "
+                                        "com.fast.Check.run:3");
+    for (uint64_t i = 0; i < 5; i++) {
+        ADD(&b, ann.v, ann, 1000000 + i * 20000000, park_enter, .lock = latch, .stack = awaits);
+        ADD(&b, ann.v, ann, 20000000 + i * 20000000, park_exit, .lock = latch);
+    }
+    cr_assert_str_eq(rules_of(110000000), "");
 }
 
 /* Who should answer waits itself, until its patience ends: nobody gives what is wanted. */
