@@ -139,6 +139,6 @@ Test(heap_rules, a_heap_that_becomes_emptier_does_not_grow)
 
 Test(heap_rules, a_heap_that_hardly_grows_is_not_told)
 {
-    grow(40, 1, 0);
+    grow(40, 2, 0);
     cr_assert_str_eq(found("leak-suspect"), "");
 }
