@@ -126,6 +126,14 @@ static inline const uintptr_t *handle_of(jobject o)
     return (const uintptr_t *)((uintptr_t)o & ~(uintptr_t)3);
 }
 
+/* HotSpot's jfieldID of a field of an instance: its offset, above two bits.  -1: it is none. */
+static inline int32_t jni_field_offset(jfieldID id)
+{
+    enum { OFFSET_SHIFT = 2, MOST = 1 << 12 };
+    uintptr_t v = (uintptr_t)id >> OFFSET_SHIFT;
+    return v < MOST ? (int32_t)v : -1;
+}
+
 /* JVMTI has just given out references, as many as there were, or called us where there are many:
  * -Xcheck:jni (17) would warn of them at the next JNI call.  HotSpot allocates nothing for it. */
 static inline void refs_may_be_many(JNIEnv *jni)

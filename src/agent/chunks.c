@@ -16,14 +16,6 @@ static uintptr_t address_of(jobject o)
     return o ? *handle_of(o) : 0;
 }
 
-/* HotSpot's jfieldID of a field of an instance: its offset, above two bits. */
-static int32_t offset_of(jfieldID id)
-{
-    enum { OFFSET_SHIFT = 2, MOST = 1 << 12 };
-    uintptr_t v = (uintptr_t)id >> OFFSET_SHIFT;
-    return v < MOST ? (int32_t)v : -1;
-}
-
 static jfieldID field_of(JNIEnv *jni, jobject o, const char *name, const char *signature)
 {
     jclass c = (*jni)->GetObjectClass(jni, o);
@@ -41,9 +33,9 @@ static jobject follow(JNIEnv *jni, jobject from, const char *name, const char *s
     uintptr_t found;
     jfieldID id = field_of(jni, from, name, signature);
     jobject to = id ? (*jni)->GetObjectField(jni, from, id) : NULL;
-    *offset = id ? offset_of(id) : -1;
+    *offset = id ? jni_field_offset(id) : -1;
     if (to && *offset > 0 &&
-        chunks_object(&chunks, address_of(from) + (uintptr_t)*offset, &found) &&
+        oops_field(&chunks.oops, address_of(from) + (uintptr_t)*offset, &found) &&
         found == address_of(to))
         return to;
     (*jni)->DeleteLocalRef(jni, to);
@@ -54,7 +46,7 @@ static bool read_number(JNIEnv *jni, jobject from, const char *name, int32_t *of
 {
     int32_t found;
     jfieldID id = field_of(jni, from, name, "I");
-    *offset = id ? offset_of(id) : -1;
+    *offset = id ? jni_field_offset(id) : -1;
     *value = id ? (*jni)->GetIntField(jni, from, id) : 0;
     return *offset > 0 && guarded_i32(address_of(from) + (uintptr_t)*offset, &found) &&
            found == *value;
@@ -66,7 +58,7 @@ static bool find_stack(jvmtiEnv *jvmti, jobject chunk, jint words, struct chunk_
 {
     enum { WORD = sizeof(uintptr_t), BITS = 64, HEADER_MAX = 256 };
     jlong bytes = 0;
-    jlong bits = (jlong)words * (chunks.narrow ? 2 : 1);
+    jlong bits = (jlong)words * (chunks.oops.narrow ? 2 : 1);
     if ((*jvmti)->GetObjectSize(jvmti, chunk, &bytes) != JVMTI_ERROR_NONE)
         return false;
     jlong header = bytes - (jlong)words * WORD - (bits + BITS - 1) / BITS * WORD;
@@ -85,7 +77,7 @@ static bool find_fields(const struct chunks_of *of, jthread thread, struct chunk
     if (!chunk)
         return false;
     jfieldID parent = field_of(jni, chunk, "parent", "Ljdk/internal/vm/StackChunk;");
-    f->parent = parent ? offset_of(parent) : -1;
+    f->parent = parent ? jni_field_offset(parent) : -1;
     bool known = f->parent > 0 && read_number(jni, chunk, "size", &f->size, &size) &&
                  read_number(jni, chunk, "sp", &f->sp, &sp) &&
                  read_number(jni, chunk, "bottom", &f->bottom, &bottom);

@@ -199,11 +199,13 @@ void on_alloc_init(JNIEnv *jni)
     }
 }
 
-static bool probes_tell(void)
+static bool probes_tell(JNIEnv *jni)
 {
     jmethodID m = NULL;
     jlocation at;
-    if ((*agent.jvmti)->GetFrameLocation(agent.jvmti, NULL, 0, &m, &at) != JVMTI_ERROR_NONE)
+    jthread myself;
+    if (!threads_myself(jni, FRAMES_UNKNOWN, &myself) ||
+        (*agent.jvmti)->GetFrameLocation(agent.jvmti, myself, 0, &m, &at) != JVMTI_ERROR_NONE)
         return false;
     for (size_t i = 0; i < ARRAY_LEN(native_ids); i++)
         if (native_ids[i] == m && m)
@@ -214,7 +216,7 @@ static bool probes_tell(void)
 static void by_vm(JNIEnv *jni, jobject object, jclass class_, uint64_t size)
 {
     bool wanted;
-    if (probes_tell())
+    if (probes_tell(jni))
         return;
     class_id id = classes_wanted(jni, class_, &wanted);
     if (wanted)

@@ -185,26 +185,12 @@ void note_interrupt(JNIEnv *jni, jobject thread, enum event_kind in, stack_of st
     ring_commit(self->ring, e);
 }
 
-/* VirtualThread.interrupt, which has a probe, passes the interrupt on to the carrier. */
-static bool is_carrier(JNIEnv *jni, jobject thread)
-{
-    char *signature = NULL;
-    if (!agent.virtual_threads)
-        return false;
-    jclass c = (*jni)->GetObjectClass(jni, thread);
-    bool yes =
-        (*agent.jvmti)->GetClassSignature(agent.jvmti, c, &signature, NULL) == JVMTI_ERROR_NONE &&
-        strcmp(signature, "Ljdk/internal/misc/CarrierThread;") == 0;
-    jvmti_free(signature);
-    (*jni)->DeleteLocalRef(jni, c);
-    return yes;
-}
-
-/* The same of the calling thread, which is asked once. */
+/* VirtualThread.interrupt, which has a probe, passes the interrupt on to the carrier: whether that
+ * is the calling thread is asked once. */
 static bool self_is_carrier(JNIEnv *jni, jobject thread, struct os_thread *self)
 {
     if (!self->carrier_known)
-        self->carrier = is_carrier(jni, thread);
+        self->carrier = threads_is_carrier(jni, thread);
     self->carrier_known = true;
     return self->carrier;
 }
@@ -214,7 +200,7 @@ static void before_interrupt(JNIEnv *jni, jobject thread, enum event_kind *in, u
 {
     struct os_thread *self = os_thread_self(jni);
     bool own = self && self->java_tid && threads_java_tid(jni, thread) == self->java_tid;
-    if (own ? self_is_carrier(jni, thread, self) : is_carrier(jni, thread))
+    if (own ? self_is_carrier(jni, thread, self) : threads_is_carrier(jni, thread))
         return;
     *now = clock_mono_ns();
     *in = own ? 0 : wait_of(thread);

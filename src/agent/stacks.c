@@ -403,7 +403,8 @@ struct taking {
     struct stack_frame *frames;
     uint32_t n;
     bool cut;
-    bool from_heap;  /* some of it */
+    bool from_heap; /* some of it */
+    enum mounted_frames whose;
     bool is_short;   /* depth is less than was asked for: the thread's stack is nearly used up */
     class_id object; /* it is being allocated: see allocation_frames; 0: none is */
     struct trail *trail; /* to be made; NULL: not wanted */
@@ -429,12 +430,16 @@ static uint32_t allocation_frames(const struct stack_frame *frames, uint32_t n, 
     return first == n && first > told ? first - 1 : first;
 }
 
+/* -1: JVMTI is not to be asked. */
 static jint ask(const struct taking *t)
 {
     jint n = 0;
+    jthread myself;
+    if (!threads_myself(t->jni, t->whose, &myself))
+        return -1;
     jvmtiError e =
         (*agent.jvmti)
-            ->GetStackTrace(agent.jvmti, NULL, t->skip, t->depth + 1, &t->scratch->theirs, &n);
+            ->GetStackTrace(agent.jvmti, myself, t->skip, t->depth + 1, &t->scratch->theirs, &n);
     return e == JVMTI_ERROR_NONE ? n : 0;
 }
 
@@ -494,6 +499,10 @@ static int walk_own(struct taking *t)
                      .options = WALK_WITH_STAMPS,
                      .trail = t->trail};
     int n = walk_certain(t->jni, &w);
+    if (w.flags & WALK_VIRTUAL)
+        t->whose = FRAMES_VIRTUAL;
+    else if (n > 0 && !(w.flags & WALK_CUT_DEPTH))
+        t->whose = FRAMES_PLATFORM;
     if (n < 0)
         return n;
     t->n = n > t->skip ? (uint32_t)(n - t->skip) : 0;
@@ -559,6 +568,8 @@ static bool is_as_jvmti_says(const struct taking *t, jint n)
 static bool name_methods(const struct taking *t)
 {
     jint n = ask(t);
+    if (n < 0)
+        return false;
     bool same = is_as_jvmti_says(t, n);
     for (int looks = 1; looks < STACKS_LOOKS && !same; looks++) {
         n = ask(t);
@@ -621,8 +632,9 @@ static stack_id take(struct taking *t)
     }
     if (t->is_short && t->cut)
         count_short(&counts.cut);
-    if (!t->object.v)
-        stacks_check(t->jni, t->skip, t->walked, t->n, t->cut, id);
+    struct stacks_taken taken = {.skip = t->skip, .walked = t->walked, .n = t->n, .cut = t->cut};
+    if (!t->object.v && stacks_checked() && threads_myself(t->jni, t->whose, &taken.myself))
+        stacks_check(t->jni, &taken, id);
     return id;
 }
 

@@ -95,8 +95,7 @@ void stacks_check_show(const struct walk_frame *walked, uint32_t n, const jvmtiF
     buf_fini(&b);
 }
 
-void stacks_check(JNIEnv *jni, jint skip, const struct walk_frame *walked, uint32_t n, bool cut,
-                  stack_id id)
+void stacks_check(JNIEnv *jni, const struct stacks_taken *t, stack_id id)
 {
     jvmtiFrameInfo theirs[DEPTH_MAX + 1];
     jint got = 0, depth = (jint)agent.settings.depth;
@@ -105,21 +104,22 @@ void stacks_check(JNIEnv *jni, jint skip, const struct walk_frame *walked, uint3
     if (!on)
         return;
     for (int looks = 0; looks < STACKS_LOOKS && !same; looks++) {
-        if ((*agent.jvmti)->GetStackTrace(agent.jvmti, NULL, skip, depth + 1, theirs, &got) !=
+        if ((*agent.jvmti)
+                ->GetStackTrace(agent.jvmti, t->myself, t->skip, depth + 1, theirs, &got) !=
             JVMTI_ERROR_NONE)
             return;
         m = (uint32_t)got;
-        same = m == n + cut && first_different(walked, n, theirs, m) == n;
+        same = m == t->n + t->cut && first_different(t->walked, t->n, theirs, m) == t->n;
     }
-    for (uint32_t i = 0; i < n && same; i++)
-        older += natives_method(theirs[i].method) != walked[i].method;
+    for (uint32_t i = 0; i < t->n && same; i++)
+        older += natives_method(theirs[i].method) != t->walked[i].method;
     atomic_fetch_add(&sums.compared, 1);
-    atomic_fetch_add(&sums.frames, n);
+    atomic_fetch_add(&sums.frames, t->n);
     atomic_fetch_add(&sums.older, older > 0);
     if (same && (older || stacks_of_frames(jni, theirs, got).v == id.v))
         return;
     atomic_fetch_add(same ? &sums.ids : &sums.different, 1);
-    stacks_check_show(walked, n, theirs, got);
+    stacks_check_show(t->walked, t->n, theirs, got);
 }
 
 void stacks_check_report(void)

@@ -11,15 +11,23 @@
 #include "agent/agent.h"
 #include "hotspot/walker.h"
 
+/* n walked frames of the calling thread, without `skip` of the agent's; cut: there are more.
+ * myself: as JVMTI is to be asked about it. */
+struct stacks_taken {
+    jthread myself;
+    jint skip;
+    const struct walk_frame *walked;
+    uint32_t n;
+    bool cut;
+};
+
 #ifdef ORCA_DEBUG
 
 void stacks_check_start(void);
 void stacks_check_report(void);
 
-/* n walked frames of the calling thread, without `skip` of the agent's, have this id; cut: there
- * are more. */
-void stacks_check(JNIEnv *jni, jint skip, const struct walk_frame *walked, uint32_t n, bool cut,
-                  stack_id id);
+/* They have this id. */
+void stacks_check(JNIEnv *jni, const struct stacks_taken *t, stack_id id);
 
 /* Whether it is on. */
 bool stacks_checked(void);
@@ -54,10 +62,9 @@ static inline void stacks_check_spoil(struct walk_frame *walked, uint32_t n)
     (void)walked, (void)n;
 }
 
-static inline void stacks_check(JNIEnv *jni, jint skip, const struct walk_frame *walked, uint32_t n,
-                                bool cut, stack_id id)
+static inline void stacks_check(JNIEnv *jni, const struct stacks_taken *t, stack_id id)
 {
-    (void)jni, (void)skip, (void)walked, (void)n, (void)cut, (void)id;
+    (void)jni, (void)t, (void)id;
 }
 
 static inline void stacks_check_show(const struct walk_frame *walked, uint32_t n,

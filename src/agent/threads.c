@@ -79,7 +79,7 @@ static struct {
     _Atomic uint32_t last_id;
     _Atomic bool virtual_seen; /* a virtual thread has an id */
     _Atomic bool ends_probed;
-    jfieldID tid, eetop;
+    jfieldID tid, eetop, name;
     uintptr_t env_offset; /* from a JavaThread to its JNIEnv */
     uint32_t not_exiting; /* JavaThread::_terminated of a thread that is alive */
 } reg = {.lock = PTHREAD_MUTEX_INITIALIZER, .list_lock = PTHREAD_MUTEX_INITIALIZER};
@@ -121,11 +121,30 @@ static void group_text(JNIEnv *jni, jthreadGroup group, struct thread_text *t)
     (*jni)->DeleteLocalRef(jni, info.parent);
 }
 
+/* Of a virtual thread, without JVMTI, which on JDK 21 to 23 waits until the thread is neither
+ * coming nor going: one that ends waits for itself. */
+static uint32_t virtual_text(JNIEnv *jni, jthread thread, struct thread_text *t)
+{
+    jstring name =
+        (*jni)->ExceptionCheck(jni) ? NULL : (*jni)->GetObjectField(jni, thread, reg.name);
+    const char *text = name ? (*jni)->GetStringUTFChars(jni, name, NULL) : NULL;
+    if (text) {
+        jvm_text(t->name, sizeof t->name, text);
+        snprintf(t->group, sizeof t->group, "VirtualThreads");
+        snprintf(t->parent, sizeof t->parent, "system");
+        (*jni)->ReleaseStringUTFChars(jni, name, text);
+    }
+    (*jni)->DeleteLocalRef(jni, name);
+    return text ? THREAD_DAEMON : 0;
+}
+
 /* Name, groups and daemon flag; empty where the JVM does not tell (a thread that is ending). */
 static uint32_t thread_text(JNIEnv *jni, jthread thread, struct thread_text *t)
 {
     jvmtiThreadInfo info;
     t->name[0] = t->group[0] = t->parent[0] = 0;
+    if (!agent.layout.owner_is_tid && threads_is_virtual(jni, thread))
+        return virtual_text(jni, thread, t);
     if ((*agent.jvmti)->GetThreadInfo(agent.jvmti, thread, &info) != JVMTI_ERROR_NONE)
         return 0;
     jvm_text(t->name, sizeof t->name, info.name);
@@ -159,6 +178,20 @@ static void define(uint32_t id, uint64_t java_tid, uint32_t os_tid, uint32_t fla
 bool threads_is_virtual(JNIEnv *jni, jthread thread)
 {
     return agent.virtual_threads && jni_is_virtual_thread(jni, thread);
+}
+
+bool threads_is_carrier(JNIEnv *jni, jthread thread)
+{
+    char *signature = NULL;
+    if (!agent.virtual_threads)
+        return false;
+    jclass c = (*jni)->GetObjectClass(jni, thread);
+    bool yes =
+        (*agent.jvmti)->GetClassSignature(agent.jvmti, c, &signature, NULL) == JVMTI_ERROR_NONE &&
+        strcmp(signature, "Ljdk/internal/misc/CarrierThread;") == 0;
+    jvmti_free(signature);
+    (*jni)->DeleteLocalRef(jni, c);
+    return yes;
 }
 
 bool threads_ends_probed(void)
@@ -209,6 +242,7 @@ static uint32_t register_thread(JNIEnv *jni, jthread thread, uint32_t os_tid)
     uint32_t flags = thread_text(jni, thread, &text) | (virtual ? THREAD_VIRTUAL : 0);
     (*agent.jvmti)->GetObjectHashCode(agent.jvmti, thread, &hash);
     bool unstarted = !virtual && is_unstarted(thread);
+    bool carrier = !virtual && !agent.layout.owner_is_tid && threads_is_carrier(jni, thread);
     pthread_mutex_lock(&reg.lock);
     uint32_t id = thread_table_find(agent.table, java_tid), away = ended_under_lock(java_tid);
     if (virtual && !id)
@@ -219,7 +253,7 @@ static uint32_t register_thread(JNIEnv *jni, jthread thread, uint32_t os_tid)
         if (!os_tid)
             os_tid = os_thread_id(&agent.layout, java_thread);
         define(id, java_tid, os_tid, flags, (uint32_t)hash, &text);
-        thread_table_add(agent.table, java_thread, java_tid, id);
+        thread_table_add(agent.table, java_thread, java_tid, id, carrier);
     } else if (id == 0 && unstarted && !away) { /* it was joined, interrupted, unparked */
         id = new_id();
         define(id, java_tid, 0, flags, (uint32_t)hash, &text);
@@ -246,7 +280,7 @@ thread_id threads_by_tid(JNIEnv *jni, uint64_t java_tid)
     if (!id) {
         id = new_id();
         define(id, java_tid, 0, THREAD_VIRTUAL, 0, &none);
-        thread_table_add(agent.table, 0, java_tid, id);
+        thread_table_add(agent.table, 0, java_tid, id, false);
         atomic_store_explicit(&nameless[java_tid % ENDED_KEPT], java_tid, memory_order_relaxed);
     }
     pthread_mutex_unlock(&reg.lock);
@@ -413,9 +447,26 @@ static void note_mounted(struct os_thread *self, uint64_t tid, uint32_t id)
     self->mounted.v = id;
 }
 
+bool threads_myself(JNIEnv *jni, enum mounted_frames frames, jthread *myself)
+{
+    bool needed = false;
+    const struct os_thread *self = agent.virtual_threads ? os_thread_self(jni) : NULL;
+    *myself =
+        self ? (jthread)mounted_reference(&agent.layout, self->java_thread, frames, &needed) : NULL;
+    return *myself || !needed;
+}
+
+/* By JDK 23 this is asked first: JVMTI has the virtual thread still where its carrier has gone on
+ * to end it, and who asks JVMTI about it then waits for himself. */
+static bool is_itself(const struct os_thread *self)
+{
+    return self->id.v &&
+           (!agent.virtual_threads || mounted_itself(&agent.layout, self->java_thread));
+}
+
 thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self)
 {
-    if (!agent.virtual_threads && self->id.v)
+    if (is_itself(self))
         return self->id;
     uint64_t tid = mounted_tid(&agent.layout, self->java_thread);
     if (!tid)
@@ -440,7 +491,7 @@ thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self)
 thread_id threads_self(JNIEnv *jni, struct os_thread *self)
 {
     jthread thread;
-    if (!agent.virtual_threads && self->id.v)
+    if (is_itself(self))
         return self->id;
     uint64_t tid = mounted_tid(&agent.layout, self->java_thread);
     if (tid && self->java_tid == tid)
@@ -640,14 +691,20 @@ int threads_init(JNIEnv *jni, jthread current, struct err *err)
         reg.tid = (*jni)->GetFieldID(jni, c, "tid", "J");
         if (reg.tid)
             reg.eetop = (*jni)->GetFieldID(jni, c, "eetop", "J");
+        if (reg.eetop)
+            reg.name = (*jni)->GetFieldID(jni, c, "name", "Ljava/lang/String;");
         (*jni)->DeleteLocalRef(jni, c);
     }
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);
-    if (!reg.tid || !reg.eetop)
-        return err_set(err, -ENOTSUP, "java.lang.Thread of this JVM has no fields tid and eetop");
+    if (!reg.tid || !reg.eetop || !reg.name)
+        return err_set(err, -ENOTSUP,
+                       "java.lang.Thread of this JVM has no fields tid, eetop and name");
     uintptr_t java_thread = (uintptr_t)(*jni)->GetLongField(jni, current, reg.eetop);
     reg.env_offset = (uintptr_t)jni - java_thread;
+    if (agent.virtual_threads)
+        mounted_open(&agent.layout, agent.vmstructs, java_thread, threads_java_tid(jni, current),
+                     jni_field_offset(reg.tid));
     if (agent.layout.terminated >= 0)
         memcpy(&reg.not_exiting, (const char *)java_thread + agent.layout.terminated,
                sizeof reg.not_exiting);

@@ -66,6 +66,11 @@ thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self);
  * pending when the thread has an id already. */
 thread_id threads_self(JNIEnv *jni, struct os_thread *self);
 
+/* The calling thread, as JVMTI is to be asked about its frames; false: it is not to be asked.  NULL
+ * would do, but on JDK 21 to 23 it lets no virtual thread come or go until it has answered: a
+ * carrier that is ending one would wait for itself. */
+bool threads_myself(JNIEnv *jni, enum mounted_frames frames, jthread *myself);
+
 /* The id of any thread that was started; 0 when it ended long ago.  No exception may be pending. */
 thread_id threads_of(JNIEnv *jni, jthread thread);
 
@@ -76,6 +81,7 @@ uint64_t threads_java_tid(JNIEnv *jni, jthread thread);
 bool threads_ends_probed(void);
 
 bool threads_is_virtual(JNIEnv *jni, jthread thread);
+bool threads_is_carrier(JNIEnv *jni, jthread thread); /* of virtual threads */
 
 /* The id of a thread that is none of Java's, by its number in the kernel; given and defined when it
  * is new.  No JVM call; any thread. */

@@ -1,6 +1,7 @@
 #include "agent/thrown.h"
 
 #include "agent/stacks.h"
+#include "agent/threads.h"
 #include "base/hash.h"
 #include "base/util.h"
 #include "classfile/insn.h"
@@ -173,7 +174,10 @@ static bool look(JNIEnv *jni, const char *class)
 {
     jvmtiFrameInfo frames[FRAMES];
     jint n = 0;
-    if ((*agent.jvmti)->GetStackTrace(agent.jvmti, NULL, 0, FRAMES, frames, &n) != JVMTI_ERROR_NONE)
+    jthread myself;
+    if (!threads_myself(jni, FRAMES_UNKNOWN, &myself) ||
+        (*agent.jvmti)->GetStackTrace(agent.jvmti, myself, 0, FRAMES, frames, &n) !=
+            JVMTI_ERROR_NONE)
         return false;
     jclass c = (*jni)->FindClass(jni, class);
     bool thrown = c && thrown_in(jni, frames, n, c);

@@ -4,16 +4,12 @@
  * A virtual thread that comes back gets its youngest frames only; the others stay where they were
  * frozen, and what would return to them returns to a stub.  In a chunk frames lie as on a stack,
  * but for what points to another place of it: links to interpreted frames are relative (HotSpot's
- * stackChunkFrameStream and continuationFreezeThaw, x86, JDK 25; JDK 21 to 23 have no walker).
- *
- * Nothing here keeps an object where it is.  So its address is taken from the thread before and
- * after, and it is asked whether a collector moved objects meanwhile: those that stop all threads
- * for that count their pauses, and say that one is under way; ZGC changes the colour of what is a
- * good reference before it moves anything.  Else the frames do not count.  Of other collectors it
- * is not known. */
+ * stackChunkFrameStream and continuationFreezeThaw, x86, JDK 21 to 25).  What was read counts only
+ * if no collector moved objects meanwhile (oops.h). */
 #ifndef ORCA_HOTSPOT_CHUNK_X86_64_H
 #define ORCA_HOTSPOT_CHUNK_X86_64_H
 
+#include "hotspot/oops.h"
 #include "hotspot/stack.h"
 #include "hotspot/vmstructs.h"
 
@@ -27,21 +23,12 @@ struct chunk_fields {
 
 struct chunks {
     struct chunk_fields fields;
+    struct oops oops;
     long vthread; /* in a JavaThread: the handle of its thread object */
-    bool narrow;  /* references are 32 bits: */
-    uintptr_t narrow_base;
-    uint32_t narrow_shift;
-    uintptr_t stopped, pauses; /* addresses: whether all stand still for a collector; how often so
-                                * far */
-    uintptr_t z_bad, z_shift;  /* or, of ZGC: bits of a bad reference; by how much it is shifted */
 };
 
-/* All but the fields.  False: this JVM's heap is not described well enough, or its collector moves
- * objects in another way. */
+/* All but the fields.  False: this JVM's heap is not described well enough. */
 bool chunks_open(struct chunks *c, const struct vmstructs *vs);
-
-/* The object to which the field at that address refers, 0: to none.  False: not known just now. */
-bool chunks_object(const struct chunks *c, uintptr_t at, uintptr_t *object);
 
 /* The object of the thread that is mounted on a JavaThread. */
 bool chunks_thread(const struct chunks *c, uintptr_t java_thread, uintptr_t *thread);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FREE_SEGMENT = 0xff, NAME_BYTES = 16, FRAME_WORDS_MAX = 1 << 20 };
+enum { FREE_SEGMENT = 0xff, NAME_BYTES = 32, FRAME_WORDS_MAX = 1 << 20 };
 
 struct heap {
     uintptr_t low, high, map;
@@ -93,6 +93,7 @@ static const struct {
     {"I2C/C2I adapter", BLOB_ADAPTER, false},
     {"vtable chunks", BLOB_VTABLE, false},
     {"MethodHandles ad", BLOB_METHOD_HANDLES, false},
+    {"StubRoutines (continuation", BLOB_CONTINUATION, false}, /* "...n stubs)", "...nstubs)" */
     {"StubRoutines", BLOB_STUBS, false},
     {"DeoptimizationBl", BLOB_DEOPT, false},
     {"UncommonTrapBlob", BLOB_DEOPT, false},

@@ -16,8 +16,9 @@ enum blob_kind {
     BLOB_VTABLE,
     BLOB_METHOD_HANDLES, /* the interpreter's method-handle intrinsics */
     BLOB_STUBS,          /* StubRoutines */
-    BLOB_RUNTIME,        /* has a frame size: runtime stubs, safepoint blobs */
-    BLOB_DEOPT,          /* replaces frames: the deoptimization and uncommon-trap blobs */
+    BLOB_CONTINUATION, /* those of continuations: of them only the return barrier is returned to */
+    BLOB_RUNTIME,      /* has a frame size: runtime stubs, safepoint blobs */
+    BLOB_DEOPT,        /* replaces frames: the deoptimization and uncommon-trap blobs */
     BLOB_UPCALL,
 };
 
@@ -40,11 +41,6 @@ bool codecache_contains(const struct layout *l, uintptr_t pc);
 static inline bool in_interpreter(const struct layout *l, uintptr_t pc)
 {
     return pc >= l->interpreter_begin && pc < l->interpreter_end;
-}
-
-static inline bool in_continuation_entry(const struct layout *l, uintptr_t pc)
-{
-    return pc >= l->cont_begin && pc < l->cont_end;
 }
 
 #endif

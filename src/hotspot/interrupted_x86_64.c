@@ -84,7 +84,7 @@ static bool may_have_called(const struct run *r, uintptr_t return_pc, const stru
 static int interrupted_nmethod(struct run *r, const struct blob *b, struct cursor *c)
 {
     struct nmethod nm;
-    if (in_continuation_entry(r->l, c->pc) || !nmethod_read(r->l, b, &nm) ||
+    if (run_enters_continuation(r, b) || !nmethod_read(r->l, b, &nm) ||
         !nmethod_read_entries(r->l, &nm))
         return WALK_UNKNOWN_JAVA;
     uintptr_t pc = c->pc, complete = b->code_begin + (uintptr_t)b->frame_complete;
@@ -179,7 +179,7 @@ static bool search_caller(const struct run *r, const struct blob *b, const struc
 static bool jumped_caller(const struct run *r, const struct blob *b, const struct cursor *c,
                           struct cursor *caller)
 {
-    return (b->kind == BLOB_OTHER || b->kind == BLOB_STUBS) &&
+    return (b->kind == BLOB_OTHER || b->kind == BLOB_STUBS || b->kind == BLOB_CONTINUATION) &&
            frame_caller(&r->s, b, FRAME_RETURN, c, caller) && run_believable(r, caller);
 }
 
@@ -462,6 +462,7 @@ int run_interrupted(struct run *r, struct cursor *c, const struct interpreter_re
     case BLOB_UPCALL:
         return WALK_UNKNOWN_JAVA;
     case BLOB_STUBS:
+    case BLOB_CONTINUATION:
     case BLOB_OTHER:
         return interrupted_leaf(r, &b, c);
     default:

@@ -29,7 +29,6 @@ static const struct field fields[] = {
     F(vframe_array_head, "JavaThread", "_vframe_array_head"),
     F(thread_state, "JavaThread", "_thread_state"),
     F(terminated, "JavaThread", "_terminated"),
-    OPTIONAL(cont_entry, "JavaThread", "_cont_entry"),
     F(last_sp, "JavaFrameAnchor", "_last_Java_sp"),
     F(last_pc, "JavaFrameAnchor", "_last_Java_pc"),
     F(last_fp, "JavaFrameAnchor", "_last_Java_fp"),
@@ -227,9 +226,6 @@ static int read_addresses(struct layout *l, const struct vmstructs *vs, struct e
     if (!vmstructs_word(vs, "Abstract_VM_Version", "_vm_major_version", &major))
         return unknown(err, "Abstract_VM_Version", "_vm_major_version");
     l->major = (int32_t)major;
-    bool virtual_threads = vmstructs_word(vs, "ContinuationEntry", "_return_pc", &l->cont_begin);
-    if (l->major >= 21 && (l->cont_entry < 0 || !virtual_threads))
-        return unknown(err, "ContinuationEntry", "_return_pc");
     return 0;
 }
 

@@ -13,7 +13,7 @@ enum { LAYOUT_HEAPS = 8 };
 struct layout {
     int32_t major; /* of the JDK */
     /* JavaThread and its anchor */
-    int32_t anchor, stack_base, stack_size, vframe_array_head, cont_entry, thread_state, terminated;
+    int32_t anchor, stack_base, stack_size, vframe_array_head, thread_state, terminated;
     int32_t not_terminated; /* value of JavaThread::_terminated */
     int32_t last_sp, last_pc, last_fp;
     int32_t wrapper_anchor; /* JavaCallWrapper */
@@ -44,8 +44,6 @@ struct layout {
     /* addresses */
     uintptr_t call_stub_return;
     bool entry_saves; /* entry frames keep C's registers where native_x86_64.c expects them */
-    uintptr_t cont_begin,
-        cont_end;                  /* code that runs a continuation, below a virtual thread; or 0 */
     uintptr_t heaps[LAYOUT_HEAPS]; /* the CodeHeaps */
     int32_t n_heaps;
     uintptr_t interpreter_begin, interpreter_end;

@@ -2,6 +2,8 @@
 
 #include "base/guarded.h"
 
+#include <string.h>
+
 enum { POOL_SLOT = sizeof(uintptr_t) };
 
 /* A class names its pool, and the pool names the class.  A method that was replaced by a
@@ -68,6 +70,26 @@ bool method_symbols(const struct layout *l, const struct method_view *v, struct 
     return guarded_word(v->klass + (uintptr_t)l->klass_name, &s->class_name) && s->class_name &&
            pool_symbol(l, v, v->constants + (uintptr_t)l->cm_name, &s->name) &&
            pool_symbol(l, v, v->constants + (uintptr_t)l->cm_signature, &s->signature);
+}
+
+static bool symbol_is(const struct layout *l, uintptr_t symbol, const char *text)
+{
+    enum { LONGEST = 64 };
+    char found[LONGEST];
+    uint16_t length;
+    size_t n = strlen(text);
+    return guarded_u16(symbol + (uintptr_t)l->symbol_length, &length) && length == n &&
+           n <= sizeof found && guarded_bytes(symbol + (uintptr_t)l->symbol_body, found, n) &&
+           memcmp(found, text, n) == 0;
+}
+
+bool method_enters_continuation(const struct layout *l, uintptr_t method)
+{
+    struct method_view v;
+    struct method_symbols s;
+    return method_view(l, method, &v) && method_symbols(l, &v, &s) &&
+           symbol_is(l, s.name, "enterSpecial") &&
+           symbol_is(l, s.class_name, "jdk/internal/vm/Continuation");
 }
 
 uintptr_t method_source(const struct layout *l, const struct method_view *v)

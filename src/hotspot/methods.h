@@ -25,6 +25,9 @@ bool method_view(const struct layout *l, uintptr_t method, struct method_view *v
  * which no frame ever stands for, and whose constant pool is not its class's. */
 bool method_is_linker(const struct layout *l, uintptr_t method);
 
+/* Whether it is Continuation.enterSpecial. */
+bool method_enters_continuation(const struct layout *l, uintptr_t method);
+
 /* HotSpot's Symbols: texts with a length. */
 struct method_symbols {
     uintptr_t class_name, name, signature;

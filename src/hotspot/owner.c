@@ -25,6 +25,7 @@ struct entry {
     uintptr_t stack_low, stack_high;
     uint64_t java_tid;
     uint32_t id;
+    bool carrier;
     _Atomic bool live; /* linked */
     struct entry *next_free;
 };
@@ -136,7 +137,8 @@ static void link(_Atomic(struct entry *) *head, _Atomic(struct entry *) *next, s
     atomic_store_explicit(head, e, memory_order_release);
 }
 
-bool thread_table_add(struct thread_table *t, uintptr_t java_thread, uint64_t java_tid, uint32_t id)
+bool thread_table_add(struct thread_table *t, uintptr_t java_thread, uint64_t java_tid, uint32_t id,
+                      bool carrier)
 {
     pthread_mutex_lock(&t->lock);
     struct entry *e = new_entry(t);
@@ -145,6 +147,7 @@ bool thread_table_add(struct thread_table *t, uintptr_t java_thread, uint64_t ja
         e->java_thread = java_thread;
         e->java_tid = java_tid;
         e->id = id;
+        e->carrier = carrier;
         e->stack_low = e->stack_high = 0;
         if (java_thread && l->stack_base >= 0 && l->stack_size >= 0) {
             e->stack_high = word_at(java_thread, l->stack_base);
@@ -298,9 +301,7 @@ struct found {
 
 static bool runs(const struct thread_table *t, const struct entry *e, uintptr_t java_tid)
 {
-    uint64_t tid;
-    return guarded_u64(e->java_thread + (uintptr_t)t->layout.monitor_owner_id, &tid) &&
-           tid == java_tid;
+    return mounted_tid(&t->layout, e->java_thread) == java_tid;
 }
 
 /* `where`: look for the carrier of a virtual thread, too. */
@@ -310,24 +311,43 @@ static struct found by_tid(struct thread_table *t, uint64_t java_tid, bool where
     struct found f = {.owner = {.id = e ? e->id : 0, .java_tid = java_tid}, .runs = e};
     f.carried = !e || !e->java_thread;
     if (f.carried)
-        f.runs = where && java_tid && t->layout.monitor_owner_id >= 0
-                     ? scan(t, runs, java_tid, NULL)
-                     : NULL;
+        f.runs =
+            where && java_tid && mounted_known(&t->layout) ? scan(t, runs, java_tid, NULL) : NULL;
     return f;
 }
 
-/* JDK 17-23: a JavaThread, or a place on the owner's stack. */
-static struct found by_address(struct thread_table *t, uintptr_t address)
+/* Whom a platform thread acts for just now, itself or the virtual thread that it runs. */
+static struct found by_platform_thread(struct thread_table *t, const struct entry *e)
+{
+    const struct vm_layout *l = &t->layout;
+    struct found self = {.owner = {.id = e->id}, .runs = e};
+    if (l->owner_is_tid || l->vthread >= 0) {
+        /* A carrier that seems to run nobody is about to, or about to stop, or cannot (it tries to
+         * leave a thread that is pinned): what it owns then may be the virtual thread's. */
+        if (!l->owner_is_tid && !e->carrier && mounted_nobody(l, e->java_thread))
+            return self;
+        uint64_t tid = mounted_tid(l, e->java_thread);
+        self = tid && (tid != e->java_tid || !e->carrier || l->owner_is_tid) ? by_tid(t, tid, false)
+                                                                             : (struct found){0};
+        self.runs = tid ? e : NULL;
+    }
+    return self;
+}
+
+/* JDK 17-23: a JavaThread, or a place on the owner's stack, which is the carrier's where a virtual
+ * thread owns the monitor (it stays mounted). */
+static struct found by_address(struct thread_table *t, uintptr_t monitor, uintptr_t address)
 {
     struct entry *e = atomic_load_explicit(bucket(t->by_jt, address), memory_order_acquire);
     while (e && e->java_thread != address)
         e = atomic_load_explicit(&e->next_jt, memory_order_acquire);
     if (!e)
         e = scan(t, on_stack, address, NULL);
-    /* On JDK 21-23 the address is the carrier's even when a virtual thread owns the monitor. */
-    if (e && t->layout.vthread >= 0 && !t->layout.owner_is_tid)
-        return (struct found){.runs = NULL};
-    return (struct found){.owner = {.id = e ? e->id : 0}, .runs = e};
+    struct found f = e ? by_platform_thread(t, e) : (struct found){0};
+    /* Whom it ran counts only if it still owns the monitor. */
+    atomic_thread_fence(memory_order_acquire);
+    return f.carried && word_at(monitor, t->layout.monitor_owner) != address ? (struct found){0}
+                                                                             : f;
 }
 
 /* The thread whose lock stack names the object.  The collector may move the object meanwhile: the
@@ -344,10 +364,7 @@ static struct found by_lock_stack(struct thread_table *t, uintptr_t monitor, con
      * by now. */
     if (!e || (l->moving && scan(t, in_lock_stack, address, e)))
         return none;
-    struct found f = {.owner = {.id = e->id}};
-    if (l->monitor_owner_id >= 0) /* the mounted virtual thread, when there is one */
-        f = by_tid(t, mounted_tid(l, e->java_thread), false);
-    f.runs = e;
+    struct found f = by_platform_thread(t, e);
     f.owner.anonymous = true;
     atomic_thread_fence(memory_order_acquire);
     if (__atomic_load_n(oop, __ATOMIC_RELAXED) != address || !in_lock_stack(t, e, address) ||
@@ -366,7 +383,7 @@ static struct found search(struct thread_table *t, uintptr_t monitor, const uint
         return oop ? by_lock_stack(t, monitor, oop) : none;
     if (owner == 0 || owner == OWNER_DEFLATER)
         return none;
-    return l->owner_is_tid ? by_tid(t, owner, where) : by_address(t, owner);
+    return l->owner_is_tid ? by_tid(t, owner, where) : by_address(t, monitor, owner);
 }
 
 bool owner_is_anonymous(const struct thread_table *t, uintptr_t java_thread)
@@ -445,14 +462,6 @@ bool owner_is(const struct vm_layout *l, const struct owner_place *p, const uint
         return guarded_u64(p->java_thread + (uintptr_t)l->monitor_owner_id, &mounted) &&
                mounted == owner;
     return owner == p->java_thread || (owner >= p->stack_low && owner < p->stack_high);
-}
-
-uint64_t mounted_tid(const struct vm_layout *l, uintptr_t java_thread)
-{
-    uint64_t tid;
-    bool known = java_thread && l->monitor_owner_id >= 0 &&
-                 guarded_u64(java_thread + (uintptr_t)l->monitor_owner_id, &tid);
-    return known ? tid : 0;
 }
 
 uint32_t os_thread_id(const struct vm_layout *l, uintptr_t java_thread)

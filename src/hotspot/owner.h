@@ -12,7 +12,7 @@
 #ifndef ORCA_HOTSPOT_OWNER_H
 #define ORCA_HOTSPOT_OWNER_H
 
-#include "hotspot/vmstructs.h"
+#include "hotspot/mounted.h"
 
 #include <stddef.h>
 
@@ -25,10 +25,10 @@ int thread_table_new(struct thread_table **out, const struct vm_layout *layout, 
 /* Nobody may use it any more. */
 void thread_table_free(struct thread_table *t);
 
-/* A live thread.  java_thread: its JavaThread, 0 for a virtual thread.  False when memory is out
- * (its owner will be unknown).  Any thread; takes a mutex. */
-bool thread_table_add(struct thread_table *t, uintptr_t java_thread, uint64_t java_tid,
-                      uint32_t id);
+/* A live thread.  java_thread: its JavaThread, 0 for a virtual thread; carrier: it runs others.
+ * False when memory is out (its owner will be unknown).  Any thread; takes a mutex. */
+bool thread_table_add(struct thread_table *t, uintptr_t java_thread, uint64_t java_tid, uint32_t id,
+                      bool carrier);
 
 /* Take a thread out; nothing happens when it is not there.  Waits for searches (microseconds). */
 void thread_table_remove(struct thread_table *t, uint64_t java_tid);
@@ -80,10 +80,6 @@ bool owner_locate(struct thread_table *t, uint64_t java_tid, struct owner_place 
  * caller returns to what it was doing.  The monitor must be alive: somebody is in its
  * MonitorContendedEnter.  Async-signal-safe. */
 bool owner_is(const struct vm_layout *l, const struct owner_place *place, const uintptr_t *oop);
-
-/* Thread.getId() of the Java thread that the calling thread (its JavaThread) runs, the mounted
- * virtual one if there is one; 0 when the layout does not tell (before JDK 24). */
-uint64_t mounted_tid(const struct vm_layout *l, uintptr_t java_thread);
 
 /* The kernel's id of a live thread, 0 when the layout does not tell. */
 uint32_t os_thread_id(const struct vm_layout *l, uintptr_t java_thread);

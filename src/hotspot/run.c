@@ -4,10 +4,37 @@
 #include "hotspot/methods.h"
 #include "hotspot/native_x86_64.h"
 
+#include <stdatomic.h>
+
 #define WORD sizeof(uintptr_t)
 
 /* --- what a frame may be -------------------------------------------------------------------------
  */
+
+/* Continuation.enterSpecial's code, below every virtual thread's frames: 0 until a walk has met it.
+ * The JVM never frees it. */
+static _Atomic uintptr_t entry_begin, entry_end;
+
+bool run_enters_continuation(const struct run *r, const struct blob *b)
+{
+    uintptr_t method;
+    if (b->kind != BLOB_NMETHOD || !b->native ||
+        !guarded_word(b->at + (uintptr_t)r->l->nm_method, &method) ||
+        !method_enters_continuation(r->l, method))
+        return false;
+    atomic_store_explicit(&entry_begin, b->code_begin, memory_order_relaxed);
+    /* release: who sees the end sees the begin */
+    atomic_store_explicit(&entry_end, b->code_end, memory_order_release);
+    return true;
+}
+
+/* By where it was met before. */
+static bool in_continuation_entry(uintptr_t pc)
+{
+    /* acquire: pairs with run_enters_continuation */
+    return pc < atomic_load_explicit(&entry_end, memory_order_acquire) &&
+           pc >= atomic_load_explicit(&entry_begin, memory_order_relaxed);
+}
 
 bool run_believable(const struct run *r, const struct cursor *c)
 {
@@ -21,9 +48,9 @@ bool run_believable(const struct run *r, const struct cursor *c)
     if (!codecache_find(r->l, c->pc, &b))
         return false;
     if (b.kind != BLOB_NMETHOD)
-        return b.kind == BLOB_STUBS && r->l->cont_end != 0;
+        return b.kind == BLOB_CONTINUATION;
     if (b.native) /* the wrapper of a native method calls C only */
-        return in_continuation_entry(r->l, c->pc);
+        return run_enters_continuation(r, &b);
     return nmethod_read(r->l, &b, &nm) &&
            (c->pc == nm.deopt || c->pc == nm.deopt_mh || nmethod_scope(r->l, &nm, c->pc) >= 0);
 }
@@ -333,10 +360,8 @@ static bool chunk_frames(struct run *r)
 /* A virtual thread's frames that were not thawed yet return to a stub, the return barrier. */
 static enum step barrier(struct run *r)
 {
-    uintptr_t entry = 0;
     trail_break(r->out->trail);
-    if (r->s.frozen || r->l->cont_entry < 0 ||
-        !guarded_word(r->thread + (uintptr_t)r->l->cont_entry, &entry) || !entry)
+    if (r->s.frozen)
         return STEP_FAILED;
     r->out->flags |= (chunk_frames(r) ? WALK_FROM_HEAP : WALK_CUT_UNTHAWED) | WALK_VIRTUAL;
     return STEP_END;
@@ -377,6 +402,12 @@ static enum step caller_interpreted(struct run *r, struct cursor *c, bool called
     return native && !called_vm ? STEP_FAILED : step;
 }
 
+static enum step continuation_end(struct run *r)
+{
+    r->out->flags |= WALK_VIRTUAL;
+    return STEP_END;
+}
+
 /* The frame at *c, which called something; *c becomes its caller.  *vm: it called the VM or C;
  * *match: how the place is described; both for the caller too. */
 static enum step step(struct run *r, struct cursor *c, enum pc_match *match, bool *vm)
@@ -394,20 +425,20 @@ static enum step step(struct run *r, struct cursor *c, enum pc_match *match, boo
         *vm = true;
         return entry_frame(r, c);
     }
-    if (in_continuation_entry(r->l, c->pc)) {
-        r->out->flags |= WALK_VIRTUAL;
-        return STEP_END;
-    }
+    if (in_continuation_entry(c->pc))
+        return continuation_end(r);
     if (now == PC_EXACT && remembered(r, c, called_vm))
         return STEP_MORE;
     if (!codecache_find(r->l, c->pc, &b))
         return STEP_FAILED;
     switch (b.kind) {
     case BLOB_NMETHOD:
+        if (run_enters_continuation(r, &b))
+            return continuation_end(r);
         return b.native && !called_vm ? STEP_FAILED : decoded(r, &b, c, now);
     case BLOB_UPCALL:
         return upcall(r, &b, c);
-    case BLOB_STUBS:
+    case BLOB_CONTINUATION:
         return barrier(r);
     case BLOB_RUNTIME:
     case BLOB_DEOPT:

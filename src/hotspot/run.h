@@ -50,6 +50,9 @@ enum step run_interpreted(struct run *r, struct cursor *c,
  * compiled.  vm: it called the VM.  Returns how many frames there are now, or `failed`. */
 int run_all(struct run *r, struct cursor *c, enum pc_match match, bool vm, int failed);
 
+/* Whether the blob is the code that runs a continuation: what is below are its carrier's frames. */
+bool run_enters_continuation(const struct run *r, const struct blob *b);
+
 /* Whether `c` can be the place after a call of Java code or of a described stub. */
 bool run_believable(const struct run *r, const struct cursor *c);
 

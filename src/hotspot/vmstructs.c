@@ -218,7 +218,9 @@ void vmstructs_layout(const struct vmstructs *vs, struct vm_layout *l)
         {offsetof(struct vm_layout, stack_base), "JavaThread", "_stack_base"},
         {offsetof(struct vm_layout, stack_size), "JavaThread", "_stack_size"},
         {offsetof(struct vm_layout, osthread), "JavaThread", "_osthread"},
+        {offsetof(struct vm_layout, thread_obj), "JavaThread", "_threadObj"},
         {offsetof(struct vm_layout, vthread), "JavaThread", "_vthread"},
+        {offsetof(struct vm_layout, jvmti_vthread), "JavaThread", "_jvmti_vthread"},
         {offsetof(struct vm_layout, terminated), "JavaThread", "_terminated"},
         {offsetof(struct vm_layout, state), "JavaThread", "_thread_state"},
         {offsetof(struct vm_layout, lock_stack_top), "LockStack", "_top"},
@@ -235,6 +237,8 @@ void vmstructs_layout(const struct vmstructs *vs, struct vm_layout *l)
         l->osthread = vmstructs_offset(vs, "Thread", "_osthread", NULL);
     /* _owner is last in the table: its type says which of its two meanings it has. */
     l->owner_is_tid = owner_type && strstr(owner_type, "int64_t");
+    l->tid = -1;
+    l->oops = (struct oops){0};
     l->stack_guard = guard_of(vs);
     l->moving = vmstructs_flag(vs, "UseZGC", false) || vmstructs_flag(vs, "UseShenandoahGC", false);
 }

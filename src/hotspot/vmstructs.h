@@ -7,6 +7,7 @@
 #define ORCA_HOTSPOT_VMSTRUCTS_H
 
 #include "base/err.h"
+#include "hotspot/oops.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,11 +15,16 @@
 
 struct vm_layout {
     /* JavaThread */
-    long pending_monitor, lock_stack, monitor_owner_id, stack_base, stack_size, osthread, vthread,
-        state, terminated;
-    long lock_stack_top, lock_stack_base; /* LockStack */
-    long os_thread_id;                    /* OSThread */
-    long monitor_owner;                   /* ObjectMonitor */
+    long pending_monitor, lock_stack, monitor_owner_id, stack_base, stack_size, osthread, state,
+        terminated;
+    long thread_obj, vthread, jvmti_vthread; /* handles: of itself, of whom it runs, and the same
+                                              * as JVMTI has it */
+    long lock_stack_top, lock_stack_base;    /* LockStack */
+    long os_thread_id;                       /* OSThread */
+    long monitor_owner;                      /* ObjectMonitor */
+    long tid; /* in a Thread object: what getId() says.  Not described: who can ask the JVM finds
+               * it (mounted.h).  -1: not known */
+    struct oops oops;
     size_t stack_guard; /* bytes that are protected at the end of a Java thread's stack */
     bool owner_is_tid;  /* JDK 24 and later: a Thread.getId(), not an address */
     bool moving; /* the collector moves objects while threads run, and mends a thread's references

@@ -31,12 +31,6 @@ static int check_code(struct layout *l, struct err *err)
     struct blob b;
     bool ok = codecache_find(l, l->call_stub_return, &b) && b.kind == BLOB_STUBS &&
               codecache_find(l, l->interpreter_begin, &b) && l->interpreter_end <= b.code_end;
-    /* Only one return address in it is published; an interpreted continuation has another. */
-    if (ok && l->cont_begin) {
-        ok = codecache_find(l, l->cont_begin, &b) && b.kind == BLOB_NMETHOD;
-        l->cont_begin = b.code_begin;
-        l->cont_end = b.code_end;
-    }
     if (!ok)
         return err_set(err, -ENOTSUP, "no stack walks: the code cache is not laid out as expected");
     l->entry_saves = native_entry_saves(l->call_stub_return);

@@ -46,7 +46,6 @@ static const struct layout common = {
     .stack_base = 0x200,
     .stack_size = 0x208,
     .vframe_array_head = 0x210,
-    .cont_entry = 0x218,
     .thread_state = 0x220,
     .terminated = 0x224,
     .not_terminated = 57003,
@@ -129,7 +128,6 @@ static const struct layout common = {
 static void make_older(struct layout *l)
 {
     l->major = 17;
-    l->cont_entry = -1;
     l->blob_code_begin = 32;
     l->blob_code_end = 40;
     l->blob_code_offset = -1;
@@ -307,15 +305,13 @@ static const struct chunks chunks = {
                .bottom = 24,
                .stack = 32},
     .vthread = HANDLE,
-    .stopped = BASE + STOPPED,
-    .pauses = BASE + STOPPED + 4,
+    .oops = {.known = true, .stopped = BASE + STOPPED, .pauses = BASE + STOPPED + 4},
 };
 
 /* A compiled frame that was not thawed. */
 static void add_chunk(uint32_t nmethod)
 {
     enum { SP = 2, FRAME_WORDS = 4 };
-    put64(THREAD + 0x218, BASE + THREAD); /* a continuation runs */
     put64(HANDLE, BASE + OBJECTS);
     put64(OBJECTS, BASE + VTHREAD);
     put64(VTHREAD + FIELD, BASE + CONT);
@@ -346,6 +342,7 @@ static void make(int older)
     add_blob(6, "vtable chunks", 0);
     add_blob(7, "native nmethod", 6);
     add_blob(8, "UncommonTrapBlob", 4);
+    add_blob(9, "StubRoutines (continuation stubs)", 0);
     add_stack(nmethod, i, interpreter, stub);
     add_chunk(nmethod);
     l.call_stub_return = BASE + stub + 64;
@@ -364,13 +361,13 @@ static void make(int older)
     memset(image, 0, IMAGE);
 }
 
-/* The interpreted frame returns to a stub: what is below was not thawed. */
+/* The interpreted frame returns to the return barrier: what is below was not thawed. */
 static void check_chunk(void)
 {
     struct walk_frame f[8];
     struct walk w = {.frames = f, .max = ARRAY_LEN(f)};
     memcpy(image, clean[0], IMAGE);
-    put64(ANCHOR_SP + 0x100 + 8, BASE + CODE + BLOCK + HEADER + 8);
+    put64(ANCHOR_SP + 0x100 + 8, BASE + CODE + 9 * 0x200 + BLOCK + HEADER + 8);
     if (walk(walkers[0], BASE + THREAD, NULL, &w) != 5 || !(w.flags & WALK_FROM_HEAP) ||
         f[4].kind != WALK_COMPILED)
         abort();

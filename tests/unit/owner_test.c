@@ -18,6 +18,7 @@ struct fake_thread {
         uintptr_t slots[8];
     } lock_stack;
     uintptr_t osthread;
+    uintptr_t thread_obj, vthread, jvmti_vthread;
 };
 struct fake_monitor {
     uint64_t owner;
@@ -41,6 +42,8 @@ static struct vm_layout layout(bool tid)
     l.monitor_owner = offsetof(struct fake_monitor, owner);
     l.owner_is_tid = tid;
     l.moving = moving;
+    l.oops = (struct oops){0};
+    l.tid = -1;
     if (tid) {
         l.monitor_owner_id = offsetof(struct fake_thread, monitor_owner_id);
         l.lock_stack = offsetof(struct fake_thread, lock_stack);
@@ -69,7 +72,7 @@ static void set_up(bool tid)
         threads[i].stack_size = 0x80000;
         threads[i].monitor_owner_id = 30 + i;
         threads[i].lock_stack.top = lock_stack_top(0);
-        cr_assert(thread_table_add(table, (uintptr_t)&threads[i], 30 + i, i + 1));
+        cr_assert(thread_table_add(table, (uintptr_t)&threads[i], 30 + i, i + 1, false));
     }
     threads[0].pending_monitor = (uintptr_t)&monitor;
 }
@@ -101,6 +104,87 @@ Test(owner, jdk17_java_thread_or_stack_address)
     cr_assert_eq(ask(NULL).id, 0, "not blocking");
 }
 
+/* --- JDK 21: whom a platform thread runs is told by objects -------------------------------------
+ */
+
+enum { TID_AT = 16 };
+static struct fake_object {
+    char pad[TID_AT];
+    uint64_t tid;
+} objects[5]; /* of the three threads, and of two virtual ones: 30 + i */
+static uintptr_t handles[5];
+static uint32_t pauses;
+static uint8_t stopped;
+
+static void set_up_21(void)
+{
+    struct vm_layout l = layout(false);
+    l.thread_obj = offsetof(struct fake_thread, thread_obj);
+    l.vthread = offsetof(struct fake_thread, vthread);
+    l.jvmti_vthread = offsetof(struct fake_thread, jvmti_vthread);
+    l.tid = TID_AT;
+    l.oops =
+        (struct oops){.known = true, .stopped = (uintptr_t)&stopped, .pauses = (uintptr_t)&pauses};
+    memset(threads, 0, sizeof threads);
+    cr_assert_eq(thread_table_new(&table, &l, true), 0);
+    for (uint32_t i = 0; i < 5; i++) {
+        objects[i].tid = 30 + i;
+        handles[i] = (uintptr_t)&objects[i];
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        threads[i].stack_base = 0x100000u * (i + 2);
+        threads[i].stack_size = 0x80000;
+        threads[i].thread_obj = threads[i].vthread = (uintptr_t)&handles[i];
+        threads[i].jvmti_vthread = (uintptr_t)&handles[i];
+        cr_assert(thread_table_add(table, (uintptr_t)&threads[i], 30 + i, i + 1, i == 2));
+    }
+    threads[0].pending_monitor = (uintptr_t)&monitor;
+    cr_assert(thread_table_add(table, 0, 33, 99, false));
+}
+
+Test(owner, jdk21_platform_thread)
+{
+    set_up_21();
+    monitor.owner = (uintptr_t)&threads[1];
+    cr_assert_eq(ask(NULL).id, 2);
+    stopped = 1;
+    cr_assert_eq(ask(NULL).id, 2, "its objects are the same whatever a collector does");
+    monitor.owner = 0x300000 - 8;
+    cr_assert_eq(ask(NULL).id, 2, "a lock record on its stack");
+    threads[1].jvmti_vthread = (uintptr_t)&handles[3];
+    stopped = 0;
+    cr_assert_eq(ask(NULL).id, 2, "it acts for itself");
+}
+
+Test(owner, jdk21_virtual_thread)
+{
+    struct owner_place place;
+    set_up_21();
+    monitor.owner = (uintptr_t)&threads[2];
+    threads[2].vthread = threads[2].jvmti_vthread = (uintptr_t)&handles[3];
+    struct owner o = owner_find(table, (uintptr_t)&threads[0], NULL, &place);
+    cr_assert(o.id == 99 && o.java_tid == 33 && place.carries && place.java_tid == 33 &&
+              place.java_thread == (uintptr_t)&threads[2]);
+    threads[2].vthread = (uintptr_t)&handles[4];
+    o = ask(NULL);
+    cr_assert(o.id == 0 && o.java_tid == 34, "one that nobody met");
+    stopped = 1;
+    cr_assert(ask(NULL).id == 0 && ask(NULL).java_tid == 0, "objects are being moved");
+    stopped = 0;
+    monitor.owner = 0x400000 - 8;
+    cr_assert_eq(ask(NULL).java_tid, 34, "a lock record on its carrier's stack");
+}
+
+/* What a carrier owns that is between two threads may be either's. */
+Test(owner, jdk21_carrier)
+{
+    set_up_21();
+    monitor.owner = (uintptr_t)&threads[2];
+    cr_assert(ask(NULL).id == 0 && ask(NULL).java_tid == 0 && !ask(NULL).gone);
+    threads[2].jvmti_vthread = (uintptr_t)&handles[3];
+    cr_assert(ask(NULL).id == 0 && ask(NULL).java_tid == 0 && !ask(NULL).gone);
+}
+
 Test(owner, jdk25_thread_id)
 {
     set_up(true);
@@ -109,7 +193,7 @@ Test(owner, jdk25_thread_id)
     monitor.owner = 4711; /* a virtual thread that nobody met */
     struct owner o = ask(NULL);
     cr_assert(o.id == 0 && o.java_tid == 4711);
-    cr_assert(thread_table_add(table, 0, 4711, 99));
+    cr_assert(thread_table_add(table, 0, 4711, 99, false));
     cr_assert_eq(ask(NULL).id, 99);
     monitor.owner = 2; /* being deflated */
     cr_assert(ask(NULL).id == 0 && ask(NULL).java_tid == 0 && !ask(NULL).gone);
@@ -220,7 +304,7 @@ Test(owner, threads_come_and_go_under_searches)
         f->monitor_owner_id = 1000 + i;
         f->lock_stack.slots[0] = 0x7777;
         f->lock_stack.top = lock_stack_top(1);
-        cr_assert(thread_table_add(table, (uintptr_t)f, 1000 + i, (uint32_t)(100 + i)));
+        cr_assert(thread_table_add(table, (uintptr_t)f, 1000 + i, (uint32_t)(100 + i), false));
         cr_assert_eq(thread_table_find(table, 1000 + i), 100 + i);
         thread_table_remove(table, 1000 + i);
         memset(f, 0xee, sizeof *f);
