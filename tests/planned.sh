@@ -17,8 +17,26 @@ read_plan() { # KIND
     plan=()
     [ "${ORCA_TESTS:-}" != all ] || return 0
     while read -r when pattern reason; do
-        [[ $pattern != "$1"/* ]] || plan+=("$when $pattern")
+        [[ $pattern != "$1"/* || $when = runtime ]] || plan+=("$when $pattern")
     done < <(grep -v '^#' tests/plan)
+}
+
+# What runs on a JVM that is no JDK, too.
+runtime_plan=()
+read_runtime_plan() { # KIND
+    local when pattern reason
+    while read -r when pattern reason; do
+        [[ $when != runtime || $pattern != "$1"/* ]] || runtime_plan+=("$pattern")
+    done < <(grep -v '^#' tests/plan)
+}
+
+planned_on_runtime() { # NAME
+    local pattern
+    for pattern in "${runtime_plan[@]}"; do
+        # shellcheck disable=SC2053 # a pattern
+        [[ $1 != $pattern ]] || return 0
+    done
+    return 1
 }
 
 # Whether a test is to run now, on the N-th JDK of so many (0 is the oldest; a test that runs on none has the last one).  Those of

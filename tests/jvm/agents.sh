@@ -18,8 +18,8 @@ build() { # OUTPUT SOURCE COMPILER-OPTION...
         newer=$(find "$source" "$ROOT/tests/jvm/agct.h" "$ROOT/include/orca/asgct2.h" "$ROOT/build/release/lib.a" \
             "$ROOT/build/release/libasgct2.so" -newer "$output" 2>&1)
         [ -z "$newer" ] && exit 0
-        ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -g -shared -fPIC -pthread -isystem "$JDK/include" \
-            -isystem "$JDK/include/linux" -o "$output.new" "$source" "$@" && mv "$output.new" "$output"
+        ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -g -shared -fPIC -pthread -isystem "$JNI_INCLUDE" \
+            -isystem "$JNI_INCLUDE/linux" -o "$output.new" "$source" "$@" && mv "$output.new" "$output"
     ) 9>"$ROOT/build/tests/jvm/.agents-lock" || fail "$source does not build"
 }
 

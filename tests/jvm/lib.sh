@@ -2,6 +2,7 @@
 #
 #   ORCA AGENT STUB   the command, the agent, and an agent that prints its options
 #   JAVA JDK JDK_NAME JDK_MAJOR CLASSES   the JVM of this run, and the compiled tests/jvm/*.java
+#   TOOLS JNI_INCLUDE javac, jar and headers: of another JDK where this JVM has none
 #   TMP               an empty folder, the current one; kept when the test fails
 #
 # A test fails by fail, by a failing check below, wherever that stands (a subshell, a pipeline), or by a failing last command;

@@ -280,12 +280,12 @@ test_beside_a_flight_recording() {
 }
 test_beside_a_java_agent() {
     printf 'Premain-Class: Redefine\nCan-Retransform-Classes: true\n' >manifest
-    "$JDK/bin/jar" cfm java.jar manifest -C "$CLASSES" Redefine.class || fail jar
+    "$TOOLS/jar" cfm java.jar manifest -C "$CLASSES" Redefine.class || fail jar
     beside -javaagent:java.jar
 }
 test_beside_all_of_them() {
     printf 'Premain-Class: Redefine\nCan-Retransform-Classes: true\n' >manifest
-    "$JDK/bin/jar" cfm java.jar manifest -C "$CLASSES" Redefine.class || fail jar
+    "$TOOLS/jar" cfm java.jar manifest -C "$CLASSES" Redefine.class || fail jar
     beside -javaagent:java.jar -XX:StartFlightRecording:filename=app.jfr -Xlog:jfr*=off \
         -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0 -XX:NativeMemoryTracking=summary
 }
@@ -293,7 +293,7 @@ test_beside_all_of_them() {
 # --- another JVM --------------------------------------------------------------------------------
 
 test_a_jvm_that_is_not_hotspot() {
-    ${CC:-cc} -O1 -I"$JDK/include" -I"$JDK/include/linux" -o fake_jvm "$ROOT/tests/jvm/fake_jvm.c" -ldl || fail "cannot build"
+    ${CC:-cc} -O1 -I"$JNI_INCLUDE" -I"$JNI_INCLUDE/linux" -o fake_jvm "$ROOT/tests/jvm/fake_jvm.c" -ldl || fail "cannot build"
     run 0 ./fake_jvm "$AGENT" file=x.otrace jvmti
     same "$(grep -c '' err)" 1
     has err "orca: Another VM 21: Orca needs a HotSpot JVM, 17 or later"
@@ -330,7 +330,7 @@ test_checked_jni_all_groups() {
 test_an_exception_on_its_way_is_kept() {
     local access=
     [ "$JDK_MAJOR" -lt 24 ] || access=--enable-native-access=ALL-UNNAMED
-    ${CC:-cc} -shared -fPIC -O1 -pthread -I"$JDK/include" -I"$JDK/include/linux" -o libnative.so \
+    ${CC:-cc} -shared -fPIC -O1 -pthread -I"$JNI_INCLUDE" -I"$JNI_INCLUDE/linux" -o libnative.so \
         "$ROOT/tests/jvm/native_threads.c" || fail "cannot build"
     run_traced 0 "" $access NativeThreads throwing - "$TMP/libnative.so"
     same "$(cat out)" "still there: true"
@@ -348,7 +348,7 @@ test_contention_near_the_end_of_the_stack() {
 # A JVM that is later than those that are known is left alone, at its start and by attach.
 test_later_jvm() {
     local later=$TMP/liblater.so
-    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -shared -fPIC -I"$JDK/include" -I"$JDK/include/linux" -o "$later" \
+    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -shared -fPIC -I"$JNI_INCLUDE" -I"$JNI_INCLUDE/linux" -o "$later" \
         "$ROOT/tests/jvm/later_agent.c" || fail "cc"
     "$JAVA" "-agentpath:$later=26" "$(agent events=all)" -XX:-UsePerfData -version >out 2>err || fail "exit status $?"
     has err "Java 26: Orca records Java 17 to 25; the program runs without recording"
@@ -363,7 +363,7 @@ test_later_jvm() {
 # A JVM that archives its classes dies where one was changed (25): none is, and that is said.
 test_archived_classes() {
     need_jdk 25
-    "$JDK/bin/jar" cf classes.jar -C "$CLASSES" . || fail "jar"
+    "$TOOLS/jar" cf classes.jar -C "$CLASSES" . || fail "jar"
     local option
     for option in "-XX:AOTCacheOutput=$TMP/made.aot" "-XX:AOTMode=record -XX:AOTConfiguration=$TMP/made.conf"; do
         rm -f "$TRACE"

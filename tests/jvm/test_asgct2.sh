@@ -165,6 +165,6 @@ test_sampler() {
 test_header_in_cpp() {
     command -v g++ >/dev/null || skip "no g++"
     printf '#include "orca/asgct2.h"\nint main() { CallFrame f; f.type = FRAME_CPP; return sizeof f + f.type; }\n' >h.cc
-    g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$ROOT/include" -isystem "$JDK/include" \
-        -isystem "$JDK/include/linux" h.cc || fail "not C++11"
+    g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$ROOT/include" -isystem "$JNI_INCLUDE" \
+        -isystem "$JNI_INCLUDE/linux" h.cc || fail "not C++11"
 }

@@ -132,7 +132,7 @@ test_lines_while_code_is_rewritten() {
 test_cycles_under_load() {
     local n=25 rss
     [ "$LONG" = 0 ] || n=100
-    ${CC:-cc} -shared -fPIC -O1 -I"$JDK/include" -I"$JDK/include/linux" -o libbytecodes.so \
+    ${CC:-cc} -shared -fPIC -O1 -I"$JNI_INCLUDE" -I"$JNI_INCLUDE/linux" -o libbytecodes.so \
         "$ROOT/tests/jvm/bytecodes.c" || fail "cannot build bytecodes.c"
     launch -- 200 "$PWD/libbytecodes.so"
     say code code
@@ -544,7 +544,7 @@ archiving() { # LOADED-WITH OPTION...
     local loads=$1
     shift
     rm -f "$TRACE" app.jar
-    "$JDK/bin/jar" cf app.jar -C "$CLASSES" . || fail "jar"
+    "$TOOLS/jar" cf app.jar -C "$CLASSES" . || fail "jar"
     rm -f in
     mkfifo in
     "$JAVA" "$@" -cp app.jar Attachable <in >java.out 2>java.err &

@@ -15,7 +15,7 @@ started=
 build() {
     ${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -g -I"$ROOT/src" -o tool "$ROOT/tests/jvm/attach_tool.c" \
         "$ROOT/build/release/lib.a" || fail "cannot build the tool"
-    ${CC:-cc} -shared -fPIC -O1 -I"$JDK/include" -I"$JDK/include/linux" -o libattached.so \
+    ${CC:-cc} -shared -fPIC -O1 -I"$JNI_INCLUDE" -I"$JNI_INCLUDE/linux" -o libattached.so \
         "$ROOT/tests/jvm/attach_agent.c" || fail "cannot build the agent"
 }
 build_fake() { # NAME [COMPILER-OPTION]...
@@ -121,7 +121,7 @@ test_names() {
     build
     mkdir jar
     printf 'Main-Class: AttachIdle\n' >manifest
-    "$JDK/bin/jar" cfm "a b.jar" manifest -C "$CLASSES" AttachIdle.class || fail jar
+    "$TOOLS/jar" cfm "a b.jar" manifest -C "$CLASSES" AttachIdle.class || fail jar
     launch "$JAVA" -Xmx32m -XX:+UseSerialGC -jar "a b.jar" some arguments
     ready
     tool 0 describe "$jvm"

@@ -30,9 +30,9 @@ test_unloaded_classes_under_other_collectors() {
 redefine() {
     mkdir -p v2 jar
     { printf '\n%.0s' 1 2 3 4 5 6 7 8 9 10; cat "$ROOT/tests/jvm/Redefined.java"; } >v2/Redefined.java
-    "$JDK/bin/javac" --release 17 -g -Xlint:-options -cp "$CLASSES" -d v2 v2/Redefined.java || fail javac
+    "$TOOLS/javac" --release 17 -g -Xlint:-options -cp "$CLASSES" -d v2 v2/Redefined.java || fail javac
     printf 'Premain-Class: Redefine\nCan-Redefine-Classes: true\nCan-Retransform-Classes: true\n' >manifest
-    "$JDK/bin/jar" cfm redefine.jar manifest -C "$CLASSES" Redefine.class || fail jar
+    "$TOOLS/jar" cfm redefine.jar manifest -C "$CLASSES" Redefine.class || fail jar
     run_traced 0 "" -javaagent:redefine.jar="$TMP/v2/Redefined.class" Redefine
     same "$(cat out)" done
 }

@@ -100,7 +100,7 @@ test_crash_on_out_of_memory() {
     dies 134 -XX:+CrashOnOutOfMemoryError Ends oom
 }
 test_death_in_native_code() {
-    ${CC:-cc} -shared -fPIC -O1 -pthread -I"$JDK/include" -I"$JDK/include/linux" -o libnative.so \
+    ${CC:-cc} -shared -fPIC -O1 -pthread -I"$JNI_INCLUDE" -I"$JNI_INCLUDE/linux" -o libnative.so \
         "$ROOT/tests/jvm/native_threads.c" || fail "cannot build"
     dies 134 Ends die abort "$TMP/libnative.so"
     dies 7 Ends die _exit "$TMP/libnative.so"

@@ -51,7 +51,7 @@ thrown() { # CLASSES SECONDS OPTION...
 
 test_thrown_anywhere() {
     THROW=$TMP/libthrow.so
-    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -shared -fPIC -I"$JDK/include" -I"$JDK/include/linux" -o "$THROW" \
+    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -shared -fPIC -I"$JNI_INCLUDE" -I"$JNI_INCLUDE/linux" -o "$THROW" \
         "$ROOT/tests/jvm/throw_agent.c" || fail "cc"
     thrown Thrown 12
     mv out plain

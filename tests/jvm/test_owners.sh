@@ -34,24 +34,28 @@ test_shenandoah() {
 }
 
 # --- ways of locking ----------------------------------------------------------------------------
-# JDK 17: biased.  JDK 25: the address of a lock record on the owner's stack, which that JVM does not
-# publish, so a monitor that was never contended before has no known owner.
+# JDK 17: biased.  From 21 on a flag has all three ways, the lock record on the owner's stack by default on 21; JDK 25 does not
+# publish that one's address, so a monitor that was never contended before has no known owner.
+locking() { # MODE UNKNOWN-PERCENT
+    need_flag -XX:+UnlockExperimentalVMOptions -XX:LockingMode="$1"
+    owners "$2" -XX:+UnlockExperimentalVMOptions -XX:LockingMode="$1"
+}
 test_older_way_of_locking() {
     if "$JAVA" -XX:+UseBiasedLocking -version >/dev/null 2>&1; then
         owners 5 -XX:+UseBiasedLocking -XX:BiasedLockingStartupDelay=0
     else
-        need_flag -XX:LockingMode=1
-        owners 100 -XX:LockingMode=1
+        locking 1 $((JDK_MAJOR < 24 ? 5 : 100))
     fi
 }
 test_heavy_monitors_only() {
-    if "$JAVA" -XX:LockingMode=0 -version >/dev/null 2>&1; then
-        owners 5 -XX:LockingMode=0
+    if "$JAVA" -XX:+UnlockExperimentalVMOptions -XX:LockingMode=0 -version >/dev/null 2>&1; then
+        locking 0 5
     else
         need_flag -XX:+UnlockDiagnosticVMOptions -XX:+UseHeavyMonitors
         owners 5 -XX:+UnlockDiagnosticVMOptions -XX:+UseHeavyMonitors
     fi
 }
+test_lock_stacks() { locking 2 5; }
 test_monitor_table() {
     need_flag -XX:+UnlockDiagnosticVMOptions -XX:+UseObjectMonitorTable
     owners 5 -XX:+UnlockDiagnosticVMOptions -XX:+UseObjectMonitorTable
@@ -82,8 +86,8 @@ test_matrix() {
     for gc in UseG1GC UseParallelGC UseSerialGC UseZGC UseShenandoahGC; do
         for lock in -XX:LockingMode=0 -XX:LockingMode=1 -XX:+UseObjectMonitorTable -XX:+UseCompactObjectHeaders \
             -XX:+UseBiasedLocking -XX:+UseHeavyMonitors -XX:-UseCompressedOops; do
-            "$JAVA" -XX:+UnlockDiagnosticVMOptions -XX:+$gc $lock -version >/dev/null 2>&1 || continue
-            (owners 100 -XX:+UnlockDiagnosticVMOptions -XX:+$gc $lock) || fail "$gc $lock"
+            "$JAVA" -XX:+UnlockDiagnosticVMOptions -XX:+UnlockExperimentalVMOptions -XX:+$gc $lock -version >/dev/null 2>&1 || continue
+            (owners 100 -XX:+UnlockDiagnosticVMOptions -XX:+UnlockExperimentalVMOptions -XX:+$gc $lock) || fail "$gc $lock"
         done
     done
 }

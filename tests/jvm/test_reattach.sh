@@ -92,7 +92,7 @@ each_way() {
 
 # A class with a constant that is not a number would have one more of them each time, and be longer than what was freed.
 test_not_a_number() {
-    ${CC:-cc} -shared -fPIC -O1 -I"$JDK/include" -I"$JDK/include/linux" -o libbytecodes.so \
+    ${CC:-cc} -shared -fPIC -O1 -I"$JNI_INCLUDE" -I"$JNI_INCLUDE/linux" -o libbytecodes.so \
         "$ROOT/tests/jvm/bytecodes.c" || fail "cannot build bytecodes.c"
     launch_told Reattached -- "$PWD/libbytecodes.so"
     each_way

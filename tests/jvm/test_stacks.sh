@@ -72,7 +72,7 @@ test_depth() {
 # Older versions of methods are on the stacks: JVMTI calls them by the id of the newest, the walker knows better.
 test_redefined() {
     printf 'Premain-Class: Stacks\nCan-Retransform-Classes: true\n' >manifest
-    "$JDK/bin/jar" cfm agent.jar manifest -C "$CLASSES" Stacks.class || fail jar
+    "$TOOLS/jar" cfm agent.jar manifest -C "$CLASSES" Stacks.class || fail jar
     compared "" -javaagent:agent.jar
     at_least "$(told orca.stacks.check 'older versions')" 1 "stacks with an older version"
 }
@@ -132,7 +132,7 @@ test_trails_z() {
 test_trails_depth() { trails depth=3; }
 test_trails_redefined() {
     printf 'Premain-Class: Stacks\nCan-Retransform-Classes: true\n' >manifest
-    "$JDK/bin/jar" cfm agent.jar manifest -C "$CLASSES" Stacks.class || fail jar
+    "$TOOLS/jar" cfm agent.jar manifest -C "$CLASSES" Stacks.class || fail jar
     trails "" -javaagent:agent.jar
 }
 test_trails_virtual() {

@@ -129,7 +129,7 @@ test_churn() {
 
 # Threads made in C that attach themselves: a start and an end for each time, under the name of that time.
 test_native_threads() {
-    ${CC:-cc} -shared -fPIC -O1 -pthread -I"$JDK/include" -I"$JDK/include/linux" -o libnative.so \
+    ${CC:-cc} -shared -fPIC -O1 -pthread -I"$JNI_INCLUDE" -I"$JNI_INCLUDE/linux" -o libnative.so \
         "$ROOT/tests/jvm/native_threads.c" || fail "cannot build"
     local rounds=250
     [ "$LONG" = 0 ] || rounds=5000

@@ -201,7 +201,7 @@ test_nothing_is_left() {
 # What an agent of an earlier version records can still be seen and ended; not by its socket's name alone.
 test_agents_of_earlier_versions() {
     need_users
-    ${CC:-cc} -shared -fPIC -O1 -I"$JDK/include" -I"$JDK/include/linux" -o libearlier.so \
+    ${CC:-cc} -shared -fPIC -O1 -I"$JNI_INCLUDE" -I"$JNI_INCLUDE/linux" -o libearlier.so \
         "$ROOT/tests/jvm/earlier_agent.c" || fail "cannot build the agent"
     chmod a+rx libearlier.so
     launch -- "-agentpath:$TMP/libearlier.so"

@@ -15,11 +15,17 @@ agent() { # OPTIONS [AGENT]
     echo "-agentpath:${2:-$AGENT}=file=$TRACE,quiet${1:+,$1}"
 }
 
+# From JDK 21 to 23 who wants a monitor keeps its carrier, so programs that block in virtual threads need more than there
+# are processors.
+CARRIERS=()
+[ "$JDK_MAJOR" -lt 21 ] || [ "$JDK_MAJOR" -gt 23 ] ||
+    CARRIERS=(-Djdk.virtualThreadScheduler.parallelism=16 -Djdk.virtualThreadScheduler.maxPoolSize=64)
+
 # Memory is kept small: several tests run at a time.
 traced() { # OPTIONS JAVA-ARGUMENT...
     local options=$1
     shift
-    "$JAVA" "$(agent "$options")" -XX:-UsePerfData -cp "$CLASSES" "$@"
+    "$JAVA" "$(agent "$options")" -XX:-UsePerfData "${CARRIERS[@]}" -cp "$CLASSES" "$@"
 }
 
 # The same in the background: its pid is in "jvm", its output in "out" and "err".
@@ -28,7 +34,7 @@ start_traced() { # OPTIONS JAVA-ARGUMENT...
     shift
     : >out
     set -m # else it ignores SIGINT
-    "$JAVA" "$(agent "$options")" -XX:-UsePerfData -cp "$CLASSES" "$@" >out 2>err &
+    "$JAVA" "$(agent "$options")" -XX:-UsePerfData "${CARRIERS[@]}" -cp "$CLASSES" "$@" >out 2>err &
     jvm=$!
 }
 

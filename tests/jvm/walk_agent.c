@@ -138,7 +138,7 @@ static void check(JNIEnv *jni, const char *where)
         if (s) {
             put(s, "%s: error %d, JVMTI has %d frames\n", where, rc, n);
             for (int i = 0; i < n && i < 6; i++)
-                put_method(s, "jvmti", *(uintptr_t *)theirs[i].method, (int)theirs[i].location, 0);
+                put_method(s, "jvmti", agct_method(theirs[i].method), (int)theirs[i].location, 0);
         }
         return;
     }
@@ -146,7 +146,7 @@ static void check(JNIEnv *jni, const char *where)
     count(&sync_cycles, (long)(t1 - t0));
     count(&jvmti_cycles, (long)(t2 - t1));
     int i = 0;
-    while (i < rc && i < n && same_method(frames[i].method, *(uintptr_t *)theirs[i].method) &&
+    while (i < rc && i < n && same_method(frames[i].method, agct_method(theirs[i].method)) &&
            frames[i].bci == (int)theirs[i].location)
         i++;
     if ((i == rc && i == n) || (w.flags & WALK_CUT_UNTHAWED && i == rc)) {
@@ -162,7 +162,7 @@ static void check(JNIEnv *jni, const char *where)
         if (k < rc)
             put_method(s, "walk ", frames[k].method, frames[k].bci, frames[k].kind);
         if (k < n)
-            put_method(s, "jvmti", *(uintptr_t *)theirs[k].method, (int)theirs[k].location, 0);
+            put_method(s, "jvmti", agct_method(theirs[k].method), (int)theirs[k].location, 0);
     }
 }
 
@@ -308,7 +308,7 @@ static void check_truth(const struct walk *w, int rc, const jmethodID *theirs, i
         }
     }
     for (int i = 0; i < n; i++)
-        methods[i] = *(uintptr_t *)theirs[i];
+        methods[i] = agct_method(theirs[i]);
     count(&truth_theirs, n > 0);
     count(&truth_theirs_wrong, n > 0 && !truth_agrees(methods, n, false));
 }
@@ -329,7 +329,7 @@ static void compare(const struct walk *w, int rc, const agct_trace *a, const uco
 {
     const greg_t *g = u->uc_mcontext.gregs;
     int i = 0, b = 1;
-    while (i < rc && i < a->n && w->frames[i].method == *(uintptr_t *)a->frames[i].method) {
+    while (i < rc && i < a->n && w->frames[i].method == agct_method(a->frames[i].method)) {
         if (w->frames[i].bci != a->frames[i].bci && a->frames[i].bci != AGCT_NATIVE)
             b = 0;
         i++;
@@ -342,7 +342,7 @@ static void compare(const struct walk *w, int rc, const agct_trace *a, const uco
     if (i == a->n)
         count(&longer, 1);
     else if (rc + 1 == a->n && rc > 0 &&
-             w->frames[rc - 1].method == *(uintptr_t *)a->frames[rc].method)
+             w->frames[rc - 1].method == agct_method(a->frames[rc].method))
         count(&shorter, 1);
     count(&differ, 1);
     struct sample *s = new_sample();
@@ -354,7 +354,7 @@ static void compare(const struct walk *w, int rc, const agct_trace *a, const uco
         if (k < rc)
             put_method(s, "walk ", w->frames[k].method, w->frames[k].bci, w->frames[k].kind);
         if (k < a->n)
-            put_method(s, "agct ", *(uintptr_t *)a->frames[k].method, a->frames[k].bci, 0);
+            put_method(s, "agct ", agct_method(a->frames[k].method), a->frames[k].bci, 0);
     }
 }
 
@@ -410,7 +410,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         if (s) {
             put(s, "signal: error %d, AGCT has %d frames\n", rc, a.n);
             for (int i = 0; i < a.n && i < 4; i++)
-                put_method(s, "agct", *(uintptr_t *)theirs[i].method, theirs[i].bci, 0);
+                put_method(s, "agct", agct_method(theirs[i].method), theirs[i].bci, 0);
             code_of(s, context);
         }
     } else {
