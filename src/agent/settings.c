@@ -74,6 +74,10 @@ static const struct opt rows[] = {
      "a sample of each thread's stack every TIME, running or not, at least 100us; turns the group "
      "wall on (default 20ms)",
      NULL, SAMPLE_MIN, SAMPLE_MAX},
+    {"time", 0, OPT_FLAG, AT(time), "on|off",
+     "when threads were on a processor, and when they waited for one; on turns the group sched on "
+     "(docs/sched.md; default off)",
+     NULL, 0, 0},
     {"samplebytes", 0, OPT_SIZE, AT(samplebytes), "SIZE",
      "a sample of the objects for every SIZE bytes of allocation; turns the group sampled-alloc on "
      "(default 512k)",
@@ -183,6 +187,7 @@ static void apply_groups(struct settings *s)
         s->groups[GROUP_methods] = true;
     s->groups[GROUP_cpu] |= s->cpu != 0;
     s->groups[GROUP_wall] |= s->wall != 0;
+    s->groups[GROUP_sched] |= s->time;
     s->groups[GROUP_sampled_alloc] |= s->samplebytes != 0;
     memcpy(s->asked, s->groups, sizeof s->asked);
     settings_complete_groups(s, s->groups);

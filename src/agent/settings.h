@@ -49,7 +49,7 @@ struct settings {
                       summed; or */
 #define COST_OFF UINT64_MAX
     bool costflip; /* a test's: or at random moments */
-    bool contanalysis, quiet, control, allocstacks, arguments;
+    bool contanalysis, quiet, control, allocstacks, arguments, time;
     const char *archive; /* the JVM's option that makes an archive of its classes, which then stay
                           * as they are; NULL: none */
     bool is_prefix;      /* file: of spec 2's command line, without a suffix */

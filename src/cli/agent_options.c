@@ -75,6 +75,8 @@ int agent_options_put(const struct agent_options *o, const char *own, const char
         buf_printf(b, ",cpu=%" PRIu64 "us", o->cpu / 1000);
     if (o->wall)
         buf_printf(b, ",wall=%" PRIu64 "us", o->wall / 1000);
+    if (o->time)
+        buf_puts(b, ",time=on");
     if (o->alloc)
         buf_printf(b, ",samplebytes=%" PRIu64, o->alloc);
     const char *divider = ",events=";

@@ -20,6 +20,7 @@ struct agent_options {
     uint64_t keep;       /* files at most; 0: all */
     uint64_t cpu, wall;  /* ns between samples; 0: none */
     uint64_t alloc;      /* bytes of allocation between samples; 0: none */
+    bool time;           /* the group sched, besides the others */
 };
 
 #define AGENT_FILE_DEFAULT "orca-%p.otrace"
@@ -55,6 +56,15 @@ struct agent_options {
          "TIME",    "sample all threads by the clock, running or not: 20ms (default: no samples)", \
          NULL,      100000,                                                                        \
          1000000000},                                                                              \
+        {"time",                                                                                   \
+         0,                                                                                        \
+         OPT_FLAG,                                                                                 \
+         (at) + offsetof(struct agent_options, time),                                              \
+         NULL,                                                                                     \
+         "record when threads are on a processor, and when they wait for one (docs/sched.md)",     \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         0},                                                                                       \
         {"alloc",  0,                                                                              \
          OPT_SIZE, (at) + offsetof(struct agent_options, alloc),                                   \
          "SIZE",   "sample allocated objects, one for so many bytes: 512k (default: no samples)",  \

@@ -228,7 +228,9 @@ static int join(const struct jvm *jvm, const struct attach *o, const char *statu
                        "when a recording begins; --on cpu and --on wall sample by what was said "
                        "then, or every 10 ms and 20 ms",
                        (int)jvm->pid, jvm->name, path);
-    uint64_t had = groups_of(status), on = (o->agent.events | o->on) & ~had, off = o->off & had;
+    uint64_t time = o->agent.time ? UINT64_C(1) << (GROUP_sched - 1) : 0;
+    uint64_t had = groups_of(status), on = (o->agent.events | o->on | time) & ~had,
+             off = o->off & had;
     if (on)
         TRY(check_metaspace(jvm, on, false, err));
     if (on | off)

@@ -288,6 +288,10 @@ static void print_limits(const struct page *p)
              !event_groups_list(groups, GROUP_wall))
         page_wrapped(p, STYLE_FAINT, "limits   ",
                      "group looks is off: what lock holders did was not sampled", 9);
+    if (*groups && !processors_any(&p->r->a->processors))
+        page_wrapped(p, STYLE_FAINT, "limits   ",
+                     "recorded without --time: threads that run may have waited for a processor",
+                     9);
 }
 
 static const struct section {

@@ -9,8 +9,6 @@ enum {
     LEAK_PERMILLE = 100,      /* and by this part of what they were, */
     LEAK_SAMPLES = 16,        /* where they are estimated by so many samples at least, */
     LEAK_ERRORS = 4,          /* and by so many standard errors */
-    WARM_UP = 4,              /* the first quarter of the points is not looked at, */
-    THIRDS = 3,               /* and in each third of the rest is more than in all before it */
     FILLS_PERMILLE = 333,     /* of the heap in use: it is why the heap is full */
     HOT_PERMILLE = 100,       /* of the allocated bytes, by one place, */
     HOT_SAMPLES = 20,         /* known by so many samples at least, */
@@ -22,48 +20,9 @@ static const uint64_t hot_rate = (uint64_t)10 << 20; /* bytes a second */
 /* --- leak-suspect ----------------------------------------------------------------------------- */
 
 struct growth {
-    double mean[THIRDS];
-    size_t first, last; /* points */
+    struct climb climb;
     double a_pause, a_second;
 };
-
-/* Each third lies above all of the one before it: a saw's teeth do not. */
-static bool climbs(const struct alloc_points *p, const uint64_t *v, struct growth *g)
-{
-    size_t from = p->n / WARM_UP, n = (p->n - from) / THIRDS;
-    uint64_t most = 0;
-    for (size_t third = 0; third < THIRDS; third++) {
-        uint64_t least = UINT64_MAX, now = 0;
-        size_t at = p->n - (THIRDS - third) * n;
-        g->mean[third] = 0;
-        for (size_t i = at; i < at + n; i++) {
-            least = min_u64(least, v[i]);
-            now = max_u64(now, v[i]);
-            g->mean[third] += (double)v[i] / (double)n;
-        }
-        if (third && least <= most)
-            return false;
-        most = now;
-    }
-    g->first = p->n - THIRDS * n;
-    g->last = p->n - 1;
-    return true;
-}
-
-/* Least squares: bytes by one of the points' two scales. */
-static double slope(const uint64_t *v, const uint64_t *scale, const struct growth *g)
-{
-    double n = (double)(g->last - g->first + 1), x = 0, y = 0, xx = 0, xy = 0;
-    for (size_t i = g->first; i <= g->last; i++) {
-        double at = (double)(scale[i] - scale[g->first]);
-        x += at;
-        y += (double)v[i];
-        xx += at * at;
-        xy += at * (double)v[i];
-    }
-    double d = n * xx - x * x;
-    return d > 0 ? (n * xy - x * y) / d : 0;
-}
 
 /* Whether it is more than chance, where it is an estimate. */
 static bool is_significant(const struct alloc_tables *x, const struct alloc_row *r, double grown)
@@ -80,12 +39,12 @@ static bool is_significant(const struct alloc_tables *x, const struct alloc_row 
 static bool leaks(const struct alloc_tables *x, const struct alloc_row *r, struct growth *g)
 {
     const struct alloc_points *p = &x->points;
-    if (!r->survivors || !r->of[ALLOC_KEPT].bytes || !climbs(p, r->survivors, g))
+    if (!r->survivors || !r->of[ALLOC_KEPT].bytes || !rule_climbs(r->survivors, p->n, &g->climb))
         return false;
-    double grown = g->mean[THIRDS - 1] - g->mean[0];
-    g->a_pause = slope(r->survivors, p->pause, g);
-    g->a_second = slope(r->survivors, p->end, g) * 1e9;
-    return grown >= LEAK_BYTES && grown * 1000 >= g->mean[0] * LEAK_PERMILLE && g->a_pause > 0 &&
+    g->a_pause = rule_slope(r->survivors, p->pause, &g->climb);
+    g->a_second = rule_slope(r->survivors, p->end, &g->climb) * 1e9;
+    double grown = g->climb.grown;
+    return grown >= LEAK_BYTES && grown * 1000 >= g->climb.mean * LEAK_PERMILLE && g->a_pause > 0 &&
            is_significant(x, r, grown);
 }
 
@@ -134,27 +93,28 @@ static void say_leak(struct evidence *ev, const struct alloc_row *r, const struc
 {
     const struct alloc_tables *x = ev->a->alloc_tables;
     const struct alloc_amount *kept = &r->of[ALLOC_KEPT], *all = &r->of[ALLOC_ALLOCATED];
-    bool whole =
-        whole_gc_within(&ev->a->allocs.wholes, x->points.end[g->first], x->points.until[g->last]);
+    bool whole = whole_gc_within(&ev->a->allocs.wholes, x->points.end[g->climb.first],
+                                 x->points.until[g->climb.last]);
     struct rule_finding *f =
         rule_find(ev, whole ? SEVERITY_WARNING : SEVERITY_INFO,
                   share_of_pauses(ev, kept->bytes, x->all.of[ALLOC_KEPT].bytes));
     if (!f)
         return;
-    f->from = x->points.end[g->first];
+    f->from = x->points.end[g->climb.first];
     if (at)
         rule_add_stack(f, r->stack);
     say_class(f, ev, r);
     if (at)
         rule_say_place(f, ev, " in ", r->stack);
-    uint64_t pauses = x->points.pause[g->last] - x->points.pause[g->first];
-    uint64_t ns = x->points.end[g->last] - x->points.end[g->first];
+    uint64_t pauses = x->points.pause[g->climb.last] - x->points.pause[g->climb.first];
+    uint64_t ns = x->points.end[g->climb.last] - x->points.end[g->climb.first];
     rule_say(f, ": survivors of collections grew from %s to %s over %s collections (%s)",
-             human_bytes(r->survivors[g->first]).text, human_bytes(r->survivors[g->last]).text,
-             human_count(pauses).text, human_time(ns).text);
+             human_bytes(r->survivors[g->climb.first]).text,
+             human_bytes(r->survivors[g->climb.last]).text, human_count(pauses).text,
+             human_time(ns).text);
     rule_say(f, "; %s per collection, %s per second", human_bytes((uint64_t)g->a_pause).text,
              human_bytes((uint64_t)g->a_second).text);
-    say_part(f, ev, r->survivors[g->last]);
+    say_part(f, ev, r->survivors[g->climb.last]);
     if (x->source == x->ends)
         rule_say(f, "; %u %% of all that was allocated has not been freed",
                  rule_permille(kept->bytes, all->bytes) / 10);
@@ -167,12 +127,9 @@ static void say_leak(struct evidence *ev, const struct alloc_row *r, const struc
                     "collected yet");
 }
 
-void rule_leak_suspect(struct evidence *ev)
+static void find_leaks(struct evidence *ev, const struct alloc_tables *x)
 {
-    const struct alloc_tables *x = alloc_tables_whole(ev->a);
     struct growth g;
-    if (!x || x->points.n < LEAK_PAUSES)
-        return;
     const struct alloc_list *places = &x->of[ALLOC_BY_PLACE], *classes = &x->of[ALLOC_BY_CLASS];
     bool *told = arena_alloc(&ev->a->arena, ev->a->trace->n_classes + 1);
     for (size_t i = 0; i < places->n && told; i++)
@@ -183,6 +140,15 @@ void rule_leak_suspect(struct evidence *ev)
     for (size_t i = 0; i < classes->n && told; i++)
         if (!told[classes->v[i].class_.v] && leaks(x, &classes->v[i], &g))
             say_leak(ev, &classes->v[i], &g, false);
+}
+
+void rule_leak_suspect(struct evidence *ev)
+{
+    const struct alloc_tables *x = alloc_tables_whole(ev->a);
+    if (x && x->points.n >= LEAK_PAUSES)
+        find_leaks(ev, x);
+    if (!ev->n_of_rule)
+        rule_heap_grows(ev);
 }
 
 /* --- allocation-hot-spot ---------------------------------------------------------------------- */

@@ -12,6 +12,13 @@ enum {
     CYCLES_PERMILLE = 700,  /* or in so much of whose time the collector worked beside it, */
     PROBLEM_PERMILLE = 200, /* stood still: a problem, not a warning */
     STALLS_PERMILLE = 200,  /* of the collections whose cause is known */
+    WARM_UP = 4,            /* the first quarter of what climbs is not looked at, */
+    THIRDS = 3,             /* and in each third of the rest is more than in all before it */
+    GROWTH_LEAST = 12,      /* collections that say that the heap fills, */
+    GROWTH_PERMILLE = 100,  /* by so much of it; */
+    HALF_FULL_PERMILLE = 500,
+    SOON = 2, /* times as long as it grew, or later, it is full: a problem, */
+    LATE = 20 /* or a note */
 };
 /* What HotSpot calls the cause of a collection that threads wait for because no memory is left,
  * where the collector else works beside them (ZGC). */
@@ -168,6 +175,111 @@ void rule_heap_full(struct evidence *ev)
     rule_say(f, "The heap is nearly full: ");
     say_full(f, &s);
     say_remedy(f);
+}
+
+/* --- growth -------------------------------------------------------------------------------------
+ */
+
+bool rule_climbs(const uint64_t *v, size_t n, struct climb *c)
+{
+    size_t length = (n - n / WARM_UP) / THIRDS;
+    uint64_t most = 0;
+    double mean[THIRDS] = {0};
+    for (size_t third = 0; third < THIRDS; third++) {
+        uint64_t least = UINT64_MAX, now = 0;
+        size_t at = n - (THIRDS - third) * length;
+        for (size_t i = at; i < at + length; i++) {
+            least = min_u64(least, v[i]);
+            now = max_u64(now, v[i]);
+            mean[third] += (double)v[i] / (double)length;
+        }
+        if (third && least <= most)
+            return false;
+        most = now;
+    }
+    *c = (struct climb){n - THIRDS * length, n - 1, mean[0], mean[THIRDS - 1] - mean[0]};
+    return true;
+}
+
+double rule_slope(const uint64_t *v, const uint64_t *scale, const struct climb *c)
+{
+    double n = (double)(c->last - c->first + 1), x = 0, y = 0, xx = 0, xy = 0;
+    for (size_t i = c->first; i <= c->last; i++) {
+        double at = (double)(scale[i] - scale[c->first]);
+        x += at;
+        y += (double)v[i];
+        xx += at * at;
+        xy += at * (double)v[i];
+    }
+    double d = n * xx - x * x;
+    return d > 0 ? (n * xy - x * y) / d : 0;
+}
+
+/* What was in use behind collections, and when; a part of a cycle leaves what it found. */
+struct in_use {
+    uint64_t *used, *end;
+    size_t n;
+    uint64_t committed;
+};
+
+static struct in_use in_use_of(const struct evidence *ev)
+{
+    const struct collections *all = &ev->a->collections;
+    struct in_use u = {.used = arena_alloc(&ev->a->arena, (all->n + 1) * sizeof *u.used),
+                       .end = arena_alloc(&ev->a->arena, (all->n + 1) * sizeof *u.end)};
+    for (size_t i = 0; i < all->n && u.used && u.end; i++) {
+        const struct collection *c = &all->v[i];
+        if (c->kind == COLLECTION_PART || !c->gc.used || !c->gc.committed)
+            continue;
+        u.used[u.n] = c->gc.used;
+        u.end[u.n++] = c->end;
+        u.committed = max_u64(u.committed, c->gc.committed);
+    }
+    return u;
+}
+
+/* full: ns until it would be. */
+static enum severity severity_of_growth(const struct in_use *u, uint64_t length, double full)
+{
+    if (rule_permille(u->used[u->n - 1], u->committed) < HALF_FULL_PERMILLE)
+        return SEVERITY_INFO;
+    return full < SOON * (double)length   ? SEVERITY_PROBLEM
+           : full < LATE * (double)length ? SEVERITY_WARNING
+                                          : SEVERITY_INFO;
+}
+
+void rule_heap_grows(struct evidence *ev)
+{
+    struct in_use u = in_use_of(ev);
+    struct climb c;
+    if (u.n < GROWTH_LEAST || !rule_climbs(u.used, u.n, &c) ||
+        c.grown * 1000 < (double)u.committed * GROWTH_PERMILLE)
+        return;
+    uint64_t length = u.end[c.last] - u.end[c.first];
+    double rate = rule_slope(u.used, u.end, &c);
+    double full = rate > 0 ? (double)(u.committed - u.used[c.last]) / rate : 1e18;
+    struct rule_finding *f =
+        rule_find(ev, severity_of_growth(&u, length, full), harm(ev, ev->a->gc_ns));
+    if (!f)
+        return;
+    f->from = u.end[c.first];
+    f->to = u.end[c.last];
+    rule_say(f, "What collections leave in use grows: from %s to %s of %s",
+             human_bytes(u.used[c.first]).text, human_bytes(u.used[c.last]).text,
+             human_bytes(u.committed).text);
+    rule_say(f, "; in %s, over %s collections: %s per second", human_time(length).text,
+             human_count(c.last - c.first + 1).text, human_bytes((uint64_t)(rate * 1e9)).text);
+    if (full < LATE * (double)length)
+        rule_say(f, "; at this rate the heap is full in %s", human_time((uint64_t)full).text);
+    if (!whole_gc_within(&ev->a->allocs.wholes, f->from, f->to))
+        rule_say(f, "; no full collection was among them: some of it may be garbage that is not "
+                    "collected yet");
+    rule_line(f, CARD_TRY);
+    rule_say(f, "look at what keeps the objects alive with orca heap dump PID");
+    if (!ev->a->alloc_tables) {
+        rule_line(f, CARD_RERUN);
+        rule_say(f, "with --alloc 512k to see which objects these are, and where they come from");
+    }
 }
 
 void rule_gc_pauses(struct evidence *ev)

@@ -54,6 +54,23 @@ struct rule_finding *rule_find(struct evidence *ev, enum severity severity, uint
 /* A format that begins with "; " begins a line of the card. */
 void rule_say(struct rule_finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* What grew: from the point `first` to `last`, by bytes on average of the first third of these, and
+ * of the last one above it. */
+struct climb {
+    size_t first, last;
+    double mean, grown;
+};
+
+/* Whether, after a first quarter, each third of the points lies above all of the one before it: a
+ * saw's teeth do not. */
+bool rule_climbs(const uint64_t *v, size_t n, struct climb *c);
+
+/* Least squares: by how much it grew a unit of the scale. */
+double rule_slope(const uint64_t *v, const uint64_t *scale, const struct climb *c);
+
+/* Of a heap of which only the collections are known. */
+void rule_heap_grows(struct evidence *ev);
+
 /* Begin a line of the card. */
 void rule_line(struct rule_finding *f, enum card_label label);
 

@@ -83,9 +83,10 @@ test_attach() {
     local i
     perf_is_allowed
     launch_told Attachable --
-    for i in 1 2; do
+    for i in -e\ sched --time; do
         rm -f "$TRACE"
-        run 0 "$ORCA" attach "$jvm" -o "$TRACE" -e sched
+        # shellcheck disable=SC2086 # two words
+        run 0 "$ORCA" attach "$jvm" -o "$TRACE" $i
         say work worked
         run 0 "$ORCA" detach "$jvm"
         good_trace complete

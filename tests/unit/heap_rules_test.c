@@ -99,3 +99,46 @@ Test(heap_rules, threads_without_memory_are_a_full_heap_whatever_the_pauses)
     run();
     cr_assert(strstr(found("heap-nearly-full"), "in 5 of 5 pauses and cycles"));
 }
+
+/* --- growth -------------------------------------------------------------------------------------
+ */
+
+static void grow(uint64_t first, uint64_t each, uint64_t drop)
+{
+    for (uint64_t i = 0; i < 24; i++)
+        collect(100 + i * 70, 1, first + i * each / 4 - (i == 18 ? drop : 0));
+    run();
+}
+
+Test(heap_rules, what_collections_leave_grows_until_the_heap_is_full)
+{
+    grow(12, 8, 0);
+    cr_assert_str_eq(f[0].rule, "leak-suspect");
+    cr_assert_eq(f[0].severity, SEVERITY_PROBLEM);
+    cr_assert_str_eq(f[0].text,
+                     "What collections leave in use grows: from 24 MB to 58 MB of 64 MB; in 1.2 s, "
+                     "over 18 collections: 29 MB per second; at this rate the heap is full in "
+                     "210 ms; try: look at what keeps the objects alive with orca heap dump PID; "
+                     "rerun: with --alloc 512k to see which objects these are, and where they come "
+                     "from");
+}
+
+Test(heap_rules, a_heap_with_much_room_may_fill_with_what_will_be_garbage)
+{
+    grow(4, 4, 0);
+    cr_assert_str_neq(found("leak-suspect"), "");
+    for (size_t i = 0; i < n; i++)
+        cr_assert_eq(f[i].severity, SEVERITY_INFO);
+}
+
+Test(heap_rules, a_heap_that_becomes_emptier_does_not_grow)
+{
+    grow(12, 8, 24);
+    cr_assert_str_eq(found("leak-suspect"), "");
+}
+
+Test(heap_rules, a_heap_that_hardly_grows_is_not_told)
+{
+    grow(40, 2, 0);
+    cr_assert_str_eq(found("leak-suspect"), "");
+}
