@@ -8,6 +8,7 @@
  *   rules_init.c     classes that are being initialised
  *   rules_pinned.c   virtual threads that keep their carriers
  *   rules_io.c       input and output that the program waits for
+ *   rules_processors.c  threads that wait for a processor
  *   rules_resources.c   what holds threads up: which of it is told
  *   words.c             how: who waits, who has it, what those do who have it
  */
@@ -137,6 +138,7 @@ void rule_waits_for_io(struct evidence *ev);
 void rule_slow_answer(struct evidence *ev);
 void rule_class_initialisation(struct evidence *ev);
 void rule_pinned(struct evidence *ev);
+void rule_few_processors(struct evidence *ev);
 void rule_blocked_loop(struct evidence *ev);
 void rule_convoy(struct evidence *ev);
 void rule_held_while_waiting(struct evidence *ev);

@@ -132,6 +132,7 @@ test_report_divides_lives() {
     same "$(awk -F : '/^sleeper/ && $5 < 290e6' lives)" ""
     same "$(awk -F : '/^reader/ && $6 < 290e6' lives)" ""
     run 0 "$ORCA" report "$TRACE"
+    has out "threads on average wait for a processor"
     has out "threads  on cpu  ready  blocked  waiting  idle  other"
     run 0 "$ORCA" report --threads "$TRACE"
     has out "Threads on processors"

@@ -1,0 +1,123 @@
+/* More threads are ready than there are processors: who waits for one, who uses them.
+ *
+ * From the turns of the group sched (analyze/processors.h).  Threads of the program wait; on the
+ * processors are they, the JVM's own threads, and whatever else the machine runs. */
+#include "base/human.h"
+#include "base/util.h"
+#include "conclude/rules_parts.h"
+#include "conclude/thread_pools.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    READY_PERMILLE = 100,         /* of the time ready or on a processor, */
+    READY_THREADS_PERMILLE = 500, /* so many threads on average: then it is said; */
+    READY_PROBLEM_PERMILLE = 500, /* a problem from here on */
+    READY_LEAST_NS = 100000000,
+    FEW_PERMILLE = 800, /* of the processors that the program had: else others had the rest */
+    NAMED = 3,          /* pools */
+    NAMED_PERMILLE = 50 /* of all, at least */
+};
+
+struct use {
+    struct thread_pool *pools;
+    size_t n;
+    uint64_t ready, on; /* of the program's threads */
+    uint64_t own;       /* on a processor, of the JVM's own */
+    uint64_t processors;
+};
+
+static bool gather(const struct evidence *ev, struct use *u)
+{
+    const struct analysis *a = ev->a;
+    u->processors = strtoull(trace_info(a->trace, "cpus", "0"), NULL, 10);
+    if (!processors_any(&a->processors) ||
+        thread_pools_make(&u->pools, &u->n, &ev->resources, ev->a) < 0)
+        return false;
+    for (size_t i = 0; i < u->n; i++) {
+        u->ready += u->pools[i].ns[TIME_READY];
+        u->on += u->pools[i].ns[TIME_RUNNING];
+    }
+    for (uint32_t i = 1; i < a->threads.n; i++) {
+        uint64_t ns[CPU_STATES];
+        if (a->bottles.counted[i])
+            continue;
+        processors_sum(&a->processors, &a->timeline, i, a->threads.v[i].from, a->threads.v[i].to,
+                       ns);
+        u->own += ns[CPU_ON];
+    }
+    return true;
+}
+
+static int by_time(const void *a, const void *b, void *ctx)
+{
+    const struct thread_pool *x = a, *y = b;
+    enum thread_time time = *(const enum thread_time *)ctx;
+    if (x->ns[time] != y->ns[time])
+        return x->ns[time] < y->ns[time] ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+/* "burner 69 %, parser 12 %": shares of `whole`. */
+static void say_pools(struct rule_finding *f, struct use *u, enum thread_time time, uint64_t whole)
+{
+    qsort_r(u->pools, u->n, sizeof *u->pools, by_time, &time);
+    for (size_t i = 0; i < u->n && i < NAMED; i++) {
+        unsigned part = rule_permille(u->pools[i].ns[time], whole);
+        if (i && part < NAMED_PERMILLE)
+            break;
+        rule_say(f, "%s%s %u %%", i ? ", " : " ",
+                 *u->pools[i].name ? u->pools[i].name : "(no name)", part / 10);
+    }
+}
+
+/* Whether others had some of the processors. */
+static bool is_kept_off(const struct evidence *ev, const struct use *u)
+{
+    return rule_permille(u->on + u->own, ev->length * u->processors) < FEW_PERMILLE;
+}
+
+static void say_use(struct rule_finding *f, const struct evidence *ev, struct use *u)
+{
+    uint64_t all = u->on + u->own;
+    bool kept = is_kept_off(ev, u);
+    rule_say(f, "; ready:");
+    say_pools(f, u, TIME_READY, u->ready);
+    rule_say(f, "; on a processor:");
+    say_pools(f, u, TIME_RUNNING, all);
+    if (rule_permille(u->own, all) >= NAMED_PERMILLE)
+        rule_say(f, ", the JVM's own threads %u %%", rule_permille(u->own, all) / 10);
+    if (kept)
+        rule_say(f,
+                 "; the program had %.1f of the %" PRIu64
+                 " processors: other processes, its quota or its affinity keep it from the rest",
+                 (double)all / (double)ev->length, u->processors);
+    rule_line(f, CARD_TRY);
+    rule_say(f, kept ? "more threads will not help: let the program have the rest, or do less work"
+                     : "more threads will not help: more processors, or less work");
+}
+
+void rule_few_processors(struct evidence *ev)
+{
+    struct use u = {.pools = NULL};
+    if (!gather(ev, &u) || !ev->length || u.ready < READY_LEAST_NS ||
+        rule_permille(u.ready, ev->length) < READY_THREADS_PERMILLE)
+        return;
+    unsigned part = rule_permille(u.ready, u.ready + u.on);
+    if (part < READY_PERMILLE)
+        return;
+    bool problem = part >= READY_PROBLEM_PERMILLE;
+    struct rule_finding *f = rule_find(ev, problem ? SEVERITY_PROBLEM : SEVERITY_WARNING, u.ready);
+    if (!f)
+        return;
+    for (size_t i = 0; i < u.n && i < NAMED; i++)
+        rule_add_thread(f, ev, u.pools[i].first);
+    rule_say(f,
+             "%.1f threads on average wait for a processor (%" PRIu64 " processor%s): %s in all, "
+             "%u %% of their time with work",
+             (double)u.ready / (double)ev->length, u.processors, u.processors == 1 ? "" : "s",
+             human_time(u.ready).text, part / 10);
+    say_use(f, ev, &u);
+}

@@ -1,0 +1,82 @@
+/* processor_rules_test.c - findings about processors: they speak of threads that wait for one, and
+ * are silent where there are enough. */
+#include "analyzed.h"
+#include "conclude/rules.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+TestSuite(processor_rules, .init = analyzed_begin, .fini = analyzed_end);
+
+enum { MS = 1000000, SCHED = 9 };
+
+static void computes(thread_id who, uint64_t from, uint64_t to, bool preempted)
+{
+    ADD(&b, SCHED + who.v, who, to * MS, turn, .since = at(from * MS),
+        .end = preempted ? TURN_PREEMPTED : TURN_WAITS);
+}
+
+static const struct rule_finding *find(const char *rule)
+{
+    struct rule_finding *v;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &v, &n, NULL, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(v[i].rule, rule) == 0)
+            return &v[i];
+    return NULL;
+}
+
+static void ends(const char *cpus)
+{
+    builder_info(&b, "cpus", cpus);
+    ADD(&b, SCHED, (thread_id){0}, 1000 * MS, turns_known, .since = at(0));
+    analyzed_run(1000 * MS);
+}
+
+/* Two that compute on one processor, in turns of 10 ms: one of them is always ready. */
+static void share_one(void)
+{
+    for (uint64_t i = 0; i < 100; i++)
+        computes(i % 2 ? ann : bob, i * 10, i * 10 + 10, true);
+}
+
+Test(processor_rules, threads_that_wait_for_one)
+{
+    share_one();
+    ends("1");
+    const struct rule_finding *f = find("few-processors");
+    cr_assert_not_null(f);
+    cr_expect_not_null(
+        strstr(f->text, "1.0 threads on average wait for a processor (1 processor): "), "%s",
+        f->text);
+    cr_expect_not_null(strstr(f->text, "ready: "), "%s", f->text);
+    cr_expect_null(strstr(f->text, "other processes"), "%s", f->text);
+}
+
+Test(processor_rules, who_is_kept_from_those_that_there_are)
+{
+    share_one();
+    ends("4");
+    const struct rule_finding *f = find("few-processors");
+    cr_assert_not_null(f);
+    cr_expect_not_null(strstr(f->text, "the program had 1.0 of the 4 processors"), "%s", f->text);
+}
+
+Test(processor_rules, nobody_waits_long)
+{
+    for (uint64_t i = 0; i < 10; i++) {
+        computes(ann, i * 100, i * 100 + 90, true);
+        computes(bob, i * 100, i * 100 + 95, true);
+    }
+    ends("2");
+    cr_expect_null(find("few-processors"));
+}
+
+Test(processor_rules, without_turns_nothing_is_said)
+{
+    builder_info(&b, "cpus", "1");
+    does_sleep(ann, 0, 900 * MS);
+    analyzed_run(1000 * MS);
+    cr_expect_null(find("few-processors"));
+}
