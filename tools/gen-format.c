@@ -42,6 +42,9 @@ int main(void)
     for (int i = 0; i < LOSS_LIMIT; i++)
         if (loss_causes[i].name)
             printf("- %d `%s`: %s\n", i, loss_causes[i].name, loss_causes[i].doc);
+    printf("\n### Kinds of input and output\n\n");
+    for (int i = 1; i < IO_KINDS; i++)
+        printf("- %d `%s`: %s\n", i, io_kinds[i].name, io_kinds[i].doc);
     printf("\n### Errors of samples\n\n");
     for (int i = 0; i < SAMPLE_ERROR_UNKNOWN; i++)
         printf("- %d `%s`: %s\n", i, sample_errors[i].name, sample_errors[i].doc);

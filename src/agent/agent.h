@@ -15,6 +15,7 @@
  *   on_monitor.c on_thread.c on_gc.c     JVMTI's callbacks
  *   gc_cycles.c gc_names.c   cycles of concurrent collectors; the words about collections
  *   natives.c         native methods of the JDK with a wrapper in front: on_cause.c, on_park.c
+ *   on_io.c peers.c   the C library's calls of input and output, and who is at the other end
  *   probes.c          methods rewritten to call probes: tracked.c (the table), on_call.c;
  *                     user_methods.c (those that the user names)
  *   thrown.c          whether an exception that is made is thrown

@@ -21,11 +21,13 @@
 #include "agent/natives.h"
 #include "agent/on_alloc.h"
 #include "agent/on_gc.h"
+#include "agent/on_io.h"
 #include "agent/on_park.h"
 #include "agent/on_thread.h"
 #include "agent/open_waits.h"
 #include "agent/origins.h"
 #include "agent/owner_stacks.h"
+#include "agent/peers.h"
 #include "agent/probes.h"
 #include "agent/program_name.h"
 #include "agent/request.h"
@@ -214,7 +216,8 @@ static void switch_events(const bool *on, const bool *off)
                   {GROUP_waits, JVMTI_EVENT_MONITOR_WAITED},
                   {GROUP_virtual, EVENT_VIRTUAL_THREAD_START},
                   {GROUP_gc, JVMTI_EVENT_GARBAGE_COLLECTION_START},
-                  {GROUP_gc, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH}};
+                  {GROUP_gc, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH},
+                  {GROUP_io, JVMTI_EVENT_NATIVE_METHOD_BIND}};
     for (size_t i = 0; i < ARRAY_LEN(events); i++)
         if ((on[events[i].group] || off[events[i].group]) &&
             (events[i].group != GROUP_virtual || agent.virtual_threads))
@@ -234,7 +237,8 @@ static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
     modules_reset();
     if (thread_table_new(&agent.table, &agent.layout, owners_known()) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    if (unmounts_init() < 0 || sums_init(agent.settings.cost, agent.settings.costflip) < 0)
+    if (unmounts_init() < 0 || peers_init(agent.settings.iodetails, locks_of_peer) < 0 ||
+        sums_init(agent.settings.cost, agent.settings.costflip) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     return open_recorder(err);
 }
@@ -249,6 +253,7 @@ static void free_tables(JNIEnv *jni)
     thread_table_free(agent.table);
     agent.table = NULL;
     unmounts_free();
+    peers_free();
     sums_free();
 }
 
@@ -295,6 +300,7 @@ static void begin(JNIEnv *jni, jthread thread)
     bool own = alloc_own_begin(jni);
     switch_events(agent.settings.groups, none);
     natives_install(jni);
+    io_update();
     heap_update(jni, !agent.attached);
     probes_install(jni);
     if (self)
@@ -465,6 +471,7 @@ static void end_recording(JNIEnv *jni, struct recorder_result *r)
         threads_finish(jni);
         origins_define(jni, agent.rec);
     }
+    io_end();
     user_methods_report();
     stacks_report();
     owner_stacks_report();
@@ -515,6 +522,7 @@ static void switch_groups(JNIEnv *jni, bool *wanted)
     threads_forget_waits(off);
     bool own = alloc_own_begin(jni);
     natives_install(jni);
+    io_update();
     heap_update(jni, false);
     probes_update(jni);
     unmounts_forget();

@@ -311,6 +311,16 @@ lock_id locks_id(JNIEnv *jni, jobject object, bool *wanted)
     return (lock_id){low == UNWANTED ? 0 : low};
 }
 
+lock_id locks_of_peer(const char *name)
+{
+    pthread_mutex_lock(&ids.lock);
+    uint32_t class_ = class_by_name(name, (struct str){"", 0}), id = ids.last_lock + 1;
+    id = class_ && define_lock(id, class_, 0) ? id : 0;
+    ids.last_lock = id ? id : ids.last_lock;
+    pthread_mutex_unlock(&ids.lock);
+    return (lock_id){id};
+}
+
 /* --- threads that have ended
  * ----------------------------------------------------------------------
  */

@@ -19,6 +19,10 @@ lock_id locks_id(JNIEnv *jni, jobject object, bool *wanted);
  * are known, at attach: whoever meets the object later finds the id by these.  0 as above. */
 lock_id locks_by_hash(const char *class_name, uint32_t hash);
 
+/* The id of what is at the other end of input or output, by its name ("=10.0.0.7:5432"): a new one.
+ * 0: its definition was lost (counted). */
+lock_id locks_of_peer(const char *name);
+
 /* Mark a Thread object: its thread has passed its ThreadEnd. */
 void locks_set_ended(jthread thread);
 bool locks_is_ended(jthread thread);

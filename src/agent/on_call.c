@@ -3,6 +3,7 @@
 #include "agent/locks.h"
 #include "agent/natives.h"
 #include "agent/on_cause.h"
+#include "agent/on_io.h"
 #include "agent/on_park.h"
 #include "agent/stacks.h"
 #include "agent/sums.h"
@@ -159,6 +160,7 @@ void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, in
         return;
     bool on = agent.settings.groups[GROUP_parks];
     struct park_info p;
+    const struct io_polled polled = io_take_polled();
     unmounts_leave(self);
     if (on)
         p = park_info(jni, thread, &owner);
@@ -181,6 +183,8 @@ void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, in
     e->park_enter.timeout_ns = ns;
     e->park_enter.stack = stack;
     ring_commit(self->ring, e);
+    if (!p.lock.v)
+        io_note_park(self, id, now, polled);
     park_ask_owner(jni, self, id, &p, &owner);
 }
 

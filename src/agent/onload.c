@@ -4,6 +4,7 @@
 #include "agent/agent.h"
 #include "agent/control.h"
 #include "agent/jvmti21.h"
+#include "agent/on_io.h"
 #include "agent/probes.h"
 #include "agent/sampling.h"
 #include "agent/sched.h"
@@ -132,6 +133,7 @@ static int add_capabilities(struct err *err)
     want.can_get_bytecodes = 1;
     want.can_get_constant_pool = have.can_get_constant_pool; /* which classes call what */
     want.can_get_monitor_info = have.can_get_monitor_info;   /* for orca query */
+    want.can_generate_native_method_bind_events = have.can_generate_native_method_bind_events;
     probes_want(&want);
     want.can_generate_compiled_method_load_events = have.can_generate_compiled_method_load_events;
     want.can_generate_garbage_collection_events = 1;
@@ -161,6 +163,7 @@ static int set_callbacks(bool live, struct err *err)
     t.named.ClassFileLoadHook = on_class_file;
     t.named.ClassPrepare = on_class_prepare;
     t.named.CompiledMethodLoad = sampling_on_compiled;
+    t.named.NativeMethodBind = on_native_bind;
     callback_set(&t, EVENT_VIRTUAL_THREAD_START, (void (*)(void))on_virtual_thread_start);
     callback_set(&t, EVENT_VIRTUAL_THREAD_END, (void (*)(void))on_virtual_thread_end);
     jvmtiEnv *ti = agent.jvmti;

@@ -62,14 +62,15 @@ static uintptr_t search(const uintptr_t *lock, uint64_t value, bool narrow)
     return found;
 }
 
-static uint64_t narrowed(uintptr_t oop)
+static uint64_t narrowed(const struct agent *from, uintptr_t oop)
 {
     uintptr_t base;
     uint32_t shift;
-    return vmstructs_narrow_oop(agent.vmstructs, &base, &shift) ? (oop - base) >> shift : 0;
+    return vmstructs_narrow_oop(from->vmstructs, &base, &shift) ? (oop - base) >> shift : 0;
 }
 
 struct trial {
+    const struct agent *from;
     jobject lock, sync, self;
     jmethodID take, give;
 };
@@ -85,7 +86,8 @@ static bool make_trial(JNIEnv *jni, struct trial *t)
     t->give = t->take ? (*jni)->GetMethodID(jni, c, "unlock", "()V") : NULL;
     t->lock = t->give ? (*jni)->NewObject(jni, c, new) : NULL;
     t->sync = t->lock ? (*jni)->GetObjectField(jni, t->lock, sync) : NULL;
-    return t->sync && (*agent.jvmti)->GetCurrentThread(agent.jvmti, &t->self) == JVMTI_ERROR_NONE;
+    return t->sync &&
+           (*t->from->jvmti)->GetCurrentThread(t->from->jvmti, &t->self) == JVMTI_ERROR_NONE;
 }
 
 /* The field has our address while we own the lock, and 0 when we do not. */
@@ -94,26 +96,26 @@ static bool find_field(JNIEnv *jni, const struct trial *t, bool narrow)
     const uintptr_t *lock = handle_of(t->sync), *self = handle_of(t->self);
     uint64_t value;
     (*jni)->CallVoidMethod(jni, t->lock, t->take);
-    uintptr_t first = search(lock, narrow ? narrowed(*self) : *self, narrow);
+    uintptr_t first = search(lock, narrow ? narrowed(t->from, *self) : *self, narrow);
     (*jni)->CallVoidMethod(jni, t->lock, t->give);
     field.offset = first;
     bool released = first && read_field(*lock, &value) && value == 0;
     (*jni)->CallVoidMethod(jni, t->lock, t->take);
-    uintptr_t second = search(lock, narrow ? narrowed(*self) : *self, narrow);
+    uintptr_t second = search(lock, narrow ? narrowed(t->from, *self) : *self, narrow);
     (*jni)->CallVoidMethod(jni, t->lock, t->give);
     field.offset = released && first == second ? first : 0;
     return field.offset != 0;
 }
 
-void ownable_init(JNIEnv *jni)
+void ownable_init(const struct agent *from, JNIEnv *jni)
 {
     enum { REFERENCES = 16, TRIES = 3 };
-    struct trial t;
+    struct trial t = {.from = from};
     if (field.tried || (*jni)->PushLocalFrame(jni, REFERENCES) < 0)
         return;
     field.tried = true;
-    bool narrow = vmstructs_flag(agent.vmstructs, "UseCompressedOops", false);
-    if (!agent.layout.moving && make_trial(jni, &t))
+    bool narrow = vmstructs_flag(from->vmstructs, "UseCompressedOops", false);
+    if (!from->layout.moving && make_trial(jni, &t))
         for (int i = 0; i < TRIES && !find_field(jni, &t, narrow); i++)
             ;
     if ((*jni)->ExceptionCheck(jni))

@@ -15,8 +15,8 @@ struct ownable {
     uint64_t owner; /* the field, as it is in memory */
 };
 
-/* Find out where the field is, with a lock of our own.  On a Java thread. */
-void ownable_init(JNIEnv *jni);
+/* Find out where the field is, with a lock of our own; from: the JVM.  On a Java thread. */
+void ownable_init(const struct agent *from, JNIEnv *jni);
 
 /* Look at a lock (an AbstractOwnableSynchronizer); false: it has no owner, or this JVM's memory is
  * not understood.  Valid as long as the reference. */

@@ -46,7 +46,7 @@ void owner_stacks_start(JNIEnv *jni)
     else
         err_set(&err, -ENOTSUP, "%s", stacks_not_walked());
     if (budget.on)
-        ownable_init(jni);
+        ownable_init(&agent, jni);
     if (!budget.on && agent.settings.ownerstacks == OWNERSTACKS_ALL)
         log_line("%s: what owners execute is not recorded", err.msg);
 }

@@ -19,6 +19,7 @@ static const char *const format_names[] = {"otrace", EXPORTERS NULL};
 #undef EXPORTER
 static const char *const full_names[] = {"drop", "block", NULL};
 static const char *const ownerstack_names[] = {"auto", "all", "none", NULL}; /* enum ownerstacks */
+static const char *const iodetails_names[] = {"full", "hashed", "none", NULL}; /* enum iodetails */
 static const char *const cpuclock_names[] = {"auto", "timer", "perf",
                                              NULL}; /* enum sampled_clock */
 
@@ -78,6 +79,15 @@ static const struct opt rows[] = {
      "when threads were on a processor, and when they waited for one; on turns the group sched on "
      "(docs/sched.md; default off)",
      NULL, 0, 0},
+    {"io", 0, OPT_TIME, AT(io), "TIME",
+     "record calls of input and output that take at least TIME, and 1 ns for each 4 bytes that "
+     "they "
+     "move (default 10us)",
+     NULL, 0, 0},
+    {"iodetails", 0, OPT_CHOICE, AT(iodetails), "full|hashed|none",
+     "the other end of input and output: addresses, host names and paths as they are, a number in "
+     "place of each, or nothing (default full)",
+     iodetails_names, 0, 0},
     {"samplebytes", 0, OPT_SIZE, AT(samplebytes), "SIZE",
      "a sample of the objects for every SIZE bytes of allocation; turns the group sampled-alloc on "
      "(default 512k)",
@@ -249,7 +259,9 @@ static int check_options(const struct settings *s, struct err *err)
     } of[] = {{"allocby", s->allocby != ALLOCBY_CODE, GROUP_alloc},
               {"allocstacks", !s->allocstacks, GROUP_alloc},
               {"holdsample", s->holdsample != 1, GROUP_holds},
-              {"cpuclock", s->cpuclock != 0, GROUP_cpu}};
+              {"cpuclock", s->cpuclock != 0, GROUP_cpu},
+              {"io", s->io != IO_DEFAULT_NS, GROUP_io},
+              {"iodetails", s->iodetails != IODETAILS_FULL, GROUP_io}};
     for (size_t i = 0; i < ARRAY_LEN(of); i++)
         if (of[i].is_set && !s->groups[of[i].group])
             return err_set(err, -EINVAL,
@@ -365,6 +377,7 @@ int settings_parse(struct settings *s, const char *options, bool spec2, struct e
                            .events = default_events(),
                            .depth = 256,
                            .holdsample = 1,
+                           .io = IO_DEFAULT_NS,
                            .contanalysis = true,
                            .allocstacks = true,
                            .control = true};

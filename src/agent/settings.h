@@ -24,6 +24,10 @@ enum output_index {
 
 enum ownerstacks { OWNERSTACKS_AUTO, OWNERSTACKS_ALL, OWNERSTACKS_NONE };
 
+/* How peers and paths are told of input and output; and io= without it. */
+enum iodetails { IODETAILS_FULL, IODETAILS_HASHED, IODETAILS_NONE };
+enum { IO_DEFAULT_NS = 10000 };
+
 /* Who tells of every object: calls in the program's code, or the JVM. */
 enum allocby { ALLOCBY_CODE, ALLOCBY_JVM };
 
@@ -43,6 +47,8 @@ struct settings {
     uint64_t samplebytes; /* group sampled_alloc: one sample of so many bytes */
     uint64_t allocby;     /* enum allocby */
     uint64_t ownerstacks; /* enum ownerstacks */
+    uint64_t io;          /* ns; shorter calls of input and output are no events */
+    uint64_t iodetails;   /* enum iodetails */
     uint64_t full;        /* 0 drop, 1 block */
     const char *cost_text;
     uint64_t cost; /* limit in 100,000ths of the processors' time, above which short waits are

@@ -117,7 +117,10 @@ static const char *lock_text(struct printer *p, uint32_t id)
     const struct trace_lock *l = trace_lock(p->t, (lock_id){id});
     trace_class_name(trace_class(p->t, l->class_)->signature, name, sizeof name);
     buf_puts(&b, id ? "" : "lock=?");
-    if (id) {
+    if (trace_is_peer(trace_class(p->t, l->class_)->signature)) {
+        buf_printf(&b, "peer=");
+        printable_word(&b, name);
+    } else if (id) {
         buf_printf(&b, "lock=%u class=", id);
         printable_word(&b, name);
         buf_printf(&b, " hash=%08X", l->hash);

@@ -69,6 +69,12 @@ const struct loss_info loss_causes[LOSS_LIMIT] = {
 #include "format/events.def"
 };
 
+const struct io_kind_info io_kinds[IO_KINDS] = {
+    [IO_KIND_none] = {"?", "unknown"},
+#define IO(number, name, doc) [number] = {#name, doc},
+#include "format/events.def"
+};
+
 const struct sample_error_info sample_errors[SAMPLE_ERRORS] = {
 #define SAMPLE_ERROR(number, name, doc) [number] = {#name, doc},
 #include "format/events.def"

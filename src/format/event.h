@@ -275,6 +275,17 @@ struct sample_error_info {
 };
 extern const struct sample_error_info sample_errors[SAMPLE_ERRORS];
 
+/* What a wait in input or output is in: the events' field `what`. */
+enum io_kind {
+    IO_KIND_none,
+#define IO(number, name, doc) IO_KIND_##name = (number),
+#include "format/events.def"
+    IO_KINDS
+};
+extern const struct io_kind_info {
+    const char *name, *doc;
+} io_kinds[IO_KINDS];
+
 static inline enum sample_error sample_error_of(uint32_t error)
 {
     return error < SAMPLE_ERROR_UNKNOWN ? (enum sample_error)error : SAMPLE_ERROR_UNKNOWN;

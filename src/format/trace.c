@@ -332,6 +332,10 @@ void trace_class_name(const char *signature, char *out, size_t n)
     }
     if (n == 0)
         return;
+    if (trace_is_peer(signature)) {
+        snprintf(out, n, "%s", signature + 1);
+        return;
+    }
     if (*signature == '@') {
         snprintf(out, n, "object %s", signature + 1);
         return;

@@ -259,6 +259,12 @@ int32_t trace_line(const struct trace *t, struct trace_frame f);
  * there is no other. */
 uint32_t trace_site(const struct trace *t, const struct trace_stack *s);
 
+/* The "class" of what is at the other end of input or output: its name behind the sign. */
+static inline bool trace_is_peer(const char *signature)
+{
+    return signature[0] == '=';
+}
+
 /* "Ljava/util/Map$Entry;" -> "java.util.Map$Entry", "[I" -> "int[]"; at most n bytes with the NUL.
  */
 void trace_class_name(const char *signature, char *out, size_t n);

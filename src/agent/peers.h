@@ -1,0 +1,39 @@
+/* peers.h - what is at the other end of a descriptor, as a lock's id: "=10.0.0.7:5432",
+ * "=/var/log/a".
+ *
+ * Asking the kernel is a system call (or three), so only whoever has blocked already may ask, and
+ * the answer is kept for the descriptor.  What makes or closes a descriptor says so here: an answer
+ * counts only while its descriptor is the one that was asked about (a number of uses goes with it).
+ * iodetails= decides what of a name goes into the trace. */
+#ifndef ORCA_AGENT_PEERS_H
+#define ORCA_AGENT_PEERS_H
+
+#include "agent/settings.h"
+#include "format/event.h"
+
+/* A recording begins: the ids of an earlier one count no more.  define: gives a new name ("="
+ * before it) an id, 0: it cannot.  -ENOMEM. */
+int peers_init(enum iodetails details, lock_id (*define)(const char *name));
+void peers_free(void);
+
+enum { PEER_ACCEPTED = 1, PEER_ASKED = 2, PEER_LISTENS = 4 };
+
+/* A descriptor as it is now: peer, PEER_ flags above it, its number of uses above those. */
+uint64_t peers_now(int fd);
+
+/* The descriptor is a new one, or none any more. */
+void peers_renew(int fd, unsigned flags);
+
+/* The peer of a descriptor that was as `was` before the call; 0: it is not known.  *listens: it is
+ * a socket that accepts. */
+lock_id peers_of(int fd, uint64_t was, bool *listens);
+
+/* The calling thread has begun to connect: whom the descriptor leads to is known before the kernel
+ * knows it.  Whether that is so of fd. */
+void peers_connect(int fd, const void *address, size_t bytes);
+bool peers_connects(int fd);
+
+/* The peer of a name: a path, a host. */
+lock_id peers_named(const char *name);
+
+#endif

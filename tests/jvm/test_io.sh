@@ -1,0 +1,93 @@
+# Waits in input and output: what a program that knows them did (InOut.java) against what is recorded.
+# timeout: 120
+. "$ROOT/tests/jvm/traced.sh"
+
+# Each wait of the file "did", in the file "events": one of its kind and peer in its thread, that took as long as the program
+# says at least, and no longer than its call; of those that may take no time, all together no longer.
+check_waits() {
+    events
+    awk '
+        function key(name, i) {
+            for (i = 4; i <= NF; i++)
+                if (index($i, name "=") == 1)
+                    return substr($i, length(name) + 2)
+            return "?"
+        }
+        function wait(thread, kind, peer, ns) {
+            at = thread " " kind " " peer
+            longest[at] = ns > longest[at] ? ns : longest[at]
+            sum[at] += ns
+            longest[kind] = ns > longest[kind] ? ns : longest[kind]
+        }
+        FNR == NR && $1 == "did" { kind[$2] = $3; peer[$2] = $4; least[$2] = $5; most[$2] = $6; next }
+        FNR == NR { next }
+        $3 == "io" { wait($2, names[key("what")], key("peer"), ($1 - key("since")) * 1e9) }
+        $3 == "park_enter" { parked[$2] = $1; what[$2] = "" }
+        $3 == "park_io" { what[$2] = names[key("what")]; of[$2] = key("peer") }
+        $3 == "park_exit" && what[$2] { wait($2, what[$2], of[$2], ($1 - parked[$2]) * 1e9) }
+        BEGIN { n = split("input output connect accept select sync open lock lookup process", names, " ") }
+        END {
+            for (t in kind) {
+                at = t " " kind[t] " " peer[t]
+                if (kind[t] == "park") { # what its channel group does instead
+                    at = "select"; most[t] = 1e18; sum[at] = longest[at]
+                }
+                if (!(at in longest) || longest[at] < least[t] * 0.95 || sum[at] > most[t])
+                    printf "%s: longest %d, sum %d, not %d to %d\n", at, longest[at], sum[at], least[t], most[t]
+                checked++
+            }
+            if (checked < 14) printf "%d waits only\n", checked
+        }' did events >wrong
+    [ ! -s wrong ] || fail "$(cat wrong)"
+}
+
+check() { # HOW
+    run 0 sh -c "(echo; echo) | \"\$0\" \"\$@\"" "$JAVA" "$(agent io=0)" -XX:-UsePerfData -Xmx128m -cp "$CLASSES" InOut "$1"
+    cp out did
+    lacks did failed
+    good_trace complete
+    check_waits
+    at_least "$(matching " what=10 $(sed -n 's/^child /peer=/p' did) ")" 1 "the child's end"
+}
+
+test_platform() {
+    check platform
+}
+test_virtual() {
+    need_jdk 21
+    check virtual
+}
+
+# Attached to when its libraries are loaded; and again, when the first recording is over.
+test_attach() {
+    launch_told InOut -- platform
+    run 0 "$ORCA" attach "$jvm" -o first.otrace
+    run 0 "$ORCA" detach "$jvm"
+    run 0 "$ORCA" attach "$jvm" -o "$TRACE" --options io=0
+    say "" done
+    run 0 "$ORCA" detach "$jvm"
+    cp java.out did
+    check_waits
+    echo >&9
+    wait "$jvm" || fail "$(cat java.err)"
+}
+finish() {
+    leave_no_jvm
+}
+
+# What does not block is no event; the names of peers and files are not told.
+test_options() {
+    run 0 sh -c "(echo; echo) | \"\$0\" \"\$@\"" "$JAVA" "$(agent io=50ms,iodetails=hashed)" -XX:-UsePerfData -cp "$CLASSES" InOut platform
+    events -k io
+    awk '{ split($0, s, "since="); if ($1 - s[2] + 0 < 0.05) print }' events >short
+    [ ! -s short ] || fail "$(cat short)"
+    at_least "$(matching ' reader io what=1 peer=#[0-9a-f]{8} ')" 1 "the reader's wait"
+    lacks events 127.0.0.1
+    run 0 sh -c "(echo; echo) | \"\$0\" \"\$@\"" "$JAVA" "-agentpath:$AGENT=file=$TMP/none.otrace,quiet,iodetails=none" -XX:-UsePerfData -cp "$CLASSES" InOut platform
+    "$ORCA" events -k io none.otrace >events
+    at_least "$(matching ' reader io what=1 lock=\? ')" 1 "the reader's wait"
+    lacks events peer=
+    run 0 sh -c "(echo; echo) | \"\$0\" \"\$@\"" "$JAVA" "-agentpath:$AGENT=file=$TMP/off.otrace,quiet,events=threads+parks" -XX:-UsePerfData -cp "$CLASSES" InOut platform
+    "$ORCA" events off.otrace >events
+    same "$(matching ' (park_)?io ')" 0
+}
