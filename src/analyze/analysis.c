@@ -341,7 +341,10 @@ static int run(struct analysis *a, struct trace *t, const struct carry *carry,
     if (label_shared_names(&a->threads, t) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     if (add_lives(a) < 0 || add_calls(a) < 0 ||
-        stills_make(&a->stills, t, &a->timeline, &a->threads, &a->samples, &a->arena) < 0)
+        stills_make(
+            &a->stills,
+            &(struct still_source){t, &a->timeline, &a->threads, &a->samples, &a->decoded.io},
+            &a->arena) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     if (lock_set_name_conditions(&a->locks, t, &a->timeline.contexts) < 0)
         return err_set(err, -ENOMEM, "out of memory");

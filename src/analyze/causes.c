@@ -243,7 +243,7 @@ static void note_threads(struct causer *c, const struct visit *v, uint32_t threa
             all += add_to(c, &times, x->v[v->list[i]].stack, v->marks[v->list[i]]);
     for (uint32_t i = 0; i < still->n; i++)
         if (still->v[i].stack.v < c->out.n_stacks)
-            all += add_to(c, &times, still->v[i].stack, still->v[i].looks);
+            all += add_to(c, &times, still->v[i].stack, max_u64(still->v[i].looks, 1));
     uint32_t *near = &c->out.near[thread];
     *near = UINT32_MAX;
     for (size_t i = 0; i < times.cap; i++) {

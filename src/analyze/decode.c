@@ -62,6 +62,7 @@ void decoded_fini(struct decoded *d)
     buf_fini(&d->cycles);
     buf_fini(&d->open);
     buf_fini(&d->asked);
+    buf_fini(&d->io);
     buf_fini(&d->unwritten);
     buf_fini(&d->carried);
     unknowns_fini(&d->unknown);
@@ -167,6 +168,18 @@ static void note_unwritten(struct decoder *d, const struct stream *s, const stru
         buf_put(b, &u, sizeof u);
 }
 
+static void note_io(struct decoder *d, uint32_t thread, const struct event *e)
+{
+    const struct io_wait w = {.from = max_u64(e->io.since, d->window.from),
+                              .to = e->time,
+                              .thread = thread,
+                              .what = e->io.what < IO_KINDS ? e->io.what : IO_KIND_none,
+                              .peer = e->io.peer,
+                              .stack = e->io.stack};
+    if (thread && w.from < w.to)
+        buf_put(&d->out->io, &w, sizeof w);
+}
+
 /* What an event says besides the waits. */
 static void note_event(struct decoder *d, struct stream *s, uint32_t thread, const struct event *e)
 {
@@ -202,6 +215,9 @@ static void note_event(struct decoder *d, struct stream *s, uint32_t thread, con
                 &(struct asked_owner){e->time, e->wait_owner.lock.v,
                                       thread_set_index(d->threads, e->wait_owner.owner)},
                 sizeof(struct asked_owner));
+        break;
+    case EV_io:
+        note_io(d, thread, e);
         break;
     case EV_gc_start:
         s->gc_since = e->time;
@@ -837,8 +853,8 @@ static int run(struct decoder *d, struct err *err)
     for (int i = 0; i < EV_LIMIT; i++)
         d->out->events += d->out->kinds[i];
     if (d->out->pauses.oom || d->out->cycles.oom || d->out->open.oom || d->out->asked.oom ||
-        d->out->unwritten.oom || d->out->carried.oom || d->still_open.oom || d->found.oom ||
-        d->roaming.gaps.v.oom || d->out->unknown.v.oom)
+        d->out->io.oom || d->out->unwritten.oom || d->out->carried.oom || d->still_open.oom ||
+        d->found.oom || d->roaming.gaps.v.oom || d->out->unknown.v.oom)
         rc = -ENOMEM;
     rc = rc ? rc : d->iv.rc;
     return rc ? err_set(err, rc, "out of memory") : 0;

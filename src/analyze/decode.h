@@ -34,6 +34,15 @@ struct asked_owner {
     uint32_t lock, owner; /* owner: index into struct thread_set */
 };
 
+/* A call of input or output that is recorded. */
+struct io_wait {
+    uint64_t from, to;
+    uint32_t thread; /* as in struct interval */
+    uint32_t what;   /* enum io_kind */
+    lock_id peer;    /* 0: unknown, or several */
+    stack_id stack;
+};
+
 /* A stretch in which the file could not be written. */
 struct unwritten {
     uint64_t from, to;
@@ -51,6 +60,7 @@ struct decoded {
     struct buf cycles;         /* struct cycle [], of collectors */
     struct buf open;           /* struct open_wait [], by thread */
     struct buf asked;          /* struct asked_owner [] */
+    struct buf io;             /* struct io_wait [], of each stream in the order of time */
     struct buf unwritten;      /* struct unwritten [], in the order of time */
     struct buf carried;        /* struct carried []: of the end, for who goes on from there */
     struct unknowns unknown;

@@ -60,6 +60,9 @@ static inline bool op_make_other(const struct event *e, struct op *op)
                           .stack = e->owner_stack.stack.v,
                           .action = OP_OWNER};
         return true;
+    case EV_park_io:
+        *op = (struct op){.time = e->time, .object = e->park_io.peer.v, .action = OP_PEER};
+        return true;
     case EV_thread_end:
         *op = (struct op){.time = e->time, .action = OP_END};
         return true;

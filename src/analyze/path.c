@@ -12,7 +12,7 @@
 const char *const path_limits[] = {
     "A path is not the only one: where a wait could have ended later by another cause, the last "
     "waker counts.",
-    "Running means in no recorded wait, and not found still in input or output by looks: waiting "
+    "Running means in no recorded wait, and not in input or output: waiting "
     "for a processor and spinning for a monitor count as running.",
     "When an owner gave a monitor back is taken from who got it next. A thread that took it in "
     "between without having to wait is seen by nobody: the path then goes to the last owner seen "
@@ -275,7 +275,7 @@ static void step(struct walker *w)
 
 /* Put the part of a run up to `from`, and the one up to `to` as another kind; the rest is left. */
 static void cut(struct buf *out, struct path_segment *run, uint64_t from, uint64_t to,
-                enum path_kind kind, stack_id stack)
+                enum path_kind kind, struct still at)
 {
     struct path_segment part = *run;
     from = max_u64(from, run->from);
@@ -288,7 +288,8 @@ static void cut(struct buf *out, struct path_segment *run, uint64_t from, uint64
     part.from = from;
     part.to = to;
     part.kind = (uint8_t)kind;
-    part.stack = stack;
+    part.stack = at.stack;
+    part.peer = at.peer;
     buf_put(out, &part, sizeof part);
     run->from = to;
 }
@@ -298,7 +299,7 @@ static void put_stills(const struct path_source *src, struct path_segment run, s
 {
     const struct still_line *l = stills_of(src->stills, run.thread);
     for (uint32_t i = still_first(l, run.from); i < l->n && l->v[i].from < run.to; i++)
-        cut(out, &run, l->v[i].from, l->v[i].to, PATH_IO, l->v[i].stack);
+        cut(out, &run, l->v[i].from, l->v[i].to, PATH_IO, l->v[i]);
     if (run.from < run.to)
         buf_put(out, &run, sizeof run);
 }
@@ -322,7 +323,7 @@ static int finish(struct walker *w, struct path *out)
             run.to = from;
             put_stills(src, run, &all);
             s.from = from;
-            cut(&all, &s, from, src->pauses[k].end, PATH_GC, s.stack);
+            cut(&all, &s, from, src->pauses[k].end, PATH_GC, (struct still){.stack = s.stack});
         }
         if (s.kind == PATH_RUN)
             put_stills(src, s, &all);

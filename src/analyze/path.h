@@ -28,7 +28,7 @@ enum path_kind {
     PATH_WAIT,    /* it waited, for whom is not known */
     PATH_GC,      /* it stood still for the collector */
     PATH_UNKNOWN, /* what it did is not known */
-    PATH_IO,      /* it stood still in input or output, by looks (still.h) */
+    PATH_IO,      /* it stood still in input or output (still.h) */
     PATH_KINDS
 };
 
@@ -46,6 +46,7 @@ struct path_segment {
                      * what   the wait was for; 0: none, or unknown */
     stack_id stack; /* RUN: where the thread was at the end of it; else where it waited; 0: unknown
                      */
+    lock_id peer;   /* IO, recorded: what is at the other end; 0: unknown */
 };
 
 struct path {

@@ -18,7 +18,10 @@ struct maker {
     const struct thread_stats *life;
     uint8_t *stacks;           /* [n_stacks] */
     const struct sample *told; /* the last one that was put */
-    struct buf out;            /* struct still [], of the line at hand */
+    const struct io_wait *io;  /* those of the thread at hand, the next one first */
+    size_t n_io;
+    uint64_t io_end; /* of the one before; 0: none */
+    struct buf out;  /* struct still [], of the line at hand */
 };
 
 static bool stands_still(struct maker *m, const struct sample *s, stack_id before)
@@ -35,18 +38,40 @@ static bool stands_still(struct maker *m, const struct sample *s, stack_id befor
            (*known == MAY_STAND_STILL && s->weight >= STILL_LEAST_NS && s->stack.v == before.v);
 }
 
-static void put(struct maker *m, uint64_t from, uint64_t to, const struct sample *s)
+static struct still *last_of(struct maker *m)
 {
     size_t n = m->out.len / sizeof(struct still);
-    struct still *last = n ? (struct still *)(void *)m->out.p + n - 1 : NULL;
+    return n ? (struct still *)(void *)m->out.p + n - 1 : NULL;
+}
+
+static void put(struct maker *m, uint64_t from, uint64_t to, const struct sample *s)
+{
+    struct still *last = last_of(m);
     uint32_t looks = m->told != s; /* of what spans part one counts */
     m->told = s;
-    if (last && last->to == from && last->stack.v == s->stack.v) {
+    if (last && last->looks && last->to == from && last->stack.v == s->stack.v) {
         last->to = to;
         last->looks += looks;
         return;
     }
-    buf_put(&m->out, &(struct still){from, to, s->stack, looks}, sizeof *last);
+    buf_put(&m->out, &(struct still){.from = from, .to = to, .stack = s->stack, .looks = looks},
+            sizeof *last);
+}
+
+/* The recorded calls that begin before a time.  A thread is in one at a time. */
+static void put_recorded(struct maker *m, uint64_t until)
+{
+    for (; m->n_io && m->io->from < until; m->io++, m->n_io--) {
+        const struct io_wait *w = m->io;
+        const struct still one = {.from = max_u64(w->from, max_u64(m->io_end, m->life->from)),
+                                  .to = min_u64(w->to, m->life->to),
+                                  .stack = w->stack,
+                                  .peer = w->peer,
+                                  .what = (uint8_t)w->what};
+        if (one.from < one.to)
+            buf_put(&m->out, &one, sizeof one);
+        m->io_end = max_u64(m->io_end, one.to);
+    }
 }
 
 /* The stretches of [from, to) that are in no span. */
@@ -74,8 +99,10 @@ static void look_at_line(struct maker *m, const struct run *looks, struct still_
     for (uint32_t i = 0; i < looks->n; i++) {
         const struct sample *s = sample_at(looks, i);
         uint64_t to = min_u64(s->time, m->life->to);
-        uint64_t from = max_u64(before, s->time - min_u64(s->weight, s->time));
-        bool still = stands_still(m, s, at);
+        put_recorded(m, to);
+        uint64_t since = max_u64(before, m->io_end);
+        uint64_t from = max_u64(since, s->time - min_u64(s->weight, s->time));
+        bool still = m->io_end < to && stands_still(m, s, at);
         l->looked += s->weight;
         l->found += still ? s->weight : 0;
         if (from < to && still)
@@ -83,6 +110,7 @@ static void look_at_line(struct maker *m, const struct run *looks, struct still_
         before = max_u64(before, to);
         at = s->stack;
     }
+    put_recorded(m, UINT64_MAX);
 }
 
 static int keep(struct maker *m, struct still_line *l, struct arena *a)
@@ -100,24 +128,50 @@ static int keep(struct maker *m, struct still_line *l, struct arena *a)
     return 0;
 }
 
-int stills_make(struct stills *out, const struct trace *t, const struct timeline *tl,
-                const struct thread_set *threads, const struct samples *samples, struct arena *a)
+static int by_thread(const void *a, const void *b)
 {
-    enum sample_kind kind = samples_wall(samples);
+    const struct io_wait *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* The calls of a thread, which come in the order of threads. */
+static void take_io(struct maker *m, uint32_t thread, const struct io_wait *end)
+{
+    m->io += m->n_io;
+    m->n_io = 0;
+    m->io_end = 0;
+    while (m->io + m->n_io < end && m->io[m->n_io].thread == thread)
+        m->n_io++;
+}
+
+int stills_make(struct stills *out, const struct still_source *src, struct arena *a)
+{
+    enum sample_kind kind = samples_wall(src->samples);
     static const struct line none;
+    size_t n_io = src->io->len / sizeof(struct io_wait);
+    uint32_t n = src->threads->n;
     *out = (struct stills){0};
-    if (!samples->n[kind])
+    if (!src->samples->n[kind] && !n_io)
         return 0;
-    struct maker m = {.trace = t, .tl = tl, .stacks = calloc(t->n_stacks + 1, 1)};
-    out->n_lines = threads->n;
-    out->lines = arena_alloc(a, threads->n * sizeof *out->lines);
+    if (n_io)
+        qsort(src->io->p, n_io, sizeof(struct io_wait), by_thread);
+    struct maker m = {.trace = src->trace,
+                      .tl = src->timeline,
+                      .io = (const void *)src->io->p,
+                      .stacks = calloc(src->trace->n_stacks + 1, 1)};
+    const struct io_wait *end = m.io + n_io;
+    out->n_lines = n;
+    out->lines = arena_alloc(a, n * sizeof *out->lines);
     int rc = m.stacks && out->lines ? 0 : -ENOMEM;
     if (out->lines)
-        memset(out->lines, 0, threads->n * sizeof *out->lines);
-    for (uint32_t i = 1; i < threads->n && rc == 0; i++) {
-        m.line = i < tl->n_lines ? &tl->lines[i] : &none;
-        m.life = &threads->v[i];
-        look_at_line(&m, samples_of(samples, kind, i), &out->lines[i]);
+        memset(out->lines, 0, n * sizeof *out->lines);
+    for (uint32_t i = 1; i < n && rc == 0; i++) {
+        m.line = i < m.tl->n_lines ? &m.tl->lines[i] : &none;
+        m.life = &src->threads->v[i];
+        take_io(&m, i, end);
+        look_at_line(&m, samples_of(src->samples, kind, i), &out->lines[i]);
         rc = keep(&m, &out->lines[i], a);
         out->n += out->lines[i].n;
     }

@@ -1,9 +1,11 @@
 /* still.h - who stands still in input or output, or in other native code, in no recorded wait: an
  * event loop in its select, an acceptor, who reads a socket, a pipe or a file.
  *
- * By looks (samples of the wall clock), and nothing else: a look that finds a thread on no
- * processor, in a native method of input or output, stands for the time up to it (its weight), as
- * far as the thread was in no recorded wait, and was not found elsewhere, in that time.  A native
+ * By records of such calls (group io), which say exactly from when to when, and by looks (samples
+ * of the wall clock) where there are none: a look that finds a thread on no processor, in a native
+ * method of input or output, stands for the time up to it (its weight), as far as the thread was in
+ * no recorded wait, and was not found elsewhere, in that time.  A look into a recorded call says
+ * nothing more, and none reaches back behind one.  A native
  * method that nobody knows counts when the thread was found in the very same place before, and has
  * not moved for STILL_LEAST_NS: less may be waiting for a processor.
  * Where no look says so, a thread that is in no wait runs, as far as anybody knows.
@@ -12,7 +14,7 @@
 #ifndef ORCA_ANALYZE_STILL_H
 #define ORCA_ANALYZE_STILL_H
 
-#include "analyze/samples.h"
+#include "analyze/decode.h"
 #include "analyze/thread_set.h"
 #include "analyze/timeline.h"
 
@@ -20,8 +22,10 @@ enum { STILL_LEAST_NS = 100000000 };
 
 struct still {
     uint64_t from, to; /* ns of CLOCK_MONOTONIC */
-    stack_id stack;    /* of the last look */
-    uint32_t looks;    /* that say so */
+    stack_id stack;    /* of the last look, or of the call */
+    uint32_t looks;    /* that say so; 0: it is recorded */
+    lock_id peer;      /* recorded: what is at the other end; 0: unknown, or several */
+    uint8_t what;      /* the same: enum io_kind */
 };
 
 struct still_line {
@@ -36,8 +40,14 @@ struct stills {
 };
 
 /* -ENOMEM. */
-int stills_make(struct stills *out, const struct trace *t, const struct timeline *tl,
-                const struct thread_set *threads, const struct samples *samples, struct arena *a);
+struct still_source {
+    const struct trace *trace;
+    const struct timeline *timeline;
+    const struct thread_set *threads;
+    const struct samples *samples;
+    struct buf *io; /* struct io_wait []: gets sorted */
+};
+int stills_make(struct stills *out, const struct still_source *src, struct arena *a);
 
 /* Those of a thread; none where there are none. */
 const struct still_line *stills_of(const struct stills *s, uint32_t thread);

@@ -32,7 +32,9 @@ static struct interval *push(struct track *tr, const struct track_wait *w, uint6
                             .ns = end - w->start - w->inner,
                             .thread = tr->thread,
                             .other = w->other,
-                            .lock = {has_lock(w->state) ? w->object : 0},
+                            .lock = {!has_lock(w->state) ? 0
+                                     : w->peer           ? w->peer
+                                                         : w->object},
                             .stack = {w->stack},
                             .owner_stack = {w->owner_stack},
                             .nested = w->nested,
@@ -89,6 +91,7 @@ static void open_wait(struct track *tr, const struct op *op, uint64_t start,
     w->other = op->other;
     w->stack = op->stack;
     w->owner_stack = 0;
+    w->peer = 0;
     w->state = op->state;
     w->flags = op->flags;
     w->found = false;
@@ -122,6 +125,13 @@ static void note_owner(struct track *tr, const struct op *op)
     struct track_wait *w = tr->depth ? &tr->wait[tr->depth - 1] : NULL;
     if (w && w->object == op->object && (w->state == STATE_BLOCKED || w->state == STATE_PARKED))
         w->owner_stack = op->stack;
+}
+
+static void note_peer(struct track *tr, const struct op *op)
+{
+    struct track_wait *w = tr->depth ? &tr->wait[tr->depth - 1] : NULL;
+    if (w && w->state == STATE_PARKED && !w->object)
+        w->peer = op->object;
 }
 
 static bool is_gap(const struct track *tr, uint64_t start, uint64_t end,
@@ -180,6 +190,9 @@ void track_apply(struct track *tr, const struct op *op, const struct track_env *
     case OP_BREAK:
         tr->incomplete = true;
         cut_all(tr, env);
+        break;
+    case OP_PEER:
+        note_peer(tr, op);
         break;
     case OP_OWNER:
         note_owner(tr, op);

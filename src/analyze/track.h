@@ -21,6 +21,7 @@ enum op_action {
     OP_CLOSE, /* a wait ends */
     OP_BREAK, /* events of this thread are missing just before */
     OP_END,   /* the thread ends */
+    OP_PEER,  /* the park that has just begun is for input or output: object is at the other end */
     OP_OWNER, /* what the owner of the lock executes, which the thread has begun to wait for */
     OP_NONE,  /* the thread has a wait_open that track_finish will want to know of */
 };
@@ -41,6 +42,7 @@ enum { TRACK_DEPTH = 3 }; /* joining, waiting, blocked: see may_contain in track
 struct track_wait {
     uint64_t start, inner; /* inner: ns of closed waits nested in this one */
     uint32_t object, other, stack, owner_stack;
+    uint32_t peer;   /* of a park for input or output: in place of the object; 0: it is none */
     uint32_t nested; /* waits inside that were handed out */
     uint8_t state, flags;
     bool absorbed; /* part of the join or sleep around it: paired, not handed out */

@@ -125,7 +125,7 @@ static const char *const path_texts[PATH_KINDS] = {
     [PATH_WAIT] = "waiting, for whom is not known",
     [PATH_GC] = "in pauses of the collector",
     [PATH_UNKNOWN] = "in what is not known",
-    [PATH_IO] = "in input or output, by looks",
+    [PATH_IO] = "in input or output",
 };
 
 static void print_path_head(const struct page *p)

@@ -152,8 +152,8 @@ static struct shown shown_of(const struct report *r)
         const struct thread_sums *sums = &r->a->stats.threads[r->threads[i]];
         s.unknown |= sums->state[STATE_UNKNOWN].ns > 0;
         s.looks += sums->still_looks;
+        s.io |= sums->still > 0;
     }
-    s.io = s.looks > 0;
     return s;
 }
 
@@ -209,7 +209,9 @@ static void print_all_threads(const struct page *p)
                      "other waits: parked, in a join, asleep, with nobody known to hold it up", 0);
     if (shown.io) {
         char text[128];
-        snprintf(text, sizeof text, "I/O: in a native method of input or output, by %s looks",
+        snprintf(text, sizeof text,
+                 shown.looks ? "I/O: in input or output, as recorded, or by looks (%s)"
+                             : "I/O: in input or output, as recorded",
                  human_count(shown.looks).text);
         page_wrapped(p, STYLE_FAINT, "", text, 0);
     }

@@ -29,6 +29,12 @@ struct does does_of_stack(const struct resources *all, stack_id stack, bool stil
     return (struct does){doing_of_stack(t, stack, still), at.method.v, at.line, 0};
 }
 
+lock_id does_peer(const struct analysis *a, const struct context *x)
+{
+    const struct trace_lock *l = trace_lock(a->trace, x->lock);
+    return trace_is_peer(trace_class(a->trace, l->class_)->signature) ? x->lock : (lock_id){0};
+}
+
 struct does does_of_wait(const struct resources *all, const struct analysis *a, uint32_t context,
                          struct place *leaf)
 {

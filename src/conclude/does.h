@@ -17,6 +17,9 @@ struct does {
 struct does does_of_wait(const struct resources *all, const struct analysis *a, uint32_t context,
                          struct place *leaf);
 
+/* What is at the other end of what a wait is for, a virtual thread's; 0: it is none, or unknown. */
+lock_id does_peer(const struct analysis *a, const struct context *x);
+
 /* still: the thread was on no processor. */
 struct does does_of_stack(const struct resources *all, stack_id at, bool still, struct place *leaf);
 

@@ -20,6 +20,7 @@ struct entry {
     uint64_t ns, samples;
     stack_id stack;
     struct place leaf;
+    struct peer_vote peer;
 };
 
 struct holder {
@@ -88,7 +89,7 @@ static bool is_of(const struct holder *h, uint32_t context)
  */
 
 static int note(struct keyed *to, uint32_t thread, const struct does *does, stack_id stack,
-                struct place leaf, uint64_t ns, uint64_t samples)
+                struct place leaf, uint64_t ns, uint64_t samples, lock_id peer)
 {
     const struct entry key = {.key = *does, .thread = thread};
     struct entry *e = keyed_put(to, &key);
@@ -100,6 +101,7 @@ static int note(struct keyed *to, uint32_t thread, const struct does *does, stac
     }
     e->ns += ns;
     e->samples += samples;
+    peer_vote(&e->peer, (struct peer_vote){peer, ns, ns});
     return 0;
 }
 
@@ -107,9 +109,9 @@ static int note(struct keyed *to, uint32_t thread, const struct does *does, stac
 static int note_wait(struct holder *h, uint32_t thread, uint32_t context, uint64_t ns)
 {
     struct place leaf;
+    const struct context *x = timeline_context(&h->a->timeline, context);
     struct does does = does_of_wait(h->all, h->a, context, &leaf);
-    return note(&h->recorded, thread, &does, timeline_context(&h->a->timeline, context)->stack,
-                leaf, ns, 0);
+    return note(&h->recorded, thread, &does, x->stack, leaf, ns, 0, does_peer(h->a, x));
 }
 
 /* A stack that is still that of a wait: the thread had not gone on when it was looked at. */
@@ -121,7 +123,7 @@ static bool is_in_wait(const struct trace *t, stack_id stack)
 }
 
 /* A sample stands for the time before it, if it is of the stretch itself. */
-static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+static int note_looks(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
 {
     const uint64_t *have = h->a->samples.n;
     enum sample_kind kind = have[SAMPLE_WALL]    ? SAMPLE_WALL
@@ -146,9 +148,33 @@ static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
             continue;
         }
         struct does does = does_of_stack(h->all, s->stack, s->flags & SAMPLE_IDLE, &leaf);
-        TRY(note(&h->sampled, thread, &does, s->stack, leaf, ns, 1));
+        TRY(note(&h->sampled, thread, &does, s->stack, leaf, ns, 1, (lock_id){0}));
     }
     return 0;
+}
+
+/* In no wait: calls of input and output that are recorded, and looks between them. */
+static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+    const struct still_line *l = stills_of(&h->a->stills, thread);
+    for (uint32_t i = still_first(l, from); i < l->n && l->v[i].from < to; i++) {
+        const struct still *s = &l->v[i];
+        uint64_t begin = max_u64(s->from, from), end = min_u64(s->to, to);
+        struct place leaf;
+        if (s->looks)
+            continue;
+        h->steps++;
+        if (begin > from)
+            TRY(note_looks(h, thread, from, begin));
+        from = end;
+        if (h->r->kind == RESOURCE_ANSWERS && io_in_select(h->a->trace, s->stack)) {
+            h->looked[true] += end - begin; /* for something to pass on */
+            continue;
+        }
+        struct does does = does_of_stack(h->all, s->stack, true, &leaf);
+        TRY(note(&h->recorded, thread, &does, s->stack, leaf, end - begin, 0, s->peer));
+    }
+    return from < to ? note_looks(h, thread, from, to) : 0;
 }
 
 static int account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
@@ -256,7 +282,8 @@ static int ask_owners(struct holder *h, const uint64_t *waits)
         if (!waits[i] || !is_of(h, i) || !x->owner_stack.v || x->other >= h->a->timeline.n_lines)
             continue;
         struct does does = does_of_stack(h->all, x->owner_stack, false, &leaf);
-        TRY(note(&h->sampled, x->other, &does, x->owner_stack, leaf, waits[i], waits[i]));
+        TRY(note(&h->sampled, x->other, &does, x->owner_stack, leaf, waits[i], waits[i],
+                 (lock_id){0}));
     }
     return 0;
 }
@@ -684,6 +711,7 @@ static void add_to(struct activity *to, const struct activity *x)
     to->ns += x->ns;
     to->samples += x->samples;
     to->by_samples += x->by_samples;
+    peer_vote(&to->peer, x->peer);
 }
 
 /* Of all threads together what is done in one line. */
@@ -699,6 +727,7 @@ static void add_activity(struct activity *v, size_t *n, const struct entry *e, u
                          samples ? ns : 0,
                          e->stack,
                          ns,
+                         e->peer,
                          false};
     for (size_t i = 0; i < *n; i++) {
         if (!is_one_thing(&v[i], &x) || v[i].at.line != x.at.line)

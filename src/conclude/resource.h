@@ -42,6 +42,24 @@ enum holder_does {
 /* Stable words: "computes", "input", ... */
 extern const char *const doing_names[DOES_LIMIT];
 
+/* Of times at several peers that with more than half of them, if there is one: by majority vote. */
+struct peer_vote {
+    lock_id peer;
+    uint64_t votes, ns; /* ns that were at it for certain */
+};
+
+static inline void peer_vote(struct peer_vote *v, struct peer_vote x)
+{
+    if (v->peer.v == x.peer.v) {
+        v->votes += x.votes;
+        v->ns += x.ns;
+    } else if (v->votes >= x.votes) {
+        v->votes -= x.votes;
+    } else {
+        *v = (struct peer_vote){x.peer, x.votes - v->votes, x.ns};
+    }
+}
+
 struct activity {
     enum holder_does does;
     struct place at;     /* in the program; method 0: not in it */
@@ -51,9 +69,16 @@ struct activity {
     uint64_t samples;    /* that say so; 0: it is recorded, or most of it is */
     uint64_t by_samples; /* of ns */
     stack_id stack;
-    uint64_t most;   /* ns of it at this line */
-    bool other_line; /* the line is that of other samples of the method: these have none */
+    uint64_t most;         /* ns of it at this line */
+    struct peer_vote peer; /* input or output: activity_peer */
+    bool other_line;       /* the line is that of other samples of the method: these have none */
 };
+
+/* What was at the other end for half of the time or more; 0: unknown, or not one. */
+static inline lock_id activity_peer(const struct activity *x)
+{
+    return 2 * x->peer.ns >= x->ns ? x->peer.peer : (lock_id){0};
+}
 
 enum {
     RESOURCE_IDS = 5,
@@ -68,7 +93,7 @@ enum resource_kind {
     RESOURCE_POLLED,
     RESOURCE_DELAY,
     RESOURCE_LOOP,
-    RESOURCE_IO /* input or output at one place of the program, by looks */
+    RESOURCE_IO /* input or output at one place of the program */
 };
 
 struct resource {

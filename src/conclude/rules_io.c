@@ -1,10 +1,10 @@
 /* Input and output that threads of the program wait for: who is at the other end, or the disk, is
  * what limits them.
  *
- * By looks, and by the parks of virtual threads: a thread in a call of the program's, which is not
- * its own loop, stands still in input or output (still.h); nor in a select or an accept.  Summed by
- * the program's method that makes the call.  Where all threads of a pool were busy so, the pool is
- * what others wait for. */
+ * By records, looks where there are none, and the parks of virtual threads: a thread in a call of
+ * the program's, which is not its own loop, stands still in input or output (still.h); nor in a
+ * select or an accept.  Summed by the program's method that makes the call.  Where all threads of a
+ * pool were busy so, the pool is what others wait for. */
 #include "analyze/io_calls.h"
 #include "base/err.h"
 #include "base/keyed.h"
@@ -31,6 +31,7 @@ struct io_place {
     uint32_t method, does, thread, unused;
     /* the key ends here */
     uint64_t ns, waited, looks, waits, most; /* waited: of ns, in waits that are recorded */
+    struct peer_vote peer;
     int32_t line;
     stack_id stack;
 };
@@ -92,6 +93,7 @@ static int add(struct finder *f, uint32_t thread, const struct does *d, stack_id
     p->waited += new->waits ? new->ns : 0;
     p->looks += new->looks;
     p->waits += new->waits;
+    peer_vote(&p->peer, (struct peer_vote){new->peer.peer, new->ns, new->ns});
     if (new->ns >= p->most) {
         p->most = new->ns;
         p->line = d->line;
@@ -114,7 +116,10 @@ static int look_at(struct finder *f, uint32_t thread)
         const struct still *s = &still->v[i];
         struct does d = does_of_stack(all, s->stack, true, &leaf);
         TRY(add(f, thread, &d, s->stack,
-                &(struct io_place){.ns = s->to - s->from, .looks = s->looks}));
+                &(struct io_place){.ns = s->to - s->from,
+                                   .looks = s->looks,
+                                   .waits = !s->looks,
+                                   .peer = {.peer = s->peer}}));
     }
     uint64_t seen, whole = first < f->places.n ? thread_still(all, a, thread, &seen) : 0;
     for (size_t i = first; i < f->places.n; i++) {
@@ -127,10 +132,12 @@ static int look_at(struct finder *f, uint32_t thread)
         f->works[thread] |= !io && wait_is_for_work(all, a, s->context);
         if (!io)
             continue;
+        const struct context *x = timeline_context(&a->timeline, s->context);
         struct does d = does_of_wait(all, a, s->context, &leaf);
-        TRY(add(f, thread, &d, timeline_context(&a->timeline, s->context)->stack,
+        TRY(add(f, thread, &d, x->stack,
                 &(struct io_place){.ns = span_len(&a->timeline, s),
-                                   .waits = span_count(&a->timeline, s)}));
+                                   .waits = span_count(&a->timeline, s),
+                                   .peer = {.peer = does_peer(a, x)}}));
     }
     return 0;
 }
@@ -276,6 +283,7 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
 {
     struct evidence *ev = f->ev;
     uint64_t waited = 0;
+    struct peer_vote peer = {.peer = {0}};
     struct resource *r = arena_alloc(&ev->a->arena, sizeof *r);
     struct activity *doing = arena_alloc(&ev->a->arena, sizeof *doing);
     if (!r || !doing)
@@ -295,6 +303,7 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
         r->ns += v[i].ns;
         waited += v[i].waited;
         r->looks += v[i].looks;
+        peer_vote(&peer, v[i].peer);
         r->count += v[i].waits;
         r->base += f->busy[v[i].thread];
         if (r->n_threads < RESOURCE_IDS)
@@ -311,6 +320,7 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
                                .most = r->ns,
                                .samples = 2 * waited > r->ns ? 0 : r->looks,
                                .by_samples = r->ns - min_u64(waited, r->ns),
+                               .peer = peer,
                                .stack = v->stack};
     if (r->looks + r->count < IO_LOOKS || rule_permille(r->ns, r->base) < IO_OF_THEIRS_PERMILLE ||
         rule_permille(r->ns, ev->length) < IO_QUEUE_PERMILLE)

@@ -101,10 +101,24 @@ static void say_who(struct rule_finding *f, const struct evidence *ev, const str
         rule_say(f, "%s threads%s%s", human_count(r->n_threads).text, *pool ? " of " : "", pool);
 }
 
+/* " from 10.0.0.7:5432", " to /var/log/app.log", where the other end is known. */
+static void say_peer(struct rule_finding *f, const struct evidence *ev, const struct activity *x)
+{
+    lock_id peer = activity_peer(x);
+    char name[LABEL_MAX];
+    if (!peer.v)
+        return;
+    label_class(trace_class(ev->a->trace, trace_lock(ev->a->trace, peer)->class_)->signature, name,
+                sizeof name);
+    rule_say(f, " %s %s%s", x->does == DOES_OUTPUT ? "to" : "from",
+             10 * x->peer.ns >= 9 * x->ns ? "" : "mostly ", name);
+}
+
 /* Behind " wait for input": by what most of it is known. */
 static void say_io(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
+    say_peer(f, ev, r->doing);
     rule_say(f, r->doing->samples ? " (%s, %s samples)" : " (%s, %s waits)", human_time(r->ns).text,
              human_count(r->doing->samples ? r->looks : r->count).text);
     rule_line(f, CARD_WAIT_IN);
@@ -145,12 +159,13 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
                  rule_permille(r->queued_ns, r->given_ns) / 10);
     } else if (resource_is_from_elsewhere(r)) {
         rule_line(f, CARD_PLAIN);
-        rule_say(f, "for %u %% of that time the answering threads worked on no answer: the delay is elsewhere",
+        rule_say(f,
+                 "for %u %% of that time the answering threads worked on no answer: the delay is "
+                 "elsewhere",
                  rule_permille(r->outside_ns, r->given_ns) / 10);
     }
-    struct place at = r->wait_at.method.v
-                          ? r->wait_at
-                          : program_library(&ev->resources.program, r->wait_stack);
+    struct place at =
+        r->wait_at.method.v ? r->wait_at : program_library(&ev->resources.program, r->wait_stack);
     if (!at.method.v)
         return;
     rule_line(f, CARD_WAIT_IN);
@@ -202,17 +217,17 @@ static enum card_label holder_label(const struct resource *r)
 
 const char *rule_doing_words(enum holder_does does)
 {
-    static const char *const words[DOES_LIMIT] = {
-        [DOES_UNKNOWN] = "in activity that Orca did not record",
-        [DOES_COMPUTE] = "computing",
-        [DOES_INPUT] = "waiting for input",
-        [DOES_OUTPUT] = "writing output",
-        [DOES_NATIVE] = "paused in native code",
-        [DOES_SLEEP] = "sleeping",
-        [DOES_JOIN] = "waiting for a thread to end",
-        [DOES_ANSWER] = "waiting for an answer",
-        [DOES_WAIT] = "waiting",
-        [DOES_BLOCKED] = "blocked"};
+    static const char *const words[DOES_LIMIT] = {[DOES_UNKNOWN] =
+                                                      "in activity that Orca did not record",
+                                                  [DOES_COMPUTE] = "computing",
+                                                  [DOES_INPUT] = "waiting for input",
+                                                  [DOES_OUTPUT] = "writing output",
+                                                  [DOES_NATIVE] = "paused in native code",
+                                                  [DOES_SLEEP] = "sleeping",
+                                                  [DOES_JOIN] = "waiting for a thread to end",
+                                                  [DOES_ANSWER] = "waiting for an answer",
+                                                  [DOES_WAIT] = "waiting",
+                                                  [DOES_BLOCKED] = "blocked"};
     return words[does];
 }
 
@@ -228,6 +243,8 @@ static void say_doing(struct rule_finding *f, const struct evidence *ev, const s
         finding_resource(&ev->resources, &ev->resources.v[x->other - 1], ev->a, name, sizeof name);
         rule_say(f, " on %s", name);
     }
+    if (x->does == DOES_INPUT || x->does == DOES_OUTPUT)
+        say_peer(f, ev, x);
     if (x->samples)
         rule_say(f, few ? " in %s of %s samples" : " (%s of %s samples)",
                  human_count(x->samples).text, human_count(f->resource->looks).text);

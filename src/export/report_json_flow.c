@@ -115,6 +115,8 @@ static json_t *path_segment(const struct report *r, const struct path_segment *s
     json_set_count(j, "lock", s->lock.v);
     json_set_count(j, "stack", s->stack.v);
     json_set_bool(j, "last_owner_seen", s->seen);
+    if (s->kind == PATH_IO)
+        json_set_count(j, "peer", s->peer.v);
     return j;
 }
 

@@ -139,3 +139,68 @@ Test(still, pairs_add_up)
     cr_assert_eq(sum, 50);
     cr_assert_eq(sum, a->stats.total[HELD_UP].ns);
 }
+
+/* --- recorded calls (group io) ------------------------------------------------------------------
+ */
+
+static void called(thread_id who, uint64_t from, uint64_t to, lock_id peer, int stands_in)
+{
+    struct event e = {.time = at(to), .thread = who, .kind = EV_io, .size = EVENT_HEAD};
+    e.io = (struct ev_io){.what = IO_KIND_input,
+                          .peer = peer,
+                          .bytes = -1,
+                          .since = at(from),
+                          .stack = stacks[stands_in]};
+    builder_event(&b, 70 + who.v, &e);
+}
+
+/* Exact without any look; what a look says of the same call counts once, and reaches no farther. */
+Test(still, recorded_and_looked_at)
+{
+    lives(ann, 400 * MS);
+    called(ann, 100 * MS, 190 * MS, lock, SELECT);
+    called(ann, 200 * MS, 300 * MS, (lock_id){0}, SELECT);
+    look(ann, 150 * MS, 150 * MS, SELECT, SAMPLE_IDLE);
+    look(ann, 195 * MS, 45 * MS, SELECT, SAMPLE_IDLE);
+    look(ann, 310 * MS, 50 * MS, COMPUTE, 0);
+    analyzed_run(400 * MS);
+    check(ann, 90 * MS + 5 * MS + 100 * MS, 1, 400 * MS - 195 * MS);
+    const struct still_line *l = stills_of(&a->stills, ann.v);
+    cr_assert_eq(l->n, 3);
+    cr_assert_eq(since(l->v[0].from), 100 * MS);
+    cr_assert_eq(l->v[0].peer.v, lock.v);
+    cr_assert_eq(l->v[0].looks, 0);
+    cr_assert_eq(since(l->v[1].from), 190 * MS);
+    cr_assert_eq(l->v[1].looks, 1);
+    cr_assert_eq(l->v[2].peer.v, 0);
+}
+
+/* What began before the recording counts from its beginning on; calls overlap in no true trace. */
+Test(still, recorded_at_odds)
+{
+    lives(ann, 400 * MS);
+    called(ann, 10 * MS, 100 * MS, lock, SELECT);
+    called(ann, 50 * MS, 150 * MS, lock, SELECT);
+    called(ann, 390 * MS, 390 * MS, lock, SELECT);
+    called(bob, 0, 50 * MS, lock, SELECT);
+    analyzed_run(400 * MS);
+    check(ann, 140 * MS, 0, 260 * MS);
+    const struct still_line *l = stills_of(&a->stills, ann.v);
+    cr_assert_eq(l->n, 2);
+    cr_assert_eq(l->v[1].from, l->v[0].to);
+}
+
+/* The path through a recorded call tells its peer. */
+Test(still, recorded_on_the_path)
+{
+    lives(ann, 400 * MS);
+    lives(bob, 300 * MS);
+    lives(cat, 1);
+    lives(dan, 1);
+    does_sleep(bob, 50 * MS, 300 * MS);
+    called(ann, 100 * MS, 300 * MS, lock, SELECT);
+    analyzed_run(400 * MS);
+    cr_assert_eq(a->path.kind_ns[PATH_IO], 200 * MS);
+    for (size_t i = 0; i < a->path.n; i++)
+        cr_assert_eq(a->path.v[i].peer.v, a->path.v[i].kind == PATH_IO ? lock.v : 0);
+}
