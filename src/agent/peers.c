@@ -85,8 +85,11 @@ static lock_id named(const char *text)
     struct hash128 h = hash_bytes128(text, strlen(text));
     if (peers.details == IODETAILS_NONE)
         return (lock_id){0};
+    const char *blank = text[0] == '/' ? NULL : strchr(text, ' '); /* "client 10.0.0.9" */
+    const char *secret = blank ? blank + 1 : text;
     if (peers.details == IODETAILS_HASHED)
-        snprintf(name, sizeof name, "=#%08x", (unsigned)hash_bytes(text, strlen(text), peers.salt));
+        snprintf(name, sizeof name, "=%.*s#%08x", (int)(secret - text), text,
+                 (unsigned)hash_bytes(secret, strlen(secret), peers.salt));
     else
         snprintf(name, sizeof name, "=%s", text);
     uint32_t id = intern_find(&peers.names, h);

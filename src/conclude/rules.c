@@ -79,6 +79,7 @@ static const struct {
     R("futile-wakeups", "notify that wakes threads for nothing", rule_futile_wakeups)              \
     R("pool-saturation", "tasks that wait for a thread of their pool", rule_pool_saturation)       \
     R("sleep-on-path", "sleep on the critical path", rule_sleep_on_path)                           \
+    R("io-on-path", "input and output on the critical path", rule_io_on_path)                      \
     R("serial-phase", "time in which one thread ran alone", rule_serial_phase)                     \
     R("unbalanced-join", "joins that wait for one slow thread", rule_unbalanced_join)              \
     R("leak-suspect", "objects that survive and become more", rule_leak_suspect)                   \

@@ -6,7 +6,9 @@
  * select or an accept.  Summed by the program's method that makes the call.  Where all threads of a
  * pool were busy so, the pool is what others wait for. */
 #include "analyze/io_calls.h"
+#include "analyze/labels.h"
 #include "base/err.h"
+#include "base/human.h"
 #include "base/keyed.h"
 #include "base/util.h"
 #include "conclude/does.h"
@@ -24,6 +26,7 @@ enum {
     IO_THREADS = 64,          /* of one place that are listed */
     NONE_FREE_PERMILLE = 200, /* of the recording, in stretches of */
     NONE_FREE_NS = 250000000, /* so long at least: the pool is full */
+    IO_PATH_PERMILLE = 300,   /* of the critical path, at one peer */
 };
 
 /* What a thread waits in, and where. */
@@ -370,4 +373,68 @@ void rule_waits_for_io(struct evidence *ev)
     keyed_fini(&f.places);
     free(f.busy);
     free(f.works);
+}
+
+/* --- io-on-path --------------------------------------------------------------------------------
+ */
+
+/* Who listens, reads what its clients or its console say, waits for work. */
+static bool is_asked(const struct trace *t, lock_id peer)
+{
+    static const char *const others[] = {"=listening ", "=client ", "=local ", "=pipe", "=/dev/"};
+    const char *name = trace_class(t, trace_lock(t, peer)->class_)->signature;
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (strncmp(name, others[i], strlen(others[i])) == 0)
+            return false;
+    return trace_is_peer(name);
+}
+
+static uint64_t segment_ns(const struct path_segment *s)
+{
+    return s->to - s->from;
+}
+
+void rule_io_on_path(struct evidence *ev)
+{
+    const struct path *p = &ev->a->path;
+    uint64_t *ns = calloc(ev->a->locks.n_objects + 1, sizeof *ns), calls = 0;
+    const struct path_segment *longest = NULL;
+    uint32_t most = 0;
+    for (size_t i = 0; i < p->n && ns; i++) {
+        uint32_t peer = p->v[i].peer.v < ev->a->locks.n_objects ? p->v[i].peer.v : 0;
+        ns[peer] += peer && is_asked(ev->a->trace, p->v[i].peer) ? segment_ns(&p->v[i]) : 0;
+        most = ns[peer] > ns[most] ? peer : most;
+    }
+    for (size_t i = 0; i < p->n && most; i++) {
+        if (p->v[i].peer.v != most)
+            continue;
+        calls++;
+        if (!longest || segment_ns(&p->v[i]) > segment_ns(longest))
+            longest = &p->v[i];
+    }
+    uint64_t all = ns ? ns[most] : 0;
+    free(ns);
+    if (!longest || rule_permille(all, p->to - p->from) < IO_PATH_PERMILLE ||
+        rule_resource_says(ev, DOES_INPUT, longest->stack) ||
+        rule_resource_says(ev, DOES_OUTPUT, longest->stack))
+        return;
+    struct rule_finding *f = rule_find(ev, SEVERITY_INFO, all);
+    char name[LABEL_MAX];
+    if (!f)
+        return;
+    label_class(
+        trace_class(ev->a->trace, trace_lock(ev->a->trace, longest->peer)->class_)->signature, name,
+        sizeof name);
+    rule_say(f, "Waiting for %s is %u %% of the critical path (%s, %s calls)", name,
+             rule_permille(all, p->to - p->from) / 10, human_time(all).text,
+             human_count(calls).text);
+    rule_line(f, CARD_LONGEST);
+    rule_say(f, "%s, by ", human_time(segment_ns(longest)).text);
+    rule_say_thread(f, ev, longest->thread);
+    rule_say_place(f, ev, " in ", longest->stack);
+    f->from = longest->from;
+    f->to = longest->to;
+    rule_add_thread(f, ev, longest->thread);
+    rule_add_lock(f, longest->peer);
+    rule_add_stack(f, longest->stack);
 }

@@ -147,6 +147,7 @@ void rule_lost_signal(struct evidence *ev);
 void rule_notify_storm(struct evidence *ev);
 void rule_futile_wakeups(struct evidence *ev);
 void rule_sleep_on_path(struct evidence *ev);
+void rule_io_on_path(struct evidence *ev);
 void rule_serial_phase(struct evidence *ev);
 void rule_unbalanced_join(struct evidence *ev);
 void rule_pool_saturation(struct evidence *ev);

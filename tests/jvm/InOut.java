@@ -15,6 +15,7 @@ import java.util.concurrent.*;
 public final class InOut {
     static final long LEAST = 60_000_000; // what the other end lets pass
     static boolean virtual;
+    static Thread current;
 
     interface Call {
         /** Waits, and says for whom. */
@@ -63,6 +64,7 @@ public final class InOut {
                 said[0] = "failed " + name + " " + e;
             }
         });
+        current = t;
         if (later != null) {
             waits(t);
             pass();
@@ -221,6 +223,7 @@ public final class InOut {
             return "pipe";
         }, () -> {
             begun.await();
+            waits(current);
             pass();
             child[0].getOutputStream().write(1);
             child[0].getOutputStream().close();

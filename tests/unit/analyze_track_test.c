@@ -116,6 +116,26 @@ Test(track, what_the_owner_executed_belongs_to_the_wait_that_has_begun)
     expect(0, STATE_BLOCKED, 0, 100, 150, 50);
 }
 
+/* Its ends stay what they are; a park for something else has that. */
+Test(track, what_a_park_reads_from_is_in_place_of_its_object)
+{
+    apply(OP_OPEN, STATE_PARKED, 0, 100);
+    apply(OP_PEER, 0, 7, 100);
+    apply(OP_CLOSE, STATE_PARKED, 0, 150);
+    apply(OP_PEER, 0, 7, 155); /* of nothing */
+    apply(OP_OPEN, STATE_PARKED, 4, 160);
+    apply(OP_PEER, 0, 7, 160);
+    apply(OP_CLOSE, STATE_PARKED, 4, 190);
+    apply(OP_OPEN, STATE_PARKED, 0, 200);
+    apply(OP_CLOSE, STATE_PARKED, 0, 250);
+    finish(1000);
+    cr_assert_eq(got.n, 3);
+    cr_assert_eq(got.v[0].lock.v, 7);
+    cr_assert_eq(got.v[1].lock.v, 4);
+    cr_assert_eq(got.v[2].lock.v, 0);
+    expect(0, STATE_PARKED, 0, 100, 150, 50);
+}
+
 Test(track, a_second_enter_proves_that_an_entered_is_missing)
 {
     apply(OP_OPEN, STATE_BLOCKED, 3, 100);

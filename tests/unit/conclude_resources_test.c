@@ -1815,6 +1815,81 @@ Test(resources, a_park_for_a_socket_is_input)
     cr_assert_eq(ns[TIME_WAITING], 88501000);
 }
 
+/* Who has the lock, and whom that one waits for: recorded calls, those of a virtual thread, too. */
+static lock_id add_peer(const char *name)
+{
+    return builder_lock(&b, builder_class(&b, name));
+}
+
+static void reads_while_others_wait(bool parks, lock_id peer)
+{
+    stack_id read = builder_stack(
+        &b,
+        "sun.nio.ch.SocketDispatcher.read0:native sun.nio.ch.NioSocketImpl.read:7 shop.Pay.pay:31");
+    does_block(ann, 1000000, 90000000, lock, bob);
+    if (parks) {
+        ADD(&b, bob.v, bob, 2000000, park_enter, .stack = read);
+        ADD(&b, bob.v, bob, 2000000, park_io, .what = IO_KIND_input, .peer = peer);
+        ADD(&b, bob.v, bob, 89000000, park_exit);
+    } else {
+        ADD(&b, bob.v, bob, 89000000, io, .what = IO_KIND_input, .peer = peer, .stack = read,
+            .since = at(2000000));
+    }
+    run(100000000);
+}
+
+Test(resources, holders_read_from_a_peer)
+{
+    lock_id peer = add_peer("=10.0.0.7:5432");
+    reads_while_others_wait(false, peer);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].doing[0].does, DOES_INPUT);
+    cr_assert_eq(all.v[0].doing[0].samples, 0);
+    cr_assert_eq(all.v[0].doing[0].ns, 87000000);
+    cr_assert_eq(activity_peer(&all.v[0].doing[0]).v, peer.v);
+}
+
+Test(resources, holders_park_for_a_peer)
+{
+    lock_id peer = add_peer("=10.0.0.7:5432");
+    reads_while_others_wait(true, peer);
+    cr_assert_eq(all.v[0].doing[0].does, DOES_INPUT);
+    cr_assert_eq(activity_peer(&all.v[0].doing[0]).v, peer.v);
+}
+
+/* The one with most of the time, if it has half of it. */
+Test(resources, one_peer_of_several)
+{
+    const struct peer_vote v[] = {{{1}, 30, 30}, {{2}, 50, 50}, {{3}, 10, 10}, {{2}, 20, 20}};
+    struct activity x = {.ns = 110};
+    for (size_t i = 0; i < 4; i++)
+        peer_vote(&x.peer, v[i]);
+    cr_assert_eq(activity_peer(&x).v, 2);
+    x.ns = 141;
+    cr_assert_eq(activity_peer(&x).v, 0);
+}
+
+static void calls_again_and_again(lock_id peer)
+{
+    for (uint64_t i = 0; i < 10; i++)
+        ADD(&b, ann.v, ann, i * 10000000 + 5000000, io, .what = IO_KIND_input, .peer = peer,
+            .stack = other_stack, .since = at(i * 10000000 + 1000000));
+    ann_ends_last(100000000);
+}
+
+Test(resources, calls_to_a_peer_are_on_the_path)
+{
+    calls_again_and_again(add_peer("=10.0.0.7:5432"));
+    cr_assert_str_eq(rules_of(101000000), "io-on-path");
+}
+
+/* Who waits for what its clients ask has nothing to do. */
+Test(resources, waiting_for_clients_is_no_finding)
+{
+    calls_again_and_again(add_peer("=client 10.0.0.7"));
+    cr_assert_str_eq(rules_of(101000000), "");
+}
+
 /* --- names of threads
  * --------------------------------------------------------------------------------- */
 
