@@ -14,7 +14,7 @@ enum { TOP_DEFAULT = 10, TOP_UNSET = UINT32_MAX };
 
 struct args {
     bool findings, threads, monitors, sites, owners, interactions, path, deadlocks, bottles, queues,
-        pools, orders, hot, gc, alloc, calls, live, all, json;
+        pools, orders, hot, io, gc, alloc, calls, live, all, json;
     const char *class_name, *thread, *follow, *app;
     uint64_t top, from, to, lock, finding;
 };
@@ -60,6 +60,8 @@ static const struct opt opts[] = {
      "while "
      "others waited for them",
      NULL, 0, 0},
+    {"io", 0, OPT_FLAG, offsetof(struct args, io), NULL,
+     "only the input and output (group io): by peer, file, host name, child process", NULL, 0, 0},
     {"gc", 0, OPT_FLAG, offsetof(struct args, gc), NULL,
      "only the garbage collections: by collector and cause, pauses, what they freed", NULL, 0, 0},
     {"alloc", 0, OPT_FLAG, offsetof(struct args, alloc), NULL,
@@ -99,7 +101,7 @@ static unsigned sections_of(const struct args *o)
                  (o->path ? REPORT_PATH : 0) | (o->deadlocks ? REPORT_DEADLOCKS : 0) |
                  (o->bottles ? REPORT_BOTTLES : 0) | (o->queues ? REPORT_QUEUES : 0) |
                  (o->pools ? REPORT_POOLS : 0) | (o->orders ? REPORT_ORDERS : 0) |
-                 (o->hot ? REPORT_HOT : 0) | (o->gc ? REPORT_GC : 0) |
+                 (o->hot ? REPORT_HOT : 0) | (o->gc ? REPORT_GC : 0) | (o->io ? REPORT_IO : 0) |
                  (o->alloc || o->live ? REPORT_ALLOC : 0) | (o->calls ? REPORT_CALLS : 0);
     bool part = o->class_name || o->thread || o->follow || o->lock || o->from ||
                 o->to != TO_UNSET || o->top != TOP_UNSET;
@@ -107,7 +109,7 @@ static unsigned sections_of(const struct args *o)
         return s;
     if (o->finding)
         return REPORT_FINDINGS;
-    return o->all || o->json || part ? REPORT_ALL : REPORT_FINDINGS | REPORT_SCREEN;
+    return o->all || o->json || part ? REPORT_ALL | REPORT_IO : REPORT_FINDINGS | REPORT_SCREEN;
 }
 
 /* A section without the findings beside --finding; NULL: there is none. */

@@ -93,6 +93,9 @@ void page_bottles(const struct page *p);
 /* report_hot.c */
 void page_hot(const struct page *p);
 
+/* report_io.c */
+void page_io(const struct page *p);
+
 /* report_gc.c; page_put_gc: the line of the whole report, nothing if there were none. */
 void page_gc(const struct page *p);
 void page_put_gc(const struct page *p, struct buf *b);

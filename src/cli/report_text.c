@@ -308,6 +308,7 @@ static const struct section {
     {REPORT_OWNERS, page_owners},
     {REPORT_CALLS, page_calls},
     {REPORT_HOT, page_hot},
+    {REPORT_IO, page_io},
     {REPORT_GC, page_gc},
     {REPORT_ALLOC, page_allocs},
     {REPORT_INTERACTIONS, page_interactions},

@@ -307,7 +307,8 @@ int report_init(struct report *r, const char *class_name, struct err *err)
         stats_list_owner_sites(&a->stats, &a->sites, r->group, &a->arena, &r->owner_sites,
                                &r->n_owner_sites) < 0 ||
         list_blames(r) < 0 || list_queues(r) < 0 || list_pools(r) < 0 || list_samples(r) < 0 ||
-        list_allocs(r) < 0 || list_calls(r) < 0)
+        list_allocs(r) < 0 || list_calls(r) < 0 ||
+        (r->sections & REPORT_IO && peer_sums_make(&r->io, a, &a->arena) < 0))
         return err_set(err, -ENOMEM, "out of memory");
     select_findings(r);
     return 0;

@@ -9,6 +9,7 @@
 
 #include "analyze/alloc_tables.h"
 #include "analyze/hot.h"
+#include "analyze/peer_sums.h"
 #include "conclude/rules.h"
 #include "conclude/thread_pools.h"
 
@@ -32,6 +33,7 @@ enum report_section {
     REPORT_ALLOC = 16384,
     REPORT_CALLS = 32768,
     REPORT_ALL = 65535,
+    REPORT_IO = 131072,    /* not of ALL: the viewer has it not yet */
     REPORT_SCREEN = 65536, /* with REPORT_FINDINGS: the first screen */
 };
 
@@ -77,6 +79,7 @@ struct report {
     bool live;                    /* of allocations: what is alive first */
     struct alloc_tables allocs;
     struct call_tables calls; /* of tracked methods */
+    struct peer_sums io;      /* with REPORT_IO */
     size_t n_findings, n_threads, n_classes, n_sites, n_owner_sites, n_owners, n_waiters, n_pairs;
 };
 

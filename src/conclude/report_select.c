@@ -79,7 +79,7 @@ int report_follow(struct report *r, uint32_t thread, uint64_t from, uint64_t to,
 /* Of a program that was stopped the path is shown to who asks for it, not as its conclusion. */
 static bool wants_path(const struct report *r)
 {
-    return r->a->stop.thread && r->sections & REPORT_PATH && r->sections != REPORT_ALL;
+    return r->a->stop.thread && r->sections & REPORT_PATH && ~r->sections & REPORT_ALL;
 }
 
 static int follow(struct report *r, const struct report_part *part, uint64_t from, uint64_t to,

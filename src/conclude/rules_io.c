@@ -7,6 +7,7 @@
  * pool were busy so, the pool is what others wait for. */
 #include "analyze/io_calls.h"
 #include "analyze/labels.h"
+#include "analyze/peer_sums.h"
 #include "base/err.h"
 #include "base/human.h"
 #include "base/keyed.h"
@@ -422,9 +423,7 @@ void rule_io_on_path(struct evidence *ev)
     char name[LABEL_MAX];
     if (!f)
         return;
-    label_class(
-        trace_class(ev->a->trace, trace_lock(ev->a->trace, longest->peer)->class_)->signature, name,
-        sizeof name);
+    peer_name(ev->a->trace, longest->peer, name, sizeof name);
     rule_say(f, "Waiting for %s is %u %% of the critical path (%s, %s calls)", name,
              rule_permille(all, p->to - p->from) / 10, human_time(all).text,
              human_count(calls).text);

@@ -3,6 +3,7 @@
  *
  * All of it from the facts of struct resource: nobody else has words for them. */
 #include "analyze/labels.h"
+#include "analyze/peer_sums.h"
 #include "base/human.h"
 #include "base/util.h"
 #include "conclude/resource_names.h"
@@ -57,7 +58,8 @@ static void say_title(struct rule_finding *f, const struct evidence *ev)
             rule_say(f, "%s: all %s threads wait for answers that nobody gives", name,
                      human_count(r->n_threads).text);
         else
-            rule_say(f, "%s: the pool's threads wait for tasks that the same pool has to run", name);
+            rule_say(f, "%s: the pool's threads wait for tasks that the same pool has to run",
+                     name);
         return;
     }
     finding_resource(&ev->resources, r, ev->a, name, sizeof name);
@@ -108,8 +110,7 @@ static void say_peer(struct rule_finding *f, const struct evidence *ev, const st
     char name[LABEL_MAX];
     if (!peer.v)
         return;
-    label_class(trace_class(ev->a->trace, trace_lock(ev->a->trace, peer)->class_)->signature, name,
-                sizeof name);
+    peer_name(ev->a->trace, peer, name, sizeof name);
     rule_say(f, " %s %s%s", x->does == DOES_OUTPUT ? "to" : "from",
              10 * x->peer.ns >= 9 * x->ns ? "" : "mostly ", name);
 }

@@ -464,14 +464,23 @@ static const struct {
     enum report_section section;
     void (*put)(struct json_out *o);
 } sections[] = {
-    {REPORT_FINDINGS, json_put_findings}, {REPORT_THREADS, put_tables_of_threads},
-    {REPORT_MONITORS, put_locks},         {REPORT_SITES, put_sites},
-    {REPORT_OWNERS, put_owners},          {REPORT_INTERACTIONS, json_put_interactions},
-    {REPORT_PATH, json_put_path},         {REPORT_DEADLOCKS, json_put_deadlocks},
-    {REPORT_ORDERS, json_put_orders},     {REPORT_QUEUES, json_put_queues},
-    {REPORT_POOLS, json_put_pools},       {REPORT_BOTTLES, json_put_bottles},
-    {REPORT_HOT, json_put_samples},       {REPORT_GC, json_put_collections},
-    {REPORT_ALLOC, json_put_allocations}, {REPORT_CALLS, json_put_calls},
+    {REPORT_FINDINGS, json_put_findings},
+    {REPORT_THREADS, put_tables_of_threads},
+    {REPORT_MONITORS, put_locks},
+    {REPORT_SITES, put_sites},
+    {REPORT_OWNERS, put_owners},
+    {REPORT_INTERACTIONS, json_put_interactions},
+    {REPORT_PATH, json_put_path},
+    {REPORT_DEADLOCKS, json_put_deadlocks},
+    {REPORT_ORDERS, json_put_orders},
+    {REPORT_QUEUES, json_put_queues},
+    {REPORT_POOLS, json_put_pools},
+    {REPORT_BOTTLES, json_put_bottles},
+    {REPORT_HOT, json_put_samples},
+    {REPORT_GC, json_put_collections},
+    {REPORT_ALLOC, json_put_allocations},
+    {REPORT_CALLS, json_put_calls},
+    {REPORT_IO, json_put_io},
 };
 
 static void put_file(struct json_out *o)

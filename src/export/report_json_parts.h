@@ -75,6 +75,9 @@ void json_set_resource(json_t *j, const struct report *r, const struct rule_find
 /* report_json_hot.c */
 void json_put_samples(struct json_out *o);
 
+/* report_json_io.c */
+void json_put_io(struct json_out *o);
+
 /* report_json_gc.c */
 void json_put_collections(struct json_out *o);
 /* report_json_alloc.c */

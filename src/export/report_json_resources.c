@@ -72,8 +72,7 @@ static json_t *activity_json(const struct report *r, const struct rule_finding *
     json_object_set_new(j, "peer", json_null());
     if (peer.v) {
         char name[LABEL_MAX];
-        label_class(trace_class(r->a->trace, trace_lock(r->a->trace, peer)->class_)->signature,
-                    name, sizeof name);
+        peer_name(r->a->trace, peer, name, sizeof name);
         json_set_text(j, "peer", name);
     }
     json_object_set_new(j, "at", json_place(r, a->at));
