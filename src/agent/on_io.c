@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/guarded.h"
 #include "base/imports.h"
-#include "base/log.h"
 #include "base/util.h"
 #include "hotspot/layout.h"
 
@@ -389,11 +388,7 @@ static void change(void)
 
 void io_update(void)
 {
-    bool on = agent.settings.groups[GROUP_io];
-    if (on && !agent.walker) {
-        log_line("stacks cannot be walked on this JVM: waits in input and output are not recorded");
-        on = false;
-    }
+    bool on = agent.settings.groups[GROUP_io] && agent.walker;
     if (on) {
         threshold = agent.settings.io;
         imports_find(rows, ARRAY_LEN(rows));

@@ -20,8 +20,8 @@ bad() { # OPTIONS TEXT
 out"
 }
 
-GROUPS_KNOWN="threads, virtual, mounts, monitors, waits, parks, sleeps, joins, interrupts, semaphores, locks, methods, holds, gc, cpu, wall, looks, alloc, sampled-alloc, frees"
-KNOWN="known are: file, format, fast, events, contanalysis, include, exclude, methods, ownerstacks, cpu, cpuclock, wall, samplebytes, allocby, allocstacks, holdsample, depth, ring, ringmem, ringdir, full, cost, maxsize, duration, every, keep, control, arguments, quiet"
+GROUPS_KNOWN="threads, virtual, mounts, monitors, waits, parks, sleeps, joins, interrupts, semaphores, io, locks, methods, holds, gc, cpu, wall, looks, sched, alloc, sampled-alloc, frees"
+KNOWN="known are: file, format, fast, events, contanalysis, include, exclude, methods, ownerstacks, cpu, cpuclock, wall, time, io, iodetails, samplebytes, allocby, allocstacks, holdsample, depth, ring, ringmem, ringdir, full, cost, maxsize, duration, every, keep, control, arguments, quiet"
 
 test_bad_values() {
     bad depth=-1 "depth=-1: it takes a number"
