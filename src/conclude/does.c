@@ -2,12 +2,59 @@
 
 #include "analyze/io_calls.h"
 
-static enum holder_does doing_of_stack(const struct trace *t, stack_id stack, bool still)
+#include <stdlib.h>
+
+enum {
+    RUNS_LOOKS = 3,     /* that found a thread running in a native method, at least, */
+    RUNS_PERMILLE = 100 /* of those that found one there */
+};
+
+/* The innermost method of Java, if it is a native one; 0: it is none. */
+static method_id native_method(const struct trace *t, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        if (trace_method_is_java(m))
+            return m->flags & METHOD_NATIVE ? s->frames[i].method : (method_id){0};
+    }
+    return (method_id){0};
+}
+
+bool *does_native_runs(struct analysis *a)
+{
+    const struct trace *t = a->trace;
+    bool *runs = arena_alloc(&a->arena, t->n_methods + 1);
+    struct looks {
+        uint32_t all, running;
+    } *v = calloc(t->n_methods + 1, sizeof *v);
+    enum sample_kind kind = samples_wall(&a->samples);
+    for (uint32_t thread = 0; v && thread < a->timeline.n_lines; thread++) {
+        const struct run *r = samples_of(&a->samples, kind, thread);
+        for (uint32_t i = 0; i < r->n; i++) {
+            const struct sample *s = sample_at(r, i);
+            struct looks *l = &v[s->stack.v ? native_method(t, s->stack).v : 0];
+            l->all++;
+            l->running += !(s->flags & SAMPLE_IDLE);
+        }
+    }
+    for (size_t i = 0; runs && i <= t->n_methods; i++)
+        runs[i] = i && v && v[i].running >= RUNS_LOOKS &&
+                  1000 * (uint64_t)v[i].running >= RUNS_PERMILLE * (uint64_t)v[i].all;
+    bool whole = v != NULL;
+    free(v);
+    return whole ? runs : NULL;
+}
+
+static enum holder_does doing_of_stack(const struct resources *all, stack_id stack, bool still)
 {
     static const uint8_t of[] = {[IO_INPUT] = DOES_INPUT, [IO_OUTPUT] = DOES_OUTPUT};
+    const struct trace *t = all->program.trace;
     bool is_io;
     enum io io = still || io_of_stack(t, stack, &is_io) ? io_of_call(t, stack) : IO_NONE;
-    return io != IO_NONE ? of[io] : still ? DOES_NATIVE : DOES_COMPUTE;
+    if (io != IO_NONE)
+        return of[io];
+    return still && !all->runs[native_method(t, stack).v] ? DOES_NATIVE : DOES_COMPUTE;
 }
 
 /* --- both --------------------------------------------------------------------------------------
@@ -26,7 +73,7 @@ struct does does_of_stack(const struct resources *all, stack_id stack, bool stil
     const struct trace *t = all->program.trace;
     struct place at = program_place(&all->program, stack);
     *leaf = leaf_of(t, stack);
-    return (struct does){doing_of_stack(t, stack, still), at.method.v, at.line, 0};
+    return (struct does){doing_of_stack(all, stack, still), at.method.v, at.line, 0};
 }
 
 lock_id does_peer(const struct analysis *a, const struct context *x)
@@ -53,6 +100,6 @@ struct does does_of_wait(const struct resources *all, const struct analysis *a, 
     else if (a->purposes.of_context[context] == PURPOSE_ANSWER)
         d.does = DOES_ANSWER;
     else if (a->purposes.of_context[context] == PURPOSE_IO)
-        d.does = doing_of_stack(a->trace, x->stack, true);
+        d.does = doing_of_stack(all, x->stack, true);
     return d;
 }

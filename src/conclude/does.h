@@ -13,6 +13,10 @@ struct does {
     uint32_t other; /* as in struct activity */
 };
 
+/* Which native methods compute: threads are seen to run in them, so who stands still there waits
+ * for a processor.  For resources.runs; memory is the arena's.  NULL: it is out. */
+bool *does_native_runs(struct analysis *a);
+
 /* *leaf: the innermost frame that is not the machinery of waiting. */
 struct does does_of_wait(const struct resources *all, const struct analysis *a, uint32_t context,
                          struct place *leaf);

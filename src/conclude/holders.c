@@ -478,6 +478,8 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
             break;
         if (is_of(h, o->context))
             return 0;
+        if (wait_is_for_work(h->all, h->a, o->context)) /* likewise, at the latest by then */
+            return hold(h, w->thread, from, o->start);
     }
     return hold(h, w->thread, from, v[i].time);
 }

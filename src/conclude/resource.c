@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/keyed.h"
 #include "base/util.h"
+#include "conclude/does.h"
 #include "conclude/resource_field.h"
 #include "conclude/resource_names.h"
 #include "conclude/resource_parts.h"
@@ -743,7 +744,8 @@ int resources_make(struct resources *out, struct analysis *a)
     size_t n = (size_t)a->timeline.contexts.n + 1;
     *out = (struct resources){.of_context = arena_alloc(&a->arena, n * sizeof(uint32_t)),
                               .of_regain = arena_alloc(&a->arena, n * sizeof(uint32_t)),
-                              .for_work = arena_alloc(&a->arena, n)};
+                              .for_work = arena_alloc(&a->arena, n),
+                              .runs = does_native_runs(a)};
     f.waits = calloc(n, sizeof *f.waits);
     f.waited = calloc(n, sizeof *f.waited);
     f.want = calloc(n, sizeof *f.want);
@@ -755,8 +757,9 @@ int resources_make(struct resources *out, struct analysis *a)
     out->calls = calloc(a->trace->n_stacks + 1, sizeof *out->calls);
     keyed_init(&f.found, sizeof(struct key), sizeof(struct found));
     map_init(&f.members);
-    int rc = out->of_context && out->of_regain && out->for_work && f.waits && f.waited && f.want &&
-                     f.own && f.uses && f.frames && out->calls && f.of[0] && f.of[1]
+    int rc = out->of_context && out->of_regain && out->for_work && out->runs && f.waits &&
+                     f.waited && f.want && f.own && f.uses && f.frames && out->calls && f.of[0] &&
+                     f.of[1]
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
     if (out->for_work)

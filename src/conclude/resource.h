@@ -188,6 +188,7 @@ struct resources {
     uint32_t *of_regain;  /* likewise: the monitor that an Object.wait takes again */
     bool *for_work;       /* [contexts.n]: looked like a resource, and is work that others give */
     uint64_t *calls;      /* [n_stacks]: where a stack calls the JDK; while they are made */
+    const bool *runs;     /* [n_methods]: of native methods, whether they compute (does.h) */
     struct program program;
 };
 

@@ -217,8 +217,9 @@ static uint64_t idles(const struct loops *l, uint32_t thread, uint32_t loop)
     uint64_t ns = 0;
     for (uint32_t i = 0; i < line->spans.n; i++) {
         const struct span *s = line_span(line, i);
-        stack_id stack = timeline_context(&a->timeline, s->context)->stack;
-        if (!l->ev->resources.of_context[s->context] && !is_handler(l, loop, stack))
+        const struct context *x = timeline_context(&a->timeline, s->context);
+        if (x->what != STATE_UNKNOWN && !l->ev->resources.of_context[s->context] &&
+            !is_handler(l, loop, x->stack))
             ns += span_len(&a->timeline, s);
     }
     return ns;

@@ -13,7 +13,8 @@ enum {
     DOMINANT_OFF_PATH_PERMILLE = 1000, /* the same where there is a path and it is not on it */
     CONTENDED_SHARE_PERMILLE = 5,
     CONTENDED_QUEUE_PERMILLE = 50,
-    WARNING_QUEUE_PERMILLE = 100, /* below that it is a note */
+    WARNING_QUEUE_PERMILLE = 100,    /* below that it is a note, */
+    WARNING_OF_THEIRS_PERMILLE = 50, /* or below that */
     CONTENDED_PATH_PERMILLE = 20,
     CONTENDED_OF_THEIRS_PERMILLE = 20, /* of the time of those who wait */
     STARVED_PERMILLE = 500,
@@ -170,7 +171,8 @@ static void tell(struct evidence *ev, const struct resource *r, enum severity se
 static enum severity severity_of(const struct evidence *ev, const struct resource *r)
 {
     return resource_is_once(r) || resource_is_brief(r) || resource_is_from_elsewhere(r) ||
-                   rule_permille(harm_of(r), ev->length) < WARNING_QUEUE_PERMILLE
+                   rule_permille(harm_of(r), ev->length) < WARNING_QUEUE_PERMILLE ||
+                   resource_permille(r) < WARNING_OF_THEIRS_PERMILLE
                ? SEVERITY_INFO
                : SEVERITY_WARNING;
 }

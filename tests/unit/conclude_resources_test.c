@@ -667,6 +667,49 @@ Test(resources, workers_that_wake_each_other_are_idle)
     cr_assert_eq(all.n, 0);
 }
 
+/* What went back while nobody waited is no longer its thread's when that waits for work. */
+Test(resources, a_thing_is_given_back_before_its_thread_is_idle)
+{
+    stack_id idle = builder_stack(&b, PARKED "java.util.concurrent.LinkedBlockingQueue.take:2 "
+                                             "java.util.concurrent.ThreadPoolExecutor.getTask:3 "
+                                             "java.util.concurrent.ThreadPoolExecutor.runWorker:4"),
+             give = builder_stack(&b, "com.fast.pool.Bag.requite:30 shop.Desk.place:25");
+    lock_id queue =
+        builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$"
+                                           "ConditionObject;"));
+    make_pool(); /* until 305 ms; ann has it then */
+    ADD(&b, ann.v, ann, 306000000, park_enter, .lock = queue, .stack = idle);
+    ADD(&b, dan.v, dan, 355000000, unpark, .target = ann, .stack = other_stack);
+    ADD(&b, ann.v, ann, 356000000, park_exit, .lock = queue);
+    ADD(&b, ann.v, ann, 360000000, unpark, .target = bob, .stack = give);
+    ADD(&b, bob.v, bob, 360001000, park_exit, .lock = {queue.v + 1}); /* the pool's */
+    run(400000000);
+    cr_assert_lt(all.v[0].held, 310000000);
+}
+
+/* Who is seen to run in a native method, now and then, waits for a processor there otherwise. */
+static enum holder_does does_in_native(int running)
+{
+    make_pool();
+    for (int i = 0; i < 60; i++)
+        look((const thread_id[]){ann, bob, cat}[i / 2 % 3],
+             5001000 + 10000000 * (uint64_t)(i / 2) + 4000000 + 4000000 * (uint64_t)(i % 2),
+             "java.util.zip.Deflater.deflateBytes:native shop.Pay.pack:31 shop.Desk.place:22",
+             i < running ? 0 : SAMPLE_IDLE);
+    run(400000000);
+    return all.v[0].doing[0].does;
+}
+
+Test(resources, a_native_method_in_which_threads_run_computes)
+{
+    cr_assert_eq(does_in_native(8), DOES_COMPUTE);
+}
+
+Test(resources, a_native_method_in_which_threads_stand_still_waits)
+{
+    cr_assert_eq(does_in_native(4), DOES_NATIVE);
+}
+
 /* --- semaphores
  * ------------------------------------------------------------------------------------ */
 
@@ -813,6 +856,16 @@ Test(resources, a_loop_that_waits_in_a_handler_is_blocked)
 /* It was never seen in a select itself, another one of its kind was. */
 Test(resources, a_loop_that_never_comes_to_its_select_is_one)
 {
+    cr_assert_str_eq(loop_of(READING LOOP, 30, "", 0)->rule, "blocked-loop");
+}
+
+/* Of an attached recording nothing is known of a thread until it is looked at. */
+Test(resources, a_loop_that_was_not_looked_at_yet_has_no_other_work)
+{
+    builder_info(&b, "orca.attached", "the JVM was running already");
+    ADD0(&b, 9, ann, 0, recording_start);
+    ADD0(&b, 9, ann, 500000, thread_alive);
+    ADD0(&b, 9, bob, 500000, thread_alive);
     cr_assert_str_eq(loop_of(READING LOOP, 30, "", 0)->rule, "blocked-loop");
 }
 
