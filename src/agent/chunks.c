@@ -1,8 +1,8 @@
 #include "agent/chunks.h"
 
 #include "agent/agent.h"
+#include "agent/lacks.h"
 #include "base/guarded.h"
-#include "base/log.h"
 #include "hotspot/chunk_x86_64.h"
 
 #include <stdatomic.h>
@@ -130,6 +130,6 @@ void chunks_give_up(struct walker *walker)
     if (atomic_exchange_explicit(&state, GIVEN_UP, memory_order_relaxed) != KNOWN)
         return;
     walker_use_chunks(walker, NULL);
-    log_line("frames of virtual threads in the heap are not what JVMTI says on this JVM: such "
-             "stacks are taken through JVMTI, which takes longer");
+    lacks_note("frames of virtual threads in the heap are not what JVMTI says on this JVM: such "
+               "stacks are taken through JVMTI, which takes longer");
 }

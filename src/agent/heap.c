@@ -3,6 +3,7 @@
 #include "agent/alloc_counts.h"
 #include "agent/alloc_rows.h"
 #include "agent/heap_walk.h"
+#include "agent/lacks.h"
 #include "agent/objects.h"
 #include "agent/on_alloc.h"
 #include "base/buf.h"
@@ -228,8 +229,8 @@ static bool take_sampling(bool want)
     if (e == JVMTI_ERROR_NONE)
         heap.sampling = want;
     else if (want)
-        log_line("allocations are not sampled: another agent of this JVM does (%s)",
-                 jvmti_error_name(e));
+        lacks_note("allocations are not sampled: another agent of this JVM does (%s)",
+                   jvmti_error_name(e));
     return heap.sampling;
 }
 
@@ -345,7 +346,7 @@ void heap_update(JNIEnv *jni, bool initialising)
     if (memcmp(&w, &heap.now, sizeof w) == 0)
         return;
     if (!heap.runs && begin(&err) < 0) {
-        log_line("%s: allocations are not recorded", err.msg);
+        lacks_note("%s: allocations are not recorded", err.msg);
         return;
     }
     if (w.each && initialising && heap_walk_sees_all(jni))

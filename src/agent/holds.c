@@ -1,5 +1,6 @@
 #include "agent/holds.h"
 
+#include "agent/lacks.h"
 #include "agent/locks.h"
 #include "agent/natives.h"
 #include "agent/retransform.h"
@@ -221,7 +222,7 @@ bool holds_start(JNIEnv *jni)
     began = clock_mono_ns();
     if ((uint64_t)told >= before && (uint64_t)told <= began)
         return true;
-    log_line("this JVM's System.nanoTime is not the monotonic clock: holds are not recorded");
+    lacks_note("this JVM's System.nanoTime is not the monotonic clock: holds are not recorded");
     return false;
 }
 

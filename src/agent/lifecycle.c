@@ -14,6 +14,7 @@
 #include "agent/heap.h"
 #include "agent/jvm_text.h"
 #include "agent/jvmti21.h"
+#include "agent/lacks.h"
 #include "agent/locks.h"
 #include "agent/methods.h"
 #include "agent/modules.h"
@@ -131,6 +132,7 @@ static void put_infos(void)
     snprintf(value, sizeof value, "%" PRIu64, agent.settings.depth);
     put_info("orca.depth", value);
     put_info("orca.owners", agent.layout.monitor_owner >= 0 ? "yes" : "no");
+    lacks_trace(agent.rec);
 }
 
 /* --- owners -------------------------------------------------------------------------------------
@@ -144,9 +146,13 @@ static bool owners_known(void)
     if (table && agent.java_version >= 26)
         return true; /* the pending monitor is read from the thread, the table does not matter */
     if (l->pending_monitor >= 0 && l->monitor_owner >= 0 &&
-        (!l->owner_is_tid || l->lock_stack >= 0))
+        (!l->owner_is_tid || l->lock_stack >= 0)) {
+        if (agent.virtual_threads && !mounted_known(l))
+            lacks_note("whom a carrier runs cannot be read with this JVM's collector: the owner of "
+                       "a monitor is unknown where a virtual thread may be it");
         return true;
-    log_line("this JVM's monitors are laid out in an unknown way: owners are recorded as unknown");
+    }
+    lacks_note("owners of monitors cannot be read on this JVM: they are recorded as unknown");
     agent.layout.monitor_owner = -1;
     return false;
 }
@@ -194,7 +200,7 @@ static void set_event(int event, bool on)
                        ->SetEventNotificationMode(agent.jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE,
                                                   (jvmtiEvent)event, NULL);
     if (e != JVMTI_ERROR_NONE)
-        log_line("event %d is not available on this JVM: %s", event, jvmti_error_name(e));
+        lacks_note("event %d is not available on this JVM: %s", event, jvmti_error_name(e));
 }
 
 /* Thread events always: owners and ids stand on them. */
@@ -228,6 +234,7 @@ static void switch_events(const bool *on, const bool *off)
 
 static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
 {
+    lacks_begin();
     TRY(threads_init(jni, thread, err));
     TRY(methods_init(err));
     TRY(stacks_init(err));
@@ -476,6 +483,7 @@ static void end_recording(JNIEnv *jni, struct recorder_result *r)
     stacks_report();
     owner_stacks_report();
     gc_names_define();
+    lacks_trace(NULL);
     recorder_close(agent.rec, r);
     struct buf left_out;
     buf_init(&left_out);

@@ -1,7 +1,7 @@
 #include "agent/natives.h"
+#include "agent/lacks.h"
 
 #include "base/embed.h"
-#include "base/log.h"
 #include "base/util.h"
 
 #include <string.h>
@@ -135,7 +135,7 @@ static void replace_all(JNIEnv *jni)
         for (; i < ARRAY_LEN(hooks) && strcmp(hooks[i].what, what) == 0; i++)
             done = done || !wanted || replace(jni, &hooks[i]);
         if (!done && !(hooks[i - 1].wrapper == (void *)on_native_wait && agent.java_version > 18))
-            log_line("%s of this JVM is not as Orca knows it: it is not recorded", what);
+            lacks_note("%s of this JVM is not as Orca knows it: it is not recorded", what);
     }
 }
 
@@ -231,6 +231,6 @@ void natives_install(JNIEnv *jni)
         !g[GROUP_parks])
         return;
     if (natives_from_java(jni, replace_all) < 0)
-        log_line("this JVM does not let Orca replace native methods: notify, park, sleep, start "
-                 "and interrupt are not recorded");
+        lacks_note("this JVM does not let Orca replace native methods: notify, park, sleep, start "
+                   "and interrupt are not recorded");
 }

@@ -4,10 +4,10 @@
 #include "agent/on_gc.h"
 
 #include "agent/gc_names.h"
+#include "agent/lacks.h"
 #include "agent/threads.h"
 #include "base/clock.h"
 #include "base/guarded.h"
-#include "base/log.h"
 #include "hotspot/gc_counters.h"
 #include "hotspot/heap_use.h"
 
@@ -51,7 +51,7 @@ void gc_init(void)
     if (vmstructs_flag(agent.vmstructs, "CheckJNICalls", false))
         return;
     if (guarded_open(&err) < 0) {
-        log_line("%s; of collections only the times are recorded", err.msg);
+        lacks_note("%s; of collections only the times are recorded", err.msg);
         return;
     }
     heap_use_open(&gc.heap, agent.vmstructs);

@@ -2,9 +2,9 @@
 #include "agent/on_thread.h"
 
 #include "agent/jvmti21.h"
+#include "agent/lacks.h"
 #include "agent/threads.h"
 #include "base/clock.h"
-#include "base/log.h"
 
 #include <string.h>
 
@@ -112,6 +112,6 @@ void mounts_switch(bool on)
     }
     jvmti_free(all);
     if (watched < 2)
-        log_line("this JVM does not tell when virtual threads are mounted: events=mounts has no "
-                 "effect");
+        lacks_note("this JVM does not tell when virtual threads are mounted: events=mounts has no "
+                   "effect");
 }

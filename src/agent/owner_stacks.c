@@ -1,9 +1,9 @@
 #include "agent/owner_stacks.h"
 
+#include "agent/lacks.h"
 #include "agent/methods.h"
 #include "agent/stacks.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/util.h"
 #include "hotspot/owner_walk.h"
 
@@ -48,7 +48,7 @@ void owner_stacks_start(JNIEnv *jni)
     if (budget.on)
         ownable_init(&agent, jni);
     if (!budget.on && agent.settings.ownerstacks == OWNERSTACKS_ALL)
-        log_line("%s: what owners execute is not recorded", err.msg);
+        lacks_note("%s: what owners execute is not recorded", err.msg);
 }
 
 bool owner_stacks_due(void)

@@ -3,6 +3,7 @@
 #include "agent/alloc_probes.h"
 #include "agent/holds.h"
 #include "agent/kept.h"
+#include "agent/lacks.h"
 #include "agent/moves.h"
 #include "agent/natives.h"
 #include "agent/retransform.h"
@@ -593,7 +594,7 @@ void probes_install(JNIEnv *jni)
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);
     if (e != JVMTI_ERROR_NONE)
-        log_line("this JVM does not let Orca rewrite classes (%s): join, semaphores, "
-                 "InterruptedException and parks of virtual threads are not recorded",
-                 jvmti_error_name(e));
+        lacks_note("this JVM does not let Orca rewrite classes (%s): join, semaphores, "
+                   "InterruptedException and parks of virtual threads are not recorded",
+                   jvmti_error_name(e));
 }

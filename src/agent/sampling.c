@@ -1,5 +1,6 @@
 #include "agent/sampling.h"
 
+#include "agent/lacks.h"
 #include "agent/sample_events.h"
 #include "agent/stacks.h"
 #include "agent/threads.h"
@@ -386,9 +387,8 @@ void sampling_stop(void)
 static void say_why_not(const struct err *err, bool asked)
 {
     if (asked)
-        log_line("%s: processor time and wall clock are not sampled", err->msg);
-    else
-        recorder_put_info(agent.rec, "orca.looks", err->msg);
+        lacks_note("processor time and wall clock are not sampled: %s", err->msg);
+    recorder_put_info(agent.rec, "orca.looks", err->msg);
 }
 
 void sampling_update(void)

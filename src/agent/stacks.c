@@ -2,6 +2,7 @@
 
 #include "agent/alloc_trails.h"
 #include "agent/chunks.h"
+#include "agent/lacks.h"
 #include "agent/locks.h"
 #include "agent/methods.h"
 #include "agent/natives.h"
@@ -354,7 +355,6 @@ static void open_walker(void)
     if (walker_open(&agent.walker, agent.vmstructs, &err) < 0) {
         agent.walker = NULL;
         closed = err;
-        log_line("%s: stacks are taken through JVMTI, which takes longer", err.msg);
     }
 }
 
@@ -363,10 +363,15 @@ void stacks_start(JNIEnv *jni)
     if (agent.settings.depth == 0)
         return;
     /* It would print that another handler stands before the JVM's own. */
-    if (vmstructs_flag(agent.vmstructs, "CheckJNICalls", false))
+    bool checked = vmstructs_flag(agent.vmstructs, "CheckJNICalls", false);
+    if (checked)
         err_set(&closed, -ENOTSUP, "-Xcheck:jni");
     else
         open_walker();
+    if (!agent.walker && !checked) /* a flag is its user's wish */
+        lacks_note("stacks are taken through JVMTI, which takes longer, and there are no samples: "
+                   "%s",
+                   closed.msg);
     atomic_store_explicit(&walking, agent.walker && natives_learn(jni), memory_order_relaxed);
     stacks_check_start();
 }
@@ -384,8 +389,8 @@ static void note_difference(void)
     if (atomic_fetch_add_explicit(&differences, 1, memory_order_relaxed) + 1 < PATIENCE ||
         !atomic_exchange_explicit(&walking, false, memory_order_relaxed))
         return;
-    log_line("stack walks do not agree with JVMTI's on this JVM: stacks are taken through JVMTI, "
-             "which takes longer");
+    lacks_note("stack walks do not agree with JVMTI's on this JVM: stacks are taken through JVMTI, "
+               "which takes longer");
 }
 
 /* --- taking them --------------------------------------------------------------------------------

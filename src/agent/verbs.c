@@ -7,6 +7,7 @@
 #include "agent/gc_names.h"
 #include "agent/heap_live.h"
 #include "agent/heap_xml.h"
+#include "agent/lacks.h"
 #include "agent/on_alloc.h"
 #include "agent/origins.h"
 #include "agent/owner_stacks.h"
@@ -260,6 +261,7 @@ static int verb_status(JNIEnv *jni, char *argument, struct buf *reply, struct er
         buf_printf(reply, "unwritten_now %s\n", s.unwritten.why);
     buf_printf(reply, "record_cpu_ns %" PRIu64 "\n",
                stacks_cost() + owner_stacks_cost() + s.events * EVENT_NS);
+    lacks_put(reply, "lacks");
     buf_puts(reply, "stacks ");
     stacks_put_counts(reply);
     buf_putc(reply, '\n');

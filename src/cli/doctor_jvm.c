@@ -68,6 +68,16 @@ static void look_at_metaspace(struct findings *f, const struct jvm *jvm)
                  human_bytes(m.most).text);
 }
 
+/* What its agent could not have. */
+static void tell_lacks(struct findings *f, const char *status)
+{
+    static const char word[] = "lacks ";
+    for (const char *at = status; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        if (strncmp(at, word, sizeof word - 1) == 0)
+            findings_add(f, "jvm", FINDING_WARN, "", "%.*s",
+                         (int)(strcspn(at, "\n") - (sizeof word - 1)), at + sizeof word - 1);
+}
+
 void doctor_jvm(struct findings *f, const struct jvm *jvm)
 {
     struct err err = {""};
@@ -84,6 +94,7 @@ void doctor_jvm(struct findings *f, const struct jvm *jvm)
     if (client_ask(jvm, "status", TARGET_TIMEOUT_NS, &status, &err) == 0) {
         target_text(buf_str(&status), "path", path, sizeof path);
         findings_add(f, "jvm", FINDING_OK, "", "it is being recorded, into %s", path);
+        tell_lacks(f, buf_str(&status));
     }
     look_at_archive(f, jvm);
     look_at_metaspace(f, jvm);

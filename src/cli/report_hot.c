@@ -182,6 +182,21 @@ static void say_places(const struct page *p)
         0);
 }
 
+/* There are none at all. */
+static void say_why(const struct page *p)
+{
+    const struct trace *t = p->r->a->trace;
+    const char *groups = trace_info(t, "orca.events", ""), *why = trace_info(t, "orca.looks", "");
+    bool asked = event_groups_list(groups, GROUP_cpu) || event_groups_list(groups, GROUP_wall);
+    char line[512] = "There are no samples: record with orca record --cpu 10ms, or --wall 20ms.";
+    if (*why)
+        snprintf(line, sizeof line, "There are no samples: %s.", why);
+    else if (asked)
+        snprintf(line, sizeof line,
+                 "There are no samples, although they were asked for: no thread ran long enough.");
+    page_nothing(p, line);
+}
+
 void page_hot(const struct page *p)
 {
     const struct report *r = p->r;
@@ -196,8 +211,8 @@ void page_hot(const struct page *p)
         say_places(p);
     if (any)
         return;
-    page_nothing(p,
-                 samples_any(&r->a->samples)
-                     ? "No sample is of this part of the recording."
-                     : "There are no samples: record with orca record --cpu 10ms, or --wall 20ms.");
+    if (samples_any(&r->a->samples))
+        page_nothing(p, "No sample is of this part of the recording.");
+    else
+        say_why(p);
 }

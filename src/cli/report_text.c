@@ -96,8 +96,20 @@ static void print_summed(const struct page *p)
 }
 
 /* Whatever part of the report follows. */
+/* What this JVM did not let Orca have. */
+static void print_lacks(const struct page *p)
+{
+    const char *at = trace_info(p->r->trace, "orca.lacks", "");
+    char line[512];
+    for (; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        page_wrapped(p, STYLE_PROBLEM, "LACKING  ", line, 9);
+    }
+}
+
 static void print_warnings(const struct page *p)
 {
+    print_lacks(p);
     print_losses(p);
     print_full_disk(p);
     print_summed(p);

@@ -68,6 +68,19 @@ static void set_summed(json_t *j, const struct report *r)
     json_object_set_new(j, "summed", one);
 }
 
+/* What the JVM did not let Orca have, a line each. */
+static void put_lacks(json_t *j, const char *at)
+{
+    json_t *list = json_array();
+    char line[512], clean[JSON_TEXT];
+    for (; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        printable_utf8(line, clean, sizeof clean);
+        json_array_append_new(list, json_string(clean));
+    }
+    json_object_set_new(j, "lacks", list);
+}
+
 void json_put_recording(struct json_out *o)
 {
     const struct report *r = o->r;
@@ -78,6 +91,7 @@ void json_put_recording(struct json_out *o)
     json_set_text(j, "jvm_name", trace_info(t, "java.vm.name", ""));
     json_set_text(j, "jvm_version", trace_info(t, "java.vm.version", ""));
     json_set_text(j, "host", trace_info(t, "host", ""));
+    put_lacks(j, trace_info(t, "orca.lacks", ""));
     json_set_count(j, "pid", t->header.pid);
     json_set_text(j, "state", report_ending_name(r->ending));
     json_set_count(j, "start_unix_ns", t->header.start_real);

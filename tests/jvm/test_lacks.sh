@@ -1,0 +1,69 @@
+# A JVM that does not describe what Orca reads of it: a debug build of the agent does as if one fact was missing.  The program
+# runs on, and what is lost is said on stderr, at the report's head, where it was asked for, and by doctor.
+# timeout: 180
+. "$ROOT/tests/jvm/traced.sh"
+
+CHECKED=$ROOT/build/test/liborca.so
+(
+    flock 9
+    make -s -C "$ROOT" V=test build/test/liborca.so
+) >"$TMP/build.log" 2>&1 9>"$ROOT/build/tests/jvm/.checked-lock" || fail "$(tail -n 20 "$TMP/build.log")"
+
+without() { # TYPE::FIELD OPTIONS
+    echo "without $1"
+    rm -f "$TRACE"
+    ORCA_HIDE=$1 AGENT=$CHECKED run 0 traced "$2" -Xmx64m Owners 2 0
+    cp err said
+    run 0 "$ORCA" report "$TRACE"
+    cp out report
+    grep '^LACKING' report >lacking
+}
+
+test_owners() {
+    local fact
+    for fact in JavaThread::_current_pending_monitor ObjectMonitor::_owner; do
+        without $fact ""
+        has said "owners of monitors cannot be read on this JVM"
+        has lacking "owners of monitors cannot be read on this JVM"
+        events -k monitor_contended_enter
+        [ "$(matching ' monitor_contended_enter ')" -gt 0 ] || fail "no contention"
+        same "$(matching ' owner=[^?]')" 0
+    done
+}
+
+# Whatever the walker needs; samples need it.
+test_stacks() {
+    local fact
+    for fact in CodeCache::_heaps CodeBlob::_name Method::_constMethod JavaThread::_anchor nmethod::_scopes_pcs_offset; do
+        without $fact cpu=10ms
+        has said "stacks are taken through JVMTI"
+        has said "processor time and wall clock are not sampled"
+        has lacking "stacks are taken through JVMTI"
+        events
+        same "$(matching ' cpu_sample ')" 0
+        [ "$(matching ' at=Owners')" -gt 0 ] || fail "no stack of the program"
+        run 0 "$ORCA" report --hot "$TRACE"
+        grep -q '^There are no samples: .*this JVM' out || fail "$(cat out)"
+    done
+}
+
+# Nothing is missing: nothing is said.
+test_nothing() {
+    without nothing ""
+    same "$(cat lacking)" ""
+    lacks said LACKING
+    lacks said "this JVM"
+}
+
+test_doctor() {
+    start_lacking
+    run 0 "$ORCA" doctor "$jvm"
+    has out "owners of monitors cannot be read on this JVM"
+    end_with KILL 137
+}
+start_lacking() {
+    export ORCA_HIDE=ObjectMonitor::_owner
+    AGENT=$CHECKED start_traced "" -Xmx64m AttachIdle
+    unset ORCA_HIDE
+    wait_for 60 "$ORCA" query "$jvm" locks
+}
