@@ -85,6 +85,14 @@ static void put_program(void)
     put_info("sun.java.command", command);
 }
 
+/* That the program may use. */
+static long processors(void)
+{
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+    return n ? n : sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static void put_infos(void)
 {
     static const char *const properties[] = {"java.version", "java.vm.name", "java.vm.version",
@@ -105,7 +113,7 @@ static void put_infos(void)
         put_info("arch", os.machine);
     }
     put_info("orca.version", ORCA_VERSION);
-    snprintf(value, sizeof value, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    snprintf(value, sizeof value, "%ld", processors());
     put_info("cpus", value);
     value[0] = 0;
     for (int g = 0; g < GROUP_LIMIT; g++)

@@ -137,3 +137,15 @@ test_report_divides_lives() {
     run 0 "$ORCA" report --threads "$TRACE"
     has out "Threads on processors"
 }
+
+# Without --time the report says so where it matters: as many threads run as there are processors.
+test_without_it() {
+    mkfifo pipe
+    run 0 taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')" "$JAVA" "$(agent '')" -Xmx64m -cp "$CLASSES" Scheduled 500 pipe
+    run 0 "$ORCA" report "$TRACE"
+    has out "recorded without --time"
+    rm "$TRACE"
+    run 0 "$JAVA" "$(agent '')" -Xmx64m -cp "$CLASSES" BusyHolder 5
+    run 0 "$ORCA" report "$TRACE"
+    lacks out "without --time"
+}
