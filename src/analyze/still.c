@@ -44,8 +44,19 @@ static struct still *last_of(struct maker *m)
     return n ? (struct still *)(void *)m->out.p + n - 1 : NULL;
 }
 
-static void put(struct maker *m, uint64_t from, uint64_t to, const struct sample *s)
+/* By a look, or a recorded call. */
+static void put(struct maker *m, uint64_t from, uint64_t to, const struct sample *s,
+                const struct io_wait *call)
 {
+    if (call) {
+        const struct still one = {.from = from,
+                                  .to = to,
+                                  .stack = call->stack,
+                                  .peer = call->peer,
+                                  .what = (uint8_t)call->what};
+        buf_put(&m->out, &one, sizeof one);
+        return;
+    }
     struct still *last = last_of(m);
     uint32_t looks = m->told != s; /* of what spans part one counts */
     m->told = s;
@@ -58,24 +69,9 @@ static void put(struct maker *m, uint64_t from, uint64_t to, const struct sample
             sizeof *last);
 }
 
-/* The recorded calls that begin before a time.  A thread is in one at a time. */
-static void put_recorded(struct maker *m, uint64_t until)
-{
-    for (; m->n_io && m->io->from < until; m->io++, m->n_io--) {
-        const struct io_wait *w = m->io;
-        const struct still one = {.from = max_u64(w->from, max_u64(m->io_end, m->life->from)),
-                                  .to = min_u64(w->to, m->life->to),
-                                  .stack = w->stack,
-                                  .peer = w->peer,
-                                  .what = (uint8_t)w->what};
-        if (one.from < one.to)
-            buf_put(&m->out, &one, sizeof one);
-        m->io_end = max_u64(m->io_end, one.to);
-    }
-}
-
 /* The stretches of [from, to) that are in no span. */
-static void put_between_spans(struct maker *m, uint64_t from, uint64_t to, const struct sample *s)
+static void put_between_spans(struct maker *m, uint64_t from, uint64_t to, const struct sample *s,
+                              const struct io_wait *call)
 {
     uint32_t i = line_spans_until(m->line, from);
     while (i && span_end(m->tl, line_span(m->line, i - 1)) > from)
@@ -84,11 +80,23 @@ static void put_between_spans(struct maker *m, uint64_t from, uint64_t to, const
         const struct span *x = line_span(m->line, i);
         uint64_t begin = min_u64(x->start, to);
         if (from < begin)
-            put(m, from, begin, s);
+            put(m, from, begin, s, call);
         from = max_u64(from, span_end(m->tl, x));
     }
     if (from < to)
-        put(m, from, to, s);
+        put(m, from, to, s, call);
+}
+
+/* The recorded calls that begin before a time.  A thread is in one at a time. */
+static void put_recorded(struct maker *m, uint64_t until)
+{
+    for (; m->n_io && m->io->from < until; m->io++, m->n_io--) {
+        uint64_t from = max_u64(m->io->from, max_u64(m->io_end, m->life->from));
+        uint64_t to = min_u64(m->io->to, m->life->to);
+        if (from < to)
+            put_between_spans(m, from, to, NULL, m->io);
+        m->io_end = max_u64(m->io_end, to);
+    }
 }
 
 /* Looks are in the order of time: each begins where the one before was. */
@@ -106,7 +114,7 @@ static void look_at_line(struct maker *m, const struct run *looks, struct still_
         l->looked += s->weight;
         l->found += still ? s->weight : 0;
         if (from < to && still)
-            put_between_spans(m, from, to, s);
+            put_between_spans(m, from, to, s, NULL);
         before = max_u64(before, to);
         at = s->stack;
     }

@@ -24,7 +24,7 @@ pool_of_input() {
     "$ORCA" report --json "$TRACE" >json || fail json
     check input exhausted-pool '"\(.resource.name) \(.resource.at_once as $n | $n >= 1 and $n <= 3) \(.waiters.threads > 6) \(.waiters.pool)"' "Lent.lender true true asker"
     same "$(first ".waiters.at | $PLACE")" "Lent.input:$(line 'waiter of input')"
-    same "$(first '.holders[0] | "\(.does) \(.from) \(.share > 0.5)"')" "input samples true"
+    same "$(first '.holders[0] | "\(.does) \(.from) \(.share > 0.5)"')" "input recorded true"
     same "$(first ".holders[0].at | $PLACE")" "Lent.ask:$(line 'holder of input')"
     same "$(first '.share > 0.5')" true
     "$ORCA" report --findings "$TRACE" >text || fail text
@@ -33,7 +33,7 @@ pool_of_input() {
     has flat " in use at once waits: "
     has flat " threads of asker wait "
     has flat " held by "
-    has flat " of the time waiting for input ("
+    has flat " of the time waiting for input from 127.0.0.1:"
     has flat "Lent.ask (Lent.java:$(line 'holder of input'))"
 }
 
@@ -109,6 +109,6 @@ test_blocked_loop() {
     jq '[.findings[] | select(.rule == "blocked-loop")] | {findings: .}' json >loops
     mv loops json
     same "$(first '"\(.resource.role) \(.resource.name)"')" "event loop loop-1"
-    same "$(first '.holders[0] | "\(.does) \(.from) \(.share > 0.5)"')" "input samples true"
+    same "$(first '.holders[0] | "\(.does) \(.from) \(.share > 0.5)"')" "input recorded true"
     same "$(first ".holders[0].at | $PLACE")" "Lent.ask:$(line 'holder of input')"
 }

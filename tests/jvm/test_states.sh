@@ -6,19 +6,19 @@ of_thread() { # FILTER
     jq -r "$1" all
 }
 
-reports() { # HOW: platform or virtual
-    run_traced 0 "" -Xmx64m EventLoop "$1"
+reports() { # HOW: platform or virtual [OPTIONS]
+    run_traced 0 "${2:-}" -Xmx64m EventLoop "$1"
     run 0 "$ORCA" report --json "$TRACE"
     cp out all
 }
 
-waits_for_input() {
+waits_for_input() { # LOOKS TEXT: so many say so at least, of each
     local name
     # The three that wait for input hardly run, by the table of threads and the bottle graph; the loop may be ready to for long
     # on a machine that has much to do.
     for name in loop:3 acceptor:2 pipe:2; do
         same "$(of_thread ".threads[] | select(.name == \"${name%:*}\") |
-            .io_ns * ${name#*:} > .life_ns and .io_looks >= 2 and .running_ns + .io_ns <= .life_ns")" true
+            .io_ns * ${name#*:} > .life_ns and .io_looks >= $1 and .running_ns + .io_ns <= .life_ns")" true
         same "$(of_thread "[.bottle_graph.threads[] | select(.name == \"${name%:*}\") | .running_ns][0] ==
             [.threads[] | select(.name == \"${name%:*}\") | .running_ns][0]")" true
     done
@@ -35,7 +35,7 @@ waits_for_input() {
     run 0 "$ORCA" report --path --follow pipe "$TRACE"
     has out "in input or output"
     run 0 "$ORCA" report --threads "$TRACE"
-    grep -qE '^I/O: in a native method of input or output, by [0-9,]+ looks' out || fail "$(cat out)"
+    grep -qE "^I/O: in input or output, as recorded$2" out || fail "$(cat out)"
     # The first screen's pools: idle where no code of the program reads, waiting where it does.
     run 0 "$ORCA" report "$TRACE"
     same "$(awk '$1 == "loop" || $1 == "acceptor" { print ($3 < 60) }' out | sort -u)" 1
@@ -43,13 +43,19 @@ waits_for_input() {
 
 test_platform() {
     reports platform
-    waits_for_input
+    waits_for_input 0 ""
 }
 
 test_virtual() {
     need_jdk 21
     reports virtual
-    waits_for_input
+    waits_for_input 0 ""
+}
+
+# The same without records.
+test_by_looks() {
+    reports platform events=threads+monitors+waits+parks+sleeps+joins+interrupts+semaphores+gc+looks
+    waits_for_input 2 ", or by looks"
 }
 
 # A program that is stopped has no end that matters: it is not stuck, and what led to its end is shown to who asks.

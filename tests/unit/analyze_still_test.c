@@ -204,3 +204,14 @@ Test(still, recorded_on_the_path)
     for (size_t i = 0; i < a->path.n; i++)
         cr_assert_eq(a->path.v[i].peer.v, a->path.v[i].kind == PATH_IO ? lock.v : 0);
 }
+
+/* Where it is said already what the thread did, that counts, once. */
+Test(still, recorded_in_a_wait)
+{
+    lives(ann, 400 * MS);
+    does_block(ann, 120 * MS, 150 * MS, lock, bob);
+    called(ann, 100 * MS, 200 * MS, lock, SELECT);
+    analyzed_run(400 * MS);
+    check(ann, 70 * MS, 0, 300 * MS);
+    cr_assert_eq(stills_of(&a->stills, ann.v)->n, 2);
+}
