@@ -1,6 +1,7 @@
 #include "agent/sched.h"
 
 #include "base/buf.h"
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -39,8 +40,10 @@ static struct {
     struct turns turns;
     uint64_t from; /* what is before that is not recorded */
     uint64_t written, said,
-        lost;                 /* the last event's time; turns_known's; losses that were counted */
-    struct buf shares, tasks; /* struct share [], by os_tid; tasks_list */
+        lost;                  /* the last event's time; turns_known's; losses that were counted */
+    struct cgroup_quota quota; /* at */
+    uint64_t quota_at;         /* 0: it was not looked at */
+    struct buf shares, tasks;  /* struct share [], by os_tid; tasks_list */
 } sched;
 
 /* The trace's ids by the kernel's: under the mutex. */
@@ -129,6 +132,29 @@ static void take(void *ctx, const struct switch_record *r)
     turns_take(&sched.turns, r, switches_lost(sched.switches));
 }
 
+/* Whether the quota of a container has stopped the process since the last look; the first one only
+ * looks.  The threads did nothing then, and no switch says why. */
+static void look_at_quota(uint64_t now)
+{
+    struct cgroup_quota q, *last = &sched.quota;
+    if (!cgroup_quota(&q))
+        return;
+    struct event *e = sched.quota_at && q.stopped > last->stopped
+                          ? begin_event(EV_quota, (thread_id){0}, now)
+                          : NULL;
+    if (e) {
+        e->quota = (struct ev_quota){.since = sched.quota_at,
+                                     .periods = q.periods - last->periods,
+                                     .stopped = q.stopped - last->stopped,
+                                     .ns = q.ns - last->ns};
+        ring_commit(sched.ring, e);
+    }
+    if (e || !sched.quota_at) { /* periods in which nothing happened count with the next ones */
+        *last = q;
+        sched.quota_at = now;
+    }
+}
+
 /* Every turn up to here is in the trace. */
 static void say_known(uint64_t until)
 {
@@ -139,6 +165,7 @@ static void say_known(uint64_t until)
         ring_commit(sched.ring, e);
     }
     sched.said = until;
+    look_at_quota(until);
 }
 
 static void read_switches(uint64_t until)
@@ -152,6 +179,7 @@ static void read_switches(uint64_t until)
 
 static void follow_switches(void)
 {
+    look_at_quota(sched.said);
     while (!atomic_load_explicit(&sched.stop, memory_order_relaxed)) {
         switches_wait(sched.switches, PAUSE_MS);
         uint64_t until = clock_mono_ns() - SWITCHES_SETTLE_NS;
@@ -234,11 +262,13 @@ static void follow_shares(void)
 {
     uint64_t before = 0, now = clock_mono_ns(), pause = CUT_NS;
     look_at_shares(before, now);
+    look_at_quota(now);
     for (bool stop = false; !stop;) {
         stop = pause_until(now + pause);
         before = now;
         now = clock_mono_ns();
         look_at_shares(before, now);
+        look_at_quota(now);
         pause = max_u64(CUT_NS, SHARE_OF_TIME * (clock_mono_ns() - now));
     }
 }
@@ -311,6 +341,7 @@ void sched_start(const struct sched_setup *setup)
     sched.ring->patient = true;
     sched.written = 0;
     sched.lost = 0;
+    sched.quota_at = 0;
     sched.from = sched.said = max_u64(sched.opened, sched.of.started);
     turns_init(&sched.turns, sched.from, put_turn, NULL);
     buf_clear(&sched.shares);

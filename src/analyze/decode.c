@@ -444,7 +444,7 @@ static bool is_sample(const struct event *e)
 /* Turns of every thread are in one stream, as samples are. */
 static bool is_of_sched(const struct event *e)
 {
-    return e->kind >= EV_turn && e->kind <= EV_processor_share;
+    return e->kind >= EV_turn && e->kind <= EV_quota;
 }
 
 static void take_sched(struct decoder *d, const struct event *e)

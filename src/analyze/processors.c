@@ -62,6 +62,12 @@ int processors_take(struct processors *p, uint32_t thread, const struct event *e
 {
     if (e->kind == EV_turns_known)
         return take_known(p, e);
+    if (e->kind == EV_quota) {
+        p->periods += e->quota.periods;
+        p->stopped += min_u64(e->quota.stopped, e->quota.periods);
+        p->stopped_ns += e->quota.ns;
+        return 0;
+    }
     struct processor_line *lines = lines_reach(p->lines, &p->n_lines, sizeof *lines, thread);
     if (!lines)
         return -ENOMEM;

@@ -42,6 +42,8 @@ struct processors {
     size_t n_lines;
     struct buf known; /* struct processor_turn: stretches in which all turns are known */
     uint64_t n_turns, n_shares;
+    uint64_t periods, stopped,
+        stopped_ns; /* of the container's quota, where it stopped the program */
 };
 
 void processors_init(struct processors *p);

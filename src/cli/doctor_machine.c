@@ -1,5 +1,6 @@
 /* doctor_machine.c - what this machine and this container allow: processors, clock, shared memory,
  * resource limits, kernel switches. */
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/human.h"
 #include "base/util.h"
@@ -38,30 +39,6 @@ static void first_line(const char *path, char *out, size_t n)
 
 /* --- cgroups ------------------------------------------------------------------------------------
  */
-
-/* This process's group of a controller: "" for version 2.  False when there is none. */
-static bool cgroup_path(const char *controller, char *out, size_t n)
-{
-    FILE *f = fopen("/proc/self/cgroup", "re");
-    if (!f)
-        return false;
-    char line[4096];
-    bool found = false;
-    while (!found && fgets(line, sizeof line, f)) {
-        line[strcspn(line, "\n")] = 0;
-        char *names = strchr(line, ':');
-        char *path = names ? strchr(names + 1, ':') : NULL;
-        if (!path)
-            continue;
-        *path++ = 0;
-        if (strcmp(names + 1, controller) == 0) {
-            snprintf(out, n, "%s", strcmp(path, "/") == 0 ? "" : path);
-            found = true;
-        }
-    }
-    fclose(f);
-    return found;
-}
 
 /* The value that `read` makes of `file`, smallest of all groups from this process's up to the root.
  * UINT64_MAX: no limit. */

@@ -63,6 +63,7 @@ static const struct {
     R("dominant-lock", "the lock that the program waits for most", rule_dominant_lock)             \
     R("contended-lock", "other locks with queues", rule_contended_lock)                            \
     R("contended-pool", "other pools and limits with queues", rule_contended_pool)                 \
+    R("quota", "a quota of processor time that is used up", rule_quota)                            \
     R("few-processors", "threads that wait for a processor", rule_few_processors)                  \
     R("blocked-loop", "event loops that wait in a handler", rule_blocked_loop)                     \
     R("class-initialisation", "static initialisers that other threads wait for",                   \

@@ -138,6 +138,7 @@ void rule_waits_for_io(struct evidence *ev);
 void rule_slow_answer(struct evidence *ev);
 void rule_class_initialisation(struct evidence *ev);
 void rule_pinned(struct evidence *ev);
+void rule_quota(struct evidence *ev);
 void rule_few_processors(struct evidence *ev);
 void rule_blocked_loop(struct evidence *ev);
 void rule_convoy(struct evidence *ev);

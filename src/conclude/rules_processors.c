@@ -1,4 +1,5 @@
-/* More threads are ready than there are processors: who waits for one, who uses them.
+/* More threads are ready than there are processors: who waits for one, who uses them.  The quota of
+ * a container that is used up.
  *
  * From the turns of the group sched (analyze/processors.h).  Threads of the program wait; on the
  * processors are they, the JVM's own threads, and whatever else the machine runs. */
@@ -92,7 +93,7 @@ static void say_use(struct rule_finding *f, const struct evidence *ev, struct us
     if (kept)
         rule_say(f,
                  "; the program had %.1f of the %" PRIu64
-                 " processors: other processes, its quota or its affinity keep it from the rest",
+                 " processors: other processes or its quota keep it from the rest",
                  (double)all / (double)ev->length, u->processors);
     rule_line(f, CARD_TRY);
     rule_say(f, kept ? "more threads will not help: let the program have the rest, or do less work"
@@ -120,4 +121,27 @@ void rule_few_processors(struct evidence *ev)
              (double)u.ready / (double)ev->length, u.processors, u.processors == 1 ? "" : "s",
              human_time(u.ready).text, part / 10);
     say_use(f, ev, &u);
+}
+
+/* --- the quota ----------------------------------------------------------------------------------
+ */
+
+void rule_quota(struct evidence *ev)
+{
+    enum { PERIODS_LEAST = 5, STOPPED_PERMILLE = 50, STOPPED_PROBLEM_PERMILLE = 250 };
+    const struct processors *p = &ev->a->processors;
+    unsigned part = rule_permille(p->stopped, p->periods);
+    if (p->stopped < PERIODS_LEAST || part < STOPPED_PERMILLE)
+        return;
+    bool problem = part >= STOPPED_PROBLEM_PERMILLE;
+    struct rule_finding *f =
+        rule_find(ev, problem ? SEVERITY_PROBLEM : SEVERITY_WARNING, p->stopped_ns);
+    if (!f)
+        return;
+    rule_say(f,
+             "The quota of processor time stopped the program in %u %% of its periods (%s of %s)",
+             part / 10, human_count(p->stopped).text, human_count(p->periods).text);
+    rule_say(f, "; for %s, added up over the processors", human_time(p->stopped_ns).text);
+    rule_line(f, CARD_TRY);
+    rule_say(f, "raise the CPU limit of the container, or run fewer threads at a time");
 }

@@ -63,6 +63,7 @@ static void add_record(struct trace_builder *b, const uint8_t *r, uint64_t now[4
                                     EV_turn,
                                     EV_turns_known,
                                     EV_processor_share,
+                                    EV_quota,
                                     EV_io,
                                     EV_park_io};
     uint32_t stream = r[2] % 4;

@@ -4,6 +4,7 @@
 
 finish() {
     leave_no_jvm
+    [ -z "${quota_group:-}" ] || rmdir "$quota_group"
 }
 
 perf_is_allowed() {
@@ -148,4 +149,33 @@ test_without_it() {
     run 0 "$JAVA" "$(agent '')" -Xmx64m -cp "$CLASSES" BusyHolder 5
     run 0 "$ORCA" report "$TRACE"
     lacks out "without --time"
+}
+
+# A control group with a quota of a fifth of a processor, where groups can be made (version 1, or the unified one).
+in_quota() { # COMMAND...
+    local group
+    for group in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
+        group=$group/orca-test-$$
+        mkdir "$group" 2>/dev/null || continue
+        quota_group=$group
+        if echo 20000 2>/dev/null >"$group/cpu.cfs_quota_us" || echo "20000 100000" 2>/dev/null >"$group/cpu.max"; then
+            # shellcheck disable=SC2016 # of the inner shell
+            run 0 sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@"
+            return
+        fi
+        rmdir "$group"
+        quota_group=
+    done
+    skip "no control group with a quota can be made here"
+}
+
+test_quota() {
+    perf_is_allowed
+    mkfifo pipe
+    in_quota "$JAVA" "$(agent time=on)" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" Scheduled 50 pipe
+    good_trace complete
+    events -k quota
+    at_least "$(matching ' quota ')" 1 "quota events"
+    run 0 "$ORCA" report "$TRACE"
+    has out "The quota of processor time stopped the program in"
 }

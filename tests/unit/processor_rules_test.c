@@ -80,3 +80,26 @@ Test(processor_rules, without_turns_nothing_is_said)
     analyzed_run(1000 * MS);
     cr_expect_null(find("few-processors"));
 }
+
+Test(processor_rules, a_quota_that_is_used_up)
+{
+    ADD(&b, SCHED, (thread_id){0}, 500 * MS, quota, .since = at(0), .periods = 5, .stopped = 4,
+        .ns = 200 * MS);
+    ADD(&b, SCHED, (thread_id){0}, 900 * MS, quota, .since = at(500 * MS), .periods = 5,
+        .stopped = 2, .ns = 50 * MS);
+    ends("2");
+    const struct rule_finding *f = find("quota");
+    cr_assert_not_null(f);
+    cr_expect_eq(f->severity, SEVERITY_PROBLEM);
+    cr_expect_not_null(
+        strstr(f->text, "stopped the program in 60 % of its periods (6 of 10); for 250 ms"), "%s",
+        f->text);
+}
+
+Test(processor_rules, a_quota_that_is_hardly_ever_used_up)
+{
+    ADD(&b, SCHED, (thread_id){0}, 900 * MS, quota, .since = at(0), .periods = 1000, .stopped = 8,
+        .ns = 20 * MS);
+    ends("2");
+    cr_expect_null(find("quota"));
+}
