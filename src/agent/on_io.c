@@ -24,6 +24,7 @@
 
 static _Atomic bool wanted;
 static uint64_t threshold;
+static pid_t ours; /* a child that was forked runs its library's code, and has no rings */
 
 /* The descriptor, + 1, that the calling thread has last asked a Poller to watch, and for what. */
 static __thread struct io_polled polled __attribute__((tls_model("initial-exec")));
@@ -78,7 +79,7 @@ static enum io_kind kind_of(const struct told *t, bool listens)
 
 static void put(const struct call *c, const struct told *told, uint64_t now)
 {
-    JNIEnv *jni = env();
+    JNIEnv *jni = getpid() == ours ? env() : NULL;
     struct os_thread *self = jni ? os_thread_self(jni) : NULL;
     bool listens = false;
     if (!self || c->since < agent.started || !in_native(self) || (*jni)->ExceptionCheck(jni))
@@ -391,6 +392,7 @@ void io_update(void)
     bool on = agent.settings.groups[GROUP_io] && agent.walker;
     if (on) {
         threshold = agent.settings.io;
+        ours = getpid();
         imports_find(rows, ARRAY_LEN(rows));
         change();
     }

@@ -97,21 +97,18 @@ static bool defines(const struct image *m, const char *name)
     }
 }
 
-static bool protect(uintptr_t slot, int rights)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    return mprotect((void *)(slot & ~(page - 1)), page, rights) == 0;
-}
-
+/* The loader's lock is held, so nobody else changes the page's rights.  Of a page at the end that
+ * is read-only in part the linker has protected nothing, and neither do we. */
 static bool put(const struct image *m, uintptr_t *slot, uintptr_t value)
 {
-    bool fixed = (uintptr_t)slot >= m->relro && (uintptr_t)slot < m->relro_end;
-    if (fixed && !protect((uintptr_t)slot, PROT_READ | PROT_WRITE))
+    uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), page = (uintptr_t)slot & ~(size - 1);
+    bool fixed = (uintptr_t)slot >= m->relro && page + size <= m->relro_end;
+    if (fixed && mprotect((void *)page, size, PROT_READ | PROT_WRITE) != 0)
         return false;
     /* relaxed: who calls meanwhile calls the one or the other */
     __atomic_store_n(slot, value, __ATOMIC_RELAXED);
     if (fixed)
-        protect((uintptr_t)slot, PROT_READ);
+        (void)mprotect((void *)page, size, PROT_READ);
     return true;
 }
 

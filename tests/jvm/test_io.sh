@@ -104,3 +104,18 @@ test_finding() {
     same "$(jq -r '[.threads[] | select(.name | test("worker")) | .io_ns > 1000 * 1000 * 600 and .running_ns * 4 < .io_ns] | all' out)" true
     same "$(jq -r '.critical_path.kinds | .io > 4 * .run' out)" true
 }
+
+# A child that the JDK forks runs its library's code, until it becomes another program: nothing is recorded there, not in
+# rings that the child does not have.
+test_forked_child() {
+    local how
+    for how in FORK VFORK POSIX_SPAWN; do
+        rm -f "$TRACE"
+        run 0 "$JAVA" "$(agent io=0)" "-Djdk.lang.Process.launchMechanism=$how" -Xmx64m -cp "$CLASSES" Child
+        same "$(tr '\n' ' ' <out)" "missing child 3 "
+        no_crash
+        good_trace complete
+        events -k io
+        at_least "$(grep -c ' what=' events)" 1 "calls of input and output with $how"
+    done
+}
