@@ -133,6 +133,12 @@ static uint64_t duration(const struct facts *f)
     return f->end > start ? f->end - start : 0;
 }
 
+/* What input and output had at the other end is kept as a lock, and is none. */
+static bool is_peer(const struct trace *t, const struct trace_lock *l)
+{
+    return trace_is_peer(trace_class(t, l->class_)->signature);
+}
+
 static size_t defined(const struct trace *t, int what)
 {
     size_t n = 0;
@@ -143,7 +149,7 @@ static size_t defined(const struct trace *t, int what)
         break;
     case DEF_class:
         for (size_t i = 0; i < t->n_classes; i++)
-            n += t->classes[i].id.v != 0;
+            n += t->classes[i].id.v != 0 && !trace_is_peer(t->classes[i].signature);
         break;
     case DEF_method:
         for (size_t i = 0; i < t->n_methods; i++)
@@ -155,7 +161,7 @@ static size_t defined(const struct trace *t, int what)
         break;
     case DEF_lock:
         for (size_t i = 0; i < t->n_locks; i++)
-            n += t->locks[i].id.v != 0;
+            n += t->locks[i].id.v != 0 && !is_peer(t, &t->locks[i]);
         break;
     case DEF_site:
         for (size_t i = 0; i < t->n_sites; i++)

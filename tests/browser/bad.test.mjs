@@ -181,7 +181,7 @@ export const tests = {
     async a_damaged_trace_shows_what_is_left(w) {
         const cut = copy(w, "cut.otrace", "orderbook"); // long enough to be of many chunks
         truncateSync(cut, Math.floor(readFileSync(cut).length * 0.6));
-        const bytes = await flip(w.trace("showcase"), join(folder, "flipped.otrace"), [0.5, 0.7]);
+        const bytes = await flip(w.trace("orderbook"), join(folder, "flipped.otrace"), [0.5, 0.7]);
         for (const [file, said] of [[cut, /unfinished|cut|damaged/], [bytes, /parts? of the file (is|are) damaged and (was|were) left out/]])
             await withView([file], async (server) => {
                 const p = await open(server.url);
