@@ -147,6 +147,13 @@ static void JNICALL leave(JNIEnv *jni, jclass self)
     RECORDING(alloc_own_end(jni));
 }
 
+static jmethodID described; /* heap_class' */
+
+static jobject JNICALL in_place(JNIEnv *jni, jclass self, jclass class_, jobject o)
+{
+    return (*jni)->CallStaticObjectMethod(jni, self, described, class_, o);
+}
+
 static jint JNICALL base_of(JNIEnv *jni, jclass self, jclass array)
 {
     UNUSED(self);
@@ -196,6 +203,7 @@ bool alloc_define(JNIEnv *jni)
         {(char *)"sizeOf", (char *)"(" OBJECT ")J", (void *)size_of},
         {(char *)"enter", (char *)"()Z", (void *)enter},
         {(char *)"leave", (char *)"()V", (void *)leave},
+        {(char *)"inPlace", (char *)"(" CLASS OBJECT ")Ljava/lang/OrcaKind;", (void *)in_place},
         {(char *)"baseOf", (char *)"(" CLASS ")I", (void *)base_of},
         {(char *)"place", (char *)"(IJ)I", (void *)place},
         {(char *)"counted", (char *)"(IJ)V", (void *)counted},
@@ -207,7 +215,10 @@ bool alloc_define(JNIEnv *jni)
     jclass c =
         kind ? natives_define(jni, HEAP, embed_java_lang_OrcaHeap, EMBED_BYTES(java_lang_OrcaHeap))
              : NULL;
-    if (c && (*jni)->RegisterNatives(jni, c, methods, ARRAY_LEN(methods)) == JNI_OK)
+    described =
+        c ? (*jni)->GetStaticMethodID(jni, c, "described", "(" CLASS OBJECT ")Ljava/lang/OrcaKind;")
+          : NULL;
+    if (described && (*jni)->RegisterNatives(jni, c, methods, ARRAY_LEN(methods)) == JNI_OK)
         heap_class = (*jni)->NewGlobalRef(jni, c);
     (*jni)->DeleteLocalRef(jni, kind);
     (*jni)->DeleteLocalRef(jni, c);

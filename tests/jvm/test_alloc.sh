@@ -161,6 +161,15 @@ test_virtual_threads() {
     compare out
 }
 
+# Who waits while its class is described keeps its carrier, which else would tell of nothing any more.
+test_virtual_threads_that_wait_for_a_description() {
+    need_jdk 21
+    run_traced 0 events=threads+alloc -Xmx64m -Djdk.virtualThreadScheduler.parallelism=1 \
+        -Djdk.virtualThreadScheduler.maxPoolSize=1 --add-opens java.base/java.lang=ALL-UNNAMED FirstMet
+    compare out
+    lost_none
+}
+
 test_selected() {
     allocs 'events=threads+alloc,include=Allocs$Arg+short[]' -- 1000 nested arrays objects
     grep -E 'expect (Allocs\$Arg|short\[\]) ' out >some

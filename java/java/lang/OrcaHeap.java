@@ -81,6 +81,13 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
     /** Where an array's elements begin: Unsafe.arrayBaseOffset, an int or a long by the JDK's version. */
     private static native int baseOf(Class<?> array);
 
+    /**
+     * What described says, called from native code: a virtual thread that has to wait in between, as for ClassValue's
+     * lock, then keeps its carrier. Where it went on elsewhere, enter and leave were of different carriers, and the
+     * first one told of nothing any more.
+     */
+    private static native OrcaKind inPlace(Class<?> c, Object o);
+
     /** Where the class is counted in a row; size: of an object, 0 of an array. */
     private static native int place(int kind, long size);
 
@@ -153,7 +160,7 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
             return;
         OrcaKind k = c.classValueMap == null ? null : KINDS.get(c);
         if (k == null || k.session != session) {
-            k = described(c, o);
+            k = inPlace(c, o);
             if (k == null)
                 return;
         }
