@@ -59,6 +59,7 @@ enum {
     LINES_WANTED = 3,  /* of what holders do most */
     HELPERS = 3,       /* that a thing goes through on its way back */
     SAMPLES_LEAST = 3, /* that say what holders do */
+    NOTHING = 1000,    /* less than this part of the time, holders do by chance */
     LOOK_BACK = 64,    /* waits of one that are looked at for the last one for it */
 };
 
@@ -841,7 +842,9 @@ static int hand_out(struct holder *h)
     n = join_lines(v, n);
     qsort(v, n, sizeof *v, most_time);
     for (size_t i = 0; i < n; i++)
-        v[i].samples = 2 * v[i].by_samples < v[i].ns ? 0 : v[i].samples;
+        activity_settle(&v[i]);
+    while (n > 1 && v[n - 1].ns * NOTHING < h->r->held)
+        n--;
     for (size_t i = 0; i < n && i < LINES_WANTED; i++)
         if (v[i].at.method.v && v[i].at.line < 0) {
             v[i].at.line = lines_most(h->lines, h->a, v[i].at.method);

@@ -74,6 +74,12 @@ struct activity {
     bool other_line;       /* the line is that of other samples of the method: these have none */
 };
 
+/* Samples say it only where they say most of it. */
+static inline void activity_settle(struct activity *x)
+{
+    x->samples = 2 * x->by_samples < x->ns ? 0 : x->samples;
+}
+
 /* What was at the other end for half of the time or more; 0: unknown, or not one. */
 static inline lock_id activity_peer(const struct activity *x)
 {

@@ -122,22 +122,22 @@ static uint32_t innermost(const struct field_sites *f, const struct trace_stack 
     return i;
 }
 
-/* What a method of the JDK has returned is named by who put it there: Map.get(). */
-static bool says_nothing(const char *field)
+/* NULL for what a method of the JDK has returned, which says nothing of it: Map.get(). */
+static const char *unless_of_jdk(const char *field)
 {
-    return *field == 'm' && (strncmp(field + 1, "java/", 5) == 0);
-}
-
-static const char *unless_it_says_nothing(const char *field)
-{
-    return field && says_nothing(field) ? NULL : field;
+    enum { PACKAGE = 7 }; /* "javax/" with its end: as much as sites_is_jdk looks at */
+    char signature[PACKAGE + 1];
+    if (!field || *field != 'm')
+        return field;
+    snprintf(signature, sizeof signature, "L%s", field + 1);
+    return sites_is_jdk(signature) ? NULL : field;
 }
 
 const char *field_of_lock(const struct field_sites *f, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(f->program->trace, stack);
     uint32_t i = innermost(f, s, CODE_LIBRARY);
-    const char *field = i < s->n_frames ? unless_it_says_nothing(receiver(f, s, i)) : NULL;
+    const char *field = i < s->n_frames ? unless_of_jdk(receiver(f, s, i)) : NULL;
     return field || i >= s->n_frames ? field : field_of_pool(f, stack);
 }
 
@@ -147,7 +147,7 @@ const char *field_of_pool(const struct field_sites *f, stack_id stack)
     uint32_t i = innermost(f, s, CODE_PROGRAM);
     if (i >= s->n_frames)
         i = innermost(f, s, CODE_OTHER);
-    return i < s->n_frames ? unless_it_says_nothing(receiver(f, s, i)) : NULL;
+    return i < s->n_frames ? unless_of_jdk(receiver(f, s, i)) : NULL;
 }
 
 /* --- as text ------------------------------------------------------------------------------------

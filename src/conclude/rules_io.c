@@ -186,8 +186,9 @@ static bool is_selecting(const struct finder *f, uint32_t thread)
     const struct still_line *still = stills_of(&f->ev->a->stills, thread);
     uint64_t all = 0, selects = 0;
     for (uint32_t i = 0; i < still->n; i++) {
-        all += still->v[i].looks;
-        selects += io_in_select(f->ev->a->trace, still->v[i].stack) ? still->v[i].looks : 0;
+        uint64_t ns = still->v[i].to - still->v[i].from;
+        all += ns;
+        selects += io_in_select(f->ev->a->trace, still->v[i].stack) ? ns : 0;
     }
     return !f->works[thread] && 2 * selects > all;
 }

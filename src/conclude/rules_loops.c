@@ -45,21 +45,30 @@ static bool in_select(const struct loops *l, stack_id stack)
     return *known == 2;
 }
 
+/* Without the frames of C below a thread's first Java frame, which only samples have. */
+static uint32_t until_java(const struct trace *t, const struct trace_stack *s)
+{
+    uint32_t n = s->n_frames;
+    while (n && !trace_method_is_java(trace_method(t, s->frames[n - 1].method)))
+        n--;
+    return n;
+}
+
 /* How many outermost frames a stack shares with one in a select, where what only the latter has is
- * the call of the select; 0: it is no stack of that loop. */
+ * the call of the select; 0: it is not of that loop. */
 static uint32_t shared(const struct loops *l, stack_id loop, stack_id stack)
 {
     const struct program *p = &l->ev->resources.program;
     const struct trace_stack *x = trace_stack(p->trace, loop), *y = trace_stack(p->trace, stack);
-    uint32_t n = 0, own = 0;
+    uint32_t n = 0, own = 0, of_x = until_java(p->trace, x), of_y = until_java(p->trace, y);
     bool library = false;
-    for (; n < x->n_frames && n < y->n_frames; n++) {
-        method_id m = x->frames[x->n_frames - 1 - n].method;
-        if (m.v != y->frames[y->n_frames - 1 - n].method.v)
+    for (; n < of_x && n < of_y; n++) {
+        method_id m = x->frames[of_x - 1 - n].method;
+        if (m.v != y->frames[of_y - 1 - n].method.v)
             break;
         library |= program_code(p, m) != CODE_JDK;
     }
-    for (uint32_t i = 0; i + n < x->n_frames; i++)
+    for (uint32_t i = 0; i + n < of_x; i++)
         own += program_code(p, x->frames[i].method) != CODE_JDK;
     return library && own <= LOOP_FRAMES ? n : 0;
 }
@@ -81,7 +90,7 @@ static bool looks_like_handler(const struct loops *l, stack_id loop, stack_id st
     const struct trace_stack *s = trace_stack(p->trace, stack);
     uint32_t n = shared(l, loop, stack);
     method_id base = n ? program_library(p, loop).method : (method_id){0};
-    for (uint32_t i = 0; n && i + n < s->n_frames; i++) {
+    for (uint32_t i = 0; n && i + n < until_java(p->trace, s); i++) {
         enum code code = program_code(p, s->frames[i].method);
         if (code == CODE_PROGRAM ||
             (code == CODE_OTHER && !same_library(p->trace, base, s->frames[i].method)))
@@ -114,6 +123,8 @@ static void add_activity(struct resource *r, const struct activity *new)
             x->ns += new->ns;
             x->most += new->ns;
             x->samples += new->samples;
+            x->by_samples += new->by_samples;
+            peer_vote(&x->peer, new->peer);
             return;
         }
     if (r->n_doing < LOOP_DOES_MAX)
@@ -121,7 +132,7 @@ static void add_activity(struct resource *r, const struct activity *new)
 }
 
 static void add(struct resource *r, const struct does *d, struct place leaf, stack_id stack,
-                uint64_t ns, uint64_t samples)
+                uint64_t ns, uint64_t samples, lock_id peer)
 {
     r->ns += ns;
     r->held += ns;
@@ -133,7 +144,9 @@ static void add(struct resource *r, const struct does *d, struct place leaf, sta
                                        .stack = stack,
                                        .ns = ns,
                                        .most = ns,
-                                       .samples = samples});
+                                       .samples = samples,
+                                       .by_samples = samples ? ns : 0,
+                                       .peer = {peer, ns, ns}});
 }
 
 /* One thread's to those of its pool. */
@@ -225,6 +238,33 @@ static uint64_t idles(const struct loops *l, uint32_t thread, uint32_t loop)
     return ns;
 }
 
+/* The part of a sample's time in no recorded call: who looks into one learns nothing more. */
+static uint64_t time_of(const struct still_line *l, const struct sample *s)
+{
+    uint64_t from = s->time - min_u64(s->weight, s->time);
+    uint32_t i = still_first(l, s->time);
+    if (i < l->n && !l->v[i].looks && l->v[i].from < s->time)
+        return 0;
+    for (; i && l->v[i - 1].to > from; i--)
+        if (!l->v[i - 1].looks)
+            return s->time - l->v[i - 1].to;
+    return s->time - from;
+}
+
+/* Handlers' calls of input and output that are recorded. */
+static void add_calls(const struct loops *l, const struct still_line *calls, uint32_t loop,
+                      struct resource *r)
+{
+    struct place leaf;
+    for (uint32_t i = 0; i < calls->n; i++) {
+        const struct still *s = &calls->v[i];
+        struct does d = does_of_stack(&l->ev->resources, s->stack, true, &leaf);
+        if (!s->looks && is_wait(d.does) && !in_select(l, s->stack) &&
+            is_handler(l, loop, s->stack))
+            add(r, &d, leaf, s->stack, s->to - s->from, 0, s->peer);
+    }
+}
+
 /* What a loop's thread does between its selects. */
 static void add_thread(const struct loops *l, uint32_t thread, uint32_t loop, struct resource *r)
 {
@@ -232,17 +272,20 @@ static void add_thread(const struct loops *l, uint32_t thread, uint32_t loop, st
     const struct resources *all = &l->ev->resources;
     const struct run *v = samples_of(&a->samples, l->kind, thread);
     const struct line *line = &a->timeline.lines[thread];
+    const struct still_line *calls = stills_of(&a->stills, thread);
     struct place leaf;
+    add_calls(l, calls, loop, r);
     for (uint32_t i = 0; i < v->n; i++) {
         const struct sample *s = sample_at(v, i);
+        uint64_t ns = time_of(calls, s);
         struct does d = does_of_stack(all, s->stack, s->flags & SAMPLE_IDLE, &leaf);
         r->base += s->weight;
         r->count += s->stack.v != 0;
         r->first = min_u64(r->first, s->time);
         r->last = max_u64(r->last, s->time);
-        if (s->stack.v && is_wait(d.does) && !in_select(l, s->stack) &&
+        if (ns && s->stack.v && is_wait(d.does) && !in_select(l, s->stack) &&
             is_handler(l, loop, s->stack))
-            add(r, &d, leaf, s->stack, s->weight, 1);
+            add(r, &d, leaf, s->stack, ns, 1, (lock_id){0});
     }
     for (uint32_t i = 0; i < line->spans.n; i++) {
         const struct span *s = line_span(line, i);
@@ -250,7 +293,8 @@ static void add_thread(const struct loops *l, uint32_t thread, uint32_t loop, st
         struct does d = does_of_wait(all, a, s->context, &leaf);
         r->base += span_len(&a->timeline, s);
         if (is_wait(d.does) && is_handler(l, loop, stack))
-            add(r, &d, leaf, stack, span_len(&a->timeline, s), 0);
+            add(r, &d, leaf, stack, span_len(&a->timeline, s), 0,
+                does_peer(a, timeline_context(&a->timeline, s->context)));
     }
 }
 
@@ -288,6 +332,8 @@ static int most_time(const void *x, const void *y)
 static void tell(struct evidence *ev, struct resource *r)
 {
     unsigned share = rule_permille(r->ns, r->base);
+    for (size_t i = 0; i < r->n_doing; i++)
+        activity_settle(&r->doing[i]);
     qsort(r->doing, r->n_doing, sizeof *r->doing, most_time);
     if (r->count < LOOP_LOOKS || share < LOOP_PERMILLE || !r->n_doing)
         return;

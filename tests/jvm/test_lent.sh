@@ -109,6 +109,6 @@ test_blocked_loop() {
     jq '[.findings[] | select(.rule == "blocked-loop")] | {findings: .}' json >loops
     mv loops json
     same "$(first '"\(.resource.role) \(.resource.name)"')" "event loop loop-1"
-    same "$(first '.holders[0] | "\(.does) \(.from) \(.share > 0.5)"')" "input samples true"
+    same "$(first '.holders[0] | "\(.does) \(.from) \(.share > 0.5)"')" "input recorded true"
     same "$(first ".holders[0].at | $PLACE")" "Lent.ask:$(line 'holder of input')"
 }

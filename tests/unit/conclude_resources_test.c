@@ -687,6 +687,27 @@ Test(resources, a_thing_is_given_back_before_its_thread_is_idle)
     cr_assert_lt(all.v[0].held, 310000000);
 }
 
+/* What holders do for a moment, as between giving back and the next one's going on, is left out. */
+static size_t what_holders_do(uint64_t slept)
+{
+    does_block(ann, 1000000, 201000000, lock, bob);
+    does_sleep(bob, 100000000, 100000000 + slept);
+    for (uint64_t i = 1; i < 20; i++)
+        look(bob, 10000000 * i, "shop.Pay.sum:31 shop.Desk.place:22", 0);
+    run(300000000);
+    return all.v[0].n_doing;
+}
+
+Test(resources, what_holders_do_for_a_moment_is_left_out)
+{
+    cr_assert_eq(what_holders_do(100000), 1);
+}
+
+Test(resources, what_holders_do_for_a_part_of_the_time_is_there)
+{
+    cr_assert_eq(what_holders_do(300000), 2);
+}
+
 /* Who is seen to run in a native method, now and then, waits for a processor there otherwise. */
 static enum holder_does does_in_native(int running)
 {
@@ -872,6 +893,57 @@ Test(resources, a_loop_that_was_not_looked_at_yet_has_no_other_work)
 Test(resources, a_loop_that_waits_in_its_select_is_idle)
 {
     cr_assert_str_eq(loop_of(READING LOOP, 4, SELECTING LOOP, 36)->rule, "");
+}
+
+/* Samples have the C frames in which a thread begins, what is recorded has none. */
+#define BEGUN " libjvm.thread_entry:stub libc.start_thread:stub"
+
+/* ann was in handlers from 20 to 80 ms of each 100, and in selects when looks came. */
+static uint64_t handled(uint64_t i)
+{
+    return 20000000 + 100000000 * i;
+}
+
+static const struct rule_finding *first_of_loop(bool reads)
+{
+    static const struct rule_finding none = {.rule = ""};
+    struct rule_finding *f;
+    size_t found;
+    builder_info(&b, "sun.java.command", "shop.Server");
+    for (uint64_t i = 0; i < 12; i++) {
+        look(ann, 10000000 + 100000000 * i, SELECTING LOOP BEGUN, SAMPLE_IDLE);
+        if (reads) /* into a recorded call: it says nothing more */
+            look(ann, handled(i) + 30000000, READING LOOP BEGUN, SAMPLE_IDLE);
+    }
+    run(1200000000);
+    cr_assert_eq(rules_apply(a, &f, &found, NULL, NULL), 0);
+    return found ? f : &none;
+}
+
+Test(resources, a_loop_that_sleeps_in_a_handler)
+{
+    stack_id sleeps = builder_stack(&b, "java.lang.Thread.sleep:1 shop.Pay.pay:31 " LOOP);
+    for (uint64_t i = 0; i < 12; i++) {
+        ADD(&b, ann.v, ann, handled(i), sleep_enter, .stack = sleeps);
+        ADD0(&b, ann.v, ann, handled(i) + 60000000, sleep_exit);
+    }
+    const struct rule_finding *f = first_of_loop(false);
+    cr_assert_str_eq(f->rule, "blocked-loop");
+    cr_assert_eq(f->resource->doing[0].does, DOES_SLEEP);
+}
+
+Test(resources, a_loop_whose_handler_waits_for_a_peer)
+{
+    lock_id peer = builder_lock(&b, builder_class(&b, "=10.0.0.7:5432"));
+    stack_id reads = builder_stack(&b, READING LOOP);
+    for (uint64_t i = 0; i < 12; i++)
+        ADD(&b, ann.v, ann, handled(i) + 60000000, io, .what = IO_KIND_input, .peer = peer,
+            .stack = reads, .since = at(handled(i)));
+    const struct rule_finding *f = first_of_loop(true);
+    cr_assert_str_eq(f->rule, "blocked-loop");
+    cr_assert_eq(f->resource->doing[0].samples, 0);
+    cr_assert_eq(f->resource->ns, 12 * 60000000);
+    cr_assert(strstr(f->text, "waiting for input from 10.0.0.7:5432"), "%s", f->text);
 }
 
 /* No frame of the program: the loop reads what it was told of. */
@@ -1681,6 +1753,30 @@ Test(resources, a_pool_of_which_all_threads_read_is_busy)
     const struct resource *r = pool_that_reads(false);
     cr_assert_gt(r->none_free, 450000000);
     cr_assert_str_eq(resource_role(r, a), "thread pool");
+}
+
+/* One of its threads, which never takes a task, hands them out. */
+Test(resources, a_pool_of_which_one_selects_by_looks_is_busy)
+{
+    thread_id selects = builder_thread(&b, "exec-9");
+    for (uint64_t i = 0; i < 4; i++)
+        look(selects, 10000000 + i * 10000000, SELECTING LOOP, SAMPLE_IDLE);
+    cr_assert_gt(pool_that_reads(false)->none_free, 450000000);
+}
+
+Test(resources, a_pool_of_which_one_selects_by_records_is_busy)
+{
+    thread_id selects = builder_thread(&b, "exec-9");
+    ADD(&b, selects.v, selects, 540000000, io, .what = IO_KIND_select, .since = at(10000000),
+        .stack = builder_stack(&b, SELECTING LOOP));
+    cr_assert_gt(pool_that_reads(false)->none_free, 450000000);
+}
+
+Test(resources, a_pool_of_which_nothing_is_known_of_one_is_not_busy)
+{
+    thread_id other = builder_thread(&b, "exec-9");
+    ADD0(&b, other.v, other, 1000000, thread_start);
+    cr_assert_eq(pool_that_reads(false)->none_free, 0);
 }
 
 Test(resources, a_pool_with_an_idle_thread_is_not_busy)

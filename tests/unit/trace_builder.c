@@ -163,7 +163,8 @@ static class_id class_of_name(struct trace_builder *b, const char *name, size_t 
 }
 
 /* `name`: "shop.Order.submit" of `len` bytes. */
-static method_id method_of_name(struct trace_builder *b, const char *name, size_t len, bool native)
+static method_id method_of_name(struct trace_builder *b, const char *name, size_t len,
+                                uint32_t flags)
 {
     method_id id = {known(b, 'M', name, len)};
     if (id.v)
@@ -173,7 +174,7 @@ static method_id method_of_name(struct trace_builder *b, const char *name, size_
     char method[200];
     snprintf(method, sizeof method, "%.*s", (int)(name + len - dot - 1), dot + 1);
     class_id of = class_of_name(b, name, (size_t)(dot - name));
-    id = builder_method(b, of, method, native ? METHOD_NATIVE : 0);
+    id = builder_method(b, of, method, flags);
     buf_printf(&b->texts, "M %.*s %u\n", (int)len, name, id.v);
     return id;
 }
@@ -186,9 +187,9 @@ stack_id builder_stack(struct trace_builder *b, const char *frames)
         size_t word = strcspn(p, " ");
         const char *colon = memrchr(p, ':', word);
         require(colon, "a frame is CLASS.METHOD:LINE");
-        bool native = colon[1] == 'n';
-        method_id m = method_of_name(b, p, (size_t)(colon - p), native);
-        packed_put_frame(&packed, m, native ? -1 : atoi(colon + 1));
+        uint32_t flags = colon[1] == 'n' ? METHOD_NATIVE : colon[1] == 's' ? METHOD_STUB : 0;
+        method_id m = method_of_name(b, p, (size_t)(colon - p), flags);
+        packed_put_frame(&packed, m, flags ? -1 : atoi(colon + 1));
         p += word + (p[word] == ' ');
     }
     stack_id id = {++b->n_stacks};

@@ -57,7 +57,8 @@ lock_id builder_lock(struct trace_builder *b, class_id of);
  * that it is native. */
 method_id builder_method(struct trace_builder *b, class_id of, const char *name, uint32_t flags);
 
-/* "shop.Order.submit:88 shop.Main.main:12", innermost frame first; ":native" instead of a line.
+/* "shop.Order.submit:88 shop.Main.main:12", innermost frame first; ":native" or ":stub" instead of a
+ * line.
  * Defines the classes and methods that it names (once each). */
 stack_id builder_stack(struct trace_builder *b, const char *frames);
 
