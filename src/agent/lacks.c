@@ -10,7 +10,7 @@
 static struct {
     pthread_mutex_t lock;
     struct buf lines;
-    struct recorder *rec; /* NULL: there is no trace */
+    struct recorder *rec; /* NULL: without a trace */
 } lacks = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void lacks_begin(void)

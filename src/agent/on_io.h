@@ -9,7 +9,7 @@
  * attach.
  *
  * A virtual thread does not block there: it registers its descriptor with the JDK's Poller and
- * parks; that park is told what it is for. */
+ * parks; an event says what that park is for. */
 #ifndef ORCA_AGENT_ON_IO_H
 #define ORCA_AGENT_ON_IO_H
 

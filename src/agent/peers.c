@@ -38,11 +38,13 @@ static __thread struct {
 
 int peers_init(enum iodetails details, lock_id (*define_)(const char *name))
 {
+    static bool again; /* descriptors have ids of an earlier recording */
     peers.details = details;
     peers.define = define_;
-    for (int i = 0; i < FDS; i++)
+    for (int i = 0; i < FDS && again; i++)
         if (atomic_load_explicit(&peers.fds[i], memory_order_relaxed))
             peers_renew(i, 0);
+    again = true;
     if (getrandom(&peers.salt, sizeof peers.salt, GRND_NONBLOCK) < 0)
         peers.salt = clock_mono_ns();
     peers.locks = calloc(PEERS + 1, sizeof *peers.locks);
@@ -219,14 +221,14 @@ lock_id peers_of(int fd, uint64_t was, bool *listens)
     if (flags & PEER_ASKED)
         return (lock_id){(uint32_t)was};
     if (fd < 0 || now >> USE_SHIFT != was >> USE_SHIFT)
-        return (lock_id){0}; /* closed meanwhile: it may be another one's number by now */
+        return (lock_id){0}; /* it was closed: another one may have its number by now */
     if (now >> FLAG_SHIFT & PEER_ASKED)
         return (lock_id){(uint32_t)now};
     if (!describe_socket(fd, &flags, text, sizeof text))
         describe_file(fd, text, sizeof text);
     *listens = flags & PEER_LISTENS;
     lock_id id = text[0] ? named(text) : (lock_id){0};
-    if (fd < FDS && !peers_connects(fd)) /* when it was renewed meanwhile: that stays */
+    if (fd < FDS && !peers_connects(fd)) /* it may have been renewed: that stays */
         atomic_compare_exchange_strong_explicit(
             &peers.fds[fd], &now,
             (now >> USE_SHIFT) << USE_SHIFT | (uint64_t)(flags | PEER_ASKED) << FLAG_SHIFT | id.v,

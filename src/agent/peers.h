@@ -21,7 +21,7 @@ enum { PEER_ACCEPTED = 1, PEER_ASKED = 2, PEER_LISTENS = 4 };
 /* A descriptor as it is now: peer, PEER_ flags above it, its number of uses above those. */
 uint64_t peers_now(int fd);
 
-/* The descriptor is a new one, or none any more. */
+/* The descriptor is new, or closed. */
 void peers_renew(int fd, unsigned flags);
 
 /* The peer of a descriptor that was as `was` before the call; 0: it is not known.  *listens: it is

@@ -54,9 +54,9 @@ static _Atomic bool takes_threads; /* threads that start and end are to be noted
 /* --- what the compilers describe ----------------------------------------------------------------
  */
 
-/* As long as somebody is told of compiled code, HotSpot's compilers describe every place of what
- * they compile, as with DebugNonSafepoints, where else they describe calls only: a sample between
- * two calls knows its line, and which inlined method it is in. */
+/* While an agent listens to this event, HotSpot's compilers describe every place of what they
+ * compile, as with DebugNonSafepoints, where else they describe calls only: a sample between two
+ * calls knows its line, and which inlined method it is in. */
 void JNICALL sampling_on_compiled(jvmtiEnv *ti, jmethodID method, jint size, const void *code,
                                   jint places, const jvmtiAddrLocationMap *map, const void *info)
 {

@@ -603,16 +603,17 @@ void threads_started(JNIEnv *jni, jthread thread)
     struct os_thread *self = os_thread_self(jni);
     if (!self)
         return;
+    uint32_t os_tid = (uint32_t)syscall(SYS_gettid);
     uint32_t id = id_of(jni, thread); /* not 0: the enumeration met it while it started */
     if (!id)
-        id = register_thread(jni, thread, (uint32_t)syscall(SYS_gettid));
+        id = register_thread(jni, thread, os_tid);
     self->id.v = id;
     self->java_tid = threads_java_tid(jni, thread);
     self->from_start = true;
     if (agent.settings.groups[GROUP_threads])
         put_simple(self, EV_thread_start, id);
     sampling_thread_started(self->java_thread, id);
-    sched_add((uint32_t)syscall(SYS_gettid), id);
+    sched_add(os_tid, id);
 }
 
 void threads_ended(JNIEnv *jni, jthread thread)
