@@ -51,7 +51,8 @@ SAN_FLAG := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fr
             $(if $(IS_CLANG),,$(if $(findstring thread,$(SAN)),-Wno-tsan)) # it knows no fences
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread -Isrc -Iinclude $(WARNINGS) \
                $(DEBUG) $(CPPFLAGS) $(CFLAGS)
-# DESIGN.md says why, and what it costs; tests/binaries reads it from the files.  The sanitizers check the same otherwise.
+# docs/design/binaries.md says why, and what it costs; tests/binaries reads it from the files.
+# The sanitizers check the same otherwise.
 HARDENED    := $(if $(SAN),,-fstack-protector-strong -fstack-clash-protection -fcf-protection=full \
                $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
 # The same bytes in whatever folder this is.
