@@ -6,6 +6,7 @@
 #   make V=test | SAN=address,undefined | SAN=thread | CC=clang ...    other variants, side by side
 #   make fuzz F=name S=60       fuzz tests/fuzz/name_fuzz.c for S seconds (clang)
 #   make sbom                   the bill of materials (CycloneDX)
+#   make release                the release file: build/orca-VERSION-linux-x86_64.tar.gz
 #   make demo examples docs lint fmt fmt-check install PREFIX= DESTDIR=  clean
 # VERBOSE=1 prints the commands.
 #
@@ -114,7 +115,7 @@ SHARE    := $(addprefix $(B)/share/,man/man1/orca.1 bash-completion/completions/
               $(addprefix doc/orca/,LICENSE THIRD-PARTY orca.cdx.json))
 
 .PHONY: all products sbom test unit unit-build fuzz fuzz-replay bench-build demo examples docs lint fmt fmt-check \
-        check-includes viewer-check viewer-test install clean print-variant FORCE
+        check-includes viewer-check viewer-test install release clean print-variant FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -306,6 +307,17 @@ install: all
 	ln -sf liborca.so "$(D)/lib/libOrcaAgent.so"
 	cd $(B)/share && find . -type f | while read -r f; do \
 	  (cd $(CURDIR) && install -D -m 644 "$(B)/share/$$f" "$(D)/share/$$f") || exit 1; done
+
+# What is installed, below one folder; the same bytes whoever makes it.
+VERSION := $(shell sed -n 's/.*ORCA_VERSION "\(.*\)"/\1/p' src/base/version.h)
+RELEASE := orca-$(VERSION)-linux-x86_64
+release: all
+	@rm -rf build/$(RELEASE)
+	@$(MAKE) -s install DESTDIR= PREFIX=build/$(RELEASE)
+	@tar -c -C build --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=go=rX $(RELEASE) | \
+	  gzip -n >build/$(RELEASE).tar.gz
+	@rm -rf build/$(RELEASE)
+	@echo build/$(RELEASE).tar.gz
 
 print-variant:
 	@echo $(VARIANT)

@@ -16,6 +16,7 @@ test_unknown_command() {
 test_version_and_help() {
     run 0 "$ORCA" --version
     grep -qE '^orca [0-9]+\.[0-9]+\.[0-9]+$' out || fail "version"
+    same "$(sed -n 's/^## //p' "$ROOT/CHANGELOG.md" | head -n 1)" "$(sed 's/^orca //' out)"
     run 0 "$ORCA" --help
     has out "record "
     for c in $("$ORCA" __complete names); do
@@ -63,14 +64,17 @@ test_man_page_is_valid() {
     has text "orca record"
 }
 
+# The release file holds the installed tree, below a folder that names the version.
 test_installed_tree() {
-    make -s -C "$ROOT" install DESTDIR="$TMP/root" PREFIX=/opt/orca || fail "make install"
-    cd "$TMP/root/opt/orca" || fail "no prefix"
+    file=$(make -s -C "$ROOT" release | tail -n 1) || fail "make release"
+    tar -xzf "$ROOT/$file" || fail "tar"
+    same "orca $(basename "$file" -linux-x86_64.tar.gz | sed 's/^orca-//')" "$("$ORCA" --version)"
+    cd "$TMP/$(basename "$file" .tar.gz)" || fail "no folder"
     for f in bin/orca lib/liborca.so lib/libOrcaAgent.so share/man/man1/orca.1 \
         share/bash-completion/completions/orca share/zsh/site-functions/_orca \
         share/fish/vendor_completions.d/orca.fish share/doc/orca/LICENSE share/doc/orca/THIRD-PARTY share/doc/orca/orca.cdx.json; do
         [ -s $f ] || fail "$f is missing"
     done
     run 0 bin/orca record -- sh -c 'echo $JAVA_TOOL_OPTIONS'
-    has "$TMP/out" "-agentpath:$TMP/root/opt/orca/lib/liborca.so="
+    has "$TMP/out" "-agentpath:$PWD/lib/liborca.so="
 }
