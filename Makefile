@@ -203,13 +203,12 @@ $(B)/share/doc/orca/%: %
 sbom: $(B)/share/doc/orca/orca.cdx.json
 	@cat $<
 
-# docs/: a page per subcommand, the agent's options, and the generated part of format.md.
+# docs/reference/: the commands, the agent's options, and the generated part of trace-format.md.
 $(B)/agent-options: $(B)/tools/agent-options.o $(B)/src/agent/settings.o $(B)/lib.a
 	$(link)
 docs: $(B)/orca $(B)/agent-options
-	@mkdir -p docs
-	@for c in $$($(B)/orca __complete names); do $(B)/orca __docs $$c > docs/$$c.md || exit 1; done
-	@$(B)/agent-options > docs/agent-options.md
+	@$(B)/orca __docs > docs/reference/commands.md
+	@$(B)/agent-options > docs/reference/agent-options.md
 	@if [ -x tools/gen-format ]; then tools/gen-format; fi
 
 # --- Java ---------------------------------------------------------------------------------------

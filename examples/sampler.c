@@ -50,7 +50,7 @@ static void name_frame(JNIEnv *jni, const CallFrame *f, char *text, size_t size)
         /* from Lshop/Order; */
         snprintf(text, size, "%.*s.%s", (int)strlen(class_name) - 2, class_name + 1, name);
     } else {
-        snprintf(text, size, "[unloaded]"); /* or no id: see docs/asgct2.md */
+        snprintf(text, size, "[unloaded]"); /* or no id: see docs/reference/asgct2.md */
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)class_name);

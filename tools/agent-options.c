@@ -1,4 +1,5 @@
-/* agent-options.c - prints docs/agent-options.md from the agent's option table (make docs). */
+/* agent-options.c - prints docs/reference/agent-options.md from the agent's option table (make
+ * docs). */
 #include "agent/settings.h"
 
 #include <stdio.h>

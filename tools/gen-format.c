@@ -1,5 +1,5 @@
-/* gen-format.c - print the tables of docs/format.md that come from events.def.  Run by
- * tools/gen-format. */
+/* gen-format.c - print the tables of docs/reference/trace-format.md that come from events.def.  Run
+ * by tools/gen-format. */
 #include "format/event.h"
 
 #include <stdio.h>

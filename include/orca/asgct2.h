@@ -2,7 +2,7 @@
  * calling thread, from a signal handler at any instant, or synchronously.
  *
  * Link with libasgct2.so (or load liborca.so, which exports the same), call AsyncGetCallTrace2Init
- * once, then AsyncGetCallTrace2 as often as wanted.  docs/asgct2.md says all of it, and
+ * once, then AsyncGetCallTrace2 as often as wanted.  docs/reference/asgct2.md says all of it, and
  * examples/sampler.c is a profiler made of it.  C11 and C++11. */
 #ifndef ORCA_ASGCT2_H
 #define ORCA_ASGCT2_H
@@ -45,7 +45,7 @@ typedef struct {
     FrameTypeId type;    /* FRAME_JAVA or FRAME_JAVA_INLINED */
     uint8_t comp_level;  /* 0: interpreted, 1 to 3: C1, 4: C2 */
     uint16_t bci;        /* 65535: not known */
-    jmethodID method_id; /* NULL: the method has none (docs/asgct2.md) */
+    jmethodID method_id; /* NULL: the method has none (docs/reference/asgct2.md) */
 } JavaFrame;
 
 typedef struct {

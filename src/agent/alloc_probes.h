@@ -4,7 +4,7 @@
  * tells of arrays, and behind calls that make an object without either: clone, Array.newInstance,
  * Unsafe.allocateInstance and what the compilers replace by code of their own (Arrays.copyOf).
  * What the JVM itself allocates comes by JVMTI's VMObjectAlloc.  java.lang.OrcaHeap is what is
- * called; docs/alloc.md says what is not seen.
+ * called; docs/concepts/allocation.md says what is not seen.
  *
  * Like holds.h: a contributor to the class-file hook of probes.c. */
 #ifndef ORCA_AGENT_ALLOC_PROBES_H

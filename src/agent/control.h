@@ -8,7 +8,7 @@
  *     client: VERB [ARGUMENT] LF            agent: "ok" LF text  |  "error CODE TEXT" LF
  *
  * A verb that needs the JVM attaches the thread as a daemon, "orca control", for as long as it
- * takes. docs/control.md has the verbs. */
+ * takes. docs/reference/control-protocol.md has the verbs. */
 #ifndef ORCA_AGENT_CONTROL_H
 #define ORCA_AGENT_CONTROL_H
 

@@ -1,4 +1,5 @@
-/* heap_xml.h - the references between the objects of this JVM as TPTP's XML (docs/heap-dump.md).
+/* heap_xml.h - the references between the objects of this JVM as TPTP's XML
+ * (docs/concepts/heap.md).
  *
  * Objects that the recording has numbers of keep them; others get new ones, that no other object
  * will have.  What can be come to from the roots is written, in one walk, straight to the file. */

@@ -56,8 +56,9 @@ static const struct opt rows[] = {
     {"exclude", 0, OPT_STR, AT(exclude), "PATTERN+...",
      "no locks and objects of these classes (default none)", NULL, 0, 0},
     {"methods", 0, OPT_STR, AT(methods), "FILE",
-     "more methods whose calls are recorded: a table, or CLASS#METHOD+... (docs/methods.md)", NULL,
-     0, 0},
+     "more methods whose calls are recorded: a table, or CLASS#METHOD+... "
+     "(docs/reference/method-tables.md)",
+     NULL, 0, 0},
     {"ownerstacks", 0, OPT_CHOICE, AT(ownerstacks), "auto|all|none",
      "what a lock's owner executes when another thread blocks: auto takes up to 1 % of the time, "
      "and "
@@ -77,7 +78,7 @@ static const struct opt rows[] = {
      NULL, SAMPLE_MIN, SAMPLE_MAX},
     {"time", 0, OPT_FLAG, AT(time), "on|off",
      "when threads were on a processor, and when they waited for one; on turns the group sched on "
-     "(docs/sched.md; default off)",
+     "(docs/concepts/processor.md; default off)",
      NULL, 0, 0},
     {"io", 0, OPT_TIME, AT(io), "TIME",
      "record calls of input and output that take at least TIME, and 1 ns for each 4 bytes that "

@@ -63,7 +63,7 @@ struct settings {
     bool groups[GROUP_LIMIT]; /* what is recorded */
 };
 
-/* The agent's option table, for the parser and for docs/agent-options.md. */
+/* The agent's option table, for the parser and for docs/reference/agent-options.md. */
 extern const struct opt_table settings_table;
 
 /* Parse the option string; NULL or "" gives the defaults.  `spec2`: the library was loaded by its

@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An event without its stack, docs/benchmarks.md. */
+/* An event without its stack, docs/quality/benchmarks.md. */
 enum { EVENT_NS = 100 };
 
 /* How long the socket waits for the first word of who asked for it. */

@@ -13,7 +13,7 @@
  * have given up waiting for, make none.
  *
  * Cycles that agree in the classes of the locks and in the methods that take them are one finding,
- * with the one that came nearest as its example; docs/lock-order.md. */
+ * with the one that came nearest as its example; docs/concepts/locks.md. */
 #ifndef ORCA_ANALYZE_LOCK_ORDER_H
 #define ORCA_ANALYZE_LOCK_ORDER_H
 

@@ -9,9 +9,9 @@
  *
  * Iterative, each step goes to an earlier time (or, of one time, to another thread, at most once
  * around), O(steps * log(spans of a thread)).  After the backward walk of Trace Compass and
- * Perfetto (docs/analysis.md), with monitors, whose release is not recorded: the owner gave the
- * monitor back when the waiter got it, or where the owner began to wait itself, or ended, before
- * that.
+ * Perfetto (docs/concepts/analysis.md), with monitors, whose release is not recorded: the owner
+ * gave the monitor back when the waiter got it, or where the owner began to wait itself, or ended,
+ * before that.
  *
  * Its limits are in path_limits: print them wherever a path is shown. */
 #ifndef ORCA_ANALYZE_PATH_H

@@ -4,8 +4,8 @@
  * A lock is a lock: who is blocked on a monitor or takes one again after a wait is held up, and so
  * is who parks for a resource or an answer.  What a park or an Object.wait is for, what ended it
  * says (causes.h), stack by stack; its class and frames say so where nothing that ended it decides,
- * and alone for the JDK's locks, and for its pools between two tasks.  docs/analysis.md has the
- * rules in their order, and their limits. */
+ * and alone for the JDK's locks, and for its pools between two tasks.  docs/concepts/analysis.md
+ * has the rules in their order, and their limits. */
 #ifndef ORCA_ANALYZE_PURPOSE_H
 #define ORCA_ANALYZE_PURPOSE_H
 

@@ -3,7 +3,7 @@
  * What needs to know the state of the world at a moment - who owns a lock, who waits for a notify,
  * how many threads run - is a sink of the sweep.  Time is cut into windows of some ten thousand
  * items, each window is collected thread by thread and sorted by radix while it is in the cache:
- * several times as fast as merging the threads (docs/benchmarks.md).
+ * several times as fast as merging the threads (docs/quality/benchmarks.md).
  *
  * Items of one time: those of one thread keep their order, an act at which a span begins comes
  * before it, one at which a span ends behind it.  Threads have no order then. */

@@ -1,4 +1,5 @@
-/* client.h - requests to the agent in a JVM, over its control socket (docs/control.md). */
+/* client.h - requests to the agent in a JVM, over its control socket
+ * (docs/reference/control-protocol.md). */
 #ifndef ORCA_ATTACH_CLIENT_H
 #define ORCA_ATTACH_CLIENT_H
 

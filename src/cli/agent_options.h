@@ -41,7 +41,8 @@ struct agent_options {
          OPT_STR,                                                                                  \
          (at) + offsetof(struct agent_options, methods),                                           \
          "TABLE",                                                                                  \
-         "more methods whose calls are recorded: a file as in docs/methods.md, or "                \
+         "more methods whose calls are recorded: a file as in docs/reference/method-tables.md, "   \
+         "or "                                                                                     \
          "CLASS#METHOD+...",                                                                       \
          NULL,                                                                                     \
          0,                                                                                        \
@@ -61,7 +62,8 @@ struct agent_options {
          OPT_FLAG,                                                                                 \
          (at) + offsetof(struct agent_options, time),                                              \
          NULL,                                                                                     \
-         "record when threads are on a processor, and when they wait for one (docs/sched.md)",     \
+         "record when threads are on a processor, and when they wait for one "                     \
+         "(docs/concepts/processor.md)",                                                           \
          NULL,                                                                                     \
          0,                                                                                        \
          0},                                                                                       \
@@ -96,7 +98,7 @@ struct agent_options {
          0},                                                                                       \
     {                                                                                              \
         "options", 0, OPT_STR, (at) + offsetof(struct agent_options, more), "KEY=VALUE,...",       \
-            "more options for the agent, as in docs/agent-options.md", NULL, 0, 0                  \
+            "more options for the agent, as in docs/reference/agent-options.md", NULL, 0, 0        \
     }
 
 /* A table with an error in it is better told of before anything is done than by the JVM. */

@@ -43,7 +43,7 @@ const struct cmd *const *cmd_all(void);
 void cmd_help(const struct cmd *c, struct buf *b);
 void cmd_overview(struct buf *b);
 void cmd_man(struct buf *b);
-void cmd_docs(const struct cmd *c, struct buf *b);
+void cmd_docs(struct buf *b);
 int cmd_complete(const char *shell, struct buf *b, struct err *err);
 
 #endif

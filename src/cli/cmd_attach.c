@@ -175,7 +175,8 @@ static uint64_t groups_of(const char *status)
 }
 
 /* What classes that are changed take of the metaspace, at least twice what was measured: 0.4 MB;
- * where classes of the program are changed 2.7 MB, for each object 8.5 MB (docs/benchmarks.md). */
+ * where classes of the program are changed 2.7 MB, for each object 8.5 MB
+ * (docs/quality/benchmarks.md). */
 static uint64_t metaspace_needed(uint64_t events, bool methods)
 {
     enum { MB = 1 << 20, SOME = 1, HOLDS = 6, ALLOC = 18 };

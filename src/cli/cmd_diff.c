@@ -30,7 +30,7 @@ static const struct opt opts[] = {
      UINT32_MAX - 1},
     INPUT_APP(offsetof(struct args, app)),
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL,
-     "one JSON object (schema orca-diff-1, docs/diff-json.md)", NULL, 0, 0},
+     "one JSON object (schema orca-diff-1, docs/reference/json.md)", NULL, 0, 0},
 };
 
 /* Both sides, and what came of them. */
@@ -347,7 +347,7 @@ static void print_findings(const struct diff *d, int side)
     }
 }
 
-/* Whether it was worth a finding in one of both (docs/findings.md). */
+/* Whether it was worth a finding in one of both (docs/concepts/findings.md). */
 static bool is_worth(const struct compare_row *r)
 {
     return (busy_share(&r->a) >= 2 && r->a.threads >= 0.05) ||

@@ -21,7 +21,7 @@ struct events {
 
 static const struct opt opts[] = {
     {"kind", 'k', OPT_STR, offsetof(struct events, kinds), "KIND,...",
-     "only these kinds, as docs/format.md names them (default: all)", NULL, 0, 0},
+     "only these kinds, as docs/reference/trace-format.md names them (default: all)", NULL, 0, 0},
     {"thread", 't', OPT_STR, offsetof(struct events, thread), "NAME",
      "only threads whose name contains NAME (default: all)", NULL, 0, 0},
     {"stacks", 's', OPT_FLAG, offsetof(struct events, stacks), NULL,
@@ -49,7 +49,8 @@ static int select_kinds(struct selection *s, const char *list, struct err *err)
         int kind = event_kind_find(list, n);
         if (kind < 0) {
             err_set(err, 0,
-                    "--kind: no event kind is called '%.*s'; the names are in docs/format.md",
+                    "--kind: no event kind is called '%.*s'; the names are in "
+                    "docs/reference/trace-format.md",
                     (int)n, list);
             return CMD_USAGE;
         }

@@ -427,9 +427,9 @@ const struct cmd cmd_export = {
         "orca: the text files of Orca's 2014 back-end, PREFIX.orca (events), PREFIX.methods and "
         "PREFIX.classtable, and PREFIX.calltable when methods of a method table were called. "
         "orca-1.1: their older form, PREFIX.orca and PREFIX.meta. Both are "
-        "described in docs/orca-text.md.\n"
+        "described in docs/reference/orca-text.md.\n"
         "\n"
-        "tptp: the XML of Eclipse TPTP's thread profiler, PREFIX.trcxml; docs/tptp.md.\n"
+        "tptp: the XML of Eclipse TPTP's thread profiler, PREFIX.trcxml; docs/reference/tptp.md.\n"
         "\n"
         "collapsed: folded stacks for flame graphs, PREFIX.collapsed: the time that threads "
         "waited, "
@@ -439,7 +439,7 @@ const struct cmd cmd_export = {
         "trace for Perfetto's viewer, PREFIX.perfetto-trace: each thread's waits, with arrows from "
         "what ended them, the queues for locks, pauses of the collector. What is in each of them "
         "is "
-        "said in docs/exports.md.",
+        "said in docs/reference/export-formats.md.",
     .examples =
         "orca export app.otrace --to orca            # app.orca, app.methods, app.classtable\n"
         "orca export app.otrace --to orca-1.1 -o old # old.orca, old.meta\n"

@@ -272,7 +272,7 @@ const struct cmd cmd_heap = {
         "about 0.45 bytes a byte "
         "of the dump are needed, for --classes next to nothing.\n\n"
         "Prints the classes by what their instances take (bytes) and keep alive (retained), the "
-        "biggest single objects, and the objects that keep most alive. docs/heap-dumps.md says "
+        "biggest single objects, and the objects that keep most alive. docs/concepts/heap.md says "
         "what "
         "counts as a reference, and how sizes are found.\n\n"
         "--suspects, --threads, --strings, --collections and --diff print what they name instead; "

@@ -503,7 +503,7 @@ const struct cmd cmd_info = {
     .description = "Prints the program and the JVM, when and for how long it was recorded, how the "
                    "recording ended, what was lost and why, and how many events of each kind there "
                    "are; of native code in its stacks, which files had symbols, and how to get "
-                   "those that are missing (docs/symbols.md).",
+                   "those that are missing (docs/concepts/native-names.md).",
     .examples = "orca info app.otrace",
     .opts = OPT_TABLE(opts),
     .run = run,

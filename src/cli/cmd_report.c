@@ -90,7 +90,7 @@ static const struct opt opts[] = {
      "rows of each table at most, 0 for all (default: 10; with --json all)", NULL, 0,
      TOP_UNSET - 1},
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL,
-     "one JSON object (schema orca-report-1, docs/report-json.md)", NULL, 0, 0},
+     "one JSON object (schema orca-report-1, docs/reference/json.md)", NULL, 0, 0},
 };
 
 static unsigned sections_of(const struct args *o)
@@ -186,10 +186,11 @@ const struct cmd cmd_report = {
     .args = "FILE",
     .description =
         "Prints one screen: the findings, most important first, the threads by pool, and what "
-        "they wait for. docs/findings.md says when a finding is reported.\n\n"
+        "they wait for. docs/concepts/findings.md says when a finding is reported.\n\n"
         "--all prints every section: findings, deadlocks, the critical path, tables of threads, "
         "locks, call sites and owners, how threads acted on each other, and who ran beside how "
-        "many (docs/analysis.md). Each section also has an option of its own. --thread, --lock, "
+        "many (docs/concepts/analysis.md). Each section also has an option of its own. --thread, "
+        "--lock, "
         "--class, --from, --to and --top print all sections, too.\n\n"
         "FILE is an .otrace, also of a JVM that is still running or was killed, an .orca with its "
         "two companions beside it, or a .trcxml of Eclipse TPTP.\n\n"

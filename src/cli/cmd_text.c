@@ -193,10 +193,9 @@ static void markdown_options(struct opt_table t, struct buf *b)
     }
 }
 
-void cmd_docs(const struct cmd *c, struct buf *b)
+static void markdown_command(const struct cmd *c, struct buf *b)
 {
-    buf_printf(b, "<!-- made by `make docs` from the option table -->\n# orca %s\n\n%s\n\n```\n",
-               c->name, c->summary);
+    buf_printf(b, "\n## orca %s\n\n%s\n\n```\n", c->name, c->summary);
     usage_line(c, b);
     buf_puts(b, "\n```\n\n");
     each_line(c->description, b, markdown_line);
@@ -207,6 +206,16 @@ void cmd_docs(const struct cmd *c, struct buf *b)
         each_line(c->examples, b, markdown_line);
         buf_puts(b, "```\n");
     }
+}
+
+void cmd_docs(struct buf *b)
+{
+    buf_puts(b, "<!-- made by `make docs` from the option tables -->\n# Commands\n\n"
+                "| command | |\n|---|---|\n");
+    for (const struct cmd *const *c = cmd_all(); *c; c++)
+        buf_printf(b, "| [orca %s](#orca-%s) | %s |\n", (*c)->name, (*c)->name, (*c)->summary);
+    for (const struct cmd *const *c = cmd_all(); *c; c++)
+        markdown_command(*c, b);
 }
 
 /* --- completions

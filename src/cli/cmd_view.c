@@ -211,7 +211,7 @@ const struct cmd cmd_view = {
         "collections are looked for when their tables are opened, and --diff adds what has grown "
         "since an earlier dump. A dump that is cut short or damaged is shown as far as it "
         "can be read, with what is missing above it. About 0.8 bytes a byte of the dump are "
-        "needed. docs/heap-dumps.md says what counts as a reference, and how sizes are found.\n"
+        "needed. docs/concepts/heap.md says what counts as a reference, and how sizes are found.\n"
         "\n"
         "PID is a JVM. Its recording is joined; if there is none, one begins as by orca top, with "
         "a trace of 64 MB at most that is taken away at the end unless it was saved, and the JVM "

@@ -168,7 +168,7 @@ void page_finding(const struct page *p, unsigned number)
     uint64_t from = p->r->trace->header.start_mono;
     struct buf b = {0};
     page_card(p, number, false);
-    buf_printf(&b, "%s (%s), docs/findings.md", f->rule, severity_name(f->severity));
+    buf_printf(&b, "%s (%s), docs/concepts/findings.md", f->rule, severity_name(f->severity));
     print_line(p, "rule", buf_str(&b));
     buf_clear(&b);
     buf_printf(&b, "%s to %s", page_time(p, f->from > from ? f->from - from : 0).text,

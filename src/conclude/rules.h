@@ -2,7 +2,7 @@
  *
  * A finding is only ever a statement about what was recorded; none is a guess.  Each rule has a
  * threshold below which it says nothing, so that a healthy program has no findings.  The rules,
- * their names (stable words) and thresholds: docs/findings.md. */
+ * their names (stable words) and thresholds: docs/concepts/findings.md. */
 #ifndef ORCA_CONCLUDE_RULES_H
 #define ORCA_CONCLUDE_RULES_H
 
@@ -37,7 +37,7 @@ enum card_label {
     CARD_BEHIND,    /* who waits for those who wait for it */
     CARD_PATH,
     CARD_LONGEST,
-    CARD_TRY,   /* only where a rule stands behind it: docs/findings.md */
+    CARD_TRY,   /* only where a rule stands behind it: docs/concepts/findings.md */
     CARD_RERUN, /* what was off, and would have said what holders do */
     CARD_LABELS
 };

@@ -1,9 +1,9 @@
 /* Threads that wait until another one has initialised a class.
  *
  * The JVM reports no such wait: the thread is blocked in no recorded wait, so that no look falls on
- * it (docs/sampling.md), or stands still in code of Java as --wall finds it.  That this is what it
- * waits for is concluded: it stood still until a static initialiser ended that another thread ran
- * all the while, and so did others. */
+ * it (docs/concepts/processor.md), or stands still in code of Java as --wall finds it.  That this
+ * is what it waits for is concluded: it stood still until a static initialiser ended that another
+ * thread ran all the while, and so did others. */
 #include "analyze/labels.h"
 #include "base/human.h"
 #include "base/util.h"

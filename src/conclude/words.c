@@ -337,7 +337,7 @@ static void say_path(struct rule_finding *f, const struct evidence *ev)
 
 enum { OF_LOCKS = 1 << RESOURCE_LOCK, OF_THINGS = 1 << RESOURCE_THINGS };
 
-/* What would help where holders do this for half of the time or more: docs/findings.md. */
+/* What would help where holders do this for half of the time or more: docs/concepts/findings.md. */
 static const struct advice {
     unsigned kinds;
     enum holder_does does;

@@ -1,4 +1,5 @@
-/* collapsed.c - folded stacks, the input of flame graphs: PREFIX.collapsed (docs/exports.md).
+/* collapsed.c - folded stacks, the input of flame graphs: PREFIX.collapsed
+ * (docs/reference/export-formats.md).
  *
  *     shop.Main.main;shop.Order.submit;[blocked on shop.Order] 1250
  *

@@ -1,8 +1,8 @@
 /* html.h - a page with data in it: what `orca html` writes.
  *
  * The page has one line `<!--orca-pack-->`, where the data goes as a script element of a type that
- * no browser runs, id `orca-pack`: base64 of gzip (docs/view-protocol.md, "Pack").  The data is
- * compressed and written piece by piece, so that it is in memory once. */
+ * no browser runs, id `orca-pack`: base64 of gzip (docs/reference/view-protocol.md, "Pack").  The
+ * data is compressed and written piece by piece, so that it is in memory once. */
 #ifndef ORCA_EXPORT_HTML_H
 #define ORCA_EXPORT_HTML_H
 

@@ -9,8 +9,8 @@
  * Line tables.  The specification's text puts the start location before its line, as spec 1 does;
  * its one example, 3;00000046;00000000;00000047;00000008;..., can only be read the other way round.
  * Two texts outweigh one example: we write start;line, and the importer tells both apart
- * (docs/orca-text.md).  The example settles what the text leaves open: the line is eight hex
- * digits, too. */
+ * (docs/reference/orca-text.md).  The example settles what the text leaves open: the line is eight
+ * hex digits, too. */
 #include "export/orca_log.h"
 
 enum { LOG, METHODS, CLASSES, CALLS };

@@ -1,4 +1,5 @@
-/* perfetto.c - a trace for Perfetto's viewer and its SQL: PREFIX.perfetto-trace (docs/exports.md).
+/* perfetto.c - a trace for Perfetto's viewer and its SQL: PREFIX.perfetto-trace
+ * (docs/reference/export-formats.md).
  *
  *     process
  *       threads     a track each: its waits as slices, its acts and awakenings as moments

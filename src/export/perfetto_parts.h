@@ -1,4 +1,5 @@
-/* perfetto_parts.h - what the files of the Perfetto exporter share (docs/exports.md).
+/* perfetto_parts.h - what the files of the Perfetto exporter share
+ * (docs/reference/export-formats.md).
  *
  *   perfetto.c          the sweep: waits, acts, arrows, queues
  *   perfetto_tracks.c   what the tracks are, and those without threads

@@ -1,4 +1,5 @@
-/* pprof.c - a profile of waits for pprof and what reads its files: PREFIX.pb.gz (docs/exports.md).
+/* pprof.c - a profile of waits for pprof and what reads its files: PREFIX.pb.gz
+ * (docs/reference/export-formats.md).
  *
  * The format is profile.proto of github.com/google/pprof, compressed.  Its tables (strings,
  * functions, locations) may stand anywhere: each entry is written when a sample first needs it. */

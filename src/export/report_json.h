@@ -1,5 +1,5 @@
 /* report_json.h - a report as one JSON object: `orca report --json`, schema orca-report-1
- * (docs/report-json.md). */
+ * (docs/reference/json.md). */
 #ifndef ORCA_EXPORT_REPORT_JSON_H
 #define ORCA_EXPORT_REPORT_JSON_H
 

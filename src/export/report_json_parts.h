@@ -59,7 +59,7 @@ void json_end_list(struct json_out *o);
 /* What is not yet in the file.  -ENOMEM, or -EIO of the file. */
 int json_finish(struct json_out *o);
 
-/* "WHAT_count", "WHAT_ns", ...: docs/report-json.md. */
+/* "WHAT_count", "WHAT_ns", ...: docs/reference/json.md. */
 void json_set_wait_stats(json_t *o, const char *what, struct wait_stats *s);
 
 /* --- report_json.c ---------------------------------------------------------------------------- */

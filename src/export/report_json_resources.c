@@ -1,4 +1,4 @@
-/* report_json_resources.c - the facts of a finding about a resource: docs/report-json.md. */
+/* report_json_resources.c - the facts of a finding about a resource: docs/reference/json.md. */
 #include "analyze/labels.h"
 #include "conclude/resource_names.h"
 #include "export/report_json_parts.h"

@@ -1,4 +1,4 @@
-/* tptp_parts.h - what the files of the TPTP exporter share (docs/tptp.md).
+/* tptp_parts.h - what the files of the TPTP exporter share (docs/reference/tptp.md).
  *
  *   tptp.c          the exporter: which event becomes which element
  *   tptp_head.c     the elements around the events

@@ -4,7 +4,7 @@
  * comment:
  *     CLASS#METHOD[(PARAMETERS)] [calls|blocks|tries] [nests] [this|none|argN] [NAME [NAME AT END]]
  * The agent reads it (methods=), the text exporter writes it beside its events, and the importer
- * needs it to read them back.  docs/methods.md is for users. */
+ * needs it to read them back.  docs/reference/method-tables.md is for users. */
 #ifndef ORCA_FORMAT_CALL_TABLE_H
 #define ORCA_FORMAT_CALL_TABLE_H
 

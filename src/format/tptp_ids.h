@@ -1,5 +1,5 @@
-/* tptp_ids.h - the ids that objects have in TPTP's XML (docs/tptp.md): what the exporter writes and
- * the importer turns back.
+/* tptp_ids.h - the ids that objects have in TPTP's XML (docs/reference/tptp.md): what the exporter
+ * writes and the importer turns back.
  *
  * Lock n is 2n and the Thread object of thread n is 2n + 1; object n of the heap profiler is
  * base + n, where the base is above both and the file's option TPTP_BASE_OPTION says it.  So ids

@@ -4,7 +4,7 @@
  * `discovered` of soft, weak and phantom references), the elements of an array, an object's class;
  * a Class object's super class, class loader, signers, protection domain and statics; a class
  * loader's classes; a thread's locals (the roots of its frames).  Roots are all other roots of the
- * dump, and the classes of the boot loader.  docs/heap.md says why.
+ * dump, and the classes of the boot loader.  docs/concepts/heap.md says why.
  *
  * An object that refers to nothing and is referred to once, as the byte[] of a String, is no node:
  * it goes with its owner.  That is nearly half of a usual heap.  References to roots are left out:

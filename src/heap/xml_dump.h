@@ -1,4 +1,4 @@
-/* xml_dump.h - a heap dump in TPTP's XML (docs/heap-dump.md), made into an HPROF file that the
+/* xml_dump.h - a heap dump in TPTP's XML (docs/concepts/heap.md), made into an HPROF file that the
  * reader of such files reads: so there is one implementation of every answer.
  *
  * The HPROF file is a temporary one without a name.  It is as those of the JVM but for this: where

@@ -24,7 +24,7 @@ struct orca_defs {
                                       * of classes without a line, less the number of `classes` */
     uint64_t n_unknown_class;
 
-    /* Line tables that can only be start;line, and line;start: see docs/orca-text.md. */
+    /* Line tables that can only be start;line, and line;start: see docs/reference/orca-text.md. */
     uint64_t start_first, line_first;
     uint32_t *pairs; /* of the line being read; [2 * cap_pairs] */
     size_t cap_pairs;

@@ -2,8 +2,8 @@
  *
  * A file that is wrong anywhere is refused, with file, line, column, what belongs there and what
  * stands there.  A file that merely ends too early, or lacks its companions, is read as far as it
- * goes, and the trace's problems say what is missing.  docs/orca-text.md describes what is
- * accepted. */
+ * goes, and the trace's problems say what is missing.  docs/reference/orca-text.md describes what
+ * is accepted. */
 #ifndef ORCA_IMPORT_ORCA_TEXT_H
 #define ORCA_IMPORT_ORCA_TEXT_H
 

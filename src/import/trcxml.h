@@ -1,5 +1,6 @@
 /* trcxml.h - reading TPTP's XML (.trcxml) as a trace: what TPTP's thread profiler, its agents and
- * `orca export --to tptp` write.  docs/tptp.md says what is accepted and what becomes of it.
+ * `orca export --to tptp` write.  docs/reference/tptp.md says what is accepted and what becomes of
+ * it.
  *
  * What is not XML is refused with its place.  An element that lacks something, or has something
  * that cannot be read, is left out or taken without it, an element that a trace has no place for is

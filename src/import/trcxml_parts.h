@@ -1,4 +1,4 @@
-/* trcxml_parts.h - what the files of the TPTP importer share (docs/tptp.md).
+/* trcxml_parts.h - what the files of the TPTP importer share (docs/reference/tptp.md).
  *
  *   trcxml.c         which element becomes which event
  *   trcxml_waits.c   monWait and monWaited: Object.wait, Thread.sleep, Thread.join

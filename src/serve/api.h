@@ -1,4 +1,4 @@
-/* api.h - the answers about the traces that are open (docs/view-protocol.md, "HTTP").
+/* api.h - the answers about the traces that are open (docs/reference/view-protocol.md, "HTTP").
  *
  * Those of a generation come from view/view.h and never change; state and meta say how things
  * stand. */

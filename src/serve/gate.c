@@ -194,7 +194,7 @@ static const struct check {
     const char *text;
 } checks[] = {
     {bad_bytes, 400,
-     "the request has bytes that are no text: ask for a path of docs/view-protocol"},
+     "the request has bytes that are no text: ask for a path of docs/reference/view-protocol.md"},
     {bad_count, 400, "a header of the request came twice: send Host, Origin and the like once"},
     {bad_method, 405, "only GET and POST are understood"},
     {bad_target, 400, "the request names no path of this server: it begins with one '/'"},

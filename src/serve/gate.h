@@ -1,4 +1,5 @@
-/* gate.h - who may ask the server, and in what form (docs/view-protocol.md, "Who may ask").
+/* gate.h - who may ask the server, and in what form (docs/reference/view-protocol.md, "Who may
+ * ask").
  *
  * A request is let in when it names this server as Host, comes from none but its own page (Origin),
  * and says the key in a header of its own, which no page but ours can send and no browser sends by

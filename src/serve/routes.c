@@ -92,7 +92,8 @@ static void answer_query(struct core *c, struct route_hit *hit, struct answer *a
     if (!hit->route && allow)
         answer_error(a, 405, "this path understands %s only", allow);
     else if (!hit->route)
-        answer_error(a, 404, "there is nothing at this path: docs/view-protocol.md lists them");
+        answer_error(a, 404,
+                     "there is nothing at this path: docs/reference/view-protocol.md lists them");
     else if (hit->route->answer)
         hit->route->answer(c, hit, a);
     else

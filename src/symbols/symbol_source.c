@@ -44,11 +44,12 @@ static const char *remedy(struct trace *t, const struct trace_module *m)
     if (*m->build_id)
         snprintf(text + n, sizeof text - (size_t)n,
                  "put the debug file of build id %s into a folder that ORCA_SYMBOLS names "
-                 "(docs/symbols.md)",
+                 "(docs/concepts/native-names.md)",
                  m->build_id);
     else
         snprintf(text + n, sizeof text - (size_t)n,
-                 "build it with -Wl,--build-id and without stripping it (docs/symbols.md)");
+                 "build it with -Wl,--build-id and without stripping it "
+                 "(docs/concepts/native-names.md)");
     return keep(t, text);
 }
 

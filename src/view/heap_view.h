@@ -1,4 +1,5 @@
-/* heap_view.h - a heap dump that is looked at, and the answers about it (docs/heap-protocol.md).
+/* heap_view.h - a heap dump that is looked at, and the answers about it
+ * (docs/reference/heap-protocol.md).
  *
  * A dump is read once, in steps; what a step has found never changes, and can be asked while the
  * next one is under way:

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What a cell is, in its order: docs/view-protocol.md. */
+/* What a cell is, in its order: docs/reference/view-protocol.md. */
 struct lock_cell {
     uint8_t held, queued, queue_average, queue_most, waited, waiters_most, nothing, waits;
 };

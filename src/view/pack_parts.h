@@ -1,4 +1,4 @@
-/* pack_parts.h - the sections of a pack (docs/view-protocol.md, Pack).
+/* pack_parts.h - the sections of a pack (docs/reference/view-protocol.md, Pack).
  *
  * Each is appended to a buffer at a multiple of 8 bytes from the pack's beginning.  What refers to
  * something that is not there (a damaged trace) refers to entry 0, which says nothing. */

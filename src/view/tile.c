@@ -10,7 +10,7 @@ enum {
     NEIGHBOURS = 16,               /* tiles that are made at once then */
 };
 
-/* What a cell of a tile is, in its order: docs/view-protocol.md. */
+/* What a cell of a tile is, in its order: docs/reference/view-protocol.md. */
 struct occupancy_cell {
     uint8_t state[WAIT_STATES], lived, waits, locked, unknown;
 };

@@ -1,5 +1,5 @@
 /* view.h - one generation of what is known of a trace, and the answers of the view protocol
- * (docs/view-protocol.md) from it.
+ * (docs/reference/view-protocol.md) from it.
  *
  * A view never changes after view_new: what it makes on demand (indexes, a lock's history) is kept
  * and seen by nobody before it is whole.  Every answer may be asked for by several threads at once.

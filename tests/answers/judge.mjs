@@ -1,7 +1,7 @@
 // judge.mjs CASE PLANTED REPAIRED - what Orca says of a program with a cause and of the repaired one, beside what is true.
 //
 // CASE: JDK/PROGRAM/HOW/STRENGTH; PLANTED, REPAIRED: files without their ends, of which .json (outside.mjs) and .report.json (orca
-// report --json) are read.  Prints the verdict, as JSON: docs/answers.md says what its words mean.
+// report --json) are read.  Prints the verdict, as JSON: docs/quality/answers.md says what its words mean.
 import {readFileSync} from 'node:fs';
 import {Report, glob, isAny, methodOf, speaksOf} from './facts.mjs';
 import {readTruth} from './truth.mjs';

@@ -1,4 +1,4 @@
-// table.mjs FILE... - the table of docs/answers.md from the verdicts of judge.mjs (*.verdict) and jfr.mjs (*.jfr-verdict).
+// table.mjs FILE... - the table of docs/quality/answers.md from the verdicts of judge.mjs (*.verdict) and jfr.mjs (*.jfr-verdict).
 // Exit status 1 when a first finding was not strictly right, or a finding was false.
 import {existsSync, readFileSync} from 'node:fs';
 

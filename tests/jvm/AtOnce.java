@@ -1,4 +1,4 @@
-/* Calls that throw at once, or return so; each on a thread of its own, which says what came of it.  docs/orca-text.md says
+/* Calls that throw at once, or return so; each on a thread of its own, which says what came of it.  docs/reference/orca-text.md says
  * which of them are recorded. */
 public class AtOnce {
     interface Call {

@@ -145,7 +145,7 @@ test_in_liborca() {
     has out "compared 2400"
 }
 
-# The profiler that docs/asgct2.md shows: its top method, and the stacks in its file.
+# The profiler that docs/reference/asgct2.md shows: its top method, and the stacks in its file.
 sampler() { # LIBRARY
     run 0 "$JAVA" -Xmx256m "-agentpath:$1=$TMP/stacks" -cp "$CLASSES" Burning 2000
     cat out

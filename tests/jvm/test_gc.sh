@@ -218,7 +218,7 @@ test_tptp() {
     end
     run 0 "$ORCA" export --to tptp -o app "$TRACE"
     same "$(grep -cE '<gcFinish time="[0-9.]+" usedObjSpace="[1-9][0-9]*" totalObjSpace="[1-9][0-9]*"/>' app.trcxml)" "$(matching ' gc_finish ')"
-    run 0 xmllint --noout --dtdvalid "$ROOT/docs/orca-tptp.dtd" app.trcxml
+    run 0 xmllint --noout --dtdvalid "$ROOT/docs/reference/orca-tptp.dtd" app.trcxml
 }
 
 findings() { # prints the rules of the report's findings, but for pauses: they may be long on a busy machine

@@ -62,7 +62,7 @@ static() { # CLASS NAME
 }
 
 graph_is_right() {
-    xmllint --noout --dtdvalid "$ROOT/docs/orca-tptp.dtd" d/heap.trcxml 2>err || fail "$(head -n 3 err)"
+    xmllint --noout --dtdvalid "$ROOT/docs/reference/orca-tptp.dtd" d/heap.trcxml 2>err || fail "$(head -n 3 err)"
     local outer inner leaf trouble
     outer=$(static 'Heaped' root)
     inner=$(field "$outer" of)

@@ -10,7 +10,7 @@ recorded() { # STATUS OPTIONS ARGUMENT...
 
 valid() { # FILE
     if command -v xmllint >/dev/null; then
-        xmllint --noout --dtdvalid "$ROOT/docs/orca-tptp.dtd" "$1" >lint 2>&1 || fail "not valid: $(head -n 5 lint)"
+        xmllint --noout --dtdvalid "$ROOT/docs/reference/orca-tptp.dtd" "$1" >lint 2>&1 || fail "not valid: $(head -n 5 lint)"
     fi
     # What readers of lines need: one element on each, from column 0.
     same "$(sed 1d "$1" | grep -v '^<?orca <.*?>$' | grep -cv '^</\{0,1\}[A-Za-z]*[ >].*')" 0

@@ -1,4 +1,4 @@
-# A part of what "./dev truth" asks, of Orca alone: it may say too little, and nothing that is wrong (docs/truth.md).
+# A part of what "./dev truth" asks, of Orca alone: it may say too little, and nothing that is wrong (docs/quality/truth.md).
 # timeout: 150
 . "$ROOT/tests/jvm/traced.sh"
 

@@ -15,7 +15,7 @@ length_ms() { # THREAD
         $2 == t && $3 == "wait_exit" { printf "%d", ($1 - at) * 1000 }' events
 }
 
-# docs/orca-text.md, calls that throw at once: JDK 17 and 21 tell of a wait before they look who owns the monitor.
+# docs/reference/orca-text.md, calls that throw at once: JDK 17 and 21 tell of a wait before they look who owns the monitor.
 test_not_owned() {
     run_traced 0 "" NotOwned
     same "$(cat out)" 10
@@ -164,7 +164,7 @@ test_deadlock_with_a_monitor_taken_again() {
     same "$(report '[.open_waits[] | select(.name == "waiter") | "\(.state) \(.other_name)"] | join(", ")')" "reacquiring notifier"
 }
 
-# What a call is that throws at once, or returns so, in the trace and in the text (docs/orca-text.md).
+# What a call is that throws at once, or returns so, in the trace and in the text (docs/reference/orca-text.md).
 test_calls_that_are_over_at_once() {
     local wait_mon=""
     run 0 "$JAVA" "-agentpath:$AGENT=quiet,file=app.otrace,format=otrace+orca" -XX:-UsePerfData -Xmx64m -cp "$CLASSES" AtOnce

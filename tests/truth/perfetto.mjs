@@ -1,4 +1,4 @@
-// perfetto.mjs - reads the Perfetto trace that "orca export --to perfetto" writes (docs/exports.md): threads, and on them
+// perfetto.mjs - reads the Perfetto trace that "orca export --to perfetto" writes (docs/reference/export-formats.md): threads, and on them
 // slices {category, name, start, end, args} and moments {category, name, time, args, flows, flowEnds}.
 //
 // Only what that format uses of Perfetto's messages; times are BigInt, ns.

@@ -1,4 +1,4 @@
-// pprof.mjs - reads the profile that "orca export --to pprof" writes (docs/exports.md): samples {labels, innermost}, the
+// pprof.mjs - reads the profile that "orca export --to pprof" writes (docs/reference/export-formats.md): samples {labels, innermost}, the
 // name of the innermost frame.
 import {gunzipSync} from 'node:zlib';
 import {all, fields, one, text} from './protobuf.mjs';

@@ -1,4 +1,4 @@
-// table.mjs VERDICTS - the tables of docs/truth.md from the verdicts of tests/truth/run: per JDK and question how often each
+// table.mjs VERDICTS - the tables of docs/quality/truth.md from the verdicts of tests/truth/run: per JDK and question how often each
 // tool was right, wrong, and did not say; then each answer of Orca's that was wrong, and the sums.  Exit status 1 when there is one.
 import {readFileSync} from 'node:fs';
 import {QUESTIONS, TOOLS, isOrca} from './questions.mjs';

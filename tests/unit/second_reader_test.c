@@ -1,5 +1,5 @@
-/* second_reader_test.c - a reader written from docs/format.md alone, to see that the page is
- * enough.
+/* second_reader_test.c - a reader written from docs/reference/trace-format.md alone, to see that
+ * the page is enough.
  *
  * It uses none of src/format's structures: numbers here are the page's numbers.  Its events must be
  * those that the real reader gives. */

@@ -80,7 +80,7 @@ uint64_t trace_is(struct trace *t, const char *expected)
 
 void is_valid(struct trace *t)
 {
-    static const char dtd[] = "docs/orca-tptp.dtd";
+    static const char dtd[] = "docs/reference/orca-tptp.dtd";
     if (system("xmllint --version >/dev/null 2>&1") != 0 || access(dtd, R_OK) != 0)
         cr_skip_test("no xmllint, or not run in the root of the repository");
     char *folder = folder_make(), prefix[300], command[800];

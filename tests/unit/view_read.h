@@ -1,5 +1,5 @@
-/* view_read.h - binary answers of the view protocol (docs/view-protocol.md) read back, and views of
- * simulated programs to ask.
+/* view_read.h - binary answers of the view protocol (docs/reference/view-protocol.md) read back,
+ * and views of simulated programs to ask.
  *
  * Every column's place is worked out here from the document; what does not fit, or is left over,
  * stops the test. */

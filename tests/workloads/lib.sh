@@ -9,7 +9,7 @@
 # build/release/orca), and compares.  --plain runs only the first (no agent needed), --recorded only
 # the second, both for tests/bench/run.  --short does less work.  --gc=G1 (Z, Parallel, ...) is the
 # collector, for the workloads that pass $gc_option to their JVM.  --events=threads+alloc: record these
-# groups; --options=allocby=jvm: with these options of the agent (docs/agent-options.md).  A workload
+# groups; --options=allocby=jvm: with these options of the agent (docs/reference/agent-options.md).  A workload
 # that sets $groups is recorded with these groups of events if it is not told others; one that sets
 # $bare passes the agent to its JVMs itself.
 #
@@ -198,7 +198,7 @@ allocated_bytes() { # [NAMES]
 
 # Where allocations are recorded: what the threads of these names allocated is what the JVM says
 # ("NAME BYTES" lines in FILE).  3 % may be between where every object is counted: the JVM also counts
-# what it allocates for itself (docs/alloc.md), and what the agent's Java code does.  Of samples there
+# what it allocates for itself (docs/concepts/allocation.md), and what the agent's Java code does.  Of samples there
 # are 100 and more: half and double are six deviations away.
 check_allocated() { # NAMES FILE
     case $given in

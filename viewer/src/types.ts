@@ -1,4 +1,4 @@
-// types.ts - the answers of the view protocol (docs/view-protocol.md) as the viewer has them.
+// types.ts - the answers of the view protocol (docs/reference/view-protocol.md) as the viewer has them.
 //
 // Times are ns after the recording began.  A thread is its index into Meta.threads unless a name says
 // `id`, which is the trace's own number of it, as in `orca report --json`.
@@ -145,7 +145,7 @@ export interface Overview {
 /** What part of the recording a question is about; threads: indices. */
 export interface Selection { from?: number; to?: number; threads?: number[]; class?: string; lock?: number }
 
-/** `orca report --json`; docs/report-json.md. */
+/** `orca report --json`; docs/reference/json.md. */
 export interface Times {
     [key: string]: unknown;
 }

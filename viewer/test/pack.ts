@@ -1,4 +1,4 @@
-// pack.ts - makes packs (docs/view-protocol.md, Pack) for the tests from waits written as objects.
+// pack.ts - makes packs (docs/reference/view-protocol.md, Pack) for the tests from waits written as objects.
 import { gzipSync } from "node:zlib";
 import { FLAG, INTERACTIONS } from "../src/types.ts";
 

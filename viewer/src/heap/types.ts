@@ -1,4 +1,4 @@
-// types.ts - the answers about a heap dump (docs/heap-protocol.md).
+// types.ts - the answers about a heap dump (docs/reference/heap-protocol.md).
 
 export const STAGES = ["reading", "counted", "sized", "ready"] as const;
 export type Stage = (typeof STAGES)[number];

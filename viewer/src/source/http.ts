@@ -1,4 +1,4 @@
-// http.ts - the source that asks the server of `orca view` (docs/view-protocol.md).
+// http.ts - the source that asks the server of `orca view` (docs/reference/view-protocol.md).
 //
 // Generation answers never change, so the browser's cache keeps them.  When a generation is gone (410)
 // the question is asked again of the newest one.

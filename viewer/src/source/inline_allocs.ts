@@ -75,7 +75,7 @@ export function eachAlloc(m: Model, c: Cut, by: ByAlloc, add: Add): void {
     }
 }
 
-/** The answer `rates` (docs/view-protocol.md). */
+/** The answer `rates` (docs/reference/view-protocol.md). */
 export function ratesOf(m: Model, c: Cut, of: Selection, n: number): Rates {
     const a = m.pack.allocs, [objects, , batches] = a.lists, meta = m.pack.meta;
     const from = Math.max(of.from ?? meta.from, meta.from), to = Math.max(Math.min(of.to ?? meta.to, meta.to), from);

@@ -1,4 +1,4 @@
-// inline_pack.ts - the pack of a page (docs/view-protocol.md, Pack) as typed arrays: no object per wait.
+// inline_pack.ts - the pack of a page (docs/reference/view-protocol.md, Pack) as typed arrays: no object per wait.
 import type { LockRow, Meta, Overview, Place, Report } from "../types.ts";
 import { NO_INTERACTION, STATES } from "../types.ts";
 import { Columns, damaged, json } from "./inline_bytes.ts";

@@ -1,4 +1,4 @@
-// inline_report.ts - the tables of a selection as `orca report --json` has them (docs/report-json.md).
+// inline_report.ts - the tables of a selection as `orca report --json` has them (docs/reference/json.md).
 import { SourceError } from "../source.ts";
 import { FLAG } from "../types.ts";
 import type { Report, ReportRow, ReportThread, Selection } from "../types.ts";

@@ -1,4 +1,4 @@
-// key.ts - the secret that lets this page ask (docs/view-protocol.md, "Who may ask").
+// key.ts - the secret that lets this page ask (docs/reference/view-protocol.md, "Who may ask").
 //
 // It is in this page's memory and in the storage of its origin, which other servers on 127.0.0.1 have no part in: a
 // cookie would be sent to all of them.  It comes with the page itself, where a form has brought a token, or

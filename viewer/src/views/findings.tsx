@@ -108,7 +108,7 @@ function Mark({ severity }: { severity: Finding["severity"] }) {
     );
 }
 
-/** What the rules go through; docs/findings.md has them all. */
+/** What the rules go through; docs/concepts/findings.md has them all. */
 const LOOKED_AT = "deadlocks, locks taken in contradicting orders, lost signals, contended locks and convoys, locks held while waiting or in input and output, " +
     "futile wake-ups, full pools, sleeps and lone threads on the way to the end";
 
