@@ -210,6 +210,7 @@ docs: $(B)/orca $(B)/agent-options
 	@$(B)/orca __docs > docs/reference/commands.md
 	@$(B)/agent-options > docs/reference/agent-options.md
 	@if [ -x tools/gen-format ]; then tools/gen-format; fi
+	@tools/samples
 
 # --- Java ---------------------------------------------------------------------------------------
 # The classes that the agent defines in the JVM, as data in liborca.so.
@@ -283,6 +284,7 @@ check-includes:
 	tools/check-includes
 	tools/check-waits
 	tools/check-docs
+	tools/check-figures
 	tools/check-prints
 
 # --- lint and format ----------------------------------------------------------------------------
