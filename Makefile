@@ -203,14 +203,15 @@ $(B)/share/doc/orca/%: %
 sbom: $(B)/share/doc/orca/orca.cdx.json
 	@cat $<
 
-# docs/reference/: the commands, the agent's options, and the generated part of trace-format.md.
+# docs/reference/: the commands, the agent's options, the generated part of trace-format.md; the outputs that documents show.
 $(B)/agent-options: $(B)/tools/agent-options.o $(B)/src/agent/settings.o $(B)/lib.a
 	$(link)
 docs: $(B)/orca $(B)/agent-options
 	@$(B)/orca __docs > docs/reference/commands.md
 	@$(B)/agent-options > docs/reference/agent-options.md
-	@if [ -x tools/gen-format ]; then tools/gen-format; fi
+	@tools/gen-format
 	@tools/samples
+	@ORCA=$(abspath $(B)/orca) tools/outputs
 
 # --- Java ---------------------------------------------------------------------------------------
 # The classes that the agent defines in the JVM, as data in liborca.so.

@@ -77,7 +77,7 @@ export const QUESTIONS = {
     'join-ns': {group: 'join: how long', kind: 'join', answer: ns, claims: {orca: all}},
     'join-of': {group: 'join: of whom', kind: 'join', answer: longest('of'), claims: {orca: all}},
     'join-end': {group: 'join: how it ended', kind: 'join', answer: longest('end'), claims: {orca: all}},
-    'held-ns': {group: 'pools: who is held up, and for how long', kind: 'held', answer: ns, claims: {orca: all}},
+    'held-ns': {group: 'pools: who is blocked, and for how long', kind: 'held', answer: ns, claims: {orca: all}},
     'task-ns': {group: 'pools: how long a task waited for a worker', kind: 'task', answer: last('ns'), claims: {orca: all}},
     'task-by': {group: 'pools: who submitted it', kind: 'task', answer: longest('by'), claims: {orca: all}},
     'said-of': {group: 'locks and threads without any wait: what is said of them', kind: 'said', from: everythingSaid, answer: count, claims: {orca: all, jfr: all, async: all}},
@@ -100,7 +100,7 @@ for (const [source, command] of Object.entries(LIVE))
 export const TOOLS = {'orca-defaults': 'Orca, defaults', orca: 'Orca', 'orca-holds': 'Orca with holds', 'orca-attached': 'Orca, attached in the middle',
                       'orca-text': 'Orca, read back from .orca', 'orca-trcxml': 'Orca, read back from .trcxml', jfr: 'JFR', async: 'async-profiler'};
 
-// The text formats have no parks: neither who is held up by a lock of java.util.concurrent, nor who is deadlocked over one; .orca has calls instead, which
+// The text formats have no parks: neither who is blocked by a lock of java.util.concurrent, nor who is deadlocked over one; .orca has calls instead, which
 // are no parks.
 const hasNoForm = (q, about) => ['park', 'task', 'held'].includes(q.kind) || (q.kind === 'deadlock' && !['mon', 'joins', 'all'].includes(about.of ?? 'all'));
 const CANNOT = {'orca-trcxml': hasNoForm, 'orca-text': hasNoForm};
