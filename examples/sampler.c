@@ -1,8 +1,8 @@
 /* sampler.c - a CPU profiler of 150 lines: AsyncGetCallTrace2, JVMTI and POSIX, nothing else.
  *
  *     java -agentpath:libsampler.so app.Main               the 20 methods that ran most, at the end
- *     java -agentpath:libsampler.so=FILE app.Main          and FILE: collapsed stacks, for flame
- * graphs
+ *     java -agentpath:libsampler.so=FILE app.Main          and FILE: collapsed stacks, for
+ *                                                          flame graphs
  *
  * The kernel sends SIGPROF for every 10 ms of processor time, to a thread that is running.  The
  * handler takes that thread's stack into a slot of a table that was there before: no lock, no

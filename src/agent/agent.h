@@ -2,22 +2,28 @@
  *
  *   onload.c          entry points, options, capabilities
  *   lifecycle.c       a recording begins and ends; groups are switched; the text formats
- *   settings.c        the option table
+ *   settings.c        the option table; program_name.c, lacks.c: what is recorded of the program's
+ *                     command, and what this JVM cannot give
  *   files.c           the files of a recording: names, and who is told of them
- *   control.c request.c verbs.c query.c   the control socket, what it is asked, in what words, what
- *                     goes on in the JVM now
+ *   control.c request.c verbs.c   the control socket: clients, their lines, what they may ask
+ *   query.c query_files.c json_text.c   what goes on in the JVM now, as JSON
  *   threads.c         who the threads are: ids, names, rings
- *   stacks.c          the current call stack as an id, by the walker or GetStackTrace
- *   methods.c         methods and classes as ids
+ *   stacks.c          the current call stack as an id, by the walker or GetStackTrace; chunks.c:
+ *                     frames of virtual threads in the heap
+ *   methods.c moves.c   methods and classes as ids; where their instructions stood before
  *   origins.c         which fields hold what threads wait for
  *   locks.c           monitor objects as ids
- *   unmounts.c        what virtual threads own while they are unmounted
+ *   unmounts.c asked_owners.c ownable.c owner_stacks.c   owners of locks: unmounted ones, those
+ *                     that were unknown, those of java.util.concurrent, what they execute
+ *   open_waits.c      waits under way when a recording begins and when it ends
+ *   sums.c            short waits as sums
  *   on_monitor.c on_thread.c on_gc.c     JVMTI's callbacks
  *   gc_cycles.c gc_names.c   cycles of concurrent collectors; the words about collections
  *   natives.c         native methods of the JDK with a wrapper in front: on_cause.c, on_park.c
  *   on_io.c peers.c   the C library's calls of input and output, and who is at the other end
  *   probes.c          methods rewritten to call probes: tracked.c (the table), on_call.c;
- *                     user_methods.c (those that the user names)
+ *                     user_methods.c (those that the user names); retransform.c, kept.c (classes
+ *                     that are loaded already, and those that stay rewritten)
  *   thrown.c          whether an exception that is made is thrown
  *   holds.c           how long locks are held
  *   heap.c            what the heap profiler records: on_alloc.c, alloc_*.c, objects.c (numbers);
@@ -28,7 +34,7 @@
  *   sched.c           when threads were on a processor
  *
  * In the JVM: nothing here exits, aborts, throws, or leaves an exception or a local reference
- * behind. Callbacks keep errno. */
+ * behind.  Callbacks keep errno. */
 #ifndef ORCA_AGENT_AGENT_H
 #define ORCA_AGENT_AGENT_H
 

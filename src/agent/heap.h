@@ -9,8 +9,8 @@
  *                   code (alloc_probes.c), or, with allocby=jvm, by SampledObjectAlloc of every one
  *   frees           a number for each of them (objects.c), and its end
  *
- * The heap thread makes events of what threads count (alloc_counts.c,
- * alloc_rows.c) and of objects that ended. */
+ * The heap thread makes events of what threads count (alloc_counts.c, alloc_rows.c) and of objects
+ * that ended. */
 #ifndef ORCA_AGENT_HEAP_H
 #define ORCA_AGENT_HEAP_H
 

@@ -8,9 +8,9 @@
  * recording finds it as it needs it.
  *
  * So are java.util.concurrent.Semaphore and InterruptedException, whose rows are on by default:
- * JDK 17 frees compiled code when it has reason to, and until then the version of the class that it
- * was made of.  And so are
- * classes with the constant NaN, of which each rewriting makes one more (probes.c).
+ * JDK 17 frees compiled code when it has reason to, and until then keeps the version of the class
+ * that it was made of.  And so are classes with the constant NaN, of which each rewriting makes one
+ * more (classfile/nan.h).
  *
  * And so is what the group alloc changes: some 700 classes of the boot loader, of which each
  * further attach cost 0.7 MB (17), 1.2 MB (25) of metaspace, until code that is compiled of them is

@@ -1,4 +1,4 @@
-/* sampling.h - the groups cpu and wall: what threads execute, sampled.
+/* sampling.h - the groups cpu, wall and looks: what threads execute, sampled.
  *
  * Each thread takes its own stack, in a signal handler (hotspot/samples.h).  For `cpu` the signal
  * comes from a timer of the thread's processor time.  For `wall` one thread of ours, the collector,

@@ -343,8 +343,8 @@ bool settings_has_texts(const struct settings *s)
     return s->formats & ~(uint64_t)FORMAT_OTRACE;
 }
 
-/* Spec 2: a first item that is neither a key nor has a value is the prefix of three text files.
- * Returns the options behind it. */
+/* The 2014 Orca back-end manual: a first item that is neither a key nor has a value is the prefix
+ * of three text files.  Returns the options behind it. */
 static char *take_prefix(struct settings *s)
 {
     size_t n = strcspn(s->text, "=,");

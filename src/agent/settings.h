@@ -1,4 +1,5 @@
-/* settings.h - the agent's options: "key=value,key=value", or spec 2's lone file prefix. */
+/* settings.h - the agent's options: "key=value,key=value", or the lone file prefix of
+ * the 2014 Orca back-end manual. */
 #ifndef ORCA_AGENT_SETTINGS_H
 #define ORCA_AGENT_SETTINGS_H
 
@@ -58,7 +59,7 @@ struct settings {
     bool contanalysis, quiet, control, allocstacks, arguments, time;
     const char *archive; /* the JVM's option that makes an archive of its classes, which then stay
                           * as they are; NULL: none */
-    bool is_prefix;      /* file: of spec 2's command line, without a suffix */
+    bool is_prefix;      /* file: of the manual's command line, without a suffix */
     bool asked[GROUP_LIMIT];  /* what the options ask for, and */
     bool groups[GROUP_LIMIT]; /* what is recorded */
 };

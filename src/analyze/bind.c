@@ -108,7 +108,7 @@ static uint32_t asked_at_end(const struct binder *b, const struct lock_now *k,
     return i && b->asked[*i].time >= latest ? b->asked[*i].owner : known;
 }
 
-/* --- imported traces: spec 5's rule ----------------------------------------------------------- */
+/* --- imported traces: TPTP 4.5's rule --------------------------------------------------------- */
 
 /* A wait ended: the first notify since it began that has nobody, else the latest notifyAll. */
 static bool take_loose(struct binder *b, struct loose_lists *q, uint32_t thread, struct span *s)

@@ -27,8 +27,8 @@
  * was for it.
  *
  * A trace that was imported has no such order, unless it says so (trace_is_in_order): there the
- * rule of spec 5 (entity 12) holds: a wait's end takes the first notify of the object that has
- * nobody yet, else the latest notifyAll, else it waits for one to come.
+ * rule of TPTP 4.5's thread profiling holds: a wait's end takes the first notify of the object that
+ * has nobody yet, else the latest notifyAll, else it waits for one to come.
  *
  * A wait whose cause is not found stays without a waker and is counted, never guessed. */
 #ifndef ORCA_ANALYZE_BIND_H
@@ -46,7 +46,7 @@
  * after that at most; so it is taken where a text does not say which of them it was. */
 #define BIND_LEAVE_NS UINT64_C(100000000)
 
-/* The interactions of spec 5, and those that the JVM has had since. */
+/* The interactions of TPTP 4.5's thread profiling, and those that the JVM has had since. */
 enum interaction {
     INTERACTION_STARTS_THREAD, /* TRCThreadStartsThreadEvent */
     INTERACTION_HANDOFF_LOCK,  /* TRCThreadHandoffLockEvent */

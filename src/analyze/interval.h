@@ -2,9 +2,10 @@
  * run.
  *
  * The intervals of one thread are handed out in the order of their ends.  Where one lies inside
- * another (a monitor re-acquired inside Object.wait) the outer one's `ns` is without it: sum of ns
- * over a thread's intervals <= last event of the thread - first event of it Sinks get them in
- * batches, so that each sink is one short loop over memory that is in the cache. */
+ * another (a monitor re-acquired inside Object.wait) the outer one's `ns` is without it:
+ *     sum of ns over a thread's intervals <= last event of the thread - first event of it
+ * Sinks get them in batches, so that each sink is one short loop over memory that is in the
+ * cache. */
 #ifndef ORCA_ANALYZE_INTERVAL_H
 #define ORCA_ANALYZE_INTERVAL_H
 

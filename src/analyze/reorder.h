@@ -7,7 +7,8 @@
  *
  *     of a thread that is in, what it did before, and what caused that: its start, the end of a
  *     thread that it joined, the notify, unpark or interrupt that ended a wait, the task's
- * submission of a lock that two threads in it took, the giving back by the one that had it first
+ *     submission
+ *     of a lock that two threads in it took, the giving back by the one that had it first
  *
  * When that needs no thread of the cycle beyond its place, every lock can be taken in the order in
  * which it was recorded, up to the deadlock.  When it does, another order may still lead there. */

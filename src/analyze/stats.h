@@ -1,6 +1,6 @@
 /* stats.h - the tables: how often and how long threads waited, by thread, by class of lock, by
- * lock, by place in the program and by owner - of a range of time and a set of threads (spec 5,
- * views 2.1 to 2.3).
+ * lock, by place in the program and by owner - of a range of time and a set of threads (after the
+ * views of TPTP 4.5's thread profiling).
  *
  *     over all threads, over all classes, over all sites, each state's count and ns are the same
  *     sums; in each thread  sum of ns over the states = life - running - still;

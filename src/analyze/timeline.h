@@ -8,7 +8,7 @@
  * A span's waker, and the act by which it woke, are found by bind.h.  Every table, path and picture
  * is made from these lists; nothing else of a trace's events is kept.
  *
- * The states and interactions of TPTP 4.5 (spec 5) under their names here:
+ * The states and interactions of TPTP 4.5's thread profiling under their names here:
  * docs/concepts/analysis.md. */
 #ifndef ORCA_ANALYZE_TIMELINE_H
 #define ORCA_ANALYZE_TIMELINE_H

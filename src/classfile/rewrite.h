@@ -5,7 +5,7 @@
  *   keep.c     parameters that probes need late: safe where they are, or copied at entry
  *   protect.c  the frame of a handler at one instruction; structured locking
  *   probe.c    the call of one probe
- *  insert.c    which probes go where */
+ *   insert.c   which probes go where */
 #ifndef ORCA_CLASSFILE_REWRITE_H
 #define ORCA_CLASSFILE_REWRITE_H
 

@@ -2,8 +2,8 @@
  *
  *   view_file.c     a trace, as the server reads it     view_jvms.c    JVMs: list, attach, stop
  *   view_hooks.c    what the server may ask of us       view_recent.c  traces viewed before
- *   view_save.c     copies                              view_browser.c
- *   view_heap.c     heap dumps */
+ *   view_save.c     copies                              view_browser.c the browser
+ *   view_heap.c     heap dumps                         view_traces.c  what the start page offers */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"

@@ -3,9 +3,9 @@
  *   report_text.c    header, sections      report_screen.c   findings, the first screen
  *                                          report_flow.c     interactions, path, deadlocks, bottles
  *   report_tables.c  the tables            report_queues.c   locks, one by one
- *   report_hot.c     samples              report_alloc.c     allocations
- *   report_gc.c      collections          report_calls.c     calls of tracked methods
- *   class_names.c    short class names */
+ *   report_hot.c     samples               report_alloc.c    allocations
+ *   report_gc.c      collections           report_calls.c    calls of tracked methods
+ *   report_io.c      input and output      class_names.c     short class names */
 #ifndef ORCA_CLI_PAGE_H
 #define ORCA_CLI_PAGE_H
 

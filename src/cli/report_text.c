@@ -1,4 +1,5 @@
-/* report_text.c - `orca report` for a terminal: what was recorded, and the findings. */
+/* report_text.c - `orca report` for a terminal: the head of the whole report, its sections and
+ * their order, and which part is printed. */
 #include "cli/page.h"
 
 #include "base/buf.h"

@@ -1,7 +1,10 @@
 /* top_text.h - the pages of orca top, as text: for the screen and for the batch output alike.
  *
  *     the picture   figures, then the first screen of a report on the last seconds, then the
- * threads the threads   all of them a finding     with its facts and stacks the keys */
+ *                   threads
+ *     the threads   all of them
+ *     a finding     with its facts and stacks
+ *     the keys */
 #ifndef ORCA_CLI_TOP_TEXT_H
 #define ORCA_CLI_TOP_TEXT_H
 

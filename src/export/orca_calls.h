@@ -3,9 +3,9 @@
  * Two things in a text line come from an earlier event of the thread: whether the call is nested in
  * another hooked call, and the stack of a call's end, which is that of its beginning.
  *
- * Spec 2, "Nested call": "we maintain a stack depth for each thread ... If a hook method occurs
- * within another, the inner one is ignored."  So of the calls of a thread that are open only the
- * outermost is written, begin and end.
+ * The 2014 Orca back-end manual, "Nested call": "we maintain a stack depth for each thread ...  If
+ * a hook method occurs within another, the inner one is ignored."  So of the calls of a thread that
+ * are open only the outermost is written, begin and end.
  *
  * Where events are missing (they were lost; a stack overflow inside the call), an end may never
  * come.  Such a call is over

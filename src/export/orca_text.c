@@ -1,13 +1,13 @@
-/* orca_text.c - the format of spec 2: PREFIX.orca, PREFIX.methods, PREFIX.classtable; and
- * PREFIX.calltable when there are calls of a method table, whose event names are not the
- * specification's.
+/* orca_text.c - the format of the 2014 Orca back-end manual: PREFIX.orca, PREFIX.methods,
+ * PREFIX.classtable; and PREFIX.calltable when there are calls of a method table, whose event names
+ * are not the manual's.
  *
  *   .orca        time,EVENT,thread,...,depth;method;location;...
  *   .methods     time,method,name,signature,class,count;start;line;start;line;...
  *   .classtable  time,class,signature,source
  *
- * Line tables.  The specification's text puts the start location before its line, as spec 1 does;
- * its one example, 3;00000046;00000000;00000047;00000008;..., can only be read the other way round.
+ * Line tables.  The manual's text puts the start location before its line, as format 1.1 does; its
+ * one example, 3;00000046;00000000;00000047;00000008;..., can only be read the other way round.
  * Two texts outweigh one example: we write start;line, and the importer tells both apart
  * (docs/reference/orca-text.md).  The example settles what the text leaves open: the line is eight
  * hex digits, too. */

@@ -1,10 +1,10 @@
-/* orca_text_1_1.c - the format of spec 1: PREFIX.orca, PREFIX.meta.
+/* orca_text_1_1.c - "Spec of Orca files", version 1.1: PREFIX.orca, PREFIX.meta.
  *
  *   .orca  time,EVENT,thread,...,depth,method,location,...
  *   .meta  signature,source                                       first the classes,
  *          method,name,signature,class signature,count,start,line,...    then the methods
  *
- * Semaphores came with spec 2.  A class is known by its signature alone, so that of classes with
+ * Semaphores came with version 2.  A class is known by its signature alone, so that of classes with
  * the same name from several loaders the first one named stands for all.  Of a method's numbers the
  * text calls its id and the start locations hexadecimal and the count decimal; it says nothing of
  * the line: decimal. */

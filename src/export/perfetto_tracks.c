@@ -1,3 +1,5 @@
+/* perfetto_tracks.c - the tracks of a Perfetto trace: the process, its threads, locks and collector
+ * pauses. */
 #include "base/map.h"
 #include "base/utf8.h"
 #include "export/model_names.h"

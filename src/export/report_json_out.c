@@ -1,3 +1,5 @@
+/* report_json_out.c - what JSON is written with: values of a report, and the output, object by
+ * object. */
 #include "export/report_json_parts.h"
 
 #include "analyze/labels.h"

@@ -1,3 +1,4 @@
+/* tptp_text.c - elements, attributes, annotations of TPTP's XML as text: names, times, frames. */
 #include "base/util.h"
 #include "export/tptp_parts.h"
 #include "export/xml.h"

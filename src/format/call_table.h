@@ -1,4 +1,5 @@
-/* call_table.h - a table of methods whose calls are events (spec 2's MethodTable), as text.
+/* call_table.h - a table of methods whose calls are events (the MethodTable of the 2014 Orca
+ * back-end manual), as text.
  *
  * One method a line; what stands in brackets may be left out, a '#' at the start of a word begins a
  * comment:

@@ -1,12 +1,13 @@
 /* chunk.h - the two fixed structures of a trace file: the file header and the chunk header.
  *
- * file  = header (one page) chunk chunk chunk ...
- * chunk = chunk header (64 bytes), directory, payload, padding to a multiple of 8
+ *     file  = header (one page) chunk chunk chunk ...
+ *     chunk = chunk header (64 bytes), directory, payload, padding to a multiple of 8
  *
  * All integers are little-endian.  A chunk header carries a checksum of itself, seeded with the
  * trace's id and the chunk's offset, one of the directory and one of the payload: bytes that only
- * look like a chunk, or a chunk of another file, are not taken for one. header 64 + dir_len +
- * stored_len <= total_len <= CHUNK_TOTAL_MAX Pure functions; thread- and signal-safe. */
+ * look like a chunk, or a chunk of another file, are not taken for one.
+ *     64 + dir_len + stored_len <= total_len <= CHUNK_TOTAL_MAX
+ * Pure functions; thread- and signal-safe. */
 #ifndef ORCA_FORMAT_CHUNK_H
 #define ORCA_FORMAT_CHUNK_H
 
@@ -56,7 +57,7 @@ struct file_header {
     uint64_t unwritten_events; /* lost when the file could not be written further, */
     uint64_t unwritten_since;  /* which was then; 0: not said */
     /* While recording: everything up to then is in the file, in the chunks before this one; 0: not
-     * said. Rewritten every two seconds, so it has a place and a checksum of its own. */
+     * said.  Rewritten every two seconds, so it has a place and a checksum of its own. */
     uint64_t flushed_mono, flushed_seq;
     struct codec_schema schema;
     char ring_path[RING_PATH_MAX]; /* shared memory of the recording, "" when there is none */

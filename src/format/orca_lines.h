@@ -2,7 +2,8 @@
  *
  * One row per event kind that the text formats have:
  *     line = time , row's name , thread [, row's fields]
- * Version 1.1 (spec 1) puts ',' inside stacks, version 2 (spec 2) ';', and 2 adds the semaphores;
+ * Version 1.1 puts ',' inside stacks, version 2 (the 2014 Orca back-end manual) ';', and 2 adds the
+ * semaphores;
  * else the lines are the same. */
 #ifndef ORCA_FORMAT_ORCA_LINES_H
 #define ORCA_FORMAT_ORCA_LINES_H
@@ -29,7 +30,7 @@ struct orca_field {
     uint8_t offset; /* of the id in struct event; 0: our event does not carry it */
 };
 
-/* How a row takes part in spec 2's "Nested call" and in pairing. */
+/* How a row takes part in the manual's "Nested call" and in pairing. */
 enum orca_role {
     ORCA_PLAIN, /* not a call */
     ORCA_CALL,  /* a hooked method, of which only the entry is recorded */

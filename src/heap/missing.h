@@ -3,15 +3,16 @@
  * dump_open knows what is missing (struct dump_missing).  What follows from that is decided here,
  * for all answers:
  *
- *     what keeps memory alive: dominators, retained     a whole dump only: one reference that is
- * not sizes, suspects, what no root leads to            there, or one root, makes others seem to
- *                                                       keep what they do not keep alone
- *     a path from a root to an object                   true when there is one; that there is none
- *                                                       is not known.  None where names are
- * missing: weak references are known by them instances, bytes, equal strings, collections,     at
- * least threads, referrers growth since another dump                         a class has grown when
- * the earlier dump is whole, has shrunk when the later one is
- */
+ *     what keeps memory alive: dominators,      of a whole dump only: one reference or one root
+ *     retained sizes, suspects, what no root    that is missing makes others seem to keep what they
+ *     leads to                                  do not keep alone
+ *     a path from a root to an object           true when there is one; that there is none is not
+ *                                               known.  None where names are missing: weak
+ *                                               references are known by them
+ *     instances, bytes, equal strings,          at least
+ *     collections, threads, referrers
+ *     growth since another dump                 a class has grown when the earlier dump is whole,
+ *                                               has shrunk when the later one is */
 #ifndef ORCA_HEAP_MISSING_H
 #define ORCA_HEAP_MISSING_H
 

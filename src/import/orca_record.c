@@ -23,7 +23,7 @@ int orca_location(const struct scan *s, const char *at, uint64_t v, bool wide, i
     return scan_expected(s, at, "a location: up to 7FFFFFFF, or all F for a native method");
 }
 
-/* Spec 1 gives a method id 32 bits in its meta file and 64 bits in a stack. */
+/* Format 1.1 gives a method id 32 bits in its meta file and 64 bits in a stack. */
 static int read_hex(struct scan *s, enum orca_version version, const char *what, uint64_t *v,
                     bool *wide)
 {

@@ -1,4 +1,4 @@
-/* orca_text.h - reading Orca's text files (spec 1 and 2) as a trace.
+/* orca_text.h - reading Orca's text files (versions 1.1 and 2) as a trace.
  *
  * A file that is wrong anywhere is refused, with file, line, column, what belongs there and what
  * stands there.  A file that merely ends too early, or lacks its companions, is read as far as it
@@ -10,7 +10,7 @@
 #include "import/import.h"
 #include "import/lines.h"
 
-/* The event log and its companions: .methods and .classtable, or .meta (spec 1); .calltable, where
+/* The event log and its companions: .methods and .classtable, or .meta (1.1); .calltable, where
  * events have names of a method table. */
 struct orca_sources {
     struct text_source log, methods, classtable, meta, calltable;

@@ -1,6 +1,6 @@
 /* scan.h - reading the fields of one line; what does not fit is an error that says where it is,
- * what belongs there and what stands there: app.orca: line 12, column 30: expected eight upper-case
- * hex digits (object), found "15db9742"
+ * what belongs there and what stands there:
+ *     app.orca: line 12, column 30: expected eight upper-case hex digits (object), found "15db9742"
  *
  * Every function returns 0 and moves on, or -EINVAL with s->err set. */
 #ifndef ORCA_IMPORT_SCAN_H
@@ -36,7 +36,7 @@ int scan_char(struct scan *s, char c);
 /* Exactly eight upper-case hex digits; `what` names the field. */
 int scan_hex8(struct scan *s, const char *what, uint32_t *v);
 
-/* The same, or exactly sixteen: spec 1 calls addresses 64-bit.  *wide: sixteen it was. */
+/* The same, or exactly sixteen: format 1.1 calls addresses 64-bit.  *wide: sixteen it was. */
 int scan_hex8_or_16(struct scan *s, const char *what, uint64_t *v, bool *wide);
 
 /* A decimal number of at most `max`; `min` may be -1. */

@@ -1,5 +1,5 @@
-/* recorder_parts.h - the recorder's inside, shared by recorder.c, pool.c, ring.c, defs.c and
- * drain.c. */
+/* recorder_parts.h - the recorder's inside, shared by recorder.c, pool.c, ring.c, drain.c,
+ * snapshot.c, rotate.c and unwritten.c. */
 #ifndef ORCA_RECORD_RECORDER_PARTS_H
 #define ORCA_RECORD_RECORDER_PARTS_H
 

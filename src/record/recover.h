@@ -16,7 +16,7 @@ enum recover_outcome {
     RECOVER_DONE,    /* completed just now */
     RECOVER_LIVE,    /* the JVM is still recording */
     RECOVER_GONE,    /* killed, and its shared memory is gone (reboot, container removed): the file
-                      * ends    with its last chunk */
+                      * ends with its last chunk */
     RECOVER_CLOSED,  /* killed between this file of a recording and the next: it is complete, or
                       * was never begun; closed just now */
 };

@@ -15,8 +15,8 @@
  * only when it is whole and locked and the trace's header names it: a JVM that is killed at its
  * start leaves nothing that nobody knows of, and nobody meets a region half made.
  *
- * This file: layout, creation, opening.  The writers are ring.h (application threads), defs.h
- * (under a mutex) and drain.c (one thread).  No JVM. */
+ * This file: layout, creation, opening.  The writers are ring.h (application threads), recorder.h
+ * (definitions, under a mutex) and drain.c (one thread).  No JVM. */
 #ifndef ORCA_RECORD_REGION_H
 #define ORCA_RECORD_REGION_H
 

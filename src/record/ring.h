@@ -1,8 +1,9 @@
 /* ring.h - writing events: one single-producer, single-consumer ring per OS thread.
  *
  * The owning thread begins an event, fills its fields and commits it; only the drain thread
- * consumes. tail <= head <= tail + size        (positions only grow; see region.h) Bytes in [tail,
- * head) are whole records: events, or fillers (kind 0) that skip to the ring's end.
+ * consumes.
+ *     tail <= head <= tail + size        (positions only grow; see region.h)
+ * Bytes in [tail, head) are whole records: events, or fillers (kind 0) that skip to the ring's end.
  *
  * The way through ring_begin and ring_commit takes no lock, allocates nothing and makes no system
  * call, except when the ring is full: then it moves to a larger one (at most four times in a

@@ -2,9 +2,10 @@
  * and write the staging area and the definition ring out as chunks.
  *
  * The drain thread does this while the JVM lives, a recovery does the same after its death; killed
- * in between, the next one goes on, because each step leaves every event somewhere: encode a block
- * behind the staged ones; commit it (n_blocks); only then free the ring (tail) write the chunk;
- * only then empty the stage (n_blocks = 0) One thread at a time. */
+ * in between, the next one goes on, because each step leaves every event somewhere:
+ *     encode a block behind the staged ones; commit it (n_blocks); only then free the ring (tail)
+ *     write the chunk; only then empty the stage (n_blocks = 0)
+ * One thread at a time. */
 #ifndef ORCA_RECORD_STAGE_H
 #define ORCA_RECORD_STAGE_H
 

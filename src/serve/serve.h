@@ -7,7 +7,7 @@
  * lobby.c, greeting.c, crowd.c, peers.c   connections, until they have said what they want
  * http.c       requests          gate.c, query.c, routes.c   what is asked, and by whom
  * traces.c, heaps.c   what is open   api.c, page.c, start.c      the answers
- * live_events.c, news.c          what is told without being asked */
+ * live_events.c, news.c          what is told without being asked; jobs.c: what takes long */
 #ifndef ORCA_SERVE_SERVE_H
 #define ORCA_SERVE_SERVE_H
 

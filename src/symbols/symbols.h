@@ -8,7 +8,8 @@
  *   natives.c        the trace's stacks           plt_x86_64.c stubs, which have none
  *   symbol_source.c  module -> symbols, lines     code_lines.c DWARF: lines, inlined functions
  *   module_files.c   where its files are          kernel.c     /proc/kallsyms
- *   elf_image.c      opening one                  demangle.c   C++, Rust */
+ *   same_files.c     modules that are one file    demangle.c   C++, Rust
+ *   elf_image.c      opening one */
 #ifndef ORCA_SYMBOLS_SYMBOLS_H
 #define ORCA_SYMBOLS_SYMBOLS_H
 

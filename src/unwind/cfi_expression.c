@@ -1,3 +1,5 @@
+/* cfi_expression.c - DWARF expressions in call-frame information: a stack machine, bounded in depth
+ * and steps, whose reads are guarded. */
 #include "unwind/cfi.h"
 
 #include "unwind/reader.h"

@@ -1,3 +1,4 @@
+/* lock_tile.c - the row of a lock in a tile: its cells, or its waits and holds one by one. */
 #include "base/util.h"
 #include "view/tile.h"
 

@@ -1,3 +1,5 @@
+/* pack.c - the pack of a page (docs/reference/view-protocol.md, "Pack"): meta, and the sections in
+ * order. */
 #include "base/util.h"
 #include "view/pack_parts.h"
 

@@ -2,13 +2,14 @@
  *
  *   duel steps ROUNDS KIND:N,KIND:N... COMMAND... -- COMMAND...
  *       Two programs that run beside each other and take orders (Steps.java): "KIND N" on their
- * input is a step of N operations, its answer a line "done" or "done FIGURE". duel commands ROUNDS
- * NAME:N COMMAND... -- COMMAND... Two commands, each run anew in each round; PID=NUMBER before a
- * command: that process does some of the work, too.
+ *       input is a step of N operations, its answer a line "done" or "done FIGURE".
+ *   duel commands ROUNDS NAME:N COMMAND... -- COMMAND...
+ *       Two commands, each run anew in each round; PID=NUMBER before a command: that process does
+ *       some of the work, too.
  *
  * Prints "KIND ROUND THIS THAT": nanoseconds of processor time for an operation, or the figures
  * that were answered; and at the end of `steps` "# THIS|THAT KIND N", how many operations there
- * were, for each kind. An answer "none" leaves the kind out.
+ * were, for each kind.  An answer "none" leaves the kind out.
  *
  * Processor time is that of the whole process: what a library does in threads of its own, and some
  * time after the call, costs, too.  It counts until the next step of the same process begins.

@@ -1,8 +1,8 @@
 /* producers.c - the rings, the drain thread and the file without a JVM: how many events a second
  * are recorded without loss.
  *
- *     producers THREADS SECONDS [RATE]      RATE: events a second of all threads together; 0: flat
- * out
+ *     producers THREADS SECONDS [RATE]
+ *         RATE: events a second of all threads together; 0: flat out
  *
  * Each thread writes what contention writes: an enter (lock, owner, stack) and an entered, over 50
  * locks and 200 stacks chosen at random.  Prints "events_per_s N lost N bytes_per_event X". */

@@ -50,7 +50,7 @@ export const tests = {
         same(p.faults, []);
     },
 
-    /** Spec 5: of the selected ones the callers are shown together. */
+    /** TPTP 4.5's thread profiling: of the selected ones the callers are shown together. */
     async several_classes_are_selected(w) {
         const p = await start(w, "statistics"), file = w.trace("showcase");
         const all = report(file, "--monitors").locks.filter((l) => l.class && l.held_up_count).slice(0, 2).map((l) => l.class);

@@ -3,9 +3,12 @@
  *   attach_tool [-t MS] list                     pid ns_pid uid state java name
  *   attach_tool [-t MS] describe PID             the same, and libjvm
  *   attach_tool [-t MS] command PID WORDS...     the text of the answer; its status other than 0:
- * exit 3 attach_tool [-t MS] place PID LIBRARY        the path where the JVM sees it attach_tool
- * [-t MS] load PID LIBRARY [OPTIONS] -t: the timeout in milliseconds.  Exit 1 with one line on
- * stderr: "attach_tool: ERRNO: sentence". */
+ *                                                exit 3
+ *   attach_tool [-t MS] place PID LIBRARY        the path where the JVM sees it
+ *   attach_tool [-t MS] load PID LIBRARY [OPTIONS]
+ *
+ * -t: the timeout in milliseconds.  Exit 1 with one line on stderr: "attach_tool: ERRNO:
+ * sentence". */
 #include "attach/attach.h"
 #include "attach/library.h"
 

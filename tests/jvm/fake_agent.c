@@ -4,9 +4,12 @@
  *   fake_agent LIBJVM silent        takes no connection
  *   fake_agent LIBJVM endless       an answer without an end
  *   fake_agent LIBJVM idle [FOLDER] says that it records nothing; with a folder it appends a byte
- * to FOLDER/asked before, and waits for a writer of the FIFO FOLDER/go fake_agent LIBJVM traced
- * every thread of it is held by a debugger, which is its parent fake_agent LIBJVM half likewise its
- * first thread, and another one answers as for idle Prints "ready PID". */
+ *                                   to FOLDER/asked before, and waits for a writer of the FIFO
+ *                                   FOLDER/go
+ *   fake_agent LIBJVM traced        every thread of it is held by a debugger, which is its parent
+ *   fake_agent LIBJVM half          likewise its first thread, and another one answers as for idle
+ *
+ * Prints "ready PID". */
 #include "base/control_socket.h"
 
 #include <dlfcn.h>

@@ -2,8 +2,10 @@
  * another make, and ends with what Agent_OnLoad returned.
  *
  *   fake_jvm AGENT OPTIONS jvmti     GetEnv gives an environment that knows system properties and
- * nothing else fake_jvm AGENT OPTIONS none      GetEnv knows no JVMTI Calls that the agent must not
- * make here end with status 99. */
+ *                                    nothing else
+ *   fake_jvm AGENT OPTIONS none      GetEnv knows no JVMTI
+ *
+ * Calls that the agent must not make here end with status 99. */
 #include <dlfcn.h>
 #include <jvmti.h>
 #include <stdio.h>

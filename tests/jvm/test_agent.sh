@@ -87,7 +87,7 @@ test_a_depth_above_the_limit_is_lowered() {
     same "$(value orca.depth)" 1024
 }
 
-# --- spec 2's command line ----------------------------------------------------------------------
+# --- the 2014 back-end's command line ------------------------------------------------------------
 
 three_files() { # PREFIX
     same "$(cat out)" contended
@@ -138,7 +138,7 @@ test_options_behind_the_prefix() {
     same "$(echo *.*)" "*.*"
 }
 
-# Fast contention (spec 2, 6.2): a block that is over sooner is left out, its end with it.
+# Fast contention (the 2014 Orca back-end manual, 6.2): a block that is over sooner is left out, its end with it.
 test_fast_contention_is_left_out() {
     local blocked
     by_the_old_name pp,fast=20ms,quiet Tptp || fail "status $?"

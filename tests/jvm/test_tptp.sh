@@ -169,7 +169,7 @@ test_a_killed_jvm() {
     same "$(attr timeout "^<monWait threadIdRef=\"$thread\" .* objIdRef=\"-1\" timeout=\"60000\"")" 60000
 }
 
-# Spec 5: what needs instrumentation is optional; what the JVM tells by itself stays.
+# TPTP 4.5's thread profiling: what needs instrumentation is optional; what the JVM tells by itself stays.
 test_without_contention_analysis() {
     recorded 0 format=tptp,contanalysis=off,file=app
     valid app.trcxml

@@ -3,8 +3,9 @@
  *   wakers_tool FILE      an .otrace, .orca or .trcxml
  *
  *   wait THREAD STATE HOW WAKER END HASH      a span: HOW is an interaction of bind.h, WAKER "?"
- * when it is not known, END in ns of System.nanoTime regain THREAD - HOW OWNER END HASH        who
- * had the monitor that a notified thread took again */
+ *                                             when it is not known, END in ns of System.nanoTime
+ *   regain THREAD - HOW OWNER END HASH        who had the monitor that a notified thread took
+ *                                             again */
 #include "analyze/analysis.h"
 #include "analyze/bind.h"
 #include "analyze/labels.h"

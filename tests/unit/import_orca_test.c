@@ -115,7 +115,7 @@ Test(import_orca, reads_line_tables_in_the_order_that_spec_2_describes)
     trace_close(t);
 }
 
-/* Spec 1 has a time stamp and a hash as examples, and describes the rest. */
+/* Format 1.1 has a time stamp and a hash as examples, and describes the rest. */
 Test(import_orca, reads_what_spec_1_describes)
 {
     struct trace *t = files_import(

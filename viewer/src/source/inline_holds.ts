@@ -1,4 +1,4 @@
-// inline_holds.ts - who is known to have held a lock of which no hold is recorded: src/view/lock_holds.c over a pack.
+// inline_holds.ts - who is known to have held a lock of which no hold is recorded: src/analyze/lock_holds.c over a pack.
 //
 // Evidence are moments at which a thread is known to own it: another one began to wait and saw so, it got it
 // after a wait, it gave it back to who had waited, or began to wait on it.  A hold is concluded from one of

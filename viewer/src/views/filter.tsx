@@ -1,4 +1,4 @@
-// filter.tsx - the dialog that chooses the threads to show (spec 5, Pic. 7).
+// filter.tsx - the dialog that chooses the threads to show.
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { count, duration } from "../format.ts";

@@ -1,4 +1,4 @@
-// statistics.tsx - spec 5's "Monitor statistics" (views 2.1 to 2.3): threads, then the classes that they
+// statistics.tsx - the "Monitor statistics" of TPTP 4.5's thread profiling: threads, then the classes that they
 // waited for, then where in the program, and who held it.
 //
 // Each table is of what is selected in those before it, and all are of state.selection.  The numbers
