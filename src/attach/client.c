@@ -113,7 +113,8 @@ static int connect_agent(const struct jvm *jvm, struct err *err)
 
 static int say_not_recorded(const struct jvm *jvm, struct err *err)
 {
-    return err_set(err, -ENOENT, "JVM %d (%s) is not recorded by Orca; orca attach %d begins",
+    return err_set(err, -ENOENT,
+                   "JVM %d (%s) is not recorded by Orca; to record it: orca attach %d",
                    (int)jvm->pid, jvm->name, (int)jvm->pid);
 }
 

@@ -69,7 +69,7 @@ struct agent_options {
          0},                                                                                       \
         {"alloc",  0,                                                                              \
          OPT_SIZE, (at) + offsetof(struct agent_options, alloc),                                   \
-         "SIZE",   "sample allocated objects, one for so many bytes: 512k (default: no samples)",  \
+         "SIZE",   "sample allocated objects, one per SIZE bytes: 512k (default: no samples)",     \
          NULL,     1,                                                                              \
          1 << 30},                                                                                 \
         {"every",                                                                                  \
@@ -77,13 +77,13 @@ struct agent_options {
          OPT_TIME,                                                                                 \
          (at) + offsetof(struct agent_options, every),                                             \
          "TIME",                                                                                   \
-         "go on in a new file after each TIME, at least 1s (default: one file)",                   \
+         "continue in a new file after each TIME, at least 1s (default: one file)",                \
          NULL,                                                                                     \
          1000000000,                                                                               \
          UINT64_C(31536000000000000)},                                                             \
         {"keep",   0,                                                                              \
          OPT_UINT, (at) + offsetof(struct agent_options, keep),                                    \
-         "N",      "of the recording's files keep the newest N, at least 2 (default: all)",        \
+         "N",      "keep the newest N files of the recording, at least 2 (default: all)",          \
          NULL,     2,                                                                              \
          100000},                                                                                  \
         {"cost",                                                                                   \

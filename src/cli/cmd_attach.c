@@ -336,30 +336,30 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_attach = {
     .name = "attach",
-    .summary = "record a JVM that is running",
+    .summary = "record a running JVM",
     .args = "PID",
     .description =
-        "Loads the Orca agent into a running JVM of the same user (as root: of any) and begins to "
-        "record; its "
-        "threads, and the waits that they are in already, are in the trace from the start. Without "
-        "--for the recording goes on until orca detach, or the end of the JVM; with it the command "
-        "waits, and ^C ends the recording early. Afterwards the program's code is as it was. Some "
-        "inactive probes stay in JDK classes (Thread, Semaphore; with the group alloc, each class "
-        "of the JDK that allocates): removing them would leak metaspace on every attach. A JVM "
-        "whose -XX:MaxMetaspaceSize leaves less than 1 MB, 6 MB for the group holds and for "
-        "--methods, or 18 MB for the group alloc, is left alone.\n"
+        "Records a running JVM of the same user (as root: of any user). The trace has all "
+        "live threads, and the waits that they are in already. Without --for, the recording "
+        "lasts until orca detach or the end of the JVM. With --for, the command waits; ^C "
+        "ends the recording early.\n"
         "\n"
-        "A JVM that is being recorded already, because it was started with the agent or attached "
-        "to, is joined: -e and --on switch further groups on, --off switches groups off, and after "
-        "--for they are as they were found.\n"
+        "Afterwards the program's code is as it was. A few inactive probes stay in JDK "
+        "classes (Thread, Semaphore; with the group alloc, each JDK class that allocates): "
+        "removing them would leak metaspace on every attach. Orca refuses a JVM whose "
+        "-XX:MaxMetaspaceSize leaves less than 1 MB, or 6 MB with the group holds or "
+        "--methods, or 18 MB with the group alloc.\n"
         "\n"
-        "With --every the recording goes on in a new file after each TIME, with --keep the oldest "
-        "of "
-        "these are removed, as orca record --help has it.\n"
+        "A JVM that is being recorded is joined: -e and --on switch groups on, --off switches "
+        "groups off, and after --for the groups are as before.\n"
         "\n"
-        "JDK 21 and later print a warning when an agent is loaded into a running JVM; "
-        "-XX:+EnableDynamicAgentLoading on the JVM's command line avoids it. A JVM in a container "
-        "is attached to from outside by its pid outside; its trace is written in the container.",
+        "With --every, the recording continues in a new file after each TIME; --keep removes "
+        "the oldest of these files (orca record --help).\n"
+        "\n"
+        "JDK 21 and later print a warning when an agent is loaded; "
+        "-XX:+EnableDynamicAgentLoading on the JVM's command line prevents it. To record a "
+        "JVM in a container, use its process id outside; the trace is written in the "
+        "container.",
     .examples = "orca attach 4711 --for 30s -o app.otrace    # half a minute, then the summary\n"
                 "orca attach 4711 -e all                     # until orca detach 4711\n"
                 "orca attach 4711 --every 10m --keep 6       # always the last hour\n"

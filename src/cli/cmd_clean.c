@@ -119,22 +119,20 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_clean = {
     .name = "clean",
-    .summary = "remove what recordings that are over left behind",
+    .summary = "remove the files that ended recordings left behind",
     .args = "[FOLDER|RINGS]...",
     .description =
-        "A JVM that was killed leaves its rings, what it had recorded last, in /dev/shm: the next "
-        "command that reads its trace completes it with them, and removes them. When the trace was "
-        "deleted before, they stay. This removes them, and control sockets and their folders that "
-        "earlier versions left.\n"
+        "Removes the ring files that killed JVMs left in /dev/shm after their traces were "
+        "deleted, and control sockets and their folders of earlier versions. Other ring files "
+        "need no cleaning: the next command that reads their trace adds them to it and "
+        "removes them.\n"
         "\n"
-        "Only what is of this user, and of no JVM that lives; rings only when their trace is "
-        "complete or no longer there. Where a trace is there and not completed they are kept, and "
-        "the command that completes it is named. A trace is looked for where it was recorded, "
-        "under "
-        "any name in that folder, and in each FOLDER named here, where rings are looked for, too "
-        "(ringdir=): name the one to which you moved a trace. Rings of which it cannot be told "
-        "whether their trace is still there, because its disk is not mounted or it was recorded in "
-        "a container, are kept unless they are named.",
+        "Removes only your own files, and only of JVMs that have exited. A ring file stays "
+        "while its trace is there and incomplete; the command that completes the trace is "
+        "printed. A trace is looked for where it was recorded, under any name in that folder, "
+        "and in each FOLDER; ring files are also looked for in FOLDER (ringdir=). Name the "
+        "folder to which you moved a trace. Ring files whose trace may be on a disk that is "
+        "not mounted, or in a container, stay unless you name them.",
     .examples = "orca clean --dry-run         # what there is\n"
                 "orca clean /srv/traces       # traces were moved there",
     .opts = OPT_TABLE(opts),

@@ -43,8 +43,12 @@ const struct cmd cmd_detach = {
     .summary = "end the recording of a running JVM",
     .args = "PID",
     .description =
-        "Ends the recording of a JVM, however it was begun, completes the trace, and takes the "
-        "agent out of the JVM's way: no event, no rewritten class and no wrapped method is left.",
+        "Ends the recording of a JVM, whether orca record or orca attach began it, and "
+        "completes the trace. The JVM goes on, with no events recorded and the program's own "
+        "code as it was.\n"
+        "\n"
+        "A few inactive probes stay in JDK classes (orca attach --help): removing them would "
+        "leak metaspace on every attach.",
     .examples = "orca detach 4711",
     .opts = OPT_TABLE(opts),
     .run = run,

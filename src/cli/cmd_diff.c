@@ -636,25 +636,26 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_diff = {
     .name = "diff",
-    .summary = "compare two recordings: what got better, what got worse",
+    .summary = "compare two recordings: better, worse, or noise",
     .args = "A B",
     .description =
-        "Compares two recordings of a program, say before and after a change. Of different length, "
-        "they are compared by rates: threads that waited on average, bytes allocated a second. "
-        "The first lines say how long the programs took (and how many tasks their pools ran, with "
-        "the group locks), which resource became better or worse most, and what its holders do "
-        "where that changed. Names decide what belongs together: states, resources, places in the "
-        "program.\n\n"
-        "Each recording is cut into 16 parts; a change is called better or worse when it is 10 % "
-        "or more and the ranks of these parts differ more than by chance (Mann-Whitney, p < 0.01). "
-        "That is the noise within the two recordings. Two runs of the same program can differ by "
-        "more: compare two recordings of the same version first.\n\n"
-        "What was allocated is called less or more likewise, and estimates from samples must "
-        "differ "
-        "by more than chance in their number, too. Growth is how fast what outlives collections "
-        "becomes more: the slope of a straight line through it after the first quarter, with its "
-        "standard error. It is compared where both recordings know the ends of objects and have 8 "
-        "collections. What one recording alone knows of is not compared.",
+        "Compares two recordings of a program, such as before and after a change. The first "
+        "lines say how long each ran (and how many tasks their pools ran, with the group "
+        "locks), which resource changed most, and what its holders do where that changed. "
+        "Recordings of different length are compared by rates: threads waiting on average, "
+        "bytes allocated per second. Rows are matched by name: states, resources, places in "
+        "the program.\n"
+        "\n"
+        "A row is better or worse when it changed by 10 % or more and the ranks of 16 parts "
+        "of each recording differ by more than chance (Mann-Whitney, p < 0.01). That covers "
+        "noise within the two recordings; two runs of one program can differ by more, so "
+        "compare two recordings of one version first.\n"
+        "\n"
+        "Allocation is less or more by the same rule; estimates from samples must also differ "
+        "by more than chance in their number. Growth is the slope of what outlives "
+        "collections, after the first quarter, with its standard error; it needs the ends of "
+        "objects and 8 collections in both recordings. What only one recording has is not "
+        "compared.",
     .examples = "orca diff before.otrace after.otrace\n"
                 "orca diff --json a.otrace b.otrace | jq '.rows[] | select(.verdict == \"worse\")'",
     .opts = OPT_TABLE(opts),

@@ -1,4 +1,4 @@
-/* cmd_doctor.c - says what this machine can record, and what stands in the way. */
+/* cmd_doctor.c - checks what can be recorded on this machine. */
 #include "base/util.h"
 #include "cli/cmd.h"
 #include "cli/findings.h"
@@ -72,8 +72,8 @@ static void put_text(const struct findings *f, struct buf *b)
     if (warned + failed == 0)
         buf_puts(b, "\nOrca can record here.\n");
     else
-        buf_printf(b, "\n%s: %zu to look at, %zu in the way.\n",
-                   failed ? "Orca cannot record here" : "Orca can record here", warned, failed);
+        buf_printf(b, "\nOrca %s record here (%zu failed, %zu warning%s).\n",
+                   failed ? "cannot" : "can", failed, warned, warned == 1 ? "" : "s");
 }
 
 static int put_json(const struct findings *f, struct buf *b)
@@ -137,17 +137,15 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_doctor = {
     .name = "doctor",
-    .summary = "say what this machine can record, and what stands in the way",
+    .summary = "check what Orca can record on this machine",
     .args = "[PID]",
     .description =
-        "Looks for JDKs (JAVA_HOME, PATH, the usual folders) and for the agent, and at "
-        "the limits of "
-        "this machine: processors, clock, shared memory, cgroup and resource limits. "
-        "Each finding is ok, "
-        "warn or fail, with what to do about it. No JVM is started. With PID also at what can be "
-        "recorded in that JVM, which is asked, and nothing loaded into it.\n"
+        "Checks JDKs (JAVA_HOME, PATH, the usual folders), the agent, and the limits of this "
+        "machine: processors, clock, shared memory, cgroups, resource limits. Each line is "
+        "ok, warn or fail, with what to do about it. No JVM is started. With a PID, also "
+        "checks what can be recorded in that JVM; nothing is loaded into it.\n"
         "\n"
-        "Exit status: 0 when Orca can record here, 1 when something stands in the way.",
+        "Exit status: 0 when Orca can record here, 1 when it cannot.",
     .opts = {opts, ARRAY_LEN(opts)},
     .run = run,
 };

@@ -75,20 +75,19 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_dump = {
     .name = "dump",
-    .summary = "write what a recording holds now, while it goes on",
+    .summary = "copy what a recording holds so far, while it goes on",
     .args = "PID",
     .description =
-        "Copies what a running JVM's recording holds at this moment into a trace of its own, "
-        "complete in itself, while the recording goes on. Meant for a flight recorder, which keeps "
-        "the newest part in a file of fixed size (maxsize=): dump it when something has happened. "
-        "Without -o every event up to now is written into the recording's own file, which can be "
-        "read at any time.\n"
+        "Copies the events that a running JVM's recording holds now into a complete trace of "
+        "its own; the recording goes on. Use it with a flight recorder, which keeps the "
+        "newest events in a file of fixed size (maxsize=), when something has happened. "
+        "Without -o, brings the recording's own file up to date; that file can be read at any "
+        "time.\n"
         "\n"
-        "With --rotate the recording's file is ended, complete with all that it needs, and the "
-        "recording goes on in a new one, beside it: app.otrace, app.002.otrace, app.003.otrace, or "
-        "with %t in the file's name one with its own time. Whether such files also begin by "
-        "themselves, and how many are kept, is said when the recording begins (--every, --keep of "
-        "orca attach and orca record).",
+        "With --rotate, completes the recording's file and continues in a new one beside it: "
+        "app.otrace, app.002.otrace, app.003.otrace, or, with %t in the file's name, one "
+        "named by its time. --every and --keep of orca attach and orca record do the same by "
+        "the clock.",
     .examples = "orca record --options maxsize=64m -- java -jar server.jar &\n"
                 "orca dump 4711 -o incident.otrace\n"
                 "orca dump 4711 --rotate",

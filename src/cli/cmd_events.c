@@ -350,11 +350,10 @@ const struct cmd cmd_events = {
     .name = "events",
     .summary = "print a trace's events, one a line",
     .args = "FILE",
-    .description = "Prints every event in the order of time: seconds since the recording began, "
-                   "the thread, the "
-                   "kind, and the kind's fields as key=value. The form is stable, made for grep "
-                   "and awk. A blank "
-                   "in a name is printed as an underscore; what is not known is a question mark.",
+    .description =
+        "Prints every event in order of time: seconds since the recording began, thread, "
+        "kind, and the kind's fields as key=value. The format is stable, for grep and awk: a "
+        "blank in a name is printed as an underscore, an unknown value as a question mark.",
     .examples = "orca events app.otrace | grep monitor_contended_enter  # who blocked, on what\n"
                 "orca events -k wait_enter -s app.otrace  # every wait with its whole stack",
     .opts = OPT_TABLE(opts),

@@ -349,7 +349,7 @@ static int check(const struct args *o, struct err *err)
         return CMD_USAGE;
     }
     if (is_stdout(o) && !model_exporters[o->to - N_EXPORTERS]->is_text && isatty(STDOUT_FILENO)) {
-        err_set(err, 0, "%s is no text for a terminal; send it to a file or a pipe",
+        err_set(err, 0, "%s is not text for a terminal; send it to a file or a pipe",
                 format_names[o->to]);
         return CMD_USAGE;
     }
@@ -417,29 +417,27 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_export = {
     .name = "export",
-    .summary = "write a trace in a format that other tools read",
+    .summary = "convert a trace to a format of other tools",
     .args = "FILE",
     .description =
-        "Writes the trace in another format. The files appear under their names when they are "
-        "complete, mode 0600, and replace older ones of the same name; their names, and what the "
-        "format cannot hold, are printed on the standard error.\n"
+        "Writes a trace in another format. Each file appears under its name when it is "
+        "complete, mode 0600, and replaces an older one. The names, and what the format "
+        "cannot hold, are printed on the standard error.\n"
         "\n"
-        "orca: the text files of Orca's 2014 back-end, PREFIX.orca (events), PREFIX.methods and "
-        "PREFIX.classtable, and PREFIX.calltable when methods of a method table were called. "
-        "orca-1.1: their older form, PREFIX.orca and PREFIX.meta. Both are "
-        "described in docs/reference/orca-text.md.\n"
+        "collapsed: folded stacks for flame graphs, PREFIX.collapsed: time that threads "
+        "waited, by stack. pprof: the same as a profile, PREFIX.pb.gz, labelled by thread, "
+        "state and class of lock, with how long locks were held where that was recorded. "
+        "perfetto: a trace for Perfetto's viewer, PREFIX.perfetto-trace: each thread's waits, "
+        "arrows from what ended them, queues for locks, collector pauses. Details: "
+        "docs/reference/export-formats.md.\n"
         "\n"
-        "tptp: the XML of Eclipse TPTP's thread profiler, PREFIX.trcxml; docs/reference/tptp.md.\n"
+        "orca: the text files of the 2014 Orca back-end, PREFIX.orca (events), PREFIX.methods "
+        "and PREFIX.classtable, and PREFIX.calltable when methods of a method table were "
+        "called. orca-1.1: their older form, PREFIX.orca and PREFIX.meta. Both: "
+        "docs/reference/orca-text.md.\n"
         "\n"
-        "collapsed: folded stacks for flame graphs, PREFIX.collapsed: the time that threads "
-        "waited, "
-        "by stack. pprof: the same as a profile, PREFIX.pb.gz, with the threads, states and "
-        "classes "
-        "of locks as labels, and how long locks were held where that was recorded. perfetto: a "
-        "trace for Perfetto's viewer, PREFIX.perfetto-trace: each thread's waits, with arrows from "
-        "what ended them, the queues for locks, pauses of the collector. What is in each of them "
-        "is "
-        "said in docs/reference/export-formats.md.",
+        "tptp: the XML of Eclipse TPTP's thread profiler, PREFIX.trcxml "
+        "(docs/reference/tptp.md).",
     .examples =
         "orca export app.otrace --to orca            # app.orca, app.methods, app.classtable\n"
         "orca export app.otrace --to orca-1.1 -o old # old.orca, old.meta\n"

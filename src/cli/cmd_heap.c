@@ -42,14 +42,13 @@ static const struct opt opts[] = {
     {"strings", 0, OPT_FLAG, offsetof(struct args, strings), NULL,
      "only the Strings of equal value, and what they waste", NULL, 0, 0},
     {"collections", 0, OPT_FLAG, offsetof(struct args, collections), NULL,
-     "only the collections: empty ones, those with a much too large array; arrays of nothing", NULL,
-     0, 0},
+     "only the collections: empty, with an oversized array, or arrays of nothing", NULL, 0, 0},
     {"diff", 0, OPT_STR, offsetof(struct args, diff), "OTHER",
      "only what has grown since OTHER, an earlier dump of the program", NULL, 0, 0},
     {"retained", 0, OPT_FLAG, offsetof(struct args, retained), NULL,
-     "with --diff: retained sizes of the classes, too", NULL, 0, 0},
+     "with --diff: also the retained sizes of the classes", NULL, 0, 0},
     {"soft", 0, OPT_FLAG, offsetof(struct args, soft), NULL,
-     "soft references keep objects alive, too (default: they do not)", NULL, 0, 0},
+     "soft references also keep objects alive (default: they do not)", NULL, 0, 0},
     {"top", 'n', OPT_UINT, offsetof(struct args, top), "N", "rows of each table (default: 20)",
      NULL, 1, TOP_MOST},
     {"workers", 0, OPT_UINT, offsetof(struct args, workers), "N",
@@ -76,7 +75,7 @@ static int parse_id(const char *option, const char *text, uint64_t *id, struct e
     errno = 0;
     *id = text ? strtoull(text, &end, 16) : 0;
     if (text && (errno || end == text || *end || *text == '-' || *id == 0)) {
-        err_set(err, 0, "--%s: '%s' is no object's id; ids are as in the tables: 0x7ff2a310",
+        err_set(err, 0, "--%s: '%s' is not an object's id; ids look like 0x7ff2a310 in the tables",
                 option, text);
         return CMD_USAGE;
     }
@@ -262,24 +261,26 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_heap = {
     .name = "heap",
-    .summary = "say what a heap dump holds, and what keeps it alive",
+    .summary = "analyse a heap dump: what fills the heap, and what keeps it alive",
     .args = "FILE | dump PID | live PID",
     .description =
-        "Reads a heap dump of a HotSpot JVM, JDK 8 or later (HPROF, or the XML of dump --to tptp): "
-        "dump PID makes one of a "
-        "running JVM (orca heap dump --help); live PID says which of the objects whose allocation "
-        "is recorded live there now (orca heap live --help). A dump may be larger than memory; "
-        "about 0.45 bytes a byte "
-        "of the dump are needed, for --classes next to nothing.\n\n"
-        "Prints the classes by what their instances take (bytes) and keep alive (retained), the "
-        "biggest single objects, and the objects that keep most alive. docs/concepts/heap.md says "
-        "what "
-        "counts as a reference, and how sizes are found.\n\n"
-        "--suspects, --threads, --strings, --collections and --diff print what they name instead; "
-        "several of them may be given.\n\n"
-        "Exit status: 1 when the dump is cut short or damaged: what could be read is shown, and "
-        "what "
-        "only a whole dump tells (what keeps memory alive) is said not to be known.",
+        "Reads a heap dump of a HotSpot JVM, JDK 8 or later (HPROF, or the XML of dump --to "
+        "tptp). Prints the classes by the size of their instances (bytes) and by what these "
+        "keep alive (retained), the biggest single objects, and the objects that keep most "
+        "alive. docs/concepts/heap.md says what counts as a reference, and how sizes are "
+        "found.\n"
+        "\n"
+        "dump PID makes a dump of a running JVM (orca heap dump --help). live PID says which "
+        "objects with a recorded allocation are still alive (orca heap live --help).\n"
+        "\n"
+        "--suspects, --threads, --strings, --collections and --diff print what they name "
+        "instead, and can be combined.\n"
+        "\n"
+        "A dump may be larger than memory: Orca needs about 0.45 bytes for each byte of the "
+        "dump, and next to none for --classes.\n"
+        "\n"
+        "Exit status: 1 when the dump is truncated or damaged: what can be read is shown, and "
+        "what only a whole dump tells (what keeps memory alive) is called unknown.",
     .examples = "orca heap dump 4711 -o app.hprof\n"
                 "orca heap app.hprof\n"
                 "orca heap --classes app.hprof.gz  # as jcmd GC.class_histogram\n"

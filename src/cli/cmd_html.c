@@ -25,7 +25,8 @@ static const struct opt opts[] = {
     {"output", 'o', OPT_STR, offsetof(struct args, output), "FILE",
      "the page (default: FILE without its suffix, and .html)", NULL, 0, 0},
     {"exact", 0, OPT_UINT, offsetof(struct args, exact), "N",
-     "up to so many waits the page has each one, beyond only pictures of them (default: 5000000)",
+     "keep each wait of a recording of at most N waits, of a longer one only pictures (default: "
+     "5000000)",
      NULL, 1, UINT32_MAX},
     {"title", 0, OPT_STR, offsetof(struct args, title), "TITLE",
      "the page's title (default: the file's name)", NULL, 0, 0},
@@ -145,21 +146,24 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_html = {
     .name = "html",
-    .summary = "write a trace and its viewer as one page, to mail or to keep",
+    .summary = "write a recording and its viewer as one page, to mail or to keep",
     .args = "FILE",
     .description =
-        "Writes one HTML file that holds the viewer and what it shows of the trace: timeline, "
-        "findings, tables, flame graphs. Any browser opens it from the disk; it needs no server "
-        "and no network, and asks for none.\n\n"
-        "FILE is an .otrace, also of a JVM that is still running or was killed, an .orca with its "
-        "two companions beside it, or a .trcxml of Eclipse TPTP.\n\n"
-        "Up to --exact waits the page has each of them, with its stacks and causes, and can be "
-        "asked everything that the viewer of orca view can. Of a longer recording it has tiles, "
-        "pictures of each thread at every zoom, and the tables of the whole recording; zoomed in "
-        "it shows how much of the time threads waited, not each wait.\n\n"
-        "The page appears under its name when it is complete, mode 0600, and replaces an older "
-        "one. It holds names of classes, methods and threads, and the program's command line: "
-        "whoever has the file can read them.",
+        "Writes one HTML file with the viewer and what it shows of the trace: timeline, "
+        "findings, tables, flame graphs. Any browser opens it from disk; it needs neither "
+        "server nor network.\n"
+        "\n"
+        "FILE is an .otrace (complete, growing, or of a killed JVM), an .orca with its two "
+        "companions beside it, or a .trcxml of Eclipse TPTP.\n"
+        "\n"
+        "Up to --exact waits, the page has each wait with stacks and causes, and answers "
+        "everything that orca view does. A longer recording is stored as tiles (pictures of "
+        "each thread at every zoom) and tables of the whole recording: zoomed in, it shows "
+        "what share of the time threads waited, not each wait.\n"
+        "\n"
+        "The page appears under its name when it is complete, mode 0600, and replaces an "
+        "older one. Whoever has it can read the names of classes, methods and threads, and "
+        "the program's command line.",
     .examples = "orca html app.otrace                   # app.html\n"
                 "orca html app.otrace -o report.html --title 'Friday, 14:00'\n"
                 "orca html big.otrace --exact 20000000  # a large page, with every wait",

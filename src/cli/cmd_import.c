@@ -129,25 +129,25 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_import = {
     .name = "import",
-    .summary = "make a trace of another tool's files",
+    .summary = "convert another tool's file to a trace",
     .args = "FILE",
     .description =
-        "Reads another tool's file and writes a trace. The other commands read such files "
-        "directly; importing saves the time of doing it again. A file is known by its content, "
-        "else by its name.\n"
+        "Reads another tool's file and writes a trace. Other commands read such files "
+        "directly; import once to save the time of reading them again. The type is known by "
+        "the content, else by the name.\n"
         "\n"
-        "PREFIX.orca is an event log of Orca's 2014 back-end or of 'orca export'; the files "
+        "PREFIX.orca is an event log of the 2014 Orca back-end or of orca export; files "
         "beside it name its methods and classes (PREFIX.methods and PREFIX.classtable, or the "
-        "older PREFIX.meta). A line that is not in the format is refused with file, line and "
-        "column. docs/reference/orca-text.md says what is accepted.\n"
+        "older PREFIX.meta). A malformed line is refused with file, line and column "
+        "(docs/reference/orca-text.md).\n"
         "\n"
-        "FILE.trcxml is the XML of Eclipse TPTP's profilers, as such or in the ZIP that Eclipse "
-        "exports, or of 'orca export'. What is not XML is refused; elements that lack something, "
-        "or that a trace has no place for, are "
-        "left out and counted. docs/reference/tptp.md says what is accepted.\n"
+        "FILE.trcxml is the XML of Eclipse TPTP's profilers, plain or in the ZIP that Eclipse "
+        "exports, or of orca export. A file that is not XML is refused; elements that are "
+        "incomplete, or that a trace has no place for, are left out and counted "
+        "(docs/reference/tptp.md).\n"
         "\n"
-        "A file that was cut, or lacks its companions, is imported as far as it goes, with a "
-        "warning.",
+        "A file that is truncated or lacks its companions is imported as far as it goes, with "
+        "a warning.",
     .examples = "orca import pingpong.orca                   # pingpong.otrace\n"
                 "orca import old/run7.orca -o run7.otrace\n"
                 "orca import profile.trcxml                  # profile.otrace",

@@ -498,12 +498,13 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_info = {
     .name = "info",
-    .summary = "say what a trace holds: JVM, duration, events per kind, losses",
+    .summary = "describe a trace: JVM, duration, events of each kind, losses",
     .args = "FILE",
-    .description = "Prints the program and the JVM, when and for how long it was recorded, how the "
-                   "recording ended, what was lost and why, and how many events of each kind there "
-                   "are; of native code in its stacks, which files had symbols, and how to get "
-                   "those that are missing (docs/concepts/native-names.md).",
+    .description =
+        "Prints the program and the JVM, when and for how long it was recorded, how the "
+        "recording ended, what was lost and why, and the number of events of each kind. For "
+        "native code in stacks: which files had symbols, and how to get the missing ones "
+        "(docs/concepts/native-names.md).",
     .examples = "orca info app.otrace",
     .opts = OPT_TABLE(opts),
     .run = run,

@@ -24,7 +24,7 @@ static const struct opt opts[] = {
     {"held", 0, OPT_FLAG, offsetof(struct args, held), NULL,
      "with locks: also monitors that are held and nobody waits for", NULL, 0, 0},
     {"depth", 0, OPT_UINT, offsetof(struct args, depth), "N",
-     "with refs: so many steps from the object, at most 8 (default: 1)", NULL, 1, 8},
+     "with refs: steps from the object, at most 8 (default: 1)", NULL, 1, 8},
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL, "the answer as JSON", NULL, 0, 0},
     TARGET_TIMEOUT(offsetof(struct args, timeout), "10m"),
 };
@@ -301,33 +301,30 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_query = {
     .name = "query",
-    .summary = "ask a running JVM about a thread, a lock, an object, a class",
+    .summary = "ask a running JVM about its threads, locks, objects, classes",
     .args = "PID locks | thread ID|NAME | monitor|object|refs ID | class ID|NAME",
     .description =
-        "What is going on in a JVM at this moment. locks: who waits, blocked on a monitor, parked "
-        "for a lock or in Object.wait, for which object, who owns it and what the owner executes; "
-        "deadlocks first. thread: state, what it waits for and since when, what it holds, its "
-        "stack. These two need no recording; virtual threads they see from JDK 25 on, one after "
-        "the "
-        "other, at most 20,000.\n"
+        "Shows what a JVM is doing at this moment.\n"
         "\n"
-        "monitor, object, refs and class take the ids that orca events shows of a recording that "
-        "goes on. monitor (a lock's id): owner, entry count, threads waiting to enter and to be "
-        "notified. class: loader, module, supertypes, fields, and its instances (not of JDK 17 "
-        "with ZGC), for which the "
-        "program stands still while its heap is gone through. Since when a thread waits is known "
-        "while it is recorded.\n"
+        "locks lists who waits (blocked on a monitor, parked for a lock, in Object.wait), for "
+        "which object, its owner and what the owner executes; deadlocks come first. thread "
+        "shows a thread's state, what it waits for and since when, what it holds, and its "
+        "stack. Neither needs a recording, but only a recording knows since when a thread "
+        "waits. They see virtual threads on JDK 25 and later, at most 20,000.\n"
         "\n"
-        "object takes the number of a recorded object (groups sampled-alloc, alloc+frees): class, "
-        "size, fields, elements, text, and when, where and by which thread it was allocated; what "
-        "it "
-        "refers to has numbers, too, or gets them. A lock has another id than its number: lock:ID "
-        "asks for it, and so does a plain ID that is no object's number.\n"
+        "monitor, object, refs and class take the ids that orca events prints for the present "
+        "recording. monitor (a lock's id) shows owner, entry count, and the threads waiting "
+        "to enter and to be notified. class shows loader, module, supertypes, fields and "
+        "number of instances (not on JDK 17 with ZGC); counting stops the program.\n"
         "\n"
-        "refs: who refers to the object, whom it refers to, and the shortest way from a root of "
-        "the "
-        "collector to it. The program stands still for each of some walks through its whole heap, "
-        "one for each step of the way (orca heap dump asks less of a large one).",
+        "object takes the number of a recorded object (groups sampled-alloc, alloc+frees) and "
+        "shows class, size, fields, elements and text, and when, where and by which thread it "
+        "was allocated. Objects that it refers to also get numbers. A lock's id differs from "
+        "its object number: write lock:ID, or ID alone where no object has that number.\n"
+        "\n"
+        "refs shows who refers to the object, what it refers to, and the shortest path from a "
+        "GC root. Each step of the path stops the program for a walk through its whole heap; "
+        "for a large heap use orca heap dump.",
     .examples = "orca query 4711 locks\n"
                 "orca query 4711 thread http-nio-8080-exec-7\n"
                 "orca query 4711 monitor 5 --json\n"

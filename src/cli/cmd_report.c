@@ -32,14 +32,14 @@ static const struct opt opts[] = {
      "only the monitors, by class", NULL, 0, 0},
     {"locks", 0, OPT_FLAG, offsetof(struct args, monitors), NULL, NULL, NULL, 0, 0},
     {"queues", 'q', OPT_FLAG, offsetof(struct args, queues), NULL,
-     "only the locks one by one: queues over time, hand-overs, share of the path, slack", NULL, 0,
+     "only the locks one by one: queues over time, hand-offs, share of the path, slack", NULL, 0,
      0},
     {"sites", 's', OPT_FLAG, offsetof(struct args, sites), NULL,
-     "only the places in the program where threads were held up and waited", NULL, 0, 0},
+     "only the call sites where threads were held up and waited", NULL, 0, 0},
     {"owners", 'o', OPT_FLAG, offsetof(struct args, owners), NULL,
      "only the threads that owned what held others up, and who was held up by whom", NULL, 0, 0},
     {"interactions", 'i', OPT_FLAG, offsetof(struct args, interactions), NULL,
-     "only how threads acted on each other: starts, hand-overs, notifies, unparks, ends", NULL, 0,
+     "only how threads acted on each other: starts, hand-offs, notifies, unparks, ends", NULL, 0,
      0},
     {"path", 'p', OPT_FLAG, offsetof(struct args, path), NULL,
      "only the critical path: what decided when the program ended", NULL, 0, 0},
@@ -54,7 +54,7 @@ static const struct opt opts[] = {
      "only locks that are taken in contradicting orders: deadlocks that did not happen", NULL, 0,
      0},
     {"pools", 0, OPT_FLAG, offsetof(struct args, pools), NULL,
-     "only which pools of threads wait for which, and the knots in that", NULL, 0, 0},
+     "only which thread pools wait for each other, and the circles among them", NULL, 0, 0},
     {"hot", 0, OPT_FLAG, offsetof(struct args, hot), NULL,
      "only the samples (groups cpu, wall): what the threads executed, and the owners of locks "
      "while "
@@ -182,29 +182,33 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_report = {
     .name = "report",
-    .summary = "say why the threads of a recorded program waited, where, and for whom",
+    .summary = "say why threads waited, where, and who held them up",
     .args = "FILE",
     .description =
         "Prints one screen: the findings, most important first, the threads by pool, and what "
-        "they wait for. docs/concepts/findings.md says when a finding is reported.\n\n"
-        "--all prints every section: findings, deadlocks, the critical path, tables of threads, "
-        "locks, call sites and owners, how threads acted on each other, and who ran beside how "
-        "many (docs/concepts/analysis.md). Each section also has an option of its own. --thread, "
-        "--lock, "
-        "--class, --from, --to and --top print all sections, too.\n\n"
-        "FILE is an .otrace, also of a JVM that is still running or was killed, an .orca with its "
-        "two companions beside it, or a .trcxml of Eclipse TPTP.\n\n"
-        "--thread, --lock, --from and --to choose what the tables are made of; a wait that lies in "
-        "the range with a part counts with that part. Findings, deadlocks, queues, interactions, "
-        "pools and the bottle graph are always of the whole recording.\n\n"
-        "A thread is held up while others have what it wants: a monitor or a lock, a permit, a "
-        "slot, an answer; it waits while it is in Object.wait. Averages and percentiles include "
-        "what was still going on at the end of the recording, up to there (column open). p99: 99 "
-        "of 100 were not longer.\n\n"
-        "Contention shorter than about 10 us that spinning wins is not reported by the JVM. What "
-        "cannot be known, like some owners, is called unknown.\n\n"
-        "Exit status: 1 when the file is damaged (what could be read is shown), 0 when it is only "
-        "unfinished.",
+        "they wait for. Thresholds of findings: docs/concepts/findings.md.\n"
+        "\n"
+        "--all prints every section: findings, deadlocks, the critical path, tables of "
+        "threads, locks, call sites and owners, how threads acted on each other, and who ran "
+        "beside how many (docs/concepts/analysis.md). Each section has an option of its own. "
+        "--thread, --lock, --class, --from, --to and --top also print all sections.\n"
+        "\n"
+        "FILE is an .otrace (complete, growing, or of a killed JVM), an .orca with its two "
+        "companions beside it, or a .trcxml of Eclipse TPTP.\n"
+        "\n"
+        "--thread, --lock, --from and --to select what the tables count; of a wait that "
+        "overlaps the range, the part inside counts. Findings, deadlocks, queues, "
+        "interactions, pools and the bottle graph always cover the whole recording.\n"
+        "\n"
+        "A thread is held up while others have what it wants: a monitor or lock, a permit, a "
+        "slot, an answer. It waits while it is in Object.wait. Waits that were open at the "
+        "end count up to the end (column open).\n"
+        "\n"
+        "Contention shorter than about 10 us that spinning wins is not reported by the JVM. "
+        "What Orca cannot know, such as some owners, is called unknown.\n"
+        "\n"
+        "Exit status: 0, also for an unfinished file; 1 when the file is damaged (what can be "
+        "read is shown).",
     .examples =
         "orca report app.otrace\n"
         "orca report --finding 1 app.otrace  # the first finding with its stacks\n"

@@ -197,25 +197,34 @@ static void print_one(struct seen *s)
     buf_fini(&causes);
 }
 
-/* What recordings that are over left. */
+/* What recordings that are over left: a line for each that somebody has to look at, and how many
+ * orca clean removes. */
 static void print_left(const struct left_behind *left)
 {
-    bool removable = false;
+    enum { SHOWN = 5 };
+    size_t needed = 0, removable = 0;
     if (left->n)
-        printf("\nleft behind by recordings that are over:\n");
+        printf("\nleft behind by ended recordings:\n");
     for (size_t i = 0; i < left->n; i++) {
         struct buf b;
+        if (left_behind_goes(&left->v[i])) {
+            removable++;
+            continue;
+        }
+        if (needed++ >= SHOWN)
+            continue;
         buf_init(&b);
-        buf_printf(&b, "%s: ", left->v[i].rings.path);
+        buf_printf(&b, "  %s: ", left->v[i].rings.path);
         left_behind_words(&left->v[i], &b);
-        printf("  ");
         printable_put(stdout, buf_str(&b));
         printf("\n");
-        removable |= left_behind_goes(&left->v[i]);
         buf_fini(&b);
     }
+    if (needed > SHOWN)
+        printf("  and %zu more that a trace may need: orca clean --dry-run\n", needed - SHOWN);
     if (removable)
-        printf("orca clean removes what nobody needs\n");
+        printf("  %zu file%s that nothing needs; to remove %s: orca clean\n", removable,
+               removable == 1 ? "" : "s", removable == 1 ? "it" : "them");
 }
 
 /* --- JSON ---------------------------------------------------------------------------------------
@@ -362,15 +371,16 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_status = {
     .name = "status",
-    .summary = "which JVMs are running, and which are recorded",
+    .summary = "list your JVMs and their recordings",
     .args = "[PID]",
     .description =
-        "Without a pid: every JVM of this user, the trace that it is recorded into, and what "
-        "recordings that are over left behind (orca clean). "
-        "With one: how long, which groups of events, how many events there are and come "
-        "a second, what was lost, and what recording costs: in the program's threads "
-        "(an estimate: the time that one of 32 stacks "
-        "took, and 100 ns an event), and for writing the trace.",
+        "Without a PID, lists every JVM of this user with the trace that it is recorded into, "
+        "and counts the files that ended recordings left behind (orca clean).\n"
+        "\n"
+        "With a PID, shows for how long it has been recorded, which groups of events, the "
+        "number and rate of events, losses, and the cost of recording: in the program's "
+        "threads (an estimate: one of 32 stacks is timed, and an event counts 100 ns) and for "
+        "writing the trace.",
     .examples = "orca status\n"
                 "orca status 4711 --json",
     .opts = OPT_TABLE(opts),

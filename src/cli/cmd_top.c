@@ -27,20 +27,20 @@ struct args {
 
 static const struct opt opts[] = {
     {"delay", 'd', OPT_TIME, offsetof(struct args, delay), "TIME",
-     "time between two pictures (default: 1s)", NULL, SECOND / 10, 3600 * SECOND},
+     "time between two refreshes (default: 1s)", NULL, SECOND / 10, 3600 * SECOND},
     {"window", 'w', OPT_TIME, offsetof(struct args, window), "TIME",
-     "shares and rates are of the last so many seconds, at most a minute (default: 10s)", NULL,
-     SECOND, 60 * SECOND},
+     "the time that shares and rates cover, at most a minute (default: 10s)", NULL, SECOND,
+     60 * SECOND},
     {"batch", 'b', OPT_FLAG, offsetof(struct args, batch), NULL,
      "print tables instead of drawing on the terminal; without a terminal that is so anyway", NULL,
      0, 0},
     {"count", 'n', OPT_UINT, offsetof(struct args, count), "COUNT",
-     "print so many pictures, then end (default: 0, until interrupted)", NULL, 0, 0},
+     "print COUNT times, then end (default: 0: until interrupted)", NULL, 0, 0},
     {"rows", 0, OPT_UINT, offsetof(struct args, rows), "N",
      "threads printed at most, 0 for all (default: 20; with --json all)", NULL, 0, UINT32_MAX - 1},
     INPUT_APP(offsetof(struct args, app)),
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL,
-     "print one JSON object a line for each picture", NULL, 0, 0},
+     "print one JSON object a line for each refresh", NULL, 0, 0},
     TARGET_TIMEOUT(offsetof(struct args, timeout), "30s before the first picture, then 2s"),
 };
 
@@ -130,20 +130,19 @@ const struct cmd cmd_top = {
     .summary = "watch what the threads of a running JVM wait for",
     .args = "PID",
     .description =
-        "A live picture of the last ten seconds (--window), in the words of orca report: findings "
-        "(deadlock, stuck, exhausted pool, dominant lock, slow answer, ...) as cards, the threads "
-        "by pool, what they wait for and who has it, then each thread, most blocked first. 1 to 9 "
-        "shows a finding with its facts and stacks, t the threads only; h lists the keys.\n"
+        "Shows the last ten seconds of a running JVM (--window) in the words of orca report: "
+        "findings, the threads by pool, what they wait for and who holds it, then each "
+        "thread, most blocked first. 1 to 9 opens a finding with its facts and stacks, t "
+        "shows only the threads, h lists the keys.\n"
         "\n"
-        "A thread that slept, or parked with a time limit, when the recording began is called "
-        "asleep (parked) when Orca attached until its next event.\n"
+        "Orca reads the recording as it grows: no refresh stops the JVM. The analysis takes a "
+        "tenth of a processor at most; a large program is refreshed less often. A JVM that is "
+        "not being recorded is attached to, with a trace of 64 MB at most in a private "
+        "temporary folder; on exit Orca detaches and removes the trace, even when orca top is "
+        "killed. An existing recording stays as it was.\n"
         "\n"
-        "What is shown comes from the recording that goes on: no refresh stops the JVM. The "
-        "analysis takes a tenth of a processor at most; where it would take more, pictures are "
-        "rarer. A JVM that is not recorded is attached to, as by orca attach, with a trace of 64 "
-        "MB at most in a private folder of its temporary folder; at the end it is detached from "
-        "and the trace removed, also when orca top is killed. A recording that was there before "
-        "is left as it was found.\n"
+        "A thread that was asleep, or parked with a time limit, when Orca attached is \"asleep "
+        "when Orca attached\" or \"parked when Orca attached\" until its next event.\n"
         "\n"
         "Without a terminal, or with --batch or -n, tables are printed.",
     .examples = "orca top 4711\n"

@@ -174,8 +174,7 @@ static void look_at_left_rings(struct findings *f)
     if (n > 0)
         findings_add(
             f, "machine", FINDING_WARN,
-            "open their traces once (orca info FILE) to recover the last events, or remove "
-            "the orca-PID-*.rings of processes that are gone",
+            "orca clean removes those that no trace needs, and says how to complete the others",
             "/dev/shm holds the rings of %zu killed JVM%s: %s", n, n == 1 ? "" : "s",
             human_bytes(bytes).text);
 }

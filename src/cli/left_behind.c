@@ -79,7 +79,7 @@ void left_behind_words(const struct left_item *i, struct buf *b)
 {
     const struct leftover *r = &i->rings;
     if (!i->is_rings) {
-        buf_puts(b, "nobody listens there any more");
+        buf_puts(b, "a socket that no process listens to");
         return;
     }
     buf_printf(b, "%s, rings of ", human_bytes(r->bytes).text);
@@ -89,14 +89,14 @@ void left_behind_words(const struct left_item *i, struct buf *b)
         buf_puts(b, ", which is complete");
         break;
     case LEFTOVER_DELETED:
-        buf_puts(b, ", which is not there any more");
+        buf_puts(b, ", which was deleted");
         break;
     case LEFTOVER_NEEDED:
-        buf_puts(b, ", which is not completed; to do that: orca info ");
+        buf_puts(b, ", which is incomplete; to complete it: orca info ");
         human_shell_word(b, r->trace);
         break;
     case LEFTOVER_UNKNOWN:
-        buf_printf(b, ": %s; to remove them all the same: orca clean ", r->why);
+        buf_printf(b, ": %s; to remove them anyway: orca clean ", r->why);
         human_shell_word(b, r->path);
         break;
     }

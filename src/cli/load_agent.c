@@ -38,8 +38,8 @@ int load_agent(const struct jvm *jvm, bool *foreign, struct err *err)
     if (rc == 0 || client_is_silent(rc))
         return rc;
     if (atoi(jvm->java) >= 21 && !is_mapped(jvm->pid, seen))
-        log_line("the JVM may print a warning that an agent was loaded dynamically: that is this "
-                 "one; -XX:+EnableDynamicAgentLoading on its command line says that it may be");
+        log_line("the JVM may warn that an agent was loaded dynamically: that agent is Orca's; "
+                 "-XX:+EnableDynamicAgentLoading on the JVM's command line prevents the warning");
     return attach_load(jvm, seen, "control", TARGET_TIMEOUT_NS, err);
 }
 

@@ -105,7 +105,7 @@ test_what_happens_then() {
     # and nothing is left of it
     say work worked
     run 1 "$ORCA" detach "$jvm"
-    has err "JVM $jvm (Attachable) is not recorded by Orca; orca attach $jvm begins"
+    has err "JVM $jvm (Attachable) is not recorded by Orca; to record it: orca attach $jvm"
     end
 }
 

@@ -25,10 +25,10 @@ left_behind() {
 test_a_trace_that_is_there_keeps_its_rings() {
     left_behind
     run 0 as_user "$ORCA" status
-    has out "left behind by recordings that are over:"
+    has out "left behind by ended recordings:"
     has out "$left: "
-    has out "rings of $TRACE, which is not completed; to do that: orca info $TRACE"
-    lacks out "orca clean removes"
+    has out "rings of $TRACE, which is incomplete; to complete it: orca info $TRACE"
+    lacks out "to remove it: orca clean"
     run 0 as_user "$ORCA" status --json
     same "$(tr -d ' \n' <out | grep -c '"removable":false,"trace":"'"$TRACE"'","trace_is":"needed"')" 1
     clean 0
@@ -46,10 +46,11 @@ test_rings_of_a_deleted_trace_go() {
     left_behind
     rm "$TRACE"
     run 0 as_user "$ORCA" status
-    has out "rings of $TRACE, which is not there any more"
-    has out "orca clean removes what nobody needs"
+    has out "1 file that nothing needs; to remove it: orca clean"
+    lacks out "$left"
     clean 0 --dry-run
     has out "would remove $left: "
+    has out "rings of $TRACE, which was deleted"
     same "$(rings)" "$left"
     # of somebody else they stay, also for root
     run 0 as_other "$ORCA" clean
@@ -71,7 +72,7 @@ test_a_trace_that_was_moved() {
     mv "$TRACE" home/other/app.otrace
     clean 0 home/other --dry-run
     has out "kept $left: "
-    has out "rings of home/other/app.otrace, which is not completed"
+    has out "rings of home/other/app.otrace, which is incomplete"
     TRACE=$TMP/home/other/app.otrace
     good_trace recovered
 }
@@ -112,10 +113,10 @@ test_a_disk_that_is_away() {
     mountpoint -q disk && umount disk
     clean 0
     has out "kept $left: "
-    has out "their trace was on a disk, or in a container, that is not here; to remove them all the same: orca clean $left"
+    has out "their trace was on a disk, or in a container, that is not here; to remove them anyway: orca clean $left"
     same "$(rings)" "$left"
     clean 0 elsewhere
-    has out "rings of elsewhere/app.otrace, which is not completed"
+    has out "rings of elsewhere/app.otrace, which is incomplete"
     clean 0 "$left"
     has out "removed $left: "
     same "$(rings)" ""
@@ -136,10 +137,10 @@ test_sockets() {
     lacks out "$USER_ID" # they are new: a JVM may just be making its socket
     touch -d '1 minute ago' "$old" "$new"
     run 0 as_user "$ORCA" status
-    has out "$old/12.sock: nobody listens there any more"
-    lacks out 13.sock
+    has out "2 files that nothing needs; to remove them: orca clean"
     clean 0 --dry-run
-    has out "would remove $old/12.sock: "
+    has out "would remove $old/12.sock: a socket that no process listens to"
+    lacks out 13.sock
     has out "would remove $new: "
     [ -S "$old/12.sock" ] && [ -d "$new" ] || fail "removed already"
     clean 0
