@@ -44,8 +44,7 @@ struct alloc_counts *alloc_counts_new(void)
     return t;
 }
 
-/* --- the thread's side --------------------------------------------------------------------------
- */
+/* --- the thread's side ------------------------------------------------------------------------ */
 
 static bool same(const struct alloc_key *a, const struct alloc_key *b)
 {
@@ -130,8 +129,7 @@ void alloc_counts_end(struct alloc_counts *t)
         atomic_store_explicit(&t->ended, true, memory_order_release);
 }
 
-/* --- the reader's -------------------------------------------------------------------------------
- */
+/* --- the reader's ----------------------------------------------------------------------------- */
 
 /* False: it is being changed; its time will come. */
 static bool read_entry(struct entry *e, uint64_t *count, uint64_t *bytes)

@@ -20,8 +20,7 @@ EMBED(java_lang_OrcaKind);
 #define OBJECT "Ljava/lang/Object;"
 #define CLASS "Ljava/lang/Class;"
 
-/* --- which code ---------------------------------------------------------------------------------
- */
+/* --- which code ------------------------------------------------------------------------------- */
 
 /* Calls whose result is a new object that no other edit has seen.  `in`: only in this class.
  * `instead`: a method of OrcaHeap that does the same in plain code, called in its place. */
@@ -55,8 +54,7 @@ bool alloc_wants_class(const char *name)
     return true;
 }
 
-/* --- the edits ----------------------------------------------------------------------------------
- */
+/* --- the edits -------------------------------------------------------------------------------- */
 
 static struct cf_edit edit(enum cf_point at, const char *name, enum cf_source what)
 {
@@ -111,8 +109,7 @@ uint32_t alloc_edits(const char *class, const struct cf_method *m, struct cf_edi
     return n;
 }
 
-/* --- what OrcaHeap calls ------------------------------------------------------------------------
- */
+/* --- what OrcaHeap calls ---------------------------------------------------------------------- */
 
 enum { UNWANTED_BIT = INT32_MIN };
 
@@ -191,8 +188,7 @@ static void JNICALL followed(JNIEnv *jni, jclass self, jobject o, jint kind, jlo
     RECORDING(alloc_told(jni, o, (class_id){(uint32_t)kind}, (uint64_t)size));
 }
 
-/* --- the class ----------------------------------------------------------------------------------
- */
+/* --- the class -------------------------------------------------------------------------------- */
 
 static jclass heap_class; /* a global reference, for as long as the JVM lives */
 
@@ -249,8 +245,7 @@ void alloc_stop(JNIEnv *jni)
         (*jni)->ExceptionClear(jni);
 }
 
-/* --- classes that are there ---------------------------------------------------------------------
- */
+/* --- classes that are there ------------------------------------------------------------------- */
 
 /* An operand may look like one, and calls are not looked up: then a class is rewritten in vain. */
 static bool may_allocate(jint access, const unsigned char *code, size_t n)

@@ -53,8 +53,7 @@ static struct {
 
 enum { CELLS_BYTES = sizeof(struct cell[KINDS]), HAD_BYTES = sizeof(struct had[KINDS]) };
 
-/* --- memory -------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static void *reserve(size_t bytes)
 {
@@ -104,8 +103,7 @@ uintptr_t alloc_rows_open(void)
     return directory;
 }
 
-/* --- the threads' side --------------------------------------------------------------------------
- */
+/* --- the threads' side ------------------------------------------------------------------------ */
 
 static int32_t place_under_lock(class_id class_, uint64_t size)
 {
@@ -204,8 +202,7 @@ void alloc_row_leave(struct alloc_row *row)
     atomic_store_explicit(&row->state, ENDED, memory_order_release);
 }
 
-/* --- the reader's -------------------------------------------------------------------------------
- */
+/* --- the reader's ----------------------------------------------------------------------------- */
 
 /* An array's bytes come before its number, so a number has its bytes; those of the next one may be
  * among them, and are then missing there. */

@@ -21,8 +21,8 @@ static struct slot {
     _Atomic uint32_t tries;
 } slots[SLOTS];
 
-/* The locks of one round whose owner was named: an answer is of the lock, for all who wait for it.
- */
+/* The locks of one round whose owner was named: an answer is of the lock, for all who wait for
+ * it. */
 struct answered {
     uint32_t locks[AT_THE_END];
     int n, left; /* how many may still be asked for */

@@ -32,8 +32,7 @@ static struct {
     struct client clients[CONTROL_CLIENTS];
 } server = {.lock = PTHREAD_MUTEX_INITIALIZER, .socket = {-1, -1}};
 
-/* --- clients ------------------------------------------------------------------------------------
- */
+/* --- clients ---------------------------------------------------------------------------------- */
 
 static void drop(struct client *c)
 {
@@ -140,8 +139,7 @@ static bool idle(void)
     return true;
 }
 
-/* --- the thread ---------------------------------------------------------------------------------
- */
+/* --- the thread ------------------------------------------------------------------------------- */
 
 /* Whether the agent has nothing to do any more: then the JVM is left as it was. */
 static bool is_over(void)

@@ -12,8 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- orca record --------------------------------------------------------------------------------
- */
+/* --- orca record ------------------------------------------------------------------------------ */
 
 /* `orca record` wants to know which traces there are: cli/session.h. */
 static void tell_session(const char *mark, const char *path)
@@ -57,8 +56,7 @@ void files_replaced(const char *path)
     tell_session("!", path);
 }
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* With %t in file= each file has its own time, and a number only when that is taken: the clock may
  * have been set back.  Without, each but the first has its number. */

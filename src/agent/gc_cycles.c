@@ -26,8 +26,7 @@ static struct {
     _Atomic int64_t origin; /* of the management's clock, on ours, to a ms; INT64_MAX: not known */
 } cycles = {.origin = INT64_MAX};
 
-/* --- a cycle has ended --------------------------------------------------------------------------
- */
+/* --- a cycle has ended ------------------------------------------------------------------------ */
 
 /* The management counts ms from a moment that it does not tell: GcCycles finds it.  Where it could
  * not: nobody hears of a cycle before its end, so that moment was this long ago at least. */
@@ -103,8 +102,7 @@ static void JNICALL ended(JNIEnv *jni, jclass unused, jstring collector, jstring
     });
 }
 
-/* --- listening ----------------------------------------------------------------------------------
- */
+/* --- listening -------------------------------------------------------------------------------- */
 
 bool gc_cycles_due(void)
 {

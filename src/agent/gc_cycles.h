@@ -2,8 +2,8 @@
  * ended (orca.probe.GcCycles): JVMTI knows only their pauses.
  *
  * Only for collectors that have such cycles, and only after their first pause: the management's
- * classes are not loaded for others.  Without java.management or jdk.management the pauses are all.
- */
+ * classes are not loaded for others.  Without java.management or jdk.management the pauses are
+ * all. */
 #ifndef ORCA_AGENT_GC_CYCLES_H
 #define ORCA_AGENT_GC_CYCLES_H
 

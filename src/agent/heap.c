@@ -45,8 +45,7 @@ static struct {
     uint64_t last; /* when the counts were read */
 } heap;
 
-/* --- the heap thread ----------------------------------------------------------------------------
- */
+/* --- the heap thread -------------------------------------------------------------------------- */
 
 static int by_end(const void *a, const void *b)
 {
@@ -166,8 +165,7 @@ static void end_thread(void)
     heap.runs = false;
 }
 
-/* --- the environment ----------------------------------------------------------------------------
- */
+/* --- the environment -------------------------------------------------------------------------- */
 
 static void JNICALL on_free(jvmtiEnv *jvmti, jlong tag)
 {
@@ -245,8 +243,7 @@ static void set_event(jvmtiEvent event, bool on)
         log_line("event %d is not available on this JVM: %s", (int)event, jvmti_error_name(e));
 }
 
-/* --- begin and end ------------------------------------------------------------------------------
- */
+/* --- begin and end ---------------------------------------------------------------------------- */
 
 static struct wish wish_of(const struct settings *s)
 {

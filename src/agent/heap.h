@@ -32,8 +32,7 @@ bool heap_follows(void);
 
 /* The recording ends.  heap_quiet: the JVM tells of objects no more; behind the probes.
  * heap_finish: then, when nobody is inside the guard any more, the last events are written; before
- * the recorder is closed.  heap_free: what was kept for them.
- */
+ * the recorder is closed.  heap_free: what was kept for them. */
 void heap_quiet(void);
 void heap_finish(void);
 void heap_free(JNIEnv *jni);

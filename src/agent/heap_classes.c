@@ -29,8 +29,7 @@ static void release(struct heap_walk *w, void *p)
         (*w->jvmti)->Deallocate(w->jvmti, p);
 }
 
-/* --- one class ----------------------------------------------------------------------------------
- */
+/* --- one class -------------------------------------------------------------------------------- */
 
 static const char *keep(struct opening *o, const char *text)
 {
@@ -108,8 +107,7 @@ static void put_kin(struct opening *o, jclass class_, struct heap_class *h, stru
     release(o->w, interfaces);
 }
 
-/* --- all of them --------------------------------------------------------------------------------
- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 static int by_tag(const void *a, const void *b)
 {
@@ -196,8 +194,7 @@ static int describe(struct opening *o, const jclass *classes, jint n, struct err
     return 0;
 }
 
-/* --- how this JVM counts ------------------------------------------------------------------------
- */
+/* --- how this JVM counts ---------------------------------------------------------------------- */
 
 struct known {
     jlong target;

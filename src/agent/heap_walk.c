@@ -45,8 +45,7 @@ bool heap_walk_sees_all(JNIEnv *jni)
     return (*jni)->GetVersion(jni) >= OF_21 || !uses_zgc(jni);
 }
 
-/* --- references ---------------------------------------------------------------------------------
- */
+/* --- references ------------------------------------------------------------------------------- */
 
 struct following {
     heap_visitor visit;
@@ -78,8 +77,7 @@ int heap_walk_follow(struct heap_walk *w, jobject from, heap_visitor visit, void
     return result(e, "follow references", err);
 }
 
-/* --- objects ------------------------------------------------------------------------------------
- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 struct sum {
     uint64_t count, bytes;
@@ -131,8 +129,7 @@ void heap_walk_free(struct heap_walk *w, struct heap_found *found)
     memset(found, 0, sizeof *found);
 }
 
-/* --- the end ------------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static jint JNICALL untag(jlong class_tag, jlong size, jlong *tag, jint length, void *data)
 {

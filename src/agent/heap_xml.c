@@ -35,8 +35,7 @@ struct xml {
     bool too_many;
 };
 
-/* --- elements -----------------------------------------------------------------------------------
- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 static void put_number(struct xml *x, const char *name, uint64_t v)
 {
@@ -121,8 +120,7 @@ static void put_class(struct xml *x, const struct heap_class *c)
     end(x);
 }
 
-/* --- what is said before the walk ---------------------------------------------------------------
- */
+/* --- what is said before the walk ------------------------------------------------------------- */
 
 /* Whether this is the first time that the object of a place is met. */
 static bool is_new(struct xml *x, uint32_t place)
@@ -274,8 +272,7 @@ static void put_head(struct xml *x)
     end(x);
 }
 
-/* --- the walk -----------------------------------------------------------------------------------
- */
+/* --- the walk --------------------------------------------------------------------------------- */
 
 static const char *kind_name(jvmtiHeapReferenceKind kind)
 {
@@ -395,8 +392,7 @@ static jint visit(void *ctx, const struct heap_edge *e)
     return x->too_many || x->out.rc < 0 ? HEAP_END : HEAP_GO_ON;
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static int prepare(struct xml *x, struct err *err)
 {

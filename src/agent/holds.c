@@ -66,8 +66,7 @@ static const char *const never[] = {"java/lang/Orca",          "orca/probe/",   
                                     "java/lang/VirtualThread", "java/lang/ref/", "java/lang/Object",
                                     "java/lang/Class",         "jdk/internal/"};
 
-/* --- which code ---------------------------------------------------------------------------------
- */
+/* --- which code ------------------------------------------------------------------------------- */
 
 static bool is_never(const char *name)
 {
@@ -104,8 +103,7 @@ bool holds_wants_class(const char *name, bool boot)
     return (boot && is_juc(name)) || is_program(name, boot);
 }
 
-/* --- the edits ----------------------------------------------------------------------------------
- */
+/* --- the edits -------------------------------------------------------------------------------- */
 
 static struct cf_edit edit(enum cf_point at, const char *name, enum cf_source what)
 {
@@ -153,8 +151,7 @@ uint32_t holds_edits(const char *class, bool boot, const struct cf_method *m, st
     return is_program(class, boot) ? n + monitor_edits(m, e + n) : n;
 }
 
-/* --- a hold has ended ---------------------------------------------------------------------------
- */
+/* --- a hold has ended ------------------------------------------------------------------------- */
 
 /* Of OrcaHolds: ended, the method that found the hold, the one that the program calls. */
 enum { OWN_FRAMES = 3 };
@@ -190,8 +187,7 @@ static void JNICALL on_ended(JNIEnv *jni, jclass c, jobject object, jlong since,
         RECORDING(hold(jni, object, (uint64_t)since, kind, now));
 }
 
-/* --- the class ----------------------------------------------------------------------------------
- */
+/* --- the class -------------------------------------------------------------------------------- */
 
 static jclass holds_class; /* a global reference, for as long as the JVM lives */
 
@@ -235,8 +231,7 @@ void holds_stop(JNIEnv *jni)
         (*jni)->ExceptionClear(jni);
 }
 
-/* --- classes that are there ---------------------------------------------------------------------
- */
+/* --- classes that are there ------------------------------------------------------------------- */
 
 static bool takes_monitor(jint access, const unsigned char *code, size_t n)
 {

@@ -91,8 +91,7 @@ static uint32_t hash_of(jobject o)
     return (uint32_t)hash;
 }
 
-/* --- classes ------------------------------------------------------------------------------------
- */
+/* --- classes ---------------------------------------------------------------------------------- */
 
 static bool define_class(uint32_t id, jclass c, char *signature)
 {
@@ -209,8 +208,7 @@ class_id classes_id_of_name(const char *name, struct str source)
     return (class_id){id};
 }
 
-/* --- locks --------------------------------------------------------------------------------------
- */
+/* --- locks ------------------------------------------------------------------------------------ */
 
 static bool define_lock(uint32_t id, uint32_t class_, uint32_t hash)
 {
@@ -262,8 +260,8 @@ static uint32_t new_lock(jobject object, jclass c)
     return low;
 }
 
-/* The class is one without a Class object, until one of the name is met: then the lock gets that.
- */
+/* The class is one without a Class object, until one of the name is met: then the lock gets
+ * that. */
 static uint32_t told_lock(const char *signature, uint32_t hash)
 {
     uint64_t class_hash = signature_hash(signature);
@@ -322,8 +320,7 @@ lock_id locks_of_peer(const char *name)
 }
 
 /* --- threads that have ended
- * ----------------------------------------------------------------------
- */
+ * ---------------------------------------------------------------------- */
 
 void locks_set_ended(jthread thread)
 {
@@ -339,8 +336,7 @@ bool locks_is_ended(jthread thread)
     return get_tag(thread).ended;
 }
 
-/* --- back from ids ------------------------------------------------------------------------------
- */
+/* --- back from ids ---------------------------------------------------------------------------- */
 
 uint32_t locks_known(jobject object)
 {

@@ -2,7 +2,7 @@
  *
  * A tag survives garbage collection and vanishes with its object, so a lock has one id for its
  * whole life, and two locks never share one.  A Class object may be both: the tag has a place for
- * each. The first sight of an object takes a mutex; later ones are one GetTag. */
+ * each.  The first sight of an object takes a mutex; later ones are one GetTag. */
 #ifndef ORCA_AGENT_LOCKS_H
 #define ORCA_AGENT_LOCKS_H
 

@@ -114,8 +114,7 @@ static struct packed line_table(jmethodID method, struct buf *b)
     return b->oom ? (struct packed){0} : (struct packed){b->p, b->len, (uint32_t)n};
 }
 
-/* --- by address ---------------------------------------------------------------------------------
- */
+/* --- by address ------------------------------------------------------------------------------- */
 
 uint32_t methods_known(uintptr_t method, uint64_t stamp)
 {
@@ -263,16 +262,15 @@ method_id methods_id_of_place(module_id module, uint64_t address)
     return (method_id){way_get(&methods.by_text, key, define_place, &p)};
 }
 
-/* --- by jmethodID -------------------------------------------------------------------------------
- */
+/* --- by jmethodID ----------------------------------------------------------------------------- */
 
 struct job {
     JNIEnv *jni;
     jmethodID method;
 };
 
-/* A method by address and text; the text's bytes are in `own` or, when there are more, in `more`.
- */
+/* A method by address and text; the text's bytes are in `own` or, when there are more, in
+ * `more`. */
 struct seen {
     uintptr_t method;
     struct method_text text;
@@ -387,8 +385,7 @@ bool methods_newest(JNIEnv *jni, method_id id, jmethodID *method, uintptr_t *ver
     return *version && methods_id(jni, *method).v == id.v;
 }
 
-/* --- by both ------------------------------------------------------------------------------------
- */
+/* --- by both ---------------------------------------------------------------------------------- */
 
 /* Known by its own text: a version of a method that goes on after a newer one has its jmethodID. */
 static uint32_t id_of_version(JNIEnv *jni, jmethodID newest, uintptr_t method)

@@ -43,8 +43,7 @@ static module_id define(struct def_module *m, const char *path, const char *buil
     return recorder_define(agent.rec, &d) ? m->id : (module_id){0};
 }
 
-/* --- the kernel ---------------------------------------------------------------------------------
- */
+/* --- the kernel ------------------------------------------------------------------------------- */
 
 enum { NOTES_BYTES = 4096, ID_BYTES = 32 };
 
@@ -86,8 +85,7 @@ module_id modules_kernel(void)
     return modules.kernel;
 }
 
-/* --- libraries ----------------------------------------------------------------------------------
- */
+/* --- libraries -------------------------------------------------------------------------------- */
 
 static module_id define_library(const struct library *l)
 {

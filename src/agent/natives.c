@@ -139,8 +139,7 @@ static void replace_all(JNIEnv *jni)
     }
 }
 
-/* --- from Java ----------------------------------------------------------------------------------
- */
+/* --- from Java -------------------------------------------------------------------------------- */
 
 /* What Natives.replace, called by Natives.run, does; while the JVM starts, so by one thread. */
 static void (*job)(JNIEnv *jni);

@@ -65,8 +65,7 @@ void objects_fini(void)
     atomic_store_explicit(&objects.used, 0, memory_order_relaxed);
 }
 
-/* --- places -------------------------------------------------------------------------------------
- */
+/* --- places ----------------------------------------------------------------------------------- */
 
 static struct place *place_at(uint32_t index)
 {
@@ -131,8 +130,7 @@ static bool take_place(uint32_t *index)
     return false;
 }
 
-/* --- objects come and go ------------------------------------------------------------------------
- */
+/* --- objects come and go ---------------------------------------------------------------------- */
 
 uint64_t objects_number(void)
 {
@@ -194,8 +192,7 @@ void objects_take_ended(void (*visit)(void *ctx, const struct object_facts *f), 
     }
 }
 
-/* --- questions ----------------------------------------------------------------------------------
- */
+/* --- questions -------------------------------------------------------------------------------- */
 
 /* A copy that is one object's: its place may be given to another one meanwhile. */
 static bool copy_facts(struct place *p, struct object_facts *f)
@@ -312,8 +309,7 @@ void objects_each(void (*visit)(void *ctx, const struct object_facts *f), void *
     }
 }
 
-/* --- walks --------------------------------------------------------------------------------------
- */
+/* --- walks ------------------------------------------------------------------------------------ */
 
 bool objects_tag_place(jlong tag, uint32_t *place, uint64_t *number)
 {

@@ -44,8 +44,8 @@ void objects_ended(jlong tag);
 /* A pause of the collector is over.  Any thread, also at a safepoint. */
 void objects_pause_over(void);
 
-/* The objects that have ended since the last call; `visit` makes no call of the JVM.  One thread.
- */
+/* The objects that have ended since the last call; `visit` makes no call of the JVM.  One
+ * thread. */
 void objects_take_ended(void (*visit)(void *ctx, const struct object_facts *f), void *ctx);
 
 /* What is known of an object; false: it is not one of those.  On a Java thread. */

@@ -17,8 +17,7 @@ void on_alloc_mode(const struct alloc_mode *m)
     mode = *m;
 }
 
-/* --- one object ---------------------------------------------------------------------------------
- */
+/* --- one object ------------------------------------------------------------------------------- */
 
 static void put_sample(struct os_thread *self, const struct object_facts *f)
 {
@@ -126,8 +125,7 @@ void alloc_own_end(JNIEnv *jni)
     alloc_row_show(self->row);
 }
 
-/* --- the JVM's callback -------------------------------------------------------------------------
- */
+/* --- the JVM's callback ----------------------------------------------------------------------- */
 
 static void sampled_by(struct os_thread *self, JNIEnv *jni, jthread thread, jobject object,
                        jclass class_, uint64_t size)
@@ -165,8 +163,7 @@ void JNICALL on_alloc_sampled(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobj
     RECORDING(sampled(jni, thread, object, class_, (uint64_t)size));
 }
 
-/* --- what the JVM allocates itself --------------------------------------------------------------
- */
+/* --- what the JVM allocates itself ------------------------------------------------------------ */
 
 /* Native methods that allocate, of which who calls them tells, or the constructor does. */
 static const struct native {

@@ -23,8 +23,7 @@ static struct event *begin(JNIEnv *jni, enum event_kind kind, struct os_thread *
                  : NULL;
 }
 
-/* --- join ---------------------------------------------------------------------------------------
- */
+/* --- join ------------------------------------------------------------------------------------- */
 
 static void put_join_enter(JNIEnv *jni, jobject thread, int64_t timeout)
 {
@@ -89,8 +88,7 @@ void virtual_join_exit(JNIEnv *jni, const struct tracked *t, jobject thread, boo
         put_join_exit(jni, thread);
 }
 
-/* --- virtual threads ----------------------------------------------------------------------------
- */
+/* --- virtual threads -------------------------------------------------------------------------- */
 
 /* Around each yield; no event: see unmounts.h.  What parks does it with its event. */
 void virtual_yield_enter(JNIEnv *jni, const struct tracked *t, jobject thread, int64_t time)
@@ -221,8 +219,7 @@ void virtual_unpark(JNIEnv *jni, const struct tracked *t, jobject thread)
         note_unpark(jni, thread, stacks_of_kept_caller, now);
 }
 
-/* --- the rest -----------------------------------------------------------------------------------
- */
+/* --- the rest --------------------------------------------------------------------------------- */
 
 void virtual_interrupt(JNIEnv *jni, const struct tracked *t, jobject thread)
 {
@@ -294,8 +291,7 @@ void semaphore_release(JNIEnv *jni, const struct tracked *t, jobject semaphore)
     put_semaphore(jni, semaphore, EV_semaphore_release, true);
 }
 
-/* --- methods without a kind of their own --------------------------------------------------------
- */
+/* --- methods without a kind of their own ------------------------------------------------------ */
 
 void call_enter(JNIEnv *jni, const struct tracked *t, jobject object, int64_t time)
 {

@@ -217,8 +217,7 @@ void JNICALL on_interrupt(JNIEnv *jni, jobject thread)
         RECORDING(note_interrupt(jni, thread, in, stacks_current, now));
 }
 
-/* --- sleep --------------------------------------------------------------------------------------
- */
+/* --- sleep ------------------------------------------------------------------------------------ */
 
 static void sleep_enter(JNIEnv *jni, jlong ns)
 {

@@ -29,8 +29,7 @@ static pid_t ours; /* a child that was forked runs its library's code, and has n
 /* The descriptor, + 1, that the calling thread has last asked a Poller to watch, and for what. */
 static __thread struct io_polled polled __attribute__((tls_model("initial-exec")));
 
-/* --- events -------------------------------------------------------------------------------------
- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 struct call {
     uint64_t since, was; /* 0: it is not timed; the descriptor (peers_now) */
@@ -372,8 +371,7 @@ static struct import rows[] = {
 };
 #undef ROW
 
-/* --- on and off ---------------------------------------------------------------------------------
- */
+/* --- on and off ------------------------------------------------------------------------------- */
 
 static _Atomic uint64_t seen; /* imports_change */
 static _Atomic bool changed;  /* something was */

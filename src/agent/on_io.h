@@ -25,8 +25,8 @@ void io_end(void);
 void JNICALL on_native_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
                             void *address, void **new_address);
 
-/* What the calling thread has last asked a Poller to watch, taken: at each park of a virtual one.
- */
+/* What the calling thread has last asked a Poller to watch, taken: at each park of a virtual
+ * one. */
 struct io_polled {
     int fd; /* + 1; 0: nothing */
     uint32_t events;

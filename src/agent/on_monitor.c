@@ -16,8 +16,8 @@ static thread_id owner_of_pending(JNIEnv *jni, struct os_thread *self, jobject o
 {
     struct owner o = owner_find(agent.table, self->java_thread, handle_of(object), place);
     *gone = o.gone;
-    /* Who says that he owns it is right also when the address is a thread's that is not up to date.
-     */
+    /* Who says that he owns it is right also when the address is a thread's that is not up to
+     * date. */
     bool ask = o.anonymous && ((!o.id && !o.java_tid) || agent.layout.moving);
     uint64_t tid = ask ? unmounts_owner(self, object) : 0;
     if (tid && place)

@@ -37,8 +37,7 @@ void JNICALL on_virtual_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     RECORDING(threads_virtual_ended(jni, thread));
 }
 
-/* --- mount and unmount: extension events of HotSpot's JVMTI (JDK 21 and later) ------------------
- */
+/* --- mount and unmount: extension events of HotSpot's JVMTI (JDK 21 and later) ---------------- */
 
 static void put_mount(JNIEnv *jni, jthread thread)
 {

@@ -165,8 +165,7 @@ static void put_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo 
     put(jni, self, &f, stack, p->owner, info->thread);
 }
 
-/* --- virtual threads ----------------------------------------------------------------------------
- */
+/* --- virtual threads -------------------------------------------------------------------------- */
 
 static stack_id stack_of(JNIEnv *jni, jthread thread)
 {
@@ -220,8 +219,7 @@ static void look_at_virtual(JNIEnv *jni)
         query_virtual_waits(jni, MOST, &ignored);
 }
 
-/* --- platform threads ---------------------------------------------------------------------------
- */
+/* --- platform threads ------------------------------------------------------------------------- */
 
 /* A wait that was under way before the recording began.  The state was taken at a safepoint, the
  * blocker now: if the thread still parks, it is of this park. */
@@ -262,8 +260,7 @@ void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo 
     buf_fini(&told.owners);
 }
 
-/* --- the change to the next file ----------------------------------------------------------------
- */
+/* --- the change to the next file -------------------------------------------------------------- */
 
 static void list_own(void *ctx, const struct os_thread *t)
 {
@@ -292,8 +289,7 @@ void open_waits_forget(const bool *off)
             v[i].kind = 0;
 }
 
-/* --- the end ------------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 struct end {
     struct os_thread *self;

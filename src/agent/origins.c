@@ -54,8 +54,7 @@ void origins_fini(JNIEnv *jni)
     intern_fini(&origins.known);
 }
 
-/* --- noting -------------------------------------------------------------------------------------
- */
+/* --- noting ----------------------------------------------------------------------------------- */
 
 struct noting {
     JNIEnv *jni;
@@ -136,8 +135,7 @@ void origins_note(JNIEnv *jni, const struct stack_frame *frames, uint32_t n)
     }
 }
 
-/* --- defining -----------------------------------------------------------------------------------
- */
+/* --- defining --------------------------------------------------------------------------------- */
 
 /* The constants of the last class: calls of one stand together. */
 struct pool {

@@ -41,8 +41,7 @@ bool ownable_is_same(const struct ownable *o)
            read_all(o->handle, &again) && again.object == o->object;
 }
 
-/* --- where the field is -------------------------------------------------------------------------
- */
+/* --- where the field is ----------------------------------------------------------------------- */
 
 /* The objects are read one after the other, and a collector may come in between: then what is found
  * is not found again. */

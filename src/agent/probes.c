@@ -60,8 +60,7 @@ static void note_rewritten(const char *name, bool is)
             rewritten[i] = is;
 }
 
-/* --- one class ----------------------------------------------------------------------------------
- */
+/* --- one class -------------------------------------------------------------------------------- */
 
 struct rewrite {
     const char *class; /* NULL: none of Orca's own rows */
@@ -181,8 +180,8 @@ static bool row_is_of(const struct tracked *t, const char *class, const struct c
            (!t->signature || cf_text_is(m->desc, t->signature));
 }
 
-/* A class that is kept gets all of its rows, whatever this recording wants: it is rewritten once.
- */
+/* A class that is kept gets all of its rows, whatever this recording wants: it is rewritten
+ * once. */
 static uint32_t kept_edits(const char *class, const struct cf_method *m, struct cf_edit *e)
 {
     uint32_t n = 0;
@@ -331,8 +330,8 @@ static void want(struct rewrite *r, JNIEnv *jni, jclass redefined, const char *n
 }
 
 /* Orca's own rows mean classes of the boot loader: another class of such a name is none of them.
- * A class that is kept stays so when another agent has it retransformed while nothing is recorded.
- */
+ * A class that is kept stays so when another agent has it retransformed while nothing is
+ * recorded. */
 /* NOLINTNEXTLINE(readability-function-size): the parameters are JVMTI's */
 void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
                            const char *name, jobject domain, jint len, const unsigned char *bytes,
@@ -364,8 +363,7 @@ void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobje
     errno = saved;
 }
 
-/* --- all of them --------------------------------------------------------------------------------
- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 static jclass probe_class; /* a global reference, for as long as the JVM lives */
 static jfieldID probe_on;
@@ -447,8 +445,7 @@ static jvmtiError rewrite_loaded(JNIEnv *jni, bool old)
     return e;
 }
 
-/* --- holds --------------------------------------------------------------------------------------
- */
+/* --- holds ------------------------------------------------------------------------------------ */
 
 static bool holds_defined;
 
@@ -476,8 +473,7 @@ static void update_holds(JNIEnv *jni)
         holds_stop(jni);
 }
 
-/* --- every object -------------------------------------------------------------------------------
- */
+/* --- every object ----------------------------------------------------------------------------- */
 
 static bool alloc_defined;
 

@@ -12,7 +12,7 @@
 void probes_want(jvmtiCapabilities *want);
 
 /* Define java.lang.OrcaProbe and rewrite the classes that the groups in the settings need.  In
- * VMInit. What cannot be done costs one line on stderr and its events. */
+ * VMInit.  What cannot be done costs one line on stderr and its events. */
 void probes_install(JNIEnv *jni);
 
 /* The groups in the settings have changed. */

@@ -27,8 +27,7 @@ EMBED(orca_probe_QueryVirtual);
 #define STRING "Ljava/lang/String;"
 #define VIRTUAL "orca/probe/QueryVirtual"
 
-/* --- the class ----------------------------------------------------------------------------------
- */
+/* --- the class -------------------------------------------------------------------------------- */
 
 static jlong JNICALL waiting_for(JNIEnv *jni, jclass c, jlong tid)
 {
@@ -198,8 +197,7 @@ static jmethodID method(JNIEnv *jni, jclass *c, const char *name, const char *si
     return *c ? (*jni)->GetStaticMethodID(jni, *c, name, signature) : NULL;
 }
 
-/* --- questions ----------------------------------------------------------------------------------
- */
+/* --- questions -------------------------------------------------------------------------------- */
 
 static int ask_locks(JNIEnv *jni, const struct request_question *q, struct buf *reply,
                      struct err *err)
@@ -407,8 +405,7 @@ static int ask_class(JNIEnv *jni, const struct request_question *q, struct buf *
                 reply, err);
 }
 
-/* --- the list -----------------------------------------------------------------------------------
- */
+/* --- the list --------------------------------------------------------------------------------- */
 
 int query_waits(JNIEnv *jni, const jlong *ids, jint n, struct buf *lines, struct err *err)
 {

@@ -1,7 +1,7 @@
 /* query.h - what is going on in the JVM now: threads, locks, objects, as JSON (orca query).
  *
  * The JVM's own management answers, through the class orca.probe.Query, which is defined when the
- * first question comes. Questions by Orca's ids need a recording, which gave them. */
+ * first question comes.  Questions by Orca's ids need a recording, which gave them. */
 #ifndef ORCA_AGENT_QUERY_H
 #define ORCA_AGENT_QUERY_H
 

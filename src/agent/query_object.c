@@ -56,8 +56,7 @@ static void put_reference(JNIEnv *jni, jobject object, struct buf *b)
     (*jni)->DeleteLocalRef(jni, object);
 }
 
-/* --- fields -------------------------------------------------------------------------------------
- */
+/* --- fields ----------------------------------------------------------------------------------- */
 
 static void put_value(JNIEnv *jni, jobject o, jfieldID f, char type, struct buf *b)
 {
@@ -184,8 +183,7 @@ void query_object_put_declared(jclass class_, struct buf *b)
     jvmti_free(ids);
 }
 
-/* --- arrays and strings -------------------------------------------------------------------------
- */
+/* --- arrays and strings ----------------------------------------------------------------------- */
 
 static void put_numbers(JNIEnv *jni, jarray a, char type, jint n, struct buf *b)
 {
@@ -248,8 +246,7 @@ static void put_text(JNIEnv *jni, jstring s, struct buf *b)
     buf_printf(b, ",\"text_length\":%" PRId32, length);
 }
 
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static void put_recorded(const struct object_facts *f, struct buf *b)
 {

@@ -54,8 +54,7 @@ struct search {
     uint32_t walks;
 };
 
-/* --- nodes --------------------------------------------------------------------------------------
- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 /* Few of the heap's objects have a tag that is sought, so this is not often done. */
 static uint32_t find(const struct search *s, jlong tag)
@@ -128,8 +127,7 @@ static void show(struct search *s, struct edge e, uint32_t from, uint32_t to, ui
     s->nodes[from].shown = s->nodes[to].shown = true;
 }
 
-/* --- back ---------------------------------------------------------------------------------------
- */
+/* --- back ------------------------------------------------------------------------------------- */
 
 static jint on_root(struct search *s, const struct heap_edge *e, uint32_t to)
 {
@@ -186,8 +184,7 @@ static int search_back(struct search *s, struct err *err)
     return 0;
 }
 
-/* --- on -----------------------------------------------------------------------------------------
- */
+/* --- on --------------------------------------------------------------------------------------- */
 
 struct on {
     struct search *s;
@@ -242,8 +239,7 @@ static int search_on(struct search *s, jobject object, struct err *err)
     return 0;
 }
 
-/* --- the answer ---------------------------------------------------------------------------------
- */
+/* --- the answer ------------------------------------------------------------------------------- */
 
 static const char *kind_name(const struct edge *e)
 {
@@ -358,8 +354,7 @@ static int answer(struct search *s, struct buf *b, struct err *err)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static int begin(struct search *s, jobject object, struct err *err)
 {

@@ -14,8 +14,7 @@
 
 enum { REQUEST_LINE_MAX = 4095 };
 
-/* --- a line -------------------------------------------------------------------------------------
- */
+/* --- a line ----------------------------------------------------------------------------------- */
 
 struct request_line {
     char text[REQUEST_LINE_MAX + 1]; /* once whole, a string without its line's end */
@@ -41,8 +40,7 @@ static inline size_t request_line_room(const struct request_line *l)
 /* n bytes have been put there. */
 enum request_line_state request_line_grow(struct request_line *l, size_t n);
 
-/* --- a request ----------------------------------------------------------------------------------
- */
+/* --- a request -------------------------------------------------------------------------------- */
 
 enum request_verb {
     VERB_status,

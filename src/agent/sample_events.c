@@ -45,8 +45,7 @@ void sample_events_put(const struct sample_event *e)
     buf_put(&out.events, e, sizeof *e);
 }
 
-/* --- ids ----------------------------------------------------------------------------------------
- */
+/* --- ids -------------------------------------------------------------------------------------- */
 
 static thread_id thread_of(const struct sample *s)
 {
@@ -131,8 +130,7 @@ static stack_id stack_of(const struct sample *s)
     return id.v ? id : new_stack(s, key);
 }
 
-/* --- from samples to events ---------------------------------------------------------------------
- */
+/* --- from samples to events ------------------------------------------------------------------- */
 
 /* First of all samples, whichever was taken before: the methods that they met. */
 static void take(void *ctx, const struct sample *s)

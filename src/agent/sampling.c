@@ -51,8 +51,7 @@ static struct {
 
 static _Atomic bool takes_threads; /* threads that start and end are to be noted */
 
-/* --- what the compilers describe ----------------------------------------------------------------
- */
+/* --- what the compilers describe -------------------------------------------------------------- */
 
 /* While an agent listens to this event, HotSpot's compilers describe every place of what they
  * compile, as with DebugNonSafepoints, where else they describe calls only: a sample between two
@@ -90,8 +89,7 @@ void sampling_loaded(void)
     sampling.all_places = !agent.attached;
 }
 
-/* --- threads ------------------------------------------------------------------------------------
- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 static void add_java(void *ctx, uintptr_t java_thread, uint32_t id)
 {
@@ -113,8 +111,7 @@ void sampling_thread_ended(void)
         sampled_remove((uint32_t)syscall(SYS_gettid));
 }
 
-/* --- threads of the JVM itself, and of native libraries -----------------------------------------
- */
+/* --- threads of the JVM itself, and of native libraries --------------------------------------- */
 
 struct gone {
     uint32_t tids[64];
@@ -146,8 +143,7 @@ static void scan_tasks(void)
         }
 }
 
-/* --- the wall clock -----------------------------------------------------------------------------
- */
+/* --- the wall clock --------------------------------------------------------------------------- */
 
 static bool stands_still(const struct sample_subject *who, void *ctx)
 {
@@ -253,8 +249,7 @@ static void put_last(void *ctx, struct sampled *t)
     put_idle(t);
 }
 
-/* --- the collector ------------------------------------------------------------------------------
- */
+/* --- the collector ---------------------------------------------------------------------------- */
 
 static void collect(void)
 {
@@ -299,8 +294,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* --- begin and end ------------------------------------------------------------------------------
- */
+/* --- begin and end ---------------------------------------------------------------------------- */
 
 static int start_collector(struct err *err)
 {

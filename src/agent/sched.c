@@ -53,8 +53,7 @@ static struct {
     bool wanted;
 } java = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* --- threads ------------------------------------------------------------------------------------
- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 void sched_add(uint32_t os_tid, uint32_t id)
 {
@@ -102,8 +101,7 @@ static thread_id id_of(uint32_t os_tid, uint32_t *user)
     return *user == OWN ? (thread_id){0} : sched.of.native(os_tid);
 }
 
-/* --- events -------------------------------------------------------------------------------------
- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static struct event *begin_event(enum event_kind kind, thread_id thread, uint64_t time)
 {
@@ -195,8 +193,7 @@ static void follow_switches(void)
     say_known(now);
 }
 
-/* --- without them -------------------------------------------------------------------------------
- */
+/* --- without them ----------------------------------------------------------------------------- */
 
 /* One of the threads that were there at the last look. */
 struct share {
@@ -273,8 +270,7 @@ static void follow_shares(void)
     }
 }
 
-/* --- begin and end ------------------------------------------------------------------------------
- */
+/* --- begin and end ---------------------------------------------------------------------------- */
 
 static void *run(void *arg)
 {

@@ -219,8 +219,7 @@ void settings_leave_classes(struct settings *s, const char *option)
     settings_complete_groups(s, s->groups);
 }
 
-/* --- what would have no effect ------------------------------------------------------------------
- */
+/* --- what would have no effect ---------------------------------------------------------------- */
 
 static bool is_set_of_all(uint64_t events)
 {
@@ -398,8 +397,7 @@ int settings_parse(struct settings *s, const char *options, bool spec2, struct e
     return check_options(s, err);
 }
 
-/* --- class patterns -----------------------------------------------------------------------------
- */
+/* --- class patterns --------------------------------------------------------------------------- */
 
 /* For fnmatch: the brackets of an array are no set of letters.  False: too long for any name. */
 static bool pattern_of(const char *p, size_t n, char *out, size_t max)
@@ -459,8 +457,7 @@ bool settings_wants_class(const struct settings *s, const char *signature)
     return !matches(s->exclude, name);
 }
 
-/* --- the file name ------------------------------------------------------------------------------
- */
+/* --- the file name ---------------------------------------------------------------------------- */
 
 static void put_expanded(struct buf *b, const char *file)
 {

@@ -17,8 +17,7 @@ enum { PROBE_FRAMES = 2 };
 
 enum { FRAMES = 17, OP_CHECKCAST = 0xc0, OP_ASTORE_0 = 0x4b, OP_INVOKEDYNAMIC = 0xba };
 
-/* --- code ---------------------------------------------------------------------------------------
- */
+/* --- code ------------------------------------------------------------------------------------- */
 
 struct place {
     const unsigned char *code;
@@ -96,8 +95,7 @@ static enum thrown_fate fate_behind(struct place p)
     return variable >= 0 ? fate_in_variable(p, variable) : fate_of_top(&p);
 }
 
-/* --- frames -------------------------------------------------------------------------------------
- */
+/* --- frames ----------------------------------------------------------------------------------- */
 
 /* Behind the call that a frame is in; false: it is in none. */
 static bool behind_call(struct place *p)

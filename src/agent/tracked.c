@@ -154,8 +154,7 @@ bool tracked_applies(const struct tracked *t)
     return on && (t->user || agent.settings.contanalysis) && tracked_is_here(t);
 }
 
-/* --- rows of classes that are kept --------------------------------------------------------------
- */
+/* --- rows of classes that are kept ------------------------------------------------------------ */
 
 const struct tracked *tracked_kept(size_t i)
 {
@@ -201,8 +200,7 @@ static uint32_t kept_mark(void)
     return known;
 }
 
-/* --- the user's rows ----------------------------------------------------------------------------
- */
+/* --- the user's rows -------------------------------------------------------------------------- */
 
 static struct call_table user_table;
 
@@ -244,8 +242,7 @@ void tracked_forget(void)
     call_table_fini(&user_table);
 }
 
-/* --- definitions --------------------------------------------------------------------------------
- */
+/* --- definitions ------------------------------------------------------------------------------ */
 
 /* A row of our own in the form of the user's, without its name and that of its end. */
 static struct call_row own_row(const struct tracked *t)
@@ -287,8 +284,7 @@ void tracked_define(void)
             define(&tracked[i]);
 }
 
-/* --- the probes ---------------------------------------------------------------------------------
- */
+/* --- the probes ------------------------------------------------------------------------------- */
 
 /* The user may track what recording an event calls (Thread.getId): such calls are not events. */
 static struct os_thread *begin_user(JNIEnv *jni, const struct tracked *t)

@@ -65,8 +65,7 @@ static int make_rows(void)
     return 0;
 }
 
-/* --- a class's methods --------------------------------------------------------------------------
- */
+/* --- a class's methods ------------------------------------------------------------------------ */
 
 struct class_view {
     JNIEnv *jni;
@@ -153,8 +152,7 @@ static uint32_t declared(struct class_view *v, struct user_row *r, bool inherits
     return seen;
 }
 
-/* --- places -------------------------------------------------------------------------------------
- */
+/* --- places ----------------------------------------------------------------------------------- */
 
 /* Classes that got a new place: to be rewritten. */
 struct changes {
@@ -221,8 +219,7 @@ static void add_place(JNIEnv *jni, struct user_row *r, jclass c, bool filtered,
     note_change(jni, changes, c);
 }
 
-/* --- looking at a class -------------------------------------------------------------------------
- */
+/* --- looking at a class ----------------------------------------------------------------------- */
 
 static void add_class(JNIEnv *jni, struct user_row *r, jclass c)
 {
@@ -444,8 +441,7 @@ void user_methods_free(JNIEnv *jni)
     n_rows = 0;
 }
 
-/* --- use ----------------------------------------------------------------------------------------
- */
+/* --- use -------------------------------------------------------------------------------------- */
 
 size_t user_methods_of(JNIEnv *jni, jclass c, struct user_hit *hits, size_t max)
 {
@@ -465,8 +461,7 @@ bool user_methods_mean(JNIEnv *jni, size_t row, jobject self)
     return self && is_of_row(jni, &rows[row - first_row], is_instance, self);
 }
 
-/* --- what matched nothing -----------------------------------------------------------------------
- */
+/* --- what matched nothing --------------------------------------------------------------------- */
 
 static void report(const struct user_row *r)
 {

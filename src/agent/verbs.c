@@ -49,8 +49,7 @@ bool verb_wants_end(void)
     return !agent.rec && clock_mono_ns() > atomic_load(&wanted_until);
 }
 
-/* --- on a Java thread ---------------------------------------------------------------------------
- */
+/* --- on a Java thread ------------------------------------------------------------------------- */
 
 static jobject system_group; /* a global reference for as long as the JVM lives; NULL: not known */
 
@@ -99,8 +98,7 @@ int control_attach(JavaVM *vm, const char *options, struct err *err)
     return agent_attach(jni, vm, options, err);
 }
 
-/* --- verbs --------------------------------------------------------------------------------------
- */
+/* --- verbs ------------------------------------------------------------------------------------ */
 
 static int verb_start(JNIEnv *jni, char *argument, struct buf *reply, struct err *err)
 {
@@ -274,8 +272,7 @@ static int verb_status(JNIEnv *jni, char *argument, struct buf *reply, struct er
     return 0;
 }
 
-/* --- the list -----------------------------------------------------------------------------------
- */
+/* --- the list --------------------------------------------------------------------------------- */
 
 static const struct verb {
     java_fn run;
