@@ -51,8 +51,7 @@ struct alloc_tables {
 };
 
 /* by_kept: most bytes first of what is not freed, else most allocated ones.  The lists are the
- * arena's.  -ENOMEM.
- */
+ * arena's.  -ENOMEM. */
 int alloc_tables_make(struct alloc_tables *out, const struct analysis *a,
                       const struct selection *selection, bool by_kept, struct arena *arena);
 

@@ -93,8 +93,8 @@ struct loose_lists {
     struct deed all;                     /* the latest notifyAll */
 };
 
-/* What was done last to an object: a release of a semaphore, or another call that does not block.
- */
+/* What was done last to an object: a release of a semaphore, or another call that does not
+ * block. */
 struct release {
     struct deed by;
     uint64_t at;

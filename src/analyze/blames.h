@@ -34,8 +34,8 @@ enum blame_by {
     BLAME_BY_OWNER = 4,
 };
 
-/* What blames are made of: the waits of the selection on locks of one class group or EVERY_CLASS.
- */
+/* What blames are made of: the waits of the selection on locks of one class group or
+ * EVERY_CLASS. */
 struct blame_source {
     const struct timeline *timeline;
     const struct lock_set *locks;

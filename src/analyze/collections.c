@@ -8,8 +8,7 @@
 
 const char *const collection_kind_names[COLLECTION_KINDS] = {"pause", "cycle", "part"};
 
-/* --- whose a pause is ---------------------------------------------------------------------------
- */
+/* --- whose a pause is ------------------------------------------------------------------------- */
 
 /* A cycle is told to the millisecond.  More than a few do not overlap in a sound trace. */
 enum { NEAR_NS = 2000000, LOOK_BACK = 64 };
@@ -76,8 +75,7 @@ static struct collection *cycle_of(const struct maker *m, const struct pause *p,
     return best;
 }
 
-/* --- the list ---------------------------------------------------------------------------------
- */
+/* --- the list --------------------------------------------------------------------------------- */
 
 static void add_pause(struct collection *c, const struct pause *p)
 {

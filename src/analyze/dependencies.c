@@ -273,8 +273,8 @@ static void count_degrees(const struct dependencies *d, struct degrees *g)
 }
 
 /* Throw out the edges of locks that none leads to, until there are no such locks; or, `back`, the
- * edges of locks that none leads from.  The edges are grouped by their beginnings (`back`: ends).
- */
+ * edges of locks that none leads from.  The edges are grouped by their beginnings (`back`:
+ * ends). */
 static int peel(const struct dependencies *d, struct degrees *g, const uint32_t *first, bool back)
 {
     uint32_t *degree = back ? g->out : g->in;

@@ -32,8 +32,8 @@ bool gaps_between(struct gaps *g, uint64_t start, uint64_t end);
 /* Join gaps that overlap, for gaps_overlap. */
 void gaps_merge(struct gaps *g);
 
-/* Whether a gap overlaps the time between two events, of a thread that may have been in any stream.
- */
+/* Whether a gap overlaps the time between two events, of a thread that may have been in any
+ * stream. */
 bool gaps_overlap(struct gaps *g, uint64_t start, uint64_t end);
 
 /* Add the places of `stream` where a block does not go on where the one before it ended. */

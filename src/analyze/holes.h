@@ -28,8 +28,8 @@ struct holes {
     uint64_t tail; /* the trace's end is missing, from then on; 0: it is there */
 };
 
-/* After the last event was read: some are met only then.  unwritten: struct unwritten [].  -ENOMEM.
- */
+/* After the last event was read: some are met only then.  unwritten: struct unwritten [].
+ * -ENOMEM. */
 int holes_find(struct holes *h, const struct trace *t, const struct buf *unwritten);
 void holes_fini(struct holes *h);
 

@@ -12,8 +12,8 @@ enum io { IO_NONE, IO_INPUT, IO_OUTPUT };
 /* What a thread that is on no processor does in this method of the JDK. */
 enum io io_of_method(const struct trace *t, method_id method);
 
-/* What a wait is for whose call of the JDK is one of input or output: a virtual thread parks there.
- */
+/* What a wait is for whose call of the JDK is one of input or output: a virtual thread parks
+ * there. */
 enum io io_of_call(const struct trace *t, stack_id stack);
 
 /* A native one. */

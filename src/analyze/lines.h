@@ -1,5 +1,5 @@
-/* lines.h - one entry for each thread, by its index into struct thread_set, made as threads come.
- */
+/* lines.h - one entry for each thread, by its index into struct thread_set, made as threads
+ * come. */
 #ifndef ORCA_ANALYZE_LINES_H
 #define ORCA_ANALYZE_LINES_H
 

@@ -2,8 +2,7 @@
  *
  * A lock is wanted while a selected thread is in its queue: blocked, reacquiring, parked for a lock
  * that has an owner.  Its owner is known where a hold is recorded or can be concluded
- * (lock_line.h).
- */
+ * (lock_line.h). */
 #ifndef ORCA_ANALYZE_OWNED_H
 #define ORCA_ANALYZE_OWNED_H
 

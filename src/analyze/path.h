@@ -44,8 +44,8 @@ struct path_segment {
     uint8_t state;  /* HANDOFF, TIMED, WAIT, UNKNOWN: enum wait_state; else STATE_LIMIT */
     lock_id lock;   /* RUN, GC, IO: the one that it held and the path's next thread waited for; else
                      * what the wait was for; 0: none, or unknown */
-    stack_id stack; /* RUN: where the thread was at the end of it; else where it waited; 0: unknown
-                     */
+    stack_id stack; /* RUN: where the thread was at the end of it; else where it waited; 0:
+                     * unknown */
     lock_id peer;   /* IO, recorded: what is at the other end; 0: unknown */
 };
 

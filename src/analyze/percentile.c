@@ -114,8 +114,8 @@ uint64_t percentile_get(struct percentile *p, unsigned permille)
 {
     if (p->n == 0)
         return 0;
-    /* ceil(n * permille / 1000), at least 1; without overflow for any n that was counted one by one
-     */
+    /* ceil(n * permille / 1000), at least 1; without overflow for any n that was counted one by
+     * one */
     uint64_t rank = p->n / 1000 * permille + (p->n % 1000 * permille + 999) / 1000;
     rank = max_u64(rank, 1);
     if (!p->buckets) {

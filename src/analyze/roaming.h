@@ -22,8 +22,8 @@ static inline void roaming_add(struct roaming *r, const struct op *op)
     buf_put(&r->ops, op, sizeof *op);
 }
 
-/* Bring them in order; thread indices are below n_threads.  Call once, after the last roaming_add.
- */
+/* Bring them in order; thread indices are below n_threads.  Call once, after the last
+ * roaming_add. */
 int roaming_sort(struct roaming *r, size_t n_threads, struct err *err);
 
 /* Replay a thread's ops into its track, which is initialized here.  False when it has none. */

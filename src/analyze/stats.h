@@ -87,8 +87,8 @@ void stats_fini(struct stats *s);
 int stats_list_sites(const struct stats *s, const struct sites *sites, uint32_t group,
                      struct arena *a, uint32_t **out, size_t *n);
 
-/* What the waits weigh whose owner was asked and at this site (weigh.h), and of 1000 of its class.
- */
+/* What the waits weigh whose owner was asked and at this site (weigh.h), and of 1000 of its
+ * class. */
 uint64_t stats_owner_weight(const struct stats *s, const struct sites *sites, uint32_t site);
 unsigned stats_owner_permille(const struct stats *s, const struct sites *sites, uint32_t site);
 

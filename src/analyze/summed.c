@@ -31,8 +31,7 @@ static struct summed_wait *all(const struct summed *s, size_t *n)
     return (void *)s->sums.p;
 }
 
-/* --- events -------------------------------------------------------------------------------------
- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static void take_stretch(struct summed *s, const struct event *e)
 {
@@ -149,8 +148,7 @@ bool summed_is_cut(const struct summed *s)
     return n && v[n - 1].cut;
 }
 
-/* --- one thread ---------------------------------------------------------------------------------
- */
+/* --- one thread ------------------------------------------------------------------------------- */
 
 struct placer {
     struct summed *s;

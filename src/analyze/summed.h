@@ -36,8 +36,8 @@ void summed_fini(struct summed *s);
 void summed_take(struct summed *s, const struct event *e, uint32_t thread, uint32_t owner,
                  uint32_t waker);
 
-/* When the latest of a thread's summed waits ended; 0: there is none.  Once summed_sort was called.
- */
+/* When the latest of a thread's summed waits ended; 0: there is none.  Once summed_sort was
+ * called. */
 uint64_t summed_last(const struct summed *s, uint32_t thread);
 void summed_sort(struct summed *s);
 

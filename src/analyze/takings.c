@@ -270,8 +270,8 @@ static void lock_wait(struct walker *k, const struct span *s, const struct conte
     }
 }
 
-/* An Object.wait, over at `again->from`: the monitor is taken again then, and was not held before.
- */
+/* An Object.wait, over at `again->from`: the monitor is taken again then, and was not held
+ * before. */
 static void object_wait(struct walker *k, const struct span *s, struct taking *again)
 {
     struct taking *v = takings_of(&k->w->open);

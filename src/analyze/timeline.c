@@ -155,8 +155,7 @@ int timeline_take(void *self, const struct interval *v, size_t n)
     return 0;
 }
 
-/* --- what is not known -------------------------------------------------------------------------
- */
+/* --- what is not known ------------------------------------------------------------------------ */
 
 /* A line whose spans are made anew. */
 struct mender {

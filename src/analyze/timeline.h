@@ -101,8 +101,8 @@ struct timeline {
     uint64_t n_sums;   /* how many spans these are */
     uint64_t n_spans, n_acts, n_holds;
     uint64_t n_unknown; /* of the spans */
-    bool no_interrupts; /* not each one is recorded: who had a time limit may have been interrupted
-                         */
+    bool no_interrupts; /* not each one is recorded: who had a time limit may have been
+                         * interrupted */
 };
 
 int timeline_init(struct timeline *t);

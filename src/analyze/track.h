@@ -26,8 +26,8 @@ enum op_action {
     OP_NONE,  /* the thread has a wait_open that track_finish will want to know of */
 };
 
-/* What pairing needs of an event: small, because those of virtual threads are collected and sorted.
- */
+/* What pairing needs of an event: small, because those of virtual threads are collected and
+ * sorted. */
 struct op {
     uint64_t time;
     uint32_t thread; /* index into struct thread_set */

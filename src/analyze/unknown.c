@@ -16,8 +16,7 @@ static struct unknown_stretch *list(const struct unknowns *u)
     return (void *)u->v.p;
 }
 
-/* --- what no event is missing for --------------------------------------------------------------
- */
+/* --- what no event is missing for ------------------------------------------------------------- */
 
 /* When something of a thread is first and last seen; from > to: never. */
 static struct unknown_stretch seen(const struct timeline *tl, const struct line *l)

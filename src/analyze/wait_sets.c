@@ -153,8 +153,8 @@ static void on_back(struct binder *b, struct lock_now *k, uint32_t thread)
     d->n--;
 }
 
-/* All who wait are notified; those whom notifies before it may have woken, by it or by one of them.
- */
+/* All who wait are notified; those whom notifies before it may have woken, by it or by one of
+ * them. */
 static void notify_all_waiters(struct binder *b, struct lock_now *k, struct deed by)
 {
     uint32_t unsure = k->doubt.n, t;
@@ -216,8 +216,7 @@ static void found_is_back(struct binder *b, struct lock_now *k, uint32_t thread,
         f->acts = f->last = f->n_acts = f->n_back = 0;
 }
 
-/* --- texts that do not say who left a wait set by itself ---------------------------------------
- */
+/* --- texts that do not say who left a wait set by itself -------------------------------------- */
 
 /* Whether one of the set is told of so late that the latest that a notify took is none of them. */
 static bool is_long_ago(const struct binder *b, struct deed taken, uint64_t time)
