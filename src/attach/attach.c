@@ -404,8 +404,8 @@ static int wait_live(struct patience *wait, struct err *err)
     return 0;
 }
 
-/* JDK 23 and later say so themselves: "Dynamic agent loading is only permitted in the live phase".
- */
+/* JDK 23 and later say so themselves: "Dynamic agent loading is only permitted in the live
+ * phase". */
 static bool is_too_early(const struct attach_reply *r)
 {
     static const char words[] = "live phase";

@@ -6,8 +6,7 @@
  * of the performance counters for a moment, and would not find the file there afterwards.
  *
  * Whoever makes the file sends the signal; others wait for the socket, so that a second signal does
- * not come when the first has done its work: that one would print the thread dump.
- */
+ * not come when the first has done its work: that one would print the thread dump. */
 #ifndef ORCA_ATTACH_TRIGGER_H
 #define ORCA_ATTACH_TRIGGER_H
 
