@@ -14,8 +14,7 @@
 
 #define NAME "orca-control"
 
-/* --- making it ---------------------------------------------------------------------------------
- */
+/* --- making it -------------------------------------------------------------------------------- */
 
 /* A folder that nobody else may look into; not through a link, which others may have made. */
 static int check_private(const char *folder)
@@ -128,8 +127,7 @@ bool control_socket_lets_in(int connection)
            (who.uid == geteuid() || who.uid == 0);
 }
 
-/* --- finding it --------------------------------------------------------------------------------
- */
+/* --- finding it ------------------------------------------------------------------------------- */
 
 /* Whether a descriptor of the process leads to such a socket. */
 static bool is_place(int fds, const char *number)

@@ -112,8 +112,7 @@ static bool put(const struct image *m, uintptr_t *slot, uintptr_t value)
     return true;
 }
 
-/* --- all libraries ------------------------------------------------------------------------------
- */
+/* --- all libraries ---------------------------------------------------------------------------- */
 
 struct job {
     const struct import *v;

@@ -173,8 +173,7 @@ static int parse_set(const struct opt *o, const char *value, void *place)
     return 0;
 }
 
-/* --- what is allowed, in words ------------------------------------------------------------------
- */
+/* --- what is allowed, in words ---------------------------------------------------------------- */
 
 static void say_flag(const struct opt *o, struct buf *b)
 {
@@ -248,8 +247,8 @@ static const struct {
     [OPT_SET] = {parse_set, say_set},
 };
 
-/* `dashes` is how the name is written where the value came from: "--", or "" in the agent's text.
- */
+/* `dashes` is how the name is written where the value came from: "--", or "" in the agent's
+ * text. */
 static int set_value(const struct opt *o, const char *value, const char *dashes, void *into,
                      struct err *err)
 {
@@ -268,8 +267,7 @@ int opt_parse_value(const struct opt *o, const char *value, void *into, struct e
     return set_value(o, value, "", into, err);
 }
 
-/* --- names -------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 const struct opt *opt_find(struct opt_table t, const char *name, size_t len)
 {
@@ -320,8 +318,7 @@ static int unknown(struct opt_table t, const char *name, size_t len, const char 
     return -EINVAL;
 }
 
-/* --- the command line ---------------------------------------------------------------------------
- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 struct args {
     struct opt_table t;
@@ -401,11 +398,10 @@ int opt_parse_args(struct opt_table t, int argc, char **argv, enum opt_order ord
     return operands;
 }
 
-/* --- the agent's text ---------------------------------------------------------------------------
- */
+/* --- the agent's text ------------------------------------------------------------------------- */
 
-/* The end of the item at `at`: its first comma that no backslash precedes, or the end of the text.
- */
+/* The end of the item at `at`: its first comma that no backslash precedes, or the end of the
+ * text. */
 static char *item_end(char *at)
 {
     while (*at && *at != ',')
@@ -469,8 +465,7 @@ void opt_escape(struct buf *b, const char *value)
     }
 }
 
-/* --- the help text ------------------------------------------------------------------------------
- */
+/* --- the help text ---------------------------------------------------------------------------- */
 
 enum { WIDTH = 100, HELP_COLUMN = 28 };
 

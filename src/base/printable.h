@@ -17,8 +17,8 @@
  * no UTF-8. */
 bool printable_is_harmful(uint32_t c);
 
-/* Valid UTF-8 with U+FFFD for what was not; at most n bytes with the NUL, cut between characters.
- */
+/* Valid UTF-8 with U+FFFD for what was not; at most n bytes with the NUL, cut between
+ * characters. */
 void printable_utf8(const char *in, char *out, size_t n);
 
 /* For a terminal: controls and, unless it shows UTF-8, everything beyond ASCII become '?'. */
