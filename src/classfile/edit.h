@@ -21,8 +21,8 @@ enum cf_point {
     CF_AT_RETURN,   /* before each return instruction.  RESULT */
     CF_AT_THROW,    /* when an exception leaves the method; in a constructor only behind super(...).
                        THROWN.  Never for an exception of an exit probe */
-    CF_BEFORE_CALL, /* of the method call_*.  OBJECT: the receiver; null for static methods, <init>
-                     */
+    CF_BEFORE_CALL, /* of the method call_*.  OBJECT: the receiver; null for static methods,
+                     * <init> */
     CF_AFTER_CALL,  /* when it returned.  OBJECT, RESULT */
     CF_CALL_THREW,  /* when an exception left it.  OBJECT, THROWN */
     CF_REPLACE_CALL, /* the probe is called instead.  Its parameters are the receiver and the call's

@@ -5,7 +5,7 @@
  * instruction to its last.
  *
  * Structured locking.  A probe can fail (StackOverflowError), and then the monitor must be
- * released. After monitorenter its call therefore stands where the region of the releasing handler
+ * released.  After monitorenter its call therefore stands where the region of the releasing handler
  * starts; before monitorexit it stands inside of that region, which javac extends over the
  * monitorexit.  Where the original has no such region the call gets a handler of its own, which
  * releases the monitor and rethrows; and so it does in the releasing handler itself, which covers

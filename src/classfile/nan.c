@@ -22,8 +22,7 @@ bool cf_has_nan(const struct cf_class *c)
     return false;
 }
 
-/* --- who names it ------------------------------------------------------------------------------
- */
+/* --- who names it ----------------------------------------------------------------------------- */
 
 static void stays(struct nan_constants *s, uint32_t index)
 {

@@ -52,8 +52,7 @@ struct machine {
     bool full; /* there was no room for one: what others brought counts no more */
 };
 
-/* --- the operand stack --------------------------------------------------------------------------
- */
+/* --- the operand stack ------------------------------------------------------------------------ */
 
 static const struct origin unknown;
 
@@ -98,8 +97,7 @@ static uint32_t merge(struct origin *a, uint32_t n, const struct origin *b, uint
     return both;
 }
 
-/* --- where ways meet ----------------------------------------------------------------------------
- */
+/* --- where ways meet -------------------------------------------------------------------------- */
 
 static struct saved *saved_for(struct machine *x, uint32_t pc)
 {
@@ -150,8 +148,7 @@ static void enter(struct machine *x, uint32_t pc, bool falls_in)
         s->depth = 0;
 }
 
-/* --- variables ----------------------------------------------------------------------------------
- */
+/* --- variables -------------------------------------------------------------------------------- */
 
 static struct origin load(const struct machine *x, uint32_t local)
 {
@@ -188,8 +185,7 @@ static void set_parameters(struct machine *x, const struct desc *d)
     }
 }
 
-/* --- instructions -------------------------------------------------------------------------------
- */
+/* --- instructions ----------------------------------------------------------------------------- */
 
 /* How many places of the stack an instruction takes and gives, 2 for a long or double; what is not
  * here has a function of its own. */
@@ -396,8 +392,7 @@ static bool run(struct machine *x, uint32_t pc)
     return true;
 }
 
-/* --- all of the code ----------------------------------------------------------------------------
- */
+/* --- all of the code -------------------------------------------------------------------------- */
 
 static bool mark(struct machine *x, int64_t target)
 {
@@ -464,8 +459,7 @@ static bool go(struct machine *x, uint32_t end)
     }
 }
 
-/* --- as text ------------------------------------------------------------------------------------
- */
+/* --- as text ---------------------------------------------------------------------------------- */
 
 static void put_text(struct buf *out, struct cf_text t)
 {

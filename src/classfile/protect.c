@@ -37,8 +37,8 @@ struct added_handler *protect_add(struct rewrite *w)
     return &w->added[w->n_added++];
 }
 
-/* Join what two handlers ask of one slot; false when that is not possible without the class tree.
- */
+/* Join what two handlers ask of one slot; false when that is not possible without the class
+ * tree. */
 static bool join(struct vtype *have, struct vtype want, struct vtype object)
 {
     if (want.tag == VT_TOP || vtype_equal(*have, want))

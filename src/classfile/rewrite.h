@@ -101,8 +101,8 @@ bool probe_uses(const struct cf_edit *e, enum cf_source source);
 /* insert.c: all inserted code.  -ENOMEM, -E2BIG. */
 int insert_all(struct rewrite *w, struct err *err);
 
-/* method.c: the method's new bytes: 1; nothing found a place: 0; negative: left alone, *why is set.
- */
+/* method.c: the method's new bytes: 1; nothing found a place: 0; negative: left alone, *why is
+ * set. */
 int method_rewrite(struct rewrite *w, struct buf *out, enum cf_left *why, struct err *err);
 
 #endif
