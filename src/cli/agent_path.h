@@ -7,8 +7,8 @@
 
 #include <limits.h>
 
-/* The library's absolute path, links resolved.  0, or -ENOENT with every place that was looked at.
- */
+/* The library's absolute path, links resolved.  0, or -ENOENT with every place that was looked
+ * at. */
 int agent_path_find(char out[PATH_MAX], struct err *err);
 
 #endif

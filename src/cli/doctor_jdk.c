@@ -124,8 +124,7 @@ static void add_command(struct jdks *all, const char *command, const char *origi
     add(all, real, origin);
 }
 
-/* --- where they are -----------------------------------------------------------------------------
- */
+/* --- where they are --------------------------------------------------------------------------- */
 
 static void add_from_path(struct jdks *all)
 {
@@ -267,8 +266,7 @@ void doctor_jdks(struct findings *f)
     free(all.list);
 }
 
-/* --- the agent -----------------------------------------------------------------------------------
- */
+/* --- the agent -------------------------------------------------------------------------------- */
 
 void doctor_agent(struct findings *f)
 {

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 1: defined among the dynamic symbols, 0: not, or a negative errno: cannot be read, no 64-bit ELF.
- */
+/* 1: defined among the dynamic symbols, 0: not, or a negative errno: cannot be read, no 64-bit
+ * ELF. */
 int elf_symbol_exported(const char *path, const char *symbol, struct err *err);
 
 /* The same for a file that is already in memory. */

@@ -146,8 +146,7 @@ const char *heap_class_name(const struct dump *d, uint32_t class_number)
     return class_number == DUMP_NONE ? "?" : d->classes[class_number].name;
 }
 
-/* --- JSON ---------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 json_t *heap_cell_json_number(uint64_t v)
 {

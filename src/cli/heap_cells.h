@@ -1,5 +1,5 @@
-/* heap_cells.h - what all parts of `orca heap` are written with: cells of tables, values in JSON.
- */
+/* heap_cells.h - what all parts of `orca heap` are written with: cells of tables, values in
+ * JSON. */
 #ifndef ORCA_CLI_HEAP_CELLS_H
 #define ORCA_CLI_HEAP_CELLS_H
 

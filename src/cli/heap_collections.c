@@ -21,8 +21,7 @@ static void release(struct heap_report *h)
     collections_fini(&h->collections);
 }
 
-/* --- text ---------------------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static size_t shown(const struct heap_report *h, size_t n)
 {
@@ -115,8 +114,7 @@ static void text(struct heap_report *h)
         print_arrays(h);
 }
 
-/* --- JSON ---------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *classes_json(const struct heap_report *h)
 {

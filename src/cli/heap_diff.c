@@ -61,8 +61,7 @@ static void release(struct heap_report *h)
     h->other = NULL;
 }
 
-/* --- text ---------------------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 /* Retained sizes of both dumps are known. */
 static bool with_retained(const struct heap_report *h)
@@ -169,8 +168,7 @@ static void text(struct heap_report *h)
     }
 }
 
-/* --- JSON ---------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *totals_json(const struct heap_report *h, const struct class_totals *t, bool all)
 {

@@ -57,8 +57,7 @@ struct dump {
     struct progress progress;
 };
 
-/* --- what went wrong ----------------------------------------------------------------------------
- */
+/* --- what went wrong -------------------------------------------------------------------------- */
 
 /* What a reason in the JVM's words asks for. */
 static const char *remedy(const char *reason)
@@ -126,8 +125,7 @@ static int say_refused(const struct dump *d, const char *text, struct err *err)
                    reason[0] ? reason : "no reason given", remedy(reason));
 }
 
-/* --- HPROF --------------------------------------------------------------------------------------
- */
+/* --- HPROF ------------------------------------------------------------------------------------ */
 
 static int look(void *ctx, struct err *err)
 {
@@ -163,8 +161,7 @@ static int write_hprof(struct dump *d, struct err *err)
     return rc;
 }
 
-/* --- TPTP's XML ---------------------------------------------------------------------------------
- */
+/* --- TPTP's XML ------------------------------------------------------------------------------- */
 
 /* In our words what the agent says of the temporary file, or does not say any more. */
 static int say_agent_failed(const struct dump *d, int code, struct err *err)
@@ -198,8 +195,7 @@ static int write_tptp(struct dump *d, struct err *err)
     return rc;
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static int write_it(struct dump *d, struct err *err)
 {

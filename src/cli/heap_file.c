@@ -15,8 +15,7 @@
 
 enum { RENAME_KEEPS = 1 /* RENAME_NOREPLACE */ };
 
-/* --- where --------------------------------------------------------------------------------------
- */
+/* --- where ------------------------------------------------------------------------------------ */
 
 static bool is_same(int dir, const char *path)
 {
@@ -137,8 +136,7 @@ int heap_file_open(struct heap_file *f, const struct jvm *jvm, const char *path,
     return rc;
 }
 
-/* --- while it is written ------------------------------------------------------------------------
- */
+/* --- while it is written ---------------------------------------------------------------------- */
 
 /* What HotSpot 22 and later write first, several at a time: FILE.p0, FILE.p1, ... */
 static bool is_part(const struct heap_file *f, const char *name)
@@ -187,8 +185,7 @@ static void remove_part(int dir, const char *name, void *ctx)
     unlinkat(dir, name, 0);
 }
 
-/* --- the end ------------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static int rename_it(const struct heap_file *f)
 {
@@ -232,8 +229,7 @@ void heap_file_discard(struct heap_file *f)
     f->dir = -1;
 }
 
-/* --- a signal -----------------------------------------------------------------------------------
- */
+/* --- a signal --------------------------------------------------------------------------------- */
 
 static const struct heap_file *volatile guarded;
 

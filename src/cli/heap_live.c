@@ -67,8 +67,7 @@ static void add(struct row *to, const struct row *r)
     to->sampled_bytes += r->sampled_bytes;
 }
 
-/* --- sums by one of the three ids ---------------------------------------------------------------
- */
+/* --- sums by one of the three ids ------------------------------------------------------------- */
 
 enum by { BY_CLASS, BY_SITE, BY_AGE };
 
@@ -123,8 +122,7 @@ static size_t sum(const struct live *l, enum by by, struct row *out)
     return n;
 }
 
-/* --- text ---------------------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void age_text(uint32_t age, char out[32])
 {
@@ -208,8 +206,7 @@ static void print_text(const struct live *l, const struct args *o, struct row *r
                human_count(l->left_out).text);
 }
 
-/* --- JSON ---------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *to_json(const struct live *l, const struct row *r)
 {
@@ -236,8 +233,7 @@ static int print_json(const struct live *l, const struct args *o)
     return rc < 0 ? -ENOMEM : 0;
 }
 
-/* --- the agent's answer -------------------------------------------------------------------------
- */
+/* --- the agent's answer ----------------------------------------------------------------------- */
 
 static int parse(struct live *l, const char *answer, struct err *err)
 {

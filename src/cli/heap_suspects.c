@@ -19,8 +19,7 @@ static void release(struct heap_report *h)
     suspects_fini(&h->suspects);
 }
 
-/* --- text ---------------------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void text(struct heap_report *h)
 {
@@ -49,8 +48,7 @@ static void text(struct heap_report *h)
     }
 }
 
-/* --- JSON ---------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *classes_json(const struct dump *d, const struct suspect_class *v, uint32_t n)
 {

@@ -28,8 +28,7 @@ static const char *kind_name(uint8_t kind)
                                              : "thread block";
 }
 
-/* --- text ---------------------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void print_local(struct heap_report *h, const struct frame_local *l)
 {
@@ -105,8 +104,7 @@ static void text(struct heap_report *h)
     heap_more(t->n, n);
 }
 
-/* --- JSON ---------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 struct unread {
     uint32_t place, object; /* objects.h */

@@ -20,8 +20,8 @@ static void say_closed(const struct trace *t)
                  t->path, trace_info(t, "orca.previous", "the file before"));
 }
 
-/* The text files that it was to become are made when a JVM ends, which this one did not live to do.
- */
+/* The text files that it was to become are made when a JVM ends, which this one did not live to
+ * do. */
 static void say_completed(const struct trace *t)
 {
     const char *texts = trace_info(t, "orca.texts", "");

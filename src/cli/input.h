@@ -10,8 +10,8 @@
 #include "symbols/symbols.h"
 
 /* Open a .otrace, a .trcxml, a .orca or spec-1.1 log.  Errors name the file and what to do.  Native
- * code gets its names (symbols/symbols.h); a file that cannot be used for that is said on stderr.
- */
+ * code gets its names (symbols/symbols.h); a file that cannot be used for that is said on
+ * stderr. */
 int input_open(struct trace **out, const char *path, struct err *err);
 
 /* The same, and what came of the names of its native code; without a word of that on stderr. */

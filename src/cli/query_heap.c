@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static void set_text(json_t *o, const char *key, const char *text)
 {
@@ -44,8 +43,7 @@ void query_heap_name(const struct jvm *jvm, json_t *answer)
     trace_close(t);
 }
 
-/* --- text ---------------------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void put_clean(const char *s)
 {
@@ -177,8 +175,7 @@ int query_heap_print_object(const struct jvm *jvm, const json_t *answer)
     return 0;
 }
 
-/* --- references ---------------------------------------------------------------------------------
- */
+/* --- references ------------------------------------------------------------------------------- */
 
 static void put_numbered(const json_t *answer, json_int_t n)
 {
@@ -262,8 +259,7 @@ int query_heap_print_refs(const struct jvm *jvm, const json_t *answer)
     return 0;
 }
 
-/* --- classes ------------------------------------------------------------------------------------
- */
+/* --- classes ---------------------------------------------------------------------------------- */
 
 void query_heap_print_class(const json_t *c)
 {

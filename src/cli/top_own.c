@@ -26,8 +26,7 @@
 #define DURATION_NS (UINT64_C(3600) * 1000000000)
 #define RENEW_AFTER_NS (UINT64_C(3000) * 1000000000) /* 50 minutes */
 
-/* --- the folder ---------------------------------------------------------------------------------
- */
+/* --- the folder ------------------------------------------------------------------------------- */
 
 /* TMPDIR where it is the same folder for the JVM and made for its user, too; else its /tmp. */
 static const char *temporary(const struct jvm *jvm)
@@ -78,8 +77,7 @@ static void remove_folder(struct top_own *o)
     close(o->parent);
 }
 
-/* --- the recording ------------------------------------------------------------------------------
- */
+/* --- the recording ---------------------------------------------------------------------------- */
 
 enum answer { ANSWER_OURS, ANSWER_NOT_OURS, ANSWER_NONE };
 
@@ -144,8 +142,7 @@ static int start(struct top_own *o, struct err *err)
     return rc;
 }
 
-/* --- the guardian -------------------------------------------------------------------------------
- */
+/* --- the guardian ----------------------------------------------------------------------------- */
 
 static void be_guardian(struct top_own *o, int leash)
 {
@@ -195,8 +192,7 @@ static void dismiss_guardian(struct top_own *o)
         ;
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 int top_own_begin(struct top_own *o, const struct jvm *jvm, struct err *err)
 {

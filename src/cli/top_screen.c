@@ -31,8 +31,7 @@ struct screen {
     uint64_t next; /* when to look again */
 };
 
-/* --- drawing ------------------------------------------------------------------------------------
- */
+/* --- drawing ---------------------------------------------------------------------------------- */
 
 /* By enum page_style. */
 static attr_t look_of(const struct screen *s, int style)
@@ -118,8 +117,7 @@ static void draw(struct screen *s)
     refresh();
 }
 
-/* --- keys ---------------------------------------------------------------------------------------
- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static void begin_prompt(struct screen *s, enum prompt p)
 {
@@ -272,8 +270,7 @@ static void press(struct screen *s, int key)
     }
 }
 
-/* --- the loop -----------------------------------------------------------------------------------
- */
+/* --- the loop --------------------------------------------------------------------------------- */
 
 static int look_again(struct screen *s, struct err *err)
 {

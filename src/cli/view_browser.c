@@ -71,8 +71,7 @@ static bool start(const char *command, const char *url)
     return pid > 0 && status == 0;
 }
 
-/* --- the page's file --------------------------------------------------------------------------
- */
+/* --- the page's file -------------------------------------------------------------------------- */
 
 /* Nobody else may put a file in the place of ours. */
 static bool is_own_folder(const char *path)
@@ -125,8 +124,7 @@ static void put_address(const char *path, struct buf *out)
             buf_printf(out, "%%%02X", (unsigned char)*path);
 }
 
-/* ----------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static bool start_on(const char *command, const char *path)
 {

@@ -34,8 +34,7 @@ void view_hooks_fini(struct view_hooks *h)
     view_traces_fini(&h->traces);
 }
 
-/* --- what the server asks ---------------------------------------------------------------------
- */
+/* --- what the server asks --------------------------------------------------------------------- */
 
 static int start(void *ctx, struct buf *out, struct err *err)
 {
@@ -113,8 +112,7 @@ void view_hooks_fill(struct view_hooks *h, struct serve_hooks *out)
     out->open = open_recent;
 }
 
-/* --- what it is begun with --------------------------------------------------------------------
- */
+/* --- what it is begun with -------------------------------------------------------------------- */
 
 int view_hooks_open_file(const struct view_hooks *h, const char *path, const char *earlier,
                          struct serve_opened *out, struct err *err)

@@ -33,8 +33,7 @@ int view_jvms_init(struct view_jvms *j)
     return -pthread_mutex_init(&j->lock, NULL);
 }
 
-/* --- the list ---------------------------------------------------------------------------------
- */
+/* --- the list --------------------------------------------------------------------------------- */
 
 static void put_recording(const struct jvm *jvm, const char *reply, struct buf *out)
 {
@@ -182,8 +181,7 @@ void view_jvms_put_choices(struct buf *out)
                   "\"methods\":null,\"ownerstacks\":null}");
 }
 
-/* --- attach -----------------------------------------------------------------------------------
- */
+/* --- attach ----------------------------------------------------------------------------------- */
 
 int view_jvms_recording(const struct jvm *jvm, uint64_t timeout_ns, char *path, struct err *err)
 {
@@ -341,8 +339,7 @@ int view_jvms_attach(struct view_jvms *j, const struct serve_attach *a, const ch
     return 0;
 }
 
-/* --- stop -------------------------------------------------------------------------------------
- */
+/* --- stop ------------------------------------------------------------------------------------- */
 
 /* With the lock. */
 static void forget(struct view_jvms *j, pid_t pid)

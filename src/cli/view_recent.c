@@ -13,8 +13,7 @@
 
 enum { LONGEST = RECENT_MAX * PATH_MAX };
 
-/* --- the list ---------------------------------------------------------------------------------
- */
+/* --- the list --------------------------------------------------------------------------------- */
 
 void recent_fini(struct recent *r)
 {
@@ -80,8 +79,7 @@ void recent_put(const struct recent *r, struct buf *out)
         buf_printf(out, "%s\n", r->v[i]);
 }
 
-/* --- its file ---------------------------------------------------------------------------------
- */
+/* --- its file --------------------------------------------------------------------------------- */
 
 /* The specification has relative ones ignored. */
 static const char *folder_of(const char *variable)

@@ -45,8 +45,7 @@ void view_traces_fini(struct view_traces *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* --- what is known of a file; all with the lock -----------------------------------------------
- */
+/* --- what is known of a file; all with the lock ----------------------------------------------- */
 
 static void look_into(struct view_trace *v)
 {
@@ -130,8 +129,7 @@ static void see_folder(struct view_traces *t)
         closedir(d);
 }
 
-/* --- the list ---------------------------------------------------------------------------------
- */
+/* --- the list --------------------------------------------------------------------------------- */
 
 static int newer(const void *a, const void *b, void *ctx)
 {
