@@ -55,8 +55,7 @@ static int failed_write(const struct export *e)
     return 0;
 }
 
-/* --- fast contention ----------------------------------------------------------------------------
- */
+/* --- fast contention -------------------------------------------------------------------------- */
 
 /* Contentions are counted in the order in which they begin; a thread is in one at a time. */
 struct fast {
@@ -132,8 +131,7 @@ static void fast_fini(struct fast *f)
     free(f->now);
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 /* Nobody asked for looks by name: they are for findings. */
 static bool is_look(const struct event *e)

@@ -28,8 +28,7 @@ void orca_calls_fini(struct orca_thread *t)
     t->n_inner = 0;
 }
 
-/* --- the open calls -----------------------------------------------------------------------------
- */
+/* --- the open calls --------------------------------------------------------------------------- */
 
 static uint32_t kept(const struct orca_thread *t)
 {
@@ -98,8 +97,7 @@ static bool leave(struct orca_thread *t, const struct orca_step *s, stack_id *st
     return at == 0;
 }
 
-/* --- calls whose end is missing -----------------------------------------------------------------
- */
+/* --- calls whose end is missing --------------------------------------------------------------- */
 
 /* The next Java frame outwards-in, or NULL; *i is where the last one was. */
 static const struct trace_frame *next_inwards(const struct trace *t, const struct trace_stack *s,
@@ -161,8 +159,7 @@ static void close_leaf(struct orca_thread *t)
         t->depth--;
 }
 
-/* --- events -------------------------------------------------------------------------------------
- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 bool orca_calls_step(struct orca_thread *t, const struct trace *trace, const struct orca_step *s,
                      stack_id *stack)

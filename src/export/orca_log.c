@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- definitions that were named ----------------------------------------------------------------
- */
+/* --- definitions that were named -------------------------------------------------------------- */
 
 static int named_init(struct orca_named *d, size_t n)
 {

@@ -2,7 +2,7 @@
  * (docs/reference/tptp.md).
  *
  * The attributes and their order are those of docs/reference/orca-tptp.dtd; what is not known is
- * left out. Waits, sleeps and joins are in tptp_waits.c, objects in tptp_heap.c. */
+ * left out.  Waits, sleeps and joins are in tptp_waits.c, objects in tptp_heap.c. */
 #include "base/util.h"
 #include "export/tptp_parts.h"
 

@@ -127,8 +127,8 @@ bool tptp_is_import(const struct trace *t);
 /* --- tptp_objects.c --------------------------------------------------------------------------- */
 
 /* Threads and locks have one space of object ids: those of locks are even, those of threads odd.
- * A lock that is known to be a thread has the thread's.  0: unknown, or a thread without an object.
- */
+ * A lock that is known to be a thread has the thread's.  0: unknown, or a thread without an
+ * object. */
 uint64_t tptp_thread_object(const struct export *x, thread_id id);
 uint64_t tptp_lock_object(const struct export *x, lock_id id);
 
