@@ -68,8 +68,7 @@ static int out_of_memory(const struct reader *r)
     return err_set(r->err, -ENOMEM, "%s: out of memory", r->name);
 }
 
-/* --- which method -------------------------------------------------------------------------------
- */
+/* --- which method ----------------------------------------------------------------------------- */
 
 /* One type of a descriptor; NULL when there is none at p. */
 static const char *skip_type(const char *p, const char *end)
@@ -136,8 +135,7 @@ static int read_method(struct reader *r, struct word w, struct call_row *row)
     return 0;
 }
 
-/* --- what about it ------------------------------------------------------------------------------
- */
+/* --- what about it ---------------------------------------------------------------------------- */
 
 /* 1: the word was one of these; 0: it is something else. */
 static int read_object(struct reader *r, struct word w, struct call_row *row)
@@ -221,8 +219,8 @@ static int name_row(struct reader *r, struct call_row *row)
     struct buf b;
     buf_init(&b);
     if (!row->event) {
-        /* A class or method of letters that the text formats do not have gives no name of its own.
-         */
+        /* A class or method of letters that the text formats do not have gives no name of its
+         * own. */
         call_default_name(&b, row->class, row->method);
         if (b.len == 0 || !isalpha(b.p[0]) || orca_line_find((char *)b.p, b.len)) {
             buf_clear(&b);
@@ -412,8 +410,7 @@ void call_table_fini(struct call_table *t)
     *t = (struct call_table){0};
 }
 
-/* --- use ----------------------------------------------------------------------------------------
- */
+/* --- use -------------------------------------------------------------------------------------- */
 
 void call_row_put(struct buf *b, const struct call_row *r)
 {
@@ -449,8 +446,7 @@ const struct call_row *call_table_find(const struct call_table *t, const char *e
     return at ? &t->rows[(at - 1) / 2] : NULL;
 }
 
-/* --- definitions --------------------------------------------------------------------------------
- */
+/* --- definitions ------------------------------------------------------------------------------ */
 
 /* "java/util/concurrent/locks/ReentrantLock" "lock" -> "ReentrantLock.lock" */
 int call_define(const struct call_row *r, call_id id, struct call_texts *t, struct def *d)

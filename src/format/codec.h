@@ -99,7 +99,7 @@ struct packed_iter {
 struct packed_iter packed_begin(struct packed list);
 
 /* frames: method id (varint), bci (zigzag).  lines: bci - previous bci, line - previous line
- * (zigzag). Returns false at the end of the list or of the bytes. */
+ * (zigzag).  Returns false at the end of the list or of the bytes. */
 bool packed_next_frame(struct packed_iter *it, method_id *method, int32_t *bci);
 bool packed_next_line(struct packed_iter *it, uint32_t *bci, uint32_t *line);
 

@@ -95,8 +95,7 @@ enum turn_end {
 };
 
 /* DEF stack's kinds: one of these and the level << FRAMEKIND_LEVEL_SHIFT (0 interpreted, 1-3 C1, 4
- * C2).
- */
+ * C2). */
 enum frame_kind {
     FRAMEKIND_UNKNOWN,
     FRAMEKIND_INTERPRETED,

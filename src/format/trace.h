@@ -6,7 +6,7 @@
  * not.
  *
  * Several iterators may be open at the same time, but a trace and its iterators belong to one
- * thread. Every pointer in it lives until trace_close. */
+ * thread.  Every pointer in it lives until trace_close. */
 #ifndef ORCA_FORMAT_TRACE_H
 #define ORCA_FORMAT_TRACE_H
 
@@ -132,8 +132,8 @@ struct trace {
     size_t n_infos;
     uint64_t loss[LOSS_LIMIT]; /* events lost, by cause */
 
-    /* Indexed by id; [0] and ids without a definition are the "unknown" entry.  n_*: table lengths.
-     */
+    /* Indexed by id; [0] and ids without a definition are the "unknown" entry.  n_*: table
+     * lengths. */
     struct trace_thread *threads;
     struct trace_class *classes;
     struct trace_method *methods;
@@ -265,8 +265,8 @@ static inline bool trace_is_peer(const char *signature)
     return signature[0] == '=';
 }
 
-/* "Ljava/util/Map$Entry;" -> "java.util.Map$Entry", "[I" -> "int[]"; at most n bytes with the NUL.
- */
+/* "Ljava/util/Map$Entry;" -> "java.util.Map$Entry", "[I" -> "int[]"; at most n bytes with the
+ * NUL. */
 void trace_class_name(const char *signature, char *out, size_t n);
 
 /* Seconds since the recording began; negative before it. */
@@ -279,8 +279,7 @@ uint64_t trace_end(const struct trace *t);
 
 double trace_seconds(const struct trace *t, uint64_t time);
 
-/* --- events ------------------------------------------------------------------------------------
- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 struct trace_iter;
 
@@ -288,8 +287,8 @@ struct trace_iter;
  * chunk with a bad checksum) are appended to t->problems and skipped. */
 int trace_iter_open(struct trace_iter **out, struct trace *t, struct err *err);
 
-/* The events of one stream (an OS thread; index into t->streams), in order; cheaper than the merge.
- */
+/* The events of one stream (an OS thread; index into t->streams), in order; cheaper than the
+ * merge. */
 int trace_iter_open_stream(struct trace_iter **out, struct trace *t, size_t stream,
                            struct err *err);
 

@@ -103,8 +103,7 @@ static struct bci_table table(struct def_loader *l, struct packed list)
     return (struct bci_table){v, sort_entries(l, v, kept)};
 }
 
-/* --- first pass: how many, how large ------------------------------------------------------------
- */
+/* --- first pass: how many, how large ---------------------------------------------------------- */
 
 static void count_def(struct def_loader *l, const struct def *d)
 {
@@ -184,8 +183,7 @@ static void grow_tables(struct def_loader *l)
     grow_infos(l);
 }
 
-/* --- second pass: fill --------------------------------------------------------------------------
- */
+/* --- second pass: fill ------------------------------------------------------------------------ */
 
 static void put_info(struct def_loader *l, const struct def_info *d)
 {
@@ -318,8 +316,7 @@ static void put_def(struct def_loader *l, const struct def *d)
     }
 }
 
-/* --- over the chunks ----------------------------------------------------------------------------
- */
+/* --- over the chunks -------------------------------------------------------------------------- */
 
 /* False when the bytes are not definitions from some point on. */
 static bool each_def(struct def_loader *l, const uint8_t *raw, size_t len,

@@ -46,8 +46,7 @@ struct trace_iter {
     struct payload *payloads; /* [t->n_chunks] */
 };
 
-/* --- payloads -----------------------------------------------------------------------------------
- */
+/* --- payloads --------------------------------------------------------------------------------- */
 
 static void note_bad(struct trace_iter *it, size_t chunk, const char *why)
 {
@@ -89,8 +88,7 @@ static void let_go(struct payload *p)
     p->raw = NULL;
 }
 
-/* --- one source ---------------------------------------------------------------------------------
- */
+/* --- one source ------------------------------------------------------------------------------- */
 
 /* Have a block's bytes in the source.  False when they cannot be had. */
 static bool copy_block(struct trace_iter *it, struct source *s, const struct trace_block *b)
@@ -162,8 +160,7 @@ static void begin_source(struct trace_iter *it, struct source *s, size_t stream)
                          .time = it->t->blocks[st->first].b.first};
 }
 
-/* --- the heap -----------------------------------------------------------------------------------
- */
+/* --- the heap --------------------------------------------------------------------------------- */
 
 static bool before(const struct trace_iter *it, uint32_t a, uint32_t b)
 {

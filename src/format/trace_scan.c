@@ -18,8 +18,7 @@ struct window {
     uint64_t at, len;
 };
 
-/* --- growing arrays, kept on the heap until the scan is over -----------------------------------
- */
+/* --- growing arrays, kept on the heap until the scan is over ---------------------------------- */
 
 static int push_chunk(struct trace *t, size_t *cap, uint64_t offset, const struct chunk_header *h)
 {
@@ -42,8 +41,7 @@ static bool read_header(const struct trace *t, uint64_t offset, struct chunk_hea
            chunk_header_unpack(h, t->header.id, offset, bytes) == 0;
 }
 
-/* --- from header to header ---------------------------------------------------------------------
- */
+/* --- from header to header -------------------------------------------------------------------- */
 
 /* Have the header at *at in the window, or the first one behind it that is not in a hole; false:
  * the file ends before. */
@@ -120,11 +118,10 @@ static int scan_headers(struct trace *t, uint64_t size, struct err *err)
     return rc < 0 ? err_set(err, rc, "out of memory") : 0;
 }
 
-/* --- by the index ------------------------------------------------------------------------------
- */
+/* --- by the index ----------------------------------------------------------------------------- */
 
-/* Read the chunks that the index lists.  False when anything does not fit: then the scan decides.
- */
+/* Read the chunks that the index lists.  False when anything does not fit: then the scan
+ * decides. */
 static bool by_index(struct trace *t, uint64_t size)
 {
     struct chunk_header h;
@@ -151,8 +148,7 @@ static bool by_index(struct trace *t, uint64_t size)
     return ok;
 }
 
-/* --- order and blocks ---------------------------------------------------------------------------
- */
+/* --- order and blocks ------------------------------------------------------------------------- */
 
 static int by_seq(const void *a, const void *b)
 {
@@ -184,8 +180,8 @@ static bool read_dir(const struct trace *t, const struct trace_chunk *c, uint8_t
            chunk_body_hash(out, c->h.dir_len) == c->h.dir_hash;
 }
 
-/* Append a chunk's blocks.  The directory is read and checked here, the payload when it is decoded.
- */
+/* Append a chunk's blocks.  The directory is read and checked here, the payload when it is
+ * decoded. */
 static int add_blocks(struct trace *t, size_t chunk, size_t *cap)
 {
     const struct trace_chunk *c = &t->chunks[chunk];

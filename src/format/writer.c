@@ -19,8 +19,8 @@ enum { GUARD = 1 << 20, ZSTD_LEVEL = 1 };
 /* What a circle leaves free at its end for the index. */
 enum { INDEX_ROOM = 128 * 1024 };
 
-/* Field 22 of /proc/self/stat; 0 when it cannot be read.  With the pid it names a process for good.
- */
+/* Field 22 of /proc/self/stat; 0 when it cannot be read.  With the pid it names a process for
+ * good. */
 static uint64_t own_start_ticks(void)
 {
     char text[1024];
