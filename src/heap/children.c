@@ -13,8 +13,8 @@ static uint32_t parent_of(const struct retained *r, uint32_t object)
     return p == RETAINED_ROOT ? r->d->n_objects : p;
 }
 
-/* begins[i + 1] is where the next child of i goes; at the end that is where those of i + 1 begin.
- */
+/* begins[i + 1] is where the next child of i goes; at the end that is where those of i + 1
+ * begin. */
 static void fill(struct children *c, const struct retained *r)
 {
     uint32_t n = c->n_objects;

@@ -80,8 +80,7 @@ struct search {
     _Atomic uint64_t *seen; /* of these arrays */
 };
 
-/* --- which classes -----------------------------------------------------------------------------
- */
+/* --- which classes ---------------------------------------------------------------------------- */
 
 static const struct dump_class *super_of(const struct dump *d, const struct dump_class *c)
 {
@@ -136,8 +135,7 @@ static void find_layout(struct search *s, const struct dump_class *c)
         l->row = NOT_KNOWN;
 }
 
-/* --- the collections ---------------------------------------------------------------------------
- */
+/* --- the collections -------------------------------------------------------------------------- */
 
 /* *lost: there is a reference; array_of_collection finds what it refers to. */
 static uint32_t reference_at(const struct search *s, const uint8_t *p, size_t len, int64_t at,
@@ -218,8 +216,7 @@ static int join(struct search *s)
     return 0;
 }
 
-/* --- the arrays --------------------------------------------------------------------------------
- */
+/* --- the arrays ------------------------------------------------------------------------------- */
 
 /* Elements that are not 0. */
 static uint32_t used_elements(struct hprof *h, size_t size)
@@ -292,8 +289,7 @@ static int look_at_array(void *ctx, unsigned worker, struct hprof *h, const stru
     return 0;
 }
 
-/* --- what they waste ---------------------------------------------------------------------------
- */
+/* --- what they waste -------------------------------------------------------------------------- */
 
 static bool is_empty(const struct search *s, const struct collection *c)
 {
@@ -417,8 +413,7 @@ static void sum_arrays(struct search *s)
     qsort(f->arrays, f->n_arrays, sizeof *f->arrays, by_bytes);
 }
 
-/* --- who refers to them ------------------------------------------------------------------------
- */
+/* --- who refers to them ----------------------------------------------------------------------- */
 
 static bool look(void *ctx, uint32_t object, struct held *out)
 {
@@ -453,8 +448,7 @@ static int judge_all(struct search *s)
     return s->bits ? 0 : -ENOMEM;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static int search_init(struct search *s)
 {

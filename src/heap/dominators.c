@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- depth first -------------------------------------------------------------------------------
- */
+/* --- depth first ------------------------------------------------------------------------------ */
 
 struct step { /* a node whose list is not done */
     const uint8_t *p;
@@ -82,8 +81,7 @@ static int search_all(struct dominators *t, const struct graph *g)
     return rc;
 }
 
-/* --- references the other way round ------------------------------------------------------------
- */
+/* --- references the other way round ----------------------------------------------------------- */
 
 /* A reference from u to w with u < w can only make u itself the semidominator: the least such is
  * kept in `label`.  Those with u > w are listed by w. */
@@ -183,8 +181,7 @@ static int reverse_all(struct reverse *r, unsigned workers)
     return r->from ? run_reverse(r, workers, true) : -ENOMEM;
 }
 
-/* --- semidominators ----------------------------------------------------------------------------
- */
+/* --- semidominators --------------------------------------------------------------------------- */
 
 struct semi {
     uint32_t *ancestor; /* nearest one that is not known to be above w, else its parent */
@@ -309,8 +306,7 @@ static int solve(struct dominators *t, struct reverse *r, uint32_t *begins, uint
     return rc == 0 ? nearest_common(t, begins) : rc;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static int find(struct dominators *t, struct graph *g, unsigned workers)
 {

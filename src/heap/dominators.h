@@ -7,8 +7,7 @@
  * practice linear.
  *
  *     dfs number 0: what all roots hang from; 1..n_reached: nodes, in preorder
- *     idom[w] < w
- */
+ *     idom[w] < w */
 #ifndef ORCA_HEAP_DOMINATORS_H
 #define ORCA_HEAP_DOMINATORS_H
 

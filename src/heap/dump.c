@@ -67,8 +67,7 @@ int dump_read_piece(const struct dump *d, struct hprof *h, const struct dump_pie
     }
 }
 
-/* --- pieces ------------------------------------------------------------------------------------
- */
+/* --- pieces ----------------------------------------------------------------------------------- */
 
 static int add_piece(struct buf *pieces, uint64_t from, uint64_t to)
 {
@@ -150,8 +149,7 @@ static int divide_pieces(struct dump *d, const struct scan *scans, unsigned n)
     return 0;
 }
 
-/* --- passes ------------------------------------------------------------------------------------
- */
+/* --- passes ----------------------------------------------------------------------------------- */
 
 struct pass {
     const struct dump *d;
@@ -244,8 +242,7 @@ unsigned dump_workers(const struct dump *d)
     return d->options.workers;
 }
 
-/* --- the first pass ----------------------------------------------------------------------------
- */
+/* --- the first pass --------------------------------------------------------------------------- */
 
 struct first {
     struct pass pass;
@@ -361,8 +358,7 @@ static int read_all(struct dump *d, struct first *f, struct err *err)
     return dump_build(d, f->scans, dump_workers(d), err);
 }
 
-/* --- open and close ----------------------------------------------------------------------------
- */
+/* --- open and close --------------------------------------------------------------------------- */
 
 /* Make an HPROF file of XML, and keep what was wrong. */
 static int convert(struct dump *d, struct err *err)

@@ -133,8 +133,8 @@ struct dump {
     uint64_t disk_size;          /* bytes of the file */
     uint64_t size;               /* and without compression */
     struct object_layout layout; /* zeros where sizes are stated */
-    bool stated; /* it was XML (xml_dump.h): sizes are stated, and what is no reference is not in it
-                  */
+    bool stated; /* it was XML (xml_dump.h): sizes are stated, and what is no reference is not in
+                  * it */
 
     struct dump_class *classes;
     uint32_t n_classes;
@@ -182,8 +182,7 @@ void dump_close(struct dump *d);
 /* Whether the file begins as a heap dump does; errors as of dump_open. */
 int dump_check(const char *path, struct err *err);
 
-/* --- classes -----------------------------------------------------------------------------------
- */
+/* --- classes ---------------------------------------------------------------------------------- */
 
 /* The class whose Class object has this id, or NULL. */
 const struct dump_class *dump_class_by_id(const struct dump *d, uint64_t id);
@@ -221,14 +220,12 @@ uint32_t dump_item_class(const struct dump *d, const struct hprof_item *it);
 /* What the item takes in the heap, in bytes. */
 uint64_t dump_item_size(const struct dump *d, const struct hprof_item *it);
 
-/* --- threads -----------------------------------------------------------------------------------
- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 /* The thread of a serial number, or NULL. */
 const struct dump_thread *dump_thread_by_serial(const struct dump *d, uint32_t serial);
 
-/* --- all objects -------------------------------------------------------------------------------
- */
+/* --- all objects ------------------------------------------------------------------------------ */
 
 /* Called for each item, in the order of the file within a piece; the reader stands at the item's
  * body.  0, or a negative errno, which ends the pass.  Threads: one worker each. */

@@ -57,8 +57,7 @@ static void *gather(struct build *b, size_t field, size_t *bytes)
     ((type *)gather((b), offsetof(struct scan, field), (n)));                                      \
     *(n) /= sizeof(type)
 
-/* --- names -------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static int by_string_id(const void *a, const void *b)
 {
@@ -143,8 +142,7 @@ static const char *make_java_name(struct build *b, const char *raw)
     return name;
 }
 
-/* --- classes -----------------------------------------------------------------------------------
- */
+/* --- classes ---------------------------------------------------------------------------------- */
 
 static int by_load(const void *a, const void *b)
 {
@@ -390,8 +388,8 @@ static void add_incomplete(struct dump_missing *m, const struct dump_class *c, u
     m->instances += count;
 }
 
-/* Instances of each class, and their sizes; the Class objects themselves come with their classes.
- */
+/* Instances of each class, and their sizes; the Class objects themselves come with their
+ * classes. */
 static void add_counts(struct build *b)
 {
     struct dump *d = b->d;
@@ -427,8 +425,7 @@ static void add_counts(struct build *b)
     }
 }
 
-/* --- stacks, threads, roots --------------------------------------------------------------------
- */
+/* --- stacks, threads, roots ------------------------------------------------------------------- */
 
 static int by_frame_id(const void *a, const void *b)
 {
@@ -599,8 +596,7 @@ int dump_build(struct dump *d, struct scan *scans, unsigned n, struct err *err)
     return rc;
 }
 
-/* --- asking ------------------------------------------------------------------------------------
- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 uint32_t dump_item_class(const struct dump *d, const struct hprof_item *it)
 {

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- names -------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static const char *name_at(const struct dump *d, uint64_t number)
 {
@@ -51,8 +50,7 @@ static uint32_t find_name(const struct dump *d, const char *text)
     }
 }
 
-/* --- which is above which ----------------------------------------------------------------------
- */
+/* --- which is above which --------------------------------------------------------------------- */
 
 struct linking {
     struct dump *d;
@@ -114,8 +112,7 @@ int dump_link_supers(struct dump *d, const uint64_t *supers)
     return rc;
 }
 
-/* --- asking ------------------------------------------------------------------------------------
- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 const struct dump_class *dump_class_by_id(const struct dump *d, uint64_t id)
 {

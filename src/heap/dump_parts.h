@@ -82,8 +82,8 @@ void scan_fini(struct scan *s);
 /* An item of the first pass. */
 int scan_item(struct scan *s, struct hprof *h, const struct hprof_item *it);
 
-/* The number of a text among d->names, which it comes to when it is new; UINT32_MAX: memory is out.
- */
+/* The number of a text among d->names, which it comes to when it is new; UINT32_MAX: memory is
+ * out. */
 uint32_t dump_name(struct dump *d, const char *text, size_t n);
 
 /* The super classes of all classes, from their ids (0: none); what is described twice, circles and

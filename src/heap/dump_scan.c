@@ -41,8 +41,7 @@ static int copy_body(struct hprof *h, const struct hprof_item *it, struct buf *b
     return b->oom ? -ENOMEM : all == it->body_len;
 }
 
-/* --- records -----------------------------------------------------------------------------------
- */
+/* --- records ---------------------------------------------------------------------------------- */
 
 static int string_record(struct scan *s, struct hprof *h, const struct hprof_item *it)
 {
@@ -140,8 +139,7 @@ static int record(struct scan *s, struct hprof *h, const struct hprof_item *it)
     }
 }
 
-/* --- the heap ----------------------------------------------------------------------------------
- */
+/* --- the heap --------------------------------------------------------------------------------- */
 
 static struct scan_count *count_of(struct scan *s, uint64_t class_id)
 {

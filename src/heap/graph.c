@@ -55,8 +55,7 @@ static void set_bit(uint64_t *bits, uint32_t i)
     bits[i >> 6] |= UINT64_C(1) << (i & 63);
 }
 
-/* --- roots and what no record says -------------------------------------------------------------
- */
+/* --- roots and what no record says ------------------------------------------------------------ */
 
 static bool is_local(const struct dump_root *r)
 {
@@ -145,8 +144,7 @@ static void find_mirror(struct raw *w, const struct dump_class *c)
     w->mirrors[c->number] = object == IDS_NONE || bit(w->is_root, object) ? DUMP_NONE : object;
 }
 
-/* --- the pass ----------------------------------------------------------------------------------
- */
+/* --- the pass --------------------------------------------------------------------------------- */
 
 static int add_target(struct raw *w, struct writer *o, uint32_t from, uint32_t to)
 {
@@ -305,8 +303,7 @@ static int read_item(void *ctx, unsigned worker, struct hprof *h, const struct h
     return write_list(w, o, v);
 }
 
-/* --- nodes -------------------------------------------------------------------------------------
- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static void find_nodes(struct raw *w)
 {
@@ -433,8 +430,7 @@ static int make_nodes(struct raw *w)
     return 0;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static int raw_init(struct raw *w)
 {

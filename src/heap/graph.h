@@ -10,8 +10,7 @@
  * it goes with its owner.  That is nearly half of a usual heap.  References to roots are left out:
  * they keep nothing alive that the roots do not.
  *
- *     nodes are numbered in the order of objects; lists of references as in heap/varint.h
- */
+ *     nodes are numbered in the order of objects; lists of references as in heap/varint.h */
 #ifndef ORCA_HEAP_GRAPH_H
 #define ORCA_HEAP_GRAPH_H
 

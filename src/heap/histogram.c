@@ -44,8 +44,7 @@ uint32_t *histogram_classes(const struct dump *d, size_t *n)
     return numbers;
 }
 
-/* --- the biggest objects -----------------------------------------------------------------------
- */
+/* --- the biggest objects ---------------------------------------------------------------------- */
 
 /* A heap of the biggest seen, the smallest of them at [0]. */
 struct biggest {

@@ -27,8 +27,7 @@ struct search {
 
 #define HOLDERS(side_) ((struct holder *)(void *)(side_)->holders.p)
 
-/* --- counting ----------------------------------------------------------------------------------
- */
+/* --- counting --------------------------------------------------------------------------------- */
 
 /* Groups need 12 bits, kinds 2, fields 16 (as the format has it), classes what is left. */
 static uint64_t key_of(const struct holder *h)
@@ -140,8 +139,7 @@ static int read_item(void *ctx, unsigned worker, struct hprof *h, const struct h
     }
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static int by_count(const void *a, const void *b)
 {

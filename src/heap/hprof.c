@@ -85,8 +85,7 @@ static int ends_early(struct hprof *h, uint64_t offset)
     return problem(h, offset, "the dump ends in the middle of a record (it was cut short)");
 }
 
-/* --- the header --------------------------------------------------------------------------------
- */
+/* --- the header ------------------------------------------------------------------------------- */
 
 static int foreign(const struct hprof *h, const uint8_t *p, size_t n, struct err *err)
 {
@@ -202,8 +201,7 @@ void hprof_seek_sub(struct hprof *h, uint64_t from, uint64_t segment_end, uint64
     h->segment_end = segment_end;
 }
 
-/* --- records -----------------------------------------------------------------------------------
- */
+/* --- records ---------------------------------------------------------------------------------- */
 
 static bool known_tag(uint8_t tag)
 {
@@ -297,8 +295,7 @@ int hprof_next_record(struct hprof *h, uint8_t *tag, uint64_t *from, uint64_t *t
     return 1;
 }
 
-/* --- sub-records -------------------------------------------------------------------------------
- */
+/* --- sub-records ------------------------------------------------------------------------------ */
 
 /* What stands before the body: bytes behind the tag, for ids of `id` bytes. */
 static size_t head_size(uint8_t sub, size_t id)

@@ -162,8 +162,7 @@ size_t hprof_body(struct hprof *h, const uint8_t **p, size_t want, size_t most);
  * files that are not compressed.  1, 0 at the end or at a problem. */
 int hprof_next_record(struct hprof *h, uint8_t *tag, uint64_t *from, uint64_t *to);
 
-/* --- bytes of a body, which the caller has counted ---------------------------------------------
- */
+/* --- bytes of a body, which the caller has counted -------------------------------------------- */
 
 static inline uint16_t hprof_u2(const uint8_t *p)
 {

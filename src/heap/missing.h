@@ -30,15 +30,15 @@ static inline bool missing_knows_paths(const struct dump *d)
     return d->missing.names == 0;
 }
 
-/* Whether it has what is no reference: values, texts of Strings, lengths of arrays.  XML has not.
- */
+/* Whether it has what is no reference: values, texts of Strings, lengths of arrays.  XML has
+ * not. */
 static inline bool missing_knows_contents(const struct dump *d)
 {
     return !d->stated;
 }
 
-/* What is missing, a line each: "its end: the file stops at offset 0x1000, before the dump does".
- */
+/* What is missing, a line each: "its end: the file stops at offset 0x1000, before the dump
+ * does". */
 enum { MISSING_LINES = 5 };
 
 struct missing_lines {
@@ -48,8 +48,8 @@ struct missing_lines {
 
 void missing_tell(const struct dump *d, struct missing_lines *out);
 
-/* Why nothing is said of what keeps memory alive, and how to get a dump that says it.  Sentences.
- */
+/* Why nothing is said of what keeps memory alive, and how to get a dump that says it.
+ * Sentences. */
 extern const char missing_why[], missing_remedy[];
 
 /* What a dump whose contents are not known does not have; a sentence. */

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the layout, inferred ----------------------------------------------------------------------
- */
+/* --- the layout, inferred --------------------------------------------------------------------- */
 
 enum {
     SAMPLES = 16,            /* places in the dump that are looked at */
@@ -121,8 +120,7 @@ int object_size_infer(struct dump *d, struct err *err)
     return rc;
 }
 
-/* --- fields ------------------------------------------------------------------------------------
- */
+/* --- fields ----------------------------------------------------------------------------------- */
 
 enum { GAPS = 16, PAD = 128 };
 
@@ -146,8 +144,8 @@ struct injected {
 };
 
 static const struct injected injected[] = {
-    /* klass, array_klass; oop_size, static_oop_field_count; protection_domain, signers, source_file
-     */
+    /* klass, array_klass; oop_size, static_oop_field_count; protection_domain, signers,
+     * source_file */
     {"java.lang.Class", 2, 2, 0, 0, 3, NULL, NULL, "signers"},
     {"java.lang.Class", 2, 2, 0, 0, 2, "java.lang.Class", "signers", "protectionDomain"},
     {"java.lang.Class", 2, 2, 0, 0, 2, "java.lang.Class", "protectionDomain", NULL},

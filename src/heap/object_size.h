@@ -33,8 +33,8 @@ static inline uint64_t object_size_array(const struct object_layout *l, uint64_t
     return (head + n * element + 7) & ~UINT64_C(7);
 }
 
-/* Look at arrays all over the dump (head: where it begins; pieces are known) and find the layout.
- */
+/* Look at arrays all over the dump (head: where it begins; pieces are known) and find the
+ * layout. */
 int object_size_infer(struct dump *d, struct err *err);
 
 /* Set size and mirror_size of every class; their fields and supers are known.  -ENOMEM. */

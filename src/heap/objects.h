@@ -4,8 +4,8 @@
  * a multiple of 8 bytes (more in dumps of over 32 GB); the record itself is found there by its tag
  * and id.
  *
- * `struct objects` is read only afterwards; each thread reads through an object_reader of its own.
- */
+ * `struct objects` is read only afterwards; each thread reads through an object_reader of its
+ * own. */
 #ifndef ORCA_HEAP_OBJECTS_H
 #define ORCA_HEAP_OBJECTS_H
 
@@ -73,8 +73,8 @@ int64_t object_elements(struct object_reader *r, const struct object *array, uin
 /* How the array of a String holds its characters. */
 enum text_form { TEXT_CHARS, TEXT_LATIN1, TEXT_UTF16 };
 
-/* Append n elements of such an array (chars or bytes), which are in the form of the dump, as UTF-8.
- */
+/* Append n elements of such an array (chars or bytes), which are in the form of the dump, as
+ * UTF-8. */
 void object_text(enum text_form form, const uint8_t *p, size_t n, struct buf *into);
 
 /* Append the text of a java.lang.String as UTF-8, at most `most` of its characters; both forms, of

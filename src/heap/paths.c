@@ -35,8 +35,7 @@ struct paths_search {
 
 #define SPECIAL(s) ((struct special *)(void *)(s)->special.p)
 
-/* --- special references ------------------------------------------------------------------------
- */
+/* --- special references ----------------------------------------------------------------------- */
 
 static struct special *special_at(const struct paths_search *s, uint32_t from, uint32_t to)
 {
@@ -123,8 +122,7 @@ static bool use(struct paths_search *s, const struct heap_path *way)
     return fresh;
 }
 
-/* --- the search --------------------------------------------------------------------------------
- */
+/* --- the search ------------------------------------------------------------------------------- */
 
 static void visit(struct paths_search *s, uint32_t node, uint32_t came)
 {
@@ -248,8 +246,7 @@ void paths_fini(struct heap_paths *p)
     *p = (struct heap_paths){0};
 }
 
-/* --- through the graph -------------------------------------------------------------------------
- */
+/* --- through the graph ------------------------------------------------------------------------ */
 
 struct down {
     const struct graph *g;

@@ -28,8 +28,7 @@ struct pass {
     bool fills;
 };
 
-/* --- what refers to what -----------------------------------------------------------------------
- */
+/* --- what refers to what ---------------------------------------------------------------------- */
 
 /* A file that has changed between the passes must not lead beyond the lists. */
 static void refer(struct pass *p, uint32_t from, uint32_t to, bool weak)
@@ -142,8 +141,7 @@ static void unrecorded(struct pass *p)
     }
 }
 
-/* --- the lists ---------------------------------------------------------------------------------
- */
+/* --- the lists -------------------------------------------------------------------------------- */
 
 static int one_pass(struct pass *p, struct err *err)
 {
@@ -240,8 +238,7 @@ const uint32_t *referrers_of(const struct referrers *r, uint32_t object, uint32_
     return list;
 }
 
-/* --- the way from a root -----------------------------------------------------------------------
- */
+/* --- the way from a root ---------------------------------------------------------------------- */
 
 bool referrers_is_root(const struct referrers *r, uint32_t object)
 {

@@ -46,8 +46,7 @@ uint64_t retained_weight(const struct retained *r, uint32_t object)
     return r->known ? retained_bytes(r, object) : 8 * eighths_of(r, object);
 }
 
-/* --- from nodes to objects ---------------------------------------------------------------------
- */
+/* --- from nodes to objects -------------------------------------------------------------------- */
 
 /* The object of each dfs number; takes the place of pre. */
 static uint32_t *objects_in_order(const struct graph *g, const struct dominators *t)
@@ -98,8 +97,7 @@ static void sum_up(struct retained *r, const struct graph *g, const struct domin
             add(r, objects[t->idom[w]], eighths_of(r, objects[w]));
 }
 
-/* --- classes -----------------------------------------------------------------------------------
- */
+/* --- classes ---------------------------------------------------------------------------------- */
 
 /* What the instances of a class keep together: those of them count that no other instance of the
  * class dominates.  One walk down the tree, knowing for each class how many are above.
@@ -239,8 +237,7 @@ static int class_sums(struct retained *r, const struct graph *g)
     return rc;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static uint64_t lap(uint64_t *began)
 {

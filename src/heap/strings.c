@@ -60,8 +60,7 @@ static uint64_t hash_of(const struct value *v)
     return (uint64_t)v->high << 32 | v->low;
 }
 
-/* --- the Strings -------------------------------------------------------------------------------
- */
+/* --- the Strings ------------------------------------------------------------------------------ */
 
 /* The array of an item that is a String; IDS_NONE for none. */
 static uint32_t array_of(const struct search *s, struct hprof *h, const struct hprof_item *it,
@@ -118,8 +117,7 @@ static int make_values(struct search *s)
     return s->values ? 0 : -ENOMEM;
 }
 
-/* --- hashes ------------------------------------------------------------------------------------
- */
+/* --- hashes ----------------------------------------------------------------------------------- */
 
 static bool is_text(const struct search *s, const struct hprof_item *it, uint32_t *array)
 {
@@ -180,8 +178,7 @@ static int hash_item(void *ctx, unsigned worker, struct hprof *h, const struct h
     return 0;
 }
 
-/* --- equal ones --------------------------------------------------------------------------------
- */
+/* --- equal ones ------------------------------------------------------------------------------- */
 
 static int by_hash(const void *a, const void *b)
 {
@@ -306,8 +303,7 @@ static int find_groups(struct search *s)
     return 0;
 }
 
-/* --- their members -----------------------------------------------------------------------------
- */
+/* --- their members ---------------------------------------------------------------------------- */
 
 /* The first value of at least this hash. */
 static size_t value_of(const struct search *s, uint64_t hash)
@@ -465,8 +461,7 @@ static int put_texts(struct search *s)
     return rc;
 }
 
-/* --- who refers to them ------------------------------------------------------------------------
- */
+/* --- who refers to them ----------------------------------------------------------------------- */
 
 static int join_strings(struct search *s)
 {
@@ -515,8 +510,7 @@ static int find_holders(struct search *s, struct err *err)
     return 0;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static void search_fini(struct search *s)
 {

@@ -1,6 +1,5 @@
 /* suspect_words.h - what heap/suspects.h has found, in sentences: for the terminal and for the
- * page.
- */
+ * page. */
 #ifndef ORCA_HEAP_SUSPECT_WORDS_H
 #define ORCA_HEAP_SUSPECT_WORDS_H
 

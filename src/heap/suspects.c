@@ -63,8 +63,7 @@ static const struct heavy *children(const struct search *s, uint32_t object, siz
     return *n ? &s->heavy[from] : NULL;
 }
 
-/* --- single objects ----------------------------------------------------------------------------
- */
+/* --- single objects --------------------------------------------------------------------------- */
 
 static void add(struct suspects *out, const struct suspect *x)
 {
@@ -157,8 +156,7 @@ static int find_objects(struct search *s)
     return oom ? -ENOMEM : 0;
 }
 
-/* --- many small ones ---------------------------------------------------------------------------
- */
+/* --- many small ones -------------------------------------------------------------------------- */
 
 /* Classes themselves are many, and no leak. */
 static int find_groups(struct search *s)
@@ -187,8 +185,7 @@ static int find_groups(struct search *s)
     return 0;
 }
 
-/* --- what is below them ------------------------------------------------------------------------
- */
+/* --- what is below them ----------------------------------------------------------------------- */
 
 static size_t suspect_of(const struct search *s, uint32_t object)
 {
@@ -251,8 +248,7 @@ static int find_below(struct search *s)
     return 0;
 }
 
-/* --- paths -------------------------------------------------------------------------------------
- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
 /* An object that the dump names as a root, not by a frame of a thread; or a class of the boot
  * loader. */
@@ -344,8 +340,7 @@ static int find_paths(struct search *s, bool soft, struct err *err)
     return all ? 0 : read_paths(s, soft, err);
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 int suspects_find(struct suspects *out, const struct retained *r,
                   const struct suspects_options *options, struct err *err)

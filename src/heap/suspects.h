@@ -8,8 +8,8 @@
  *     a chain of objects of one class ends the way before it begins (a linked list)
  *
  * What keeps the least share, when the children that are followed are taken off, is a suspect.  And
- * so are the instances of one class that are tops of the tree, small ones, but together that much.
- */
+ * so are the instances of one class that are tops of the tree, small ones, but together that
+ * much. */
 #ifndef ORCA_HEAP_SUSPECTS_H
 #define ORCA_HEAP_SUSPECTS_H
 

@@ -39,8 +39,7 @@ bool xml_dump_is(const uint8_t *p, size_t n)
     return has_any(p, n, dump) || (has_any(p, n, object) && !has_any(p, n, trace));
 }
 
-/* --- temporary files ---------------------------------------------------------------------------
- */
+/* --- temporary files -------------------------------------------------------------------------- */
 
 static int temporary(struct err *err)
 {
@@ -106,8 +105,7 @@ void xml_tape_close(struct xml_tape *t)
     *t = (struct xml_tape){.fd = -1};
 }
 
-/* --- the links of each object beside each other ------------------------------------------------
- */
+/* --- the links of each object beside each other ----------------------------------------------- */
 
 struct xml_link *xml_links(const struct xml_facts *f, uint64_t id, size_t *n)
 {
@@ -175,8 +173,7 @@ static int sort_links(struct xml_facts *f, struct err *err)
     return 0;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static void facts_fini(struct xml_facts *f)
 {

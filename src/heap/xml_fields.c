@@ -33,8 +33,7 @@ static struct xml_class *class_at(const struct xml_facts *f, uint32_t number)
     return &XML_VEC(f->classes, struct xml_class)[number];
 }
 
-/* --- the classes themselves --------------------------------------------------------------------
- */
+/* --- the classes themselves ------------------------------------------------------------------- */
 
 static void take_link(struct xml_facts *f, struct xml_class *c, const struct xml_link *l)
 {
@@ -79,8 +78,7 @@ static void find_supers(struct xml_facts *f)
     find_depths(f);
 }
 
-/* --- what instances refer by -------------------------------------------------------------------
- */
+/* --- what instances refer by ------------------------------------------------------------------ */
 
 static int want(struct search *s, uint32_t class_number, uint32_t name, uint32_t before)
 {

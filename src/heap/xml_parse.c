@@ -31,8 +31,7 @@ struct parse {
     int rc;
 };
 
-/* --- names and problems ------------------------------------------------------------------------
- */
+/* --- names and problems ----------------------------------------------------------------------- */
 
 uint32_t xml_name(struct xml_facts *f, const char *text)
 {
@@ -84,8 +83,7 @@ static uint64_t offset_of(const struct parse *p)
 #define LEAVE_OUT(p, ...)                                                                          \
     xml_problem_at((p)->f, offset_of(p), XML_GetCurrentLineNumber((p)->parser), __VA_ARGS__)
 
-/* --- attributes --------------------------------------------------------------------------------
- */
+/* --- attributes ------------------------------------------------------------------------------- */
 
 enum attr {
     AT_CLASS_ID,
@@ -188,8 +186,7 @@ static const char *shown(const char *text)
     return text ? text : "nothing";
 }
 
-/* --- elements ----------------------------------------------------------------------------------
- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 /* "1732315954.123456789" */
 static void dump_def(struct parse *p, const char *at[ATTRS])
@@ -216,8 +213,8 @@ static void thread_start(struct parse *p, const char *at[ATTRS])
     buf_put(&p->f->threads, &t, sizeof t);
 }
 
-/* The name as HPROF has it: a hidden class has an address behind a '+', in JVMTI's signature '.'.
- */
+/* The name as HPROF has it: a hidden class has an address behind a '+', in JVMTI's signature
+ * '.'. */
 static uint32_t class_name(struct xml_facts *f, const char *text)
 {
     const char *hidden = strstr(text, ".0x");
@@ -417,8 +414,7 @@ static void XMLCALL doctype(void *ctx, const XML_Char *name, const XML_Char *sys
     XML_StopParser(p->parser, XML_FALSE);
 }
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void end_here(struct parse *p, const char *why)
 {

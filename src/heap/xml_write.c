@@ -28,8 +28,7 @@ struct writer {
     int rc;
 };
 
-/* --- bytes -------------------------------------------------------------------------------------
- */
+/* --- bytes ------------------------------------------------------------------------------------ */
 
 static void put(struct buf *b, uint64_t v, uint32_t bytes)
 {
@@ -97,8 +96,7 @@ static bool take_room(struct writer *w, uint64_t bytes)
     return w->rc == 0;
 }
 
-/* --- what stands before the heap ---------------------------------------------------------------
- */
+/* --- what stands before the heap -------------------------------------------------------------- */
 
 static void put_head(struct writer *w)
 {
@@ -166,8 +164,7 @@ static void put_threads(struct writer *w)
     buf_fini(&b);
 }
 
-/* --- objects -----------------------------------------------------------------------------------
- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 /* Tag, id, and in place of a stack trace the size. */
 static void put_sub(struct writer *w, uint8_t tag, uint64_t id, uint64_t size)
@@ -363,8 +360,7 @@ static int put_objects(struct writer *w)
     return w->rc;
 }
 
-/* --- roots -------------------------------------------------------------------------------------
- */
+/* --- roots ------------------------------------------------------------------------------------ */
 
 /* Threads by their ids and by their Thread objects: the serial number. */
 struct serials {
