@@ -24,8 +24,7 @@ static int out_of_memory(struct intake *in, struct err *err)
     return err_set(err, -ENOMEM, "%s: out of memory", in->name);
 }
 
-/* --- the file -----------------------------------------------------------------------------------
- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 /* On disk where that is possible: a long import need not fit into memory. */
 static int nameless_file(void)
@@ -91,8 +90,7 @@ static int write_failed(struct intake *in, int rc, struct err *err)
     return err_prefix(err, rc, "%s: temporary file", in->name);
 }
 
-/* --- definitions --------------------------------------------------------------------------------
- */
+/* --- definitions ------------------------------------------------------------------------------ */
 
 static int flush_defs(struct intake *in, struct err *err)
 {
@@ -260,8 +258,8 @@ static void complete_thread(struct intake_thread *t)
 }
 
 /* When the thread that ends the JVM went on: all threads of the program but daemons had ended.  It
- * waits for that, and then starts the hooks or ends; after System.exit it does neither.  0: never.
- */
+ * waits for that, and then starts the hooks or ends; after System.exit it does neither.  0:
+ * never. */
 static uint64_t destroyed_at(const struct intake *in)
 {
     static const char name[] = "DestroyJavaVM";
@@ -304,8 +302,7 @@ static int put_threads(struct intake *in, struct err *err)
     return 0;
 }
 
-/* --- events -------------------------------------------------------------------------------------
- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 /* The block of a stream is closed: hand its description over and begin the next. */
 static struct block take_block(struct intake_stream *s, size_t stream)
@@ -402,8 +399,7 @@ int intake_event(struct intake *in, const struct event *e, struct err *err)
     return 0;
 }
 
-/* --- the end ------------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 void intake_note(struct intake *in, uint64_t offset, bool damage, const char *fmt, ...)
 {

@@ -34,8 +34,7 @@ static int out_of_memory(const struct orca_defs *d, struct err *err)
     return err_set(err, -ENOMEM, "%s: out of memory", d->in->name);
 }
 
-/* --- ids of methods -----------------------------------------------------------------------------
- */
+/* --- ids of methods --------------------------------------------------------------------------- */
 
 /* An id that no method of the file has kept. */
 static uint32_t give(struct orca_defs *d)
@@ -80,8 +79,7 @@ int orca_defs_method(struct orca_defs *d, uint64_t in_file, method_id *id, struc
     return 0;
 }
 
-/* --- repeated lines -----------------------------------------------------------------------------
- */
+/* --- repeated lines --------------------------------------------------------------------------- */
 
 /* Whether `key` has no line yet; this one is its line then.  The same line again says nothing new;
  * another one is a problem, because nothing says which of them an event means. */
@@ -108,8 +106,7 @@ static int first_line(struct orca_defs *d, struct map *lines, uint64_t key, cons
     return 0;
 }
 
-/* --- fields -------------------------------------------------------------------------------------
- */
+/* --- fields ----------------------------------------------------------------------------------- */
 
 /* A text that begins with one of `first`; NULL: with anything.  It may not be empty. */
 static int read_name(struct scan *s, const char *what, const char *first, struct text *out)
@@ -188,8 +185,7 @@ static struct packed pack(struct orca_defs *d, size_t n)
     return (struct packed){d->packed.p, d->packed.len, (uint32_t)n};
 }
 
-/* --- classes ------------------------------------------------------------------------------------
- */
+/* --- classes ---------------------------------------------------------------------------------- */
 
 static int put_class(struct orca_defs *d, uint32_t id, uint32_t hash, struct text signature,
                      struct text source, struct err *err)
@@ -272,8 +268,7 @@ int orca_defs_class(struct orca_defs *d, const char *name, class_id *id, struct 
     return rc;
 }
 
-/* --- methods ------------------------------------------------------------------------------------
- */
+/* --- methods ---------------------------------------------------------------------------------- */
 
 struct method_line {
     uint32_t id, class_hash;
@@ -367,8 +362,7 @@ static int method_line(void *ctx, struct scan *s)
     return first > 0 ? put_method(d, &m, s->err) : first;
 }
 
-/* --- files --------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static int read_file(struct orca_defs *d, const struct text_source *source,
                      int (*line)(void *ctx, struct scan *s), struct err *err)

@@ -26,8 +26,7 @@ struct importer {
     uint64_t lines;
 };
 
-/* --- events -------------------------------------------------------------------------------------
- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static int out_of_memory(const struct importer *im, struct err *err)
 {
@@ -204,8 +203,7 @@ static int put_info(struct importer *im, const char *key, const char *value, str
     return intake_def(&im->in, &d, err);
 }
 
-/* --- the method table ---------------------------------------------------------------------------
- */
+/* --- the method table ------------------------------------------------------------------------- */
 
 static int define_call(struct importer *im, uint32_t id, struct err *err)
 {
@@ -279,8 +277,8 @@ int import_orca_from(struct trace **out, const struct orca_sources *sources,
 /* --- files
  * ------------------------------------------------------------------------------------------ */
 
-/* Whoever names a companion means the log, but which of the files is meant is better not guessed.
- */
+/* Whoever names a companion means the log, but which of the files is meant is better not
+ * guessed. */
 static int refuse_companion(const char *path, struct err *err)
 {
     static const char *const companions[] = {".methods", ".classtable", ".meta", ".calltable"};

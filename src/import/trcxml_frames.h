@@ -66,8 +66,8 @@ void trcxml_frames_fini(struct trcxml_frames *f);
 int trcxml_class(struct trcxml_frames *f, const char *name, const char *source, class_id *id,
                  struct err *err);
 
-/* A classDef: from now on the classId means this class.  dots: its name may be written with them.
- */
+/* A classDef: from now on the classId means this class.  dots: its name may be written with
+ * them. */
 int trcxml_define_class(struct trcxml_frames *f, struct trcxml_id id, const char *name,
                         const char *source, bool dots, struct err *err);
 class_id trcxml_class_of(const struct trcxml_frames *f, struct trcxml_id id);
