@@ -137,11 +137,10 @@ uint64_t losses_of_file(const struct recorder *rec)
     return lost;
 }
 
-/* --- the end ------------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
-/* The file cannot be written: count what is still on its way, so that nobody takes it for recorded.
- */
+/* The file cannot be written: count what is still on its way, so that nobody takes it for
+ * recorded. */
 static uint64_t discard_rest(struct recorder *rec)
 {
     struct region_header *h = rec->region.h;

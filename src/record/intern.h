@@ -3,7 +3,7 @@
  * A key is a hash of the whole value (or the value itself): two different stacks with one key are
  * not to be expected before some 10^15 stacks, and are not told apart.  Lookups take no lock and
  * may run while another thread inserts; insertions take the mutex, and call back to define the
- * value while they hold it, so that an id is never visible before its definition is committed. Old
+ * value while they hold it, so that an id is never visible before its definition is committed.  Old
  * tables are kept until intern_fini: a lookup may still be reading one. */
 #ifndef ORCA_RECORD_INTERN_H
 #define ORCA_RECORD_INTERN_H

@@ -28,8 +28,7 @@ void recorder_count_loss(struct recorder *rec, enum loss_cause cause, uint64_t n
     atomic_fetch_add_explicit(&rec->region.h->loss[cause], n, memory_order_relaxed);
 }
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 /* The trace file, with its header, and then the name of the region that the header speaks of. */
 static int open_trace(struct recorder *rec, const struct recorder_opts *o,
@@ -140,8 +139,7 @@ int recorder_open(struct recorder **out, const struct recorder_opts *o, struct e
     return 0;
 }
 
-/* --- definitions --------------------------------------------------------------------------------
- */
+/* --- definitions ------------------------------------------------------------------------------ */
 
 /* Put one record into the definition ring; false when there is no room. */
 static bool put_record(struct defs_ring *d, const void *bytes, size_t len)
@@ -187,8 +185,7 @@ bool recorder_put_info(struct recorder *rec, const char *key, const char *value)
     return recorder_define(rec, &d);
 }
 
-/* --- control ------------------------------------------------------------------------------------
- */
+/* --- control ---------------------------------------------------------------------------------- */
 
 int recorder_flush(struct recorder *rec)
 {

@@ -1,7 +1,7 @@
 /* recorder.h - one recording: its file, its shared memory, its drain thread.
  *
  * Life: recorder_open -> (attach, write, define from any thread) -> recorder_close ->
- * recorder_free. The structure and the mapping are not freed by recorder_close: a thread that was
+ * recorder_free.  The structure and the mapping are not freed by recorder_close: a thread that was
  * just writing must find them; `on` tells it that nothing is kept any more.
  *
  * The drain thread is a plain thread with all signals blocked that makes no JVM call, so that

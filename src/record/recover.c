@@ -84,8 +84,7 @@ static int take_region(struct region *r, const struct named *t, struct err *err)
     return rc < 0 ? rc : RECOVER_DONE;
 }
 
-/* --- what the file already holds ----------------------------------------------------------------
- */
+/* --- what the file already holds -------------------------------------------------------------- */
 
 static bool is_at_or_before(const struct block *b, uint32_t stream, uint64_t pos)
 {
@@ -154,8 +153,7 @@ static void skip_known(struct recovery *r, struct ring_ctl *c, uint32_t staged)
     atomic_store_explicit(&c->tail, pos, memory_order_relaxed);
 }
 
-/* --- writing on ---------------------------------------------------------------------------------
- */
+/* --- writing on ------------------------------------------------------------------------------- */
 
 /* Continue the file behind its newest chunk. */
 static int resume_writer(struct recovery *r, int fd, struct err *err)

@@ -63,8 +63,7 @@ static int name_in(char *out, size_t n, const char *dir, const uint8_t *id)
 }
 
 /* A file without a name in `dir`; where that cannot be, or could not be named later, one at
- * r->path.
- */
+ * r->path. */
 static int open_new(struct region *r, const char *dir)
 {
     if (access("/proc/self/fd", X_OK) == 0) {

@@ -31,8 +31,8 @@ struct ring {
     _Atomic uint64_t *dirty_word; /* tells the drain thread that this ring has something */
     uint64_t dirty_bit;
     uint32_t index, size_class; /* of the control block */
-    bool patient; /* its thread may wait for the drain, whatever full= says: a thread of Orca's own
-                   */
+    bool patient; /* its thread may wait for the drain, whatever full= says: a thread of Orca's
+                   * own */
     bool retries; /* what has no room now is not lost: its thread keeps it, and tries again */
 };
 
@@ -82,8 +82,8 @@ static inline void ring_commit(struct ring *r, const struct event *e)
     r->head += e->size;
     /* release: pairs with the drain's acquire of head; the record's bytes come first */
     atomic_store_explicit(&r->ctl->head, r->head, memory_order_release);
-    /* A bit that is lost to the race with the drain's clearing is found by its scan a second later.
-     */
+    /* A bit that is lost to the race with the drain's clearing is found by its scan a second
+     * later. */
     if (!(atomic_load_explicit(r->dirty_word, memory_order_relaxed) & r->dirty_bit))
         atomic_fetch_or_explicit(r->dirty_word, r->dirty_bit, memory_order_relaxed);
 }

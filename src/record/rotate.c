@@ -35,8 +35,7 @@ struct next {
     char path[RING_PATH_MAX];
 };
 
-/* --- the new file -------------------------------------------------------------------------------
- */
+/* --- the new file ----------------------------------------------------------------------------- */
 
 /* The old one's, but for its own half of the id: chunks of one are none of the other. */
 static void next_header(const struct recorder *rec, uint64_t at, struct file_header *h)
@@ -137,8 +136,7 @@ static void drop_next(struct next *n)
     close(n->fd);
 }
 
-/* --- the old file -------------------------------------------------------------------------------
- */
+/* --- the old file ----------------------------------------------------------------------------- */
 
 /* The waits that began before the turn, and so in this file or an earlier one. */
 static int note_waits(struct recorder *rec, uint64_t at, struct err *err)
@@ -179,8 +177,7 @@ static int turn_old(struct recorder *rec, uint64_t at, const struct next *n, str
     return rc;
 }
 
-/* --- keep= --------------------------------------------------------------------------------------
- */
+/* --- keep= ------------------------------------------------------------------------------------ */
 
 /* Whether this name is still that file: nobody has put another one there. */
 static bool is_ours(const struct finished_file *f)
@@ -225,8 +222,7 @@ static void keep_file(struct recorder *rec, const struct writer *w, const char *
         remove_oldest(rec);
 }
 
-/* --- the change ---------------------------------------------------------------------------------
- */
+/* --- the change ------------------------------------------------------------------------------- */
 
 /* From here on what the rings hold belongs to the new file, whatever happens. */
 static void switch_rings(struct recorder *rec, const struct next *n)

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- rings to stage -----------------------------------------------------------------------------
- */
+/* --- rings to stage --------------------------------------------------------------------------- */
 
 int stager_init(struct stager *s, struct region_header *h)
 {
@@ -70,8 +69,8 @@ static const struct event *record_at(const struct stager *s, const struct ring_c
     return e;
 }
 
-/* Encode records from pos up to head as one block; returns the position behind the last one taken.
- */
+/* Encode records from pos up to head as one block; returns the position behind the last one
+ * taken. */
 static uint64_t encode_block(struct stager *s, const struct ring_ctl *c, uint64_t pos,
                              uint64_t head, struct block *b, bool *damaged)
 {
@@ -153,8 +152,7 @@ void stage_give_up(struct stager *s, struct ring_ctl *c, uint64_t head)
     atomic_store_explicit(&c->tail, head, memory_order_release);
 }
 
-/* --- definitions --------------------------------------------------------------------------------
- */
+/* --- definitions ------------------------------------------------------------------------------ */
 
 /* Collect definitions from *pos up to head, a chunk's worth; false when the ring makes no sense. */
 static bool collect_defs(struct stager *s, uint64_t *pos, uint64_t head, uint32_t *count)

@@ -45,8 +45,7 @@ struct switches {
     uint32_t pid;
 };
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static int open_event(struct switches *s, uint32_t tid, uint32_t cpu)
 {
@@ -253,8 +252,7 @@ void switches_wake(struct switches *s)
     (void)!write(s->wake, &one, sizeof one);
 }
 
-/* --- reading ------------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /* What a record of each type has, its header included. */
 struct sample_id {
