@@ -10,8 +10,7 @@
 
 enum { RETRY_S = 1 };
 
-/* --- how things stand -------------------------------------------------------------------------
- */
+/* --- how things stand ------------------------------------------------------------------------- */
 
 static void put_phase(const struct trace_news *n, struct buf *b)
 {
@@ -64,8 +63,7 @@ void api_state(struct core *c, const struct route_hit *hit, struct answer *a)
     buf_puts(&a->body, "]}\n");
 }
 
-/* --- a generation -----------------------------------------------------------------------------
- */
+/* --- a generation ----------------------------------------------------------------------------- */
 
 static void miss(const struct trace_news *n, struct answer *a)
 {
@@ -201,8 +199,7 @@ void api_json(struct core *c, const struct route_hit *hit, struct answer *a)
         finish(view_json(generation_view(g), hit->route->word, &q, &a->body, &err), &err, g, a);
 }
 
-/* --- meta -------------------------------------------------------------------------------------
- */
+/* --- meta ------------------------------------------------------------------------------------- */
 
 /* Of a trace that is not analysed yet: as large as it must be. */
 static void empty_meta(const struct trace_news *n, struct buf *b)

@@ -1,5 +1,5 @@
-/* api_heap.h - the answers about the heap dump that is looked at (docs/reference/heap-protocol.md).
- */
+/* api_heap.h - the answers about the heap dump that is looked at
+ * (docs/reference/heap-protocol.md). */
 #ifndef ORCA_SERVE_API_HEAP_H
 #define ORCA_SERVE_API_HEAP_H
 

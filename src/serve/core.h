@@ -33,8 +33,8 @@ bool core_is_page(const char *target);
  * before which. */
 bool core_takes_long(const struct core_request *r, enum job_kind *kind);
 
-/* Answer it, whatever it is; *live: it is the stream of events, which has no answer.  Any thread.
- */
+/* Answer it, whatever it is; *live: it is the stream of events, which has no answer.  Any
+ * thread. */
 void core_answer(struct core *c, const struct core_request *r, struct answer *a, bool *live);
 
 #endif

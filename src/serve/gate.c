@@ -15,8 +15,7 @@ const char gate_wrong[] = "This is not the link that orca view has printed: copy
 const char gate_foreign[] =
     "Another user of this machine has sent this: only who has run orca view may open its link.";
 
-/* --- secrets ----------------------------------------------------------------------------------
- */
+/* --- secrets ---------------------------------------------------------------------------------- */
 
 static int make_secret(char *out, struct err *err)
 {
@@ -68,8 +67,7 @@ int gate_way_of(const struct gate *g, const char *body, size_t n)
     return way;
 }
 
-/* --- headers ----------------------------------------------------------------------------------
- */
+/* --- headers ---------------------------------------------------------------------------------- */
 
 /* "127.0.0.1:PORT" or "localhost:PORT". */
 static bool is_us(const struct gate *g, const char *name)
@@ -112,8 +110,7 @@ static bool is_length(const char *text, uint64_t *out)
     return true;
 }
 
-/* --- checks: NULL, or what is wrong -----------------------------------------------------------
- */
+/* --- checks: NULL, or what is wrong ----------------------------------------------------------- */
 
 struct asked {
     const struct gate *gate;

@@ -25,8 +25,7 @@ enum {
     COMPRESS_FROM = 1 << 20,
 };
 
-/* --- a request as it comes --------------------------------------------------------------------
- */
+/* --- a request as it comes -------------------------------------------------------------------- */
 
 struct request {
     struct job job; /* its answer, when that takes long; the connection is suspended meanwhile */
@@ -140,8 +139,7 @@ static void take_headers(struct request *r, struct MHD_Connection *c, const char
     r->gate.page = r->target && core_is_page(r->target);
 }
 
-/* --- an answer as it goes ---------------------------------------------------------------------
- */
+/* --- an answer as it goes --------------------------------------------------------------------- */
 
 static void put(struct MHD_Response *r, const char *name, const char *value)
 {
@@ -263,8 +261,7 @@ static enum MHD_Result send_events(struct http *h, struct MHD_Connection *c,
     return queue(h, c, 200, r);
 }
 
-/* --- from one to the other --------------------------------------------------------------------
- */
+/* --- from one to the other -------------------------------------------------------------------- */
 
 static void refuse(const struct request *q, unsigned status, const char *text, struct answer *a)
 {
@@ -400,8 +397,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
     return q->body.oom ? MHD_NO : MHD_YES;
 }
 
-/* --- listening --------------------------------------------------------------------------------
- */
+/* --- listening -------------------------------------------------------------------------------- */
 
 static int listen_on(unsigned *port, struct err *err)
 {

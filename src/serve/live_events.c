@@ -37,8 +37,7 @@ void live_events_fini(struct live_events *l)
     pthread_mutex_destroy(&l->lock);
 }
 
-/* --- what libmicrohttpd calls, in one of its threads ------------------------------------------
- */
+/* --- what libmicrohttpd calls, in one of its threads ------------------------------------------ */
 
 /* With the lock. */
 static void fill(struct live_client *c)
@@ -94,8 +93,7 @@ static void leave(void *ctx)
     free(c);
 }
 
-/* --- clients ----------------------------------------------------------------------------------
- */
+/* --- clients ---------------------------------------------------------------------------------- */
 
 /* With the lock. */
 static void resume(struct live_client *c)

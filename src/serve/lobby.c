@@ -15,8 +15,7 @@
 
 enum { EVENTS = 64, PAUSE_MS = 10 };
 
-/* --- who has to go ----------------------------------------------------------------------------
- */
+/* --- who has to go ---------------------------------------------------------------------------- */
 
 static void turn_out_arriving(struct lobby *l, int fd)
 {
@@ -55,8 +54,7 @@ static int wait_ms(struct lobby *l)
     return any ? 1000 : -1;
 }
 
-/* --- who has said what he wants ---------------------------------------------------------------
- */
+/* --- who has said what he wants --------------------------------------------------------------- */
 
 /* With the lock. */
 static void forget(struct lobby *l, int fd)
@@ -128,8 +126,7 @@ static void look_at(struct lobby *l, int fd)
         turn_out_arriving(l, fd);
 }
 
-/* --- who comes --------------------------------------------------------------------------------
- */
+/* --- who comes -------------------------------------------------------------------------------- */
 
 static void welcome(struct lobby *l, int fd, const struct sockaddr_in *from)
 {
@@ -190,8 +187,7 @@ static void *run(void *ctx)
     return NULL;
 }
 
-/* --- begin and end ----------------------------------------------------------------------------
- */
+/* --- begin and end ---------------------------------------------------------------------------- */
 
 static int watch(struct lobby *l, int fd)
 {
@@ -261,8 +257,7 @@ void lobby_fini(struct lobby *l)
     pthread_mutex_destroy(&l->lock);
 }
 
-/* --- who has been taken -----------------------------------------------------------------------
- */
+/* --- who has been taken ----------------------------------------------------------------------- */
 
 /* With the lock. */
 static struct guest *find_taken(struct lobby *l, int fd)

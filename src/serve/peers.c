@@ -12,8 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* --- the kernel's sockets ---------------------------------------------------------------------
- */
+/* --- the kernel's sockets --------------------------------------------------------------------- */
 
 struct question {
     struct nlmsghdr head;
@@ -68,8 +67,7 @@ static uint32_t uid_of(int fd, const struct sockaddr_in *one, const struct socka
     return said.m.what.about.idiag_state == state ? said.m.what.about.idiag_uid : PEERS_GONE;
 }
 
-/* --- friends ----------------------------------------------------------------------------------
- */
+/* --- friends ---------------------------------------------------------------------------------- */
 
 static bool read_number(const char *text, uint32_t *out)
 {
@@ -112,8 +110,7 @@ bool peers_is_friend(const struct peers *p, uint32_t uid)
     return is;
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 void peers_open(struct peers *p, const struct sockaddr_in *here)
 {

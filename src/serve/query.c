@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- numbers and escapes ----------------------------------------------------------------------
- */
+/* --- numbers and escapes ---------------------------------------------------------------------- */
 
 bool query_number(const char *text, size_t n, bool sign, int64_t *out)
 {
@@ -54,8 +53,7 @@ int query_decode(char *text, size_t n, bool plus, struct err *err)
     return 0;
 }
 
-/* --- parameters -------------------------------------------------------------------------------
- */
+/* --- parameters ------------------------------------------------------------------------------- */
 
 const char *query_find(const struct query *q, const char *name)
 {

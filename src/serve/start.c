@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* --- a question's fields ----------------------------------------------------------------------
- */
+/* --- a question's fields ---------------------------------------------------------------------- */
 
 enum field_kind {
     FIELD_NUMBER,  /* uint32_t, at least 1 */
@@ -175,8 +174,7 @@ static bool question_take(struct question *q, const struct core_request *r,
     return false;
 }
 
-/* --- the answers ------------------------------------------------------------------------------
- */
+/* --- the answers ------------------------------------------------------------------------------ */
 
 /* Without a start page there are no JVMs either. */
 static void not_offered(struct answer *a)

@@ -36,8 +36,7 @@ struct open_trace {
     uint64_t told;   /* its own: when progress was told last */
 };
 
-/* --- generations ------------------------------------------------------------------------------
- */
+/* --- generations ------------------------------------------------------------------------------ */
 
 struct view *generation_view(const struct generation *g)
 {
@@ -71,8 +70,7 @@ static struct generation *new_generation(struct view *v, uint32_t gen)
     return g;
 }
 
-/* --- news -------------------------------------------------------------------------------------
- */
+/* --- news ------------------------------------------------------------------------------------- */
 
 static void tell(struct open_trace *o)
 {
@@ -144,8 +142,7 @@ static void lose(struct open_trace *o, const struct err *why)
     tell(o);
 }
 
-/* --- a trace's thread -------------------------------------------------------------------------
- */
+/* --- a trace's thread ------------------------------------------------------------------------- */
 
 /* False: the server ends. */
 static bool enter_reading(struct open_trace *o)
@@ -256,8 +253,7 @@ static void *watch(void *arg)
     return NULL;
 }
 
-/* --- the list ---------------------------------------------------------------------------------
- */
+/* --- the list --------------------------------------------------------------------------------- */
 
 int traces_init(struct traces *t, void (*changed)(void *ctx), void *ctx, struct err *err)
 {

@@ -35,8 +35,8 @@ struct traces {
 
 int traces_init(struct traces *t, void (*changed)(void *ctx), void *ctx, struct err *err);
 
-/* Waits for no analysis that goes on: true then, and what it uses, the traces included, must stay.
- */
+/* Waits for no analysis that goes on: true then, and what it uses, the traces included, must
+ * stay. */
 bool traces_fini(struct traces *t);
 
 /* Takes the source over, also on failure, and begins to read it.  *k: its number; a trace that is
