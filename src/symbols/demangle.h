@@ -1,6 +1,6 @@
 /* demangle.h - linker symbols as their language writes them: C++ (Itanium), Rust (legacy and v0).
  *
- * A symbol comes from a file of somebody else's. The demanglers of libiberty write through a
+ * A symbol comes from a file of somebody else's.  The demanglers of libiberty write through a
  * callback, which is left as soon as the text is longer than DEMANGLE_MAX: a short symbol can be
  * the abbreviation of a text that no memory holds. */
 #ifndef ORCA_SYMBOLS_DEMANGLE_H

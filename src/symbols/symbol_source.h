@@ -1,5 +1,5 @@
-/* symbol_source.h - where the names of one module's code come from: its files or the kernel's list.
- */
+/* symbol_source.h - where the names of one module's code come from: its files or the kernel's
+ * list. */
 #ifndef ORCA_SYMBOLS_SYMBOL_SOURCE_H
 #define ORCA_SYMBOLS_SYMBOL_SOURCE_H
 
