@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* --- entries -------------------------------------------------------------------------------------
- */
+/* --- entries ---------------------------------------------------------------------------------- */
 
 /* A CIE: what its FDEs have in common. */
 struct common {
@@ -125,8 +124,7 @@ static bool read_entry(const struct library *lib, uintptr_t at, struct entry *e)
 
 /* --- the sorted table ----------------------------------------------------------------------------
  * version, three encodings, the address of .eh_frame, a count, then pairs: where code begins, its
- * FDE.
- */
+ * FDE. */
 
 struct index {
     uintptr_t at, end, hdr;
@@ -188,8 +186,7 @@ static enum cfi_result search(const struct index *x, uintptr_t place, uintptr_t 
     return index_at(x, low - 1, true, fde) ? CFI_FOUND : CFI_BAD;
 }
 
-/* --- instructions --------------------------------------------------------------------------------
- */
+/* --- instructions ----------------------------------------------------------------------------- */
 
 enum operand { NONE, ULEB, DATA, SIGNED_DATA, U1, U2, U4, ADDRESS, BLOCK };
 

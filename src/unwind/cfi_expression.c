@@ -4,8 +4,7 @@
 
 #include "unwind/reader.h"
 
-/* --- the stack machine: DWARF 5, section 2.5 -----------------------------------------------------
- */
+/* --- the stack machine: DWARF 5, section 2.5 -------------------------------------------------- */
 
 enum { DEEP = 32, OPERATIONS = 512, BITS = 64 };
 

@@ -38,8 +38,7 @@ struct libraries {
     unsigned long long adds, subs; /* the loader's, at the last refresh */
 };
 
-/* --- life ----------------------------------------------------------------------------------------
- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static struct table *table_new(uint32_t capacity)
 {
@@ -92,8 +91,7 @@ void libraries_free(struct libraries *l)
     free(l);
 }
 
-/* --- what the loader says ------------------------------------------------------------------------
- */
+/* --- what the loader says --------------------------------------------------------------------- */
 
 /* The GNU build id in a segment of notes: (name bytes, description bytes, type, name, description),
  * each part padded to four bytes. */
@@ -163,8 +161,7 @@ static const char *path_of(const struct dl_phdr_info *info, const struct library
     return *name != '/' && realpath(name, buf) ? buf : name;
 }
 
-/* --- refresh -------------------------------------------------------------------------------------
- */
+/* --- refresh ---------------------------------------------------------------------------------- */
 
 struct refresh {
     struct libraries *l;
@@ -181,8 +178,8 @@ static bool same(const struct library *a, const struct library *b, const char *p
            memcmp(a->build_id, b->build_id, sizeof a->build_id) == 0 && strcmp(a->path, path) == 0;
 }
 
-/* The record of a library that looks like `seen`: one from before, or a new one; NULL: no memory.
- */
+/* The record of a library that looks like `seen`: one from before, or a new one; NULL: no
+ * memory. */
 static struct library *intern(struct libraries *l, const struct library *seen, const char *path)
 {
     struct library *lib = atomic_load_explicit(&l->first, memory_order_relaxed);
@@ -277,8 +274,7 @@ int libraries_refresh(struct libraries *l, struct err *err)
     return r.rc < 0 ? err_set(err, r.rc, "out of memory") : r.rc;
 }
 
-/* --- lookups -------------------------------------------------------------------------------------
- */
+/* --- lookups ---------------------------------------------------------------------------------- */
 
 static const struct library *search(const struct table *t, uintptr_t address)
 {

@@ -52,8 +52,7 @@ struct libraries *unwinder_libraries(const struct unwinder *u)
     return u->libraries;
 }
 
-/* --- where to begin ------------------------------------------------------------------------------
- */
+/* --- where to begin --------------------------------------------------------------------------- */
 
 void unwind_context(const void *ucontext, struct unwind_frame *f)
 {
@@ -77,8 +76,7 @@ void unwind_start(struct unwind_frame *f, uintptr_t pc, uintptr_t sp, uintptr_t 
     f->registers.value[UNWIND_RBP] = fp;
 }
 
-/* --- a step --------------------------------------------------------------------------------------
- */
+/* --- a step ----------------------------------------------------------------------------------- */
 
 /* A word of the stack; a function may keep some in the red zone below its rsp. */
 static bool stack_load(const struct unwind_frame *f, uintptr_t high, uintptr_t at, uintptr_t *v)
