@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- overview ----------------------------------------------------------------------------------
- */
+/* --- overview --------------------------------------------------------------------------------- */
 
 static const char *stage_name(enum heap_stage s)
 {
@@ -99,8 +98,7 @@ json_t *heap_answer_overview(struct heap_ask *a, int *rc, struct err *err)
     return j;
 }
 
-/* --- classes -----------------------------------------------------------------------------------
- */
+/* --- classes ---------------------------------------------------------------------------------- */
 
 static json_t *class_row(const struct heap_ask *a, const struct dump_class *c)
 {
@@ -133,8 +131,7 @@ json_t *heap_answer_classes(struct heap_ask *a, int *rc, struct err *err)
     return json_pack("{s:o, s:o}", "n", heap_json_count(matching), "classes", list);
 }
 
-/* --- the biggest instances of a class ----------------------------------------------------------
- */
+/* --- the biggest instances of a class --------------------------------------------------------- */
 
 /* A heap of those that retain most, the least of them at [0]. */
 struct biggest {

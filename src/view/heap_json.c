@@ -139,8 +139,7 @@ int heap_view_json(struct heap_view *h, const char *answer, const struct view_qu
     return rc;
 }
 
-/* --- values ------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 json_t *heap_json_count(uint64_t v)
 {
@@ -186,8 +185,7 @@ json_t *heap_json_frame(const struct dump *d, const struct dump_trace *trace, ui
     return j;
 }
 
-/* --- objects -----------------------------------------------------------------------------------
- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 void heap_put_class(const struct heap_view *h, uint32_t object, struct buf *into)
 {
@@ -244,8 +242,7 @@ json_t *heap_json_class(const struct heap_view *h, uint32_t number)
                      heap_json_text(h->d->classes[number].name));
 }
 
-/* --- roots -------------------------------------------------------------------------------------
- */
+/* --- roots ------------------------------------------------------------------------------------ */
 
 const char *heap_root_kind(uint8_t kind)
 {

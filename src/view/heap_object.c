@@ -19,8 +19,7 @@ static const char *type_name(uint8_t type)
     return type < HPROF_TYPES && names[type] ? names[type] : "?";
 }
 
-/* --- values ------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static double real_of(uint8_t type, uint64_t bits)
 {
@@ -108,8 +107,7 @@ static void set_value(struct heap_ask *a, json_t *j, uint8_t type, uint64_t bits
     buf_fini(&b);
 }
 
-/* --- an instance -------------------------------------------------------------------------------
- */
+/* --- an instance ------------------------------------------------------------------------------ */
 
 /* The body is copied, as labels of what the fields refer to are read with the same reader. */
 static json_t *fields_of(struct heap_ask *a, const struct object *x, uint64_t *n)
@@ -147,8 +145,7 @@ static json_t *string_of(struct heap_ask *a, uint32_t object)
     return j;
 }
 
-/* --- a class -----------------------------------------------------------------------------------
- */
+/* --- a class ---------------------------------------------------------------------------------- */
 
 static json_t *statics_of(struct heap_ask *a, const struct dump_class *c)
 {
@@ -181,8 +178,7 @@ static json_t *class_of(struct heap_ask *a, const struct dump_class *c)
                      heap_json_count(c->n_statics), "statics", statics_of(a, c));
 }
 
-/* --- the answers -------------------------------------------------------------------------------
- */
+/* --- the answers ------------------------------------------------------------------------------ */
 
 static int read(struct heap_ask *a, struct object *x, struct err *err)
 {

@@ -98,8 +98,7 @@ struct heap_view {
     struct collections_found collections;
 };
 
-/* --- what is found beside the stages (heap_found.c) -------------------------------------------
- */
+/* --- what is found beside the stages (heap_found.c) ------------------------------------------- */
 
 /* Find it now, in the reader's thread; that this fails is kept as its error. */
 void heap_find(struct heap_view *h, enum heap_finding which);
@@ -124,8 +123,7 @@ void heap_find_fini(struct heap_view *h);
 void heap_tell_phase(void *ctx, const char *what);
 void heap_tell_bytes(void *ctx, uint64_t done, uint64_t total);
 
-/* --- a question -------------------------------------------------------------------------------
- */
+/* --- a question ------------------------------------------------------------------------------- */
 
 enum heap_param {
     HEAP_OBJECT,
@@ -160,8 +158,7 @@ int heap_ask_init(struct heap_ask *a, const struct view_question *q, uint32_t ta
                   struct err *err);
 void heap_ask_fini(struct heap_ask *a);
 
-/* --- the answers: NULL with err set and *rc, or an object -------------------------------------
- */
+/* --- the answers: NULL with err set and *rc, or an object ------------------------------------- */
 
 json_t *heap_answer_overview(struct heap_ask *a, int *rc, struct err *err);
 json_t *heap_answer_classes(struct heap_ask *a, int *rc, struct err *err);
@@ -179,8 +176,7 @@ json_t *heap_answer_threads(struct heap_ask *a, int *rc, struct err *err);
 json_t *heap_answer_thread(struct heap_ask *a, int *rc, struct err *err);
 json_t *heap_answer_diff(struct heap_ask *a, int *rc, struct err *err);
 
-/* --- parts of them ----------------------------------------------------------------------------
- */
+/* --- parts of them ---------------------------------------------------------------------------- */
 
 json_t *heap_json_count(uint64_t v);
 

@@ -32,8 +32,7 @@ json_t *heap_answer_threads(struct heap_ask *a, int *rc, struct err *err)
                      "threads", list);
 }
 
-/* --- one thread --------------------------------------------------------------------------------
- */
+/* --- one thread ------------------------------------------------------------------------------- */
 
 struct stack {
     struct heap_ask *a;

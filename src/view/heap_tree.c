@@ -28,8 +28,7 @@ static uint32_t asked(const struct heap_ask *a)
     return a->object == DUMP_NONE ? RETAINED_ROOT : a->object;
 }
 
-/* --- as a table --------------------------------------------------------------------------------
- */
+/* --- as a table ------------------------------------------------------------------------------- */
 
 json_t *heap_answer_tree(struct heap_ask *a, int *rc, struct err *err)
 {
@@ -55,8 +54,7 @@ json_t *heap_answer_tree(struct heap_ask *a, int *rc, struct err *err)
                      heap_json_count(sum_of(h, list + to, n - to)), "children", out);
 }
 
-/* --- as an icicle ------------------------------------------------------------------------------
- */
+/* --- as an icicle ----------------------------------------------------------------------------- */
 
 struct node {
     uint32_t object; /* RETAINED_ROOT; DUMP_NONE: others */

@@ -12,8 +12,7 @@ enum {
     STEPS = 7, /* the dump, four of retained sizes, suspects with threads, who refers to whom */
 };
 
-/* --- what is told ------------------------------------------------------------------------------
- */
+/* --- what is told ----------------------------------------------------------------------------- */
 
 static void tell(struct heap_view *h)
 {
@@ -66,8 +65,7 @@ static void end(struct heap_view *h, int rc, const struct err *why)
     tell(h);
 }
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static int read_dump(struct heap_view *h, struct err *err)
 {
@@ -140,8 +138,7 @@ static void *run(void *ctx)
     return NULL;
 }
 
-/* --- life --------------------------------------------------------------------------------------
- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static int make_locks(struct heap_view *h, struct err *err)
 {

@@ -23,8 +23,7 @@ static json_t *holder_json(const struct heap_view *h, const struct holder *x)
     return j;
 }
 
-/* --- strings -----------------------------------------------------------------------------------
- */
+/* --- strings ---------------------------------------------------------------------------------- */
 
 static json_t *equal_json(const struct heap_view *h, const struct equal_strings *e)
 {
@@ -54,8 +53,7 @@ json_t *heap_answer_strings(struct heap_ask *a, int *rc, struct err *err)
                      list);
 }
 
-/* --- collections -------------------------------------------------------------------------------
- */
+/* --- collections ------------------------------------------------------------------------------ */
 
 static json_t *class_json(const struct heap_view *h, const struct collection_class *c)
 {

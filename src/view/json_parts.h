@@ -87,8 +87,7 @@ bool ask_is_whole(const struct ask *a);
 const struct stats *ask_stats(const struct ask *a, struct stats *own);
 void ask_stats_fini(const struct stats *s, struct stats *own);
 
-/* --- the answers: each is written to o->to; 0 or a negative errno with err set ------------------
- */
+/* --- the answers: each is written to o->to; 0 or a negative errno with err set ---------------- */
 
 int answer_meta(struct ask *a, struct json_out *o, struct err *err);
 int answer_overview(struct ask *a, struct json_out *o, struct err *err);
@@ -103,8 +102,7 @@ int answer_marks(struct ask *a, struct json_out *o, struct err *err);
 int answer_mark(struct ask *a, struct json_out *o, struct err *err);
 int answer_search(struct ask *a, struct json_out *o, struct err *err);
 
-/* --- writing -----------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* A moment as view_time has it, whole. */
 static inline int64_t json_time(const struct view *v, uint64_t time)

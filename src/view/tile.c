@@ -135,8 +135,8 @@ static struct cache_key thread_key(uint32_t thread, unsigned level, int64_t i)
     return (struct cache_key){.what = 't', .number = thread, .i = i, .level = level};
 }
 
-/* Keep the cells of the tiles around one that is asked for: who looks at one comes to the others.
- */
+/* Keep the cells of the tiles around one that is asked for: who looks at one comes to the
+ * others. */
 static int keep_neighbours(const struct tile_query *q, uint32_t thread)
 {
     int64_t first = q->i - q->i % NEIGHBOURS - (q->i % NEIGHBOURS < 0 ? NEIGHBOURS : 0);

@@ -109,8 +109,8 @@ enum { TILE_MAGIC = 0x314c544f, ARROWS_MAGIC = 0x3152414f, PATH_MAGIC = 0x314150
 
 /* --- columns of an answer --------------------------------------------------------------------- */
 
-/* Append a column to the answer that begins at out->p[begin]: at a multiple of 8 bytes from there.
- */
+/* Append a column to the answer that begins at out->p[begin]: at a multiple of 8 bytes from
+ * there. */
 void column_put(struct buf *out, size_t begin, const void *p, size_t bytes);
 
 /* The same of values that are worked out one by one: an expression in k. */
