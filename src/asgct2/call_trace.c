@@ -14,8 +14,7 @@ enum {
 
 struct prepared prepared;
 
-/* --- errors --------------------------------------------------------------------------------------
- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 /* The walker has AsyncGetCallTrace's numbers; the API has all of them but one. */
 static jint error_of(int rc)
@@ -41,8 +40,7 @@ static jint error_of(int rc)
     }
 }
 
-/* --- frames --------------------------------------------------------------------------------------
- */
+/* --- frames ----------------------------------------------------------------------------------- */
 
 /* A walk into a caller's trace.  `walk` first: what the walker gives back is this. */
 struct translation {
@@ -112,8 +110,7 @@ static __attribute__((noinline)) jint walk_into(CallFrame *to, jint depth, uintp
     return t.n;
 }
 
-/* --- what may be walked --------------------------------------------------------------------------
- */
+/* --- what may be walked ----------------------------------------------------------------------- */
 
 /* A stack that is neither the thread's nor the handler's is the caller's affair. */
 static bool has_room(uintptr_t thread, const void *ucontext)

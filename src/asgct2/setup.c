@@ -24,8 +24,7 @@ static void set_phase(int phase)
     atomic_store_explicit(&prepared.phase, phase, memory_order_release);
 }
 
-/* --- method ids ----------------------------------------------------------------------------------
- */
+/* --- method ids ------------------------------------------------------------------------------- */
 
 /* A class that is not prepared yet is refused: its event follows. */
 static void make_ids(jclass c)
@@ -54,8 +53,7 @@ static void make_all_ids(JNIEnv *jni)
         (*jni)->PopLocalFrame(jni, NULL);
 }
 
-/* --- in the running JVM --------------------------------------------------------------------------
- */
+/* --- in the running JVM ----------------------------------------------------------------------- */
 
 static int find_gc_flag(uintptr_t *flag, struct err *err)
 {
@@ -84,8 +82,7 @@ static int open_all(JNIEnv *jni, struct err *err)
     return 0;
 }
 
-/* --- libraries -----------------------------------------------------------------------------------
- */
+/* --- libraries -------------------------------------------------------------------------------- */
 
 /* So that their C can be unwound.  Not in a handler; `must`: also when no unknown code was met. */
 static void look_for_libraries(bool must)
@@ -99,8 +96,7 @@ static void look_for_libraries(bool must)
         libraries_refresh(l, &ignored);
 }
 
-/* --- events --------------------------------------------------------------------------------------
- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static void JNICALL on_class_prepare(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass c)
 {
@@ -142,8 +138,7 @@ static int listen_to(const jvmtiEvent *events, size_t n, struct err *err)
                : err_set(err, -ENOTSUP, "the JVM refuses its events: error %d", e);
 }
 
-/* --- the call ------------------------------------------------------------------------------------
- */
+/* --- the call --------------------------------------------------------------------------------- */
 
 static int open_now(JavaVM *vm, struct err *err)
 {
