@@ -18,8 +18,7 @@
 
 enum { CALL = 100 }; /* of the system */
 
-/* --- memory -----------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t each);
@@ -94,8 +93,7 @@ int posix_memalign(void **out, size_t align, size_t n)
     return p ? 0 : 12; /* ENOMEM */
 }
 
-/* --- bytes and texts --------------------------------------------------------------------------
- */
+/* --- bytes and texts -------------------------------------------------------------------------- */
 
 #define WRAP(type, name, ...)                                                                      \
     type __real_##name(__VA_ARGS__);                                                               \
@@ -225,8 +223,7 @@ WRAP(size_t, strcspn, const char *s, const char *set)
     return n;
 }
 
-/* --- output -----------------------------------------------------------------------------------
- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 WRAP(int, vsnprintf, char *to, size_t n, const char *fmt, va_list ap)
 {
@@ -268,8 +265,7 @@ WRAP(size_t, fwrite, const void *p, size_t each, size_t n, FILE *f)
     return __real_fwrite(p, each, n, f);
 }
 
-/* --- the system, and libraries that read ------------------------------------------------------
- */
+/* --- the system, and libraries that read ------------------------------------------------------ */
 
 static ssize_t moved(ssize_t n)
 {
@@ -347,8 +343,7 @@ unsigned __wrap_workers_default(void)
     return 1;
 }
 
-/* --- what it came to --------------------------------------------------------------------------
- */
+/* --- what it came to -------------------------------------------------------------------------- */
 
 static int64_t before;
 

@@ -4,8 +4,8 @@
  * Work is counted in basic blocks of the analyser (base/testpoint.h).  What libraries do comes to
  * it by bytes, a block for 16 of them, and a system call counts as 100: counted.c stands in front
  * of these functions (Makefile, COUNTED_CALLS).  Memory is what malloc and its like gave out,
- * whoever asked.  So both are the same on each machine, but for what threads do beside each other.
- */
+ * whoever asked.  So both are the same on each machine, but for what threads do beside each
+ * other. */
 #ifndef ORCA_TESTS_COUNTED_H
 #define ORCA_TESTS_COUNTED_H
 

@@ -5,7 +5,7 @@
  *
  * One process per test, as many at a time as there are processors, those that take long first. With
  * --together one process for some tests, as LeakSanitizer's look at the end of each takes longer
- * than most tests: what goes wrong in it does not count. The test in which it went wrong is run
+ * than most tests: what goes wrong in it does not count.  The test in which it went wrong is run
  * alone, those before it and those behind it together; each of them alone when it was the end.
  * --alone=PATTERN: not with others (any number of them).
  * Understands --tap=FILE, --timeout=SECONDS (more of them on a busy machine: a limit ends a hang),
@@ -276,7 +276,7 @@ static void swap_tests(struct criterion_test **a, struct criterion_test **b)
 }
 
 /* The tests in the order in which they begin: those that the file names in its order, then the
- * others. Returns where those begin. */
+ * others.  Returns where those begin. */
 static struct criterion_test **put_first(const char *file)
 {
     FILE *f = fopen(file, "r");

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- classes -----------------------------------------------------------------------------------
- */
+/* --- classes ---------------------------------------------------------------------------------- */
 
 void class_init(struct class_file *c, const char *name, uint16_t major, uint16_t minor)
 {
@@ -64,8 +63,7 @@ struct buf class_finish(struct class_file *c)
     return out;
 }
 
-/* --- methods -----------------------------------------------------------------------------------
- */
+/* --- methods ---------------------------------------------------------------------------------- */
 
 void code_init(struct method_code *m, struct class_file *c, uint32_t max_stack, uint32_t max_locals)
 {
@@ -210,8 +208,7 @@ void code_finish(struct method_code *m, uint32_t access, const char *name, const
     buf_fini(&m->frames);
 }
 
-/* --- the classes -------------------------------------------------------------------------------
- */
+/* --- the classes ------------------------------------------------------------------------------ */
 
 enum { STATIC = 0x09 };
 enum { ICONST_0 = 3, ALOAD_0 = 0x2a, ISTORE_0 = 0x3b, ASTORE_0 = 0x4b, IADD = 0x60, POP = 0x57 };

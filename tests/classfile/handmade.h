@@ -6,8 +6,7 @@
 
 #include "classfile/be.h"
 
-/* --- a class under construction ----------------------------------------------------------------
- */
+/* --- a class under construction --------------------------------------------------------------- */
 
 struct class_file {
     struct buf pool, methods;
@@ -24,8 +23,7 @@ uint32_t class_method_ref(struct class_file *c, const char *cls, const char *nam
 /* The finished class; c is empty then. */
 struct buf class_finish(struct class_file *c);
 
-/* --- a method under construction ---------------------------------------------------------------
- */
+/* --- a method under construction -------------------------------------------------------------- */
 
 enum { MAX_LABELS = 64, MAX_FIXES = 20000, MAX_FRAMES = 20000 };
 
@@ -60,8 +58,7 @@ void code_exception(struct method_code *m, uint32_t start, uint32_t end, uint32_
 void code_attr(struct method_code *m, const char *name, const void *p, size_t n);
 void code_finish(struct method_code *m, uint32_t access, const char *name, const char *desc);
 
-/* --- the classes -------------------------------------------------------------------------------
- */
+/* --- the classes ------------------------------------------------------------------------------ */
 
 struct handmade {
     const char *name;

@@ -3,7 +3,7 @@
  *
  * One recording is made, in a child that dies; each input describes what is changed in its two
  * files, in pieces: where (1: high bit the trace, else a part of the rings, below), offset (2,
- * times 4), length (1, of 16), bytes. Afterwards the trace must open, and every event be read. */
+ * times 4), length (1, of 16), bytes.  Afterwards the trace must open, and every event be read. */
 #include "base/clock.h"
 #include "record/recorder.h"
 #include "record/recover.h"

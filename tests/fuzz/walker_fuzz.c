@@ -38,8 +38,7 @@ enum { CODE_BYTES = 128, CALL_AT = 37 };
 static uint8_t clean[2][IMAGE];
 static struct walker *walkers[2];
 
-/* --- the layout ----------------------------------------------------------------------------------
- */
+/* --- the layout ------------------------------------------------------------------------------- */
 
 static const struct layout common = {
     .anchor = 0x100,
@@ -143,8 +142,7 @@ static void make_older(struct layout *l)
     l->upcall_frame_data = l->upcall_anchor = -1;
 }
 
-/* --- the image -----------------------------------------------------------------------------------
- */
+/* --- the image -------------------------------------------------------------------------------- */
 
 static uint8_t *image;
 
@@ -214,8 +212,8 @@ static uint32_t add_blob(uint32_t n, const char *name, uint32_t frame_words)
     return at;
 }
 
-/* A compiled method: frame of 4 words, a call that returns to CALL_AT, where method 2 is inlined.
- */
+/* A compiled method: frame of 4 words, a call that returns to CALL_AT, where method 2 is
+ * inlined. */
 static uint32_t add_nmethod(uint32_t n, uint64_t method, uint64_t inlined, bool older)
 {
     static const uint8_t enter[] = {0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe,
@@ -388,8 +386,7 @@ static void check_clean(int older)
             abort();
 }
 
-/* --- the target ----------------------------------------------------------------------------------
- */
+/* --- the target ------------------------------------------------------------------------------- */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -437,8 +434,7 @@ static void check_result(const struct walker *walker, const struct walk *w, int 
     }
 }
 
-/* --- a walk that gives its frames away (walk.take) -----------------------------------------------
- */
+/* --- a walk that gives its frames away (walk.take) -------------------------------------------- */
 
 enum { ALL = 1024 };
 

@@ -1,5 +1,5 @@
-/* agct.h - HotSpot's AsyncGetCallTrace: exported, but declared by none of its headers (forte.cpp).
- */
+/* agct.h - HotSpot's AsyncGetCallTrace: exported, but declared by none of its headers
+ * (forte.cpp). */
 #ifndef ORCA_TESTS_AGCT_H
 #define ORCA_TESTS_AGCT_H
 

@@ -55,8 +55,7 @@ static bool is_java(const CallFrame *f)
     return f->type == FRAME_JAVA || f->type == FRAME_JAVA_INLINED;
 }
 
-/* --- where the answer is known -------------------------------------------------------------------
- */
+/* --- where the answer is known ---------------------------------------------------------------- */
 
 static char differs[1000];
 
@@ -211,8 +210,7 @@ JNIEXPORT jint JNICALL Java_CallTraces_onAttachedThread(JNIEnv *jni, jclass c)
     return on_thread_of_its_own(differs);
 }
 
-/* --- in signal handlers --------------------------------------------------------------------------
- */
+/* --- in signal handlers ----------------------------------------------------------------------- */
 
 struct target {
     _Atomic int tid; /* 0: none */
@@ -445,8 +443,7 @@ static void start_resolver(JNIEnv *jni)
     (*ti)->RunAgentThread(ti, thread, resolver, NULL, JVMTI_THREAD_NORM_PRIORITY);
 }
 
-/* --- life ----------------------------------------------------------------------------------------
- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void expect(const char *what, int got, int wanted)
 {

@@ -51,8 +51,7 @@ static void count(_Atomic long *what)
     add(what, 1);
 }
 
-/* --- what was wrong, kept for the end ------------------------------------------------------------
- */
+/* --- what was wrong, kept for the end --------------------------------------------------------- */
 
 static struct sample {
     const char *what;
@@ -110,8 +109,7 @@ static void show_samples(void)
     }
 }
 
-/* --- threads -------------------------------------------------------------------------------------
- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 struct target {
     uintptr_t java_thread; /* 0: none */
@@ -128,8 +126,7 @@ static void register_thread(JNIEnv *jni)
     self.java_thread = (uintptr_t)jni - (uintptr_t)env_offset;
 }
 
-/* --- in signal handlers --------------------------------------------------------------------------
- */
+/* --- in signal handlers ----------------------------------------------------------------------- */
 
 static bool is_c(const struct walk_frame *f)
 {
@@ -317,8 +314,7 @@ static void start_signals(void)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/* --- known frames --------------------------------------------------------------------------------
- */
+/* --- known frames ----------------------------------------------------------------------------- */
 
 JNIEXPORT void first(JNIEnv *jni, jclass c, jint depth);
 JNIEXPORT void second(JNIEnv *jni, jclass c, jint depth);
@@ -448,8 +444,7 @@ JNIEXPORT void JNICALL Java_NativeFrames_thread(JNIEnv *jni, jclass c)
     (*jni)->DeleteGlobalRef(jni, everywhere);
 }
 
-/* --- life ----------------------------------------------------------------------------------------
- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void JNICALL on_thread(jvmtiEnv *t, JNIEnv *jni, jthread thread)
 {

@@ -45,8 +45,7 @@ static _Atomic long signals, both, same_methods, same_bci, walk_only, agct_only,
     walk_errors[ERRORS], agct_errors[ERRORS], walk_cycles, agct_cycles, walk_frames, near_walks,
     shorter, longer;
 
-/* --- differences, kept for the end ---------------------------------------------------------------
- */
+/* --- differences, kept for the end ------------------------------------------------------------ */
 
 struct sample {
     char text[1500];
@@ -108,8 +107,7 @@ static void count(_Atomic long *what, long by)
     atomic_fetch_add_explicit(what, by, memory_order_relaxed);
 }
 
-/* --- in callbacks --------------------------------------------------------------------------------
- */
+/* --- in callbacks ----------------------------------------------------------------------------- */
 
 static void check(JNIEnv *jni, const char *where)
 {
@@ -238,8 +236,7 @@ static void code_of(struct sample *s, const ucontext_t *u)
     put(s, "\n");
 }
 
-/* --- a program's own truth -----------------------------------------------------------------------
- */
+/* --- a program's own truth -------------------------------------------------------------------- */
 
 static __thread const int32_t *truth __attribute__((tls_model("initial-exec")));
 static _Atomic long truth_checked, truth_right, truth_wrong, truth_near, truth_near_wrong,
@@ -313,8 +310,7 @@ static void check_truth(const struct walk *w, int rc, const jmethodID *theirs, i
     count(&truth_theirs_wrong, n > 0 && !truth_agrees(methods, n, false));
 }
 
-/* --- in signal handlers --------------------------------------------------------------------------
- */
+/* --- in signal handlers ----------------------------------------------------------------------- */
 
 struct target {
     _Atomic int tid; /* 0: none */
@@ -482,8 +478,7 @@ static void JNICALL on_thread_end(jvmtiEnv *t, JNIEnv *jni, jthread thread)
     atomic_store(&mine->tid, 0);
 }
 
-/* --- what it costs -------------------------------------------------------------------------------
- */
+/* --- what it costs ---------------------------------------------------------------------------- */
 
 enum { WAYS = 4, TIMES = 200 };
 
@@ -520,8 +515,7 @@ JNIEXPORT void JNICALL Java_WalkCost_measure(JNIEnv *jni, jclass c, jint frames)
     }
 }
 
-/* --- life ----------------------------------------------------------------------------------------
- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void JNICALL on_class_load(jvmtiEnv *t, JNIEnv *jni, jthread thread, jclass c)
 {

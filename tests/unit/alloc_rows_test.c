@@ -124,8 +124,8 @@ static void compare(const struct sums *got)
     cr_assert_eq(memcmp(got->bytes, want.bytes, sizeof want.bytes), 0);
 }
 
-/* Two recordings: nothing of the first is left in the second, and the directory stays where it is.
- */
+/* Two recordings: nothing of the first is left in the second, and the directory stays where it
+ * is. */
 Test(alloc_rows, threads_count_and_the_reader_hears_all)
 {
     static struct sums got;

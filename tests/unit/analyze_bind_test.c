@@ -1,5 +1,5 @@
-/* analyze_bind_test.c - who ended a wait by what, case by case; the streams are those of real JVMs.
- */
+/* analyze_bind_test.c - who ended a wait by what, case by case; the streams are those of real
+ * JVMs. */
 #include "analyzed.h"
 
 #include <criterion/criterion.h>
@@ -321,8 +321,7 @@ Test(bind, nor_in_what_was_made_of_a_text_that_has_none)
     cr_assert_eq(a->bindings.unbound[STATE_SLEEPING], 1);
 }
 
-/* --- waits that began before the recording ------------------------------------------------------
- */
+/* --- waits that began before the recording ---------------------------------------------------- */
 
 /* Ann, bob and dan wait already; who came first is not known.  Eve comes later. */
 static void found_waiting(thread_id eve)
@@ -921,8 +920,7 @@ Test(bind, a_monitor_that_another_one_may_have_had_before_it_was_back)
     cr_assert(regain_of(ann, 0)->cause & CAUSE_SEEN);
 }
 
-/* --- texts that do not say who left by itself --------------------------------------------------
- */
+/* --- texts that do not say who left by itself ------------------------------------------------- */
 
 #define MS UINT64_C(1000000)
 

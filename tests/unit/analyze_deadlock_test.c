@@ -171,8 +171,8 @@ Test(deadlock, an_owner_that_nobody_knows)
     cr_assert_eq(found()->n_unknown, 1, "the young wait is no matter");
 }
 
-/* Of whom a wait did not know the owner, it is asked again later; what is known since counts more.
- */
+/* Of whom a wait did not know the owner, it is asked again later; what is known since counts
+ * more. */
 Test(deadlock, an_owner_that_was_asked_for_later)
 {
     blocks(ann, 100, lock, (thread_id){0});

@@ -97,8 +97,7 @@ Test(processors, shares_fill_what_waits_leave)
     cr_expect_eq(ns[CPU_UNKNOWN], 0);
 }
 
-/* --- any events, against what is so at each single ns -------------------------------------------
- */
+/* --- any events, against what is so at each single ns ----------------------------------------- */
 
 enum { LENGTH = 2000 };
 

@@ -44,8 +44,7 @@ Test(stats, a_thread_that_was_started_and_does_not_run_yet_has_not_lived_since_t
     cr_assert_eq(sums_of(bob)->life, 1000);
 }
 
-/* --- taking a monitor again is contention like any other ----------------------------------------
- */
+/* --- taking a monitor again is contention like any other -------------------------------------- */
 
 /* ann waits, bob notifies and keeps the monitor for 700 ns; cat is blocked by dan for 10. */
 static void bob_keeps_it(void)

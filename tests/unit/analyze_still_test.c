@@ -1,5 +1,5 @@
-/* Who stands still in input or output, by looks: still.h; and that nobody says such a thread runs.
- */
+/* Who stands still in input or output, by looks: still.h; and that nobody says such a thread
+ * runs. */
 #include "analyzed.h"
 #include "conclude/report.h"
 
@@ -140,8 +140,7 @@ Test(still, pairs_add_up)
     cr_assert_eq(sum, a->stats.total[HELD_UP].ns);
 }
 
-/* --- recorded calls (group io) ------------------------------------------------------------------
- */
+/* --- recorded calls (group io) ---------------------------------------------------------------- */
 
 static void called(thread_id who, uint64_t from, uint64_t to, lock_id peer, int stands_in)
 {

@@ -17,8 +17,8 @@
 #include "base/util.h"
 #include "trace_builder.h"
 
-/* Defined by analyzed_begin: four threads of the program, three objects of one class, two stacks.
- */
+/* Defined by analyzed_begin: four threads of the program, three objects of one class, two
+ * stacks. */
 extern struct trace_builder b;
 extern thread_id ann, bob, cat, dan;
 extern lock_id lock, other_lock, third_lock;

@@ -175,8 +175,7 @@ Test(cfi, marks_frames_of_signals)
     check_cfa(0, RSP, 8);
 }
 
-/* --- expressions ---------------------------------------------------------------------------------
- */
+/* --- expressions ------------------------------------------------------------------------------ */
 
 static bool compute(const uint8_t *code, size_t n, const uintptr_t *first, uintptr_t *v)
 {

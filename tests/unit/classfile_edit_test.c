@@ -93,8 +93,7 @@ Test(classfile, every_edit_gives_a_class_that_parses)
         }
 }
 
-/* --- where instructions stood before -----------------------------------------------------------
- */
+/* --- where instructions stood before ---------------------------------------------------------- */
 
 struct told {
     struct cf_text name, desc;
@@ -317,8 +316,7 @@ Test(classfile, the_old_code_layout)
     drop(&e);
 }
 
-/* --- tables ------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 static uint32_t attr_of(const struct code *code, const char *name, struct be_reader *r)
 {
@@ -452,8 +450,7 @@ Test(classfile, a_constructor_reports_an_exception_only_behind_super)
     drop(&e);
 }
 
-/* --- damage ------------------------------------------------------------------------------------
- */
+/* --- damage ----------------------------------------------------------------------------------- */
 
 Test(classfile, a_class_cut_off_anywhere_is_refused)
 {
@@ -524,8 +521,7 @@ Test(classfile, an_edit_that_does_not_fit_is_refused)
     }
 }
 
-/* --- constants that are no numbers -------------------------------------------------------------
- */
+/* --- constants that are no numbers ------------------------------------------------------------ */
 
 enum { POP2 = 0x58 };
 static const uint8_t nan_bits[8] = {0x7f, 0xf8, 0, 0, 0, 0, 0, 1};

@@ -76,8 +76,7 @@ static const char *line(uint32_t access, const char *desc)
     return text;
 }
 
-/* --- what javac writes -------------------------------------------------------------------------
- */
+/* --- what javac writes ------------------------------------------------------------------------ */
 
 Test(origin, synchronized_on_a_static_field_goes_through_dup_and_a_variable)
 {
@@ -173,8 +172,7 @@ Test(origin, an_element_of_an_array_through_checkcast)
     cr_assert_str_eq(line(0, "()V"), "lock;fshop/Stock.stripes[]");
 }
 
-/* --- variables and branches --------------------------------------------------------------------
- */
+/* --- variables and branches ------------------------------------------------------------------- */
 
 static void lock_field_into(int astore, const char *name)
 {
@@ -267,8 +265,7 @@ Test(origin, a_handler_knows_nothing_of_what_it_did_not_put_there)
     cr_assert_str_eq(line(0, "()V"), "-");
 }
 
-/* --- constants alone ---------------------------------------------------------------------------
- */
+/* --- constants alone -------------------------------------------------------------------------- */
 
 /* As JVMTI has them: the first one is where the bytes begin. */
 Test(origin, the_first_of_constants_alone_counts)
@@ -284,8 +281,7 @@ Test(origin, the_first_of_constants_alone_counts)
     arena_fini(&a);
 }
 
-/* --- what says nothing -------------------------------------------------------------------------
- */
+/* --- what says nothing ------------------------------------------------------------------------ */
 
 Test(origin, names_that_the_compiler_made_are_none)
 {

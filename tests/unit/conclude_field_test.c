@@ -96,8 +96,8 @@ Test(field, what_was_handed_over_is_the_callers)
     cr_assert_str_eq(ask(s, field_of_lock), "shop.Desk.door");
 }
 
-/* Whoever put it into the map or the ThreadLocal knows what it is; inside of the library is a name.
- */
+/* Whoever put it into the map or the ThreadLocal knows what it is; inside of the library is a
+ * name. */
 Test(field, what_a_method_of_the_jdk_returned_has_no_name)
 {
     method_id m;
@@ -193,8 +193,7 @@ Test(field, callers_are_asked_up_to_a_limit)
     cr_assert_str_eq(ask(handed_over(17), field_of_lock), "-");
 }
 
-/* --- words -------------------------------------------------------------------------------------
- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 Test(field, is_written_as_java_would)
 {

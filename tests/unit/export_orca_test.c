@@ -41,8 +41,8 @@ static void same_text(const char *got, const char *expected)
     cr_assert(!*got && !*expected, "line %zu:\n  got      %s\n  expected %s", line, got, expected);
 }
 
-/* Every kind of event that the formats have, as two threads that play ping-pong would cause them.
- */
+/* Every kind of event that the formats have, as two threads that play ping-pong would cause
+ * them. */
 static struct trace *ping_pong(void)
 {
     struct trace_builder b;
@@ -170,8 +170,7 @@ Test(export_orca, version_1_1_has_commas_a_meta_file_and_no_semaphores)
     trace_close(t);
 }
 
-/* --- nested calls -------------------------------------------------------------------------------
- */
+/* --- nested calls ----------------------------------------------------------------------------- */
 
 struct nest {
     struct trace_builder b;
@@ -522,8 +521,7 @@ Test(export_orca, a_wait_that_was_open_at_the_start_is_written)
     cr_assert_eq(suppressed, 1);
 }
 
-/* --- threads ------------------------------------------------------------------------------------
- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 Test(export_orca, a_thread_without_a_start_is_introduced_before_it_acts)
 {
@@ -590,8 +588,7 @@ Test(export_orca, names_cannot_break_a_line)
     trace_close(t);
 }
 
-/* --- numbers ------------------------------------------------------------------------------------
- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 static void thread_of_hash(struct trace_builder *b, uint32_t id, uint32_t hash)
 {
@@ -652,8 +649,7 @@ Test(export_orca, times_are_exact)
     folder_remove(folder);
 }
 
-/* --- files --------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 Test(export_orca, files_are_private_and_replace_older_ones)
 {

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- every element ------------------------------------------------------------------------------
- */
+/* --- every element ---------------------------------------------------------------------------- */
 
 #define RUN "<annotation name='orca.frame' value='PingPong.main(PingPong.java:70)'/>"
 #define PLAY                                                                                       \
@@ -101,8 +100,7 @@ Test(export_tptp, what_has_no_element_is_counted)
     trace_close(t);
 }
 
-/* --- around them --------------------------------------------------------------------------------
- */
+/* --- around them ------------------------------------------------------------------------------ */
 
 static void known_id(struct trace_builder *b)
 {
@@ -217,8 +215,7 @@ Test(export_tptp, an_event_before_the_start_is_before_it)
     trace_close(t);
 }
 
-/* --- text ---------------------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 #define BAD "\xef\xbf\xbd"
 
@@ -308,8 +305,7 @@ Test(export_tptp, frames)
                                   "<callNotify threadId='1' @4 isNotifyAll='0'/>\n");
 }
 
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 Test(export_tptp, its_file_clashes_with_no_other)
 {

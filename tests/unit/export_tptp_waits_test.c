@@ -155,8 +155,7 @@ Test(export_tptp_waits, a_join_without_waits_is_a_wait_itself)
     join_alone("threads+waits", "orca.exclude");
 }
 
-/* --- ids ----------------------------------------------------------------------------------------
- */
+/* --- ids -------------------------------------------------------------------------------------- */
 
 static uint64_t object_of_notify(const char *text, uint64_t at)
 {

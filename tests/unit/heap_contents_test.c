@@ -98,8 +98,7 @@ static uint64_t chars(struct made *m, const char *text)
     return made_instance(m, STRING, (uint64_t[]){value, 0});
 }
 
-/* --- strings -----------------------------------------------------------------------------------
- */
+/* --- strings ---------------------------------------------------------------------------------- */
 
 static struct strings_found strings_of(const struct dump *d, size_t most)
 {
@@ -257,8 +256,7 @@ Test(heap_strings, parts_of_arrays_are_refused)
     done(&m, d);
 }
 
-/* --- collections -------------------------------------------------------------------------------
- */
+/* --- collections ------------------------------------------------------------------------------ */
 
 static const struct collection_class *class_named(const struct collections_found *c,
                                                   const struct dump *d, const char *name)
@@ -398,8 +396,7 @@ Test(heap_collections, arrays_of_nothing)
     done(&m, d);
 }
 
-/* --- threads -----------------------------------------------------------------------------------
- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 static struct retained retained_of(const struct dump *d)
 {
@@ -455,8 +452,7 @@ Test(heap_threads, frames_hold_their_locals)
     done(&m, d);
 }
 
-/* --- two dumps ---------------------------------------------------------------------------------
- */
+/* --- two dumps -------------------------------------------------------------------------------- */
 
 static struct dump *with_nodes(struct made *m, int n, const char *hidden, int texts)
 {
@@ -498,8 +494,7 @@ Test(heap_diff, growth_first)
     done(&b, now);
 }
 
-/* --- suspects ----------------------------------------------------------------------------------
- */
+/* --- suspects --------------------------------------------------------------------------------- */
 
 static struct suspects suspects_of(const struct retained *r)
 {

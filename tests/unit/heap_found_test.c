@@ -71,8 +71,7 @@ static void end(void)
 
 TestSuite(heap_found, .init = begin, .fini = end);
 
-/* --- what is found -----------------------------------------------------------------------------
- */
+/* --- what is found ---------------------------------------------------------------------------- */
 
 Test(heap_found, suspects_in_words_and_as_objects)
 {
@@ -180,8 +179,7 @@ Test(heap_found, what_has_grown)
     json_decref(j);
 }
 
-/* --- when it is found --------------------------------------------------------------------------
- */
+/* --- when it is found ------------------------------------------------------------------------- */
 
 /* The overview, when the reader has nothing to do: between two stages it has no phase, too. */
 static json_t *when_idle(void)

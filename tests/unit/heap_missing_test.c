@@ -342,8 +342,7 @@ Test(heap_missing, a_collection_whose_array_is_missing_is_not_empty)
     fclose(m.f);
 }
 
-/* --- growth -----------------------------------------------------------------------------------
- */
+/* --- growth ----------------------------------------------------------------------------------- */
 
 static void compare(const char *then, const char *now, struct diff *diff)
 {
@@ -381,8 +380,7 @@ Test(heap_missing, what_a_dump_lacks_has_neither_grown_nor_shrunk)
     fclose(m.f);
 }
 
-/* --- the viewer's answers ---------------------------------------------------------------------
- */
+/* --- the viewer's answers --------------------------------------------------------------------- */
 
 static void check_not_known(struct heap_view *h, const char *answer, const char *question)
 {

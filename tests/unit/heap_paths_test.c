@@ -152,8 +152,7 @@ Test(heap_paths, a_field_of_a_thread_is_no_local)
     ways_close(&w, d);
 }
 
-/* --- from the roots down and from the object up ------------------------------------------------
- */
+/* --- from the roots down and from the object up ----------------------------------------------- */
 
 enum { RANDOM_NODES = 300, RANDOM_HEAPS = 30 };
 

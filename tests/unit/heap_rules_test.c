@@ -100,8 +100,7 @@ Test(heap_rules, threads_without_memory_are_a_full_heap_whatever_the_pauses)
     cr_assert(strstr(found("heap-nearly-full"), "in 5 of 5 pauses and cycles"));
 }
 
-/* --- growth -------------------------------------------------------------------------------------
- */
+/* --- growth ----------------------------------------------------------------------------------- */
 
 static void grow(uint64_t first, uint64_t each, uint64_t drop)
 {

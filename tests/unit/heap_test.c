@@ -1,5 +1,5 @@
-/* heap_test.c - heap dumps made by hand: what is read of them, what keeps what alive, and damage.
- */
+/* heap_test.c - heap dumps made by hand: what is read of them, what keeps what alive, and
+ * damage. */
 #include "heap/links.h"
 #include "heap/retained.h"
 
@@ -50,8 +50,7 @@ static uint64_t kept(const struct retained *r, uint64_t id)
     return retained_bytes(r, ids_find(&r->d->ids, id));
 }
 
-/* --- what is read ------------------------------------------------------------------------------
- */
+/* --- what is read ----------------------------------------------------------------------------- */
 
 static void check_contents(uint32_t id_size)
 {
@@ -120,8 +119,7 @@ Test(heap, finds_ids_that_are_no_addresses)
     fclose(m.f);
 }
 
-/* --- what keeps what alive ---------------------------------------------------------------------
- */
+/* --- what keeps what alive -------------------------------------------------------------------- */
 
 Test(heap, a_diamond_belongs_to_its_top)
 {
@@ -313,8 +311,7 @@ Test(heap, a_long_list_is_kept_by_its_head)
     fclose(m.f);
 }
 
-/* --- damage ------------------------------------------------------------------------------------
- */
+/* --- damage ----------------------------------------------------------------------------------- */
 
 static void refused(const char *bytes, size_t n, const char *words)
 {
@@ -443,8 +440,7 @@ Test(heap, a_heap_record_of_more_than_four_gigabytes)
     fclose(m.f);
 }
 
-/* --- compressed --------------------------------------------------------------------------------
- */
+/* --- compressed ------------------------------------------------------------------------------- */
 
 /* The dump's bytes as a gzip file of members of `member` bytes each. */
 static void compress_to(int fd, const uint8_t *p, size_t n, size_t member)

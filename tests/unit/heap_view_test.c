@@ -67,8 +67,7 @@ static void end(void)
 
 TestSuite(heap_view, .init = begin, .fini = end);
 
-/* --- what each stage has ----------------------------------------------------------------------
- */
+/* --- what each stage has ---------------------------------------------------------------------- */
 
 Test(heap_view_life, nothing_is_known_before_it_is_read)
 {
@@ -120,8 +119,7 @@ Test(heap_view_life, a_dump_that_is_cut_short)
     end();
 }
 
-/* --- lists ------------------------------------------------------------------------------------
- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 static int64_t class_of(const char *name)
 {
@@ -160,8 +158,7 @@ Test(heap_view, classes_and_their_biggest_instances)
     json_decref(j);
 }
 
-/* --- one object -------------------------------------------------------------------------------
- */
+/* --- one object ------------------------------------------------------------------------------- */
 
 static const char *value(const json_t *j, const char *field)
 {
@@ -235,8 +232,7 @@ Test(heap_view, elements)
     ask_heap_refused(h, "elements", "id=0x1100", -EINVAL, "no array");
 }
 
-/* --- who refers to it, and why it is there ----------------------------------------------------
- */
+/* --- who refers to it, and why it is there ---------------------------------------------------- */
 
 Test(heap_view, referrers_and_paths)
 {
@@ -296,8 +292,7 @@ Test(heap_view, the_icicle)
     json_decref(j);
 }
 
-/* --- questions that are wrong -----------------------------------------------------------------
- */
+/* --- questions that are wrong ----------------------------------------------------------------- */
 
 Test(heap_view, what_is_refused)
 {

@@ -13,8 +13,7 @@
 
 enum { SUB = MADE_OWN, HOLDER = MADE_OWN + 0x80, OBJECTS = 60 };
 
-/* --- a dump, and the same as XML --------------------------------------------------------------
- */
+/* --- a dump, and the same as XML -------------------------------------------------------------- */
 
 static uint64_t draw(uint64_t *seed, uint64_t below)
 {
@@ -209,8 +208,7 @@ static int write_xml(const char *path, char out[64])
     return fd;
 }
 
-/* --- both say the same ------------------------------------------------------------------------
- */
+/* --- both say the same ------------------------------------------------------------------------ */
 
 static void same_classes(const struct dump *a, const struct dump *b, uint64_t seed)
 {
@@ -288,8 +286,7 @@ Test(heap_xml, says_what_the_binary_dump_says)
     }
 }
 
-/* --- made by hand -----------------------------------------------------------------------------
- */
+/* --- made by hand ----------------------------------------------------------------------------- */
 
 /* With a head and an end; the descriptor. */
 static int made_xml(const char *body, char path[64])
@@ -441,8 +438,7 @@ Test(heap_xml, other_files_are_refused)
     refused("<!DOCTYPE T [<!ENTITY a 'b'>]><TRACE><objDef objId='&a;'/></TRACE>", "DOCTYPE");
 }
 
-/* --- what XML does not have -------------------------------------------------------------------
- */
+/* --- what XML does not have ------------------------------------------------------------------- */
 
 Test(heap_xml, contents_are_said_not_to_be_known)
 {

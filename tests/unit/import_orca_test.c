@@ -91,8 +91,8 @@ Test(import_orca, reads_the_examples_of_spec_2)
     cr_assert_str_eq(c->signature, "LPingPong;");
     cr_assert_str_eq(c->source, "PingPong.java");
     cr_assert_eq(c->hash, 0x15DB9742);
-    /* The example puts the line before the location: line 0x46 begins at 0, 0x47 at 8, 0x49 at 16.
-     */
+    /* The example puts the line before the location: line 0x46 begins at 0, 0x47 at 8, 0x49 at
+     * 16. */
     cr_assert_eq(trace_line(t, (struct trace_frame){m->id, 0}), 0x46);
     cr_assert_eq(trace_line(t, (struct trace_frame){m->id, 9}), 0x47);
     cr_assert_eq(trace_line(t, (struct trace_frame){m->id, 16}), 0x49);
@@ -760,8 +760,7 @@ Test(import_orca, knows_which_files_are_its_own)
     folder_remove(folder);
 }
 
-/* --- threads ------------------------------------------------------------------------------------
- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 static const struct trace_thread *thread_named(struct trace *t, const char *name)
 {

@@ -13,8 +13,7 @@
 
 static struct err err;
 
-/* --- files -------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 Test(import_trcxml_files, fragments_need_no_root)
 {
@@ -94,8 +93,7 @@ Test(import_trcxml_files, other_encodings_of_xml)
     trace_close(t);
 }
 
-/* --- hidden elements ---------------------------------------------------------------------------
- */
+/* --- hidden elements -------------------------------------------------------------------------- */
 
 Test(import_trcxml_files, an_instruction_of_ours_holds_an_element)
 {
@@ -140,8 +138,7 @@ Test(import_trcxml_files, a_hidden_element_is_no_deeper_than_others)
     buf_fini(&xml);
 }
 
-/* --- what is refused ---------------------------------------------------------------------------
- */
+/* --- what is refused -------------------------------------------------------------------------- */
 
 #define SAVE "; xmllint --recover --huge writes what can be saved"
 #define CODE "; iconv -t UTF-8 changes the encoding; the declaration then has to say so"
@@ -267,8 +264,7 @@ Test(import_trcxml_files, ever_new_names_are_refused)
     free(xml);
 }
 
-/* --- files on disk -----------------------------------------------------------------------------
- */
+/* --- files on disk ---------------------------------------------------------------------------- */
 
 static char *folder;
 

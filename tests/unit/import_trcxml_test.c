@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- elements ----------------------------------------------------------------------------------
- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 Test(import_trcxml, every_element_has_its_event)
 {
@@ -220,8 +219,7 @@ Test(import_trcxml, what_stands_inside_an_event_is_none)
                "1000 thread_start main\n2000 wait_enter main lock=1:? timeout_ms=-1\n");
 }
 
-/* --- waits -------------------------------------------------------------------------------------
- */
+/* --- waits ------------------------------------------------------------------------------------ */
 
 #define WAIT_ON(object, frames)                                                                    \
     MAIN WORKER "<monWait threadIdRef='1' time='2' objIdRef='" object "' timeout='0'>" frames      \
@@ -326,8 +324,7 @@ Test(import_trcxml, the_longest_times_are_not_too_long)
            "3000 sleep_enter main timeout_ns=9223372036854775807\n");
 }
 
-/* --- ids ---------------------------------------------------------------------------------------
- */
+/* --- ids -------------------------------------------------------------------------------------- */
 
 Test(import_trcxml, ids_are_numbers_or_any_text)
 {
@@ -444,8 +441,7 @@ Test(import_trcxml, threads_without_a_start_are_told)
                "target=#2\n");
 }
 
-/* --- stacks ------------------------------------------------------------------------------------
- */
+/* --- stacks ----------------------------------------------------------------------------------- */
 
 static const struct {
     const char *text, *is;
@@ -559,8 +555,7 @@ Test(import_trcxml, a_method_of_too_many_lines_loses_some)
     trace_close(t);
 }
 
-/* --- times -------------------------------------------------------------------------------------
- */
+/* --- times ------------------------------------------------------------------------------------ */
 
 #define END_AT(text) "<threadEnd threadIdRef='1' time='" text "'/>"
 
@@ -632,8 +627,7 @@ Test(import_trcxml, events_out_of_order_are_put_in_order)
     buf_fini(&xml);
 }
 
-/* --- what is missing ---------------------------------------------------------------------------
- */
+/* --- what is missing -------------------------------------------------------------------------- */
 
 Test(import_trcxml, definitions_without_ids_are_left_out)
 {
@@ -667,8 +661,7 @@ Test(import_trcxml, a_text_that_is_too_long_is_cut_where_a_character_ends)
     trace_close(t);
 }
 
-/* --- and on ------------------------------------------------------------------------------------
- */
+/* --- and on ----------------------------------------------------------------------------------- */
 
 Test(import_trcxml, an_import_can_be_exported_as_text_and_imported_again)
 {

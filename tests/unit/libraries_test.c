@@ -133,8 +133,8 @@ static void *come_and_go(void *arg)
     return NULL;
 }
 
-/* Whatever comes and goes: who is not concerned is found, or, between two changes at once, nothing.
- */
+/* Whatever comes and goes: who is not concerned is found, or, between two changes at once,
+ * nothing. */
 Test(libraries, are_found_while_others_change)
 {
     struct libraries *l = open_libraries();

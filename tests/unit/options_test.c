@@ -248,8 +248,7 @@ Test(options, choices_and_sets)
     cr_assert(says("one or more, joined by '+', of threads, monitors, waits, all, none"));
 }
 
-/* --- the agent's text ---------------------------------------------------------------------------
- */
+/* --- the agent's text ------------------------------------------------------------------------- */
 
 Test(options, keys_and_flags_alone)
 {
@@ -310,8 +309,7 @@ Test(options, err_may_be_null)
     cr_assert_eq(opt_parse_keys(TABLE, text, &o, NULL), -EINVAL);
 }
 
-/* --- names and help -----------------------------------------------------------------------------
- */
+/* --- names and help --------------------------------------------------------------------------- */
 
 Test(options, find_needs_the_whole_name)
 {

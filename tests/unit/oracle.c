@@ -211,8 +211,8 @@ static struct wake first_inside(const struct sim *s, const struct true_span *x, 
 
 /* Whether the recording tells that an interrupt ended a wait: by the exception, or because it came
  * inside: a park, or where there are no exceptions.  What comes inside a park counts before an
- * interrupt that came before it, after which the thread may have asked whether it is interrupted.
- */
+ * interrupt that came before it, after which the thread may have asked whether it is
+ * interrupted. */
 static bool is_seen(const struct oracle *o, const struct true_span *x)
 {
     if (x->wake.by != BY_INTERRUPT)

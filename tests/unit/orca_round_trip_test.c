@@ -13,8 +13,7 @@
 
 enum { RUNS = 150, MANY = 6 };
 
-/* --- random traces ------------------------------------------------------------------------------
- */
+/* --- random traces ---------------------------------------------------------------------------- */
 
 struct random_trace {
     uint64_t state; /* of xorshift64* */
@@ -191,8 +190,7 @@ static struct trace *wild(struct random_trace *r)
     return builder_open(&r->b, r->at);
 }
 
-/* --- the property -------------------------------------------------------------------------------
- */
+/* --- the property ----------------------------------------------------------------------------- */
 
 /* The same traces each time; ORCA_SEED=N: others. */
 static uint64_t first_seed(void)
@@ -242,8 +240,7 @@ Test(orca_round_trip, text_imported_and_exported_is_the_same_text, .timeout = 60
     }
 }
 
-/* --- the same events ----------------------------------------------------------------------------
- */
+/* --- the same events -------------------------------------------------------------------------- */
 
 /* What a program does: a call ends before the next begins, every thread is introduced first, and
  * nothing is unknown but the owner. */
@@ -378,8 +375,7 @@ Test(orca_round_trip, the_imported_events_are_the_exported_ones, .timeout = 60)
     }
 }
 
-/* --- XML ----------------------------------------------------------------------------------------
- */
+/* --- XML -------------------------------------------------------------------------------------- */
 
 Test(orca_round_trip, tptp_imported_and_exported_is_the_same_xml, .timeout = 60)
 {

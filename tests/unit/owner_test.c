@@ -104,8 +104,7 @@ Test(owner, jdk17_java_thread_or_stack_address)
     cr_assert_eq(ask(NULL).id, 0, "not blocking");
 }
 
-/* --- JDK 21: whom a platform thread runs is told by objects -------------------------------------
- */
+/* --- JDK 21: whom a platform thread runs is told by objects ----------------------------------- */
 
 enum { TID_AT = 16 };
 static struct fake_object {
@@ -273,8 +272,7 @@ Test(owner, os_thread_ids)
     cr_assert_eq(os_thread_id(&l, 0), 0);
 }
 
-/* --- a search never sees a thread that was removed ----------------------------------------------
- */
+/* --- a search never sees a thread that was removed -------------------------------------------- */
 
 static _Atomic bool stop;
 

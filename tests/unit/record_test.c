@@ -343,8 +343,7 @@ Test(record, the_circle_keeps_the_newest_part, .init = set_up, .fini = tear_down
     recorder_free(rec);
 }
 
-/* --- killed -------------------------------------------------------------------------------------
- */
+/* --- killed ----------------------------------------------------------------------------------- */
 
 #ifdef ORCA_TEST_POINTS
 static const char *kill_at;
@@ -599,8 +598,7 @@ Test(recover, damaged_rings_cost_their_content_only, .init = set_up, .fini = tea
     }
 }
 
-/* --- rings that somebody else wrote -------------------------------------------------------------
- */
+/* --- rings that somebody else wrote ----------------------------------------------------------- */
 
 /* The rings of the killed recording in `dir`. */
 static void find_rings(char name[512])

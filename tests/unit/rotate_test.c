@@ -85,8 +85,7 @@ static void put_number(struct ring *r, uint32_t thread, uint32_t number)
     put_numbered(r, thread, number, 0);
 }
 
-/* --- reading ------------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /* What the files hold together: each thread's numbers rise by one over all of them. */
 struct seen {
@@ -144,8 +143,7 @@ static void one_wait(void *ctx, struct buf *events)
     buf_put(events, &e, sizeof e);
 }
 
-/* --- without a kill -----------------------------------------------------------------------------
- */
+/* --- without a kill --------------------------------------------------------------------------- */
 
 struct producer {
     struct recorder *rec;
@@ -384,8 +382,7 @@ Test(rotate, each_file_is_a_circle, .init = set_up, .fini = tear_down)
     cr_assert_eq(look_at_all(false).events + evicted, r.events);
 }
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 Test(rotate, names_of_files, .init = set_up, .fini = tear_down)
 {
@@ -398,8 +395,8 @@ Test(rotate, names_of_files, .init = set_up, .fini = tear_down)
     cr_assert_eq(place_next(name, sizeof name, 1234, 0, &err), 0);
     cr_assert(strstr(name, "/no.suffix/app.1234"), "%s", name);
     cr_assert_eq(place_next(name, strlen(name) + 2, 2, 0, &err), -ENAMETOOLONG);
-    /* a complete trace stays when it ended after the recording began, and is replaced when before
-     */
+    /* a complete trace stays when it ended after the recording began, and is replaced when
+     * before */
     struct recorder *rec = open_rec((struct recorder_opts){.keep = 0});
     struct recorder_result r;
     cr_assert_eq(recorder_rotate(rec, &r, &err), 0);
@@ -414,8 +411,7 @@ Test(rotate, names_of_files, .init = set_up, .fini = tear_down)
     cr_assert(!is_there(2));
 }
 
-/* --- killed -------------------------------------------------------------------------------------
- */
+/* --- killed ----------------------------------------------------------------------------------- */
 
 #ifdef ORCA_TEST_POINTS
 static const char *kill_at;

@@ -18,8 +18,7 @@
 /* No walker is needed for threads that are none of Java's: their stacks are an error code. */
 static const struct samples_setup setup = {.depth = 16};
 
-/* --- bags ---------------------------------------------------------------------------------------
- */
+/* --- bags ------------------------------------------------------------------------------------- */
 
 enum { TAKERS = 4, TAKES = 30000 };
 
@@ -157,8 +156,7 @@ Test(samples, of_a_thread_that_ran_meanwhile_is_none)
     samples_close();
 }
 
-/* --- sampled threads ----------------------------------------------------------------------------
- */
+/* --- sampled threads -------------------------------------------------------------------------- */
 
 struct burner {
     pthread_t thread;
@@ -304,8 +302,7 @@ Test(sampled, strangers_are_not_sampled)
     cr_assert_eq(weight, 2000);
 }
 
-/* --- records of perf events ---------------------------------------------------------------------
- */
+/* --- records of perf events ------------------------------------------------------------------- */
 
 struct ring {
     char *pages;

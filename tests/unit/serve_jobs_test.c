@@ -65,8 +65,8 @@ Test(jobs, each_is_run_once)
     may_go = 1;
     push_all();
     cr_assert_happens(done == MANY);
-    /* The last one is out of its thread's hands a moment after it was run: no thread has one then.
-     */
+    /* The last one is out of its thread's hands a moment after it was run: no thread has one
+     * then. */
     cr_assert_happens(is_idle());
     cr_assert_not(jobs_end(&jobs));
     for (int i = 0; i < MANY; i++)

@@ -249,8 +249,7 @@ Test(lobby, too_much_is_said_to_be)
     cr_assert(strstr(said, "delete them"), "%s", said);
 }
 
-/* --- other users ------------------------------------------------------------------------------
- */
+/* --- other users ------------------------------------------------------------------------------ */
 
 static void need_uids(void)
 {

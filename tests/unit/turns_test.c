@@ -18,8 +18,7 @@ static void keep(void *ctx, const struct turn *t)
     buf_put(ctx, t, sizeof *t);
 }
 
-/* --- records to turns ---------------------------------------------------------------------------
- */
+/* --- records to turns ------------------------------------------------------------------------- */
 
 struct given {
     struct switch_record r;
@@ -108,8 +107,7 @@ Test(turns, a_number_that_is_given_again_is_another_thread)
     CHECK(0, g, {110, 120, TURN_DIES, false}, {100, 121, TURN_WAITS, false});
 }
 
-/* --- the kernel ---------------------------------------------------------------------------------
- */
+/* --- the kernel ------------------------------------------------------------------------------- */
 
 enum { THREADS = 4, ROUNDS = 60, LATE = 2, SWITCH_NS = 8000 };
 

@@ -76,8 +76,7 @@ static void check_chain(const ucontext_t *context, void *const *truth, int n)
     }
 }
 
-/* --- against backtrace() -------------------------------------------------------------------------
- */
+/* --- against backtrace() ---------------------------------------------------------------------- */
 
 __attribute__((noinline)) static unsigned plain(unsigned n)
 {
@@ -144,8 +143,7 @@ Test(unwind, ends_where_a_thread_begins, .init = setup)
     pthread_join(thread, NULL);
 }
 
-/* --- signals on top of signals -------------------------------------------------------------------
- */
+/* --- signals on top of signals ---------------------------------------------------------------- */
 
 static struct chain of_signal;
 static void *truth_of_signal[DEEP];
@@ -227,8 +225,7 @@ Test(unwind, passes_signals, .init = setup)
     check_signal();
 }
 
-/* --- code that no table knows --------------------------------------------------------------------
- */
+/* --- code that no table knows ----------------------------------------------------------------- */
 
 static struct chain of_callback;
 
@@ -485,8 +482,8 @@ Test(unwind, is_right_at_every_instruction, .init = setup)
     cr_assert_gt(shadow.checked, 100 * AT_LEAST);
 }
 
-/* The call that does not return is the last instruction: its return address is another function's.
- */
+/* The call that does not return is the last instruction: its return address is another
+ * function's. */
 __asm__(".text\n"
         ".type never_back, @function\n"
         "never_back:\n"

@@ -9,8 +9,8 @@
 
 enum { STEPS = 3, GROWTH = 2 };
 
-/* What one byte more costs, from one file to the next: what a reader does for any file is left out.
- */
+/* What one byte more costs, from one file to the next: what a reader does for any file is left
+ * out. */
 static double slope(const uint64_t y[STEPS], const uint64_t size[STEPS], int i)
 {
     return ((double)y[i] - (double)y[i - 1]) / (double)(size[i] - size[i - 1]);

@@ -16,8 +16,7 @@
 
 enum { STATIC = 9, SYNCHRONIZED = 0x29, JAVA_6 = 50, JAVA_17 = 61 };
 
-/* --- methods that are bad ----------------------------------------------------------------------
- */
+/* --- methods that are bad --------------------------------------------------------------------- */
 
 static struct method_code m; /* large */
 static struct class_file made;
@@ -212,8 +211,7 @@ static void methods(struct buf *file, uint32_t n)
     buf_fini(&b);
 }
 
-/* --- what edits them --------------------------------------------------------------------------
- */
+/* --- what edits them -------------------------------------------------------------------------- */
 
 static uint64_t edit(const struct buf *file)
 {

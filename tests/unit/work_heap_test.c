@@ -12,8 +12,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* --- a dump, record by record; ids of 4 bytes --------------------------------------------------
- */
+/* --- a dump, record by record; ids of 4 bytes ------------------------------------------------- */
 
 enum {
     ID = 4,
@@ -204,8 +203,7 @@ static void pack(struct buf *b)
     *b = to;
 }
 
-/* --- shapes -----------------------------------------------------------------------------------
- */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
 /* One long name, and many classes that are called so. */
 static void shared_name(struct buf *b, uint32_t n)

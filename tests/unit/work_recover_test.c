@@ -95,8 +95,8 @@ static uint64_t bytes_on_disk(const char *file)
     return (uint64_t)st.st_blocks * 512;
 }
 
-/* Recover within what tests/limits.def allows for what both files have; the events that there are.
- */
+/* Recover within what tests/limits.def allows for what both files have; the events that there
+ * are. */
 static uint64_t recover(void)
 {
     struct err err = {""};
