@@ -207,8 +207,8 @@ sbom: $(B)/share/doc/orca/orca.cdx.json
 $(B)/agent-options: $(B)/tools/agent-options.o $(B)/src/agent/settings.o $(B)/lib.a
 	$(link)
 docs: $(B)/orca $(B)/agent-options
-	@$(B)/orca __docs > docs/reference/commands.md
-	@$(B)/agent-options > docs/reference/agent-options.md
+	@$(B)/orca __docs | tools/linked > docs/reference/commands.md
+	@$(B)/agent-options | tools/linked > docs/reference/agent-options.md
 	@tools/gen-format
 	@tools/samples
 	@ORCA=$(abspath $(B)/orca) tools/outputs
