@@ -77,7 +77,7 @@ static thread_id owner_of(JNIEnv *jni, jobject blocker, struct park_owner *ask)
 {
     if (!fields.ownable || !(*jni)->IsInstanceOf(jni, blocker, fields.ownable))
         return (thread_id){0};
-    bool look = ask && ownable_look(blocker, &ask->lock);
+    bool look = ask && owner_stacks_due() && ownable_look(blocker, &ask->lock);
     jobject owner = (*jni)->GetObjectField(jni, blocker, fields.owner);
     thread_id id = owner ? threads_of(jni, owner) : (thread_id){0};
     if (look && id.v && ownable_is_same(&ask->lock) &&
@@ -105,7 +105,7 @@ struct park_info park_info(JNIEnv *jni, jthread thread, struct park_owner *owner
 {
     if (owner)
         owner->blocker = NULL;
-    return look(jni, thread, true, owner && owner_stacks_due() ? owner : NULL);
+    return look(jni, thread, true, owner);
 }
 
 struct park_info park_lock(JNIEnv *jni, jthread thread)

@@ -1,6 +1,5 @@
 #include "agent/stacks.h"
 
-#include "agent/alloc_trails.h"
 #include "agent/chunks.h"
 #include "agent/lacks.h"
 #include "agent/locks.h"
@@ -9,6 +8,7 @@
 #include "agent/origins.h"
 #include "agent/stacks_check.h"
 #include "agent/threads.h"
+#include "agent/trails.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
@@ -714,28 +714,18 @@ static stack_id capture(struct taking t)
     return id;
 }
 
-stack_id stacks_current(JNIEnv *jni)
-{
-    return capture((struct taking){.jni = jni});
-}
-
-stack_id stacks_skipping(JNIEnv *jni, int frames)
-{
-    return capture((struct taking){.jni = jni, .skip = frames});
-}
-
-/* --- of an allocation ---------------------------------------------------------------------------
+/* --- that were met before -----------------------------------------------------------------------
  */
 
 static __attribute__((noinline)) stack_id
-take_with_trail(struct alloc_trails *trails, const struct alloc_here *here, struct taking t)
+take_with_trail(struct trails *trails, const struct trail_place *here, struct taking t)
 {
     struct trail trail;
     trail.broken = true; /* until a walk begins; the rest of it is large, and its own affair */
     t.trail = &trail;
     stack_id id = capture(t);
     if (id.v)
-        alloc_trails_put(trails, here, &trail, id);
+        trails_put(trails, here, &trail, id);
     return id;
 }
 
@@ -747,30 +737,51 @@ static bool has_room_for_trail(const struct os_thread *self)
     return room > trail && tier_for(depth, room - trail) == tier_for(depth, room);
 }
 
-static struct alloc_trails *trails_of(struct os_thread *self)
+static struct trails *trails_of(struct os_thread *self)
 {
     if (!self->trails && !self->trails_asked)
-        self->trails = alloc_trails_new();
+        self->trails = trails_new();
     self->trails_asked = true;
     return self->trails;
 }
 
-stack_id stacks_of_allocation(JNIEnv *jni, class_id object)
+static uint64_t what_of(const struct taking *t)
 {
-    /* 0, "none", is not known to be the object's class: then all constructors are left out. */
-    struct taking t = {.jni = jni, .object = {object.v ? object.v : UINT32_MAX}};
-    struct alloc_here here = {.object = t.object};
-    struct os_thread *self = os_thread_self(jni);
-    struct alloc_trails *trails = self ? trails_of(self) : NULL;
-    if (!trails || !atomic_load_explicit(&walking, memory_order_relaxed) ||
+    enum { CLASS_SHIFT = 8 };
+    return (uint64_t)t->object.v << CLASS_SHIFT | (uint32_t)t->skip;
+}
+
+static stack_id find_or_capture(struct taking t)
+{
+    struct os_thread *self = os_thread_self(t.jni);
+    struct trails *trails = self && agent.settings.depth ? trails_of(self) : NULL;
+    struct trail_place here = {.what = what_of(&t), .java_thread = self ? self->java_thread : 0};
+    if (!trails || !atomic_load_explicit(&walking, memory_order_relaxed) || !self->java_thread ||
         !trail_here(agent.walker, self->java_thread, &here.from))
         return capture(t);
-    stack_id id = alloc_trails_find(trails, agent.walker, &here);
+    stack_id id = trails_find(trails, agent.walker, &here);
     if (id.v) {
-        count_walked(false);
+        count_walked(here.from_heap);
         if (stacks_checked())
             stacks_check_trail(id, capture(t));
         return id;
     }
     return here.again && has_room_for_trail(self) ? take_with_trail(trails, &here, t) : capture(t);
+}
+
+stack_id stacks_current(JNIEnv *jni)
+{
+    return find_or_capture((struct taking){.jni = jni});
+}
+
+stack_id stacks_skipping(JNIEnv *jni, int frames)
+{
+    return find_or_capture((struct taking){.jni = jni, .skip = frames});
+}
+
+stack_id stacks_of_allocation(JNIEnv *jni, class_id object)
+{
+    /* 0, "none", is not known to be the object's class: then all constructors are left out. */
+    return find_or_capture(
+        (struct taking){.jni = jni, .object = {object.v ? object.v : UINT32_MAX}});
 }

@@ -47,8 +47,9 @@ stack_id stacks_of_kinds(const struct stack_frame *frames, const uint8_t *kinds,
                          bool cut);
 
 /* The current Java thread's stack, at most depth= frames, innermost first; 0 when there is none, or
- * when it could not be kept (counted).  Equal stacks have one id. A known stack costs the walk, one
- * hash and one lookup, and no call of the JVM; a new one is defined first. */
+ * when it could not be kept (counted).  Equal stacks have one id. A stack that this thread had
+ * here lately costs a look whether it still has; a known one the walk, one hash and one lookup, and
+ * no call of the JVM; a new one is defined first. */
 stack_id stacks_current(JNIEnv *jni);
 
 /* The same where an object of the class is allocated, as a probe is told (OrcaHeap): without the

@@ -2,7 +2,6 @@
 
 #include "agent/alloc_counts.h"
 #include "agent/alloc_rows.h"
-#include "agent/alloc_trails.h"
 #include "agent/asked_owners.h"
 #include "agent/jvm_text.h"
 #include "agent/jvmti21.h"
@@ -14,6 +13,7 @@
 #include "agent/sampling.h"
 #include "agent/sched.h"
 #include "agent/sums.h"
+#include "agent/trails.h"
 #include "agent/unmounts.h"
 #include "base/clock.h"
 #include "base/map.h"
@@ -404,7 +404,7 @@ static void os_thread_end(void)
     list_remove(t);
     alloc_counts_end(t->counts);
     alloc_row_leave(t->row);
-    alloc_trails_free(t->trails);
+    trails_free(t->trails);
     sums_leave(t);
     ring_detach(t->ring);
     free(t);
@@ -804,7 +804,7 @@ void threads_free(void)
     for (struct os_thread *t = reg.all, *next; t; t = next) {
         next = t->next;
         free(t->ring);
-        alloc_trails_free(t->trails);
+        trails_free(t->trails);
         free(t);
     }
     reg.all = NULL;

@@ -25,8 +25,8 @@ struct os_thread {
     struct alloc_row *row;       /* and what its Java code has counted itself */
     bool carrier_known, carrier; /* whether it is a virtual thread's carrier (on_cause.c) */
     bool row_asked, trails_asked;
-    struct alloc_trails *trails; /* of its allocations; NULL: none yet, or no room */
-    struct sums_table *sums;     /* of short waits that ended here (sums.h); NULL: none yet */
+    struct trails *trails;   /* of its latest stacks; NULL: none yet, or no room */
+    struct sums_table *sums; /* of short waits that ended here (sums.h); NULL: none yet */
     /* The wait that the platform thread is in: the kind of the event that began it, 0 for none. */
     _Atomic uint32_t open_kind, open_lock, open_limit; /* as of wait_open */
     _Atomic uint64_t open_since;

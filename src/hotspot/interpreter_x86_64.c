@@ -190,8 +190,8 @@ bool interpreted_caller(const struct stack *s, const struct cursor *c, struct cu
 
 void interpreted_trail(struct trail *t, const struct stack *s, const struct cursor *c)
 {
-    static const int8_t slots[] = {SLOT_RETURN, SLOT_LINK,  SLOT_SENDER_SP,
-                                   SLOT_METHOD, SLOT_CACHE, SLOT_BCP};
+    /* The cache is its method's, as long as that is the method it was. */
+    static const int8_t slots[] = {SLOT_RETURN, SLOT_LINK, SLOT_SENDER_SP, SLOT_METHOD, SLOT_BCP};
     uintptr_t word;
     for (size_t i = 0; t && i < ARRAY_LEN(slots); i++)
         if (stack_slot(s, c->fp, slots[i], &word))

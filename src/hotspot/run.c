@@ -245,12 +245,13 @@ static bool remembered(struct run *r, struct cursor *c, bool called_vm)
     return n > 0;
 }
 
-/* Of the caller of compiled code and of stubs: where they keep it. */
+/* Of the caller of compiled code and of stubs: where they keep it, as it stands there. */
 static void tell_fp(struct run *r, const struct cursor *c)
 {
     enum { LINK_WORDS = 2 };
-    if (!r->fp_told)
-        trail_put_word(r->out->trail, c->sp - LINK_WORDS * WORD, c->fp);
+    uintptr_t at = c->sp - LINK_WORDS * WORD, link = c->fp;
+    if (!r->fp_told && (!r->s.frozen || stack_word(&r->s, at, &link)))
+        trail_put_word(r->out->trail, at, link);
     r->fp_told = true;
 }
 
@@ -332,26 +333,41 @@ static enum step runtime(struct run *r, const struct blob *b, struct cursor *c, 
     return run_emit_stub(r, pc);
 }
 
+/* The youngest frame of a chunk. */
+static void tell_chunk(struct run *r, const struct cursor *c)
+{
+    trail_put_chunk(r->out->trail, c->sp, r->s.high);
+    trail_put_word(r->out->trail, c->sp - WORD, c->pc);
+    r->fp_told = false;
+}
+
 /* The frames of all chunks of the mounted thread.  False: they are not known, none is added. */
 static bool chunk_frames(struct run *r)
 {
     struct chunk_walk w;
     struct cursor c;
     /* What is taken could not be taken back. */
-    if (!r->chunks || r->out->take || !chunks_begin(&w, r->chunks, r->thread))
+    if (!r->chunks || r->out->take || !chunks_begin(&w, r->chunks, r->thread)) {
+        trail_break(r->out->trail);
         return false;
+    }
     struct stack stack = r->s;
     uint32_t flags = r->out->flags;
     int32_t n = r->n;
     int rc = 1;
     while (rc > 0 && !(r->out->flags & WALK_CUT_DEPTH)) {
         rc = chunks_next(&w, &r->s, &c);
+        if (rc > 0)
+            tell_chunk(r, &c);
         if (rc > 0 && run_all(r, &c, PC_EXACT, false, -1) < 0)
             rc = -1;
     }
     r->s = stack;
+    if (r->out->flags & WALK_CUT_DEPTH) /* what made it too deep was not read */
+        trail_break(r->out->trail);
     if (rc >= 0 && chunks_end(&w))
         return true;
+    trail_break(r->out->trail);
     r->n = n;
     r->out->flags = flags;
     return false;
@@ -360,7 +376,6 @@ static bool chunk_frames(struct run *r)
 /* A virtual thread's frames that were not thawed yet return to a stub, the return barrier. */
 static enum step barrier(struct run *r)
 {
-    trail_break(r->out->trail);
     if (r->s.frozen)
         return STEP_FAILED;
     r->out->flags |= (chunk_frames(r) ? WALK_FROM_HEAP : WALK_CUT_UNTHAWED) | WALK_VIRTUAL;

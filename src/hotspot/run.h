@@ -66,6 +66,10 @@ bool run_pushed_caller(const struct run *r, const struct blob *b, enum frame_par
 int run_interrupted(struct run *r, struct cursor *c, const struct interpreter_registers *regs,
                     bool generated);
 
+/* What a walker has: method_cache.h; chunks of virtual threads, NULL: not known. */
+const struct method_cache *walker_methods(const struct walker *w);
+const struct chunks *walker_chunks(const struct walker *w);
+
 /* What walker_open makes of a JVM, from a layout and an interpreter that are known: the fuzzer's.
  */
 int walker_new(struct walker **out, const struct layout *l, const struct interpreter *in);

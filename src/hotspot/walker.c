@@ -23,6 +23,17 @@ const struct layout *walker_layout(const struct walker *w)
     return &w->layout;
 }
 
+const struct method_cache *walker_methods(const struct walker *w)
+{
+    return w->methods;
+}
+
+const struct chunks *walker_chunks(const struct walker *w)
+{
+    /* acquire: pairs with walker_use_chunks */
+    return atomic_load_explicit(&w->chunks, memory_order_acquire);
+}
+
 /* --- opening -------------------------------------------------------------------------------------
  */
 
@@ -270,8 +281,7 @@ int walk(const struct walker *w, uintptr_t java_thread, const void *ucontext, st
                     .cache = out->options & WALK_UNCACHED ? NULL : w->cache,
                     .methods = out->options & WALK_UNCACHED ? NULL : w->methods,
                     .unwinder = w->unwinder,
-                    /* acquire: pairs with walker_use_chunks */
-                    .chunks = atomic_load_explicit(&w->chunks, memory_order_acquire),
+                    .chunks = walker_chunks(w),
                     .out = out,
                     .thread = java_thread};
     struct cursor anchor;

@@ -83,6 +83,8 @@ frozen() { # JVM-FLAG...
     need_jdk 21
     compared "" -Xss4m "$@" -- virtual frozen
     at_least "$(told orca.stacks 'found in the heap')" 2000 "stacks of which a part is in the heap"
+    at_least "$(told orca.stacks.check followed)" "${FOLLOWED:-500}" "stacks by trails"
+    same "$(told orca.stacks.check 'trails differ')" 0
     at_least "$(told orca.stacks 'found in the heap')" $(($(told orca.stacks 'partly in the heap') * 8)) "of them, those that JVMTI was not asked for"
 }
 test_frozen_g1() { frozen -XX:+UseG1GC; }
@@ -90,7 +92,7 @@ test_frozen_parallel() { frozen -XX:+UseParallelGC; }
 test_frozen_serial() { frozen -XX:+UseSerialGC; }
 test_frozen_z() { frozen -XX:+UseZGC; }
 test_frozen_wide() { frozen -XX:+UseG1GC -XX:-UseCompressedOops; }
-test_frozen_interpreted() { frozen -Xint; }
+test_frozen_interpreted() { FOLLOWED=0 frozen -Xint; } # an innermost frame that is interpreted leaves no trail
 test_frozen_c1() { frozen -XX:TieredStopAtLevel=1; }
 test_frozen_c2() { frozen -XX:-TieredCompilation; }
 test_frozen_compact() {

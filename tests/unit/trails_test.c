@@ -1,6 +1,6 @@
 /* A trail tells of the stack that it was made of, or nothing: against words that change, and with
  * more trails than there is room for. */
-#include "agent/alloc_trails.h"
+#include "agent/trails.h"
 #include "base/guarded.h"
 #include "base/util.h"
 #include "hotspot/run.h"
@@ -13,7 +13,7 @@ enum { STACK = 4096, ROUNDS = 200000, PLACES = 300 };
 
 static uintptr_t stack[STACK];
 static struct walker *walker;
-static struct alloc_trails *trails;
+static struct trails *trails;
 
 static void begin(void)
 {
@@ -22,17 +22,17 @@ static void begin(void)
     struct err err;
     cr_assert_eq(guarded_open(&err), 0);
     cr_assert_eq(walker_new(&walker, &layout, &interpreter), 0);
-    trails = alloc_trails_new();
+    trails = trails_new();
     cr_assert(trails);
 }
 
 static void end(void)
 {
-    alloc_trails_free(trails);
+    trails_free(trails);
     walker_close(walker);
 }
 
-TestSuite(alloc_trails, .init = begin, .fini = end);
+TestSuite(trails, .init = begin, .fini = end);
 
 /* A walk from word `from` that reads n words: what they are is what its stack is. */
 static stack_id walked(struct trail *t, uint32_t from, uint32_t n, uintptr_t pc)
@@ -52,22 +52,22 @@ struct place {
     class_id object;
 };
 
-/* What stacks_of_allocation does; the id, and whether a trail told it. */
+/* What stacks.c does; the id, and whether a trail told it. */
 static stack_id at(const struct place *p, bool *told)
 {
     static struct trail t;
-    struct alloc_here here = {.from = {(uintptr_t)&stack[p->from], p->pc}, .object = p->object};
-    stack_id id = alloc_trails_find(trails, walker, &here);
+    struct trail_place here = {.from = {(uintptr_t)&stack[p->from], p->pc}, .what = p->object.v};
+    stack_id id = trails_find(trails, walker, &here);
     *told = id.v != 0;
     if (*told)
         return id;
     id = walked(&t, p->from, p->n, p->pc);
     if (here.again)
-        alloc_trails_put(trails, &here, &t, id);
+        trails_put(trails, &here, &t, id);
     return id;
 }
 
-Test(alloc_trails, a_place_is_told_from_the_third_time_on)
+Test(trails, a_place_is_told_from_the_third_time_on)
 {
     const struct place p = {10, 20, 0x1000, {3}};
     bool told;
@@ -84,7 +84,7 @@ Test(alloc_trails, a_place_is_told_from_the_third_time_on)
     cr_assert(told);
 }
 
-Test(alloc_trails, another_class_or_place_is_another_stack)
+Test(trails, another_class_or_place_is_another_stack)
 {
     static const struct place places[] = {
         {10, 20, 0x1000, {3}}, {10, 20, 0x1000, {4}}, {10, 20, 0x1008, {3}}, {11, 20, 0x1000, {3}}};
@@ -99,7 +99,66 @@ Test(alloc_trails, another_class_or_place_is_another_stack)
     cr_assert(told);
 }
 
-Test(alloc_trails, what_a_trail_tells_is_what_a_walk_finds)
+/* What differs further out has a trail each, as threads have that come to one carrier. */
+Test(trails, stacks_that_end_alike_are_told_apart)
+{
+    enum { OTHERS = 3, OUTER = 10 + 19 };
+    const struct place p = {10, 20, 0x1000, {3}};
+    stack_id ids[OTHERS];
+    bool told;
+    for (int round = 0; round < 4; round++)
+        for (int i = 0; i < OTHERS; i++) {
+            stack[OUTER] = (uintptr_t)i;
+            stack_id id = at(&p, &told);
+            ids[i] = round ? ids[i] : id;
+            cr_assert_eq(id.v, ids[i].v);
+            cr_assert(round < 2 || told);
+        }
+}
+
+/* Where each stack is another one, trails are made ever more seldom. */
+Test(trails, what_never_comes_back_leaves_few_trails)
+{
+    static struct trail t;
+    int made = 0;
+    for (uintptr_t i = 0; i < ROUNDS; i++) {
+        struct trail_place here = {.from = {(uintptr_t)stack, 1}};
+        stack[0] = i;
+        cr_assert_eq(trails_find(trails, walker, &here).v, 0);
+        stack_id id = walked(&t, 0, 20, 1);
+        if (here.again)
+            trails_put(trails, &here, &t, id);
+        made += here.again;
+    }
+    cr_assert_lt(made, 100);
+    cr_assert_gt(made, 10);
+}
+
+/* Of a chunk in the heap the words count, and how much of it there is; without a walker that knows
+ * of chunks nothing is told of them. */
+Test(trails, chunks_are_parts)
+{
+    static struct trail t;
+    static _Alignas(uint64_t) unsigned char room[4096];
+    struct trail_kept *kept = (void *)room;
+    walked(&t, 0, 5, 1);
+    trail_put_chunk(&t, 0x1000, 0x1080);
+    trail_put_word(&t, 0x1078, 7);
+    cr_assert_eq(t.words[5].at, (uintptr_t)-8);
+    trail_keep(&t, kept);
+    cr_assert_eq(kept->n_parts, 2);
+    cr_assert_eq(kept->parts[0].end_words, 5);
+    cr_assert_eq(kept->parts[1].end_words, 6);
+    cr_assert_eq(kept->parts[1].chunk_bytes, 0x80);
+    cr_assert_not(trail_holds(walker, 0, kept));
+    for (int i = 0; i < TRAIL_PARTS - 2; i++)
+        trail_put_chunk(&t, 0x1000, 0x1080);
+    cr_assert(!t.broken);
+    trail_put_chunk(&t, 0x1000, 0x1080);
+    cr_assert(t.broken);
+}
+
+Test(trails, what_a_trail_tells_is_what_a_walk_finds)
 {
     static struct place places[PLACES];
     static struct trail t;
@@ -124,19 +183,19 @@ Test(alloc_trails, what_a_trail_tells_is_what_a_walk_finds)
 }
 
 /* A trail that is too long, or went where it may not, is none. */
-Test(alloc_trails, a_broken_trail_is_not_kept)
+Test(trails, a_broken_trail_is_not_kept)
 {
     static struct trail t;
-    struct alloc_here here = {.from = {(uintptr_t)stack, 1}};
-    alloc_trails_find(trails, walker, &here);
+    struct trail_place here = {.from = {(uintptr_t)stack, 1}};
+    trails_find(trails, walker, &here);
     walked(&t, 0, TRAIL_WORDS + 1, 1);
     cr_assert(t.broken);
     cr_assert_eq(trail_bytes(&t), 0);
-    alloc_trails_put(trails, &here, &t, (stack_id){7});
-    cr_assert_eq(alloc_trails_find(trails, walker, &here).v, 0);
+    trails_put(trails, &here, &t, (stack_id){7});
+    cr_assert_eq(trails_find(trails, walker, &here).v, 0);
     walked(&t, 0, TRAIL_WORDS, 1);
-    alloc_trails_put(trails, &here, &t, (stack_id){7});
-    cr_assert_eq(alloc_trails_find(trails, walker, &here).v, 7);
+    trails_put(trails, &here, &t, (stack_id){7});
+    cr_assert_eq(trails_find(trails, walker, &here).v, 7);
     trail_break(&t);
     cr_assert_eq(trail_bytes(&t), 0);
     trail_begin(&t, (uintptr_t)stack, 1);
