@@ -49,8 +49,7 @@ void stacks_fini(void)
     way_fini(&stacks.by_places);
 }
 
-/* --- by methods ---------------------------------------------------------------------------------
- */
+/* --- by methods ------------------------------------------------------------------------------- */
 
 struct job {
     const struct stack_frame *frames;
@@ -127,8 +126,7 @@ static int32_t innermost_location(const jvmtiFrameInfo *f)
     return bci;
 }
 
-/* --- by places ----------------------------------------------------------------------------------
- */
+/* --- by places -------------------------------------------------------------------------------- */
 
 /* A frame as it is hashed.  method_bci: HotSpot's Method has an address of 48 bits, a bci 16. */
 struct place {
@@ -195,8 +193,7 @@ stack_id stacks_of_frames(JNIEnv *jni, const jvmtiFrameInfo *theirs, jint n)
     return of_frames(jni, theirs, min_u32((uint32_t)n, (uint32_t)depth), n > depth, frames);
 }
 
-/* --- what it costs, and which way they came -----------------------------------------------------
- */
+/* --- what it costs, and which way they came --------------------------------------------------- */
 
 /* Why JVMTI was asked; the walker's errors beside these (walker.h). */
 enum {
@@ -336,8 +333,7 @@ uint64_t stacks_cost(void)
     return atomic_load_explicit(&counts.cost_ns, memory_order_relaxed);
 }
 
-/* --- the walker ---------------------------------------------------------------------------------
- */
+/* --- the walker ------------------------------------------------------------------------------- */
 
 /* Whether events' stacks are walked.  Set while no event comes, or by whoever finds it wrong. */
 static _Atomic bool walking;
@@ -393,8 +389,7 @@ static void note_difference(void)
                "which takes longer");
 }
 
-/* --- taking them --------------------------------------------------------------------------------
- */
+/* --- taking them ------------------------------------------------------------------------------ */
 
 enum { SKIP_MAX = 8 };
 
@@ -417,8 +412,8 @@ struct taking {
 
 /* Of n frames, those that belong to the allocation: OrcaHeap's with what it calls, and the
  * constructors up to that of the object's own class; several of that are taken for one that calls
- * this(...).  Native code that makes an object has no frame: then the outermost constructor stays.
- */
+ * this(...).  Native code that makes an object has no frame: then the outermost constructor
+ * stays. */
 static uint32_t allocation_frames(const struct stack_frame *frames, uint32_t n, class_id object)
 {
     uint32_t told = 0, first;
@@ -714,8 +709,7 @@ static stack_id capture(struct taking t)
     return id;
 }
 
-/* --- that were met before -----------------------------------------------------------------------
- */
+/* --- that were met before --------------------------------------------------------------------- */
 
 static __attribute__((noinline)) stack_id
 take_with_trail(struct trails *trails, const struct trail_place *here, struct taking t)

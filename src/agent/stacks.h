@@ -47,7 +47,7 @@ stack_id stacks_of_kinds(const struct stack_frame *frames, const uint8_t *kinds,
                          bool cut);
 
 /* The current Java thread's stack, at most depth= frames, innermost first; 0 when there is none, or
- * when it could not be kept (counted).  Equal stacks have one id. A stack that this thread had
+ * when it could not be kept (counted).  Equal stacks have one id.  A stack that this thread had
  * here lately costs a look whether it still has; a known one the walk, one hash and one lookup, and
  * no call of the JVM; a new one is defined first. */
 stack_id stacks_current(JNIEnv *jni);

@@ -27,8 +27,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* initial-exec: no allocation on first use, one load afterwards; eight bytes of the static reserve.
- */
+/* initial-exec: no allocation on first use, one load afterwards; eight bytes of the static
+ * reserve. */
 static __thread struct os_thread *self_tls __attribute__((tls_model("initial-exec")));
 
 /* The recording that self_tls is of: what an earlier one made is gone. */
@@ -71,7 +71,7 @@ static void note_ended(uint64_t java_tid, uint32_t id)
 
 static struct {
     /* Held while a thread is registered, also across JVM calls, which may wait for a safepoint to
-     * end. So a thread at a safepoint must not take it. */
+     * end.  So a thread at a safepoint must not take it. */
     pthread_mutex_t lock;
     /* Of `all`.  Never held across a JVM call: collector callbacks take it at a safepoint. */
     pthread_mutex_t list_lock;
@@ -97,8 +97,7 @@ static uint32_t new_id(void)
     return atomic_fetch_add_explicit(&reg.last_id, 1, memory_order_relaxed) + 1;
 }
 
-/* --- definitions --------------------------------------------------------------------------------
- */
+/* --- definitions ------------------------------------------------------------------------------ */
 
 struct thread_text {
     char name[1024], group[512], parent[512];
@@ -288,8 +287,7 @@ thread_id threads_by_tid(JNIEnv *jni, uint64_t java_tid)
     return (thread_id){id};
 }
 
-/* --- the calling OS thread ----------------------------------------------------------------------
- */
+/* --- the calling OS thread -------------------------------------------------------------------- */
 
 static void list_add(struct os_thread *t)
 {
@@ -587,8 +585,7 @@ thread_id threads_of(JNIEnv *jni, jthread thread)
     return (thread_id){id};
 }
 
-/* --- starts and ends ----------------------------------------------------------------------------
- */
+/* --- starts and ends -------------------------------------------------------------------------- */
 
 static void put_simple(struct os_thread *self, enum event_kind kind, uint32_t id)
 {
@@ -682,8 +679,7 @@ void threads_forget_waits(const bool *off)
     asked_owners_forget();
 }
 
-/* --- set-up and end of the recording ------------------------------------------------------------
- */
+/* --- set-up and end of the recording ---------------------------------------------------------- */
 
 int threads_init(JNIEnv *jni, jthread current, struct err *err)
 {

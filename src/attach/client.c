@@ -84,8 +84,7 @@ static int connect_earlier(const struct jvm *jvm)
     return fd;
 }
 
-/* --- asking ------------------------------------------------------------------------------------
- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 static int connect_agent(const struct jvm *jvm, struct err *err)
 {

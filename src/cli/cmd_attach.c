@@ -43,8 +43,7 @@ static const struct opt opts[] = {
                    "30s; 10m where classes are changed or put back"),
 };
 
-/* --- asking -------------------------------------------------------------------------------------
- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 /* 1, 0, or why that cannot be known. */
 static int look_recorded(const struct jvm *jvm, struct buf *status, struct err *err)
@@ -96,8 +95,7 @@ static int switch_groups(const struct jvm *jvm, uint64_t on, uint64_t off, struc
     return rc;
 }
 
-/* --- waiting ------------------------------------------------------------------------------------
- */
+/* --- waiting ---------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t interrupted;
 
@@ -159,8 +157,7 @@ static int end_and_say(const struct jvm *jvm, char *path, const char *began, str
     return target_say_ended(jvm, path, began, err);
 }
 
-/* --- joining a recording that goes on -----------------------------------------------------------
- */
+/* --- joining a recording that goes on --------------------------------------------------------- */
 
 static uint64_t groups_of(const char *status)
 {
@@ -249,8 +246,7 @@ static int join(const struct jvm *jvm, const struct attach *o, const char *statu
     return target_say_trace(jvm, path, err);
 }
 
-/* --- beginning one ------------------------------------------------------------------------------
- */
+/* --- beginning one ---------------------------------------------------------------------------- */
 
 static int put_start(const struct attach *o, const char *folder, struct buf *b, struct err *err)
 {

@@ -355,7 +355,7 @@ static bool is_worth(const struct compare_row *r)
 }
 
 /* The resource that became better or worse most; where none did for certain, the one that changed
- * most. Rows come with the most change first. */
+ * most.  Rows come with the most change first. */
 static const struct compare_row *headline_of(const struct diff *d)
 {
     const struct compare_row *first = NULL;

@@ -30,8 +30,7 @@ static const struct opt opts[] = {
      "stop after N events (default: all)", NULL, 0, 0},
 };
 
-/* --- selection ----------------------------------------------------------------------------------
- */
+/* --- selection -------------------------------------------------------------------------------- */
 
 struct selection {
     bool kinds[EV_LIMIT];
@@ -60,8 +59,7 @@ static int select_kinds(struct selection *s, const char *list, struct err *err)
     return 0;
 }
 
-/* --- printing -----------------------------------------------------------------------------------
- */
+/* --- printing --------------------------------------------------------------------------------- */
 
 /* The part of a line that depends on nothing but an id is made once and kept. */
 struct texts {

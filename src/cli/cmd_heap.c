@@ -87,8 +87,7 @@ static void begin_phase(void *ctx, const char *what)
     progress_phase(ctx, what);
 }
 
-/* --- the steps ---------------------------------------------------------------------------------
- */
+/* --- the steps -------------------------------------------------------------------------------- */
 
 static int find_biggest(struct heap_report *h, struct progress *p, struct err *err)
 {

@@ -1,5 +1,5 @@
-/* cmd_info.c - what a trace is: the JVM, how long, how many events of which kind, what is missing.
- */
+/* cmd_info.c - what a trace is: the JVM, how long, how many events of which kind, what is
+ * missing. */
 #include "analyze/summed.h"
 #include "base/clock.h"
 #include "base/human.h"
@@ -178,8 +178,7 @@ static const struct {
               {DEF_method, "methods"}, {DEF_class, "classes"}, {DEF_site, "call sites"}};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
-/* --- text ---------------------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void row(const char *name, const char *value)
 {
@@ -375,8 +374,7 @@ static void print_text(const struct facts *f)
     print_modules(&f->names);
 }
 
-/* --- JSON ---------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *number(uint64_t v)
 {

@@ -29,8 +29,7 @@ static const struct opt opts[] = {
     TARGET_TIMEOUT(offsetof(struct args, timeout), "10m"),
 };
 
-/* --- text ---------------------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 /* A string of the answer, fit for the terminal; "?" when it is not there. */
 static const char *text(const json_t *o, const char *key, char out[512])
@@ -200,8 +199,7 @@ static int print_classes(const json_t *answer)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static const struct question {
     const char *name;

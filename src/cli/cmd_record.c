@@ -37,8 +37,8 @@ static bool is_trace(int fd)
            memcmp(head, FILE_MAGIC, sizeof head) == 0;
 }
 
-/* An older trace of this name makes room, so that the first JVM can take it; anything else stays.
- */
+/* An older trace of this name makes room, so that the first JVM can take it; anything else
+ * stays. */
 static int make_room(const char *file, struct err *err)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -70,8 +70,8 @@ static int check_folder(const char *folder, struct err *err)
     return 0;
 }
 
-/* What can be said about the place before the command runs; `given` may hold the agent's %p and %t.
- */
+/* What can be said about the place before the command runs; `given` may hold the agent's %p and
+ * %t. */
 static int check_place(const char *given, struct err *err)
 {
     struct buf folder;

@@ -106,8 +106,7 @@ static uint64_t lost(const char *reply, struct buf *causes)
     return n;
 }
 
-/* --- text ---------------------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 /* A path is of no use cut, so the lines are as long as they must be. */
 static void print_list(const struct list *l)
@@ -227,8 +226,7 @@ static void print_left(const struct left_behind *left)
                removable == 1 ? "" : "s", removable == 1 ? "it" : "them");
 }
 
-/* --- JSON ---------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *groups_json(const char *reply)
 {
@@ -313,8 +311,7 @@ static void print_json(const struct list *l, const struct left_behind *left)
     json_decref(o);
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static int collect(struct list *l, int n, char **argv, struct err *err)
 {

@@ -50,8 +50,7 @@ static const struct opt opts[] = {
     TARGET_TIMEOUT(offsetof(struct args, timeout), "30s"),
 };
 
-/* --- until it ends ----------------------------------------------------------------------------
- */
+/* --- until it ends ---------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t interrupted;
 
@@ -103,8 +102,7 @@ static int say_link(const char *name, const char *url, const char *at, struct er
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 /* first: what is shown, or nothing. */
 static int serve(const struct args *o, struct view_hooks *h, const struct serve_opened *first,

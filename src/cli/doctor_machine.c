@@ -37,8 +37,7 @@ static void first_line(const char *path, char *out, size_t n)
     fclose(f);
 }
 
-/* --- cgroups ------------------------------------------------------------------------------------
- */
+/* --- cgroups ---------------------------------------------------------------------------------- */
 
 /* The value that `read` makes of `file`, smallest of all groups from this process's up to the root.
  * UINT64_MAX: no limit. */
@@ -193,8 +192,7 @@ static void look_at_memory(struct findings *f)
                  "memory limit by a cgroup: %s", human_bytes(limit).text);
 }
 
-/* --- limits -------------------------------------------------------------------------------------
- */
+/* --- limits ----------------------------------------------------------------------------------- */
 
 static const struct {
     int resource;
@@ -237,8 +235,7 @@ static void look_at_places(struct findings *f)
                      "%s cannot be written: 'orca record' keeps its session file there", tmp);
 }
 
-/* --- kernel -------------------------------------------------------------------------------------
- */
+/* --- kernel ----------------------------------------------------------------------------------- */
 
 /* Switches that nothing depends on today: shown so that a report of a problem has them. */
 static const struct {
