@@ -131,7 +131,6 @@ struct makers {
     struct binder *binder;
     struct bottler *bottler;
     struct causer *causer;
-    struct queuer *queuer;
 };
 
 static int begin_making(struct analysis *a, struct makers *m)
@@ -168,26 +167,26 @@ static int find_causes(struct analysis *a, struct makers *m, struct err *err)
     return rc < 0 ? err_set(err, rc, "out of memory") : 0;
 }
 
-static int find_queues(struct analysis *a, struct makers *m, struct err *err)
+static int find_queues(struct analysis *a)
 {
     const struct decode_window *w = &a->window;
-    if (queuer_new(&m->queuer, &a->timeline, &a->locks, &a->purposes, w->from, w->to) < 0)
-        return err_set(err, -ENOMEM, "out of memory");
-    const struct sweep_sink sink = queuer_sink(m->queuer);
-    TRY(sweep(&a->timeline, &a->threads, &sink, 1, err));
-    return queuer_finish(m->queuer, &a->queues) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
+    struct queuer *q;
+    TRY(queuer_new(&q, &a->timeline, &a->locks, &a->purposes, w->from, w->to));
+    const struct sweep_sink sink = queuer_sink(q);
+    int rc = sweep(&a->timeline, &a->threads, &sink, 1, NULL);
+    rc = rc ? rc : queuer_finish(q, &a->queues);
+    queuer_free(q);
+    return rc;
 }
 
 static int bind_causes(struct analysis *a, struct err *err)
 {
-    struct makers m = {NULL, NULL, NULL, NULL};
+    struct makers m = {NULL, NULL, NULL};
     int rc = begin_making(a, &m) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
     rc = rc ? rc : find_causes(a, &m, err);
-    rc = rc ? rc : find_queues(a, &m, err);
     binder_free(m.binder);
     bottler_free(m.bottler);
     causer_free(m.causer);
-    queuer_free(m.queuer);
     return rc;
 }
 
@@ -319,8 +318,21 @@ static int follow_causes(struct analysis *a)
                                         (const void *)a->decoded.open.p,
                                         a->decoded.open.len / sizeof(struct open_wait)};
     TRY(deadlocks_find(&a->deadlocks, &src, a->window.to, &a->arena));
-    TRY(signals_find(&a->signals, &a->timeline, a->locks.n_objects, &a->arena));
-    return a->stop.thread ? 0 : analysis_follow_end(a, UINT64_MAX, a->window.from);
+    return signals_find(&a->signals, &a->timeline, a->locks.n_objects, &a->arena);
+}
+
+/* What is asked of the whole once it is known what the waits are for. */
+static int add_up(struct analysis *a)
+{
+    const struct selection all = selection_all();
+    TRY(find_queues(a));
+    TRY(sites_init(&a->sites, a->trace, &a->locks, &a->timeline.contexts, &a->arena));
+    if (!a->stop.thread)
+        TRY(analysis_follow_end(a, UINT64_MAX, a->window.from));
+    TRY(analysis_select(a, &all));
+    add_totals(a);
+    add_losses(a);
+    return 0;
 }
 
 static void enter(const struct analysis_watch *watch, const char *phase)
@@ -329,14 +341,13 @@ static void enter(const struct analysis_watch *watch, const char *phase)
         watch->progress(watch->ctx, phase, 0, 1);
 }
 
-static int run(struct analysis *a, struct trace *t, const struct carry *carry,
-               const struct analysis_watch *watch, struct err *err)
+static int run(struct analysis *a, struct trace *t, const struct analysis_plan *plan,
+               struct err *err)
 {
-    const struct selection all = selection_all();
     TRY(start(a, t, err));
-    enter(watch, "reading");
+    enter(plan->watch, "reading");
     const struct decode_target to = {&a->threads, &a->timeline, &a->samples, &a->processors,
-                                     &a->allocs,  carry,        watch};
+                                     &a->allocs,  plan->carry,  plan->watch};
     TRY(decode_trace(&a->decoded, t, &to, &a->window, err));
     if (label_shared_names(&a->threads, t) < 0)
         return err_set(err, -ENOMEM, "out of memory");
@@ -348,50 +359,28 @@ static int run(struct analysis *a, struct trace *t, const struct carry *carry,
         return err_set(err, -ENOMEM, "out of memory");
     if (lock_set_name_conditions(&a->locks, t, &a->timeline.contexts) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    enter(watch, "finding causes");
+    enter(plan->watch, "finding causes");
     TRY(bind_causes(a, err));
-    enter(watch, "following causes");
-    if (sites_init(&a->sites, t, &a->locks, &a->timeline.contexts, &a->arena) < 0 ||
-        follow_causes(a) < 0)
+    enter(plan->watch, "following causes");
+    if (follow_causes(a) < 0 || plan->decide(a) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    enter(watch, "adding up");
-    if (analysis_select(a, &all) < 0)
-        return err_set(err, -ENOMEM, "out of memory");
-    add_totals(a);
-    add_losses(a);
-    return 0;
+    enter(plan->watch, "adding up");
+    return add_up(a) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-static int run_new(struct analysis **out, struct trace *t, const struct carry *carry,
-                   const struct analysis_watch *watch, struct err *err)
+int analysis_run(struct analysis **out, struct trace *t, const struct analysis_plan *plan,
+                 struct err *err)
 {
     struct analysis *a = *out = calloc(1, sizeof *a);
     if (!a)
         return err_set(err, -ENOMEM, "%s: out of memory", t->path);
-    int rc = run(a, t, carry, watch, err);
+    int rc = run(a, t, plan, err);
     if (rc < 0) {
         analysis_free(a);
         *out = NULL;
         return err_prefix(err, rc, "%s", t->path);
     }
     return 0;
-}
-
-int analysis_run(struct analysis **out, struct trace *t, struct err *err)
-{
-    return run_new(out, t, NULL, NULL, err);
-}
-
-int analysis_run_watched(struct analysis **out, struct trace *t, const struct analysis_watch *watch,
-                         struct err *err)
-{
-    return run_new(out, t, NULL, watch, err);
-}
-
-int analysis_run_on(struct analysis **out, struct trace *t, const struct carry *carry,
-                    struct err *err)
-{
-    return run_new(out, t, carry, NULL, err);
 }
 
 bool analysis_seen_running(const struct analysis *a, uint32_t thread, uint64_t since)

@@ -1,5 +1,7 @@
 /* analysis.h - everything that is known about one trace, computed once.
  *
+ *     decode -> who ended each wait -> what waits are for (purpose.h, then conclude) -> sums, paths
+ *
  * The reports, exporters and the server read it; nothing in it changes after analysis_run.  The
  * trace must outlive it. */
 #ifndef ORCA_ANALYZE_ANALYSIS_H
@@ -41,6 +43,7 @@ struct analysis {
     struct lock_set locks;
     struct sites sites;
     struct purposes purposes;
+    const struct resources *resources; /* conclude's, by which it has decided the purposes */
     struct bindings bindings;
     struct bottles bottles;
     struct deadlocks deadlocks;
@@ -67,17 +70,19 @@ struct analysis {
     size_t n_losses;
 };
 
-/* Analyse a trace.  Damage that is met on the way is appended to the trace's problems and is no
- * failure. On failure (out of memory) nothing needs analysis_free. */
-int analysis_run(struct analysis **out, struct trace *t, struct err *err);
+/* How to analyse. */
+struct analysis_plan {
+    int (*decide)(struct analysis *a);  /* when causes are known, before sums are made; -ENOMEM */
+    const struct carry *carry;          /* what was under way when a part of a recording
+                                           (trace_keep_part) began; NULL: nothing */
+    const struct analysis_watch *watch; /* NULL: nobody */
+};
 
-/* The same, watched. */
-int analysis_run_watched(struct analysis **out, struct trace *t, const struct analysis_watch *watch,
-                         struct err *err);
-
-/* The same of a part of a recording (trace_keep_part), and of what was under way when it began. */
-int analysis_run_on(struct analysis **out, struct trace *t, const struct carry *carry,
-                    struct err *err);
+/* Analyse a trace: by conclude/resource.h, which has the plans.  Damage that is met on the way is
+ * appended to the trace's problems and is no failure.  On failure (out of memory) nothing needs
+ * analysis_free. */
+int analysis_run(struct analysis **out, struct trace *t, const struct analysis_plan *plan,
+                 struct err *err);
 
 /* Whether a sample shows the thread at work after a moment. */
 bool analysis_seen_running(const struct analysis *a, uint32_t thread, uint64_t since);

@@ -4,8 +4,10 @@
  * A lock is a lock: who is blocked on a monitor or takes one again after a wait is held up, and so
  * is who parks for a resource or an answer.  What a park or an Object.wait is for, what ended it
  * says (causes.h), stack by stack; its class and frames say so where nothing that ended it decides,
- * and alone for the JDK's locks, and for its pools between two tasks.  docs/concepts/analysis.md
- * has the rules in their order, and their limits. */
+ * and alone for the JDK's locks, and for its pools between two tasks.  What all the waits of one
+ * resource have in common decides last (conclude/resource.h), before anything is added up: reports,
+ * JSON, pictures and exports read `of_context`, and nothing else.  docs/concepts/analysis.md has the
+ * rules in their order, and their limits. */
 #ifndef ORCA_ANALYZE_PURPOSE_H
 #define ORCA_ANALYZE_PURPOSE_H
 
@@ -19,6 +21,7 @@ enum purpose {
     PURPOSE_PERMIT, /* for a permit or a slot, of which there are several */
     PURPOSE_ANSWER, /* for what others have to do first: a result, the last one at a barrier */
     PURPOSE_IO,     /* for input or output: a virtual thread parks until its socket is ready */
+    PURPOSE_TIME,   /* for time to pass in a call of the program's, or until it looks again */
 };
 
 struct purposes {
@@ -36,16 +39,14 @@ int purposes_make(struct purposes *p, const struct trace *t, const struct lock_s
 int purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline,
                     const struct causes *causes, struct arena *a);
 
-/* The three things that a wait may be for; of a sleep, and of input or output, none. */
+/* The three things that a wait may be for; of a sleep, of input or output, and of time, none. */
 enum wait_for { FOR_IDLE, FOR_ANSWER, FOR_RESOURCE, FOR_LIMIT };
 
 static inline enum wait_for purposes_for(const struct purposes *p, uint32_t context, unsigned state)
 {
-    static const uint8_t of[] = {[PURPOSE_IDLE] = FOR_IDLE,
-                                 [PURPOSE_LOCK] = FOR_RESOURCE,
-                                 [PURPOSE_PERMIT] = FOR_RESOURCE,
-                                 [PURPOSE_ANSWER] = FOR_ANSWER,
-                                 [PURPOSE_IO] = FOR_LIMIT};
+    static const uint8_t of[] = {[PURPOSE_IDLE] = FOR_IDLE,       [PURPOSE_LOCK] = FOR_RESOURCE,
+                                 [PURPOSE_PERMIT] = FOR_RESOURCE, [PURPOSE_ANSWER] = FOR_ANSWER,
+                                 [PURPOSE_IO] = FOR_LIMIT,        [PURPOSE_TIME] = FOR_LIMIT};
     switch (state) {
     case STATE_BLOCKED:
     case STATE_REACQUIRING:
@@ -63,7 +64,8 @@ static inline enum wait_for purposes_for(const struct purposes *p, uint32_t cont
 /* Whether somebody has, or does, what spans of a context are for. */
 static inline bool purposes_has_holder(const struct purposes *p, uint32_t context)
 {
-    return p->of_context[context] != PURPOSE_IDLE && p->of_context[context] != PURPOSE_IO;
+    enum wait_for what = purposes_for(p, context, STATE_PARKED);
+    return what == FOR_RESOURCE || what == FOR_ANSWER;
 }
 
 /* Whether spans of a context hold their thread up while it is in this state. */

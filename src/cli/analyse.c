@@ -14,7 +14,7 @@ int analyse(struct analysis **out, struct trace *t, struct err *err)
 {
     struct progress p;
     progress_begin(&p, "reading");
-    int rc = analysis_run_watched(out, t, &(struct analysis_watch){step, &p}, err);
+    int rc = conclude_run_watched(out, t, &(struct analysis_watch){step, &p}, err);
     progress_end(&p);
     return rc;
 }

@@ -5,7 +5,7 @@
 
 #include "conclude/report.h"
 
-/* As analysis_run. */
+/* As conclude_run. */
 int analyse(struct analysis **out, struct trace *t, struct err *err);
 
 /* How the recording of an open trace ended; asks whether the JVM still writes it. */

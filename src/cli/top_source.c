@@ -180,7 +180,7 @@ static int make_report(struct top_source *s, struct trace *t, const struct carry
                        .sections = REPORT_FINDINGS | REPORT_SCREEN};
     const struct report_part all = {.to = UINT64_MAX};
     t->app = s->app;
-    TRY(analysis_run_on(&r.a, t, from, err));
+    TRY(conclude_run_on(&r.a, t, from, err));
     int rc = report_select(&r, &all, err);
     rc = rc ? rc : report_init(&r, NULL, err);
     if (rc == 0 &&

@@ -99,7 +99,7 @@ static int make_view(struct view_file *f, struct trace *t, uint32_t gen,
     enum report_ending ending = analyse_ending(t, f->path);
     int64_t partial_to = keep_beginning(f, t);
     t->app = f->app;
-    TRY(analysis_run_watched(&a, t, &watch, err));
+    TRY(conclude_run_watched(&a, t, &watch, err));
     f->live = ending == ENDED_LIVE;
     f->base.live_pid = !f->live ? 0 : f->jvm.pid ? (uint32_t)f->jvm.pid : t->header.pid;
     uint64_t end = max_u64(a->window.to, t->header.end_mono);

@@ -400,7 +400,7 @@ static const struct span *last_work(const struct holder *h, uint32_t thread, uin
     uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
     for (; i > least; i--) {
         const struct span *o = line_span(l, i - 1);
-        if (span_end(t, o) <= time && wait_is_for_work(h->all, h->a, o->context))
+        if (span_end(t, o) <= time && wait_is_for_work(h->a, o->context))
             return o->waker && o->waker < t->n_lines ? o : NULL;
     }
     return NULL;
@@ -479,7 +479,7 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
             break;
         if (is_of(h, o->context))
             return 0;
-        if (wait_is_for_work(h->all, h->a, o->context)) /* likewise, at the latest by then */
+        if (wait_is_for_work(h->a, o->context)) /* likewise, at the latest by then */
             return hold(h, w->thread, from, o->start);
     }
     return hold(h, w->thread, from, v[i].time);
@@ -904,7 +904,7 @@ static uint64_t idle_of(const struct holder *h, uint32_t thread)
     uint64_t ns = UINT64_MAX;
     for (uint32_t i = 0; i < l->spans.n; i++) {
         const struct span *s = line_span(l, i);
-        if (!wait_is_for_work(h->all, h->a, s->context))
+        if (!wait_is_for_work(h->a, s->context))
             continue;
         uint64_t from = max_u64(s->start, h->r->first), to = span_end(&h->a->timeline, s);
         ns = ns == UINT64_MAX ? 0 : ns;

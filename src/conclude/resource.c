@@ -619,15 +619,38 @@ static int find_fields(struct finder *f)
     return rc;
 }
 
-bool wait_is_for_work(const struct resources *all, const struct analysis *a, uint32_t context)
+/* --- what the waits are for after all ----------------------------------------------------------
+ */
+
+/* What a listed resource makes of its waits. */
+static const uint8_t purposes[] = {[RESOURCE_LOCK] = PURPOSE_LOCK,
+                                   [RESOURCE_THINGS] = PURPOSE_PERMIT,
+                                   [RESOURCE_ANSWERS] = PURPOSE_ANSWER,
+                                   [RESOURCE_POLLED] = PURPOSE_TIME,
+                                   [RESOURCE_DELAY] = PURPOSE_TIME};
+
+static bool is_listed(const struct resource *r)
 {
-    const struct context *x = timeline_context(&a->timeline, context);
-    uint8_t purpose = a->purposes.of_context[context];
-    if (x->what != STATE_PARKED && x->what != STATE_WAITING)
-        return false;
-    return purpose == PURPOSE_IDLE || all->for_work[context] ||
-           (purpose == PURPOSE_IO &&
-            (!program_is_in(&all->program, x->stack) || io_waits_for_work(a->trace, x->stack)));
+    return !is_none(r) && r->count;
+}
+
+/* Input in no call of the program's, and a wait in a select, are for work, too. */
+static void settle_purposes(struct finder *f)
+{
+    uint8_t *of = f->a->purposes.of_context;
+    for (uint32_t i = 1; i < f->a->timeline.contexts.n; i++) {
+        const struct context *x = timeline_context(&f->a->timeline, i);
+        const struct resource *r =
+            f->out->of_context[i] ? &f->out->v[f->out->of_context[i] - 1] : NULL;
+        if (x->what != STATE_PARKED && x->what != STATE_WAITING)
+            continue;
+        if (r && is_listed(r))
+            of[i] = purposes[r->kind];
+        else if ((r && r->kind == RESOURCE_THINGS) ||
+                 (of[i] == PURPOSE_IO && (!program_is_in(&f->out->program, x->stack) ||
+                                          io_waits_for_work(f->a->trace, x->stack))))
+            of[i] = PURPOSE_IDLE;
+    }
 }
 
 /* --- the time of those who wait ----------------------------------------------------------------
@@ -648,8 +671,7 @@ static int find_bases(struct finder *f)
             const struct span *v = run_stretch(r, sizeof *v, i, &n);
             for (uint32_t k = 0; k < n; k++) {
                 const struct context *x = timeline_context(tl, v[k].context);
-                if (!f->out->of_context[v[k].context] &&
-                    (x->what == STATE_UNKNOWN || wait_is_for_work(f->out, f->a, v[k].context)))
+                if (x->what == STATE_UNKNOWN || wait_is_for_work(f->a, v[k].context))
                     idle += span_waited_until(tl, &v[k]) - v[k].start;
             }
         }
@@ -691,7 +713,7 @@ static int put_in_order(struct finder *f)
     size_t n = 0;
     int rc = order && place && v ? 0 : -ENOMEM;
     for (size_t i = 0; i < o->n && rc == 0; i++)
-        if (!is_none(&o->v[i]) && o->v[i].count)
+        if (is_listed(&o->v[i]))
             order[n++] = (uint32_t)i;
     if (rc == 0)
         qsort_r(order, n, sizeof *order, by_ns, o->v);
@@ -700,8 +722,6 @@ static int put_in_order(struct finder *f)
         place[order[i] + 1] = (uint32_t)i + 1;
     }
     for (uint32_t i = 1; i < f->a->timeline.contexts.n && rc == 0; i++) {
-        uint32_t at = o->of_context[i];
-        o->for_work[i] = at && !place[at] && o->v[at - 1].kind == RESOURCE_THINGS;
         o->of_context[i] = place[o->of_context[i]];
         o->of_regain[i] = place[o->of_regain[i]];
     }
@@ -732,19 +752,23 @@ static int find(struct finder *f)
     rc = rc ? rc : find_places(f);
     settle_answers(f);
     rc = rc ? rc : find_fields(f);
+    if (rc == 0)
+        settle_purposes(f);
     rc = rc ? rc : find_bases(f);
     rc = rc ? rc : put_in_order(f);
     free(first);
     return rc;
 }
 
-int resources_make(struct resources *out, struct analysis *a)
+static int decide(struct analysis *a)
 {
+    struct resources *out = arena_alloc(&a->arena, sizeof *out);
     struct finder f = {.a = a, .out = out, .stuck = a->deadlocks.n != 0};
     size_t n = (size_t)a->timeline.contexts.n + 1;
+    if (!out)
+        return -ENOMEM;
     *out = (struct resources){.of_context = arena_alloc(&a->arena, n * sizeof(uint32_t)),
                               .of_regain = arena_alloc(&a->arena, n * sizeof(uint32_t)),
-                              .for_work = arena_alloc(&a->arena, n),
                               .runs = does_native_runs(a)};
     f.waits = calloc(n, sizeof *f.waits);
     f.waited = calloc(n, sizeof *f.waited);
@@ -757,19 +781,12 @@ int resources_make(struct resources *out, struct analysis *a)
     out->calls = calloc(a->trace->n_stacks + 1, sizeof *out->calls);
     keyed_init(&f.found, sizeof(struct key), sizeof(struct found));
     map_init(&f.members);
-    int rc = out->of_context && out->of_regain && out->for_work && out->runs && f.waits &&
-                     f.waited && f.want && f.own && f.uses && f.frames && out->calls && f.of[0] &&
-                     f.of[1]
+    int rc = out->of_context && out->of_regain && out->runs && f.waits && f.waited && f.want &&
+                     f.own && f.uses && f.frames && out->calls && f.of[0] && f.of[1]
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
-    if (out->for_work)
-        memset(out->for_work, 0, n);
     rc = rc ? rc : find(&f);
-    size_t looked_at = rc ? 0 : count_looked_at(out);
-    rc = rc ? rc : list_waits(out, a, looked_at, &a->arena);
-    rc = rc ? rc : resource_find_holders(out, looked_at, a);
-    if (rc == 0)
-        resource_find_chains(out, a);
+    a->resources = out;
     keyed_fini(&f.found);
     map_fini(&f.members);
     free(f.waits);
@@ -782,5 +799,42 @@ int resources_make(struct resources *out, struct analysis *a)
     out->calls = NULL;
     free(f.of[0]);
     free(f.of[1]);
+    return rc;
+}
+
+int conclude_run(struct analysis **out, struct trace *t, struct err *err)
+{
+    return analysis_run(out, t, &(struct analysis_plan){.decide = decide}, err);
+}
+
+int conclude_run_watched(struct analysis **out, struct trace *t, const struct analysis_watch *watch,
+                         struct err *err)
+{
+    return analysis_run(out, t, &(struct analysis_plan){.decide = decide, .watch = watch}, err);
+}
+
+int conclude_run_on(struct analysis **out, struct trace *t, const struct carry *carry,
+                    struct err *err)
+{
+    return analysis_run(out, t, &(struct analysis_plan){.decide = decide, .carry = carry}, err);
+}
+
+/* The list is the caller's own, since holders are filled in. */
+int resources_make(struct resources *out, struct analysis *a)
+{
+    const struct resources *all = a->resources;
+    size_t looked_at = count_looked_at(all);
+    *out = *all;
+    out->v = arena_alloc(&a->arena, (out->n + 1) * sizeof *out->v);
+    out->calls = calloc(a->trace->n_stacks + 1, sizeof *out->calls);
+    int rc = out->v && out->calls ? 0 : -ENOMEM;
+    if (rc == 0)
+        memcpy(out->v, all->v, out->n * sizeof *out->v);
+    rc = rc ? rc : list_waits(out, a, looked_at, &a->arena);
+    rc = rc ? rc : resource_find_holders(out, looked_at, a);
+    if (rc == 0)
+        resource_find_chains(out, a);
+    free(out->calls);
+    out->calls = NULL;
     return rc;
 }

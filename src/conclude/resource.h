@@ -192,13 +192,21 @@ struct resources {
     size_t n;
     uint32_t *of_context; /* [contexts.n]: 1 + index; 0: none */
     uint32_t *of_regain;  /* likewise: the monitor that an Object.wait takes again */
-    bool *for_work;       /* [contexts.n]: looked like a resource, and is work that others give */
     uint64_t *calls;      /* [n_stacks]: where a stack calls the JDK; while they are made */
     const bool *runs;     /* [n_methods]: of native methods, whether they compute (does.h) */
     struct program program;
 };
 
-/* Memory is the analysis' arena's.  -ENOMEM. */
+/* Analyse a trace as analysis_run does; what its waits are for is decided here, once: who waits for
+ * what, which of it is a resource, and by that the purposes of all contexts. */
+int conclude_run(struct analysis **out, struct trace *t, struct err *err);
+int conclude_run_watched(struct analysis **out, struct trace *t, const struct analysis_watch *watch,
+                         struct err *err);
+int conclude_run_on(struct analysis **out, struct trace *t, const struct carry *carry,
+                    struct err *err);
+
+/* The resources of an analysis, with those who have them.  Memory is the analysis' arena's.
+ * -ENOMEM. */
 int resources_make(struct resources *out, struct analysis *a);
 
 /* r's waits are there because of root: one cause, one finding. */
@@ -206,7 +214,11 @@ void resource_stand_behind(struct resource *root, struct resource *r, const stru
 
 /* Whether what spans of a context wait for is work: nobody holds them up, and the program has asked
  * for nothing. */
-bool wait_is_for_work(const struct resources *all, const struct analysis *a, uint32_t context);
+static inline bool wait_is_for_work(const struct analysis *of, uint32_t context)
+{
+    const struct context *x = timeline_context(&of->timeline, context);
+    return purposes_for(&of->purposes, context, x->what) == FOR_IDLE;
+}
 
 /* Whether each thread waited once, all for as long: for something that begins, and not again. */
 static inline bool resource_is_once(const struct resource *r)

@@ -125,7 +125,7 @@ static int look_at(struct finder *f, uint32_t thread)
                                    .waits = !s->looks,
                                    .peer = {.peer = s->peer}}));
     }
-    uint64_t seen, whole = first < f->places.n ? thread_still(all, a, thread, &seen) : 0;
+    uint64_t seen, whole = first < f->places.n ? thread_still(a, thread, &seen) : 0;
     for (size_t i = first; i < f->places.n; i++) {
         struct io_place *p = (struct io_place *)f->places.v + i;
         p->ns = (uint64_t)((unsigned __int128)p->ns * whole / seen);
@@ -133,7 +133,7 @@ static int look_at(struct finder *f, uint32_t thread)
     for (uint32_t i = 0; i < l->spans.n; i++) {
         const struct span *s = line_span(l, i);
         bool io = a->purposes.of_context[s->context] == PURPOSE_IO;
-        f->works[thread] |= !io && wait_is_for_work(all, a, s->context);
+        f->works[thread] |= !io && wait_is_for_work(a, s->context);
         if (!io)
             continue;
         const struct context *x = timeline_context(&a->timeline, s->context);
@@ -174,7 +174,7 @@ static void put_idle(struct buf *to, const struct finder *f, uint32_t thread)
     const struct line *l = &a->timeline.lines[thread];
     for (uint32_t i = 0; i < l->spans.n; i++) {
         const struct span *s = line_span(l, i);
-        if (wait_is_for_work(&f->ev->resources, a, s->context))
+        if (wait_is_for_work(a, s->context))
             put_edges(to, s->start, span_end(&a->timeline, s));
     }
 }

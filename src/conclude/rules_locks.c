@@ -42,8 +42,6 @@ static enum purpose purpose_at_end(const struct evidence *ev, const struct open_
 {
     const struct lock_set *locks = &ev->a->locks;
     uint32_t context = context_of(ev, w);
-    if (context && wait_is_for_work(&ev->resources, ev->a, context))
-        return PURPOSE_IDLE;
     return context ? ev->a->purposes.of_context[context]
                    : purpose_of_group(locks, lock_set_group(locks, w->lock));
 }

@@ -11,27 +11,18 @@
 
 enum { POOLS = 256 };
 
-enum thread_time thread_time_of(const struct resources *all, const struct analysis *a,
-                                uint32_t context, const struct wait_part *w)
+enum thread_time thread_time_of(const struct analysis *a, uint32_t context,
+                                const struct wait_part *w)
 {
-    uint32_t of = w->again ? all->of_regain[context] : all->of_context[context];
-    if (of)
-        return all->v[of - 1].kind == RESOURCE_LOCK || all->v[of - 1].kind == RESOURCE_THINGS
-                   ? TIME_BLOCKED
-                   : TIME_WAITING;
-    if (w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING)
-        return TIME_BLOCKED;
-    enum purpose purpose = a->purposes.of_context[context];
-    if (wait_is_for_work(all, a, context))
-        return TIME_IDLE;
-    if (w->state == STATE_PARKED && (purpose == PURPOSE_LOCK || purpose == PURPOSE_PERMIT))
-        return TIME_BLOCKED;
-    return TIME_WAITING;
+    static const uint8_t times[] = {[FOR_IDLE] = TIME_IDLE,
+                                    [FOR_ANSWER] = TIME_WAITING,
+                                    [FOR_RESOURCE] = TIME_BLOCKED,
+                                    [FOR_LIMIT] = TIME_WAITING};
+    return (enum thread_time)times[purposes_for(&a->purposes, context, w->state)];
 }
 
 /* Returns the time of which it is not known what the thread did. */
-static uint64_t add_waits(const struct resources *all, const struct analysis *a, uint32_t thread,
-                          uint64_t ns[THREAD_TIMES])
+static uint64_t add_waits(const struct analysis *a, uint32_t thread, uint64_t ns[THREAD_TIMES])
 {
     const struct timeline *tl = &a->timeline;
     const struct run *r = &tl->lines[thread].spans;
@@ -45,7 +36,7 @@ static uint64_t add_waits(const struct resources *all, const struct analysis *a,
                 if (parts[p].state == STATE_UNKNOWN)
                     unknown += took;
                 else
-                    ns[thread_time_of(all, a, s[k].context, &parts[p])] += took;
+                    ns[thread_time_of(a, s[k].context, &parts[p])] += took;
             }
         }
     }
@@ -101,31 +92,28 @@ static struct thread_pool *pool_of(struct thread_pool *v, size_t *n, const struc
 }
 
 /* The time of a thread in no wait. */
-static uint64_t rest_of(const struct resources *all, const struct analysis *a, uint32_t thread,
-                        uint64_t ns[THREAD_TIMES])
+static uint64_t rest_of(const struct analysis *a, uint32_t thread, uint64_t ns[THREAD_TIMES])
 {
     uint64_t life = thread_life(&a->threads.v[thread]), waits;
-    waits = add_waits(all, a, thread, ns);
+    waits = add_waits(a, thread, ns);
     waits += ns[TIME_BLOCKED] + ns[TIME_WAITING] + ns[TIME_IDLE];
     return life > waits ? life - waits : 0;
 }
 
-uint64_t thread_still(const struct resources *all, const struct analysis *a, uint32_t thread,
-                      uint64_t *seen)
+uint64_t thread_still(const struct analysis *a, uint32_t thread, uint64_t *seen)
 {
     const struct still_line *l = stills_of(&a->stills, thread);
     uint64_t ns[THREAD_TIMES] = {0};
     *seen = 0;
     for (uint32_t i = 0; i < l->n; i++)
         *seen += l->v[i].to - l->v[i].from;
-    return likely_still(l, *seen, rest_of(all, a, thread, ns));
+    return likely_still(l, *seen, rest_of(a, thread, ns));
 }
 
 /* --- by turns on processors ---------------------------------------------------------------------
  */
 
 struct tally {
-    const struct resources *all;
     const struct analysis *a;
     uint32_t thread;
     uint64_t *ns; /* [THREAD_TIMES] */
@@ -139,7 +127,7 @@ static void add_wait_tile(const struct tally *y, const struct cpu_tile *tile)
     for (unsigned p = 0, m = span_parts(tl, s, parts); p < m; p++) {
         uint64_t from = max_u64(parts[p].from, tile->from), to = min_u64(parts[p].to, tile->to);
         if (from < to)
-            y->ns[thread_time_of(y->all, y->a, s->context, &parts[p])] += to - from;
+            y->ns[thread_time_of(y->a, s->context, &parts[p])] += to - from;
     }
 }
 
@@ -159,7 +147,7 @@ static void add_shares(const struct tally *y, uint64_t from, uint64_t to)
 {
     uint64_t sums[CPU_STATES], waits = 0;
     processors_sum(&y->a->processors, &y->a->timeline, y->thread, from, to, sums);
-    add_waits(y->all, y->a, y->thread, y->ns);
+    add_waits(y->a, y->thread, y->ns);
     for (unsigned t = 0; t < THREAD_TIMES; t++)
         waits += y->ns[t];
     for (unsigned t = 0; t < THREAD_TIMES && waits; t++)
@@ -173,7 +161,7 @@ static void times_by_turns(const struct resources *all, const struct analysis *a
                            uint64_t ns[THREAD_TIMES])
 {
     const struct thread_stats *s = &a->threads.v[thread];
-    const struct tally y = {all, a, thread, ns};
+    const struct tally y = {a, thread, ns};
     if (a->processors.n_turns)
         processors_tile(&a->processors, &a->timeline, thread, s->from, s->to, add_tile, (void *)&y);
     else
@@ -185,7 +173,7 @@ static void times_by_turns(const struct resources *all, const struct analysis *a
 static void times_by_waits(const struct resources *all, const struct analysis *a, uint32_t thread,
                            uint64_t ns[THREAD_TIMES])
 {
-    ns[TIME_RUNNING] = rest_of(all, a, thread, ns);
+    ns[TIME_RUNNING] = rest_of(a, thread, ns);
     share_out(all, a, thread, ns[TIME_RUNNING], ns[TIME_RUNNING], TIME_RUNNING, ns);
 }
 

@@ -2,7 +2,7 @@
  *
  *     life = running + blocked + waiting + idle + ready + other
  *
- *     blocked   on a monitor, a lock, a pool or a limit (resource.h)
+ *     blocked   on a monitor, a lock, a pool or a limit (purpose.h)
  *     waiting   for an answer, a thread, input or output, or for time to pass
  *     idle      without work: in a wait that nobody asked for, or still in a select or an accept,
  *               or in a call that none of the program's code made
@@ -35,8 +35,8 @@ struct thread_pool {
 };
 
 /* What a wait, or a part of one, is. */
-enum thread_time thread_time_of(const struct resources *all, const struct analysis *a,
-                                uint32_t context, const struct wait_part *w);
+enum thread_time thread_time_of(const struct analysis *a, uint32_t context,
+                                const struct wait_part *w);
 
 /* What a thread did with its time; the sum. */
 uint64_t thread_times(const struct resources *all, const struct analysis *a, uint32_t thread,
@@ -44,8 +44,7 @@ uint64_t thread_times(const struct resources *all, const struct analysis *a, uin
 
 /* How long a thread likely stood still in all (still.h), and for how much of that looks were seen.
  */
-uint64_t thread_still(const struct resources *all, const struct analysis *a, uint32_t thread,
-                      uint64_t *seen);
+uint64_t thread_still(const struct analysis *a, uint32_t thread, uint64_t *seen);
 
 /* Most blocked first, then by the time that was not idle. */
 int thread_times_by_harm(const uint64_t *x, uint64_t x_life, const uint64_t *y, uint64_t y_life);

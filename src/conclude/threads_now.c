@@ -53,7 +53,7 @@ static void set_wait(struct thread_now *x, const struct resources *all, const st
     const struct wait_part *last = &parts[span_parts(&a->timeline, s, parts) - 1];
     uint32_t of = last->again ? all->of_regain[s->context] : all->of_context[s->context];
     uint32_t owner = a->bindings.owners[x->thread];
-    x->now = (uint8_t)thread_time_of(all, a, s->context, last);
+    x->now = (uint8_t)thread_time_of(a, s->context, last);
     x->wait = last->state;
     x->since = w && !last->again ? min_u64(w->since, last->from) : last->from;
     x->of = of ? &all->v[of - 1] : NULL;

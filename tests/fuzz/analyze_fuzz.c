@@ -6,6 +6,7 @@
 #include "any_events.h"
 
 #include "cli/page.h"
+#include "conclude/resource.h"
 #include "export/report_json.h"
 
 #include <fcntl.h>
@@ -160,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         add_record(&b, data + i, now);
     struct report r = {
         .trace = builder_open(&b, 5000), .path = "fuzz", .sections = REPORT_ALL | REPORT_SCREEN};
-    require(analysis_run(&r.a, r.trace, &err) == 0, "analysis");
+    require(conclude_run(&r.a, r.trace, &err) == 0, "analysis");
     check(r.a, size ? data[size - 1] * 20u : 0);
     const struct report_part part = {.from = size > 1 ? data[1] : 0,
                                      .to = size > 2 && data[2] > 100 ? 255u + data[2] : UINT64_MAX,

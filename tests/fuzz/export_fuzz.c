@@ -1,6 +1,7 @@
 /* export_fuzz.c - any order of any events, analysed and written in every format of the model; what
  * they add up must be what the report does. */
 #include "any_events.h"
+#include "conclude/resource.h"
 
 #include "export/model_export.h"
 #include "export/wait_sums.h"
@@ -54,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct analysis *a;
     struct trace *t = any_trace(data, size);
     quiet();
-    require(analysis_run(&a, t, &err) == 0, "analysis");
+    require(conclude_run(&a, t, &err) == 0, "analysis");
     struct model_options o = {.selection = selection_all(), .states = WAITS_ALL, .threads = true};
     o.by = size > 1 ? data[1] % 3 : 0;
     export_all(a, &o);

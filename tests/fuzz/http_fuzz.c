@@ -8,6 +8,7 @@
 
 #include "analyze/analysis.h"
 #include "base/clock.h"
+#include "conclude/resource.h"
 #include "serve/compress.h"
 #include "serve/core.h"
 #include "serve/gate.h"
@@ -63,7 +64,7 @@ static int read_source(struct serve_source *s, uint32_t gen, const struct serve_
     builder_init(&b);
     some_events(&b);
     struct trace *t = builder_open(&b, 3000);
-    check(analysis_run(&a, t, err) == 0);
+    check(conclude_run(&a, t, err) == 0);
     const struct view_about about = {
         .gen = gen, .name = "a.otrace", .path = "/a.otrace", .ending = "closed"};
     return view_new(out, a, &about, err);

@@ -8,6 +8,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/lock_order.h"
+#include "conclude/resource.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -91,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         add_record(&b, data + i, now);
     struct trace *t = builder_open(&b, 5000 * (uint64_t)STEP);
     arena_init(&arena, 0);
-    require(analysis_run(&a, t, &err) == 0, "analysis");
+    require(conclude_run(&a, t, &err) == 0, "analysis");
     require(lock_order_find(&found, a, &arena) == 0, "lock_order_find");
     for (size_t i = 0; i < found.n; i++) {
         check_finding(&found.v[i]);

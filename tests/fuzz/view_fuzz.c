@@ -8,6 +8,7 @@
 #include "any_events.h"
 
 #include "analyze/analysis.h"
+#include "conclude/resource.h"
 #include "view/view.h"
 
 #include <jansson.h>
@@ -159,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t events = (size - 1) * (data[0] % 8) / 8;
     struct bytes questions = {data + 1 + events, data + size};
     struct trace *t = any_trace(data + 1, events);
-    require(analysis_run(&a, t, &err) == 0, "analysis");
+    require(conclude_run(&a, t, &err) == 0, "analysis");
     const struct view_about about = {.gen = 1, .name = "fuzz", .path = "fuzz", .ending = "cut"};
     require(view_new(&v, a, &about, &err) == 0, "view");
     ask(v, &questions);

@@ -43,7 +43,7 @@ TestSuite(analysis, .init = begin, .fini = end);
 static void run_trace(void)
 {
     struct err err = {""};
-    cr_assert_eq(analysis_run(&a, t, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&a, t, &err), 0, "%s", err.msg);
 }
 
 static void run(uint64_t end_time)

@@ -2,6 +2,7 @@
  * the same answers from its trace and from its text. */
 #include "analyze/call_waits.h"
 #include "analyzed.h"
+#include "conclude/resource.h"
 #include "orca_files.h"
 
 #include <criterion/criterion.h>
@@ -18,7 +19,7 @@ static char *parks_of(struct trace *of)
 {
     struct buf text = {0};
     struct analysis *x;
-    cr_assert_eq(analysis_run(&x, of, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&x, of, &err), 0, "%s", err.msg);
     for (uint32_t i = 1; i < x->timeline.n_lines; i++)
         for (uint32_t k = 0; k < x->timeline.lines[i].spans.n; k++) {
             const struct span *s = line_span(&x->timeline.lines[i], k);
@@ -251,7 +252,7 @@ Test(call_waits, a_recording_gives_the_same_answers_from_trace_and_text)
     struct trace *again = files_import_again(&f);
     struct analysis *of_text;
     struct buf first = {0}, second = {0};
-    cr_assert_eq(analysis_run(&of_text, again, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&of_text, again, &err), 0, "%s", err.msg);
     sums_text(a, &first);
     sums_text(of_text, &second);
     cr_assert_str_eq(buf_str(&second), buf_str(&first));

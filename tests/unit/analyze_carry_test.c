@@ -1,6 +1,7 @@
 /* analyze_carry_test.c - a part of a recording, with what was under way when it began: it says what
  * the whole says of that time. */
 #include "analyzed.h"
+#include "conclude/resource.h"
 
 #include <criterion/criterion.h>
 
@@ -33,12 +34,12 @@ static void run_behind(void (*add)(void), uint64_t at, uint64_t end)
     fresh_builder(add);
     t = builder_open(&b, end);
     trace_keep_part(t, 0, BUILDER_START + at);
-    cr_assert_eq(analysis_run_on(&a, t, NULL, NULL), 0);
+    cr_assert_eq(conclude_run_on(&a, t, NULL, NULL), 0);
     cr_assert_eq(analysis_carry(a, &carry), 0);
     fresh_builder(add);
     t = builder_open(&b, end);
     trace_keep_part(t, BUILDER_START + at, BUILDER_START + end);
-    cr_assert_eq(analysis_run_on(&a, t, &carry, NULL), 0);
+    cr_assert_eq(conclude_run_on(&a, t, &carry, NULL), 0);
     carry_fini(&carry);
     cr_assert_eq(a->window.from, BUILDER_START + at);
     cr_assert_eq(a->window.to, BUILDER_START + end);

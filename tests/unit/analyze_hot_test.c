@@ -4,6 +4,7 @@
 #include "analyze/queues.h"
 #include "base/util.h"
 #include "checks.h"
+#include "conclude/resource.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static void sample(struct sampled *w, const struct sim_shape *shape)
     for (int i = 0; i < SAMPLES; i++)
         builder_event(&w->s.b, SAMPLE_STREAM, &w->v[i]);
     w->t = sim_trace(&w->s);
-    cr_assert_eq(analysis_run(&w->a, w->t, NULL), 0);
+    cr_assert_eq(conclude_run(&w->a, w->t, NULL), 0);
 }
 
 static void end(struct sampled *w)

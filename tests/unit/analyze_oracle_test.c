@@ -4,6 +4,7 @@
  * ORCA_SEED=n or n-m: the small programs of these seeds only. */
 #include "cases.h"
 #include "checks.h"
+#include "conclude/resource.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static void check_all(const struct sim_shape *shape)
     snprintf(check_name, sizeof check_name, "seed %" PRIu64, shape->seed);
     sim_run(&s, shape);
     struct trace *t = sim_trace(&s);
-    cr_assert_eq(analysis_run(&a, t, &err), 0, "%s: %s", check_name, err.msg);
+    cr_assert_eq(conclude_run(&a, t, &err), 0, "%s: %s", check_name, err.msg);
     oracle_init(&o, &s);
     check_forgive(&o, &s, a);
     check_model(&o, a);

@@ -5,6 +5,7 @@
  * events; the expected sums are plain loops over that list.  It knows nothing of tracks, streams or
  * batches. */
 #include "analyze/analysis.h"
+#include "conclude/resource.h"
 #include "trace_builder.h"
 
 #include <criterion/criterion.h>
@@ -176,7 +177,7 @@ static struct analysis *simulate(struct sim *s, int steps)
     s->end = s->now + 100;
     struct analysis *a;
     struct err err;
-    cr_assert_eq(analysis_run(&a, builder_open(&s->b, s->end), &err), 0);
+    cr_assert_eq(conclude_run(&a, builder_open(&s->b, s->end), &err), 0);
     return a;
 }
 

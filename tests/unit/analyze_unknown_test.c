@@ -1,5 +1,6 @@
 /* What is not known is neither running nor waiting: unknown.h, holes.h. */
 #include "analyzed.h"
+#include "conclude/resource.h"
 
 #include <criterion/criterion.h>
 #include <sys/mman.h>
@@ -135,7 +136,7 @@ Test(unknown, a_file_that_was_cut_ends_with_its_last_event)
     builder_write(&b, fd, 9000 * MS);
     cr_assert_eq(ftruncate(fd, lseek(fd, 0, SEEK_END) / 2), 0);
     cr_assert_eq(trace_open_fd(&t, fd, "cut", &err), 0);
-    cr_assert_eq(analysis_run(&a, t, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&a, t, &err), 0, "%s", err.msg);
     uint64_t end = since(a->window.to);
     cr_assert(end > 100 * MS && end < 900 * MS);
     cr_assert_lt(sums_of(bob)->state[STATE_WAITING].ns, end - 10 * MS);

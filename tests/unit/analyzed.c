@@ -1,4 +1,5 @@
 #include "analyzed.h"
+#include "conclude/resource.h"
 
 #include <criterion/criterion.h>
 
@@ -38,7 +39,7 @@ void analyzed_run(uint64_t end)
 {
     struct err err = {""};
     t = builder_open(&b, end);
-    cr_assert_eq(analysis_run(&a, t, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&a, t, &err), 0, "%s", err.msg);
 }
 
 const struct span *span_of(thread_id thread, uint32_t i)

@@ -1,6 +1,7 @@
 /* compare_alloc_test.c - what was allocated, in two recordings side by side: made-up programs whose
  * rates are known. */
 #include "conclude/compare.h"
+#include "conclude/resource.h"
 #include "trace_builder.h"
 
 #include <criterion/criterion.h>
@@ -46,7 +47,7 @@ static void end(struct summary *out)
     struct analysis *analysis;
     struct err err = {""};
     struct trace *trace = builder_open(&builder, LENGTH);
-    cr_assert_eq(analysis_run(&analysis, trace, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&analysis, trace, &err), 0, "%s", err.msg);
     cr_assert_eq(summary_make(out, analysis, &err), 0);
     analysis_free(analysis);
     trace_close(trace);

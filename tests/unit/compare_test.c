@@ -1,5 +1,6 @@
 /* compare_test.c - two recordings side by side. */
 #include "conclude/compare.h"
+#include "conclude/resource.h"
 #include "trace_builder.h"
 
 #include <criterion/criterion.h>
@@ -25,7 +26,7 @@ static void record(struct summary *out, const char *class_name, uint64_t busy)
         ADD(&builder, 1, ann, t + busy + t / 100000, monitor_contended_entered, .lock = lock);
     }
     struct trace *trace = builder_open(&builder, LENGTH);
-    cr_assert_eq(analysis_run(&analysis, trace, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&analysis, trace, &err), 0, "%s", err.msg);
     cr_assert_eq(summary_make(out, analysis, &err), 0);
     analysis_free(analysis);
     trace_close(trace);

@@ -14,10 +14,27 @@ TestSuite(resources, .init = analyzed_begin, .fini = analyzed_end);
 
 static struct resources all;
 
+/* The first screen's table, and the columns of --threads and JSON, are of one decision. */
+static void check_columns(const struct resources *of)
+{
+    for (uint32_t i = 1; i < a->timeline.n_lines; i++) {
+        const struct thread_sums *s = &a->stats.threads[i];
+        const uint64_t *to = s->waited_for;
+        uint64_t ns[THREAD_TIMES] = {0}, held_up = s->state[HELD_UP].ns;
+        if (stills_of(&a->stills, i)->n || !thread_life(&a->threads.v[i]))
+            continue;
+        thread_times(of, a, i, ns);
+        cr_assert_eq(ns[TIME_BLOCKED], to[FOR_RESOURCE], "thread %u", i);
+        cr_assert_eq(ns[TIME_IDLE], to[FOR_IDLE], "thread %u", i);
+        cr_assert_leq(held_up, to[FOR_RESOURCE] + to[FOR_ANSWER], "thread %u", i);
+    }
+}
+
 static void run(uint64_t end)
 {
     analyzed_run(end);
     cr_assert_eq(resources_make(&all, a), 0);
+    check_columns(&all);
 }
 
 static bool begins(const char *text, const char *with)
@@ -150,8 +167,10 @@ static const char *line_with(const char *app, const char *frames)
 {
     stack_id s = builder_stack(&b, frames);
     builder_info(&b, "sun.java.command", "com.acme.shop.Server 8080");
-    analyzed_run(1000);
+    struct err err = {""};
+    t = builder_open(&b, 1000);
     t->app = app;
+    cr_assert_eq(conclude_run(&a, t, &err), 0, "%s", err.msg);
     cr_assert_eq(resources_make(&all, a), 0);
     struct place p = program_place(&all.program, s), top, site;
     sites_name(t, s, &top, &site);
@@ -1576,6 +1595,8 @@ Test(resources, a_sign_to_one_thread_is_nothing_that_others_have)
     thread_times(&all, a, ann.v, ns);
     cr_assert_eq(ns[TIME_BLOCKED], 0);
     cr_assert_gt(ns[TIME_IDLE], 0);
+    cr_assert_eq(a->stats.threads[ann.v].state[HELD_UP].ns, 0);
+    check_columns(&all);
 }
 
 /* A database in the same JVM: its threads wait for rows inside of what they were asked for, and

@@ -1,6 +1,7 @@
 #include "export/model_export.h"
 
 #include "base/util.h"
+#include "conclude/resource.h"
 #include "export/waits.h"
 #include "format/codec.h"
 #include "model_files.h"
@@ -287,7 +288,7 @@ Test(export_collapsed, what_is_missing_is_said)
 static struct analysis *analysed(struct trace *t)
 {
     struct analysis *a;
-    cr_assert_eq(analysis_run(&a, t, NULL), 0);
+    cr_assert_eq(conclude_run(&a, t, NULL), 0);
     return a;
 }
 

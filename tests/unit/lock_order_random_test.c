@@ -7,6 +7,7 @@
 #include "analyze/analysis.h"
 #include "analyze/lock_order.h"
 #include "cases.h"
+#include "conclude/resource.h"
 #include "trace_builder.h"
 
 #include <criterion/criterion.h>
@@ -823,7 +824,7 @@ static void one(int seed, int steps)
     }
     struct trace *t = builder_open(&s.b, s.now + STEP);
     arena_init(&arena, 0);
-    cr_assert_eq(analysis_run(&a, t, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&a, t, &err), 0, "%s", err.msg);
     cr_assert_eq(lock_order_find(&found, a, &arena), 0);
     find_pairs();
     find_expected();

@@ -1,6 +1,7 @@
 /* Recordings with known orders of locks: what is a finding, and what keeps it from being one. */
 #include "analyze/analysis.h"
 #include "analyze/lock_order.h"
+#include "conclude/resource.h"
 #include "trace_builder.h"
 
 #include <criterion/criterion.h>
@@ -112,7 +113,7 @@ static void run(uint64_t until)
         builder_event(&b, events[i].thread.v, &events[i]);
     }
     t = builder_open(&b, until);
-    cr_assert_eq(analysis_run(&a, t, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&a, t, &err), 0, "%s", err.msg);
     cr_assert_eq(lock_order_find(&found, a, &arena), 0);
 }
 

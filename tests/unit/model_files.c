@@ -1,4 +1,5 @@
 #include "model_files.h"
+#include "conclude/resource.h"
 
 #include "export/waits.h"
 #include "orca_files.h"
@@ -34,7 +35,7 @@ struct buf model_file(const char *format, struct trace *t, const struct model_op
     char *folder = folder_make(), prefix[300], path[320];
     const struct model_exporter *m = model_exporter_find(format);
     cr_assert_not_null(m);
-    cr_assert_eq(analysis_run(&a, t, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&a, t, &err), 0, "%s", err.msg);
     snprintf(prefix, sizeof prefix, "%s/app", folder);
     snprintf(path, sizeof path, "%s%s", prefix, m->suffix);
     struct model_job own = {0};

@@ -5,6 +5,7 @@
 #include "base/util.h"
 #include "cases.h"
 #include "checks.h"
+#include "conclude/resource.h"
 #include "orca_files.h"
 #include "tptp_lines.h"
 
@@ -110,8 +111,8 @@ static void there_and_back(const struct sim_shape *shape, struct counts *n)
     struct trace *t = sim_trace(&s);
     struct orca_files f = files_export(tptp(), t);
     struct trace *u = files_import_xml_again(&f);
-    cr_assert_eq(analysis_run(&a, t, &err), 0, "%s", err.msg);
-    cr_assert_eq(analysis_run(&b, u, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&a, t, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&b, u, &err), 0, "%s", err.msg);
     before = (struct side){a, t->header.start_mono};
     after = (struct side){b, t->header.start_real ? t->header.start_real : t->header.start_mono};
     compare(&before, &after, s.n_ids, n);

@@ -18,7 +18,7 @@ static struct err err;
 static struct analysis *analysis_of(struct trace *t)
 {
     struct analysis *a;
-    cr_assert_eq(analysis_run(&a, t, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&a, t, &err), 0, "%s", err.msg);
     return a;
 }
 

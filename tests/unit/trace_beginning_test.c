@@ -2,6 +2,7 @@
  * whatever the order in which rings were written. */
 #include "analyze/analysis.h"
 #include "base/util.h"
+#include "conclude/resource.h"
 #include "trace_builder.h"
 
 #include <criterion/criterion.h>
@@ -152,7 +153,7 @@ Test(trace_beginning, threads_of_later_have_no_life_yet)
     struct trace *t = builder_open(&b, 100000);
     cr_assert(trace_keep_beginning(t, 40));
     uint64_t until = t->until;
-    cr_assert_eq(analysis_run(&a, t, NULL), 0);
+    cr_assert_eq(conclude_run(&a, t, NULL), 0);
     const struct thread_stats *s = a->threads.v;
     cr_assert_eq(a->window.to, until);
     cr_assert_eq(s[threads[0].v].from, a->window.from);
@@ -174,7 +175,7 @@ Test(trace_beginning, a_wait_over_its_end_is_open)
     struct trace *t = builder_open(&b, 100000);
     cr_assert(trace_keep_beginning(t, 40));
     uint64_t until = t->until;
-    cr_assert_eq(analysis_run(&a, t, NULL), 0);
+    cr_assert_eq(conclude_run(&a, t, NULL), 0);
     const struct line *l = &a->timeline.lines[threads[1].v];
     cr_assert_eq(l->spans.n, 1);
     cr_assert_eq(span_end(&a->timeline, line_span(l, 0)), until);

@@ -1,6 +1,7 @@
 /* view_json_sim_test.c - JSON answers about simulated programs against what else is known of them:
  * `orca report --json` of the same part, the tables, every arrow. */
 #include "base/util.h"
+#include "conclude/resource.h"
 #include "export/report_json.h"
 #include "view/arrows.h"
 #include "view_ask.h"
@@ -52,7 +53,7 @@ static struct buf report_of(struct trace *t, const struct report_part *part)
     struct err err = {""};
     struct buf out = {0};
     struct report r = {.trace = t, .path = "sim", .sections = REPORT_ALL, .ending = ENDED_CUT};
-    cr_assert_eq(analysis_run(&r.a, t, &err), 0, "%s", err.msg);
+    cr_assert_eq(conclude_run(&r.a, t, &err), 0, "%s", err.msg);
     cr_assert_eq(report_select(&r, part, &err), 0, "%s", err.msg);
     cr_assert_eq(report_init(&r, NULL, &err), 0, "%s", err.msg);
     cr_assert_eq(report_json_buf(&r, &out, &err), 0, "%s", err.msg);

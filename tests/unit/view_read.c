@@ -1,4 +1,5 @@
 #include "view_read.h"
+#include "conclude/resource.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@ static void begin(struct viewed *w, struct trace *trace)
     const struct view_about about = {.gen = 1, .name = "sim"};
     struct analysis *x;
     struct err err = {""};
-    cr_assert_eq(analysis_run(&x, trace, &err), 0, "%s: %s", check_name, err.msg);
+    cr_assert_eq(conclude_run(&x, trace, &err), 0, "%s: %s", check_name, err.msg);
     cr_assert_eq(view_new(&w->v, x, &about, &err), 0, "%s: %s", check_name, err.msg);
     w->a = x;
 }
