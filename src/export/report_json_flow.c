@@ -116,7 +116,7 @@ static json_t *path_segment(const struct report *r, const struct path_segment *s
     json_set_count(j, "stack", s->stack.v);
     json_set_bool(j, "last_owner_seen", s->seen);
     if (s->kind == PATH_IO)
-        json_set_count(j, "peer", s->peer.v);
+        json_set_peer(j, r, s->peer);
     return j;
 }
 

@@ -1,5 +1,4 @@
 /* report_json_io.c - recorded input and output by what was at the other end. */
-#include "analyze/labels.h"
 #include "export/report_json_parts.h"
 
 void json_put_io(struct json_out *o)
@@ -9,12 +8,8 @@ void json_put_io(struct json_out *o)
     for (size_t i = 0; i < report_rows(o->r, all->n); i++) {
         const struct peer_sum *s = &all->v[i];
         json_t *j = json_object();
-        char name[LABEL_MAX];
-        peer_name(o->r->trace, (lock_id){s->peer}, name, sizeof name);
         json_set_text(j, "what", io_kinds[s->what].name);
-        json_object_set_new(j, "peer", json_null());
-        if (s->peer)
-            json_set_text(j, "peer", name);
+        json_set_peer(j, o->r, (lock_id){s->peer});
         json_set_count(j, "count", s->calls);
         json_set_count(j, "ns", s->ns);
         json_set_count(j, "max_ns", s->max);

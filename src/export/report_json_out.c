@@ -43,6 +43,16 @@ void json_set_thread(json_t *o, const char *key, const char *name_key, const str
     json_set_text(o, name_key, trace_thread(r->trace, r->a->threads.v[thread].id)->name);
 }
 
+void json_set_peer(json_t *o, const struct report *r, lock_id peer)
+{
+    char name[LABEL_MAX];
+    json_object_set_new(o, "peer", json_null());
+    if (!peer.v)
+        return;
+    peer_name(r->trace, peer, name, sizeof name);
+    json_set_text(o, "peer", name);
+}
+
 /* A class's Java name; null when it is not known. */
 void json_set_class(json_t *o, const struct report *r, uint32_t group)
 {

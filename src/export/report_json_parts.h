@@ -57,6 +57,9 @@ void json_entry(struct json_out *o, json_t *j);
 void json_end_list(struct json_out *o);
 
 /* What is not yet in the file.  -ENOMEM, or -EIO of the file. */
+/* "peer": what is at the other end of input or output, by its name; null when it is not known. */
+void json_set_peer(json_t *o, const struct report *r, lock_id peer);
+
 int json_finish(struct json_out *o);
 
 /* "WHAT_count", "WHAT_ns", ...: docs/reference/json.md. */

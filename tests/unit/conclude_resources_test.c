@@ -2,9 +2,11 @@
 #include "analyze/labels.h"
 #include "analyzed.h"
 #include "conclude/does.h"
+#include "conclude/report.h"
 #include "conclude/resource_names.h"
 #include "conclude/rules.h"
 #include "conclude/thread_pools.h"
+#include "export/report_json.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -2051,6 +2053,21 @@ Test(resources, calls_to_a_peer_are_on_the_path)
 {
     calls_again_and_again(add_peer("=10.0.0.7:5432"));
     cr_assert_str_eq(rules_of(101000000), "io-on-path");
+}
+
+/* As in holders and in the table of input and output. */
+Test(resources, a_peer_on_the_path_has_its_name)
+{
+    struct report r = {.path = "x", .ending = ENDED_CLOSED, .sections = REPORT_PATH};
+    struct buf out = {0};
+    calls_again_and_again(add_peer("=10.0.0.7:5432"));
+    analyzed_run(101000000);
+    r.a = a;
+    r.trace = t;
+    cr_assert_eq(report_init(&r, NULL, NULL), 0);
+    cr_assert_eq(report_json_buf(&r, &out, NULL), 0);
+    cr_assert_not_null(strstr(buf_str(&out), "\"peer\": \"10.0.0.7:5432\""), "%s", buf_str(&out));
+    buf_fini(&out);
 }
 
 /* Who waits for what its clients ask has nothing to do. */
