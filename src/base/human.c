@@ -27,18 +27,26 @@ static struct human scaled(double v, const char *unit)
     return h;
 }
 
+/* The borders are where rounding would make a fourth digit. */
+static struct human three_digits(double v, const char *unit)
+{
+    struct human h;
+    snprintf(h.text, sizeof h.text, "%.*f %s", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, unit);
+    return h;
+}
+
 struct human human_time(uint64_t ns)
 {
     struct human h;
-    uint64_t s = ns / 1000000000u;
+    uint64_t s = (ns + 50000000u) / 1000000000u; /* 59.95 s would be 60.0 s */
     if (ns < 1000)
         snprintf(h.text, sizeof h.text, "%" PRIu64 " ns", ns);
     else if (ns < 999500)
-        return scaled((double)ns / 1e3, "us");
+        return three_digits((double)ns / 1e3, "us");
     else if (ns < 999500000)
-        return scaled((double)ns / 1e6, "ms");
+        return three_digits((double)ns / 1e6, "ms");
     else if (s < 60)
-        snprintf(h.text, sizeof h.text, "%.1f s", (double)ns / 1e9);
+        return three_digits((double)ns / 1e9, "s");
     else if (s < 3600)
         snprintf(h.text, sizeof h.text, "%" PRIu64 " m %02" PRIu64 " s", s / 60, s % 60);
     else

@@ -5,32 +5,16 @@
 #include "base/util.h"
 #include "cli/screen.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct human three_digits(double v, const char *unit)
-{
-    struct human h;
-    /* The borders are where rounding would make a fourth digit. */
-    int decimals = v < 9.995 ? 2 : v < 99.95 ? 1 : 0;
-    snprintf(h.text, sizeof h.text, "%.*f %s", decimals, v, unit);
-    return h;
-}
-
 struct human page_time(const struct page *p, uint64_t ns)
 {
-    struct human h;
-    if (ns >= 59950000000u)
-        return human_time(max_u64(ns, 60000000000u));
-    if (ns >= 999500000)
-        return three_digits((double)ns / 1e9, "s");
-    if (ns >= 999500)
-        return three_digits((double)ns / 1e6, "ms");
-    if (ns >= 1000)
-        return three_digits((double)ns / 1e3, p->utf8 ? "\xc2\xb5s" : "us");
-    snprintf(h.text, sizeof h.text, "%" PRIu64 " ns", ns);
+    struct human h = human_time(ns);
+    char *us = p->utf8 ? strstr(h.text, " us") : NULL;
+    if (us)
+        memcpy(us, " \xc2\xb5s", sizeof " \xc2\xb5s");
     return h;
 }
 

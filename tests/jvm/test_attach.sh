@@ -31,7 +31,7 @@ detach() {
 test_waits_under_way() {
     launch --
     attach --for 1s
-    has err "is being recorded into $TRACE for 1.0 s"
+    has err "is being recorded into $TRACE for 1.00 s"
     has err 'app.otrace: '
     good_trace complete
     events
@@ -444,7 +444,7 @@ test_impatience() {
     rm "$TRACE"
     "$ORCA" attach "$jvm" -o "$TRACE" --for 1s >client.out 2>client.err &
     client=$!
-    wait_for 60 grep -q 'for 1.0 s' client.err
+    wait_for 60 grep -q 'for 1.00 s' client.err
     kill -KILL $client
     wait $client 2>/dev/null
     wait_for 60 eval "\"$ORCA\" status $jvm | grep -q 'recorded    no'"

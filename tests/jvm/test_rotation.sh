@@ -170,7 +170,7 @@ test_name_taken() {
     start_traced every=1s -Xmx48m -XX:+UseSerialGC Killed counts
     wait_for 60 grep -q ready out
     wait_for 60 grep -q "app.002.otrace exists and is not an Orca trace" err
-    has err "the recording goes on in $TRACE, a new file is tried again every 1.0 s"
+    has err "the recording goes on in $TRACE, a new file is tried again every 1.00 s"
     mv err java.err
     run 1 "$ORCA" dump "$jvm" --rotate
     has err "app.002.otrace exists and is not an Orca trace"

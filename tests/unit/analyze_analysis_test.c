@@ -586,7 +586,7 @@ Test(analysis, a_dominant_lock)
     cr_assert_str_eq(f->rule, "dominant-lock");
     cr_assert_str_eq(
         f->text,
-        "shop.Order; ann waits 9.0 ms once; wait in Order.submit (Order.java:88); held by bob, "
+        "shop.Order; ann waits 9.00 ms once; wait in Order.submit (Order.java:88); held by bob, "
         "100 % of the time in activity that Orca did not record; rerun: with --wall "
         "20ms, or with the group looks: what holders do was not recorded");
     char text[FINDING_TEXT];
@@ -697,7 +697,7 @@ Test(analysis, threads_still_blocked)
     cr_assert_eq(n, 2);
     cr_assert_str_eq(f[0].rule, "still-blocked");
     cr_assert_str_eq(f[0].text, "shop.Order: 1 thread was still blocked when the recording ended; "
-                                "ann for 3.0 s, owner at the beginning of that wait: bob");
+                                "ann for 3.00 s, owner at the beginning of that wait: bob");
     cr_assert_str_eq(f[1].rule, "dominant-lock");
 }
 
@@ -717,7 +717,7 @@ Test(analysis, threads_still_blocked_while_it_goes_on)
     const char *text = still_blocked();
     cr_assert_str_eq(
         text, "shop.Order: 1 thread was still blocked at the end of what is recorded so far; "
-              "ann for 3.0 s, owner at the beginning of that wait: bob");
+              "ann for 3.00 s, owner at the beginning of that wait: bob");
 }
 
 Test(analysis, threads_still_blocked_at_the_end_of_a_file)
@@ -725,7 +725,7 @@ Test(analysis, threads_still_blocked_at_the_end_of_a_file)
     builder_info(&b, "orca.next", "next.otrace");
     const char *text = still_blocked();
     cr_assert_str_eq(text, "shop.Order: 1 thread was still blocked when the file ended; "
-                           "ann for 3.0 s, owner at the beginning of that wait: bob");
+                           "ann for 3.00 s, owner at the beginning of that wait: bob");
 }
 
 Test(analysis, any_moment_finds_some_thread_blocked)

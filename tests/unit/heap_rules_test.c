@@ -55,8 +55,8 @@ Test(heap_rules, collections_that_leave_most_of_the_heap_are_a_finding)
     run();
     cr_assert_str_eq(
         found("heap-nearly-full"),
-        "The heap is nearly full: collections paused the program for 40 % of 1.0 s (10 pauses, "
-        "longest 40 ms); each left at least 48 MB of 64 MB in use; try: give the program a larger "
+        "The heap is nearly full: collections paused the program for 40 % of 1.00 s (10 pauses, "
+        "longest 40.0 ms); each left at least 48 MB of 64 MB in use; try: give the program a larger "
         "heap, or look at what keeps the objects alive with orca heap dump PID");
 }
 
@@ -66,7 +66,7 @@ Test(heap_rules, a_heap_that_becomes_empty_again_is_not_full)
         collect(1000 + i * 100, 40, i == 8 ? 20 : 48);
     run();
     cr_assert_str_eq(found("heap-nearly-full"), "");
-    cr_assert(strstr(found("gc-pauses"), "collections paused the program for 20 % of 2.0 s"));
+    cr_assert(strstr(found("gc-pauses"), "collections paused the program for 20 % of 2.00 s"));
 }
 
 Test(heap_rules, a_full_heap_that_costs_nothing_is_no_finding)
@@ -114,12 +114,12 @@ Test(heap_rules, what_collections_leave_grows_until_the_heap_is_full)
     grow(12, 8, 0);
     cr_assert_str_eq(f[0].rule, "leak-suspect");
     cr_assert_eq(f[0].severity, SEVERITY_PROBLEM);
-    cr_assert_str_eq(f[0].text,
-                     "What collections leave in use grows: from 24 MB to 58 MB of 64 MB; in 1.2 s, "
-                     "over 18 collections: 29 MB per second; at this rate the heap is full in "
-                     "210 ms; try: look at what keeps the objects alive with orca heap dump PID; "
-                     "rerun: with --alloc 512k to see which objects these are, and where they come "
-                     "from");
+    cr_assert_str_eq(
+        f[0].text, "What collections leave in use grows: from 24 MB to 58 MB of 64 MB; in 1.19 s, "
+                   "over 18 collections: 29 MB per second; at this rate the heap is full in "
+                   "210 ms; try: look at what keeps the objects alive with orca heap dump PID; "
+                   "rerun: with --alloc 512k to see which objects these are, and where they come "
+                   "from");
 }
 
 Test(heap_rules, a_heap_with_much_room_may_fill_with_what_will_be_garbage)
