@@ -5,6 +5,7 @@
 #include "agent/on_cause.h"
 #include "agent/locks.h"
 #include "agent/natives.h"
+#include "agent/on_io.h"
 #include "agent/stacks.h"
 #include "agent/sums.h"
 #include "agent/threads.h"
@@ -24,7 +25,9 @@ static void note_notify(JNIEnv *jni, jobject object, enum event_kind kind, uint6
     if (!wanted)
         return;
     stack_id stack = stacks_current(jni);
-    struct event *e = ring_begin(self->ring, kind, threads_self(jni, self), now);
+    thread_id id = threads_self(jni, self);
+    io_note_read(self, id, now);
+    struct event *e = ring_begin(self->ring, kind, id, now);
     if (!e)
         return;
     e->notify.lock = lock; /* notify_all has the same fields */
@@ -85,7 +88,9 @@ static struct event *begin(JNIEnv *jni, enum event_kind kind, jobject thread, st
         return NULL;
     thread_id target = threads_of(jni, thread);
     stack_id at = stack(jni);
-    struct event *e = ring_begin((*self)->ring, kind, threads_self(jni, *self), now);
+    thread_id id = threads_self(jni, *self);
+    io_note_read(*self, id, now);
+    struct event *e = ring_begin((*self)->ring, kind, id, now);
     if (!e)
         return NULL;
     e->unpark.target = target;

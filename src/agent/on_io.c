@@ -29,6 +29,12 @@ static pid_t ours; /* a child that was forked runs its library's code, and has n
 /* The descriptor, + 1, that the calling thread has last asked a Poller to watch, and for what. */
 static __thread struct io_polled polled __attribute__((tls_model("initial-exec")));
 
+/* The connection, + 1, that the calling thread has last read from. */
+static __thread struct {
+    int fd;
+    uint64_t was, since;
+} last_read __attribute__((tls_model("initial-exec")));
+
 /* --- events ----------------------------------------------------------------------------------- */
 
 struct call {
@@ -145,6 +151,32 @@ void io_note_park(struct os_thread *self, thread_id id, uint64_t now, struct io_
     ring_commit(self->ring, e);
 }
 
+void io_note_read(struct os_thread *self, thread_id id, uint64_t now)
+{
+    int fd = last_read.fd - 1;
+    if (fd < 0)
+        return;
+    last_read.fd = 0;
+    if (last_read.since < agent.started || !agent_wants(GROUP_io))
+        return;
+    lock_id peer = peers_connected(fd, last_read.was);
+    struct event *e = peer.v ? ring_begin(self->ring, EV_io_read, id, now) : NULL;
+    if (!e)
+        return;
+    e->io_read.peer = peer;
+    e->io_read.since = last_read.since;
+    ring_commit(self->ring, e);
+}
+
+static inline void note_read(const struct call *c, int fd, ssize_t n)
+{
+    if (!c->since || n <= 0)
+        return;
+    last_read.fd = fd + 1;
+    last_read.was = c->was;
+    last_read.since = c->since;
+}
+
 /* --- the functions ------------------------------------------------------------------------------
  * As the C library declares them, but for the names. */
 
@@ -157,13 +189,23 @@ void io_note_park(struct os_thread *self, thread_id id, uint64_t now, struct io_
         return n;                                                                                  \
     }
 
-MOVES(read, input, (int fd, void *to, size_t n_), fd, to, n_)
-MOVES(readv, input, (int fd, const struct iovec *v, int n_), fd, v, n_)
+#define READS(name, params, ...)                                                                   \
+    static ssize_t io_##name params                                                                \
+    {                                                                                              \
+        struct call c = begin(fd);                                                                 \
+        ssize_t n = name(__VA_ARGS__);                                                             \
+        note_read(&c, fd, n);                                                                      \
+        end(&c, IO_KIND_input, fd, n);                                                             \
+        return n;                                                                                  \
+    }
+
+READS(read, (int fd, void *to, size_t n_), fd, to, n_)
+READS(readv, (int fd, const struct iovec *v, int n_), fd, v, n_)
 MOVES(pread64, input, (int fd, void *to, size_t n_, off64_t at), fd, to, n_, at)
-MOVES(recv, input, (int fd, void *to, size_t n_, int flags), fd, to, n_, flags)
-MOVES(recvmsg, input, (int fd, struct msghdr *m, int flags), fd, m, flags)
-MOVES(recvfrom, input, (int fd, void *to, size_t n_, int flags, struct sockaddr *a, socklen_t *len),
-      fd, to, n_, flags, a, len)
+READS(recv, (int fd, void *to, size_t n_, int flags), fd, to, n_, flags)
+READS(recvmsg, (int fd, struct msghdr *m, int flags), fd, m, flags)
+READS(recvfrom, (int fd, void *to, size_t n_, int flags, struct sockaddr *a, socklen_t *len), fd,
+      to, n_, flags, a, len)
 MOVES(write, output, (int fd, const void *from, size_t n_), fd, from, n_)
 MOVES(writev, output, (int fd, const struct iovec *v, int n_), fd, v, n_)
 MOVES(pwrite64, output, (int fd, const void *from, size_t n_, off64_t at), fd, from, n_, at)
@@ -206,11 +248,21 @@ static int io_connect(int fd, const struct sockaddr *to, socklen_t n)
     return rc;
 }
 
+/* The first connection that a socket accepts is an event in any case: it says who listens where. */
+static void end_accept(const struct call *c, int fd, int made)
+{
+    uint64_t now;
+    if (made >= 0 && c->since && !peers_is_known(c->was))
+        RECORDING(put(c, &(struct told){IO_KIND_accept, fd, NULL, -1}, clock_mono_ns()));
+    else if (is_long(c, -1, &now))
+        RECORDING(put(c, &(struct told){IO_KIND_accept, fd, NULL, -1}, now));
+}
+
 static int io_accept(int fd, struct sockaddr *from, socklen_t *n)
 {
     struct call c = begin(fd);
     int made = accept(fd, from, n);
-    end(&c, IO_KIND_accept, fd, -1);
+    end_accept(&c, fd, made);
     peers_renew(made, PEER_ACCEPTED);
     return made;
 }
@@ -219,7 +271,7 @@ static int io_accept4(int fd, struct sockaddr *from, socklen_t *n, int flags)
 {
     struct call c = begin(fd);
     int made = accept4(fd, from, n, flags);
-    end(&c, IO_KIND_accept, fd, -1);
+    end_accept(&c, fd, made);
     peers_renew(made, PEER_ACCEPTED);
     return made;
 }
@@ -289,12 +341,29 @@ static int io_getnameinfo(const struct sockaddr *a, socklen_t n, char *host, soc
     return rc;
 }
 
+/* What a child executes, while it can be asked: "process sleep". */
+static void name_child(const struct call *c, int pid, char *out, size_t n)
+{
+    char path[40], command[17] = "";
+    snprintf(path, sizeof path, "/proc/%d/comm", pid);
+    int fd = c->since ? open64(path, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t len = fd < 0 ? 0 : read(fd, command, sizeof command - 1);
+    if (fd >= 0)
+        close(fd);
+    command[len > 0 ? len : 0] = 0;
+    command[strcspn(command, "\n")] = 0;
+    if (*command)
+        snprintf(out, n, "process %s", command);
+    else
+        snprintf(out, n, "process %d", pid);
+}
+
 static pid_t io_waitpid(pid_t pid, int *status, int flags)
 {
     char name[32];
     struct call c = begin(-1);
+    name_child(&c, (int)pid, name, sizeof name);
     pid_t rc = waitpid(pid, status, flags);
-    snprintf(name, sizeof name, "process %d", (int)pid);
     end_named(&c, IO_KIND_process, name);
     return rc;
 }
@@ -303,8 +372,8 @@ static int io_waitid(idtype_t type, id_t id, siginfo_t *info, int flags)
 {
     char name[32];
     struct call c = begin(-1);
+    name_child(&c, (int)id, name, sizeof name);
     int rc = waitid(type, id, info, flags);
-    snprintf(name, sizeof name, "process %d", (int)id);
     end_named(&c, IO_KIND_process, name);
     return rc;
 }

@@ -169,6 +169,7 @@ static bool ask(int fd, int (*call)(int, struct sockaddr *, socklen_t *), union 
 /* What is to be said of a socket, before its name; false: it is none. */
 static bool describe_socket(int fd, unsigned *flags, char *out, size_t n)
 {
+    *flags |= PEER_LOCAL;
     static const char client[] = "client ", listening[] = "listening ", local[] = "local ";
     union address own, peer;
     if (!ask(fd, getsockname, &own))
@@ -182,6 +183,7 @@ static bool describe_socket(int fd, unsigned *flags, char *out, size_t n)
         named_by = &own.any;
     } else if (ask(fd, getpeername, &peer)) {
         host_only = is_client(&own.all, &peer.all, *flags & PEER_ACCEPTED);
+        *flags &= ~(unsigned)(host_only ? 0 : PEER_LOCAL);
         before = host_only ? client : "";
         if (host_only && own.any.sa_family == AF_UNIX)
             named_by = &own.any;
@@ -226,6 +228,7 @@ lock_id peers_of(int fd, uint64_t was, bool *listens)
     if (!describe_socket(fd, &flags, text, sizeof text))
         describe_file(fd, text, sizeof text);
     *listens = flags & PEER_LISTENS;
+    flags |= text[0] ? 0 : PEER_LOCAL;
     lock_id id = text[0] ? named(text) : (lock_id){0};
     if (fd < FDS && !peers_connects(fd)) /* it may have been renewed: that stays */
         atomic_compare_exchange_strong_explicit(
@@ -233,6 +236,21 @@ lock_id peers_of(int fd, uint64_t was, bool *listens)
             (now >> USE_SHIFT) << USE_SHIFT | (uint64_t)(flags | PEER_ASKED) << FLAG_SHIFT | id.v,
             memory_order_relaxed, memory_order_relaxed);
     return id;
+}
+
+bool peers_is_known(uint64_t was)
+{
+    return was >> FLAG_SHIFT & PEER_ASKED;
+}
+
+lock_id peers_connected(int fd, uint64_t was)
+{
+    bool listens;
+    enum { NOT = PEER_ACCEPTED | PEER_LOCAL };
+    if (was >> FLAG_SHIFT & NOT)
+        return (lock_id){0};
+    lock_id id = peers_of(fd, was, &listens);
+    return peers_now(fd) >> FLAG_SHIFT & NOT ? (lock_id){0} : id;
 }
 
 void peers_connect(int fd, const void *address, size_t bytes)

@@ -16,7 +16,8 @@
 int peers_init(enum iodetails details, lock_id (*define)(const char *name));
 void peers_free(void);
 
-enum { PEER_ACCEPTED = 1, PEER_ASKED = 2, PEER_LISTENS = 4 };
+/* PEER_LOCAL: no connection that was made to somebody. */
+enum { PEER_ACCEPTED = 1, PEER_ASKED = 2, PEER_LISTENS = 4, PEER_LOCAL = 8 };
 
 /* A descriptor as it is now: peer, PEER_ flags above it, its number of uses above those. */
 uint64_t peers_now(int fd);
@@ -24,9 +25,15 @@ uint64_t peers_now(int fd);
 /* The descriptor is new, or closed. */
 void peers_renew(int fd, unsigned flags);
 
+/* Whether the kernel has been asked about it. */
+bool peers_is_known(uint64_t was);
+
 /* The peer of a descriptor that was as `was` before the call; 0: it is not known.  *listens: it is
  * a socket that accepts. */
 lock_id peers_of(int fd, uint64_t was, bool *listens);
+
+/* The same, where it is a connection that this program has made; else 0. */
+lock_id peers_connected(int fd, uint64_t was);
 
 /* The calling thread has begun to connect: whom the descriptor leads to is known before the kernel
  * knows it.  Whether that is so of fd. */

@@ -357,6 +357,7 @@ static int run(struct analysis *a, struct trace *t, const struct analysis_plan *
             &(struct still_source){t, &a->timeline, &a->threads, &a->samples, &a->decoded.io},
             &a->arena) < 0)
         return err_set(err, -ENOMEM, "out of memory");
+    reads_make(&a->reads, &a->decoded.reads, &a->decoded.io);
     if (lock_set_name_conditions(&a->locks, t, &a->timeline.contexts) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     enter(plan->watch, "finding causes");

@@ -16,6 +16,7 @@
 #include "analyze/path_sums.h"
 #include "analyze/purpose.h"
 #include "analyze/queues.h"
+#include "analyze/reads.h"
 #include "analyze/samples.h"
 #include "analyze/signals.h"
 #include "analyze/slack.h"
@@ -39,6 +40,7 @@ struct analysis {
     struct samples samples;
     struct processors processors;
     struct stills stills;
+    struct reads reads;
     struct allocs allocs;
     struct lock_set locks;
     struct sites sites;

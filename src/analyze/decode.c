@@ -63,6 +63,7 @@ void decoded_fini(struct decoded *d)
     buf_fini(&d->open);
     buf_fini(&d->asked);
     buf_fini(&d->io);
+    buf_fini(&d->reads);
     buf_fini(&d->unwritten);
     buf_fini(&d->carried);
     unknowns_fini(&d->unknown);
@@ -180,6 +181,17 @@ static void note_io(struct decoder *d, uint32_t thread, const struct event *e)
         buf_put(&d->out->io, &w, sizeof w);
 }
 
+static void note_read(struct decoder *d, uint32_t thread, const struct event *e)
+{
+    const struct io_wait r = {.from = e->io_read.since,
+                              .to = e->time,
+                              .thread = thread,
+                              .what = IO_KIND_input,
+                              .peer = e->io_read.peer};
+    if (thread && r.peer.v)
+        buf_put(&d->out->reads, &r, sizeof r);
+}
+
 /* What an event says besides the waits. */
 static void note_event(struct decoder *d, struct stream *s, uint32_t thread, const struct event *e)
 {
@@ -218,6 +230,9 @@ static void note_event(struct decoder *d, struct stream *s, uint32_t thread, con
         break;
     case EV_io:
         note_io(d, thread, e);
+        break;
+    case EV_io_read:
+        note_read(d, thread, e);
         break;
     case EV_gc_start:
         s->gc_since = e->time;
@@ -853,8 +868,8 @@ static int run(struct decoder *d, struct err *err)
     for (int i = 0; i < EV_LIMIT; i++)
         d->out->events += d->out->kinds[i];
     if (d->out->pauses.oom || d->out->cycles.oom || d->out->open.oom || d->out->asked.oom ||
-        d->out->io.oom || d->out->unwritten.oom || d->out->carried.oom || d->still_open.oom ||
-        d->found.oom || d->roaming.gaps.v.oom || d->out->unknown.v.oom)
+        d->out->io.oom || d->out->reads.oom || d->out->unwritten.oom || d->out->carried.oom ||
+        d->still_open.oom || d->found.oom || d->roaming.gaps.v.oom || d->out->unknown.v.oom)
         rc = -ENOMEM;
     rc = rc ? rc : d->iv.rc;
     return rc ? err_set(err, rc, "out of memory") : 0;

@@ -61,6 +61,7 @@ struct decoded {
     struct buf open;           /* struct open_wait [], by thread */
     struct buf asked;          /* struct asked_owner [] */
     struct buf io;             /* struct io_wait [], of each stream in the order of time */
+    struct buf reads;          /* struct io_wait [], likewise: from a read to who was woken then */
     struct buf unwritten;      /* struct unwritten [], in the order of time */
     struct buf carried;        /* struct carried []: of the end, for who goes on from there */
     struct unknowns unknown;

@@ -24,7 +24,8 @@ static bool is_link(const struct resource *r, const struct activity *x)
 static const struct resource *next_of(const struct resources *all, const struct resource *r,
                                       const struct analysis *a)
 {
-    if (!r->n_doing || !r->held || resource_is_of_own_pool(a, r) || resource_is_meeting(r))
+    if (!r->n_doing || !r->held || r->remote || resource_is_of_own_pool(a, r) ||
+        resource_is_meeting(r))
         return NULL;
     const struct activity *x = r->doing;
     const struct resource *next = is_link(r, x) ? &all->v[x->other - 1] : NULL;

@@ -15,8 +15,8 @@
 
 struct entry {
     struct does key;
-    uint32_t thread; /* whose; the key ends here */
-    uint32_t unused;
+    uint32_t thread; /* whose */
+    uint32_t inner;  /* outside of the program: the innermost method; the key ends here */
     uint64_t ns, samples;
     stack_id stack;
     struct place leaf;
@@ -37,6 +37,8 @@ struct holder {
     struct buf wanted;              /* struct stretch []; of answers: somebody works on one */
     struct buf before;              /* of answers: struct stretch []: before somebody did */
     lock_id semaphore;              /* 0: it is none */
+    bool by_idle;                   /* things are back before their thread waits for work */
+    uint64_t taken, back;           /* things that were waited for; that were seen to go back */
     uint64_t looked[2];             /* ns of samples; of those in a select */
     uint64_t steps;
 };
@@ -57,6 +59,7 @@ enum {
     MESSENGER = 4,     /* times as long in a select as not: it passes on what comes in */
     BUSY = 5,          /* a pool's thread that is idle for less than one in so many is busy */
     LINES_WANTED = 3,  /* of what holders do most */
+    PASSED_BY = 3,     /* threads that an answer goes through after it was read, at most */
     HELPERS = 3,       /* that a thing goes through on its way back */
     SAMPLES_LEAST = 3, /* that say what holders do */
     NOTHING = 1000,    /* less than this part of the time, holders do by chance */
@@ -92,7 +95,8 @@ static bool is_of(const struct holder *h, uint32_t context)
 static int note(struct keyed *to, uint32_t thread, const struct does *does, stack_id stack,
                 struct place leaf, uint64_t ns, uint64_t samples, lock_id peer)
 {
-    const struct entry key = {.key = *does, .thread = thread};
+    const struct entry key = {
+        .key = *does, .thread = thread, .inner = does->method ? 0 : leaf.method.v};
     struct entry *e = keyed_put(to, &key);
     if (!e)
         return -ENOMEM;
@@ -458,33 +462,6 @@ static void sort_gives(struct holder *h)
               by_thread_and_time);
 }
 
-/* From the end of its wait to the next time that it ends another's. */
-static int take_thing(void *self, struct resource *r, const struct resource_wait *w)
-{
-    struct holder *h = self;
-    const struct give *v = (const void *)h->gives.p;
-    uint64_t from = span_end(&h->a->timeline, w->span);
-    size_t n = h->gives.len / sizeof *v, i = 0;
-    UNUSED(r);
-    if (w->again || !w->span->waker || w->open)
-        return 0;
-    BISECT(i, n, v[i].thread < w->thread || (v[i].thread == w->thread && v[i].time < from));
-    if (i == n || v[i].thread != w->thread)
-        return 0;
-    /* A later wait of its own comes first: what it took went back when nobody waited. */
-    const struct line *l = &h->a->timeline.lines[w->thread];
-    for (uint32_t k = line_spans_until(l, from); k < l->spans.n; k++) {
-        const struct span *o = line_span(l, k);
-        if (o->start >= v[i].time)
-            break;
-        if (is_of(h, o->context))
-            return 0;
-        if (wait_is_for_work(h->a, o->context)) /* likewise, at the latest by then */
-            return hold(h, w->thread, from, o->start);
-    }
-    return hold(h, w->thread, from, v[i].time);
-}
-
 static int by_time(const void *x, const void *y)
 {
     const struct edge *a = x, *b = y;
@@ -505,6 +482,49 @@ static void count_at_once(struct holder *h)
         most = now > most ? now : most;
     }
     h->r->at_once = (uint32_t)most;
+}
+
+/* From the end of its wait to the next time that it ends another's. */
+static int take_thing(void *self, struct resource *r, const struct resource_wait *w)
+{
+    struct holder *h = self;
+    const struct give *v = (const void *)h->gives.p;
+    uint64_t from = span_end(&h->a->timeline, w->span);
+    size_t n = h->gives.len / sizeof *v, i = 0;
+    UNUSED(r);
+    if (w->again || !w->span->waker || w->open)
+        return 0;
+    h->taken += !h->by_idle;
+    BISECT(i, n, v[i].thread < w->thread || (v[i].thread == w->thread && v[i].time < from));
+    if (i == n || v[i].thread != w->thread)
+        return 0;
+    /* A later wait of its own comes first: what it took went back when nobody waited. */
+    const struct line *l = &h->a->timeline.lines[w->thread];
+    for (uint32_t k = line_spans_until(l, from); k < l->spans.n; k++) {
+        const struct span *o = line_span(l, k);
+        if (o->start >= v[i].time)
+            break;
+        if (is_of(h, o->context))
+            return 0;
+        if (wait_is_for_work(h->a, o->context)) /* likewise, at the latest by then */
+            return h->by_idle ? hold(h, w->thread, from, o->start) : 0;
+    }
+    if (h->by_idle)
+        return 0;
+    h->back++;
+    return hold(h, w->thread, from, v[i].time);
+}
+
+/* What goes back when nobody waits is seen by nobody: where that is most of it, until when it was
+ * had at most. */
+static int take_things(struct holder *h)
+{
+    TRY(resource_each_wait(h->r, h->a, take_thing, h));
+    count_at_once(h);
+    if (2 * h->back >= h->taken)
+        return 0;
+    h->by_idle = true;
+    return resource_each_wait(h->r, h->a, take_thing, h);
 }
 
 static int note_waiter(void *self, struct resource *r, const struct resource_wait *w)
@@ -546,6 +566,28 @@ static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
     return since;
 }
 
+/* The connection from which a thread had read when it woke somebody at a time, or whoever had given
+ * it the work that it did then; or the child process whose end it tells.  *had: when the thread
+ * itself had the answer; 0: it is of another one. */
+static lock_id source_of(const struct holder *h, uint32_t thread, uint64_t time, uint64_t *had)
+{
+    *had = 0;
+    for (int i = 0; i < PASSED_BY; i++) {
+        const struct io_wait *read =
+            reads_before(&h->a->reads, &h->a->timeline, &h->a->threads, thread, time);
+        const struct span *work = last_work(h, thread, time);
+        if (read && i == 0 && read->what == IO_KIND_process)
+            *had = read->to;
+        else if (read && i == 0 && !work) /* else it may have worked on it before */
+            *had = read->from;
+        if (read || !work)
+            return read ? read->peer : (lock_id){0};
+        time = span_wake_time(&h->a->timeline, work);
+        thread = work->waker;
+    }
+    return (lock_id){0};
+}
+
 /* What the giver did for it while this one waited. */
 static int take_answer(void *self, struct resource *r, const struct resource_wait *w)
 {
@@ -559,11 +601,15 @@ static int take_answer(void *self, struct resource *r, const struct resource_wai
     bool met = resource_same_call(h->all, stack, g.stack);
     r->given_ns += w->to - w->from;
     r->met_ns += met ? w->to - w->from : 0;
+    uint64_t had;
+    lock_id source = source_of(h, g.thread, g.time, &had);
+    if (source.v)
+        peer_vote(&r->source, (struct peer_vote){source, w->to - w->from, w->to - w->from});
     if (!met && resource_same_pool(h->a, g.thread, w->thread))
         r->own_ns += w->to - w->from;
     if (w->from >= g.time)
         return 0;
-    uint64_t from = max_u64(w->from, begun(h, g.thread, g.time));
+    uint64_t from = min_u64(g.time, max_u64(max_u64(w->from, had), begun(h, g.thread, g.time)));
     struct stretch works = {from, g.time}, before = {w->from, from};
     buf_put(&h->wanted, &works, sizeof works);
     buf_put(&h->before, &before, sizeof before);
@@ -574,6 +620,29 @@ static int take_answer(void *self, struct resource *r, const struct resource_wai
 static bool is_messenger(const struct holder *h)
 {
     return h->looked[true] > MESSENGER * h->looked[false];
+}
+
+/* Whether the answers come over a connection, and who gives them does little for them. */
+static bool is_remote(const struct holder *h)
+{
+    const struct resource *r = h->r;
+    return r->kind == RESOURCE_ANSWERS && 2 * r->source.ns > r->given_ns &&
+           (is_messenger(h) || 2 * r->held < r->given_ns);
+}
+
+/* Whether this very program listens there: others of its threads answer. */
+static bool is_own_port(const struct trace *t, lock_id peer)
+{
+    static const char listening[] = "=listening ";
+    const char *port = strrchr(trace_class(t, trace_lock(t, peer)->class_)->signature, ':');
+    for (uint32_t i = 1; port && i < t->n_classes; i++) {
+        const char *own = trace_class(t, (class_id){i})->signature;
+        const char *at =
+            strncmp(own, listening, sizeof listening - 1) == 0 ? strrchr(own, ':') : NULL;
+        if (at && strcmp(at, port) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Before somebody began with it a request queued for as long as others like it were worked on;
@@ -603,6 +672,7 @@ static int find_answers(struct holder *h)
     TRY(resource_each_wait(h->r, h->a, add_give, h));
     sort_gives(h);
     TRY(resource_each_wait(h->r, h->a, take_answer, h));
+    h->r->remote = is_remote(h);
     count_queued(h);
     return 0;
 }
@@ -670,9 +740,7 @@ static int find_takers(struct holder *h)
     if (h->r->others_give)
         return resource_each_wait(h->r, h->a, take_answer, h);
     sort_gives(h);
-    TRY(resource_each_wait(h->r, h->a, take_thing, h));
-    count_at_once(h);
-    return 0;
+    return take_things(h);
 }
 
 /* --- polls --------------------------------------------------------------------------------------
@@ -706,7 +774,8 @@ static int most_time(const void *x, const void *y)
 
 static bool is_one_thing(const struct activity *x, const struct activity *y)
 {
-    return x->does == y->does && x->at.method.v == y->at.method.v && x->other == y->other;
+    return x->does == y->does && x->at.method.v == y->at.method.v && x->other == y->other &&
+           (x->at.method.v || x->leaf.method.v == y->leaf.method.v);
 }
 
 static void add_to(struct activity *to, const struct activity *x)
@@ -863,8 +932,8 @@ static int begin(struct holder *h, const struct resources *all, struct resource 
     h->of_thread = calloc(a->timeline.n_lines + 1, sizeof *h->of_thread);
     h->waits = calloc(a->timeline.n_lines + 1, sizeof *h->waits);
     h->rest = calloc(a->timeline.n_lines + 1, sizeof *h->rest);
-    keyed_init(&h->recorded, offsetof(struct entry, unused), sizeof(struct entry));
-    keyed_init(&h->sampled, offsetof(struct entry, unused), sizeof(struct entry));
+    keyed_init(&h->recorded, offsetof(struct entry, ns), sizeof(struct entry));
+    keyed_init(&h->sampled, offsetof(struct entry, ns), sizeof(struct entry));
     return h->of_thread && h->rest && h->waits ? 0 : -ENOMEM;
 }
 
@@ -897,18 +966,28 @@ static int take_pool(struct holder *h, uint32_t of)
     return 0;
 }
 
+static uint64_t part_of_use(const struct resource *r, uint64_t from, uint64_t to)
+{
+    from = max_u64(from, r->first);
+    to = min_u64(to, r->last);
+    return from < to ? to - from : 0;
+}
+
 /* How long a pool's thread had nothing to do; UINT64_MAX: it never waits for work. */
 static uint64_t idle_of(const struct holder *h, uint32_t thread)
 {
     const struct line *l = &h->a->timeline.lines[thread];
+    const struct still_line *still = stills_of(&h->a->stills, thread);
     uint64_t ns = UINT64_MAX;
+    for (uint32_t i = 0; i < still->n; i++)
+        if (io_waits_for_work(h->a->trace, still->v[i].stack))
+            ns = (ns == UINT64_MAX ? 0 : ns) + part_of_use(h->r, still->v[i].from, still->v[i].to);
     for (uint32_t i = 0; i < l->spans.n; i++) {
         const struct span *s = line_span(l, i);
         if (!wait_is_for_work(h->a, s->context))
             continue;
-        uint64_t from = max_u64(s->start, h->r->first), to = span_end(&h->a->timeline, s);
         ns = ns == UINT64_MAX ? 0 : ns;
-        ns += min_u64(to, h->r->last) > from ? min_u64(to, h->r->last) - from : 0;
+        ns += part_of_use(h->r, s->start, span_end(&h->a->timeline, s));
     }
     return ns;
 }
@@ -963,12 +1042,14 @@ static int find(struct holder *h)
         TRY(find_answers(h));
     if (resource_is_of_own_pool(h->a, h->r))
         TRY(take_pool(h, h->r->threads[0]));
-    else if (h->r->kind == RESOURCE_ANSWERS && is_messenger(h))
+    else if (h->r->kind == RESOURCE_ANSWERS && is_messenger(h) &&
+             (!h->r->remote || is_own_port(h->a->trace, h->r->source.peer)))
         TRY(take_busy(h));
+    h->r->remote &= !h->r->passed;
     if (h->r->kind != RESOURCE_LOCK || has_samples(h))
         return hand_out(h);
     keyed_fini(&h->sampled);
-    keyed_init(&h->sampled, offsetof(struct entry, unused), sizeof(struct entry));
+    keyed_init(&h->sampled, offsetof(struct entry, ns), sizeof(struct entry));
     uint64_t *waits = calloc(h->a->timeline.contexts.n + 1, sizeof *waits);
     if (!waits)
         return -ENOMEM;

@@ -152,9 +152,11 @@ struct resource {
                            worked on; */
     uint64_t outside_ns; /* and while nobody worked on any */
     uint64_t
-        met_ns;  /* of given_ns: who gave it came to the same call, the last of those who meet */
-    bool passed; /* who gives them waits for input itself: those who are busy are listed */
-    bool open;   /* a wait is not over */
+        met_ns; /* of given_ns: who gave it came to the same call, the last of those who meet */
+    struct peer_vote source; /* of given_ns: what who gave it had read from just before; */
+    bool remote;        /* and it says where the answer is from: who gave it did little for it */
+    bool passed;        /* who gives them waits for input itself: those who are busy are listed */
+    bool open;          /* a wait is not over */
     uint32_t behind_of; /* 1 + index of the one at the end of its chain (chains.c); 0: none, or
                            BEHIND_OTHER: one that is in no list */
     uint32_t behind[RESOURCE_BEHIND], n_behind; /* 1 + index of those whose chains end here; */
@@ -172,7 +174,7 @@ static inline bool resource_is_brief(const struct resource *r)
 /* Of answers: whether nobody who gives them worked on any for most of the time. */
 static inline bool resource_is_from_elsewhere(const struct resource *r)
 {
-    return r->kind == RESOURCE_ANSWERS && !r->passed && r->given_ns &&
+    return r->kind == RESOURCE_ANSWERS && !r->passed && !r->remote && r->given_ns &&
            2 * r->outside_ns >= r->given_ns;
 }
 

@@ -1,6 +1,7 @@
 #include "conclude/resource_names.h"
 
 #include "analyze/labels.h"
+#include "analyze/peer_sums.h"
 #include "base/util.h"
 #include "conclude/resource_field.h"
 
@@ -138,6 +139,8 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
         return k->lock && r->kind == RESOURCE_LOCK ? k->lock : k->role;
     if (is_initialisation(r, a))
         return "class initialisation";
+    if (resource_is_full_queue(r))
+        return "full queue";
     if (r->kind == RESOURCE_THINGS || r->kind == RESOURCE_DELAY)
         by_words = role_by_words(r, a);
     if (by_words)
@@ -152,12 +155,24 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
         [RESOURCE_DELAY] = "delay",    [RESOURCE_LOOP] = "event loop"};
     if (r->kind == RESOURCE_IO)
         return r->none_free ? "thread pool" : resource_io_word(r);
-    return resource_is_full_queue(r) ? "full queue" : roles[r->kind];
+    return roles[r->kind];
+}
+
+bool resource_is_of_child(const struct resource *r, const struct analysis *a)
+{
+    static const char child[] = "=process ";
+    const struct trace *t = a->trace;
+    return strncmp(trace_class(t, trace_lock(t, r->source.peer)->class_)->signature, child,
+                   sizeof child - 1) == 0;
 }
 
 /* Answers are called by who gives them, where these are one. */
 static bool answering_pool(const struct resource *r, const struct analysis *a, char *out, size_t n)
 {
+    if (r->remote) {
+        peer_name(a->trace, r->source.peer, out, n);
+        return true;
+    }
     if ((r->kind != RESOURCE_ANSWERS && r->kind != RESOURCE_LOOP) || resource_is_meeting(r) ||
         !r->holder || !(r->one_pool || r->n_holders == 1))
         return false;
@@ -227,9 +242,14 @@ void resource_title(const struct resource *r, const struct analysis *a, char *ou
         snprintf(out, n, "full queue of %s", name);
     else if (r->kind == RESOURCE_LOOP)
         snprintf(out, n, "event loop %s", name);
+    else if (r->remote && resource_is_of_child(r, a))
+        snprintf(out, n, "end of %s", name);
     else if (r->kind == RESOURCE_ANSWERS)
         snprintf(out, n, "answers %s %s",
-                 r->holder && (r->one_pool || r->n_holders == 1) ? "of" : "to", name);
+                 r->remote                                         ? "from"
+                 : r->holder && (r->one_pool || r->n_holders == 1) ? "of"
+                                                                   : "to",
+                 name);
     else if (name_is_method(r, a) && (r->kind == RESOURCE_LOCK || is_semaphore(r, a)))
         snprintf(out, n, "%s of %s", r->kind == RESOURCE_LOCK ? "lock" : "Semaphore", name);
     else

@@ -42,6 +42,9 @@ bool resource_is_unanswered(const struct analysis *a, const struct resource *r);
  */
 bool resource_is_of_own_pool(const struct analysis *a, const struct resource *r);
 
+/* Whether its source is a child process: it is no answer, but its end. */
+bool resource_is_of_child(const struct resource *r, const struct analysis *a);
+
 /* Whether the names of two threads are those of one pool. */
 bool resource_same_pool(const struct analysis *a, uint32_t x, uint32_t y);
 

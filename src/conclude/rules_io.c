@@ -45,6 +45,7 @@ struct finder {
     struct keyed places; /* struct io_place */
     uint64_t *busy;      /* [n_lines] ns */
     bool *works;         /* [n_lines]: it waits for work now and then */
+    bool serves;         /* the thread at hand reads what clients send */
 };
 
 /* Whether a stack is in a client's call, which answers what the program asked: the JDK's for HTTP
@@ -84,10 +85,33 @@ static bool is_call(const struct finder *f, uint32_t thread, stack_id stack)
            !io_waits_for_work(p->trace, stack);
 }
 
+/* A library that reads from who has connected to it waits for the next request. */
+static bool is_librarys_read(const struct finder *f, const struct does *d)
+{
+    return d->does == DOES_INPUT &&
+           program_code(&f->ev->resources.program, (method_id){d->method}) != CODE_PROGRAM;
+}
+
+/* Whether what a thread reads comes mostly from clients. */
+static bool serves(const struct trace *t, const struct still_line *l)
+{
+    static const char client[] = "=client ";
+    uint64_t all = 0, clients = 0;
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct still *s = &l->v[i];
+        uint64_t ns = s->looks || s->what != IO_KIND_input ? 0 : s->to - s->from;
+        const char *peer = trace_class(t, trace_lock(t, s->peer)->class_)->signature;
+        all += ns;
+        clients += strncmp(peer, client, sizeof client - 1) == 0 ? ns : 0;
+    }
+    return 2 * clients > all;
+}
+
 static int add(struct finder *f, uint32_t thread, const struct does *d, stack_id stack,
                const struct io_place *new)
 {
-    if ((d->does != DOES_INPUT && d->does != DOES_OUTPUT) || !is_call(f, thread, stack))
+    if ((d->does != DOES_INPUT && d->does != DOES_OUTPUT) || !is_call(f, thread, stack) ||
+        (f->serves && is_librarys_read(f, d)))
         return 0;
     const struct io_place key = {.method = d->method, .does = d->does, .thread = thread};
     struct io_place *p = keyed_put(&f->places, &key);
@@ -115,6 +139,7 @@ static int look_at(struct finder *f, uint32_t thread)
     struct place leaf;
     uint64_t ns[THREAD_TIMES] = {0};
     size_t first = f->places.n; /* those of a thread are its own */
+    f->serves = serves(a->trace, still);
     f->busy[thread] = thread_times(all, a, thread, ns) - ns[TIME_IDLE];
     for (uint32_t i = 0; i < still->n; i++) {
         const struct still *s = &still->v[i];

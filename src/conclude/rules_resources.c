@@ -36,6 +36,15 @@ static unsigned path_permille(const struct evidence *ev, const struct resource *
     return p->n ? rule_permille(facts_of(ev, r).path, p->to - p->from) : 0;
 }
 
+/* Only threads of the JVM's own want it. */
+static bool is_nobodys(const struct evidence *ev, const struct resource *r)
+{
+    for (uint32_t i = 0; i < r->n_threads && i < RESOURCE_IDS; i++)
+        if (ev->a->bottles.counted[r->threads[i]])
+            return false;
+    return r->n_threads <= RESOURCE_IDS;
+}
+
 /* What is waited for it, and behind it. */
 static uint64_t harm_of(const struct resource *r)
 {
@@ -46,7 +55,7 @@ static bool is_dominant(const struct evidence *ev, const struct resource *r)
 {
     const struct analysis *a = ev->a;
     if (r->kind == RESOURCE_ANSWERS || r->kind == RESOURCE_POLLED || r->kind == RESOURCE_DELAY ||
-        resource_is_once(r) || resource_is_brief(r) || r->behind_of)
+        resource_is_once(r) || resource_is_brief(r) || r->behind_of || is_nobodys(ev, r))
         return false; /* a program that divides its work waits so */
     unsigned queue = a->path.n ? DOMINANT_OFF_PATH_PERMILLE : DOMINANT_QUEUE_PERMILLE;
     if (path_permille(ev, r) >= DOMINANT_PATH_PERMILLE)
@@ -171,6 +180,7 @@ static void tell(struct evidence *ev, const struct resource *r, enum severity se
 static enum severity severity_of(const struct evidence *ev, const struct resource *r)
 {
     return resource_is_once(r) || resource_is_brief(r) || resource_is_from_elsewhere(r) ||
+                   is_nobodys(ev, r) ||
                    rule_permille(harm_of(r), ev->length) < WARNING_QUEUE_PERMILLE ||
                    resource_permille(r) < WARNING_OF_THEIRS_PERMILLE
                ? SEVERITY_INFO

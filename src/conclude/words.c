@@ -238,11 +238,15 @@ static void say_doing(struct rule_finding *f, const struct evidence *ev, const s
     bool few = x->samples && x->samples < DOING_SAMPLES; /* a share would claim too much */
     if (!few)
         rule_say(f, "%u %% of the time ", rule_permille(x->ns, f->resource->held) / 10);
-    rule_say(f, "%s", rule_doing_words(x->does));
     if (x->other) {
         char name[2 * LABEL_MAX];
         finding_resource(&ev->resources, &ev->resources.v[x->other - 1], ev->a, name, sizeof name);
-        rule_say(f, " on %s", name);
+        const struct resource *other = &ev->resources.v[x->other - 1];
+        bool end = other->remote && resource_is_of_child(other, ev->a);
+        rule_say(f, "%s %s%s", x->does == DOES_ANSWER ? "waiting for" : "blocked on",
+                 end ? "the " : "", name);
+    } else {
+        rule_say(f, "%s", rule_doing_words(x->does));
     }
     if (x->does == DOES_INPUT || x->does == DOES_OUTPUT)
         say_peer(f, ev, x);
@@ -255,7 +259,8 @@ static void say_doing(struct rule_finding *f, const struct evidence *ev, const s
 /* "PaymentClient.pay (PaymentClient.java:31) <- OrderService.place (OrderService.java:22)" */
 static void say_chain(struct rule_finding *f, const struct evidence *ev, const struct activity *x)
 {
-    struct place at = x->at.method.v ? x->at : x->leaf;
+    struct place outside = program_library(&ev->resources.program, x->stack);
+    struct place at = x->at.method.v ? x->at : outside.method.v ? outside : x->leaf;
     if (!at.method.v)
         return;
     rule_line(f, CARD_MORE);
@@ -286,7 +291,8 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         snprintf(who, sizeof who, "%s threads of the same pool", human_count(r->n_holders).text);
     if (r->kind != RESOURCE_LOOP)
         rule_say(f, "%s", who);
-    if (resource_is_from_elsewhere(r)) /* what they do then says nothing of what is waited for */
+    if (r->remote ||
+        resource_is_from_elsewhere(r)) /* what they do then says nothing of what is waited for */
         return;
     for (size_t i = 0, n = 0; i < r->n_doing && n < DOING_MOST; i++) {
         const struct activity *x = &r->doing[i];
@@ -388,7 +394,7 @@ static void say_rerun(struct rule_finding *f, const struct evidence *ev)
     bool rare = r->n_doing && x->samples && x->samples < DOING_SAMPLES && looked;
     bool unknown = r->n_doing && (x->does == DOES_UNKNOWN || rare) &&
                    rule_permille(x->ns, r->held) >= TRY_PERMILLE;
-    if (!unknown || *trace_info(a->trace, "import.format", ""))
+    if (!unknown || r->remote || *trace_info(a->trace, "import.format", ""))
         return;
     rule_line(f, CARD_RERUN);
     if (looked)

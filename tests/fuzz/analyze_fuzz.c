@@ -66,7 +66,8 @@ static void add_record(struct trace_builder *b, const uint8_t *r, uint64_t now[4
                                     EV_processor_share,
                                     EV_quota,
                                     EV_io,
-                                    EV_park_io};
+                                    EV_park_io,
+                                    EV_io_read};
     uint32_t stream = r[2] % 4;
     struct event e = {.kind = kinds[r[0] % sizeof kinds], .thread = {any_id(r[1])}};
     now[stream] += r[3];

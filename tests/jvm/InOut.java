@@ -230,7 +230,7 @@ public final class InOut {
             return null;
         });
         child[0].waitFor();
-        System.out.println("child process_" + child[0].pid());
+        System.out.println("child process_cat");
     }
 
     static final CountDownLatch begun = new CountDownLatch(1);

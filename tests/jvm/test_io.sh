@@ -79,7 +79,7 @@ finish() {
 test_options() {
     run 0 sh -c "(echo; echo) | \"\$0\" \"\$@\"" "$JAVA" "$(agent io=50ms,iodetails=hashed)" -XX:-UsePerfData -cp "$CLASSES" InOut platform
     events -k io
-    awk '{ split($0, s, "since="); if ($1 - s[2] + 0 < 0.05) print }' events >short
+    awk '$4 != "what=4" { split($0, s, "since="); if ($1 - s[2] + 0 < 0.05) print }' events >short # but a first connection
     [ ! -s short ] || fail "$(cat short)"
     at_least "$(matching ' reader io what=1 peer=#[0-9a-f]{8} ')" 1 "the reader's wait"
     lacks events 127.0.0.1
@@ -103,6 +103,18 @@ test_finding() {
     # Nothing of a thread's life is there twice, and the server's answers are what the path waits for.
     same "$(jq -r '[.threads[] | select(.name | test("worker")) | .io_ns > 1000 * 1000 * 600 and .running_ns * 4 < .io_ns] | all' out)" true
     same "$(jq -r '.critical_path.kinds | .io > 4 * .run' out)" true
+}
+
+# Who answers has read it from somebody, without blocking in it: each answer tells from whom. The first connection tells who
+# listens, and the end of a child what that executed.
+test_answers() {
+    run_traced 0 "" Answers
+    server=$(sed -n 's/^server //p' out)
+    events -k io,io_read
+    at_least "$(matching " io_read peer=$server since=")" 30 "answers that were read"
+    same "$(matching " io what=4 peer=listening_$server ")" 1
+    same "$(matching " io_read peer=client_")" 0
+    at_least "$(matching " io what=10 peer=process_sleep ")" 1 "the child's end"
 }
 
 # A child that the JDK forks runs its library's code, until it becomes another program: nothing is recorded there, not in

@@ -655,6 +655,16 @@ Test(resources, who_puts_into_a_queue_waits_for_a_full_one)
     cr_assert_str_eq(name, "full queue of Desk.place");
 }
 
+/* A word in the name of a class around it says less. */
+Test(resources, a_full_queue_is_called_so_whatever_hands_on_to_it)
+{
+    const struct resource *r =
+        given_by_dan("Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;",
+                     PARKED "java.util.concurrent.LinkedBlockingQueue.put:9 mid.SedaProducer.add:3 "
+                            "mid.ProducerCache.send:4 shop.Desk.place:21");
+    cr_assert_str_eq(resource_role(r, a), "full queue");
+}
+
 Test(resources, a_lock_whose_holder_never_waits_there_is_no_queue)
 {
     const struct resource *r = given_by_dan(
@@ -2068,6 +2078,103 @@ Test(resources, a_peer_on_the_path_has_its_name)
     cr_assert_eq(report_json_buf(&r, &out, NULL), 0);
     cr_assert_not_null(strstr(buf_str(&out), "\"peer\": \"10.0.0.7:5432\""), "%s", buf_str(&out));
     buf_fini(&out);
+}
+
+#define SEND                                                                                       \
+    PARKED "java.util.concurrent.CompletableFuture.get:2 "                                         \
+           "jdk.internal.net.http.HttpClientFacade.send:3 shop.Desk.place:30 shop.Main.main:2"
+
+enum reader { READS, WAITED_SINCE, HANDS_ON, ENDED_CHILD };
+
+/* A client's thread waits for an answer that dan reads for it; or has read before he waits for
+ * something else himself; or that bob gives, whom dan woke when he had read; or for the end of a
+ * child that dan waited for. */
+static const struct resource *answered_by(enum reader how)
+{
+    lock_id peer = add_peer(how == ENDED_CHILD ? "=process convert" : "=10.0.0.7:5432");
+    class_id signaller = builder_class(&b, "Ljava/util/concurrent/CompletableFuture$Signaller;");
+    stack_id wait = builder_stack(&b, SEND), idle = builder_stack(&b, TASKS),
+             read = builder_stack(&b, "lib.Loop.run:3"),
+             ended = builder_stack(&b, "java.lang.ProcessHandleImpl.waitForProcessExit0:native");
+    for (uint64_t i = 0; i < 20; i++) {
+        lock_id answer = builder_lock(&b, signaller);
+        uint64_t from = 1000000 + i * 10000000, to = from + 9000000;
+        ADD(&b, ann.v, ann, from, park_enter, .lock = answer, .stack = wait);
+        if (how == HANDS_ON)
+            ADD(&b, bob.v, bob, from, park_enter, .stack = idle);
+        if (how == ENDED_CHILD)
+            ADD(&b, dan.v, dan, to - 150000, io, .what = IO_KIND_process, .peer = peer,
+                .stack = ended, .since = at(from + 1000));
+        if (how == WAITED_SINCE) {
+            ADD(&b, dan.v, dan, to - 250000, park_enter, .stack = idle);
+            ADD(&b, dan.v, dan, to - 200000, park_exit);
+        }
+        if (how != ENDED_CHILD)
+            ADD(&b, dan.v, dan, to - 100000, io_read, .peer = peer,
+                .since = at(to - (how == WAITED_SINCE ? 300000 : 150000)));
+        ADD(&b, dan.v, dan, to - 100000, unpark, .target = how == HANDS_ON ? bob : ann,
+            .stack = read);
+        if (how == HANDS_ON) {
+            ADD(&b, bob.v, bob, to - 90000, park_exit);
+            ADD(&b, bob.v, bob, to - 50000, unpark, .target = ann, .stack = read);
+        }
+        ADD(&b, ann.v, ann, to, park_exit, .lock = answer);
+    }
+    builder_info(&b, "sun.java.command", "shop.Main");
+    run(210000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    return &all.v[0];
+}
+
+static const char *title_of_answers(enum reader how)
+{
+    static char name[256];
+    const struct resource *r = answered_by(how);
+    resource_title(r, a, name, sizeof name);
+    return name;
+}
+
+Test(resources, answers_come_over_a_connection)
+{
+    cr_assert_str_eq(title_of_answers(READS), "answers from 10.0.0.7:5432");
+}
+
+Test(resources, who_was_woken_by_the_reader_passes_its_answer_on)
+{
+    cr_assert_str_eq(title_of_answers(HANDS_ON), "answers from 10.0.0.7:5432");
+}
+
+Test(resources, what_was_read_before_a_wait_is_no_source)
+{
+    cr_assert_str_eq(title_of_answers(WAITED_SINCE), "answers of dan");
+}
+
+Test(resources, the_end_of_a_child_is_no_answer)
+{
+    cr_assert_str_eq(title_of_answers(ENDED_CHILD), "end of process convert");
+}
+
+/* What a library reads from its clients is the next request, where records and where looks say so.
+ */
+Test(resources, a_library_that_reads_from_clients_waits_for_work)
+{
+    lock_id client = add_peer("=client 10.0.0.7");
+    stack_id read =
+        builder_stack(&b, "sun.nio.ch.SocketDispatcher.read0:native "
+                          "ldap.Reader.read:3 ldap.Connection.next:4 ldap.Server.run:5");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * 10000000;
+        ADD(&b, ann.v, ann, from + 7000000, io, .what = IO_KIND_input, .peer = client,
+            .stack = read, .since = at(from));
+        look(ann, from + 8000000,
+             "sun.nio.ch.SocketDispatcher.read0:native ldap.Reader.read:3 "
+             "ldap.Connection.next:4 ldap.Server.run:5",
+             SAMPLE_IDLE);
+        gets(ann, dan, from + 8000100, from + 8100000, GET "ldap.Server.run:6");
+    }
+    builder_info(&b, "sun.java.command", "shop.Main");
+    cr_assert_str_eq(rules_of(210000000), "");
 }
 
 /* Who waits for what its clients ask has nothing to do. */
