@@ -49,9 +49,74 @@ static void forget_notes(void)
         atomic_store_explicit(&notes[i], 0, memory_order_relaxed);
 }
 
+/* --- virtual threads that park on their carrier --------------------------------------------------
+ *
+ * The only way into Unsafe.park that a virtual thread has is VirtualThread.parkOnCarrierThread, when
+ * a frame of its stack pins it.  A native method or a static initialiser is seen in the stack by
+ * whoever reads the trace.  Up to JDK 23 a monitor pins, too: JVMTI is asked for it the first time
+ * that a thread parks so at a stack, since the same place holds the same frames' monitors each time.
+ * Who is overwritten asks again. */
+
+enum { PINNED_STACKS = 1024 };
+
+/* the stack's id << 32 | 1 + the frame that pins; in the low half 0: none does by a monitor */
+static _Atomic uint64_t pins_known[PINNED_STACKS];
+
+static void forget_pins(void)
+{
+    for (size_t i = 0; i < PINNED_STACKS; i++) /* nobody else is there yet */
+        atomic_store_explicit(&pins_known[i], 0, memory_order_relaxed);
+}
+
+/* 1 + the innermost frame that holds a monitor, and that; 0: none does. */
+static uint32_t ask_monitor(JNIEnv *jni, jthread thread, lock_id *lock)
+{
+    jvmtiMonitorStackDepthInfo *v = NULL;
+    jint n = 0, in = 0;
+    bool wanted = false;
+    if ((*agent.jvmti)->GetOwnedMonitorStackDepthInfo(agent.jvmti, thread, &n, &v) !=
+        JVMTI_ERROR_NONE)
+        return 0;
+    for (jint i = 1; i < n; i++) /* -1: by JNI, in no frame */
+        if (v[i].stack_depth >= 0 &&
+            (v[in].stack_depth < 0 || v[i].stack_depth < v[in].stack_depth))
+            in = i;
+    uint32_t frame = n ? (uint32_t)v[in].stack_depth + 1 : 0;
+    if (n)
+        *lock = locks_id(jni, v[in].monitor, &wanted);
+    for (jint i = 0; i < n; i++)
+        (*jni)->DeleteLocalRef(jni, v[i].monitor);
+    jvmti_free(v);
+    return frame;
+}
+
+static void note_pinned(JNIEnv *jni, jthread thread, struct os_thread *self, thread_id id)
+{
+    uint64_t now = clock_mono_ns();
+    stack_id stack = stacks_current(jni);
+    _Atomic uint64_t *place = &pins_known[stack.v % PINNED_STACKS];
+    uint64_t word = atomic_load_explicit(place, memory_order_relaxed); /* a hint, whole by itself */
+    bool met = stack.v && word >> 32 == stack.v;
+    lock_id lock = {0};
+    uint32_t frame = (uint32_t)word;
+    if (!met) {
+        frame = monitors_pin() ? ask_monitor(jni, thread, &lock) : 0;
+        atomic_store_explicit(place, (uint64_t)stack.v << 32 | frame, memory_order_relaxed);
+    }
+    struct event *e = ring_begin(self->ring, EV_pinned, id, now);
+    if (!e)
+        return;
+    e->pinned.stack = stack;
+    e->pinned.lock = lock;
+    e->pinned.frame = frame;
+    e->pinned.carrier = self->id;
+    ring_commit(self->ring, e);
+}
+
 void park_init(JNIEnv *jni)
 {
     forget_notes();
+    forget_pins();
     if (fields.blocker)
         return; /* by an earlier recording */
     jclass thread = (*jni)->FindClass(jni, "java/lang/Thread");
@@ -160,11 +225,12 @@ static void park_enter(JNIEnv *jni, int64_t timeout)
         return;
     uint64_t now = clock_mono_ns();
     thread_id id = threads_current(jni, thread, self);
-    /* A virtual thread that parks its carrier has said so in VirtualThread.park. */
     struct park_info p = {.wanted = false};
     struct park_owner owner = {.blocker = NULL};
     if (id.v == self->id.v)
         p = park_info(jni, thread, &owner);
+    else if (id.v) /* VirtualThread.park has told of the park itself */
+        note_pinned(jni, thread, self, id);
     (*jni)->DeleteLocalRef(jni, thread);
     if (p.wanted && put_enter(self, id, &p, timeout, stacks_current(jni), now))
         park_ask_owner(jni, self, id, &p, &owner);

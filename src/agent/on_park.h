@@ -10,6 +10,13 @@ struct park_info {
     bool wanted;     /* by include= and exclude= */
 };
 
+/* Up to JDK 23 who has locked a monitor keeps its carrier. */
+static inline bool monitors_pin(void)
+{
+    enum { MONITORS_PIN_FROM = 21, MONITORS_PIN_UNTIL = 23 };
+    return agent.java_version >= MONITORS_PIN_FROM && agent.java_version <= MONITORS_PIN_UNTIL;
+}
+
 /* Look up the fields.  Where a JDK has them not, blockers and owners are unknown. */
 void park_init(JNIEnv *jni);
 

@@ -5,6 +5,7 @@
 #include "agent/control.h"
 #include "agent/jvmti21.h"
 #include "agent/on_io.h"
+#include "agent/on_park.h"
 #include "agent/probes.h"
 #include "agent/sampling.h"
 #include "agent/sched.h"
@@ -133,6 +134,8 @@ static int add_capabilities(struct err *err)
     want.can_get_bytecodes = 1;
     want.can_get_constant_pool = have.can_get_constant_pool; /* which classes call what */
     want.can_get_monitor_info = have.can_get_monitor_info;   /* for orca query */
+    want.can_get_owned_monitor_stack_depth_info =
+        monitors_pin() && have.can_get_owned_monitor_stack_depth_info;
     want.can_generate_native_method_bind_events = have.can_generate_native_method_bind_events;
     probes_want(&want);
     want.can_generate_compiled_method_load_events = have.can_generate_compiled_method_load_events;

@@ -351,7 +351,7 @@ static int run(struct analysis *a, struct trace *t, const struct analysis_plan *
     TRY(decode_trace(&a->decoded, t, &to, &a->window, err));
     if (label_shared_names(&a->threads, t) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    if (add_lives(a) < 0 || add_calls(a) < 0 ||
+    if (add_lives(a) < 0 || add_calls(a) < 0 || pins_finish(&a->decoded.pins, &a->timeline) < 0 ||
         stills_make(
             &a->stills,
             &(struct still_source){t, &a->timeline, &a->threads, &a->samples, &a->decoded.io},

@@ -64,6 +64,7 @@ void decoded_fini(struct decoded *d)
     buf_fini(&d->asked);
     buf_fini(&d->io);
     buf_fini(&d->reads);
+    pins_fini(&d->pins);
     buf_fini(&d->unwritten);
     buf_fini(&d->carried);
     unknowns_fini(&d->unknown);
@@ -192,6 +193,18 @@ static void note_read(struct decoder *d, uint32_t thread, const struct event *e)
         buf_put(&d->out->reads, &r, sizeof r);
 }
 
+static void note_pin(struct decoder *d, uint32_t thread, const struct event *e)
+{
+    const struct pin p = {.time = e->time,
+                          .thread = thread,
+                          .carrier = thread_set_index(d->threads, e->pinned.carrier),
+                          .frame = e->pinned.frame,
+                          .stack = e->pinned.stack,
+                          .lock = e->pinned.lock};
+    if (thread)
+        buf_put(&d->out->pins.v, &p, sizeof p);
+}
+
 /* What an event says besides the waits. */
 static void note_event(struct decoder *d, struct stream *s, uint32_t thread, const struct event *e)
 {
@@ -233,6 +246,9 @@ static void note_event(struct decoder *d, struct stream *s, uint32_t thread, con
         break;
     case EV_io_read:
         note_read(d, thread, e);
+        break;
+    case EV_pinned:
+        note_pin(d, thread, e);
         break;
     case EV_gc_start:
         s->gc_since = e->time;
@@ -862,14 +878,16 @@ static int run(struct decoder *d, struct err *err)
     if (rc == 0)
         TRY(finish_roaming(d, err));
     finish_others(d);
+    pins_sort(&d->out->pins);
     intervals_flush(&d->iv);
     rc = rc ? rc : d->iv.rc;
     rc = rc ? rc : summed_put(&d->out->summed, d->timeline, d->window.from, d->window.to);
     for (int i = 0; i < EV_LIMIT; i++)
         d->out->events += d->out->kinds[i];
     if (d->out->pauses.oom || d->out->cycles.oom || d->out->open.oom || d->out->asked.oom ||
-        d->out->io.oom || d->out->reads.oom || d->out->unwritten.oom || d->out->carried.oom ||
-        d->still_open.oom || d->found.oom || d->roaming.gaps.v.oom || d->out->unknown.v.oom)
+        d->out->io.oom || d->out->reads.oom || d->out->pins.v.oom || d->out->unwritten.oom ||
+        d->out->carried.oom || d->still_open.oom || d->found.oom || d->roaming.gaps.v.oom ||
+        d->out->unknown.v.oom)
         rc = -ENOMEM;
     rc = rc ? rc : d->iv.rc;
     return rc ? err_set(err, rc, "out of memory") : 0;

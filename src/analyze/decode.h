@@ -13,6 +13,7 @@
 #include "analyze/carry.h"
 #include "analyze/collections.h"
 #include "analyze/interval.h"
+#include "analyze/pins.h"
 #include "analyze/processors.h"
 #include "analyze/samples.h"
 #include "analyze/summed.h"
@@ -64,6 +65,7 @@ struct decoded {
     struct buf reads;          /* struct io_wait [], likewise: from a read to who was woken then */
     struct buf unwritten;      /* struct unwritten [], in the order of time */
     struct buf carried;        /* struct carried []: of the end, for who goes on from there */
+    struct pins pins;
     struct unknowns unknown;
     struct summed summed; /* its stretches are left */
 };

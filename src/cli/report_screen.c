@@ -189,9 +189,25 @@ void page_finding(const struct page *p, unsigned number)
 static const struct {
     enum thread_time time;
     const char *title[2]; /* NULL: none */
-} pool_times[] = {{TIME_RUNNING, {"running", "on cpu"}},  {TIME_READY, {NULL, "ready"}},
-                  {TIME_BLOCKED, {"blocked", "blocked"}}, {TIME_WAITING, {"waiting", "waiting"}},
-                  {TIME_IDLE, {"idle", "idle"}},          {TIME_OTHER, {NULL, "other"}}};
+} pool_times[] = {{TIME_RUNNING, {"running", "on cpu"}},
+                  {TIME_READY, {NULL, "ready"}},
+                  {TIME_BLOCKED, {"blocked", "blocked"}},
+                  {TIME_WAITING, {"waiting", "waiting"}},
+                  {TIME_IDLE, {"idle", "idle"}},
+                  {TIME_OTHER, {NULL, "other"}},
+                  {TIME_CARRIER, {"no carrier", "no carrier"}}};
+
+/* That of virtual threads only where some of them waited for a carrier, to a whole per cent. */
+static bool has_column(const struct page *p, size_t column)
+{
+    uint64_t ns = 0, life = 0;
+    for (size_t i = 0; i < p->r->n_pools; i++) {
+        ns = max_u64(ns, p->r->pools[i].ns[TIME_CARRIER]);
+        life = max_u64(life, p->r->pools[i].life);
+    }
+    return pool_times[column].title[processors_any(&p->r->a->processors)] &&
+           (pool_times[column].time != TIME_CARRIER || (life && ns >= life / 100));
+}
 
 static void print_pools(const struct page *p, size_t rows)
 {
@@ -200,7 +216,7 @@ static void print_pools(const struct page *p, size_t rows)
     bool turns = processors_any(&p->r->a->processors);
     size_t n = 2;
     for (size_t k = 0; k < THREAD_TIMES; k++)
-        if (pool_times[k].title[turns])
+        if (has_column(p, k))
             columns[n++] = (struct table_column){pool_times[k].title[turns], TABLE_RIGHT, false};
     struct table t;
     table_init(&t, columns, n);
@@ -214,7 +230,7 @@ static void print_pools(const struct page *p, size_t rows)
         table_put(&t, name);
         cell_count(&t, v->threads);
         for (size_t k = 0; k < THREAD_TIMES; k++)
-            if (pool_times[k].title[turns])
+            if (has_column(p, k))
                 cell_share(&t, v->ns[pool_times[k].time], v->life);
     }
     page_table(p, &t);

@@ -47,7 +47,7 @@ static json_t *now_json(const struct top_source *s)
         set_number(o, "life_ns", x->life);
         for (unsigned t = 0; t < THREAD_TIMES; t++) {
             char key[32];
-            snprintf(key, sizeof key, "%s_ns", now_names[t]);
+            snprintf(key, sizeof key, "%s_ns", t == TIME_CARRIER ? "no_carrier" : now_names[t]);
             set_number(o, key, x->ns[t]);
         }
         json_array_append_new(list, o);

@@ -33,7 +33,7 @@ static void put_jvm(const struct page *p, const struct top_view *v)
 static void put_states(const struct page *p, const struct top_view *v)
 {
     static const uint8_t order[] = {TIME_BLOCKED, TIME_WAITING, TIME_RUNNING, TIME_IDLE,
-                                    NOW_ASLEEP,   NOW_PARKED,   NOW_UNKNOWN};
+                                    TIME_CARRIER, NOW_ASLEEP,   NOW_PARKED,   NOW_UNKNOWN};
     size_t n[NOW_LIMIT] = {0};
     struct buf b = {0};
     for (size_t i = 0; i < v->source->n_now; i++)

@@ -1,7 +1,9 @@
-/* Virtual threads that block while they are pinned: the carrier waits with them.
+/* Virtual threads that block while they are pinned: the carrier waits with them, and others that
+ * could go on wait for a carrier.
  *
- * Known from the stacks of their waits: from JDK 24 on a native method or a static initialiser
- * below what waits pins; before, a monitor does, too, which a stack does not tell. */
+ * Which parks kept their carrier is recorded (pins.h).  Contended monitors and Object.wait keep it
+ * up to JDK 23; from 24 on they do, as parks of an older recording, where their stack has a native
+ * method or a static initialiser. */
 #include "base/human.h"
 #include "base/util.h"
 #include "conclude/rules_parts.h"
@@ -10,125 +12,300 @@
 #include <string.h>
 
 enum {
-    PINS_MAX = 256,               /* methods that pin */
-    PINNED_PERMILLE = 20,         /* of the recording, in pinned waits, */
-    PINNED_PROBLEM_PERMILLE = 500 /* or half a carrier all the time: a problem */
+    PINS_MAX = 256,                /* places that pin */
+    PINNED_PERMILLE = 20,          /* of the recording, in pinned waits, */
+    PINNED_PROBLEM_PERMILLE = 500, /* or half a carrier all the time: a problem */
+    CARRIER_LEAST_NS = 1000000,    /* shorter than this, a carrier was only being woken */
+    MONITORS_PIN_FROM = 21,
+    MONITORS_PIN_UNTIL = 23,
 };
 
-/* By the method that pins. */
+enum how { PINS_NOT, PINS_NATIVE, PINS_INIT, PINS_MONITOR, PINS_BY_WAITING, PINS_UNKNOWN };
+
+/* By the place that pins. */
 struct pinned {
     struct place at;
-    bool native;
-    uint64_t ns, count, max;
-    uint32_t threads, last; /* last: the thread that was counted last */
-    stack_id stack;         /* of the longest */
+    enum how how;
+    uint64_t ns, count, max, from, to; /* from, to: of all of them */
+    uint32_t threads, last;            /* last: the thread that was counted last */
+    stack_id stack;                    /* of the longest */
+    lock_id lock;                      /* that pins, of one of them */
+    struct buf when;                   /* struct stretch [] */
+};
+
+struct stretch {
+    uint64_t from, to;
+    uint32_t thread;
+};
+
+struct maker {
+    struct evidence *ev;
+    const struct analysis *a;
+    struct pinned v[PINS_MAX];
+    uint32_t n;
+    uint16_t *of_stack;      /* [n_stacks]: 1 + index of what pins there */
+    bool told, monitors_pin; /* told: parks that kept their carrier are recorded */
+    struct buf ready;        /* struct stretch [] */
 };
 
 /* The innermost frame behind the machinery of waiting that pins, if any does; the JDK's own entry
- * into the thread does not. */
-static bool find_pin(const struct trace *t, stack_id stack, struct pinned *out)
+ * into the thread does not.  frame: 1 + that of a monitor which does; 0: none. */
+static struct pinned find_pin(const struct trace *t, stack_id stack, uint32_t frame)
 {
     const struct trace_stack *s = trace_stack(t, stack);
     for (uint32_t i = trace_site(t, s); i < s->n_frames; i++) {
         const struct trace_method *m = trace_method(t, s->frames[i].method);
-        const char *signature = trace_class(t, m->class_)->signature;
-        bool native = trace_method_is_java(m) && m->flags & METHOD_NATIVE && i;
-        if (strcmp(signature, "Ljdk/internal/vm/Continuation;") == 0)
-            return false;
-        if (!native && strcmp(m->name, "<clinit>") != 0)
-            continue;
-        *out = (struct pinned){.at = {m->id, trace_line(t, s->frames[i])}, .native = native};
-        return true;
+        const struct place at = {m->id, trace_line(t, s->frames[i])};
+        if (strcmp(trace_class(t, m->class_)->signature, "Ljdk/internal/vm/Continuation;") == 0)
+            break;
+        if (trace_method_is_java(m) && m->flags & METHOD_NATIVE && i)
+            return (struct pinned){.at = at, .how = PINS_NATIVE};
+        if (strcmp(m->name, "<clinit>") == 0)
+            return (struct pinned){.at = at, .how = PINS_INIT};
+        if (i + 1 == frame)
+            return (struct pinned){.at = at, .how = PINS_MONITOR};
     }
-    return false;
+    return (struct pinned){.how = PINS_NOT};
 }
 
-/* 1 + the index of the method that pins in a context's waits; 0: none does. */
-static uint32_t pin_of(const struct evidence *ev, struct buf *all, uint32_t context)
+/* 1 + its index; 0: there are too many. */
+static uint16_t known(struct maker *m, const struct pinned *x)
 {
-    const struct pinned *v = (const void *)all->p;
-    size_t n = all->len / sizeof *v, i = 0;
-    struct pinned x;
-    if (!find_pin(ev->a->trace, timeline_context(&ev->a->timeline, context)->stack, &x))
-        return 0;
-    while (i < n && v[i].at.method.v != x.at.method.v)
+    uint32_t i = 0;
+    while (i < m->n && (m->v[i].at.method.v != x->at.method.v || m->v[i].at.line != x->at.line ||
+                        m->v[i].how != x->how))
         i++;
-    if (i == PINS_MAX)
+    if (i == PINS_MAX || x->how == PINS_NOT)
         return 0;
-    if (i == n)
-        buf_put(all, &x, sizeof x);
-    return all->oom ? 0 : (uint32_t)i + 1;
+    if (i == m->n)
+        m->v[m->n++] = *x;
+    return (uint16_t)(i + 1);
 }
 
-static void add_span(const struct timeline *t, struct pinned *p, uint32_t thread,
-                     const struct span *s)
+static uint16_t of_place(struct maker *m, stack_id stack, enum how how)
 {
-    uint64_t ns = span_len(t, s);
-    p->ns += ns;
-    p->count++;
+    struct pinned x = {.how = how};
+    sites_name(m->a->trace, stack, &x.at, &(struct place){{0}, 0});
+    return known(m, &x);
+}
+
+static uint16_t of_pin(struct maker *m, const struct pin *p)
+{
+    struct pinned x = find_pin(m->a->trace, p->stack, p->frame);
+    uint16_t i = x.how == PINS_NOT ? of_place(m, p->stack, PINS_UNKNOWN) : known(m, &x);
+    if (i && p->lock.v)
+        m->v[i - 1].lock = p->lock;
+    return i;
+}
+
+/* What pins a thread in a wait: 1 + its index; 0: nothing does. */
+static uint16_t pin_of(struct maker *m, uint32_t thread, const struct span *s)
+{
+    const struct timeline *tl = &m->a->timeline;
+    const struct context *x = timeline_context(tl, s->context);
+    bool monitor =
+        x->what == STATE_BLOCKED || x->what == STATE_WAITING || x->what == STATE_REACQUIRING;
+    uint16_t *at = &m->of_stack[x->stack.v < m->a->trace->n_stacks ? x->stack.v : 0];
+    const struct pin *p = pins_find(&m->a->decoded.pins, thread, s->start, span_end(tl, s));
+    if (x->what == STATE_UNKNOWN)
+        return 0;
+    if (p && !monitor)
+        return *at = of_pin(m, p);
+    if (monitor && m->monitors_pin)
+        return of_place(m, x->stack, PINS_BY_WAITING);
+    if (!monitor && m->told)
+        return span_is_summed(tl, s) ? *at : 0;
+    struct pinned found = find_pin(m->a->trace, x->stack, 0);
+    return known(m, &found);
+}
+
+static void add_span(struct maker *m, struct pinned *p, uint32_t thread, const struct span *s)
+{
+    const struct timeline *t = &m->a->timeline;
+    const struct stretch when = {s->start, span_end(t, s), thread};
+    p->ns += span_len(t, s);
+    p->count += span_count(t, s);
     p->threads += p->last != thread;
     p->last = thread;
-    if (ns < p->max)
+    p->from = p->from ? min_u64(p->from, when.from) : when.from;
+    p->to = max_u64(p->to, when.to);
+    buf_put(&p->when, &when, sizeof when);
+    if (span_longest(t, s) < p->max)
         return;
-    p->max = ns;
+    p->max = span_longest(t, s);
     p->stack = timeline_context(t, s->context)->stack;
 }
 
-static void tell(struct evidence *ev, const struct pinned *p)
+static void add_ready(struct maker *m, uint32_t thread, uint64_t from, uint64_t to)
 {
-    bool problem = rule_permille(p->ns, ev->length) >= PINNED_PROBLEM_PERMILLE;
+    if (from < to && to - from >= CARRIER_LEAST_NS)
+        buf_put(&m->ready, &(struct stretch){from, to, thread}, sizeof(struct stretch));
+}
+
+static void add_line(struct maker *m, uint32_t thread)
+{
+    const struct timeline *tl = &m->a->timeline;
+    const struct thread_stats *st = &m->a->threads.v[thread];
+    const struct run *r = &tl->lines[thread].spans;
+    for (uint32_t i = 0, n; i < r->n; i += n) {
+        const struct span *s = run_stretch(r, sizeof *s, i, &n);
+        for (uint32_t k = 0; k < n; k++) {
+            uint16_t pin = pin_of(m, thread, &s[k]);
+            if (pin)
+                add_span(m, &m->v[pin - 1], thread, &s[k]);
+            else
+                add_ready(m, thread,
+                          pins_ready_since(&m->a->decoded.pins, tl, &m->a->threads, thread, &s[k]),
+                          span_end(tl, &s[k]));
+        }
+    }
+    if (st->called) /* group virtual */
+        add_ready(m, thread, st->called, st->has_started ? st->started : m->a->window.to);
+}
+
+/* --- who waited for a carrier meanwhile --------------------------------------------------------
+ */
+
+static int by_from(const void *a, const void *b)
+{
+    const struct stretch *x = a, *y = b;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* The same without overlap, in the order of time. */
+static size_t merge(struct buf *b)
+{
+    struct stretch *v = (void *)b->p;
+    size_t n = b->len / sizeof *v, k = 0;
+    if (n)
+        qsort(v, n, sizeof *v, by_from);
+    for (size_t i = 1; i < n; i++)
+        if (v[i].from <= v[k].to)
+            v[k].to = max_u64(v[k].to, v[i].to);
+        else
+            v[++k] = v[i];
+    return n ? k + 1 : 0;
+}
+
+static uint64_t common(const struct stretch *v, size_t n, const struct stretch *x)
+{
+    size_t i = 0;
+    uint64_t ns = 0;
+    BISECT(i, n, v[i].to <= x->from);
+    for (; i < n && v[i].from < x->to; i++)
+        ns += min_u64(v[i].to, x->to) - max_u64(v[i].from, x->from);
+    return ns;
+}
+
+struct behind {
+    uint64_t ns;
+    uint32_t threads;
+};
+
+/* m->ready is by thread. */
+static struct behind who_waits(const struct maker *m, struct pinned *p)
+{
+    const struct stretch *v = (const void *)m->ready.p;
+    size_t n = merge(&p->when);
+    struct behind b = {0, 0};
+    uint32_t last = 0;
+    for (size_t i = 0; i < m->ready.len / sizeof *v; i++) {
+        uint64_t ns = common((const void *)p->when.p, n, &v[i]);
+        b.ns += ns;
+        b.threads += ns && v[i].thread != last;
+        last = ns ? v[i].thread : last;
+    }
+    return b;
+}
+
+/* --- what is said ------------------------------------------------------------------------------
+ */
+
+static const char *const how_words[] = {[PINS_NATIVE] = "",
+                                        [PINS_INIT] = ", a static initialiser",
+                                        [PINS_MONITOR] = ", synchronized",
+                                        [PINS_BY_WAITING] = ", on a monitor",
+                                        [PINS_UNKNOWN] = ", called by the JVM"};
+
+static void say_try(struct rule_finding *f, const struct pinned *p)
+{
+    static const char *const tries[] = {
+        [PINS_INIT] = "do this outside of the static initialiser",
+        [PINS_MONITOR] = "use a ReentrantLock instead of synchronized, or JDK 24 or later",
+        [PINS_BY_WAITING] = "use a ReentrantLock instead of synchronized, or JDK 24 or later"};
+    if (p->how >= ARRAY_LEN(tries) || !tries[p->how])
+        return;
+    rule_line(f, CARD_TRY);
+    rule_say(f, "%s", tries[p->how]);
+}
+
+static void tell(struct maker *m, struct pinned *p)
+{
+    struct evidence *ev = m->ev;
+    struct behind b = who_waits(m, p);
+    uint64_t harm = p->how == PINS_BY_WAITING ? b.ns : p->ns; /* else the monitor's own card */
+    if (rule_permille(harm, ev->length) < PINNED_PERMILLE)
+        return;
+    bool problem = rule_permille(harm, ev->length) >= PINNED_PROBLEM_PERMILLE;
     struct rule_finding *f = rule_find(ev, problem ? SEVERITY_PROBLEM : SEVERITY_WARNING, p->ns);
     if (!f)
         return;
+    f->from = p->from;
+    f->to = p->to;
     rule_add_thread(f, ev, p->last);
     rule_add_stack(f, p->stack);
-    rule_say(f, "Virtual threads block while pinned at");
-    rule_say_in(f, ev, " ", p->at);
-    rule_say(f, "; %s thread%s kept a carrier for %s (%s waits; longest %s): %s",
-             human_count(p->threads).text, p->threads == 1 ? "" : "s", human_time(p->ns).text,
-             human_count(p->count).text, human_time(p->max).text,
-             p->native ? "a native method below the wait pins" : "a static initialiser pins");
+    rule_add_lock(f, p->lock);
+    rule_say_in(f, ev, "Pinned at ", p->at);
+    rule_say(f, "%s: %s wait%s, %s", how_words[p->how], human_count(p->count).text,
+             p->count == 1 ? "" : "s", human_time(p->ns).text);
+    rule_say(f, "; %s virtual thread%s kept a carrier; the longest wait took %s",
+             human_count(p->threads).text, p->threads == 1 ? "" : "s", human_time(p->max).text);
+    if (b.threads)
+        rule_say(f, "; %s virtual thread%s waited for a carrier in that time, %s",
+                 human_count(b.threads).text, b.threads == 1 ? "" : "s", human_time(b.ns).text);
     rule_line(f, CARD_WAIT_IN);
     rule_say_place(f, ev, "", p->stack);
+    say_try(f, p);
 }
 
-static void add_line(const struct evidence *ev, struct pinned *v, const uint32_t *pins,
-                     uint32_t thread)
+static int by_time(const void *a, const void *b)
 {
-    const struct timeline *t = &ev->a->timeline;
-    const struct run *r = &t->lines[thread].spans;
-    for (uint32_t i = 0, n; i < r->n; i += n) {
-        const struct span *s = run_stretch(r, sizeof *s, i, &n);
-        for (uint32_t k = 0; k < n; k++)
-            if (pins[s[k].context])
-                add_span(t, &v[pins[s[k].context] - 1], thread, &s[k]);
+    const struct pinned *x = a, *y = b;
+    return (x->ns < y->ns) - (x->ns > y->ns);
+}
+
+static void make(struct maker *m)
+{
+    int java = atoi(trace_info(m->a->trace, "java.vm.version", ""));
+    const char *groups = trace_info(m->a->trace, "orca.events", "");
+    m->told = m->a->trace->header.schema.n_fields[EV_pinned] &&
+              event_groups_list(groups, GROUP_parks) &&
+              !*trace_info(m->a->trace, "orca.contanalysis", "");
+    m->monitors_pin = m->told && java >= MONITORS_PIN_FROM && java <= MONITORS_PIN_UNTIL;
+    for (uint32_t i = 1; i < m->a->timeline.n_lines; i++)
+        if (m->a->threads.v[i].is_virtual)
+            add_line(m, i);
+    qsort(m->v, m->n, sizeof *m->v, by_time);
+    for (uint32_t i = 0; i < m->n; i++) {
+        tell(m, &m->v[i]);
+        buf_fini(&m->v[i].when);
     }
-}
-
-static bool has_virtual(const struct evidence *ev)
-{
-    bool any = false;
-    for (size_t i = 1; i < ev->a->threads.n && !any; i++)
-        any = ev->a->threads.v[i].is_virtual;
-    return any;
 }
 
 void rule_pinned(struct evidence *ev)
 {
-    const struct timeline *t = &ev->a->timeline;
-    if (!has_virtual(ev))
+    bool any = false;
+    for (size_t i = 1; i < ev->a->threads.n && !any; i++)
+        any = ev->a->threads.v[i].is_virtual;
+    struct maker *m = any ? calloc(1, sizeof *m) : NULL;
+    if (!m)
         return;
-    uint32_t *pins = calloc((size_t)t->contexts.n + 1, sizeof *pins);
-    struct buf all = {0};
-    for (uint32_t i = 1; i < t->contexts.n && pins; i++)
-        pins[i] = pin_of(ev, &all, i);
-    struct pinned *v = (void *)all.p;
-    for (uint32_t i = 1; i < t->n_lines && all.len; i++)
-        if (ev->a->threads.v[i].is_virtual)
-            add_line(ev, v, pins, i);
-    for (size_t i = 0; i < all.len / sizeof *v; i++)
-        if (rule_permille(v[i].ns, ev->length) >= PINNED_PERMILLE)
-            tell(ev, &v[i]);
-    buf_fini(&all);
-    free(pins);
+    m->ev = ev;
+    m->a = ev->a;
+    m->of_stack = calloc(ev->a->trace->n_stacks + 1, sizeof *m->of_stack);
+    if (m->of_stack)
+        make(m);
+    buf_fini(&m->ready);
+    free(m->of_stack);
+    free(m);
 }

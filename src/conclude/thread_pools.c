@@ -32,7 +32,10 @@ static uint64_t add_waits(const struct analysis *a, uint32_t thread, uint64_t ns
         for (uint32_t k = 0; k < n; k++) {
             struct wait_part parts[2];
             for (unsigned p = 0, m = span_parts(tl, &s[k], parts); p < m; p++) {
-                uint64_t took = parts[p].to - parts[p].from;
+                uint64_t since = pins_ready_since(&a->decoded.pins, tl, &a->threads, thread, &s[k]);
+                uint64_t ready = parts[p].to - min_u64(max_u64(since, parts[p].from), parts[p].to);
+                uint64_t took = parts[p].to - parts[p].from - ready;
+                ns[TIME_CARRIER] += ready;
                 if (parts[p].state == STATE_UNKNOWN)
                     unknown += took;
                 else
@@ -96,7 +99,7 @@ static uint64_t rest_of(const struct analysis *a, uint32_t thread, uint64_t ns[T
 {
     uint64_t life = thread_life(&a->threads.v[thread]), waits;
     waits = add_waits(a, thread, ns);
-    waits += ns[TIME_BLOCKED] + ns[TIME_WAITING] + ns[TIME_IDLE];
+    waits += ns[TIME_BLOCKED] + ns[TIME_WAITING] + ns[TIME_IDLE] + ns[TIME_CARRIER];
     return life > waits ? life - waits : 0;
 }
 
@@ -173,8 +176,11 @@ static void times_by_turns(const struct resources *all, const struct analysis *a
 static void times_by_waits(const struct resources *all, const struct analysis *a, uint32_t thread,
                            uint64_t ns[THREAD_TIMES])
 {
-    ns[TIME_RUNNING] = rest_of(a, thread, ns);
-    share_out(all, a, thread, ns[TIME_RUNNING], ns[TIME_RUNNING], TIME_RUNNING, ns);
+    uint64_t rest = rest_of(a, thread, ns);
+    uint64_t kept = min_u64(pins_of_carrier(&a->decoded.pins, thread), rest);
+    ns[TIME_RUNNING] = rest - kept;
+    share_out(all, a, thread, rest - kept, rest - kept, TIME_RUNNING, ns);
+    ns[TIME_WAITING] += kept; /* a carrier, by a thread that it cannot get rid of */
 }
 
 uint64_t thread_times(const struct resources *all, const struct analysis *a, uint32_t thread,

@@ -10,6 +10,7 @@ const char *const now_names[NOW_LIMIT] = {[TIME_RUNNING] = "running",
                                           [TIME_WAITING] = "waiting",
                                           [TIME_IDLE] = "idle",
                                           [TIME_READY] = "ready",
+                                          [TIME_CARRIER] = "no carrier",
                                           [TIME_OTHER] = "other",
                                           [NOW_ASLEEP] = "asleep when Orca attached",
                                           [NOW_PARKED] = "parked when Orca attached",
@@ -60,6 +61,11 @@ static void set_wait(struct thread_now *x, const struct resources *all, const st
     x->lock = c->lock;
     x->stack = c->stack;
     x->other = last->state == STATE_JOINING ? c->other : owner ? owner : last->owner;
+    uint64_t ready = pins_ready_since(&a->decoded.pins, &a->timeline, &a->threads, x->thread, s);
+    if (ready < span_end(&a->timeline, s)) {
+        x->now = TIME_CARRIER;
+        x->since = ready;
+    }
     if (x->now == TIME_IDLE)
         x->other = 0;
 }

@@ -1,12 +1,18 @@
 import java.lang.reflect.Method;
 import java.util.*;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Ten virtual threads sleep for 200 ms each, all at once.
  *
  *   native   below a native method: with -Djdk.reflect.useNativeAccessorOnly=true reflection is one
  *   init     one of them below a static initialiser, Pinned.Slow
+ *   monitor  in a synchronized block, each in one of its own, called in a synchronized method of another class
  *   free     below code of Java alone
+ *
+ *   enter    nine want the monitor that the tenth has: one after the other has it, for a moment
+ *   starved  two carriers (parallelism and maxPoolSize are 2) are pinned by a synchronized block, or natively; behind them
+ *            wait eight threads that may go on
  */
 public final class Pinned {
     static final class Slow {
@@ -18,6 +24,32 @@ public final class Pinned {
         }
     }
 
+    static final class Table {
+        private final Object lock = new Object();
+
+        synchronized void outer(Runnable inside) {
+            lookup(inside);
+        }
+
+        private void lookup(Runnable inside) {
+            synchronized (lock) {
+                inside.run();
+            }
+        }
+    }
+
+    static final Method START;
+    static final Object ONE = new Object();
+    static volatile int wanting;
+
+    static {
+        try {
+            START = Thread.class.getMethod("startVirtualThread", Runnable.class); // compiled for 17, too
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     public static void nap() {
         try {
             Thread.sleep(200);
@@ -26,24 +58,90 @@ public final class Pinned {
         }
     }
 
-    static void run(String how) {
+    public static void rest() {
+        LockSupport.park();
+    }
+
+    static void natively(String method) {
         try {
-            if (how.equals("init"))
-                System.out.println(Slow.VALUE);
-            else if (how.equals("native"))
-                Pinned.class.getMethod("nap").invoke(null);
-            else
-                nap();
+            Pinned.class.getMethod(method).invoke(null);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }
     }
 
+    static void run(String how) {
+        switch (how) {
+        case "init":
+            System.out.println(Slow.VALUE);
+            break;
+        case "native":
+            natively("nap");
+            break;
+        case "monitor":
+            new Table().outer(Pinned::nap);
+            break;
+        default:
+            nap();
+        }
+    }
+
+    static Thread start(Runnable r) throws ReflectiveOperationException {
+        return (Thread) START.invoke(null, r);
+    }
+
+    static void await(List<Thread> all, Thread.State state) {
+        for (Thread t : all)
+            while (t.getState() != state)
+                Thread.onSpinWait();
+    }
+
+    static void enter() throws Exception {
+        List<Thread> all = new ArrayList<>();
+        synchronized (ONE) {
+            for (int i = 0; i < 9; i++)
+                all.add(start(() -> {
+                    synchronized (ONE) {
+                        wanting++;
+                    }
+                }));
+            await(all, Thread.State.BLOCKED);
+        }
+        for (Thread t : all)
+            t.join();
+    }
+
+    static void starved(boolean monitor) throws Exception {
+        List<Thread> ready = new ArrayList<>(), pinned = new ArrayList<>();
+        for (int i = 0; i < 8; i++)
+            ready.add(start(Pinned::rest));
+        await(ready, Thread.State.WAITING);
+        for (int i = 0; i < 2; i++)
+            pinned.add(start(monitor ? () -> new Table().outer(Pinned::rest) : () -> natively("rest")));
+        await(pinned, Thread.State.WAITING);
+        for (Thread t : ready)
+            LockSupport.unpark(t);
+        Thread.sleep(200);
+        for (Thread t : pinned)
+            LockSupport.unpark(t);
+        for (Thread t : ready)
+            t.join();
+        for (Thread t : pinned)
+            t.join();
+    }
+
     public static void main(String[] args) throws Exception {
-        Method start = Thread.class.getMethod("startVirtualThread", Runnable.class); // compiled for 17, too
+        if (args[0].equals("enter")) {
+            enter();
+            return;
+        }
+        if (args[0].startsWith("starved")) {
+            starved(args[0].equals("starved-monitor"));
+            return;
+        }
         List<Thread> all = new ArrayList<>();
         for (int i = 0; i < (args[0].equals("init") ? 1 : 10); i++)
-            all.add((Thread) start.invoke(null, (Runnable) () -> run(args[0])));
+            all.add(start(() -> run(args[0])));
         for (Thread t : all)
             t.join();
     }

@@ -1,23 +1,72 @@
-# Virtual threads that block while a frame pins them to their carrier (Pinned.java).
+# Virtual threads that block while a frame pins them to their carrier (Pinned.java): natively and in a static initialiser on
+# every JDK, in a synchronized block up to 23.
 # timeout: 120
 . "$ROOT/tests/jvm/traced.sh"
 
-check() { # HOW
-    need_jdk 24 # before, a monitor pins, too
-    run 0 traced "" -Xmx64m -Djdk.reflect.useNativeAccessorOnly=true Pinned "$1"
+check() { # HOW [JVM-OPTION...]
+    local how=$1
+    shift
+    need_jdk 21
+    run 0 traced "" -Xmx64m -Djdk.reflect.useNativeAccessorOnly=true "$@" Pinned "$how"
     run 0 "$ORCA" report --json --findings "$TRACE"
     jq -r '.findings[] | select(.rule == "pinned") | .text' out >text
+    events
+}
+# Each wait by itself: a sleep that wakes early parks again.
+pinned_threads() {
+    grep ' pinned ' events | cut -d' ' -f2 | sort -u | wc -l
+}
+monitors_pin() {
+    [ "$JDK_MAJOR" -lt 24 ]
 }
 test_native() {
     check native
-    grep -qE '^Virtual threads block while pinned at .*NativeAccessor.invoke0 \(native\); 10 threads kept a carrier for [0-9.]+ s \(10 waits' text || fail "$(cat text)"
+    same "$(pinned_threads)" 10
+    grep -qE '^Pinned at .*NativeAccessor.invoke0 \(native\): 10 waits, [0-9.]+ s; 10 virtual threads kept a carrier' text || fail "$(cat text)"
     has text 'wait in Pinned.nap (Pinned.java:'
+    lacks text 'try'
 }
 test_initialiser() {
     check init
-    grep -qE '^Virtual threads block while pinned at Pinned.Slow.<clinit> \(Pinned.java:[0-9]+\); 1 thread kept a carrier for 2[0-9]+ ms' text || fail "$(cat text)"
+    same "$(pinned_threads)" 1
+    grep -qE '^Pinned at Pinned.Slow.<clinit> \(Pinned.java:[0-9]+\), a static initialiser: 1 wait, [0-9]+ ms; 1 virtual thread kept a carrier' text || fail "$(cat text)"
+    has text 'try: do this outside of the static initialiser'
 }
-test_not_pinned() {
+test_monitor() {
+    check monitor
+    if ! monitors_pin; then
+        same "$(pinned_threads)" 0
+        same "$(cat text)" ""
+        return
+    fi
+    same "$(pinned_threads)" 10
+    # the innermost of the two frames that hold one, and its monitor
+    grep -qE '^Pinned at Pinned.Table.lookup \(Pinned.java:[0-9]+\), synchronized: 10 waits, [0-9.]+ s; 10 virtual threads kept a carrier' text || fail "$(cat text)"
+    has text 'try: use a ReentrantLock instead of synchronized, or JDK 24 or later'
+    grep -q ' pinned .* class=java.lang.Object' events || fail "$(grep ' pinned ' events)"
+}
+test_free() {
     check free
+    same "$(pinned_threads)" 0
     same "$(cat text)" ""
+}
+starved() { # HOW
+    check "starved-$1" -Djdk.virtualThreadScheduler.parallelism=2 -Djdk.virtualThreadScheduler.maxPoolSize=2
+    if [ "$1" = monitor ] && ! monitors_pin; then
+        same "$(cat text)" ""
+        return
+    fi
+    same "$(pinned_threads)" 2
+    grep -qE ': 2 waits, [0-9.]+ m?s; 2 virtual threads kept a carrier; .*; 8 virtual threads waited for a carrier in that time, [0-9.]+ m?s; wait in Pinned.rest' text ||
+        fail "$(cat text)"
+    # neither are the carriers running meanwhile, nor those who wait for one
+    run 0 "$ORCA" report "$TRACE"
+    grep -q '^threads by pool .* no carrier$' out || fail "$(cat out)"
+    awk '/^ForkJoinPool-1-worker/ { n++; if ($7 <= $3) n += 9 } END { exit n != 1 }' out || fail "$(cat out)"
+}
+test_starved_natively() {
+    starved native
+}
+test_starved_by_monitors() {
+    starved monitor
 }
