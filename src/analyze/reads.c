@@ -57,3 +57,8 @@ const struct io_wait *reads_before(const struct reads *r, const struct timeline 
     bool child = last && last->what == IO_KIND_process && !has_waited(tl, thread, last->to, time);
     return child ? last : NULL;
 }
+
+const struct io_wait *reads_blocked(const struct reads *r, const struct io_wait *read)
+{
+    return last_of(r->calls, r->n_calls, read->thread, read->to);
+}

@@ -566,6 +566,16 @@ static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
     return since;
 }
 
+/* Whether who reads is somebody who works on the answer himself: he was given a task, or has waited
+ * for input in the program's own code, and in no select since. */
+static bool works_on_it(const struct holder *h, const struct io_wait *read, const struct span *task)
+{
+    const struct io_wait *call = reads_blocked(&h->a->reads, read);
+    const struct program *p = &h->all->program;
+    return task || (call && call->what == IO_KIND_input &&
+                    program_code(p, program_place(p, call->stack).method) == CODE_PROGRAM);
+}
+
 /* The connection from which a thread had read when it woke somebody at a time, or whoever had given
  * it the work that it did then; or the child process whose end it tells.  *had: when the thread
  * itself had the answer; 0: it is of another one. */
@@ -576,10 +586,11 @@ static lock_id source_of(const struct holder *h, uint32_t thread, uint64_t time,
         const struct io_wait *read =
             reads_before(&h->a->reads, &h->a->timeline, &h->a->threads, thread, time);
         const struct span *work = last_work(h, thread, time);
-        if (read && i == 0 && read->what == IO_KIND_process)
-            *had = read->to;
-        else if (read && i == 0 && !work) /* else it may have worked on it before */
-            *had = read->from;
+        bool child = read && read->what == IO_KIND_process;
+        if (read && !child && works_on_it(h, read, work))
+            return (lock_id){0};
+        if (read && i == 0)
+            *had = child ? read->to : read->from;
         if (read || !work)
             return read ? read->peer : (lock_id){0};
         time = span_wake_time(&h->a->timeline, work);

@@ -2084,11 +2084,11 @@ Test(resources, a_peer_on_the_path_has_its_name)
     PARKED "java.util.concurrent.CompletableFuture.get:2 "                                         \
            "jdk.internal.net.http.HttpClientFacade.send:3 shop.Desk.place:30 shop.Main.main:2"
 
-enum reader { READS, WAITED_SINCE, HANDS_ON, ENDED_CHILD };
+enum reader { READS, WAITED_SINCE, HANDS_ON, ENDED_CHILD, FETCHES };
 
 /* A client's thread waits for an answer that dan reads for it; or has read before he waits for
  * something else himself; or that bob gives, whom dan woke when he had read; or for the end of a
- * child that dan waited for. */
+ * child that dan waited for; or that dan asks for in the program's own code. */
 static const struct resource *answered_by(enum reader how)
 {
     lock_id peer = add_peer(how == ENDED_CHILD ? "=process convert" : "=10.0.0.7:5432");
@@ -2105,6 +2105,9 @@ static const struct resource *answered_by(enum reader how)
         if (how == ENDED_CHILD)
             ADD(&b, dan.v, dan, to - 150000, io, .what = IO_KIND_process, .peer = peer,
                 .stack = ended, .since = at(from + 1000));
+        if (how == FETCHES)
+            ADD(&b, dan.v, dan, to - 120000, io, .what = IO_KIND_input, .peer = peer,
+                .stack = builder_stack(&b, IN_PAY), .since = at(from + 1000));
         if (how == WAITED_SINCE) {
             ADD(&b, dan.v, dan, to - 250000, park_enter, .stack = idle);
             ADD(&b, dan.v, dan, to - 200000, park_exit);
@@ -2148,6 +2151,11 @@ Test(resources, who_was_woken_by_the_reader_passes_its_answer_on)
 Test(resources, what_was_read_before_a_wait_is_no_source)
 {
     cr_assert_str_eq(title_of_answers(WAITED_SINCE), "answers of dan");
+}
+
+Test(resources, who_reads_in_the_program_works_on_the_answer)
+{
+    cr_assert_str_eq(title_of_answers(FETCHES), "answers of dan");
 }
 
 Test(resources, the_end_of_a_child_is_no_answer)
