@@ -32,6 +32,7 @@
  *   sampling.c        what threads execute, sampled: sample_events.c makes events of it,
  *                     modules.c names the files of native code
  *   sched.c           when threads were on a processor
+ *   safepoints.c      when the JVM stopped them
  *
  * In the JVM: nothing here exits, aborts, throws, or leaves an exception or a local reference
  * behind.  Callbacks keep errno. */

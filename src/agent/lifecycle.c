@@ -32,6 +32,7 @@
 #include "agent/probes.h"
 #include "agent/program_name.h"
 #include "agent/request.h"
+#include "agent/safepoints.h"
 #include "agent/sampling.h"
 #include "agent/sched.h"
 #include "agent/stacks.h"
@@ -49,6 +50,7 @@
 #include "record/place.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -168,6 +170,12 @@ static bool owners_known(void)
 /* --- start --------------------------------------------------------------------------------------
  */
 
+static void tick(uint64_t now, uint64_t events)
+{
+    sums_tick(now, events);
+    safepoints_tick(now);
+}
+
 static int open_recorder(struct err *err)
 {
     const struct settings *s = &agent.settings;
@@ -184,7 +192,7 @@ static int open_recorder(struct err *err)
                               .every = s->every,
                               .keep = s->keep,
                               .files = files_of_recording(),
-                              .tick = sums_tick};
+                              .tick = tick};
     /* Another JVM may take the name between the look and the creation: then look again. */
     for (int i = 0; i < 5; i++) {
         TRY(settings_path(s, agent.path, sizeof agent.path, err));
@@ -294,6 +302,21 @@ static void update_sched(void)
         sched_start(&setup);
 }
 
+/* Not with control=off: without the control thread a recording may end by itself, and nobody would
+ * read what the JVM goes on to write. */
+static void update_safepoints(JNIEnv *jni)
+{
+    bool wanted = agent.settings.groups[GROUP_safepoints] && agent.settings.control;
+    if (wanted && !safepoints_run()) {
+        char home[PATH_MAX - 64];
+        jvm_property("java.home", home, sizeof home);
+        safepoints_start(jni, &(struct safepoints_setup){agent.vm, agent.rec, agent.started,
+                                                         agent.java_version, home, gc_names_id});
+    }
+    if (!wanted)
+        safepoints_stop(jni);
+}
+
 static void begin(JNIEnv *jni, jthread thread)
 {
     /* At a second attach other threads record from the opened guard on: native methods and probes
@@ -322,6 +345,7 @@ static void begin(JNIEnv *jni, jthread thread)
         open_waits_again(jni, self);
     sampling_update();
     update_sched();
+    update_safepoints(jni);
     if (own)
         alloc_own_end(jni);
 }
@@ -544,6 +568,7 @@ static void switch_groups(JNIEnv *jni, bool *wanted)
     unmounts_forget();
     sampling_update();
     update_sched();
+    update_safepoints(jni);
     if (own)
         alloc_own_end(jni);
 }
@@ -604,6 +629,7 @@ void agent_finish(JNIEnv *jni)
         sampling_stop();
         sched_stop();
         heap_quiet();
+        safepoints_stop(jni);
         guard_shut(patience); /* nothing is to be recorded behind recording_end */
         heap_finish();
         end_recording(jni, &r);
@@ -617,6 +643,7 @@ static int stop(JNIEnv *jni, struct recorder_result *r, struct err *err)
     static const uint64_t timeout = SECONDS * UINT64_C(1000000000);
     if (guard_enter()) {
         bool own = alloc_own_begin(jni);
+        safepoints_stop(jni); /* those of detaching are not the program's */
         probes_remove(jni);
         gc_cycles_stop(jni);
         if (own)

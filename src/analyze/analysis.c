@@ -299,7 +299,10 @@ int analysis_slack(struct analysis *a)
 static int find_collections(struct analysis *a)
 {
     const struct collection_source from = decoded_collections(&a->decoded, a->trace);
-    return collections_make(&a->collections, &from, &a->arena);
+    struct buf *b = &a->decoded.safepoints;
+    TRY(collections_make(&a->collections, &from, &a->arena));
+    return safepoints_make(&a->safepoints, (void *)b->p, b->len / sizeof(struct safepoint), &from,
+                           &a->arena);
 }
 
 /* What is asked of the whole once the causes are known. */

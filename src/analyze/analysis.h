@@ -65,6 +65,7 @@ struct analysis {
                       * there is no path */
     struct decoded decoded;
     struct collections collections;
+    struct safepoints safepoints;
     struct stats stats;         /* of the selection */
     uint64_t open[STATE_LIMIT]; /* waits going on at the end */
     uint64_t gc_count, gc_ns, gc_max;

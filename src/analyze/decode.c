@@ -60,6 +60,7 @@ void decoded_fini(struct decoded *d)
 {
     buf_fini(&d->pauses);
     buf_fini(&d->cycles);
+    buf_fini(&d->safepoints);
     buf_fini(&d->open);
     buf_fini(&d->asked);
     buf_fini(&d->io);
@@ -144,6 +145,16 @@ static void note_cycle(struct decoder *d, const struct ev_gc_cycle *gc)
                                    .used = gc->used,
                                    .committed = gc->committed}};
     buf_put(&d->out->cycles, &c, sizeof c);
+}
+
+static void note_safepoint(struct decoder *d, const struct event *e)
+{
+    struct safepoint s = {.from = max_u64(e->safepoint.since, d->window.from),
+                          .to = e->time,
+                          .operation = e->safepoint.operation};
+    s.reached = min_u64(max_u64(e->safepoint.reached, s.from), s.to);
+    if (s.from <= s.to)
+        buf_put(&d->out->safepoints, &s, sizeof s);
 }
 
 /* The chunk that has the event of that time of a stream. */
@@ -259,6 +270,9 @@ static void note_event(struct decoder *d, struct stream *s, uint32_t thread, con
         break;
     case EV_gc_cycle:
         note_cycle(d, &e->gc_cycle);
+        break;
+    case EV_safepoint:
+        note_safepoint(d, e);
         break;
     default:
         break;
@@ -884,10 +898,10 @@ static int run(struct decoder *d, struct err *err)
     rc = rc ? rc : summed_put(&d->out->summed, d->timeline, d->window.from, d->window.to);
     for (int i = 0; i < EV_LIMIT; i++)
         d->out->events += d->out->kinds[i];
-    if (d->out->pauses.oom || d->out->cycles.oom || d->out->open.oom || d->out->asked.oom ||
-        d->out->io.oom || d->out->reads.oom || d->out->pins.v.oom || d->out->unwritten.oom ||
-        d->out->carried.oom || d->still_open.oom || d->found.oom || d->roaming.gaps.v.oom ||
-        d->out->unknown.v.oom)
+    if (d->out->pauses.oom || d->out->cycles.oom || d->out->safepoints.oom || d->out->open.oom ||
+        d->out->asked.oom || d->out->io.oom || d->out->reads.oom || d->out->pins.v.oom ||
+        d->out->unwritten.oom || d->out->carried.oom || d->still_open.oom || d->found.oom ||
+        d->roaming.gaps.v.oom || d->out->unknown.v.oom)
         rc = -ENOMEM;
     rc = rc ? rc : d->iv.rc;
     return rc ? err_set(err, rc, "out of memory") : 0;

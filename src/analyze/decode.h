@@ -15,6 +15,7 @@
 #include "analyze/interval.h"
 #include "analyze/pins.h"
 #include "analyze/processors.h"
+#include "analyze/safepoints.h"
 #include "analyze/samples.h"
 #include "analyze/summed.h"
 #include "analyze/timeline.h"
@@ -59,6 +60,7 @@ struct decoded {
     uint64_t lost[LOSS_LIMIT]; /* events lost, by cause, as the `lost` events say */
     struct buf pauses;         /* struct pause [] */
     struct buf cycles;         /* struct cycle [], of collectors */
+    struct buf safepoints;     /* struct safepoint [] */
     struct buf open;           /* struct open_wait [], by thread */
     struct buf asked;          /* struct asked_owner [] */
     struct buf io;             /* struct io_wait [], of each stream in the order of time */

@@ -63,7 +63,7 @@ static const struct opt opts[] = {
     {"io", 0, OPT_FLAG, offsetof(struct args, io), NULL,
      "only the input and output (group io): by peer, file, host name, child process", NULL, 0, 0},
     {"gc", 0, OPT_FLAG, offsetof(struct args, gc), NULL,
-     "only the garbage collections: by collector and cause, pauses, what they freed", NULL, 0, 0},
+     "only the garbage collections and safepoints, by cause and operation", NULL, 0, 0},
     {"alloc", 0, OPT_FLAG, offsetof(struct args, alloc), NULL,
      "only allocations (groups alloc, sampled-alloc): by class, place and thread, and how long the "
      "objects lived",

@@ -1,11 +1,12 @@
-/* report_gc.c - `orca report --gc`: collections by collector and cause, and one line about them in
- * the head of the whole report. */
+/* report_gc.c - `orca report --gc`: collections by collector and cause, safepoints by operation,
+ * and one line about the collections in the head of the whole report. */
 #include "cli/page.h"
 
 #include "base/buf.h"
 #include "base/util.h"
 #include "cli/page_cells.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Below this part of the recording the whole report is silent about causes. */
@@ -118,15 +119,44 @@ static void print_notes(const struct page *p)
     buf_fini(&b);
 }
 
+static void print_safepoints(const struct page *p)
+{
+    static const struct table_column columns[] = {
+        {"safepoints", TABLE_RIGHT, false}, {"stopped", TABLE_RIGHT, false},
+        {"longest", TABLE_RIGHT, false},    {"reaching", TABLE_RIGHT, false},
+        {"longest", TABLE_RIGHT, false},    {"operation", TABLE_LEFT, true}};
+    const struct safepoints *all = &p->r->a->safepoints;
+    struct table t;
+    page_list_heading(p, "Safepoints", all->n_sums, "most time first");
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < report_rows(p->r, all->n_sums); i++) {
+        const struct safepoint_sum *s = &all->sum[i];
+        char name[128];
+        snprintf(name, sizeof name, "%s%s", s->operation, s->collects ? " (collection)" : "");
+        cell_count(&t, s->count);
+        cell_time(&t, p, s->ns, true);
+        cell_time(&t, p, s->ns_max, true);
+        cell_time(&t, p, s->reach, true);
+        cell_time(&t, p, s->reach_max, true);
+        table_put(&t, name);
+    }
+    page_table(p, &t);
+    page_wrapped(p, STYLE_FAINT, "",
+                 "Reaching: the part of the time until all threads had stopped. Safepoints marked "
+                 "(collection) are the pauses above.",
+                 0);
+}
+
 void page_gc(const struct page *p)
 {
     const struct report *r = p->r;
     if (r->sections & REPORT_FINDINGS)
         return; /* the head has a line */
-    if (!r->a->collections.n) {
+    if (r->a->collections.n) {
+        print_sums(p);
+        print_notes(p);
+    } else
         page_nothing(p, "No collection was recorded.");
-        return;
-    }
-    print_sums(p);
-    print_notes(p);
+    if (r->a->safepoints.n)
+        print_safepoints(p);
 }

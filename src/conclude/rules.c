@@ -86,6 +86,7 @@ static const struct {
     R("leak-suspect", "objects that survive and become more", rule_leak_suspect)                   \
     R("heap-nearly-full", "collections that leave most of the heap in use", rule_heap_full)        \
     R("gc-pauses", "pauses of the collector", rule_gc_pauses)                                      \
+    R("safepoints", "stops of all threads by the JVM", rule_safepoints)                            \
     R("allocation-hot-spot", "places that allocate much", rule_allocation_hot_spot)                \
     R("unreliable", "waits whose cause is not known", rule_unreliable)
 #define R(name, looks_at, apply) {{name, looks_at}, apply},

@@ -6,6 +6,7 @@
  *   rules_heap.c     the heap as a whole
  *   rules_loops.c    event loops that wait in handlers
  *   rules_init.c     classes that are being initialised
+ *   rules_safepoints.c  stops of all threads by the JVM
  *   rules_pinned.c   virtual threads that keep their carriers
  *   rules_io.c       input and output that the program waits for
  *   rules_processors.c  threads that wait for a processor
@@ -155,6 +156,7 @@ void rule_pool_saturation(struct evidence *ev);
 void rule_leak_suspect(struct evidence *ev);
 void rule_heap_full(struct evidence *ev);
 void rule_gc_pauses(struct evidence *ev);
+void rule_safepoints(struct evidence *ev);
 void rule_allocation_hot_spot(struct evidence *ev);
 
 #endif

@@ -1,4 +1,4 @@
-/* Collections as JSON. */
+/* Collections and safepoints as JSON. */
 #include "base/util.h"
 #include "export/report_json_parts.h"
 
@@ -57,6 +57,43 @@ static json_t *collection(const struct report *r, const struct collection *c)
     return j;
 }
 
+static json_t *safepoint_sum(const struct safepoint_sum *s)
+{
+    json_t *j = json_object();
+    set_word(j, "operation", s->operation);
+    json_object_set_new(j, "collection", json_boolean(s->collects));
+    json_set_count(j, "count", s->count);
+    json_set_count(j, "stopped_ns", s->ns);
+    json_set_count(j, "stopped_max_ns", s->ns_max);
+    json_set_count(j, "reaching_ns", s->reach);
+    json_set_count(j, "reaching_max_ns", s->reach_max);
+    return j;
+}
+
+static json_t *safepoint(const struct report *r, const struct safepoint *s)
+{
+    json_t *j = json_object();
+    set_word(j, "operation", trace_gc_name(r->trace, s->operation)->text);
+    json_object_set_new(j, "collection", json_boolean(s->collects));
+    json_set_time(j, "from", r, s->from);
+    json_set_time(j, "reached", r, s->reached);
+    json_set_time(j, "to", r, s->to);
+    return j;
+}
+
+static void put_safepoints(struct json_out *o)
+{
+    const struct safepoints *all = &o->r->a->safepoints;
+    json_begin_list(o, "safepoint_operations");
+    for (size_t i = 0; i < report_rows(o->r, all->n_sums); i++)
+        json_entry(o, safepoint_sum(&all->sum[i]));
+    json_end_list(o);
+    json_begin_list(o, "safepoints");
+    for (size_t i = 0; i < report_rows(o->r, all->n); i++)
+        json_entry(o, safepoint(o->r, &all->v[i]));
+    json_end_list(o);
+}
+
 void json_put_collections(struct json_out *o)
 {
     const struct collections *c = &o->r->a->collections;
@@ -74,4 +111,5 @@ void json_put_collections(struct json_out *o)
     for (size_t i = 0; i < report_rows(o->r, c->n); i++)
         json_entry(o, collection(o->r, &c->v[i]));
     json_end_list(o);
+    put_safepoints(o);
 }

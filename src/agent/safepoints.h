@@ -1,0 +1,37 @@
+/* safepoints.h - the group safepoints: when the JVM stopped all threads, for which operation, how
+ * long it took until all of them stood.
+ *
+ * JVMTI tells nobody.  The JVM's log does (tag safepoint): one more output is configured for it, a
+ * file in memory (record/safepoint_log.h), by the JVM's own command VM.log, and is taken away when
+ * the recording ends or the group is switched off.  Outputs of the user's stay as they are, before
+ * and after.  Lines are written when the threads go on already, and read by the drain thread. */
+#ifndef ORCA_AGENT_SAFEPOINTS_H
+#define ORCA_AGENT_SAFEPOINTS_H
+
+#include "record/recorder.h"
+
+#include <jni.h>
+
+/* What it needs of the recording. */
+struct safepoints_setup {
+    JavaVM *vm;
+    struct recorder *rec;
+    uint64_t started;
+    int java_version;
+    const char *java_home;
+    gc_name_id (*name)(const char *text); /* of an operation; any thread */
+};
+
+/* A recording begins, or the group is switched on.  On a Java thread.  Where it cannot work it says
+ * so (lacks.h). */
+void safepoints_start(JNIEnv *jni, const struct safepoints_setup *setup);
+
+bool safepoints_run(void);
+
+/* The recording ends: all lines are events when this returns.  Before the recorder is closed. */
+void safepoints_stop(JNIEnv *jni);
+
+/* Now and then, on the drain thread. */
+void safepoints_tick(uint64_t now);
+
+#endif
