@@ -120,7 +120,7 @@ static void say_late(struct rule_finding *f, const struct evidence *ev)
     if (n >= SAMPLES_LEAST && 2 * most.samples > n) {
         rule_say(f, "; by samples, the late thread was ");
         rule_say_thread(f, ev, most.thread);
-        rule_say_place(f, ev, "", most.stack);
+        rule_say_place(f, ev, " in ", most.stack);
         rule_say(f, " (%s of %s)", human_count(most.samples).text, human_count(n).text);
         rule_add_thread(f, ev, most.thread);
         rule_add_stack(f, most.stack);

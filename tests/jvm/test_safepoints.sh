@@ -91,7 +91,7 @@ test_attach() {
     logging >before
     for _ in 1 2; do
         rm -f "$TRACE"
-        run 0 "$ORCA" attach "$jvm" -o "$TRACE"
+        run 0 "$ORCA" attach "$jvm" -e gc+safepoints -o "$TRACE"
         logging >during
         same "$(grep -c 'file=/proc/self/fd/[0-9]* .*safepoint=info timenanos' during)" 1
         say dumps dumps
@@ -102,7 +102,7 @@ test_attach() {
         agrees_with_log
         same "$(made ThreadDump)" 20
     done
-    run 0 "$ORCA" attach "$jvm" -o disabled.otrace
+    run 0 "$ORCA" attach "$jvm" -e gc+safepoints -o disabled.otrace
     "$JDK/bin/jcmd" "$jvm" VM.log disable >/dev/null
     logging >before
     run 0 "$ORCA" detach "$jvm"

@@ -111,8 +111,8 @@ Test(safepoints, thread_dumps_that_cost_are_a_finding)
     cr_assert_eq(x->severity, SEVERITY_WARNING);
     cr_assert_str_eq(x->text,
                      "The JVM stopped all threads for 9 % of the time, apart from collections: "
-                     "90 ms in all, at most 900 us at a time; 100 thread dumps (ThreadDump): "
-                     "90 ms; try: take fewer thread dumps: look for Thread.getAllStackTraces, "
+                     "90.0 ms in all, at most 900 us at a time; 100 thread dumps (ThreadDump): "
+                     "90.0 ms; try: take fewer thread dumps: look for Thread.getAllStackTraces, "
                      "ThreadMXBean.dumpAllThreads and jstack in agents and monitoring");
 }
 
@@ -132,7 +132,7 @@ Test(safepoints, who_is_late_is_said_by_samples)
     cr_assert_eq(x->severity, SEVERITY_PROBLEM);
     cr_assert(strstr(x->text, "41 % of the time"), "%s", x->text);
     cr_assert(strstr(x->text, "97 % of that is the time until all threads had stopped, at most "
-                              "40 ms; by samples, the late thread was ann"),
+                              "40.0 ms; by samples, the late thread was ann in Order.submit"),
               "%s", x->text);
     cr_assert(strstr(x->text, "(10 of 10)"), "%s", x->text);
     cr_assert(strstr(x->text, "UseCountedLoopSafepoints"), "%s", x->text);
