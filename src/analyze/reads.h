@@ -21,7 +21,8 @@ void reads_make(struct reads *out, struct buf *reads, struct buf *io);
 /* The call in which the thread has read last from a connection, and since its last wait, or waited
  * for the end of a child process; NULL: none. */
 const struct io_wait *reads_before(const struct reads *r, const struct timeline *tl,
-                     const struct thread_set *threads, uint32_t thread, uint64_t time);
+                                   const struct thread_set *threads, uint32_t thread,
+                                   uint64_t time);
 
 /* The last call of its thread that had blocked by its end; NULL: none. */
 const struct io_wait *reads_blocked(const struct reads *r, const struct io_wait *read);

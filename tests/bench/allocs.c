@@ -221,7 +221,7 @@ static void measure_all(struct trace *t)
     struct analysis *a;
     struct rusage u;
     double start = used();
-    require(analysis_run(&a, t, NULL) == 0, "analysis");
+    require(conclude_run(&a, t, NULL) == 0, "analysis");
     printf("%-34s %6.2f s\n", "reading and analysing all", used() - start);
     printf("%-34s %6zu MB\n", "kept",
            (a->allocs.arena.used + a->allocs.contexts.len +

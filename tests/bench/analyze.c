@@ -66,7 +66,7 @@ static void analyse(struct trace *t)
     struct rule_finding *f;
     size_t n;
     n_phases = 0;
-    require(analysis_run_watched(&a, t, &(struct analysis_watch){enter, NULL}, NULL) == 0,
+    require(conclude_run_watched(&a, t, &(struct analysis_watch){enter, NULL}, NULL) == 0,
             "analysis");
     require(a->decoded.events == t->n_events, "not all events were read");
     enter(NULL, "rules", 0, 1);

@@ -12,6 +12,7 @@
 #include "analyze/lock_order.h"
 #include "base/clock.h"
 #include "base/human.h"
+#include "conclude/resource.h"
 
 #include <inttypes.h>
 #include <sys/resource.h>
@@ -138,7 +139,7 @@ static void measure(const char *what, shape *make, uint64_t holds, uint32_t n_th
     for (uint32_t i = 0; i < n_threads; i++)
         end = max_u64(end, k.clock[i]);
     struct trace *t = builder_open(&k.b, end);
-    require(analysis_run(&a, t, &err) == 0, err.msg);
+    require(conclude_run(&a, t, &err) == 0, err.msg);
     arena_init(&arena, 0);
     uint64_t start = clock_mono_ns();
     require(lock_order_find(&found, a, &arena) == 0, "lock_order_find");

@@ -8,6 +8,7 @@
 #include "analyze/hot.h"
 #include "base/clock.h"
 #include "base/human.h"
+#include "conclude/resource.h"
 
 #include <sys/resource.h>
 
@@ -103,7 +104,7 @@ int main(int argc, char **argv)
            human_count(events).text, THREADS,
            (double)lseek(t->fd, 0, SEEK_END) / (double)max_u64(t->n_events, 1));
     uint64_t start = clock_mono_ns();
-    require(analysis_run(&a, t, NULL) == 0, "analysis");
+    require(conclude_run(&a, t, NULL) == 0, "analysis");
     printf("%-34s %6.2f s\n", "reading and analysing all", (double)(clock_mono_ns() - start) / 1e9);
     printf("%-34s %6zu MB\n", "kept samples", a->samples.arena.used >> 20);
     measure("sums by thread and stack", a, sum_all);

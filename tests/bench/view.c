@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/human.h"
+#include "conclude/resource.h"
 #include "view/overview.h"
 
 #include <malloc.h>
@@ -183,7 +184,7 @@ int main(int argc, char **argv)
     struct analysis *a;
     const struct view_about about = {.gen = 1, .name = "synthetic", .later = true};
     uint64_t start = clock_mono_ns();
-    require(analysis_run(&a, t, NULL) == 0, "analysis");
+    require(conclude_run(&a, t, NULL) == 0, "analysis");
     double analysis = (double)(clock_mono_ns() - start) / 1e9;
     size_t before = memory();
     start = clock_mono_ns();

@@ -9,6 +9,7 @@
 #include "analyze/analysis.h"
 #include "analyze/labels.h"
 #include "analyze/lock_order.h"
+#include "conclude/resource.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,7 +64,7 @@ int main(int argc, char **argv)
     arena_init(&arena, 0);
     int rc = argc == 2 ? trace_open(&t, argv[1], &err) : -EINVAL;
     if (rc == 0)
-        rc = analysis_run(&a, t, &err);
+        rc = conclude_run(&a, t, &err);
     if (rc == 0 && (rc = lock_order_find(&found, a, &arena)) < 0)
         err_set(&err, rc, "out of memory");
     if (rc == 0)

@@ -9,6 +9,7 @@
 #include "analyze/analysis.h"
 #include "analyze/bind.h"
 #include "analyze/labels.h"
+#include "conclude/resource.h"
 #include "import/import.h"
 
 #include <inttypes.h>
@@ -54,7 +55,7 @@ int main(int argc, char **argv)
     struct analysis *a = NULL;
     int rc = argc == 2 ? open_any(&t, argv[1], &err) : -EINVAL;
     if (rc == 0)
-        rc = analysis_run(&a, t, &err);
+        rc = conclude_run(&a, t, &err);
     for (uint32_t i = 1; rc == 0 && i < a->timeline.n_lines; i++)
         for (uint32_t k = 0; k < a->timeline.lines[i].spans.n; k++)
             print(a, i, k);
