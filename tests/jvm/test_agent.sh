@@ -20,7 +20,7 @@ bad() { # OPTIONS TEXT
 out"
 }
 
-GROUPS_KNOWN="threads, virtual, mounts, monitors, waits, parks, sleeps, joins, interrupts, semaphores, io, locks, methods, holds, gc, cpu, wall, looks, sched, alloc, sampled-alloc, frees"
+GROUPS_KNOWN="threads, virtual, mounts, monitors, waits, parks, sleeps, joins, interrupts, semaphores, io, locks, methods, holds, gc, safepoints, cpu, wall, looks, sched, alloc, sampled-alloc, frees"
 KNOWN="known are: file, format, fast, events, contanalysis, include, exclude, methods, ownerstacks, cpu, cpuclock, wall, time, io, iodetails, samplebytes, allocby, allocstacks, holdsample, depth, ring, ringmem, ringdir, full, cost, maxsize, duration, every, keep, control, arguments, quiet"
 
 test_bad_values() {
