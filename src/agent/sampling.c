@@ -145,10 +145,13 @@ static void scan_tasks(void)
 
 /* --- the wall clock --------------------------------------------------------------------------- */
 
+/* Who waits for a processor in native code stands still, too, and would run: the kernel is asked
+ * only where a thread has run since the look before. */
 static bool stands_still(const struct sample_subject *who, void *ctx)
 {
     uint64_t cpu;
-    return sampled_cpu_ns(who->os_tid, &cpu) && cpu == *(const uint64_t *)ctx;
+    return sampled_cpu_ns(who->os_tid, &cpu) && cpu == *(const uint64_t *)ctx &&
+           !task_is_ready(who->os_tid);
 }
 
 /* What it has been at since its last sample. */

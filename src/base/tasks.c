@@ -60,3 +60,11 @@ bool task_times(uint32_t os_tid, struct task_times *out)
     return sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &out->ran, &out->ready, &out->turns) ==
            3;
 }
+
+bool task_is_ready(uint32_t os_tid)
+{
+    char text[96]; /* number (name) state */
+    read_of(os_tid, "stat", text, sizeof text);
+    const char *name_end = strrchr(text, ')');
+    return name_end && strncmp(name_end, ") R", 3) == 0;
+}

@@ -36,4 +36,7 @@ struct task_times {
 /* False: it is gone, or the kernel does not count. */
 bool task_times(uint32_t os_tid, struct task_times *out);
 
+/* Whether a thread of this process would run, if it had a processor, or does run. */
+bool task_is_ready(uint32_t os_tid);
+
 #endif

@@ -8,6 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    LIBRARY_NAMES = 3,  /* of a package, that tell a library: com/zaxxer/hikari/ */
+    LED_PERMILLE = 900, /* of its holders' time: connections to somebody, and what they are for */
+};
+
 struct known {
     const char *class_, *method, *role, *suffix;
     const char *lock; /* of a pool: what a lock inside of it is; NULL: it is no pool */
@@ -201,7 +206,36 @@ static bool name_is_field(const struct resource *r, const struct analysis *a)
             r->kind == RESOURCE_DELAY || name_is_method(r, a));
 }
 
-void resource_name(const struct resource *r, const struct analysis *a, char *out, size_t n)
+/* Whether two classes are of one library, by the first three names of their packages. */
+static bool is_one_library(const char *x, const char *y)
+{
+    int names = 0;
+    for (; *x && *x == *y && names < LIBRARY_NAMES; x++, y++)
+        names += *x == '/';
+    return names == LIBRARY_NAMES;
+}
+
+/* What is at the other end of nearly all that its holders do, where they do it in the library that
+ * it is of: connections to a server, a file that is written.  0: it has none. */
+static lock_id led_to(const struct resource *r, const struct analysis *a)
+{
+    const struct trace *t = a->trace;
+    const struct activity *x = r->doing;
+    lock_id peer = r->n_doing ? activity_peer(x) : (lock_id){0};
+    if ((r->kind != RESOURCE_THINGS && r->kind != RESOURCE_LOCK) || !peer.v ||
+        r->take.v == r->wait_at.method.v || 1000 * (x->ns >> 10) < LED_PERMILLE * (r->held >> 10))
+        return (lock_id){0};
+    const char *own = trace_class(t, trace_method(t, r->take)->class_)->signature;
+    const struct trace_stack *s = trace_stack(t, x->stack);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        const char *at = trace_class(t, trace_method(t, s->frames[i].method)->class_)->signature;
+        if (!sites_is_jdk(at))
+            return is_one_library(own, at) ? peer : (lock_id){0};
+    }
+    return (lock_id){0};
+}
+
+static void name_alone(const struct resource *r, const struct analysis *a, char *out, size_t n)
 {
     const struct known *k = find_known(r, a->trace);
     const char *signature = a->locks.groups[r->group].signature;
@@ -223,6 +257,18 @@ void resource_name(const struct resource *r, const struct analysis *a, char *out
         snprintf(out, n, "%s", method);
     else
         snprintf(out, n, "%s", class_);
+}
+
+void resource_name(const struct resource *r, const struct analysis *a, char *out, size_t n)
+{
+    char peer[LABEL_MAX];
+    lock_id end = led_to(r, a);
+    name_alone(r, a, out, n);
+    if (!end.v)
+        return;
+    peer_name(a->trace, end, peer, sizeof peer);
+    snprintf(out + strlen(out), n - strlen(out), " %s %s",
+             r->kind == RESOURCE_LOCK && r->doing->does == DOES_INPUT ? "from" : "to", peer);
 }
 
 void resource_title(const struct resource *r, const struct analysis *a, char *out, size_t n)

@@ -106,6 +106,15 @@ test_looks() {
     same "$(matching ' wall_sample ')" 0
 }
 
+# Who waits for a processor in a native method does not stand still there.
+test_looks_preempted() {
+    run 0 taskset -c 0 "$JAVA" "$(agent events=threads+looks)" -Xmx64m -cp "$CLASSES" Packers 2 800
+    events
+    all=$(matching ' packer-[0-9] wall_sample ')
+    at_least "$all" 10 "looks at packers"
+    at_least "$((all / 10))" "$(matching ' packer-[0-9] wall_sample .* flags=[67]( |$)')" "looks that found one standing still"
+}
+
 # Samples do not disturb what their threads are writing: every event is there, in its thread's order.
 test_events_stay_whole() {
     run_traced 0 events=threads+waits+monitors+cpu+wall,cpu=100us,wall=1ms,full=block,ring=2k,ringmem=1m -Xmx48m WaitStorm 4 20000

@@ -230,6 +230,10 @@ static void begin_with(thread_id who, lock_id bag)
     ADD(&b, who.v, who, 5001000, park_exit, .lock = bag);
 }
 
+/* Where who has the thing reads, and from whom. */
+static const char *reads_in;
+static lock_id reads_from;
+
 /* Three threads share one thing of a pool that nobody knows: each waits for it, has it for 10 ms,
  * and gives it to the next. */
 static void make_pool(void)
@@ -247,6 +251,9 @@ static void make_pool(void)
     for (int round = 0; round < 30; round++) {
         thread_id has = who[round % 3], next = who[(round + 1) % 3];
         time += 10000000;
+        if (reads_in)
+            ADD(&b, has.v, has, time - 10000, io, .what = IO_KIND_input, .peer = reads_from,
+                .stack = builder_stack(&b, reads_in), .since = at(time - 9990000));
         ADD(&b, has.v, has, time, unpark, .target = next, .stack = give);
         ADD(&b, has.v, has, time + 500, park_enter, .lock = bag, .stack = take);
         ADD(&b, next.v, next, time + 1000, park_exit, .lock = bag);
@@ -716,6 +723,34 @@ Test(resources, a_thing_is_given_back_before_its_thread_is_idle)
     ADD(&b, bob.v, bob, 360001000, park_exit, .lock = {queue.v + 1}); /* the pool's */
     run(400000000);
     cr_assert_lt(all.v[0].held, 310000000);
+}
+
+/* Who has one reads from a server, in the pool's own library; or in another one. */
+static const char *name_of_pool_that_reads(const char *frames)
+{
+    static char name[256];
+    reads_in = frames;
+    reads_from = builder_lock(&b, builder_class(&b, "=10.0.0.7:5432"));
+    make_pool();
+    run(400000000);
+    resource_name(&all.v[0], a, name, sizeof name);
+    return name;
+}
+
+#define READ_BY "sun.nio.ch.SocketDispatcher.read0:native "
+
+Test(resources, a_pool_of_connections_to_one_server_is_called_so)
+{
+    const char *name = name_of_pool_that_reads(READ_BY "com.fast.pool.Line.ask:3 "
+                                                       "shop.Desk.place:23 shop.Main.main:2");
+    cr_assert_not_null(strstr(name, " to 10.0.0.7:5432"), "%s", name);
+}
+
+Test(resources, what_is_asked_through_another_library_does_not_name_a_pool)
+{
+    const char *name = name_of_pool_that_reads(READ_BY "com.other.http.Client.ask:3 "
+                                                       "shop.Desk.place:23 shop.Main.main:2");
+    cr_assert_null(strstr(name, " to "), "%s", name);
 }
 
 /* What holders do for a moment, as between giving back and the next one's going on, is left out. */
