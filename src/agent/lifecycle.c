@@ -306,7 +306,10 @@ static void update_sched(void)
  * read what the JVM goes on to write. */
 static void update_safepoints(JNIEnv *jni)
 {
-    bool wanted = agent.settings.groups[GROUP_safepoints] && agent.settings.control;
+    bool asked = agent.settings.groups[GROUP_safepoints];
+    bool wanted = asked && agent.settings.control;
+    if (asked && !wanted)
+        lacks_note("safepoints are not recorded: with control=off nobody would end the JVM's log");
     if (wanted && !safepoints_run()) {
         char home[PATH_MAX - 64];
         jvm_property("java.home", home, sizeof home);

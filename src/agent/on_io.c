@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "hotspot/layout.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
@@ -311,7 +312,7 @@ static int io_open64(const char *path, int flags, mode_t mode)
     struct call c = begin(-1);
     int fd = open64(path, flags, mode);
     end_named(&c, IO_KIND_open, path);
-    peers_renew(fd, 0);
+    peers_renew(fd, PEER_LOCAL);
     return fd;
 }
 
@@ -341,12 +342,13 @@ static int io_getnameinfo(const struct sockaddr *a, socklen_t n, char *host, soc
     return rc;
 }
 
-/* What a child executes, while it can be asked: "process sleep". */
-static void name_child(const struct call *c, int pid, char *out, size_t n)
+/* What a child executes, while it can be asked: "process sleep".  may_block: else it is no event. */
+static void name_child(const struct call *c, bool may_block, int pid, char *out, size_t n)
 {
     char path[40], command[17] = "";
+    int error = errno;
     snprintf(path, sizeof path, "/proc/%d/comm", pid);
-    int fd = c->since ? open64(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = c->since && may_block ? open64(path, O_RDONLY | O_CLOEXEC) : -1;
     ssize_t len = fd < 0 ? 0 : read(fd, command, sizeof command - 1);
     if (fd >= 0)
         close(fd);
@@ -356,13 +358,14 @@ static void name_child(const struct call *c, int pid, char *out, size_t n)
         snprintf(out, n, "process %s", command);
     else
         snprintf(out, n, "process %d", pid);
+    errno = error;
 }
 
 static pid_t io_waitpid(pid_t pid, int *status, int flags)
 {
     char name[32];
     struct call c = begin(-1);
-    name_child(&c, (int)pid, name, sizeof name);
+    name_child(&c, !(flags & WNOHANG), (int)pid, name, sizeof name);
     pid_t rc = waitpid(pid, status, flags);
     end_named(&c, IO_KIND_process, name);
     return rc;
@@ -372,7 +375,7 @@ static int io_waitid(idtype_t type, id_t id, siginfo_t *info, int flags)
 {
     char name[32];
     struct call c = begin(-1);
-    name_child(&c, (int)id, name, sizeof name);
+    name_child(&c, !(flags & WNOHANG), (int)id, name, sizeof name);
     int rc = waitid(type, id, info, flags);
     end_named(&c, IO_KIND_process, name);
     return rc;

@@ -34,7 +34,7 @@ struct io_polled {
 struct io_polled io_take_polled(void);
 
 /* id is about to be said to wake somebody: an event says what the calling thread has read before,
- * if it has since the last such event.  May ask the kernel once for each connection. */
+ * if it has since the last such event.  May ask the kernel, once for a descriptor. */
 void io_note_read(struct os_thread *self, thread_id id, uint64_t now);
 
 /* The park that id, a virtual thread, has just begun is for that: an event says so. */

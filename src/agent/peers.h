@@ -16,7 +16,7 @@
 int peers_init(enum iodetails details, lock_id (*define)(const char *name));
 void peers_free(void);
 
-/* PEER_LOCAL: no connection that was made to somebody. */
+/* PEER_LOCAL: not a connection that was made to somebody; of files that is known unasked. */
 enum { PEER_ACCEPTED = 1, PEER_ASKED = 2, PEER_LISTENS = 4, PEER_LOCAL = 8 };
 
 /* A descriptor as it is now: peer, PEER_ flags above it, its number of uses above those. */

@@ -145,13 +145,14 @@ static void scan_tasks(void)
 
 /* --- the wall clock --------------------------------------------------------------------------- */
 
-/* Who waits for a processor in native code stands still, too, and would run: the kernel is asked
- * only where a thread has run since the look before. */
-static bool stands_still(const struct sample_subject *who, void *ctx)
+/* Who waits for a processor in native code did not run, either: the kernel is asked only where a
+ * thread has run since the look before. */
+static bool stands_still(const struct sample_subject *who, void *ctx, bool *ready)
 {
     uint64_t cpu;
-    return sampled_cpu_ns(who->os_tid, &cpu) && cpu == *(const uint64_t *)ctx &&
-           !task_is_ready(who->os_tid);
+    bool still = sampled_cpu_ns(who->os_tid, &cpu) && cpu == *(const uint64_t *)ctx;
+    *ready = still && task_is_ready(who->os_tid);
+    return still;
 }
 
 /* What it has been at since its last sample. */
@@ -237,12 +238,13 @@ static void keep_stack(void *ctx, struct sampled *t)
     t->wall.error = k->e->error;
 }
 
-/* The stack that was found from outside is the thread's until it runs. */
+/* The stack that was found from outside is the thread's until it runs; whether it would, on a
+ * processor, is asked again. */
 static void on_made(void *ctx, const struct sample *s, const struct sample_event *e)
 {
     struct kept k = {s, e};
     UNUSED(ctx);
-    if (s->still)
+    if (s->still && !s->ready)
         sampled_with(s->subject.os_tid, keep_stack, &k);
 }
 

@@ -362,9 +362,9 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
         return says;
     if (2 * meets > n)
         return PURPOSE_ANSWER;
+    /* HttpClient.send waits for an answer, not for room */
     bool room = says != PURPOSE_ANSWER && gives_room(t, c->calls[x->stack.v].jdk);
-    if (2 * s->ended[ENDED_BACK] > n ||
-        room) /* HttpClient.send waits for an answer, not for room */
+    if (2 * s->ended[ENDED_BACK] > n || room)
         return PURPOSE_PERMIT;
     uint64_t peers = s->ended[ENDED_ASKED_PEER], asked = s->ended[ENDED_ASKED];
     bool of_peers = 10 * (asked + peers) >= 9 * n; /* not now and then only */

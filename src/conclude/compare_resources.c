@@ -1,5 +1,5 @@
 /* compare_resources.c - what threads are held up by, as a comparison knows it: each resource of the
- * findings by its title, which is the same in both recordings. */
+ * findings by its key, which is the same in both recordings. */
 #include "analyze/labels.h"
 #include "base/err.h"
 #include "base/util.h"
@@ -56,12 +56,12 @@ static void put_doing(const struct trace *t, const struct resource *r, char *out
         label_method(t, x->at.method, out + strlen(out), n - strlen(out));
 }
 
-/* Of several by one title the one with the most time says who has it: it comes first. */
+/* Of several by one key the one with the most time says who has it: it comes first. */
 static int add_row(struct row_maker *m, const struct analysis *a, const struct resource *r,
                    const double *slices, uint64_t width, const struct rule_finding *v, size_t n)
 {
     char text[FINDING_TEXT];
-    resource_title(r, a, text, sizeof text);
+    resource_key(r, a, text, sizeof text);
     struct compare_row *row = summary_row(m, COMPARE_RESOURCE, text);
     struct compare_side *s = row ? &row->a : NULL;
     if (!row)

@@ -59,11 +59,9 @@ enum {
     MESSENGER = 4,     /* times as long in a select as not: it passes on what comes in */
     BUSY = 5,          /* a pool's thread that is idle for less than one in so many is busy */
     LINES_WANTED = 3,  /* of what holders do most */
-    PASSED_BY = 3,     /* threads that an answer goes through after it was read, at most */
     HELPERS = 3,       /* that a thing goes through on its way back */
     SAMPLES_LEAST = 3, /* that say what holders do */
     NOTHING = 1000,    /* less than this part of the time, holders do by chance */
-    LOOK_BACK = 64,    /* waits of one that are looked at for the last one for it */
 };
 
 /* Who was woken, found nothing and waits again needs no longer for it. */
@@ -396,20 +394,6 @@ bool resource_waits_again(const struct analysis *a, const struct resource_wait *
                             LOOKS_AT_MOST_NS);
 }
 
-/* The last time that a thread was given work by then; NULL: it is not known. */
-static const struct span *last_work(const struct holder *h, uint32_t thread, uint64_t time)
-{
-    const struct timeline *t = &h->a->timeline;
-    const struct line *l = &t->lines[thread];
-    uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
-    for (; i > least; i--) {
-        const struct span *o = line_span(l, i - 1);
-        if (span_end(t, o) <= time && wait_is_for_work(h->a, o->context))
-            return o->waker && o->waker < t->n_lines ? o : NULL;
-    }
-    return NULL;
-}
-
 static int add_give(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
@@ -443,7 +427,7 @@ static void look_behind_helpers(struct holder *h)
     for (size_t i = 0, n = h->gives.len / sizeof *v; i < n; i++) {
         struct give at = v[i];
         for (int k = 0; k < HELPERS && !h->waits[at.thread]; k++) {
-            const struct span *o = last_work(h, at.thread, at.time);
+            const struct span *o = resource_last_work(h->a, at.thread, at.time);
             if (!o || (k == 0 && before.thread == at.thread && o->start < before.time))
                 break;
             at = (struct give){o->waker, span_wake_time(&h->a->timeline, o),
@@ -554,7 +538,7 @@ static bool others_give(const struct holder *h)
 static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
 {
     const struct give *v = (const void *)h->gives.p;
-    const struct span *work = last_work(h, giver, to);
+    const struct span *work = resource_last_work(h->a, giver, to);
     size_t n = h->gives.len / sizeof *v, i = 0;
     uint64_t since = work ? span_end(&h->a->timeline, work) : 0, at = to;
     BISECT(i, n, v[i].thread < giver || (v[i].thread == giver && v[i].time < to));
@@ -564,39 +548,6 @@ static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
         at = v[i - 1].time;
     }
     return since;
-}
-
-/* Whether who reads is somebody who works on the answer himself: he was given a task, or has waited
- * for input in the program's own code, and in no select since. */
-static bool works_on_it(const struct holder *h, const struct io_wait *read, const struct span *task)
-{
-    const struct io_wait *call = reads_blocked(&h->a->reads, read);
-    const struct program *p = &h->all->program;
-    return task || (call && call->what == IO_KIND_input &&
-                    program_code(p, program_place(p, call->stack).method) == CODE_PROGRAM);
-}
-
-/* The connection from which a thread had read when it woke somebody at a time, or whoever had given
- * it the work that it did then; or the child process whose end it tells.  *had: when the thread
- * itself had the answer; 0: it is of another one. */
-static lock_id source_of(const struct holder *h, uint32_t thread, uint64_t time, uint64_t *had)
-{
-    *had = 0;
-    for (int i = 0; i < PASSED_BY; i++) {
-        const struct io_wait *read =
-            reads_before(&h->a->reads, &h->a->timeline, &h->a->threads, thread, time);
-        const struct span *work = last_work(h, thread, time);
-        bool child = read && read->what == IO_KIND_process;
-        if (read && !child && works_on_it(h, read, work))
-            return (lock_id){0};
-        if (read && i == 0)
-            *had = child ? read->to : read->from;
-        if (read || !work)
-            return read ? read->peer : (lock_id){0};
-        time = span_wake_time(&h->a->timeline, work);
-        thread = work->waker;
-    }
-    return (lock_id){0};
 }
 
 /* What the giver did for it while this one waited. */
@@ -613,7 +564,7 @@ static int take_answer(void *self, struct resource *r, const struct resource_wai
     r->given_ns += w->to - w->from;
     r->met_ns += met ? w->to - w->from : 0;
     uint64_t had;
-    lock_id source = source_of(h, g.thread, g.time, &had);
+    lock_id source = source_of(&h->all->program, h->a, g.thread, g.time, &had);
     if (source.v)
         peer_vote(&r->source, (struct peer_vote){source, w->to - w->from, w->to - w->from});
     if (!met && resource_same_pool(h->a, g.thread, w->thread))
@@ -639,21 +590,6 @@ static bool is_remote(const struct holder *h)
     const struct resource *r = h->r;
     return r->kind == RESOURCE_ANSWERS && 2 * r->source.ns > r->given_ns &&
            (is_messenger(h) || 2 * r->held < r->given_ns);
-}
-
-/* Whether this very program listens there: others of its threads answer. */
-static bool is_own_port(const struct trace *t, lock_id peer)
-{
-    static const char listening[] = "=listening ";
-    const char *port = strrchr(trace_class(t, trace_lock(t, peer)->class_)->signature, ':');
-    for (uint32_t i = 1; port && i < t->n_classes; i++) {
-        const char *own = trace_class(t, (class_id){i})->signature;
-        const char *at =
-            strncmp(own, listening, sizeof listening - 1) == 0 ? strrchr(own, ':') : NULL;
-        if (at && strcmp(at, port) == 0)
-            return true;
-    }
-    return false;
 }
 
 /* Before somebody began with it a request queued for as long as others like it were worked on;
@@ -1053,8 +989,8 @@ static int find(struct holder *h)
         TRY(find_answers(h));
     if (resource_is_of_own_pool(h->a, h->r))
         TRY(take_pool(h, h->r->threads[0]));
-    else if (h->r->kind == RESOURCE_ANSWERS && is_messenger(h) &&
-             (!h->r->remote || is_own_port(h->a->trace, h->r->source.peer)))
+    else if (h->r->remote ? source_is_own(h->a->trace, h->r->source.peer)
+                          : h->r->kind == RESOURCE_ANSWERS && is_messenger(h))
         TRY(take_busy(h));
     h->r->remote &= !h->r->passed;
     if (h->r->kind != RESOURCE_LOCK || has_samples(h))

@@ -271,11 +271,10 @@ void resource_name(const struct resource *r, const struct analysis *a, char *out
              r->kind == RESOURCE_LOCK && r->doing->does == DOES_INPUT ? "from" : "to", peer);
 }
 
-void resource_title(const struct resource *r, const struct analysis *a, char *out, size_t n)
+static void add_role(const struct resource *r, const struct analysis *a, const char *name,
+                     char *out, size_t n)
 {
-    char name[2 * LABEL_MAX];
     bool known = find_known(r, a->trace) != NULL, init = is_initialisation(r, a);
-    resource_name(r, a, name, sizeof name);
     if (init)
         snprintf(out, n, "%s", resource_role(r, a));
     else if (known || name_is_field(r, a) || resource_is_meeting(r))
@@ -300,6 +299,20 @@ void resource_title(const struct resource *r, const struct analysis *a, char *ou
         snprintf(out, n, "%s of %s", r->kind == RESOURCE_LOCK ? "lock" : "Semaphore", name);
     else
         snprintf(out, n, "%s", name);
+}
+
+void resource_title(const struct resource *r, const struct analysis *a, char *out, size_t n)
+{
+    char name[2 * LABEL_MAX];
+    resource_name(r, a, name, sizeof name);
+    add_role(r, a, name, out, n);
+}
+
+void resource_key(const struct resource *r, const struct analysis *a, char *out, size_t n)
+{
+    char name[2 * LABEL_MAX];
+    name_alone(r, a, name, sizeof name);
+    add_role(r, a, name, out, n);
 }
 
 static const char *thread_name(const struct analysis *a, uint32_t thread)

@@ -13,6 +13,10 @@ void resource_name(const struct resource *r, const struct analysis *a, char *out
  * "class initialisation". */
 void resource_title(const struct resource *r, const struct analysis *a, char *out, size_t n);
 
+/* The same without where it leads ("to 10.0.0.7:5432"), which depends on what its holders happened
+ * to do: for who looks for it in another recording. */
+void resource_key(const struct resource *r, const struct analysis *a, char *out, size_t n);
+
 /* The field, whether it is the name or not: "org.apache.lucene.index.IndexWriter.commitLock".
  * False: it is not known. */
 bool resource_field(const struct resource *r, char *out, size_t n);

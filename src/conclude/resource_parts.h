@@ -2,6 +2,7 @@
  *
  *   polled.c     the other end of what is polled
  *   resource.c   who waits for what              holders.c   who has it, and what they do
+ *   sources.c    where answers come from
  *   lines.c      lines that samples lack
  *   crowds.c     which objects are one resource
  *   chains.c     those whose holders wait for another one */
@@ -33,6 +34,21 @@ int resource_each_wait(struct resource *r, const struct analysis *a, resource_vi
 /* Whether two stacks are in the same call of the JDK's: each wakes the next one of those who wait
  * in one queue, which gives nothing back. */
 bool resource_same_call(const struct resources *all, stack_id x, stack_id y);
+
+/* Waits of one thread that are looked at for the last one of a kind. */
+enum { LOOK_BACK = 64 };
+
+/* The last time that a thread was given work by then; NULL: it is not known. */
+const struct span *resource_last_work(const struct analysis *a, uint32_t thread, uint64_t time);
+
+/* The connection from which a thread had read when it woke somebody at a time, or whoever had given
+ * it the work that it did then; or the child process whose end it tells; 0: none.  *had: when the
+ * thread itself had the answer; 0: it is of another one. */
+lock_id source_of(const struct program *p, const struct analysis *a, uint32_t thread, uint64_t time,
+                  uint64_t *had);
+
+/* Whether this very program listens at that end: others of its threads answer. */
+bool source_is_own(const struct trace *t, lock_id peer);
 
 /* Whether a wait gave its thread nothing: it looked, and waited again. */
 bool resource_waits_again(const struct analysis *a, const struct resource_wait *w);

@@ -243,7 +243,8 @@ static bool fill(struct sample *s, char *end, int32_t depth, const struct sample
     char *at = s->n > 0 ? describe_new(s, end) : (char *)(s + 1);
     s->size = (uint32_t)ALIGN_UP((uintptr_t)(at - (char *)s), sizeof(uint64_t));
     /* In Java only the thread itself knows where it is. */
-    return !m->stands_still || (!(w.flags & WALK_RUNS_JAVA) && m->stands_still(who, m->ctx));
+    return !m->stands_still ||
+           (!(w.flags & WALK_RUNS_JAVA) && m->stands_still(who, m->ctx, &s->ready));
 }
 
 /* False: there is no room.  *kept: the thread stood still. */

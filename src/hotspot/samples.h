@@ -40,7 +40,8 @@ struct sample {
     uint32_t size;    /* bytes of the whole record */
     uint32_t session; /* of the opening that it belongs to */
     uint8_t group;    /* enum sample_group */
-    bool still;       /* the thread did not run */
+    bool still;       /* the thread did not run, */
+    bool ready;       /* though it would, on a processor */
     uint16_t n_met;
     struct sample_subject subject;
     uint64_t java_tid; /* Thread.getId() of the mounted virtual thread, else 0 */
@@ -80,8 +81,8 @@ struct sample_moment {
     uint64_t weight;
     /* The walk is of another thread than the calling one, which does not execute Java and is not
      * running; whether it did not run until now, asked when the walk is done: else there is no
-     * sample.  NULL: the calling thread walks itself. */
-    bool (*stands_still)(const struct sample_subject *who, void *ctx);
+     * sample.  *ready: though it would, on a processor.  NULL: the calling thread walks itself. */
+    bool (*stands_still)(const struct sample_subject *who, void *ctx, bool *ready);
     void *ctx;
     const uintptr_t *kernel; /* where in the kernel the thread is, innermost first */
     uint32_t n_kernel;

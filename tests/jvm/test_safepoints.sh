@@ -153,3 +153,12 @@ test_limited_files() {
     info
     has info "safepoints are not recorded: the size of files is limited (ulimit -f)"
 }
+
+test_without_control() {
+    run 0 "$JAVA" "-agentpath:$AGENT=file=$TRACE,quiet,control=off,events=safepoints+gc" -Xmx64m -cp "$CLASSES" Sampled 100
+    has err "safepoints are not recorded: with control=off nobody would end the JVM's log"
+    info
+    has info "safepoints are not recorded: with control=off"
+    events
+    same "$(matching ' safepoint ')" 0
+}

@@ -726,6 +726,8 @@ Test(resources, a_thing_is_given_back_before_its_thread_is_idle)
 }
 
 /* Who has one reads from a server, in the pool's own library; or in another one. */
+static char key[256]; /* what a comparison calls it */
+
 static const char *name_of_pool_that_reads(const char *frames)
 {
     static char name[256];
@@ -734,6 +736,7 @@ static const char *name_of_pool_that_reads(const char *frames)
     make_pool();
     run(400000000);
     resource_name(&all.v[0], a, name, sizeof name);
+    resource_key(&all.v[0], a, key, sizeof key);
     return name;
 }
 
@@ -744,6 +747,7 @@ Test(resources, a_pool_of_connections_to_one_server_is_called_so)
     const char *name = name_of_pool_that_reads(READ_BY "com.fast.pool.Line.ask:3 "
                                                        "shop.Desk.place:23 shop.Main.main:2");
     cr_assert_not_null(strstr(name, " to 10.0.0.7:5432"), "%s", name);
+    cr_assert_str_eq(key, "Bag.borrow"); /* whoever else it leads to another time */
 }
 
 Test(resources, what_is_asked_through_another_library_does_not_name_a_pool)
@@ -1381,8 +1385,11 @@ Test(resources, an_answer_that_somebody_works_on_is_in_no_queue)
 }
 
 /* A loop passes on what came in; the threads of one pool, and of no other, were busy meanwhile. */
+static const char *passed_from; /* whom the loop reads from before; NULL: it is not known */
+
 static void pass_on(bool busy)
 {
+    lock_id peer = passed_from ? builder_lock(&b, builder_class(&b, passed_from)) : (lock_id){0};
     thread_id work[] = {builder_thread(&b, "work-1"), builder_thread(&b, "work-2")};
     const thread_id who[] = {ann, bob, cat};
     stack_id idle = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
@@ -1392,9 +1399,12 @@ static void pass_on(bool busy)
         ADD(&b, work[i].v, work[i], i || busy ? 900000 : 390000000, park_exit);
     }
     for (uint64_t round = 0; round < 4; round++)
-        for (uint64_t i = 0; i < 3; i++)
-            gets(who[i], dan, 1000000 + round * 100000000,
-                 90000000 + round * 100000000 + i * 3000000, GET "shop.Desk.place:30");
+        for (uint64_t i = 0; i < 3; i++) {
+            uint64_t to = 90000000 + round * 100000000 + i * 3000000;
+            if (passed_from)
+                ADD(&b, dan.v, dan, to - 1000, io_read, .peer = peer, .since = at(to - 2000));
+            gets(who[i], dan, 1000000 + round * 100000000, to, GET "shop.Desk.place:30");
+        }
     for (uint64_t i = 0; i < 39; i++) {
         look(dan, 10000000 * (i + 1),
              "sun.nio.ch.EPoll.wait:native sun.nio.ch.EPollSelectorImpl.doSelect:1 "
@@ -1425,6 +1435,28 @@ Test(resources, answers_that_a_loop_passes_on_are_of_no_pool_that_has_an_idle_th
     pass_on(false);
     cr_assert_not(all.v[0].passed);
     cr_assert_eq(all.v[0].holder, dan.v);
+}
+
+/* The program itself listens there, so its own threads may be those who answer. */
+static void passes_on_from(const char *peer)
+{
+    builder_class(&b, "=listening 0.0.0.0:9102");
+    passed_from = peer;
+    pass_on(true);
+}
+
+Test(resources, a_busy_pool_gives_what_comes_from_the_programs_own_port)
+{
+    passes_on_from("=127.0.0.1:9102");
+    cr_assert(all.v[0].passed);
+    cr_assert_not(all.v[0].remote);
+}
+
+Test(resources, the_same_port_of_another_host_is_another_program)
+{
+    passes_on_from("=10.0.0.7:9102");
+    cr_assert_not(all.v[0].passed);
+    cr_assert(all.v[0].remote);
 }
 
 /* Each waits once, all until the same moment: something begins. */

@@ -102,9 +102,9 @@ Test(samples, none_of_an_earlier_session)
     samples_close();
 }
 
-static bool opened_anew(const struct sample_subject *who, void *ctx)
+static bool opened_anew(const struct sample_subject *who, void *ctx, bool *ready)
 {
-    (void)who, (void)ctx;
+    (void)who, (void)ctx, (void)ready;
     samples_close();
     return samples_open(&setup) == 0;
 }
@@ -138,9 +138,9 @@ Test(samples, full)
     samples_close();
 }
 
-static bool runs(const struct sample_subject *who, void *ctx)
+static bool runs(const struct sample_subject *who, void *ctx, bool *ready)
 {
-    (void)who, (void)ctx;
+    (void)who, (void)ctx, (void)ready;
     return false;
 }
 
