@@ -207,7 +207,7 @@ sbom: $(B)/share/doc/orca/orca.cdx.json
 $(B)/agent-options: $(B)/tools/agent-options.o $(B)/src/agent/settings.o $(B)/lib.a
 	$(link)
 docs: $(B)/orca $(B)/agent-options
-	@$(B)/orca __docs | tools/linked > docs/reference/commands.md
+	@LC_ALL=C.UTF-8 $(B)/orca __docs | tools/linked > docs/reference/commands.md
 	@$(B)/agent-options | tools/linked > docs/reference/agent-options.md
 	@tools/gen-format
 	@tools/samples

@@ -42,7 +42,7 @@ struct human human_time(uint64_t ns)
     if (ns < 1000)
         snprintf(h.text, sizeof h.text, "%" PRIu64 " ns", ns);
     else if (ns < 999500)
-        return three_digits((double)ns / 1e3, "us");
+        return three_digits((double)ns / 1e3, "\xc2\xb5s");
     else if (ns < 999500000)
         return three_digits((double)ns / 1e6, "ms");
     else if (s < 60)

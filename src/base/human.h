@@ -11,7 +11,7 @@ struct human {
 };
 
 struct human human_count(uint64_t n); /* 1,234,567 */
-struct human human_time(uint64_t ns); /* 812 ns, 4.21 us, 37.4 ms, 8.20 s, 12 m 05 s, 3 h 10 m */
+struct human human_time(uint64_t ns); /* 812 ns, 4.21 µs, 37.4 ms, 8.20 s, 12 m 05 s, 3 h 10 m */
 struct human human_bytes(uint64_t bytes); /* 812 B, 64 kB, 3.9 MB, 23 GB; powers of 1024 */
 
 /* Append ", its disk was full for 12 s", or how often and how long in all; nothing for no times. */

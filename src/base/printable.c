@@ -5,6 +5,8 @@
 #include <string.h>
 #include <wchar.h>
 
+enum { MICRO = 0xb5 }; /* of µs: a terminal without UTF-8 gets us */
+
 /* Append the bytes [from, to), or `instead` of them; false when there is no room. */
 static bool append(char *out, size_t n, size_t *at, const char *p, size_t len)
 {
@@ -55,7 +57,8 @@ void printable_text(const char *in, bool utf8, char *out, size_t n)
         const char *from = in;
         uint32_t c = utf8_next(&in);
         bool ok = !printable_is_harmful(c) && (utf8 || c < 0x80);
-        if (!append(out, n, &at, ok ? from : "?", ok ? (size_t)(in - from) : 1))
+        const char *instead = c == MICRO && !utf8 ? "u" : "?";
+        if (!append(out, n, &at, ok ? from : instead, ok ? (size_t)(in - from) : 1))
             break;
     }
     out[at] = 0;
@@ -163,7 +166,9 @@ static void feed_whole(const struct printable_stream *s, const char *text, const
             return;
         from = text;
         uint32_t c = *text ? utf8_next(&text) : (text++, 0);
-        if (!printable_is_harmful(c))
+        if (s->ascii && c == MICRO)
+            buf_putc(out, 'u');
+        else if (!printable_is_harmful(c))
             buf_put(out, from, (size_t)(text - from));
         else if (s->json && c >= 0x80)
             put_escape(out, c);

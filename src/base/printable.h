@@ -21,7 +21,8 @@ bool printable_is_harmful(uint32_t c);
  * characters. */
 void printable_utf8(const char *in, char *out, size_t n);
 
-/* For a terminal: controls and, unless it shows UTF-8, everything beyond ASCII become '?'. */
+/* For a terminal: controls and, unless it shows UTF-8, everything beyond ASCII become '?', but µ
+ * an u. */
 void printable_text(const char *in, bool utf8, char *out, size_t n);
 
 /* Append a name as one word of a line: blanks, controls and what changes the direction of text
@@ -41,6 +42,7 @@ void printable_put(FILE *to, const char *text);
  * they are in strings, \\uXXXX. */
 struct printable_stream {
     bool json;
+    bool ascii;  /* the terminal does not show UTF-8: µs is printed as us */
     char cut[4]; /* the beginning of a character */
     size_t n_cut;
 };

@@ -5,12 +5,11 @@
 #include "cli/analyse.h"
 #include "cli/cmd.h"
 #include "cli/input.h"
+#include "cli/screen.h"
 #include "cli/table.h"
 #include "conclude/compare.h"
 
 #include <jansson.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -619,10 +618,9 @@ static int run(int argc, char **argv, struct err *err)
         err_set(err, 0, "name two traces");
         return CMD_USAGE;
     }
-    setlocale(LC_CTYPE, "");
     struct diff d = {.path = {argv[1], argv[2]},
                      .app = o.app,
-                     .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+                     .utf8 = screen_utf8(),
                      .top = o.top != UINT32_MAX ? o.top
                             : o.json            ? 0
                                                 : TOP_DEFAULT};

@@ -6,10 +6,9 @@
 #include "cli/heap_jvm.h"
 #include "cli/heap_parts.h"
 #include "cli/progress.h"
+#include "cli/screen.h"
 #include "heap/missing.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,8 +217,7 @@ static int run_report(const struct args *o, const char *path, uint64_t object, s
                                      .progress = progress_step,
                                      .progress_ctx = &p};
     uint64_t began = clock_mono_ns();
-    setlocale(LC_CTYPE, "");
-    h.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    h.utf8 = screen_utf8();
     h.times = o->times;
     progress_begin(&p, "reading the dump");
     int rc = dump_open(&d, path, &how, err);

@@ -204,7 +204,7 @@ const struct cmd cmd_report = {
         "slot, an answer. It waits while it is in Object.wait. Waits that were open at the "
         "end count up to the end (column open).\n"
         "\n"
-        "Contention shorter than about 10 us that spinning wins is not reported by the JVM. "
+        "Contention shorter than about 10 µs that spinning wins is not reported by the JVM. "
         "What Orca cannot know, such as some owners, is called unknown.\n"
         "\n"
         "Exit status: 0, also for an unfinished file; 1 when the file is damaged (what can be "

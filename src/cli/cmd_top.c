@@ -7,11 +7,11 @@
 #include "base/util.h"
 #include "cli/cmd.h"
 #include "cli/input.h"
+#include "cli/screen.h"
 #include "cli/target.h"
 #include "cli/top_batch.h"
 #include "cli/top_screen.h"
 
-#include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
 #include <string.h>
@@ -95,10 +95,8 @@ static bool has_terminal(const struct args *o)
 static int show(const struct args *o, const struct jvm *jvm, struct err *err)
 {
     static struct top_source source; /* large */
-    struct top_view v = {.source = &source,
-                         .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
-                         .window = o->window,
-                         .delay = o->delay};
+    struct top_view v = {
+        .source = &source, .utf8 = screen_utf8(), .window = o->window, .delay = o->delay};
     catch_signals();
     source.app = o->app;
     TRY(top_source_open(&source, jvm, err));

@@ -9,15 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct human page_time(const struct page *p, uint64_t ns)
-{
-    struct human h = human_time(ns);
-    char *us = p->utf8 ? strstr(h.text, " us") : NULL;
-    if (us)
-        memcpy(us, " \xc2\xb5s", sizeof " \xc2\xb5s");
-    return h;
-}
-
 void page_bar(const struct page *p, uint64_t part, uint64_t whole, char out[PAGE_BAR])
 {
     enum { CELLS = 10 };

@@ -30,10 +30,6 @@ enum { PAGE_WIDTH = 100, PAGE_NAME = 512, PAGE_BAR = 64 };
 
 enum page_style { STYLE_PLAIN, STYLE_BOLD, STYLE_WARNING, STYLE_PROBLEM, STYLE_FAINT };
 
-/* Three digits, and the unit that makes them one to three before the point: 7.80 us, 45.6 ms, 1.23
- * s; from a minute on 12 m 05 s, from an hour on 3 h 10 m; "-" for `none`. */
-struct human page_time(const struct page *p, uint64_t ns);
-
 /* "||||||    ": the part of a whole, as a bar of at most ten characters, in eighths of one where
  * the terminal can. */
 void page_bar(const struct page *p, uint64_t part, uint64_t whole, char out[PAGE_BAR]);

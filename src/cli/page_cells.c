@@ -16,9 +16,9 @@ void cell_bytes(struct table *t, uint64_t bytes)
     table_put(t, bytes ? human_bytes(bytes).text : "-");
 }
 
-void cell_time(struct table *t, const struct page *p, uint64_t ns, bool known)
+void cell_time(struct table *t, uint64_t ns, bool known)
 {
-    table_put(t, known ? page_time(p, ns).text : "-");
+    table_put(t, known ? human_time(ns).text : "-");
 }
 
 void cell_percent(struct table *t, uint64_t part, uint64_t whole)

@@ -14,7 +14,7 @@ void cell_count(struct table *t, uint64_t n);
 void cell_bytes(struct table *t, uint64_t bytes);
 
 /* A time; "-" where there is none to show. */
-void cell_time(struct table *t, const struct page *p, uint64_t ns, bool known);
+void cell_time(struct table *t, uint64_t ns, bool known);
 
 /* "12.3 %"; "-" of nothing. */
 void cell_percent(struct table *t, uint64_t part, uint64_t whole);

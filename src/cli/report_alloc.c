@@ -262,10 +262,10 @@ static void put_cell(struct table *t, const struct page *p, const struct alloc_r
         cell_survivors(t, p, r);
         break;
     case CELL_P50:
-        cell_time(t, p, r->lives.p50, r->lives.thousandths > 0);
+        cell_time(t, r->lives.p50, r->lives.thousandths > 0);
         break;
     case CELL_P99:
-        cell_time(t, p, r->lives.p99, r->lives.thousandths > 0);
+        cell_time(t, r->lives.p99, r->lives.thousandths > 0);
         break;
     case CELL_CLASS:
         class_text(p, r, table_room(t, CLASS_WIDTH), text);

@@ -26,22 +26,22 @@ static void method_text(const struct page *p, call_id call, size_t width, char o
 
 /* What both tables say of calls; the moments of methods of which only the entry is recorded have no
  * times. */
-static void put_sum(struct table *t, const struct page *p, const struct call_sum *s)
+static void put_sum(struct table *t, const struct call_sum *s)
 {
     const struct wait_stats *w = &s->times;
     bool timed = w->min != UINT64_MAX;
     cell_count(t, w->count);
     cell_count(t, s->failed);
-    cell_time(t, p, w->ns, timed);
-    cell_time(t, p, s->waited, s->waited);
+    cell_time(t, w->ns, timed);
+    cell_time(t, s->waited, s->waited);
 }
 
 static void put_method(struct table *t, const struct page *p, struct call_sum *s)
 {
     char text[PAGE_NAME];
-    put_sum(t, p, s);
-    cell_time(t, p, percentile_get(&s->times.times, 500), s->times.min != UINT64_MAX);
-    cell_time(t, p, s->times.max, s->times.min != UINT64_MAX);
+    put_sum(t, s);
+    cell_time(t, percentile_get(&s->times.times, 500), s->times.min != UINT64_MAX);
+    cell_time(t, s->times.max, s->times.min != UINT64_MAX);
     method_text(p, s->call, METHOD_WIDTH, text);
     table_put(t, text);
 }
@@ -49,8 +49,8 @@ static void put_method(struct table *t, const struct page *p, struct call_sum *s
 static void put_caller(struct table *t, const struct page *p, const struct call_sum *s)
 {
     char text[PAGE_NAME], line[PAGE_NAME + 16];
-    put_sum(t, p, s);
-    cell_time(t, p, s->times.max, s->times.min != UINT64_MAX);
+    put_sum(t, s);
+    cell_time(t, s->times.max, s->times.min != UINT64_MAX);
     method_text(p, s->call, METHOD_WIDTH, text);
     table_put(t, text);
     page_place(p, s->app, CALLER_WIDTH, text);

@@ -100,7 +100,7 @@ void page_interactions(const struct page *p)
             continue;
         table_put(&t, interaction_name(i));
         cell_count(&t, s->count);
-        cell_time(&t, p, s->ns, s->count && i != INTERACTION_STARTS_THREAD);
+        cell_time(&t, s->ns, s->count && i != INTERACTION_STARTS_THREAD);
         cell_count(&t, s->alone);
         table_put(&t, interaction_texts[i]);
         n++;
@@ -137,8 +137,8 @@ static void print_path_head(const struct page *p)
     bool whole = path->to >= a->threads.v[path->thread].to;
     snprintf(text, sizeof text, "Critical path to %s%s%s%s: %s, %s segments",
              whole ? "the end of " : "", name, whole ? "" : " at ",
-             whole ? "" : page_time(p, path->to - a->window.from).text,
-             page_time(p, path->to - path->from).text, human_count(path->n).text);
+             whole ? "" : human_time(path->to - a->window.from).text,
+             human_time(path->to - path->from).text, human_count(path->n).text);
     page_heading(p, text);
     struct buf b = {0};
     for (int i = 0; i < PATH_KINDS; i++)
@@ -162,7 +162,7 @@ static void put_sum(struct table *t, const struct page *p, const struct path_sum
 {
     const struct path *path = &p->r->a->path;
     char bar[PAGE_BAR];
-    cell_time(t, p, s->ns, true);
+    cell_time(t, s->ns, true);
     cell_percent(t, s->ns, path->to - path->from);
     page_bar(p, s->ns, path->to - path->from, bar);
     table_put(t, bar);
@@ -291,7 +291,7 @@ static void print_stuck(const struct page *p, const struct stuck_thread *s)
         page_thread(p, s->on, name);
         buf_printf(&b, s->state == STATE_JOINING ? " of %s" : ", owned by %s", name);
     }
-    buf_printf(&b, ", for %s", page_time(p, a->window.to - s->since).text);
+    buf_printf(&b, ", for %s", human_time(a->window.to - s->since).text);
     page_wrapped(p, STYLE_PLAIN, "   ", buf_str(&b), 5);
     buf_fini(&b);
     page_stack(p, s->stack, STACK_SHOWN);
@@ -310,7 +310,7 @@ static void print_deadlock(const struct page *p, const struct deadlock *d)
     snprintf(text, sizeof text, "%s of %s thread%s, %s after the beginning",
              d->sure ? "Deadlock" : "Deadlock, likely: it is very young,",
              human_count(d->n_members).text, d->n_members == 1 ? "" : "s",
-             page_time(p, d->formed - min_u64(d->formed, a->window.from)).text);
+             human_time(d->formed - min_u64(d->formed, a->window.from)).text);
     page_heading(p, text);
     for (uint32_t i = 0; i < d->n_members; i++)
         print_stuck(p, &d->members[i]);
@@ -398,7 +398,7 @@ static void print_order(const struct page *p, const struct lock_order_finding *o
         buf_printf(&b, ", %s sets of locks", human_count(o->cycles).text);
     buf_printf(&b, ", %s time%s or more", human_count(o->count).text, o->count == 1 ? "" : "s");
     if (o->distance)
-        buf_printf(&b, ", missed by %s", page_time(p, o->distance).text);
+        buf_printf(&b, ", missed by %s", human_time(o->distance).text);
     page_heading(p, buf_str(&b));
     buf_fini(&b);
     for (uint32_t i = 0; i < o->n_sides; i++)
@@ -447,11 +447,11 @@ void page_bottles(const struct page *p)
         cell_percent(&t, height, g->elapsed);
         page_bar(p, height, g->elapsed, text);
         table_put(&t, text);
-        cell_time(&t, p, height, true);
+        cell_time(&t, height, true);
         snprintf(text, sizeof text, "%.1f", height ? (double)b->running / (double)height : 0.0);
         table_put(&t, text);
-        cell_time(&t, p, b->running, true);
-        cell_time(&t, p, b->alone, b->alone);
+        cell_time(&t, b->running, true);
+        cell_time(&t, b->alone, b->alone);
         cell_thread(&t, p, r->bottles[i]);
     }
     page_list_heading(p, "Bottle graph: who ran, and beside how many", r->n_bottles,
@@ -462,7 +462,7 @@ void page_bottles(const struct page *p)
              "height: its share of the time, each moment divided among the threads that ran; "
              "width: how many ran when it did");
     if (g->idle)
-        buf_printf(&legend, "; nobody ran for %s (%.1f %%)", page_time(p, g->idle).text,
+        buf_printf(&legend, "; nobody ran for %s (%.1f %%)", human_time(g->idle).text,
                    100.0 * (double)g->idle / (double)g->elapsed);
     buf_puts(&legend, ". A thread that is ready to run counts as running, one that looks found "
                       "still in input or output does not.");

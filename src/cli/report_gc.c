@@ -57,7 +57,7 @@ void page_put_gc(const struct page *p, struct buf *b)
     uint64_t cycles = count_cycles(&a->collections);
     if (a->gc_count)
         buf_printf(b, "%s pause%s of %s in all, longest %s", human_count(a->gc_count).text,
-                   plural(a->gc_count), page_time(p, a->gc_ns).text, page_time(p, a->gc_max).text);
+                   plural(a->gc_count), human_time(a->gc_ns).text, human_time(a->gc_max).text);
     if (cycles)
         buf_printf(b, "%s%s concurrent cycle%s", b->len ? "; " : "", human_count(cycles).text,
                    plural(cycles));
@@ -86,10 +86,10 @@ static void print_sums(const struct page *p)
     for (size_t i = 0; i < report_rows(p->r, c->n_sums); i++) {
         const struct collection_sum *s = &c->sum[i];
         cell_count(&t, s->kind == COLLECTION_PART ? 0 : s->count);
-        cell_time(&t, p, s->ns, s->kind == COLLECTION_CYCLE);
+        cell_time(&t, s->ns, s->kind == COLLECTION_CYCLE);
         cell_count(&t, s->pauses);
-        cell_time(&t, p, s->pause_ns, s->pauses);
-        cell_time(&t, p, s->pause_max, s->pauses);
+        cell_time(&t, s->pause_ns, s->pauses);
+        cell_time(&t, s->pause_max, s->pauses);
         put_freed(&t, s);
         table_put(&t, s->collector);
         table_put(&t, s->cause);
@@ -134,10 +134,10 @@ static void print_safepoints(const struct page *p)
         char name[128];
         snprintf(name, sizeof name, "%s%s", s->operation, s->collects ? " (collection)" : "");
         cell_count(&t, s->count);
-        cell_time(&t, p, s->ns, true);
-        cell_time(&t, p, s->ns_max, true);
-        cell_time(&t, p, s->reach, true);
-        cell_time(&t, p, s->reach_max, true);
+        cell_time(&t, s->ns, true);
+        cell_time(&t, s->ns_max, true);
+        cell_time(&t, s->reach, true);
+        cell_time(&t, s->reach_max, true);
         table_put(&t, name);
     }
     page_table(p, &t);

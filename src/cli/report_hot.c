@@ -40,9 +40,9 @@ static void print_methods(const struct page *p, unsigned kind)
         const struct hot_method *m = &h->methods[i];
         enum executed as = hot_method_executed(m);
         char name[PAGE_NAME];
-        cell_time(&t, p, m->self.ns, m->self.count);
+        cell_time(&t, m->self.ns, m->self.count);
         cell_percent(&t, m->self.ns, h->sum.ns);
-        cell_time(&t, p, m->total.ns, true);
+        cell_time(&t, m->total.ns, true);
         cell_percent(&t, m->total.ns, h->sum.ns);
         cell_count(&t, m->self.count);
         table_put(&t, as ? executed_names[as] : "-");
@@ -60,11 +60,11 @@ static void print_sum(const struct page *p, unsigned kind)
     const struct hot *h = &p->r->hot[kind];
     uint64_t failed[SAMPLE_ERRORS];
     struct buf b = {0};
-    buf_printf(&b, "%s in %s sample%s of %s thread%s", page_time(p, h->sum.ns).text,
+    buf_printf(&b, "%s in %s sample%s of %s thread%s", human_time(h->sum.ns).text,
                human_count(h->sum.count).text, h->sum.count == 1 ? "" : "s",
                human_count(h->n_threads).text, h->n_threads == 1 ? "" : "s");
     if (h->idle.count)
-        buf_printf(&b, "; %s of threads that did not run", page_time(p, h->idle.ns).text);
+        buf_printf(&b, "; %s of threads that did not run", human_time(h->idle.ns).text);
     for (unsigned i = 0; i < SAMPLE_ERRORS; i++)
         failed[i] = h->failed[i].count;
     put_without_stack(&b, failed);
@@ -89,7 +89,7 @@ static void print_threads(const struct page *p, unsigned kind)
     page_list_heading(p, by[kind], h->n_threads, "most time first");
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(p->r, h->n_threads); i++) {
-        cell_time(&t, p, h->threads[i].sum.ns, true);
+        cell_time(&t, h->threads[i].sum.ns, true);
         cell_percent(&t, h->threads[i].sum.ns, h->sum.ns);
         cell_count(&t, h->threads[i].sum.count);
         cell_count(&t, h->threads[i].failed);
@@ -115,9 +115,9 @@ static void put_owner(struct table *t, const struct page *p, const struct hot_ow
          i++) {
         char name[PAGE_NAME] = "-";
         if (i == 0) {
-            cell_time(t, p, o->waited, true);
+            cell_time(t, o->waited, true);
             cell_percent(t, o->known, o->waited);
-            cell_time(t, p, o->sum.ns, o->sum.count);
+            cell_time(t, o->sum.ns, o->sum.count);
         } else {
             for (int k = 0; k < 3; k++)
                 table_put(t, "");

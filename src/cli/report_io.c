@@ -24,10 +24,10 @@ void page_io(const struct page *p)
     for (size_t i = 0; i < report_rows(p->r, all->n); i++) {
         const struct peer_sum *s = &all->v[i];
         char name[PAGE_NAME], text[PAGE_NAME];
-        cell_time(&t, p, s->ns, 1);
+        cell_time(&t, s->ns, 1);
         cell_count(&t, s->calls);
-        cell_time(&t, p, s->ns / s->calls, 1);
-        cell_time(&t, p, s->max, 1);
+        cell_time(&t, s->ns / s->calls, 1);
+        cell_time(&t, s->max, 1);
         cell_count(&t, s->threads);
         table_put(&t, io_kinds[s->what].name);
         peer_name(p->r->trace, (lock_id){s->peer}, name, sizeof name);

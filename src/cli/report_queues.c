@@ -31,7 +31,7 @@ static void cell_slack(struct table *t, const struct page *p, lock_id lock)
     if (slack && slack[lock.v] == SLACK_ANY)
         table_put(t, "any");
     else
-        cell_time(t, p, slack ? slack[lock.v] : 0, slack != NULL);
+        cell_time(t, slack ? slack[lock.v] : 0, slack != NULL);
 }
 
 /* What is shown of each lock only where there is something. */
@@ -46,7 +46,7 @@ static void put_queue(struct table *t, const struct page *p, const struct queue 
     const struct lock_stats *l = &a->stats.locks[q->lock.v];
     uint64_t length = a->queues.to - a->queues.from;
     char text[4 * PAGE_BAR], name[PAGE_NAME];
-    cell_time(t, p, q->area, true);
+    cell_time(t, q->area, true);
     snprintf(text, sizeof text, "%.2f", length ? (double)q->area / (double)length : 0.0);
     table_put(t, text);
     cell_count(t, q->max);
@@ -60,7 +60,7 @@ static void put_queue(struct table *t, const struct page *p, const struct queue 
     cell_slack(t, p, q->lock);
     if (extra.holds) {
         cell_count(t, l->holds);
-        cell_time(t, p, l->held_ns, l->holds);
+        cell_time(t, l->held_ns, l->holds);
     }
     page_class(p, a->locks.groups[lock_set_group(&a->locks, q->lock)].signature, name);
     char both[PAGE_NAME + 16];
@@ -173,7 +173,7 @@ void page_pools(const struct page *p)
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(r, g->n_edges); i++) {
         const struct pool_edge *e = &g->edges[i];
-        cell_time(&t, p, e->ns, true);
+        cell_time(&t, e->ns, true);
         page_bar(p, e->ns, g->edges[0].ns, text);
         table_put(&t, text);
         cell_count(&t, e->count);

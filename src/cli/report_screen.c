@@ -171,8 +171,8 @@ void page_finding(const struct page *p, unsigned number)
     buf_printf(&b, "%s (%s), docs/concepts/findings.md", f->rule, severity_name(f->severity));
     print_line(p, "rule", buf_str(&b));
     buf_clear(&b);
-    buf_printf(&b, "%s to %s", page_time(p, f->from > from ? f->from - from : 0).text,
-               page_time(p, f->to > from ? f->to - from : 0).text);
+    buf_printf(&b, "%s to %s", human_time(f->from > from ? f->from - from : 0).text,
+               human_time(f->to > from ? f->to - from : 0).text);
     print_line(p, "time", buf_str(&b));
     print_names(p, "threads", &f->threads, name_thread);
     print_names(p, "objects", &f->locks, name_lock);
@@ -277,9 +277,9 @@ static void print_resources(const struct page *p, size_t rows)
             put_load(&t, p, v);
         } else {
             cell_count(&t, v->count);
-            cell_time(&t, p, v->ns, true);
+            cell_time(&t, v->ns, true);
         }
-        cell_time(&t, p, v->count ? v->ns / v->count : 0, v->count);
+        cell_time(&t, v->count ? v->ns / v->count : 0, v->count);
         finding_holders(v, p->r->a, raw, sizeof raw);
         printable_text(*raw ? raw : "unknown", p->utf8, name, sizeof name);
         printable_cut(name, page_room(p, THREAD_WIDTH));

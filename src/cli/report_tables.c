@@ -166,20 +166,20 @@ static void put_thread(struct table *t, const struct page *p, uint32_t i, struct
     page_thread(p, i, name);
     table_put(t, name);
     put_marks(t, marks_of(p, s));
-    cell_time(t, p, sums->life, 1);
+    cell_time(t, sums->life, 1);
     cell_count(t, h->count);
-    cell_time(t, p, h->ns, h->ns);
+    cell_time(t, h->ns, h->ns);
     if (shown.retaking)
-        cell_time(t, p, v[STATE_REACQUIRING].ns, v[STATE_REACQUIRING].ns);
+        cell_time(t, v[STATE_REACQUIRING].ns, v[STATE_REACQUIRING].ns);
     cell_count(t, w->count);
-    cell_time(t, p, w->ns, w->ns);
+    cell_time(t, w->ns, w->ns);
     if (shown.others)
-        cell_time(t, p, at_leisure(v), at_leisure(v));
+        cell_time(t, at_leisure(v), at_leisure(v));
     if (shown.io)
-        cell_time(t, p, sums->still, sums->still);
+        cell_time(t, sums->still, sums->still);
     if (shown.unknown)
-        cell_time(t, p, v[STATE_UNKNOWN].ns, v[STATE_UNKNOWN].ns);
-    cell_time(t, p, thread_sums_running(sums), 1);
+        cell_time(t, v[STATE_UNKNOWN].ns, v[STATE_UNKNOWN].ns);
+    cell_time(t, thread_sums_running(sums), 1);
 }
 
 static void print_all_threads(const struct page *p)
@@ -269,9 +269,9 @@ static void print_processors(const struct page *p)
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(p->r, n); i++) {
         cell_thread(&t, p, v[i].thread);
-        cell_time(&t, p, v[i].life, 1);
+        cell_time(&t, v[i].life, 1);
         for (unsigned k = 0; k < CPU_STATES; k++)
-            cell_time(&t, p, v[i].ns[k], v[i].ns[k]);
+            cell_time(&t, v[i].ns[k], v[i].ns[k]);
     }
     page_table(p, &t);
     page_wrapped(
@@ -304,11 +304,11 @@ static void print_class_threads(const struct page *p)
         page_thread(p, w->waiter, name);
         table_put(&t, name);
         cell_count(&t, w->held_up.count);
-        cell_time(&t, p, w->held_up.ns, w->held_up.ns);
-        cell_time(&t, p, w->held_up.max, w->held_up.ns);
+        cell_time(&t, w->held_up.ns, w->held_up.ns);
+        cell_time(&t, w->held_up.max, w->held_up.ns);
         cell_count(&t, w->waited.count);
-        cell_time(&t, p, w->waited.ns, w->waited.ns);
-        cell_time(&t, p, w->waited.max, w->waited.ns);
+        cell_time(&t, w->waited.ns, w->waited.ns);
+        cell_time(&t, w->waited.max, w->waited.ns);
     }
     page_table(p, &t);
 }
@@ -407,18 +407,18 @@ static void put_class(struct table *t, const struct page *p, uint32_t group, uns
     cell_count(t, s->objects);
     cell_count(t, s->threads);
     cell_count(t, s->count);
-    cell_time(t, p, s->ns, known);
-    cell_time(t, p, wait_stats_min(s), known);
-    cell_time(t, p, wait_stats_avg(s), known);
-    cell_time(t, p, percentile_get(&s->times, 990), known);
-    cell_time(t, p, s->max, known);
+    cell_time(t, s->ns, known);
+    cell_time(t, wait_stats_min(s), known);
+    cell_time(t, wait_stats_avg(s), known);
+    cell_time(t, percentile_get(&s->times, 990), known);
+    cell_time(t, s->max, known);
     if (any_open(p->r, state))
         cell_count(t, s->open);
     if (any_timed_out(p->r, state))
         cell_count(t, c->timed_out);
     const struct wait_stats *again = &c->state[STATE_REACQUIRING];
     if (any_retaking(p->r, state))
-        cell_time(t, p, again->ns, again->count - again->unknown);
+        cell_time(t, again->ns, again->count - again->unknown);
 }
 
 static void fill_classes(struct table *t, const struct page *p, const char *const *names,
@@ -541,8 +541,8 @@ static void put_site(struct table *t, const struct page *p, uint32_t site,
     const struct site *s = &p->r->a->sites.v[site];
     char text[PAGE_NAME];
     cell_count(t, n->count);
-    cell_time(t, p, n->ns, n->ns);
-    cell_time(t, p, n->max, n->ns);
+    cell_time(t, n->ns, n->ns);
+    cell_time(t, n->max, n->ns);
     page_place(p, s->app, page_room(p, PLACE_WIDTH), text);
     table_put(t, text);
     if (memcmp(&s->app, &s->top, sizeof s->app) != 0 &&
@@ -628,9 +628,9 @@ static void fill_owners(struct table *t, const struct page *p, const char *const
         const struct blame *b = &r->owners[i];
         cell_thread(t, p, b->owner);
         cell_count(t, b->held_up.count);
-        cell_time(t, p, b->held_up.ns, b->held_up.ns);
+        cell_time(t, b->held_up.ns, b->held_up.ns);
         cell_percent(t, b->held_up.ns, r->a->stats.classes[b->group].state[HELD_UP].ns);
-        cell_time(t, p, b->held_up.max, b->held_up.ns);
+        cell_time(t, b->held_up.max, b->held_up.ns);
         table_put(t, names ? names[b->group] : "");
     }
 }
@@ -661,8 +661,8 @@ static void print_pairs(const struct page *p)
     for (size_t i = 0; i < report_rows(r, r->n_pairs); i++) {
         const struct blame *b = &r->pairs[i];
         cell_count(&t, b->held_up.count);
-        cell_time(&t, p, b->held_up.ns, b->held_up.ns);
-        cell_time(&t, p, b->held_up.max, b->held_up.ns);
+        cell_time(&t, b->held_up.ns, b->held_up.ns);
+        cell_time(&t, b->held_up.max, b->held_up.ns);
         cell_thread(&t, p, b->waiter);
         cell_thread(&t, p, b->owner);
     }

@@ -7,15 +7,13 @@
 #include "base/util.h"
 #include "cli/screen.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 static const char SPINNING[] =
-    "Contention shorter than about 10 us that spinning wins is not reported by the JVM.";
+    "Contention shorter than about 10 µs that spinning wins is not reported by the JVM.";
 
 static const char NO_ORDERS[] =
     "Not looked at: orders of locks, in so many waits and without holds; --orders does.";
@@ -194,7 +192,7 @@ static void print_recorded(const struct page *p, uint64_t least)
     struct buf b = {0};
     if (at && localtime_r(&at, &tm))
         strftime(date, sizeof date, " from %Y-%m-%d %H:%M:%S", &tm);
-    buf_printf(&b, "%s%s, %s events", page_time(p, duration(p->r)).text, date,
+    buf_printf(&b, "%s%s, %s events", human_time(duration(p->r)).text, date,
                human_count(a->decoded.events).text);
     if (a->stop.thread)
         buf_printf(&b, ", stopped by %s", a->stop.signal);
@@ -242,12 +240,12 @@ static void print_sum(const struct page *p)
     if (held_up->count)
         buf_printf(&b, "%s thread%s held up %s time%s for %s in all", human_count(threads).text,
                    threads == 1 ? " was" : "s were", human_count(held_up->count).text,
-                   held_up->count == 1 ? "" : "s", page_time(p, held_up->ns).text);
+                   held_up->count == 1 ? "" : "s", human_time(held_up->ns).text);
     else
         buf_puts(&b, "No contention was recorded");
     if (waited->count)
         buf_printf(&b, "; %s wait%s in Object.wait for %s in all", human_count(waited->count).text,
-                   waited->count == 1 ? "" : "s", page_time(p, waited->ns).text);
+                   waited->count == 1 ? "" : "s", human_time(waited->ns).text);
     buf_putc(&b, '.');
     page_wrapped(p, STYLE_PLAIN, "", buf_str(&b), 0);
     buf_fini(&b);
@@ -381,13 +379,12 @@ static void print_begin(const struct page *p, unsigned unused)
 
 int report_text(const struct report *r, unsigned finding, struct err *err)
 {
-    setlocale(LC_CTYPE, "");
     bool begun = false;
     const struct page page = {.r = r,
                               .to = stdout,
                               .width = screen_width(),
                               .color = wants_color(),
-                              .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+                              .utf8 = screen_utf8(),
                               .begun = &begun};
     if (r->sections & REPORT_SCREEN) {
         print_begin(&page, 0);

@@ -3,8 +3,11 @@
 #include "base/fdio.h"
 #include "base/printable.h"
 
+#include <langinfo.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -47,6 +50,13 @@ void screen_begin(void)
     setvbuf(f, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, 1 << 16);
     raw = stdout;
     stdout = f;
+    shown.ascii = !screen_utf8();
+}
+
+bool screen_utf8(void)
+{
+    setlocale(LC_CTYPE, "");
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
 void screen_end(void)
@@ -74,6 +84,7 @@ unsigned screen_width(void)
 void screen_json(void)
 {
     shown.json = true;
+    shown.ascii = false;
 }
 
 void screen_style(int style)

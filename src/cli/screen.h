@@ -8,7 +8,12 @@
 #ifndef ORCA_CLI_SCREEN_H
 #define ORCA_CLI_SCREEN_H
 
+#include <stdbool.h>
+
 void screen_begin(void);
+
+/* Whether the terminal shows UTF-8, by the locale. */
+bool screen_utf8(void);
 
 /* What is printed is JSON: what does not fit is written as \\uXXXX, so that nothing is lost. */
 void screen_json(void);

@@ -41,10 +41,10 @@ static attr_t look_of(const struct screen *s, int style)
     return looks[style] | (s->colors && pairs[style] ? (attr_t)COLOR_PAIR(pairs[style]) : 0);
 }
 
-static void put(int y, const char *text)
+static void put(const struct screen *s, int y, const char *text)
 {
     char line[2 * PAGE_NAME];
-    snprintf(line, sizeof line, "%s", text);
+    printable_text(text, s->v->utf8, line, sizeof line);
     printable_cut(line, (size_t)COLS);
     mvaddstr(y, 0, line);
 }
@@ -63,7 +63,7 @@ static void draw_text(struct screen *s, char *text)
         *end = 0;
         attrset(look_of(s, style));
         if (i >= s->scroll)
-            put((int)(i - s->scroll), at);
+            put(s, (int)(i - s->scroll), at);
         attrset(A_NORMAL);
         at = next;
     }
@@ -97,7 +97,7 @@ static void draw_footer(const struct screen *s)
                  *s->v->filter ? s->v->filter : "filter");
     attrset(A_REVERSE);
     mvhline(LINES - 1, 0, ' ' | A_REVERSE, COLS);
-    put(LINES - 1, line);
+    put(s, LINES - 1, line);
     attrset(A_NORMAL);
 }
 

@@ -24,7 +24,7 @@ static void put_jvm(const struct page *p, const struct top_view *v)
     printable_text(jvm->name, v->utf8, name, sizeof name);
     buf_printf(&b, "%d %s, Java %s, up %s; ", (int)jvm->pid, name, *jvm->java ? jvm->java : "?",
                human_time(top_source_uptime(v->source)).text);
-    buf_printf(&b, "the last %s, every %s%s", page_time(p, top_source_span(v->source)).text,
+    buf_printf(&b, "the last %s, every %s%s", human_time(top_source_span(v->source)).text,
                human_time(v->delay).text, v->paused ? "  PAUSED" : "");
     page_line(p, STYLE_BOLD, buf_str(&b));
     buf_fini(&b);
@@ -148,7 +148,7 @@ static void put_row(const struct page *p, struct table *t, const struct thread_n
     *since = 0;
     if (x->since)
         snprintf(since, sizeof since, "%s%s", x->now >= THREAD_TIMES ? "> " : "",
-                 page_time(p, now - min_u64(x->since, now)).text);
+                 human_time(now - min_u64(x->since, now)).text);
     table_put(t, *since ? since : "-");
     cell_share(t, x->ns[TIME_BLOCKED], x->life);
     if (p->width >= WIDE) {
@@ -246,7 +246,7 @@ static void put_help(const struct page *p)
         "since        how long in this state",
         "recording    what it costs of a processor: in the program's threads + for writing",
         "",
-        "HotSpot does not report contention that is over within about 10 us.",
+        "HotSpot does not report contention that is over within about 10 µs.",
     };
     page_line(p, STYLE_BOLD, "orca top: keys");
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)

@@ -128,7 +128,7 @@ void rule_futile_wakeups(struct evidence *ev)
         rule_say_class(f, ev, lock_set_group(&ev->a->locks, s->lock));
         rule_say(f,
                  ": %s of %s notify() wake-ups (%u %%) were wasted: the thread went back to "
-                 "waiting within 10 us",
+                 "waiting within 10 µs",
                  human_count(s->futile[0]).text, human_count(s->woken[0]).text,
                  rule_permille(s->futile[0], s->woken[0]) / 10);
         rule_say(f, "; %s other wait%s timed out: notify() may be waking the wrong kind of waiter",

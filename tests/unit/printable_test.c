@@ -1,5 +1,7 @@
 #include "base/printable.h"
 
+#include "base/util.h"
+
 #include <criterion/criterion.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -162,6 +164,26 @@ static const char *fed(const char *text, size_t n, size_t step, bool json)
         printable_feed(&s, text + at, at + step < n ? step : n - at, &out);
     printable_flush(&s, &out);
     return buf_str(&out);
+}
+
+Test(printable, a_terminal_without_utf8_gets_us)
+{
+    static const char text[] = "7.80 \xc2\xb5s of \xc3\xa4";
+    for (size_t step = 1; step < sizeof text; step++) {
+        struct buf out;
+        struct printable_stream s = {.ascii = true};
+        buf_init(&out);
+        for (size_t at = 0; at < sizeof text - 1; at += step)
+            printable_feed(&s, text + at, min_u64(step, sizeof text - 1 - at), &out);
+        printable_flush(&s, &out);
+        cr_assert_str_eq(buf_str(&out), "7.80 us of \xc3\xa4", "%zu", step);
+        buf_fini(&out);
+    }
+    char name[32];
+    printable_text(text, false, name, sizeof name);
+    cr_assert_str_eq(name, "7.80 us of ?");
+    printable_text(text, true, name, sizeof name);
+    cr_assert_str_eq(name, text);
 }
 
 Test(printable, a_stream_may_be_cut_anywhere)

@@ -1,7 +1,7 @@
 // format.ts - numbers and names as the user reads them; the same words as `orca report`.
 import type { Place } from "./types.ts";
 
-const UNITS: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "us"]];
+const UNITS: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]];
 
 /** A duration with three digits at most: "1.23 s", "45.6 ms", "789 ns". */
 export function duration(ns: number): string {

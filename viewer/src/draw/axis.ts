@@ -17,12 +17,12 @@ export function ticks(from: number, to: number, width: number): Tick[] {
     return out;
 }
 
-/** "1.25 s"; below a millisecond what is beyond it stands apart: "1.250 s + 340 us". */
+/** "1.25 s"; below a millisecond what is beyond it stands apart: "1.250 s + 340 µs". */
 function label(time: number, s: number): string {
     if (s >= 1e6)
         return `${(time / 1e9).toFixed(s >= 1e9 ? 0 : s >= 1e8 ? 1 : s >= 1e7 ? 2 : 3)} s`;
     const ms = Math.floor(time / 1e6) * 1e6;
     const rest = time - ms;
-    const more = s >= 1e3 ? `${Math.round(rest / 1e3)} us` : `${(rest / 1e3).toFixed(3)} us`;
+    const more = s >= 1e3 ? `${Math.round(rest / 1e3)} µs` : `${(rest / 1e3).toFixed(3)} µs`;
     return `${(ms / 1e9).toFixed(3)} s + ${more}`;
 }
