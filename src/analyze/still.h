@@ -26,6 +26,7 @@ struct still {
     uint32_t looks;    /* that say so; 0: it is recorded */
     lock_id peer;      /* recorded: what is at the other end; 0: unknown, or several */
     uint8_t what;      /* the same: enum io_kind */
+    uint64_t before;   /* ns of those of the thread before it */
 };
 
 struct still_line {
@@ -54,6 +55,9 @@ const struct still_line *stills_of(const struct stills *s, uint32_t thread);
 
 /* The index of the first that ends behind a time. */
 uint32_t still_first(const struct still_line *l, uint64_t time);
+
+/* ns of a thread's before a time. */
+uint64_t still_until(const struct still_line *l, uint64_t time);
 
 /* ns of a thread's in a stretch of time, and how many looks say so. */
 uint64_t stills_between(const struct stills *s, uint32_t thread, uint64_t from, uint64_t to,

@@ -1,4 +1,5 @@
 /* json_meta.c - the answers `meta`, what the viewer starts from, and `overview`, its minimap. */
+#include "analyze/peer_sums.h"
 #include "base/util.h"
 #include "view/json_parts.h"
 #include "view/overview.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GC_MAX = 20000 };
+enum { GC_MAX = 20000, PEERS_MAX = 1000 };
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
@@ -420,6 +421,29 @@ static int add_findings(struct json_out *o, struct view *v, struct err *err)
     return 0;
 }
 
+/* [id, name] of what input and output go to: of so many those with the most time. */
+static int put_peers(struct json_out *o, struct ask *a, struct err *err)
+{
+    struct peer_sums all;
+    char name[256];
+    uint32_t n = 0;
+    if (peer_sums_make(&all, a->v->a, &a->arena) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
+    json_key(o, "peers");
+    buf_putc(o->to, '[');
+    for (size_t i = 0; i < all.n && n < PEERS_MAX; i++) {
+        const lock_id peer = {all.v[i].peer};
+        if (!peer.v)
+            continue;
+        peer_name(a->v->a->trace, peer, name, sizeof name);
+        buf_printf(o->to, "%s[%" PRIu32 ",", n++ ? "," : "", peer.v);
+        put_text(o, name);
+        buf_putc(o->to, ']');
+    }
+    buf_putc(o->to, ']');
+    return 0;
+}
+
 int answer_meta(struct ask *a, struct json_out *o, struct err *err)
 {
     struct view *v = a->v;
@@ -441,6 +465,7 @@ int answer_meta(struct ask *a, struct json_out *o, struct err *err)
     put_threads(o, v);
     put_sets(o, "pools", &v->pools);
     put_sets(o, "groups", &v->groups);
+    TRY(put_peers(o, a, err));
     json_out(o, "\n}\n");
     return 0;
 }

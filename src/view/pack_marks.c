@@ -98,6 +98,9 @@ int pack_still(const struct packer *p, struct buf *out)
         PUT_COLUMN(out, begin, double, n, view_time(p->v, v[k]->from));
         PUT_COLUMN(out, begin, double, n, view_time(p->v, v[k]->to));
         PUT_COLUMN(out, begin, uint32_t, n, v[k]->looks);
+        PUT_COLUMN(out, begin, uint32_t, n, v[k]->peer.v);
+        PUT_COLUMN(out, begin, uint32_t, n, pack_known(v[k]->stack.v, p->v->a->trace->n_stacks));
+        PUT_COLUMN(out, begin, uint8_t, n, v[k]->what);
         column_put(out, begin, threads.p, threads.len);
     }
     free(v);

@@ -12,7 +12,7 @@ enum {
 
 /* What a cell of a tile is, in its order: docs/reference/view-protocol.md. */
 struct occupancy_cell {
-    uint8_t state[WAIT_STATES], lived, waits, locked, unknown;
+    uint8_t state[WAIT_STATES], lived, waits, locked, unknown, io;
 };
 
 /* --- cells ------------------------------------------------------------------------------------ */
@@ -40,14 +40,15 @@ static void share_out(const uint64_t *parts, unsigned n, uint64_t whole, uint8_t
 
 static struct occupancy_cell make_cell(const struct pile_cell *c, uint64_t whole)
 {
-    enum { LOCKED = WAIT_STATES, UNKNOWN, RUNNING, PARTS };
+    enum { LOCKED = WAIT_STATES, UNKNOWN, IO, RUNNING, PARTS };
     uint64_t parts[PARTS], waited = 0;
     uint8_t shares[PARTS] = {0};
     struct occupancy_cell cell = {.waits = (uint8_t)min_u64((uint64_t)c->waits, 255)};
     memcpy(parts, c->ns, WAIT_STATES * sizeof *parts);
     parts[LOCKED] = c->ns[COLUMN_HELD_UP];
     parts[UNKNOWN] = c->ns[STATE_UNKNOWN];
-    for (unsigned i = 0; i <= UNKNOWN; i++)
+    parts[IO] = c->ns[COLUMN_IO];
+    for (unsigned i = 0; i <= IO; i++)
         waited += parts[i];
     parts[RUNNING] = c->ns[COLUMN_LIFE] - min_u64(waited, c->ns[COLUMN_LIFE]);
     if (whole)
@@ -58,6 +59,7 @@ static struct occupancy_cell make_cell(const struct pile_cell *c, uint64_t whole
     cell.state[STATE_PARKED] += shares[LOCKED];
     cell.locked = shares[LOCKED];
     cell.unknown = shares[UNKNOWN];
+    cell.io = shares[IO];
     return cell;
 }
 
@@ -157,7 +159,31 @@ static int keep_neighbours(const struct tile_query *q, uint32_t thread)
     return rc;
 }
 
-/* n: waits that touch the tile. */
+/* The input and output of a thread that touches the tile. */
+struct io_touching {
+    const struct still *v;
+    uint32_t n;
+};
+
+static struct io_touching io_touching(const struct tile_query *q, uint32_t thread)
+{
+    const struct still_line *l = stills_of(&q->v->a->stills, thread);
+    uint64_t to = tile_to(q->edges);
+    uint32_t first = still_first(l, tile_from(q->edges)), end = still_first(l, to);
+    end += end < l->n && l->v[end].from < to;
+    return (struct io_touching){l->v + first, end > first ? end - first : 0};
+}
+
+static void put_io(const struct tile_query *q, const struct io_touching *c, struct buf *out)
+{
+    size_t begin = q->begin;
+    PUT_COLUMN(out, begin, double, c->n, view_time(q->v, c->v[k].from));
+    PUT_COLUMN(out, begin, double, c->n, view_time(q->v, c->v[k].to));
+    PUT_COLUMN(out, begin, uint32_t, c->n, c->v[k].peer.v);
+    PUT_COLUMN(out, begin, uint8_t, c->n, c->v[k].what);
+}
+
+/* n: waits, and calls of input and output, that touch the tile. */
 static int put_thread_cells(const struct tile_query *q, uint32_t thread, uint32_t n,
                             struct tile_row *row, struct buf *out)
 {
@@ -181,7 +207,8 @@ int tile_of_thread(const struct tile_query *q, uint32_t thread, struct tile_row 
         return 0;
     struct touching x =
         spans_touching(t, &t->lines[thread], tile_from(q->edges), tile_to(q->edges));
-    uint32_t n = touching_count(&x);
+    const struct io_touching io = io_touching(q, thread);
+    uint32_t n = touching_count(&x) + io.n;
     if (n == 0)
         return 0;
     if (n > VIEW_EXACT_MAX)
@@ -194,7 +221,9 @@ int tile_of_thread(const struct tile_query *q, uint32_t thread, struct tile_row 
         add_wait(&w, q->v, thread, i);
     row->kind = TILE_WAITS;
     row->n = w.n;
+    row->m = io.n;
     put_waits(&w, q->begin, out);
+    put_io(q, &io, out);
     return 0;
 }
 

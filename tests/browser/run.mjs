@@ -35,6 +35,7 @@ const recordings = {
     showcase: () => record(world.jdk, "showcase", world.classes, "Showcase", [], ["-e", "all"]),
     virtual: () => record(world.newest, "virtual", world.classes, "Virtual", [], ["-e", "all"]),
     called: () => record(world.jdk, "called", world.classes, "Called", [], ["-m", "Called#hold blocks none+Called#tryIt tries none+Called#tick calls none"]),
+    reads: () => record(world.jdk, "reads", world.classes, "Reads"),
     heap: () => join(root, "tests/golden/alloc/heap.otrace"),
     orderbook: () => record(world.jdk, "orderbook", join(root, "build/demo"), "orderbook.Main"),
     sampled: () => record(world.jdk, "sampled", join(root, "build/demo"), "orderbook.Main", ["--seconds", "3"],

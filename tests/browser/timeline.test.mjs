@@ -49,7 +49,7 @@ async function zoomTo(p, w) {
 const LOOKS = {
     blocked: [0xe8602c, 0xa83c10], waiting: [0x8a7f3c, 0xb8ac62], parked: [0x27374f, 0x3c5a86], locked: [0x5aa2ff, 0x2b6cd0], joining: [0xa8668c, 0x80406a],
     reacquiring: [0xe69f00, 0xa06c00], sleeping: [0x4a5058, 0x6a727c], running: [0x1fa37a, 0x1fa37a], deadlocked: [0xff2222, 0x000000],
-    unknown: [0x1d2127, 0x3a414b],
+    unknown: [0x1d2127, 0x3a414b], io: [0x1b5c6b, 0x2f8ca0],
 };
 const LOOKS_OF_ALL = new Set(Object.values(LOOKS).flat());
 const hex = ([r, g, b]) => (r << 16) | (g << 8) | b;

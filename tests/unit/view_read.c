@@ -26,9 +26,12 @@ void viewed_begin(struct viewed *w, const struct sim_shape *shape)
 
 enum { RUNNERS = 8 };
 
-static uint64_t pass_on(struct sim *s, struct trace_builder *b, uint32_t passes, const char *what)
+/* Who runs reads something first, in a third of the relays. */
+static uint64_t pass_on(struct sim *s, struct trace_builder *b, uint32_t passes, const char *what,
+                        bool reads)
 {
     const lock_id lock = builder_lock(b, builder_class(b, what));
+    const lock_id peer = builder_lock(b, builder_class(b, "=10.0.0.7:5432"));
     const stack_id at = builder_stack(b, "shop.Relay.pass:88 shop.Main.main:12");
     uint64_t now = 100;
     uint32_t runner = 1;
@@ -39,8 +42,12 @@ static uint64_t pass_on(struct sim *s, struct trace_builder *b, uint32_t passes,
         ADD(b, runner, (thread_id){runner}, now, unpark, .target = {next}, .stack = at);
         ADD(b, next, (thread_id){next}, now + 5, park_exit, .lock = lock);
         ADD(b, runner, (thread_id){runner}, now + 7, park_enter, .lock = lock, .stack = at);
+        uint64_t rest = sim_below(s, 1000);
+        if (reads)
+            ADD(b, next, (thread_id){next}, now + 9 + rest, io, .what = IO_KIND_input, .peer = peer,
+                .since = BUILDER_START + now + 6, .stack = at);
         runner = next;
-        now += 10 + sim_below(s, 1000);
+        now += 10 + rest;
     }
     for (uint32_t i = 1; i <= RUNNERS; i++, now += 10) {
         if (i != runner) {
@@ -70,7 +77,8 @@ void viewed_relay(struct viewed *w, uint64_t seed, uint32_t passes)
     }
     uint64_t end = pass_on(&w->s, &b, passes,
                            w->owned ? "Ljava/util/concurrent/locks/ReentrantLock$NonfairSync;"
-                                    : "Lshop/Relay;");
+                                    : "Lshop/Relay;",
+                           seed % 3 == 0);
     w->s.end = w->s.begin + end;
     begin(w, builder_open(&b, end));
 }
@@ -144,6 +152,10 @@ static void read_thread_waits(struct reader *r, struct read_row *w)
     COLUMN(r, w->n, w->state);
     COLUMN(r, w->n, w->flags);
     COLUMN(r, w->n, w->how);
+    COLUMN(r, w->m, w->from);
+    COLUMN(r, w->m, w->to);
+    COLUMN(r, w->m, w->peer);
+    COLUMN(r, w->m, w->what);
 }
 
 static void read_lock_waits(struct reader *r, struct read_row *w)

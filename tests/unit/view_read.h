@@ -46,7 +46,7 @@ static inline double after(const struct view *v, uint64_t time)
 /* --- answers ---------------------------------------------------------------------------------- */
 
 struct read_cell {
-    uint8_t v[10];
+    uint8_t v[11];
 };
 
 struct read_lock_cell {
@@ -56,8 +56,8 @@ struct read_lock_cell {
 struct read_row {
     uint32_t kind, n, m;
     const double *start, *end, *wake, *from, *to;
-    const uint32_t *index, *context, *waker, *thread, *owner;
-    const uint8_t *state, *flags, *how, *sure;
+    const uint32_t *index, *context, *waker, *thread, *owner, *peer;
+    const uint8_t *state, *flags, *how, *sure, *what;
     const struct read_cell *cells;
     const struct read_lock_cell *lock_cells;
 };

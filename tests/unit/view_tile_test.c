@@ -12,6 +12,7 @@
 /* What is true of one bucket; the last is the life. */
 struct bucket {
     uint64_t ns[STATE_LIMIT + 1], waits, locked; /* of the parks, those held up by others */
+    uint64_t io;
 };
 
 static bool touches(uint64_t start, uint64_t stop, uint64_t from, uint64_t to)
@@ -44,6 +45,9 @@ static void add_thread(struct bucket *b, const struct analysis *x, uint32_t thre
         b->ns[STATE_REACQUIRING] += common(until, stop, from, to);
         b->waits += touches(s->start, stop, from, to);
     }
+    const struct still_line *io = stills_of(&x->stills, thread);
+    for (uint32_t i = 0; i < io->n; i++)
+        b->io += common(io->v[i].from, io->v[i].to, from, to);
 }
 
 static void check_cell(const struct read_cell *c, const struct bucket *b, uint64_t whole,
@@ -69,6 +73,13 @@ static void check_cell(const struct read_cell *c, const struct bucket *b, uint64
     CHECK((c->v[9] > 0) == (b->ns[STATE_UNKNOWN] > 0), "cell %u, not known", at);
     CHECK(fabs(unknown - c->v[9]) <= (unknown > 32 ? 7 : 1), "cell %u, not known: %u, not %f", at,
           c->v[9], unknown);
+    double io = 255.0 * (double)b->io / (double)whole;
+    running -= b->io;
+    sum += c->v[10];
+    parts += b->io > 0;
+    CHECK((c->v[10] > 0) == (b->io > 0), "cell %u, input and output", at);
+    CHECK(fabs(io - c->v[10]) <= (io > 32 ? 7 : 1), "cell %u, input and output: %u, not %f", at,
+          c->v[10], io);
     CHECK(c->v[6] >= sum, "cell %u adds up to more than its life", at);
     CHECK((c->v[6] > sum) == (running > 0), "cell %u, running", at);
     CHECK(fabs(lived - c->v[6]) <= 0.5 || (c->v[6] > lived && c->v[6] <= lived + parts + 1),
@@ -120,6 +131,17 @@ static void check_wait(const struct viewed *w, const struct read_row *row, uint3
         CHECK(isnan(row->wake[k]), "thread %u", thread);
 }
 
+static void check_io(const struct viewed *w, const struct read_row *row, uint32_t k,
+                     const struct still *s)
+{
+    CHECK(row->from[k] == after(w->v, s->from), "input and output %u", k);
+    CHECK(row->to[k] == after(w->v, s->to), "input and output %u", k);
+    CHECK_EQ(row->peer[k], s->peer.v, "input and output %u", k);
+    CHECK_EQ(row->what[k], s->what, "input and output %u", k);
+}
+
+static uint64_t calls; /* of input and output, in rows */
+
 static void check_thread(const struct viewed *w, const struct read_row *row,
                          const struct some_tile *tile, uint32_t thread)
 {
@@ -133,16 +155,28 @@ static void check_thread(const struct viewed *w, const struct read_row *row,
             check_wait(w, row, n, thread, i);
         n++;
     }
+    const struct still_line *io = stills_of(&w->a->stills, thread);
+    uint32_t m = 0;
+    for (uint32_t i = 0; i < io->n; i++) {
+        if (io->v[i].from >= tile->to || io->v[i].to <= tile->from)
+            continue;
+        if (row->kind == 0 && m < row->m)
+            check_io(w, row, m, &io->v[i]);
+        m++;
+    }
     CHECK_EQ(row->kind,
-             n == 0                ? 4
-             : n <= VIEW_EXACT_MAX ? 0
-                                   : 1,
-             "%u waits of thread %u", n, thread);
+             n + m == 0                ? 4
+             : n + m <= VIEW_EXACT_MAX ? 0
+                                       : 1,
+             "%u waits and %u calls of thread %u", n, m, thread);
     coarse += row->kind == 1;
-    if (row->kind == 0)
+    calls += m;
+    if (row->kind == 0) {
         CHECK_EQ(row->n, n, "waits of thread %u", thread);
-    else if (row->kind == 1)
+        CHECK_EQ(row->m, m, "input and output of thread %u", thread);
+    } else if (row->kind == 1) {
         check_cells(w, row, tile, &thread, 1, 1);
+    }
 }
 
 /* --- sets ------------------------------------------------------------------------------------- */
@@ -236,17 +270,23 @@ static void check_tables_of(struct viewed *w)
     stats_fini(&want);
 }
 
+/* And ends it. */
+static void check_view(struct viewed *w, int tiles, bool sets)
+{
+    check_members(w, &w->v->pools);
+    check_members(w, &w->v->groups);
+    for (int i = 0; i < tiles; i++) {
+        check_tile(w, sets);
+        check_tables_of(w);
+    }
+    viewed_end(w);
+}
+
 static void check_program(const struct sim_shape *shape, int tiles, bool sets)
 {
     static struct viewed w;
     viewed_begin(&w, shape);
-    check_members(&w, &w.v->pools);
-    check_members(&w, &w.v->groups);
-    for (int i = 0; i < tiles; i++) {
-        check_tile(&w, sets);
-        check_tables_of(&w);
-    }
-    viewed_end(&w);
+    check_view(&w, tiles, sets);
 }
 
 Test(view_tile, small_programs)
@@ -267,4 +307,16 @@ Test(view_tile, large_programs)
         check_program(&shape, 6, false);
     }
     cr_assert_gt(coarse, 0, "the test has lost its point");
+}
+
+/* In some of these the threads read something, so often that rows are sums of that. */
+Test(view_tile, relays)
+{
+    static struct viewed w;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        viewed_relay(&w, seed, 1500 * (uint32_t)seed);
+        check_view(&w, 12, true);
+    }
+    cr_assert_gt(coarse, 0, "the test has lost its point");
+    cr_assert_gt(calls, 0, "no thread reads anything");
 }

@@ -89,6 +89,8 @@ export interface Meta {
     threads: Threads;
     pools: { name: string[]; threads: number[] };
     groups: { name: string[]; threads: number[] };
+    /** What input and output go to, by id. */
+    peers: [number, string][];
     /** Of a page that `orca html` made: what the pack holds. */
     packed?: "exact" | "tiles"; said?: string;
 }
@@ -102,10 +104,15 @@ export interface ExactThread {
     start: Float64Array; end: Float64Array; wake: Float64Array;
     index: Uint32Array; context: Uint32Array; waker: Uint32Array;
     state: Uint8Array; flags: Uint8Array; how: Uint8Array;
+    io: Calls;
 }
+/** Input and output of a thread, in no wait; peer: in meta, 0: not known; what: index into IO_KINDS. */
+export interface Calls { n: number; from: Float64Array; to: Float64Array; peer: Uint32Array; what: Uint8Array }
+/** The first one is found by looks: of what kind it is is not recorded. */
+export const IO_KINDS = ["?", "input", "output", "connect", "accept", "select", "sync", "open", "lock", "lookup", "process"] as const;
 /** Bytes of a cell of a thread or group. */
-export const CELL = 10;
-/** 512 cells of CELL bytes: shares of the states 0..5, of having lived, number of waits, shares of parks in which others hold the thread up, of what is not known. */
+export const CELL = 11;
+/** 512 cells of CELL bytes: shares of the states 0..5, of having lived, number of waits, shares of parks in which others hold the thread up, of what is not known, of input and output. */
 export interface Cells { kind: "cells"; cells: Uint8Array }
 export interface ExactLock {
     kind: "lock"; n: number; m: number;
@@ -186,6 +193,8 @@ export interface Wait {
 export interface Run {
     thread: number; state: "running" | "not alive"; start: number; end: number;
     before: WaitRef | null; after: WaitRef | null; started_by: null | { thread: number; time: number; stack: Place[] }; effects: Effect[]; n_effects: number;
+    /** In input or output then; recorded: else found by looks. */
+    io: null | { what: (typeof IO_KINDS)[number]; start: number; end: number; peer: string | null; recorded: boolean; stack: Place[] };
 }
 /** What a thread did that no wait and no arrow shows: a call of a tracked method, a notify that woke nobody. */
 export const MARKS = ["call", "notify", "notify-all"] as const;

@@ -1,10 +1,10 @@
 // inline_marks.ts - the marks of a pack: calls of tracked methods, notifies that woke nobody; and who started each thread.
 import { SourceError } from "../source.ts";
-import { CALLED, MARKS } from "../types.ts";
+import { CALLED, IO_KINDS, MARKS } from "../types.ts";
 import type { MarkDetail, Marks, Run, ThreadMark } from "../types.ts";
 import type { Columns } from "./inline_bytes.ts";
 import { damaged } from "./inline_bytes.ts";
-import { UNKNOWN, lower } from "./inline_model.ts";
+import { UNKNOWN, lower, upper } from "./inline_model.ts";
 import type { Cut, Model } from "./inline_model.ts";
 import { stackOf } from "./inline_pack.ts";
 import { lockOf } from "./inline_wait.ts";
@@ -28,11 +28,28 @@ export function readMarks(c: Columns): PackedMarks {
 }
 
 /** Who stood still in input or output, in no wait. */
-export interface Still { n: number; from: Float64Array; to: Float64Array; looks: Uint32Array; thread: Uint32Array }
+export interface Still { n: number; from: Float64Array; to: Float64Array; looks: Uint32Array; peer: Uint32Array; stack: Uint32Array; what: Uint8Array; thread: Uint32Array }
 
 export function readStill(c: Columns): Still {
     const n = c.head();
-    return { n, from: c.f64(n), to: c.f64(n), looks: c.u32(n), thread: c.u32(n) };
+    const s = { n, from: c.f64(n), to: c.f64(n), looks: c.u32(n), peer: c.u32(n), stack: c.u32(n), what: c.u8(n), thread: c.u32(n) };
+    if (s.what.some((w) => w >= IO_KINDS.length) || s.thread.some((t, k) => k > 0 && (t < s.thread[k - 1] || (t === s.thread[k - 1] && s.from[k] < s.to[k - 1]))))
+        throw damaged("its input and output is of a kind that there is not, or out of order");
+    return s;
+}
+
+/** [first, last) of the stretches of a thread that touch [from, to). */
+export function stillOf(s: Still, thread: number, from: number, to: number): [number, number] {
+    const first = lower(s.thread, thread, 0, s.n), last = upper(s.thread, thread, first, s.n);
+    return [upper(s.to, from, first, last), lower(s.from, to, first, last)];
+}
+
+export function ioAt(m: Model, thread: number, time: number): Run["io"] {
+    const s = m.pack.still, [k, end] = stillOf(s, thread, time, time + 1);
+    return k >= end ? null : {
+        what: IO_KINDS[s.what[k]], start: s.from[k], end: s.to[k], peer: m.pack.meta.peers.find(([id]) => id === s.peer[k])?.[1] ?? null,
+        recorded: s.looks[k] === 0, stack: stackOf(m.pack, s.stack[k]),
+    };
 }
 
 export function readStarts(c: Columns): Starts {

@@ -263,7 +263,7 @@ function check(p: Pack): void {
         [p.acts.from, threads, "thread"], [p.acts.to, threads, "thread"], [p.wakes.thread, threads, "thread"], [p.wakes.stack, p.stacks.n, "stack"], [p.regains.owner, threads, "thread"], [p.regains.stack, p.stacks.n, "stack"],
         [p.holds.thread, threads, "thread"], [p.holds.lock, p.locks.n, "lock"], [p.path.thread, threads, "thread"],
         [p.allocs.stack, p.stacks.n, "stack"], [p.allocs.class, p.names.objects?.length ?? 0, "class"], ...p.allocs.lists.map((l) => [l.context, p.allocs.n, "allocation"]),
-        [p.marks.thread, threads, "thread"], [p.marks.lock, p.locks.n, "lock"], [p.marks.stack, p.stacks.n, "stack"], [p.starts.stack, p.stacks.n, "stack"], [p.still.thread, threads, "thread"],
+        [p.marks.thread, threads, "thread"], [p.marks.lock, p.locks.n, "lock"], [p.marks.stack, p.stacks.n, "stack"], [p.starts.stack, p.stacks.n, "stack"], [p.still.thread, threads, "thread"], [p.still.stack, p.stacks.n, "stack"],
         [p.samples.stack, p.stacks.n, "stack"], [p.owned.owner, threads, "thread"], [p.owned.lock, p.locks.n, "lock"],
     ] as [Uint32Array, number, string, boolean?][])
         below(values, Math.max(limit, 1), what, none ?? false);

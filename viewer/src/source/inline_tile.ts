@@ -7,6 +7,7 @@ import type { Cells, ExactLock, ExactThread, LockCells, RowId, TileRow } from ".
 import type { LockHistory } from "./inline_lock.ts";
 import { PARKED, REACQUIRING, UNKNOWN, lower, touches } from "./inline_model.ts";
 import type { Model } from "./inline_model.ts";
+import { stillOf } from "./inline_marks.ts";
 import { eachStep } from "./inline_order.ts";
 
 export const EXACT_MAX = 1024;
@@ -65,22 +66,25 @@ export function threadRow(m: Model, thread: number, f: Frame): TileRow {
     let [from, to] = reach(m, thread, f);
     while (from < to && !touches(f, w.start[from], w.end[from]))
         from++; // the one before the frame only ends where it begins, or stands inside of one that does
-    if (to === from)
+    const [first, last] = stillOf(m.pack.still, thread, f.from, f.to);
+    if (to === from && last <= first)
         return NOTHING;
     const touching = [];
     for (let k = from; k < to && touching.length <= EXACT_MAX; k++)
         if (touches(f, w.start[k], w.end[k]))
             touching.push(k);
-    return touching.length <= EXACT_MAX ? exactThread(m, thread, touching) : cells(m, [thread], f, 1);
+    return touching.length + last - first <= EXACT_MAX ? exactThread(m, thread, touching, [first, last]) : cells(m, [thread], f, 1);
 }
 
-function exactThread(m: Model, thread: number, list: number[]): ExactThread {
+function exactThread(m: Model, thread: number, list: number[], calls: [number, number]): ExactThread {
+    const s = m.pack.still;
     const w = m.pack.waits;
     const f64 = (v: Float64Array) => Float64Array.from(list, (k) => v[k]), u32 = (v: Uint32Array) => Uint32Array.from(list, (k) => v[k]);
     const u8 = (v: Uint8Array) => Uint8Array.from(list, (k) => v[k]);
     return {
         kind: "exact", n: list.length, start: f64(w.start), end: f64(w.end), wake: Float64Array.from(list, (k) => m.wakeTime(k)), index: Uint32Array.from(list, (k) => k - w.first[thread]),
         context: u32(w.context), waker: u32(w.waker), state: Uint8Array.from(list, (k) => m.state(k)), flags: Uint8Array.from(list, (k) => w.flags[k] | (isLocked(m, k) ? FLAG.heldUp : 0)), how: u8(w.how),
+        io: { n: calls[1] - calls[0], from: s.from.slice(...calls), to: s.to.slice(...calls), peer: s.peer.slice(...calls), what: s.what.slice(...calls) },
     };
 }
 
@@ -94,8 +98,8 @@ export function groupRow(m: Model, kind: string, n: number, f: Frame): TileRow {
     return alive ? cells(m, members, f, m.peak(`${kind}${n}`, members)) : NOTHING;
 }
 
-const STRIDE = CELL; // states 0 to 5 (parked: idle), life, waits, parked and held up, not known
-const LOCKED = 8, NOT_KNOWN = 9;
+const STRIDE = CELL; // states 0 to 5 (parked: idle), life, waits, parked and held up, not known, input and output
+const LOCKED = 8, NOT_KNOWN = 9, IO = 10;
 
 /** `full`: so many threads fill a cell. */
 function cells(m: Model, members: readonly number[], f: Frame, full: number): Cells {
@@ -111,10 +115,10 @@ function cells(m: Model, members: readonly number[], f: Frame, full: number): Ce
 /** States and running as 255ths that add up: each is what its end is, rounded, less what is before it. */
 function shareOut(sums: Float64Array, out: Uint8Array, b: number, whole: number): void {
     let sum = 0, before = 0, all = 0, greatest = 0, running = sums[b + STATES];
-    const parts = [...sums.subarray(b, b + STATES), sums[b + LOCKED], sums[b + NOT_KNOWN], 0], shares = new Array<number>(parts.length);
+    const parts = [...sums.subarray(b, b + STATES), sums[b + LOCKED], sums[b + NOT_KNOWN], sums[b + IO], 0], shares = new Array<number>(parts.length);
     for (const part of parts)
         running -= part;
-    parts[STATES + 2] = Math.max(running, 0);
+    parts[STATES + 3] = Math.max(running, 0);
     for (let s = 0; s < parts.length; s++) {
         const part = parts[s];
         sum += part;
@@ -130,6 +134,7 @@ function shareOut(sums: Float64Array, out: Uint8Array, b: number, whole: number)
     out[b + PARKED] += shares[STATES];
     out[b + LOCKED] = shares[STATES];
     out[b + NOT_KNOWN] = shares[STATES + 1];
+    out[b + IO] = shares[STATES + 2];
     out[b + STATES] = Math.min(all, 255);
     out[b + 7] = Math.min(sums[b + 7], 255);
 }
@@ -144,6 +149,9 @@ function addThread(m: Model, thread: number, f: Frame, sums: Float64Array): void
     const w = m.pack.waits, t = m.pack.meta.threads;
     const [from, to] = reach(m, thread, f);
     spread(sums, 6, STRIDE, f, t.from[thread], t.to[thread]);
+    const s = m.pack.still, [first, last] = stillOf(s, thread, f.from, f.to);
+    for (let k = first; k < last; k++)
+        spread(sums, IO, STRIDE, f, s.from[k], s.to[k]);
     for (let k = from; k < to; k++) {
         if (!touches(f, w.start[k], w.end[k]))
             continue;

@@ -165,6 +165,10 @@ function addRow(sums: Float64Array, f: Frame, of: Frame, row: TileRow): void {
             for (const part of row.flags[k] & FLAG.heldUp ? [columnOf(row.state[k]), 6, 8] : [columnOf(row.state[k]), 6])
                 spread(sums, part, CELL, f, Math.max(row.start[k], of.from), Math.min(row.end[k], of.to));
         }
+    if (row.kind === "exact")
+        for (let k = 0; k < row.io.n; k++)
+            for (const part of [10, 6])
+                spread(sums, part, CELL, f, Math.max(row.io.from[k], of.from), Math.min(row.io.to[k], of.to));
 }
 
 // --- path -----------------------------------------------------------------------------------------------

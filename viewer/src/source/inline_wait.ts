@@ -5,7 +5,7 @@ import type { Effect, Interaction, Run, Wait, WaitRef } from "../types.ts";
 import { UNKNOWN, WAITING, upper } from "./inline_model.ts";
 import { chainOf } from "./inline_chain.ts";
 import type { Model } from "./inline_model.ts";
-import { startedBy } from "./inline_marks.ts";
+import { ioAt, startedBy } from "./inline_marks.ts";
 import { classOf, stackOf } from "./inline_pack.ts";
 
 const EFFECTS_MAX = 50;
@@ -130,6 +130,6 @@ export function threadAt(m: Model, thread: number, time: number): Wait | Run {
     const end = alive && after < last ? Math.min(w.start[after], died) : died;
     return {
         thread, state: alive ? "running" : "not alive", start, end, before: before >= first ? refOf(m, thread, before) : null,
-        after: after < last ? refOf(m, thread, after) : null, started_by: alive ? startedBy(m, thread, start) : null, ...(alive ? effectsOf(m, thread, start, end) : { effects: [], n_effects: 0 }),
+        after: after < last ? refOf(m, thread, after) : null, started_by: alive ? startedBy(m, thread, start) : null, io: alive ? ioAt(m, thread, time) : null, ...(alive ? effectsOf(m, thread, start, end) : { effects: [], n_effects: 0 }),
     };
 }

@@ -45,6 +45,7 @@ function row(bytes: ArrayBuffer, kind: number, n: number, m: number, offset: num
         return {
             kind: "exact", n, start: c.f64(n), end: c.f64(n), wake: c.f64(n), index: c.u32(n), context: c.u32(n),
             waker: c.u32(n), state: c.u8(n), flags: c.u8(n), how: c.u8(n),
+            io: { n: m, from: c.f64(m), to: c.f64(m), peer: c.u32(m), what: c.u8(m) },
         };
     case 1:
         return { kind: "cells", cells: c.u8(BUCKETS * CELL) };

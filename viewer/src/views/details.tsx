@@ -9,7 +9,7 @@ import type { Effect, Link, LockAt, MarkDetail, Run, Wait, WaitRef } from "../ty
 import { isLock, isMark, isWait, known, settled } from "./details_state.ts";
 import { ACTS, Headline, flagTexts } from "./details_words.tsx";
 import { useAnswer } from "./ask.ts";
-import { allocSource } from "./hover_text.ts";
+import { IO_DOING, allocSource } from "./hover_text.ts";
 import { LockLink, ThreadLink, goMoment, goWait, mark, showLock } from "./links.tsx";
 import { Stack } from "./stack.tsx";
 import "./details.css";
@@ -90,20 +90,22 @@ function OneWait({ w }: { w: Wait }) {
 }
 
 function OneRun({ r }: { r: Run }) {
+    const io = r.io;
     return (
         <>
-            <h3 data-test="details-headline"><ThreadLink thread={r.thread} /> {r.state === "running" ? `ran for ${duration(r.end - r.start)}: no wait is recorded here` : "did not live then"}
+            <h3 data-test="details-headline"><ThreadLink thread={r.thread} /> {io ? `was ${IO_DOING[io.what]}${io.peer ? ` (${io.peer})` : ""} for ${duration(io.end - io.start)}` : r.state === "running" ? `ran for ${duration(r.end - r.start)}: no wait is recorded here` : "did not live then"}
                 {r.started_by && <>; it was started by <ThreadLink thread={r.started_by.thread} time={r.started_by.time} /></>}.</h3>
-            <Times from={r.start} to={r.end} />
+            <Times from={io?.start ?? r.start} to={io?.end ?? r.end} />
             <Identity thread={r.thread} />
-            <Allocated thread={r.thread} from={r.start} to={r.end} />
+            <Allocated thread={r.thread} from={io?.start ?? r.start} to={io?.end ?? r.end} />
             <div class="details-buttons">
                 <Act name="effects" text={r.n_effects > 1 ? `Show effects (${count(r.n_effects)})` : "Show effects"} keys="]" off={r.effects.length === 0} act={() => followEffect(r.effects[0])} />
                 <Neighbours before={r.before} after={r.after} time={r.start} until={r.end} />
-                <Act name="mark" text="Mark this range" act={() => mark(r.start, r.end)} />
+                <Act name="mark" text="Mark this range" act={() => mark(io?.start ?? r.start, io?.end ?? r.end)} />
             </div>
             <div class="details-columns">
                 <Effects d={r} />
+                {io && <Stack name="details-stack" title="Where it called" frames={io.stack} note={io.recorded ? null : "It is not recorded, but found by looks."} none="No stack was recorded." />}
                 {r.started_by && <Stack name="details-start-stack" title={`Where ${threadName(r.started_by.thread)} started it`} frames={r.started_by.stack} />}
             </div>
         </>

@@ -3,12 +3,29 @@ import type { Arrow } from "../draw/arrows.ts";
 import { bytes, count, duration, moment, percent, place, rate } from "../format.ts";
 import { meta, threadName } from "../state.ts";
 import type { Cells, Context, ExactLock, ExactThread, GcPause, ThreadMark } from "../types.ts";
-import { CELL, FLAG, INTERACTIONS, LAST_OWNER, NO_INTERACTION, WAITS } from "../types.ts";
+import { CELL, FLAG, INTERACTIONS, IO_KINDS, LAST_OWNER, NO_INTERACTION, WAITS } from "../types.ts";
 import { queues, waitedUntil } from "../draw/columns.ts";
 import { tileWidth } from "../source/tile.ts";
 
 /** A state as a sentence begins with it. */
 const DOING = ["blocked", "in Object.wait", "parked", "joining", "sleeping", "taking the monitor again", "not known what it did"];
+
+/** By IO_KINDS. */
+export const IO_DOING: Record<(typeof IO_KINDS)[number], string> = {
+    "?": "in input or output", input: "waiting for input", output: "waiting to write", connect: "connecting", accept: "waiting for a connection",
+    select: "waiting until one of several connections is ready", sync: "waiting until the disk has what was written", open: "opening a file",
+    lock: "waiting for the lock on a file", lookup: "looking up the address of a host", process: "waiting for the end of a child process",
+};
+
+/** Input or output of a row at a time; null: none. */
+export function describeIo(row: ExactThread, time: number): string[] | null {
+    const io = row.io;
+    const k = io.to.findIndex((to) => to > time);
+    if (k < 0 || io.from[k] > time)
+        return null;
+    const what = IO_KINDS[io.what[k]], peer = meta.value?.peers.find(([id]) => id === io.peer[k]);
+    return [`${IO_DOING[what]} for ${duration(io.to[k] - io.from[k])}`, ...(peer ? [peer[1]] : []), ...(what === "?" ? ["found by looks at its stack"] : [])];
+}
 
 export function describe(row: ExactThread, k: number, c: Context | undefined): string[] {
     const lines = [`${row.flags[k] & FLAG.heldUp ? "held up, " : ""}${DOING[row.state[k]]} for ${duration(row.end[k] - row.start[k])}${row.flags[k] & FLAG.open ? ", still at the end of the recording" : ""}`];
@@ -44,10 +61,12 @@ export function describeCells(row: Cells, time: number, level: number): string[]
     const parts: [number, string][] = [];
     if (locked)
         parts.push([locked, "parked, held up"]);
-    const unknown = row.cells[at + 9];
+    const unknown = row.cells[at + 9], io = row.cells[at + 10];
+    if (io)
+        parts.push([io, "in input or output"]);
     if (unknown)
         parts.push([unknown, "not known"]);
-    waits += unknown;
+    waits += unknown + io;
     for (let s = 0; s < WAITS.length; s++) {
         const share = row.cells[at + s] - (WAITS[s] === "parked" ? locked : 0);
         waits += row.cells[at + s];
@@ -106,7 +125,7 @@ export function describeRun(thread: number, time: number): { lines: string[]; lo
         return { lines: ["not started yet"], look: "dead" };
     if (time >= t.to[thread])
         return { lines: ["ended"], look: "dead" };
-    return { lines: ["running, or in something that is not recorded", ...(pause ? [`the collector had stopped it for ${duration(pause[1] - pause[0])}${pause[3] ? ` (${pause[3]})` : ""}`] : [])], look: "running" };
+    return { lines: ["running, or in native code that is not recorded", ...(pause ? [`the collector had stopped it for ${duration(pause[1] - pause[0])}${pause[3] ? ` (${pause[3]})` : ""}`] : [])], look: "running" };
 }
 
 /** What the rates of allocation are made of. */

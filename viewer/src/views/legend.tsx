@@ -21,7 +21,8 @@ import { allocSource } from "./hover_text.ts";
 import "./legend.css";
 
 const STATES: [Look, string, string][] = [
-    ["running", "running", "on a processor, ready to run, or in something that is not recorded (input, output, native code)"],
+    ["running", "running", "on a processor, ready to run, or in native code that is not recorded"],
+    ["io", "input or output", "reads, writes, connects, or waits until that is possible, as recorded or found by looks; an event loop in its select, too"],
     ["blocked", "blocked", "waiting for a monitor that another thread owns"],
     ["reacquiring", "reacquiring", "notified in Object.wait, taking the monitor again"],
     ["waiting", "waiting", "in Object.wait"],
@@ -89,7 +90,7 @@ function lockedOf(t: ReportThread): number {
 }
 
 const KEYS: Partial<Record<Look, (t: ReportThread) => number>> = {
-    running: (t) => t.running_ns + t.io_ns, blocked: (t) => t.blocked_ns, reacquiring: (t) => t.reacquired_ns, waiting: (t) => t.waited_ns,
+    running: (t) => t.running_ns, io: (t) => t.io_ns, blocked: (t) => t.blocked_ns, reacquiring: (t) => t.reacquired_ns, waiting: (t) => t.waited_ns,
     parked: (t) => t.parked_ns - lockedOf(t), locked: lockedOf, joining: (t) => t.joined_ns, sleeping: (t) => t.slept_ns, unknown: (t) => t.unknown_ns,
 };
 

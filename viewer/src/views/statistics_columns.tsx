@@ -134,7 +134,7 @@ export const THREADS: Column<ReportThread>[] = [
     ...timesOf("joined", "Joins", "Joined", KINDS.joined.what),
     ...timesOf("slept", "Sleeps", "Slept", KINDS.slept.what),
     ...timesOf("reacquired", "Retakes", "Retaking", KINDS.reacquiring.what),
-    numberColumn<ReportThread>("io_ns", "I/O", "In no recorded wait, found still in input or output by looks", true),
+    numberColumn<ReportThread>("io_ns", "I/O", "In input or output, in no wait: recorded, or found by looks", true),
     numberColumn<ReportThread>("running_ns", "Running", "The rest of its life", true),
 ];
 
