@@ -27,9 +27,9 @@ struct resolver {
 
 struct symbols_options symbols_options_default(void)
 {
-    const char *dirs = getenv("ORCA_SYMBOLS");
+    const char *dirs = getenv("ORCA_SYMBOLS"), *root = getenv("ORCA_DEBUG_ROOT");
     return (struct symbols_options){.dirs = dirs ? dirs : "",
-                                    .debug_root = "/usr/lib/debug",
+                                    .debug_root = root ? root : "/usr/lib/debug",
                                     .kallsyms = "/proc/kallsyms",
                                     .kernel_notes = "/sys/kernel/notes",
                                     .most = SYMBOLS_ANY_TRACE};

@@ -18,7 +18,7 @@
 /* Where to look.  All are borrowed. */
 struct symbols_options {
     const char *dirs;         /* of debug files, joined by ':' (ORCA_SYMBOLS); "" for none */
-    const char *debug_root;   /* /usr/lib/debug */
+    const char *debug_root;   /* ORCA_DEBUG_ROOT, or /usr/lib/debug */
     const char *kallsyms;     /* /proc/kallsyms */
     const char *kernel_notes; /* /sys/kernel/notes */
     uint64_t most;            /* symbols to be read for any trace; one more for each of its bytes */

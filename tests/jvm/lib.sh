@@ -3,6 +3,7 @@
 #   ORCA AGENT STUB   the command, the agent, and an agent that prints its options
 #   JAVA JDK JDK_NAME JDK_MAJOR CLASSES   the JVM of this run, and the compiled tests/jvm/*.java
 #   TOOLS JNI_INCLUDE javac, jar and headers: of another JDK where this JVM has none
+#   RUN               the name of this run of tests/jvm/run
 #   TMP               an empty folder, the current one; kept when the test fails
 #
 # A test fails by fail, by a failing check below, wherever that stands (a subshell, a pipeline), or by a failing last command;
@@ -123,6 +124,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
     trap finish EXIT
     cd "$TMP" || exit 1
     unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS ORCA_AGENT
+    export ORCA_DEBUG_ROOT=${ORCA_DEBUG_ROOT:-/nonexistent} # as tests/run has it, which says why
     . "$1"
     "$2" || exit
     if [ -e "$TMP/.failed" ]; then # where it could not end the test

@@ -204,8 +204,10 @@ Test(symbols_elf, separate_debug_files)
     snprintf(root, sizeof root, "%s/root", dir);
     finds(hidden, &o, false);
     run("mkdir -p %s user && cp p.full %s/%s.debug", below, below, id + 2);
-    o.debug_root = root;
+    setenv("ORCA_DEBUG_ROOT", root, 1);
+    o.debug_root = symbols_options_default().debug_root;
     finds(hidden, &o, true);
+    unsetenv("ORCA_DEBUG_ROOT");
     o.debug_root = "/nonexistent";
     snprintf(user, sizeof user, ":/nonexistent::%s/user", dir);
     o.dirs = user;
