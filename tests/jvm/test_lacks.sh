@@ -3,11 +3,7 @@
 # timeout: 180
 . "$ROOT/tests/jvm/traced.sh"
 
-CHECKED=$ROOT/build/test/liborca.so
-(
-    flock 9
-    make -s -C "$ROOT" V=test build/test/liborca.so
-) >"$TMP/build.log" 2>&1 9>"$ROOT/build/tests/jvm/.checked-lock" || fail "$(tail -n 20 "$TMP/build.log")"
+build_checked
 
 without() { # TYPE::FIELD OPTIONS
     echo "without $1"

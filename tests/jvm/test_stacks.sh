@@ -8,12 +8,7 @@ EACH=1200 # events of each part of Stacks.java, of which there are 14
 [ "$LONG" = 0 ] || EACH=120000
 ALL=threads+monitors+waits+parks+sleeps+joins+interrupts+semaphores+locks+holds
 
-# One build for all tests, where tests/run has not made it already.
-CHECKED=$ROOT/build/test/liborca.so
-(
-    flock 9
-    make -s -C "$ROOT" V=test build/test/liborca.so
-) >"$TMP/build.log" 2>&1 9>"$ROOT/build/tests/jvm/.checked-lock" || fail "$(tail -n 20 "$TMP/build.log")"
+build_checked
 
 # A number of the trace's "orca.stacks" or "orca.stacks.check", by the word before it; nothing: 0.
 told() { # KEY WORD

@@ -15,6 +15,17 @@ agent() { # OPTIONS [AGENT]
     echo "-agentpath:${2:-$AGENT}=file=$TRACE,quiet${1:+,$1}"
 }
 
+# The agent with the checks of V=test, in "CHECKED": the first of a run's tests that wants it asks make, which takes half a second.
+build_checked() {
+    local lock=$ROOT/build/tests/jvm/.checked-lock
+    CHECKED=$ROOT/build/test/liborca.so
+    (
+        flock 9
+        [ "$(cat "$lock")" = "$RUN" ] && exit
+        make -s -C "$ROOT" V=test build/test/liborca.so && echo "$RUN" >"$lock"
+    ) >"$TMP/build.log" 2>&1 9>>"$lock" || fail "$(tail -n 20 "$TMP/build.log")"
+}
+
 # From JDK 21 to 23 who wants a monitor keeps its carrier, so programs that block in virtual threads need more than there
 # are processors.
 CARRIERS=()
