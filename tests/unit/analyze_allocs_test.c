@@ -4,6 +4,7 @@
 #include "analyze/alloc_tables.h"
 #include "analyzed.h"
 #include "base/hash.h"
+#include "cases.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -587,7 +588,7 @@ Test(random_allocs, sums_ages_points_rates)
 {
     static struct program p;
     bool threads[THREADS + 1];
-    for (uint64_t seed = 0; seed < PROGRAMS; seed++) {
+    for (uint64_t seed = 0; seed < (uint64_t)cases(PROGRAMS); seed++) {
         make_program(&p, seed);
         for (int i = 0; i < 4; i++) {
             const struct selection s = some_part(&p, threads);

@@ -1,6 +1,7 @@
 /* analyze_deadlock_test.c - who waits for whom at the end: by hand, and random graphs of which all
  * circles are known. */
 #include "analyzed.h"
+#include "cases.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -512,7 +513,7 @@ Test(deadlock, random_graphs)
 {
     const char *only = getenv("ORCA_SEED");
     unsigned from = only ? (unsigned)atoi(only) : 1;
-    for (unsigned seed = from; seed < (only ? from + 1 : 1500); seed++) {
+    for (unsigned seed = from; seed < (only ? from + 1 : (unsigned)cases(1500)); seed++) {
         struct graph g;
         make_graph(&g, seed);
         analyzed_run(g.end);

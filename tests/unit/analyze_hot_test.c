@@ -3,6 +3,7 @@
 #include "analyze/lock_line.h"
 #include "analyze/queues.h"
 #include "base/util.h"
+#include "cases.h"
 #include "checks.h"
 #include "conclude/resource.h"
 
@@ -298,7 +299,7 @@ static struct sim_shape owned_shape(uint64_t seed)
 Test(hot, stretches_of_owners_are_true)
 {
     struct stretches x = {.w = &one};
-    for (uint64_t seed = 1; seed <= OWNED_PROGRAMS; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)cases(OWNED_PROGRAMS); seed++) {
         const struct sim_shape shape = owned_shape(seed);
         bool threads[SIM_THREADS + 2] = {false};
         sample(&one, &shape);
@@ -308,7 +309,7 @@ Test(hot, stretches_of_owners_are_true)
         cr_assert_eq(owned_visit(one.a, &sel, &v), 0);
         end(&one);
     }
-    cr_assert_gt(x.checked, 300);
+    cr_assert_gt(x.checked, (unsigned)cases(300));
 }
 
 /* Whether a thread is in a hold of the lock's history. */

@@ -132,7 +132,7 @@ static void rounds(uint64_t from, uint64_t to)
 
 Test(analyze_oracle, small_programs)
 {
-    rounds(1, CASES(2500));
+    rounds(1, (uint64_t)cases(CASES(5000)));
     if (getenv("ORCA_SEED"))
         return;
     cr_assert_gt(check_handoffs.certain[0], 0, "nothing was certain without holds");
@@ -144,7 +144,7 @@ Test(analyze_oracle, small_programs)
 
 Test(analyze_oracle, large_programs)
 {
-    for (uint64_t seed = 1; seed <= 6; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)cases(6); seed++) {
         struct sim_shape shape = sim_shape_of(seed);
         shape.threads = seed % 2 ? 8 : SIM_THREADS;
         shape.steps = 25000;

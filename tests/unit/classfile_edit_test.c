@@ -3,6 +3,7 @@
 #include "../classfile/edits.c"
 #include "../classfile/handmade.c"
 
+#include "cases.h"
 #include "classfile/frames.h"
 
 #include <criterion/criterion.h>
@@ -183,7 +184,7 @@ Test(classfile, each_instruction_is_found_where_it_stood)
             bool undone = e.result.left[CF_LEFT_POOL] > 0; /* too many constants */
             cr_assert(undone || n_told == e.result.edited);
             for (size_t j = 0; j < n_told; j++) {
-                if (!undone)
+                if (!undone && (j + i) % (size_t)cases_step() == 0)
                     check_told(&told[j], &was, &e.c, &e.arena);
                 buf_fini(&told[j].moves);
             }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "cases.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -59,7 +60,7 @@ static void stress(void)
     pthread_t t[THREADS];
     for (int i = 0; i < THREADS; i++)
         cr_assert_eq(pthread_create(&t[i], NULL, user, NULL), 0);
-    for (int i = 0; i < ROUNDS; i++)
+    for (int i = 0; i < cases(ROUNDS); i++)
         open_and_close();
     atomic_store(&stop, true);
     for (int i = 0; i < THREADS; i++)

@@ -1,5 +1,6 @@
 /* heap_paths_test.c - the ways from roots to an object: which is told first, which further ones
  * are. */
+#include "cases.h"
 #include "heap/links.h"
 #include "heap/paths.h"
 #include "heap/referrers.h"
@@ -210,7 +211,7 @@ static bool are_same(const struct heap_path *a, const struct heap_path *b)
 Test(heap_paths, both_searches_find_the_same)
 {
     size_t several = 0, local = 0, reached = 0;
-    for (seed = 1; seed <= RANDOM_HEAPS;) {
+    for (seed = 1; seed <= (uint32_t)cases(RANDOM_HEAPS);) {
         uint32_t heap = seed;
         struct ways w;
         make_random();
@@ -235,6 +236,6 @@ Test(heap_paths, both_searches_find_the_same)
         ways_close(&w, d);
         seed = heap + 1;
     }
-    cr_assert(several > RANDOM_HEAPS && local > 0, "of %zu %zu with several, %zu by locals",
-              reached, several, local);
+    cr_assert(several > (size_t)cases(RANDOM_HEAPS) && local > 0,
+              "of %zu %zu with several, %zu by locals", reached, several, local);
 }

@@ -837,21 +837,21 @@ static void one(int seed, int steps)
 Test(lock_order_random, short_programs)
 {
     n_long = n_reorderable = n_checked = n_seen_sides = 0;
-    for (int i = 0; i < CASES(3000); i++)
+    for (int i = 0; i < cases(CASES(3000)); i++)
         one(i, 60 + i % 140);
-    cr_assert_gt(n_long, CASES(100));
-    cr_assert_gt(n_reorderable, CASES(100));
-    cr_assert_gt(n_checked - n_reorderable, CASES(100));
-    cr_assert_gt(n_seen_sides, CASES(10));
+    cr_assert_gt(n_long, cases(CASES(100)));
+    cr_assert_gt(n_reorderable, cases(CASES(100)));
+    cr_assert_gt(n_checked - n_reorderable, cases(CASES(100)));
+    cr_assert_gt(n_seen_sides, cases(CASES(10)));
 }
 
 Test(lock_order_random, long_programs)
 {
     n_long = n_reorderable = n_checked = n_seen_sides = 0;
-    for (int i = 0; i < 400; i++)
+    for (int i = 0; i < cases(400); i++)
         one(i, 250 + i % 150);
-    cr_assert_gt(n_long, 100);
-    cr_assert_gt(n_reorderable, 100);
-    cr_assert_gt(n_checked - n_reorderable, 100);
-    cr_assert_gt(n_seen_sides, 10);
+    cr_assert_gt(n_long, cases(100));
+    cr_assert_gt(n_reorderable, cases(100));
+    cr_assert_gt(n_checked - n_reorderable, cases(100));
+    cr_assert_gt(n_seen_sides, cases(10));
 }

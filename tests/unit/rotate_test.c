@@ -2,6 +2,7 @@
  * a trace by itself, whatever is killed when. */
 #include "../patience.h"
 #include "base/testpoint.h"
+#include "cases.h"
 #include "format/trace.h"
 #include "record/place.h"
 #include "record/recorder.h"
@@ -238,7 +239,7 @@ Test(rotate, rings_that_grow, .init = set_up, .fini = tear_down)
 #ifdef ORCA_TEST_POINTS
     test_point_hook = slow_down;
 #endif
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < cases(60); round++) {
         struct recorder_result r =
             under_writers((struct recorder_opts){.block = true}, 20000, 4000, 8);
         struct seen s = look_at_all(true);

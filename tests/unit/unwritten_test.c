@@ -1,6 +1,7 @@
 /* unwritten_test.c - a disk that is full, and may be free again: what is in the trace then. */
 #include "base/testpoint.h"
 #include "base/util.h"
+#include "cases.h"
 #include "format/trace.h"
 #include "record/recorder.h"
 #include "record/recover.h"
@@ -418,7 +419,7 @@ static void each_write_fails(uint64_t maxsize, uint32_t events)
     int reached = 0, met = 1;
     cr_assert(freopen("/dev/null", "w", stderr));
     spread = maxsize ? UINT64_C(1) << 32 : 2;
-    for (int at = 3; met; at++) { /* without its first writes there is no file */
+    for (int at = 3; met; at += cases_step()) { /* without its first writes there is no file */
         number = 0;
         n_writes = 0;
         fail_at = at;

@@ -1,6 +1,7 @@
 /* view_json_sim_test.c - JSON answers about simulated programs against what else is known of them:
  * `orca report --json` of the same part, the tables, every arrow. */
 #include "base/util.h"
+#include "cases.h"
 #include "conclude/resource.h"
 #include "export/report_json.h"
 #include "view/arrows.h"
@@ -315,7 +316,7 @@ static void check_program(const struct sim_shape *shape)
 
 Test(view_json_sim, small_programs)
 {
-    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)cases(PROGRAMS); seed++) {
         const struct sim_shape shape = sim_shape_of(seed);
         check_program(&shape);
     }

@@ -1,6 +1,7 @@
 /* view_lock_test.c - rows of locks against every wait of the analysis, and against who truly held
  * them, in simulated programs. */
 #include "base/util.h"
+#include "cases.h"
 #include "view/tile.h"
 #include "view_read.h"
 
@@ -263,7 +264,7 @@ static void check_tile(struct some_tile tile)
 
 Test(view_lock, small_programs)
 {
-    for (uint64_t seed = 1; seed <= 500; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)cases(500); seed++) {
         const struct sim_shape shape = sim_shape_of(seed);
         viewed_begin(&one, &shape);
         for (int i = 0; i < 6; i++)

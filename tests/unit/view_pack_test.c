@@ -1,5 +1,6 @@
 /* view_pack_test.c - the pack of a page, taken apart again, against the analysis. */
 #include "base/util.h"
+#include "cases.h"
 #include "format/codec.h"
 #include "view/arrows.h"
 #include "view_read.h"
@@ -417,7 +418,7 @@ static void check_tiles(void)
 
 Test(view_pack, simulated_programs)
 {
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)cases(60); seed++) {
         const struct sim_shape shape = sim_shape_of(seed);
         viewed_begin(&one, &shape);
         check_exact();

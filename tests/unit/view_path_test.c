@@ -1,5 +1,6 @@
 /* view_path_test.c - paths and overviews against the analysis' path and tables. */
 #include "base/util.h"
+#include "cases.h"
 #include "view/overview.h"
 #include "view_read.h"
 
@@ -163,7 +164,7 @@ static void check_program(int tiles)
 
 Test(view_path, small_programs)
 {
-    for (uint64_t seed = 1; seed <= 200; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)cases(200); seed++) {
         const struct sim_shape shape = sim_shape_of(seed);
         viewed_begin(&one, &shape);
         check_program(8);

@@ -2,6 +2,7 @@
  * gets what a view that only one asks answers. */
 #include "base/hash.h"
 #include "base/util.h"
+#include "cases.h"
 #include "view/arrows.h"
 #include "view_read.h"
 
@@ -66,7 +67,7 @@ Test(view_threads, ask_one_view)
     static struct viewed one, other;
     static struct asker askers[ASKERS];
     struct question questions[QUESTIONS];
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)cases(4); seed++) {
         pthread_t threads[ASKERS];
         viewed_relay(&one, seed, 4000);
         viewed_relay(&other, seed, 4000);

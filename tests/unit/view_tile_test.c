@@ -1,6 +1,7 @@
 /* view_tile_test.c - rows of tiles of threads, pools and groups against the spans of the analysis,
  * looked at one by one, in simulated programs. */
 #include "base/util.h"
+#include "cases.h"
 #include "view_read.h"
 
 #include <math.h>
@@ -291,7 +292,7 @@ static void check_program(const struct sim_shape *shape, int tiles, bool sets)
 
 Test(view_tile, small_programs)
 {
-    for (uint64_t seed = 1; seed <= 300; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)cases(300); seed++) {
         const struct sim_shape shape = sim_shape_of(seed);
         check_program(&shape, 6, seed % 4 == 0);
     }

@@ -1,6 +1,6 @@
 /* work.h - holds a reader to what tests/limits.def says it may cost, with files that are as bad as
- * can be.  A file is made with n, 2 n and 4 n of whatever is bad: what is done for each byte may
- * not grow.  ORCA_WORK=1 prints what was counted. */
+ * can be.  A file is made with n, 2 n and 4 n of whatever is bad (cases.h): what is done for each
+ * byte may not grow.  ORCA_WORK=1 prints what was counted. */
 #ifndef ORCA_TESTS_WORK_H
 #define ORCA_TESTS_WORK_H
 

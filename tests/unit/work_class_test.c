@@ -232,7 +232,7 @@ static uint64_t edit(const struct buf *file)
 Test(work, of_classes, .timeout = 600)
 {
     static const struct work_shape shapes[] = {
-        {"a deep stack", deep_stack, 400},
+        {"a deep stack", deep_stack, 800},
         {"branches", branches, 3000},
         {"far branches", far_branches, 5000},
         {"switches", switches, 3000},
