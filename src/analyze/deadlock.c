@@ -203,7 +203,7 @@ static bool lived_to_the_end(const struct finder *f, uint64_t end, uint64_t *las
         if (s->has_ended && !(f->stop->thread && s->from >= f->stop->at))
             *last = max_u64(*last, s->ended);
     }
-    return ends_jvm || (!told && *last && end - min_u64(*last, end) < STUCK_LEAST_NS);
+    return ends_jvm || (!told && *last && end - min_u64(*last, end) < EXIT_NS);
 }
 
 static int find_stuck(struct finder *f, struct deadlocks *out, uint64_t end, struct arena *a)

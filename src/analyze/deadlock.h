@@ -18,7 +18,9 @@
 
 enum {
     DEADLOCK_SURE_NS = 100000000,
-    STUCK_LEAST_NS = 10000000, /* any moment may find all threads waiting */
+    EXIT_NS = 10000000, /* who ends so shortly before the recording may have called System.exit */
+    /* Any moment may find all threads waiting, as long as one of them has no processor, too. */
+    STUCK_LEAST_NS = 100000000,
 };
 
 /* A thread in an open wait. */
@@ -57,6 +59,12 @@ struct deadlocks {
      * known: a deadlock that they are in is not found. */
     size_t n_unknown;
 };
+
+/* Whether every thread waits, and has for so long that it is no chance. */
+static inline bool deadlocks_stuck(const struct deadlocks *d, uint64_t end)
+{
+    return d->n_stuck && end - d->stuck_since >= STUCK_LEAST_NS;
+}
 
 /* What it is found out from. */
 struct deadlock_source {

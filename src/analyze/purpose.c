@@ -46,6 +46,10 @@ static const struct known_method idle_methods[] = {
     {"Ljava/util/concurrent/ForkJoinPool;", "", "awaitTermination"},
     {"Ljava/lang/ref/ReferenceQueue", "", ""},
 };
+static const struct known_method task_methods[] = {
+    {"", "ThreadPoolExecutor;", "runWorker"},
+    {"Ljava/util/concurrent/ForkJoinPool;", "", "runWorker"},
+};
 static const struct known_method answer_methods[] = {
     {"Ljava/util/concurrent/CyclicBarrier;", "", ""},
     {"Ljava/util/concurrent/Exchanger;", "", ""},
@@ -260,6 +264,7 @@ int purposes_make(struct purposes *p, const struct trace *t, const struct lock_s
 
 enum {
     FEW_PERMITS = 4, /* ended waits by which it is decided whether they are for permits */
+    DUE_THREADS = 2, /* that wait for an answer at one place */
     FRESH_EACH = 2,  /* waits for objects of one wait each: a thread has made more than one */
 };
 
@@ -378,6 +383,26 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
     return purpose_unasked(t, c, s, x, says);
 }
 
+/* Whether a stack is in a task of a pool of java.util.concurrent, or of a copy of it. */
+static bool in_task(const struct trace *t, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        if (IS_ONE_OF(task_methods, trace_class(t, m->class_)->signature, m->name))
+            return true;
+    }
+    return false;
+}
+
+/* An answer that has not come when the recording ends may never be due: a server's main thread
+ * waits so.  Threads that wait for one at the same place do so one request each. */
+static bool is_due(const struct trace *t, const struct causes *c, const struct context *x)
+{
+    const struct cause_sums *s = x->stack.v < c->n_stacks ? causes_of(c, x->stack) : NULL;
+    return s && s->threads >= DUE_THREADS && !is_latch(t, x->lock) && in_task(t, x->stack);
+}
+
 int purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline,
                     const struct causes *causes, struct arena *a)
 {
@@ -395,8 +420,7 @@ int purposes_settle(struct purposes *p, const struct trace *t, const struct time
         enum purpose says = p->of_context[i];
         if (x->stack.v && x->stack.v < causes->n_stacks)
             says = purpose_by_causes(t, causes, x, says);
-        /* an answer that has not come when the recording ends may never be due */
-        if (says == PURPOSE_ANSWER && x->flags & INTERVAL_OPEN)
+        if (says == PURPOSE_ANSWER && x->flags & INTERVAL_OPEN && !is_due(t, causes, x))
             says = PURPOSE_IDLE;
         p->of_context[i] = (uint8_t)says;
     }

@@ -1,5 +1,6 @@
 /* The line of a method of which samples have none: compiled code tells the method of a frame, but
- * not always where in it.  Other samples of the same method, of whatever thread and time, do. */
+ * not always where in it.  Other samples of the same method, of whatever thread and time, do; not
+ * those in its monitors' entries, where nobody works. */
 #include "conclude/resource_parts.h"
 
 #include <stdlib.h>
@@ -28,11 +29,48 @@ static uint32_t *count_stacks(const struct analysis *a)
     return n;
 }
 
-static int32_t line_in(const struct trace *t, const struct trace_stack *s, method_id method)
+/* Lines of a method at which threads were blocked on entering a monitor. */
+struct entries {
+    method_id method;
+    int32_t v[LINES_MAX];
+    size_t n;
+};
+
+static bool is_entry(const struct entries *e, int32_t line)
 {
-    for (uint32_t i = 0; i < s->n_frames; i++)
-        if (s->frames[i].method.v == method.v)
-            return trace_line(t, s->frames[i]);
+    size_t k = 0;
+    while (k < e->n && e->v[k] != line)
+        k++;
+    return k < e->n;
+}
+
+static void find_entries(struct entries *e, const struct analysis *a)
+{
+    const struct trace *t = a->trace;
+    for (uint32_t i = 1; i < a->timeline.contexts.n && e->n < LINES_MAX; i++) {
+        const struct context *x = timeline_context(&a->timeline, i);
+        if (x->what != STATE_BLOCKED)
+            continue;
+        const struct trace_stack *s = trace_stack(t, x->stack);
+        if (!s->n_frames || s->frames[0].method.v != e->method.v)
+            continue;
+        int32_t line = trace_line(t, s->frames[0]);
+        if (!is_entry(e, line))
+            e->v[e->n++] = line;
+    }
+}
+
+/* Where the method is; -1: it is not there, or only enters or leaves a monitor. */
+static int32_t line_in(const struct trace *t, const struct trace_stack *s, const struct entries *e)
+{
+    bool innermost = true; /* of Java's */
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        if (s->frames[i].method.v == e->method.v) {
+            int32_t line = trace_line(t, s->frames[i]);
+            return innermost && is_entry(e, line) ? -1 : line;
+        }
+        innermost &= !trace_method_is_java(trace_method(t, s->frames[i].method));
+    }
     return -1;
 }
 
@@ -40,9 +78,12 @@ int32_t lines_most(struct line_counts *c, const struct analysis *a, method_id me
 {
     struct tally v[LINES_MAX];
     const uint32_t *n = c->of_stack = c->of_stack ? c->of_stack : count_stacks(a);
+    struct entries entries = {.method = method};
     size_t lines = 0, most = 0;
+    find_entries(&entries, a);
     for (uint32_t i = 1; n && i < a->trace->n_stacks; i++) {
-        int32_t line = n[i] ? line_in(a->trace, trace_stack(a->trace, (stack_id){i}), method) : -1;
+        int32_t line =
+            n[i] ? line_in(a->trace, trace_stack(a->trace, (stack_id){i}), &entries) : -1;
         size_t k = 0;
         while (k < lines && v[k].line != line)
             k++;

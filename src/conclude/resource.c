@@ -436,7 +436,7 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
     r->n_threads += !*member;
     *member = 1;
     r->parts++;
-    r->open |= w->open;
+    r->open += w->open;
     r->now += ns;
     if (!span_is_summed(&f->a->timeline, w->span))
         r->max = max_u64(r->max, r->now);

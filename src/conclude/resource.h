@@ -156,7 +156,7 @@ struct resource {
     struct peer_vote source; /* of given_ns: what who gave it had read from just before; */
     bool remote;        /* and it says where the answer is from: who gave it did little for it */
     bool passed;        /* who gives them waits for input itself: those who are busy are listed */
-    bool open;          /* a wait is not over */
+    uint32_t open;      /* waits that are not over */
     uint32_t behind_of; /* 1 + index of the one at the end of its chain (chains.c); 0: none, or
                            BEHIND_OTHER: one that is in no list */
     uint32_t behind[RESOURCE_BEHIND], n_behind; /* 1 + index of those whose chains end here; */

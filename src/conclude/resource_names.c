@@ -359,7 +359,7 @@ static bool is_of_one_pool(const struct analysis *a, const struct resource *r)
 
 bool resource_is_unanswered(const struct analysis *a, const struct resource *r)
 {
-    return is_of_one_pool(a, r) && !r->given && !r->open && r->wait_at.method.v &&
+    return is_of_one_pool(a, r) && !r->given && 2 * r->open <= r->count && r->wait_at.method.v &&
            is_whole_pool(a, r);
 }
 

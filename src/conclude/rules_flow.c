@@ -78,10 +78,8 @@ void rule_deadlock(struct evidence *ev)
 void rule_stuck(struct evidence *ev)
 {
     const struct deadlocks *d = &ev->a->deadlocks;
-    if (!d->n_stuck || d->n)
+    if (!deadlocks_stuck(d, ev->a->window.to) || d->n)
         return; /* the deadlock says why */
-    if (ev->a->window.to - d->stuck_since < STUCK_LEAST_NS)
-        return; /* as that at which a server is told to end */
     struct rule_finding *f = rule_find(ev, SEVERITY_PROBLEM, ev->a->window.to - d->stuck_since);
     if (!f)
         return;

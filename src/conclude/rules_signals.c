@@ -15,7 +15,7 @@ void rule_lost_signal(struct evidence *ev)
 {
     const struct analysis *a = ev->a;
     const struct signal_set *s = &a->signals;
-    if (!a->deadlocks.n_stuck)
+    if (!deadlocks_stuck(&a->deadlocks, a->window.to))
         return; /* somebody may still notify: an idle consumer looks the same */
     for (size_t i = 0; i < s->n_lost; i++) {
         const struct lost_signal *l = &s->lost[i];

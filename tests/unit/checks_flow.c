@@ -425,7 +425,7 @@ static bool is_stuck(const struct oracle *o)
     for (uint32_t i = 1; i <= s->n_ids; i++) {
         const struct true_thread *t = &s->threads[i];
         const struct true_span *x = open_span(s, i);
-        if (!t->jvm && t->has_ended && s->end - t->ended < STUCK_LEAST_NS)
+        if (!t->jvm && t->has_ended && s->end - t->ended < EXIT_NS)
             return false;
         if (t->jvm || t->has_ended)
             continue;

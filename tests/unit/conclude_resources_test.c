@@ -611,6 +611,24 @@ Test(resources, a_line_that_samples_lack_is_that_of_others)
     cr_assert(x->other_line);
 }
 
+/* Who enters the method's monitor, or has just left it, tells where it begins: nobody works there. */
+Test(resources, the_line_of_a_methods_monitor_is_not_where_it_works)
+{
+    stack_id enters = builder_stack(&b, "shop.Pay.sum:40 shop.Desk.place:22");
+    for (uint64_t i = 0; i < 20; i++) {
+        ADD(&b, ann.v, ann, 1000000 + i * 10000000, monitor_contended_enter, .lock = lock,
+            .owner = bob, .stack = enters);
+        look(bob, 5000000 + i * 10000000, "shop.Pay.sum:-1 shop.Desk.place:22", 0);
+        look(ann, 8000000 + i * 10000000, "shop.Pay.sum:40 shop.Desk.place:22", 0);
+        ADD(&b, ann.v, ann, 10000000 + i * 10000000, monitor_contended_entered, .lock = lock);
+    }
+    run(400000000);
+    const struct activity *x = &all.v[0].doing[0];
+    cr_assert_str_eq(method_of(x->at), "shop.Pay.sum");
+    for (size_t i = 0; i < all.v[0].n_doing; i++)
+        cr_assert_not(all.v[0].doing[i].other_line, "line %d", all.v[0].doing[i].at.line);
+}
+
 /* Work that others hand over is waited for in the same way, but who gives never waits there. */
 Test(resources, a_queue_of_work_is_none)
 {
@@ -1384,6 +1402,38 @@ Test(resources, an_answer_that_somebody_works_on_is_in_no_queue)
     cr_assert_eq(queued, 0);
 }
 
+/* Answers that do not come until the end: asked for in tasks of a pool, or by whoever it is. */
+static void never_get(const thread_id *who, size_t n, const char *frames)
+{
+    lock_id task = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/FutureTask;"));
+    for (size_t i = 0; i < n; i++)
+        ADD(&b, who[i].v, who[i], 1000000 + i, park_enter, .lock = task,
+            .stack = builder_stack(&b, frames));
+    run(400000000);
+}
+
+#define IN_TASK GET "shop.Desk.place:30 java.util.concurrent.ThreadPoolExecutor.runWorker:9"
+
+Test(resources, tasks_that_wait_until_the_end_wait_for_answers)
+{
+    never_get((const thread_id[]){ann, bob, cat}, 3, IN_TASK);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    cr_assert_eq(all.v[0].n_waits, 3);
+}
+
+Test(resources, one_that_waits_until_the_end_may_wait_for_that)
+{
+    never_get((const thread_id[]){ann}, 1, IN_TASK);
+    cr_assert_eq(all.n, 0);
+}
+
+Test(resources, threads_that_wait_until_the_end_may_wait_for_that)
+{
+    never_get((const thread_id[]){ann, bob, cat}, 3, GET "shop.Desk.place:30 shop.Main.main:2");
+    cr_assert_eq(all.n, 0);
+}
+
 /* A loop passes on what came in; the threads of one pool, and of no other, were busy meanwhile. */
 static const char *passed_from; /* whom the loop reads from before; NULL: it is not known */
 
@@ -1495,6 +1545,33 @@ static const char *patience(int own, uint64_t rounds, const char *at)
 Test(resources, a_pool_all_of_which_waits_for_what_nobody_gives_is_starved)
 {
     cr_assert_str_eq(patience(3, 1, GET "shop.Desk.part:30 shop.Desk.task:3"), "starved-pool");
+}
+
+#define OWN_TASK                                                                                   \
+    GET "shop.Desk.part:30 shop.Desk.task:3 java.util.concurrent.ThreadPoolExecutor.runWorker:9"
+
+/* They wait for the next one when the recording ends; or all still do for the first one. */
+static const char *patience_to_the_end(uint64_t rounds)
+{
+    lock_id task = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/FutureTask;"));
+    for (int k = 0; k < 3; k++) {
+        thread_id own = builder_thread(&b, (const char *const[]){"own-1", "own-2", "own-3"}[k]);
+        if (rounds)
+            gets(own, (thread_id){0}, 1000000, 29000000, OWN_TASK);
+        ADD(&b, own.v, own, 31000000, park_enter, .lock = task,
+            .stack = builder_stack(&b, OWN_TASK));
+    }
+    return rules_of(60000000);
+}
+
+Test(resources, a_pool_that_goes_on_to_wait_for_what_nobody_gives_is_starved)
+{
+    cr_assert_str_eq(patience_to_the_end(1), "starved-pool");
+}
+
+Test(resources, a_pool_whose_first_answers_are_not_there_yet_is_not_starved)
+{
+    cr_assert_null(strstr(patience_to_the_end(0), "starved"));
 }
 
 Test(resources, a_pool_with_a_thread_that_could_give_it_is_not)
@@ -1987,22 +2064,34 @@ Test(resources, the_line_where_holders_are_most_is_that_of_all_of_them)
 }
 
 /* ann looked, the notify came, ann waits; the others wait for what ann should do. */
-Test(resources, a_lost_signal_is_said_before_what_is_stuck_by_it)
+static size_t lose_signal(uint64_t until, struct rule_finding **f)
 {
     const thread_id rest[] = {bob, cat, dan};
-    struct rule_finding *f;
     size_t n;
     ADD(&b, cat.v, cat, 1000000, notify, .lock = lock, .stack = other_stack);
     ADD(&b, ann.v, ann, 2000000, wait_enter, .lock = lock, .stack = stack);
     for (uint64_t i = 0; i < 3; i++)
         ADD(&b, rest[i].v, rest[i], 900000 + 200000 * i, wait_enter, .lock = other_lock,
             .stack = other_stack);
-    run(3000000000);
-    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
-    cr_assert_eq(n, 2);
+    run(until);
+    cr_assert_eq(rules_apply(a, f, &n, NULL, NULL), 0);
+    return n;
+}
+
+Test(resources, a_lost_signal_is_said_before_what_is_stuck_by_it)
+{
+    struct rule_finding *f;
+    cr_assert_eq(lose_signal(3000000000, &f), 2);
     cr_assert_str_eq(f[0].rule, "lost-signal");
     cr_assert(strstr(f[0].text, "every thread of the program (4) waits"), "%s", f[0].text);
     cr_assert_str_eq(f[1].rule, "stuck");
+}
+
+/* A recording may end at any moment. */
+Test(resources, threads_that_wait_for_a_moment_are_not_stuck)
+{
+    struct rule_finding *f;
+    cr_assert_eq(lose_signal(90000000, &f), 0);
 }
 
 /* --- one cause, one finding
