@@ -2,7 +2,9 @@
 #include "agent/lacks.h"
 
 #include "base/embed.h"
+#include "base/guarded.h"
 #include "base/util.h"
+#include "hotspot/class_methods.h"
 
 #include <string.h>
 
@@ -50,26 +52,54 @@ static const struct hook {
 #undef ORIGINAL
 };
 
-/* HotSpot keeps a native method's function in the word behind its Method, which a jmethodID points
- * to.  0: this JVM does not, as a method of our own has shown. */
+/* HotSpot keeps a native method's function in the word behind its Method.  A jmethodID is the
+ * address of a word with the Method's, or, since JDK 26, a number.  0: in none of these ways, as a
+ * method of our own has shown. */
 static long entry_offset;
 static void *unbound_entry;
+static bool ids_are_numbers;
+static struct class_methods class_methods;
+
+/* Through its class. */
+static uintptr_t method_of_number(jmethodID method)
+{
+    enum { TRIES = 8 }; /* a collector may be at work */
+    const struct oops *oops = &class_methods.oops;
+    JNIEnv *jni;
+    uintptr_t m = 0;
+    uint64_t count;
+    if ((*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK)
+        return 0;
+    for (int i = 0; i < TRIES && !m; i++) {
+        jclass c = NULL;
+        if (!oops_count(oops, true, &count))
+            continue;
+        if ((*agent.jvmti)->GetMethodDeclaringClass(agent.jvmti, method, &c) != JVMTI_ERROR_NONE)
+            break;
+        uintptr_t at = (uintptr_t)handle_of(c);
+        m = class_methods_find(&class_methods, at, count, (uintptr_t)method);
+        (*jni)->DeleteLocalRef(jni, c);
+    }
+    return m;
+}
+
+static uintptr_t method_of(jmethodID method)
+{
+    uintptr_t m;
+    if (ids_are_numbers)
+        return method_of_number(method);
+    return (uintptr_t)method % sizeof m == 0 && guarded_word((uintptr_t)method, &m) ? m : 0;
+}
 
 uintptr_t natives_method(jmethodID method)
 {
-    uintptr_t m = 0;
-    if (entry_offset)
-        memcpy(&m, method, sizeof m);
-    return m;
+    return entry_offset ? method_of(method) : 0;
 }
 
 static void *entry_of(jmethodID method)
 {
-    const char *m;
-    void *entry;
-    memcpy(&m, method, sizeof m);
-    memcpy(&entry, m + entry_offset, sizeof entry);
-    return entry;
+    uintptr_t m = method_of(method), entry;
+    return m && guarded_word(m + (uintptr_t)entry_offset, &entry) ? (void *)entry : NULL;
 }
 
 static jmethodID find_method(JNIEnv *jni, jclass c, const struct hook *h)
@@ -150,12 +180,20 @@ static void JNICALL do_job(JNIEnv *jni, jclass natives)
     job(jni);
 }
 
-/* Learn, from methods of our own, where a native method's function is kept. */
+/* Learn, from methods of our own, where a native method's function is kept.  A number is not
+ * followed unless faults are caught. */
 static void learn_entry(jmethodID bound, jmethodID unbound)
 {
-    long size = vmstructs_sizeof(agent.vmstructs, "Method");
-    entry_offset = size;
-    if (size > 0 && entry_of(bound) == (void *)do_job && entry_of(unbound))
+    enum { NUMBERS_SINCE = 26 };
+    struct err ignored;
+    bool caught =
+        !vmstructs_flag(agent.vmstructs, "CheckJNICalls", false) && guarded_open(&ignored) == 0;
+    ids_are_numbers =
+        agent.java_version >= NUMBERS_SINCE || vmstructs_hides("jmethodID", "address");
+    if (ids_are_numbers && (!caught || !class_methods_open(&class_methods, agent.vmstructs)))
+        return;
+    entry_offset = vmstructs_sizeof(agent.vmstructs, "Method");
+    if (entry_offset > 0 && entry_of(bound) == (void *)do_job && entry_of(unbound))
         unbound_entry = entry_of(unbound);
     else
         entry_offset = 0;

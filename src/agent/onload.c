@@ -57,9 +57,9 @@ void jvm_property(const char *key, char *out, size_t n)
 /* --- checks -------------------------------------------------------------------------------------
  */
 
-/* What HotSpot keeps where is known of these.  A later one is refused: one in which jmethodIDs are
- * no pointers any more (26) was killed by the look at the first of them. */
-enum { JAVA_FIRST = 17, JAVA_LAST = 25 };
+/* What HotSpot keeps where was looked at in these.  A later one is refused: it may keep something
+ * that cannot be verified in another way. */
+enum { JAVA_FIRST = 17, JAVA_LAST = 28 };
 
 static int check_jvm(struct err *err)
 {

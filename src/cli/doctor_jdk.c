@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JDKS_MAX = 64, OLDEST = 17, NEWEST_TESTED = 25, VIRTUAL_THREADS = 21 };
+enum { JDKS_MAX = 64, OLDEST = 17, NEWEST_TESTED = 28, VIRTUAL_THREADS = 21 };
 
 struct jdk {
     char root[PATH_MAX]; /* links resolved: the identity of a JDK */
@@ -223,15 +223,15 @@ static const struct {
     const char *says, *remedy;
 } support[] = {
     {other_jvm, FINDING_WARN, "not a HotSpot JVM: the agent refuses it",
-     "run the program on a HotSpot JDK 17 to 25 to record it"},
+     "run the program on a HotSpot JDK 17 to 28 to record it"},
     {other_cpu, FINDING_WARN, "not x86-64: the agent refuses it",
      "run the program on an x86-64 machine to record it"},
     {unknown_version, FINDING_WARN, "version unknown: best effort",
-     "use a JDK 17 to 25, which are tested"},
+     "use a JDK 17 to 28, which are tested"},
     {too_old, FINDING_WARN, "older than 17: the agent refuses it",
-     "run the program on JDK 17 to 25 to record it"},
-    {too_new, FINDING_WARN, "newer than 25: the agent refuses it",
-     "run the program on JDK 17 to 25 to record it"},
+     "run the program on JDK 17 to 28 to record it"},
+    {too_new, FINDING_WARN, "newer than 28: the agent refuses it",
+     "run the program on JDK 17 to 28 to record it"},
     {has_virtual_threads, FINDING_OK, "supported, with virtual threads", ""},
     {any, FINDING_OK, "supported", ""},
 };

@@ -66,6 +66,7 @@ static const struct field fields[] = {
     OPTIONAL(nm_metadata, "nmethod", "_metadata_offset"),
     OPTIONAL(nm_immutable, "nmethod", "_immutable_data"),
     OPTIONAL(nm_immutable_size, "nmethod", "_immutable_data_size"),
+    OPTIONAL(nm_deopt, "nmethod", "_deopt_handler_entry_offset"),
     OPTIONAL(nm_deopt, "nmethod", "_deopt_handler_offset"),
     OPTIONAL(nm_deopt_begin, "CompiledMethod", "_deopt_handler_begin"),
     OPTIONAL(nm_deopt_mh, "nmethod", "_deopt_mh_handler_offset"),

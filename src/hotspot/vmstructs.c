@@ -87,24 +87,25 @@ static const char *text_at(const char *entry, uint64_t at)
     return s;
 }
 
-/* In a debug build: a fact that a test takes away, "Type::field" in ORCA_HIDE. */
-static bool is_hidden(const char *type, const char *field)
+bool vmstructs_hides(const char *type, const char *field)
 {
 #ifdef ORCA_DEBUG
-    const char *hidden = getenv("ORCA_HIDE");
-    size_t n = strlen(type);
-    return hidden && strncmp(hidden, type, n) == 0 && strncmp(hidden + n, "::", 2) == 0 &&
-           strcmp(hidden + n + 2, field) == 0;
+    const char *at = getenv("ORCA_HIDE");
+    size_t n = strlen(type), m = strlen(field);
+    for (; at && *at; at += strcspn(at, ","), at += *at == ',')
+        if (strncmp(at, type, n) == 0 && strncmp(at + n, "::", 2) == 0 &&
+            strncmp(at + n + 2, field, m) == 0 && strchr(",", at[n + 2 + m]))
+            return true;
 #else
     (void)type, (void)field;
-    return false;
 #endif
+    return false;
 }
 
 long vmstructs_offset(const struct vmstructs *vs, const char *type, const char *field,
                       const char **type_string)
 {
-    if (is_hidden(type, field))
+    if (vmstructs_hides(type, field))
         return -1;
     for (const char *e = vs->structs;; e += vs->shape.stride) {
         const char *t = text_at(e, vs->shape.type_name), *f = text_at(e, vs->shape.field_name);
@@ -145,6 +146,8 @@ bool vmstructs_narrow_oop(const struct vmstructs *vs, uintptr_t *base, uint32_t 
 
 long vmstructs_sizeof(const struct vmstructs *vs, const char *type)
 {
+    if (vmstructs_hides("sizeof", type))
+        return -1;
     for (const char *e = vs->types;; e += vs->type_stride) {
         const char *t = text_at(e, vs->type_name);
         if (!t)
@@ -159,6 +162,8 @@ long vmstructs_sizeof(const struct vmstructs *vs, const char *type)
 
 bool vmstructs_constant(const struct vmstructs *vs, const char *name, int32_t *value)
 {
+    if (vmstructs_hides("constant", name))
+        return false;
     for (const char *e = vs->constants;; e += vs->constant_stride) {
         const char *n = text_at(e, vs->constant_name);
         if (!n)

@@ -70,6 +70,10 @@ int64_t vmstructs_number(const struct vmstructs *vs, const char *name, int64_t o
 /* The same of one that is a text: NULL where it is not set, or there is none. */
 const char *vmstructs_text(const struct vmstructs *vs, const char *name);
 
+/* In a debug build: a fact that a test takes away, in ORCA_HIDE by commas: "Type::field",
+ * "sizeof::Type", "constant::name", and what is not described: "jmethodID::address". */
+bool vmstructs_hides(const char *type, const char *field);
+
 void vmstructs_layout(const struct vmstructs *vs, struct vm_layout *l);
 
 #endif

@@ -350,12 +350,12 @@ test_later_jvm() {
     local later=$TMP/liblater.so
     "${CC:-cc}" -std=c11 -D_GNU_SOURCE -shared -fPIC -I"$JNI_INCLUDE" -I"$JNI_INCLUDE/linux" -o "$later" \
         "$ROOT/tests/jvm/later_agent.c" || fail "cc"
-    "$JAVA" "-agentpath:$later=26" "$(agent events=all)" -XX:-UsePerfData -version >out 2>err || fail "exit status $?"
-    has err "Java 26: Orca records Java 17 to 25; the program runs without recording"
+    "$JAVA" "-agentpath:$later=29" "$(agent events=all)" -XX:-UsePerfData -version >out 2>err || fail "exit status $?"
+    has err "Java 29: Orca records Java 17 to 28; the program runs without recording"
     [ ! -e "$TRACE" ] || fail "there is a trace"
-    launch_told Attachable "-agentpath:$later=26" --
+    launch_told Attachable "-agentpath:$later=29" --
     run 1 "$ORCA" attach "$jvm" -o "$TRACE"
-    has err "Java 26: Orca records Java 17 to 25"
+    has err "Java 29: Orca records Java 17 to 28"
     say end sum
     wait "$jvm" || fail "the program ended with $?"
 }

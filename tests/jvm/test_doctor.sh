@@ -52,10 +52,10 @@ test_other_jvms_are_told_apart() {
     JAVA_HOME=$TMP/old "$ORCA" doctor --json >out
     has out "1.8.0_392 Test"
     has out "older than 17"
-    jdk new 26-ea
+    jdk new 29-ea
     ln -s "$JDK/lib/server/libjvm.so" "$TMP/new/lib/server/libjvm.so"
     JAVA_HOME=$TMP/new "$ORCA" doctor --json >out
-    has out "newer than 25: the agent refuses it"
+    has out "newer than 28: the agent refuses it"
     jdk broken ""
     echo "not an ELF file" >"$TMP/broken/lib/server/libjvm.so"
     JAVA_HOME=$TMP/broken "$ORCA" doctor --json >out

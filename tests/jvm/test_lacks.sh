@@ -63,3 +63,31 @@ start_lacking() {
     unset ORCA_HIDE
     wait_for 60 "$ORCA" query "$jvm" locks
 }
+
+# Where a jmethodID is a number (26 and later; here as if), its Method is found through its class: nothing is lost, unless the
+# class does not say either.
+numbers() { # FACT... that are missing, too
+    local hidden=jmethodID::address fact
+    for fact; do hidden+=,$fact; done
+    without "$hidden" ""
+    events
+}
+test_numbers() {
+    numbers
+    same "$(cat lacking)" ""
+    [ "$(matching ' park_enter ')" -gt 0 ] || fail "no parks"
+    [ "$(matching ' unpark ')" -gt 0 ] || fail "no unparks"
+    run 0 "$ORCA" info "$TRACE"
+    lacks out "through JVMTI"
+}
+test_numbers_unknown() {
+    local fact
+    for fact in java_lang_Class::_klass_offset InstanceKlass::_methods_jmethod_ids 'Array<Method*>::_data' ConstMethod::_method_idnum \
+        sizeof::Method CollectedHeap::_total_collections; do
+        numbers "$fact"
+        has said "LockSupport.park of this JVM is not as Orca knows it: it is not recorded"
+        has lacking "LockSupport.park of this JVM is not as Orca knows it: it is not recorded"
+        same "$(matching ' park_enter ')" 0
+        [ "$(matching ' monitor_contended_enter ')" -gt 0 ] || fail "no contention"
+    done
+}
