@@ -243,6 +243,21 @@ static int take_owner(void *self, struct resource *r, const struct resource_wait
                : 0;
 }
 
+/* Who gives a lock wakes the next one, who has it once he runs: until then nobody does. */
+static int take_handed(void *self, struct resource *r, const struct resource_wait *w)
+{
+    const struct analysis *a = ((const struct holder *)self)->a;
+    const char *class_ = a->locks.groups[r->group].signature;
+    if (strstr(class_, "ReadWriteLock") || strstr(class_, "StampedLock"))
+        return 0; /* readers wake each other, and have it */
+    const struct act *act = w->again ? NULL : span_wake_act(&a->timeline, w->span);
+    if (act && act->time >= w->from && act->time < w->to && !resource_waits_again(a, w)) {
+        r->handed += w->to - act->time;
+        r->n_handed++;
+    }
+    return 0;
+}
+
 static int find_owners(struct holder *v, size_t n, const struct analysis *a)
 {
     struct owned_holders all = {v, n};
@@ -252,9 +267,10 @@ static int find_owners(struct holder *v, size_t n, const struct analysis *a)
     for (size_t i = 0; i < n && rc == 0; i++) {
         if (v[i].r->kind != RESOURCE_LOCK)
             continue;
+        rc = resource_each_wait(v[i].r, a, take_handed, &v[i]);
         if (v[i].r->lock.v)
             locks[some++] = v[i].r->lock.v;
-        else
+        else if (rc == 0)
             rc = resource_each_wait(v[i].r, a, take_owner, &v[i]);
     }
     if (rc == 0 && some)

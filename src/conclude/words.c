@@ -20,7 +20,10 @@ enum {
     DOING_SAMPLES = 3,     /* nor what fewer samples say */
     TRY_PERMILLE = 500,    /* of the holders' time: what they do is worth a change */
     KNOWN_PERMILLE = 500,  /* of the time in which it is wanted: who has it is known for less, */
-    KNOWN_LEAST = 50,      /* and it is said of how much; or of so little that nobody is named */
+    HANDED_PERMILLE =
+        500,            /* of the time that a lock is wanted, nobody has it: it is handed over, */
+    HANDED_LEAST = 100, /* so many times at least */
+    KNOWN_LEAST = 50,   /* and it is said of how much; or of so little that nobody is named */
 };
 
 /* --- the title --------------------------------------------------------------------------------
@@ -183,6 +186,14 @@ static unsigned known_permille(const struct resource *r)
     return r->held < r->wanted ? rule_permille(r->held, r->wanted) : 1000;
 }
 
+/* A lock that is on its way from one thread to the next for most of the time that others want it:
+ * a convoy. */
+static bool is_handed(const struct resource *r)
+{
+    return r->kind == RESOURCE_LOCK && r->n_handed >= HANDED_LEAST &&
+           rule_permille(r->handed, r->wanted) >= HANDED_PERMILLE;
+}
+
 static bool is_one_holder(const struct resource *r)
 {
     return r->n_holders == 1 || rule_permille(r->holder_ns, r->held) >= HOLDER_PERMILLE;
@@ -192,6 +203,10 @@ void finding_holders(const struct resource *r, const struct analysis *a, char *o
 {
     char name[LABEL_MAX] = "";
     *out = 0;
+    if (is_handed(r)) {
+        snprintf(out, n, "nobody: it is handed over");
+        return;
+    }
     if (!r->held || known_permille(r) < KNOWN_LEAST)
         return;
     if (is_one_holder(r)) {
@@ -275,10 +290,16 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
     char who[2 * LABEL_MAX];
-    if (!r->held || r->kind == RESOURCE_IO)
+    if ((!r->held && !is_handed(r)) || r->kind == RESOURCE_IO)
         return;
     finding_holders(r, ev->a, who, sizeof who);
     rule_line(f, holder_label(r));
+    if (is_handed(r)) {
+        rule_say(f, "nobody for %u %% of the time: it is handed over %s times, %s each",
+                 rule_permille(r->handed, r->wanted) / 10, human_count(r->n_handed).text,
+                 human_time(r->handed / r->n_handed).text);
+        return;
+    }
     if (known_permille(r) < KNOWN_LEAST) {
         rule_say(f, "unknown for %u %% of the time", 100 - known_permille(r) / 10);
         return;
@@ -365,6 +386,9 @@ static const char *advice_for(const struct rule_finding *f)
     const struct resource *r = f->resource;
     if (is_starved(f))
         return "run the inner tasks in a pool of their own, or in the thread that waits for them";
+    if (is_handed(r))
+        return "take the lock less often, for more work at a time; one that is not fair is handed "
+               "over less often";
     const struct activity *x = r->doing;
     if (!r->n_doing || resource_is_full_queue(r) || !x->at.method.v ||
         (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)

@@ -92,7 +92,8 @@ static json_t *holders_json(const struct report *r, const struct rule_finding *f
 
 void json_set_resource(json_t *j, const struct report *r, const struct rule_finding *f)
 {
-    static const char *const keys[] = {"resource", "share",       "waiters", "held_ns",
+    static const char *const keys[] = {"resource", "share",       "waiters",
+                                       "held_ns",  "handed_ns",   "handed_count",
                                        "holder",   "holder_name", "holders"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         json_object_set_new(j, keys[i], json_null());
@@ -102,6 +103,8 @@ void json_set_resource(json_t *j, const struct report *r, const struct rule_find
     json_object_set_new(j, "share", json_real(resource_permille(f->resource) / 1000.0));
     json_object_set_new(j, "waiters", waiters_json(r, f->resource));
     json_set_count(j, "held_ns", f->resource->held);
+    json_set_count(j, "handed_ns", f->resource->handed);
+    json_set_count(j, "handed_count", f->resource->n_handed);
     json_set_thread(j, "holder", "holder_name", r, f->resource->holder);
     json_object_set_new(j, "holders", holders_json(r, f));
 }

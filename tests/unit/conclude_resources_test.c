@@ -1528,6 +1528,58 @@ Test(resources, what_each_waits_for_once_limits_nothing)
     cr_assert_eq(f->severity, SEVERITY_INFO);
 }
 
+/* A lock goes round: who gets it, 0.9 ms after it was given, keeps it for a while. */
+static const char *card_of_round(const char *class, uint64_t keeps)
+{
+    static char text[FINDING_TEXT];
+    const thread_id who[] = {ann, bob, cat};
+    lock_id of = builder_lock(&b, builder_class(&b, class));
+    stack_id take = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                      "java.util.concurrent.locks.LockSupport.park:1 "
+                                      "java.util.concurrent.locks.ReentrantLock.lock:2 "
+                                      "shop.Desk.place:30"),
+             give = builder_stack(&b, "java.util.concurrent.locks.ReentrantLock.unlock:4 "
+                                      "shop.Desk.place:32");
+    struct rule_finding *f;
+    size_t n;
+    uint64_t time = 1000000;
+    for (int k = 0; k < 2; k++)
+        ADD(&b, who[k].v, who[k], time + (uint64_t)k, park_enter, .lock = of, .stack = take);
+    for (uint64_t i = 0; i < 300; i++, time += 900000 + keeps) {
+        thread_id gives = who[(i + 2) % 3], gets_it = who[i % 3];
+        ADD(&b, gives.v, gives, time + 100, unpark, .target = gets_it, .stack = give);
+        ADD(&b, gives.v, gives, time + 200, park_enter, .lock = of, .stack = take);
+        ADD(&b, gets_it.v, gets_it, time + 900100, park_exit, .lock = of);
+    }
+    run(time + 1000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_geq(n, 1);
+    snprintf(text, sizeof text, "%s", f[0].text);
+    return text;
+}
+
+Test(resources, a_lock_that_is_handed_over_most_of_the_time_is_said_to_be)
+{
+    const char *text = card_of_round("Ljava/util/concurrent/locks/ReentrantLock$FairSync;", 10000);
+    cr_assert_not_null(strstr(text, "held by nobody for 98 % of the time: it is handed over 300 "
+                                    "times, 900 "),
+                       "%s", text);
+    cr_assert_not_null(strstr(text, "take the lock less often"), "%s", text);
+}
+
+Test(resources, a_lock_that_is_kept_is_not_said_to_be_handed_over)
+{
+    cr_assert_null(strstr(
+        card_of_round("Ljava/util/concurrent/locks/ReentrantLock$FairSync;", 3000000), "handed"));
+}
+
+Test(resources, readers_that_wake_each_other_hand_nothing_over)
+{
+    cr_assert_null(
+        strstr(card_of_round("Ljava/util/concurrent/locks/ReentrantReadWriteLock$FairSync;", 10000),
+               "handed"));
+}
+
 /* All of a pool wait for what nobody gives before their patience ends. */
 static const char *patience(int own, uint64_t rounds, const char *at)
 {
