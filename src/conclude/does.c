@@ -82,6 +82,13 @@ lock_id does_peer(const struct analysis *a, const struct context *x)
     return trace_is_peer(trace_class(a->trace, l->class_)->signature) ? x->lock : (lock_id){0};
 }
 
+/* Nobody has time that passes: who is in a library's delay sleeps. */
+static const uint8_t does_for[] = {
+    [RESOURCE_LOCK] = DOES_BLOCKED,   [RESOURCE_THINGS] = DOES_BLOCKED,
+    [RESOURCE_ANSWERS] = DOES_ANSWER, [RESOURCE_POLLED] = DOES_BLOCKED,
+    [RESOURCE_DELAY] = DOES_SLEEP,    [RESOURCE_LOOP] = DOES_BLOCKED,
+    [RESOURCE_IO] = DOES_BLOCKED};
+
 struct does does_of_wait(const struct resources *all, const struct analysis *a, uint32_t context,
                          struct place *leaf)
 {
@@ -90,7 +97,7 @@ struct does does_of_wait(const struct resources *all, const struct analysis *a, 
     struct does d = {DOES_WAIT, at.method.v, at.line, all->of_context[context]};
     *leaf = leaf_of(a->trace, x->stack);
     if (d.other)
-        d.does = all->v[d.other - 1].kind == RESOURCE_ANSWERS ? DOES_ANSWER : DOES_BLOCKED;
+        d.does = does_for[all->v[d.other - 1].kind];
     else if (x->what == STATE_SLEEPING)
         d.does = DOES_SLEEP;
     else if (x->what == STATE_JOINING)

@@ -61,6 +61,7 @@ enum {
     LINES_WANTED = 3,  /* of what holders do most */
     HELPERS = 3,       /* that a thing goes through on its way back */
     SAMPLES_LEAST = 3, /* that say what holders do */
+    AT_ONCE_PART = 10, /* of the time in which one is had */
     NOTHING = 1000,    /* less than this part of the time, holders do by chance */
 };
 
@@ -470,6 +471,20 @@ static int by_time(const void *x, const void *y)
     return a->change - b->change;
 }
 
+/* How long more than so many were had. */
+static uint64_t time_above(const struct edge *v, size_t n, int level)
+{
+    uint64_t ns = 0;
+    int now = 0;
+    for (size_t i = 0; i + 1 < n; i++) {
+        now += v[i].change;
+        ns += now > level ? v[i + 1].time - v[i].time : 0;
+    }
+    return ns;
+}
+
+/* Who gives one back says so a moment later, when the next one may have it: where takes are not
+ * known, so many were had as were for a part of the time that is more than such moments. */
 static void count_at_once(struct holder *h)
 {
     struct edge *v = (void *)h->edges.p;
@@ -481,6 +496,9 @@ static void count_at_once(struct holder *h)
         now += v[i].change;
         most = now > most ? now : most;
     }
+    uint64_t least = h->r->all_known ? 0 : time_above(v, n, 0) / AT_ONCE_PART;
+    while (most > 1 && time_above(v, n, most - 1) < least)
+        most--;
     h->r->at_once = (uint32_t)most;
 }
 
@@ -723,6 +741,53 @@ static int find_other_end(struct holder *h)
             rc = hold(h, thread, 0, UINT64_MAX);
     free(others);
     return rc;
+}
+
+/* --- locks of which nobody saw an owner ------------------------------------------------------- */
+
+/* A thread gave it to who had waited since then. */
+struct release {
+    uint64_t time, from;
+    uint32_t thread;
+};
+
+static int add_release(void *self, struct resource *r, const struct resource_wait *w)
+{
+    struct holder *h = self;
+    UNUSED(r);
+    if (!w->span->waker || w->span->waker >= h->a->timeline.n_lines || w->again)
+        return 0;
+    struct give g = first_give(h, w->span);
+    struct release v = {g.time, w->from, g.thread};
+    if (g.thread && w->from < g.time)
+        buf_put(&h->wanted, &v, sizeof v);
+    return h->wanted.oom ? -ENOMEM : 0;
+}
+
+static int by_release(const void *x, const void *y)
+{
+    const struct release *a = x, *b = y;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return (a->from > b->from) - (a->from < b->from);
+}
+
+/* Who releases it had it while others waited, but not before the release before that one. */
+static int find_releasers(struct holder *h)
+{
+    TRY(resource_each_wait(h->r, h->a, add_release, h));
+    struct release *v = (void *)h->wanted.p;
+    size_t n = h->wanted.len / sizeof *v;
+    uint64_t before = 0;
+    if (n)
+        qsort(v, n, sizeof *v, by_release);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t from = max_u64(before, v[i].from);
+        if (from < v[i].time)
+            TRY(account(h, v[i].thread, from, v[i].time));
+        before = max_u64(before, v[i].time);
+    }
+    return 0;
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
@@ -1003,6 +1068,8 @@ static int find(struct holder *h)
         TRY(find_other_end(h));
     if (h->r->kind == RESOURCE_ANSWERS)
         TRY(find_answers(h));
+    if (h->r->kind == RESOURCE_LOCK && !h->r->held)
+        TRY(find_releasers(h));
     if (resource_is_of_own_pool(h->a, h->r))
         TRY(take_pool(h, h->r->threads[0]));
     else if (h->r->remote ? source_is_own(h->a->trace, h->r->source.peer)

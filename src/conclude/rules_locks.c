@@ -89,12 +89,12 @@ static void add_blocked_ids(struct rule_finding *f, const struct evidence *ev, u
     }
 }
 
-/* Who stands in the queue at the end as others did all the while is told by the resource's own
- * finding. */
+/* Who stands in the queue at the end as others did all the while, some for longer, is told by the
+ * resource's own finding. */
 static bool is_usual(const struct evidence *ev, const struct resource *r, uint64_t ns, uint64_t n)
 {
     return r && rule_resource_is_told(ev, r) && r->count >= QUEUE_WAITS + n &&
-           ns < QUEUE_TIMES * (r->ns / r->count);
+           (ns < QUEUE_TIMES * (r->ns / r->count) || ns < r->max);
 }
 
 static void find_still_blocked(struct evidence *ev, uint32_t group)

@@ -258,7 +258,10 @@ static void say_doing(struct rule_finding *f, const struct evidence *ev, const s
         finding_resource(&ev->resources, &ev->resources.v[x->other - 1], ev->a, name, sizeof name);
         const struct resource *other = &ev->resources.v[x->other - 1];
         bool end = other->remote && resource_is_of_child(other, ev->a);
-        rule_say(f, "%s %s%s", x->does == DOES_ANSWER ? "waiting for" : "blocked on",
+        rule_say(f, "%s %s%s",
+                 x->does == DOES_ANSWER  ? "waiting for"
+                 : x->does == DOES_SLEEP ? "sleeping in"
+                                         : "blocked on",
                  end ? "the " : "", name);
     } else {
         rule_say(f, "%s", rule_doing_words(x->does));

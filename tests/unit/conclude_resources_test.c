@@ -236,10 +236,13 @@ static lock_id reads_from;
 
 /* Three threads share one thing of a pool that nobody knows: each waits for it, has it for 10 ms,
  * and gives it to the next. */
+static lock_id pool_bag; /* what is waited on for one of the pool's */
+
 static void make_pool(void)
 {
     lock_id bag =
         builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/SynchronousQueue$Transferer;"));
+    pool_bag = bag;
     const thread_id who[] = {ann, bob, cat};
     stack_id take = builder_stack(&b, POOLED "shop.Desk.place:21 shop.Main.main:2"),
              give = builder_stack(
@@ -286,6 +289,27 @@ Test(resources, a_pool_that_nobody_knows_is_one_by_who_gives)
     cr_assert_str_eq(name, "Bag.borrow");
     cr_assert_gt(r->held, 250000000);
     cr_assert_eq(r->doing[0].does, DOES_UNKNOWN);
+}
+
+/* Who gives one back says so a moment later: a moment of two owners is not two things. */
+Test(resources, what_two_have_for_a_moment_is_one)
+{
+    thread_id eve = builder_thread(&b, "eve"), fay = builder_thread(&b, "fay"),
+              gus = builder_thread(&b, "gus");
+    stack_id take = builder_stack(&b, POOLED "shop.Desk.place:21 shop.Main.main:2"),
+             give = builder_stack(
+                 &b, "com.fast.pool.Bag.requite:30 shop.Desk.place:25 shop.Main.main:2");
+    make_pool();
+    ADD(&b, gus.v, gus, 1000000, park_enter, .lock = pool_bag, .stack = take);
+    ADD(&b, eve.v, eve, 1000000, park_enter, .lock = pool_bag, .stack = take);
+    ADD(&b, fay.v, fay, 20000000, unpark, .target = gus, .stack = give);
+    ADD(&b, gus.v, gus, 20001000, park_exit, .lock = pool_bag);
+    ADD(&b, gus.v, gus, 21000000, unpark, .target = eve, .stack = give);
+    ADD(&b, eve.v, eve, 21001000, park_exit, .lock = pool_bag);
+    run(400000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].n_holders, 4);
+    cr_assert_eq(all.v[0].at_once, 1);
 }
 
 /* Each gives its thing to a helper of the pool, which gives it to the next one. */
@@ -399,6 +423,57 @@ Test(resources, still_blocked_for_a_permit)
         found = strcmp(f[i].rule, "still-blocked") == 0 ? &f[i] : found;
     cr_assert(found);
     cr_assert(strstr(found->text, "2 threads were still blocked"), "%s", found->text);
+}
+
+/* Some waited longer, and got it: the queue is as it was all the while. */
+Test(resources, who_waits_at_the_end_for_less_than_others_did_is_in_the_usual_queue)
+{
+    for (uint64_t i = 0; i < 30; i++)
+        does_block(i % 2 ? cat : dan, 1000000 + i * 20000000, 11000000 + i * 20000000, lock, ann);
+    does_block(ann, 610000000, 1400000000, lock, bob);
+    ADD(&b, cat.v, cat, 1400000000, monitor_contended_enter, .lock = lock, .owner = bob,
+        .stack = stack);
+    run(1700000000);
+    struct rule_finding *f;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_gt(n, 0);
+    for (size_t i = 0; i < n; i++)
+        cr_assert_str_neq(f[i].rule, "still-blocked", "%s", f[i].text);
+}
+
+/* A lock of which the JVM knows no owner: readers wait for cat, who sleeps under it. */
+Test(resources, of_a_lock_without_a_known_owner_who_releases_it_had_it)
+{
+    lock_id stamped =
+        builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/locks/StampedLock;"));
+    stack_id reads = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
+                                       "java.util.concurrent.locks.StampedLock.readLock:2 "
+                                       "shop.Desk.total:21 shop.Main.main:2"),
+             gives = builder_stack(&b, "java.util.concurrent.locks.StampedLock.unlockWrite:2 "
+                                       "shop.Desk.update:30 shop.Main.main:2");
+    for (uint64_t i = 0; i < 10; i++) {
+        uint64_t from = 1000000 + i * 40000000;
+        const thread_id who[] = {ann, bob};
+        for (int k = 0; k < 2; k++)
+            ADD(&b, who[k].v, who[k], from + (uint64_t)k * 5000000, park_enter, .lock = stamped,
+                .stack = reads);
+        does_sleep(cat, from - 1000, from + 20000000);
+        for (int k = 0; k < 2; k++) {
+            ADD(&b, cat.v, cat, from + 20001000 + (uint64_t)k, unpark, .target = who[k],
+                .stack = gives);
+            ADD(&b, who[k].v, who[k], from + 20002000, park_exit, .lock = stamped);
+        }
+    }
+    run(420000000);
+    cr_assert_eq(all.n, 1);
+    const struct resource *r = &all.v[0];
+    cr_assert_eq(r->kind, RESOURCE_LOCK);
+    cr_assert_eq(r->holder, cat.v);
+    cr_assert_eq(r->n_holders, 1);
+    cr_assert_eq(r->doing[0].does, DOES_SLEEP);
+    cr_assert_geq(r->held, 200000000);
+    cr_assert_lt(r->held, 201000000); /* once for both who waited */
 }
 
 /* --- how much must be known ------------------------------------------------------------------- */
@@ -1201,6 +1276,17 @@ Test(resources, long_parks_of_a_library_let_time_pass)
     cr_assert_eq(n, 1);
     cr_assert_str_eq(f->rule, "delay");
     cr_assert_str_eq(resource_role(&all.v[0], a), "delay");
+}
+
+/* Nobody has time that passes: nobody blocks who lets it pass. */
+Test(resources, who_is_in_a_delay_of_a_library_sleeps)
+{
+    struct place leaf;
+    builder_info(&b, "sun.java.command", "shop.Main");
+    polls(RING "shop.Desk.place:21 org.web.Worker.run:9", 2000000, 500000);
+    run(260000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_DELAY);
+    cr_assert_eq(does_of_wait(&all, a, span_of(ann, 0)->context, &leaf).does, DOES_SLEEP);
 }
 
 /* Who looks and parks again waits for something. */
