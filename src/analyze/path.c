@@ -10,14 +10,13 @@
 #include <string.h>
 
 const char *const path_limits[] = {
-    "A path is not the only one: where a wait could have ended later by another cause, the last "
-    "waker counts.",
-    "Running means in no recorded wait, and not in input or output: waiting "
-    "for a processor and spinning for a monitor count as running.",
-    "When an owner gave a monitor back is taken from who got it next. A thread that took it in "
-    "between without having to wait is seen by nobody: the path then goes to the last owner seen "
-    "(both exact with the group holds).",
-    "A lock's share of the path is not what would be saved without it: another chain takes over.",
+    "There can be other paths: where several causes could have ended a wait, the last waker counts.",
+    "Running means outside of recorded waits, input and output; waiting for a processor and spinning "
+    "for a monitor count as running.",
+    "When an owner released a monitor is inferred from the next owner. A thread that took the "
+    "monitor in between without waiting is not seen: the path then goes to the last owner seen "
+    "(-e holds makes both exact).",
+    "A lock's share of the path is not what its removal would save: another chain takes over.",
     NULL};
 
 const char *path_kind_name(enum path_kind k)

@@ -48,7 +48,7 @@ static const struct opt opts[] = {
      "(default: none)",
      NULL, 0, 0},
     {"states", 0, OPT_SET, offsetof(struct args, states), "STATE,...",
-     "collapsed, pprof, perfetto: which waits; locked: parked, and held up by others, a "
+     "collapsed, pprof, perfetto: which waits; locked: parked, and blocked by others, a "
      "part of parked (default: perfetto all, the others blocked, locked, joining, reacquiring)",
      waits_names, 0, 0},
     {"by", 0, OPT_CHOICE, offsetof(struct args, by), "WHOM",

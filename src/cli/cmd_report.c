@@ -27,7 +27,7 @@ static const struct opt opts[] = {
     {"findings", 0, OPT_FLAG, offsetof(struct args, findings), NULL, "only the findings", NULL, 0,
      0},
     {"threads", 't', OPT_FLAG, offsetof(struct args, threads), NULL,
-     "only the threads: how often and how long each was held up and waited", NULL, 0, 0},
+     "only the threads: how often and how long each was blocked and waited", NULL, 0, 0},
     {"monitors", 'm', OPT_FLAG, offsetof(struct args, monitors), NULL,
      "only the monitors, by class", NULL, 0, 0},
     {"locks", 0, OPT_FLAG, offsetof(struct args, monitors), NULL, NULL, NULL, 0, 0},
@@ -35,9 +35,9 @@ static const struct opt opts[] = {
      "only the locks one by one: queues over time, hand-offs, share of the path, slack", NULL, 0,
      0},
     {"sites", 's', OPT_FLAG, offsetof(struct args, sites), NULL,
-     "only the call sites where threads were held up and waited", NULL, 0, 0},
+     "only the call sites where threads were blocked and waited", NULL, 0, 0},
     {"owners", 'o', OPT_FLAG, offsetof(struct args, owners), NULL,
-     "only the threads that owned what held others up, and who was held up by whom", NULL, 0, 0},
+     "only the owners of locks that blocked other threads, and who blocked whom", NULL, 0, 0},
     {"interactions", 'i', OPT_FLAG, offsetof(struct args, interactions), NULL,
      "only how threads acted on each other: starts, hand-offs, notifies, unparks, ends", NULL, 0,
      0},
@@ -47,7 +47,7 @@ static const struct opt opts[] = {
      "follow the path back from this thread's end (or from --to) instead of the program's", NULL, 0,
      0},
     {"deadlocks", 'd', OPT_FLAG, offsetof(struct args, deadlocks), NULL,
-     "only deadlocks, and waits at the end that nobody can end", NULL, 0, 0},
+     "only deadlocks, and waits at the end that no thread can end", NULL, 0, 0},
     {"bottles", 'b', OPT_FLAG, offsetof(struct args, bottles), NULL,
      "only the bottle graph: who ran, and beside how many", NULL, 0, 0},
     {"orders", 0, OPT_FLAG, offsetof(struct args, orders), NULL,
@@ -200,8 +200,8 @@ const struct cmd cmd_report = {
         "overlaps the range, the part inside counts. Findings, deadlocks, queues, "
         "interactions, pools and the bottle graph always cover the whole recording.\n"
         "\n"
-        "A thread is held up while others have what it wants: a monitor or lock, a permit, a "
-        "slot, an answer. It waits while it is in Object.wait. Waits that were open at the "
+        "A thread is blocked while others have what it wants: a monitor or lock, a permit, a "
+        "slot. It waits while it is in Object.wait. Waits that were open at the "
         "end count up to the end (column open).\n"
         "\n"
         "Contention shorter than about 10 µs that spinning wins is not reported by the JVM. "

@@ -107,7 +107,7 @@ static void look_at_cpu(struct findings *f)
     uint64_t quota = cpu_quota();
     if (quota < (uint64_t)allowed * 1000)
         findings_add(f, "machine", FINDING_WARN,
-                     "read waits with care: a thread may stand still because the quota is used up",
+                     "read waits with care: a thread may pause because the quota is used up",
                      "%ld processors, but the cgroup allows the time of %" PRIu64 ".%" PRIu64,
                      allowed, quota / 1000, quota % 1000 / 100);
     else

@@ -363,7 +363,7 @@ static void put_rest(struct buf *b, const struct alloc_tables *x)
 {
     const struct alloc_amount *of = x->all.of;
     if (of[ALLOC_EARLIER].records) {
-        buf_puts(b, ". Freed besides, allocated in earlier files of the recording: ");
+        buf_puts(b, ". Also freed, allocated in earlier files of the recording: ");
         put_amount(b, &of[ALLOC_EARLIER]);
     }
     if (x->unmatched)
@@ -410,8 +410,8 @@ static void print_found(const struct page *p)
                    "that. The rest is live, or not collected yet.",
                    human_time(x->whole - min_u64(x->whole, p->r->a->window.from)).text);
     } else {
-        buf_puts(&b, "How much of this is live is not known: no collection of the whole heap was "
-                     "recorded. Of a running JVM, orca heap live PID --full asks for one.");
+        buf_puts(&b, "How much of this is live is unknown: no full collection was recorded. "
+                     "orca heap live PID --full asks a running JVM for one.");
     }
     page_wrapped(p, STYLE_FAINT, "", buf_str(&b), 0);
     buf_fini(&b);
@@ -423,7 +423,7 @@ static void print_notes(const struct page *p)
     if (x->source == ALLOC_SAMPLED || x->ends == ALLOC_SAMPLED)
         page_wrapped(p, STYLE_FAINT, "",
                      "+-: the relative standard error of an estimate, 1 / sqrt(samples): two of "
-                     "three are not further off than that.",
+                     "three estimates are within that.",
                      0);
     if (is_whole_report(p))
         return;
@@ -457,7 +457,7 @@ static void print_before(const struct page *p)
     if (sscanf(before, "%" SCNu64 " objects, %" SCNu64 " bytes", &objects, &bytes) != 2)
         return;
     snprintf(text, sizeof text,
-             "Not among them: %s objects, %s, that were there when the JVM was initialised.",
+             "Not counted: %s objects, %s, that existed when the JVM was initialised.",
              human_count(objects).text, human_bytes(bytes).text);
     page_wrapped(p, STYLE_FAINT, "", text, 0);
 }
@@ -504,9 +504,9 @@ void page_allocs(const struct page *p)
                         "(events=...+sampled-alloc) for estimates, with events=...+alloc for all "
                         "of them.");
     else if (!any_amount(tables(p)->all.of))
-        page_nothing(p, "No allocation is of this part of the recording.");
+        page_nothing(p, "No allocation in this part of the recording.");
     else if (p->r->live && !tables(p)->has_ends)
-        page_nothing(p, "What is freed is not known, because counted allocations have no ends: "
+        page_nothing(p, "Freed objects are unknown, because counted allocations have no ends: "
                         "record with orca record --alloc 512k (events=...+sampled-alloc), or with "
                         "+alloc+frees.");
     else if (p->r->live)

@@ -54,7 +54,7 @@ static void put_caller(struct table *t, const struct page *p, const struct call_
     method_text(p, s->call, METHOD_WIDTH, text);
     table_put(t, text);
     page_place(p, s->app, CALLER_WIDTH, text);
-    snprintf(line, sizeof line, "  from %s", s->app.method.v ? text : "what is not known");
+    snprintf(line, sizeof line, "  from %s", s->app.method.v ? text : "an unknown caller");
     for (int i = 0; i < 5; i++)
         table_put(t, "");
     table_put(t, line);

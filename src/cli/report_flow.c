@@ -24,14 +24,14 @@ static void note(const struct page *p, const char *text)
 
 static const char *const interaction_texts[INTERACTION_LIMIT] = {
     [INTERACTION_STARTS_THREAD] = "Thread.start -> first instruction",
-    [INTERACTION_HANDOFF_LOCK] = "monitor given back -> taken",
+    [INTERACTION_HANDOFF_LOCK] = "monitor released -> taken",
     [INTERACTION_INTERRUPT] = "Thread.interrupt -> end of a wait",
     [INTERACTION_NOTIFY] = "notify -> end of a wait",
     [INTERACTION_NOTIFY_ALL] = "notifyAll -> end of each wait",
     [INTERACTION_JOINED] = "thread's end -> end of a join",
     [INTERACTION_UNPARK] = "unpark -> end of a park",
     [INTERACTION_SEMAPHORE] = "release -> end of an acquire",
-    [INTERACTION_SUBMIT] = "task handed over -> its run",
+    [INTERACTION_SUBMIT] = "task submitted -> its run",
     [INTERACTION_LAST_OWNER] = "monitor -> taken, from the last owner seen",
 };
 
@@ -72,11 +72,11 @@ static void print_unbound(const struct page *p)
                        states[i]);
     }
     if (timed.len) {
-        buf_puts(&timed, ": waits that ended because their time was up.");
+        buf_puts(&timed, ": waits that timed out.");
         note(p, buf_str(&timed));
     }
     if (unbound.len) {
-        buf_puts(&unbound, ": waits that ended, by what is not known.");
+        buf_puts(&unbound, ": waits that ended, cause unknown.");
         note(p, buf_str(&unbound));
     }
     buf_fini(&unbound);
@@ -88,7 +88,7 @@ void page_interactions(const struct page *p)
     static const struct table_column columns[] = {{"interaction", TABLE_LEFT, false},
                                                   {"times", TABLE_RIGHT, false},
                                                   {"waits ended", TABLE_RIGHT, false},
-                                                  {"woke nobody", TABLE_RIGHT, false},
+                                                  {"no waiter", TABLE_RIGHT, false},
                                                   {"from, and to", TABLE_LEFT, true}};
     const struct bindings *b = &p->r->a->bindings;
     struct table t;
@@ -107,7 +107,7 @@ void page_interactions(const struct page *p)
     }
     if (n == 0) {
         table_fini(&t);
-        page_nothing(p, "No thread was seen to act on another one.");
+        page_nothing(p, "No thread acted on another one.");
         return;
     }
     page_heading(p, "How threads acted on each other");
@@ -120,11 +120,11 @@ void page_interactions(const struct page *p)
 
 static const char *const path_texts[PATH_KINDS] = {
     [PATH_RUN] = "running",
-    [PATH_HANDOFF] = "handed over, not running yet",
+    [PATH_HANDOFF] = "handed off, not running yet",
     [PATH_TIMED] = "waiting for time to pass",
-    [PATH_WAIT] = "waiting, for whom is not known",
+    [PATH_WAIT] = "waiting, cause unknown",
     [PATH_GC] = "in pauses of the collector",
-    [PATH_UNKNOWN] = "in what is not known",
+    [PATH_UNKNOWN] = "in unknown states",
     [PATH_IO] = "in input or output",
 };
 
@@ -226,7 +226,7 @@ static void print_path_places(const struct page *p)
         page_place(p, s->places[s->by_place[i].id], 48, text);
         table_put(&t, text);
     }
-    page_list_heading(p, "Places on the critical path", s->n_places, "most time first");
+    page_list_heading(p, "Call sites on the critical path", s->n_places, "most time first");
     page_table(p, &t);
 }
 
@@ -234,13 +234,12 @@ void page_path(const struct page *p)
 {
     const struct path *path = &p->r->a->path;
     if (path->n == 0 && p->r->a->stop.thread) {
-        page_nothing(p,
-                     "The program was stopped: nothing that it did decided its end. --path gives "
-                     "the critical path to it all the same.");
+        page_nothing(p, "The program was stopped from outside: nothing in the program decided its "
+                        "end. --path shows the critical path all the same.");
         return;
     }
     if (path->n == 0) {
-        page_nothing(p, "No thread was seen to end the program: there is no critical path to its "
+        page_nothing(p, "Orca did not see which thread ended the program: no critical path to its "
                         "end; --follow THREAD goes back from the end of the recording.");
         return;
     }
@@ -258,7 +257,7 @@ void page_path(const struct page *p)
 static const char *const stuck_words[STATE_LIMIT] = {
     [STATE_BLOCKED] = "blocked on", [STATE_WAITING] = "in Object.wait of",
     [STATE_PARKED] = "parked for",  [STATE_JOINING] = "in Thread.join",
-    [STATE_SLEEPING] = "asleep",    [STATE_REACQUIRING] = "taking again, after a wait,",
+    [STATE_SLEEPING] = "asleep",    [STATE_REACQUIRING] = "reacquiring",
 };
 
 void page_stack(const struct page *p, stack_id stack, uint32_t most)
@@ -298,7 +297,7 @@ static void print_stuck(const struct page *p, const struct stuck_thread *s)
     if (s->owner_stack.v) {
         page_wrapped(
             p, STYLE_PLAIN, "     ",
-            s->state == STATE_REACQUIRING ? "the owner then:" : "the owner, when it was asked:", 5);
+            s->state == STATE_REACQUIRING ? "the owner then:" : "the owner, when sampled:", 5);
         page_stack(p, s->owner_stack, STACK_SHOWN);
     }
 }
@@ -454,18 +453,18 @@ void page_bottles(const struct page *p)
         cell_time(&t, b->alone, b->alone);
         cell_thread(&t, p, r->bottles[i]);
     }
-    page_list_heading(p, "Bottle graph: who ran, and beside how many", r->n_bottles,
+    page_list_heading(p, "Bottle graph: which threads ran, and how many at once", r->n_bottles,
                       "highest first");
     page_table(p, &t);
     struct buf legend = {0};
-    buf_puts(&legend,
-             "height: its share of the time, each moment divided among the threads that ran; "
-             "width: how many ran when it did");
+    buf_puts(
+        &legend,
+        "height: the thread's share of elapsed time, each moment divided among the threads that "
+        "ran; width: how many threads ran on average while the thread ran");
     if (g->idle)
-        buf_printf(&legend, "; nobody ran for %s (%.1f %%)", human_time(g->idle).text,
+        buf_printf(&legend, "; no thread ran for %s (%.1f %%)", human_time(g->idle).text,
                    100.0 * (double)g->idle / (double)g->elapsed);
-    buf_puts(&legend, ". A thread that is ready to run counts as running, one that looks found "
-                      "still in input or output does not.");
+    buf_puts(&legend, ". Ready threads count as running; threads in input or output do not.");
     note(p, buf_str(&legend));
     buf_fini(&legend);
 }

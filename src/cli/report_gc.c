@@ -109,11 +109,11 @@ static void print_notes(const struct page *p)
     if (b.len)
         buf_puts(&b, ". ");
     if (kinds[COLLECTION_CYCLE])
-        buf_puts(&b, "Cycles work while the threads run, so what they took is no pause, and what "
-                     "they freed is at least as much as shown. ");
+        buf_puts(&b, "Cycles run beside the threads: their time is not a pause, and they freed at "
+                     "least the amount shown. ");
     if (kinds[COLLECTION_PART])
-        buf_puts(&b, "Without a number of collections: pauses of concurrent cycles; when these "
-                     "began and ended is not in the trace. ");
+        buf_puts(&b, "Rows without a number of collections are pauses of concurrent cycles; the "
+                     "trace lacks the begin and end of these cycles. ");
     if (b.len)
         page_wrapped(p, STYLE_FAINT, "", buf_str(&b), 0);
     buf_fini(&b);

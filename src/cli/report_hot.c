@@ -141,7 +141,7 @@ static void print_owners(const struct page *p, unsigned kind)
         {"class", TABLE_LEFT, false},    {"what its owners executed", TABLE_LEFT, true}};
     static const char *const what[SAMPLE_KINDS] = {
         "What owners used the processor for while others wanted their locks",
-        "What owners were at while others wanted their locks"};
+        "What owners did while others wanted their locks"};
     const struct hot *h = &p->r->hot[kind];
     struct table t;
     size_t n = 0;
@@ -193,7 +193,7 @@ static void say_why(const struct page *p)
         snprintf(line, sizeof line, "There are no samples: %s.", why);
     else if (asked)
         snprintf(line, sizeof line,
-                 "There are no samples, although they were asked for: no thread ran long enough.");
+                 "There are no samples although sampling was on: no thread ran long enough.");
     page_nothing(p, line);
 }
 
@@ -212,7 +212,7 @@ void page_hot(const struct page *p)
     if (any)
         return;
     if (samples_any(&r->a->samples))
-        page_nothing(p, "No sample is of this part of the recording.");
+        page_nothing(p, "No sample in this part of the recording.");
     else
         say_why(p);
 }

@@ -73,7 +73,7 @@ void page_queues(const struct page *p)
     static const struct table_column columns[] = {
         {"waited", TABLE_RIGHT, false},    {"queue", TABLE_RIGHT, false},
         {"max", TABLE_RIGHT, false},       {"busy", TABLE_RIGHT, false},
-        {"over time", TABLE_LEFT, false},  {"handed", TABLE_RIGHT, false},
+        {"over time", TABLE_LEFT, false},  {"hand-offs", TABLE_RIGHT, false},
         {"last seen", TABLE_RIGHT, false}, {"on path", TABLE_RIGHT, false},
         {"slack", TABLE_RIGHT, false},     {"holds", TABLE_RIGHT, false},
         {"held", TABLE_RIGHT, false},      {"object", TABLE_LEFT, true}};
@@ -98,13 +98,13 @@ void page_queues(const struct page *p)
     page_wrapped(
         p, STYLE_FAINT, "",
         "queue: threads waiting on average; busy: part of the time with one or more; slack: "
-        "how much later it could be handed over without delaying the end (any: nothing waits "
-        "for it). The whole recording, whatever part was chosen.",
+        "how much later the lock could have been released without delaying the end of the run "
+        "(any: no thread waits for the lock). Always of the whole recording.",
         0);
     if (extra.seen)
         page_wrapped(p, STYLE_FAINT, "",
-                     "last seen: hand-offs of a monitor of which the last owner seen is known, and "
-                     "not for certain who gave it.",
+                     "last seen: hand-offs from the last owner seen; another thread may have held "
+                     "the monitor in between.",
                      0);
 }
 
@@ -140,16 +140,16 @@ static void print_knots(const struct page *p)
             pool_text(p, i, name);
             buf_printf(&b, "%s%s", n++ ? ", " : "", name);
         }
-        buf_printf(&b, n == 1 ? ": others wait for it, it waits for nobody else to speak of"
-                              : ": they wait for each other, and for nobody else to speak of");
+        buf_printf(&b, n == 1 ? ": other pools wait for it, and it hardly waits for others"
+                              : ": these pools wait for each other, and hardly for others");
         double outside = still ? 100.0 * (double)still / (double)(still + running) : 0;
         if (outside >= KNOT_IO_PERCENT)
             buf_printf(&b,
-                       "; %.0f %% of the rest of their time is input or output: for what is "
-                       "outside of the program",
+                       "; %.0f %% of the rest of their time is input or output, outside of the "
+                       "program",
                        outside);
         else
-            buf_puts(&b, "; nothing outside can make it faster");
+            buf_puts(&b, "; only a change inside makes the program faster");
         page_wrapped(p, STYLE_PLAIN, "knot  ", buf_str(&b), 6);
         buf_fini(&b);
     }
@@ -167,7 +167,7 @@ void page_pools(const struct page *p)
     struct table t;
     char text[PAGE_NAME + 200];
     if (g->n_edges == 0) {
-        page_nothing(p, "No pool of threads was seen to wait for another one.");
+        page_nothing(p, "No thread pool waited for another one.");
         return;
     }
     table_init(&t, columns, ARRAY_LEN(columns));
@@ -187,18 +187,18 @@ void page_pools(const struct page *p)
     print_knots(p);
     page_wrapped(
         p, STYLE_FAINT, "",
-        "A wait counts for who ended it, and for those whom that one waited for meanwhile; so "
-        "times may add up to more than passed, and are not what would be saved. Sleeps and "
-        "time-outs are nobody's.",
+        "A wait is charged to the pool that ended it, and to whatever that pool was waiting for. "
+        "Totals can exceed elapsed time and are not potential savings. Sleeps and timeouts are "
+        "charged to no pool.",
         0);
     if (g->charged_seen) {
         snprintf(text, sizeof text,
                  "%.1f %% of the waiting is charged to the last owner seen of a monitor; another "
-                 "thread may have had the monitor in between (the group holds tells).",
+                 "thread may have held the monitor in between (-e holds records that).",
                  100.0 * (double)g->charged_seen / (double)g->charged);
         page_wrapped(p, STYLE_FAINT, "", text, 0);
     }
     if (!g->whole)
         page_wrapped(p, STYLE_WARNING, "",
-                     "There were too many waits to follow all of them: this is a part.", 0);
+                     "Too many waits to follow: this table covers a part of them.", 0);
 }

@@ -113,14 +113,14 @@ static const struct table_column thread_columns[] = {
     {"thread", TABLE_LEFT, true},
     {"", TABLE_LEFT, false},
     {"life", TABLE_RIGHT, false},
-    {"held up", TABLE_RIGHT, false},
-    {"held up for", TABLE_RIGHT, false},
-    {"retaking", TABLE_RIGHT, false},
+    {"blocked", TABLE_RIGHT, false},
+    {"blocked for", TABLE_RIGHT, false},
+    {"reacquiring", TABLE_RIGHT, false},
     {"waited", TABLE_RIGHT, false},
     {"waited for", TABLE_RIGHT, false},
     {"park, join, sleep", TABLE_RIGHT, false},
     {"I/O", TABLE_RIGHT, false},
-    {"not known", TABLE_RIGHT, false},
+    {"unknown", TABLE_RIGHT, false},
     {"rest", TABLE_RIGHT, false},
 };
 
@@ -194,7 +194,7 @@ static void print_all_threads(const struct page *p)
             columns[n++] = thread_columns[i];
     if (shown.others && (shown.unknown || shown.io)) /* names need the room */
         columns[shown.retaking ? 8 : 7].title = "other waits";
-    page_list_heading(p, "Threads", r->n_threads, "most time held up first");
+    page_list_heading(p, "Threads", r->n_threads, "most time blocked first");
     struct table t;
     table_init(&t, columns, n);
     for (size_t i = 0; i < report_rows(r, r->n_threads); i++)
@@ -202,24 +202,27 @@ static void print_all_threads(const struct page *p)
     page_table(p, &t);
     print_marks(p);
     if (shown.retaking)
-        page_wrapped(p, STYLE_FAINT, "",
-                     "retaking: of the time held up, taking a monitor again after a wait", 0);
+        page_wrapped(
+            p, STYLE_FAINT, "",
+            "reacquiring: part of the time blocked, to take the monitor again after Object.wait",
+            0);
     if (shown.others && (shown.unknown || shown.io))
         page_wrapped(p, STYLE_FAINT, "",
-                     "other waits: parked, in a join, asleep, with nobody known to hold it up", 0);
+                     "other waits: parked, in a join or asleep, without a known holder", 0);
     if (shown.io) {
         char text[128];
         snprintf(text, sizeof text,
-                 shown.looks ? "I/O: in input or output, as recorded, or by looks (%s)"
+                 shown.looks ? "I/O: in input or output, as recorded or sampled (%s looks)"
                              : "I/O: in input or output, as recorded",
                  human_count(shown.looks).text);
         page_wrapped(p, STYLE_FAINT, "", text, 0);
     }
     if (shown.unknown)
-        page_wrapped(p, STYLE_FAINT, "",
-                     "not known: events are missing, a virtual thread's life around those that are "
-                     "there, or one of the JVM's own threads, which wait in native code",
-                     0);
+        page_wrapped(
+            p, STYLE_FAINT, "",
+            "unknown: events are missing, or the thread is virtual (known around its events only) "
+            "or one of the JVM's own (these wait in native code)",
+            0);
 }
 
 /* --- processors ------------------------------------------------------------------------------- */
@@ -257,10 +260,10 @@ static size_t processor_rows(const struct analysis *a, struct processor_row *v)
 static void print_processors(const struct page *p)
 {
     static const struct table_column columns[] = {
-        {"thread", TABLE_LEFT, true},     {"life", TABLE_RIGHT, false},
-        {"on cpu", TABLE_RIGHT, false},   {"ready", TABLE_RIGHT, false},
-        {"waits", TABLE_RIGHT, false},    {"other", TABLE_RIGHT, false},
-        {"not known", TABLE_RIGHT, false}};
+        {"thread", TABLE_LEFT, true},   {"life", TABLE_RIGHT, false},
+        {"on cpu", TABLE_RIGHT, false}, {"ready", TABLE_RIGHT, false},
+        {"waits", TABLE_RIGHT, false},  {"other", TABLE_RIGHT, false},
+        {"unknown", TABLE_RIGHT, false}};
     struct processor_row *v = calloc(p->r->a->threads.n + 1, sizeof *v);
     size_t n = v ? processor_rows(p->r->a, v) : 0;
     fputc('\n', p->to);
@@ -274,11 +277,10 @@ static void print_processors(const struct page *p)
             cell_time(&t, v[i].ns[k], v[i].ns[k]);
     }
     page_table(p, &t);
-    page_wrapped(
-        p, STYLE_FAINT, "",
-        "ready: waiting for a processor; other: off a processor in no recorded wait, as in "
-        "input and output",
-        0);
+    page_wrapped(p, STYLE_FAINT, "",
+                 "ready: waiting for a processor; other: off the processor outside of recorded "
+                 "waits, such as input and output",
+                 0);
     if (!p->r->a->processors.n_turns)
         page_wrapped(p, STYLE_FAINT, "",
                      "by the kernel's counters, once a second: shares, not instants", 0);
@@ -289,13 +291,13 @@ static void print_processors(const struct page *p)
 static void print_class_threads(const struct page *p)
 {
     static const struct table_column columns[] = {
-        {"thread", TABLE_LEFT, true},        {"held up", TABLE_RIGHT, false},
-        {"held up for", TABLE_RIGHT, false}, {"longest", TABLE_RIGHT, false},
+        {"thread", TABLE_LEFT, true},        {"blocked", TABLE_RIGHT, false},
+        {"blocked for", TABLE_RIGHT, false}, {"longest", TABLE_RIGHT, false},
         {"waited", TABLE_RIGHT, false},      {"waited for", TABLE_RIGHT, false},
         {"longest", TABLE_RIGHT, false}};
     const struct report *r = p->r;
-    page_list_heading(p, "Threads that this class held up, or that waited on it", r->n_waiters,
-                      "most time held up first");
+    page_list_heading(p, "Threads that were blocked or waited on objects of this class",
+                      r->n_waiters, "most time blocked first");
     struct table t;
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(r, r->n_waiters); i++) {
@@ -334,7 +336,7 @@ static const struct table_column monitor_columns[] = {
     {"total", TABLE_RIGHT, false},     {"min", TABLE_RIGHT, false},
     {"avg", TABLE_RIGHT, false},       {"p99", TABLE_RIGHT, false},
     {"max", TABLE_RIGHT, false},       {"open", TABLE_RIGHT, false},
-    {"timed out", TABLE_RIGHT, false}, {"retaking", TABLE_RIGHT, false},
+    {"timed out", TABLE_RIGHT, false}, {"reacquiring", TABLE_RIGHT, false},
 };
 
 /* Whether all parks are told of already: they held threads up. */
@@ -434,7 +436,7 @@ static void fill_classes(struct table *t, const struct page *p, const char *cons
 
 static void print_classes(const struct page *p, unsigned state)
 {
-    static const char *const titles[STATS_COLUMNS] = {[HELD_UP] = "What held threads up, by class",
+    static const char *const titles[STATS_COLUMNS] = {[HELD_UP] = "Blocked, by class",
                                                       [STATE_WAITING] = "Object.wait, by class",
                                                       [STATE_PARKED] =
                                                           "Parked, by class of what for"};
@@ -502,7 +504,7 @@ static void print_monitor_notes(const struct page *p)
 void page_monitors(const struct page *p)
 {
     if (p->r->n_classes == 0)
-        page_nothing(p, "No thread was held up, in Object.wait or parked.");
+        page_nothing(p, "No thread was blocked, in Object.wait or parked.");
     print_classes(p, HELD_UP);
     print_classes(p, STATE_WAITING);
     print_classes(p, STATE_PARKED);
@@ -584,7 +586,7 @@ static int by_site_time(const void *a, const void *b, void *order)
 
 static void print_sites(const struct page *p, unsigned state)
 {
-    static const char *const titles[STATS_COLUMNS] = {[HELD_UP] = "Where threads were held up",
+    static const char *const titles[STATS_COLUMNS] = {[HELD_UP] = "Where threads were blocked",
                                                       [STATE_WAITING] = "Where threads waited",
                                                       [STATE_PARKED] = "Where threads parked",
                                                       [STATE_JOINING] = "Where threads joined",
@@ -611,7 +613,7 @@ static void print_sites(const struct page *p, unsigned state)
 void page_sites(const struct page *p)
 {
     if (p->r->n_sites == 0)
-        page_nothing(p, "No place blocked or waited.");
+        page_nothing(p, "No call site blocked or waited.");
     print_sites(p, HELD_UP);
     for (unsigned state = STATE_WAITING; state < STATE_REACQUIRING; state++)
         print_sites(p, state);
@@ -642,8 +644,7 @@ static void print_owners(const struct page *p)
         {"total", TABLE_RIGHT, false},   {"of the class", TABLE_RIGHT, false},
         {"longest", TABLE_RIGHT, false}, {"class", TABLE_LEFT, true}};
     const struct class_table c = {columns, ARRAY_LEN(columns), fill_owners, false};
-    page_list_heading(p, "Owners when a thread was about to wait", p->r->n_owners,
-                      "most time first");
+    page_list_heading(p, "Owners when a thread began to wait", p->r->n_owners, "most time first");
     print_class_table(p, &c);
 }
 
@@ -655,7 +656,7 @@ static void print_pairs(const struct page *p)
                                                   {"thread", TABLE_LEFT, false},
                                                   {"waited for", TABLE_LEFT, true}};
     const struct report *r = p->r;
-    page_list_heading(p, "Who was held up by whom", r->n_pairs, "most time first");
+    page_list_heading(p, "Who blocked whom", r->n_pairs, "most time first");
     struct table t;
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(r, r->n_pairs); i++) {
@@ -679,8 +680,8 @@ static void print_owner_sites(const struct page *p)
                                                   {"total", TABLE_RIGHT, false},
                                                   {"longest", TABLE_RIGHT, false},
                                                   {"where", TABLE_LEFT, true}};
-    page_list_heading(p, "What owners executed when they were asked", r->n_owner_sites,
-                      "a wait counts for its time, but for 5 % of its class at most");
+    page_list_heading(p, "What owners executed when sampled", r->n_owner_sites,
+                      "weighted by waiting time, at most 5 % of the class each");
     struct table t;
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(r, r->n_owner_sites); i++) {
@@ -694,7 +695,7 @@ static void print_owner_sites(const struct page *p)
 void page_owners(const struct page *p)
 {
     if (p->r->n_owners == 0)
-        page_nothing(p, "No thread was held up by a lock that somebody owned.");
+        page_nothing(p, "No thread was blocked by a lock with a known owner.");
     else
         print_owners(p);
     print_owner_sites(p);

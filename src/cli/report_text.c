@@ -16,7 +16,7 @@ static const char SPINNING[] =
     "Contention shorter than about 10 µs that spinning wins is not reported by the JVM.";
 
 static const char NO_ORDERS[] =
-    "Not looked at: orders of locks, in so many waits and without holds; --orders does.";
+    "Not checked: lock orders (too many waits, recorded without holds); --orders checks them.";
 
 enum { GC_SHOWN = 10 }; /* thousandths */
 
@@ -238,7 +238,7 @@ static void print_sum(const struct page *p)
     for (size_t i = 0; i < a->threads.n; i++)
         threads += a->stats.threads[i].state[HELD_UP].count > 0;
     if (held_up->count)
-        buf_printf(&b, "%s thread%s held up %s time%s for %s in all", human_count(threads).text,
+        buf_printf(&b, "%s thread%s blocked %s time%s for %s in all", human_count(threads).text,
                    threads == 1 ? " was" : "s were", human_count(held_up->count).text,
                    held_up->count == 1 ? "" : "s", human_time(held_up->ns).text);
     else

@@ -217,7 +217,7 @@ static void put_picture(const struct page *p, const struct top_view *v)
 static void put_finding(const struct page *p, unsigned number)
 {
     if (number > report_findings(p->r))
-        page_line(p, STYLE_FAINT, "there is no such finding now");
+        page_line(p, STYLE_FAINT, "no finding has this number now");
     else
         page_finding(p, number);
 }

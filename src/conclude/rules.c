@@ -54,7 +54,7 @@ static const struct {
 #define RULES                                                                                      \
     R("events-lost", "events that are missing", rule_losses)                                       \
     R("deadlock", "threads that wait for each other in a circle", rule_deadlock)                   \
-    R("stuck", "waits at the end that nobody can end", rule_stuck)                                 \
+    R("stuck", "waits at the end that no thread can end", rule_stuck)                              \
     R("inversion", "locks taken in contradicting orders", rule_inversion)                          \
     R("still-blocked", "threads blocked when the recording ended", rule_still_blocked)             \
     R("lost-signal", "a notify before an endless wait", rule_lost_signal)                          \
@@ -88,7 +88,7 @@ static const struct {
     R("gc-pauses", "pauses of the collector", rule_gc_pauses)                                      \
     R("safepoints", "stops of all threads by the JVM", rule_safepoints)                            \
     R("allocation-hot-spot", "places that allocate much", rule_allocation_hot_spot)                \
-    R("unreliable", "waits whose cause is not known", rule_unreliable)
+    R("unreliable", "waits whose cause is unknown", rule_unreliable)
 #define R(name, looks_at, apply) {{name, looks_at}, apply},
     RULES
 #undef R

@@ -123,7 +123,7 @@ static void say_leak(struct evidence *ev, const struct alloc_row *r, const struc
     if (x->ends == ALLOC_SAMPLED)
         say_error(f, kept);
     if (!whole)
-        rule_say(f, "; no full collection was among them: some of it may be garbage that is not "
+        rule_say(f, "; no full collection was among them: part of this may be garbage that is not "
                     "collected yet");
 }
 

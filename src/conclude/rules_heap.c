@@ -272,7 +272,7 @@ void rule_heap_grows(struct evidence *ev)
     if (full < LATE * (double)length)
         rule_say(f, "; at this rate the heap is full in %s", human_time((uint64_t)full).text);
     if (!whole_gc_within(&ev->a->allocs.wholes, f->from, f->to))
-        rule_say(f, "; no full collection was among them: some of it may be garbage that is not "
+        rule_say(f, "; no full collection was among them: part of this may be garbage that is not "
                     "collected yet");
     rule_line(f, CARD_TRY);
     rule_say(f, "look at what keeps the objects alive with orca heap dump PID");

@@ -75,7 +75,7 @@ static void say_end(struct recorder *rec, const struct event *e)
         return;
     log_line("%s: written again after %s; %s%s", rec->path, human_time(e->time - u->since).text,
              lost ? human_count(lost).text : "nothing was lost",
-             lost ? " events were lost meanwhile" : "");
+             lost ? " events were lost until then" : "");
 }
 
 /* The event is the last that is written of it: what fails before leaves things as they are. */

@@ -78,7 +78,7 @@ test_each_kind() {
     same "$(matching 'class=java.lang.OrcaKind')" 0
     same "$(matching 'at=.*StackOverflowError|class=java.lang.StackOverflowError')" 0
     "$ORCA" report --alloc "$TRACE" >report
-    grep -Eq 'Not among them: [1-9][0-9,]* objects, .*, that were there when the JVM was initialised' report ||
+    grep -Eq 'Not counted: [1-9][0-9,]* objects, .*, that existed when the JVM was initialised' report ||
         fail "what was there before is not told"
 }
 
@@ -396,7 +396,7 @@ lives_or_is_withheld() { # JVM-FLAG...
     [ "$(of_sessions live objects)" = null ] || about "$(of_sessions live objects)" "$(of_sessions live error_permille)" 40000
     "$ORCA" report --live moment.otrace >report || fail "no report"
     if [ "$(of_sessions live objects)" = null ]; then
-        has report 'is not known: no collection of the whole heap'
+        has report 'is unknown: no full collection'
         lacks report 'found live'
     fi
     "$JDK/bin/jcmd" "$jvm" GC.run >gc.out
@@ -423,7 +423,7 @@ test_found_live_unknown_kinds() {
     rm -f "$TRACE"
     traced events=threads+gc+sampled-alloc,samplebytes=4k -Xmx512m Sessions 40000 4000000 >out 2>err || fail "$(cat err)"
     "$ORCA" report --live "$TRACE" >report || fail "no report"
-    has report 'is not known: no collection of the whole heap'
+    has report 'is unknown: no full collection'
     "$ORCA" report --live --json "$TRACE" | grep -q '"live": null' || fail "live is told"
 }
 

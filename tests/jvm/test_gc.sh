@@ -97,7 +97,7 @@ test_g1_marking() {
     same "$(in_report cycle '.*')" 0
     same "$(in_report part null)" "$(count gc.log 'Pause \(Remark\|Cleanup\)')"
     run 0 "$ORCA" report --gc "$TRACE"
-    has out "Without a number of collections"
+    has out "Rows without a number of collections"
 }
 
 # Cycles are heard of from half a second after the first pause on, each some time after its end.
