@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* What CallTrace.num_frames says when there are no frames. */
-enum Error {
+enum {
     NO_JAVA_FRAME = 0,
     NO_CLASS_LOAD = -1, /* AsyncGetCallTrace2Init has not done its work (yet) */
     GC_ACTIVE = -2,
@@ -60,7 +60,7 @@ typedef union {
 } CallFrame;
 
 typedef struct {
-    jint num_frames;   /* how many there are, or an enum Error */
+    jint num_frames;   /* how many there are, or why there are none */
     CallFrame *frames; /* innermost first; the caller's, room for `depth` of them */
     void *frame_info;  /* NULL */
 } CallTrace;

@@ -10,6 +10,7 @@
 #include "orca/asgct2.h"
 #include "unwind/libraries.h"
 
+#include <dlfcn.h>
 #include <jvmti.h>
 #include <stdio.h>
 
@@ -145,8 +146,7 @@ static int open_now(JavaVM *vm, struct err *err)
     static const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_PREPARE};
     JNIEnv *jni;
     if ((*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK)
-        return err_set(err, -EPERM,
-                       "call AsyncGetCallTrace2Init on a thread that is attached to the JVM");
+        return err_set(err, -EPERM, "this JVM has no JNI 1.8");
     TRY(listen_to(events, ARRAY_LEN(events), err));
     return open_all(jni, err);
 }
@@ -160,11 +160,35 @@ static int open_later(struct err *err)
     return 0;
 }
 
+/* Whether the JVM has started and does not know the calling thread: it dies when it is asked for
+ * JVMTI there.  Until it has started GetEnv says so of every thread. */
+static bool is_live_and_strange(JavaVM *vm)
+{
+    Dl_info jvm;
+    void *jni, *library = NULL;
+    JavaVM *started;
+    jsize n = 0;
+    if ((*vm)->GetEnv(vm, &jni, JNI_VERSION_1_8) == JNI_OK)
+        return false;
+    if (dladdr((const void *)(uintptr_t)(*vm)->GetEnv, &jvm))
+        library = dlopen(jvm.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return true;
+    jint (*created)(JavaVM **, jsize, jsize *) =
+        (jint(*)(JavaVM **, jsize, jsize *))(uintptr_t)dlsym(library, "JNI_GetCreatedJavaVMs");
+    bool live = !created || created(&started, 1, &n) != JNI_OK || n != 0;
+    dlclose(library);
+    return live;
+}
+
 static int init(JavaVM *vm, struct err *err)
 {
     jvmtiPhase phase;
     if (!vm)
         return err_set(err, -EINVAL, "AsyncGetCallTrace2Init was given no JavaVM");
+    if (is_live_and_strange(vm))
+        return err_set(err, -EPERM,
+                       "call AsyncGetCallTrace2Init on a thread that is attached to the JVM");
     if (!structs)
         TRY(vmstructs_open(&structs, (const void *)(uintptr_t)(*vm)->GetEnv, err));
     if (!ti && (*vm)->GetEnv(vm, (void **)&ti, JVMTI_VERSION_11) != JNI_OK)

@@ -166,9 +166,32 @@ JNIEXPORT void JNICALL Java_CallTraces_redefine(JNIEnv *jni, jclass c, jclass of
     (*jni)->ReleaseByteArrayElements(jni, code, b, JNI_ABORT);
 }
 
+static void expect(const char *what, int got, int wanted)
+{
+    if (got == wanted)
+        return;
+    fprintf(out, "asgct2: %s: %d instead of %d\n", what, got, wanted);
+    count(&bad, 1);
+}
+
+/* The JVM does not know this thread. */
+static void *init_from_elsewhere(void *ignored)
+{
+    (void)ignored;
+    int rc = AsyncGetCallTrace2Init(jvm);
+    if (rc) /* else it was done before */
+        expect("init on a thread that is not attached", rc, -EPERM);
+    if (rc == -EPERM)
+        fprintf(out, "asgct2: a thread that is not attached was refused\n");
+    return NULL;
+}
+
 JNIEXPORT jint JNICALL Java_CallTraces_init(JNIEnv *jni, jclass c)
 {
+    pthread_t other;
     (void)jni, (void)c;
+    if (pthread_create(&other, NULL, init_from_elsewhere, NULL) == 0)
+        pthread_join(other, NULL);
     int rc = AsyncGetCallTrace2Init(jvm);
     if (rc != 0)
         fprintf(out, "asgct2: init %d %s\n", rc, AsyncGetCallTrace2Error());
@@ -444,14 +467,6 @@ static void start_resolver(JNIEnv *jni)
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
-
-static void expect(const char *what, int got, int wanted)
-{
-    if (got == wanted)
-        return;
-    fprintf(out, "asgct2: %s: %d instead of %d\n", what, got, wanted);
-    count(&bad, 1);
-}
 
 static void JNICALL on_thread(jvmtiEnv *t, JNIEnv *jni, jthread thread)
 {

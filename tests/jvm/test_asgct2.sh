@@ -32,6 +32,7 @@ test_threads() {
 test_init_from_java() {
     run_java late -- CallTraces late
     has out "compared 2400"
+    has out "a thread that is not attached was refused"
 }
 
 # Several threads at once, with classes that are prepared and signals that come before, meanwhile and after.
@@ -164,7 +165,7 @@ test_sampler() {
 # The header by a C++ compiler, if there is one.
 test_header_in_cpp() {
     command -v g++ >/dev/null || skip "no g++"
-    printf '#include "orca/asgct2.h"\nint main() { CallFrame f; f.type = FRAME_CPP; return sizeof f + f.type; }\n' >h.cc
+    printf '#include "orca/asgct2.h"\nclass Error {};\nint main() { Error e; CallFrame f; f.type = FRAME_CPP; return sizeof f + f.type + sizeof e; }\n' >h.cc
     g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$ROOT/include" -isystem "$JNI_INCLUDE" \
         -isystem "$JNI_INCLUDE/linux" h.cc || fail "not C++11"
 }
