@@ -186,11 +186,11 @@ static int init(JavaVM *vm, struct err *err)
     jvmtiPhase phase;
     if (!vm)
         return err_set(err, -EINVAL, "AsyncGetCallTrace2Init was given no JavaVM");
+    if (!structs)
+        TRY(vmstructs_open(&structs, (const void *)(uintptr_t)(*vm)->GetEnv, err));
     if (is_live_and_strange(vm))
         return err_set(err, -EPERM,
                        "call AsyncGetCallTrace2Init on a thread that is attached to the JVM");
-    if (!structs)
-        TRY(vmstructs_open(&structs, (const void *)(uintptr_t)(*vm)->GetEnv, err));
     if (!ti && (*vm)->GetEnv(vm, (void **)&ti, JVMTI_VERSION_11) != JNI_OK)
         return err_set(err, -ENOTSUP, "this JVM has no JVMTI 11: Java 17 or later is needed");
     if ((*ti)->GetPhase(ti, &phase) != JVMTI_ERROR_NONE || phase == JVMTI_PHASE_DEAD)

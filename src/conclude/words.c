@@ -20,10 +20,9 @@ enum {
     DOING_SAMPLES = 3,     /* nor what fewer samples say */
     TRY_PERMILLE = 500,    /* of the holders' time: what they do is worth a change */
     KNOWN_PERMILLE = 500,  /* of the time in which it is wanted: who has it is known for less, */
-    HANDED_PERMILLE =
-        500,            /* of the time that a lock is wanted, nobody has it: it is handed over, */
-    HANDED_LEAST = 100, /* so many times at least */
-    KNOWN_LEAST = 50,   /* and it is said of how much; or of so little that nobody is named */
+    HANDED_PERMILLE = 500, /* of the time that a lock is wanted, nobody has it: it is handed off, */
+    HANDED_LEAST = 100,    /* so many times at least */
+    KNOWN_LEAST = 50,      /* and it is said of how much; or of so little that nobody is named */
 };
 
 /* --- the title --------------------------------------------------------------------------------
@@ -204,7 +203,7 @@ void finding_holders(const struct resource *r, const struct analysis *a, char *o
     char name[LABEL_MAX] = "";
     *out = 0;
     if (is_handed(r)) {
-        snprintf(out, n, "nobody: it is handed over");
+        snprintf(out, n, "nobody: it is handed off");
         return;
     }
     if (!r->held || known_permille(r) < KNOWN_LEAST)
@@ -298,7 +297,7 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
     finding_holders(r, ev->a, who, sizeof who);
     rule_line(f, holder_label(r));
     if (is_handed(r)) {
-        rule_say(f, "nobody for %u %% of the time: it is handed over %s times, %s each",
+        rule_say(f, "nobody for %u %% of the time: it is handed off %s times, %s each",
                  rule_permille(r->handed, r->wanted) / 10, human_count(r->n_handed).text,
                  human_time(r->handed / r->n_handed).text);
         return;

@@ -1647,7 +1647,7 @@ static const char *card_of_round(const char *class, uint64_t keeps)
 Test(resources, a_lock_that_is_handed_over_most_of_the_time_is_said_to_be)
 {
     const char *text = card_of_round("Ljava/util/concurrent/locks/ReentrantLock$FairSync;", 10000);
-    cr_assert_not_null(strstr(text, "held by nobody for 98 % of the time: it is handed over 300 "
+    cr_assert_not_null(strstr(text, "held by nobody for 98 % of the time: it is handed off 300 "
                                     "times, 900 "),
                        "%s", text);
     cr_assert_not_null(strstr(text, "take the lock less often"), "%s", text);
