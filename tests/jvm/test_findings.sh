@@ -50,6 +50,8 @@ test_philosophers() {
 test_lost_signal() {
     start_traced "" -Xmx64m Findings lost-signal
     wait_for 60 grep -q '^ready' out
+    # Any moment may find all threads waiting: it has to last.
+    wait_for 60 sh -c "'$ORCA' report --json '$TRACE' 2>/dev/null | grep -q '\"rule\": \"stuck\"'"
     end_with TERM 143
     same "$(rules)" "lost-signal stuck"
     finding lost-signal >text

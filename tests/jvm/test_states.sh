@@ -55,7 +55,7 @@ test_virtual() {
 # The same without records.
 test_by_looks() {
     reports platform events=threads+monitors+waits+parks+sleeps+joins+interrupts+semaphores+gc+looks
-    waits_for_input 2 ", or by looks"
+    waits_for_input 2 " or sampled \\([0-9]+ looks\\)"
 }
 
 # A program that is stopped has no end that matters: it is not stuck, and what led to its end is shown to who asks.
