@@ -71,7 +71,8 @@ test_ended_while_a_thread_waits() {
 # Whoever sends a signal is none of them: until then nobody could go on.
 test_ended_by_a_signal() {
     launch_told Exiting "$(agent)" -- signal
-    wait_for 60 eval '"$ORCA" query "$jvm" locks | grep -q CountDownLatch'
+    # Any moment may find all threads waiting: it has to last.
+    wait_for 60 eval '"$ORCA" report "$TRACE" 2>/dev/null | grep -q "Stuck: every thread"'
     kill -TERM "$jvm"
     wait "$jvm"
     exec 9>&-
