@@ -366,7 +366,7 @@ test_screen() {
     press Escape
     see '^threads by pool '
     press 9
-    see 'there is no such finding now'
+    see 'no finding has this number now'
     press Escape
     press End
     see '^locker  *asleep when Orca attached '

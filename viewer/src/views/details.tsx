@@ -94,7 +94,7 @@ function OneRun({ r }: { r: Run }) {
     return (
         <>
             <h3 data-test="details-headline"><ThreadLink thread={r.thread} /> {io ? `was ${IO_DOING[io.what]}${io.peer ? ` (${io.peer})` : ""} for ${duration(io.end - io.start)}` : r.state === "running" ? `ran for ${duration(r.end - r.start)}: no wait is recorded here` : "did not live then"}
-                {r.started_by && <>; it was started by <ThreadLink thread={r.started_by.thread} time={r.started_by.time} /></>}.</h3>
+                {!io && r.started_by && <>; it was started by <ThreadLink thread={r.started_by.thread} time={r.started_by.time} /></>}.</h3>
             <Times from={io?.start ?? r.start} to={io?.end ?? r.end} />
             <Identity thread={r.thread} />
             <Allocated thread={r.thread} from={io?.start ?? r.start} to={io?.end ?? r.end} />
