@@ -205,6 +205,14 @@ uint32_t still_first(const struct still_line *l, uint64_t time)
     return i;
 }
 
+uint32_t still_touching(const struct still_line *l, uint64_t from, uint64_t to, uint32_t *first)
+{
+    uint32_t end = still_first(l, to);
+    *first = still_first(l, from);
+    end += end < l->n && l->v[end].from < to; /* one that is not over by then */
+    return end > *first ? end - *first : 0;
+}
+
 uint64_t still_until(const struct still_line *l, uint64_t time)
 {
     uint32_t i = still_first(l, time);

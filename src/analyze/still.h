@@ -56,6 +56,9 @@ const struct still_line *stills_of(const struct stills *s, uint32_t thread);
 /* The index of the first that ends behind a time. */
 uint32_t still_first(const struct still_line *l, uint64_t time);
 
+/* How many touch a stretch of time: *first and those behind it. */
+uint32_t still_touching(const struct still_line *l, uint64_t from, uint64_t to, uint32_t *first);
+
 /* ns of a thread's before a time. */
 uint64_t still_until(const struct still_line *l, uint64_t time);
 

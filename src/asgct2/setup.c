@@ -10,7 +10,6 @@
 #include "orca/asgct2.h"
 #include "unwind/libraries.h"
 
-#include <dlfcn.h>
 #include <jvmti.h>
 #include <stdio.h>
 
@@ -164,21 +163,13 @@ static int open_later(struct err *err)
  * JVMTI there.  Until it has started GetEnv says so of every thread. */
 static bool is_live_and_strange(JavaVM *vm)
 {
-    Dl_info jvm;
-    void *jni, *library = NULL;
+    jint (*created)(JavaVM **, jsize, jsize *) = (jint(*)(JavaVM **, jsize, jsize *))(
+        uintptr_t)vmstructs_symbol(structs, "JNI_GetCreatedJavaVMs");
+    void *jni;
     JavaVM *started;
     jsize n = 0;
-    if ((*vm)->GetEnv(vm, &jni, JNI_VERSION_1_8) == JNI_OK)
-        return false;
-    if (dladdr((const void *)(uintptr_t)(*vm)->GetEnv, &jvm))
-        library = dlopen(jvm.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (!library)
-        return true;
-    jint (*created)(JavaVM **, jsize, jsize *) =
-        (jint(*)(JavaVM **, jsize, jsize *))(uintptr_t)dlsym(library, "JNI_GetCreatedJavaVMs");
-    bool live = !created || created(&started, 1, &n) != JNI_OK || n != 0;
-    dlclose(library);
-    return live;
+    return (*vm)->GetEnv(vm, &jni, JNI_VERSION_1_8) != JNI_OK &&
+           (!created || created(&started, 1, &n) != JNI_OK || n != 0);
 }
 
 static int init(JavaVM *vm, struct err *err)

@@ -34,7 +34,8 @@ struct holder {
     bool *waits;                    /* [n_lines]: for it */
     struct buf gives;               /* struct give [] */
     struct buf edges;               /* struct edge [] */
-    struct buf wanted;              /* struct stretch []; of answers: somebody works on one */
+    struct buf wanted;              /* struct stretch []; of answers: somebody works on one; of
+                                     * locks without an owner: struct release [] */
     struct buf before;              /* of answers: struct stretch []: before somebody did */
     lock_id semaphore;              /* 0: it is none */
     bool by_idle;                   /* things are back before their thread waits for work */
@@ -248,15 +249,19 @@ static int take_owner(void *self, struct resource *r, const struct resource_wait
 static int take_handed(void *self, struct resource *r, const struct resource_wait *w)
 {
     const struct analysis *a = ((const struct holder *)self)->a;
-    const char *class_ = a->locks.groups[r->group].signature;
-    if (strstr(class_, "ReadWriteLock") || strstr(class_, "StampedLock"))
-        return 0; /* readers wake each other, and have it */
     const struct act *act = w->again ? NULL : span_wake_act(&a->timeline, w->span);
     if (act && act->time >= w->from && act->time < w->to && !resource_waits_again(a, w)) {
         r->handed += w->to - act->time;
         r->n_handed++;
     }
     return 0;
+}
+
+/* Readers wake each other, and have it at the same time. */
+static bool is_shared(const struct resource *r, const struct analysis *a)
+{
+    const char *signature = a->locks.groups[r->group].signature;
+    return strstr(signature, "ReadWriteLock") || strstr(signature, "StampedLock");
 }
 
 static int find_owners(struct holder *v, size_t n, const struct analysis *a)
@@ -268,7 +273,8 @@ static int find_owners(struct holder *v, size_t n, const struct analysis *a)
     for (size_t i = 0; i < n && rc == 0; i++) {
         if (v[i].r->kind != RESOURCE_LOCK)
             continue;
-        rc = resource_each_wait(v[i].r, a, take_handed, &v[i]);
+        if (!is_shared(v[i].r, a))
+            rc = resource_each_wait(v[i].r, a, take_handed, &v[i]);
         if (v[i].r->lock.v)
             locks[some++] = v[i].r->lock.v;
         else if (rc == 0)
@@ -471,7 +477,7 @@ static int by_time(const void *x, const void *y)
     return a->change - b->change;
 }
 
-/* How long more than so many were had. */
+/* How long more than `level` were had. */
 static uint64_t time_above(const struct edge *v, size_t n, int level)
 {
     uint64_t ns = 0;
@@ -483,8 +489,8 @@ static uint64_t time_above(const struct edge *v, size_t n, int level)
     return ns;
 }
 
-/* Who gives one back says so a moment later, when the next one may have it: where takes are not
- * known, so many were had as were for a part of the time that is more than such moments. */
+/* Who gives one back says so a moment later, when the next one may have it.  So where takes are not
+ * known, a number counts as had at once if it was for a part of the time that is more than moments. */
 static void count_at_once(struct holder *h)
 {
     struct edge *v = (void *)h->edges.p;
@@ -772,7 +778,22 @@ static int by_release(const void *x, const void *y)
     return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Who releases it had it while others waited, but not before the release before that one. */
+/* When a thread's last wait for it was over by a time; 0: it is not known. */
+static uint64_t got_it(const struct holder *h, uint32_t thread, uint64_t time)
+{
+    const struct timeline *t = &h->a->timeline;
+    const struct line *l = &t->lines[thread];
+    uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
+    for (; i > least; i--) {
+        const struct span *s = line_span(l, i - 1);
+        if (is_of(h, s->context) && span_end(t, s) <= time)
+            return span_end(t, s);
+    }
+    return 0;
+}
+
+/* Who releases it had it while others waited, but not before the release before that one, nor while
+ * he waited for it himself. */
 static int find_releasers(struct holder *h)
 {
     TRY(resource_each_wait(h->r, h->a, add_release, h));
@@ -782,7 +803,7 @@ static int find_releasers(struct holder *h)
     if (n)
         qsort(v, n, sizeof *v, by_release);
     for (size_t i = 0; i < n; i++) {
-        uint64_t from = max_u64(before, v[i].from);
+        uint64_t from = max_u64(max_u64(before, v[i].from), got_it(h, v[i].thread, v[i].time));
         if (from < v[i].time)
             TRY(account(h, v[i].thread, from, v[i].time));
         before = max_u64(before, v[i].time);

@@ -140,7 +140,7 @@ struct resource {
     uint64_t held;     /* ns of which it is known who had it while others waited */
     uint64_t wanted;   /* locks: ns in which it was waited for; `held` is of it */
     uint64_t handed;   /* locks: ns between giving one and the end of the wait of who got it, */
-    uint64_t n_handed; /* of so many waits */
+    uint64_t n_handed; /* summed over this number of waits */
     uint64_t looks;    /* samples, or owners that were asked, behind what is not recorded */
     uint32_t at_once;  /* things: so many were had at a time at most, as far as is known; */
     bool all_known;    /* and each take is known, whether it waited or not */

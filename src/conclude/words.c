@@ -383,14 +383,15 @@ static const struct advice {
     {OF_THINGS, DOES_COMPUTE, "give it back before this work"},
 };
 
-static const char *advice_for(const struct rule_finding *f)
+static const char *advice_for(const struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
     if (is_starved(f))
         return "run the inner tasks in a pool of their own, or in the thread that waits for them";
     if (is_handed(r))
-        return "take the lock less often, for more work at a time; one that is not fair is handed "
-               "over less often";
+        return strstr(ev->a->locks.groups[r->group].signature, "$FairSync")
+                   ? "use a lock that is not fair, or take it less often, for more work at a time"
+                   : "take the lock less often, for more work at a time";
     const struct activity *x = r->doing;
     if (!r->n_doing || resource_is_full_queue(r) || !x->at.method.v ||
         (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)
@@ -401,9 +402,9 @@ static const char *advice_for(const struct rule_finding *f)
     return NULL;
 }
 
-static void say_try(struct rule_finding *f)
+static void say_try(struct rule_finding *f, const struct evidence *ev)
 {
-    const char *text = advice_for(f);
+    const char *text = advice_for(f, ev);
     if (!text)
         return;
     rule_line(f, CARD_TRY);
@@ -420,7 +421,7 @@ static void say_rerun(struct rule_finding *f, const struct evidence *ev)
     bool rare = r->n_doing && x->samples && x->samples < DOING_SAMPLES && looked;
     bool unknown = r->n_doing && (x->does == DOES_UNKNOWN || rare) &&
                    rule_permille(x->ns, r->held) >= TRY_PERMILLE;
-    if (!unknown || r->remote || *trace_info(a->trace, "import.format", ""))
+    if (!unknown || r->remote || is_handed(r) || *trace_info(a->trace, "import.format", ""))
         return;
     rule_line(f, CARD_RERUN);
     if (looked)
@@ -436,6 +437,6 @@ void rule_say_resource(struct rule_finding *f, const struct evidence *ev)
     say_holders(f, ev);
     say_behind(f, ev);
     say_path(f, ev);
-    say_try(f);
+    say_try(f, ev);
     say_rerun(f, ev);
 }

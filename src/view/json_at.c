@@ -1,4 +1,5 @@
 /* json_at.c - the answer `at`: what a thread or a lock was in at a moment. */
+#include "analyze/labels.h"
 #include "analyze/peer_sums.h"
 #include "base/util.h"
 #include "view/json_parts.h"
@@ -47,7 +48,7 @@ static const struct still *io_at(const struct view *v, uint32_t thread, uint64_t
 
 static json_t *io_json(const struct json_out *o, const struct view *v, const struct still *s)
 {
-    char peer[256];
+    char peer[LABEL_MAX];
     if (!s)
         return json_null();
     json_t *j = json_object();

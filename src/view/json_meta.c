@@ -1,4 +1,5 @@
 /* json_meta.c - the answers `meta`, what the viewer starts from, and `overview`, its minimap. */
+#include "analyze/labels.h"
 #include "analyze/peer_sums.h"
 #include "base/util.h"
 #include "view/json_parts.h"
@@ -425,7 +426,7 @@ static int add_findings(struct json_out *o, struct view *v, struct err *err)
 static int put_peers(struct json_out *o, struct ask *a, struct err *err)
 {
     struct peer_sums all;
-    char name[256];
+    char name[LABEL_MAX];
     uint32_t n = 0;
     if (peer_sums_make(&all, a->v->a, &a->arena) < 0)
         return err_set(err, -ENOMEM, "out of memory");

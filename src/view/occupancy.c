@@ -340,10 +340,9 @@ static int pile_many(struct pile *p, struct occupancy *o, uint32_t thread, const
 /* Input and output: one by one, or where they are many, bucket by bucket. */
 static void pile_still(struct pile *p, const struct still_line *l)
 {
-    uint32_t first = still_first(l, p->edges[0]), end = still_first(l, p->edges[p->n]);
-    end += end < l->n; /* one that is not over by then */
-    if (end - first <= p->n) {
-        for (uint32_t i = first; i < end; i++)
+    uint32_t first, n = still_touching(l, p->edges[0], p->edges[p->n], &first);
+    if (n <= p->n) {
+        for (uint32_t i = first; i < first + n; i++)
             pile_stretch(p, l->v[i].from, l->v[i].to, COLUMN_IO);
         return;
     }

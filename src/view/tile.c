@@ -159,28 +159,14 @@ static int keep_neighbours(const struct tile_query *q, uint32_t thread)
     return rc;
 }
 
-/* The input and output of a thread that touches the tile. */
-struct io_touching {
-    const struct still *v;
-    uint32_t n;
-};
-
-static struct io_touching io_touching(const struct tile_query *q, uint32_t thread)
-{
-    const struct still_line *l = stills_of(&q->v->a->stills, thread);
-    uint64_t to = tile_to(q->edges);
-    uint32_t first = still_first(l, tile_from(q->edges)), end = still_first(l, to);
-    end += end < l->n && l->v[end].from < to;
-    return (struct io_touching){l->v + first, end > first ? end - first : 0};
-}
-
-static void put_io(const struct tile_query *q, const struct io_touching *c, struct buf *out)
+/* n calls of input and output. */
+static void put_io(const struct tile_query *q, const struct still *c, uint32_t n, struct buf *out)
 {
     size_t begin = q->begin;
-    PUT_COLUMN(out, begin, double, c->n, view_time(q->v, c->v[k].from));
-    PUT_COLUMN(out, begin, double, c->n, view_time(q->v, c->v[k].to));
-    PUT_COLUMN(out, begin, uint32_t, c->n, c->v[k].peer.v);
-    PUT_COLUMN(out, begin, uint8_t, c->n, c->v[k].what);
+    PUT_COLUMN(out, begin, double, n, view_time(q->v, c[k].from));
+    PUT_COLUMN(out, begin, double, n, view_time(q->v, c[k].to));
+    PUT_COLUMN(out, begin, uint32_t, n, c[k].peer.v);
+    PUT_COLUMN(out, begin, uint8_t, n, c[k].what);
 }
 
 /* n: waits, and calls of input and output, that touch the tile. */
@@ -207,8 +193,9 @@ int tile_of_thread(const struct tile_query *q, uint32_t thread, struct tile_row 
         return 0;
     struct touching x =
         spans_touching(t, &t->lines[thread], tile_from(q->edges), tile_to(q->edges));
-    const struct io_touching io = io_touching(q, thread);
-    uint32_t n = touching_count(&x) + io.n;
+    const struct still_line *io = stills_of(&q->v->a->stills, thread);
+    uint32_t call, calls = still_touching(io, tile_from(q->edges), tile_to(q->edges), &call);
+    uint32_t n = touching_count(&x) + calls;
     if (n == 0)
         return 0;
     if (n > VIEW_EXACT_MAX)
@@ -221,9 +208,9 @@ int tile_of_thread(const struct tile_query *q, uint32_t thread, struct tile_row 
         add_wait(&w, q->v, thread, i);
     row->kind = TILE_WAITS;
     row->n = w.n;
-    row->m = io.n;
+    row->m = calls;
     put_waits(&w, q->begin, out);
-    put_io(q, &io, out);
+    put_io(q, io->v + call, calls, out);
     return 0;
 }
 
