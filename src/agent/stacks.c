@@ -368,7 +368,11 @@ void stacks_start(JNIEnv *jni)
         lacks_note("stacks are taken through JVMTI, which takes longer, and there are no samples: "
                    "%s",
                    closed.msg);
-    atomic_store_explicit(&walking, agent.walker && natives_learn(jni), memory_order_relaxed);
+    bool learnt = agent.walker && natives_learn(jni);
+    if (agent.walker && !learnt)
+        lacks_note("method ids are not as Orca knows them on this JVM: stacks are taken through "
+                   "JVMTI, which takes longer");
+    atomic_store_explicit(&walking, learnt, memory_order_relaxed);
     stacks_check_start();
 }
 

@@ -56,8 +56,18 @@ static int add_parks(struct keyed *sums, const struct analysis *a, uint32_t thre
     return 0;
 }
 
+/* Whether a park can be for one. */
+static bool has_peers(const struct trace *t)
+{
+    for (uint32_t i = 1; i < t->n_classes; i++)
+        if (trace_is_peer(trace_class(t, (class_id){i})->signature))
+            return true;
+    return false;
+}
+
 static int add_all(struct keyed *sums, const struct analysis *a)
 {
+    bool parks = has_peers(a->trace);
     for (uint32_t i = 1; i < a->timeline.n_lines && i < a->threads.n; i++) {
         const struct still_line *l = stills_of(&a->stills, i);
         if (!selection_has(&a->stats.selection, i))
@@ -65,7 +75,8 @@ static int add_all(struct keyed *sums, const struct analysis *a)
         for (uint32_t k = 0; k < l->n; k++)
             if (!l->v[k].looks)
                 TRY(add(sums, a, i, &l->v[k]));
-        TRY(add_parks(sums, a, i));
+        if (parks)
+            TRY(add_parks(sums, a, i));
     }
     return 0;
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JDKS_MAX = 64, OLDEST = 17, NEWEST_TESTED = 28, VIRTUAL_THREADS = 21 };
+enum { JDKS_MAX = 64, OLDEST = 17, TESTED = 25, NEWEST = 28, VIRTUAL_THREADS = 21 };
 
 struct jdk {
     char root[PATH_MAX]; /* links resolved: the identity of a JDK */
@@ -204,7 +204,11 @@ static bool too_old(const struct jdk *j)
 }
 static bool too_new(const struct jdk *j)
 {
-    return j->major > NEWEST_TESTED;
+    return j->major > NEWEST;
+}
+static bool less_tested(const struct jdk *j)
+{
+    return j->major > TESTED;
 }
 static bool has_virtual_threads(const struct jdk *j)
 {
@@ -227,11 +231,12 @@ static const struct {
     {other_cpu, FINDING_WARN, "not x86-64: the agent refuses it",
      "run the program on an x86-64 machine to record it"},
     {unknown_version, FINDING_WARN, "version unknown: best effort",
-     "use a JDK 17 to 28, which are tested"},
+     "use a JDK 17 to 25, which are tested"},
     {too_old, FINDING_WARN, "older than 17: the agent refuses it",
      "run the program on JDK 17 to 28 to record it"},
     {too_new, FINDING_WARN, "newer than 28: the agent refuses it",
      "run the program on JDK 17 to 28 to record it"},
+    {less_tested, FINDING_OK, "supported, with virtual threads; tested less than JDK 17 to 25", ""},
     {has_virtual_threads, FINDING_OK, "supported, with virtual threads", ""},
     {any, FINDING_OK, "supported", ""},
 };

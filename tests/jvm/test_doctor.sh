@@ -52,6 +52,10 @@ test_other_jvms_are_told_apart() {
     JAVA_HOME=$TMP/old "$ORCA" doctor --json >out
     has out "1.8.0_392 Test"
     has out "older than 17"
+    jdk late 27
+    ln -s "$JDK/lib/server/libjvm.so" "$TMP/late/lib/server/libjvm.so"
+    JAVA_HOME=$TMP/late "$ORCA" doctor --json >out
+    has out "supported, with virtual threads; tested less than JDK 17 to 25"
     jdk new 29-ea
     ln -s "$JDK/lib/server/libjvm.so" "$TMP/new/lib/server/libjvm.so"
     JAVA_HOME=$TMP/new "$ORCA" doctor --json >out

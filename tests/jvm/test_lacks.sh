@@ -87,7 +87,11 @@ test_numbers_unknown() {
         numbers "$fact"
         has said "LockSupport.park of this JVM is not as Orca knows it: it is not recorded"
         has lacking "LockSupport.park of this JVM is not as Orca knows it: it is not recorded"
+        has said "stacks are taken through JVMTI"
+        has lacking "stacks are taken through JVMTI"
         same "$(matching ' park_enter ')" 0
         [ "$(matching ' monitor_contended_enter ')" -gt 0 ] || fail "no contention"
+        [ "$fact" != java_lang_Class::_klass_offset ] ||
+            has said "method ids are not as Orca knows them on this JVM: stacks are taken through JVMTI, which takes longer"
     done
 }
