@@ -115,6 +115,20 @@ static bool is_of_concurrent(const char *signature)
     return false;
 }
 
+/* Other code than java.util.concurrent's says at this frame that it blocks its pool's thread: for
+ * what somebody owes it, as promises and futures of libraries do. */
+static bool blocks_its_pool(const struct trace *t, const struct trace_stack *s, uint32_t frame)
+{
+    static const struct known_method managed[] = {
+        {"Ljava/util/concurrent/ForkJoinPool;", "", "managedBlock"}};
+    if (frame == 0 || frame >= s->n_frames)
+        return false;
+    const struct trace_method *m = trace_method(t, s->frames[frame - 1].method);
+    const struct trace_method *caller = trace_method(t, s->frames[frame].method);
+    return IS_ONE_OF(managed, trace_class(t, m->class_)->signature, m->name) &&
+           !is_of_concurrent(trace_class(t, caller->class_)->signature);
+}
+
 /* The program's own queues count as queues; below the first frame of other code only pools are
  * looked for, since what that code was called for says nothing about this call. */
 static struct call_of read_call(const struct trace *t, stack_id stack)
@@ -126,6 +140,7 @@ static struct call_of read_call(const struct trace *t, stack_id stack)
         const struct trace_method *m = trace_method(t, s->frames[i].method);
         const char *signature = trace_class(t, m->class_)->signature;
         c.idle |= IS_ONE_OF(idle_methods, signature, m->name);
+        c.answer |= blocks_its_pool(t, s, i);
         bool gives = IS_ONE_OF(give_methods, signature, m->name);
         bool takes = IS_ONE_OF(take_methods, signature, m->name);
         near &= gives || takes || is_of_concurrent(signature);

@@ -1491,7 +1491,9 @@ Test(resources, an_answer_that_somebody_works_on_is_in_no_queue)
 /* Answers that do not come until the end: asked for in tasks of a pool, or by whoever it is. */
 static void never_get(const thread_id *who, size_t n, const char *frames)
 {
-    lock_id task = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/FutureTask;"));
+    lock_id task = builder_lock(&b, builder_class(&b, strstr(frames, "FutureTask")
+                                                          ? "Ljava/util/concurrent/FutureTask;"
+                                                          : "Lcom/fast/promise/Gate;"));
     for (size_t i = 0; i < n; i++)
         ADD(&b, who[i].v, who[i], 1000000 + i, park_enter, .lock = task,
             .stack = builder_stack(&b, frames));
@@ -1506,6 +1508,29 @@ Test(resources, tasks_that_wait_until_the_end_wait_for_answers)
     cr_assert_eq(all.n, 1);
     cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
     cr_assert_eq(all.v[0].n_waits, 3);
+}
+
+/* A library's own future, on which java.util.concurrent's classes say nothing. */
+#define MANAGED                                                                                    \
+    "jdk.internal.misc.Unsafe.park:native com.fast.promise.Gate.block:3 "                          \
+    "java.util.concurrent.ForkJoinPool.unmanagedBlock:5 "                                          \
+    "java.util.concurrent.ForkJoinPool.managedBlock:4 "
+
+Test(resources, who_tells_its_pool_that_it_blocks_waits_for_an_answer)
+{
+    never_get((const thread_id[]){ann, bob, cat}, 3,
+              MANAGED "com.fast.promise.Promise.await:7 shop.Desk.place:30 "
+                      "java.util.concurrent.ThreadPoolExecutor.runWorker:9");
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+}
+
+Test(resources, a_condition_of_the_jdks_tells_its_pool_too_and_says_nothing)
+{
+    never_get((const thread_id[]){ann, bob, cat}, 3,
+              MANAGED "java.util.concurrent.locks.AbstractQueuedSynchronizer.await:7 "
+                      "shop.Desk.place:30 java.util.concurrent.ThreadPoolExecutor.runWorker:9");
+    cr_assert_eq(all.n, 0);
 }
 
 Test(resources, one_that_waits_until_the_end_may_wait_for_that)
