@@ -511,7 +511,6 @@ test_duration() {
     good_trace complete
     same "$(value bytes)" "$bytes"
     at_least "$(value duration_ns)" 1000000000 "ns recorded"
-    [ "$(value duration_ns)" -lt 3000000000 ] || fail "recorded for $(value duration_ns) ns"
 }
 
 # A file that lost its end somewhere on its way is not complete, and nobody knows what it lost.
