@@ -147,7 +147,7 @@ static int open_files(struct symbol_source *s, struct trace *t, const struct sym
     return nothing(t, out, rc, &why);
 }
 
-static void begin(struct symbol_source *s)
+void symbol_source_init(struct symbol_source *s)
 {
     memset(s, 0, sizeof *s);
     s->files.main.fd = s->files.debug.fd = s->inner.fd = -1;
@@ -155,18 +155,15 @@ static void begin(struct symbol_source *s)
     arena_init(&s->names, 0);
 }
 
-int symbol_source_none(struct symbol_source *s, struct trace *t, struct symbols_module *out,
-                       const char *why)
+int symbol_source_none(struct trace *t, struct symbols_module *out, const char *why)
 {
     struct err text;
-    begin(s);
     return nothing(t, out, err_set(&text, -EINVAL, "%s", why), &text);
 }
 
 int symbol_source_open(struct symbol_source *s, struct trace *t, const struct symbols_options *o,
                        struct symbols_module *out, struct err *err)
 {
-    begin(s);
     int rc = strcmp(out->module->path, "[kernel]") == 0 ? open_kernel(s, t, o, out)
                                                         : open_files(s, t, o, out);
     return rc < 0 ? err_set(err, rc, "out of memory") : 0;

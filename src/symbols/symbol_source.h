@@ -15,13 +15,15 @@ struct symbol_source {
     struct arena names; /* of the kernel's */
 };
 
+/* Of nothing, yet; now s->symtab is told which addresses will be asked for. */
+void symbol_source_init(struct symbol_source *s);
+
 /* Open what there is of out->module, and say in *out what came of it (texts in t's arena).  Where
  * nothing is found the source answers nothing.  -ENOMEM. */
 int symbol_source_open(struct symbol_source *s, struct trace *t, const struct symbols_options *o,
                        struct symbols_module *out, struct err *err);
 /* The same of nothing: no symbol is known, for that reason. */
-int symbol_source_none(struct symbol_source *s, struct trace *t, struct symbols_module *out,
-                       const char *why);
+int symbol_source_none(struct trace *t, struct symbols_module *out, const char *why);
 
 void symbol_source_close(struct symbol_source *s);
 

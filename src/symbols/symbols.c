@@ -99,14 +99,13 @@ static method_id inlined(struct resolver *r, const struct native_place *p,
 
 /* The function that the linker put there; where no symbol tells, the place itself. */
 static method_id outermost(struct resolver *r, const struct native_place *p,
-                           const struct symtab_range *range, const struct code_lines_place *l)
+                           const struct symtab_entry *e, const struct code_lines_place *l)
 {
     struct trace_method m = method_like(r, p, l->source);
-    if (!range) {
+    if (!e) {
         m.address = p->address;
         return function(r, p, hash_place(&m.address, sizeof m.address, 2), NULL, &m);
     }
-    const struct symtab_entry *e = range->symbol;
     uint64_t id[] = {e->begin, e->end};
     m.address = e->begin;
     if (!e->plt)
@@ -123,16 +122,16 @@ static void resolve_place(struct resolver *r, struct symbol_source *s, const str
                           struct symbols_module *out)
 {
     struct code_lines_place chain[CODE_LINES_DEPTH] = {{.source = ""}};
-    const struct symtab_range *range = symtab_find(&s->symtab, p->address);
+    const struct symtab_entry *symbol = symtab_find(&s->symtab, p->address);
     size_t n = code_lines_find(&s->lines, p->address, chain);
     uint32_t first = natives_frames(&r->natives);
     for (size_t i = 0; i + 1 < n; i++)
         natives_put(&r->natives, inlined(r, p, &chain[i]), chain[i].line);
     const struct code_lines_place *last = &chain[n ? n - 1 : 0];
-    natives_put(&r->natives, outermost(r, p, range, last), last->line);
+    natives_put(&r->natives, outermost(r, p, symbol, last), last->line);
     natives_end(&r->natives, p, first);
     out->places++;
-    out->named += range != NULL;
+    out->named += symbol != NULL;
 }
 
 /* places[from .. to) are of one file. */
@@ -146,11 +145,14 @@ static int resolve_file(struct resolver *r, size_t from, size_t to, struct err *
         .why = "",
         .remedy = ""};
     map_init(&r->functions);
+    symbol_source_init(&s);
+    for (size_t i = from; i < to; i++)
+        symtab_want(&s.symtab, r->natives.places[i].address);
     int rc = r->budget ? symbol_source_open(&s, r->t, r->o, out, err)
-                       : symbol_source_none(&s, r->t, out,
+                       : symbol_source_none(r->t, out,
                                             "the trace names more files of native code than are "
                                             "read for one of its length");
-    r->budget -= min_u64(r->budget, SYMBOLS_FILE + s.symtab.n_entries);
+    r->budget -= min_u64(r->budget, SYMBOLS_FILE + s.symtab.n);
     for (size_t i = from; i < to && rc == 0; i++)
         resolve_place(r, &s, &r->natives.places[i], out);
     symbol_source_close(&s);

@@ -16,14 +16,70 @@ void symtab_init(struct symtab *s)
 
 void symtab_fini(struct symtab *s)
 {
-    buf_fini(&s->added);
-    free(s->ranges);
+    buf_fini(&s->slots);
+    buf_fini(&s->sized);
     memset(s, 0, sizeof *s);
+}
+
+/* --- what may answer -------------------------------------------------------------------------- */
+
+/* Negative: a is the better name of one place. */
+static int by_name(const struct symtab_entry *a, const struct symtab_entry *b)
+{
+    if (a->rank != b->rank)
+        return a->rank > b->rank ? -1 : 1;
+    bool versioned = strchr(a->name, '@') != NULL;
+    if (versioned != (strchr(b->name, '@') != NULL))
+        return versioned ? 1 : -1;
+    size_t x = strlen(a->name), y = strlen(b->name);
+    return x != y ? (x < y ? -1 : 1) : strcmp(a->name, b->name);
+}
+
+/* By address, the outer before the inner, the better name last. */
+static int by_place(const void *x, const void *y)
+{
+    const struct symtab_entry *a = x, *b = y;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    if (a->end != b->end)
+        return a->end > b->end ? -1 : 1;
+    return by_name(b, a);
+}
+
+static struct symtab_slot *slots(const struct symtab *s, size_t *n)
+{
+    *n = s->slots.len / sizeof(struct symtab_slot);
+    return (struct symtab_slot *)(void *)s->slots.p;
+}
+
+/* The first slot at or behind an address; NULL: none. */
+static struct symtab_slot *slot_at(const struct symtab *s, uint64_t address)
+{
+    size_t n, i = 0;
+    struct symtab_slot *slot = slots(s, &n);
+    BISECT(i, n, slot[i].address < address);
+    return i < n ? &slot[i] : NULL;
+}
+
+void symtab_want(struct symtab *s, uint64_t address)
+{
+    buf_put(&s->slots, &(struct symtab_slot){.address = address}, sizeof(struct symtab_slot));
 }
 
 void symtab_add(struct symtab *s, const struct symtab_entry *e)
 {
-    buf_put(&s->added, e, sizeof *e);
+    struct symtab_slot *slot = slot_at(s, e->begin);
+    s->n++;
+    if (!slot)
+        return;
+    if (!e->sized) {
+        if (!slot->unsized.name || by_place(&slot->unsized, e) < 0)
+            slot->unsized = *e;
+        return;
+    }
+    slot->covered = max_u64(slot->covered, e->end);
+    if (slot->address < e->end)
+        buf_put(&s->sized, e, sizeof *e);
 }
 
 /* --- from an ELF file ------------------------------------------------------------------------- */
@@ -100,7 +156,7 @@ bool symtab_add_elf(struct symtab *s, Elf *elf)
         return false;
     t.sections = calloc(t.n_sections, sizeof *t.sections);
     if (!t.sections) {
-        s->added.oom = true;
+        s->sized.oom = true;
         return false;
     }
     for (size_t i = 1; i < t.n_sections; i++)
@@ -113,120 +169,47 @@ bool symtab_add_elf(struct symtab *s, Elf *elf)
     return whole;
 }
 
-/* --- ranges ----------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
-/* Negative: a is the better name of one place. */
-static int by_name(const struct symtab_entry *a, const struct symtab_entry *b)
+/* `open`: the symbols that begin before the slot, by place; the last one that reaches over it hides
+ * the others.  One that does not is never asked for again, as the slots ascend. */
+static void answer(struct symtab *s, const struct symtab_entry **open)
 {
-    if (a->rank != b->rank)
-        return a->rank > b->rank ? -1 : 1;
-    bool versioned = strchr(a->name, '@') != NULL;
-    if (versioned != (strchr(b->name, '@') != NULL))
-        return versioned ? 1 : -1;
-    size_t x = strlen(a->name), y = strlen(b->name);
-    return x != y ? (x < y ? -1 : 1) : strcmp(a->name, b->name);
-}
-
-/* Those with a size first; by address, the outer before the inner, the better name last. */
-static int by_place(const void *x, const void *y)
-{
-    const struct symtab_entry *a = x, *b = y;
-    if (a->sized != b->sized)
-        return a->sized ? -1 : 1;
-    if (a->begin != b->begin)
-        return a->begin < b->begin ? -1 : 1;
-    if (a->end != b->end)
-        return a->end > b->end ? -1 : 1;
-    return by_name(b, a);
-}
-
-static int by_begin(const void *x, const void *y)
-{
-    const struct symtab_range *a = x, *b = y;
-    return (a->begin > b->begin) - (a->begin < b->begin);
-}
-
-static void emit(struct symtab *s, uint64_t *from, uint64_t to, const struct symtab_entry *e)
-{
-    if (*from >= to)
-        return;
-    s->ranges[s->n++] = (struct symtab_range){*from, to, e};
-    *from = to;
-}
-
-/* The symbols with a size, `open` being those that reach over `from`: the last one hides the
- * others.  Each symbol begins and ends a range once, so there are at most twice as many. */
-static void add_sized(struct symtab *s, size_t n, const struct symtab_entry **open)
-{
-    size_t depth = 0;
-    uint64_t from = 0;
-    for (size_t i = 0; i <= n; i++) {
-        uint64_t next = i < n ? s->entries[i].begin : UINT64_MAX;
-        for (; depth && open[depth - 1]->end <= next; depth--)
-            emit(s, &from, open[depth - 1]->end, open[depth - 1]);
+    const struct symtab_entry *sized = (const struct symtab_entry *)(const void *)s->sized.p;
+    const struct symtab_entry *last = NULL; /* of those without a size */
+    size_t n, n_sized = s->sized.len / sizeof *sized, next = 0, depth = 0;
+    struct symtab_slot *slot = slots(s, &n), *end = slot + n;
+    for (uint64_t covered = 0; slot < end; slot++) {
+        covered = max_u64(covered, slot->covered);
+        if (slot->unsized.name)
+            last = &slot->unsized;
+        while (next < n_sized && sized[next].begin <= slot->address)
+            open[depth++] = &sized[next++];
+        while (depth && open[depth - 1]->end <= slot->address)
+            depth--;
         if (depth)
-            emit(s, &from, next, open[depth - 1]);
-        if (i < n) {
-            from = next;
-            open[depth++] = &s->entries[i];
-        }
+            slot->found = open[depth - 1];
+        else if (last && last->begin >= covered && slot->address < last->end)
+            slot->found = last;
     }
-}
-
-/* The ranges [0, n) are sorted; the first one that ends behind `address`, or n. */
-static size_t first_behind(const struct symtab *s, size_t n, uint64_t address)
-{
-    size_t i = 0;
-    BISECT(i, n, s->ranges[i].end <= address);
-    return i;
-}
-
-/* The symbols without a size, entries[first ..], in what the ranges so far leave free. */
-static void add_unsized(struct symtab *s, size_t first)
-{
-    size_t sized = s->n;
-    for (size_t i = first; i < s->n_entries; i++) {
-        const struct symtab_entry *e = &s->entries[i];
-        if (i + 1 < s->n_entries && s->entries[i + 1].begin == e->begin)
-            continue; /* the last of one place has the best name */
-        size_t next = first_behind(s, sized, e->begin);
-        uint64_t from = e->begin, to = e->end;
-        if (next < sized && s->ranges[next].begin <= from)
-            continue;
-        if (next < sized && s->ranges[next].begin < to)
-            to = s->ranges[next].begin;
-        if (i + 1 < s->n_entries && s->entries[i + 1].begin < to)
-            to = s->entries[i + 1].begin;
-        emit(s, &from, to, e);
-    }
-    qsort(s->ranges, s->n, sizeof *s->ranges, by_begin);
 }
 
 int symtab_build(struct symtab *s)
 {
-    size_t sized = 0;
-    s->n_entries = s->added.len / sizeof *s->entries;
-    s->entries = (struct symtab_entry *)(void *)s->added.p;
-    if (s->added.oom)
-        return -ENOMEM;
-    if (s->n_entries == 0)
-        return 0;
-    qsort(s->entries, s->n_entries, sizeof *s->entries, by_place);
-    while (sized < s->n_entries && s->entries[sized].sized)
-        sized++;
-    const struct symtab_entry **open = calloc(s->n_entries, sizeof *open);
-    s->ranges = calloc(2 * s->n_entries, sizeof *s->ranges);
-    int rc = open && s->ranges ? 0 : -ENOMEM;
+    size_t n = s->sized.len / sizeof(struct symtab_entry);
+    const struct symtab_entry **open = calloc(n + 1, sizeof *open);
+    int rc = open && !s->slots.oom && !s->sized.oom ? 0 : -ENOMEM;
     if (rc == 0) {
-        add_sized(s, sized, open);
-        add_unsized(s, sized);
+        if (n)
+            qsort(s->sized.p, n, sizeof(struct symtab_entry), by_place);
+        answer(s, open);
     }
     free(open);
     return rc;
 }
 
-const struct symtab_range *symtab_find(const struct symtab *s, uint64_t address)
+const struct symtab_entry *symtab_find(const struct symtab *s, uint64_t address)
 {
-    size_t i = first_behind(s, s->n, address);
-    return i < s->n && s->ranges[i].begin <= address ? &s->ranges[i] : NULL;
+    const struct symtab_slot *slot = slot_at(s, address);
+    return slot && slot->address == address ? slot->found : NULL;
 }

@@ -17,17 +17,23 @@ static void need(bool ok)
         abort();
 }
 
-/* Ranges must be in order, and a name must be a text. */
-static void check_table(const struct symtab *s)
+enum { ADDRESSES = 4096, STEP = 8 };
+
+/* An address's symbol reaches over it, its name is a text, and its lines are so many at most. */
+static void check_table(const struct symtab *s, struct code_lines *lines)
 {
     struct buf b = {0};
-    for (size_t i = 0; i < s->n; i++) {
-        need(s->ranges[i].begin < s->ranges[i].end);
-        need(i == 0 || s->ranges[i - 1].end <= s->ranges[i].begin);
-        need(symtab_find(s, s->ranges[i].begin) == &s->ranges[i]);
+    struct code_lines_place places[CODE_LINES_DEPTH];
+    for (uint64_t i = 0; i < ADDRESSES; i++) {
+        const struct symtab_entry *e = symtab_find(s, i * STEP);
+        if (!e)
+            continue;
+        need(e->begin <= i * STEP && i * STEP < e->end);
         buf_clear(&b);
-        demangle(s->ranges[i].symbol->name, i & 1, &b);
+        demangle(e->name, i & 1, &b);
         need(b.oom || b.len <= DEMANGLE_MAX);
+        if (lines)
+            need(code_lines_find(lines, i * STEP, places) <= CODE_LINES_DEPTH);
     }
     buf_fini(&b);
 }
@@ -35,20 +41,19 @@ static void check_table(const struct symtab *s)
 static void look(struct elf_image *f)
 {
     struct code_lines lines;
-    struct code_lines_place places[CODE_LINES_DEPTH];
     struct symtab s;
     struct elf_image inner;
     symtab_init(&s);
+    for (uint64_t i = 0; i < ADDRESSES; i++)
+        symtab_want(&s, i * STEP);
     symtab_add_elf(&s, f->elf);
     bool packed = elf_image_open_inner(&inner, f, NULL) == 0;
     if (packed)
         symtab_add_elf(&s, inner.elf);
     plt_add(&s, f);
+    bool known = code_lines_open(&lines, f) == 0;
     if (symtab_build(&s) == 0)
-        check_table(&s);
-    if (code_lines_open(&lines, f) == 0)
-        for (size_t i = 0; i < s.n && i < 200; i++)
-            need(code_lines_find(&lines, s.ranges[i].begin + 1, places) <= CODE_LINES_DEPTH);
+        check_table(&s, known ? &lines : NULL);
     code_lines_close(&lines);
     symtab_fini(&s);
     elf_image_close(&inner);
