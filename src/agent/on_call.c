@@ -199,12 +199,15 @@ void virtual_park_exit(JNIEnv *jni, const struct tracked *t, jobject thread, boo
     if (!agent.settings.groups[GROUP_parks])
         return;
     uint64_t now = clock_mono_ns();
-    if (sums_were_made() && sums_end(self, EV_park_enter, threads_self(jni, self), now))
+    bool noted = park_noted(self, &p);
+    if (noted && !p.wanted)
+        return; /* and no sum has it */
+    thread_id id = threads_self(jni, self);
+    if (sums_end(self, EV_park_enter, id, now))
         return;
-    if (!park_noted(self, &p))
+    if (!noted)
         p = park_lock(jni, thread);
-    struct event *e =
-        p.wanted ? ring_begin(self->ring, EV_park_exit, threads_self(jni, self), now) : NULL;
+    struct event *e = p.wanted ? ring_begin(self->ring, EV_park_exit, id, now) : NULL;
     if (!e)
         return;
     e->park_exit.lock = p.lock;

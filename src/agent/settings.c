@@ -114,8 +114,9 @@ static const struct opt rows[] = {
      "when a ring is full: drop events and count them, or make the thread wait (default drop)",
      full_names, 0, 0},
     {"cost", 0, OPT_STR, AT(cost_text), "PERCENT|off",
-     "while recording takes more than this share of the processors' time, as 5%, record parks and "
-     "blocks on monitors shorter than 1 ms as sums by site; off: record each (default off)",
+     "while recording takes more than this share of the processors' time, record parks and blocks "
+     "on monitors shorter than 1 ms as sums by site; off: record each (default 5%; off with other "
+     "formats, methods=, every=, keep= and maxsize=)",
      NULL, 0, 0},
     {"maxsize", 0, OPT_SIZE, AT(maxsize), "SIZE",
      "keep the newest part in a file of this size, at least 4m (default no limit)", NULL,
@@ -304,9 +305,10 @@ static void limit_depth(struct settings *s)
 /* A percentage, with or without its sign. */
 static int check_cost(struct settings *s, struct err *err)
 {
-    enum { UNIT = 1000 };
+    enum { UNIT = 1000, USUAL = 5 * UNIT };
     char *end = NULL;
-    s->cost = COST_OFF;
+    bool all = settings_has_texts(s) || s->methods || s->every || s->keep || s->maxsize;
+    s->cost = s->cost_text || all ? COST_OFF : USUAL;
     if (!s->cost_text || strcmp(s->cost_text, "off") == 0)
         return 0;
     double percent = strtod(s->cost_text, &end);
@@ -314,7 +316,7 @@ static int check_cost(struct settings *s, struct err *err)
     if (end == s->cost_text || *end || !(percent >= 0 && percent <= 100))
         return err_set(err, -EINVAL, "cost=%s: a percentage from 0 to 100, as 5%%, or off",
                        s->cost_text);
-    if (settings_has_texts(s) || s->methods || s->every || s->keep || s->maxsize)
+    if (all)
         return err_set(err, -EINVAL,
                        "cost= leaves single waits out, and goes with one file, format=otrace, and "
                        "without methods=, every=, keep= and maxsize=");

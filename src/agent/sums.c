@@ -14,17 +14,37 @@
 #define MS UINT64_C(1000000)
 
 enum {
-    SLOTS = 1 << 14, /* of threads: of waits under way */
-    PROBES = 16,     /* places in which a key may be */
-    TABLES = 256,    /* for OS threads on which waits end */
-    SUMS = 512,      /* of one table */
+    SLOTS = 1 << 14,  /* of threads: of waits under way */
+    PROBES = 16,      /* places in which a key may be */
+    TABLES = 256,     /* for OS threads on which waits end */
+    SUMS_LEAST = 256, /* of one table, at first, */
+    SUMS = 4096,      /* and when these are not enough */
     TICK_MS = 100,
-    CALM_TICKS = 10, /* so long it must have been calm before all is recorded again */
-    STORM_TICKS = 2,
+    CALM_TICKS = 10,  /* so long it must have been calm before all is recorded again */
+    STORM_TICKS = 3,  /* so long it must have been one */
+    LONGER_TICKS = 3, /* so long what is still recorded must have cost too much */
 };
 
-/* Waits of this length and longer are recorded one by one. */
-static const uint64_t short_ns = MS;
+/* Of a stretch, so much in each so much is recorded wait by wait: it shows in which order things
+ * happen that have only sums else. */
+#define LOOK_EACH (200 * MS)
+#define LOOK_FOR (4 * MS)
+
+/* For so long a table that was full at its full size leaves out who ended the waits. */
+#define CROWDED_NS (1000 * MS)
+
+/* Waits of this length and longer are recorded one by one: of SHORT_LEAST, and longer ones where
+ * there are so many of those that they cost too much themselves.  Only the drain thread changes it;
+ * a wait that meets two values is a sum, or a wait, by the one that its end meets. */
+#define SHORT_LEAST MS
+#define SHORT_MOST (16 * MS)
+static _Atomic uint64_t short_of = SHORT_LEAST;
+enum { LENGTHS = 3, LENGTH_FACTOR = 4 }; /* from SHORT_LEAST to SHORT_MOST */
+
+static uint64_t short_ns(void)
+{
+    return atomic_load_explicit(&short_of, memory_order_relaxed);
+}
 
 /* --- what is shared -----------------------------------------------------------------------------
  */
@@ -52,7 +72,8 @@ struct sum {
 /* Of one OS thread, until it ends; who wants to read or change it takes `busy`, or does without. */
 struct sums_table {
     _Atomic uint32_t busy, taken;
-    uint32_t n;
+    uint32_t n, size; /* size: a power of two, 0: SUMS_LEAST; who comes later finds it */
+    uint64_t full_at; /* when it was, at its full size */
     uint64_t written_at;
     struct sum v[SUMS];
 };
@@ -65,9 +86,14 @@ static struct {
     uint64_t cost; /* above which a stretch begins; 0: at once, and for good */
     bool flip;
     _Atomic uint64_t waits, unparks; /* of the recording, left out of its events */
+    _Atomic uint64_t seen[LENGTHS]; /* recorded ones that were shorter than each of these lengths */
+    _Atomic uint64_t
+        begun[1 << 15]; /* when a thread's wait began: id << 32 | half of its us; by the
+                                        id; who is overwritten is not counted */
 } sums;
 
 _Atomic bool sums_stretch, sums_used;
+_Atomic uint64_t sums_look_until;
 
 static size_t place_of(uint32_t thread)
 {
@@ -139,6 +165,35 @@ bool sums_note(struct os_thread *self, const struct sums_wait *w)
     return true;
 }
 
+/* --- how long recorded waits are ---------------------------------------------------------------- */
+
+enum { US_SHIFT = 10, COUNT_OF = 64 };
+
+static __thread uint32_t counted[LENGTHS] __attribute__((tls_model("initial-exec")));
+
+static _Atomic uint64_t *begun(thread_id thread)
+{
+    return &sums.begun[thread.v % ARRAY_LEN(sums.begun)];
+}
+
+void sums_mark(thread_id thread, uint64_t since)
+{
+    uint64_t word = (uint64_t)thread.v << 32 | (uint32_t)(since >> US_SHIFT);
+    /* relaxed: the thread itself reads it */
+    atomic_store_explicit(begun(thread), word, memory_order_relaxed);
+}
+
+void sums_count(thread_id thread, uint64_t now)
+{
+    uint64_t word = atomic_load_explicit(begun(thread), memory_order_relaxed), length = SHORT_LEAST;
+    if (word >> 32 != thread.v)
+        return;
+    uint64_t ns = (uint64_t)((uint32_t)(now >> US_SHIFT) - (uint32_t)word) << US_SHIFT;
+    for (int i = 0; i < LENGTHS; i++, length *= LENGTH_FACTOR)
+        if (ns < length && ++counted[i] % COUNT_OF == 0)
+            atomic_fetch_add_explicit(&sums.seen[i], COUNT_OF, memory_order_relaxed);
+}
+
 static struct sum read_slot(const struct slot *s, uint32_t thread)
 {
     struct sum w = {.thread = thread,
@@ -195,7 +250,8 @@ void sums_leave(struct os_thread *self)
     self->sums = NULL;
 }
 
-static bool put(struct ring *ring, const struct sum *s, uint64_t now)
+/* alone: it is one wait, and a sum neither has it nor will. */
+static bool put(struct ring *ring, const struct sum *s, bool alone, uint64_t now)
 {
     struct event *e = ring_begin(ring, EV_wait_sum, (thread_id){s->thread}, now);
     if (!e)
@@ -211,7 +267,7 @@ static bool put(struct ring *ring, const struct sum *s, uint64_t now)
     e->wait_sum.count = s->count;
     e->wait_sum.total = s->total;
     e->wait_sum.longest = s->longest;
-    e->wait_sum.whole = s->count == 1 && s->total >= short_ns && !s->waker;
+    e->wait_sum.whole = alone && !s->waker; /* else its unpark is left out */
     ring_commit(ring, e);
     return true;
 }
@@ -221,10 +277,10 @@ static void write_table(struct sums_table *t, struct ring *ring, uint64_t now)
 {
     bool retries = ring->retries, room = true;
     ring->retries = true;
-    for (uint32_t i = 0; i < SUMS && t->n && room; i++) {
+    for (uint32_t i = 0; i < t->size && t->n && room; i++) {
         if (!t->v[i].count)
             continue;
-        room = put(ring, &t->v[i], now);
+        room = put(ring, &t->v[i], false, now);
         if (room) {
             t->v[i].count = 0;
             t->n--;
@@ -240,7 +296,7 @@ static bool add(struct sums_table *t, const struct sum *w)
     uint64_t h = hash_bytes(w, KEY, 0);
     struct sum *free_ = NULL;
     for (int i = 0; i < PROBES; i++) {
-        struct sum *s = &t->v[(h + (uint64_t)i) % SUMS];
+        struct sum *s = &t->v[(h + (uint64_t)i) % t->size];
         if (!s->count) {
             free_ = free_ ? free_ : s;
         } else if (memcmp(s, w, KEY) == 0) {
@@ -259,18 +315,40 @@ static bool add(struct sums_table *t, const struct sum *w)
     return true;
 }
 
-static bool add_somehow(struct os_thread *self, const struct sum *w)
+/* Where each of many threads has been woken by each, who ended the waits is what makes the sums as
+ * many as the waits. */
+static bool add_or_grow(struct sums_table *t, struct ring *ring, struct sum *w)
+{
+    bool crowded = t->size == SUMS && w->until - min_u64(w->until, t->full_at) < CROWDED_NS;
+    w->waker = crowded ? 0 : w->waker;
+    if (add(t, w))
+        return true;
+    write_table(t, ring, w->until);
+    if (t->n) /* the ring has no room */
+        return add(t, w);
+    if (t->size == SUMS)
+        t->full_at = w->until;
+    t->size = t->size < SUMS ? 2 * t->size : SUMS;
+    return add(t, w);
+}
+
+static bool add_somehow(struct os_thread *self, struct sum *w)
 {
     struct sums_table *t = self->sums ? self->sums : (self->sums = new_table());
     if (!t || !try_table(t))
         return false;
-    bool added = add(t, w);
-    if (!added || w->until - min_u64(w->until, t->written_at) > TICK_MS * MS) {
+    t->size = t->size ? t->size : SUMS_LEAST;
+    if (w->until - min_u64(w->until, t->written_at) > TICK_MS * MS)
         write_table(t, self->ring, w->until);
-        added = added || add(t, w);
-    }
+    bool added = add_or_grow(t, self->ring, w);
     leave_table(t);
     return added;
+}
+
+/* In a look everything is known that happens in it: of waits that began before it, too. */
+static bool ends_in_look(uint64_t time)
+{
+    return time < atomic_load_explicit(&sums_look_until, memory_order_relaxed);
 }
 
 bool sums_add(struct os_thread *self, uint32_t kind, thread_id thread, uint64_t now)
@@ -285,8 +363,10 @@ bool sums_add(struct os_thread *self, uint32_t kind, thread_id thread, uint64_t 
     w.until = max_u64(now, w.since);
     w.total = w.longest = w.until - w.since;
     w.count = 1;
-    if (w.total >= short_ns || !add_somehow(self, &w))
-        put(self->ring, &w, w.until);
+    if (w.total >= short_ns() || ends_in_look(w.until))
+        put(self->ring, &w, true, w.until);
+    else if (!add_somehow(self, &w))
+        put(self->ring, &w, false, w.until);
     else
         atomic_fetch_add_explicit(&sums.waits, 1, memory_order_relaxed);
     return true;
@@ -325,7 +405,8 @@ bool sums_end_short(thread_id target, thread_id by, uint64_t now)
 {
     struct slot *s = target.v ? slot_of(target.v) : NULL;
     if (!s || !is_in_wait(s, target.v) ||
-        now - atomic_load_explicit(&s->since, memory_order_relaxed) >= short_ns) /* or before it */
+        now - atomic_load_explicit(&s->since, memory_order_relaxed) >=
+            short_ns()) /* or before it */
         return false;
     atomic_store_explicit(&s->waker, by.v, memory_order_relaxed);
     atomic_fetch_add_explicit(&sums.unparks, 1, memory_order_relaxed);
@@ -340,10 +421,13 @@ static struct {
     pthread_mutex_t lock;
     struct ring *ring;
     uint64_t at, since; /* the latest tick; when the stretch began, 0: there is none */
+    uint64_t resume;    /* a look is taken: when the stretch goes on; 0: none is */
     uint64_t waits, unparks, events, cost, cpu; /* as of then */
     uint64_t first_waits, first_unparks;        /* when the stretch began */
-    uint64_t per_event;                         /* ns that one cost, before the stretch */
-    uint32_t calm, storm;
+    uint64_t seen[LENGTHS];
+    uint64_t per_event; /* ns that one cost, before the stretch */
+    uint32_t calm, storm, longer;
+    bool no_more;
 } keeper = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 _Atomic bool cost_watched;
@@ -406,7 +490,7 @@ static void tell_long(uint64_t now)
     struct sum w;
     for (size_t i = 0; i < SLOTS; i++) {
         struct slot *s = &sums.slots[i];
-        if (!look_at(s, &w) || now < w.since + 2 * short_ns ||
+        if (!look_at(s, &w) || now < w.since + 2 * short_ns() ||
             atomic_load_explicit(&s->told, memory_order_relaxed) == (uint32_t)w.since)
             continue;
         struct event *e = ring_begin(keeper.ring, EV_wait_open, (thread_id){w.thread}, now);
@@ -418,7 +502,9 @@ static void tell_long(uint64_t now)
     }
 }
 
-static void tell_stretch(uint64_t now, bool goes_on)
+enum { IS_OVER, GOES_ON, PAUSES }; /* as summing.goes_on has it */
+
+static void tell_stretch(uint64_t now, uint32_t goes_on)
 {
     struct event *e = ring_begin(keeper.ring, EV_summing, (thread_id){0}, now);
     if (!e)
@@ -427,6 +513,7 @@ static void tell_stretch(uint64_t now, bool goes_on)
     e->summing.waits = keeper.waits - keeper.first_waits;
     e->summing.unparks = keeper.unparks - keeper.first_unparks;
     e->summing.goes_on = goes_on;
+    e->summing.below = short_ns();
     ring_commit(keeper.ring, e);
 }
 
@@ -435,8 +522,9 @@ static void begin_stretch(uint64_t now)
     keeper.since = now;
     keeper.first_waits = keeper.waits;
     keeper.first_unparks = keeper.unparks;
-    keeper.calm = keeper.storm = 0;
-    tell_stretch(now, true);
+    keeper.calm = keeper.storm = keeper.longer = 0;
+    keeper.resume = 0;
+    tell_stretch(now, GOES_ON);
     atomic_store_explicit(&sums_used, true, memory_order_relaxed);
     /* release: pairs with sums_note; sums_used comes first */
     atomic_store_explicit(&sums_stretch, true, memory_order_release);
@@ -446,15 +534,69 @@ static void begin_stretch(uint64_t now)
 static void end_stretch(uint64_t now)
 {
     atomic_store_explicit(&sums_stretch, false, memory_order_relaxed);
-    tell_stretch(now, false);
-    keeper.since = 0;
+    tell_stretch(now, IS_OVER);
+    atomic_store_explicit(&short_of, SHORT_LEAST, memory_order_relaxed);
+    keeper.since = keeper.resume = 0;
+}
+
+/* All that begins from now on is recorded, for a moment: the threads of the program look at the
+ * time themselves, as the drain thread may come late. */
+static void begin_look(uint64_t now)
+{
+    tell_stretch(now, PAUSES);
+    keeper.resume = now + LOOK_FOR;
+    atomic_store_explicit(&sums_look_until, keeper.resume, memory_order_relaxed);
+}
+
+static void end_look(void)
+{
+    keeper.since = keeper.resume;
+    keeper.first_waits = keeper.waits;
+    keeper.first_unparks = keeper.unparks;
+    keeper.resume = 0;
+}
+
+static void go_on(uint64_t now)
+{
+    if (keeper.resume && now > keeper.resume)
+        end_look();
+    if (keeper.resume)
+        return;
+    tell_stretch(now, GOES_ON);
+    if (now - keeper.since >= LOOK_EACH)
+        begin_look(now);
+}
+
+/* Whether waits that are longer become sums, too, as what is still recorded costs too much. */
+static void look_at_length(uint64_t events, uint64_t limit)
+{
+    uint64_t length = short_ns();
+    keeper.longer = events * keeper.per_event > limit ? keeper.longer + 1 : 0;
+    if (keeper.longer < LONGER_TICKS || length >= SHORT_MOST)
+        return;
+    keeper.longer = 0;
+    atomic_store_explicit(&short_of, LENGTH_FACTOR * length, memory_order_relaxed);
+}
+
+enum { EVENTS_OF_WAIT = 3 }; /* its beginning, its end and what ended it */
+
+/* Up to which length waits must be summed so that it saves enough; 0: it does not. */
+static uint64_t length_that_helps(uint64_t enough)
+{
+    uint64_t length = SHORT_LEAST, found = 0;
+    for (int i = 0; i < LENGTHS; i++, length *= LENGTH_FACTOR) {
+        uint64_t seen = atomic_load_explicit(&sums.seen[i], memory_order_relaxed);
+        uint64_t saves = (seen - keeper.seen[i]) * EVENTS_OF_WAIT * keeper.per_event;
+        keeper.seen[i] = seen;
+        found = found || saves < enough ? found : length;
+    }
+    return found;
 }
 
 /* How much of a thousand of the processors' time went into recording since the latest tick, and
- * would have, had each wait been recorded: by its beginning, its end and what ended it. */
+ * would have, had each wait been recorded. */
 static void decide(uint64_t now, uint64_t cost, uint64_t events, uint64_t waits)
 {
-    enum { EVENTS_OF_WAIT = 3 };
     static long processors;
     if (!processors)
         processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -462,11 +604,15 @@ static void decide(uint64_t now, uint64_t cost, uint64_t events, uint64_t waits)
     uint64_t limit = had / 100000 * sums.cost;
     if (!keeper.since) {
         keeper.per_event = events ? cost / events : 0;
-        keeper.storm = cost > limit ? keeper.storm + 1 : 0;
-        if (keeper.storm >= STORM_TICKS)
-            begin_stretch(now);
+        uint64_t length = length_that_helps(limit / 2);
+        keeper.storm = cost > limit && length ? keeper.storm + 1 : 0;
+        if (keeper.storm < STORM_TICKS)
+            return;
+        atomic_store_explicit(&short_of, length, memory_order_relaxed);
+        begin_stretch(now);
         return;
     }
+    look_at_length(events, limit);
     bool calm = cost + waits * EVENTS_OF_WAIT * keeper.per_event < limit / 2;
     keeper.calm = calm ? keeper.calm + 1 : 0;
     if (keeper.calm >= CALM_TICKS)
@@ -497,8 +643,8 @@ static void tick(uint64_t now, uint64_t events)
     if (atomic_load_explicit(&sums_used, memory_order_relaxed))
         tell_long(now);
     if (keeper.since)
-        tell_stretch(now, true);
-    if (sums.cost && !sums.flip)
+        go_on(now);
+    if (sums.cost && !sums.flip && !keeper.no_more)
         decide(now, spent, new_events, new_waits);
     keeper.cost = cost;
     keeper.cpu = cpu;
@@ -517,19 +663,32 @@ void sums_tick(uint64_t now, uint64_t events)
     pthread_mutex_unlock(&keeper.lock);
 }
 
+static void flush(bool over)
+{
+    uint64_t now = clock_mono_ns();
+    if (!keeper.ring)
+        return;
+    write_all(now, 1000);
+    keeper.waits = atomic_load_explicit(&sums.waits, memory_order_relaxed);
+    keeper.unparks = atomic_load_explicit(&sums.unparks, memory_order_relaxed);
+    if (keeper.since && over)
+        end_stretch(now);
+    else if (keeper.since)
+        tell_stretch(now, GOES_ON);
+}
+
 void sums_flush(bool over)
 {
     pthread_mutex_lock(&keeper.lock);
-    if (keeper.ring) {
-        uint64_t now = clock_mono_ns();
-        write_all(now, 1000);
-        keeper.waits = atomic_load_explicit(&sums.waits, memory_order_relaxed);
-        keeper.unparks = atomic_load_explicit(&sums.unparks, memory_order_relaxed);
-        if (keeper.since && over)
-            end_stretch(now);
-        else if (keeper.since)
-            tell_stretch(now, true);
-    }
+    flush(over);
+    pthread_mutex_unlock(&keeper.lock);
+}
+
+void sums_no_more(void)
+{
+    pthread_mutex_lock(&keeper.lock);
+    keeper.no_more = true;
+    flush(true);
     pthread_mutex_unlock(&keeper.lock);
 }
 
@@ -569,6 +728,8 @@ int sums_init(uint64_t cost, bool flip)
     memset(&sums, 0, sizeof sums); /* nobody else is there yet */
     atomic_store(&sums_stretch, false);
     atomic_store(&sums_used, false);
+    atomic_store(&sums_look_until, 0);
+    atomic_store(&short_of, SHORT_LEAST);
     atomic_store(&cost_watched, false);
     atomic_store(&cost_ns, 0);
     sums.cost = cost;
@@ -589,7 +750,10 @@ void sums_start(struct recorder *rec)
     keeper.ring = ring_attach(rec);
     keeper.at = now;
     keeper.since = keeper.waits = keeper.unparks = keeper.events = keeper.cost = keeper.cpu = 0;
-    keeper.calm = keeper.storm = 0;
+    keeper.calm = keeper.storm = keeper.longer = 0;
+    keeper.resume = 0;
+    keeper.no_more = false;
+    memset(keeper.seen, 0, sizeof keeper.seen);
     if (keeper.ring) {
         keeper.ring->retries = true;
         if (sums.cost == 0)

@@ -7,6 +7,8 @@
  * So
  *     waits that began in stretches = counts of all wait_sum + waits whose slot is still taken
  *
+ * For a moment five times per second (a look) waits are recorded as ever.
+ *
  * A wait whose beginning was recorded is recorded to its end, whatever stretch there is by then,
  * and one that was noted is summed or told as a whole.  A wait for which no slot or no sum is free
  * is recorded by itself: nothing is ever dropped here.  No lock is waited for, nothing is
@@ -14,6 +16,7 @@
 #ifndef ORCA_AGENT_SUMS_H
 #define ORCA_AGENT_SUMS_H
 
+#include "agent/cost.h"
 #include "agent/threads.h"
 
 /* Before the recorder is opened.  cost, flip: of the settings; COST_OFF: nothing is made, and no
@@ -36,8 +39,9 @@ struct sums_wait {
     uint64_t since;
 };
 
-extern _Atomic bool sums_stretch; /* one goes on */
-extern _Atomic bool sums_used;    /* there was one in this recording */
+extern _Atomic bool sums_stretch;        /* one goes on */
+extern _Atomic bool sums_used;           /* there was one in this recording */
+extern _Atomic uint64_t sums_look_until; /* what begins before that is recorded all the same */
 
 static inline bool sums_going_on(void)
 {
@@ -54,9 +58,23 @@ static inline bool sums_were_made(void)
 /* Note a wait of the current thread.  False: it is to be recorded. */
 bool sums_note(struct os_thread *self, const struct sums_wait *w);
 
+/* A wait of a thread begins, or ends, that is recorded: whether there are so many short ones that
+ * sums would help is known from their lengths. */
+void sums_mark(thread_id thread, uint64_t since);
+void sums_count(thread_id thread, uint64_t now);
+
+static inline bool sums_watches(void)
+{
+    return atomic_load_explicit(&cost_watched, memory_order_relaxed) && !sums_going_on();
+}
+
 static inline bool sums_begin(struct os_thread *self, const struct sums_wait *w)
 {
-    return sums_going_on() && sums_note(self, w);
+    if (sums_watches())
+        sums_mark(w->thread, w->since);
+    return sums_going_on() &&
+           w->since >= atomic_load_explicit(&sums_look_until, memory_order_relaxed) &&
+           sums_note(self, w);
 }
 
 /* The current thread's wait is over.  False: it was not noted, its end is to be recorded. */
@@ -64,7 +82,11 @@ bool sums_add(struct os_thread *self, uint32_t kind, thread_id thread, uint64_t 
 
 static inline bool sums_end(struct os_thread *self, uint32_t kind, thread_id thread, uint64_t now)
 {
-    return sums_were_made() && sums_add(self, kind, thread, now);
+    if (sums_were_made() && sums_add(self, kind, thread, now))
+        return true;
+    if (sums_watches())
+        sums_count(thread, now);
+    return false;
 }
 
 /* The current thread begins, or ends, what waits itself inside (a join, a sleep, Object.wait):
@@ -83,6 +105,10 @@ void sums_tick(uint64_t now, uint64_t events);
 /* Everything that was summed until now is in the rings.  over: and no more will be, as the
  * recording ends.  Any thread. */
 void sums_flush(bool over);
+
+/* From now on each wait is recorded: a sum would lie in two files, as the recording goes on in
+ * another one.  All that was summed is in the rings.  Any thread. */
+void sums_no_more(void);
 
 /* Append a wait_open for each wait that is noted. */
 void sums_open_waits(struct buf *events);

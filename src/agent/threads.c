@@ -80,6 +80,9 @@ static struct {
     _Atomic bool virtual_seen; /* a virtual thread has an id */
     _Atomic bool ends_probed;
     jfieldID tid, eetop, name;
+    _Atomic(jfieldID) state; /* of VirtualThread, and what it is when the thread has ended */
+    jint terminated;
+    _Atomic bool no_state;
     uintptr_t env_offset; /* from a JavaThread to its JNIEnv */
     uint32_t not_exiting; /* JavaThread::_terminated of a thread that is alive */
 } reg = {.lock = PTHREAD_MUTEX_INITIALIZER, .list_lock = PTHREAD_MUTEX_INITIALIZER};
@@ -555,9 +558,38 @@ bool threads_each_soon(void (*visit)(void *ctx, const struct os_thread *t), void
     return true;
 }
 
-static bool has_ended(jthread thread)
+/* Asked when there is a virtual thread: before, it would initialize the class, which starts threads.
+ * Several threads may do so at once. */
+static jfieldID find_state(JNIEnv *jni, jclass of)
+{
+    jfieldID ended = (*jni)->GetStaticFieldID(jni, of, "TERMINATED", "I");
+    jfieldID state = ended ? (*jni)->GetFieldID(jni, of, "state", "I") : NULL;
+    if ((*jni)->ExceptionCheck(jni))
+        (*jni)->ExceptionClear(jni);
+    if (!state) {
+        atomic_store_explicit(&reg.no_state, true, memory_order_relaxed);
+        return NULL;
+    }
+    reg.terminated = (*jni)->GetStaticIntField(jni, of, ended);
+    /* release: pairs with has_ended; `terminated` is there */
+    atomic_store_explicit(&reg.state, state, memory_order_release);
+    return state;
+}
+
+/* JVMTI's GetThreadState waits while a virtual thread is being mounted, and keeps all from being
+ * mounted while it looks: it took a quarter of a program that joins short tasks.  VirtualThread has
+ * it in a field; where the JVM has no continuations, virtual threads are of another class. */
+static bool has_ended(JNIEnv *jni, jthread thread)
 {
     jint state = 0;
+    jfieldID field = atomic_load_explicit(&reg.state, memory_order_acquire);
+    if (!field && !atomic_load_explicit(&reg.no_state, memory_order_relaxed)) {
+        jclass of = (*jni)->GetObjectClass(jni, thread);
+        field = find_state(jni, of);
+        (*jni)->DeleteLocalRef(jni, of);
+    }
+    if (field)
+        return (*jni)->GetIntField(jni, thread, field) == reg.terminated;
     return (*agent.jvmti)->GetThreadState(agent.jvmti, thread, &state) == JVMTI_ERROR_NONE &&
            (state & JVMTI_THREAD_STATE_TERMINATED);
 }
@@ -578,7 +610,7 @@ thread_id threads_of(JNIEnv *jni, jthread thread)
         name_it(jni, thread, id, java_tid); /* it was met as an owner only */
     if (!id)
         id = recently_ended(java_tid);
-    if (!id && !(threads_is_virtual(jni, thread) && has_ended(thread)))
+    if (!id && !(threads_is_virtual(jni, thread) && has_ended(jni, thread)))
         id = register_thread(jni, thread, 0);
     if (!id) /* it has started and ended since the first look */
         id = recently_ended(java_tid);

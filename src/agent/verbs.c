@@ -224,12 +224,13 @@ static int verb_rotate(JNIEnv *jni, char *argument, struct buf *reply, struct er
                        "the text formats are made of the whole recording at its end: it cannot go "
                        "on in another file; orca dump %d -o FILE copies what there is",
                        (int)getpid());
-    if (agent.settings.cost != COST_OFF)
+    if (agent.settings.cost_text && agent.settings.cost != COST_OFF)
         return err_set(err, -EINVAL,
                        "with cost= the recording stays in one file; orca dump %d -o FILE copies "
                        "what there is",
                        (int)getpid());
     struct recorder_result r;
+    sums_no_more();
     TRY(recorder_rotate(agent.rec, &r, err));
     put_result(reply, &r);
     return 0;

@@ -1,6 +1,7 @@
 #include "analyze/bind.h"
 
 #include "analyze/alibi.h"
+#include "analyze/summed.h"
 #include "analyze/wait_sets.h"
 #include "base/err.h"
 #include "base/util.h"
@@ -609,7 +610,8 @@ static bool is_no_wait(const struct binder *b, const struct sweep_item *i)
 }
 
 /* Short waits that were summed: who ended them is known already, or will never be; so are the
- * lock's owners in between, and a permit is used up. */
+ * lock's owners in between, and a permit is used up.  When the thread was in them is not known, so
+ * they are no alibi. */
 static bool take_summed(struct binder *b, const struct sweep_item *i)
 {
     enum sweep_type type = sweep_type(i);
@@ -619,14 +621,13 @@ static bool take_summed(struct binder *b, const struct sweep_item *i)
         return false;
     const struct context *x = context_of(b, s);
     struct lock_now *k = lock_now(b, x->lock);
-    if (k)
+    if (k) {
         k->owner = k->before = (struct deed){0, 0};
-    b->now[i->thread].permit.thread = 0;
-    if (type == SWEEP_BEGIN) {
-        alibi_stops(&b->alibi, i->thread, i->time);
-        return true;
+        k->summed = true;
     }
-    alibi_runs(&b->alibi, i->thread);
+    b->now[i->thread].permit.thread = 0;
+    if (type == SWEEP_BEGIN)
+        return true;
     if (!s->waker || s->waker == i->thread) {
         b->out.unbound[x->what] += span_count(b->tl, s);
         return true;
@@ -637,11 +638,23 @@ static bool take_summed(struct binder *b, const struct sweep_item *i)
     return true;
 }
 
+/* The time of the sweep has come to this. */
+static void pass_stretches(struct binder *b, uint64_t time)
+{
+    const struct summing *v = b->sums ? (const void *)b->sums->stretches.p : NULL;
+    size_t n = v ? b->sums->stretches.len / sizeof *v : 0;
+    for (; b->stretch < n && v[b->stretch].to <= time; b->stretch++)
+        b->epoch = 2 * (uint32_t)(b->stretch + 1);
+    if (b->stretch < n && v[b->stretch].from <= time)
+        b->epoch = 2 * (uint32_t)b->stretch + 1;
+}
+
 static void take(void *self, const struct sweep_item *v, size_t n)
 {
     struct binder *b = self;
     for (size_t i = 0; i < n; i++) {
         uint32_t index = sweep_index(&v[i]);
+        pass_stretches(b, v[i].time);
         if (is_no_wait(b, &v[i]) || take_summed(b, &v[i]))
             continue;
         settle_regain(b, v[i].thread);
@@ -748,6 +761,11 @@ static void find_odd_locks(struct binder *b)
                 k->odd = lacks_hold(b, l, x->lock, span_end(b->tl, s));
         }
     }
+}
+
+void binder_summed(struct binder *b, const struct summed *s)
+{
+    b->sums = s;
 }
 
 int binder_new(struct binder **out, const struct trace *t, struct timeline *tl,

@@ -100,6 +100,10 @@ void binder_free(struct binder *b);
 /* Owners that were asked for later; borrowed until binder_free.  Before the sweep. */
 void binder_asked(struct binder *b, const struct asked_owner *v, size_t n);
 
+/* When short waits were summed; likewise. */
+struct summed;
+void binder_summed(struct binder *b, const struct summed *s);
+
 struct sweep_sink binder_sink(struct binder *b);
 
 /* After the sweep; what *out owns is freed by bindings_fini.  -ENOMEM. */

@@ -48,6 +48,8 @@ struct lock_now {
     bool odd;               /* not each hold of it is recorded, or the JVM takes it unseen */
     struct deed before;     /* who had it before `since`, and when that was known last */
     uint64_t before_latest;
+    bool summed;         /* short waits for it may be known by their sums, */
+    uint32_t epoch;      /* and until which look, or stretch of sums, it was looked at */
     uint32_t claimer;    /* the thread whose Object.wait ended last, */
     uint64_t claimed_at; /* and when */
     uint32_t head, tail; /* threads in its wait set, first in first out; 0: none */
@@ -120,6 +122,9 @@ struct binder {
     bool holds;            /* so is who had which lock, */
     bool all_holds;        /* each time */
     struct alibi alibi;
+    const struct summed *sums; /* NULL: none */
+    size_t stretch;            /* the first stretch of theirs that is not over, */
+    uint32_t epoch; /* and how many of their beginnings and ends came before: odd in one */
     struct bindings out;
     bool oom;
 };
@@ -140,9 +145,17 @@ static inline struct span *current(const struct binder *b, uint32_t thread)
     return span ? span_of(b, thread, span - 1) : NULL;
 }
 
+/* Who was seen to have it while its waits were summed, or before a look, may have given it to
+ * others since. */
 static inline struct lock_now *lock_now(const struct binder *b, lock_id lock)
 {
-    return lock.v && lock.v < b->n_locks ? &b->locks[lock.v] : NULL;
+    struct lock_now *k = lock.v && lock.v < b->n_locks ? &b->locks[lock.v] : NULL;
+    bool hidden = b->epoch % 2; /* others may have had it since any moment */
+    if (k && k->summed && (hidden || k->epoch != b->epoch))
+        k->owner = k->before = (struct deed){0, 0};
+    if (k)
+        k->epoch = b->epoch;
+    return k;
 }
 
 static inline bool is_unknown(const struct context *x)

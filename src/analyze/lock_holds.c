@@ -100,7 +100,7 @@ static void weigh(struct concluder *c, const struct lock_item *w)
 {
     const struct span *s = line_span(&c->t->lines[w->thread], w->index);
     const struct context *x = timeline_context(c->t, s->context);
-    if (w->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED))
+    if (w->summed || w->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED))
         return;
     if (w->queued && w->state != STATE_REACQUIRING)
         add(c, w->from, x->other, WAS_SEEN);

@@ -38,6 +38,7 @@ static void take_wait(struct collector *c, struct collected *to, uint32_t thread
             .index = index,
             .state = v[i].state,
             .flags = v[i].flags,
+            .summed = span_is_summed(c->t, s),
             .queued = purposes_held_up(&c->a->purposes, s->context, v[i].state)};
         put(&to->waits, &item);
     }

@@ -26,6 +26,7 @@ struct lock_item {
     uint8_t state, flags;   /* of a wait */
     bool queued;            /* a wait of the queue */
     bool sure;              /* of a hold: recorded */
+    bool summed;            /* several waits: how long in all, not when */
 };
 
 struct lock_items {

@@ -29,13 +29,29 @@ static void add_wanted(struct owned_finder *f, uint64_t from, uint64_t to)
         buf_put(&f->wanted, &(struct stretch){from, to}, sizeof *v);
 }
 
+/* Whether most of its waits are known by their sums, and by looks. */
+static bool is_summed(const struct lock_line *l)
+{
+    uint64_t summed = 0, ns = 0;
+    for (uint32_t i = 0; i < l->waits.n; i++) {
+        const struct lock_item *w = &l->waits.v[i];
+        ns += w->queued ? w->to - w->from : 0;
+        summed += w->queued && w->summed ? w->to - w->from : 0;
+    }
+    return summed && summed_is_much(summed, ns);
+}
+
 static uint64_t find_wanted(struct owned_finder *f, const struct lock_line *l)
 {
+    const struct summed *sums = &f->a->decoded.summed;
     uint64_t ns = 0;
+    bool looks = is_summed(l);
     buf_clear(&f->wanted);
     for (uint32_t i = 0; i < l->waits.n; i++) {
         const struct lock_item *w = &l->waits.v[i];
         uint64_t from = w->from, to = w->to;
+        if (w->summed || (looks && summed_at(sums, from)))
+            continue; /* it is not known when, or it is known for its length alone */
         if (w->queued && from < to && selection_has(f->selection, w->thread) &&
             selection_clip(f->selection, &from, &to))
             add_wanted(f, from, to);

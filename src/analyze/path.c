@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const path_limits[] = {
+static const char *const limits[] = {
+    "Where short waits were summed it is not known in which order they came: the path does not go on "
+    "to who ended them, and waits there.",
     "There can be other paths: where several causes could have ended a wait, the last waker counts.",
     "Running means outside of recorded waits, input and output; waiting for a processor and spinning "
     "for a monitor count as running.",
@@ -18,6 +20,11 @@ const char *const path_limits[] = {
     "(-e holds makes both exact).",
     "A lock's share of the path is not what its removal would save: another chain takes over.",
     NULL};
+
+const char *const *path_limits(bool summed)
+{
+    return summed ? limits : limits + 1;
+}
 
 const char *path_kind_name(enum path_kind k)
 {

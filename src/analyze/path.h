@@ -86,7 +86,8 @@ uint32_t path_last_thread(const struct trace *t, const struct thread_set *thread
 uint64_t path_released_at(const struct timeline *t, const struct thread_set *threads,
                           uint32_t owner, uint64_t since, uint64_t time);
 
-/* Sentences to be printed with every path; NULL behind the last. */
-extern const char *const path_limits[];
+/* Sentences to be printed with every path, NULL behind the last; summed: of a recording in which
+ * short waits were. */
+const char *const *path_limits(bool summed);
 
 #endif

@@ -40,7 +40,9 @@ static void take_stretch(struct summed *s, const struct event *e)
     struct summing x = {.from = min_u64(e->summing.since, e->time),
                         .to = e->time,
                         .unparks = e->summing.unparks,
-                        .cut = e->summing.goes_on != 0};
+                        .below = e->summing.below ? e->summing.below : 1000000,
+                        .cut = e->summing.goes_on != 0,
+                        .pauses = e->summing.goes_on > 1};
     if (n && v[n - 1].from == x.from)
         v[n - 1] = x; /* it says more of the same */
     else
@@ -141,6 +143,23 @@ uint64_t summed_time(const struct summed *s)
     return ns;
 }
 
+bool summed_at(const struct summed *s, uint64_t time)
+{
+    const struct summing *v = (const void *)s->stretches.p;
+    size_t n = s->stretches.len / sizeof *v, i = 0;
+    BISECT(i, n, v[i].to <= time);
+    return i < n && v[i].from <= time;
+}
+
+uint64_t summed_below(const struct summed *s)
+{
+    const struct summing *v = (const void *)s->stretches.p;
+    uint64_t below = 0;
+    for (size_t i = 0; i < s->stretches.len / sizeof *v; i++)
+        below = max_u64(below, v[i].below);
+    return below;
+}
+
 bool summed_is_cut(const struct summed *s)
 {
     const struct summing *v = (const void *)s->stretches.p;
@@ -155,25 +174,46 @@ struct placer {
     struct timeline *t;
     uint64_t from, to;
     struct buf rooms;  /* struct room [] */
+    bool everywhere;   /* also where a look was taken */
     struct buf pieces; /* struct timeline_piece [] */
     struct buf ends;   /* uint64_t []: where the sums end, in ns of free time */
 };
 
+static void put_room(struct placer *p, uint64_t from, uint64_t to)
+{
+    const struct room *v = (const void *)p->rooms.p;
+    size_t n = p->rooms.len / sizeof *v;
+    const struct room x = {from, to - from, n ? v[n - 1].before + v[n - 1].len : 0};
+    if (from < to)
+        buf_put(&p->rooms, &x, sizeof x);
+}
+
+/* A stretch without the looks in it. */
+static void put_rooms(struct placer *p, uint64_t from, uint64_t to)
+{
+    const struct summing *v = (const void *)p->s->stretches.p;
+    size_t n = p->everywhere ? 0 : p->s->stretches.len / sizeof *v, i = 0;
+    BISECT(i, n, v[i].to < from);
+    for (i -= i > 0; i + 1 < n && v[i].to < to; i++) {
+        if (!v[i].pauses || v[i + 1].from <= from)
+            continue;
+        put_room(p, from, max_u64(v[i].to, from));
+        from = max_u64(from, v[i + 1].from);
+    }
+    put_room(p, from, to);
+}
+
 /* Where the thread is in no wait that has its place. */
-static void find_rooms(struct placer *p, uint32_t thread)
+static void find_rooms(struct placer *p, uint32_t thread, bool everywhere)
 {
     static const struct run none;
     const struct run *r = thread < p->t->n_lines ? &p->t->lines[thread].spans : &none;
-    uint64_t told = p->from, before = 0;
+    uint64_t told = p->from;
     buf_clear(&p->rooms);
+    p->everywhere = everywhere;
     for (uint32_t i = 0; i <= r->n; i++) {
         const struct span *s = i < r->n ? run_at(r, sizeof *s, i) : NULL;
-        uint64_t start = s ? s->start : p->to;
-        if (start > told) {
-            const struct room x = {told, start - told, before};
-            buf_put(&p->rooms, &x, sizeof x);
-            before += x.len;
-        }
+        put_rooms(p, told, s ? s->start : p->to);
         told = max_u64(told, s ? span_end(p->t, s) : 0);
     }
 }
@@ -246,9 +286,13 @@ static void place_sums(struct placer *p, const struct summed_wait *v, size_t n)
 
 static int put_sums(struct placer *p, const struct summed_wait *v, size_t n)
 {
-    uint64_t told = 0;
+    uint64_t told = 0, all_ns = 0;
     size_t k = 0;
-    find_rooms(p, v->thread);
+    for (size_t i = 0; i < n; i++)
+        all_ns += v[i].count > 1 ? v[i].total : 0;
+    find_rooms(p, v->thread, false);
+    if (all_ns > free_until(p, p->to))
+        find_rooms(p, v->thread, true);
     place_sums(p, v, n);
     buf_clear(&p->pieces);
     const uint64_t *end = (const void *)p->ends.p;
@@ -270,7 +314,7 @@ static int put_sums(struct placer *p, const struct summed_wait *v, size_t n)
 static int put_singles(struct placer *p, const struct summed_wait *v, size_t n)
 {
     buf_clear(&p->pieces);
-    find_rooms(p, v->thread);
+    find_rooms(p, v->thread, true);
     const struct room *r = (const void *)p->rooms.p;
     size_t n_rooms = p->rooms.len / sizeof *r;
     uint64_t told = p->from;

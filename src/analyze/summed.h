@@ -10,7 +10,8 @@
  *
  *     over all spans of a thread, count and ns are those of its waits
  *
- * A sum of one wait is that wait, at its time. */
+ * A sum of one wait is that wait, at its time.  What lies in a look has a place of its own there;
+ * sums are put elsewhere, as far as they fit. */
 #ifndef ORCA_ANALYZE_SUMMED_H
 #define ORCA_ANALYZE_SUMMED_H
 
@@ -20,7 +21,9 @@
 struct summing {
     uint64_t from, to; /* to: as far as is known */
     uint64_t unparks;  /* left out */
+    uint64_t below;    /* ns: of waits that are shorter */
     bool cut;          /* its end is not in the trace */
+    bool pauses;       /* for a look, in which waits are recorded one by one */
 };
 
 struct summed {
@@ -43,6 +46,20 @@ void summed_sort(struct summed *s);
 
 /* Put the spans, when all others are there.  from, to: the recording.  -ENOMEM. */
 int summed_put(struct summed *s, struct timeline *t, uint64_t from, uint64_t to);
+
+/* Whether a time lies in a stretch, and in no look: of the waits that began then only the long ones
+ * are known one by one. */
+bool summed_at(const struct summed *s, uint64_t time);
+
+/* Where so much of the time of some waits was summed, those that are known one by one because they
+ * were long say little of the others. */
+static inline bool summed_is_much(uint64_t summed_ns, uint64_t ns)
+{
+    return summed_ns > ns / 10;
+}
+
+/* All waits that are shorter than this may have been summed, ns. */
+uint64_t summed_below(const struct summed *s);
 
 /* The ns of all stretches; whether the end of the last one is not in the trace. */
 uint64_t summed_time(const struct summed *s);

@@ -88,10 +88,11 @@ void human_shell_word(struct buf *b, const char *word)
     buf_putc(b, '\'');
 }
 
-void human_put_summed(struct buf *b, uint64_t stretches, uint64_t waits, uint64_t ns)
+void human_put_summed(struct buf *b, uint64_t stretches, uint64_t below_ms, uint64_t waits,
+                      uint64_t ns)
 {
-    buf_printf(b, "%s of the recording: waits below 1 ms as sums by site: %s waits, %s",
-               human_time(stretches).text, human_count(waits).text, human_time(ns).text);
+    buf_printf(b, "%s of the recording: waits below %" PRIu64 " ms as sums by site: %s waits, %s",
+               human_time(stretches).text, below_ms, human_count(waits).text, human_time(ns).text);
 }
 
 void human_put_full_disk(struct buf *b, uint64_t times, uint64_t ns)

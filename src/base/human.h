@@ -18,7 +18,8 @@ struct human human_bytes(uint64_t bytes); /* 812 B, 64 kB, 3.9 MB, 23 GB; powers
 void human_put_full_disk(struct buf *b, uint64_t times, uint64_t ns);
 
 /* Append "12.4 s of the recording: waits below 1 ms as sums by site: 1,204,331 waits, 9.1 s". */
-void human_put_summed(struct buf *b, uint64_t stretches, uint64_t waits, uint64_t ns);
+void human_put_summed(struct buf *b, uint64_t stretches, uint64_t below_ms, uint64_t waits,
+                      uint64_t ns);
 
 /* A word as a shell takes it: as it is, or in single quotes. */
 void human_shell_word(struct buf *b, const char *word);

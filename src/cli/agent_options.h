@@ -91,8 +91,8 @@ struct agent_options {
          OPT_STR,                                                                                  \
          (at) + offsetof(struct agent_options, cost),                                              \
          "PERCENT|off",                                                                            \
-         "while recording takes more than this share of the processors' time, as "                 \
-         "5%, record short waits as sums by site (default: off)",                                  \
+         "while recording takes more than this share of the processors' time, "                    \
+         "record short waits as sums by site; off: each one (default: 5%)",                        \
          NULL,                                                                                     \
          0,                                                                                        \
          0},                                                                                       \

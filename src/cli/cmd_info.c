@@ -281,7 +281,8 @@ static void print_summed(const struct facts *f)
 {
     struct buf b = {0};
     if (f->summed.waits || f->summed.stretches.len) {
-        human_put_summed(&b, summed_time(&f->summed), f->summed.waits, f->summed.ns);
+        human_put_summed(&b, summed_time(&f->summed), summed_below(&f->summed) / 1000000,
+                         f->summed.waits, f->summed.ns);
         row("summed", buf_str(&b));
     }
     buf_fini(&b);

@@ -247,7 +247,7 @@ void page_path(const struct page *p)
     print_path_threads(p);
     print_path_locks(p);
     print_path_places(p);
-    for (const char *const *limit = path_limits; *limit; limit++)
+    for (const char *const *limit = path_limits(p->r->a->decoded.summed.waits); *limit; limit++)
         if (p->r->sections == REPORT_PATH)
             note(p, *limit);
 }

@@ -84,7 +84,7 @@ static void print_summed(const struct page *p)
     struct buf b = {0};
     if (!s->waits && !s->stretches.len)
         return;
-    human_put_summed(&b, summed_time(s), s->waits, s->ns);
+    human_put_summed(&b, summed_time(s), summed_below(s) / 1000000, s->waits, s->ns);
     buf_puts(&b, ", because recording each of them took more than cost= allows");
     if (summed_is_cut(s) && p->r->trace->header.state == TRACE_RECOVERED)
         buf_puts(

@@ -320,6 +320,13 @@ int resources_each(struct resources *v, const struct analysis *a, resource_visit
     return 0;
 }
 
+/* Whether it is known when a wait was, and why: not just as it was long. */
+static bool is_whole(const struct analysis *a, const struct resource *r, const struct span *s)
+{
+    return !span_is_summed(&a->timeline, s) &&
+           (!summed_is_much(r->summed_ns, r->ns) || !summed_at(&a->decoded.summed, s->start));
+}
+
 int resource_each_wait(struct resource *r, const struct analysis *a, resource_visit visit,
                        void *self)
 {
@@ -329,6 +336,8 @@ int resource_each_wait(struct resource *r, const struct analysis *a, resource_vi
         const struct span *s = line_span(&a->timeline.lines[thread], span);
         const struct wait_part *p =
             &parts[span_parts(&a->timeline, s, parts) > 1 && r->waits[i] & 1];
+        if (r->n_whole && !is_whole(a, r, s))
+            continue;
         struct resource_wait w = {thread, span,     s,        p->from,
                                   p->to,  p->owner, p->again, p->flags & INTERVAL_OPEN};
         TRY(visit(self, r, &w));
@@ -353,6 +362,15 @@ static void list_wait(struct resources *o, size_t looked_at, uint32_t of, uint64
 {
     if (of && of <= looked_at && o->v[of - 1].n_waits < o->v[of - 1].parts)
         o->v[of - 1].waits[o->v[of - 1].n_waits++] = ref;
+}
+
+static void count_whole(struct resource *r, const struct analysis *a)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < r->n_waits; i++)
+        n += is_whole(
+            a, r, line_span(&a->timeline.lines[r->waits[i] >> 33], (uint32_t)(r->waits[i] >> 1)));
+    r->n_whole = n;
 }
 
 /* The waits of each of the first resources, so that they are gone through without all others. */
@@ -442,6 +460,7 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
         r->max = max_u64(r->max, r->now);
     if (span_is_summed(&f->a->timeline, w->span)) {
         r->count += span_count(&f->a->timeline, w->span);
+        r->summed_ns += ns;
         r->max = max_u64(r->max, span_longest(&f->a->timeline, w->span));
         r->now = 0;
     } else if (!goes_on(f, r, w)) {
@@ -831,6 +850,9 @@ int resources_make(struct resources *out, struct analysis *a)
     if (rc == 0)
         memcpy(out->v, all->v, out->n * sizeof *out->v);
     rc = rc ? rc : list_waits(out, a, looked_at, &a->arena);
+    for (size_t i = 0; i < looked_at && rc == 0; i++)
+        if (out->v[i].summed_ns)
+            count_whole(&out->v[i], a);
     rc = rc ? rc : resource_find_holders(out, looked_at, a);
     if (rc == 0)
         resource_find_chains(out, a);

@@ -134,6 +134,9 @@ struct resource {
     uint64_t *waits; /* [n_waits]: thread << 33 | span << 1 | again; of those whose holders are
                         looked for */
     uint64_t n_waits;
+    uint64_t n_whole;   /* of them: known one by one, also where waits are summed; unless it is 0,
+                            the others are not looked at */
+    uint64_t summed_ns; /* of ns: known as sums alone */
     /* Who has it. */
     struct activity *doing; /* most time first */
     size_t n_doing;

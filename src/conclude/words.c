@@ -297,9 +297,14 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
     finding_holders(r, ev->a, who, sizeof who);
     rule_line(f, holder_label(r));
     if (is_handed(r)) {
-        rule_say(f, "nobody for %u %% of the time: it is handed off %s times, %s each",
-                 rule_permille(r->handed, r->wanted) / 10, human_count(r->n_handed).text,
-                 human_time(r->handed / r->n_handed).text);
+        unsigned percent = rule_permille(r->handed, r->wanted) / 10;
+        struct human each = human_time(r->handed / r->n_handed);
+        if (summed_is_much(r->summed_ns, r->ns)) /* how often was looked at now and then */
+            rule_say(f, "nobody for %u %% of the time: it is handed off, %s each time", percent,
+                     each.text);
+        else
+            rule_say(f, "nobody for %u %% of the time: it is handed off %s times, %s each", percent,
+                     human_count(r->n_handed).text, each.text);
         return;
     }
     if (known_permille(r) < KNOWN_LEAST) {

@@ -98,7 +98,7 @@ static json_t *path_head(const struct report *r)
     set_path_threads(j, r);
     set_path_locks(j, r);
     set_path_places(j, r);
-    for (const char *const *limit = path_limits; *limit; limit++)
+    for (const char *const *limit = path_limits(r->a->decoded.summed.waits); *limit; limit++)
         json_array_append_new(limits, json_string(*limit));
     json_object_set_new(j, "limits", limits);
     return j;

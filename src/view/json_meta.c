@@ -291,7 +291,7 @@ static void put_path(struct json_out *o, const struct view *v)
     json_set_moment(j, "to", v, p->to);
     for (int i = 0; i < PATH_KINDS; i++)
         json_set_count(kinds, path_kind_name(i), p->kind_ns[i]);
-    for (const char *const *limit = path_limits; *limit; limit++)
+    for (const char *const *limit = path_limits(v->a->decoded.summed.waits); *limit; limit++)
         json_array_append_new(limits, json_string(*limit));
     json_object_set_new(j, "kinds", kinds);
     json_set_count(j, "handoffs", p->handoffs);

@@ -1,4 +1,5 @@
 import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -11,7 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * <ul>
  *   <li>lock: 24 threads take a fair lock in turn, for a microsecond; a step is one take.
  *   <li>pool: 24 threads take one of four things, kept under a fair lock with its condition; a step is one take.
- *   <li>queue: 500 pairs hand an object to each other and back over SynchronousQueues; a step is there and back.
+ *   <li>queue: 500 pairs hand an object to each other and back over SynchronousQueues; a step is there and back.  All are
+ *       there before one begins: the JDK's scheduler lets those that are started later wait for ever.
  *   <li>tasks: threads that compute for a microsecond and end; a step is one thread.
  * </ul>
  *
@@ -27,6 +29,7 @@ public final class Virtual {
 
     private static volatile boolean stop;
     private static volatile boolean counting;
+    private static volatile CountDownLatch begun;
     private static volatile int sink;
 
     private static final ReentrantLock LOCK = new ReentrantLock(true);
@@ -103,6 +106,8 @@ public final class Virtual {
     private static void start(ThreadFactory factory, Part part, Step step) {
         factory.newThread(() -> {
             try {
+                begun.countDown();
+                begun.await();
                 part.repeat(step, FRAMES);
             } catch (Exception e) {
                 throw new AssertionError(e);
@@ -112,6 +117,7 @@ public final class Virtual {
 
     private static Part[] startAll(ThreadFactory factory, String kind) {
         Part[] parts = new Part[kind.equals("queue") ? PAIRS : THREADS];
+        begun = new CountDownLatch(kind.equals("queue") ? 2 * PAIRS : THREADS);
         for (int i = 0; i < parts.length; i++) {
             parts[i] = new Part();
             if (!kind.equals("queue")) {
@@ -155,6 +161,7 @@ public final class Virtual {
             return;
         }
         Part[] parts = startAll(factory, kind);
+        begun.await();
         Thread.sleep(1000);
         counting = true;
         long began = System.nanoTime();

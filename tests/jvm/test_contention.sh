@@ -124,7 +124,7 @@ test_a_stack_of_just_that_depth_is_not_cut() {
 
 # Ten thousand locks, each an id and a definition of its own.
 test_many_locks() {
-    run_traced 0 "" ManyLocks 10000 10
+    run_traced 0 cost=off ManyLocks 10000 10
     same "$(cat out)" "passed 10000"
     events -t blocker-
     grep ' class=ManyLocks\$Lock ' events >locks

@@ -138,6 +138,38 @@ test_attached_and_copied_in_a_stretch() {
     done
 }
 
+# Without any option the limit is 5 %; whoever wants another file has each wait in it.
+test_by_default() {
+    local files first next
+    start_traced '' Summed "$(kinds | tail -n 1)" 4 100000000 stay
+    wait_for 60 grep -q going out
+    wait_for 60 eval '"$ORCA" events -k wait_sum "$TRACE" 2>/dev/null | grep -q count='
+    wait_for 60 eval '"$ORCA" events -k summing "$TRACE" 2>/dev/null | grep -q goes_on=2'
+    run 0 "$ORCA" dump --rotate "$jvm"
+    files=$(ls "${TRACE%.otrace}"*.otrace)
+    wait_for 60 eval '"$ORCA" events -k park_enter "$(ls -t "${TRACE%.otrace}"*.otrace | head -n 1)" 2>/dev/null | grep -q park_enter'
+    end_with KILL 137
+    same "$(wc -w <<<"$files")" 2
+    next=$(grep '[.]002[.]' <<<"$files")
+    first=$(grep -v '[.]002[.]' <<<"$files")
+    "$ORCA" events -k summing "$first" >stretches
+    has stretches "goes_on=0"
+    same "$("$ORCA" events -k summing "$next" | wc -l)" 0
+    "$ORCA" report "$first" >text || fail "no report"
+    has text "waits below"
+}
+
+# A recording that every wait must be in is made without it.
+test_not_where_each_wait_is_asked_for() {
+    for option in format=otrace+orca every=10s keep=3,every=10s maxsize=8m "methods=Summed#main"; do
+        run_traced 0 "$option" Summed platform 2 20000
+        for file in "${TRACE%.otrace}"*.otrace; do
+            same "$option $("$ORCA" events -k wait_sum,summing "$file" | wc -l)" "$option 0"
+        done
+        rm -f "${TRACE%.otrace}"*.otrace
+    done
+}
+
 test_options() {
     run 0 traced cost=0,every=10s Summed platform 1 10
     has err "cost="

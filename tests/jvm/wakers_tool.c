@@ -28,6 +28,8 @@ static void print(const struct analysis *a, uint32_t thread, uint32_t index)
     const struct timeline *t = &a->timeline;
     const struct line *l = &t->lines[thread];
     const struct span *s = line_span(l, index);
+    if (span_is_summed(&a->timeline, s))
+        return; /* several waits, or one of which as little is known */
     const struct context *x = timeline_context(t, s->context);
     const struct regain *again = line_regain(l, index);
     char own[LABEL_MAX], other[LABEL_MAX];

@@ -1,5 +1,6 @@
 /* analyze_summed_test.c - waits that were recorded as sums: every table says what it says of the
  * same waits recorded one by one. */
+#include "analyze/lock_line.h"
 #include "analyzed.h"
 
 #include <criterion/criterion.h>
@@ -95,6 +96,55 @@ Test(summed, stretches)
     cr_assert_eq(a->decoded.summed.stretches.len / sizeof(struct summing), 2);
     cr_assert_eq(summed_time(&a->decoded.summed), 5 * MS);
     cr_assert(summed_is_cut(&a->decoded.summed));
+}
+
+/* What lies in a look has its place there: a sum lies elsewhere, as long as there is room. */
+static void sum_beside_a_look(uint64_t total)
+{
+    ADD(&b, 3, bob, 5 * MS, summing, .since = at(1 * MS), .goes_on = 2, .below = 4 * MS);
+    ADD(&b, 3, bob, 9 * MS, summing, .since = at(7 * MS));
+    SUM(1, ann, 9 * MS, park_enter, .lock = lock, .stack = stack, .since = at(3 * MS),
+        .until = at(9 * MS), .count = 9, .total = total, .longest = 1 * MS);
+    analyzed_run(10 * MS);
+    check_line(ann, 10 * MS);
+    cr_assert_eq(ns_of(ann, STATE_PARKED), total);
+    cr_assert_eq(count_of(ann, STATE_PARKED), 9);
+}
+
+Test(summed, leaves_looks_free)
+{
+    sum_beside_a_look(3500000);
+    cr_assert_eq(span_of(ann, 0)->start, at(3 * MS));
+    cr_assert_eq(span_end(&a->timeline, span_of(ann, 0)), at(5 * MS));
+    cr_assert_eq(span_of(ann, 1)->start, at(7 * MS));
+    cr_assert_not(summed_at(&a->decoded.summed, at(6 * MS)));
+    cr_assert_not(summed_at(&a->decoded.summed, at(5 * MS)));
+    cr_assert(summed_at(&a->decoded.summed, at(1 * MS)));
+    cr_assert(summed_at(&a->decoded.summed, at(7 * MS)));
+    cr_assert_not(summed_at(&a->decoded.summed, at(9 * MS)));
+    cr_assert_eq(summed_below(&a->decoded.summed), 4 * MS);
+    cr_assert_not(summed_is_cut(&a->decoded.summed));
+}
+
+/* Where a sum lies says nothing of who had the lock then. */
+Test(summed, no_hold_is_concluded)
+{
+    uint32_t id = lock.v;
+    struct lock_line *l;
+    SUM(1, ann, 5 * MS, park_enter, .lock = lock, .owner = bob, .stack = stack, .since = at(1 * MS),
+        .until = at(5 * MS), .count = 5, .total = 3 * MS, .longest = 1 * MS);
+    SUM(2, cat, 6 * MS, park_enter, .lock = lock, .owner = bob, .stack = stack, .since = at(2 * MS),
+        .until = at(6 * MS), .count = 5, .total = 3 * MS, .longest = 1 * MS);
+    analyzed_run(10 * MS);
+    cr_assert_eq(lock_lines_make(a, &id, 1, &l), 0);
+    cr_assert_eq(l->waits.n, 2);
+    cr_assert_eq(l->holds.n, 0);
+    lock_line_free(l);
+}
+
+Test(summed, takes_looks_where_there_is_no_other_room)
+{
+    sum_beside_a_look(9500000);
 }
 
 /* --- the same waits, one by one and summed ---------------------------------------------------- */

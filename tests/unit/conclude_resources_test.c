@@ -1640,7 +1640,7 @@ Test(resources, what_each_waits_for_once_limits_nothing)
 }
 
 /* A lock goes round: who gets it, 0.9 ms after it was given, keeps it for a while. */
-static const char *card_of_round(const char *class, uint64_t keeps)
+static const char *card_of_round_and(const char *class, uint64_t keeps, uint64_t summed)
 {
     static char text[FINDING_TEXT];
     const thread_id who[] = {ann, bob, cat};
@@ -1662,11 +1662,43 @@ static const char *card_of_round(const char *class, uint64_t keeps)
         ADD(&b, gives.v, gives, time + 200, park_enter, .lock = of, .stack = take);
         ADD(&b, gets_it.v, gets_it, time + 900100, park_exit, .lock = of);
     }
-    run(time + 1000000);
+    /* Then only sums are known, but for one that is long, and that another has it. */
+    uint64_t since = time + 1000000, until = since + summed;
+    for (uint64_t i = 300; i < 302 && summed; i++)
+        ADD(&b, who[i % 3].v, who[i % 3], time + 1000 * i, park_exit, .lock = of);
+    if (summed)
+        ADD(&b, dan.v, dan, until - summed / 5, unpark, .target = ann, .stack = give);
+    if (summed)
+        ADD(&b, dan.v, dan, until, summing, .since = at(since), .below = 16000000);
+    for (int k = 0; k < 3 && summed; k++)
+        ADD(&b, who[k].v, who[k], until, wait_sum, .kind = EV_park_enter, .lock = of, .owner = dan,
+            .stack = take, .since = at(since), .until = at(until), .count = 1000,
+            .total = summed / 10 * 7, .longest = 3000000);
+    if (summed)
+        ADD(&b, ann.v, ann, until, wait_sum, .kind = EV_park_enter, .lock = of, .owner = dan,
+            .stack = take, .since = at(until - summed / 4), .until = at(until), .count = 1,
+            .total = summed / 4, .longest = summed / 4, .whole = 1);
+    run(until + 1000000);
     cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
     cr_assert_geq(n, 1);
     snprintf(text, sizeof text, "%s", f[0].text);
     return text;
+}
+
+static const char *card_of_round(const char *class, uint64_t keeps)
+{
+    return card_of_round_and(class, keeps, 0);
+}
+
+/* What is known wait by wait stands for the rest: not what was long. */
+Test(resources, what_holders_of_summed_waits_do_is_that_of_a_look)
+{
+    const char *text = card_of_round_and("Ljava/util/concurrent/locks/ReentrantLock$FairSync;",
+                                         10000, UINT64_C(4000000000));
+    cr_assert_not_null(strstr(text, "held by nobody for 98 % of the time: it is handed off, 900 "),
+                       "%s", text);
+    cr_assert_not_null(strstr(text, " each time"), "%s", text);
+    cr_assert_not_null(strstr(text, "3,3"), "%s", text);
 }
 
 Test(resources, a_lock_that_is_handed_off_most_of_the_time_is_said_to_be)
