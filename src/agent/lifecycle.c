@@ -176,6 +176,15 @@ static void tick(uint64_t now, uint64_t events)
     safepoints_tick(now);
 }
 
+/* Of the process, or of its container where that has fewer. */
+static uint64_t processors_of_jvm(void)
+{
+    jint n = 0;
+    if ((*agent.jvmti)->GetAvailableProcessors(agent.jvmti, &n) != JVMTI_ERROR_NONE || n < 1)
+        return 1;
+    return (uint64_t)n;
+}
+
 static int open_recorder(struct err *err)
 {
     const struct settings *s = &agent.settings;
@@ -367,7 +376,7 @@ static int start(JNIEnv *jni, jthread thread, struct err *err)
     agent.started = clock_mono_ns();
     put_infos();
     files_begin(agent.path);
-    sums_start(agent.rec);
+    sums_start(agent.rec, processors_of_jvm());
     guard_open();
     if (agent_enter()) {
         begin(jni, thread);

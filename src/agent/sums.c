@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/util.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -428,6 +429,7 @@ static struct {
     uint64_t per_event; /* ns that one cost, before the stretch */
     uint32_t calm, storm, longer;
     bool no_more;
+    uint64_t processors; /* that the JVM may use */
 } keeper = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 _Atomic bool cost_watched;
@@ -440,9 +442,13 @@ uint64_t cost_sample(void)
     return ++cost_turn % COST_OF == 0 ? clock_mono_ns() : 0;
 }
 
+/* A call that takes longer was preempted, and stands for no others. */
+#define CALL_MOST_NS UINT64_C(50000)
+
 void cost_add(uint64_t began)
 {
-    atomic_fetch_add_explicit(&cost_ns, (clock_mono_ns() - began) * COST_OF, memory_order_relaxed);
+    uint64_t ns = min_u64(clock_mono_ns() - began, CALL_MOST_NS);
+    atomic_fetch_add_explicit(&cost_ns, ns * COST_OF, memory_order_relaxed);
 }
 
 static void write_all(uint64_t now, int patience)
@@ -597,10 +603,7 @@ static uint64_t length_that_helps(uint64_t enough)
  * would have, had each wait been recorded. */
 static void decide(uint64_t now, uint64_t cost, uint64_t events, uint64_t waits)
 {
-    static long processors;
-    if (!processors)
-        processors = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t had = (now - keeper.at) * (uint64_t)max_u64((uint64_t)processors, 1);
+    uint64_t had = (now - keeper.at) * keeper.processors;
     uint64_t limit = had / 100000 * sums.cost;
     if (!keeper.since) {
         keeper.per_event = events ? cost / events : 0;
@@ -684,6 +687,19 @@ void sums_flush(bool over)
     pthread_mutex_unlock(&keeper.lock);
 }
 
+uint64_t sums_cost(void)
+{
+    return atomic_load_explicit(&cost_ns, memory_order_relaxed);
+}
+
+void sums_put_status(struct buf *reply)
+{
+    if (sums_were_made())
+        buf_printf(reply, "summed_waits %" PRIu64 "\nsummed_below_ns %" PRIu64 "\n",
+                   atomic_load_explicit(&sums.waits, memory_order_relaxed),
+                   sums_going_on() ? short_ns() : 0);
+}
+
 void sums_no_more(void)
 {
     pthread_mutex_lock(&keeper.lock);
@@ -741,12 +757,13 @@ int sums_init(uint64_t cost, bool flip)
     return sums.slots && sums.tables ? 0 : -ENOMEM;
 }
 
-void sums_start(struct recorder *rec)
+void sums_start(struct recorder *rec, uint64_t processors)
 {
     if (!sums.slots)
         return;
     uint64_t now = clock_mono_ns();
     pthread_mutex_lock(&keeper.lock);
+    keeper.processors = processors;
     keeper.ring = ring_attach(rec);
     keeper.at = now;
     keeper.since = keeper.waits = keeper.unparks = keeper.events = keeper.cost = keeper.cpu = 0;

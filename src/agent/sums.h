@@ -23,8 +23,9 @@
  * wait is ever summed.  -ENOMEM. */
 int sums_init(uint64_t cost, bool flip);
 
-/* When the recorder is there; before events come. */
-void sums_start(struct recorder *rec);
+/* When the recorder is there; before events come.  processors: that the JVM may use, of which cost=
+ * is a share. */
+void sums_start(struct recorder *rec, uint64_t processors);
 
 /* When nobody is inside the guard any more, and the drain thread has ended. */
 void sums_free(void);
@@ -105,6 +106,12 @@ void sums_tick(uint64_t now, uint64_t events);
 /* Everything that was summed until now is in the rings.  over: and no more will be, as the
  * recording ends.  Any thread. */
 void sums_flush(bool over);
+
+/* What recording has cost the program's threads, ns; 0: nobody has watched it. */
+uint64_t sums_cost(void);
+
+/* What is summed now, as lines of a reply: summed_waits, summed_below_ns (0: nothing is). */
+void sums_put_status(struct buf *reply);
 
 /* From now on each wait is recorded: a sum would lie in two files, as the recording goes on in
  * another one.  All that was summed is in the rings.  Any thread. */

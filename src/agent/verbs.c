@@ -258,8 +258,10 @@ static int verb_status(JNIEnv *jni, char *argument, struct buf *reply, struct er
                    s.unwritten.times, s.unwritten.ns);
     if (s.unwritten.now)
         buf_printf(reply, "unwritten_now %s\n", s.unwritten.why);
+    uint64_t cost = sums_cost(); /* else what is known of it */
     buf_printf(reply, "record_cpu_ns %" PRIu64 "\n",
-               stacks_cost() + owner_stacks_cost() + s.events * EVENT_NS);
+               cost ? cost : stacks_cost() + owner_stacks_cost() + s.events * EVENT_NS);
+    sums_put_status(reply);
     lacks_put(reply, "lacks");
     buf_puts(reply, "stacks ");
     stacks_put_counts(reply);

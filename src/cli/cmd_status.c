@@ -162,6 +162,15 @@ static void print_full_disk(const char *reply)
                *why ? "; nothing can be written now: " : "", why);
 }
 
+static void print_summed(const char *reply)
+{
+    uint64_t waits = client_number(reply, "summed_waits"),
+             below = client_number(reply, "summed_below_ns");
+    if (waits || below)
+        printf("summed      %s short waits, as sums by site (cost=)%s%s\n", human_count(waits).text,
+               below ? "; now those below " : "; none now", below ? human_time(below).text : "");
+}
+
 static void print_one(struct seen *s)
 {
     const char *reply = buf_str(&s->reply);
@@ -190,6 +199,7 @@ static void print_one(struct seen *s)
     printf("lost        %s%s%s%s\n", n ? human_count(n).text : "none", n ? " (" : "",
            n ? buf_str(&causes) : "", n ? ")" : "");
     print_stacks(reply);
+    print_summed(reply);
     printf(
         "cost now    about %.1f %% of a processor in the program's threads, %.1f %% for writing\n",
         s->recording * 100, s->writing * 100);
@@ -265,8 +275,9 @@ static json_t *seen_json(struct seen *s)
     target_text(reply, "path", path, sizeof path);
     json_object_set_new(o, "path", json_string(path));
     json_object_set_new(o, "attached", json_boolean(client_number(reply, "attached")));
-    static const char *const numbers[] = {"since_ns", "events",          "bytes",
-                                          "part",     "unwritten_times", "unwritten_ns"};
+    static const char *const numbers[] = {"since_ns",     "events",          "bytes",
+                                          "part",         "unwritten_times", "unwritten_ns",
+                                          "summed_waits", "summed_below_ns"};
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
         json_object_set_new(o, numbers[i],
                             json_integer((json_int_t)client_number(reply, numbers[i])));

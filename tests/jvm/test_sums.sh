@@ -145,7 +145,11 @@ test_by_default() {
     wait_for 60 grep -q going out
     wait_for 60 eval '"$ORCA" events -k wait_sum "$TRACE" 2>/dev/null | grep -q count='
     wait_for 60 eval '"$ORCA" events -k summing "$TRACE" 2>/dev/null | grep -q goes_on=2'
+    run 0 "$ORCA" status "$jvm"
+    grep -q '^summed  *[0-9,]* short waits, as sums by site (cost=); now those below [0-9.]* ms$' out || fail "$(cat out)"
     run 0 "$ORCA" dump --rotate "$jvm"
+    run 0 "$ORCA" status "$jvm"
+    has out "(cost=); none now"
     files=$(ls "${TRACE%.otrace}"*.otrace)
     wait_for 60 eval '"$ORCA" events -k park_enter "$(ls -t "${TRACE%.otrace}"*.otrace | head -n 1)" 2>/dev/null | grep -q park_enter'
     end_with KILL 137
