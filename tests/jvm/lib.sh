@@ -4,6 +4,7 @@
 #   JAVA JDK JDK_NAME JDK_MAJOR CLASSES   the JVM of this run, and the compiled tests/jvm/*.java
 #   TOOLS JNI_INCLUDE javac, jar and headers: of another JDK where this JVM has none
 #   RUN               the name of this run of tests/jvm/run
+#   ORCA_TESTS        all: in "./dev check"
 #   TMP               an empty folder, the current one; kept when the test fails
 #
 # A test fails by fail, by a failing check below, wherever that stands (a subshell, a pipeline), or by a failing last command;
@@ -48,6 +49,13 @@ lacks() { # FILE TEXT
 }
 same() { # GOT WANTED
     [ "$1" = "$2" ] || fail "got '$1' instead of '$2'"
+}
+# Of like cases that a test goes through: all in `./dev check`, the first N in `./dev test` (tests/plan).
+some() { # N CASE...
+    local n=$1
+    shift
+    [ "${ORCA_TESTS:-}" != all ] || n=$#
+    printf '%s\n' "${@:1:n}"
 }
 count() { # FILE PATTERN
     grep -c -- "$2" "$1"

@@ -25,6 +25,10 @@ KNOWN="known are: file, format, fast, events, contanalysis, include, exclude, me
 
 test_bad_values() {
     bad depth=-1 "depth=-1: it takes a number"
+    bad events=threads+x "events=threads+x: it takes one or more, joined by '+', of $GROUPS_KNOWN, all, none"
+    bad quiet=perhaps "quiet=perhaps: it takes on or off"
+}
+test_bad_values_of_each_kind() {
     bad depth=x "depth=x: it takes a number"
     bad depth= "depth=: it takes a number"
     bad full=maybe "full=maybe: it takes one of drop, block"
@@ -33,9 +37,7 @@ test_bad_values() {
     bad maxsize=1m "maxsize=1m: it takes a size such as 64k, 16m or 1g, at least 4m"
     bad duration=5 "duration=5: it takes a time such as 500ms, 30s, 10m or 2h"
     bad events=thread "events=thread: it takes one or more, joined by '+', of $GROUPS_KNOWN, all, none"
-    bad events=threads+x "events=threads+x: it takes one or more, joined by '+', of $GROUPS_KNOWN, all, none"
     bad contanalysis=maybe "contanalysis=maybe: it takes on or off"
-    bad quiet=perhaps "quiet=perhaps: it takes on or off"
     bad file= "file=: it takes a text that is not empty"
     bad include= "include=: it takes a text that is not empty"
 }

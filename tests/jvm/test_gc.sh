@@ -236,7 +236,7 @@ heap_of() { # COLLECTOR MB KEPT RULES
 
 test_nearly_full() {
     local collector
-    for collector in Serial Parallel G1; do
+    for collector in $(some 1 G1 Serial Parallel); do
         heap_of $collector 24 1600 heap-nearly-full
     done
     heap_of Serial 200 500 ""

@@ -30,7 +30,7 @@ test_owners() {
 # Whatever the walker needs; samples need it.
 test_stacks() {
     local fact
-    for fact in CodeCache::_heaps CodeBlob::_name Method::_constMethod JavaThread::_anchor nmethod::_scopes_pcs_offset; do
+    for fact in $(some 2 Method::_constMethod CodeCache::_heaps CodeBlob::_name JavaThread::_anchor nmethod::_scopes_pcs_offset); do
         without $fact cpu=10ms
         has said "stacks are taken through JVMTI"
         has said "processor time and wall clock are not sampled"
@@ -82,8 +82,8 @@ test_numbers() {
 }
 test_numbers_unknown() {
     local fact
-    for fact in java_lang_Class::_klass_offset InstanceKlass::_methods_jmethod_ids 'Array<Method*>::_data' ConstMethod::_method_idnum \
-        sizeof::Method CollectedHeap::_total_collections; do
+    for fact in $(some 2 java_lang_Class::_klass_offset ConstMethod::_method_idnum InstanceKlass::_methods_jmethod_ids 'Array<Method*>::_data' \
+        sizeof::Method CollectedHeap::_total_collections); do
         numbers "$fact"
         has said "LockSupport.park of this JVM is not as Orca knows it: it is not recorded"
         has lacking "LockSupport.park of this JVM is not as Orca knows it: it is not recorded"

@@ -29,8 +29,8 @@ asked() { # PROGRAM MODE NOT-SAID-PERCENT [+GROUP] [RIGHT]
 }
 
 modes() {
-    echo platform
-    [ "$JDK_MAJOR" -lt 25 ] || printf '%s\n' mounted unmounted
+    [ "$JDK_MAJOR" -ge 25 ] || { echo platform && return; }
+    some 2 platform unmounted mounted
 }
 
 test_monitors() {
