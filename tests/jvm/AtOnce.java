@@ -28,7 +28,7 @@ public class AtOnce {
         Thread t = new Thread(() -> { }, "ended");
         t.start();
         while (t.isAlive())
-            Thread.onSpinWait();
+            Thread.yield();
         t.join();
     }
 

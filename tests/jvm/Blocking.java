@@ -221,7 +221,7 @@ public class Blocking {
     static void startAndWatch(Kind kind, Thread waiter) throws Exception {
         waiter.start();
         while (!blocks(waiter))
-            Thread.onSpinWait();
+            Thread.yield();
         Sync.pause(30);
     }
 

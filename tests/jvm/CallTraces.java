@@ -192,7 +192,7 @@ public class CallTraces {
                 }
             });
         while (prepared.get() < 20)
-            Thread.onSpinWait();
+            Thread.yield();
         check(compare(10).equals("error -1"), "before the init: " + compare(10));
         for (int i = 0; i < callers.length; i++)
             callers[i] = Sync.start("caller-" + i, () -> {
@@ -204,7 +204,7 @@ public class CallTraces {
             t.join();
         int seen = prepared.get();
         while (prepared.get() < seen + 20)
-            Thread.onSpinWait();
+            Thread.yield();
         done.set(true);
         for (Thread t : loaders)
             t.join();

@@ -26,7 +26,7 @@ public class Exiting {
             }
         });
         while (worker.getState() != Thread.State.WAITING)
-            Thread.onSpinWait();
+            Thread.yield();
         switch (args[0]) {
         case "exit" -> exit();
         case "halt" -> {

@@ -25,7 +25,7 @@ public class Hook {
             t.setDaemon(true);
             t.start();
             while (t.getState() != Thread.State.WAITING)
-                Thread.onSpinWait();
+                Thread.yield();
         }
     }
 
@@ -38,7 +38,7 @@ public class Hook {
         else if (args.length > 0)
             new Thread(() -> {
                 while (main.isAlive())
-                    Thread.onSpinWait();
+                    Thread.yield();
                 spin(100);
             }, "worker").start();
     }

@@ -22,7 +22,7 @@ public class NativeThreads {
     static void pass() throws Exception {
         int n = arrived.getAndIncrement();
         while (n > 0 && !held)
-            Thread.onSpinWait();
+            Thread.yield();
         if (n == 1)
             second = Thread.currentThread();
         synchronized (LOCK) {
@@ -30,7 +30,7 @@ public class NativeThreads {
             if (n == 0) {
                 held = true;
                 while (second == null)
-                    Thread.onSpinWait();
+                    Thread.yield();
                 Sync.state(Thread.State.BLOCKED, second);
                 Thread.sleep(10);
             }

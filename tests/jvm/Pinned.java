@@ -93,7 +93,7 @@ public final class Pinned {
     static void await(List<Thread> all, Thread.State state) {
         for (Thread t : all)
             while (t.getState() != state)
-                Thread.onSpinWait();
+                Thread.yield();
     }
 
     static void enter() throws Exception {

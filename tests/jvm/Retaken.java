@@ -18,7 +18,7 @@ public class Retaken {
 
     static void until(Thread t, Thread.State state) {
         while (t.getState() != state)
-            Thread.onSpinWait();
+            Thread.yield();
     }
 
     static void spin(long ms) {
@@ -52,7 +52,7 @@ public class Retaken {
             synchronized (A) {
                 holds.countDown();
                 while (main.getState() != Thread.State.BLOCKED)
-                    Thread.onSpinWait();
+                    Thread.yield();
                 spin(10);
             }
         });

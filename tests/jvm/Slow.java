@@ -45,7 +45,7 @@ public class Slow {
         }, "waiter");
         waiter.start();
         while (waiter.getState() != Thread.State.WAITING)
-            Thread.onSpinWait();
+            Thread.yield();
         Thread notifier = new Thread(() -> {
             synchronized (gate) {
                 gate.notify();

@@ -128,7 +128,7 @@ public final class Summed {
             t.start();
         if (args.length > 3) {
             while (parts[0].progress < 1000)
-                Thread.onSpinWait();
+                Thread.yield();
             System.out.println("going");
         }
         while (!all(parts))

@@ -10,8 +10,8 @@
  * deadlock: "left" and "right" each have a monitor that the other one wants; prints "deadlocked".
  * virtual N (JDK 21): N virtual threads that park for ever; prints "parked".
  * pool: six threads "client-N", each in turn in one of the two tills of a pool for 20 ms, asleep; prints "pooled" when all want one.
- * late: a thread "late" sleeps for five seconds, and then runs on for ever; prints "asleep".
- * storm: ten million times notify, of a thousand objects in no order; prints "stormed".
+ * late: a thread "late" sleeps for ten seconds, and then runs on for ever; prints "asleep".
+ * storm N: N times notify, of a thousand objects in no order; prints "stormed".
  * end: ends. */
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -130,7 +130,7 @@ public class TopLoad {
 
     static void late() throws Exception {
         Thread late = Sync.daemon("late", () -> {
-            Thread.sleep(5000);
+            Thread.sleep(10_000);
             for (;;)
                 served++;
         });
@@ -139,12 +139,12 @@ public class TopLoad {
         System.out.println("asleep");
     }
 
-    static void storm() {
+    static void storm(int n) {
         Object[] all = new Object[1000];
         for (int i = 0; i < all.length; i++)
             all[i] = new Object();
         Random random = new Random(1);
-        for (int i = 0; i < 10_000_000; i++) {
+        for (int i = 0; i < n; i++) {
             Object o = all[random.nextInt(all.length)];
             synchronized (o) {
                 o.notify();
@@ -192,8 +192,8 @@ public class TopLoad {
                 late();
             else if (word.equals("pool"))
                 pool();
-            else if (word.equals("storm"))
-                storm();
+            else if (word.startsWith("storm "))
+                storm(Integer.parseInt(word.substring(6)));
             else if (word.startsWith("virtual "))
                 virtual(Integer.parseInt(word.substring(8)));
         }

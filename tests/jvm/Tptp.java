@@ -35,7 +35,7 @@ public class Tptp {
         @Override
         public void run() {
             while (!interrupted || main.getState() != State.WAITING)
-                Thread.onSpinWait();
+                Thread.yield();
         }
     }
 

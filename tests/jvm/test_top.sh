@@ -161,13 +161,20 @@ test_two_deadlocks() {
 }
 
 # A thread that was found asleep may have gone on without an event: it does not sleep for ever, and when it is seen to run, it runs.
+is_late() { # STATE
+    [ -s pictures ] && [ "$(state pictures late)" = "$1" ]
+}
 test_found_asleep() {
     launch
     say late asleep
-    run 0 "$ORCA" top "$jvm" --json -n 40 --delay 250ms
-    cp out pictures
+    set -m
+    "$ORCA" top "$jvm" --json --delay 250ms >pictures 2>top.err &
+    local top=$!
+    wait_for 60 is_late "asleep when Orca attached"
+    wait_for 60 is_late running
+    kill -TERM $top
+    wait $top || fail "top ended with $?"
     same "$(jq -r '.now[] | select(.name == "late").state' pictures | sort -u | tr '\n' ' ')" "asleep when Orca attached running "
-    same "$(state pictures late)" running
     nothing_left
     end
 }
@@ -220,7 +227,7 @@ test_deadlock() {
 test_overwritten() {
     launch "$(agent maxsize=4m,depth=4)"
     say deadlock deadlocked
-    say storm stormed
+    say "storm 2000000" stormed
     run 0 "$ORCA" top "$jvm" -n 1
     grep -q '^ 1  Deadlock of 2 threads, ' out || fail "$(cat out)"
     grep -qE '^left  *blocked .* java.lang.Object .* right ' out || fail "$(cat out)"
