@@ -168,7 +168,10 @@ static void start(struct running *r, struct criterion_test **t, int n)
         exit(2);
     }
     if (pid == 0) {
-        setsid(); /* what a test does to its group, or to a terminal, concerns nobody else */
+        /* What a test does to its group concerns nobody else.  No session of its own: a session is
+         * what the kernel divides processors between (sched_autogroup), and the nice value of the
+         * one that the tests were started in would not hold for it. */
+        setpgid(0, 0);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         signal(SIGALRM, on_alarm);
         run(t, n, r->told);
