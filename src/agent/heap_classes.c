@@ -268,7 +268,7 @@ int heap_classes_open(struct heap_classes *c, JNIEnv *jni, struct heap_walk *w, 
     jvmtiError e = (*w->jvmti)->GetLoadedClasses(w->jvmti, &n, &classes);
     refs_may_be_many(jni);
     int rc = e == JVMTI_ERROR_NONE ? describe(&o, classes, n, err)
-                                   : err_set(err, -ENOTSUP, "the JVM does not tell its classes: %s",
+                                   : err_set(err, -ENOTSUP, "the JVM does not list its classes: %s",
                                              jvmti_error_name(e));
     for (jint i = 0; classes && i < n; i++)
         (*jni)->DeleteLocalRef(jni, classes[i]);

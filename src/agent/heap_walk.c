@@ -174,5 +174,5 @@ void heap_walk_end(struct heap_walk *w)
     w->stopped_ns += clock_mono_ns() - began;
     w->tagged = e != JVMTI_ERROR_NONE;
     if (w->tagged)
-        log_line("the marks of a walk of the heap stay in this JVM: %s", jvmti_error_name(e));
+        log_line("the tags of a heap walk stay in this JVM: %s", jvmti_error_name(e));
 }

@@ -242,7 +242,7 @@ static int put_threads(struct xml *x, struct err *err)
     }
     jvmtiError e = (*x->walk.jvmti)->GetAllThreads(x->walk.jvmti, &n, &threads);
     if (e != JVMTI_ERROR_NONE)
-        return err_set(err, -ENOTSUP, "the JVM does not tell its threads: %s", jvmti_error_name(e));
+        return err_set(err, -ENOTSUP, "the JVM does not list its threads: %s", jvmti_error_name(e));
     refs_may_be_many(x->jni);
     x->threads = calloc((size_t)n + 1, sizeof *x->threads);
     for (jint i = 0; i < n; i++) {
@@ -413,12 +413,12 @@ static int write_all(struct xml *x, struct err *err)
     TRY(prepare(x, err));
     TRY(heap_walk_follow(&x->walk, NULL, visit, x, err));
     if (x->too_many)
-        return err_set(
-            err, -EOVERFLOW,
-            "there are more than %" PRIu64 " objects: --objects N allows more, each of "
-            "which takes the JVM some 100 bytes of memory outside of its heap meanwhile; "
-            "orca heap dump without --to tptp needs none",
-            x->limit);
+        return err_set(err, -EOVERFLOW,
+                       "the heap has more than %" PRIu64
+                       " objects: allow more with --objects N (each needs "
+                       "100 bytes of the JVM's native memory until the dump "
+                       "ends), or dump without --to tptp, which needs none",
+                       x->limit);
     out_text(&x->out, "</TRACE>\n");
     return 0;
 }

@@ -56,8 +56,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* --- facts about the JVM ------------------------------------------------------------------------
- */
+/* --- facts about the JVM ---------------------------------------------------------------------- */
 
 static void put_info(const char *key, const char *value)
 {
@@ -124,7 +123,7 @@ static void put_infos(void)
                      value[0] ? "+" : "", event_groups[g].name);
     put_info("orca.events", value);
     if (!agent.settings.contanalysis)
-        put_info("orca.contanalysis", "off: only what the JVM tells by itself");
+        put_info("orca.contanalysis", "off: only events that the JVM reports by itself");
     if (settings_has_texts(&agent.settings))
         put_info("orca.texts", text_names(true));
     if (agent.attached)
@@ -145,8 +144,7 @@ static void put_infos(void)
     lacks_trace(agent.rec);
 }
 
-/* --- owners -------------------------------------------------------------------------------------
- */
+/* --- owners ----------------------------------------------------------------------------------- */
 
 /* Whether monitors' owners can be read on this JVM; when not, says why, once. */
 static bool owners_known(void)
@@ -158,8 +156,8 @@ static bool owners_known(void)
     if (l->pending_monitor >= 0 && l->monitor_owner >= 0 &&
         (!l->owner_is_tid || l->lock_stack >= 0)) {
         if (agent.virtual_threads && !mounted_known(l))
-            lacks_note("whom a carrier runs cannot be read with this JVM's collector: the owner of "
-                       "a monitor is unknown where a virtual thread may be it");
+            lacks_note("with this JVM's collector, Orca cannot read which virtual thread a carrier "
+                       "runs: owners of monitors that may be virtual threads are unknown");
         return true;
     }
     lacks_note("owners of monitors cannot be read on this JVM: they are recorded as unknown");
@@ -167,8 +165,7 @@ static bool owners_known(void)
     return false;
 }
 
-/* --- start --------------------------------------------------------------------------------------
- */
+/* --- start ------------------------------------------------------------------------------------ */
 
 static void tick(uint64_t now, uint64_t events)
 {
@@ -318,7 +315,8 @@ static void update_safepoints(JNIEnv *jni)
     bool asked = agent.settings.groups[GROUP_safepoints];
     bool wanted = asked && agent.settings.control;
     if (asked && !wanted)
-        lacks_note("safepoints are not recorded: with control=off nobody would end the JVM's log");
+        lacks_note("safepoints are not recorded: with control=off, nothing would switch the JVM's "
+                   "log off again");
     if (wanted && !safepoints_run()) {
         char home[PATH_MAX - 64];
         jvm_property("java.home", home, sizeof home);
@@ -332,8 +330,8 @@ static void update_safepoints(JNIEnv *jni)
 static void begin(JNIEnv *jni, jthread thread)
 {
     /* At a second attach other threads record from the opened guard on: native methods and probes
-     * of the first one stay.  The analyser finds the stream of the beginning by the earliest time.
-     */
+     * of the first one stay.  The analyser finds the stream of the beginning by the earliest
+     * time. */
     struct os_thread *self = os_thread_self(jni);
     struct event *e = self ? ring_begin(self->ring, EV_recording_start,
                                         threads_current(jni, thread, self), agent.started)
@@ -426,12 +424,12 @@ void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     if (rc < 0)
         log_line("%s; the program runs without recording", err.msg);
     else if (agent.settings.control && control_start(agent.vm, &err) < 0)
-        log_line("%s; it is recorded, but cannot be talked to", err.msg);
+        log_line("%s; the JVM is recorded, but orca status, dump and detach cannot reach it",
+                 err.msg);
     errno = saved;
 }
 
-/* --- end ----------------------------------------------------------------------------------------
- */
+/* --- end -------------------------------------------------------------------------------------- */
 
 /* What the text files' names begin with. */
 static void texts_prefix(char prefix[sizeof agent.path])
@@ -537,8 +535,7 @@ static void end_recording(JNIEnv *jni, struct recorder_result *r)
     buf_fini(&left_out);
 }
 
-/* --- groups -------------------------------------------------------------------------------------
- */
+/* --- groups ----------------------------------------------------------------------------------- */
 
 /* So that nobody takes what was not asked for, for what did not happen. */
 static void note_switch(const bool *on, const bool *off)
@@ -585,8 +582,8 @@ static void switch_groups(JNIEnv *jni, bool *wanted)
         alloc_own_end(jni);
 }
 
-/* Those that are asked for now; what of them is left out is told, and no error where there is more.
- */
+/* Those that are asked for now; what of them is left out is told, and no error where there is
+ * more. */
 static int check_left_out(bool asked[GROUP_LIMIT], const bool wanted[GROUP_LIMIT],
                           struct buf *reply, struct err *err)
 {
@@ -625,8 +622,7 @@ int agent_switch(JNIEnv *jni, char *groups, struct buf *reply, struct err *err)
     return rc;
 }
 
-/* --- the end, again -----------------------------------------------------------------------------
- */
+/* --- the end, again --------------------------------------------------------------------------- */
 
 /* The JVM ends: threads may still run, so nothing is taken away. */
 void agent_finish(JNIEnv *jni)

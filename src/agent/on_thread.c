@@ -111,6 +111,6 @@ void mounts_switch(bool on)
     }
     jvmti_free(all);
     if (watched < 2)
-        lacks_note("this JVM does not tell when virtual threads are mounted: events=mounts has no "
-                   "effect");
+        lacks_note("this JVM does not report when virtual threads are mounted: events=mounts has "
+                   "no effect");
 }

@@ -54,8 +54,7 @@ void jvm_property(const char *key, char *out, size_t n)
     jvmti_free(value);
 }
 
-/* --- checks -------------------------------------------------------------------------------------
- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 /* What HotSpot keeps where was looked at in these.  A later one is refused: it may keep something
  * that cannot be verified in another way. */
@@ -117,8 +116,7 @@ static int check_alone(struct err *err)
     return 0;
 }
 
-/* --- JVMTI --------------------------------------------------------------------------------------
- */
+/* --- JVMTI ------------------------------------------------------------------------------------ */
 
 static int add_capabilities(struct err *err)
 {
@@ -126,7 +124,7 @@ static int add_capabilities(struct err *err)
     memset(&want, 0, sizeof want);
     memset(&have, 0, sizeof have);
     if ((*agent.jvmti)->GetPotentialCapabilities(agent.jvmti, &have) != JVMTI_ERROR_NONE)
-        return err_set(err, -ENOTSUP, "the JVM does not tell its capabilities");
+        return err_set(err, -ENOTSUP, "the JVM does not report its capabilities");
     want.can_tag_objects = 1;
     want.can_generate_monitor_events = 1;
     want.can_get_line_numbers = 1;
@@ -180,8 +178,7 @@ static int set_callbacks(bool live, struct err *err)
                : err_set(err, -ENOTSUP, "the JVM refuses the events: %s", jvmti_error_name(e));
 }
 
-/* --- entry points -------------------------------------------------------------------------------
- */
+/* --- entry points ----------------------------------------------------------------------------- */
 
 /* Whether this file was loaded by its spec-2 name, libOrcaAgent.so. */
 static bool spec2_name(void)

@@ -221,7 +221,7 @@ static int ask_thread(JNIEnv *jni, const struct request_question *q, struct buf 
 static int find_object(JNIEnv *jni, const struct request_question *q, jobject *o, struct err *err)
 {
     *o = locks_find(jni, q->id);
-    return *o ? 0 : err_set(err, -ENOENT, "no lock has the id %u (any more)", q->id);
+    return *o ? 0 : err_set(err, -ENOENT, "no lock has the id %u, or the lock is gone", q->id);
 }
 
 static jobjectArray array_of(JNIEnv *jni, const jthread *threads, jint n)
@@ -253,7 +253,7 @@ static int ask_monitor(JNIEnv *jni, const struct request_question *q, struct buf
     jmethodID m = method(jni, &c, "monitor", "(" OBJECT THREAD "I[" THREAD "[" THREAD ")" STRING);
     jvmtiError e = (*agent.jvmti)->GetObjectMonitorUsage(agent.jvmti, o, &u);
     if (e != JVMTI_ERROR_NONE)
-        return err_set(err, -ENOTSUP, "the JVM does not tell about monitors: %s",
+        return err_set(err, -ENOTSUP, "the JVM does not report its monitors: %s",
                        jvmti_error_name(e));
     jobjectArray enter = array_of(jni, u.waiters, entering(jni, &u));
     jobjectArray wait = array_of(jni, u.notify_waiters, u.notify_waiter_count);
@@ -275,9 +275,9 @@ static int find_numbered(JNIEnv *jni, const struct request_question *q, jobject 
     if (*o)
         return 0;
     if (q->lock)
-        return err_set(err, -ENOENT, "no lock has the id %u (any more)", q->id);
+        return err_set(err, -ENOENT, "no lock has the id %u, or the lock is gone", q->id);
     return err_set(
-        err, -ENOENT, "no object that lives has the number %llu, and no lock the id (any more)%s",
+        err, -ENOENT, "no live object has the number %llu, and no live lock has this id%s",
         (unsigned long long)q->number,
         heap_follows() ? "" : "; no objects are recorded (group sampled-alloc or frees)");
 }
@@ -308,7 +308,7 @@ static int ask_refs(JNIEnv *jni, const struct request_question *q, struct buf *r
     if (o)
         return query_refs_put(jni, o, q->depth, reply, err);
     return err_set(
-        err, -ENOENT, "no object that lives has the number %llu%s", (unsigned long long)q->number,
+        err, -ENOENT, "no live object has the number %llu%s", (unsigned long long)q->number,
         heap_follows() ? "" : "; no objects are recorded (group sampled-alloc or frees)");
 }
 

@@ -369,7 +369,7 @@ static int begin(struct search *s, jobject object, struct err *err)
         (*s->walk.jvmti)->GetTag(s->walk.jvmti, reference, &s->reference);
     jvmtiError e = (*s->walk.jvmti)->GetTag(s->walk.jvmti, object, &tag);
     if (e != JVMTI_ERROR_NONE || !tag)
-        return err_set(err, -ENOENT, "the object has no number (any more)");
+        return err_set(err, -ENOENT, "no live object has this number");
     s->n_nodes = 1;
     s->nodes[0] = (struct node){.tag = tag, .toward = NODES};
     return 0;

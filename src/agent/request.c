@@ -65,8 +65,8 @@ int request_groups(const char *text, bool groups[GROUP_LIMIT], struct err *err)
         size_t n = group_length(text);
         int g = event_group_find(text, n);
         if (g <= GROUP_meta)
-            return err_set(err, -EINVAL, "\"%.*s\" is no group of events", (int)(n < 40 ? n : 40),
-                           text);
+            return err_set(err, -EINVAL, "\"%.*s\" is not a group of events",
+                           (int)(n < 40 ? n : 40), text);
         groups[g] = on;
         text += n;
     }
@@ -152,17 +152,17 @@ int request_question(struct request_question *q, const char *text, struct err *e
     if (q->subject == ASK_locks && *q->what && !q->held)
         return err_set(err, -EINVAL, "query locks takes nothing, or \"held\"");
     if (q->subject == ASK_monitor && !q->has_id)
-        return err_set(err, -EINVAL, "\"%.40s\" is no id of a lock, as orca events shows it",
+        return err_set(err, -EINVAL, "\"%.40s\" is not the id of a lock, as orca events shows it",
                        q->what);
     if (q->subject == ASK_object && !take_object(q))
         return err_set(err, -EINVAL,
-                       "\"%.40s\" is no id of a lock, and no number of an object, as orca events "
-                       "shows them",
+                       "\"%.40s\" is neither the id of a lock nor the number of an object, as orca "
+                       "events shows them",
                        q->what);
     if (q->subject == ASK_refs && !take_refs(q))
         return err_set(err, -EINVAL,
-                       "\"%.40s\" is no number of an object, as orca events shows it, with a depth "
-                       "of 1 to %d behind it",
+                       "\"%.40s\" is not the number of an object, as orca events shows it, and a "
+                       "depth of 1 to %d",
                        q->what, REQUEST_DEPTH_MOST);
     return 0;
 }

@@ -26,8 +26,7 @@ static struct {
     bool runs;
 } safepoints = {.lock = PTHREAD_MUTEX_INITIALIZER, .log = {.fd = -1}};
 
-/* --- the JVM's command --------------------------------------------------------------------------
- */
+/* --- the JVM's command ------------------------------------------------------------------------ */
 
 #define EXECUTE "Java_com_sun_management_internal_DiagnosticCommandImpl_executeDiagnosticCommand"
 
@@ -102,8 +101,7 @@ static bool is_configured(JNIEnv *jni)
     return is;
 }
 
-/* --- events -------------------------------------------------------------------------------------
- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static void put(void *ctx, const struct safepoint_line *s)
 {
@@ -140,8 +138,7 @@ void safepoints_tick(uint64_t now)
     pthread_mutex_unlock(&safepoints.lock);
 }
 
-/* --- begin and end ------------------------------------------------------------------------------
- */
+/* --- begin and end ---------------------------------------------------------------------------- */
 
 static int begin(JNIEnv *jni, struct err *err)
 {
@@ -164,7 +161,7 @@ static void end(JNIEnv *jni)
     struct err err = {""};
     if (!is_configured(jni))
         recorder_put_info(safepoints.of.rec, "orca.safepoints",
-                          "until somebody switched off the JVM's log (VM.log disable)");
+                          "until VM.log disable switched the JVM's log off");
     else if (configure(jni, "what=all=off", &err) < 0)
         log_line("the output of the JVM's log that recorded safepoints stays: %s", err.msg);
 }

@@ -37,8 +37,8 @@ static const struct opt rows[] = {
     {"format", 0, OPT_SET, AT(formats), "FORMAT",
      "what to write, several joined by + (default otrace)", format_names, 0, 0},
     {"fast", 0, OPT_TIME, AT(fast), "TIME",
-     "fast contention: leave blocks on a monitor that are over within less than TIME out of the "
-     "text formats (default: none)",
+     "fast contention: leave blocks on a monitor that are shorter than TIME out of the text "
+     "formats (default: none)",
      NULL, 0, 0},
     {"events", 0, OPT_SET, AT(events), "GROUP+...",
      "event groups to record (default: all but virtual, mounts, locks, holds, cpu, wall, sched, "
@@ -46,9 +46,9 @@ static const struct opt rows[] = {
      "sampled-alloc and frees; all: all but alloc and frees)",
      event_group_names, EVENT_GROUPS_NAMED, 0},
     {"contanalysis", 0, OPT_FLAG, AT(contanalysis), "on|off",
-     "contention analysis: off leaves the monitors, waits and threads of which the JVM tells by "
-     "itself, and changes no method of the JDK: no starts, notifies, interrupts, parks, sleeps, "
-     "joins, semaphores, locks and holds (default on)",
+     "contention analysis; off: only the monitors, waits and threads that the JVM reports by "
+     "itself, without changes to methods of the JDK: no starts, notifies, interrupts, parks, "
+     "sleeps, joins, semaphores, locks and holds (default on)",
      NULL, 0, 0},
     {"include", 0, OPT_STR, AT(include), "PATTERN+...",
      "only locks and objects of these classes: java.util.*, shop.Order, byte[] (default all)", NULL,
@@ -60,13 +60,12 @@ static const struct opt rows[] = {
      "(docs/reference/method-tables.md)",
      NULL, 0, 0},
     {"ownerstacks", 0, OPT_CHOICE, AT(ownerstacks), "auto|all|none",
-     "what a lock's owner executes when another thread blocks: auto takes up to 1 % of the time, "
-     "and "
-     "leaves owners in native code alone (default auto)",
+     "what a lock's owner executes when another thread blocks; auto: up to 1 % of the time, and "
+     "not for owners in native code (default auto)",
      ownerstack_names, 0, 0},
     {"cpu", 0, OPT_TIME, AT(cpu), "TIME",
-     "a sample of each thread's stack for every TIME of its processor time, at least 100us; turns "
-     "the group cpu on (default 10ms)",
+     "a sample of each thread's stack per TIME of processor time, at least 100us; turns the group "
+     "cpu on (default 10ms)",
      NULL, SAMPLE_MIN, SAMPLE_MAX},
     {"cpuclock", 0, OPT_CHOICE, AT(cpuclock), "auto|timer|perf",
      "what counts processor time: perf events (with the kernel's frames; finer than its tick), or "
@@ -90,19 +89,19 @@ static const struct opt rows[] = {
      "place of each, or nothing (default full)",
      iodetails_names, 0, 0},
     {"samplebytes", 0, OPT_SIZE, AT(samplebytes), "SIZE",
-     "a sample of the objects for every SIZE bytes of allocation; turns the group sampled-alloc on "
+     "sample one object for each SIZE bytes of allocation; turns the group sampled-alloc on "
      "(default 512k)",
      NULL, 1, SAMPLEBYTES_MAX},
     {"allocby", 0, OPT_CHOICE, AT(allocby), "code|jvm",
-     "group alloc: every object by calls put into the program's code, or by the JVM itself, which "
-     "takes longer for each and needs no changes (default code)",
+     "group alloc: count objects by calls added to the program's code, or by the JVM, which is "
+     "slower per object and changes no code (default code)",
      allocby_names, 0, 0},
     {"allocstacks", 0, OPT_FLAG, AT(allocstacks), "on|off",
-     "group alloc: where objects are allocated, or only how many (default on)", NULL, 0, 0},
+     "group alloc: record where objects are allocated, or only how many (default on)", NULL, 0, 0},
     {"holdsample", 0, OPT_UINT, AT(holdsample), "N",
-     "group holds: record one hold of N (default 1: each)", NULL, 1, HOLDSAMPLE_MAX},
-    {"depth", 0, OPT_UINT, AT(depth), "N",
-     "frames of a stack at most (default 256); more than 1024 is taken for 1024", NULL, 0, 0},
+     "group holds: record one of N holds (default 1: each)", NULL, 1, HOLDSAMPLE_MAX},
+    {"depth", 0, OPT_UINT, AT(depth), "N", "frames of a stack at most, up to 1024 (default 256)",
+     NULL, 0, 0},
     {"ring", 0, OPT_SIZE, AT(ring), "SIZE",
      "a thread's ring at most; rings start at 2k and grow (default 8m)", NULL, RING_SIZE_MIN,
      1u << 30},
@@ -127,7 +126,7 @@ static const struct opt rows[] = {
      "go on in a new file after each TIME, at least 1s (default never)", NULL, EVERY_MIN,
      EVERY_MAX},
     {"keep", 0, OPT_UINT, AT(keep), "N",
-     "of this recording's files keep the newest N, the one being written included; at least 2 "
+     "keep the newest N files of this recording, the one being written included; at least 2 "
      "(default all)",
      NULL, 2, KEEP_MAX},
     {"control", 0, OPT_FLAG, AT(control), "on|off",
@@ -136,7 +135,7 @@ static const struct opt rows[] = {
      "the program's arguments in the trace, beside its main class or jar; they may hold passwords "
      "(default off)",
      NULL, 0, 0},
-    {"quiet", 0, OPT_FLAG, AT(quiet), NULL, "no line at the end (default off)", NULL, 0, 0},
+    {"quiet", 0, OPT_FLAG, AT(quiet), NULL, "print no line at the end (default off)", NULL, 0, 0},
     {"session", 0, OPT_STR, AT(session), "FILE", NULL, NULL, 0, 0},  /* orca record's own */
     {"costflip", 0, OPT_FLAG, AT(costflip), NULL, NULL, NULL, 0, 0}, /* the tests' */
 };
@@ -266,8 +265,8 @@ static int check_options(const struct settings *s, struct err *err)
     for (size_t i = 0; i < ARRAY_LEN(of); i++)
         if (of[i].is_set && !s->groups[of[i].group])
             return err_set(err, -EINVAL,
-                           "%s= is of the group %s, which is not recorded: name %s in events=, or "
-                           "leave %s= out",
+                           "%s= belongs to the group %s, which is not recorded: name %s in "
+                           "events=, or leave %s= out",
                            of[i].option, event_groups[of[i].group].name,
                            event_groups[of[i].group].name, of[i].option);
     return 0;

@@ -382,7 +382,7 @@ void user_methods_start(JNIEnv *jni)
                 ->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_PREPARE,
                                            NULL) != JVMTI_ERROR_NONE ||
         (*agent.jvmti)->GetLoadedClasses(agent.jvmti, &n, &all) != JVMTI_ERROR_NONE) {
-        log_line("this JVM does not tell Orca its classes: methods= is not recorded");
+        log_line("this JVM does not list its classes: methods= has no effect");
         return;
     }
     refs_may_be_many(jni);
@@ -473,7 +473,7 @@ static void report(const struct user_row *r)
              r->t->user->line, (int)strcspn(text, " "), text,
              !(r->seen & SEEN_CLASS)     ? "no class of this name was used"
              : r->seen & SEEN_HIDDEN     ? "only classes that cannot be rewritten (lambdas) have it"
-             : r->seen & SEEN_NO_BOOLEAN ? "it returns no boolean, so `tries` is not for it"
+             : r->seen & SEEN_NO_BOOLEAN ? "it does not return a boolean, so `tries` does not fit"
              : r->seen & SEEN_NATIVE     ? "it is native, and only Java code can be rewritten"
              : r->seen & SEEN_METHOD     ? "it is abstract, and nothing that was used implements it"
              : r->near[0]                ? "the class has no such method; did you mean "

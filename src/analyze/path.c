@@ -15,9 +15,9 @@ static const char *const limits[] = {
     "There can be other paths: where several causes could have ended a wait, the last waker counts.",
     "Running means outside of recorded waits, input and output; waiting for a processor and spinning "
     "for a monitor count as running.",
-    "When an owner released a monitor is inferred from the next owner. A thread that took the "
-    "monitor in between without waiting is not seen: the path then goes to the last owner seen "
-    "(-e holds makes both exact).",
+    "Release times of monitors are inferred from the next owner. A thread that took the monitor in "
+    "between without waiting is not seen: the path then goes to the last owner seen (-e holds "
+    "makes both exact).",
     "A lock's share of the path is not what its removal would save: another chain takes over.",
     NULL};
 

@@ -92,11 +92,12 @@ static const struct {
 } tables[COMPARE_KINDS] = {
     [COMPARE_STATE] = {"Threads of the program, on average", "state"},
     [COMPARE_RESOURCE] = {"Threads waiting for resources, on average", "resource"},
-    [COMPARE_PLACE] = {"Threads waiting for locks, on average, by place", "place"},
-    [COMPARE_ALLOCATED_CLASS] = {"Allocated a second, by class", "class"},
-    [COMPARE_ALLOCATED_PLACE] = {"Allocated a second, by place", "what and where"},
-    [COMPARE_GROWTH_CLASS] = {"Growth a second of what outlives collections, by class", "class"},
-    [COMPARE_GROWTH_PLACE] = {"Growth a second of what outlives collections, by place",
+    [COMPARE_PLACE] = {"Threads waiting for locks, on average, by call site", "place"},
+    [COMPARE_ALLOCATED_CLASS] = {"Allocated per second, by class", "class"},
+    [COMPARE_ALLOCATED_PLACE] = {"Allocated per second, by call site", "what and where"},
+    [COMPARE_GROWTH_CLASS] = {"Growth per second of objects that outlive collections, by class",
+                              "class"},
+    [COMPARE_GROWTH_PLACE] = {"Growth per second of objects that outlive collections, by call site",
                               "what and where"},
 };
 
@@ -279,7 +280,7 @@ static void print_kind(const struct diff *d, enum compare_kind kind)
             shown++;
         }
     if (shown < rows)
-        printf("\n%s: %zu of %zu, most change first\n", tables[kind].title, shown, rows);
+        printf("\n%s: %zu of %zu, largest change first\n", tables[kind].title, shown, rows);
     else
         printf("\n%s\n", tables[kind].title);
     table_print(&t, stdout);
@@ -311,9 +312,9 @@ static void print_allocs(const struct diff *d)
     if (a->has_allocs != b->has_allocs)
         printf("Allocations are not compared: %c has none recorded.\n", a->has_allocs ? 'B' : 'A');
     else if (!a->has_growth || !b->has_growth)
-        printf("The growth of what is not freed is not compared: that takes ends of objects (orca "
-               "record "
-               "--alloc\n512k, or events=...+alloc+frees) and %d collections in both.\n",
+        printf("Growth of objects that are not freed is not compared: this needs the ends of "
+               "objects (orca record --alloc\n512k, or events=...+alloc+frees) and %d collections "
+               "in both recordings.\n",
                COMPARE_LEAST_POINTS);
 }
 
@@ -335,7 +336,7 @@ static void print_findings(const struct diff *d, int side)
         if (has_rule(other, s->findings[i].rule))
             continue;
         if (!any)
-            printf("\nFindings of %s alone\n", side ? "B" : "A");
+            printf("\nFindings only in %s\n", side ? "B" : "A");
         any = true;
         clean(d, s->findings[i].text, text, SIZE_MAX / 2);
         struct buf b = {0};
@@ -389,7 +390,7 @@ static void print_work(const struct diff *d)
     }
     if (a->tasks && b->tasks) {
         double x = rate_of(d, 0, a->tasks), y = rate_of(d, 1, b->tasks);
-        printf("B ran %.3g tasks a second in its pools, A %.3g: ", y, x);
+        printf("B ran %.3g tasks per second in its pools, A %.3g: ", y, x);
         print_ratio(x, y);
         printf(".\n");
     }
@@ -420,7 +421,7 @@ static void print_headline(const struct diff *d)
     char name[2 * FINDING_TEXT];
     print_work(d);
     if (!r) {
-        printf("No resource that threads wait for much got better or worse.\n\n");
+        printf("No resource with long waits got better or worse.\n\n");
         return;
     }
     clean(d, r->name, name, 80);
@@ -431,8 +432,8 @@ static void print_headline(const struct diff *d)
     for (int i = 0; i < 2; i++) {
         const struct compare_side *s = i ? &r->b : &r->a;
         if (s->count)
-            printf("  in %c      %.0f %% of busy time: %.3g waits a second of %s on average, %.3g "
-                   "threads\n",
+            printf("  in %c      %.0f %% of busy time: %.3g waits per second of %s on average, "
+                   "%.3g threads\n",
                    'A' + i, busy_share(s), rate_of(d, i, s->count),
                    human_time(s->ns / s->count).text, s->threads);
         else
@@ -468,9 +469,8 @@ static int print_text(const struct diff *d, struct err *err)
            "program can differ by more than that.\n",
            COMPARE_SLICES, COMPARE_P);
     if (d->s[0].has_allocs && d->s[1].has_allocs)
-        printf(
-            "\"less\" and \"more\" are the same of bytes allocated, which depend on how much the "
-            "program did, too. +-:\nstandard errors, which such a change must exceed as well.\n");
+        printf("\"less\" and \"more\" mean the same for allocated bytes, which also depend on how "
+               "much the program did.\n+-: standard error; a change must exceed that as well.\n");
     return fflush(stdout) == 0 && !ferror(stdout) ? 0
                                                   : err_set(err, -EIO, "cannot write to stdout");
 }
@@ -637,23 +637,19 @@ const struct cmd cmd_diff = {
     .summary = "compare two recordings: better, worse, or noise",
     .args = "A B",
     .description =
-        "Compares two recordings of a program, such as before and after a change. The first "
-        "lines say how long each ran (and how many tasks their pools ran, with the group "
-        "locks), which resource changed most, and what its holders do where that changed. "
-        "Recordings of different length are compared by rates: threads waiting on average, "
-        "bytes allocated per second. Rows are matched by name: states, resources, places in "
-        "the program.\n"
-        "\n"
-        "A row is better or worse when it changed by 10 % or more and the ranks of 16 parts "
-        "of each recording differ by more than chance (Mann-Whitney, p < 0.01). That covers "
-        "noise within the two recordings; two runs of one program can differ by more, so "
-        "compare two recordings of one version first.\n"
-        "\n"
-        "Allocation is less or more by the same rule; estimates from samples must also differ "
-        "by more than chance in their number. Growth is the slope of what outlives "
-        "collections, after the first quarter, with its standard error; it needs the ends of "
-        "objects and 8 collections in both recordings. What only one recording has is not "
-        "compared.",
+        "Compares two recordings of a program, such as before and after a change. The first lines "
+        "say how long each ran (and how many tasks their pools ran, with the group locks), which "
+        "resource changed most, and what its holders do, where that changed. Recordings of "
+        "different length are compared by rates: threads waiting on average, bytes allocated per "
+        "second. Rows are matched by name: states, resources, call sites.\n\nA row is better or "
+        "worse when it changed by 10 % or more and the ranks of 16 parts of each recording differ "
+        "by more than chance (Mann-Whitney, p < 0.01). That covers noise within the two "
+        "recordings; two runs of one program can differ by more, so compare two recordings of one "
+        "version first.\n\nAllocation is less or more by the same rule; estimates from samples "
+        "must also differ by more than chance in their number. Growth is the slope of the bytes "
+        "that outlive collections, after the first quarter, with its standard error; it needs the "
+        "ends of objects and 8 collections in both recordings. Orca does not compare events that "
+        "only one recording has.",
     .examples = "orca diff before.otrace after.otrace\n"
                 "orca diff --json a.otrace b.otrace | jq '.rows[] | select(.verdict == \"worse\")'",
     .opts = OPT_TABLE(opts),

@@ -40,13 +40,12 @@ static const struct opt opts[] = {
      "output, of collapsed, pprof and perfetto",
      NULL, 0, 0},
     {"no-fast", 0, OPT_FLAG, offsetof(struct args, no_fast), NULL,
-     "orca, orca-1.1, tptp: leave out fast contention: blocks on a monitor that nobody owned any "
-     "more when its owner was looked up",
+     "orca, orca-1.1, tptp: leave out fast contention: blocks on a monitor whose owner was gone "
+     "when the JVM reported them",
      NULL, 0, 0},
     {"fast", 0, OPT_TIME, offsetof(struct args, fast), "TIME",
-     "orca, orca-1.1, tptp: leave out blocks on a monitor that were over within less than TIME "
-     "(default: none)",
-     NULL, 0, 0},
+     "orca, orca-1.1, tptp: leave out blocks on a monitor shorter than TIME (default: none)", NULL,
+     0, 0},
     {"states", 0, OPT_SET, offsetof(struct args, states), "STATE,...",
      "collapsed, pprof, perfetto: which waits; locked: parked, and blocked by others, a "
      "part of parked (default: perfetto all, the others blocked, locked, joining, reacquiring)",
@@ -54,9 +53,9 @@ static const struct opt opts[] = {
     {"by", 0, OPT_CHOICE, offsetof(struct args, by), "WHOM",
      "collapsed, pprof: whose stacks have the time: of the thread that waited, of the owner while "
      "it was waited for, of whoever ended the wait; or samples instead of waits: cpu, wall, and "
-     "owner-cpu, owner-wall of owners while others wanted their locks; or allocations, by bytes "
-     "or objects: alloc, alloc-objects, and of them what is not found freed: live, live-objects "
-     "(default: waiter)",
+     "owner-cpu, owner-wall of owners while others wanted their locks; or allocations, by bytes or "
+     "objects: alloc, alloc-objects, or of these, what was not freed: live, live-objects (default: "
+     "waiter)",
      model_by_names, 0, 0},
     {"unit", 0, OPT_CHOICE, offsetof(struct args, unit), "UNIT",
      "collapsed: what the weights count (default: us)", model_unit_names, 0, 0},
@@ -188,12 +187,12 @@ static void say_model(const struct model_exporter *m, const struct model_job *jo
         log_line("%s leaves out %s %s%s: %s", m->name, human_count(job->left_out).text, m->things,
                  plural(job->left_out), m->leaves_out);
     if (job->a->timeline.n_sums)
-        log_line("%s waits were recorded as %s sums (cost=): when each of them was is known to a "
-                 "tenth of a second",
+        log_line("%s waits were recorded as %s sums (cost=): their times are known to a tenth of a "
+                 "second",
                  human_count(job->a->timeline.n_summed).text,
                  human_count(job->a->timeline.n_sums).text);
     if (job->base.not_asked)
-        log_line("from %s of %s waits: in the others nobody asked what the owner executed",
+        log_line("from %s of %s waits: the others have no stack of the owner",
                  human_count(job->base.asked).text,
                  human_count(job->base.asked + job->base.not_asked).text);
 }
@@ -207,8 +206,9 @@ static int check_allocs(enum model_by by, const struct analysis *a, struct err *
                        a->trace->path);
     if (model_by_what(by) == ALLOC_KEPT && !allocs_have_ends(&a->allocs))
         return err_set(err, -ENOENT,
-                       "%s: what is freed is not known of counted allocations; record with "
-                       "orca record --alloc 512k (events=...+sampled-alloc), or with +alloc+frees",
+                       "%s: counted allocations have no ends, so what is freed is unknown; record "
+                       "with orca record --alloc 512k (events=...+sampled-alloc), or with "
+                       "+alloc+frees",
                        a->trace->path);
     return 0;
 }
@@ -444,7 +444,7 @@ const struct cmd cmd_export = {
         "orca export app.otrace --to tptp            # app.trcxml\n"
         "orca export app.otrace --to collapsed -o - | flamegraph.pl --countname=us > app.svg\n"
         "orca export app.otrace --to pprof --by owner # app.pb.gz: go tool pprof app.pb.gz\n"
-        "orca export app.otrace --to pprof --by live # as a heap profile of Go\n"
+        "orca export app.otrace --to pprof --by live # what was allocated and not freed\n"
         "orca export app.otrace --to perfetto        # app.perfetto-trace: ui.perfetto.dev",
     .opts = OPT_TABLE(opts),
     .run = run,

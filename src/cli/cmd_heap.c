@@ -24,7 +24,7 @@ struct args {
 
 static const struct opt opts[] = {
     {"classes", 'c', OPT_FLAG, offsetof(struct args, classes), NULL,
-     "only the classes: how many instances, how many bytes (needs no graph: fast)", NULL, 0, 0},
+     "only the classes: instances and bytes (fast)", NULL, 0, 0},
     {"biggest", 'b', OPT_FLAG, offsetof(struct args, biggest), NULL,
      "only the biggest single objects", NULL, 0, 0},
     {"dominators", 'd', OPT_FLAG, offsetof(struct args, dominators), NULL,
@@ -35,11 +35,11 @@ static const struct opt opts[] = {
      "only the paths from roots to this object, at most three, without weak references", NULL, 0,
      0},
     {"suspects", 's', OPT_FLAG, offsetof(struct args, suspects), NULL,
-     "only what may be a leak: where a fifth of the heap or more accumulates", NULL, 0, 0},
+     "only leak suspects: where a fifth of the heap or more accumulates", NULL, 0, 0},
     {"threads", 't', OPT_FLAG, offsetof(struct args, threads), NULL,
      "only the threads: their stacks, and the objects that the frames hold", NULL, 0, 0},
     {"strings", 0, OPT_FLAG, offsetof(struct args, strings), NULL,
-     "only the Strings of equal value, and what they waste", NULL, 0, 0},
+     "only equal Strings, and the memory that they waste", NULL, 0, 0},
     {"collections", 0, OPT_FLAG, offsetof(struct args, collections), NULL,
      "only the collections: empty, with an oversized array, or arrays of nothing", NULL, 0, 0},
     {"diff", 0, OPT_STR, offsetof(struct args, diff), "OTHER",
@@ -187,7 +187,7 @@ static int warn(const struct dump *d)
     for (size_t i = 0; i < m.n; i++)
         log_line("%s: missing: %s", d->path, m.v[i]);
     if (d->partial)
-        log_line("%s: what could be read is shown. %s", d->path, missing_remedy);
+        log_line("%s: Orca shows what could be read. %s", d->path, missing_remedy);
     return d->partial ? CMD_FAILED : 0;
 }
 
@@ -261,23 +261,16 @@ const struct cmd cmd_heap = {
     .summary = "analyse a heap dump: what fills the heap, and what keeps it alive",
     .args = "FILE | dump PID | live PID",
     .description =
-        "Reads a heap dump of a HotSpot JVM, JDK 8 or later (HPROF, or the XML of dump --to "
-        "tptp). Prints the classes by the size of their instances (bytes) and by what these "
-        "keep alive (retained), the biggest single objects, and the objects that keep most "
-        "alive. docs/concepts/heap.md says what counts as a reference, and how sizes are "
-        "found.\n"
-        "\n"
-        "dump PID makes a dump of a running JVM (orca heap dump --help). live PID says which "
-        "objects with a recorded allocation are still alive (orca heap live --help).\n"
-        "\n"
-        "--suspects, --threads, --strings, --collections and --diff print what they name "
-        "instead, and can be combined.\n"
-        "\n"
-        "A dump may be larger than memory: Orca needs about 0.45 bytes for each byte of the "
-        "dump, and next to none for --classes.\n"
-        "\n"
-        "Exit status: 1 when the dump is truncated or damaged: what can be read is shown, and "
-        "what only a whole dump tells (what keeps memory alive) is called unknown.",
+        "Reads a heap dump of a HotSpot JVM, JDK 8 or later (HPROF, or the XML of dump --to tptp). "
+        "Prints the classes by the size of their instances (bytes) and by what these keep alive "
+        "(retained), the biggest single objects, and the objects that keep most alive. "
+        "docs/concepts/heap.md says what counts as a reference, and how sizes are found.\n\ndump "
+        "PID makes a dump of a running JVM (orca heap dump --help). live PID shows which recorded "
+        "objects are still alive (orca heap live --help).\n\n--suspects, --threads, --strings, "
+        "--collections and --diff print what they name instead, and can be combined.\n\nA dump may "
+        "be larger than memory: Orca needs about 0.45 bytes for each byte of the dump, and next to "
+        "none for --classes.\n\nExit status: 1 when the dump is truncated or damaged: Orca shows "
+        "what it can read, and calls what keeps memory alive unknown.",
     .examples = "orca heap dump 4711 -o app.hprof\n"
                 "orca heap app.hprof\n"
                 "orca heap --classes app.hprof.gz  # as jcmd GC.class_histogram\n"

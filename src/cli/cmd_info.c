@@ -257,7 +257,7 @@ static void print_head(const struct facts *f)
     if (*trace_info(t, "orca.attached", ""))
         row("attached", trace_info(t, "orca.attached", ""));
     row("state", state_text(t));
-    snprintf(text, sizeof text, "%s, %s events, %.2f bytes an event", human_bytes(f->size).text,
+    snprintf(text, sizeof text, "%s, %s events, %.2f bytes per event", human_bytes(f->size).text,
              human_count(f->events).text, f->events ? (double)f->size / (double)f->events : 0.0);
     row("file", text);
     if (t->header.capacity) {
@@ -294,7 +294,7 @@ static void print_losses(const struct trace *t)
     char text[128];
     snprintf(text, sizeof text, "%s%s%s",
              lost           ? human_count(lost).text
-             : t->n_damaged ? "not known: what the missing parts held is not counted"
+             : t->n_damaged ? "unknown: the events of missing parts are not counted"
                             : "none",
              details ? "; without stack or lock: " : "", details ? human_count(details).text : "");
     row("losses", text);
@@ -350,12 +350,11 @@ static void print_module(const struct symbols_module *m)
 static void print_modules(const struct symbols_summary *s)
 {
     if (s->n || s->nowhere)
-        printf("\n%15s  places in native code\n", "count");
+        printf("\n%15s  addresses in native code\n", "count");
     for (size_t i = 0; i < s->n; i++)
         print_module(&s->modules[i]);
     if (s->nowhere)
-        printf("%15s  in no file: code that the program made itself\n",
-               human_count(s->nowhere).text);
+        printf("%15s  in no file: code that the program generated\n", human_count(s->nowhere).text);
 }
 
 static void print_text(const struct facts *f)

@@ -22,7 +22,7 @@ struct args {
 
 static const struct opt opts[] = {
     {"held", 0, OPT_FLAG, offsetof(struct args, held), NULL,
-     "with locks: also monitors that are held and nobody waits for", NULL, 0, 0},
+     "with locks: also monitors that are held without a waiter", NULL, 0, 0},
     {"depth", 0, OPT_UINT, offsetof(struct args, depth), "N",
      "with refs: steps from the object, at most 8 (default: 1)", NULL, 1, 8},
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL, "the answer as JSON", NULL, 0, 0},
@@ -167,7 +167,7 @@ static int print_monitor(const json_t *m)
     if (json_is_object(json_object_get(m, "owner")))
         put("", json_object_get(m, "owner"), "name", "");
     else
-        printf("none that is known");
+        printf("unknown");
     printf(", entered %" JSON_INTEGER_FORMAT " times\n",
            json_integer_value(json_object_get(m, "entry_count")));
     put_names("waiting to enter        ", json_object_get(m, "waiting_to_enter"));
@@ -302,27 +302,22 @@ const struct cmd cmd_query = {
     .summary = "ask a running JVM about its threads, locks, objects, classes",
     .args = "PID locks | thread ID|NAME | monitor|object|refs ID | class ID|NAME",
     .description =
-        "Shows what a JVM is doing at this moment.\n"
-        "\n"
-        "locks lists who waits (blocked on a monitor, parked for a lock, in Object.wait), for "
-        "which object, its owner and what the owner executes; deadlocks come first. thread "
-        "shows a thread's state, what it waits for and since when, what it holds, and its "
-        "stack. Neither needs a recording, but only a recording knows since when a thread "
-        "waits. They see virtual threads on JDK 25 and later, at most 20,000.\n"
-        "\n"
-        "monitor, object, refs and class take the ids that orca events prints for the present "
-        "recording. monitor (a lock's id) shows owner, entry count, and the threads waiting "
-        "to enter and to be notified. class shows loader, module, supertypes, fields and "
-        "number of instances (not on JDK 17 with ZGC); counting stops the program.\n"
-        "\n"
-        "object takes the number of a recorded object (groups sampled-alloc, alloc+frees) and "
-        "shows class, size, fields, elements and text, and when, where and by which thread it "
-        "was allocated. Objects that it refers to also get numbers. A lock's id differs from "
-        "its object number: write lock:ID, or ID alone where no object has that number.\n"
-        "\n"
-        "refs shows who refers to the object, what it refers to, and the shortest path from a "
-        "GC root. Each step of the path stops the program for a walk through its whole heap; "
-        "for a large heap use orca heap dump.",
+        "Shows what a JVM is doing at this moment.\n\nlocks lists waiting threads (blocked on a "
+        "monitor, parked for a lock, in Object.wait), for which object, its owner and what the "
+        "owner executes; deadlocks come first. thread shows a thread's state, what it waits for "
+        "and since when, what it holds, and its stack. Neither needs a recording, but only a "
+        "recording knows since when a thread waits. They see virtual threads on JDK 25 and later, "
+        "at most 20,000.\n\nmonitor, object, refs and class take the ids that orca events prints "
+        "for the present recording. monitor (a lock's id) shows owner, entry count, and the "
+        "threads waiting to enter and to be notified. class shows loader, module, supertypes, "
+        "fields and number of instances (not on JDK 17 with ZGC); counting stops the "
+        "program.\n\nobject takes the number of a recorded object (groups sampled-alloc, "
+        "alloc+frees) and shows class, size, fields, elements and text, and when, where and by "
+        "which thread it was allocated. Objects that it refers to also get numbers. A lock's id "
+        "differs from its object number: write lock:ID, or ID alone where no object has that "
+        "number.\n\nrefs shows who refers to the object, what it refers to, and the shortest path "
+        "from a GC root. Each step of the path stops the program for a walk through its whole "
+        "heap; for a large heap use orca heap dump.",
     .examples = "orca query 4711 locks\n"
                 "orca query 4711 thread http-nio-8080-exec-7\n"
                 "orca query 4711 monitor 5 --json\n"

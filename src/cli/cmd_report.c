@@ -49,10 +49,9 @@ static const struct opt opts[] = {
     {"deadlocks", 'd', OPT_FLAG, offsetof(struct args, deadlocks), NULL,
      "only deadlocks, and waits at the end that no thread can end", NULL, 0, 0},
     {"bottles", 'b', OPT_FLAG, offsetof(struct args, bottles), NULL,
-     "only the bottle graph: who ran, and beside how many", NULL, 0, 0},
+     "only the bottle graph: which threads ran, and how many at once", NULL, 0, 0},
     {"orders", 0, OPT_FLAG, offsetof(struct args, orders), NULL,
-     "only locks that are taken in contradicting orders: deadlocks that did not happen", NULL, 0,
-     0},
+     "only lock order inversions: deadlocks that did not happen", NULL, 0, 0},
     {"pools", 0, OPT_FLAG, offsetof(struct args, pools), NULL,
      "only which thread pools wait for each other, and the circles among them", NULL, 0, 0},
     {"hot", 0, OPT_FLAG, offsetof(struct args, hot), NULL,
@@ -72,8 +71,8 @@ static const struct opt opts[] = {
      "only the calls of tracked methods (methods=, group locks): by method and by caller", NULL, 0,
      0},
     {"live", 0, OPT_FLAG, offsetof(struct args, live), NULL,
-     "of allocations, what is not freed at the end, and what of it was found live: its age, and "
-     "how it grew",
+     "only allocations that were not freed by the end: which were found live, their age, and how "
+     "they grew",
      NULL, 0, 0},
     {"thread", 0, OPT_STR, offsetof(struct args, thread), "NAMES",
      "tables of these threads only: names with * and ?, joined by ',' (default: all)", NULL, 0, 0},
@@ -182,33 +181,24 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd cmd_report = {
     .name = "report",
-    .summary = "say why threads waited, where, and who held them up",
+    .summary = "say why threads waited, where, and who blocked them",
     .args = "FILE",
     .description =
-        "Prints one screen: the findings, most important first, the threads by pool, and what "
-        "they wait for. Thresholds of findings: docs/concepts/findings.md.\n"
-        "\n"
-        "--all prints every section: findings, deadlocks, the critical path, tables of "
-        "threads, locks, call sites and owners, how threads acted on each other, and who ran "
-        "beside how many (docs/concepts/analysis.md). Each section has an option of its own. "
-        "--thread, --lock, --class, --from, --to and --top also print all sections.\n"
-        "\n"
-        "FILE is an .otrace (complete, growing, or of a killed JVM), an .orca with its two "
-        "companions beside it, or a .trcxml of Eclipse TPTP.\n"
-        "\n"
-        "--thread, --lock, --from and --to select what the tables count; of a wait that "
-        "overlaps the range, the part inside counts. Findings, deadlocks, queues, "
-        "interactions, pools and the bottle graph always cover the whole recording.\n"
-        "\n"
-        "A thread is blocked while others have what it wants: a monitor or lock, a permit, a "
-        "slot. It waits while it is in Object.wait. Waits that were open at the "
-        "end count up to the end (column open).\n"
-        "\n"
-        "Contention shorter than about 10 µs that spinning wins is not reported by the JVM. "
-        "What Orca cannot know, such as some owners, is called unknown.\n"
-        "\n"
-        "Exit status: 0, also for an unfinished file; 1 when the file is damaged (what can be "
-        "read is shown).",
+        "Prints one screen: the findings, most important first, the threads by pool, and what they "
+        "wait for. Thresholds of findings: docs/concepts/findings.md.\n\n--all prints every "
+        "section: findings, deadlocks, the critical path, tables of threads, locks, call sites and "
+        "owners, how threads acted on each other, and how many threads ran at once "
+        "(docs/concepts/analysis.md). Each section has an option of its own. --thread, --lock, "
+        "--class, --from, --to and --top also print all sections.\n\nFILE is an .otrace (complete, "
+        "growing, or of a killed JVM), an .orca with its two companions beside it, or a .trcxml of "
+        "Eclipse TPTP.\n\n--thread, --lock, --from and --to select what the tables count; of a "
+        "wait that overlaps the range, the part inside counts. Findings, deadlocks, queues, "
+        "interactions, pools and the bottle graph always cover the whole recording.\n\nA thread is "
+        "blocked while others have what it wants: a monitor or lock, a permit, a slot. It waits "
+        "while it is in Object.wait. Waits that were open at the end count up to the end (column "
+        "open).\n\nContention shorter than about 10 µs that spinning wins is not reported by the "
+        "JVM. What Orca cannot know, such as some owners, is called unknown.\n\nExit status: 0, "
+        "also for an unfinished file; 1 when the file is damaged (what can be read is shown).",
     .examples =
         "orca report app.otrace\n"
         "orca report --finding 1 app.otrace  # the first finding with its stacks\n"
@@ -217,8 +207,7 @@ const struct cmd cmd_report = {
         "orca report --threads --top 0 app.otrace  # every thread\n"
         "orca report --thread 'worker-*' --from 2s --to 3s app.otrace\n"
         "orca report --path --follow worker-3 app.otrace  # what worker-3's end waited for\n"
-        "orca report --live --from 60s app.otrace  # what was allocated since then and is still "
-        "there\n"
+        "orca report --live --from 60s app.otrace  # allocated since then and not freed\n"
         "orca report --json app.otrace | jq '.locks[0]'",
     .opts = OPT_TABLE(opts),
     .run = run,

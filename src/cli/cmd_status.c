@@ -192,7 +192,7 @@ static void print_one(struct seen *s)
         printf(", file %s of this recording", human_count(part).text);
     printf("\n");
     print_groups(reply);
-    printf("events      %s, %s a second now\n", human_count(client_number(reply, "events")).text,
+    printf("events      %s, %s per second now\n", human_count(client_number(reply, "events")).text,
            human_count((uint64_t)s->events_per_s).text);
     print_full_disk(reply);
     uint64_t n = lost(reply, &causes);

@@ -32,8 +32,7 @@ static const struct opt opts[] = {
      "the time that shares and rates cover, at most a minute (default: 10s)", NULL, SECOND,
      60 * SECOND},
     {"batch", 'b', OPT_FLAG, offsetof(struct args, batch), NULL,
-     "print tables instead of drawing on the terminal; without a terminal that is so anyway", NULL,
-     0, 0},
+     "print tables instead of drawing on the terminal (always so without a terminal)", NULL, 0, 0},
     {"count", 'n', OPT_UINT, offsetof(struct args, count), "COUNT",
      "print COUNT times, then end (default: 0: until interrupted)", NULL, 0, 0},
     {"rows", 0, OPT_UINT, offsetof(struct args, rows), "N",
@@ -41,7 +40,7 @@ static const struct opt opts[] = {
     INPUT_APP(offsetof(struct args, app)),
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL,
      "print one JSON object a line for each refresh", NULL, 0, 0},
-    TARGET_TIMEOUT(offsetof(struct args, timeout), "30s before the first picture, then 2s"),
+    TARGET_TIMEOUT(offsetof(struct args, timeout), "30s before the first refresh, then 2s"),
 };
 
 enum { ROWS_DEFAULT = 20, ROWS_UNSET = UINT32_MAX };
@@ -144,7 +143,7 @@ const struct cmd cmd_top = {
         "\n"
         "Without a terminal, or with --batch or -n, tables are printed.",
     .examples = "orca top 4711\n"
-                "orca top 4711 -n 3 --delay 5s      # three pictures, into a file or pipe\n"
+                "orca top 4711 -n 3 --delay 5s      # three times, into a file or pipe\n"
                 "orca top 4711 --json -n 1 | jq '.report.findings[0].card'",
     .opts = OPT_TABLE(opts),
     .run = run,

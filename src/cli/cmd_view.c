@@ -175,7 +175,7 @@ static int run(int argc, char **argv, struct err *err)
     if (n < 0)
         return n;
     if (n > 1) {
-        err_set(err, 0, "name one trace or one process, or nothing for a page to choose on");
+        err_set(err, 0, "name one trace or process, or nothing to open the start page");
         return CMD_USAGE;
     }
     catch_signals();

@@ -106,8 +106,7 @@ static void look_at_cpu(struct findings *f)
     long allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : online;
     uint64_t quota = cpu_quota();
     if (quota < (uint64_t)allowed * 1000)
-        findings_add(f, "machine", FINDING_WARN,
-                     "read waits with care: a thread may pause because the quota is used up",
+        findings_add(f, "machine", FINDING_WARN, "threads may pause because the quota is used up",
                      "%ld processors, but the cgroup allows the time of %" PRIu64 ".%" PRIu64,
                      allowed, quota / 1000, quota % 1000 / 100);
     else

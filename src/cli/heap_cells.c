@@ -110,7 +110,7 @@ bool heap_is_known(const struct heap_report *h, const char *heading)
     if (h->retained.known)
         return true;
     heap_heading(heading);
-    printf("Not known, as the dump is not whole.\n");
+    printf("Unknown, because the dump is incomplete.\n");
     return false;
 }
 
@@ -119,7 +119,7 @@ bool heap_has_contents(const struct heap_report *h, const char *heading)
     if (missing_knows_contents(h->d))
         return true;
     heap_heading(heading);
-    printf("Not known, as the dump has no contents: it is XML.\n");
+    printf("Unknown, because an XML dump has no contents.\n");
     return false;
 }
 

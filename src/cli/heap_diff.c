@@ -127,9 +127,9 @@ static void print_rows(const struct heap_report *h, size_t from, int step, size_
 /* What seems to have changed, as a dump is not whole, is not told. */
 static void print_unknown(const char *what, const char *path)
 {
-    printf("What has %s is not known: ", what);
+    printf("Orca cannot say what has %s: ", what);
     printable_put(stdout, path);
-    printf(" is not whole, and what it lacks would seem to have %s.\n", what);
+    printf(" is incomplete, and objects that it lacks would seem to have %s.\n", what);
 }
 
 static void print_sums(const struct heap_report *h)
@@ -141,7 +141,7 @@ static void print_sums(const struct heap_report *h)
            heap_at_least(h->d, false), human_count(d->now.count).text,
            human_bytes(d->now.bytes).text);
     if (d->known_grown && d->known_shrunk)
-        printf("%s classes take more, %s less, %s as much\n", human_count(d->grown).text,
+        printf("%s classes grew, %s shrank, %s did not change\n", human_count(d->grown).text,
                human_count(d->shrunk).text, human_count(d->n - d->grown - d->shrunk).text);
     if (!d->known_grown)
         print_unknown("grown", d->whole_then ? h->d->path : h->other->path);

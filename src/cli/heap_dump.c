@@ -35,19 +35,19 @@ static const struct opt opts[] = {
     {"output", 'o', OPT_STR, offsetof(struct args, file), "FILE",
      "the dump (default: heap-PID.hprof, .hprof.gz or .trcxml in the current folder)", NULL, 0, 0},
     {"all", 0, OPT_FLAG, offsetof(struct args, all), NULL,
-     "objects that nothing refers to any more, too; then no collection comes first", NULL, 0, 0},
+     "also dump unreachable objects, without a collection first", NULL, 0, 0},
     {"gz", 0, OPT_UINT, offsetof(struct args, gz), "LEVEL",
-     "compressed by gzip, 1 (fast, that of --gz alone) to 9 (small)", NULL, 1, 9},
+     "compress with gzip, 1 (fast; --gz alone) to 9 (small)", NULL, 1, 9},
     {"to", 0, OPT_CHOICE, offsetof(struct args, to), "FORMAT",
-     "tptp: the references as TPTP's XML, by the agent (default: hprof)", formats, 0, 0},
+     "hprof, or tptp: the references as TPTP's XML (default: hprof)", formats, 0, 0},
     {"objects", 0, OPT_UINT, offsetof(struct args, objects), "N",
-     "with --to tptp: give up at a heap of more objects; each takes the JVM some 100 bytes of "
-     "memory outside of its heap meanwhile (default: 5000000)",
+     "with --to tptp: refuse a heap of more objects; each needs 100 bytes of the JVM's native "
+     "memory until the dump ends (default: 5000000)",
      NULL, 1, UINT32_MAX},
-    {"force", 0, OPT_FLAG, offsetof(struct args, force), NULL,
-     "replace a file that is there already", NULL, 0, 0},
+    {"force", 0, OPT_FLAG, offsetof(struct args, force), NULL, "replace an existing file", NULL, 0,
+     0},
     TARGET_TIMEOUT(offsetof(struct args, timeout),
-                   "30s until it begins to write, then none; with --to tptp a day"),
+                   "30s until the JVM begins to write, then unlimited; with --to tptp a day"),
 };
 
 struct dump {
@@ -183,7 +183,7 @@ static int write_tptp(struct dump *d, struct err *err)
     buf_printf(&request, "heap dump %" PRIu64 " %s", d->o->objects, d->file.path);
     int rc = load_agent_ask(&d->jvm, buf_str(&request), day_ns, &answer, err);
     if (rc == 0)
-        log_line("%s objects, %s references, %s roots; the program stood still for %s",
+        log_line("%s objects, %s references, %s roots; the program was paused for %s",
                  human_count(client_number(buf_str(&answer), "objects")).text,
                  human_count(client_number(buf_str(&answer), "references")).text,
                  human_count(client_number(buf_str(&answer), "roots")).text,
@@ -201,11 +201,11 @@ static int write_it(struct dump *d, struct err *err)
 {
     uint64_t began = clock_mono_ns();
     if (d->o->to == TO_TPTP)
-        log_line("JVM %d (%s) stands still while its references are followed", (int)d->jvm.pid,
+        log_line("JVM %d (%s) is paused while the agent follows its references", (int)d->jvm.pid,
                  d->jvm.name);
     else if (!d->o->all)
-        log_line("a full collection of JVM %d (%s) comes first, and the program stands still until "
-                 "its heap is written; --all leaves the collection out",
+        log_line("JVM %d (%s) makes a full collection first, and is paused until its heap is "
+                 "written; --all leaves the collection out",
                  (int)d->jvm.pid, d->jvm.name);
     progress_begin(&d->progress, "dumping the heap");
     int rc = d->o->to == TO_TPTP ? write_tptp(d, err) : write_hprof(d, err);
@@ -247,27 +247,25 @@ static int run(int argc, char **argv, struct err *err)
         return err_set(err, CMD_USAGE, "--gz is for HPROF files: leave out --to tptp, or --gz");
     if (o.all && o.to == TO_TPTP)
         return err_set(err, CMD_USAGE,
-                       "--to tptp follows the references, and nothing refers to what --all adds: "
-                       "leave out one of them");
+                       "--all adds unreachable objects, which --to tptp cannot find: leave out one "
+                       "of them");
     TRY(target_find(n, argv, o.timeout, &jvm, err));
     return dump(&o, &jvm, err);
 }
 
 const struct cmd heap_dump = {
     .name = "heap dump",
-    .summary = "write the heap of a running JVM into a file",
+    .summary = "write the heap of a running JVM to a file",
     .args = "PID",
     .description =
-        "The JVM itself writes its objects as an HPROF file, which Eclipse MAT and VisualVM read, "
-        "too; no agent is needed. Live objects by default: a full collection comes first. The "
-        "program stands still until the file is written, a few seconds for each GB.\n"
-        "\n"
-        "With --to tptp the agent writes the roots and references as TPTP's XML, objects under the "
-        "numbers of the recording that goes on, others under new ones; it is brought into the JVM "
-        "for that when it is not there.\n"
-        "\n"
-        "The file belongs to the JVM's user, has mode 0600, and appears when it is whole. In a "
-        "container a file's whole path means the one there.",
+        "Writes an HPROF file, for orca heap, orca view, Eclipse MAT or VisualVM. The JVM writes "
+        "it; no agent is loaded. The JVM makes a full collection first, so the dump has live "
+        "objects only, and the program is paused until the file is written: a few seconds per "
+        "GB.\n\nWith --to tptp, writes the roots and references as the XML of Eclipse TPTP's "
+        "profiler. The agent writes it, and is loaded when the JVM is not recorded. Objects have "
+        "the numbers of the present recording; objects without one get a new number.\n\nThe file "
+        "belongs to the JVM's user, has mode 0600, and appears under its name when it is complete. "
+        "For a JVM in a container, an absolute path is a path in the container.",
     .examples = "orca heap dump 4711 -o heap.hprof\n"
                 "orca heap dump 4711 --all --gz=6 -o /var/tmp/heap.hprof.gz\n"
                 "orca heap dump 4711 --to tptp -o heap.trcxml",

@@ -206,10 +206,11 @@ int heap_file_publish(struct heap_file *f, struct err *err)
 {
     int rc = rename_it(f);
     if (rc == -ENOENT)
-        err_set(err, rc, "%s: the JVM says that it has written the dump, and there is none",
+        err_set(err, rc, "%s: the JVM reports that the dump is written, but there is none",
                 f->here);
     else if (rc == -EEXIST)
-        err_set(err, rc, "%s was made by somebody else meanwhile: name another file", f->here);
+        err_set(err, rc, "%s was created by another program during the dump: name another file",
+                f->here);
     else if (rc < 0)
         err_set(err, rc, "%s: the finished dump cannot be given its name: %s", f->here,
                 strerror(-rc));

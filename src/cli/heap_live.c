@@ -27,7 +27,7 @@ struct args {
 
 static const struct opt opts[] = {
     {"full", 0, OPT_FLAG, offsetof(struct args, full), NULL,
-     "a full collection first: what nothing refers to any more does not count then", NULL, 0, 0},
+     "run a full collection first, so that garbage does not count", NULL, 0, 0},
     {"top", 'n', OPT_UINT, offsetof(struct args, top), "N", "rows of each table (default: 20)",
      NULL, 1, UINT32_MAX},
     {"json", 0, OPT_FLAG, offsetof(struct args, json), NULL, "the whole answer as JSON", NULL, 0,
@@ -192,17 +192,18 @@ static void print_text(const struct live *l, const struct args *o, struct row *r
     for (size_t i = 0; i < l->n; i++)
         add(&all, &l->rows[i]);
     const char *about = all.samples ? "~" : "";
-    printf("%s%s objects, %s%s, of those allocated since they are recorded", about,
+    printf("%s%s live objects, %s%s, allocated since their recording began", about,
            human_count(objects_of(&all)).text, about, human_bytes(bytes_of(&all)).text);
     if (all.samples)
         printf("; ~ estimated from %s samples", human_count(all.samples).text);
-    printf("%s\n", o->full ? "" : "; some may only wait to be collected (--full)");
+    printf("%s\n", o->full ? "" : "; some may be garbage that is not collected yet (--full)");
     for (enum by by = BY_CLASS; by <= BY_AGE && l->n; by++) {
         printf("\n");
         print_by(l, by, o->top, rows);
     }
     if (l->left_out)
-        printf("\n%s objects more are in none of these rows: there are too many different ones\n",
+        printf("\n%s more objects are in none of these rows: too many different classes and call "
+               "sites\n",
                human_count(l->left_out).text);
 }
 
@@ -319,17 +320,14 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct cmd heap_live = {
     .name = "heap live",
-    .summary = "which recorded objects of a running JVM live",
+    .summary = "show which recorded objects of a running JVM are alive",
     .args = "PID",
     .description =
-        "Of the objects whose allocation is recorded (groups alloc+frees: every one; "
-        "sampled-alloc: "
-        "samples) those that live: by class, by the place where they were allocated, and by the "
-        "pauses of the collector that they have outlived. Numbers that are estimated from samples "
-        "have a ~ before them.\n"
-        "\n"
-        "An object lives until a collection has found that nothing refers to it any more: --full "
-        "asks for one first, for which the program stands still.",
+        "Counts the live objects among those whose allocation is recorded: by class, by call site, "
+        "and by the number of collections that they outlived. The JVM must be recorded with the "
+        "groups alloc+frees (every object) or sampled-alloc (samples; ~ marks estimates).\n\nAn "
+        "object counts as alive until a collection frees it. --full runs a full collection first, "
+        "which pauses the program.",
     .examples = "orca attach 4711 -e threads+sampled-alloc\n"
                 "orca heap live 4711 --full",
     .opts = OPT_TABLE(opts),

@@ -28,7 +28,8 @@ static void text(struct heap_report *h)
         return;
     heap_heading("What may be a leak");
     if (s->n == 0)
-        printf("Nothing keeps %d %% of what is alive: the heap is spread over many objects.\n",
+        printf("No object keeps %d %% of the live heap alive: the heap is spread over many "
+               "objects.\n",
                SUSPECTS_LEAST);
     for (size_t i = 0; i < s->n; i++) {
         struct buf words = {0}, clean = {0}, lines = {0};

@@ -23,7 +23,7 @@ static void print_missing(const struct dump *d)
 {
     struct missing_lines m;
     missing_tell(d, &m);
-    printf("\nThe dump is not whole. Missing:\n");
+    printf("\nThe dump is incomplete. Missing:\n");
     for (size_t i = 0; i < m.n; i++)
         printf("  %s\n", m.v[i]);
     print_wrapped(missing_why);
@@ -54,8 +54,8 @@ static void print_head(const struct heap_report *h)
     if (!h->has_retained || !h->retained.known)
         return;
     const struct retained *r = &h->retained;
-    printf("%s objects of %s are not reached from the roots (garbage, or kept by weak references "
-           "only)\n",
+    printf("%s objects of %s are not reachable from the roots (garbage, or only weakly "
+           "reachable)\n",
            human_count(r->n_unreached).text, human_bytes(r->bytes_unreached).text);
 }
 
@@ -139,14 +139,14 @@ static void print_below(struct heap_report *h)
 static void print_no_path(const struct heap_report *h)
 {
     if (h->retained.known)
-        printf("The roots do not lead to 0x%" PRIx64
-               ": it is garbage, or kept by weak references only.\n",
+        printf("Not reachable from the roots: 0x%" PRIx64
+               " is garbage, or only weakly reachable.\n",
                h->object);
     else if (!missing_knows_paths(h->d))
-        printf("Not known: which references are weak is told by names that are missing.\n");
+        printf("Unknown: the dump lacks the names by which Orca knows weak references.\n");
     else
-        printf("What could be read has no path from a root to 0x%" PRIx64
-               "; whether there is one is not known.\n",
+        printf("The part that could be read has no path from a root to 0x%" PRIx64
+               "; there may be one.\n",
                h->object);
 }
 
@@ -174,7 +174,7 @@ static void print_times(const struct heap_report *h)
         {"looking for big objects", h->biggest_ns},
         {"reading references", t->graph},
         {"depth-first search", t->dfs},
-        {"references the other way round", t->reverse},
+        {"reverse references", t->reverse},
         {"dominators", t->semi},
         {"sizes and places", t->sizes},
         {"sums", t->sums},

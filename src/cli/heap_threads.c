@@ -98,7 +98,7 @@ static void text(struct heap_report *h)
                                    : "Threads that could be read, and objects that frames hold");
     if (t->n == 0)
         printf(h->retained.known ? "The dump has no threads.\n"
-                                 : "There are none in what could be read of the dump.\n");
+                                 : "The part of the dump that could be read has no threads.\n");
     for (size_t i = 0; i < n; i++)
         print_thread(h, &t->v[i]);
     heap_more(t->n, n);

@@ -116,7 +116,7 @@ static void print_elements(const json_t *o)
     }
     json_int_t length = number(o, "length"), shown = (json_int_t)json_array_size(elements);
     if (length > shown)
-        printf("    and %s elements more, of %s\n", human_count((uint64_t)(length - shown)).text,
+        printf("    and %s more elements, of %s\n", human_count((uint64_t)(length - shown)).text,
                human_count((uint64_t)length).text);
 }
 
@@ -135,7 +135,7 @@ static void print_allocated(const json_t *o)
     json_t *f, *a = json_object_get(o, "allocated");
     if (json_object_get(o, "collections"))
         printf("    outlived %" JSON_INTEGER_FORMAT " collections%s\n", number(o, "collections"),
-               a ? "" : " since it got its number; its allocation is not recorded");
+               a ? "" : " since the object got its number; the allocation was not recorded");
     if (!a)
         return;
     printf("    allocated %s ago", human_time((uint64_t)number(a, "age_ns")).text);
@@ -188,7 +188,7 @@ static void put_numbered(const json_t *answer, json_int_t n)
             return;
         }
     }
-    printf("an object that has gone since");
+    printf("an object that is gone");
 }
 
 /* "field name", "element 3", "local variable, frame 2 of thread 1" */
@@ -204,7 +204,7 @@ static void put_how(const json_t *e)
     if (json_object_get(e, "java_thread"))
         printf(" of Java's thread %" JSON_INTEGER_FORMAT, number(e, "java_thread"));
     if (json_is_true(json_object_get(e, "weak")))
-        printf(", which does not keep it");
+        printf(", a weak reference");
 }
 
 static void print_path(const json_t *answer)
@@ -212,9 +212,9 @@ static void print_path(const json_t *answer)
     size_t i;
     json_t *step, *path = json_object_get(answer, "path");
     printf("%s\n", json_array_size(path)
-                       ? "way from a root of the collector"
-                       : "way from a root of the collector: none found, it may be garbage, or "
-                         "further away");
+                       ? "path from a GC root"
+                       : "path from a GC root: none found; the object may be garbage, or the path "
+                         "too long");
     json_array_foreach(path, i, step)
     {
         printf("    ");
@@ -242,7 +242,7 @@ static void print_edges(const json_t *answer, const char *key, const char *left_
         printf("\n");
     }
     if (number(answer, left_out))
-        printf("    and %s references more\n",
+        printf("    and %s more references\n",
                human_count((uint64_t)number(answer, left_out)).text);
 }
 
@@ -252,9 +252,9 @@ int query_heap_print_refs(const struct jvm *jvm, const json_t *answer)
     put_numbered(answer, number(answer, "number"));
     printf("\n");
     print_path(answer);
-    print_edges(answer, "referrers", "referrers_left_out", "who refers to it");
-    print_edges(answer, "refers_to", "refers_to_left_out", "whom it refers to");
-    printf("%" JSON_INTEGER_FORMAT " walks through the heap; the program stood still for %s\n",
+    print_edges(answer, "referrers", "referrers_left_out", "what refers to it");
+    print_edges(answer, "refers_to", "refers_to_left_out", "what it refers to");
+    printf("%" JSON_INTEGER_FORMAT " walks through the heap; the program was paused for %s\n",
            number(answer, "walks"), human_time((uint64_t)number(answer, "stopped_ns")).text);
     return 0;
 }

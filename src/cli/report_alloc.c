@@ -406,8 +406,8 @@ static void print_found(const struct page *p)
         if (x->ends == ALLOC_SAMPLED)
             put_samples(&b, &x->all.of[ALLOC_LIVE]);
         buf_printf(&b,
-                   ", allocated before %s, which a collection of the whole heap found live after "
-                   "that. The rest is live, or not collected yet.",
+                   ", allocated before %s, which a later collection of the whole heap found live. "
+                   "The rest is live, or not collected yet.",
                    human_time(x->whole - min_u64(x->whole, p->r->a->window.from)).text);
     } else {
         buf_puts(&b, "How much of this is live is unknown: no full collection was recorded. "
@@ -422,27 +422,25 @@ static void print_notes(const struct page *p)
     const struct alloc_tables *x = tables(p);
     if (x->source == ALLOC_SAMPLED || x->ends == ALLOC_SAMPLED)
         page_wrapped(p, STYLE_FAINT, "",
-                     "+-: the relative standard error of an estimate, 1 / sqrt(samples): two of "
-                     "three estimates are within that.",
+                     "+-: relative standard error of an estimate, 1 / sqrt(samples); two of three "
+                     "estimates are within it.",
                      0);
     if (is_whole_report(p))
         return;
     if (p->r->live && is_there(p, IF_RANGE))
         page_wrapped(
             p, STYLE_FAINT, "",
-            "all grew: all that is not freed at the end, less all that was not when the range "
-            "began.",
-            0);
+            "all grew: bytes not freed at the end, minus bytes not freed when the range began.", 0);
     if (p->r->live && x->pauses)
         page_wrapped(
             p, STYLE_FAINT, "",
-            "age: pauses of the collector that half of the objects have outlived, or more; "
-            "survivors: bytes that had outlived one, over time, older ones included.",
+            "age: collections that the median object has outlived; survivors: bytes that had "
+            "outlived a collection, over time, older objects included.",
             0);
     if (!x->has_ends)
         page_wrapped(p, STYLE_FAINT, "",
-                     "Counted allocations have no ends: what is freed is known with "
-                     "orca record --alloc 512k (events=...+sampled-alloc), or with +alloc+frees.",
+                     "Counted allocations have no ends: to know what is freed, record with --alloc "
+                     "512k (events=...+sampled-alloc), or with +alloc+frees.",
                      0);
 }
 
@@ -468,7 +466,7 @@ static void print_allocated(const struct page *p)
                 ALLOC_ALLOCATED);
     print_sum(p);
     print_before(p);
-    print_table(p, "Where it was allocated", ALLOC_BY_PLACE, allocated[ALLOC_BY_PLACE],
+    print_table(p, "Allocated, by call site", ALLOC_BY_PLACE, allocated[ALLOC_BY_PLACE],
                 ALLOC_ALLOCATED);
     if (!is_whole_report(p))
         print_table(p, "Allocated, by thread", ALLOC_BY_THREAD, allocated[ALLOC_BY_THREAD],
@@ -479,13 +477,12 @@ static void print_allocated(const struct page *p)
 static void print_kept(const struct page *p)
 {
     print_table(p,
-                is_there(p, IF_RANGE) ? "Allocated since then and not freed at the end, by class"
+                is_there(p, IF_RANGE) ? "Allocated in the range and not freed at the end, by class"
                                       : "Not freed at the end, by class",
                 ALLOC_BY_CLASS, kept[ALLOC_BY_CLASS], ALLOC_KEPT);
     print_sum(p);
     print_found(p);
-    print_table(p, "Where what is not freed was allocated", ALLOC_BY_PLACE, kept[ALLOC_BY_PLACE],
-                ALLOC_KEPT);
+    print_table(p, "Not freed, by call site", ALLOC_BY_PLACE, kept[ALLOC_BY_PLACE], ALLOC_KEPT);
     print_table(p, "Not freed, by the thread that allocated it", ALLOC_BY_THREAD,
                 kept[ALLOC_BY_THREAD], ALLOC_KEPT);
     print_notes(p);

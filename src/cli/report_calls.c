@@ -112,9 +112,7 @@ static void say_unknown(const struct page *p, size_t n)
     if (!unknown)
         return;
     char text[128];
-    snprintf(text, sizeof text,
-             "%s call%s whose beginning or end is not recorded count%s without "
-             "a time.",
+    snprintf(text, sizeof text, "%s call%s without a recorded start or end count%s without a time.",
              human_count(unknown).text, unknown == 1 ? "" : "s", unknown == 1 ? "s" : "");
     page_wrapped(p, STYLE_FAINT, "", text, 0);
 }

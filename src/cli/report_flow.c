@@ -107,7 +107,7 @@ void page_interactions(const struct page *p)
     }
     if (n == 0) {
         table_fini(&t);
-        page_nothing(p, "No thread acted on another one.");
+        page_nothing(p, "No thread acted on another.");
         return;
     }
     page_heading(p, "How threads acted on each other");
@@ -121,7 +121,7 @@ void page_interactions(const struct page *p)
 static const char *const path_texts[PATH_KINDS] = {
     [PATH_RUN] = "running",
     [PATH_HANDOFF] = "handed off, not running yet",
-    [PATH_TIMED] = "waiting for time to pass",
+    [PATH_TIMED] = "waiting for a timer",
     [PATH_WAIT] = "waiting, cause unknown",
     [PATH_GC] = "in pauses of the collector",
     [PATH_UNKNOWN] = "in unknown states",
@@ -235,7 +235,7 @@ void page_path(const struct page *p)
     const struct path *path = &p->r->a->path;
     if (path->n == 0 && p->r->a->stop.thread) {
         page_nothing(p, "The program was stopped from outside: nothing in the program decided its "
-                        "end. --path shows the critical path all the same.");
+                        "end. --path still shows the critical path.");
         return;
     }
     if (path->n == 0) {
@@ -307,8 +307,8 @@ static void print_deadlock(const struct page *p, const struct deadlock *d)
     const struct analysis *a = p->r->a;
     char text[PAGE_NAME];
     snprintf(text, sizeof text, "%s of %s thread%s, %s after the beginning",
-             d->sure ? "Deadlock" : "Deadlock, likely: it is very young,",
-             human_count(d->n_members).text, d->n_members == 1 ? "" : "s",
+             d->sure ? "Deadlock" : "Likely deadlock (very young),", human_count(d->n_members).text,
+             d->n_members == 1 ? "" : "s",
              human_time(d->formed - min_u64(d->formed, a->window.from)).text);
     page_heading(p, text);
     for (uint32_t i = 0; i < d->n_members; i++)
@@ -327,7 +327,7 @@ static void say_unknown_owners(const struct page *p, const struct deadlocks *d)
     char text[256];
     bool one = d->n_unknown == 1;
     snprintf(text, sizeof text,
-             "When the recording ended, %s thread%s waiting for %s whose owner is not known: a "
+             "When the recording ended, %s thread%s waiting for %s with an unknown owner: a "
              "deadlock that %s part of is not listed.",
              human_count(d->n_unknown).text, one ? " was" : "s were",
              one ? "a monitor" : "monitors", one ? "it is" : "they are");
@@ -358,10 +358,10 @@ void page_deadlocks(const struct page *p)
 
 static const char *const order_stack_texts[] = {
     [LOCK_ORDER_UNKNOWN] = "",
-    [LOCK_ORDER_WANTED] = "where it waited for it",
-    [LOCK_ORDER_GIVEN_BACK] = "where it gave it back",
-    [LOCK_ORDER_OWNING] = "what it executed while it had it",
-    [LOCK_ORDER_EARLIER] = "where it last had to wait for it",
+    [LOCK_ORDER_WANTED] = "where it waited for the lock",
+    [LOCK_ORDER_GIVEN_BACK] = "where it released the lock",
+    [LOCK_ORDER_OWNING] = "what it executed with the lock",
+    [LOCK_ORDER_EARLIER] = "where it last waited for the lock",
 };
 
 static void print_order_stack(const struct page *p, const char *lock,
@@ -382,7 +382,7 @@ static void print_side(const struct page *p, const struct lock_order_side *s)
     page_thread(p, s->thread, name);
     page_lock(p, s->held, held);
     page_lock(p, s->wanted, wanted);
-    buf_printf(&b, "%s takes %s while it holds %s", name, wanted, held);
+    buf_printf(&b, "%s takes %s while holding %s", name, wanted, held);
     page_wrapped(p, STYLE_PLAIN, "   ", buf_str(&b), 5);
     buf_fini(&b);
     print_order_stack(p, held, &s->held_at);
@@ -392,7 +392,7 @@ static void print_side(const struct page *p, const struct lock_order_side *s)
 static void print_order(const struct page *p, const struct lock_order_finding *o)
 {
     struct buf b = {0};
-    buf_puts(&b, "Contradicting order of locks");
+    buf_puts(&b, "Lock order inversion");
     if (o->cycles > 1)
         buf_printf(&b, ", %s sets of locks", human_count(o->cycles).text);
     buf_printf(&b, ", %s time%s or more", human_count(o->count).text, o->count == 1 ? "" : "s");
@@ -403,9 +403,9 @@ static void print_order(const struct page *p, const struct lock_order_finding *o
     for (uint32_t i = 0; i < o->n_sides; i++)
         print_side(p, &o->sides[i]);
     if (o->reach == LOCK_ORDER_REORDERABLE)
-        note(p, "The recorded locks, starts, joins and wake-ups allow that they meet.");
+        note(p, "The recorded locks, starts, joins and wake-ups do not keep the threads apart.");
     if (o->partial)
-        note(p, "A lock or an order of threads that keeps them apart may not be recorded.");
+        note(p, "The trace may lack a lock, or an order of the threads, that keeps them apart.");
 }
 
 void page_orders(const struct page *p)
@@ -415,8 +415,8 @@ void page_orders(const struct page *p)
         return;
     if (all->n == 0) {
         page_nothing(p,
-                     "No locks were seen to be taken in contradicting orders. What is held is only "
-                     "known where it is waited for, unless the group holds is recorded.");
+                     "No lock order inversion was found. Without the group holds, Orca knows only "
+                     "the locks that threads wait for.");
         return;
     }
     for (size_t i = 0; i < report_rows(p->r, all->n); i++)

@@ -29,8 +29,7 @@ static void put_rate(struct buf *b, const struct collections *c)
         buf_printf(b, "%s/s allocated between collections", human_bytes(rate).text);
 }
 
-/* --- the head of the report --------------------------------------------------------------------
- */
+/* --- the head of the report ------------------------------------------------------------------- */
 
 static uint64_t count_cycles(const struct collections *c)
 {
@@ -64,8 +63,7 @@ void page_put_gc(const struct page *p, struct buf *b)
     put_main_cause(p, b);
 }
 
-/* --- the section ------------------------------------------------------------------------------
- */
+/* --- the section ------------------------------------------------------------------------------ */
 
 static void put_freed(struct table *t, const struct collection_sum *s)
 {
@@ -109,8 +107,8 @@ static void print_notes(const struct page *p)
     if (b.len)
         buf_puts(&b, ". ");
     if (kinds[COLLECTION_CYCLE])
-        buf_puts(&b, "Cycles run beside the threads: their time is not a pause, and they freed at "
-                     "least the amount shown. ");
+        buf_puts(&b, "Cycles run concurrently with the threads: their time is not a pause, and "
+                     "they freed at least the amount shown. ");
     if (kinds[COLLECTION_PART])
         buf_puts(&b, "Rows without a number of collections are pauses of concurrent cycles; the "
                      "trace lacks the begin and end of these cycles. ");
@@ -142,8 +140,8 @@ static void print_safepoints(const struct page *p)
     }
     page_table(p, &t);
     page_wrapped(p, STYLE_FAINT, "",
-                 "Reaching: the part of the time until all threads had stopped. Safepoints marked "
-                 "(collection) are the pauses above.",
+                 "reaching: time until all threads had stopped. Safepoints marked (collection) are "
+                 "the pauses above.",
                  0);
 }
 

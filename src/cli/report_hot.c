@@ -14,8 +14,8 @@
 
 enum { OWNER_METHODS = 3, LOCK_CLASS_WIDTH = 26, OWNER_PLACE_WIDTH = 50 };
 
-static const char *const titles[SAMPLE_KINDS] = {"Where processor time went",
-                                                 "Where the time went, running or not"};
+static const char *const titles[SAMPLE_KINDS] = {"Processor time, by method",
+                                                 "Time by method, running or not"};
 
 static bool is_whole_report(const struct page *p)
 {
@@ -34,7 +34,7 @@ static void print_methods(const struct page *p, unsigned kind)
     const struct report *r = p->r;
     const struct hot *h = &r->hot[kind];
     struct table t;
-    page_list_heading(p, titles[kind], h->n_methods, "most time of its own first");
+    page_list_heading(p, titles[kind], h->n_methods, "most own time first");
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(r, h->n_methods); i++) {
         const struct hot_method *m = &h->methods[i];
@@ -140,8 +140,8 @@ static void print_owners(const struct page *p, unsigned kind)
         {"sampled", TABLE_RIGHT, false}, {"self", TABLE_RIGHT, false},
         {"class", TABLE_LEFT, false},    {"what its owners executed", TABLE_LEFT, true}};
     static const char *const what[SAMPLE_KINDS] = {
-        "What owners used the processor for while others wanted their locks",
-        "What owners did while others wanted their locks"};
+        "Processor time of owners while others wanted their locks",
+        "Time of owners while others wanted their locks"};
     const struct hot *h = &p->r->hot[kind];
     struct table t;
     size_t n = 0;
@@ -176,9 +176,8 @@ static void say_places(const struct page *p)
     fputc('\n', p->to);
     page_wrapped(
         p, STYLE_FAINT, "",
-        "Code that was compiled before Orca was attached is described at its calls only: between "
-        "two calls, inlined code may count for the compiled method around it. Recorded from the "
-        "start of the JVM it does not.",
+        "In code compiled before Orca attached, samples between two calls may count inlined "
+        "methods as their caller. A recording from the start of the JVM has exact frames.",
         0);
 }
 

@@ -67,9 +67,8 @@ static void print_class_table(const struct page *p, const struct class_table *c)
 /* --- threads ---------------------------------------------------------------------------------- */
 
 enum { MARKS = 4 };
-static const char *const mark_texts[MARKS] = {
-    "d daemon", "v virtual", "n of the JVM itself",
-    "* not all of its waits are known: counts and times are lower bounds"};
+static const char *const mark_texts[MARKS] = {"d daemon", "v virtual", "n of the JVM itself",
+                                              "* lost events: counts and times are lower bounds"};
 
 static unsigned marks_of(const struct page *p, const struct thread_stats *s)
 {
@@ -202,10 +201,10 @@ static void print_all_threads(const struct page *p)
     page_table(p, &t);
     print_marks(p);
     if (shown.retaking)
-        page_wrapped(
-            p, STYLE_FAINT, "",
-            "reacquiring: part of the time blocked, to take the monitor again after Object.wait",
-            0);
+        page_wrapped(p, STYLE_FAINT, "",
+                     "reacquiring: part of the time blocked, to get the monitor back at the end of "
+                     "Object.wait",
+                     0);
     if (shown.others && (shown.unknown || shown.io))
         page_wrapped(p, STYLE_FAINT, "",
                      "other waits: parked, in a join or asleep, without a known holder", 0);
@@ -477,7 +476,7 @@ static void print_monitor_notes(const struct page *p)
             summed += c->state[s].summed;
     }
     if (unknown)
-        buf_printf(&b, "Beginning or end of %s of these waits is missing: counted, with no time. ",
+        buf_printf(&b, "%s of these waits lack a start or end: they are counted without a time. ",
                    human_count(unknown).text);
     if (summed)
         buf_printf(&b,
@@ -486,15 +485,17 @@ static void print_monitor_notes(const struct page *p)
                    human_count(summed).text);
     uint64_t gone = p->r->a->decoded.owner_gone;
     if (gone)
-        buf_printf(&b, "%s time%s the owner had gone before it could be named (fast contention). ",
+        buf_printf(&b,
+                   "%s time%s the owner was gone before Orca could name the thread (fast "
+                   "contention). ",
                    human_count(gone).text, gone == 1 ? "" : "s");
     if (waited_for_initialization(p->r))
-        buf_puts(&b, "Where a thread waits for another one to initialize a class, HotSpot reports "
-                     "the end alone, and an int[] as the object. ");
+        buf_puts(&b, "For a wait until another thread has initialized a class, HotSpot reports "
+                     "only the end, with an int[] as the object. ");
     if (reacquired)
         buf_printf(&b,
-                   "%s time%s a virtual thread took a monitor again after a wait: the JVM does "
-                   "not say how long that took.",
+                   "%s time%s a virtual thread reacquired a monitor after Object.wait: the JVM "
+                   "does not report how long that took.",
                    human_count(reacquired).text, reacquired == 1 ? "" : "s");
     if (b.len)
         page_wrapped(p, STYLE_FAINT, "", buf_str(&b), 0);

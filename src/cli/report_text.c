@@ -85,11 +85,9 @@ static void print_summed(const struct page *p)
     if (!s->waits && !s->stretches.len)
         return;
     human_put_summed(&b, summed_time(s), summed_below(s) / 1000000, s->waits, s->ns);
-    buf_puts(&b, ", because recording each of them took more than cost= allows");
+    buf_puts(&b, ", because recording each would have cost more than cost= allows");
     if (summed_is_cut(s) && p->r->trace->header.state == TRACE_RECOVERED)
-        buf_puts(
-            &b,
-            "; the JVM was killed in such a stretch: the last 0.2 s of its sums may be missing");
+        buf_puts(&b, "; the JVM was killed while it recorded sums: the last 0.2 s may be missing");
     page_wrapped(p, STYLE_PLAIN, "SUMMED   ", buf_str(&b), 9);
     buf_fini(&b);
 }
@@ -155,7 +153,7 @@ static void print_part(const struct page *p)
     if (!*number)
         return;
     buf_printf(&b, "file %s of its recording%s", number,
-               first ? "" : "; waits that began in an earlier one are not whole here");
+               first ? "" : "; waits that began in an earlier file are incomplete");
     head_line(p, "part", buf_str(&b));
     head_line(p, "next", trace_info(t, "orca.next", ""));
     buf_fini(&b);
@@ -167,7 +165,7 @@ static void print_ending(const struct page *p)
         [ENDED_CLOSED] = "",
         [ENDED_RECOVERED] = "the JVM was killed; completed from what its rings held",
         [ENDED_STOPPED] = "stopped early: the file could not be written further",
-        [ENDED_LIVE] = "still being recorded: this is what has been written so far",
+        [ENDED_LIVE] = "still being recorded: this report covers the events written so far",
         [ENDED_CUT] = "unfinished: the JVM was killed and its rings are gone, or the file was cut",
     };
     head_line(p, "state", texts[p->r->ending]);
@@ -255,7 +253,7 @@ static void print_sum(const struct page *p)
 static void print_nothing(const struct page *p)
 {
     struct buf b = {0};
-    buf_puts(&b, "Nothing stands out. Looked at: ");
+    buf_puts(&b, "No findings. Looked for: ");
     for (size_t i = 0; i < n_rules; i++)
         buf_printf(&b, "%s%s", i ? "; " : "", rules[i].looks_at);
     buf_putc(&b, '.');

@@ -22,7 +22,7 @@ int target_pid(const char *word, pid_t *pid, struct err *err)
     errno = 0;
     long v = strtol(word, &end, 10);
     if (errno || end == word || *end || v <= 0 || v > INT32_MAX) {
-        err_set(err, 0, "\"%s\" is no process id; orca status lists the JVMs", word);
+        err_set(err, 0, "\"%s\" is not a process id; orca status lists the JVMs", word);
         return CMD_USAGE;
     }
     *pid = (pid_t)v;

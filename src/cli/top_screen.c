@@ -87,13 +87,14 @@ static void draw_footer(const struct screen *s)
     char line[256];
     if (s->prompt != PROMPT_NONE)
         snprintf(line, sizeof line, "%s%s_",
-                 s->prompt == PROMPT_FILTER ? "only threads with: " : "seconds between pictures: ",
+                 s->prompt == PROMPT_FILTER ? "only threads with: " : "seconds between refreshes: ",
                  s->typed);
     else if (s->page == TOP_FINDING || s->page == TOP_HELP)
         snprintf(line, sizeof line, "Esc back   up/down scroll   p pause   q quit");
     else
         snprintf(line, sizeof line, "q quit  p %s  t %s  1-9 finding  / %.20s  h help",
-                 s->v->paused ? "go on" : "pause", s->page == TOP_THREADS ? "picture" : "threads",
+                 s->v->paused ? "continue" : "pause",
+                 s->page == TOP_THREADS ? "picture" : "threads",
                  *s->v->filter ? s->v->filter : "filter");
     attrset(A_REVERSE);
     mvhline(LINES - 1, 0, ' ' | A_REVERSE, COLS);
@@ -111,7 +112,7 @@ static void draw(struct screen *s)
         if (s->has_picture)
             draw_page(s);
         else
-            mvaddstr(0, 0, "reading what is recorded ...");
+            mvaddstr(0, 0, "reading the recording ...");
         draw_footer(s);
     }
     refresh();

@@ -13,8 +13,7 @@
 /* On a page below WIDE the shares of waiting and idle time, and the owner, have no room. */
 enum { HEAD_LINES = 4, WANTED_WIDTH = 30, WIDE = 96, WANTED_NARROW = 14 };
 
-/* --- the head -----------------------------------------------------------------------------------
- */
+/* --- the head --------------------------------------------------------------------------------- */
 
 static void put_jvm(const struct page *p, const struct top_view *v)
 {
@@ -63,10 +62,10 @@ static void put_state(const struct page *p, const struct top_view *v)
 {
     static const char *const texts[] = {
         [TOP_RECORDING] = "",
-        [TOP_UNWRITTEN] = "the trace cannot be written, this is the picture before: ",
+        [TOP_UNWRITTEN] = "the trace cannot be written; showing the last state: ",
         [TOP_SILENT] = "the JVM does not answer: it is stopped, or very busy",
-        [TOP_ENDED] = "the recording has ended: this is its last picture",
-        [TOP_GONE] = "the JVM has ended: this is the last picture",
+        [TOP_ENDED] = "the recording has ended; showing its last state",
+        [TOP_GONE] = "the JVM has ended; showing its last state",
     };
     enum top_state s = v->source->state;
     if (*texts[s])
@@ -101,8 +100,7 @@ static void put_head(const struct page *p, const struct top_view *v)
     fputc('\n', p->to);
 }
 
-/* --- threads ------------------------------------------------------------------------------------
- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 /* "HikariPool-1 (connection pool)", "shop.Order (object 3)"; of a join the thread. */
 static void name_wanted(const struct page *p, const struct thread_now *x, char *out)
@@ -117,7 +115,7 @@ static void name_wanted(const struct page *p, const struct thread_now *x, char *
     } else if (x->lock.v && x->now != TIME_IDLE) {
         page_lock(p, x->lock, out);
     } else if (x->wait == STATE_SLEEPING) {
-        snprintf(out, PAGE_NAME, "time to pass");
+        snprintf(out, PAGE_NAME, "a timer");
     }
 }
 
@@ -202,14 +200,13 @@ static void put_threads(const struct page *p, const struct top_view *v)
         page_line(p, STYLE_FAINT, *v->filter ? "no thread matches the filter" : "no thread yet");
 }
 
-/* --- the pages ----------------------------------------------------------------------------------
- */
+/* --- the pages -------------------------------------------------------------------------------- */
 
 static void put_picture(const struct page *p, const struct top_view *v)
 {
     put_head(p, v);
     if (!report_findings(p->r))
-        fprintf(p->to, "Nothing stands out.\n\n");
+        fprintf(p->to, "No findings.\n\n");
     page_screen(p, HEAD_LINES);
     put_threads(p, v);
 }
@@ -226,27 +223,26 @@ static void put_help(const struct page *p)
 {
     static const char *const lines[] = {
         "q            quit",
-        "t, Tab       the threads only, or the whole picture",
+        "t, Tab       only the threads, or everything",
         "1 to 9       a finding with its facts and stacks; Esc: back",
         "arrows, PgUp, PgDn, Home, End   scroll",
         "/            only threads with this in their name, or in what they wait for; Esc: all",
-        "p, Space     pause, go on",
+        "p, Space     pause, continue",
         "+, -         a longer, a shorter window",
-        "d            time between two pictures",
-        "h, ?         the keys",
+        "d            time between refreshes",
+        "h, ?         this help",
         "",
         "Everything is about the last seconds (--window), in the words of orca report.",
         "blocked      on a monitor, a lock, a pool or a limit",
-        "waiting      for an answer, a thread, input or output, or for time to pass",
+        "waiting      for an answer, a thread, input or output, or for a timer",
         "idle         without work",
         "running      the rest",
-        "unknown      events are missing; the thread's next one tells",
-        "asleep when Orca attached   and nothing has been heard of the thread since; parked: "
-        "likewise",
+        "unknown      events are missing, until the thread's next event",
+        "asleep when Orca attached   no event of the thread since then; parked: likewise",
         "since        how long in this state",
-        "recording    what it costs of a processor: in the program's threads + for writing",
+        "recording    cost in % of a processor: in the program's threads + for writing",
         "",
-        "HotSpot does not report contention that is over within about 10 µs.",
+        "HotSpot does not report contention that spinning wins, below about 10 µs.",
     };
     page_line(p, STYLE_BOLD, "orca top: keys");
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)

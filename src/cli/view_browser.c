@@ -142,8 +142,8 @@ void view_browser_open(struct view_browser *b, const struct buf *page)
     if (geteuid() == 0)
         log_line("no browser is run as root: open the link yourself, in one of this machine");
     else if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY"))
-        log_line("there is no display here: open the link in a browser; from another machine with "
-                 "ssh -L PORT:127.0.0.1:PORT first, PORT as in the link");
+        log_line("no display: open the link in a browser; from another machine with ssh -L "
+                 "PORT:127.0.0.1:PORT first, PORT as in the link");
     else if (!find_command(OPENER, command, sizeof command))
         log_line("there is no " OPENER " here: open the link in a browser");
     else if (!write_page(page, b))

@@ -97,7 +97,7 @@ int view_save(const char *path, const struct jvm *jvm, const char *to, struct bu
     TRY(full_path(to, full, why));
     if (import_wants(path))
         return err_set(&why->err, -EINVAL,
-                       "%s: is no .otrace: copy it yourself, with the files beside it", path);
+                       "%s: is not an .otrace: copy it yourself, with the files beside it", path);
     TRY(jvm ? dump(jvm, full, why) : copy(path, full, why));
     buf_puts(file, full);
     return 0;

@@ -52,42 +52,42 @@ static const struct {
     void (*apply)(struct evidence *ev);
 } table[] = {
 #define RULES                                                                                      \
-    R("events-lost", "events that are missing", rule_losses)                                       \
-    R("deadlock", "threads that wait for each other in a circle", rule_deadlock)                   \
+    R("events-lost", "missing events", rule_losses)                                                \
+    R("deadlock", "deadlocks", rule_deadlock)                                                      \
     R("stuck", "waits at the end that no thread can end", rule_stuck)                              \
-    R("inversion", "locks taken in contradicting orders", rule_inversion)                          \
+    R("inversion", "lock order inversions", rule_inversion)                                        \
     R("still-blocked", "threads blocked when the recording ended", rule_still_blocked)             \
-    R("lost-signal", "a notify before an endless wait", rule_lost_signal)                          \
-    R("starved-pool", "pools of threads that wait for themselves", rule_starved_pool)              \
-    R("exhausted-pool", "pools and limits of which all is taken", rule_exhausted_pool)             \
+    R("lost-signal", "lost notifies", rule_lost_signal)                                            \
+    R("starved-pool", "thread pools that wait for themselves", rule_starved_pool)                  \
+    R("exhausted-pool", "pools and limits in full use", rule_exhausted_pool)                       \
     R("dominant-lock", "the lock that the program waits for most", rule_dominant_lock)             \
     R("contended-lock", "other locks with queues", rule_contended_lock)                            \
     R("contended-pool", "other pools and limits with queues", rule_contended_pool)                 \
-    R("quota", "a quota of processor time that is used up", rule_quota)                            \
+    R("quota", "a used-up quota of processor time", rule_quota)                                    \
     R("few-processors", "threads that wait for a processor", rule_few_processors)                  \
     R("blocked-loop", "event loops that wait in a handler", rule_blocked_loop)                     \
-    R("class-initialisation", "static initialisers that other threads wait for",                   \
+    R("class-initialisation", "static initialisers with waiting threads",                          \
       rule_class_initialisation)                                                                   \
     R("pinned", "virtual threads that block while pinned", rule_pinned)                            \
     R("waits-for-io", "input and output that the program waits for", rule_waits_for_io)            \
     R("slow-answer", "answers that threads wait for", rule_slow_answer)                            \
-    R("polling", "short parks in a loop that looks for something", rule_polled)                    \
-    R("delay", "time that libraries let pass in calls of the program", rule_delay)                 \
-    R("convoy", "queues that a long hold left behind", rule_convoy)                                \
+    R("polling", "polling: short parks in a loop", rule_polled)                                    \
+    R("delay", "delays inside libraries", rule_delay)                                              \
+    R("convoy", "lock convoys", rule_convoy)                                                       \
     R("held-while-waiting", "locks held by threads that slept or waited", rule_held_while_waiting) \
     R("held-during-io", "locks held during input and output", rule_held_during_io)                 \
-    R("notify-storm", "notifyAll that wakes threads for nothing", rule_notify_storm)               \
-    R("futile-wakeups", "notify that wakes threads for nothing", rule_futile_wakeups)              \
-    R("pool-saturation", "tasks that wait for a thread of their pool", rule_pool_saturation)       \
+    R("notify-storm", "wasted notifyAll() wake-ups", rule_notify_storm)                            \
+    R("futile-wakeups", "wasted notify() wake-ups", rule_futile_wakeups)                           \
+    R("pool-saturation", "tasks that queue for a thread of their pool", rule_pool_saturation)      \
     R("sleep-on-path", "sleep on the critical path", rule_sleep_on_path)                           \
     R("io-on-path", "input and output on the critical path", rule_io_on_path)                      \
-    R("serial-phase", "time in which one thread ran alone", rule_serial_phase)                     \
+    R("serial-phase", "times with one running thread", rule_serial_phase)                          \
     R("unbalanced-join", "joins that wait for one slow thread", rule_unbalanced_join)              \
-    R("leak-suspect", "objects that survive and become more", rule_leak_suspect)                   \
+    R("leak-suspect", "growing numbers of surviving objects", rule_leak_suspect)                   \
     R("heap-nearly-full", "collections that leave most of the heap in use", rule_heap_full)        \
     R("gc-pauses", "pauses of the collector", rule_gc_pauses)                                      \
-    R("safepoints", "stops of all threads by the JVM", rule_safepoints)                            \
-    R("allocation-hot-spot", "places that allocate much", rule_allocation_hot_spot)                \
+    R("safepoints", "safepoints", rule_safepoints)                                                 \
+    R("allocation-hot-spot", "call sites that allocate most", rule_allocation_hot_spot)            \
     R("unreliable", "waits whose cause is unknown", rule_unreliable)
 #define R(name, looks_at, apply) {{name, looks_at}, apply},
     RULES

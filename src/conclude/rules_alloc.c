@@ -116,15 +116,14 @@ static void say_leak(struct evidence *ev, const struct alloc_row *r, const struc
              human_bytes((uint64_t)g->a_second).text);
     say_part(f, ev, r->survivors[g->climb.last]);
     if (x->source == x->ends)
-        rule_say(f, "; %u %% of all that was allocated has not been freed",
+        rule_say(f, "; %u %% of all allocated bytes have not been freed",
                  rule_permille(kept->bytes, all->bytes) / 10);
-    rule_say(f, "; half of the objects have survived %s collections or more, the oldest %s",
-             human_count(r->ages.p50).text, human_count(r->ages.max).text);
+    rule_say(f, "; median age %s collections, the oldest %s", human_count(r->ages.p50).text,
+             human_count(r->ages.max).text);
     if (x->ends == ALLOC_SAMPLED)
         say_error(f, kept);
     if (!whole)
-        rule_say(f, "; no full collection was among them: part of this may be garbage that is not "
-                    "collected yet");
+        rule_say(f, "; no full collection ran: part of this may be garbage");
 }
 
 static void find_leaks(struct evidence *ev, const struct alloc_tables *x)
@@ -184,7 +183,7 @@ static void say_hot(struct evidence *ev, const struct alloc_row *r)
              rule_permille(x->bytes, all->bytes) / 10, human_bytes(x->bytes).text,
              human_count(alloc_objects(x)).text, human_bytes(a_second(ev, x->bytes)).text);
     if (r->lives.thousandths)
-        rule_say(f, "; median life of those freed: %s", human_time(r->lives.p50).text);
+        rule_say(f, "; freed objects lived %s (median)", human_time(r->lives.p50).text);
     if (costs)
         rule_say(f, "; the collector paused the program for %s (%u %% of the time)",
                  human_time(paused).text, rule_permille(paused, ev->length) / 10);

@@ -40,7 +40,7 @@ static void say_stuck(struct rule_finding *f, const struct evidence *ev,
         if (group)
             rule_say_class(f, ev, group);
         else
-            rule_say(f, "something unknown");
+            rule_say(f, "an unknown lock");
         if (s->on) {
             rule_say(f, ", held by ");
             rule_say_thread(f, ev, s->on);
@@ -62,7 +62,7 @@ void rule_deadlock(struct evidence *ev)
         if (!f)
             return;
         f->from = d->formed;
-        rule_say(f, "%s of %s thread%s, for %s", d->sure ? "Deadlock" : "Deadlock, likely,",
+        rule_say(f, "%s of %s thread%s, for %s", d->sure ? "Deadlock" : "Likely deadlock",
                  human_count(d->n_members).text, d->n_members == 1 ? "" : "s",
                  human_time(ev->a->window.to - d->formed).text);
         for (uint32_t k = 0; k < d->n_members && k < FINDING_IDS; k++) {

@@ -137,7 +137,7 @@ static void find_stalls(struct evidence *ev)
         return;
     rule_say(
         f,
-        "The heap is nearly full: in %s of %s pauses and cycles, the collector had begun because "
+        "The heap is nearly full: in %s of %s pauses and cycles, the collector started because "
         "threads had no memory left to allocate (%s); Orca does not know how long they waited",
         human_count(stalls).text, human_count(known).text, stall);
     say_remedy(f);
@@ -177,8 +177,7 @@ void rule_heap_full(struct evidence *ev)
     say_remedy(f);
 }
 
-/* --- growth -------------------------------------------------------------------------------------
- */
+/* --- growth ----------------------------------------------------------------------------------- */
 
 bool rule_climbs(const uint64_t *v, size_t n, struct climb *c)
 {
@@ -264,7 +263,7 @@ void rule_heap_grows(struct evidence *ev)
         return;
     f->from = u.end[c.first];
     f->to = u.end[c.last];
-    rule_say(f, "What collections leave in use grows: from %s to %s of %s",
+    rule_say(f, "The heap in use after collections grows: from %s to %s of %s",
              human_bytes(u.used[c.first]).text, human_bytes(u.used[c.last]).text,
              human_bytes(u.committed).text);
     rule_say(f, "; in %s, over %s collections: %s per second", human_time(length).text,
@@ -272,8 +271,7 @@ void rule_heap_grows(struct evidence *ev)
     if (full < LATE * (double)length)
         rule_say(f, "; at this rate the heap is full in %s", human_time((uint64_t)full).text);
     if (!whole_gc_within(&ev->a->allocs.wholes, f->from, f->to))
-        rule_say(f, "; no full collection was among them: part of this may be garbage that is not "
-                    "collected yet");
+        rule_say(f, "; no full collection ran: part of this may be garbage");
     rule_line(f, CARD_TRY);
     rule_say(f, "look at what keeps the objects alive with orca heap dump PID");
     if (!ev->a->alloc_tables) {

@@ -58,8 +58,8 @@ static bool is_at_lock(const struct evidence *ev, const struct open_wait *w)
             (p == PURPOSE_LOCK || p == PURPOSE_PERMIT || resource_of(ev, w)));
 }
 
-/* Of the threads at locks of this class at the end, the one that is so for the longest; NULL: none.
- */
+/* Of the threads at locks of this class at the end, the one that is so for the longest; NULL:
+ * none. */
 static const struct open_wait *longest_blocked(const struct evidence *ev, uint32_t group,
                                                uint64_t *n)
 {
@@ -126,7 +126,7 @@ static void find_still_blocked(struct evidence *ev, uint32_t group)
     rule_say(f, " for %s", human_time(a->window.to - w->since).text);
     if (!w->other)
         return;
-    rule_say(f, ", owner at the beginning of that wait: ");
+    rule_say(f, ", owner when that wait began: ");
     rule_say_thread(f, ev, w->other);
 }
 
@@ -400,7 +400,7 @@ static void say_side(struct rule_finding *f, const struct evidence *ev,
     rule_say_thread(f, ev, s->thread);
     rule_say(f, " takes ");
     rule_say_class(f, ev, lock_set_group(l, s->wanted));
-    rule_say(f, " while it holds ");
+    rule_say(f, " while holding ");
     rule_say_class(f, ev, lock_set_group(l, s->held));
     rule_say_place(f, ev, " in ", s->wanted_at.stack);
     rule_add_thread(f, ev, s->thread);
@@ -417,9 +417,9 @@ static void tell_inversion(struct evidence *ev, const struct lock_order_finding 
         return;
     f->from = UINT64_MAX;
     f->to = 0;
-    rule_say(f, "Locks taken in contradicting orders: %s",
-             o->reach == LOCK_ORDER_REORDERABLE ? "nothing recorded prevents a deadlock"
-                                                : "they may deadlock");
+    rule_say(f, "Lock order inversion: %s",
+             o->reach == LOCK_ORDER_REORDERABLE ? "nothing in the recording prevents a deadlock"
+                                                : "the threads may deadlock");
     for (uint32_t i = 0; i < o->n_sides; i++) {
         rule_line(f, CARD_PLAIN);
         say_side(f, ev, &o->sides[i]);
@@ -430,9 +430,9 @@ static void tell_inversion(struct evidence *ev, const struct lock_order_finding 
         rule_say(f, "; this time the threads missed each other by %s",
                  human_time(o->distance).text);
     if (o->cycles > 1)
-        rule_say(f, "; %s sets of such locks", human_count(o->cycles).text);
+        rule_say(f, "; %s sets of locks like this", human_count(o->cycles).text);
     if (!firm)
-        rule_say(f, "; a lock or a join that keeps them apart may not be recorded (group holds)");
+        rule_say(f, "; the trace may lack a lock or join that prevents it (record with -e holds)");
 }
 
 void rule_inversion(struct evidence *ev)

@@ -123,8 +123,7 @@ void rule_few_processors(struct evidence *ev)
     say_use(f, ev, &u);
 }
 
-/* --- the quota ----------------------------------------------------------------------------------
- */
+/* --- the quota -------------------------------------------------------------------------------- */
 
 void rule_quota(struct evidence *ev)
 {
@@ -141,7 +140,7 @@ void rule_quota(struct evidence *ev)
     rule_say(f,
              "The quota of processor time stopped the program in %u %% of its periods (%s of %s)",
              part / 10, human_count(p->stopped).text, human_count(p->periods).text);
-    rule_say(f, "; for %s, added up over the processors", human_time(p->stopped_ns).text);
+    rule_say(f, "; for %s, summed over the processors", human_time(p->stopped_ns).text);
     rule_line(f, CARD_TRY);
     rule_say(f, "raise the CPU limit of the container, or run fewer threads at a time");
 }

@@ -69,8 +69,7 @@ static void say_operations(struct rule_finding *f, const struct safepoints *all,
     }
 }
 
-/* --- who is late --------------------------------------------------------------------------------
- */
+/* --- who is late ------------------------------------------------------------------------------ */
 
 struct late {
     uint32_t thread;
@@ -129,8 +128,7 @@ static void say_late(struct rule_finding *f, const struct evidence *ev)
     buf_fini(&found);
 }
 
-/* --- the finding --------------------------------------------------------------------------------
- */
+/* --- the finding ------------------------------------------------------------------------------ */
 
 static uint64_t reach_max(const struct safepoints *all)
 {
@@ -146,8 +144,8 @@ static void say_remedy(struct rule_finding *f, const struct safepoints *all, boo
         rule_line(f, CARD_TRY);
         rule_say(f,
                  "a loop over an int without calls keeps the JVM waiting until it ends: run with "
-                 "-XX:+UseCountedLoopSafepoints, or split the loop; more processors where other "
-                 "programs use them");
+                 "-XX:+UseCountedLoopSafepoints, or split the loop; more processors help where "
+                 "other programs use them");
         return;
     }
     for (size_t k = 0; k < all->n_sums; k++)

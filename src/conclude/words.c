@@ -25,8 +25,7 @@ enum {
     KNOWN_LEAST = 50,      /* and it is said of how much; or of so little that nobody is named */
 };
 
-/* --- the title --------------------------------------------------------------------------------
- */
+/* --- the title -------------------------------------------------------------------------------- */
 
 static bool is_starved(const struct rule_finding *f)
 {
@@ -57,7 +56,7 @@ static void say_title(struct rule_finding *f, const struct evidence *ev)
     if (is_starved(f)) {
         resource_thread_pool(ev->a, r->threads[0], name, sizeof name);
         if (resource_is_unanswered(ev->a, r))
-            rule_say(f, "%s: all %s threads wait for answers that nobody gives", name,
+            rule_say(f, "%s: all %s threads wait for answers that no thread gives", name,
                      human_count(r->n_threads).text);
         else
             rule_say(f, "%s: the pool's threads wait for tasks that the same pool has to run",
@@ -91,8 +90,7 @@ static const struct {
              [RESOURCE_LOOP] = {" waits ", " wait ", CARD_HANDLERS},
              [RESOURCE_IO] = {" waits ", " wait ", CARD_HELD_BY}};
 
-/* --- who waits --------------------------------------------------------------------------------
- */
+/* --- who waits -------------------------------------------------------------------------------- */
 
 /* "16 threads of request" */
 static void say_who(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
@@ -140,7 +138,8 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
              : r->kind == RESOURCE_IO ? "for "
                                       : human_time(r->ns / r->count).text);
     if (r->kind == RESOURCE_LOOP) {
-        rule_say(f, " between selects (%s): nothing else is served then", human_time(r->ns).text);
+        rule_say(f, " between selects (%s); the loop serves nothing else in that time",
+                 human_time(r->ns).text);
         return;
     }
     if (r->kind == RESOURCE_IO) {
@@ -153,18 +152,18 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     else
         rule_say(f, " on average (%s waits, %s; longest %s%s%s)", human_count(r->count).text,
                  human_time(r->ns).text, human_time(r->max).text,
-                 resource_is_brief(r) ? "; all near " : "",
+                 resource_is_brief(r) ? "; all around " : "",
                  resource_is_brief(r) ? human_time(r->first - ev->a->window.from).text : "");
     if (r->kind == RESOURCE_ANSWERS && r->given_ns && !r->passed && !resource_is_meeting(r) &&
         rule_permille(r->queued_ns, r->given_ns) >= QUEUED_PERMILLE && !is_starved(f)) {
         rule_line(f, CARD_PLAIN);
-        rule_say(f, "for %u %% of that time work on the answer has not begun: requests queue",
+        rule_say(f, "requests queue for %u %% of that time, before work on the answer begins",
                  rule_permille(r->queued_ns, r->given_ns) / 10);
     } else if (resource_is_from_elsewhere(r)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f,
-                 "for %u %% of that time the answering threads worked on no answer: the delay is "
-                 "elsewhere",
+                 "for %u %% of that time the answering threads did not work on an answer: the "
+                 "delay is elsewhere",
                  rule_permille(r->outside_ns, r->given_ns) / 10);
     }
     struct place at =
@@ -177,8 +176,7 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
         rule_say(f, ", %u %%", share);
 }
 
-/* --- who has it -------------------------------------------------------------------------------
- */
+/* --- who has it ------------------------------------------------------------------------------- */
 
 static unsigned known_permille(const struct resource *r)
 {
@@ -203,7 +201,7 @@ void finding_holders(const struct resource *r, const struct analysis *a, char *o
     char name[LABEL_MAX] = "";
     *out = 0;
     if (is_handed(r)) {
-        snprintf(out, n, "nobody: it is handed off");
+        snprintf(out, n, "nobody: the lock is being handed off");
         return;
     }
     if (!r->held || known_permille(r) < KNOWN_LEAST)
@@ -283,7 +281,7 @@ static void say_chain(struct rule_finding *f, const struct evidence *ev, const s
     rule_line(f, CARD_MORE);
     rule_say_in(f, ev, "", at);
     if (x->other_line)
-        rule_say(f, ", line by other samples");
+        rule_say(f, ", line from other samples");
     if (x->at.method.v)
         rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, x->stack));
 }
@@ -300,11 +298,12 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         unsigned percent = rule_permille(r->handed, r->wanted) / 10;
         struct human each = human_time(r->handed / r->n_handed);
         if (summed_is_much(r->summed_ns, r->ns)) /* how often was looked at now and then */
-            rule_say(f, "nobody for %u %% of the time: it is handed off, %s each time", percent,
-                     each.text);
+            rule_say(f, "nobody for %u %% of the time: the lock is being handed off, %s each time",
+                     percent, each.text);
         else
-            rule_say(f, "nobody for %u %% of the time: it is handed off %s times, %s each", percent,
-                     human_count(r->n_handed).text, each.text);
+            rule_say(
+                f, "nobody for %u %% of the time: the lock is being handed off (%s times, %s each)",
+                percent, human_count(r->n_handed).text, each.text);
         return;
     }
     if (known_permille(r) < KNOWN_LEAST) {
@@ -354,8 +353,7 @@ static void say_behind(struct rule_finding *f, const struct evidence *ev)
     }
 }
 
-/* --- what it does to the end, what would help -------------------------------------------------
- */
+/* --- what it does to the end, what would help ------------------------------------------------- */
 
 static void say_path(struct rule_finding *f, const struct evidence *ev)
 {
@@ -395,8 +393,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         return "run the inner tasks in a pool of their own, or in the thread that waits for them";
     if (is_handed(r))
         return strstr(ev->a->locks.groups[r->group].signature, "$FairSync")
-                   ? "use a lock that is not fair, or take it less often, for more work at a time"
-                   : "take the lock less often, for more work at a time";
+                   ? "use an unfair lock, or take the lock less often and do more work each time"
+                   : "take the lock less often and do more work each time";
     const struct activity *x = r->doing;
     if (!r->n_doing || resource_is_full_queue(r) || !x->at.method.v ||
         (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)

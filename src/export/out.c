@@ -36,8 +36,7 @@ static int check_replaceable(const char *path, struct err *err)
         return 0;
     if (S_ISDIR(st.st_mode))
         return err_set(err, -EISDIR, "%s: cannot create: %s", path, strerror(EISDIR));
-    return err_set(err, -EEXIST, "%s: this is no file that can be replaced; name another one",
-                   path);
+    return err_set(err, -EEXIST, "%s: not a file that can be replaced; name another one", path);
 }
 
 static int create(struct out *o, struct err *err)

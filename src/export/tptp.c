@@ -346,8 +346,8 @@ const struct exporter exporter_tptp = {
     .summary = "Eclipse TPTP's XML: threads, monitors, waits",
     .suffixes = suffixes,
     .leaves_out =
-        "waits inside joins, parks under way at the beginning or the end, samples where each "
-        "object is told, ends of objects of an earlier file",
+        "waits inside joins, parks under way at the beginning or the end, samples where every "
+        "object is recorded, ends of objects of an earlier file",
     .begin = begin,
     .event = event,
     .end = end,

@@ -349,7 +349,7 @@ int call_table_read(struct call_table *t, const char *name, const char *text, si
         r.p = p;
         r.end = stop;
         if (memchr(p, 0, (size_t)(stop - p)))
-            return err_set(err, -EINVAL, "%s: line %u: a NUL byte: this is no text", name, r.line);
+            return err_set(err, -EINVAL, "%s: line %u: a NUL byte: not a text file", name, r.line);
         TRY(read_line(&r));
         p = stop + (stop < end);
     }

@@ -5,9 +5,8 @@
 #include <stdio.h>
 
 const char missing_why[] =
-    "What keeps memory alive is not known without that: there are no dominators, retained sizes, "
-    "suspects or unreachable objects. Numbers are of what could be read: there is at least as "
-    "much.";
+    "Without these parts Orca cannot say what keeps memory alive: no dominators, retained sizes, "
+    "suspects or unreachable objects. All numbers are lower bounds.";
 
 const char missing_remedy[] =
     "Make the dump again, with enough room on the disk: orca heap dump PID, or jcmd PID "
@@ -15,8 +14,8 @@ const char missing_remedy[] =
     "again.";
 
 const char missing_contents[] =
-    "This dump is XML, which has sizes and references alone: values of primitive fields and "
-    "elements, texts of Strings, lengths of arrays and stacks are not known.";
+    "This dump is XML, which has only sizes and references: no values of primitive fields and "
+    "elements, texts of Strings, lengths of arrays or stacks.";
 
 static void line(struct missing_lines *out, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -40,7 +39,7 @@ void missing_tell(const struct dump *d, struct missing_lines *out)
     const struct dump_missing *m = &d->missing;
     out->n = 0;
     if (m->end)
-        line(out, "its end: it was cut short at offset 0x%" PRIx64, m->end_at);
+        line(out, "its end: the dump was cut short at offset 0x%" PRIx64, m->end_at);
     if (m->damaged)
         line(out, "%" PRIu64 " damaged part%s, which begin%s at offset 0x%" PRIx64, m->damaged,
              plural(m->damaged), m->damaged == 1 ? "s" : "", m->damaged_at);

@@ -61,8 +61,8 @@ static double percent_of(uint64_t part, uint64_t whole)
 static void put_group(const struct words *w, const struct suspect *x)
 {
     buf_printf(w->b,
-               "%s objects of the class %s, which nothing else keeps alive, keep %s together: "
-               "%.1f %% of what is alive. The largest is ",
+               "%s objects of the class %s, which no other single object keeps alive, keep %s "
+               "together: %.1f %% of the live heap. The largest is ",
                human_count(x->count).text, class_name(w, x->class_number),
                human_bytes(x->retained).text, percent_of(x->retained, w->r->bytes_reached));
     put_object(w, x->top);
@@ -78,7 +78,7 @@ void suspect_words_put(const struct suspect *x, const struct retained *r,
         return;
     }
     put_object(&w, x->object);
-    buf_printf(b, " keeps %s: %.1f %% of what is alive.", human_bytes(x->retained).text,
+    buf_printf(b, " keeps %s: %.1f %% of the live heap.", human_bytes(x->retained).text,
                percent_of(x->retained, r->bytes_reached));
     if (x->top != x->object) {
         buf_puts(b, " It is kept by ");

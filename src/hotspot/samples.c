@@ -52,8 +52,7 @@ static void unlock(struct bag *b)
     atomic_store_explicit(&b->taken, false, memory_order_release);
 }
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static void *map(size_t bytes)
 {
@@ -117,8 +116,7 @@ uint64_t samples_lost(void)
     return atomic_load_explicit(&lost, memory_order_relaxed);
 }
 
-/* --- on the thread ------------------------------------------------------------------------------
- */
+/* --- on the thread ---------------------------------------------------------------------------- */
 
 static uint64_t seen_key(uintptr_t method, uint64_t stamp)
 {
@@ -154,7 +152,7 @@ static bool has_room(const struct sample_subject *who, const void *ucontext)
 static void pack(struct sample *s, const struct walk_frame *from)
 {
     struct sample_frame *to = (struct sample_frame *)(s + 1);
-    _Static_assert(sizeof *to <= sizeof *from, "the place behind is not read any more");
+    _Static_assert(sizeof *to <= sizeof *from, "the place behind is no longer read");
     for (int32_t i = 0; i < s->n; i++) {
         struct walk_frame f = from[i];
         to[i] = (struct sample_frame){.method = f.method,
@@ -287,8 +285,7 @@ bool samples_take(const struct sample_subject *who, const struct sample_moment *
     return false;
 }
 
-/* --- on the collector ---------------------------------------------------------------------------
- */
+/* --- on the collector ------------------------------------------------------------------------- */
 
 static void read_half(const struct bag *b, int half, void (*visit)(void *, const struct sample *),
                       void *ctx)

@@ -512,8 +512,7 @@ static int check_content(struct trcxml *x, struct err *err)
     if (x->n_known || x->reader.cut || !is_other)
         return 0;
     return err_set(err, -EINVAL,
-                   "%s: there is no element of a TPTP trace in it: this is no .trcxml file",
-                   x->in.name);
+                   "%s: there is no element of a TPTP trace in it: not a .trcxml file", x->in.name);
 }
 
 /* How the text ends that was just read.  A part of a ZIP is known to be whole: Eclipse does not
@@ -592,7 +591,7 @@ static int read_zip(struct trcxml *x, const struct text_source *source,
     if (n && x->n_known)
         return 0;
     return err_set(err, -EINVAL,
-                   "%s: a ZIP without a TraceContents-*.xml of TPTP's: this is no .trcxml file",
+                   "%s: a ZIP without a TraceContents-*.xml of TPTP's: not a .trcxml file",
                    source->name);
 }
 

@@ -12,19 +12,20 @@ static const struct {
     bool damage;
 } texts[NOTE_LIMIT] = {
     [NOTE_NO_TIME] = {"an event without a time is left out: record with TIMESTAMPS=true", true},
-    [NOTE_BAD_TIME] = {"a time that is no number of seconds, below 292 years: the event is left "
+    [NOTE_BAD_TIME] = {"a time that is not a number of seconds below 292 years: the event is left "
                        "out",
                        true},
-    [NOTE_NO_THREAD] = {"an event that names no thread: it is of an unknown one", false},
+    [NOTE_NO_THREAD] = {"an event that names no thread: the thread is unknown", false},
     [NOTE_NO_ID] = {"a definition without its id or name is left out", true},
-    [NOTE_NO_OBJECT] = {"an event that names no object: it is about an unknown one", false},
-    [NOTE_BAD_NUMBER] = {"an attribute that is no number from 0 up: taken as not known", true},
+    [NOTE_NO_OBJECT] = {"an event that names no object: the object is unknown", false},
+    [NOTE_BAD_NUMBER] = {"an attribute that is not a number from 0 up: unknown", true},
     [NOTE_BAD_FRAME] = {"an orca.frame that is not class.method(source:line): an unknown frame",
                         true},
     [NOTE_DEEP_STACK] = {"a stack longer than a trace can hold: its outer frames are left out",
                          true},
     [NOTE_LONG_TEXT] = {"a text longer than a trace can hold is cut", true},
-    [NOTE_STARTED_TWICE] = {"a threadStart of a thread that has not ended: taken for another one",
+    [NOTE_STARTED_TWICE] = {"a threadStart of a thread that has not ended: counted as another "
+                            "thread",
                             false},
 };
 
@@ -76,7 +77,7 @@ int trcxml_note_foreign(struct trcxml_notes *n, const char *name, struct err *er
     if (n->foreign.count <= NOTES_FOREIGN_MAX)
         return 0;
     return err_set(err, -EINVAL,
-                   "more than %d different names that are none of TPTP's: this is no trace",
+                   "more than %d different names that are none of TPTP's: this is not a trace",
                    NOTES_FOREIGN_MAX);
 }
 

@@ -70,11 +70,11 @@ static const char *explain(const struct xml_reader *r, const struct xml_place *a
                   ? "unzip it; xmllint --recover --huge then writes what can be saved"
                   : "xmllint --recover --huge writes what can be saved";
     if (byte == 0) {
-        *remedy = "tr -d '\\0' takes such bytes out";
+        *remedy = "tr -d '\\0' removes such bytes";
         return "a NUL byte";
     }
     if (byte >= 0x80)
-        *remedy = "iconv -c -f UTF-8 -t UTF-8 takes bytes out that are no UTF-8";
+        *remedy = "iconv -c -f UTF-8 -t UTF-8 removes bytes that are not UTF-8";
     if (code == XML_ERROR_UNKNOWN_ENCODING || code == XML_ERROR_INCORRECT_ENCODING)
         *remedy = "iconv -t UTF-8 changes the encoding; the declaration then has to say so";
     return XML_ErrorString(code);
@@ -107,7 +107,7 @@ static bool too_deep(struct xml_reader *r)
     char text[100];
     if (r->depth++ != XML_DEPTH_MAX)
         return false;
-    snprintf(text, sizeof text, "elements in elements, more than %d deep: this is no trace",
+    snprintf(text, sizeof text, "elements in elements, more than %d deep: this is not a trace",
              XML_DEPTH_MAX);
     refuse(r, text);
     return true;
@@ -122,7 +122,7 @@ static void XMLCALL on_begin(void *ctx, const XML_Char *name, const XML_Char **a
     if (too_deep(r))
         return;
     if (XML_GetSpecifiedAttributeCount(parser_of(r)) > 2 * XML_ATTRS_MAX) {
-        snprintf(text, sizeof text, "an element of more than %d attributes: this is no trace",
+        snprintf(text, sizeof text, "an element of more than %d attributes: this is not a trace",
                  XML_ATTRS_MAX);
         refuse(r, text);
         return;
@@ -220,7 +220,7 @@ static int check(struct xml_reader *r, enum XML_Status status, struct err *err)
         return 0;
     struct xml_place place = xml_reader_place(r);
     return err_set(err, -EINVAL,
-                   "%s: line %llu: an element of more than %d bytes: this is no trace",
+                   "%s: line %llu: an element of more than %d bytes: this is not a trace",
                    r->source.name, (unsigned long long)place.line, XML_ELEMENT_MAX);
 }
 

@@ -150,9 +150,9 @@ static int open_one(struct leftover *l, struct region *r, const char *path,
     if (dir >= 0)
         close(dir);
     if (rc == -EBUSY)
-        return err_set(err, rc, "%s: a JVM records into it: it stays", path);
+        return err_set(err, rc, "%s: a JVM records into it: the file stays", path);
     if (rc == -EINVAL)
-        return err_set(err, rc, "%s: these are no rings of a recording: it stays", path);
+        return err_set(err, rc, "%s: not the rings of a recording: the file stays", path);
     if (rc == -EPERM)
         return err_set(err, rc, "%s: it is not this user's alone: it stays", path);
     return rc < 0 ? err_set(err, rc, "%s: %s", path, strerror(-rc)) : 0;
@@ -176,5 +176,5 @@ int leftover_remove(const struct leftover *l, const struct leftover_search *s, s
     if (same)
         region_unlink(&r); /* with its lock: nobody can begin to complete a trace with it */
     region_close(&r);
-    return same ? 0 : err_set(err, -EBUSY, "%s: its trace is there by now: it stays", l->path);
+    return same ? 0 : err_set(err, -EBUSY, "%s: its trace has appeared: the file stays", l->path);
 }

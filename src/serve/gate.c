@@ -13,7 +13,8 @@ const char gate_used[] =
     "This link has been used. Run orca view again, or use the window that is open.";
 const char gate_wrong[] = "This is not the link that orca view has printed: copy it whole.";
 const char gate_foreign[] =
-    "Another user of this machine has sent this: only who has run orca view may open its link.";
+    "Another user of this machine sent this request: only the user who ran orca view may open the "
+    "link.";
 
 /* --- secrets ---------------------------------------------------------------------------------- */
 
@@ -191,7 +192,7 @@ static const struct check {
     const char *text;
 } checks[] = {
     {bad_bytes, 400,
-     "the request has bytes that are no text: ask for a path of docs/reference/view-protocol.md"},
+     "the request has bytes that are not text: ask for a path of docs/reference/view-protocol.md"},
     {bad_count, 400, "a header of the request came twice: send Host, Origin and the like once"},
     {bad_method, 405, "only GET and POST are understood"},
     {bad_target, 400, "the request names no path of this server: it begins with one '/'"},

@@ -164,7 +164,7 @@ static bool question_take(struct question *q, const struct core_request *r,
     *q = (struct question){.json = json_loadb(r->body, r->body_len, JSON_REJECT_DUPLICATES, &at)};
     buf_init(&q->words);
     if (!json_is_object(q->json))
-        answer_error(a, 400, "the question is no JSON object: %s",
+        answer_error(a, 400, "the question is not a JSON object: %s",
                      q->json ? "write {...}" : at.text);
     else if (take_fields(q, fields, n, into) < 0)
         answer_error_field(a, 400, q->why.err.msg, q->why.field);

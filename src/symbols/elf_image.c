@@ -36,7 +36,7 @@ static int check(struct elf_image *f, const char *name, struct err *err)
 {
     if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || gelf_getclass(f->elf) != ELFCLASS64) {
         elf_image_close(f);
-        return err_set(err, -EINVAL, "%s: no 64-bit ELF file", name);
+        return err_set(err, -EINVAL, "%s: not a 64-bit ELF file", name);
     }
     read_build_id(f);
     return 0;
@@ -54,7 +54,7 @@ int elf_image_open(struct elf_image *f, const char *path, struct err *err)
     f->fd = fd;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
         elf_image_close(f);
-        return err_set(err, -EINVAL, "%s: no regular file", path);
+        return err_set(err, -EINVAL, "%s: not a regular file", path);
     }
     /* A section is read as a whole, a debug file for its checksum. */
     enum { TIMES = 8 };

@@ -1,4 +1,4 @@
-/* chain.c - whom a wait waited for, and whom that one waited for meanwhile, and so on.
+/* chain.c - whom a wait waited for, whom that thread waited for at that time, and so on.
  *
  * A link is the thread that ended a wait, or, while nobody has, the one that is known to own what
  * it is for.  What it did itself is its longest wait in the time in which it held the first one up:
@@ -126,15 +126,15 @@ static void put_unknown(struct buf *b, const struct analysis *a, const struct co
     if (x->flags & INTERVAL_UNKNOWN)
         buf_puts(b, "unknown: one end of this wait is not recorded");
     else if (x->what == STATE_SLEEPING && !a->timeline.no_interrupts)
-        buf_puts(b, "nobody: it slept until its time was up");
+        buf_puts(b, "the sleep ended by itself");
     else if (x->flags & (INTERVAL_TIMED_OUT | INTERVAL_TIMED) && !(x->flags & INTERVAL_OPEN))
-        buf_puts(b, "nobody is known to have ended it; it had a time limit");
+        buf_puts(b, "unknown: the wait had a time limit, and no waker was recorded");
     else if (is_for_lock(x))
-        buf_puts(b, "unknown: who owned the lock was not seen");
+        buf_puts(b, "unknown: the owner was not seen");
     else if (x->flags & INTERVAL_OPEN)
-        buf_printf(b, "unknown: nobody had ended it %s", label_end(a->trace));
+        buf_printf(b, "unknown: the wait was not over %s", label_end(a->trace));
     else
-        buf_puts(b, "unknown: who ended it is not recorded");
+        buf_puts(b, "unknown: the waker was not recorded");
 }
 
 /* How the holder ended a wait. */
@@ -148,7 +148,7 @@ static void put_end(struct buf *b, const struct view *v, const struct part *p,
         [INTERACTION_JOINED] = " had to end first",
         [INTERACTION_UNPARK] = " unparked it",
         [INTERACTION_SEMAPHORE] = " released the semaphore",
-        [INTERACTION_HANDOFF_LOCK] = " gave it back",
+        [INTERACTION_HANDOFF_LOCK] = " released it",
         [INTERACTION_LAST_OWNER] = " was the last owner seen",
     };
     const struct span *s = span_of(v, p);
@@ -176,7 +176,7 @@ static void put_holder(struct buf *b, const struct view *v, const struct part *p
     else
         buf_puts(b, x->flags & INTERVAL_OPEN
                         ? " held it when this wait began"
-                        : " held it when this wait began; who gave it back is not known");
+                        : " held it when this wait began; Orca does not know who released it");
 }
 
 static void put_what(struct buf *b, const struct view *v, const struct part *next)
@@ -257,8 +257,7 @@ static bool step(struct chain *c, struct part *p)
     if (waited)
         put_what(&text, c->v, &next);
     else if (h.thread)
-        buf_puts(&text, h.woke ? ", and was in no recorded wait meanwhile"
-                               : ", and was in no recorded wait");
+        buf_puts(&text, ", and did not wait in that time");
     if (again)
         buf_puts(&text, is_deadlocked(c->v, h.thread)
                             ? ", which leads back to a wait of this chain: a deadlock"

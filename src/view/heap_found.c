@@ -153,7 +153,7 @@ int heap_find_check(struct heap_view *h, enum heap_finding which, struct err *er
         return -EAGAIN;
     if (found == HEAP_NOT_FOUND)
         want(h, which);
-    return err_set(err, -EINPROGRESS, "%s: ask again when /api/live tells of the dump",
+    return err_set(err, -EINPROGRESS, "%s: ask again after /api/live has news of the dump",
                    findings[which].phase);
 }
 

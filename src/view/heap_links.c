@@ -66,7 +66,7 @@ json_t *heap_answer_path(struct heap_ask *a, int *rc, struct err *err)
     struct heap_paths paths;
     if (!missing_knows_paths(h->d))
         return json_pack("{s:s}", "not_known",
-                         "which references are weak is told by names that the dump lacks");
+                         "the dump lacks the names by which Orca knows weak references");
     *rc = referrers_paths(&h->referrers, &h->retained.objects, a->object, &paths);
     if (*rc < 0) {
         err_set(err, *rc, "out of memory");

@@ -253,7 +253,7 @@ json_t *heap_answer_elements(struct heap_ask *a, int *rc, struct err *err)
     const uint8_t *p;
     *rc = read(a, &x, err);
     if (*rc == 0 && !is_array(&x))
-        *rc = err_set(err, -EINVAL, "object=%" PRIu32 ": it is no array", a->object);
+        *rc = err_set(err, -EINVAL, "object=%" PRIu32 ": not an array", a->object);
     if (*rc < 0)
         return NULL;
     uint8_t type = element_type(&x);

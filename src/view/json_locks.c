@@ -176,7 +176,7 @@ int answer_contexts(struct ask *a, struct json_out *o, struct err *err)
         if (id == 0 || id >= v->a->timeline.contexts.n ||
             timeline_context(&v->a->timeline, id)->what >= STATE_LIMIT)
             return err_set(err, -ENOENT,
-                           "ids: %" PRIu32 " is no context of a wait; a tile names those that are",
+                           "ids: %" PRIu32 " is not a context of a wait; tiles name the contexts",
                            id);
         json_entry(o, context_entry(o, v, id));
     }

@@ -145,7 +145,7 @@ static void set_what(json_t *j, const struct subject *s)
     json_object_set_new(j, "owner_stack", json_stack(s->o->r, owner.stack));
     bool itself = owner.stack.v && !s->context->owner_stack.v;
     set_note(j, "owner_stack_note",
-             itself ? "it was itself waiting there" : sum_stack_text(owner.why));
+             itself ? "the owner was waiting there" : sum_stack_text(owner.why));
 }
 
 json_t *json_wait(const struct json_out *o, struct view *v, uint32_t thread, uint32_t index)

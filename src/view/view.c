@@ -167,7 +167,7 @@ int view_parse_rows(const char *text, struct view_row *rows, struct err *err)
         end = parse_row(p, &rows[n]);
         if (!end)
             return err_set(err, -EINVAL,
-                           "rows: \"%.20s\" is no row: write t, p, g or l and a number, as in "
+                           "rows: \"%.20s\" is not a row: write t, p, g or l and a number, as in "
                            "t1,p0,l77",
                            p);
         n++;

@@ -198,7 +198,7 @@ export const tests = {
     async suspects_come_first_and_lead_on(w) {
         await withHeap(await dump(w, w.newest, false), async (p) => {
             const [text] = await p.$$eval("[data-test=suspect-text]", (all) => all.map((e) => e.textContent));
-            holds(/^java.lang.Object\[\d+\] \(0x[0-9a-f]+\) keeps \d+ MB: 9\d\.\d % of what is alive\. It is kept by class Shop .* 300 Shop\$Order/.test(text), `it says ${text}`);
+            holds(/^java.lang.Object\[\d+\] \(0x[0-9a-f]+\) keeps \d+ MB: 9\d\.\d % of the live heap\. It is kept by class Shop .* 300 Shop\$Order/.test(text), `it says ${text}`);
             await shot(p, "heap-suspects");
             await p.click("[data-test=suspect-object]");
             await p.waitForFunction(() => /^java.lang.Object\[/.test(document.querySelector("[data-test=object-label]")?.textContent));
@@ -293,7 +293,7 @@ export const tests = {
         writeFileSync(file, whole.subarray(0, Math.floor(whole.length * 0.7)));
         await withHeap(file, async (p) => {
             const said = await p.textContent("[data-test=partial]");
-            holds(/not whole/.test(said) && /cut short at offset 0x/.test(said), "it says that something is missing, and where");
+            holds(/incomplete/.test(said) && /cut short at offset 0x/.test(said), "it says that something is missing, and where");
             holds(/shop-cut\.hprof/.test(said) && /orca heap dump PID/.test(said), "in which file, and what helps");
             for (const tab of ["suspects", "tree", "icicle"]) {
                 await p.click(`[data-test=tab-${tab}]`);
@@ -318,7 +318,7 @@ export const tests = {
             await p.click("[data-test=instances] .table-rows [role=row]");
             await p.waitForSelector("[data-test=object-retained]");
             await settled(p);
-            same(await p.textContent("[data-test=object-retained]"), "not known: the dump is not whole");
+            same(await p.textContent("[data-test=object-retained]"), "unknown: the dump is incomplete");
             await p.fill("[data-test=find-id]", "0x10");
             await p.keyboard.press("Enter");
             await p.waitForSelector("[data-test=problem]");

@@ -107,7 +107,7 @@ export const tests = {
         await p.keyboard.press("Control+c");
         const lines = (await p.evaluate(() => navigator.clipboard.readText())).trimEnd().split("\n");
         same(lines.length, report(w.trace("showcase")).threads.length + 1, "lines copied");
-        same(lines[0].split("\t").slice(0, 5), ["Id", "Thread", "Group", "Held up", "Held up for (ns)"]);
+        same(lines[0].split("\t").slice(0, 5), ["Id", "Thread", "Group", "Blocked", "Blocked for (ns)"]);
         await p.fill('[data-test="statistics-threads-filter"]', "worker");
         same((await rowsOf(p, "statistics-threads")).map(([, c]) => c.name), ["worker-1", "worker-2", "worker-3", "worker-4"]);
         same(await p.getAttribute(grid, "aria-rowcount"), "5");

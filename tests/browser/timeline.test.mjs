@@ -164,7 +164,7 @@ export const tests = {
         await p.mouse.move(at.x, at.y);
         await p.mouse.move(at.x + 1, at.y);
         const text = await p.textContent("[data-test=tooltip]");
-        holds(/then taking the monitor again for/.test(text), text);
+        holds(/then reacquiring the monitor for/.test(text), text);
     },
 
     async running_and_ended(w) {
@@ -496,7 +496,7 @@ export const tests = {
         await p.mouse.move(at.x, at.y);
         await p.mouse.move(at.x + 1, at.y);
         const text = await p.textContent("[data-test=tooltip]");
-        holds(/held by worker-\d|owner not known/.test(text), text);
+        holds(/held by worker-\d|owner unknown/.test(text), text);
         const waiter = await p.evaluate((t) => window.orca.state.meta.value.threads.name[t], wait.thread);
         holds(new RegExp(`\\d queue: .*${waiter}`).test(text), text);
         const seen = new Set((await colours(p, hot, (wait.start + wait.end) / 2)).map(hex));

@@ -35,7 +35,7 @@ test_counted() {
     run 0 "$ORCA" diff --json new.otrace old.otrace
     same "$(of allocated-class 'AllocChange$Extra' '"\(.b.objects) \(.verdict)"')" "0 less"
     run 0 "$ORCA" diff new.otrace new.otrace
-    has out "Allocated a second, by class"
+    has out "Allocated per second, by class"
     has out "The growth of what is not freed is not compared"
     lacks out "+- A"
 }
@@ -52,7 +52,7 @@ test_sampled() {
     run 0 "$ORCA" diff --json new.otrace old.otrace
     same "$(of growth-class 'AllocChange$Kept' .verdict)" better
     run 0 "$ORCA" diff new.otrace new.otrace
-    has out "Growth a second of what outlives collections, by class"
+    has out "Growth per second of objects that outlive collections, by class"
     has out "+- A"
     has out "estimated from"
 }

@@ -300,9 +300,9 @@ test_query() {
     run 0 "$ORCA" query "$jvm" monitor "$lock"
     grep -q '^waiting to enter  *none$' out && grep -q '^waiting to be notified  *waiter$' out || fail "$(cat out)"
     run 1 "$ORCA" query "$jvm" monitor 99999
-    has err "no lock has the id 99999 (any more)"
+    has err "no lock has the id 99999, or the lock is gone"
     run 1 "$ORCA" query "$jvm" object x
-    has err '"x" is no id of a lock'
+    has err '"x" is not the id of a lock'
     run 0 "$ORCA" query "$jvm" class Attachable
     has out "class Attachable extends java.lang.Object"
     run 1 "$ORCA" query "$jvm" class no.such.Name
@@ -375,7 +375,7 @@ test_mistakes() {
     run 2 "$ORCA" attach
     has err "name one process id"
     run 2 "$ORCA" detach 12x
-    has err '"12x" is no process id'
+    has err '"12x" is not a process id'
     run 1 "$ORCA" status $$
     has err "is not a JVM"
     run 1 "$ORCA" dump "$jvm" -o d.otrace
@@ -500,7 +500,7 @@ END
 error 22 the agent  does not know the request "nonsense"
 ok
 error 7 a request has at most 4095 bytes
-error 22 "nothing" is no group of events
+error 22 "nothing" is not a group of events
 error 22 dump: the file's path must begin with '/'
 END
     diff want <(head -n 5 got.text) || fail "other answers"

@@ -70,7 +70,7 @@ test_bad_usage() {
     run 2 "$ORCA" doctor --jsn
     has err "did you mean '--json'?"
     run 2 "$ORCA" doctor x
-    has err "is no process id"
+    has err "is not a process id"
 }
 
 test_rings_of_killed_jvms_are_found() {

@@ -519,7 +519,7 @@ test_cut() {
     head -c $(($(stat -c %s "$TRACE") * 2 / 3)) "$TRACE" >cut.otrace
     run 1 "$ORCA" info cut.otrace
     grep -q '^state  *damaged: ' out || fail "$(cat out)"
-    grep -q '^losses  *not known: ' out || fail "$(cat out)"
+    grep -q '^losses  *unknown: ' out || fail "$(cat out)"
     run 1 "$ORCA" info --json cut.otrace
     mv out info
     same "$(value state)" damaged

@@ -29,7 +29,7 @@ program() { # OPTIONS NAME RULE...
 test_healthy() {
     program "" healthy
     run 0 "$ORCA" report "$TRACE"
-    has out "Nothing stands out."
+    has out "No findings."
 }
 
 test_philosophers() {
@@ -148,13 +148,13 @@ test_diff() {
     same "$(jq -r '.rows[] | select(.kind == "resource" and .name == "Findings$Till") | "\(.verdict) \(.b.count)"' out)" \
         "better 0"
     run 0 "$ORCA" diff held.otrace held.otrace
-    same "$(sed -n 2p out)" "No resource that threads wait for much got better or worse."
+    same "$(sed -n 2p out)" "No resource with long waits got better or worse."
     run 0 "$ORCA" diff held.otrace "$TRACE"
     same "$(sed -n 2p out)" "Findings\$Till: better (chance: less than 0.1 %)."
-    sed -n 3p out | grep -qE '^  in A      [0-9]+ % of busy time: [0-9.]+ waits a second of [0-9.]+ .s on average, [0-9.]+ threads$' || fail "$(head -n 5 out)"
+    sed -n 3p out | grep -qE '^  in A      [0-9]+ % of busy time: [0-9.]+ waits per second of [0-9.]+ .s on average, [0-9.]+ threads$' || fail "$(head -n 5 out)"
     same "$(sed -n 4p out)" "  in B      not waited for"
     sed -n 5p out | grep -qE '^  had by A  sleeper.*sleeping: Findings' || fail "$(head -n 6 out)"
-    has out "Findings of A alone"
+    has out "Findings only in A"
     has out "contended-lock: Findings\$Till"
     run 2 "$ORCA" diff held.otrace
     has err "name two traces"

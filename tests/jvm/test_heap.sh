@@ -91,20 +91,20 @@ test_cut_short() {
         run 1 "$ORCA" heap --suspects --dominators --threads cut.hprof
         has out 'At least'
         has out "$(printf 'cut short at offset 0x%x' $cut)"
-        same "$(grep -c 'Not known, as the dump is not whole' out)" 2
+        same "$(grep -c 'Unknown, because the dump is incomplete' out)" 2
         has err 'orca heap dump PID'
         same "$(grep -cE ' keeps [0-9]' out)" 0
-        lacks out 'not reached from the roots'
+        lacks out 'not reachable from the roots'
         run 1 "$ORCA" heap --suspects --dominators --json cut.hprof
         has out '"suspects": null'
         has out '"dominators": null'
     done
     run 1 "$ORCA" heap --diff cut.hprof app.hprof
-    has out 'What has grown is not known: cut.hprof'
+    has out 'Orca cannot say what has grown: cut.hprof'
     lacks out 'Grown'
     head -c -9 app.hprof >cut.hprof # without the end record nothing else is missing
     run 1 "$ORCA" heap --suspects cut.hprof
-    has out 'Not known, as the dump is not whole'
+    has out 'Unknown, because the dump is incomplete'
 }
 
 # --- TPTP's XML ------------------------------------------------------------------------------------------
@@ -136,5 +136,5 @@ test_xml() {
     head -c 2000000 heap.trcxml >cut.trcxml
     run 1 "$ORCA" heap --suspects cut.trcxml
     has err 'cut.trcxml: line '
-    has out 'Not known, as the dump is not whole'
+    has out 'Unknown, because the dump is incomplete'
 }

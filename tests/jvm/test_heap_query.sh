@@ -131,7 +131,7 @@ test_check_jni() {
 test_sampled() {
     launch "$(agent events=threads+sampled-alloc,samplebytes=16k)" -Xmx128m -- 20
     run 0 "$ORCA" heap live "$jvm" --full
-    line out '^~[0-9,]+ objects, ~[0-9.]+ [kM]B, of those allocated since they are recorded; ~ estimated from [0-9,]+ samples$'
+    line out '^~[0-9,]+ live objects, ~[0-9.]+ [kM]B, allocated since their recording began; ~ estimated from [0-9,]+ samples$'
     # 20 MB of 1 kB each: 1250 samples
     local mb
     mb=$(sed -n 's/^ *~[0-9,]* *~\([0-9]*\) MB *byte\[\]$/\1/p' out | head -n 1)

@@ -113,11 +113,11 @@ test_report() {
     same "$(jq -r '.lock_orders[0].reorderable' out)" true
     run 0 "$ORCA" report --orders "$TRACE"
     has out "first takes LockOrder\$Right"
-    has out "while it holds LockOrder\$Left"
+    has out "while holding LockOrder\$Left"
     has out "LockOrder.forward (LockOrder.java:"
     find_in $ALL gate
     run 0 "$ORCA" report --all "$TRACE"
-    lacks out "contradicting orders:"
+    lacks out "Lock order inversion:"
     run 0 "$ORCA" report --orders "$TRACE"
-    has out "No locks were seen to be taken in contradicting orders"
+    has out "No lock order inversion was found"
 }

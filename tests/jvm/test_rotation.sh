@@ -69,7 +69,7 @@ test_every_under_load() {
     "$ORCA" info "$TMP/app.002.otrace" >text
     has text "file 2 of its recording, after $TRACE, before $TMP/app.003.otrace"
     "$ORCA" report --all "$TMP/app.002.otrace" >text
-    has text "file 2 of its recording; waits that began in an earlier one are not whole here"
+    has text "file 2 of its recording; waits that began in an earlier file are incomplete"
 }
 
 test_keep() {

@@ -241,7 +241,7 @@ test_another_user_opens_no_link() {
     record
     SUDO_UID=1 launch_view "$TRACE"
     same "$(setpriv --reuid nobody --regid nogroup --clear-groups curl -s -H "Origin: $base" -d "token=${url##*=}" "$base/api/enter")" \
-        '{"error":"Another user of this machine has sent this: only who has run orca view may open its link."}'
+        '{"error":"Another user of this machine sent this request: only the user who ran orca view may open the link."}'
     same "$(setpriv --reuid 1 --regid nogroup --clear-groups curl -s -o /dev/null -w '%{http_code}' -H "Origin: $base" -d "token=${url##*=}" "$base/api/enter")" 200
     end_view
 }

@@ -70,7 +70,7 @@ function addTimeouts(rows, samples) {
         if (s.labels.waker === 'unknown') ends.set(key, [...(ends.get(key) ?? []), s.innermost]);
     }
     for (const r of rows)
-        if (!r.end && !r.by && ends.get(`${r.kind} ${r.thread}`)?.every((e) => e === '[time was up]')) r.end = 'timeout';
+        if (!r.end && !r.by && ends.get(`${r.kind} ${r.thread}`)?.every((e) => e === '[timed out]')) r.end = 'timeout';
     return rows;
 }
 

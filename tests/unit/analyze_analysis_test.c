@@ -697,7 +697,7 @@ Test(analysis, threads_still_blocked)
     cr_assert_eq(n, 2);
     cr_assert_str_eq(f[0].rule, "still-blocked");
     cr_assert_str_eq(f[0].text, "shop.Order: 1 thread was still blocked when the recording ended; "
-                                "ann for 3.00 s, owner at the beginning of that wait: bob");
+                                "ann for 3.00 s, owner when that wait began: bob");
     cr_assert_str_eq(f[1].rule, "dominant-lock");
 }
 
@@ -717,7 +717,7 @@ Test(analysis, threads_still_blocked_while_it_goes_on)
     const char *text = still_blocked();
     cr_assert_str_eq(
         text, "shop.Order: 1 thread was still blocked at the end of what is recorded so far; "
-              "ann for 3.00 s, owner at the beginning of that wait: bob");
+              "ann for 3.00 s, owner when that wait began: bob");
 }
 
 Test(analysis, threads_still_blocked_at_the_end_of_a_file)
@@ -725,7 +725,7 @@ Test(analysis, threads_still_blocked_at_the_end_of_a_file)
     builder_info(&b, "orca.next", "next.otrace");
     const char *text = still_blocked();
     cr_assert_str_eq(text, "shop.Order: 1 thread was still blocked when the file ended; "
-                           "ann for 3.00 s, owner at the beginning of that wait: bob");
+                           "ann for 3.00 s, owner when that wait began: bob");
 }
 
 Test(analysis, any_moment_finds_some_thread_blocked)

@@ -133,9 +133,9 @@ Test(export_collapsed, by_whoever_ended_the_wait)
     o.threads = true;
     model_text_is("collapsed", every_state(), &o,
                   "worker-2;[thread ended];[joining] 17\n"
-                  "unknown;[time was up];[sleeping] 13\n"
-                  "unknown;[waker not known];[parked for shop.Idle] 11\n"
-                  "unknown;[waker not known];[parked for " LOCK "] 7\n"
+                  "unknown;[timed out];[sleeping] 13\n"
+                  "unknown;[waker unknown];[parked for shop.Idle] 11\n"
+                  "unknown;[waker unknown];[parked for " LOCK "] 7\n"
                   "main;[last owner seen];[blocked on shop.Order] 5\n"
                   "main;[last owner seen];[reacquiring shop.Order] 3\n"
                   "main;" SELL "[waiting on shop.Order] 2\n");

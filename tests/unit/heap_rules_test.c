@@ -115,11 +115,12 @@ Test(heap_rules, what_collections_leave_grows_until_the_heap_is_full)
     cr_assert_str_eq(f[0].rule, "leak-suspect");
     cr_assert_eq(f[0].severity, SEVERITY_PROBLEM);
     cr_assert_str_eq(
-        f[0].text, "What collections leave in use grows: from 24 MB to 58 MB of 64 MB; in 1.19 s, "
-                   "over 18 collections: 29 MB per second; at this rate the heap is full in "
-                   "210 ms; try: look at what keeps the objects alive with orca heap dump PID; "
-                   "rerun: with --alloc 512k to see which objects these are, and where they come "
-                   "from");
+        f[0].text,
+        "The heap in use after collections grows: from 24 MB to 58 MB of 64 MB; in 1.19 s, "
+        "over 18 collections: 29 MB per second; at this rate the heap is full in "
+        "210 ms; try: look at what keeps the objects alive with orca heap dump PID; "
+        "rerun: with --alloc 512k to see which objects these are, and where they come "
+        "from");
 }
 
 Test(heap_rules, a_heap_with_much_room_may_fill_with_what_will_be_garbage)

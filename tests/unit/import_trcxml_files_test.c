@@ -159,8 +159,8 @@ Test(import_trcxml_files, what_is_not_xml_is_refused_with_its_place)
     xml_is_refused(
         "<a x='\xff'/>",
         NOT_XML(1, 7,
-                "not well-formed (invalid token); iconv -c -f UTF-8 -t UTF-8 takes bytes "
-                "out that are no UTF-8"));
+                "not well-formed (invalid token); iconv -c -f UTF-8 -t UTF-8 removes bytes "
+                "that are not UTF-8"));
     xml_is_refused("<?xml version='1.0' encoding='KOI8-R'?><a/>",
                    NOT_XML(1, 31, "unknown encoding" CODE));
     xml_is_refused(MAIN "</TRACE>" WORKER, NOT_XML(1, 78, "junk after document element" SAVE));
@@ -194,12 +194,10 @@ Test(import_trcxml_files, a_doctype_declares_nothing)
 
 Test(import_trcxml_files, another_xml_is_refused)
 {
-    xml_is_refused(
-        "<?xml version='1.0'?><html><body/></html>",
-        "app.trcxml: there is no element of a TPTP trace in it: this is no .trcxml file");
+    xml_is_refused("<?xml version='1.0'?><html><body/></html>",
+                   "app.trcxml: there is no element of a TPTP trace in it: not a .trcxml file");
     xml_is_refused("text",
-                   "app.trcxml: there is no element of a TPTP trace in it: this is no .trcxml "
-                   "file");
+                   "app.trcxml: there is no element of a TPTP trace in it: not a .trcxml file");
     xml_is("", "");
     xml_is("<TRACE/>", "");
 }
@@ -238,8 +236,9 @@ Test(import_trcxml_files, an_element_is_not_endlessly_long)
     xml.len = n;
     for (int i = 0; i < 1000000; i++)
         buf_puts(&xml, "a");
-    xml_is_refused(buf_str(&xml),
-                   "app.trcxml: line 2: an element of more than 4194304 bytes: this is no trace");
+    xml_is_refused(
+        buf_str(&xml),
+        "app.trcxml: line 2: an element of more than 4194304 bytes: this is not a trace");
     buf_fini(&xml);
 }
 
@@ -248,7 +247,7 @@ Test(import_trcxml_files, an_element_has_at_most_100_attributes)
     char *xml = repeat(MAIN "\n<a", " a%d='x'", 101, "/>");
     xml_is_refused(xml,
                    "app.trcxml: line 2, column 1: an element of more than 100 attributes: this is "
-                   "no trace");
+                   "not a trace");
     free(xml);
     xml = repeat(MAIN "\n<a", " a%d='x'", 100, "/>");
     trace_close(xml_import(xml));
@@ -260,7 +259,7 @@ Test(import_trcxml_files, ever_new_names_are_refused)
     char *xml = repeat(MAIN "\n", "<a%d b%d='x'/>\n", 2049, "");
     xml_is_refused(xml,
                    "app.trcxml: line 2050: more than 4096 different names that are none of TPTP's: "
-                   "this is no trace");
+                   "this is not a trace");
     free(xml);
 }
 
@@ -296,7 +295,7 @@ Test(import_trcxml_files, foreign_files_are_called_by_their_name)
     file_refused("zst.trcxml", "\x28\xb5\x2f\xfd", 4,
                  "this is compressed with zstd: decompress it first");
     file_refused("page.xml", "<html/>", 7,
-                 "there is no element of a TPTP trace in it: this is no .trcxml file");
+                 "there is no element of a TPTP trace in it: not a .trcxml file");
     folder_remove(folder);
 }
 

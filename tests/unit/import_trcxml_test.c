@@ -412,7 +412,7 @@ Test(import_trcxml, objects)
                  "a/Main.run(Main.java:7)") "</objAlloc><gcStart time='2'/><gcFinish "
                                             "time='3'/><objFree objIdRef='9' time='4'/>"
                                             "<objAlloc objId='9' size='x' time='5'/>");
-    const char *problem = "line 1: an attribute that is no number from 0 up: taken as not known";
+    const char *problem = "line 1: an attribute that is not a number from 0 up: unknown";
     has_problems(t, &problem, 1);
     has_events(t, "1000 thread_start main\n"
                   "1000 object_sample main object=1 class_=1 size=24 at=La/Main;.run(Main.java:7) "
@@ -585,7 +585,7 @@ Test(import_trcxml, times_that_are_none_leave_the_event_out)
         char xml[200];
         snprintf(xml, sizeof xml, MAIN "\n\n" END_AT("%s") END_AT("3"), bad[i]);
         xml_is_but(xml,
-                   "line 3: a time that is no number of seconds, below 292 years: the event is "
+                   "line 3: a time that is not a number of seconds below 292 years: the event is "
                    "left out",
                    true, "1000 thread_start main\n3000 thread_end main\n");
     }
@@ -607,8 +607,7 @@ Test(import_trcxml, numbers_that_are_none_are_not_known)
                     "<monWait threadIdRef='1' time='3' objIdRef='9' "
                     "timeout='9223372036854775808'/>"
                     "<monWaited threadIdRef='1' time='4' objIdRef='9' isTimedOut='maybe'/>",
-               "line 2: an attribute that is no number from 0 up: taken as not known (3 such)",
-               true,
+               "line 2: an attribute that is not a number from 0 up: unknown (3 such)", true,
                "1000 thread_start main\n2000 wait_enter main lock=1:? timeout_ms=-1\n"
                "3000 wait_enter main lock=1:? timeout_ms=-1\n4000 wait_exit main lock=1:?\n");
 }

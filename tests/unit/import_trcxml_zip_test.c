@@ -266,9 +266,9 @@ Test(import_trcxml_zip, a_zip_of_something_else)
 {
     struct made z = {.n = 0};
     add(&z, "META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n", true);
-    made_is_refused(&z, "a ZIP without a TraceContents-*.xml of TPTP's: this is no .trcxml file");
+    made_is_refused(&z, "a ZIP without a TraceContents-*.xml of TPTP's: not a .trcxml file");
     z = (struct made){.n = 0};
-    made_is_refused(&z, "a ZIP without a TraceContents-*.xml of TPTP's: this is no .trcxml file");
+    made_is_refused(&z, "a ZIP without a TraceContents-*.xml of TPTP's: not a .trcxml file");
 }
 
 Test(import_trcxml_zip, a_cut_zip_says_where_and_what_helps)

@@ -61,7 +61,7 @@ Test(request, groups)
     cr_assert_eq(request_groups("meta", g, &err), -EINVAL);
     cr_assert_eq(request_groups("+", g, &err), -EINVAL);
     cr_assert_eq(request_groups("waits--parks", g, &err), -EINVAL);
-    cr_assert(strstr(err.msg, "\"\" is no group of events"), "%s", err.msg);
+    cr_assert(strstr(err.msg, "\"\" is not a group of events"), "%s", err.msg);
 }
 
 Test(request, questions)

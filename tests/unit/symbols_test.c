@@ -379,14 +379,14 @@ static void broken_file(const void *p, size_t n, const char *why)
 
 Test(symbols, damaged_files_are_said)
 {
-    broken_file("", 0, "no 64-bit ELF file");
-    broken_file("#!/bin/sh\n", 10, "no 64-bit ELF file");
-    broken_file("\177ELF\2\1\1", 7, "no 64-bit ELF file");
+    broken_file("", 0, "not a 64-bit ELF file");
+    broken_file("#!/bin/sh\n", 10, "not a 64-bit ELF file");
+    broken_file("\177ELF\2\1\1", 7, "not a 64-bit ELF file");
     begin();
     stack_id s = one_frame(native_module(&b, 1, "/dev/null", "00ff", 0), 0x10);
     resolve();
     cr_assert(strstr(native_text(t, s, 0), "null+0x10"));
-    cr_assert(strstr(summary.modules[0].why, "no regular file"));
+    cr_assert(strstr(summary.modules[0].why, "not a regular file"));
 }
 
 /* --- the kernel ------------------------------------------------------------------------------- */

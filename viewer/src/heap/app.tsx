@@ -71,7 +71,7 @@ function Facts({ o }: { o: Overview }) {
         <span class="program" data-test="facts">
             {state.atLeast.value}<span title={`${count(o.bytes!)} bytes; the file has ${bytes(o.disk_bytes!)}, ids of ${o.id_bytes} bytes${o.no_contents ? "" : `; objects have headers of ${o.header_bytes} bytes and references of ${o.reference_bytes}`}`}>{bytes(o.bytes!)}</span>
             {" in "}<span data-test="objects">{plural(o.objects!, "object")}</span> of {count(o.classes!)} classes, <span title={kinds}>{plural(o.roots!, "root")}</span>
-            {o.unreached && <>, <span data-test="unreached" title="The roots do not lead to it: garbage, or kept by weak references only">{bytes(o.unreached.bytes)} unreachable</span></>}
+            {o.unreached && <>, <span data-test="unreached" title="Not reachable from the roots: garbage, or only weakly reachable">{bytes(o.unreached.bytes)} unreachable</span></>}
             {o.made_unix_ms ? `; made ${new Date(o.made_unix_ms).toLocaleString()}` : ""}
         </span>
     );
@@ -101,7 +101,7 @@ function Problems({ o }: { o: Overview }) {
         <div class="problems" role="alert">
             {state.gone.value && <p data-test="gone">{state.gone.value}</p>}
             {o.error && <p data-test="heap-error">{o.error}</p>}
-            {o.partial && <p data-test="partial"><span><b>The dump is not whole.</b> Missing: {o.missing?.join("; ")}. {o.not_known} {o.remedy}{wrong.length > 0 && ` (${o.path}: ${wrong.join("; ")})`}</span></p>}
+            {o.partial && <p data-test="partial"><span><b>The dump is incomplete.</b> Missing: {o.missing?.join("; ")}. {o.not_known} {o.remedy}{wrong.length > 0 && ` (${o.path}: ${wrong.join("; ")})`}</span></p>}
             {problems.value.map((t) => <p key={t} data-test="problem">{t} <button aria-label="dismiss" onClick={() => dismiss(t)}>×</button></p>)}
         </div>
     );

@@ -12,9 +12,9 @@ const whole = (): number => state.overview.value?.bytes ?? 0;
 const CLASSES: Column<ClassRow>[] = [
     { id: "name", title: "Class", width: 240, grow: true, value: (c) => c.name },
     { id: "objects", title: "Objects", width: 96, right: true, data: "count", value: (c) => c.objects, text: (c) => count(c.objects) },
-    { id: "bytes", title: "Shallow", hint: "What the instances themselves take in the heap", width: 96, right: true, bar: true, value: (c) => c.bytes, text: (c) => bytes(c.bytes) },
+    { id: "bytes", title: "Shallow", hint: "Size of the instances themselves", width: 96, right: true, bar: true, value: (c) => c.bytes, text: (c) => bytes(c.bytes) },
     { id: "share", title: "Shallow %", width: 84, right: true, value: (c) => c.bytes, text: (c) => percent(c.bytes, whole()) },
-    { id: "retained", title: "Retained", hint: "What would go with all instances: they, and what only they keep alive", width: 96, right: true, bar: true, value: (c) => c.retained, text: (c) => retainedText(c.retained) },
+    { id: "retained", title: "Retained", hint: "Size that would be freed with all instances: they, and what only they keep alive", width: 96, right: true, bar: true, value: (c) => c.retained, text: (c) => retainedText(c.retained) },
     { id: "retained_share", title: "Retained %", width: 90, right: true, value: (c) => c.retained, text: (c) => (c.retained === null ? "–" : percent(c.retained, whole())) },
 ];
 
@@ -22,7 +22,7 @@ const INSTANCES: Column<Brief>[] = [
     { id: "label", title: "Object", width: 240, grow: true, value: (o) => o.label, text: (o) => shortLabel(o.label) },
     { id: "id", title: "Id", width: 130, value: (o) => o.id },
     { id: "shallow", title: "Shallow", width: 96, right: true, value: (o) => o.shallow, text: (o) => retainedText(o.shallow) },
-    { id: "retained", title: "Retained", hint: "What would go with this object; –: the roots do not lead to it", width: 96, right: true, bar: true, value: (o) => o.retained, text: (o) => retainedText(o.retained) },
+    { id: "retained", title: "Retained", hint: "Size that would be freed with this object; –: not reachable from the roots", width: 96, right: true, bar: true, value: (o) => o.retained, text: (o) => retainedText(o.retained) },
 ];
 
 export function Classes() {

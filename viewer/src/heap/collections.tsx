@@ -15,10 +15,10 @@ const size = <R,>(id: string, title: string, value: (r: R) => number, hint?: str
 const className = <R extends OfClass>(): Column<R> => ({ id: "name", title: "Class", width: 200, grow: true, value: (r) => r.name ?? "unknown class" });
 
 const FILL_TITLES: Record<(typeof FILLS)[number], [string, string]> = {
-    empty: ["Empty", "Nothing is in it"], quarter: ["≤ 1/4", "At most a quarter of its array is in use"], half: ["≤ 1/2", "At most a half"],
-    three_quarters: ["≤ 3/4", "At most three quarters"], full: ["Fuller", "More than three quarters"], unknown: ["Other", "It is not empty, and has no array, as a tree"],
+    empty: ["Empty", "Empty"], quarter: ["≤ 1/4", "At most a quarter of the array is in use"], half: ["≤ 1/2", "At most a half"],
+    three_quarters: ["≤ 3/4", "At most three quarters"], full: ["Fuller", "More than three quarters"], unknown: ["Other", "Not empty and without an array, as a tree"],
 };
-const WASTED = "Of an empty one itself and its array, else what of the array is not in use";
+const WASTED = "Empty: the collection and its array; else: the unused part of the array";
 
 const CLASSES: Column<CollectionClass>[] = [
     className(), number("collections", "Number", (c) => c.collections), size("wasted", "Wasted", (c) => c.wasted, WASTED),
@@ -29,7 +29,7 @@ const FIELDS: Column<CollectionField>[] = [
     size("wasted", "Wasted", (f) => f.wasted, WASTED),
 ];
 const ARRAYS: Column<EmptyArrays>[] = [
-    className(), number("arrays", "Number", (a) => a.arrays, "All null, or all zero"), size("bytes", "Bytes", (a) => a.bytes), number("no_length", "Length 0", (a) => a.no_length, "Besides"),
+    className(), number("arrays", "Number", (a) => a.arrays, "All null, or all zero"), size("bytes", "Bytes", (a) => a.bytes), number("no_length", "Length 0", (a) => a.no_length, "Arrays of length 0, not counted in Number"),
 ];
 
 const PARTS = [
@@ -49,7 +49,7 @@ export function Collections() {
             {of && (
                 <>
                     <p class="heap-sum" data-test="collections-sum">{state.atLeast.value}{plural(of.collections, "collection")}: {count(of.empty)} are empty, {count(of.sparse)} have at most a quarter of their array in use; {bytes(of.wasted)} wasted.
-                        {" "}Besides {plural(of.empty_arrays, "array")} of nothing, {bytes(of.empty_arrays_bytes)}.</p>
+                        {" "}Arrays of nothing: {count(of.empty_arrays)}, {bytes(of.empty_arrays_bytes)}.</p>
                     <div class="heap-parts"><Choice name="collections-part" label="Which table" options={PARTS} value={part} onChange={setPart} /></div>
                     {part === "classes" && <Rows name="collections" label="Collections by class" rows={of.classes} all={of.n_classes} columns={CLASSES} />}
                     {part === "fields" && <Rows name="collection-fields" label="Collections by who refers to them" rows={of.fields} all={of.n_fields} columns={FIELDS} />}

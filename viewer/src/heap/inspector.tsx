@@ -14,7 +14,7 @@ export function Inspector() {
     const of = answer.value;
     return (
         <aside class={`heap-inspector panelbody${answer.busy ? " busy" : ""}`} aria-label="Object" data-view="inspector" data-test="inspector" tabIndex={-1} ref={box}>
-            {number === null && <p class="dim">Choose an object in a list: here stands what it holds, who refers to it, and why it is alive.</p>}
+            {number === null && <p class="dim">Select an object to see its fields, what refers to it, and what keeps it alive.</p>}
             <Missing of={answer} what="The object" />
             {number !== null && of && (
                 <>
@@ -40,7 +40,7 @@ function Head({ of }: { of: HeapObject }) {
                 <dt>Class</dt><dd>{of.class === null ? "unknown" : <button type="button" class="link" data-test="object-class" onClick={() => state.chooseClass(of.class!)}>{of.class_name}</button>}
                     {of.class_object !== null && of.class_object !== of.object && <> <button type="button" class="link" onClick={() => state.choose(of.class_object!)}>(statics)</button></>}</dd>
                 <dt>Shallow</dt><dd>{retainedText(of.shallow)}</dd>
-                <dt>Retained</dt><dd data-test="object-retained">{of.reached === null ? "not known: the dump is not whole" : of.reached ? `${retainedText(of.retained)}, ${percent(of.retained ?? 0, all)} of the heap` : "the roots do not lead to it: garbage, or kept by weak references only"}</dd>
+                <dt>Retained</dt><dd data-test="object-retained">{of.reached === null ? "unknown: the dump is incomplete" : of.reached ? `${retainedText(of.retained)}, ${percent(of.retained ?? 0, all)} of the heap` : "not reachable from the roots: garbage, or only weakly reachable"}</dd>
                 {of.reached && <><dt>Kept by</dt><dd>{of.dominator ? <ObjectLink of={of.dominator} test="dominator" /> : "the roots, not by one object alone"}</dd></>}
             </dl>
             {of.reached && <p class="heap-buttons"><button type="button" data-test="show-icicle" onClick={() => state.zoom(of.object)}>{of.children ? `What it keeps alive (${count(of.children)})` : "In the icicle"}</button> <button type="button" data-test="show-tree" onClick={() => state.zoom(of.object, "tree")}>In the tree</button></p>}

@@ -15,7 +15,7 @@ export const KEYS: Key[] = [
     ...state.TABS.map((t, k) => ({ keys: [String(k + 1)], text: TEXTS[t], run: () => { if (state.tabs.value.includes(t)) state.tab.value = t; } })),
     { keys: ["/"], text: "filter the classes", run: () => { state.tab.value = "classes"; setTimeout(() => focus("classes-filter")); } },
     { keys: ["o"], text: "find an object by its id", run: () => focus("find-id") },
-    { keys: ["i"], text: "to the object that is looked at", run: () => focus("inspector") },
+    { keys: ["i"], text: "to the object in view", run: () => focus("inspector") },
     { keys: ["?"], text: "this help", run: () => { state.dialog.value = "help"; } },
     { keys: ["Escape"], text: "close; in the icicle: zoom out", run: () => { state.dialog.value = null; } },
 ];

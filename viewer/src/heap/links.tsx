@@ -51,7 +51,7 @@ export function NotKnown({ what }: { what: string }) {
     const o = state.overview.value;
     return (
         <div class="heap-note" data-test="not-known">
-            <p><b>{what} cannot be said: the dump is not whole.</b> {o?.not_known}</p>
+            <p><b>{what}: unknown, because the dump is incomplete.</b> {o?.not_known}</p>
             <p class="dim">Missing: {o?.missing?.join("; ")}. {o?.remedy}</p>
         </div>
     );

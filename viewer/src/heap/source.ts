@@ -14,7 +14,7 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
     const response = await ask(`${HERE}${path}`, { signal });
     const body = (await response.json().catch(() => null)) as (T & { error?: string }) | null;
     if (response.headers.has("Retry-After"))
-        throw new Early(body?.error ?? "this is not known yet");
+        throw new Early(body?.error ?? "not read yet");
     if (!response.ok || body === null)
         throw new SourceError(body?.error ?? `the server answered ${response.status}`);
     return body;

@@ -12,7 +12,7 @@ const COLUMNS: Column<ThreadRow>[] = [
     { id: "id", title: "Id", width: 130, value: (t) => t.id },
     { id: "frames", title: "Frames", width: 76, right: true, value: (t) => t.frames, text: (t) => count(t.frames) },
     { id: "held", title: "Objects held", hint: "Alive because of its frames: local variables, and JNI locals", width: 100, right: true, value: (t) => t.held, text: (t) => count(t.held) },
-    { id: "retained", title: "Retained", hint: "What would go with the thread: it, its locals, and what only they keep alive", width: 96, right: true, bar: true, value: (t) => t.retained, text: (t) => retainedText(t.retained) },
+    { id: "retained", title: "Retained", hint: "Size that would be freed with the thread: it, its locals, and what only they keep alive", width: 96, right: true, bar: true, value: (t) => t.retained, text: (t) => retainedText(t.retained) },
 ];
 
 export function Threads() {
@@ -45,7 +45,7 @@ function One({ number }: { number: number }) {
                 <>
                     <h3>{of.object === null ? of.name : <button type="button" class="link" data-test="thread-object" onClick={() => state.choose(of.object!)}>{of.name || of.id}</button>}
                         <span class="dim"> {plural(of.frames, "frame")}{of.left_out > 0 ? `; ${count(of.left_out)} of them, further down, are left out` : ""}</span></h3>
-                    {of.frames === 0 && <p class="dim">The dump has no stack of it.</p>}
+                    {of.frames === 0 && <p class="dim">The dump has no stack of this thread.</p>}
                     <ol class="heap-stack">{of.stack.map((f) => <Frame key={f.depth} of={f} />)}</ol>
                     {of.no_frame.n > 0 && <><h3>Held by the thread, but by none of its frames</h3><ol class="heap-stack"><Frame of={of.no_frame} /></ol></>}
                 </>)}

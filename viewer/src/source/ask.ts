@@ -38,7 +38,7 @@ export async function ask(path: string, init: RequestInit & { headers?: Record<s
     }
 }
 
-const GONE = "The server does not answer any more: what is shown stays, but nothing new can be asked. Run orca view again.";
+const GONE = "The server has stopped answering: the page keeps what it shows, but cannot load more. Run orca view again.";
 const PAUSE_MS = 1000;
 
 type Hear = Record<string, (data: string) => void>;

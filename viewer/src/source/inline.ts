@@ -146,7 +146,7 @@ export class InlineSource implements Source {
         if (kind === "t")
             return threadAt(m, n, time);
         if (kind !== "l")
-            throw new SourceError("This row is of several threads: unfold it, and choose one of them.");
+            throw new SourceError("This row stands for several threads: unfold it, and choose one.");
         if (n <= 0 || n >= m.pack.locks.n)
             throw new SourceError(`There is no lock ${n}.`);
         const h = this.history(m, n), { owner, sure } = h.ownerAt(time);
@@ -156,7 +156,7 @@ export class InlineSource implements Source {
     async flame(of: Selection, states: StateName[] | null, by: By): Promise<Flame> {
         const m = this.exact("flame graphs"), n = this.metaOf.samples;
         if (isSampled(by) && m.pack.samples.n === 0 && n && n.cpu + n.wall > 0)
-            throw new SourceError("This page has no room for so many samples: open the trace with orca view.");
+            throw new SourceError("This page does not hold all samples: open the trace with orca view.");
         this.roomForAllocs(m, isAlloc(by));
         return flameOf(m, cutOf(of, m.threads), states, by);
     }
@@ -168,7 +168,7 @@ export class InlineSource implements Source {
 
     private roomForAllocs(m: Model, asked: boolean): void {
         if (asked && m.pack.allocs.n === 0 && (this.metaOf.allocations?.n ?? 0) > 0)
-            throw new SourceError("This page has no room for so many allocations: open the trace with orca view.");
+            throw new SourceError("This page does not hold all allocations: open the trace with orca view.");
     }
 
     async marks(of: Selection): Promise<Marks> {

@@ -66,7 +66,7 @@ export async function unpack(text: string): Promise<Sections> {
 export function sections(bytes: Uint8Array<ArrayBuffer>): Sections {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (bytes.length < HEAD || view.getUint32(0, true) !== MAGIC)
-        throw damaged("it is no pack");
+        throw damaged("not a pack of Orca");
     if (view.getUint32(4, true) !== VERSION)
         throw new SourceError(`The data in this page is of version ${view.getUint32(4, true)}, the page knows version ${VERSION}: make it again with one orca.`);
     const n = view.getUint32(8, true);
@@ -94,7 +94,7 @@ export function json(all: Sections, name: string): unknown {
     try {
         return JSON.parse(new TextDecoder().decode(bytes));
     } catch {
-        throw damaged(`section ${name} is no JSON`);
+        throw damaged(`section ${name} is not JSON`);
     }
 }
 

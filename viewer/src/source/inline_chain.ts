@@ -78,7 +78,7 @@ function linkOf(m: Model, p: Part, h: Holder, next: Part | null, again: boolean)
     if (next)
         text += whatText(m, next);
     else if (h.thread)
-        text += h.woke ? ", and was in no recorded wait meanwhile" : ", and was in no recorded wait";
+        text += ", and did not wait in that time";
     if (again)
         text += isDeadlocked(m, h.thread) ? ", which leads back to a wait of this chain: a deadlock" : ", which leads back to a wait of this chain";
     const lock = next ? m.lock(next.k) : 0, site = next ? m.pack.contexts.site[contextOf(m, next.k)] : s.n;
@@ -96,17 +96,17 @@ function unknownText(m: Model, k: number): string {
     if (flags & FLAG.unknown)
         return "unknown: one end of this wait is not recorded";
     if (m.state(k) === SLEEPING)
-        return "nobody: it slept until its time was up";
+        return "the sleep ended by itself";
     if (flags & (FLAG.timedOut | FLAG.timed) && !(flags & FLAG.open))
-        return "nobody is known to have ended it; it had a time limit";
+        return "unknown: the wait had a time limit, and no waker was recorded";
     if (isForLock(m, k))
-        return "unknown: who owned the lock was not seen";
-    return flags & FLAG.open ? "unknown: nobody had ended it when the recording ended" : "unknown: who ended it is not recorded";
+        return "unknown: the owner was not seen";
+    return flags & FLAG.open ? "unknown: the wait was not over when the recording ended" : "unknown: the waker was not recorded";
 }
 
 const DID: Record<string, string> = {
     interrupt: "interrupted it", notify: "notified it", "notify-all": "notified it", "dead-and-notify-joined": "had to end first", unpark: "unparked it",
-    semaphore: "released the semaphore", "handoff-lock": "gave it back", "last-owner-seen": "was the last owner seen",
+    semaphore: "released the semaphore", "handoff-lock": "released it", "last-owner-seen": "was the last owner seen",
 };
 
 /** How the holder ended a wait. */
@@ -121,7 +121,7 @@ function ownerText(m: Model, p: Part, h: Holder): string {
     const open = (m.pack.waits.flags[p.k] & FLAG.open) !== 0, name = nameOf(m, h.thread);
     if (m.state(p.k) === JOINING)
         return `${name} ${open ? "has not ended" : "was waited for"}`;
-    return `${name} held it when this wait began${open ? "" : "; who gave it back is not known"}`;
+    return `${name} held it when this wait began${open ? "" : "; Orca does not know who released it"}`;
 }
 
 const WAITED = ["waited", "was in Object.wait", "was parked", "waited", "slept", "waited"];

@@ -69,7 +69,7 @@ function checkThreads(m: PackMeta): void {
         if (!Array.isArray(set?.name) || !of.every((k) => k >= 0 && k < set.name.length))
             throw damaged("its threads are of groups that there are not");
     if (![...t.from, ...t.to].every((v) => typeof v === "number"))
-        throw damaged("its threads' lives are no times");
+        throw damaged("lifetimes of threads are not times");
 }
 
 const EMPTY = new Uint8Array(16);

@@ -26,7 +26,7 @@ export function frameOf(level: number, i: number): Frame {
 export function parseRow(id: RowId): { kind: string; n: number } {
     const m = /^([tpgl])(\d{1,10})$/.exec(id);
     if (!m)
-        throw new SourceError(`"${id}" is no row: a row is t, p, g or l and a number.`);
+        throw new SourceError(`"${id}" is not a row: a row is t, p, g or l and a number.`);
     return { kind: m[1], n: Number(m[2]) };
 }
 

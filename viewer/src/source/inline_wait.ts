@@ -53,8 +53,8 @@ function ownerNote(m: Model, k: number): string | null {
     if (c.owner_stack[x])
         return "What the owner executed when this wait began.";
     if (m.ownerStack(k))
-        return "it was itself waiting there";
-    return "The owner was not asked what it executed (record with ownerstacks=).";
+        return "the owner was waiting there";
+    return "The owner's stack was not recorded (record with ownerstacks=).";
 }
 
 function endedBy(m: Model, thread: number, k: number): Wait["ended_by"] {
@@ -67,7 +67,7 @@ function endedBy(m: Model, thread: number, k: number): Wait["ended_by"] {
 }
 
 function whyNoStack(how: Interaction): string {
-    return how === "dead-and-notify-joined" ? "The thread had ended." : how === "handoff-lock" ? "Where it gave the lock back is not recorded (group holds)." : how === "last-owner-seen" ? "Another thread may have had the lock in between (the group holds records each release)." : "No stack was recorded.";
+    return how === "dead-and-notify-joined" ? "The thread had ended." : how === "handoff-lock" ? "The release was not recorded (needs the event group holds)." : how === "last-owner-seen" ? "Another thread may have owned the lock in between (the event group holds records each release)." : "No stack was recorded.";
 }
 
 function causeOf(m: Model, k: number): Wait["cause"] {

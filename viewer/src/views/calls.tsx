@@ -16,13 +16,13 @@ const methodOf = (row: ReportRow): string => `${row.class}.${row.method}`;
 const METHOD: Column<ReportRow> = { id: "method", title: "Method", width: 220, grow: true, value: methodOf, text: (row) => `${simple(row.class as string)}.${row.method}` };
 const NUMBERS: Column<ReportRow>[] = [
     numberColumn<ReportRow>("called_count", "Calls", "How often it was called"),
-    numberColumn<ReportRow>("failed_count", "Failed", "Calls that an exception left, or that returned false where that says that they got nothing"),
-    numberColumn<ReportRow>("called_ns", "Total", "How long the calls took in all; nothing of methods of which only the entry is recorded", true),
-    numberColumn<ReportRow>("in_waits_ns", "In waits", "Of it, in waits that are recorded", true),
-    numberColumn<ReportRow>("called_avg_ns", "Average", "Of the calls whose time is known"),
-    numberColumn<ReportRow>("called_p99_ns", "99 %", "So many of the calls took no longer"),
+    numberColumn<ReportRow>("failed_count", "Failed", "Calls that threw an exception, or returned false for \"not acquired\""),
+    numberColumn<ReportRow>("called_ns", "Total", "Total time of the calls; none where only the entry is recorded", true),
+    numberColumn<ReportRow>("in_waits_ns", "In waits", "Part of the time, in recorded waits", true),
+    numberColumn<ReportRow>("called_avg_ns", "Average", "Of the calls with a known duration"),
+    numberColumn<ReportRow>("called_p99_ns", "99 %", "99th percentile"),
     numberColumn<ReportRow>("called_max_ns", "Max", "Longest call"),
-    numberColumn<ReportRow>("called_unknown", "No time", "Calls whose beginning or end is not recorded"),
+    numberColumn<ReportRow>("called_unknown", "No time", "Calls without a recorded start or end"),
 ];
 const CALLER: Column<ReportRow> = { id: "at", title: "Called from", width: 260, grow: true, value: (row) => (row.at ? place(row.at as Place) : "unknown") };
 const METHODS = [METHOD, ...NUMBERS];
@@ -45,7 +45,7 @@ export function Calls() {
                     selected={new Set(chosen.value === null ? [] : [chosen.value])} empty="No calls of tracked methods were recorded."
                     onSelect={(keys: Set<Key>) => { chosen.value = keys.size ? String([...keys][0]) : null; }} />
                 <Table<ReportRow> name="calls-callers" label={chosen.value === null ? "Callers" : `Callers of ${chosen.value}`} rows={shown} columns={CALLERS}
-                    keyOf={(row) => `${methodOf(row)}|${row.stack}`} search busy={answer.busy} failed={answer.error !== null} empty="No callers are known." />
+                    keyOf={(row) => `${methodOf(row)}|${row.stack}`} search busy={answer.busy} failed={answer.error !== null} empty="Callers unknown." />
             </div>
         </div>
     );

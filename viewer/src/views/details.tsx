@@ -50,7 +50,7 @@ export function Details() {
     return (
         <section class={`details${k?.busy ? " busy" : ""}`} data-view="details" aria-label="Details" aria-live="polite" aria-busy={k?.busy ?? false}>
             {k?.error && <p role="alert" class="scope-error" data-test="details-error">{k.error}</p>}
-            {!k ? <p class="dim">Click on a wait in the timeline, or move onto a row with the arrow keys and press Enter.</p>
+            {!k ? <p class="dim">Click a wait in the timeline, or move to a row with the arrow keys and press Enter.</p>
                 : !d ? (k.busy ? <p class="dim">Looking …</p> : null)
                 : isLock(d) ? <LockMoment d={d} /> : isMark(d) ? <OneMark m={d} /> : isWait(d) ? <OneWait w={d} /> : <OneRun r={d} />}
         </section>
@@ -105,7 +105,7 @@ function OneRun({ r }: { r: Run }) {
             </div>
             <div class="details-columns">
                 <Effects d={r} />
-                {io && <Stack name="details-stack" title="Where it called" frames={io.stack} note={io.recorded ? null : "It is not recorded, but found by looks."} none="No stack was recorded." />}
+                {io && <Stack name="details-stack" title="Where it called" frames={io.stack} note={io.recorded ? null : "Not recorded: seen by looks."} none="No stack was recorded." />}
                 {r.started_by && <Stack name="details-start-stack" title={`Where ${threadName(r.started_by.thread)} started it`} frames={r.started_by.stack} />}
             </div>
         </>
@@ -120,12 +120,12 @@ function OneMark({ m }: { m: MarkDetail }) {
                 <ThreadLink thread={m.thread} /> called {m.call ? `${simple(m.call.class)}.${m.call.method}` : m.what === "notify" ? "notify" : "notifyAll"}
                 {m.lock && <> {m.call ? "of" : "on"} <LockLink id={m.lock.id} name={m.lock.class} /></>}
                 {m.call ? timed && <>, for {duration(m.to - m.from)}</> : <>; nobody was waiting</>}
-                {m.flags.includes("failed") && <>; it failed</>}{m.flags.includes("open") && <>; it had not ended when the recording did</>}.
+                {m.flags.includes("failed") && <>; the call failed</>}{m.flags.includes("open") && <>; it had not ended when the recording did</>}.
             </h3>
             <Times from={m.from} to={m.to} />
             <Identity thread={m.thread} lock={m.lock} />
-            {timed && <p data-test="details-in-waits" data-ns={m.in_waits_ns}>{m.in_waits_ns === 0 ? "No wait is recorded in it." : `${duration(m.in_waits_ns)} of it were in recorded waits.`}</p>}
-            {m.flags.includes("unknown") && <p class="dim" data-test="details-flags">Note: its beginning or end is missing, so its time is not known.</p>}
+            {timed && <p data-test="details-in-waits" data-ns={m.in_waits_ns}>{m.in_waits_ns === 0 ? "No wait is recorded in it." : `${duration(m.in_waits_ns)} of it was in recorded waits.`}</p>}
+            {m.flags.includes("unknown") && <p class="dim" data-test="details-flags">Note: its start or end is missing, so its duration is unknown.</p>}
             <div class="details-buttons">
                 {m.lock && <Act name="lock" text="Select this lock" act={() => showLock(m.lock!.id, m.lock!.class)} />}
                 {timed && <Act name="mark" text="Mark this range" act={() => mark(m.from, m.to)} />}
@@ -140,10 +140,10 @@ function LockMoment({ d }: { d: LockAt }) {
     return (
         <>
             <h3 data-test="details-headline"><LockLink id={d.lock} name={d.class} /> at {moment(time, 1)}: {d.owner
-                ? <>{d.owner_sure ? "held" : "seen to be held"} by <ThreadLink thread={d.owner} time={time} /></> : "its owner is not known; perhaps nobody"}.</h3>
+                ? <>{d.owner_sure ? "held" : "seen to be held"} by <ThreadLink thread={d.owner} time={time} /></> : "owner unknown, perhaps free"}.</h3>
             <div class="details-buttons"><Act name="lock" text="Select this lock" act={() => showLock(d.lock, d.class)} /></div>
             <People title="In its queue" threads={d.queue} time={time} name="details-queue" />
-            <People title="Waiting on it otherwise" threads={d.waiters} time={time} name="details-waiters" />
+            <People title="Waiting on it" threads={d.waiters} time={time} name="details-waiters" />
         </>
     );
 }
@@ -156,7 +156,7 @@ function Allocated({ thread, from, to }: { thread: number; from: number; to: num
     const answer = useAnswer(asks ? `${thread} ${a} ${b}` : null, (s) => s.rates({ from: a, to: b, threads: [thread] }, 1));
     const n = answer.value?.bytes[0] ?? 0;
     return !asks || !answer.value ? null
-        : <p data-test="details-allocated" data-bytes={n}>{n === 0 ? `It allocated nothing meanwhile, ${allocSource()}.` : `It allocated ${bytes(n)} meanwhile, ${rate(n, to - from)}, ${allocSource()}.`}</p>;
+        : <p data-test="details-allocated" data-bytes={n}>{n === 0 ? `Allocated in this time: nothing, ${allocSource()}.` : `Allocated in this time: ${bytes(n)}, ${rate(n, to - from)}, ${allocSource()}.`}</p>;
 }
 
 // --- parts ------------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ import { LockLink, ThreadLink } from "./links.tsx";
 
 /** What a thread did to end a wait. */
 export const ACTS: Record<Interaction, string> = {
-    "starts-thread": "started it", "handoff-lock": "gave the lock back", interrupt: "interrupted it", notify: "notified it", "notify-all": "notified all",
-    "dead-and-notify-joined": "ended", unpark: "unparked it", semaphore: "released a permit", submit: "handed a task over",
+    "starts-thread": "started it", "handoff-lock": "released the lock", interrupt: "interrupted it", notify: "notified it", "notify-all": "notified all",
+    "dead-and-notify-joined": "ended", unpark: "unparked it", semaphore: "released a permit", submit: "submitted a task",
     "last-owner-seen": "was the last owner seen",
 };
 
@@ -18,8 +18,8 @@ const PHRASES: Record<StateName, Phrase> = {
     parked: { verb: "was parked for", lock: "for", other: "owned by" },
     joining: { verb: "waited for", lock: "on", other: "for the end of" },
     sleeping: { verb: "slept for", lock: "on", other: "" },
-    reacquiring: { verb: "waited for", lock: "to take again", other: "owned by" },
-    unknown: { verb: "did what is not known for", lock: "", other: "" },
+    reacquiring: { verb: "waited for", lock: "to reacquire", other: "owned by" },
+    unknown: { verb: "was in an unknown state for", lock: "", other: "" },
 };
 
 export function Headline({ w }: { w: Wait }) {
@@ -39,18 +39,18 @@ function Ending({ w }: { w: Wait }) {
     if (w.state === "unknown")
         return <>: events are missing, or it is one of the JVM's own threads, which wait in native code</>;
     if (w.flags.includes("open"))
-        return <>; it had not ended when the recording did</>;
+        return <>; the wait was not over when the recording ended</>;
     if (w.ended_by?.how === "last-owner-seen")
-        return <>; <ThreadLink thread={w.ended_by.thread} time={w.ended_by.time} /> was the last owner seen (another thread may have had the lock in between)</>;
+        return <>; <ThreadLink thread={w.ended_by.thread} time={w.ended_by.time} /> was the last owner seen (another thread may have owned the lock in between)</>;
     if (w.ended_by)
         return <>, until <ThreadLink thread={w.ended_by.thread} time={w.ended_by.time} /> {ACTS[w.ended_by.how] ?? w.ended_by.how}</>;
-    return <>{w.timed_out ? ", until its time was up" : w.state === "sleeping" ? "" : "; what ended it is not known"}</>;
+    return <>{w.timed_out ? ", and timed out" : w.state === "sleeping" ? "" : "; what ended the wait is unknown"}</>;
 }
 
 /** The flags that the sentence does not say. */
 const FLAGS: Record<string, string> = {
-    unknown: "its beginning or end is missing, so its time is not known", timed: "it had a time limit", interrupted: "it ended in an InterruptedException",
-    reacquired: "a virtual thread took the monitor again; since when it was blocked is not known",
+    unknown: "its start or end is missing, so its duration is unknown", timed: "it had a time limit", interrupted: "it ended in an InterruptedException",
+    reacquired: "a virtual thread reacquired the monitor; Orca does not know since when it was blocked",
 };
 
 export function flagTexts(w: Wait): string[] {

@@ -19,7 +19,7 @@ export function Findings() {
             <Missing m={m} />
             {m.deadlocks.map((d, i) => <DeadlockCard key={i} d={d} />)}
             {m.deadlocks.length === 0 && m.stuck.length > 0 && <Stuck threads={m.stuck} />}
-            {m.pending ? <p class="dim" role="status" data-test="findings-pending">Looking for what stands out …</p>
+            {m.pending ? <p class="dim" role="status" data-test="findings-pending">Looking for findings …</p>
                 : m.findings.length > 0 ? <Ranked findings={m.findings} /> : <NothingFound m={m} />}
             <Summary m={m} />
         </section>
@@ -30,7 +30,7 @@ function Missing({ m }: { m: Meta }) {
     const all = missing(m);
     return all.length === 0 ? null : (
         <div class="missing" role="note" aria-label="What is missing" data-test="missing">
-            <h3>To be read with care</h3>
+            <h3>Incomplete data</h3>
             <ul>{all.map((text) => <li key={text}>{text}</li>)}</ul>
             {m.problems.length > 0 && (
                 <details>
@@ -109,13 +109,13 @@ function Mark({ severity }: { severity: Finding["severity"] }) {
 }
 
 /** What the rules go through; docs/concepts/findings.md has them all. */
-const LOOKED_AT = "deadlocks, locks taken in contradicting orders, lost signals, contended locks and convoys, locks held while waiting or in input and output, " +
-    "futile wake-ups, full pools, sleeps and lone threads on the way to the end";
+const LOOKED_AT = "deadlocks, lock order, lost signals, contended locks and convoys, locks held while waiting or in input and output, " +
+    "wasted wake-ups, full pools, sleeps and lone threads on the critical path";
 
 function NothingFound({ m }: { m: Meta }) {
     return (
         <div class="nothing-found" data-test="no-findings">
-            <h3>Nothing stands out</h3>
+            <h3>No findings</h3>
             <p>Looked at {plural(m.waits, "wait")} of {plural(m.threads.id.length - 1, "thread")} for {plural(Math.max(m.locks - 1, 0), "lock")} in {duration(m.to - m.from)}: {LOOKED_AT}.</p>
         </div>
     );
@@ -128,7 +128,7 @@ function DeadlockCard({ d }: { d: Deadlock }) {
     const last = Math.min(...d.members.map((s) => s.since));
     return (
         <div class="deadlock" role="alert" data-test="deadlock">
-            <h3><Mark severity="problem" />{d.sure ? "Deadlock" : "Likely a deadlock"} of {count(d.members.length)} threads, since {moment(d.formed, 1e6)}</h3>
+            <h3><Mark severity="problem" />{d.sure ? "Deadlock" : "Likely deadlock"} of {count(d.members.length)} threads, since {moment(d.formed, 1e6)}</h3>
             <ol>{d.members.map((s) => <Member key={s.thread} s={s} formed={d.formed} />)}</ol>
             {d.behind.length > 0 && <p>Behind them: {d.behind.map((s) => <span key={s.thread}><ThreadLink thread={threadOfId(s.thread)} time={s.since + 1} /> </span>)}</p>}
             <button type="button" data-test="deadlock-show"
@@ -161,8 +161,8 @@ function Stuck({ threads }: { threads: StuckThread[] }) {
 
 // --- the recording ----------------------------------------------------------------------------------------
 
-const PATH_WORDS: Record<string, string> = { run: "running", handoff: "handed over", timed: "waiting for time", wait: "waiting, cause unknown", gc: "garbage collection",
-    unknown: "not known", io: "in input or output, by looks" };
+const PATH_WORDS: Record<string, string> = { run: "running", handoff: "hand-off", timed: "waiting for a timer", wait: "waiting, cause unknown", gc: "garbage collection",
+    unknown: "unknown", io: "in input or output, by looks" };
 
 function Summary({ m }: { m: Meta }) {
     const r = m.recording;
@@ -172,7 +172,7 @@ function Summary({ m }: { m: Meta }) {
         ["Began", r.start_unix_ns ? new Date(r.start_unix_ns / 1e6).toLocaleString() : "unknown"],
         ["Length", duration(m.to - m.from)],
         ["Recorded", `${plural(r.events, "event")}, ${plural(m.waits, "wait")}, ${plural(m.threads.id.length - 1, "thread")}, ${plural(Math.max(m.locks - 1, 0), "lock")}`],
-        ["Garbage collection", r.gc_count ? `${plural(r.gc_count, "pause")}, ${duration(r.gc_ns)} in all, ${duration(r.gc_max_ns)} the longest` : "no pauses"],
+        ["Garbage collection", r.gc_count ? `${plural(r.gc_count, "pause")}, ${duration(r.gc_ns)}; longest ${duration(r.gc_max_ns)}` : "no pauses"],
     ];
     return (
         <div data-test="summary">
@@ -190,7 +190,7 @@ function PathSummary({ path }: { path: NonNullable<Meta["path"]> }) {
             <h4>Critical path to the end of <ThreadLink thread={path.thread} /></h4>
             <ul class="path-kinds">{PATH_KINDS.filter((k) => path.kinds[k] > 0).map((k) => (
                 <li key={k} data-ns={path.kinds[k]}>{PATH_WORDS[k]} {duration(path.kinds[k])} ({percent(path.kinds[k], length)})</li>))}</ul>
-            <details><summary>What it does not say</summary><ul>{path.limits.map((l) => <li key={l}>{l}</li>)}</ul></details>
+            <details><summary>Limits</summary><ul>{path.limits.map((l) => <li key={l}>{l}</li>)}</ul></details>
         </div>
     );
 }

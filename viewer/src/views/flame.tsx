@@ -20,14 +20,14 @@ import "./flame.css";
 
 const BY: { value: By; text: string; hint: string }[] = [
     { value: "waiter", text: "Who waited", hint: "Stacks of who waited" },
-    { value: "owner", text: "Who held it", hint: "Stacks of the owners, where asked (ownerstacks=)" },
+    { value: "owner", text: "Who held it", hint: "Stacks of the owners, where recorded (ownerstacks=)" },
     { value: "waker", text: "Who ended it", hint: "Stacks of who ended the waits" },
     { value: "cpu", text: "Processor time", hint: "What threads executed" },
     { value: "wall", text: "Wall clock", hint: "Running or not" },
     { value: "owner-cpu", text: "Owners' processor time", hint: "While these threads waited" },
     { value: "owner-wall", text: "Owners' wall clock", hint: "While these threads waited" },
     { value: "alloc", text: "Allocated", hint: "Where objects were allocated" },
-    { value: "live", text: "Not freed", hint: "Of what was allocated here: not found freed until the end; it lives, or is not collected yet" },
+    { value: "live", text: "Not freed", hint: "Allocated here and not freed by the end: still alive, or not collected yet" },
 ];
 
 /** Those of samples and allocations only where there are some. */
@@ -59,8 +59,8 @@ export function Flame() {
                 <Choice name="flame-by" label="Whose stacks" options={choices()} value={by} onChange={(v) => (flameBy.value = v)} />
                 {isOfWaits(by) && <States />}
                 <button type="button" aria-pressed={myCode.value} data-test="flame-mycode" onClick={() => (myCode.value = !myCode.value)}
-                    title="Fold the frames of the JDK, and of what it made for lambdas, into their callers">Just my code</button>
-                <label title="Leave out what is smaller than this share">Least <input type="range" min="0" max="50" step="1" value={noise.value} data-test="flame-noise"
+                    title="Fold frames of the JDK, and of classes made for lambdas, into their callers">Just my code</button>
+                <label title="Hide frames below this share">Least <input type="range" min="0" max="50" step="1" value={noise.value} data-test="flame-noise"
                     onInput={(e) => (noise.value = Number(e.currentTarget.value))} /> <span class="flame-least">{(noise.value / 10).toFixed(1)} %</span></label>
                 <input type="search" placeholder="Highlight" aria-label="Highlight methods" data-test="flame-search" value={words.value}
                     onInput={(e) => (words.value = e.currentTarget.value)} onKeyDown={(e) => e.key !== "Escape" && e.stopPropagation()} />
@@ -70,7 +70,7 @@ export function Flame() {
             {made && <Executed flame={made.flame} />}
             {made && zoomed > 0 && !asTable.value && <Crumbs tree={made.tree} names={made.names} zoomed={zoomed} onZoom={onZoom} />}
             {!made ? <p class="flame-none">{answer.busy ? "Computing …" : answer.error ? "" : "Nothing here."}</p>
-                : made.flame.total_ns === 0 ? <p class="flame-none" data-test="flame-none">{made.flame.not_asked_count ? `Nobody asked what the owner executed in ${made.flame.not_asked_count === 1 ? "this wait" : `any of these ${count(made.flame.not_asked_count)} waits`}. Record with ownerstacks=all to have each of them asked.` : isAlloc(by) ? "Nothing was allocated here." : isSampled(by) ? "No samples here." : "Nobody waited in these states here. Choose other states, or more of the recording."}</p>
+                : made.flame.total_ns === 0 ? <p class="flame-none" data-test="flame-none">{made.flame.not_asked_count ? `No owner's stack was recorded in ${made.flame.not_asked_count === 1 ? "this wait" : `these ${count(made.flame.not_asked_count)} waits`}. Record with ownerstacks=all to have a stack of each.` : isAlloc(by) ? "Nothing was allocated here." : isSampled(by) ? "No samples here." : "No thread waited in these states here. Choose other states, or a longer part of the recording."}</p>
                 : asTable.value ? <Methods made={made} busy={answer.busy} />
                 : boxes && <FlameCanvas tree={made.tree} layout={boxes} names={made.names} words={words.value.trim().toLowerCase()} zoomed={zoomed} onZoom={onZoom} />}
         </section>
@@ -86,7 +86,7 @@ function Total({ flame }: { flame: FlameData }) {
             {flame.samples ? `, estimated from ${plural(flame.samples, "sample")} (± ${percent(1 / Math.sqrt(flame.samples), 1)})` : ""}
             {flame.failed_count ? `, ${count(flame.failed_count)} without a stack` : ""}
             {flame.wanted_ns ? `; owners known ${percent(flame.owner_known_ns ?? 0, flame.wanted_ns)} of the time` : ""}
-            {flame.not_asked_count ? `, of ${plural(flame.total_count + flame.not_asked_count, what(flame))}: in the others nobody asked what the owner executed` : ""}
+            {flame.not_asked_count ? `, of ${plural(flame.total_count + flame.not_asked_count, what(flame))}: the others have no stack of the owner` : ""}
         </span>
     );
 }
@@ -119,7 +119,7 @@ function States() {
     return (
         <span class="segments" role="group" aria-label="States" data-test="flame-states">
             <button type="button" aria-pressed={states === null} data-test="flame-state-held-up" onClick={() => (flameStates.value = null)}
-                title="Blocked, taking a monitor again, parked for a lock, a permit, a slot or an answer">held up</button>
+                title="Blocked, reacquiring a monitor, parked for a lock, permit, slot or answer">blocked</button>
             {STATES.map((s) => (
                 <button key={s} type="button" aria-pressed={states?.includes(s) ?? false} data-test={`flame-state-${s}`} onClick={() => toggle(s)}>{s}</button>))}
         </span>

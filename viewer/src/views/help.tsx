@@ -4,7 +4,7 @@ import * as state from "../state.ts";
 import { HelpDialog } from "./help_dialog.tsx";
 
 const MOUSE: [string, string][] = [
-    ["drag", "mark a range: tables, shares and flame graph are of it"],
+    ["drag", "mark a range: tables, shares and flame graph show only it"],
     ["click", "a wait: what it was, and why"],
     ["double click", "zoom to a wait"],
     ["wheel", "rows up and down"],
@@ -18,7 +18,7 @@ export function Help() {
             <h2>Mouse</h2>
             <dl>{MOUSE.map(([n, text]) => <div key={n}><dt><kbd>{n}</kbd></dt><dd>{text}</dd></div>)}</dl>
             <p>A bar shows the share of each pixel's time in each state: half red is blocked half of the time, at every zoom.
-                Contention shorter than about 10 µs that spinning wins is not reported by the JVM. What is not known is called unknown.</p>
+                The JVM does not report contention that spinning wins, below about 10 µs. "Unknown" means that the recording does not say.</p>
         </HelpDialog>
     );
 }

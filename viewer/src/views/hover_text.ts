@@ -8,12 +8,12 @@ import { queues, waitedUntil } from "../draw/columns.ts";
 import { tileWidth } from "../source/tile.ts";
 
 /** A state as a sentence begins with it. */
-const DOING = ["blocked", "in Object.wait", "parked", "joining", "sleeping", "taking the monitor again", "not known what it did"];
+const DOING = ["blocked", "in Object.wait", "parked", "joining", "sleeping", "reacquiring the monitor", "in an unknown state"];
 
 /** By IO_KINDS. */
 export const IO_DOING: Record<(typeof IO_KINDS)[number], string> = {
     "?": "in input or output", input: "waiting for input", output: "waiting to write", connect: "connecting", accept: "waiting for a connection",
-    select: "waiting until one of several connections is ready", sync: "waiting until the disk has what was written", open: "opening a file",
+    select: "waiting until one of its connections is ready", sync: "waiting until the data is on disk", open: "opening a file",
     lock: "waiting for the lock on a file", lookup: "looking up the address of a host", process: "waiting for the end of a child process",
 };
 
@@ -24,14 +24,14 @@ export function describeIo(row: ExactThread, time: number): string[] | null {
     if (k < 0 || io.from[k] > time)
         return null;
     const what = IO_KINDS[io.what[k]], peer = meta.value?.peers.find(([id]) => id === io.peer[k]);
-    return [`${IO_DOING[what]} for ${duration(io.to[k] - io.from[k])}`, ...(peer ? [peer[1]] : []), ...(what === "?" ? ["found by looks at its stack"] : [])];
+    return [`${IO_DOING[what]} for ${duration(io.to[k] - io.from[k])}`, ...(peer ? [peer[1]] : []), ...(what === "?" ? ["seen by looks at its stack"] : [])];
 }
 
 export function describe(row: ExactThread, k: number, c: Context | undefined): string[] {
-    const lines = [`${row.flags[k] & FLAG.heldUp ? "held up, " : ""}${DOING[row.state[k]]} for ${duration(row.end[k] - row.start[k])}${row.flags[k] & FLAG.open ? ", still at the end of the recording" : ""}`];
+    const lines = [`${row.flags[k] & FLAG.heldUp && WAITS[row.state[k]] === "parked" ? "blocked, " : ""}${DOING[row.state[k]]} for ${duration(row.end[k] - row.start[k])}${row.flags[k] & FLAG.open ? ", still at the end of the recording" : ""}`];
     const until = waitedUntil(row, k);
     if (until < row.end[k])
-        lines.push(`notified after ${duration(until - row.start[k])}, then taking the monitor again for ${duration(row.end[k] - until)}`);
+        lines.push(`notified after ${duration(until - row.start[k])}, then reacquiring the monitor for ${duration(row.end[k] - until)}`);
     if (c?.class)
         lines.push(`${c.class}#${c.lock}`);
     if (c?.at)
@@ -41,7 +41,7 @@ export function describe(row: ExactThread, k: number, c: Context | undefined): s
     else if (c && c.state === "blocked")
         lines.push("owner unknown");
     if (row.flags[k] & FLAG.timedOut)
-        lines.push("its time was up");
+        lines.push("timed out");
     if (row.how[k] === LAST_OWNER)
         lines.push(`last owner seen: ${threadName(row.waker[k])}`);
     else if (row.waker[k])
@@ -60,12 +60,12 @@ export function describeCells(row: Cells, time: number, level: number): string[]
     let waits = 0;
     const parts: [number, string][] = [];
     if (locked)
-        parts.push([locked, "parked, held up"]);
+        parts.push([locked, "parked, blocked"]);
     const unknown = row.cells[at + 9], io = row.cells[at + 10];
     if (io)
         parts.push([io, "in input or output"]);
     if (unknown)
-        parts.push([unknown, "not known"]);
+        parts.push([unknown, "unknown"]);
     waits += unknown + io;
     for (let s = 0; s < WAITS.length; s++) {
         const share = row.cells[at + s] - (WAITS[s] === "parked" ? locked : 0);
@@ -101,8 +101,8 @@ export function peopleOf(row: ExactLock, time: number): { owner: number; sure: b
 export function describeLock(row: ExactLock, time: number): string[] {
     const names = (list: number[]): string => list.length > 6 ? `${list.slice(0, 6).map(threadName).join(", ")} and ${list.length - 6} more` : list.map(threadName).join(", ");
     const { owner, sure, queue, waiters } = peopleOf(row, time);
-    const lines = [owner ? `held by ${threadName(owner)}${sure ? "" : ", as far as its waiters saw"}` : "owner not known"];
-    lines.push(queue.length ? `${queue.length} queue: ${names(queue)}` : "nobody queues");
+    const lines = [owner ? `held by ${threadName(owner)}${sure ? "" : ", according to its waiters"}` : "owner unknown"];
+    lines.push(queue.length ? `${queue.length} queue: ${names(queue)}` : "no queue");
     if (waiters.length)
         lines.push(`${waiters.length} wait: ${names(waiters)}`);
     return lines;
@@ -125,7 +125,7 @@ export function describeRun(thread: number, time: number): { lines: string[]; lo
         return { lines: ["not started yet"], look: "dead" };
     if (time >= t.to[thread])
         return { lines: ["ended"], look: "dead" };
-    return { lines: ["running, or in native code that is not recorded", ...(pause ? [`the collector had stopped it for ${duration(pause[1] - pause[0])}${pause[3] ? ` (${pause[3]})` : ""}`] : [])], look: "running" };
+    return { lines: ["running, or in native code that is not recorded", ...(pause ? [`stopped by the collector for ${duration(pause[1] - pause[0])}${pause[3] ? ` (${pause[3]})` : ""}`] : [])], look: "running" };
 }
 
 /** What the rates of allocation are made of. */
@@ -141,11 +141,11 @@ export function describeLane(thread: number, at: { from: number; to: number; byt
 }
 
 export function describeMark(m: ThreadMark): string[] {
-    const head = m.call ?? (m.what === "notify" ? "notify, with nobody waiting" : "notifyAll, with nobody waiting");
+    const head = m.call ?? (m.what === "notify" ? "notify without a waiter" : "notifyAll without a waiter");
     const long = m.to - m.from;
     return [
         `called ${head}${long ? ` for ${duration(long)}` : ""}`,
-        ...(m.flags.includes("failed") ? ["it failed"] : []), ...(m.flags.includes("unknown") ? ["its beginning or end is not recorded"] : []),
+        ...(m.flags.includes("failed") ? ["the call failed"] : []), ...(m.flags.includes("unknown") ? ["its start or end was not recorded"] : []),
         `${long ? "from" : "at"} ${moment(m.from, Math.max(long / 100, 1))}`,
     ];
 }
@@ -154,5 +154,5 @@ export function describeArrow(a: Arrow): string[] {
     const how = INTERACTIONS[a.how];
     return a.count > 1
         ? [`${count(a.count)} × ${how}`, `from ${threadName(a.from)} to ${threadName(a.to)}`, "zoom in to see them one by one"]
-        : [how, `from ${threadName(a.from)} to ${threadName(a.to)}`, ...(a.fan > 1 ? [`one of ${a.fan} woken by it`] : [])];
+        : [how, `from ${threadName(a.from)} to ${threadName(a.to)}`, ...(a.fan > 1 ? [`one of ${a.fan} threads woken at once`] : [])];
 }

@@ -22,32 +22,32 @@ import "./legend.css";
 
 const STATES: [Look, string, string][] = [
     ["running", "running", "on a processor, ready to run, or in native code that is not recorded"],
-    ["io", "input or output", "reads, writes, connects, or waits until that is possible, as recorded or found by looks; an event loop in its select, too"],
+    ["io", "input or output", "reading, writing, connecting, or an event loop in its select: recorded, or seen by looks"],
     ["blocked", "blocked", "waiting for a monitor that another thread owns"],
-    ["reacquiring", "reacquiring", "notified in Object.wait, taking the monitor again"],
+    ["reacquiring", "reacquiring", "notified in Object.wait, waiting to get the monitor back"],
     ["waiting", "waiting", "in Object.wait"],
-    ["locked", "parked, held up", "in LockSupport.park for a lock, a permit, a slot or an answer that another thread has or gives"],
-    ["parked", "parked, idle", "in LockSupport.park otherwise, as the threads of a pool that wait for a task"],
+    ["locked", "parked, blocked", "in LockSupport.park for a lock, a permit, a slot or an answer that another thread has or gives"],
+    ["parked", "parked, idle", "in LockSupport.park for work, as a pool thread without a task"],
     ["joining", "joining", "in Thread.join: waiting for another thread to end"],
     ["sleeping", "sleeping", "in Thread.sleep"],
-    ["unknown", "not known", "events are missing, or it is one of the JVM's own threads, which wait in native code"],
-    ["deadlocked", "deadlocked", "in a circle of threads that wait for each other"],
-    ["gc", "collector pause", "every thread stood still"],
-    ["held", "held (locks)", "somebody had the lock"],
-    ["queue", "queue (locks)", "as high as it is long; beneath it who waited in Object.wait or parked"],
+    ["unknown", "unknown", "events are missing, or it is one of the JVM's own threads, which wait in native code"],
+    ["deadlocked", "deadlocked", "in a cycle of threads that wait for each other"],
+    ["gc", "collector pause", "all threads are stopped"],
+    ["held", "held (locks)", "a thread owned the lock"],
+    ["queue", "queue (locks)", "its height is its length; below it, threads in Object.wait or parked"],
 ];
 
 const ARROWS: Record<Interaction, string> = {
     "starts-thread": "a thread starts another one",
-    "handoff-lock": "a thread gives a lock to one that waited for it",
-    "last-owner-seen": "a lock goes from the last owner seen to a thread that waited for it; another thread may have had the lock in between (the group holds records each release)",
+    "handoff-lock": "a thread releases a lock, and a waiter gets it",
+    "last-owner-seen": "a waiter gets a lock; the arrow starts at the last owner seen, but another thread may have owned the lock in between (the event group holds records each release)",
     "interrupt": "a thread interrupts another one",
     "notify": "notify() wakes a thread",
-    "notify-all": "notifyAll() wakes threads; ×n: so many",
-    "dead-and-notify-joined": "a thread ends, and one that joined it goes on",
+    "notify-all": "notifyAll() wakes threads; ×n: n threads",
+    "dead-and-notify-joined": "a thread ends, and a thread that joined it goes on",
     "unpark": "a thread unparks another one",
-    "semaphore": "a permit is given back, and one that waited for it goes on",
-    "submit": "a task is handed to the thread that runs it",
+    "semaphore": "a thread releases a permit, and a waiter gets it",
+    "submit": "a thread submits a task to the thread that runs it",
 };
 
 /** What the columns of the lanes are worth: the highest one that is in sight. */
@@ -62,7 +62,7 @@ function Lanes() {
                         <td><svg width="24" height="14" aria-hidden="true"><path d="M0 14v-4h6v4zM6 14v-9h6v9zM12 14v-14h6v14zM18 14v-6h6v6z" fill={palette(isDark.value).alloc} /></svg></td>
                         <th scope="row">allocation</th>
                         <td class="number">{!state.allocOn.value ? "off" : l?.most ? rate(l.most, (l.to - l.from) / l.n) : ""}</td>
-                        <td class="meaning">how fast the thread allocates, {allocSource()}: the highest column is as much as is written here, a quarter of it is half as high</td>
+                        <td class="meaning">allocation rate of the thread, {allocSource()}; the highest column is the rate shown here, and a quarter of that rate is half as high</td>
                     </tr>
                 </tbody>
             </table>
@@ -107,15 +107,15 @@ function watchSums(): () => void {
 }
 
 const THREAD_MARKS: [MarkLook, string, string][] = [
-    ["call", "call of a tracked method", "as long as it took; a cross at its end: it failed"],
+    ["call", "call of a tracked method", "as long as the call; a cross at its end: the call failed"],
     ["call-moment", "call, entry only", "the method's end is not recorded"],
-    ["notify", "notify in vain", "nobody was waiting"],
-    ["notify-all", "notifyAll in vain", "nobody was waiting"],
+    ["notify", "notify in vain", "no thread was waiting"],
+    ["notify-all", "notifyAll in vain", "no thread was waiting"],
 ];
 
 const MARKS: [MarkKind, string, string][] = [
-    ["end", "end of a thread", "its end was recorded"],
-    ["time-up", "time was up", "an Object.wait ended because its time limit was reached; short ones have no box"],
+    ["end", "end of a thread", "the end was recorded"],
+    ["time-up", "timed out", "an Object.wait timed out; short ones have no box"],
 ];
 
 function ThreadMarkKey({ look }: { look: MarkLook }) {
@@ -177,7 +177,7 @@ export function Legend() {
                 </table>
             </section>
             <section aria-label="arrows">
-                <h3>Arrows <small>from the thread that acts to the one that goes on</small></h3>
+                <h3>Arrows <small>from the thread that acts to the thread that goes on</small></h3>
                 <table>
                     <tbody>
                         {INTERACTIONS.map((how) => (
@@ -194,12 +194,12 @@ export function Legend() {
                             <td><svg width="30" height="12" aria-hidden="true"><path d="M1 6h28" stroke="var(--fg)" stroke-width="3" /></svg></td>
                             <th scope="row"><label for="arrow-path">critical path</label></th>
                             <td />
-                            <td class="meaning">{m?.path ? `broken where it waits or is handed over${restsOn(m.path)}` : "the program's end was not recorded: no path leads there"}</td>
+                            <td class="meaning">{m?.path ? `broken where the path waits or changes threads${restsOn(m.path)}` : "the program's end was not recorded, so there is nothing to lead a path to"}</td>
                         </tr>
                     </tbody>
                 </table>
-                {arrowsLeftOut.value > 0 && <p class="note">{count(arrowsLeftOut.value)} arrows in sight are left out: zoom in, or hide kinds.</p>}
-                {m?.path && <details><summary>What a critical path cannot say</summary><ul>{m.path.limits.map((l) => <li key={l}>{l}</li>)}</ul></details>}
+                {arrowsLeftOut.value > 0 && <p class="note">{count(arrowsLeftOut.value)} visible arrows are left out: zoom in, or hide kinds.</p>}
+                {m?.path && <details><summary>Limits of the critical path</summary><ul>{m.path.limits.map((l) => <li key={l}>{l}</li>)}</ul></details>}
             </section>
             <section aria-label="marks">
                 <h3>Marks <small>on the bars of threads</small></h3>
@@ -221,7 +221,7 @@ export function Legend() {
                         ))}
                     </tbody>
                 </table>
-                {threadMarks.value && threadMarks.value.n > threadMarks.value.marks.length && <p class="note" data-test="marks-left-out">{count(threadMarks.value.n)} calls and notifies are in sight or near: zoom in to see them.</p>}
+                {threadMarks.value && threadMarks.value.n > threadMarks.value.marks.length && <p class="note" data-test="marks-left-out">{count(threadMarks.value.n)} calls and notifies are here: zoom in to see them.</p>}
             </section>
             <Lanes />
         </div>

@@ -36,14 +36,14 @@ export function Recording({ m }: { m: Meta }) {
     return (
         <span class="recording">
             {!live && <span class="ended" data-test="ended">recording ended</span>}
-            {to.value === null ? <button class="switch" data-test="save" title="save what is recorded so far, as a file of its own" onClick={() => { to.value = ""; }}>Save …</button> : (
+            {to.value === null ? <button class="switch" data-test="save" title="save the recording so far to a new file" onClick={() => { to.value = ""; }}>Save …</button> : (
                 <form onSubmit={saved} onKeyDown={(e) => { if (e.key === "Escape") to.value = null; }}>
                     <input aria-label="file to save the recording as" placeholder="app.otrace" required value={to.value} data-test="save-to" ref={focusOnce}
                         onInput={(e) => { to.value = e.currentTarget.value; }} />
                     <button class="switch" type="submit" data-test="save-do" disabled={busy.value}>Save</button>
                     <button class="switch" type="button" data-test="save-cancel" onClick={() => { to.value = null; }}>Cancel</button>
                 </form>)}
-            {live && r.stop && <button class="switch" data-test="stop" title="end the recording; the program runs on" disabled={busy.value}
+            {live && r.stop && <button class="switch" data-test="stop" title="end the recording; the program keeps running" disabled={busy.value}
                 onClick={() => { const stop = r.stop!; void run(async () => `Stopped: ${(await stop(live.pid)).file}`); }}>Stop</button>}
             <span class="said" role="status" data-test="recording-said" title={said.value}>{said.value}</span>
         </span>

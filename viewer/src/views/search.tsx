@@ -27,9 +27,9 @@ function hits(f: Found | null): Hit[] {
         return [];
     return [
         ...f.threads.map((t) => ({ label: state.threadName(t), note: "", kind: "thread", go: () => showThread(t) })),
-        ...f.classes.map((c) => ({ label: c.class, note: `${plural(c.objects, "lock")}, ${duration(c.held_up_ns)} held up`, kind: "class", go: () => goClass(c.class) })),
+        ...f.classes.map((c) => ({ label: c.class, note: `${plural(c.objects, "lock")}, ${duration(c.held_up_ns)} blocked`, kind: "class", go: () => goClass(c.class) })),
         ...f.methods.map((m) => ({
-            label: `${m.class}.${m.method}`, note: `${plural(m.sites, "place")}, ${duration(m.held_up_ns)} held up`, kind: "method",
+            label: `${m.class}.${m.method}`, note: `${plural(m.sites, "call site")}, ${duration(m.held_up_ns)} blocked`, kind: "method",
             go: () => {
                 if (m.wait) {
                     state.choose({ wait: m.wait });

@@ -10,11 +10,11 @@ import { go } from "./start.tsx";
 
 /** The fields with a line of their own. */
 const FIELDS: { name: "include" | "exclude" | "methods" | "depth" | "seconds" | "output"; label: string; hint: string; number?: boolean }[] = [
-    { name: "seconds", label: "For (seconds)", hint: "0: until it is stopped", number: true },
+    { name: "seconds", label: "For (seconds)", hint: "0: until you stop it", number: true },
     { name: "include", label: "Only locks of", hint: "Classes, joined by +: java.util.*+shop.Order" },
     { name: "exclude", label: "No locks of", hint: "Classes, joined by +" },
     { name: "methods", label: "Record calls of", hint: "A file of methods, or CLASS#METHOD joined by +" },
-    { name: "depth", label: "Frames of a stack at most", hint: "0 to 1024", number: true },
+    { name: "depth", label: "Frames per stack, at most", hint: "0 to 1024", number: true },
     { name: "output", label: "File", hint: "%p is the process, %t the time" },
 ];
 const OWNERS = ["auto", "all", "none"];

@@ -27,9 +27,9 @@ const NO_ROWS: never[] = [];
 
 type Part = "callers" | "others" | "owners";
 const PARTS: { value: Part; text: string; hint: string }[] = [
-    { value: "callers", text: "Held up and waiting", hint: "Where threads were held up, and where they waited" },
-    { value: "others", text: "Parks, joins, sleeps", hint: "Where threads parked, joined, slept, took a monitor again" },
-    { value: "owners", text: "Who held it", hint: "Which threads owned what others were held up by, and what they executed" },
+    { value: "callers", text: "Blocked and waiting", hint: "Where threads were blocked, and where they were in Object.wait" },
+    { value: "others", text: "Parks, joins, sleeps", hint: "Where threads parked, joined, slept, reacquired a monitor" },
+    { value: "owners", text: "Who held it", hint: "Which threads owned the locks that others waited for, and what they executed" },
 ];
 type Other = "parked" | "joined" | "slept" | "reacquiring";
 const OTHERS = (["parked", "joined", "slept", "reacquiring"] as const).map((value) => ({ value, text: KINDS[value].noun, hint: KINDS[value].what }));
@@ -101,7 +101,7 @@ export function Statistics() {
                         <Choice name="statistics-part" label="Which places" options={PARTS} value={part.value} onChange={(v) => (part.value = v)} />
                         {part.value === "others" &&
                             <Choice name="statistics-other" label="Which kind of wait" options={OTHERS} value={other.value} onChange={(v) => (other.value = v)} />}
-                        {noMonitor && tableClasses.value.size > 0 && <span class="dim">Joins and sleeps are of no class.</span>}
+                        {noMonitor && tableClasses.value.size > 0 && <span class="dim">Joins and sleeps have no class.</span>}
                     </div>
                     <div class="statistics-pair">
                         {part.value === "callers" && <Callers kind="held_up" answer={sites} names={names} />}
@@ -138,7 +138,7 @@ function Threads({ answer }: { answer: Answer<Report> }) {
     return (
         <Table<ReportThread> name="statistics-threads" label={over ? `Threads (the first ${count(TOP)})` : "Threads"} rows={rows} columns={THREADS}
             keyOf={(row) => threadOfId(row.id)} multi search selected={tableThreads.value} busy={answer.busy} failed={answer.error !== null}
-            order={{ id: "held_up_ns", down: true }} empty="No thread lived then."
+            order={{ id: "held_up_ns", down: true }} empty="No thread was alive in this range."
             onSelect={(keys: Set<Key>) => (tableThreads.value = new Set([...keys].map(Number)))}
             onHover={(row) => (hover.value = row && { thread: threadOfId(row.id) })} lit={(row) => lit !== undefined && threadOfId(row.id) === lit} />
     );
@@ -150,7 +150,7 @@ function Classes({ answer }: { answer: Answer<Report> }) {
     const lit = hover.value?.class;
     return (
         <Table<ReportRow> name="statistics-classes" label="Classes" rows={answer.value?.locks ?? NO_ROWS} columns={CLASSES} keyOf={classKey}
-            multi search selected={tableClasses.value} busy={answer.busy} failed={answer.error !== null} empty="Nobody was held up, waited or parked."
+            multi search selected={tableClasses.value} busy={answer.busy} failed={answer.error !== null} empty="No thread blocked, waited or parked."
             onSelect={(keys: Set<Key>) => (tableClasses.value = new Set([...keys].map(String)))}
             onHover={(row) => (hover.value = row && row.class !== null ? { class: className(row)! } : null)}
             lit={(row) => lit !== undefined && row.class === lit} />
@@ -165,7 +165,7 @@ function Callers({ kind, answer, names }: { kind: Kind; answer: Answer<Report>; 
     return (
         <Table<ReportRow> key={kind} name={`statistics-${kind}`} label={`${KINDS[kind].noun} by caller${names.size ? ` on ${classesText(names)}` : ""}`}
             rows={rows} columns={COLUMNS[kind][names.size === 1 ? 1 : 0]} keyOf={siteKey} order={{ id: `${kind}_ns`, down: true }} search busy={answer.busy} failed={answer.error !== null}
-            empty={`Nobody ${kind === "reacquiring" ? "took a monitor again" : kind === "held_up" ? "was held up" : KINDS[kind].verb} here.`}
+            empty={`No thread ${kind === "reacquiring" ? "reacquired a monitor" : KINDS[kind].verb} here.`}
             onHover={(row) => (hover.value = row && row.class !== null ? { class: className(row)! } : null)} />
     );
 }
@@ -176,12 +176,12 @@ function Owners({ answer }: { answer: Answer<Report> }) {
     return (
         <>
             <Table<ReportRow> name="statistics-owners" label="Who held it" rows={owners} columns={OWNERS} keyOf={(row) => `${row.class}|${row.owner}`}
-                order={{ id: "held_up_ns", down: true }} search busy={answer.busy} failed={answer.error !== null} empty="Nobody was held up by what somebody owned."
+                order={{ id: "held_up_ns", down: true }} search busy={answer.busy} failed={answer.error !== null} empty="No thread waited for an owner."
                 onHover={(row) => (hover.value = row && row.owner !== null ? { thread: threadAt(row, "owner") } : null)}
                 lit={(row) => lit !== undefined && row.owner !== null && threadAt(row, "owner") === lit} />
             <Table<ReportRow> name="statistics-owner-sites" label="What owners executed" rows={places} columns={OWNER_SITES} keyOf={siteKey}
                 order={{ id: "share_permille", down: true }} search busy={answer.busy} failed={answer.error !== null}
-                empty="No owner was asked what it executed (ownerstacks=all asks each time)." />
+                empty="No owner's stack was recorded (ownerstacks=all records each)." />
         </>
     );
 }

@@ -150,7 +150,7 @@ export function Timeline() {
                 </div>
                 <div style={{ height: `${Math.max(0, total - size.value.height)}px` }} />
             </div>
-            {rows.value.length === 0 && <p class="empty">{state.mode.value === "locks" ? "No thread waited for a lock." : state.filter.value ? "No thread is left by the filter." : "No threads yet."}</p>}
+            {rows.value.length === 0 && <p class="empty">{state.mode.value === "locks" ? "No thread waited for a lock." : state.filter.value ? "No thread matches the filter." : "No threads yet."}</p>}
             <Tooltip />
         </section>
     );

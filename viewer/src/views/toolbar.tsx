@@ -20,7 +20,7 @@ function Grouping() {
         <span class="choice" role="radiogroup" aria-label="group the threads">
             {(["group", "pool", "flat"] as const).map((g) => (
                 <button key={g} role="radio" aria-checked={state.grouping.value === g} class={state.grouping.value === g ? "on" : ""} data-test={`by-${g}`}
-                    disabled={state.mode.value !== "threads"} title={`${g === "group" ? "by thread group" : g === "pool" ? "by pool: names alike but for their number" : "not grouped"} (G)`}
+                    disabled={state.mode.value !== "threads"} title={`${g === "group" ? "by thread group" : g === "pool" ? "by pool: names that differ only in a number" : "not grouped"} (G)`}
                     onClick={() => { state.grouping.value = g; }}>{g === "group" ? "Groups" : g === "pool" ? "Pools" : "Flat"}</button>
             ))}
         </span>
@@ -74,7 +74,7 @@ export function Toolbar() {
             <strong class="brand">Orca</strong>
             <span class="what" title={`${m.name}: ${m.recording.program}`}><b>{m.name}</b> <span class="program">{m.recording.program}</span></span>
             <span class="total">{duration(m.to - m.from)}</span>
-            {m.live && <Switch on={state.following.value} test="follow" title="keep the newest in sight" keyName="L" flip={state.follow}>● live</Switch>}
+            {m.live && <Switch on={state.following.value} test="follow" title="keep the newest events in view" keyName="L" flip={state.follow}>● live</Switch>}
             <Recording m={m} />
             <span class="gap" />
             <Rows />
@@ -82,7 +82,7 @@ export function Toolbar() {
             <Switch on={only !== null} test="filter" title="choose threads" keyName="T" flip={() => { state.dialog.value = "filter"; }}>{only ? `${only.size} threads` : "Filter"}</Switch>
             {state.mode.value === "locks" && state.lockClass.value && <button class="switch on" data-test="all-classes" title="show locks of all classes" onClick={() => { state.lockClass.value = null; }}>{state.lockClass.value} ×</button>}
             <Switch on={state.pathOn.value} test="path" title={m.path ? "critical path" : "no critical path: the program's end was not recorded"} keyName="C" disabled={!m.path} flip={() => { state.pathOn.value = !state.pathOn.value; }}>Critical path</Switch>
-            {!!m.allocations?.n && <Switch on={state.allocOn.value} test="alloc" title="how fast threads allocate: purple, below their bars" flip={() => { state.allocOn.value = !state.allocOn.value; }}>Allocation</Switch>}
+            {!!m.allocations?.n && <Switch on={state.allocOn.value} test="alloc" title="allocation rates: purple, below the threads' bars" flip={() => { state.allocOn.value = !state.allocOn.value; }}>Allocation</Switch>}
             <Switch on={state.arrowsOn.value} test="arrows" title="arrows" keyName="X" flip={() => { state.arrowsOn.value = !state.arrowsOn.value; }}>Arrows</Switch>
             <ArrowMenu />
             <Range />
