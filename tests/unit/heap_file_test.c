@@ -137,7 +137,7 @@ Test(heap_file, a_jvm_that_has_written_nothing, .init = set_up, .fini = tear_dow
 {
     cr_assert_eq(open_it(in_dir("a.hprof"), false), 0);
     cr_assert_eq(heap_file_publish(&f, &err), -ENOENT);
-    cr_assert_not_null(strstr(err.msg, "and there is none"), "%s", err.msg);
+    cr_assert_not_null(strstr(err.msg, "but there is none"), "%s", err.msg);
     heap_file_discard(&f);
     cr_assert_eq(files(), 0);
 }

@@ -229,7 +229,7 @@ Test(heap_view, elements)
     j = ask_heap(h, "elements", "id=0x1000&offset=4294967295");
     cr_assert_eq(json_array_size(json_object_get(j, "elements")), 0);
     json_decref(j);
-    ask_heap_refused(h, "elements", "id=0x1100", -EINVAL, "no array");
+    ask_heap_refused(h, "elements", "id=0x1100", -EINVAL, "not an array");
 }
 
 /* --- who refers to it, and why it is there ---------------------------------------------------- */

@@ -173,7 +173,7 @@ Test(import_trcxml_files, a_nul_byte_is_refused)
     struct trace *t;
     cr_assert_eq(import_trcxml_from(&t, &s, NULL, &err), -EINVAL);
     cr_assert_null(t);
-    cr_assert_str_eq(err.msg, NOT_XML(2, 1, "a NUL byte; tr -d '\\0' takes such bytes out"));
+    cr_assert_str_eq(err.msg, NOT_XML(2, 1, "a NUL byte; tr -d '\\0' removes such bytes"));
 }
 
 #define DECLARES                                                                                   \
@@ -218,7 +218,7 @@ Test(import_trcxml_files, elements_are_not_endlessly_deep)
     char *xml = repeat("", "<a>", 100000, "");
     xml_is_refused(
         xml, "app.trcxml: line 1, column 97: elements in elements, more than 32 deep: this is "
-             "no trace");
+             "not a trace");
     free(xml);
 }
 

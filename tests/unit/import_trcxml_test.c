@@ -344,8 +344,8 @@ Test(import_trcxml, ids_are_numbers_or_any_text)
 Test(import_trcxml, none_and_an_undefined_0_are_nobody)
 {
     static const char *const problems[] = {
-        "line 2: an event that names no thread: it is of an unknown one",
-        "line 2: an event that names no object: it is about an unknown one (3 such)",
+        "line 2: an event that names no thread: the thread is unknown",
+        "line 2: an event that names no object: the object is unknown (3 such)",
     };
     struct trace *t = xml_import(
         MAIN "\n<monContendedEnter threadIdRef='' time='2' objIdRef='' threadOwner='-1'/>"
@@ -378,8 +378,8 @@ Test(import_trcxml, an_id_may_be_used_again_after_its_end)
 Test(import_trcxml, a_second_start_without_an_end_is_another_thread)
 {
     xml_is_but(MAIN "\n<threadStart threadId='1' time='2' threadName='again'/>",
-               "line 2: a threadStart of a thread that has not ended: taken for another one", false,
-               "1000 thread_start main\n2000 thread_start again\n");
+               "line 2: a threadStart of a thread that has not ended: counted as another thread",
+               false, "1000 thread_start main\n2000 thread_start again\n");
 }
 
 Test(import_trcxml, a_freed_object_and_a_new_one_are_two)

@@ -287,5 +287,5 @@ Test(gate, headers_that_come_twice_and_nuls, .init = begin)
     refused(&good, 400, "twice");
     good.doubled = 0;
     good.odd_bytes = true;
-    refused(&good, 400, "no text");
+    refused(&good, 400, "not text");
 }

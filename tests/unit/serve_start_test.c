@@ -105,13 +105,13 @@ Test(start, a_list_of_groups_may_be_one_text)
 
 Test(start, questions_that_are_none)
 {
-    wrong("", "no JSON object");
-    wrong("[]", "no JSON object");
-    wrong("17", "no JSON object");
-    wrong("{\"pid\":1", "no JSON object");
-    wrong("{\"pid\":1} x", "no JSON object");
-    wrong("{\"pid\":1,\"pid\":2}", "no JSON object");
-    wrong("{\"pid\":1,\"output\":\"a\\u0000b\"}", "no JSON object");
+    wrong("", "not a JSON object");
+    wrong("[]", "not a JSON object");
+    wrong("17", "not a JSON object");
+    wrong("{\"pid\":1", "not a JSON object");
+    wrong("{\"pid\":1} x", "not a JSON object");
+    wrong("{\"pid\":1,\"pid\":2}", "not a JSON object");
+    wrong("{\"pid\":1,\"output\":\"a\\u0000b\"}", "not a JSON object");
 }
 
 Test(start, wrong_fields)

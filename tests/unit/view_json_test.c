@@ -345,8 +345,8 @@ Test(view_json, contexts)
     TEXT_IS(j, "0.at.method", "submit");
     json_decref(j);
     json_decref(ask(v, "contexts", "ids="));
-    ask_refused(v, "contexts", "ids=0", -ENOENT, "0 is no context");
-    ask_refused(v, "contexts", "ids=4000000000", -ENOENT, "no context");
+    ask_refused(v, "contexts", "ids=0", -ENOENT, "0 is not a context");
+    ask_refused(v, "contexts", "ids=4000000000", -ENOENT, "not a context");
 }
 
 Test(view_json, search)
