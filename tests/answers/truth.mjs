@@ -1,7 +1,7 @@
 // truth.mjs - reads what was written down of a program before it ran: programs/NAME.truth, and the marked lines of NAME.java.
 //
 // A truth is lines "KEY VALUE"; `A|B` where several words say the same, `*` for anything.
-//     program     main class                          on         JDKs, 17 and 25 when it is not said
+//     program     main class                          on         JDKs, 17, 21 and 25 when it is not said
 //     load        full=CLIENTS half=CLIENTS PATH      the first is measured; without one the program measures itself
 //     pipe        FILE MS: a pipe in the program's folder, of which 4 kB are read each MS
 //     jvm         options of its JVM
@@ -39,7 +39,7 @@ export function readTruth(name) {
     const [full, half] = words(of('share')).map(Number);
     const [pipe, pipeMs] = words(of('pipe'));
     const truth = {
-        name, program: of('program'), on: words(of('on') ?? '17 25'),
+        name, program: of('program'), on: words(of('on') ?? '17 21 25'),
         loads: pairs.filter(([k]) => k === 'load').map(([, v]) => load(v)),
         pipe: pipe && {file: pipe, ms: Number(pipeMs)}, jvm: words(of('jvm')),
         rule: choices(of('rule')), role: choices(of('resource')), names: choices(of('name')), classes: words(of('class')),
