@@ -68,7 +68,8 @@ typedef struct {
 /* The stack of the calling thread, at most `depth` frames of it.  ucontext: what the signal handler
  * was given; NULL: the caller was called by the JVM.  options: 1: with C and C++ frames; other bits
  * do not count.  Any thread, any instant, also before the init and after the JVM's end: no lock, no
- * allocation, no system call, errno stays.  SIGSEGV and SIGBUS must not be blocked. */
+ * allocation, no system call but those that read the signal mask, errno stays.  While SIGSEGV or
+ * SIGBUS is blocked the answer is UNKNOWN_STATE. */
 JNIEXPORT void AsyncGetCallTrace2(CallTrace *trace, jint depth, void *ucontext, uint32_t options);
 
 /* Prepare everything, once, outside of signal handlers: in Agent_OnLoad (it is done when the JVM

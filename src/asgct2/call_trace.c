@@ -7,6 +7,9 @@
 #include "hotspot/stack_room.h"
 #include "orca/asgct2.h"
 
+#include <signal.h>
+#include <ucontext.h>
+
 enum {
     BUFFER = WALK_ROOM + 32,
     BCI_UNKNOWN = UINT16_MAX,
@@ -42,11 +45,11 @@ static jint error_of(int rc)
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* A walk into a caller's trace.  `walk` first: what the walker gives back is this. */
+/* A walk into a caller's trace.  skip: frames of ours that come first.  `walk` first: what the walker gives back is this. */
 struct translation {
     struct walk walk;
     CallFrame *to;
-    int32_t n, max;
+    int32_t n, max, skip;
 };
 
 static CallFrame java_frame(FrameTypeId type, const struct walk_frame *f)
@@ -83,27 +86,39 @@ static bool take(struct walk *w, int32_t n)
 {
     struct translation *t = (struct translation *)w;
     for (int32_t i = 0; i < n && t->n < t->max; i++)
-        t->to[t->n++] = translated(&w->frames[i]);
+        if (t->skip > 0 && w->frames[i].kind == WALK_NATIVE_CODE)
+            t->skip--;
+        else
+            t->to[t->n++] = translated(&w->frames[i]);
     return t->n < t->max;
 }
 
+/* Where a walk begins: in the registers of the handler's ucontext or, without one, of
+ * AsyncGetCallTrace2 itself, whose frame does not count; NULL: where Java code was left. */
+enum { WITH_C = 1 };
+struct begin {
+    const void *registers;
+    bool own;
+    uint32_t options;
+};
+
 /* Not inlined: its frame is made only where there is room for it. */
 static __attribute__((noinline)) jint walk_into(CallFrame *to, jint depth, uintptr_t thread,
-                                                const void *ucontext, uint32_t options)
+                                                const struct begin *begin)
 {
-    enum { WITH_C = 1 };
     struct walk_frame frames[BUFFER];
     struct translation t = {
         .walk = {.frames = frames,
                  .max = BUFFER,
-                 .options = WALK_WITH_STUBS | (options & WITH_C ? WALK_WITH_NATIVE : 0u)},
+                 .options = WALK_WITH_STUBS | (begin->options & WITH_C ? WALK_WITH_NATIVE : 0u)},
         .to = to,
-        .max = depth};
-    if (depth > BUFFER)
+        .max = depth,
+        .skip = begin->own};
+    if (depth > BUFFER - t.skip)
         t.walk.take = take;
     else
-        t.walk.max = depth;
-    int rc = walk(prepared.walker, thread, ucontext, &t.walk);
+        t.walk.max = depth + t.skip;
+    int rc = walk(prepared.walker, thread, begin->registers, &t.walk);
     if (rc <= 0)
         return error_of(rc);
     take(&t.walk, rc - t.n);
@@ -136,12 +151,23 @@ static bool collecting(void)
     return guarded_u8(prepared.gc_active, &active) && active;
 }
 
-static jint trace_of(CallFrame *frames, jint depth, const void *ucontext, uint32_t options)
+/* What is read may have gone away.  A fault of a thread that blocks its signal would end the
+ * process. */
+static bool catches_faults(void)
+{
+    sigset_t blocked;
+    return pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGSEGV) &&
+           !sigismember(&blocked, SIGBUS);
+}
+
+static jint trace_of(CallFrame *frames, jint depth, const void *ucontext, const struct begin *begin)
 {
     /* acquire: pairs with the release in setup.c */
     int phase = atomic_load_explicit(&prepared.phase, memory_order_acquire);
     if (phase != PHASE_READY)
         return phase == PHASE_ENDED ? THREAD_EXIT : NO_CLASS_LOAD;
+    if (!catches_faults())
+        return UNKNOWN_STATE;
     uintptr_t thread = current_thread(&prepared.thread);
     if (!thread)
         return THREAD_NOT_JAVA;
@@ -149,14 +175,18 @@ static jint trace_of(CallFrame *frames, jint depth, const void *ucontext, uint32
         return GC_ACTIVE;
     if (depth <= 0 || !frames || is_new(thread))
         return NO_JAVA_FRAME;
-    return has_room(thread, ucontext) ? walk_into(frames, depth, thread, ucontext, options)
-                                      : UNKNOWN_STATE;
+    return has_room(thread, ucontext) ? walk_into(frames, depth, thread, begin) : UNKNOWN_STATE;
 }
 
 void AsyncGetCallTrace2(CallTrace *trace, jint depth, void *ucontext, uint32_t options)
 {
     if (!trace)
         return;
+    ucontext_t own;
+    struct begin begin = {.registers = ucontext, .options = options};
+    begin.own = !ucontext && options & WITH_C && getcontext(&own) == 0;
+    if (begin.own)
+        begin.registers = &own;
     trace->frame_info = NULL;
-    trace->num_frames = trace_of(trace->frames, depth, ucontext, options);
+    trace->num_frames = trace_of(trace->frames, depth, ucontext, &begin);
 }

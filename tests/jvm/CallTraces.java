@@ -31,6 +31,20 @@ public class CallTraces {
     static native int onPlainThread();
     static native int onAttachedThread();
 
+    /** "" or what is wrong: where faults cannot be caught; C frames without a ucontext. */
+    static native String blocked();
+    static native String above(int depth);
+
+    static void bad_hands() {
+        String said = blocked();
+        check(said.isEmpty(), said);
+        for (int depth : new int[] {1, 2, 3, 4, 5, 127, 128, 160, 161, 162, 200, 1000}) {
+            said = above(depth);
+            check(said.isEmpty(), said);
+        }
+        System.out.println("in bad hands");
+    }
+
     static void check(boolean right, String what) {
         if (!right)
             throw new AssertionError(what);
@@ -218,6 +232,7 @@ public class CallTraces {
         case "unloading" -> unloading();
         case "redefined" -> redefined();
         case "threads" -> threads();
+        case "bad_hands" -> bad_hands();
         case "virtual" -> virtual();
         case "late" -> late();
         case "race" -> race();

@@ -198,6 +198,95 @@ JNIEXPORT jint JNICALL Java_CallTraces_init(JNIEnv *jni, jclass c)
     return rc;
 }
 
+/* While signals are blocked that are needed to catch faults; no ucontext. */
+static int take_blocked(int signal)
+{
+    sigset_t one, before;
+    CallFrame f[4];
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    pthread_sigmask(SIG_BLOCK, &one, &before);
+    int rc = take_trace(f, 4);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+static int rc_in_handler;
+static void on_blocking_signal(int signal, siginfo_t *info, void *context)
+{
+    CallFrame f[4];
+    CallTrace t = {.frames = f};
+    (void)signal, (void)info;
+    errno = 4711;
+    AsyncGetCallTrace2(&t, 4, context, 1);
+    rc_in_handler = errno == 4711 ? t.num_frames : -99;
+}
+
+/* "": in a handler that blocks everything, and with SIGSEGV or SIGBUS blocked, the answer is an
+ * error; else it is as before. */
+JNIEXPORT jstring JNICALL Java_CallTraces_blocked(JNIEnv *jni, jclass c)
+{
+    struct sigaction sa = {.sa_sigaction = on_blocking_signal, .sa_flags = SA_SIGINFO}, old;
+    CallFrame f[4];
+    (void)c;
+    sigfillset(&sa.sa_mask);
+    sigaction(SIGUSR2, &sa, &old);
+    pthread_kill(pthread_self(), SIGUSR2);
+    sigaction(SIGUSR2, &old, NULL);
+    int segv = take_blocked(SIGSEGV), bus = take_blocked(SIGBUS), none = take_blocked(SIGWINCH);
+    if (rc_in_handler != UNKNOWN_STATE || segv != UNKNOWN_STATE || bus != UNKNOWN_STATE)
+        return say(jni, "handler %d, SIGSEGV %d, SIGBUS %d", rc_in_handler, segv, bus);
+    return none > 0 && take_trace(f, 4) > 0 ? say(jni, "") : say(jni, "others %d", none);
+}
+
+/* Two functions of C above the native method. */
+static __attribute__((noinline)) int inner_function(CallFrame *f, jint depth)
+{
+    CallTrace t = {.frames = f};
+    errno = 4711;
+    AsyncGetCallTrace2(&t, depth, NULL, 1);
+    return errno == 4711 ? t.num_frames : -99;
+}
+static __attribute__((noinline)) int outer_function(CallFrame *f, jint depth)
+{
+    int rc = inner_function(f, depth);
+    return rc ? rc : -1;
+}
+
+static bool is_in(const CallFrame *f, const void *function)
+{
+    enum { MOST = 400 };
+    uintptr_t pc = (uintptr_t)f->non_java_frame.pc;
+    return f->type == FRAME_CPP && pc > (uintptr_t)function && pc - (uintptr_t)function < MOST;
+}
+
+/* "": without a ucontext C frames are those of the caller, innermost first; then the native method
+ * and Java's frames, the same as without C. */
+JNIEXPORT jstring JNICALL Java_CallTraces_above(JNIEnv *jni, jclass c, jint depth)
+{
+    CallFrame f[2 * DEPTH], plain[2 * DEPTH];
+    (void)c;
+    int rc = outer_function(f, depth), i = 0, k = 0, n = take_trace(plain, 2 * DEPTH);
+    const void *functions[] = {(void *)inner_function, (void *)outer_function,
+                               (void *)Java_CallTraces_above};
+    if (rc < 0 || rc > depth)
+        return say(jni, "%d frames", rc);
+    for (; i < 3 && i < rc; i++)
+        if (!is_in(&f[i], functions[i]))
+            return say(jni, "frame %d of %d: type %d, pc %p instead of one in %p", i, rc, f[i].type,
+                       f[i].non_java_frame.pc, functions[i]);
+    for (; i < rc; i++) {
+        if (f[i].type == FRAME_CPP)
+            continue;
+        bool equal = k < n && f[i].type == plain[k].type &&
+                     (!is_java(&f[i]) || f[i].java_frame.method_id == plain[k].java_frame.method_id);
+        if (!equal)
+            return say(jni, "frame %d of %d: type %d, %d of %d without C", i, rc, f[i].type, k, n);
+        k++;
+    }
+    return rc == depth || k == n ? say(jni, "") : say(jni, "%d frames, %d without C", k, n);
+}
+
 static void *ask(void *attach)
 {
     CallFrame f[4];

@@ -29,6 +29,12 @@ test_threads() {
     has out "threads right"
 }
 
+# Faults that cannot be caught; C frames of who calls without a ucontext.
+test_bad_hands() {
+    run_java none -- CallTraces bad_hands
+    has out "in bad hands"
+}
+
 test_init_from_java() {
     run_java late -- CallTraces late
     has out "compared 2400"
