@@ -156,25 +156,37 @@ static struct call_of read_call(const struct trace *t, stack_id stack)
     return c;
 }
 
+static bool begins_with(const struct trace *t, method_id method, const char *const *names, size_t n)
+{
+    const char *name = trace_method(t, method)->name;
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The innermost method that is not the JDK's; 0: none. */
+static method_id inner_of(const struct trace *t, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        if (!sites_is_jdk(trace_class(t, m->class_)->signature))
+            return m->id;
+    }
+    return (method_id){0};
+}
+
 bool purpose_puts(const struct trace *t, stack_id stack)
 {
-    return read_call(t, stack).gives;
+    static const char *const names[] = {"put", "offer", "publish", "enqueue", "append", "push"};
+    return begins_with(t, inner_of(t, stack), names, ARRAY_LEN(names)) || read_call(t, stack).gives;
 }
 
 bool purpose_takes(const struct trace *t, stack_id stack)
 {
     static const char *const names[] = {"take", "poll", "next", "receive", "remove", "dequeue"};
-    const struct trace_stack *s = trace_stack(t, stack);
-    for (uint32_t i = 0; i < s->n_frames; i++) {
-        const struct trace_method *m = trace_method(t, s->frames[i].method);
-        if (sites_is_jdk(trace_class(t, m->class_)->signature))
-            continue;
-        for (size_t k = 0; k < ARRAY_LEN(names); k++)
-            if (strncmp(m->name, names[k], strlen(names[k])) == 0)
-                return true;
-        break; /* the innermost one */
-    }
-    return read_call(t, stack).takes;
+    return begins_with(t, inner_of(t, stack), names, ARRAY_LEN(names)) || read_call(t, stack).takes;
 }
 
 /* Of a file of calls a park is a call that blocked: what it is about holds the thread up. */
@@ -290,15 +302,6 @@ static const char *const room_names[] = {"put",     "offer",   "send",     "publ
                                          "submit",  "execute", "add"};
 static const char *const thing_names[] = {"acquire", "allocate", "lock",  "borrow",
                                           "reserve", "checkout", "lease", "getConnection"};
-
-static bool begins_with(const struct trace *t, method_id method, const char *const *names, size_t n)
-{
-    const char *name = trace_method(t, method)->name;
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
 
 /* Whether a method is one that gives something, and so waits for room. */
 static bool gives_room(const struct trace *t, method_id method)

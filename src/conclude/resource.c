@@ -451,6 +451,7 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
         return -ENOMEM;
     if (!*member && r->n_threads < RESOURCE_IDS)
         r->threads[r->n_threads] = w->thread;
+    r->mixed |= !*member && !resource_same_pool(f->a, r->threads[0], w->thread);
     r->n_threads += !*member;
     *member = 1;
     r->parts++;

@@ -105,6 +105,7 @@ enum resource_kind {
 struct resource {
     enum resource_kind kind;
     bool permits;   /* things, by their class: also where nobody gives back */
+    bool mixed;     /* its threads are of several pools */
     lock_id lock;   /* 0: several objects */
     uint32_t group; /* their class */
     method_id take; /* where threads wait for it */

@@ -295,6 +295,8 @@ static void add_role(const struct resource *r, const struct analysis *a, const c
                  : r->holder && (r->one_pool || r->n_holders == 1) ? "of"
                                                                    : "to",
                  name);
+    else if (r->kind == RESOURCE_DELAY && role_by_words(r, a))
+        snprintf(out, n, "%s (%s)", name, resource_role(r, a));
     else if (name_is_method(r, a) && (r->kind == RESOURCE_LOCK || is_semaphore(r, a)))
         snprintf(out, n, "%s of %s", r->kind == RESOURCE_LOCK ? "lock" : "Semaphore", name);
     else
@@ -335,10 +337,7 @@ void resource_thread_pool(const struct analysis *a, uint32_t thread, char *out, 
 void resource_pool_name(const struct analysis *a, const struct resource *r, char *out, size_t n)
 {
     *out = 0;
-    for (uint32_t i = 1; i < r->n_threads && i < RESOURCE_IDS; i++)
-        if (!resource_same_pool(a, r->threads[0], r->threads[i]))
-            return;
-    if (r->n_threads > 1)
+    if (r->n_threads > 1 && !r->mixed)
         resource_thread_pool(a, r->threads[0], out, n);
 }
 

@@ -20,14 +20,15 @@ const struct span *resource_last_work(const struct analysis *a, uint32_t thread,
     return NULL;
 }
 
-/* Whether who reads is somebody who works on the answer himself: he was given a task, or has waited
- * for input in the program's own code, and in no select since. */
+/* Whether who reads is somebody who works on the answer himself: he has waited for input, and in no
+ * select since, in a task that he was given, or in the program's own code. */
 static bool works_on_it(const struct program *p, const struct analysis *a,
                         const struct io_wait *read, const struct span *task)
 {
     const struct io_wait *call = reads_blocked(&a->reads, read);
-    return task || (call && call->what == IO_KIND_input &&
-                    program_code(p, program_place(p, call->stack).method) == CODE_PROGRAM);
+    return call && call->what == IO_KIND_input &&
+           ((task && call->to > span_end(&a->timeline, task)) ||
+            program_code(p, program_place(p, call->stack).method) == CODE_PROGRAM);
 }
 
 lock_id source_of(const struct program *p, const struct analysis *a, uint32_t thread, uint64_t time,

@@ -53,6 +53,21 @@ static const char *method_of(struct place p)
 
 /* --- pools of threads ------------------------------------------------------------------------- */
 
+/* "5 threads of web" would be of six that are of two. */
+Test(resources, threads_of_two_pools_are_of_none)
+{
+    char name[LABEL_MAX];
+    for (uint32_t i = 0; i < 7; i++) {
+        char web[] = {'w', 'e', 'b', '-', (char)('1' + i), 0};
+        thread_id who = builder_thread(&b, i < 6 ? web : "job-1");
+        does_block(who, 1000000 + i, 90000000 + i, lock, ann);
+    }
+    run(100000000);
+    cr_assert_eq(all.v[0].n_threads, 7);
+    resource_pool_name(a, &all.v[0], name, sizeof name);
+    cr_assert_str_eq(name, "");
+}
+
 /* Each in a pool of its own: which is the last there is room for has the others. */
 Test(resources, pools_that_there_is_no_room_for_are_called_others)
 {
@@ -753,6 +768,14 @@ Test(resources, who_puts_into_a_queue_waits_for_a_full_one)
     cr_assert_str_eq(name, "full queue of Desk.place");
 }
 
+/* A library's own queue, by the name of its method. */
+Test(resources, who_appends_to_a_librarys_queue_waits_for_a_full_one)
+{
+    const struct resource *r = given_by_dan(
+        "Ljava/util/ArrayList;", PARKED "com.fast.log.AsyncAppender.append:9 shop.Desk.place:21");
+    cr_assert_str_eq(resource_role(r, a), "full queue");
+}
+
 /* A word in the name of a class around it says less. */
 Test(resources, a_full_queue_is_called_so_whatever_hands_on_to_it)
 {
@@ -1170,22 +1193,25 @@ Test(resources, what_has_a_tenth_of_a_crowds_waits_is_a_resource_of_its_own)
 }
 
 /* A thread that comes again at once never waits; what it gives is the permit that it took. */
-Test(resources, who_takes_permits_without_waiting_gives_them_back)
+static void starves_for_permits(const char *takes_in)
 {
     lock_id limit = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/Semaphore;")),
             queue =
                 builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/Semaphore$NonfairSync;"));
+    char taking[256];
+    snprintf(taking, sizeof taking, "java.util.concurrent.Semaphore.acquire:1 %s", takes_in);
     stack_id park = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
                                       "java.util.concurrent.Semaphore.acquire:1 shop.Desk.place:7 "
                                       "java.lang.Thread.run:3"),
              take = builder_stack(&b, "java.util.concurrent.Semaphore.acquire:1 shop.Desk.place:7 "
                                       "java.lang.Thread.run:3"),
+             takes = builder_stack(&b, taking),
              give = builder_stack(&b, "java.util.concurrent.Semaphore.release:1 shop.Desk.place:9 "
                                       "java.lang.Thread.run:3");
     ADD(&b, 1, ann, 1000000, semaphore_acquire_enter, .lock = limit, .stack = take);
     for (uint64_t i = 0; i < 10; i++) {
         uint64_t time = 2000000 + i * 3000000;
-        ADD(&b, 2, bob, time, semaphore_acquire_enter, .lock = limit, .stack = take);
+        ADD(&b, 2, bob, time, semaphore_acquire_enter, .lock = limit, .stack = takes);
         ADD(&b, 2, bob, time + 1000, semaphore_acquire_exit, .lock = limit);
         ADD(&b, 1, ann, time + 2000, park_enter, .lock = queue, .stack = park);
         ADD(&b, 2, bob, time + 2900000, semaphore_release, .lock = limit, .stack = give);
@@ -1196,6 +1222,11 @@ Test(resources, who_takes_permits_without_waiting_gives_them_back)
     cr_assert_eq(all.n, 1);
     cr_assert_eq(all.v[0].kind, RESOURCE_THINGS);
     cr_assert_gt(all.v[0].ns, 25000000);
+}
+
+Test(resources, who_takes_permits_without_waiting_gives_them_back)
+{
+    starves_for_permits("shop.Desk.place:7 java.lang.Thread.run:3");
 }
 
 /* --- polls ------------------------------------------------------------------------------------ */
@@ -1304,6 +1335,9 @@ Test(resources, what_lets_time_pass_is_called_by_its_names)
                                     "shop.Desk.place:21 org.web.Worker.run:9"),
                  RESOURCE_DELAY);
     cr_assert_str_eq(resource_role(&all.v[0], a), "rate limit");
+    char name[256];
+    resource_title(&all.v[0], a, name, sizeof name);
+    cr_assert_str_eq(name, "RateLimiter.acquire (rate limit)");
 }
 
 Test(resources, long_parks_of_a_thread_of_the_library_are_idle)
@@ -1424,6 +1458,10 @@ static const char *rules_of(uint64_t end)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", f[i].rule);
     return text;
 }
+
+#define TASKS                                                                                      \
+    PARKED "java.util.concurrent.ThreadPoolExecutor.getTask:1 "                                    \
+           "java.util.concurrent.ThreadPoolExecutor.runWorker:2"
 
 #define GET "java.util.concurrent.locks.LockSupport.park:1 java.util.concurrent.FutureTask.get:2 "
 
@@ -2106,10 +2144,6 @@ Test(resources, who_reads_at_its_loop_waits_for_work)
                      "");
 }
 
-#define TASKS                                                                                      \
-    PARKED "java.util.concurrent.ThreadPoolExecutor.getTask:1 "                                    \
-           "java.util.concurrent.ThreadPoolExecutor.runWorker:2"
-
 /* Two threads of a pool wait for tasks, and read for others from 50 ms on; the second one, if it is
  * idle, waits for tasks all the time but one moment. */
 static const struct resource *pool_that_reads(bool idle)
@@ -2448,11 +2482,12 @@ Test(resources, a_peer_on_the_path_has_its_name)
     PARKED "java.util.concurrent.CompletableFuture.get:2 "                                         \
            "jdk.internal.net.http.HttpClientFacade.send:3 shop.Desk.place:30 shop.Main.main:2"
 
-enum reader { READS, WAITED_SINCE, HANDS_ON, ENDED_CHILD, FETCHES };
+enum reader { READS, WAITED_SINCE, HANDS_ON, ENDED_CHILD, FETCHES, IS_TOLD_TO, FETCHES_AS_TOLD };
 
 /* A client's thread waits for an answer that dan reads for it; or has read before he waits for
  * something else himself; or that bob gives, whom dan woke when he had read; or for the end of a
- * child that dan waited for; or that dan asks for in the program's own code. */
+ * child that dan waited for; or that dan asks for in the program's own code; or that dan is told to
+ * read, without waiting for it or so that he has to. */
 static const struct resource *answered_by(enum reader how)
 {
     lock_id peer = add_peer(how == ENDED_CHILD ? "=process convert" : "=10.0.0.7:5432");
@@ -2472,6 +2507,15 @@ static const struct resource *answered_by(enum reader how)
         if (how == FETCHES)
             ADD(&b, dan.v, dan, to - 120000, io, .what = IO_KIND_input, .peer = peer,
                 .stack = builder_stack(&b, IN_PAY), .since = at(from + 1000));
+        if (how == IS_TOLD_TO || how == FETCHES_AS_TOLD) {
+            ADD(&b, dan.v, dan, from + 500, park_enter, .stack = idle);
+            ADD(&b, cat.v, cat, from + 1000, unpark, .target = dan, .stack = read);
+            ADD(&b, dan.v, dan, from + 1500, park_exit);
+        }
+        if (how == FETCHES_AS_TOLD)
+            ADD(&b, dan.v, dan, to - 120000, io, .what = IO_KIND_input, .peer = peer,
+                .stack = builder_stack(&b, "sun.nio.ch.SocketDispatcher.read0:native lib.Db.ask:3"),
+                .since = at(from + 2000));
         if (how == WAITED_SINCE) {
             ADD(&b, dan.v, dan, to - 250000, park_enter, .stack = idle);
             ADD(&b, dan.v, dan, to - 200000, park_exit);
@@ -2520,6 +2564,17 @@ Test(resources, what_was_read_before_a_wait_is_no_source)
 Test(resources, who_reads_in_the_program_works_on_the_answer)
 {
     cr_assert_str_eq(title_of_answers(FETCHES), "answers of dan");
+}
+
+/* A client's own threads hand to each other what there is to read. */
+Test(resources, who_is_told_to_read_what_is_there_passes_it_on)
+{
+    cr_assert_str_eq(title_of_answers(IS_TOLD_TO), "answers from 10.0.0.7:5432");
+}
+
+Test(resources, who_waits_for_input_in_a_task_works_on_it)
+{
+    cr_assert_str_eq(title_of_answers(FETCHES_AS_TOLD), "answers of dan");
 }
 
 Test(resources, the_end_of_a_child_is_no_answer)

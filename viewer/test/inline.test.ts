@@ -109,8 +109,8 @@ test("who gave the monitor back that an Object.wait took again", async () => {
     };
     const [known, words] = await by({ regains }), [unknown, none] = await by({});
     assert.ok(known === 400 && unknown === 400);
-    assert.ok(words.includes("last owner seen") && !words.includes("waker not known"), String(words));
-    assert.ok(none.includes("waker not known") && !none.includes("last owner seen"), String(none));
+    assert.ok(words.includes("last owner seen") && !words.includes("waker unknown"), String(words));
+    assert.ok(none.includes("waker unknown") && !none.includes("last owner seen"), String(none));
 });
 
 test("a wait: its neighbours, its cause, its chain, its effects", async () => {
@@ -137,7 +137,7 @@ test("a wait: its neighbours, its cause, its chain, its effects", async () => {
     const lock = (await s.at("l1", 300)) as LockAt;
     assert.deepEqual([lock.owner, lock.owner_sure, lock.queue], [2, false, [1]]);
     await assert.rejects(s.wait(1, 2), /has 2 waits/);
-    await assert.rejects(s.at("x9", 0), /is no row/);
+    await assert.rejects(s.at("x9", 0), /is not a row/);
 });
 
 test("holds that are recorded say who held a lock", async () => {
