@@ -151,8 +151,8 @@ static inline void refs_may_be_many(JNIEnv *jni)
         (*jni)->ExceptionClear(jni);
 }
 
-/* onload.c: read the options and get a JVMTI environment.  -EINVAL: an option is wrong; -ENOTSUP.
- */
+/* onload.c: read the options and get a JVMTI environment.  -EINVAL: an option is wrong;
+ * -ENOTSUP. */
 int agent_load(JavaVM *vm, const char *options, bool live, struct err *err);
 void agent_unload(void);
 

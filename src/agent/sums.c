@@ -47,8 +47,7 @@ static uint64_t short_ns(void)
     return atomic_load_explicit(&short_of, memory_order_relaxed);
 }
 
-/* --- what is shared -----------------------------------------------------------------------------
- */
+/* --- what is shared --------------------------------------------------------------------------- */
 
 /* A thread is in a wait that is noted, or inside of what waits itself. */
 enum { IN_WAIT = 1, INSIDE = 2 };
@@ -139,8 +138,7 @@ static bool give_back(struct slot *s, uint32_t thread)
                                                    memory_order_relaxed);
 }
 
-/* --- a wait -------------------------------------------------------------------------------------
- */
+/* --- a wait ----------------------------------------------------------------------------------- */
 
 bool sums_note(struct os_thread *self, const struct sums_wait *w)
 {
@@ -208,8 +206,7 @@ static struct sum read_slot(const struct slot *s, uint32_t thread)
     return w;
 }
 
-/* --- tables -------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 static bool try_table(struct sums_table *t)
 {
@@ -373,8 +370,7 @@ bool sums_add(struct os_thread *self, uint32_t kind, thread_id thread, uint64_t 
     return true;
 }
 
-/* --- what waits inside of a wait ----------------------------------------------------------------
- */
+/* --- what waits inside of a wait -------------------------------------------------------------- */
 
 void sums_inside(thread_id thread)
 {
@@ -414,8 +410,7 @@ bool sums_end_short(thread_id target, thread_id by, uint64_t now)
     return true;
 }
 
-/* --- the drain thread ---------------------------------------------------------------------------
- */
+/* --- the drain thread ------------------------------------------------------------------------- */
 
 /* `lock`: who writes from here: the drain thread, or who flushes. */
 static struct {
@@ -729,8 +724,7 @@ void sums_open_waits(struct buf *events)
     }
 }
 
-/* --- life ---------------------------------------------------------------------------------------
- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void *pages(size_t bytes)
 {

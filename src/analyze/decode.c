@@ -72,8 +72,7 @@ void decoded_fini(struct decoded *d)
     summed_fini(&d->summed);
 }
 
-/* --- what events say ---------------------------------------------------------------------------
- */
+/* --- what events say -------------------------------------------------------------------------- */
 
 static bool is_roaming(const struct decoder *d, uint32_t thread)
 {

@@ -21,8 +21,7 @@ enum { COST_FACTOR = 9 }; /* see due */
 
 #define SECOND UINT64_C(1000000000)
 
-/* --- the process --------------------------------------------------------------------------------
- */
+/* --- the process ------------------------------------------------------------------------------ */
 
 /* Fields 14 and 15 of /proc/PID/stat, in ns, and 20. */
 static bool read_process(const struct top_source *s, uint64_t *cpu_ns, uint32_t *threads)
@@ -48,8 +47,7 @@ uint64_t top_source_uptime(const struct top_source *s)
     return now > start ? now - start : 0;
 }
 
-/* --- the agent's answer -------------------------------------------------------------------------
- */
+/* --- the agent's answer ----------------------------------------------------------------------- */
 
 static double share(uint64_t now, uint64_t before, uint64_t ns)
 {
@@ -92,8 +90,7 @@ static void take_counters(struct top_source *s, const char *reply, uint64_t aske
     s->asked = asked;
 }
 
-/* --- the report ---------------------------------------------------------------------------------
- */
+/* --- the report ------------------------------------------------------------------------------- */
 
 uint64_t top_source_span(const struct top_source *s)
 {
@@ -250,8 +247,7 @@ static int go_to(struct top_source *s, const char *path, uint64_t session, uint6
     return 0;
 }
 
-/* --- refresh ------------------------------------------------------------------------------------
- */
+/* --- refresh ---------------------------------------------------------------------------------- */
 
 /* What the file still has, and no more; then the picture stays. */
 static void take_rest(struct top_source *s, uint64_t window)

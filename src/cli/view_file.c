@@ -38,8 +38,7 @@ static struct view_file *of(struct serve_source *s)
     return (struct view_file *)s; /* its first field */
 }
 
-/* --- reading ----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void flush(const struct view_file *f)
 {
@@ -139,8 +138,7 @@ static int file_read(struct serve_source *s, uint32_t gen, const struct serve_pr
     return rc;
 }
 
-/* --- what has happened to it ------------------------------------------------------------------
- */
+/* --- what has happened to it ------------------------------------------------------------------ */
 
 static bool same_time(struct timespec a, struct timespec b)
 {
@@ -172,8 +170,7 @@ static void file_close(struct serve_source *s)
     free(f);
 }
 
-/* --- opening ----------------------------------------------------------------------------------
- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static int begin(struct view_file *f, const char *path, struct err *err)
 {

@@ -49,8 +49,7 @@ static inline bool compare_is_of_allocs(enum compare_kind k)
 }
 
 /* "state", "resource", "place", "allocated-class", "allocated-place", "growth-class",
- * "growth-place"
- */
+ * "growth-place" */
 const char *compare_kind_name(enum compare_kind k);
 
 /* One side of a row. */

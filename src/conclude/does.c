@@ -57,8 +57,7 @@ static enum holder_does doing_of_stack(const struct resources *all, stack_id sta
     return still && !all->runs[native_method(t, stack).v] ? DOES_NATIVE : DOES_COMPUTE;
 }
 
-/* --- both --------------------------------------------------------------------------------------
- */
+/* --- both ------------------------------------------------------------------------------------- */
 
 static struct place leaf_of(const struct trace *t, stack_id stack)
 {

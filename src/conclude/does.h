@@ -1,5 +1,5 @@
-/* does.h - what a thread does, by its wait or by its stack, for who wants to know why others wait.
- */
+/* does.h - what a thread does, by its wait or by its stack, for who wants to know why others
+ * wait. */
 #ifndef ORCA_CONCLUDE_DOES_H
 #define ORCA_CONCLUDE_DOES_H
 

@@ -1,6 +1,6 @@
 /* Who has a resource while others wait for it, and what those do who have it: first what is
- * recorded of them in that time, then, of what is not, what samples and owners that were asked say.
- */
+ * recorded of them in that time, then, of what is not, what samples and owners that were asked
+ * say. */
 #include "analyze/io_calls.h"
 #include "analyze/owned.h"
 #include "base/err.h"
@@ -72,8 +72,8 @@ enum {
 /* What one gives at one moment, to however many. */
 #define ONE_GIVE_NS UINT64_C(1000000)
 
-/* What is looked at for one resource at most: waits of many threads for the answer of one add up.
- */
+/* What is looked at for one resource at most: waits of many threads for the answer of one add
+ * up. */
 #define STEPS_MAX UINT64_C(20000000)
 
 /* One more has one, or one less. */
@@ -89,8 +89,7 @@ static bool is_of(const struct holder *h, uint32_t context)
     return of && &h->all->v[of - 1] == h->r;
 }
 
-/* --- what a thread did in a stretch of time -----------------------------------------------------
- */
+/* --- what a thread did in a stretch of time --------------------------------------------------- */
 
 static int note(struct keyed *to, uint32_t thread, const struct does *does, stack_id stack,
                 struct place leaf, uint64_t ns, uint64_t samples, lock_id peer)
@@ -208,8 +207,7 @@ static int account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to
     return at < to ? note_rest(h, thread, at, to) : 0;
 }
 
-/* --- what one thread owns at a time -------------------------------------------------------------
- */
+/* --- what one thread owns at a time ----------------------------------------------------------- */
 
 /* Those whose owners are found together: each goes through all waits of the recording. */
 struct owned_holders {
@@ -321,8 +319,7 @@ static int count_asked(void *self, struct resource *r, const struct resource_wai
     return 0;
 }
 
-/* --- who gives -----------------------------------------------------------------------------------
- */
+/* --- who gives -------------------------------------------------------------------------------- */
 
 /* The last wait for it that a thread had ended by then, if it is still in the very call: of those
  * who wait in one queue each wakes the next one, which gives nothing back.  NULL: it is not. */
@@ -360,8 +357,7 @@ static struct give first_give(const struct holder *h, const struct span *s)
     return (struct give){.thread = 0};
 }
 
-/* --- things --------------------------------------------------------------------------------------
- */
+/* --- things ----------------------------------------------------------------------------------- */
 
 /* Stretches in which somebody waited, in order, apart from each other. */
 static int add_wanted(void *self, struct resource *r, const struct resource_wait *w)
@@ -570,8 +566,7 @@ static bool others_give(const struct holder *h)
     return 2 * back < n;
 }
 
-/* --- answers -------------------------------------------------------------------------------------
- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 /* When the one that gave it at `to` began with what it gave then: behind what it gave before, and
  * behind its last wait for work. */
@@ -730,8 +725,7 @@ static int find_takers(struct holder *h)
     return take_things(h);
 }
 
-/* --- polls --------------------------------------------------------------------------------------
- */
+/* --- polls ------------------------------------------------------------------------------------ */
 
 /* What those do meanwhile who run the other end of what is polled. */
 static int find_other_end(struct holder *h)
@@ -887,8 +881,8 @@ static size_t join_lines(struct activity *v, size_t n)
     return some;
 }
 
-/* How much of the rest of threads that were never looked at each of the others' samples stands for.
- */
+/* How much of the rest of threads that were never looked at each of the others' samples stands
+ * for. */
 static uint64_t rest_of_others(const struct holder *h, const uint64_t *sampled)
 {
     uint64_t ns = 0;

@@ -552,8 +552,7 @@ static void settle_answers(struct finder *f)
         o->v[i].kind = is_answer(&o->v[i]) ? RESOURCE_ANSWERS : o->v[i].kind;
 }
 
-/* --- where in the program ----------------------------------------------------------------------
- */
+/* --- where in the program --------------------------------------------------------------------- */
 
 struct wait_place {
     uint32_t resource, method;
@@ -610,8 +609,7 @@ static int find_places(struct finder *f)
     return rc;
 }
 
-/* --- which field holds it ----------------------------------------------------------------------
- */
+/* --- which field holds it --------------------------------------------------------------------- */
 
 static int find_fields(struct finder *f)
 {
@@ -639,8 +637,7 @@ static int find_fields(struct finder *f)
     return rc;
 }
 
-/* --- what the waits are for after all ----------------------------------------------------------
- */
+/* --- what the waits are for after all --------------------------------------------------------- */
 
 /* What a listed resource makes of its waits. */
 static const uint8_t purposes[] = {[RESOURCE_LOCK] = PURPOSE_LOCK,
@@ -673,8 +670,7 @@ static void settle_purposes(struct finder *f)
     }
 }
 
-/* --- the time of those who wait ----------------------------------------------------------------
- */
+/* --- the time of those who wait --------------------------------------------------------------- */
 
 /* Time in which a thread had nothing to do: it waited, nobody held it up, and it had asked for
  * nothing. */

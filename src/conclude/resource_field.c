@@ -40,8 +40,7 @@ void field_sites_fini(struct field_sites *f)
     map_fini(&f->at);
 }
 
-/* --- one site ----------------------------------------------------------------------------------
- */
+/* --- one site --------------------------------------------------------------------------------- */
 
 /* Its line; NULL: it has none. */
 static const char *line_at(const struct field_sites *f, const struct trace_frame *frame)
@@ -67,8 +66,7 @@ static const char *operand(const char *line, unsigned number)
     return line;
 }
 
-/* --- frames ------------------------------------------------------------------------------------
- */
+/* --- frames ----------------------------------------------------------------------------------- */
 
 /* What operand `number` is of what the frame at `i` does; NULL: not known. */
 static const char *trace_back(const struct field_sites *f, const struct trace_stack *s, uint32_t i,
@@ -150,8 +148,7 @@ const char *field_of_pool(const struct field_sites *f, stack_id stack)
     return i < s->n_frames ? unless_of_jdk(receiver(f, s, i)) : NULL;
 }
 
-/* --- as text ------------------------------------------------------------------------------------
- */
+/* --- as text ---------------------------------------------------------------------------------- */
 
 /* A variable that an inner class has a copy of: val$lock. */
 static const char *without_copy(const char *name)

@@ -89,8 +89,8 @@ static bool is_semaphore(const struct resource *r, const struct analysis *a)
     return purpose_of_group(&a->locks, r->group) == PURPOSE_PERMIT;
 }
 
-/* A class of the JDK's, an array, an unknown class: it says nothing, the method that takes it does.
- */
+/* A class of the JDK's, an array, an unknown class: it says nothing, the method that takes it
+ * does. */
 static bool name_is_method(const struct resource *r, const struct analysis *a)
 {
     const char *signature = a->locks.groups[r->group].signature;

@@ -42,8 +42,8 @@ const char *resource_io_word(const struct resource *r);
 bool resource_is_unanswered(const struct analysis *a, const struct resource *r);
 
 /* Whether most of what a pool's threads wait for is given by that pool itself, or nothing is: who
- * waits keeps busy who should answer.  Threads of a ForkJoinPool do so themselves while they wait.
- */
+ * waits keeps busy who should answer.  Threads of a ForkJoinPool do so themselves while they
+ * wait. */
 bool resource_is_of_own_pool(const struct analysis *a, const struct resource *r);
 
 /* Whether its source is a child process: it is no answer, but its end. */

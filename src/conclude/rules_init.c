@@ -66,8 +66,7 @@ static uint32_t initialised(const struct trace *t, stack_id stack)
     return 0;
 }
 
-/* --- who initialises ---------------------------------------------------------------------------
- */
+/* --- who initialises -------------------------------------------------------------------------- */
 
 static uint32_t class_at(const struct inits *all, stack_id stack)
 {
@@ -151,8 +150,7 @@ static void find_of_thread(struct inits *all, uint32_t thread)
     }
 }
 
-/* --- who waits for it --------------------------------------------------------------------------
- */
+/* --- who waits for it ------------------------------------------------------------------------- */
 
 /* Whether a sample found the thread at something: not where it stands still in code of Java. */
 static bool is_busy(const struct trace *t, const struct sample *s)
@@ -222,8 +220,7 @@ static void look_at_thread(const struct inits *all, struct init *x, uint32_t thr
         x->wait_stack = s.stack;
 }
 
-/* --- what is said ------------------------------------------------------------------------------
- */
+/* --- what is said ----------------------------------------------------------------------------- */
 
 static void say_holder(struct rule_finding *f, const struct evidence *ev, const struct init *x)
 {

@@ -171,8 +171,7 @@ static int look_at(struct finder *f, uint32_t thread)
     return 0;
 }
 
-/* --- whether a pool had a free thread ----------------------------------------------------------
- */
+/* --- whether a pool had a free thread --------------------------------------------------------- */
 
 struct idle_edge {
     uint64_t time;
@@ -253,8 +252,7 @@ static uint64_t none_free(const struct finder *f, uint32_t of)
     return ns;
 }
 
-/* --- findings -----------------------------------------------------------------------------------
- */
+/* --- findings --------------------------------------------------------------------------------- */
 
 static int by_method(const void *x, const void *y)
 {
@@ -402,8 +400,7 @@ void rule_waits_for_io(struct evidence *ev)
     free(f.works);
 }
 
-/* --- io-on-path --------------------------------------------------------------------------------
- */
+/* --- io-on-path ------------------------------------------------------------------------------- */
 
 /* Who listens, reads what its clients or its console say, waits for work. */
 static bool is_asked(const struct trace *t, lock_id peer)

@@ -221,8 +221,8 @@ static uint32_t find_loop(const struct loops *l, uint32_t thread, uint64_t *sele
     return found;
 }
 
-/* Time in which a thread has nothing to do, but not in a select: then its waits are no handler's.
- */
+/* Time in which a thread has nothing to do, but not in a select: then its waits are no
+ * handler's. */
 static uint64_t idles(const struct loops *l, uint32_t thread, uint32_t loop)
 {
     const struct analysis *a = l->ev->a;

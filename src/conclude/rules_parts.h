@@ -11,8 +11,7 @@
  *   rules_io.c       input and output that the program waits for
  *   rules_processors.c  threads that wait for a processor
  *   rules_resources.c   what holds threads up: which of it is told
- *   words.c             how: who waits, who has it, what those do who have it
- */
+ *   words.c             how: who waits, who has it, what those do who have it */
 #ifndef ORCA_CONCLUDE_RULES_PARTS_H
 #define ORCA_CONCLUDE_RULES_PARTS_H
 

@@ -163,8 +163,7 @@ static void add_line(struct maker *m, uint32_t thread)
         add_ready(m, thread, st->called, st->has_started ? st->started : m->a->window.to);
 }
 
-/* --- who waited for a carrier meanwhile --------------------------------------------------------
- */
+/* --- who waited for a carrier meanwhile ------------------------------------------------------- */
 
 static int by_from(const void *a, const void *b)
 {
@@ -218,8 +217,7 @@ static struct behind who_waits(const struct maker *m, struct pinned *p)
     return b;
 }
 
-/* --- what is said ------------------------------------------------------------------------------
- */
+/* --- what is said ----------------------------------------------------------------------------- */
 
 static const char *const how_words[] = {[PINS_NATIVE] = "",
                                         [PINS_INIT] = ", a static initialiser",

@@ -21,8 +21,7 @@ enum {
     /* of its time a pool waits for itself */
 };
 
-/* --- how much harm ------------------------------------------------------------------------------
- */
+/* --- how much harm ---------------------------------------------------------------------------- */
 
 static struct lock_facts facts_of(const struct evidence *ev, const struct resource *r)
 {
@@ -174,8 +173,7 @@ static void tell(struct evidence *ev, const struct resource *r, enum severity se
     rule_say_resource(f, ev);
 }
 
-/* --- the rules ----------------------------------------------------------------------------------
- */
+/* --- the rules -------------------------------------------------------------------------------- */
 
 static enum severity severity_of(const struct evidence *ev, const struct resource *r)
 {

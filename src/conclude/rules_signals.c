@@ -79,8 +79,8 @@ static void say_where(struct rule_finding *f, const struct evidence *ev, const s
     }
 }
 
-/* Whether the finding about the lock says it: the threads that are woken for nothing queue there.
- */
+/* Whether the finding about the lock says it: the threads that are woken for nothing queue
+ * there. */
 static bool said_of_resource(struct evidence *ev, const struct signals *s)
 {
     struct rule_finding *f = rule_of_lock(ev, s->lock);

@@ -113,8 +113,7 @@ uint64_t thread_still(const struct analysis *a, uint32_t thread, uint64_t *seen)
     return likely_still(l, *seen, rest_of(a, thread, ns));
 }
 
-/* --- by turns on processors ---------------------------------------------------------------------
- */
+/* --- by turns on processors ------------------------------------------------------------------- */
 
 struct tally {
     const struct analysis *a;

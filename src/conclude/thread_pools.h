@@ -44,8 +44,8 @@ enum thread_time thread_time_of(const struct analysis *a, uint32_t context,
 uint64_t thread_times(const struct resources *all, const struct analysis *a, uint32_t thread,
                       uint64_t ns[THREAD_TIMES]);
 
-/* How long a thread likely stood still in all (still.h), and for how much of that looks were seen.
- */
+/* How long a thread likely stood still in all (still.h), and for how much of that looks were
+ * seen. */
 uint64_t thread_still(const struct analysis *a, uint32_t thread, uint64_t *seen);
 
 /* Most blocked first, then by the time that was not idle. */

@@ -1,5 +1,5 @@
-/* report_json_flow.c - `orca report --json`: interactions, critical path, deadlocks, bottle graph.
- */
+/* report_json_flow.c - `orca report --json`: interactions, critical path, deadlocks, bottle
+ * graph. */
 #include "export/report_json_parts.h"
 
 #include "base/util.h"

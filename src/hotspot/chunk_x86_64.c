@@ -27,8 +27,7 @@ static bool is_same(const struct chunk_moment *a, const struct chunk_moment *b)
            a->count == b->count;
 }
 
-/* --- chunks -------------------------------------------------------------------------------------
- */
+/* --- chunks ----------------------------------------------------------------------------------- */
 
 /* 1; 0: it has no frames; -1: what is there fits no chunk. */
 static int words_of(const struct chunk_fields *f, uintptr_t chunk, struct stack *s,

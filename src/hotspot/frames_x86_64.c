@@ -6,8 +6,7 @@
 
 /* --- instructions
  * --------------------------------------------------------------------------------- The few that
- * HotSpot's compilers set up and tear down frames with.
- */
+ * HotSpot's compilers set up and tear down frames with. */
 
 enum { CODE_BYTES = 24, STEPS = 12, LINK_WORDS = 2 };
 
@@ -89,8 +88,8 @@ static const struct pattern {
     {{0x4d, 0x89, 0x97}, 3, 7, OP_POLL},
 };
 
-/* The instruction at c->bytes[*at]; *at moves behind it.  *amount: what OP_GROW and OP_SHRINK add.
- */
+/* The instruction at c->bytes[*at]; *at moves behind it.  *amount: what OP_GROW and OP_SHRINK
+ * add. */
 static enum op decode(const struct code *c, uint32_t *at, uint32_t *amount)
 {
     for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
@@ -105,8 +104,7 @@ static enum op decode(const struct code *c, uint32_t *at, uint32_t *amount)
     return OP_OTHER;
 }
 
-/* --- which part of a frame exists ----------------------------------------------------------------
- */
+/* --- which part of a frame exists ------------------------------------------------------------- */
 
 /* The first instruction of an nmethod that may not be entered any more is overwritten with a jump
  * of five bytes.  What it was: a stack bang of 7 bytes (its displacement is negative), a nop of 5,

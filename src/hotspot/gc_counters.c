@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- finding them -------------------------------------------------------------------------------
- */
+/* --- finding them ----------------------------------------------------------------------------- */
 
 /* Offsets in PerfDataPrologue and PerfDataEntry. */
 struct shape {
@@ -88,8 +87,7 @@ void gc_counters_open(struct gc_counters *c, const struct vmstructs *vs)
     }
 }
 
-/* --- reading ------------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static bool read_cause(uintptr_t at, char text[GC_TEXT])
 {

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* --- where the books are ------------------------------------------------------------------------
- */
+/* --- where the books are ---------------------------------------------------------------------- */
 
 /* A place: words "TYPE::FIELD" from the CollectedHeap on.  A `*` behind one: a pointer, to be
  * followed; without: the next type lies in there.  A `@` in front: a static field, so the way
@@ -84,8 +83,7 @@ static const struct books all_books[] = {
      {"ShenandoahHeap::_committed"}},
 };
 
-/* --- finding them -------------------------------------------------------------------------------
- */
+/* --- finding them ----------------------------------------------------------------------------- */
 
 /* One "TYPE::FIELD" of n bytes; -1 when it is not described. */
 static long offset_of(const struct vmstructs *vs, const char *word, size_t n)
@@ -176,8 +174,7 @@ void heap_use_open(struct heap_use *h, const struct vmstructs *vs)
     }
 }
 
-/* --- reading ------------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static bool read_term(const struct heap_term *t, uintptr_t *value)
 {

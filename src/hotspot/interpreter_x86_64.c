@@ -20,8 +20,7 @@ enum {
 enum { RAX = 0, RBX = 3, RSP = 4, RBP = 5, R11 = 11, R13 = 13 };
 enum { WORD = sizeof(uintptr_t) };
 
-/* --- the codelets --------------------------------------------------------------------------------
- */
+/* --- the codelets ----------------------------------------------------------------------------- */
 
 enum { CODELET_MAX = 16384, PREFIX = 24 };
 
@@ -126,8 +125,7 @@ int interpreter_open(struct interpreter *in, const struct layout *l, struct err 
     return 0;
 }
 
-/* --- frames --------------------------------------------------------------------------------------
- */
+/* --- frames ----------------------------------------------------------------------------------- */
 
 /* What hangs on the method of a frame whose constant pool's cache that is. */
 static bool view_of(const struct layout *l, struct method_cache *known, uintptr_t method,
@@ -183,8 +181,8 @@ bool interpreted_caller(const struct stack *s, const struct cursor *c, struct cu
     /* The arguments of the outermost frame of a chunk are in the next one, or nowhere. */
     if (s->frozen && caller->sp > s->high)
         caller->sp = s->high;
-    /* A method handle's linker may have popped one argument: then the caller's sp is in the frame.
-     */
+    /* A method handle's linker may have popped one argument: then the caller's sp is in the
+     * frame. */
     return caller->sp > c->fp && caller->sp <= s->high && caller->sp % WORD == 0;
 }
 
@@ -198,8 +196,7 @@ void interpreted_trail(struct trail *t, const struct stack *s, const struct curs
             trail_put_word(t, c->fp + (uintptr_t)((intptr_t)slots[i] * (intptr_t)WORD), word);
 }
 
-/* --- the youngest frame, interrupted anywhere ----------------------------------------------------
- */
+/* --- the youngest frame, interrupted anywhere ------------------------------------------------- */
 
 static const struct interpreter_entry *find_entry(const struct interpreter *in, uintptr_t pc)
 {

@@ -3,8 +3,8 @@
  * A frame hangs on rbp: below it the caller's sp, the method, its constant pool's cache, the place
  * of the next bytecode; above it the caller's rbp and the return address.  While code runs, the
  * bytecode's place is in r13.  Each piece of the interpreter (codelet) is looked at once, when the
- * walker is opened: where a method entry begins to build its frame, and where a frame is removed.
- */
+ * walker is opened: where a method entry begins to build its frame, and where a frame is
+ * removed. */
 #ifndef ORCA_HOTSPOT_INTERPRETER_X86_64_H
 #define ORCA_HOTSPOT_INTERPRETER_X86_64_H
 
@@ -15,8 +15,8 @@
 
 enum { INTERPRETER_ENTRIES = 64, INTERPRETER_EXITS = 128 };
 
-/* A method entry: [begin, end), its frame is begun at `enter` (push rbp; mov rbp, rsp); 0: never.
- */
+/* A method entry: [begin, end), its frame is begun at `enter` (push rbp; mov rbp, rsp); 0:
+ * never. */
 struct interpreter_entry {
     uintptr_t begin, end, enter;
 };

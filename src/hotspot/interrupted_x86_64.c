@@ -399,8 +399,8 @@ static int interrupted_native(struct run *r, struct cursor *c,
 }
 
 /* An adapter between the calling conventions keeps the return address in rax while it moves the
- * arguments.  The caller is interpreted (then rbp is its frame), or compiled (then r13 is its sp).
- */
+ * arguments.  The caller is interpreted (then rbp is its frame), or compiled (then r13 is its
+ * sp). */
 static bool adapter_caller(const struct run *r, const struct cursor *c,
                            const struct interpreter_registers *regs, struct cursor *caller)
 {

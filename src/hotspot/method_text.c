@@ -19,8 +19,7 @@ int32_t method_bytecode(const struct walker *w, uintptr_t method, int32_t bci)
     return byte;
 }
 
-/* --- the text ------------------------------------------------------------------------------------
- */
+/* --- the text --------------------------------------------------------------------------------- */
 
 struct out {
     char *at;
@@ -53,8 +52,7 @@ static const char *copy_symbol(const struct layout *l, struct out *o, uintptr_t 
     return copy(o, symbol + (uintptr_t)l->symbol_body, *len);
 }
 
-/* --- line numbers --------------------------------------------------------------------------------
- */
+/* --- line numbers ----------------------------------------------------------------------------- */
 
 /* A signed number in HotSpot's UNSIGNED5 (see nmethod.c). */
 static bool read_signed(const struct layout *l, uintptr_t *at, uintptr_t end, int32_t *value)
@@ -122,8 +120,7 @@ static const uint8_t *copy_lines(const struct layout *l, struct out *o, const st
     return (const uint8_t *)copy(o, from, *len);
 }
 
-/* --- all of it -----------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static struct method_key key_of(const struct layout *l, const char *text, size_t n,
                                 const struct method_view *v, uintptr_t loader)

@@ -48,8 +48,7 @@ bool method_is_linker(const struct layout *l, uintptr_t method)
            id >= l->first_handle_intrinsic && id <= l->last_handle_intrinsic;
 }
 
-/* --- symbols -------------------------------------------------------------------------------------
- */
+/* --- symbols ---------------------------------------------------------------------------------- */
 
 /* A slot of the constant pool, named by a 16-bit field somewhere. */
 static bool pool_symbol(const struct layout *l, const struct method_view *v, uintptr_t field,
@@ -100,8 +99,7 @@ uintptr_t method_source(const struct layout *l, const struct method_view *v)
     return is ? symbol : 0;
 }
 
-/* --- the stamp -----------------------------------------------------------------------------------
- */
+/* --- the stamp -------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {

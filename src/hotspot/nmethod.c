@@ -121,8 +121,7 @@ bool nmethod_read(const struct layout *l, const struct blob *b, struct nmethod *
            read_metadata(l, nm);
 }
 
-/* --- places --------------------------------------------------------------------------------------
- */
+/* --- places ----------------------------------------------------------------------------------- */
 
 static bool pc_desc(const struct layout *l, const struct nmethod *nm, size_t i, int32_t *pc_offset)
 {
@@ -174,8 +173,7 @@ struct nmethod_near nmethod_near(const struct layout *l, const struct nmethod *n
     return (struct nmethod_near){scope_at(l, nm, i - 1), scope_at(l, nm, i)};
 }
 
-/* --- scopes --------------------------------------------------------------------------------------
- */
+/* --- scopes ----------------------------------------------------------------------------------- */
 
 /* HotSpot's UNSIGNED5: up to five bytes, all but the last at least `low_codes`.  JDK 20 took the
  * byte 0 out of use. */
@@ -197,8 +195,8 @@ static bool read_unsigned5(const struct layout *l, const struct nmethod *nm, uin
     return true;
 }
 
-/* One scope: (offset of the caller's scope, method, bci + 1).  A caller's scope is written first.
- */
+/* One scope: (offset of the caller's scope, method, bci + 1).  A caller's scope is written
+ * first. */
 static bool read_scope(const struct layout *l, const struct nmethod *nm, uint32_t *scope,
                        struct walk_frame *f)
 {

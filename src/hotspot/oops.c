@@ -45,8 +45,7 @@ bool oops_count(const struct oops *o, bool first, uint64_t *count)
     return known && !stopped;
 }
 
-/* --- what the JVM describes ---------------------------------------------------------------------
- */
+/* --- what the JVM describes ------------------------------------------------------------------- */
 
 /* Generational ZGC, and the one before, whose references are addresses as they are (JDK 22 and
  * before; a part of 23). */

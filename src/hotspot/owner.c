@@ -66,8 +66,7 @@ void thread_table_free(struct thread_table *t)
     free(t);
 }
 
-/* --- searches and removals ----------------------------------------------------------------------
- */
+/* --- searches and removals -------------------------------------------------------------------- */
 
 static uint32_t enter(struct thread_table *t)
 {
@@ -223,8 +222,7 @@ void thread_table_each(struct thread_table *t,
     pthread_mutex_unlock(&t->lock);
 }
 
-/* --- owners -------------------------------------------------------------------------------------
- */
+/* --- owners ----------------------------------------------------------------------------------- */
 
 typedef bool (*match_fn)(const struct thread_table *t, const struct entry *e, uintptr_t what);
 

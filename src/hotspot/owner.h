@@ -18,8 +18,8 @@
 
 struct thread_table;
 
-/* `owners` false: the JVM's layout is not known well enough, owner_find always answers "unknown".
- */
+/* `owners` false: the JVM's layout is not known well enough, owner_find always answers
+ * "unknown". */
 int thread_table_new(struct thread_table **out, const struct vm_layout *layout, bool owners);
 
 /* Nobody may use it any more. */

@@ -70,8 +70,7 @@ bool owner_walk_owns_monitor(const struct owner_question *q)
     return owner_is(q->layout, &q->place, q->lock);
 }
 
-/* --- on the owner -------------------------------------------------------------------------------
- */
+/* --- on the owner ----------------------------------------------------------------------------- */
 
 /* The number of a new method; METHODS: there is no room. */
 static uint32_t describe(const struct owner_question *a, struct paper *p, uintptr_t method,
@@ -176,8 +175,7 @@ static inline void relax(void)
 #endif
 }
 
-/* --- on the thread that asks --------------------------------------------------------------------
- */
+/* --- on the thread that asks ------------------------------------------------------------------ */
 
 int owner_walk_open(struct err *err)
 {

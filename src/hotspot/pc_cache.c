@@ -97,8 +97,8 @@ static inline int32_t find(const struct pc_cache *c, const struct layout *l, uin
                : 0;
 }
 
-/* Of a walk that wanted them, and as they are now: one that does not last may have become another.
- */
+/* Of a walk that wanted them, and as they are now: one that does not last may have become
+ * another. */
 static bool have_stamps(const struct layout *l, const struct walk_frame *frames, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)

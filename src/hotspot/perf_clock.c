@@ -80,8 +80,7 @@ void perf_clock_close(struct perf_clock *c)
     c->pages = 0;
 }
 
-/* --- in the handler -----------------------------------------------------------------------------
- */
+/* --- in the handler --------------------------------------------------------------------------- */
 
 /* The word at a position of the data pages, which are a circle. */
 static bool data_word(const struct perf_clock *c, uint64_t at, uint64_t *v)

@@ -8,8 +8,7 @@
 
 #define WORD sizeof(uintptr_t)
 
-/* --- what a frame may be -------------------------------------------------------------------------
- */
+/* --- what a frame may be ---------------------------------------------------------------------- */
 
 /* Continuation.enterSpecial's code, below every virtual thread's frames: 0 until a walk has met it.
  * The JVM never frees it. */
@@ -75,8 +74,7 @@ bool run_pushed_caller(const struct run *r, const struct blob *b, enum frame_par
     return found == 1;
 }
 
-/* --- frames --------------------------------------------------------------------------------------
- */
+/* --- frames ----------------------------------------------------------------------------------- */
 
 /* All frames so far to who takes them.  False: nobody does, or wants more. */
 static bool give_away(struct run *r)
@@ -188,8 +186,8 @@ enum step run_emit_scopes(struct run *r, const struct nmethod *nm, uintptr_t pc,
     return STEP_END;
 }
 
-/* The pc of a frame that is to be deoptimized is in the frame; its return address is the handler.
- */
+/* The pc of a frame that is to be deoptimized is in the frame; its return address is the
+ * handler. */
 static bool undo_deopt(const struct run *r, const struct nmethod *nm, struct cursor *c)
 {
     if (c->pc != nm->deopt && c->pc != nm->deopt_mh)

@@ -70,8 +70,8 @@ int run_interrupted(struct run *r, struct cursor *c, const struct interpreter_re
 const struct method_cache *walker_methods(const struct walker *w);
 const struct chunks *walker_chunks(const struct walker *w);
 
-/* What walker_open makes of a JVM, from a layout and an interpreter that are known: the fuzzer's.
- */
+/* What walker_open makes of a JVM, from a layout and an interpreter that are known: the
+ * fuzzer's. */
 int walker_new(struct walker **out, const struct layout *l, const struct interpreter *in);
 
 #endif

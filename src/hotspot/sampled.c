@@ -32,8 +32,7 @@ static struct {
 static struct sampled_counts counts;
 static _Atomic uint64_t cpu_weight;
 
-/* --- in the handler -----------------------------------------------------------------------------
- */
+/* --- in the handler --------------------------------------------------------------------------- */
 
 static struct sampled *self(struct sample_subject *who)
 {
@@ -67,8 +66,8 @@ static void on_note(uint32_t payload, const siginfo_t *info, const void *ucontex
         samples_take(&who, &m, ucontext);
 }
 
-/* The place's pages may be given back by another thread meanwhile: they are read by guarded loads.
- */
+/* The place's pages may be given back by another thread meanwhile: they are read by guarded
+ * loads. */
 static bool on_perf(const siginfo_t *info, const void *ucontext)
 {
     struct sample_subject who;
@@ -87,8 +86,7 @@ static bool on_perf(const siginfo_t *info, const void *ucontext)
     return true;
 }
 
-/* --- timers -------------------------------------------------------------------------------------
- */
+/* --- timers ----------------------------------------------------------------------------------- */
 
 /* The kernel's clock of another thread's processor time: its number is in posix-timers_types.h. */
 static clockid_t clock_of(uint32_t tid)
@@ -191,8 +189,7 @@ static void set_limits(void)
     limits.timers = part_of(RLIMIT_SIGPENDING, PLACES);
 }
 
-/* --- the table ----------------------------------------------------------------------------------
- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static void *map(size_t bytes)
 {

@@ -79,8 +79,7 @@ bool trail_here(const struct walker *w, uintptr_t java_thread, struct trail_anch
 /* Whether a walk of the calling thread, whose anchor is that of the trail, would read the same. */
 bool trail_holds(const struct walker *w, uintptr_t java_thread, const struct trail_kept *t);
 
-/* --- the walk's side: NULL: nobody wants it -----------------------------------------------------
- */
+/* --- the walk's side: NULL: nobody wants it --------------------------------------------------- */
 
 static inline void trail_begin(struct trail *t, uintptr_t sp, uintptr_t pc)
 {

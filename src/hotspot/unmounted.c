@@ -41,8 +41,7 @@ void unmounted_free(struct unmounted *u)
     free(u);
 }
 
-/* --- records ------------------------------------------------------------------------------------
- */
+/* --- records ---------------------------------------------------------------------------------- */
 
 static _Atomic uint64_t *set_of(struct unmounted *u, uint64_t java_tid)
 {
@@ -91,8 +90,7 @@ static bool says(const struct unmounted *u, const struct record *r, uint32_t has
     return has && *serial % 2 == 0 && atomic_load(&r->serial) == *serial;
 }
 
-/* --- places -------------------------------------------------------------------------------------
- */
+/* --- places ----------------------------------------------------------------------------------- */
 
 static uint64_t place_word(uint32_t hash, uint32_t record)
 {
@@ -128,8 +126,7 @@ static bool put_place(struct unmounted *u, uint32_t hash, uint32_t record)
 /* --- what threads say ---------------------------------------------------------------------------
  *
  * seq_cst throughout: who reads a record between two looks at its serial must not be shown words of
- * another version.
- */
+ * another version. */
 
 static bool write_record(struct unmounted *u, uint32_t index, const uint32_t *hashes, size_t n)
 {
@@ -173,8 +170,7 @@ void unmounted_forget(struct unmounted *u)
     atomic_fetch_add(&u->epoch, 1);
 }
 
-/* --- who asks -----------------------------------------------------------------------------------
- */
+/* --- who asks --------------------------------------------------------------------------------- */
 
 bool unmounted_find(const struct unmounted *u, uint32_t hash, struct unmounted_owner *found)
 {

@@ -60,8 +60,8 @@ long vmstructs_sizeof(const struct vmstructs *vs, const char *type);
 /* A named integer constant; false when it is not described. */
 bool vmstructs_constant(const struct vmstructs *vs, const char *name, int32_t *value);
 
-/* The value of a boolean command-line flag of the JVM, or `otherwise` when there is no such flag.
- */
+/* The value of a boolean command-line flag of the JVM, or `otherwise` when there is no such
+ * flag. */
 bool vmstructs_flag(const struct vmstructs *vs, const char *name, bool otherwise);
 
 /* The same of a flag that is an intx or uintx. */

@@ -34,8 +34,7 @@ const struct chunks *walker_chunks(const struct walker *w)
     return atomic_load_explicit(&w->chunks, memory_order_acquire);
 }
 
-/* --- opening -------------------------------------------------------------------------------------
- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static int check_code(struct layout *l, struct err *err)
 {
@@ -134,8 +133,7 @@ const char *walk_error_text(int error)
     }
 }
 
-/* --- what is known of a thread, of a pc ----------------------------------------------------------
- */
+/* --- what is known of a thread, of a pc ------------------------------------------------------- */
 
 static bool read_stack(const struct layout *l, uintptr_t java_thread, uintptr_t *low,
                        uintptr_t *high)
@@ -170,8 +168,7 @@ void walker_stub_name(const struct walker *w, uintptr_t pc, char *out, size_t n)
     out[len] = '\0';
 }
 
-/* --- a walk --------------------------------------------------------------------------------------
- */
+/* --- a walk ----------------------------------------------------------------------------------- */
 
 /* The registers by their numbers in instructions, as the kernel orders them. */
 static void read_registers(const void *ucontext, struct interpreter_registers *regs,

@@ -15,8 +15,8 @@
  *     libraries_find(walker_libraries(w), pc - 1)     the library of a frame; in a handler, too
  *
  * A walk reads what keeps still while its own thread is in it: the thread's stack, the code it is
- * executing, and the methods of that code, which no collector frees as long as they are on a stack.
- */
+ * executing, and the methods of that code, which no collector frees as long as they are on a
+ * stack. */
 #ifndef ORCA_HOTSPOT_WALKER_H
 #define ORCA_HOTSPOT_WALKER_H
 

@@ -17,8 +17,7 @@ enum { READ_BYTES = 8192, READS = 128, FREE_BYTES = 1 << 16 };
  * above that is rather a line that is missing. */
 enum { LATE_NS = 50000000 };
 
-/* --- a line -------------------------------------------------------------------------------------
- */
+/* --- a line ----------------------------------------------------------------------------------- */
 
 struct text {
     const char *p, *end;
@@ -116,8 +115,7 @@ bool safepoint_log_parse(struct safepoint_log *log, const char *line, size_t n,
     return true;
 }
 
-/* --- the file -----------------------------------------------------------------------------------
- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 int safepoint_log_open(struct safepoint_log *log, char *out, size_t max, struct err *err)
 {

@@ -36,8 +36,7 @@ static void check(bool ok)
         abort();
 }
 
-/* --- what is behind it ------------------------------------------------------------------------
- */
+/* --- what is behind it ------------------------------------------------------------------------ */
 
 static void some_events(struct trace_builder *b)
 {
@@ -174,8 +173,7 @@ static void begin(void)
     snprintf(generation, sizeof generation, "%u", (unsigned)n.gen);
 }
 
-/* --- a request --------------------------------------------------------------------------------
- */
+/* --- a request -------------------------------------------------------------------------------- */
 
 struct request {
     char *line, *body;
@@ -251,8 +249,7 @@ static void take(struct request *r, char *text, size_t size)
     r->body_len = (size_t)(end - at);
 }
 
-/* --- what must hold ---------------------------------------------------------------------------
- */
+/* --- what must hold --------------------------------------------------------------------------- */
 
 static void check_gate(const struct request *r)
 {

@@ -80,8 +80,7 @@ Test(call_waits, a_wait_in_a_call_is_without_what_happened_inside)
               "", "A:enter 1 A:exit 2 A:enter 3 A:exit 4 A:enter 7 ");
 }
 
-/* --- the trace itself ---------------------------------------------------------------------------
- */
+/* --- the trace itself ------------------------------------------------------------------------- */
 
 static uint32_t n_calls;
 
@@ -205,8 +204,7 @@ Test(call_waits, what_another_thread_did_to_the_object_ended_the_call)
     cr_assert_eq(span_of(ann, 0)->waker, bob.v);
 }
 
-/* --- the same from both files -------------------------------------------------------------------
- */
+/* --- the same from both files ----------------------------------------------------------------- */
 
 static int most_first(const void *a_, const void *b_)
 {

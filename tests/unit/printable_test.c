@@ -136,8 +136,7 @@ Test(printable, lines_stay_where_they_are_wanted)
     cr_assert_str_eq(text, "a?[1mb?c?d??");
 }
 
-/* --- what is harmful, and pieces of text --------------------------------------------------------
- */
+/* --- what is harmful, and pieces of text ------------------------------------------------------ */
 
 /* Every character with the property Bidi_Control, both lines of controls, and what ends a line. */
 Test(printable, nothing_that_turns_or_ends_a_line_stays)

@@ -113,8 +113,7 @@ Test(safepoint_log, names_are_printable_and_bounded)
     cr_assert_eq(line.operation[0], '?');
 }
 
-/* --- the file ---------------------------------------------------------------------------------
- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 static size_t taken;
 

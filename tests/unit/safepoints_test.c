@@ -1,5 +1,5 @@
-/* Stops of all threads by the JVM: sums by operation, beside collections, and what a finding says.
- */
+/* Stops of all threads by the JVM: sums by operation, beside collections, and what a finding
+ * says. */
 #include "analyze/safepoints.h"
 
 #include "analyzed.h"
