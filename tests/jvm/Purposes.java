@@ -623,11 +623,12 @@ public final class Purposes {
         });
         add("exchanger", () -> {
             Exchanger<Object> e = new Exchanger<>();
+            Thread fast = user("fast", ANSWER, () -> rounds(() -> e.exchange(2)));
             user("slow", null, () -> rounds(() -> {
+                Sync.state(Thread.State.WAITING, fast); // it spins for a while first
                 work();
                 e.exchange(1);
             }));
-            user("fast", ANSWER, () -> rounds(() -> e.exchange(2)));
             finish();
         });
     }

@@ -36,7 +36,7 @@ test_counted() {
     same "$(of allocated-class 'AllocChange$Extra' '"\(.b.objects) \(.verdict)"')" "0 less"
     run 0 "$ORCA" diff new.otrace new.otrace
     has out "Allocated per second, by class"
-    has out "The growth of what is not freed is not compared"
+    has out "Growth of objects that are not freed is not compared"
     lacks out "+- A"
 }
 

@@ -302,7 +302,7 @@ test_query() {
     run 1 "$ORCA" query "$jvm" monitor 99999
     has err "no lock has the id 99999, or the lock is gone"
     run 1 "$ORCA" query "$jvm" object x
-    has err '"x" is not the id of a lock'
+    has err '"x" is neither the id of a lock'
     run 0 "$ORCA" query "$jvm" class Attachable
     has out "class Attachable extends java.lang.Object"
     run 1 "$ORCA" query "$jvm" class no.such.Name

@@ -88,7 +88,7 @@ test_a_jvm_that_lives() {
     clean 0
     has err "nothing was left behind"
     clean 1 "$left"
-    has err "$left: a JVM records into it: it stays"
+    has err "$left: a JVM records into it: the file stays"
     run 0 as_user "$ORCA" status "$jvm"
     has out "$TRACE"
     same "$(rings)" "$left"

@@ -127,7 +127,7 @@ test_xml() {
     run 0 "$ORCA" heap --dominators --threads --strings heap.trcxml
     has out 'This dump is XML'
     has out '"main" 0x'
-    has out 'Not known, as the dump has no contents'
+    has out 'Unknown, because an XML dump has no contents'
     id=$(awk '/class HeapShapes/ { print $(NF - 2); exit }' out)
     run 0 "$ORCA" heap --children "$id" heap.trcxml
     has out 'HeapShapes$Entry' # the map is a frame's, too, as JVMTI sees it

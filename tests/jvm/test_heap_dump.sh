@@ -20,7 +20,7 @@ dumps() { # JVM-OPTION...
     launch "$@" --
     mkdir d
     run 0 "$ORCA" heap dump "$jvm" -o d/heap.hprof
-    has err "a full collection of JVM $jvm (Heaped) comes first"
+    has err "JVM $jvm (Heaped) makes a full collection first"
     grep -q '^orca: d/heap.hprof: .*B in ' err || fail "$(cat err)"
     whole d/heap.hprof
     same "$(ls -A d)" heap.hprof
@@ -107,7 +107,7 @@ graph() { # JVM-OPTION...
     events
     same "$(objects_of 'Heaped$Late')" "$(sed -n 's/.* object_alloc object=\([0-9]*\) class=Heaped\$Late .*/\1/p' events)"
     run 1 "$ORCA" heap dump "$jvm" --to tptp --objects 1000 -o d/few.trcxml
-    has err "there are more than 1000 objects: --objects N allows more"
+    has err "the heap has more than 1000 objects: allow more with --objects N"
     run 2 "$ORCA" heap dump "$jvm" --to tptp --all
     same "$(ls -A d)" heap.trcxml
     lacks java.err Exception

@@ -58,7 +58,7 @@ object_is_right() {
     run 0 "$ORCA" query "$jvm" object "$leaf" --json
     line out '"thread_name": "main"'
     run 1 "$ORCA" query "$jvm" object 4294967296000
-    has err "no object that lives has the number 4294967296000"
+    has err "no live object has the number 4294967296000"
     run 1 "$ORCA" query "$jvm" object lock:99999
     has err "no lock has the id 99999"
 
@@ -78,7 +78,7 @@ object_is_right() {
     line out '"field": "why"'
     run 2 "$ORCA" query "$jvm" refs "$leaf" --depth 9
     run 1 "$ORCA" query "$jvm" refs 4294967296000
-    has err "no object that lives has the number"
+    has err "no live object has the number"
 
     run 0 "$ORCA" query "$jvm" class 'Heaped$Leaf'
     # HotSpot 17 with ZGC is not asked for all its objects
@@ -169,7 +169,7 @@ test_interrupted() {
     done
     at_least $interrupted 1 "questions that were interrupted"
     run 0 "$ORCA" heap live "$jvm" --full
-    line out '^~[0-9,]+ objects, '
+    line out '^~[0-9,]+ live objects, '
     wait_for 60 eval "[ \$(ls /proc/$jvm/fd | wc -l) = $fds ]"
     say a allocated
     lacks java.err Exception

@@ -131,7 +131,7 @@ orca: methods=table: line 5, UserCalls\$Thrower#boom, matched nothing: no class 
     has err 'line 1, UserCalls$Order#plac, matched nothing: the class has no such method; did you mean place?'
     has err 'line 2, UserCalls$Order#place(J), matched nothing: the class has no such method; did you mean place('
     has err 'line 3, Nothing#here, matched nothing: no class of this name was used'
-    has err 'line 5, UserCalls$Thrower#boom, matched nothing: it returns no boolean, so `tries` is not for it'
+    has err 'line 5, UserCalls$Thrower#boom, matched nothing: it does not return a boolean, so `tries` does not fit'
     same "$(wc -l <err)" 4
 }
 

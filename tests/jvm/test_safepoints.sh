@@ -111,7 +111,7 @@ test_attach() {
     end
     same "$(grep -vE '^(orca|WARNING): ' java.err)" ""
     info disabled.otrace
-    same "$(value orca.safepoints)" "until somebody switched off the JVM's log (VM.log disable)"
+    same "$(value orca.safepoints)" "until VM.log disable switched the JVM's log off"
 }
 
 # Switched off and on again while it goes on.
@@ -156,9 +156,9 @@ test_limited_files() {
 
 test_without_control() {
     run 0 "$JAVA" "-agentpath:$AGENT=file=$TRACE,quiet,control=off,events=safepoints+gc" -Xmx64m -cp "$CLASSES" Sampled 100
-    has err "safepoints are not recorded: with control=off nobody would end the JVM's log"
+    has err "safepoints are not recorded: with control=off, nothing would switch the JVM's log off again"
     info
-    has info "safepoints are not recorded: with control=off"
+    has info "safepoints are not recorded: with control=off,"
     events
     same "$(matching ' safepoint ')" 0
 }

@@ -30,7 +30,7 @@ function orca(command, ...args) {
 // By owner, only waits whose owner was asked are exported: how many the command says it left out.
 function leftOut(command, ...args) {
     const {stderr} = spawnSync(command, args, {maxBuffer: 1 << 30, stdio: ['ignore', 'ignore', 'pipe']});
-    const m = stderr.toString().match(/^orca: from ([\d,]+) of ([\d,]+) waits: in the others nobody asked/m);
+    const m = stderr.toString().match(/^orca: from ([\d,]+) of ([\d,]+) waits: the others have no stack of the owner/m);
     const number = (text) => Number(text.replaceAll(',', ''));
     return m ? number(m[2]) - number(m[1]) : 0;
 }
