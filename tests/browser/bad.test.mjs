@@ -164,7 +164,7 @@ export const tests = {
         const rows = await p.$$eval("[data-row] .label", (all) => all.map((e) => e.textContent));
         server.child.kill("SIGKILL");
         await p.waitForSelector("[data-test=gone]");
-        holds(/does not answer any more.*Run orca view again/.test(await p.textContent("[data-test=gone]")), await p.textContent("[data-test=gone]"));
+        holds(/has stopped answering.*Run orca view again/.test(await p.textContent("[data-test=gone]")), await p.textContent("[data-test=gone]"));
         // The line takes some room.
         const left = await p.$$eval("[data-row] .label", (all) => all.map((e) => e.textContent));
         same(left, rows.slice(0, left.length), "what was there");

@@ -62,5 +62,5 @@ test_recorded_in_one_alone() {
     version new events=threads+gc 10 0 0
     run 0 "$ORCA" diff old.otrace new.otrace
     has out "Allocations are not compared: B has none recorded."
-    lacks out "Allocated a second"
+    lacks out "Allocated per second"
 }
