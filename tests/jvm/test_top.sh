@@ -352,7 +352,7 @@ test_screen() {
     see '^locked  *blocked '
     see '^schön?\[31m?  *asleep when Orca attached '
     press p
-    see 'p go on'
+    see 'p continue'
     cp screen paused
     # another top draws three pictures meanwhile: its clock is this one's
     run 0 "$ORCA" top "$jvm" --json -n 3
