@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/util.h"
 
 #include <inttypes.h>
@@ -18,6 +19,7 @@ enum {
     SLOTS = 1 << 14,  /* of threads: of waits under way */
     PROBES = 16,      /* places in which a key may be */
     TABLES = 256,     /* for OS threads on which waits end */
+    BEGUN = 1 << 15,  /* threads whose waits are timed */
     SUMS_LEAST = 256, /* of one table, at first, */
     SUMS = 4096,      /* and when these are not enough */
     TICK_MS = 100,
@@ -80,16 +82,15 @@ struct sums_table {
 
 static struct {
     struct slot *slots;                   /* [SLOTS]; NULL: cost= is off */
-    struct sums_table *tables;            /* [TABLES] */
+    _Atomic(struct sums_table *) tables;  /* [TABLES]; NULL: no stretch has begun yet */
     _Atomic uint32_t n_tables;            /* those from there on were never taken */
     _Atomic bool spilled[SLOTS / PROBES]; /* a thread of this place is inside, without a slot */
     uint64_t cost; /* above which a stretch begins; 0: at once, and for good */
     bool flip;
     _Atomic uint64_t waits, unparks; /* of the recording, left out of its events */
     _Atomic uint64_t seen[LENGTHS]; /* recorded ones that were shorter than each of these lengths */
-    _Atomic uint64_t
-        begun[1 << 15]; /* when a thread's wait began: id << 32 | half of its us; by the
-                                        id; who is overwritten is not counted */
+    _Atomic uint64_t *begun; /* [BEGUN]: when a thread's wait began, as id << 32 | half of its
+                                       us, by the id; whoever is overwritten is not counted */
 } sums;
 
 _Atomic bool sums_stretch, sums_used;
@@ -164,7 +165,7 @@ bool sums_note(struct os_thread *self, const struct sums_wait *w)
     return true;
 }
 
-/* --- how long recorded waits are ---------------------------------------------------------------- */
+/* --- how long recorded waits are -------------------------------------------------------------- */
 
 enum { US_SHIFT = 10, COUNT_OF = 64 };
 
@@ -172,7 +173,7 @@ static __thread uint32_t counted[LENGTHS] __attribute__((tls_model("initial-exec
 
 static _Atomic uint64_t *begun(thread_id thread)
 {
-    return &sums.begun[thread.v % ARRAY_LEN(sums.begun)];
+    return &sums.begun[thread.v % BEGUN];
 }
 
 void sums_mark(thread_id thread, uint64_t since)
@@ -225,8 +226,10 @@ static void leave_table(struct sums_table *t)
 static struct sums_table *new_table(void)
 {
     uint32_t n = atomic_load_explicit(&sums.n_tables, memory_order_relaxed);
-    for (uint32_t i = 0; i < TABLES; i++) {
-        struct sums_table *t = &sums.tables[i];
+    /* acquire: pairs with make_tables */
+    struct sums_table *tables = atomic_load_explicit(&sums.tables, memory_order_acquire);
+    for (uint32_t i = 0; i < TABLES && tables; i++) {
+        struct sums_table *t = &tables[i];
         uint32_t free_ = 0;
         if (atomic_load_explicit(&t->taken, memory_order_relaxed) == 0 &&
             atomic_compare_exchange_strong_explicit(&t->taken, &free_, 1, memory_order_relaxed,
@@ -449,8 +452,9 @@ void cost_add(uint64_t began)
 static void write_all(uint64_t now, int patience)
 {
     uint32_t n = min_u32(atomic_load_explicit(&sums.n_tables, memory_order_relaxed), TABLES);
+    struct sums_table *tables = atomic_load_explicit(&sums.tables, memory_order_acquire);
     for (uint32_t i = 0; i < n; i++) {
-        struct sums_table *t = &sums.tables[i];
+        struct sums_table *t = &tables[i];
         bool got = try_table(t);
         for (int k = 0; !got && k < patience; k++, got = try_table(t))
             sched_yield();
@@ -505,12 +509,31 @@ static void tell_long(uint64_t now)
 
 enum { IS_OVER, GOES_ON, PAUSES }; /* as summing.goes_on has it */
 
+static void *pages(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* Once a stretch begins: most programs need none. */
+static bool make_tables(void)
+{
+    struct sums_table *tables = atomic_load_explicit(&sums.tables, memory_order_relaxed);
+    if (tables)
+        return true;
+    tables = pages(TABLES * sizeof *tables);
+    /* release: pairs with new_table */
+    atomic_store_explicit(&sums.tables, tables, memory_order_release);
+    return tables;
+}
+
 static void tell_stretch(uint64_t now, uint32_t goes_on)
 {
     struct event *e = ring_begin(keeper.ring, EV_summing, (thread_id){0}, now);
     if (!e)
         return;
-    e->summing.since = keeper.since;
+    e->summing.since = min_u64(keeper.since, now);
     e->summing.waits = keeper.waits - keeper.first_waits;
     e->summing.unparks = keeper.unparks - keeper.first_unparks;
     e->summing.goes_on = goes_on;
@@ -520,6 +543,11 @@ static void tell_stretch(uint64_t now, uint32_t goes_on)
 
 static void begin_stretch(uint64_t now)
 {
+    if (!make_tables()) {
+        keeper.no_more = true;
+        log_line("cost=: no memory for sums: each wait is recorded, whatever it costs");
+        return;
+    }
     keeper.since = now;
     keeper.first_waits = keeper.waits;
     keeper.first_unparks = keeper.unparks;
@@ -531,15 +559,6 @@ static void begin_stretch(uint64_t now)
     atomic_store_explicit(&sums_stretch, true, memory_order_release);
 }
 
-/* Waits that began in it are still summed. */
-static void end_stretch(uint64_t now)
-{
-    atomic_store_explicit(&sums_stretch, false, memory_order_relaxed);
-    tell_stretch(now, IS_OVER);
-    atomic_store_explicit(&short_of, SHORT_LEAST, memory_order_relaxed);
-    keeper.since = keeper.resume = 0;
-}
-
 /* All that begins from now on is recorded, for a moment: the threads of the program look at the
  * time themselves, as the drain thread may come late. */
 static void begin_look(uint64_t now)
@@ -549,23 +568,39 @@ static void begin_look(uint64_t now)
     atomic_store_explicit(&sums_look_until, keeper.resume, memory_order_relaxed);
 }
 
-static void end_look(void)
+/* Whether a look is taken: of the stretch that it interrupts all was told when it began. */
+static bool in_look(uint64_t now)
 {
-    keeper.since = keeper.resume;
-    keeper.first_waits = keeper.waits;
-    keeper.first_unparks = keeper.unparks;
-    keeper.resume = 0;
+    if (keeper.resume && now >= keeper.resume) {
+        keeper.since = keeper.resume;
+        keeper.first_waits = keeper.waits;
+        keeper.first_unparks = keeper.unparks;
+        keeper.resume = 0;
+    }
+    return keeper.resume;
 }
 
 static void go_on(uint64_t now)
 {
-    if (keeper.resume && now > keeper.resume)
-        end_look();
-    if (keeper.resume)
+    if (in_look(now))
         return;
     tell_stretch(now, GOES_ON);
     if (now - keeper.since >= LOOK_EACH)
         begin_look(now);
+}
+
+/* Waits that began in it are still summed. */
+static void end_stretch(uint64_t now)
+{
+    atomic_store_explicit(&sums_stretch, false, memory_order_relaxed);
+    if (in_look(now)) { /* it is over with the look */
+        keeper.since = now;
+        keeper.first_waits = keeper.waits;
+        keeper.first_unparks = keeper.unparks;
+    }
+    tell_stretch(now, IS_OVER);
+    atomic_store_explicit(&short_of, SHORT_LEAST, memory_order_relaxed);
+    keeper.since = keeper.resume = 0;
 }
 
 /* Whether waits that are longer become sums, too, as what is still recorded costs too much. */
@@ -624,7 +659,7 @@ static void flip(uint64_t now)
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;
-    if (random_ % 3 == 0)
+    if (random_ % 3 == 0 && !keeper.no_more)
         keeper.since ? end_stretch(now) : begin_stretch(now);
 }
 
@@ -671,7 +706,7 @@ static void flush(bool over)
     keeper.unparks = atomic_load_explicit(&sums.unparks, memory_order_relaxed);
     if (keeper.since && over)
         end_stretch(now);
-    else if (keeper.since)
+    else if (keeper.since && !in_look(now))
         tell_stretch(now, GOES_ON);
 }
 
@@ -682,9 +717,10 @@ void sums_flush(bool over)
     pthread_mutex_unlock(&keeper.lock);
 }
 
-uint64_t sums_cost(void)
+bool sums_cost(uint64_t *ns)
 {
-    return atomic_load_explicit(&cost_ns, memory_order_relaxed);
+    *ns = atomic_load_explicit(&cost_ns, memory_order_relaxed);
+    return atomic_load_explicit(&cost_watched, memory_order_relaxed);
 }
 
 void sums_put_status(struct buf *reply)
@@ -726,13 +762,6 @@ void sums_open_waits(struct buf *events)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static void *pages(size_t bytes)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
-
 int sums_init(uint64_t cost, bool flip)
 {
     memset(&sums, 0, sizeof sums); /* nobody else is there yet */
@@ -747,8 +776,8 @@ int sums_init(uint64_t cost, bool flip)
     if (cost == COST_OFF)
         return 0;
     sums.slots = pages(SLOTS * sizeof *sums.slots);
-    sums.tables = pages(TABLES * sizeof *sums.tables);
-    return sums.slots && sums.tables ? 0 : -ENOMEM;
+    sums.begun = pages(BEGUN * sizeof *sums.begun);
+    return sums.slots && sums.begun ? 0 : -ENOMEM;
 }
 
 void sums_start(struct recorder *rec, uint64_t processors)
@@ -782,8 +811,12 @@ void sums_free(void)
     pthread_mutex_unlock(&keeper.lock);
     if (sums.slots)
         munmap(sums.slots, SLOTS * sizeof *sums.slots);
-    if (sums.tables)
-        munmap(sums.tables, TABLES * sizeof *sums.tables);
+    if (sums.begun)
+        munmap((void *)sums.begun, BEGUN * sizeof *sums.begun);
+    struct sums_table *tables = atomic_load_explicit(&sums.tables, memory_order_relaxed);
+    if (tables)
+        munmap(tables, TABLES * sizeof *tables);
     sums.slots = NULL;
-    sums.tables = NULL;
+    sums.begun = NULL;
+    atomic_store_explicit(&sums.tables, NULL, memory_order_relaxed);
 }

@@ -107,8 +107,8 @@ void sums_tick(uint64_t now, uint64_t events);
  * recording ends.  Any thread. */
 void sums_flush(bool over);
 
-/* What recording has cost the program's threads, ns; 0: nobody has watched it. */
-uint64_t sums_cost(void);
+/* What recording has cost the program's threads, ns.  False: nobody has watched it. */
+bool sums_cost(uint64_t *ns);
 
 /* What is summed now, as lines of a reply: summed_waits, summed_below_ns (0: nothing is). */
 void sums_put_status(struct buf *reply);

@@ -258,9 +258,10 @@ static int verb_status(JNIEnv *jni, char *argument, struct buf *reply, struct er
                    s.unwritten.times, s.unwritten.ns);
     if (s.unwritten.now)
         buf_printf(reply, "unwritten_now %s\n", s.unwritten.why);
-    uint64_t cost = sums_cost(); /* else what is known of it */
-    buf_printf(reply, "record_cpu_ns %" PRIu64 "\n",
-               cost ? cost : stacks_cost() + owner_stacks_cost() + s.events * EVENT_NS);
+    uint64_t cost;
+    if (!sums_cost(&cost)) /* what is known of it */
+        cost = stacks_cost() + owner_stacks_cost() + s.events * EVENT_NS;
+    buf_printf(reply, "record_cpu_ns %" PRIu64 "\n", cost);
     sums_put_status(reply);
     lacks_put(reply, "lacks");
     buf_puts(reply, "stacks ");

@@ -138,6 +138,26 @@ test_attached_and_copied_in_a_stretch() {
     done
 }
 
+# A stretch that a look interrupts was told when the look began: told again, it would cover the look.
+copied_at_looks() { # N: copies it until it has so many looks
+    rm -f copy.otrace
+    "$ORCA" dump "$jvm" -o copy.otrace >/dev/null 2>&1 || fail "no copy"
+    [ "$("$ORCA" events -k summing copy.otrace | grep -c goes_on=2)" -ge "$1" ]
+}
+
+test_copied_in_a_look() {
+    start_traced cost=0 Summed "$(kinds | tail -n 1)" 3 100000000 stay
+    wait_for 60 grep -q going out
+    wait_for 60 copied_at_looks 20
+    end_with KILL 137
+    "$ORCA" events -k summing "$TRACE" >stretches
+    awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^since=/) since = $i }
+        since in paused { n++ }
+        /goes_on=2/ { paused[since] }
+        END { print n + 0, "looks are covered" }' stretches >covered
+    same "$(cat covered)" "0 looks are covered"
+}
+
 # Without any option the limit is 5 %; whoever wants another file has each wait in it.
 test_by_default() {
     local files first next
