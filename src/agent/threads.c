@@ -81,7 +81,7 @@ static struct {
     _Atomic bool ends_probed;
     jfieldID tid, eetop, name;
     _Atomic(jfieldID) state; /* of VirtualThread, and what it is when the thread has ended */
-    jint terminated;
+    _Atomic jint terminated;
     _Atomic bool no_state;
     uintptr_t env_offset; /* from a JavaThread to its JNIEnv */
     uint32_t not_exiting; /* JavaThread::_terminated of a thread that is alive */
@@ -558,8 +558,8 @@ bool threads_each_soon(void (*visit)(void *ctx, const struct os_thread *t), void
     return true;
 }
 
-/* Asked when there is a virtual thread: before, it would initialize the class, which starts threads.
- * Several threads may do so at once. */
+/* Asked when there is a virtual thread: before, it would initialize the class, which starts
+ * threads.  Several threads may do so at once. */
 static jfieldID find_state(JNIEnv *jni, jclass of)
 {
     jfieldID ended = (*jni)->GetStaticFieldID(jni, of, "TERMINATED", "I");
@@ -570,7 +570,9 @@ static jfieldID find_state(JNIEnv *jni, jclass of)
         atomic_store_explicit(&reg.no_state, true, memory_order_relaxed);
         return NULL;
     }
-    reg.terminated = (*jni)->GetStaticIntField(jni, of, ended);
+    /* relaxed: the same, whoever writes it */
+    atomic_store_explicit(&reg.terminated, (*jni)->GetStaticIntField(jni, of, ended),
+                          memory_order_relaxed);
     /* release: pairs with has_ended; `terminated` is there */
     atomic_store_explicit(&reg.state, state, memory_order_release);
     return state;
@@ -589,7 +591,8 @@ static bool has_ended(JNIEnv *jni, jthread thread)
         (*jni)->DeleteLocalRef(jni, of);
     }
     if (field)
-        return (*jni)->GetIntField(jni, thread, field) == reg.terminated;
+        return (*jni)->GetIntField(jni, thread, field) ==
+               atomic_load_explicit(&reg.terminated, memory_order_relaxed);
     return (*agent.jvmti)->GetThreadState(agent.jvmti, thread, &state) == JVMTI_ERROR_NONE &&
            (state & JVMTI_THREAD_STATE_TERMINATED);
 }
