@@ -342,7 +342,7 @@ static int io_getnameinfo(const struct sockaddr *a, socklen_t n, char *host, soc
     return rc;
 }
 
-/* What a child executes, while it can be asked: "process sleep".  may_block: else it is no event. */
+/* What a child executes, while it can be asked: "process sleep".  Not may_block: no event. */
 static void name_child(const struct call *c, bool may_block, int pid, char *out, size_t n)
 {
     char path[40], command[17] = "";

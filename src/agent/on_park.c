@@ -51,11 +51,11 @@ static void forget_notes(void)
 
 /* --- virtual threads that park on their carrier --------------------------------------------------
  *
- * The only way into Unsafe.park that a virtual thread has is VirtualThread.parkOnCarrierThread, when
- * a frame of its stack pins it.  A native method or a static initialiser is seen in the stack by
- * whoever reads the trace.  Up to JDK 23 a monitor pins, too: JVMTI is asked for it the first time
- * that a thread parks so at a stack, since the same place holds the same frames' monitors each time.
- * Who is overwritten asks again. */
+ * The only way into Unsafe.park that a virtual thread has is VirtualThread.parkOnCarrierThread,
+ * when a frame of its stack pins it.  A native method or a static initialiser is seen in the stack
+ * by whoever reads the trace.  Up to JDK 23 a monitor pins, too: JVMTI is asked for it the first
+ * time that a thread parks so at a stack, since the same place holds the same frames' monitors each
+ * time.  Who is overwritten asks again. */
 
 enum { PINNED_STACKS = 1024 };
 

@@ -114,8 +114,8 @@ static const struct opt rows[] = {
      full_names, 0, 0},
     {"cost", 0, OPT_STR, AT(cost_text), "PERCENT|off",
      "while recording takes more than this share of the processors' time, record parks and blocks "
-     "on monitors shorter than 1 ms as sums by site; off: record each (default 5%; off with other "
-     "formats, methods=, every=, keep= and maxsize=)",
+     "on monitors below 1 ms, or up to 16 ms, as sums by site; off: record each (default 5%; off "
+     "with other formats, methods=, every=, keep= and maxsize=)",
      NULL, 0, 0},
     {"maxsize", 0, OPT_SIZE, AT(maxsize), "SIZE",
      "keep the newest part in a file of this size, at least 4m (default no limit)", NULL,

@@ -95,6 +95,13 @@ uint32_t causes_own_frames(const struct trace *t, stack_id stack)
     return c.own;
 }
 
+method_id causes_inner(const struct trace *t, stack_id stack)
+{
+    struct call c = {0};
+    read_frames(t, trace_stack(t, stack), &c);
+    return c.inner;
+}
+
 static void number(struct call *c)
 {
     const uint32_t id[] = {c->inner.v, c->caller.v, c->jdk.v};

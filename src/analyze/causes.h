@@ -70,6 +70,9 @@ struct causes {
 /* How many frames of a stack are not the JDK's. */
 uint32_t causes_own_frames(const struct trace *t, stack_id stack);
 
+/* The innermost method that is not the JDK's; 0: none. */
+method_id causes_inner(const struct trace *t, stack_id stack);
+
 /* What waits like those of a stack say: those with this stack, or of its call where they are
  * few. */
 const struct cause_sums *causes_of(const struct causes *c, stack_id stack);

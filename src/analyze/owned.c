@@ -45,7 +45,7 @@ static uint64_t find_wanted(struct owned_finder *f, const struct lock_line *l)
 {
     const struct summed *sums = &f->a->decoded.summed;
     uint64_t ns = 0;
-    bool looks = is_summed(l);
+    bool looks = sums->waits && is_summed(l);
     buf_clear(&f->wanted);
     for (uint32_t i = 0; i < l->waits.n; i++) {
         const struct lock_item *w = &l->waits.v[i];

@@ -10,11 +10,12 @@
 #include <string.h>
 
 static const char *const limits[] = {
-    "Where short waits were summed it is not known in which order they came: the path does not go on "
-    "to who ended them, and waits there.",
-    "There can be other paths: where several causes could have ended a wait, the last waker counts.",
-    "Running means outside of recorded waits, input and output; waiting for a processor and spinning "
-    "for a monitor count as running.",
+    "Where short waits were summed, their order is unknown: the path stays with the thread that "
+    "waits and does not follow the thread that ended the wait.",
+    "There can be other paths: where several causes could have ended a wait, the last waker "
+    "counts.",
+    "Running means outside of recorded waits, input and output; waiting for a processor and "
+    "spinning for a monitor count as running.",
     "Release times of monitors are inferred from the next owner. A thread that took the monitor in "
     "between without waiting is not seen: the path then goes to the last owner seen (-e holds "
     "makes both exact).",

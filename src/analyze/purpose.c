@@ -165,28 +165,23 @@ static bool begins_with(const struct trace *t, method_id method, const char *con
     return false;
 }
 
-/* The innermost method that is not the JDK's; 0: none. */
-static method_id inner_of(const struct trace *t, stack_id stack)
-{
-    const struct trace_stack *s = trace_stack(t, stack);
-    for (uint32_t i = 0; i < s->n_frames; i++) {
-        const struct trace_method *m = trace_method(t, s->frames[i].method);
-        if (!sites_is_jdk(trace_class(t, m->class_)->signature))
-            return m->id;
-    }
-    return (method_id){0};
-}
+/* Methods that wait for room, by the beginnings of their names; the first QUEUE_NAMES are those of
+ * queues. */
+static const char *const room_names[] = {"put",  "offer",    "publish", "enqueue", "append", "push",
+                                         "send", "transfer", "submit",  "execute", "add"};
+enum { QUEUE_NAMES = 6 };
 
 bool purpose_puts(const struct trace *t, stack_id stack)
 {
-    static const char *const names[] = {"put", "offer", "publish", "enqueue", "append", "push"};
-    return begins_with(t, inner_of(t, stack), names, ARRAY_LEN(names)) || read_call(t, stack).gives;
+    return begins_with(t, causes_inner(t, stack), room_names, QUEUE_NAMES) ||
+           read_call(t, stack).gives;
 }
 
 bool purpose_takes(const struct trace *t, stack_id stack)
 {
     static const char *const names[] = {"take", "poll", "next", "receive", "remove", "dequeue"};
-    return begins_with(t, inner_of(t, stack), names, ARRAY_LEN(names)) || read_call(t, stack).takes;
+    return begins_with(t, causes_inner(t, stack), names, ARRAY_LEN(names)) ||
+           read_call(t, stack).takes;
 }
 
 /* Of a file of calls a park is a call that blocked: what it is about holds the thread up. */
@@ -295,11 +290,7 @@ enum {
     FRESH_EACH = 2,  /* waits for objects of one wait each: a thread has made more than one */
 };
 
-/* Methods that wait for room, and those of a program's own that wait for a thing, by the beginnings
- * of their names. */
-static const char *const room_names[] = {"put",     "offer",   "send",     "publish",
-                                         "enqueue", "push",    "transfer", "append",
-                                         "submit",  "execute", "add"};
+/* Methods of a program's own that wait for a thing, by the beginnings of their names. */
 static const char *const thing_names[] = {"acquire", "allocate", "lock",  "borrow",
                                           "reserve", "checkout", "lease", "getConnection"};
 

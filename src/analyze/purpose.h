@@ -6,8 +6,8 @@
  * says (causes.h), stack by stack; its class and frames say so where nothing that ended it decides,
  * and alone for the JDK's locks, and for its pools between two tasks.  What all the waits of one
  * resource have in common decides last (conclude/resource.h), before anything is added up: reports,
- * JSON, pictures and exports read `of_context`, and nothing else.  docs/concepts/analysis.md has the
- * rules in their order, and their limits. */
+ * JSON, pictures and exports read `of_context`, and nothing else.  docs/concepts/analysis.md has
+ * the rules in their order, and their limits. */
 #ifndef ORCA_ANALYZE_PURPOSE_H
 #define ORCA_ANALYZE_PURPOSE_H
 

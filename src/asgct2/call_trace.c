@@ -45,7 +45,8 @@ static jint error_of(int rc)
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* A walk into a caller's trace.  skip: frames of ours that come first.  `walk` first: what the walker gives back is this. */
+/* A walk into a caller's trace.  skip: frames of ours that come first.  `walk` first: what the
+ * walker gives back is this. */
 struct translation {
     struct walk walk;
     CallFrame *to;

@@ -384,8 +384,8 @@ void view_jvms_fini(struct view_jvms *j)
         if (client_ask(jvm, "stop", TARGET_TIMEOUT_NS, NULL, &err) < 0)
             log_line("%s", err.msg);
         else
-            log_line("JVM %d (%s) is no longer recorded; its trace is %s", (int)jvm->pid, jvm->name,
-                     ours);
+            log_line("JVM %d (%s): the recording has ended; its trace is %s", (int)jvm->pid,
+                     jvm->name, ours);
     }
     j->n = 0;
     pthread_mutex_unlock(&j->lock);

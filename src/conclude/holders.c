@@ -486,7 +486,8 @@ static uint64_t time_above(const struct edge *v, size_t n, int level)
 }
 
 /* Who gives one back says so a moment later, when the next one may have it.  So where takes are not
- * known, a number counts as had at once if it was for a part of the time that is more than moments. */
+ * known, a number counts as had at once if it was for a part of the time that is more than
+ * moments. */
 static void count_at_once(struct holder *h)
 {
     struct edge *v = (void *)h->edges.p;

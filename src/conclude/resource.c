@@ -336,7 +336,7 @@ int resource_each_wait(struct resource *r, const struct analysis *a, resource_vi
         const struct span *s = line_span(&a->timeline.lines[thread], span);
         const struct wait_part *p =
             &parts[span_parts(&a->timeline, s, parts) > 1 && r->waits[i] & 1];
-        if (r->n_whole && !is_whole(a, r, s))
+        if (r->has_whole && !is_whole(a, r, s))
             continue;
         struct resource_wait w = {thread, span,     s,        p->from,
                                   p->to,  p->owner, p->again, p->flags & INTERVAL_OPEN};
@@ -364,13 +364,12 @@ static void list_wait(struct resources *o, size_t looked_at, uint32_t of, uint64
         o->v[of - 1].waits[o->v[of - 1].n_waits++] = ref;
 }
 
-static void count_whole(struct resource *r, const struct analysis *a)
+static void look_for_whole(struct resource *r, const struct analysis *a)
 {
-    uint64_t n = 0;
-    for (uint64_t i = 0; i < r->n_waits; i++)
-        n += is_whole(
+    r->has_whole = false;
+    for (uint64_t i = 0; i < r->n_waits && !r->has_whole; i++)
+        r->has_whole = is_whole(
             a, r, line_span(&a->timeline.lines[r->waits[i] >> 33], (uint32_t)(r->waits[i] >> 1)));
-    r->n_whole = n;
 }
 
 /* The waits of each of the first resources, so that they are gone through without all others. */
@@ -849,7 +848,7 @@ int resources_make(struct resources *out, struct analysis *a)
     rc = rc ? rc : list_waits(out, a, looked_at, &a->arena);
     for (size_t i = 0; i < looked_at && rc == 0; i++)
         if (out->v[i].summed_ns)
-            count_whole(&out->v[i], a);
+            look_for_whole(&out->v[i], a);
     rc = rc ? rc : resource_find_holders(out, looked_at, a);
     if (rc == 0)
         resource_find_chains(out, a);

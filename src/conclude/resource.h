@@ -1,18 +1,16 @@
-/* resource.h - what threads are held up by: each monitor, lock, pool and limit, who wants it, who
- * has it, and what those do who have it.
+/* resource.h - what blocks threads: each monitor, lock, pool and limit, who wants it, who has it,
+ * and what its holders do.
  *
  *     monitors and locks   one owner at a time: the owner is recorded, or can be concluded
- * (owned.h) things               several, or none that anybody owns: permits, slots, connections.
- * Whoever waited for one has it until it ends somebody's wait for one.
- *
+ *                          (owned.h)
+ *     things               several, or none that anybody owns: permits, slots, connections;
+ *                          whoever waited for one has it until it ends another thread's wait
  *     answers              what somebody else has to do first: whoever ended a wait for one had it
- *
  *     polled               what threads look for again and again between short parks for nothing:
- * nobody ends those; whoever runs other code of the same library (of the same class, where the
- * program itself polls) is the other end, by samples
- *
+ *                          nobody ends those; whoever runs other code of the same library (of the
+ *                          same class, where the program itself polls) is the other end, by samples
  *     delays               what a library lets time pass for, in a call of the program's: nobody
- * has it
+ *                          has it
  *
  * That something is a thing, the class says (purpose.h), or else what happens: most waits were
  * ended by threads that wait there, too, at other times, so that what one gives back the next one
@@ -135,8 +133,8 @@ struct resource {
     uint64_t *waits; /* [n_waits]: thread << 33 | span << 1 | again; of those whose holders are
                         looked for */
     uint64_t n_waits;
-    uint64_t n_whole;   /* of them: known one by one, also where waits are summed; unless it is 0,
-                            the others are not looked at */
+    bool has_whole; /* some of them are known one by one, also where waits are summed: the others
+                       are not looked at */
     uint64_t summed_ns; /* of ns: known as sums alone */
     /* Who has it. */
     struct activity *doing; /* most time first */

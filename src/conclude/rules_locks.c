@@ -89,8 +89,8 @@ static void add_blocked_ids(struct rule_finding *f, const struct evidence *ev, u
     }
 }
 
-/* The resource's own finding already names who stands in the queue at the end, if others stood there
- * before, and longer. */
+/* The resource's own finding already names who stands in the queue at the end, if others stood
+ * there before, and longer. */
 static bool is_usual(const struct evidence *ev, const struct resource *r, uint64_t ns, uint64_t n)
 {
     return r && rule_resource_is_told(ev, r) && r->count >= QUEUE_WAITS + n &&

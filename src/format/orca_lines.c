@@ -65,7 +65,7 @@ static const struct orca_line lines[] = {
     {"MonitorContendedEntered", EV_monitor_contended_entered, EV_monitor_contended_enter, BOTH,
      ORCA_UNBLOCK, {LOCK(monitor_contended_entered), STACK_OF_ENTER}},
     {"ThreadStarted",     EV_thread_start,  0,                 BOTH,   ORCA_PLAIN, {NAME}},
-    /* Written alike, read as the row above: the text cannot tell a start from "was there before". */
+    /* Written alike, read as the row above: the text cannot tell a start from "was there". */
     {"ThreadStarted",     EV_thread_alive,  0,                 BOTH,   ORCA_PLAIN, {NAME}},
     {"ThreadEnded",       EV_thread_end,    0,                 BOTH,   ORCA_PLAIN, {{ORCA_END, 0}}},
 };

@@ -19,8 +19,8 @@ struct class_methods {
 /* After guarded_open and VMInit.  False: this JVM does not describe it. */
 bool class_methods_open(struct class_methods *c, const struct vmstructs *vs);
 
-/* mirror: a local reference to the class, made since the count was taken (oops_count).  0: not known
- * just now. */
+/* mirror: a local reference to the class, made since the count was taken (oops_count).  0: not
+ * known just now. */
 uintptr_t class_methods_find(const struct class_methods *c, uintptr_t mirror, uint64_t count,
                              uintptr_t id);
 

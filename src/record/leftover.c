@@ -13,7 +13,7 @@
 
 enum { LOOKS_MAX = 100000 }; /* files of a folder that are looked at for a trace */
 
-/* --- the trace ------------------------------------------------------------------------------- */
+/* --- the trace -------------------------------------------------------------------------------- */
 
 /* Whether a file is the trace of these rings, and no copy that was made complete by itself; then
  * whether it needs them. */
@@ -107,7 +107,7 @@ static void find_trace(struct leftover *l, const struct region_left *left,
         l->kind = LEFTOVER_DELETED;
 }
 
-/* --- the rings ------------------------------------------------------------------------------- */
+/* --- the rings -------------------------------------------------------------------------------- */
 
 static int look(struct leftover *l, struct region *r, int dir, const char *folder, const char *name,
                 const struct leftover_search *s)

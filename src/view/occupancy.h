@@ -1,8 +1,8 @@
 /* occupancy.h - how long a thread was in each state, in any stretch of time, to the ns.
  *
  * A thread's spans are in the order of time, and those that have a length do not overlap; between
- * them it ran, or stood still in input or output.  So the time in each state before a moment is that
- * of the spans which began before it, less what the last of them has behind it.  Sums are kept at
+ * them it ran, or waited for input or output.  So the time in each state before a moment is that of
+ * the spans which began before it, less what the last of them has behind it.  Sums are kept at
  * every MARK_EVERY-th span: a moment costs a search and a look at fewer spans than that, at any
  * zoom, and
  *     the sums over adjoining stretches are those over the whole (stats.h), exactly.

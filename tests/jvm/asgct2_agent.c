@@ -278,8 +278,9 @@ JNIEXPORT jstring JNICALL Java_CallTraces_above(JNIEnv *jni, jclass c, jint dept
     for (; i < rc; i++) {
         if (f[i].type == FRAME_CPP)
             continue;
-        bool equal = k < n && f[i].type == plain[k].type &&
-                     (!is_java(&f[i]) || f[i].java_frame.method_id == plain[k].java_frame.method_id);
+        bool equal =
+            k < n && f[i].type == plain[k].type &&
+            (!is_java(&f[i]) || f[i].java_frame.method_id == plain[k].java_frame.method_id);
         if (!equal)
             return say(jni, "frame %d of %d: type %d, %d of %d without C", i, rc, f[i].type, k, n);
         k++;

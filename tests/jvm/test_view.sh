@@ -533,7 +533,7 @@ test_start_page() {
     kill -CONT "$jvm"
     wait_for 60 eval 'ask 200 /api/t2/meta && [ "$(number gen)" -gt 0 ]'
     end_view
-    has view.err 'is no longer recorded'
+    has view.err ': the recording has ended; its trace is '
     run 0 "$ORCA" report --all live.otrace
     has out victim
     same "$(head -n 1 state/orca/recent)" "$PWD/live.otrace"
