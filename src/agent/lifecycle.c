@@ -254,6 +254,12 @@ static void switch_events(const bool *on, const bool *off)
         mounts_switch(on[GROUP_mounts]);
 }
 
+static int init_sums(void)
+{
+    const struct settings *s = &agent.settings;
+    return sums_init(s->cost, s->costflip, s->costlight, !s->include && !s->exclude);
+}
+
 static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
 {
     lacks_begin();
@@ -267,7 +273,7 @@ static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
     if (thread_table_new(&agent.table, &agent.layout, owners_known()) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     if (unmounts_init() < 0 || peers_init(agent.settings.iodetails, locks_of_peer) < 0 ||
-        sums_init(agent.settings.cost, agent.settings.costflip) < 0)
+        init_sums() < 0)
         return err_set(err, -ENOMEM, "out of memory");
     return open_recorder(err);
 }

@@ -160,6 +160,10 @@ void virtual_park_enter(JNIEnv *jni, const struct tracked *t, jobject thread, in
     struct park_info p;
     const struct io_polled polled = io_take_polled();
     unmounts_leave(self);
+    if (on && !polled.fd && sums_are_light() &&
+        sums_begin_light(self, threads_self(jni, self), ns ? WAIT_LIMITED : WAIT_UNLIMITED,
+                         clock_mono_ns()))
+        return;
     if (on)
         p = park_info(jni, thread, &owner);
     park_note(self, on ? &p : NULL);
@@ -203,7 +207,8 @@ void virtual_park_exit(JNIEnv *jni, const struct tracked *t, jobject thread, boo
     if (noted && !p.wanted)
         return; /* and no sum has it */
     thread_id id = threads_self(jni, self);
-    if (sums_end(self, EV_park_enter, id, now))
+    if (park_end_light(jni, thread, self, id, now, stacks_of_kept_caller) ||
+        sums_end(self, EV_park_enter, id, now))
         return;
     if (!noted)
         p = park_lock(jni, thread);

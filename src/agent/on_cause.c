@@ -119,7 +119,10 @@ void note_unpark(JNIEnv *jni, jobject thread, stack_of stack, uint64_t now)
 bool leave_unpark(JNIEnv *jni, jobject thread, uint64_t now)
 {
     struct os_thread *self = os_thread_self(jni);
-    return self && sums_end_short(threads_of(jni, thread), threads_self(jni, self), now);
+    thread_id by = {0};
+    if (self && !sums_are_light())
+        by = threads_self(jni, self);
+    return self && sums_end_short(threads_of(jni, thread), by, now);
 }
 
 /* What is left out is known before: behind the call the thread may be in its next wait. */

@@ -217,11 +217,43 @@ static bool put_enter(struct os_thread *self, thread_id id, const struct park_in
     return true;
 }
 
+bool park_end_light(JNIEnv *jni, jthread thread, struct os_thread *self, thread_id id, uint64_t now,
+                    stack_id (*stack_of)(JNIEnv *))
+{
+    struct sums_timed timed;
+    enum sums_timing t = sums_end_light(id, now, &timed);
+    if (t != TIMED_ASKS)
+        return t == TIMED;
+    jthread found = NULL;
+    if (!thread && (*agent.jvmti)->GetCurrentThread(agent.jvmti, &found) != JVMTI_ERROR_NONE)
+        found = NULL;
+    thread = thread ? thread : found;
+    lock_id lock = thread ? park_lock(jni, thread).lock : (lock_id){0};
+    sums_put_timed(self, id, &timed, lock, stack_of(jni));
+    (*jni)->DeleteLocalRef(jni, found);
+    return true;
+}
+
+/* A platform thread's own; a virtual thread that keeps its carrier is looked at. */
+static bool begin_light(JNIEnv *jni, struct os_thread *self, int64_t timeout)
+{
+    const enum wait_limit limit = timeout ? WAIT_LIMITED : WAIT_UNLIMITED;
+    if (!sums_are_light())
+        return false;
+    thread_id id = threads_self(jni, self);
+    uint64_t now = clock_mono_ns();
+    if (id.v != self->id.v || !sums_begin_light(self, id, limit, now))
+        return false;
+    threads_note_wait(self, EV_park_enter, (lock_id){0}, limit, now);
+    return true;
+}
+
 static void park_enter(JNIEnv *jni, int64_t timeout)
 {
     struct os_thread *self = os_thread_self(jni);
     jthread thread;
-    if (!self || (*agent.jvmti)->GetCurrentThread(agent.jvmti, &thread) != JVMTI_ERROR_NONE)
+    if (!self || begin_light(jni, self, timeout) ||
+        (*agent.jvmti)->GetCurrentThread(agent.jvmti, &thread) != JVMTI_ERROR_NONE)
         return;
     uint64_t now = clock_mono_ns();
     thread_id id = threads_current(jni, thread, self);
@@ -248,7 +280,8 @@ static void park_exit(JNIEnv *jni)
         return;
     uint64_t now = clock_mono_ns();
     thread_id id = threads_self(jni, self);
-    if (sums_end(self, EV_park_enter, id, now))
+    if (park_end_light(jni, NULL, self, id, now, stacks_current) ||
+        sums_end(self, EV_park_enter, id, now))
         return;
     struct event *e = ring_begin(self->ring, EV_park_exit, id, now);
     if (!e)

@@ -37,6 +37,11 @@ struct park_info park_lock(JNIEnv *jni, jthread thread);
 void park_note(const struct os_thread *self, const struct park_info *p);
 bool park_noted(const struct os_thread *self, struct park_info *p);
 
+/* The end of a park that was only timed (sums.h): when that is due it says what for and where.
+ * thread: the current one; NULL: it is asked for.  False: it was not such a park. */
+bool park_end_light(JNIEnv *jni, jthread thread, struct os_thread *self, thread_id id, uint64_t now,
+                    stack_id (*stack_of)(JNIEnv *));
+
 /* Ask it, when the park's beginning is recorded; releases the reference. */
 void park_ask_owner(JNIEnv *jni, struct os_thread *self, thread_id id, const struct park_info *p,
                     const struct park_owner *owner);

@@ -178,6 +178,31 @@ static stack_id stack_of(JNIEnv *jni, jthread thread)
     return stacks_of_frames(jni, frames, n);
 }
 
+static uint64_t at_end;   /* since when it is asked what parks are for that were only timed; or 0 */
+static struct buf placed; /* struct sums_wait [] */
+
+/* since: of its wait before it was asked. */
+static void place(thread_id id, uint64_t since, lock_id lock, thread_id owner, stack_id stack)
+{
+    const struct sums_wait w = {EV_park_enter, id, owner, lock, stack, WAIT_LIMIT_UNKNOWN, since};
+    if (since && sums_timed_since(id) == since)
+        buf_put(&placed, &w, sizeof w);
+}
+
+void open_waits_place(JNIEnv *jni, jthread thread, thread_id id)
+{
+    uint64_t since = sums_were_made() ? sums_timed_since(id) : 0;
+    if (!since)
+        return;
+    const struct park_info p = park_info(jni, thread, NULL);
+    place(id, since, p.lock, p.owner, stack_of(jni, thread));
+}
+
+bool open_waits_are_over(void)
+{
+    return at_end;
+}
+
 void open_waits_virtual(JNIEnv *jni, jthread thread, jint how, jobject blocker, jlong owner)
 {
     static const enum event_kind kinds[] = {EV_monitor_contended_enter, EV_park_enter,
@@ -189,6 +214,12 @@ void open_waits_virtual(JNIEnv *jni, jthread thread, jint how, jobject blocker, 
     lock_id lock = id.v && blocker ? locks_id(jni, blocker, &wanted) : (lock_id){0};
     if (!id.v || !wanted)
         return;
+    if (at_end) {
+        uint64_t since = sums_timed_since(id);
+        place(id, since < at_end ? since : 0, lock,
+              threads_by_tid(jni, owner > 0 ? (uint64_t)owner : 0), stack_of(jni, thread));
+        return;
+    }
     jint state = 0;
     if ((*agent.jvmti)->GetThreadState(agent.jvmti, thread, &state) != JVMTI_ERROR_NONE ||
         wait_of_state(state) != (kind == EV_sleep_enter ? EV_park_enter : kind))
@@ -209,13 +240,11 @@ void open_waits_owner(uint64_t tid, uint64_t owner)
 }
 
 /* Such a thread is asked for one by one, by the JDK's own means (25). */
-static void look_at_virtual(JNIEnv *jni)
+static void look_at_virtual(JNIEnv *jni, bool any)
 {
     enum { MOST = 2000, SINCE = 25 };
     struct err ignored;
-    bool any = is_wanted(EV_monitor_contended_enter) || is_wanted(EV_park_enter) ||
-               is_wanted(EV_wait_enter) || is_wanted(EV_sleep_enter);
-    if (any && agent.attached && agent.virtual_threads && agent.java_version >= SINCE)
+    if (any && agent.virtual_threads && agent.java_version >= SINCE)
         query_virtual_waits(jni, MOST, &ignored);
 }
 
@@ -241,7 +270,9 @@ void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo 
     buf_init(&found);
     buf_init(&told.lines);
     buf_init(&told.owners);
-    look_at_virtual(jni);
+    bool any = is_wanted(EV_monitor_contended_enter) || is_wanted(EV_park_enter) ||
+               is_wanted(EV_wait_enter) || is_wanted(EV_sleep_enter);
+    look_at_virtual(jni, any && agent.attached);
     ask(jni, all, n);
     /* First those of the moment when it was asked: a thread's events are in the order of time. */
     for (jint i = 0; i < n; i++) {
@@ -322,7 +353,8 @@ static void note_own(void *ctx, const struct os_thread *t)
                       .limit = atomic_load_explicit(&t->open_limit, memory_order_relaxed),
                       .time = atomic_load_explicit(&t->open_since, memory_order_relaxed)};
     const uint64_t *kind = map_find(end->waiting, f.id);
-    if (f.kind && kind && *kind == f.kind)
+    bool timed = sums_were_made() && sums_timed_since(t->id); /* told, with what it is for */
+    if (f.kind && kind && *kind == f.kind && !timed)
         put_open(end->self, &f);
 }
 
@@ -352,6 +384,18 @@ static void note_found_ones(JNIEnv *jni, const struct end *end)
     buf_clear(&found);
 }
 
+/* Of a park that was only timed: what it is for. */
+static void add_placed(thread_id thread, struct ev_wait_open *w)
+{
+    const struct sums_wait *v = (const void *)placed.p;
+    for (size_t i = 0; i < placed.len / sizeof *v && !w->stack.v; i++)
+        if (v[i].thread.v == thread.v && v[i].since == w->since) {
+            w->lock = v[i].lock;
+            w->owner = v[i].owner;
+            w->stack = v[i].stack;
+        }
+}
+
 /* The waits of which no event tells the beginning. */
 static void put_noted(struct os_thread *self)
 {
@@ -364,6 +408,7 @@ static void put_noted(struct os_thread *self)
         if (!e)
             continue;
         e->wait_open = v[i].wait_open;
+        add_placed(v[i].thread, &e->wait_open);
         ring_commit(self->ring, e);
     }
     buf_fini(&noted);
@@ -374,7 +419,11 @@ void open_waits_end(JNIEnv *jni, struct os_thread *self, const struct map *waiti
     struct end end = {.self = self, .waiting = waiting};
     map_init(&end.seen);
     sums_flush(true);
+    at_end = clock_mono_ns();
+    look_at_virtual(jni, sums_were_made() && sums_timed_since((thread_id){0}));
+    at_end = 0;
     put_noted(self);
+    buf_fini(&placed);
     threads_each(note_own, &end);
     note_found_ones(jni, &end);
     map_fini(&end.seen);

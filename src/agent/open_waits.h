@@ -16,6 +16,12 @@ void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo 
  * of that Thread.getId() owns it (-1: none, or not known). */
 void open_waits_virtual(JNIEnv *jni, jthread thread, jint how, jobject blocker, jlong owner);
 
+/* At the end: what the parking thread `id` waits for, if its wait was only timed until now. */
+void open_waits_place(JNIEnv *jni, jthread thread, thread_id id);
+
+/* It is called at the end, outside of the guard. */
+bool open_waits_are_over(void);
+
 /* Likewise: a virtual thread owns what the platform thread `tid` is blocked on. */
 void open_waits_owner(uint64_t tid, uint64_t owner);
 

@@ -48,7 +48,10 @@ static jint JNICALL id_of(JNIEnv *jni, jclass c, jobject o)
 static void JNICALL found_wait(JNIEnv *jni, jclass c, jthread t, jint how, jobject o, jlong owner)
 {
     (void)c;
-    RECORDING(open_waits_virtual(jni, t, how, o, owner));
+    if (open_waits_are_over())
+        open_waits_virtual(jni, t, how, o, owner);
+    else
+        RECORDING(open_waits_virtual(jni, t, how, o, owner));
 }
 
 static void JNICALL found_owner(JNIEnv *jni, jclass c, jlong tid, jlong owner)

@@ -136,8 +136,9 @@ static const struct opt rows[] = {
      "(default off)",
      NULL, 0, 0},
     {"quiet", 0, OPT_FLAG, AT(quiet), NULL, "print no line at the end (default off)", NULL, 0, 0},
-    {"session", 0, OPT_STR, AT(session), "FILE", NULL, NULL, 0, 0},  /* orca record's own */
-    {"costflip", 0, OPT_FLAG, AT(costflip), NULL, NULL, NULL, 0, 0}, /* the tests' */
+    {"session", 0, OPT_STR, AT(session), "FILE", NULL, NULL, 0, 0},    /* orca record's own */
+    {"costflip", 0, OPT_FLAG, AT(costflip), NULL, NULL, NULL, 0, 0},   /* the tests' */
+    {"costlight", 0, OPT_FLAG, AT(costlight), NULL, NULL, NULL, 0, 0}, /* the tests' */
 };
 const struct opt_table settings_table = OPT_TABLE(rows);
 

@@ -55,7 +55,8 @@ struct settings {
     uint64_t cost; /* limit in 100,000ths of the processors' time, above which short waits are
                       summed; or */
 #define COST_OFF UINT64_MAX
-    bool costflip; /* a test's: or at random moments */
+    bool costflip;  /* a test's: or at random moments */
+    bool costlight; /* likewise: most parks are only timed then */
     bool contanalysis, quiet, control, allocstacks, arguments, time;
     const char *archive; /* the JVM's option that makes an archive of its classes, which then stay
                           * as they are; NULL: none */

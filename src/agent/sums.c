@@ -26,12 +26,18 @@ enum {
     CALM_TICKS = 10,  /* so long it must have been calm before all is recorded again */
     STORM_TICKS = 3,  /* so long it must have been one */
     LONGER_TICKS = 3, /* so long what is still recorded must have cost too much */
+    LIGHT_TICKS = 3,  /* so long sums must have, before most waits are only timed */
+    LIGHT_EACH = 16,  /* once in so many lengths of a short wait a thread says where it waited */
+    REST_TICKS = 10,  /* or in so long; what it has not said when it rests as long is written */
 };
 
 /* Of a stretch, so much in each so much is recorded wait by wait: it shows in which order things
  * happen that have only sums else. */
 #define LOOK_EACH (200 * MS)
 #define LOOK_FOR (4 * MS)
+
+/* Of a slot's `every`: the latest park that said where it was did so for their number. */
+#define LATEST_NUMBER (UINT32_C(1) << 31)
 
 /* For so long a table that was full at its full size leaves out who ended the waits. */
 #define CROWDED_NS (1000 * MS)
@@ -51,22 +57,28 @@ static uint64_t short_ns(void)
 
 /* --- what is shared --------------------------------------------------------------------------- */
 
-/* A thread is in a wait that is noted, or inside of what waits itself. */
-enum { IN_WAIT = 1, INSIDE = 2 };
+/* A thread is in a wait that is noted, or that is only timed; was in one of those, and is in none
+ * that is recorded; is inside of what waits itself; or its slot is being emptied. */
+enum { IN_WAIT = 1, IN_LIGHT, RESTS, EMPTIED, INSIDE };
 
 /* `word` is of the thread whose id it has: only it takes a slot, changes its fields, and gives it
- * back.  Others read, and look at word and since again. */
+ * back.  Who takes one that rests has to win it first.  Others read, and look at word and since
+ * again. */
 struct slot {
-    _Alignas(64) _Atomic uint64_t word; /* id << 32 | IN_WAIT, or INSIDE + how deep; 0: free */
-    _Atomic uint64_t since;
-    _Atomic uint32_t kind, lock, owner, stack, limit;
+    _Alignas(64) _Atomic uint64_t word; /* id << 32 | IN_WAIT ..., or INSIDE + how deep; 0: free */
+    _Atomic uint64_t since;             /* of the wait; it rests: when the latest one ended */
+    _Atomic uint64_t first, total;      /* timed parks of which no sum says where they were: */
+    _Atomic uint32_t n;                 /* since when, ns, and how many */
+    _Atomic uint32_t every;             /* one in so many of them says it for their number */
+    _Atomic uint32_t kind_limit;        /* kind + LIMIT_FACTOR * limit */
+    _Atomic uint32_t lock, owner, stack;
     _Atomic uint32_t waker; /* of whom an unpark was left out: written by that one; a hint */
     _Atomic uint32_t told;  /* the drain thread's: half of since, for which there is a wait_open */
 };
 
 struct sum {
     uint32_t thread, owner, lock, stack;
-    uint32_t kind, limit, waker, unused;
+    uint32_t kind, limit, waker, timed;
     /* the key ends here */
     uint64_t since, until, total, longest, count; /* count 0: free */
 };
@@ -85,15 +97,16 @@ static struct {
     _Atomic(struct sums_table *) tables;  /* [TABLES]; NULL: no stretch has begun yet */
     _Atomic uint32_t n_tables;            /* those from there on were never taken */
     _Atomic bool spilled[SLOTS / PROBES]; /* a thread of this place is inside, without a slot */
-    uint64_t cost; /* above which a stretch begins; 0: at once, and for good */
-    bool flip;
+    uint64_t cost;    /* above which a stretch begins; 0: at once, and for good */
+    bool flip, light; /* tests': stretches begin and end at random; most parks are only timed */
+    bool may_time;
     _Atomic uint64_t waits, unparks; /* of the recording, left out of its events */
     _Atomic uint64_t seen[LENGTHS]; /* recorded ones that were shorter than each of these lengths */
     _Atomic uint64_t *begun; /* [BEGUN]: when a thread's wait began, as id << 32 | half of its
                                        us, by the id; whoever is overwritten is not counted */
 } sums;
 
-_Atomic bool sums_stretch, sums_used;
+_Atomic bool sums_stretch, sums_used, sums_light;
 _Atomic uint64_t sums_look_until;
 
 static size_t place_of(uint32_t thread)
@@ -110,19 +123,85 @@ static struct slot *slot_of(uint32_t thread)
     return NULL;
 }
 
-/* A slot for the current thread; NULL: all are taken. */
-static struct slot *take_slot(uint32_t thread)
+enum { LIMIT_FACTOR = 256 };
+
+static void store_kind(struct slot *s, uint32_t kind, uint32_t limit)
 {
-    struct slot *s = &sums.slots[place_of(thread) * PROBES];
+    atomic_store_explicit(&s->kind_limit, kind + LIMIT_FACTOR * limit, memory_order_relaxed);
+}
+
+static uint32_t state_of(uint64_t word)
+{
+    return (uint32_t)word;
+}
+
+static bool is_waiting(uint64_t word)
+{
+    return state_of(word) == IN_WAIT || state_of(word) == IN_LIGHT;
+}
+
+static bool change(struct slot *s, uint64_t from, uint64_t to)
+{
+    /* acquire, release: what the one before wrote into it comes first */
+    return atomic_compare_exchange_strong_explicit(&s->word, &from, to, memory_order_acq_rel,
+                                                   memory_order_relaxed);
+}
+
+static bool put(struct ring *ring, const struct sum *s, bool alone, uint64_t now);
+
+/* Of a slot that the caller has won: the timed waits of a thread, without where they were. */
+static bool put_rest(struct ring *ring, struct slot *s, uint32_t thread, uint64_t now)
+{
+    struct sum w = {.thread = thread,
+                    .kind = EV_park_enter,
+                    .limit = WAIT_LIMIT_UNKNOWN,
+                    .timed = 1,
+                    .since = atomic_load_explicit(&s->first, memory_order_relaxed),
+                    .until = atomic_load_explicit(&s->since, memory_order_relaxed),
+                    .total = atomic_load_explicit(&s->total, memory_order_relaxed),
+                    .count = atomic_load_explicit(&s->n, memory_order_relaxed)};
+    w.longest = w.count ? w.total / w.count : 0;
+    bool done = !w.count || put(ring, &w, false, now);
+    if (done && w.count)
+        atomic_fetch_add_explicit(&sums.waits, w.count, memory_order_relaxed);
+    return done;
+}
+
+static struct slot *empty_slot(struct slot *s)
+{
+    atomic_store_explicit(&s->every, 1, memory_order_relaxed);
+    atomic_store_explicit(&s->n, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->total, 0, memory_order_relaxed);
+    return s;
+}
+
+/* Where a thread rests that waits elsewhere now, or has ended. */
+static struct slot *take_resting(struct slot *s, uint32_t thread, struct ring *ring)
+{
+    uint64_t now = clock_mono_ns();
     for (int i = 0; i < PROBES; i++) {
-        uint64_t free_ = 0;
-        if (atomic_load_explicit(&s[i].word, memory_order_relaxed) == 0 &&
-            /* acquire: what the one before wrote into it comes first */
-            atomic_compare_exchange_strong_explicit(&s[i].word, &free_, (uint64_t)thread << 32,
-                                                    memory_order_acquire, memory_order_relaxed))
-            return &s[i];
+        uint64_t word = atomic_load_explicit(&s[i].word, memory_order_relaxed);
+        if (state_of(word) != RESTS || !change(&s[i], word, EMPTIED))
+            continue;
+        bool done = put_rest(ring, &s[i], (uint32_t)(word >> 32), now);
+        atomic_store_explicit(&s[i].word, done ? (uint64_t)thread << 32 : word,
+                              memory_order_release);
+        if (done)
+            return empty_slot(&s[i]);
     }
     return NULL;
+}
+
+/* A slot for the current thread; NULL: all are taken.  ring: for what another thread has left in
+ * one; NULL: that stays. */
+static struct slot *take_slot(uint32_t thread, struct ring *ring)
+{
+    struct slot *s = &sums.slots[place_of(thread) * PROBES];
+    for (int i = 0; i < PROBES; i++)
+        if (atomic_load_explicit(&s[i].word, memory_order_relaxed) == 0 &&
+            change(&s[i], 0, (uint64_t)thread << 32))
+            return empty_slot(&s[i]);
+    return ring ? take_resting(s, thread, ring) : NULL;
 }
 
 static bool is_in_wait(const struct slot *s, uint32_t thread)
@@ -131,34 +210,55 @@ static bool is_in_wait(const struct slot *s, uint32_t thread)
            ((uint64_t)thread << 32 | IN_WAIT);
 }
 
-static bool give_back(struct slot *s, uint32_t thread)
+/* What the slot is when its wait is over.  Nobody else changes n then. */
+static uint64_t after_wait(const struct slot *s, uint64_t word)
 {
-    uint64_t word = (uint64_t)thread << 32 | IN_WAIT;
-    /* release: pairs with take_slot */
-    return atomic_compare_exchange_strong_explicit(&s->word, &word, 0, memory_order_release,
-                                                   memory_order_relaxed);
+    return atomic_load_explicit(&s->n, memory_order_relaxed) ? word >> 32 << 32 | RESTS : 0;
+}
+
+/* word: as it was seen, in a wait.  False: its group was switched off, and it is forgotten. */
+static bool give_back(struct slot *s, uint64_t word)
+{
+    return change(s, word, after_wait(s, word));
+}
+
+/* For a wait of the current thread that begins.  NULL: it is inside of another one, or there is
+ * none. */
+static struct slot *slot_for_wait(struct os_thread *self, uint32_t thread)
+{
+    struct slot *s = slot_of(thread);
+    uint64_t word = s ? atomic_load_explicit(&s->word, memory_order_relaxed) : 0;
+    if (s && is_waiting(word)) { /* a probe could not run: that one's end is missing */
+        self->ring->lost++;
+        give_back(s, word);
+        word = atomic_load_explicit(&s->word, memory_order_relaxed);
+        s = word >> 32 == thread ? s : NULL;
+    }
+    if (s && state_of(word) != RESTS)
+        return NULL;
+    if (s && change(s, word, (uint64_t)thread << 32))
+        return s;
+    return take_slot(thread, self->ring);
 }
 
 /* --- a wait ----------------------------------------------------------------------------------- */
 
+static bool is_spilled(thread_id thread)
+{
+    return atomic_load_explicit(&sums.spilled[place_of(thread.v)], memory_order_relaxed);
+}
+
 bool sums_note(struct os_thread *self, const struct sums_wait *w)
 {
-    if (!w->thread.v ||
-        atomic_load_explicit(&sums.spilled[place_of(w->thread.v)], memory_order_relaxed))
+    struct slot *s =
+        w->thread.v && !is_spilled(w->thread) ? slot_for_wait(self, w->thread.v) : NULL;
+    if (!s)
         return false;
-    struct slot *s = slot_of(w->thread.v);
-    if (s && is_in_wait(s, w->thread.v)) { /* a probe could not run: that one's end is missing */
-        self->ring->lost++;
-        give_back(s, w->thread.v);
-    }
-    if (s || !(s = take_slot(w->thread.v)))
-        return false; /* it is inside, or there is none */
     atomic_store_explicit(&s->since, w->since, memory_order_relaxed);
-    atomic_store_explicit(&s->kind, w->kind, memory_order_relaxed);
+    store_kind(s, w->kind, w->limit);
     atomic_store_explicit(&s->lock, w->lock.v, memory_order_relaxed);
     atomic_store_explicit(&s->owner, w->owner.v, memory_order_relaxed);
     atomic_store_explicit(&s->stack, w->stack.v, memory_order_relaxed);
-    atomic_store_explicit(&s->limit, w->limit, memory_order_relaxed);
     atomic_store_explicit(&s->waker, 0, memory_order_relaxed);
     /* release: pairs with look_at; the fields are the wait's */
     atomic_store_explicit(&s->word, (uint64_t)w->thread.v << 32 | IN_WAIT, memory_order_release);
@@ -196,12 +296,13 @@ void sums_count(thread_id thread, uint64_t now)
 
 static struct sum read_slot(const struct slot *s, uint32_t thread)
 {
+    uint32_t kind = atomic_load_explicit(&s->kind_limit, memory_order_relaxed);
     struct sum w = {.thread = thread,
-                    .kind = atomic_load_explicit(&s->kind, memory_order_relaxed),
+                    .kind = kind % LIMIT_FACTOR,
+                    .limit = kind / LIMIT_FACTOR,
                     .lock = atomic_load_explicit(&s->lock, memory_order_relaxed),
                     .owner = atomic_load_explicit(&s->owner, memory_order_relaxed),
                     .stack = atomic_load_explicit(&s->stack, memory_order_relaxed),
-                    .limit = atomic_load_explicit(&s->limit, memory_order_relaxed),
                     .waker = atomic_load_explicit(&s->waker, memory_order_relaxed),
                     .since = atomic_load_explicit(&s->since, memory_order_relaxed)};
     return w;
@@ -268,7 +369,7 @@ static bool put(struct ring *ring, const struct sum *s, bool alone, uint64_t now
     e->wait_sum.count = s->count;
     e->wait_sum.total = s->total;
     e->wait_sum.longest = s->longest;
-    e->wait_sum.whole = alone && !s->waker; /* else its unpark is left out */
+    e->wait_sum.whole = s->timed ? WAIT_SUM_TIMED : alone && !s->waker; /* its unpark is there */
     ring_commit(ring, e);
     return true;
 }
@@ -301,9 +402,9 @@ static bool add(struct sums_table *t, const struct sum *w)
         if (!s->count) {
             free_ = free_ ? free_ : s;
         } else if (memcmp(s, w, KEY) == 0) {
-            s->count++;
+            s->count += w->count;
             s->total += w->total;
-            s->longest = max_u64(s->longest, w->total);
+            s->longest = max_u64(s->longest, w->longest);
             s->since = min_u64(s->since, w->since);
             s->until = max_u64(s->until, w->until);
             return true;
@@ -356,10 +457,10 @@ bool sums_add(struct os_thread *self, uint32_t kind, thread_id thread, uint64_t 
 {
     struct slot *s = thread.v ? slot_of(thread.v) : NULL;
     if (!s || !is_in_wait(s, thread.v) ||
-        atomic_load_explicit(&s->kind, memory_order_relaxed) != kind)
+        atomic_load_explicit(&s->kind_limit, memory_order_relaxed) % LIMIT_FACTOR != kind)
         return false;
     struct sum w = read_slot(s, thread.v);
-    if (!give_back(s, thread.v))
+    if (!give_back(s, (uint64_t)thread.v << 32 | IN_WAIT))
         return true; /* its group was switched off: it is forgotten */
     w.until = max_u64(now, w.since);
     w.total = w.longest = w.until - w.since;
@@ -373,6 +474,116 @@ bool sums_add(struct os_thread *self, uint32_t kind, thread_id thread, uint64_t 
     return true;
 }
 
+/* --- waits that are only timed ---------------------------------------------------------------- */
+
+bool sums_time(struct os_thread *self, thread_id thread, enum wait_limit limit, uint64_t since)
+{
+    struct slot *s = thread.v && !is_spilled(thread) ? slot_for_wait(self, thread.v) : NULL;
+    if (!s)
+        return false;
+    atomic_store_explicit(&s->since, since, memory_order_relaxed);
+    store_kind(s, EV_park_enter, limit);
+    atomic_store_explicit(&s->lock, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->owner, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->stack, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->waker, 0, memory_order_relaxed);
+    /* release: pairs with look_at */
+    atomic_store_explicit(&s->word, (uint64_t)thread.v << 32 | IN_LIGHT, memory_order_release);
+    return true;
+}
+
+static __thread uint64_t dice __attribute__((tls_model("initial-exec")));
+
+static uint64_t roll(void)
+{
+    dice ^= dice ? 0 : clock_mono_ns() | 1;
+    dice ^= dice << 13;
+    dice ^= dice >> 7;
+    return dice ^= dice << 17;
+}
+
+/* The number and the time of parks are told apart: for their time one says where it was as likely
+ * as it was long, for their number each as likely.  It is about as often that one asks as that the
+ * other does. */
+static void adapt(struct slot *s, bool number)
+{
+    enum { MOST = 1 << 20 };
+    uint32_t every = atomic_load_explicit(&s->every, memory_order_relaxed) & ~LATEST_NUMBER;
+    uint32_t latest = atomic_load_explicit(&s->every, memory_order_relaxed) & LATEST_NUMBER;
+    if (number && latest)
+        every = min_u32(2 * every, MOST);
+    else if (!number && !latest)
+        every = max_u32(every / 2, 1);
+    atomic_store_explicit(&s->every, every | (number ? LATEST_NUMBER : 0), memory_order_relaxed);
+}
+
+/* One more short one.  True: the thread is to say where it was, for *w. */
+static bool add_timed(struct slot *s, struct sums_timed *w)
+{
+    uint32_t n = atomic_load_explicit(&s->n, memory_order_relaxed) + 1;
+    uint64_t total = atomic_load_explicit(&s->total, memory_order_relaxed) + w->total;
+    uint64_t first = n == 1 ? w->since : atomic_load_explicit(&s->first, memory_order_relaxed);
+    uint64_t every = atomic_load_explicit(&s->every, memory_order_relaxed) & ~LATEST_NUMBER;
+    bool number = roll() % every == 0;
+    bool time = roll() % (LIGHT_EACH * short_ns()) < w->total ||
+                w->until - first >= REST_TICKS * TICK_MS * MS;
+    time |= number && n == 1;
+    if (number || time) { /* what is left has both a number and a time, or no time */
+        adapt(s, number);
+        w->since = first;
+        w->count = !number ? 1 : time ? n : n - 1;
+        w->total = time ? total : w->total;
+        n -= (uint32_t)w->count;
+        total -= w->total;
+    }
+    atomic_store_explicit(&s->first, first, memory_order_relaxed);
+    atomic_store_explicit(&s->n, n, memory_order_relaxed);
+    atomic_store_explicit(&s->total, total, memory_order_relaxed);
+    return number || time;
+}
+
+enum sums_timing sums_timed(thread_id thread, uint64_t now, struct sums_timed *w)
+{
+    struct slot *s = thread.v ? slot_of(thread.v) : NULL;
+    uint64_t word = (uint64_t)thread.v << 32 | IN_LIGHT;
+    if (!s || atomic_load_explicit(&s->word, memory_order_relaxed) != word)
+        return NOT_TIMED;
+    uint64_t since = atomic_load_explicit(&s->since, memory_order_relaxed);
+    *w = (struct sums_timed){.since = since, .until = max_u64(now, since), .count = 1};
+    w->limit = atomic_load_explicit(&s->kind_limit, memory_order_relaxed) / LIMIT_FACTOR;
+    w->total = w->longest = w->until - since;
+    w->whole = w->total >= short_ns() || ends_in_look(w->until);
+    if (w->whole)
+        return give_back(s, word) ? TIMED_ASKS : TIMED;
+    bool due = add_timed(s, w);
+    atomic_store_explicit(&s->since, w->until, memory_order_relaxed);
+    bool followed = change(s, word, word >> 32 << 32 | RESTS);
+    return due && followed ? TIMED_ASKS : TIMED;
+}
+
+void sums_put_timed(struct os_thread *self, thread_id thread, const struct sums_timed *t,
+                    lock_id lock, stack_id stack)
+{
+    struct sum w = {.thread = thread.v,
+                    .kind = EV_park_enter,
+                    .lock = lock.v,
+                    .stack = stack.v,
+                    .limit = t->limit,
+                    .since = t->since,
+                    .until = t->until,
+                    .total = t->total,
+                    .longest = t->longest,
+                    .count = t->count,
+                    .timed = !t->whole};
+    if (t->whole) {
+        put(self->ring, &w, true, w.until);
+        return;
+    }
+    if (!add_somehow(self, &w))
+        put(self->ring, &w, false, w.until);
+    atomic_fetch_add_explicit(&sums.waits, w.count, memory_order_relaxed);
+}
+
 /* --- what waits inside of a wait -------------------------------------------------------------- */
 
 void sums_inside(thread_id thread)
@@ -380,35 +591,51 @@ void sums_inside(thread_id thread)
     if (!sums.slots || !thread.v)
         return;
     struct slot *s = slot_of(thread.v);
-    if (!s)
-        s = take_slot(thread.v);
-    if (!s) {
-        atomic_store_explicit(&sums.spilled[place_of(thread.v)], true, memory_order_relaxed);
+    uint64_t word = s ? atomic_load_explicit(&s->word, memory_order_relaxed) : 0;
+    if (s && state_of(word) >= INSIDE) {
+        atomic_store_explicit(&s->word, word + 1, memory_order_relaxed);
         return;
     }
-    uint64_t word = atomic_load_explicit(&s->word, memory_order_relaxed);
-    uint32_t depth = (uint32_t)word >= INSIDE ? (uint32_t)word + 1 : INSIDE;
-    atomic_store_explicit(&s->word, (uint64_t)thread.v << 32 | depth, memory_order_relaxed);
+    if (!s || !change(s, word, (uint64_t)thread.v << 32)) /* emptied just now */
+        s = take_slot(thread.v, NULL);
+    if (s)
+        atomic_store_explicit(&s->word, (uint64_t)thread.v << 32 | INSIDE, memory_order_relaxed);
+    else
+        atomic_store_explicit(&sums.spilled[place_of(thread.v)], true, memory_order_relaxed);
 }
 
 void sums_outside(thread_id thread)
 {
     struct slot *s = sums.slots && thread.v ? slot_of(thread.v) : NULL;
     uint64_t word = s ? atomic_load_explicit(&s->word, memory_order_relaxed) : 0;
-    if ((uint32_t)word < INSIDE)
+    if (state_of(word) < INSIDE)
         return;
     /* release: pairs with take_slot */
-    atomic_store_explicit(&s->word, (uint32_t)word == INSIDE ? 0 : word - 1, memory_order_release);
+    atomic_store_explicit(&s->word, state_of(word) == INSIDE ? after_wait(s, word) : word - 1,
+                          memory_order_release);
+}
+
+/* A thread that rests, and has since the latest look, is in no wait that is recorded: one that it
+ * is woken from is a sum, or none. */
+static bool is_resting(const struct slot *s, uint64_t word)
+{
+    return state_of(word) == RESTS && sums_are_light() &&
+           atomic_load_explicit(&s->since, memory_order_relaxed) >=
+               atomic_load_explicit(&sums_look_until, memory_order_relaxed);
 }
 
 bool sums_end_short(thread_id target, thread_id by, uint64_t now)
 {
     struct slot *s = target.v ? slot_of(target.v) : NULL;
-    if (!s || !is_in_wait(s, target.v) ||
-        now - atomic_load_explicit(&s->since, memory_order_relaxed) >=
-            short_ns()) /* or before it */
+    uint64_t word = s ? atomic_load_explicit(&s->word, memory_order_relaxed) : 0;
+    bool seen = state_of(word) == IN_LIGHT && ends_in_look(now); /* then its end is recorded */
+    if (!s || seen ||
+        (!is_resting(s, word) &&
+         (!is_waiting(word) || /* or before it */
+          now - atomic_load_explicit(&s->since, memory_order_relaxed) >= short_ns())))
         return false;
-    atomic_store_explicit(&s->waker, by.v, memory_order_relaxed);
+    if (state_of(word) == IN_WAIT)
+        atomic_store_explicit(&s->waker, by.v, memory_order_relaxed);
     atomic_fetch_add_explicit(&sums.unparks, 1, memory_order_relaxed);
     return true;
 }
@@ -425,7 +652,7 @@ static struct {
     uint64_t first_waits, first_unparks;        /* when the stretch began */
     uint64_t seen[LENGTHS];
     uint64_t per_event; /* ns that one cost, before the stretch */
-    uint32_t calm, storm, longer;
+    uint32_t calm, storm, longer, dear;
     bool no_more;
     uint64_t processors; /* that the JVM may use */
 } keeper = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -481,7 +708,7 @@ static bool look_at(const struct slot *s, struct sum *w)
 {
     /* acquire: pairs with sums_note */
     uint64_t word = atomic_load_explicit(&s->word, memory_order_acquire);
-    if ((uint32_t)word != IN_WAIT)
+    if (!is_waiting(word))
         return false;
     *w = read_slot(s, (uint32_t)(word >> 32));
     atomic_thread_fence(memory_order_acquire); /* word and since once more, after the rest */
@@ -504,6 +731,22 @@ static void tell_long(uint64_t now)
         fill_open(e, &w);
         ring_commit(keeper.ring, e);
         atomic_store_explicit(&s->told, (uint32_t)w.since, memory_order_relaxed);
+    }
+}
+
+/* What threads have not said where they were, that rest for long: they have ended, or wait for
+ * long.  all: and all others that rest. */
+static void write_rests(uint64_t now, bool all)
+{
+    for (size_t i = 0; i < SLOTS; i++) {
+        struct slot *s = &sums.slots[i];
+        uint64_t word = atomic_load_explicit(&s->word, memory_order_relaxed);
+        uint64_t since = atomic_load_explicit(&s->since, memory_order_relaxed);
+        if (state_of(word) != RESTS || (!all && now < since + REST_TICKS * TICK_MS * MS) ||
+            !change(s, word, EMPTIED))
+            continue;
+        bool done = put_rest(keeper.ring, s, (uint32_t)(word >> 32), now);
+        atomic_store_explicit(&s->word, done ? 0 : word, memory_order_release);
     }
 }
 
@@ -538,6 +781,7 @@ static void tell_stretch(uint64_t now, uint32_t goes_on)
     e->summing.unparks = keeper.unparks - keeper.first_unparks;
     e->summing.goes_on = goes_on;
     e->summing.below = short_ns();
+    e->summing.timed = atomic_load_explicit(&sums_light, memory_order_relaxed);
     ring_commit(keeper.ring, e);
 }
 
@@ -551,8 +795,9 @@ static void begin_stretch(uint64_t now)
     keeper.since = now;
     keeper.first_waits = keeper.waits;
     keeper.first_unparks = keeper.unparks;
-    keeper.calm = keeper.storm = keeper.longer = 0;
+    keeper.calm = keeper.storm = keeper.longer = keeper.dear = 0;
     keeper.resume = 0;
+    atomic_store_explicit(&sums_light, sums.light, memory_order_relaxed);
     tell_stretch(now, GOES_ON);
     atomic_store_explicit(&sums_used, true, memory_order_relaxed);
     /* release: pairs with sums_note; sums_used comes first */
@@ -599,19 +844,30 @@ static void end_stretch(uint64_t now)
         keeper.first_unparks = keeper.unparks;
     }
     tell_stretch(now, IS_OVER);
+    atomic_store_explicit(&sums_light, false, memory_order_relaxed);
     atomic_store_explicit(&short_of, SHORT_LEAST, memory_order_relaxed);
     keeper.since = keeper.resume = 0;
+    write_rests(now, true);
 }
 
 /* Whether waits that are longer become sums, too, as what is still recorded costs too much. */
-static void look_at_length(uint64_t events, uint64_t limit)
+static void look_at_length(uint64_t events, uint64_t cost, uint64_t limit)
 {
     uint64_t length = short_ns();
-    keeper.longer = events * keeper.per_event > limit ? keeper.longer + 1 : 0;
+    bool dear = events * keeper.per_event > limit || (sums_are_light() && cost > limit);
+    keeper.longer = dear ? keeper.longer + 1 : 0;
     if (keeper.longer < LONGER_TICKS || length >= SHORT_MOST)
         return;
     keeper.longer = 0;
     atomic_store_explicit(&short_of, LENGTH_FACTOR * length, memory_order_relaxed);
+}
+
+/* Whether most parks are only timed from now on, as sums cost too much, too. */
+static void look_at_sums(uint64_t cost, uint64_t limit)
+{
+    keeper.dear = cost > limit && sums.may_time ? keeper.dear + 1 : 0;
+    if (keeper.dear >= LIGHT_TICKS)
+        atomic_store_explicit(&sums_light, true, memory_order_relaxed);
 }
 
 enum { EVENTS_OF_WAIT = 3 }; /* its beginning, its end and what ended it */
@@ -645,7 +901,8 @@ static void decide(uint64_t now, uint64_t cost, uint64_t events, uint64_t waits)
         begin_stretch(now);
         return;
     }
-    look_at_length(events, limit);
+    look_at_length(events, cost, limit);
+    look_at_sums(cost, limit);
     bool calm = cost + waits * EVENTS_OF_WAIT * keeper.per_event < limit / 2;
     keeper.calm = calm ? keeper.calm + 1 : 0;
     if (keeper.calm >= CALM_TICKS)
@@ -673,8 +930,10 @@ static void tick(uint64_t now, uint64_t events)
     keeper.waits = waits;
     keeper.unparks = atomic_load_explicit(&sums.unparks, memory_order_relaxed);
     write_all(now, 0);
-    if (atomic_load_explicit(&sums_used, memory_order_relaxed))
+    if (atomic_load_explicit(&sums_used, memory_order_relaxed)) {
         tell_long(now);
+        write_rests(now, false);
+    }
     if (keeper.since)
         go_on(now);
     if (sums.cost && !sums.flip && !keeper.no_more)
@@ -702,6 +961,8 @@ static void flush(bool over)
     if (!keeper.ring)
         return;
     write_all(now, 1000);
+    if (atomic_load_explicit(&sums_used, memory_order_relaxed))
+        write_rests(now, true);
     keeper.waits = atomic_load_explicit(&sums.waits, memory_order_relaxed);
     keeper.unparks = atomic_load_explicit(&sums.unparks, memory_order_relaxed);
     if (keeper.since && over)
@@ -744,7 +1005,23 @@ void sums_forget(const bool *off)
     struct sum w;
     for (size_t i = 0; sums.slots && i < SLOTS; i++)
         if (look_at(&sums.slots[i], &w) && off[event_kinds[w.kind].group])
-            give_back(&sums.slots[i], w.thread);
+            give_back(&sums.slots[i],
+                      atomic_load_explicit(&sums.slots[i].word, memory_order_relaxed));
+}
+
+static uint64_t timed_since(const struct slot *s)
+{
+    struct sum w;
+    return look_at(s, &w) && !w.stack ? w.since : 0;
+}
+
+uint64_t sums_timed_since(thread_id thread)
+{
+    const struct slot *own = sums.slots && thread.v ? slot_of(thread.v) : NULL;
+    uint64_t since = own ? timed_since(own) : 0;
+    for (size_t i = 0; sums.slots && !thread.v && i < SLOTS && !since; i++)
+        since = timed_since(&sums.slots[i]);
+    return since;
 }
 
 void sums_open_waits(struct buf *events)
@@ -762,17 +1039,20 @@ void sums_open_waits(struct buf *events)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-int sums_init(uint64_t cost, bool flip)
+int sums_init(uint64_t cost, bool flip, bool light, bool may_time)
 {
     memset(&sums, 0, sizeof sums); /* nobody else is there yet */
     atomic_store(&sums_stretch, false);
     atomic_store(&sums_used, false);
+    atomic_store(&sums_light, false);
     atomic_store(&sums_look_until, 0);
     atomic_store(&short_of, SHORT_LEAST);
     atomic_store(&cost_watched, false);
     atomic_store(&cost_ns, 0);
     sums.cost = cost;
     sums.flip = flip;
+    sums.light = light && may_time;
+    sums.may_time = may_time;
     if (cost == COST_OFF)
         return 0;
     sums.slots = pages(SLOTS * sizeof *sums.slots);
@@ -790,7 +1070,7 @@ void sums_start(struct recorder *rec, uint64_t processors)
     keeper.ring = ring_attach(rec);
     keeper.at = now;
     keeper.since = keeper.waits = keeper.unparks = keeper.events = keeper.cost = keeper.cpu = 0;
-    keeper.calm = keeper.storm = keeper.longer = 0;
+    keeper.calm = keeper.storm = keeper.longer = keeper.dear = 0;
     keeper.resume = 0;
     keeper.no_more = false;
     memset(keeper.seen, 0, sizeof keeper.seen);

@@ -7,7 +7,8 @@
  * So
  *     waits that began in stretches = counts of all wait_sum + waits whose slot is still taken
  *
- * For a moment five times per second (a look) waits are recorded as ever.
+ * For a moment five times per second (a look) waits are recorded as ever.  Where sums cost too much,
+ * too, parks are only timed (sums_begin_light).
  *
  * A wait whose beginning was recorded is recorded to its end, whatever stretch there is by then,
  * and one that was noted is summed or told as a whole.  A wait for which no slot or no sum is free
@@ -19,9 +20,10 @@
 #include "agent/cost.h"
 #include "agent/threads.h"
 
-/* Before the recorder is opened.  cost, flip: of the settings; COST_OFF: nothing is made, and no
- * wait is ever summed.  -ENOMEM. */
-int sums_init(uint64_t cost, bool flip);
+/* Before the recorder is opened.  cost, flip, light: of the settings; COST_OFF: nothing is made, and
+ * no wait is ever summed.  may_time: what a park is for does not decide whether it is recorded.
+ * -ENOMEM. */
+int sums_init(uint64_t cost, bool flip, bool light, bool may_time);
 
 /* When the recorder is there; before events come.  processors: that the JVM may use, of which cost=
  * is a share. */
@@ -42,6 +44,7 @@ struct sums_wait {
 
 extern _Atomic bool sums_stretch;        /* one goes on */
 extern _Atomic bool sums_used;           /* there was one in this recording */
+extern _Atomic bool sums_light;          /* and most waits in it are only timed */
 extern _Atomic uint64_t sums_look_until; /* what begins before that is recorded all the same */
 
 static inline bool sums_going_on(void)
@@ -90,6 +93,43 @@ static inline bool sums_end(struct os_thread *self, uint32_t kind, thread_id thr
     return false;
 }
 
+/* Where sums cost too much, too, parks are only timed: a thread's number and time of them are exact,
+ * and one in several says lock and stack, once for the number and once for the time of those before
+ * it.  Owner and waker are known from looks. */
+static inline bool sums_are_light(void)
+{
+    return sums_going_on() && atomic_load_explicit(&sums_light, memory_order_relaxed);
+}
+
+bool sums_time(struct os_thread *self, thread_id thread, enum wait_limit limit, uint64_t since);
+
+/* The current thread's park begins.  False: it is to be looked at. */
+static inline bool sums_begin_light(struct os_thread *self, thread_id thread, enum wait_limit limit,
+                                    uint64_t since)
+{
+    return sums_are_light() &&
+           since >= atomic_load_explicit(&sums_look_until, memory_order_relaxed) &&
+           sums_time(self, thread, limit, since);
+}
+
+struct sums_timed {
+    uint64_t since, until, total, longest, count;
+    enum wait_limit limit;
+    bool whole; /* it is one wait, and was not short */
+};
+
+/* The current thread's park is over.  NOT_TIMED: it did not begin so.  TIMED_ASKS: the thread is to
+ * say what it was for and where, to sums_put_timed. */
+enum sums_timing { NOT_TIMED, TIMED, TIMED_ASKS };
+enum sums_timing sums_timed(thread_id thread, uint64_t now, struct sums_timed *w);
+void sums_put_timed(struct os_thread *self, thread_id thread, const struct sums_timed *t,
+                    lock_id lock, stack_id stack);
+
+static inline enum sums_timing sums_end_light(thread_id thread, uint64_t now, struct sums_timed *w)
+{
+    return sums_were_made() ? sums_timed(thread, now, w) : NOT_TIMED;
+}
+
 /* The current thread begins, or ends, what waits itself inside (a join, a sleep, Object.wait):
  * waits in it are no waits of their own, and are not summed. */
 void sums_inside(thread_id thread);
@@ -119,6 +159,9 @@ void sums_no_more(void);
 
 /* Append a wait_open for each wait that is noted. */
 void sums_open_waits(struct buf *events);
+
+/* Since when a park is under way that is only timed: the thread's, or (0) any; 0: there is none. */
+uint64_t sums_timed_since(thread_id thread);
 
 /* Groups were switched off: waits of theirs that are noted are not followed any more. */
 void sums_forget(const bool *off);

@@ -805,6 +805,8 @@ static void look_at_threads(JNIEnv *jni, struct map *waiting)
                 uint64_t *kind = map_put(waiting, id);
                 if (kind)
                     *kind = wait_of_state(state);
+                if (wait_of_state(state) == EV_park_enter)
+                    open_waits_place(jni, threads[i], (thread_id){id});
             }
         }
         (*jni)->DeleteLocalRef(jni, threads[i]);

@@ -630,6 +630,7 @@ static bool take_summed(struct binder *b, const struct sweep_item *i)
         return true;
     if (!s->waker || s->waker == i->thread) {
         b->out.unbound[x->what] += span_count(b->tl, s);
+        b->out.unbound_sums += span_count(b->tl, s);
         return true;
     }
     enum interaction kind = span_interaction(b->tl, i->thread, s);

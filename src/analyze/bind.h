@@ -80,6 +80,7 @@ struct handover {
 
 struct bindings {
     struct interaction_sum sums[INTERACTION_LIMIT];
+    uint64_t unbound_sums;           /* of `unbound`: in sums */
     uint64_t unbound[STATE_LIMIT];   /* waits that ended without a cause that is known; not the
                                       * joins of threads that had ended before */
     uint64_t timed_out[STATE_LIMIT]; /* TRCThreadWaitTimeoutExceedEvent; parks, joins: had a time

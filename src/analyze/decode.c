@@ -705,6 +705,30 @@ static int by_thread_and_time(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
+static bool is_of_one_wait(const struct still_open *x, const struct still_open *y)
+{
+    return x->op.thread == y->op.thread && x->since == y->since && x->op.state == y->op.state;
+}
+
+static void tell_as(struct still_open *to, const struct still_open *from)
+{
+    if (!is_of_one_wait(to, from) || to->op.stack || to->op.object)
+        return;
+    to->op.object = from->op.object;
+    to->op.other = from->op.other;
+    to->op.stack = from->op.stack;
+}
+
+/* What a park was for that was only timed is known to the one that asks the JVM, and then of all
+ * that tell of this park. */
+static void share_told(struct still_open *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        tell_as(&v[i], &v[i - 1]);
+    for (size_t i = n; i-- > 1;)
+        tell_as(&v[i - 1], &v[i]);
+}
+
 /* The waits that the recorder says were open, from the first one of `thread`: *n of them. */
 static const struct still_open *still_open_of(const struct decoder *d, uint32_t thread, size_t *n)
 {
@@ -886,6 +910,7 @@ static int run(struct decoder *d, struct err *err)
     if (d->still_open.len)
         qsort(d->still_open.p, d->still_open.len / sizeof(struct still_open),
               sizeof(struct still_open), by_thread_and_time);
+    share_told((void *)d->still_open.p, d->still_open.len / sizeof(struct still_open));
     summed_sort(&d->out->summed);
     rc = found ? finish_tracks(d) : -ENOMEM;
     if (rc == 0)

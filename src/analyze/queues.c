@@ -139,7 +139,7 @@ static void end_hold(struct queue *k, uint64_t time)
 static void end_stretch(struct queue *k, uint64_t time)
 {
     uint64_t drain = time - min_u64(k->hold_to, time);
-    if (k->shared || k->after < CONVOY_HANDOVERS || drain < k->hold / CONVOY_DRAIN ||
+    if (k->shared || k->summed || k->after < CONVOY_HANDOVERS || drain < k->hold / CONVOY_DRAIN ||
         k->hold / CONVOY_RATIO < drain / k->after)
         return;
     k->convoys++;
@@ -160,6 +160,7 @@ static void join(const struct queues *s, struct queue *k, uint64_t time, uint32_
         k->began = k->last = time;
         k->hold = k->hold_to = 0;
         k->after = k->stretch_max = 0;
+        k->summed = false;
     }
     k->owner = owner ? owner : k->owner;
     k->max = k->max > k->length ? k->max : k->length;
@@ -209,7 +210,8 @@ static void end_wait(struct queuer *q, struct queue *k, const struct sweep_item 
                      const struct span *s, const struct context *x)
 {
     bool got_it = !(x->flags & INTERVAL_OPEN);
-    if (span_is_summed(q->t, s)) { /* who got it after whom is not known */
+    if (span_is_summed(q->t, s)) { /* who got it after whom is not known, so no hold either */
+        k->summed = true;
         leave(&q->out, k, i->time, i->thread, false);
         k->handovers += span_count(q->t, s);
         return;

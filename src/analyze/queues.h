@@ -45,7 +45,8 @@ struct queue {
     uint64_t began, last;   /* when it began; when the lock was handed over last, or it began */
     uint64_t hold, hold_to; /* the longest hold in it, and when that ended */
     uint32_t holder, owner; /* who held it; the owner seen last */
-    uint32_t after, stretch_max; /* hand-overs since then; longest queue of the stretch */
+    uint32_t after, stretch_max; /* hand-offs since then; longest queue of the stretch */
+    bool summed;                 /* some of its waits are known as sums: their hand-offs are not */
     /* Of all stretches: */
     uint64_t convoys, convoy_ns;
     struct convoy convoy;           /* the longest one */

@@ -11,6 +11,7 @@ struct summed_wait {
     uint64_t since, until, total, longest, count;
     struct context context;
     uint32_t thread, waker;
+    bool one; /* a wait, from since to until */
 };
 
 /* A stretch of a thread in which it is in no recorded wait: [from, from + len), of which `before`
@@ -42,7 +43,8 @@ static void take_stretch(struct summed *s, const struct event *e)
                         .unparks = e->summing.unparks,
                         .below = e->summing.below ? e->summing.below : 1000000,
                         .cut = e->summing.goes_on != 0,
-                        .pauses = e->summing.goes_on > 1};
+                        .pauses = e->summing.goes_on > 1,
+                        .timed = e->summing.timed != 0};
     if (n && v[n - 1].from == x.from)
         v[n - 1] = x; /* it says more of the same */
     else
@@ -57,22 +59,24 @@ void summed_take(struct summed *s, const struct event *e, uint32_t thread, uint3
         take_stretch(s, e);
     if (state != STATE_BLOCKED && state != STATE_PARKED)
         return;
-    struct summed_wait w = {
-        .until = min_u64(e->wait_sum.until, e->time),
-        .longest = min_u64(e->wait_sum.longest, e->wait_sum.total),
-        .total = e->wait_sum.total,
-        .count = e->wait_sum.count,
-        .thread = thread,
-        /* a monitor's is taken for who was seen to own it */
-        .waker = state == STATE_BLOCKED ? owner : waker,
-        .context = {.lock = e->wait_sum.lock,
-                    .other = owner,
-                    .stack = e->wait_sum.stack,
-                    .what = (uint8_t)state,
-                    .flags = op_limit_flags(state, e->wait_sum.limit),
-                    .mode = e->wait_sum.whole ? CONTEXT_RECORDED : CONTEXT_SUMMED}};
+    struct summed_wait w = {.until = min_u64(e->wait_sum.until, e->time),
+                            .longest = min_u64(e->wait_sum.longest, e->wait_sum.total),
+                            .total = e->wait_sum.total,
+                            .count = e->wait_sum.count,
+                            .thread = thread,
+                            /* a monitor's is taken for who was seen to own it */
+                            .waker = state == STATE_BLOCKED ? owner : waker,
+                            .context = {.lock = e->wait_sum.lock,
+                                        .other = owner,
+                                        .stack = e->wait_sum.stack,
+                                        .what = (uint8_t)state,
+                                        .flags = op_limit_flags(state, e->wait_sum.limit),
+                                        .mode = e->wait_sum.whole == WAIT_SUM_WHOLE
+                                                    ? CONTEXT_RECORDED
+                                                    : CONTEXT_SUMMED}};
     w.since = min_u64(e->wait_sum.since, w.until);
-    if (w.count == 1)
+    w.one = w.count == 1 && e->wait_sum.whole != WAIT_SUM_TIMED;
+    if (w.one)
         w.total = w.longest = w.until - w.since;
     if (!w.count || !thread)
         return;
@@ -158,6 +162,15 @@ uint64_t summed_below(const struct summed *s)
     for (size_t i = 0; i < s->stretches.len / sizeof *v; i++)
         below = max_u64(below, v[i].below);
     return below;
+}
+
+bool summed_is_timed(const struct summed *s)
+{
+    const struct summing *v = (const void *)s->stretches.p;
+    bool timed = false;
+    for (size_t i = 0; i < s->stretches.len / sizeof *v && !timed; i++)
+        timed = v[i].timed;
+    return timed;
 }
 
 bool summed_is_cut(const struct summed *s)
@@ -265,7 +278,7 @@ static void place_sums(struct placer *p, const struct summed_wait *v, size_t n)
     uint64_t told = 0, limit = free_until(p, p->to);
     buf_clear(&p->ends);
     for (size_t i = 0; i < n; i++) {
-        if (v[i].count == 1)
+        if (v[i].one)
             continue;
         uint64_t since = free_until(p, v[i].since), until = free_until(p, v[i].until);
         uint64_t late = until > v[i].total ? until - v[i].total : 0;
@@ -275,7 +288,7 @@ static void place_sums(struct placer *p, const struct summed_wait *v, size_t n)
     uint64_t *end = (void *)p->ends.p;
     size_t k = p->ends.oom ? 0 : p->ends.len / sizeof *end;
     for (size_t i = n; i-- > 0 && k > 0;) {
-        if (v[i].count == 1)
+        if (v[i].one)
             continue;
         k--;
         end[k] = min_u64(end[k], limit);
@@ -289,7 +302,7 @@ static int put_sums(struct placer *p, const struct summed_wait *v, size_t n)
     uint64_t told = 0, all_ns = 0;
     size_t k = 0;
     for (size_t i = 0; i < n; i++)
-        all_ns += v[i].count > 1 ? v[i].total : 0;
+        all_ns += !v[i].one ? v[i].total : 0;
     find_rooms(p, v->thread, false);
     if (all_ns > free_until(p, p->to))
         find_rooms(p, v->thread, true);
@@ -297,7 +310,7 @@ static int put_sums(struct placer *p, const struct summed_wait *v, size_t n)
     buf_clear(&p->pieces);
     const uint64_t *end = (const void *)p->ends.p;
     for (size_t i = 0; i < n && !p->ends.oom; i++) {
-        if (v[i].count == 1)
+        if (v[i].one)
             continue;
         uint64_t to = max_u64(end[k], told);
         k++;
@@ -319,7 +332,7 @@ static int put_singles(struct placer *p, const struct summed_wait *v, size_t n)
     size_t n_rooms = p->rooms.len / sizeof *r;
     uint64_t told = p->from;
     for (size_t i = 0; i < n; i++) {
-        if (v[i].count != 1)
+        if (!v[i].one)
             continue;
         uint64_t from = max_u64(v[i].since, told), to = max_u64(min_u64(v[i].until, p->to), from);
         size_t in = 0;

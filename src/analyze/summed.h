@@ -24,6 +24,7 @@ struct summing {
     uint64_t below;    /* ns: of waits that are shorter */
     bool cut;          /* its end is not in the trace */
     bool pauses;       /* for a look, in which waits are recorded one by one */
+    bool timed;        /* of parks one in several tells lock and stack, for all before it */
 };
 
 struct summed {
@@ -63,6 +64,9 @@ uint64_t summed_below(const struct summed *s);
 
 /* The ns of all stretches; whether the end of the last one is not in the trace. */
 uint64_t summed_time(const struct summed *s);
+
+/* Whether in some stretch locks and stacks of parks are estimates. */
+bool summed_is_timed(const struct summed *s);
 bool summed_is_cut(const struct summed *s);
 
 #endif

@@ -87,6 +87,9 @@ static void print_summed(const struct page *p)
     human_put_summed(&b, summed_time(s), summed_below(s) / 1000000, s->waits, s->ns);
     buf_puts(&b, ", because recording each wait would have taken more of the processors' time than "
                  "--cost allows");
+    if (summed_is_timed(s))
+        buf_puts(&b,
+                 "; sums cost too much as well: lock and call site of most parks are estimates");
     if (summed_is_cut(s) && p->r->trace->header.state == TRACE_RECOVERED)
         buf_puts(&b, "; the JVM was killed while it recorded sums: the last 0.2 s may be missing");
     page_wrapped(p, STYLE_PLAIN, "SUMMED   ", buf_str(&b), 9);

@@ -25,7 +25,8 @@ void rule_losses(struct evidence *ev)
                      human_count(a->losses[i].count).text);
 }
 
-/* Waits whose cause is not known, where there are many: paths and hand-overs are then uncertain. */
+/* Waits whose cause is not known, where there are many: paths and hand-offs are then uncertain.  The
+ * head of the report tells of sums. */
 void rule_unreliable(struct evidence *ev)
 {
     enum { MANY = 100, SHARE_PERMILLE = 100 };
@@ -35,6 +36,8 @@ void rule_unreliable(struct evidence *ev)
         unbound += i == STATE_SLEEPING ? 0 : b->unbound[i];
         all += i == STATE_SLEEPING ? 0 : ev->a->stats.total[i].count;
     }
+    unbound -= min_u64(unbound, b->unbound_sums);
+    all -= min_u64(all, ev->a->decoded.summed.waits);
     if (unbound < MANY || rule_permille(unbound, all) < SHARE_PERMILLE)
         return;
     struct rule_finding *f = rule_find(ev, SEVERITY_INFO, 0);

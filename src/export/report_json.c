@@ -60,6 +60,7 @@ static void set_summed(json_t *j, const struct report *r)
         json_t *stretch = json_object();
         json_set_time(stretch, "from", r, v[i].from);
         json_set_time(stretch, "to", r, v[i].to);
+        json_object_set_new(stretch, "timed", json_boolean(v[i].timed));
         json_array_append_new(list, stretch);
     }
     json_set_count(one, "waits", s->waits);

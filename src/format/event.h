@@ -44,6 +44,9 @@ enum event_kind {
 /* Whether a wait's time has a limit: wait_open.limit, wait_found.limit. */
 enum wait_limit { WAIT_LIMIT_UNKNOWN, WAIT_UNLIMITED, WAIT_LIMITED };
 
+/* wait_sum.whole */
+enum { WAIT_SUM_SHORT, WAIT_SUM_WHOLE, WAIT_SUM_TIMED };
+
 enum event_group {
 #define GROUP(name, word, state, summary) GROUP_##name,
 #include "format/events.def"

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * <pre>java Summed platform|virtual PAIRS STEPS [stay]</pre>
  *
  * <p>Prints "NAME parks N here H there T ns X waited W blocked B" for each (W, B: as the JVM counts, -1 of virtual ones), then
- * "counted"; stay: and goes on without end before that.
+ * "counted"; stay: and goes on without end before that, with two threads, knot-0 and knot-1, that block each other.
  */
 public final class Summed {
     private static final int LONG_EVERY = 400;
@@ -98,6 +98,26 @@ public final class Summed {
 
     private Summed() { }
 
+    private static void knot(ReentrantLock mine, ReentrantLock other) {
+        mine.lock();
+        while (!other.isLocked())
+            Thread.yield();
+        other.lock();
+    }
+
+    /** Two threads, each of which wants the lock that the other one has, for ever. */
+    private static void startKnot(ThreadFactory factory) {
+        ReentrantLock[] locks = {new ReentrantLock(), new ReentrantLock()};
+        for (int i = 0; i < 2; i++) {
+            ReentrantLock mine = locks[i], other = locks[1 - i];
+            Thread t = factory.newThread(() -> knot(mine, other));
+            t.setName("knot-" + i);
+            t.start();
+        }
+        while (!locks[0].hasQueuedThreads() || !locks[1].hasQueuedThreads())
+            Thread.yield();
+    }
+
     private static ThreadFactory virtual() throws Exception {
         Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
         return (ThreadFactory) Class.forName("java.lang.Thread$Builder").getMethod("factory").invoke(builder);
@@ -129,6 +149,7 @@ public final class Summed {
         if (args.length > 3) {
             while (parts[0].progress < 1000)
                 Thread.yield();
+            startKnot(factory);
             System.out.println("going");
         }
         while (!all(parts))

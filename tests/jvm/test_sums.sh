@@ -82,6 +82,50 @@ test_stretches_at_random_moments() {
     done
 }
 
+# Where parks are only timed a thread's number of them is exact; which were at which place is known of some.
+test_timed() {
+    local kind all here there
+    for kind in $(kinds); do
+        for option in cost=0,costlight cost=0,costlight,costflip; do
+            run_traced 0 $option Summed "$kind" 4 20000
+            check_counts
+            here=$(site_count parkHere)
+            there=$(site_count parkThere)
+            all=$(awk '/ parks / { n += $3 } END { print n }' out)
+            [ $((here + there)) -le "$all" ] || fail "$kind $option: $here + $there of $all"
+            case $option in
+            *flip) ;; # its stretches are shorter than what a thread adds up
+            *) [ "$here" -gt $((all / 5)) ] && [ "$there" -gt $((all / 5)) ] || fail "$kind: $here + $there of $all" ;;
+            esac
+            "$ORCA" events -k summing "$TRACE" >stretches
+            has stretches timed=1
+            "$ORCA" events -k wait_sum "$TRACE" | grep "whole=1" >whole
+            [ "$(wc -l <whole)" -gt 100 ] || fail "$kind $option: only $(wc -l <whole) long waits"
+            lacks whole "stack=0 "
+            "$ORCA" report "$TRACE" >text || fail "no report"
+            lacks text LOST
+            tr -s ' \n' ' ' <text | grep -q "lock and call site of most parks are estimates" || fail "the report does not say it"
+        done
+    done
+}
+
+# Those that are still under way at the end are asked for: threads that block each other for ever.
+test_timed_to_the_end() {
+    local kind
+    for kind in $(kinds); do
+        start_traced cost=0,costlight Summed "$kind" 2 100000000 stay
+        wait_for 60 grep -q going out
+        end_with TERM 143
+        "$ORCA" report "$TRACE" >text || fail "no report"
+        has text "eadlock of 2 threads"
+        has text "knot-0"
+        # or it was recorded as ever, in a look
+        "$ORCA" events -k wait_open,park_enter -t knot-1 "$TRACE" | grep -F ReentrantLock | grep -F owner=knot-0 >open
+        has open "at=Summed.knot"
+        rm -f "$TRACE"
+    done
+}
+
 test_off_is_as_ever() {
     run_traced 0 cost=off Summed platform 2 2000
     check_counts

@@ -85,6 +85,23 @@ Test(summed, what_goes_on_is_open_and_what_was_told_is_over)
     cr_assert_not(a->threads.v[ann.v].incomplete);
 }
 
+/* Of a park that was only timed the end says what it is for, and the drain thread later less. */
+Test(summed, what_was_told_of_a_wait_stays)
+{
+    ADD(&b, 1, bob, 3 * MS, wait_open, .kind = EV_park_enter, .since = at(2 * MS),
+        .limit = WAIT_UNLIMITED);
+    ADD(&b, 2, bob, 6 * MS, wait_open, .kind = EV_park_enter, .lock = lock, .owner = ann,
+        .stack = other_stack, .since = at(2 * MS), .limit = WAIT_UNLIMITED);
+    ADD(&b, 3, bob, 7 * MS, wait_open, .kind = EV_park_enter, .since = at(2 * MS),
+        .limit = WAIT_UNLIMITED);
+    analyzed_run(8 * MS);
+    cr_assert_eq(a->timeline.lines[bob.v].spans.n, 1);
+    cr_assert_eq(ns_of(bob, STATE_PARKED), 6 * MS);
+    cr_assert_eq(context_of(bob, 0)->lock.v, lock.v);
+    cr_assert_eq(context_of(bob, 0)->other, ann.v);
+    cr_assert_eq(context_of(bob, 0)->stack.v, other_stack.v);
+}
+
 /* Stretches that say more of the same are one. */
 Test(summed, stretches)
 {
@@ -314,4 +331,50 @@ Test(summed, nonsense)
     analyzed_run(10000);
     check_line(ann, 10000);
     cr_assert(a->decoded.summed.misfit);
+}
+
+/* Of parks that were only timed one says where, for the time or the number of others: it is never a
+ * wait from since to until. */
+Test(summed, timed)
+{
+    SUM(1, ann, 8 * MS, park_enter, .lock = lock, .stack = stack, .since = at(1 * MS),
+        .until = at(8 * MS), .count = 1, .total = 3 * MS, .longest = 1 * MS,
+        .whole = WAIT_SUM_TIMED);
+    SUM(1, ann, 9 * MS, park_enter, .since = at(2 * MS), .until = at(9 * MS), .count = 40,
+        .total = 2 * MS, .longest = 50000, .whole = WAIT_SUM_TIMED);
+    ADD(&b, 2, bob, 9 * MS, summing, .since = at(1 * MS), .goes_on = 1, .timed = 1);
+    analyzed_run(10 * MS);
+    check_line(ann, 10 * MS);
+    cr_assert_eq(count_of(ann, STATE_PARKED), 41);
+    cr_assert_eq(ns_of(ann, STATE_PARKED), 5 * MS);
+    cr_assert_eq(a->decoded.summed.waits, 41);
+    cr_assert_eq(a->bindings.unbound_sums, 41);
+    cr_assert(summed_is_timed(&a->decoded.summed));
+    cr_assert_eq(context_of(ann, 0)->mode, CONTEXT_SUMMED);
+}
+
+/* After a hold of 950, ten threads get the lock in turn, while the queue never empties. */
+static void drain_a_queue(void)
+{
+    does_block(bob, 50, 1000, lock, ann);
+    does_block(cat, 60, 1020, lock, ann);
+    for (uint64_t i = 0; i < 4; i++) {
+        does_block(bob, 1005 + 40 * i, 1040 + 40 * i, lock, cat);
+        does_block(cat, 1025 + 40 * i, 1060 + 40 * i, lock, bob);
+    }
+}
+
+Test(summed, convoys_are_known_where_no_wait_is_a_sum)
+{
+    drain_a_queue();
+    analyzed_run(10000);
+    cr_assert_eq(queues_of(&a->queues, lock)->convoys, 1);
+    analyzed_end();
+    analyzed_begin();
+    drain_a_queue();
+    SUM(4, dan, 1100, monitor_contended_enter, .lock = lock, .owner = bob, .since = at(990),
+        .until = at(1090), .count = 3, .total = 60, .longest = 30);
+    analyzed_run(10000);
+    cr_assert_eq(queues_of(&a->queues, lock)->convoys, 0, "whose turn it was is not known");
+    cr_assert_eq(queues_of(&a->queues, lock)->handovers, 10 + 3);
 }
