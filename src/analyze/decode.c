@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { WATCH_EVERY = 1 << 18 }; /* events */
+enum { ENDS_FIRST_SINCE = 27 }; /* JDK */
 
 struct decoder {
     struct trace *t;
@@ -33,6 +34,7 @@ struct decoder {
                       * that was found parked, UINT64_MAX: none; 0: it was not */
     struct stream *streams; /* [t->n_streams] */
     bool attached;
+    bool ends_first;   /* struct track_env */
     bool missing;      /* events of some thread, before the trace's end */
     bool out_of_order; /* a thread's events may be in several streams, whatever it is */
     size_t damaged;    /* t->n_damaged when the latest event was read */
@@ -348,7 +350,7 @@ static uint64_t true_start(const struct decoder *d, uint32_t thread, unsigned st
 static void begin_track(struct decoder *d, struct track *tr, uint32_t thread)
 {
     struct gaps none = {0};
-    const struct track_env env = {&d->iv, &none, &d->out->unknown};
+    const struct track_env env = {&d->iv, &none, &d->out->unknown, d->ends_first};
     size_t n;
     const struct op *found = found_of(d, thread, &n);
     track_init(tr, thread, false);
@@ -422,7 +424,7 @@ static void end_stream(struct decoder *d, struct stream *s)
 {
     const struct gap *g = (const void *)s->gaps.v.p;
     struct track *const *seen = (void *)s->seen.p;
-    const struct track_env env = {&d->iv, &s->gaps, &d->out->unknown};
+    const struct track_env env = {&d->iv, &s->gaps, &d->out->unknown, d->ends_first};
     uint64_t known = holes_known_until(&d->holes, d->t, (size_t)(s - d->streams));
     end_pause(d, s, d->window.to, NULL);
     d->missing |= gaps_count(&s->gaps) != 0;
@@ -510,7 +512,7 @@ static void take_alloc(struct decoder *d, const struct event *e)
 /* The loop that a large trace's time is spent in. */
 static int decode_events(struct decoder *d, struct trace_iter *it, struct err *err)
 {
-    struct track_env env = {&d->iv, NULL, &d->out->unknown};
+    struct track_env env = {&d->iv, NULL, &d->out->unknown, d->ends_first};
     struct stream *s = d->streams;
     struct track *tr = NULL;
     uint32_t id = 0, thread = 0; /* of `tr` */
@@ -810,7 +812,7 @@ static int begin_found_tracks(struct decoder *d)
 static int finish_tracks(struct decoder *d)
 {
     struct gaps none = {0}; /* each stream's were dealt with at its end */
-    const struct track_env env = {&d->iv, &none, &d->out->unknown};
+    const struct track_env env = {&d->iv, &none, &d->out->unknown, d->ends_first};
     const struct still_open *s = (const void *)d->still_open.p;
     for (size_t i = 0; i < d->still_open.len / sizeof *s; i++)
         if (!is_roaming(d, s[i].op.thread) && !track_of(d, s[i].op.thread))
@@ -824,7 +826,7 @@ static int finish_tracks(struct decoder *d)
 
 static int finish_roaming(struct decoder *d, struct err *err)
 {
-    const struct track_env env = {&d->iv, &d->roaming.gaps, &d->out->unknown};
+    const struct track_env env = {&d->iv, &d->roaming.gaps, &d->out->unknown, d->ends_first};
     TRY(roaming_sort(&d->roaming, d->threads->n, err));
     for (uint32_t i = 1; i < d->threads->n; i++) {
         struct track tr;
@@ -959,6 +961,8 @@ int decode_trace(struct decoded *out, struct trace *t, const struct decode_targe
                           .carry = to->carry,
                           .window = *window,
                           .attached = *trace_info(t, "orca.attached", "") != 0,
+                          .ends_first =
+                              atoi(trace_info(t, "java.vm.version", "")) >= ENDS_FIRST_SINCE,
                           .out_of_order = t->n_streams > 1 && *trace_info(t, "import.format", "")};
     intervals_init(&d->iv, (struct interval_sinks){sinks, ARRAY_LEN(sinks)});
     arena_init(&d->arena, 0);

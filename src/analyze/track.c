@@ -38,7 +38,7 @@ static struct interval *push(struct track *tr, const struct track_wait *w, uint6
                             .stack = {w->stack},
                             .owner_stack = {w->owner_stack},
                             .nested = w->nested,
-                            .state = w->state,
+                            .state = w->again ? STATE_REACQUIRING : w->state,
                             .flags = w->flags};
     return iv;
 }
@@ -94,9 +94,21 @@ static void open_wait(struct track *tr, const struct op *op, uint64_t start,
     w->peer = 0;
     w->state = op->state;
     w->flags = op->flags;
-    w->found = false;
+    w->found = w->again = false;
     w->absorbed = outer && (outer->absorbed || outer->state == STATE_JOINING ||
                             outer->state == STATE_SLEEPING);
+}
+
+/* From JDK 27 on a wait's end is posted before the thread takes the monitor again, and if it blocks
+ * on it, that is, too: where the wait was.  Earlier ones post the end when it has the monitor.  Of
+ * a virtual thread 27 posts only that it has it. */
+static void open_blocked(struct track *tr, const struct op *op, uint64_t before,
+                         const struct track_env *env)
+{
+    bool again = env->ends_first && op->stack && op->stack == tr->waited.stack &&
+                 op->object == tr->waited.object && before == tr->waited.end;
+    open_wait(tr, op, again ? before : tr->last, env);
+    tr->wait[tr->depth - 1].again = again;
 }
 
 /* An end whose beginning is not there: it was after the event before, at `before`. */
@@ -109,6 +121,14 @@ static void lone_end(struct track *tr, const struct op *op, uint64_t before,
                            .stack = op->stack,
                            .state = op->state};
     const struct track_wait *outer = tr->depth ? &tr->wait[tr->depth - 1] : NULL;
+    bool again = env->ends_first && op->object == tr->waited.object && before == tr->waited.end;
+    if (op->state == STATE_BLOCKED && again) {
+        w.start = before;
+        w.stack = tr->waited.stack;
+        w.again = true;
+        push(tr, &w, tr->last, env);
+        return;
+    }
     bool in_wait = outer && outer->state == STATE_WAITING && outer->object == op->object;
     if (op->state == STATE_BLOCKED && (in_wait || tr->roams)) {
         struct interval *iv = push(tr, &w, w.start, env);
@@ -161,6 +181,11 @@ static void close_wait(struct track *tr, const struct op *op, uint64_t before,
     }
     if (w->absorbed)
         return;
+    if (w->state == STATE_WAITING) {
+        tr->waited.end = tr->last;
+        tr->waited.object = w->object;
+        tr->waited.stack = w->stack;
+    }
     push(tr, w, tr->last, env)->flags |= op->flags;
     if (tr->depth)
         tr->wait[tr->depth - 1].inner += tr->last - w->start;
@@ -178,7 +203,10 @@ void track_apply(struct track *tr, const struct op *op, const struct track_env *
         unknowns_add(env->unknown, tr->thread, before, tr->last);
     switch (op->action) {
     case OP_OPEN:
-        open_wait(tr, op, tr->last, env);
+        if (op->state == STATE_BLOCKED)
+            open_blocked(tr, op, before, env);
+        else
+            open_wait(tr, op, tr->last, env);
         break;
     case OP_FOUND:
         open_wait(tr, op, tr->last, env);

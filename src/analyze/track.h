@@ -45,6 +45,7 @@ struct track_wait {
     uint32_t peer;   /* of a park for input or output: in place of the object; 0: it is none */
     uint32_t nested; /* waits inside that were handed out */
     uint8_t state, flags;
+    bool again;    /* blocked: on the monitor of the Object.wait that it comes from */
     bool absorbed; /* part of the join or sleep around it: paired, not handed out */
     bool found;    /* OP_FOUND, and not seen since: it may be over, unseen, before events came */
 };
@@ -58,12 +59,17 @@ struct track {
     bool ended;
     bool incomplete; /* something of this thread is missing or contradicts itself */
     struct track_wait wait[TRACK_DEPTH];
+    struct { /* the latest Object.wait that is over */
+        uint64_t end;
+        uint32_t object, stack;
+    } waited;
 };
 
 struct track_env {
     struct intervals *out;
     struct gaps *gaps;        /* of the thread's stream; for a thread that roams, of all, merged */
     struct unknowns *unknown; /* where it is not known what a thread did */
+    bool ends_first; /* the JVM posts a wait's end before the thread has the monitor again */
 };
 
 void track_init(struct track *tr, uint32_t thread, bool roams);

@@ -23,7 +23,7 @@ static struct interval_sink sink = {take, &got};
 static struct intervals out;
 static struct gaps gaps;
 static struct unknowns unknown;
-static const struct track_env env = {&out, &gaps, &unknown};
+static struct track_env env = {&out, &gaps, &unknown, false};
 static struct track tr;
 
 static void begin(void)
@@ -31,6 +31,7 @@ static void begin(void)
     got.n = 0;
     intervals_init(&out, (struct interval_sinks){&sink, 1});
     gaps = (struct gaps){0};
+    env.ends_first = false;
     track_init(&tr, 7, false);
 }
 
@@ -212,6 +213,46 @@ Test(track, reacquiring_inside_a_wait_is_not_counted_twice)
     expect(0, STATE_BLOCKED, 0, 150, 170, 20);
     expect(1, STATE_WAITING, 0, 100, 200, 80);
     cr_assert(!tr.incomplete);
+}
+
+/* As JDK 27 posts it: the wait is over, and the thread wants its monitor where it waited. */
+Test(track, reacquiring_behind_a_wait)
+{
+    env.ends_first = true;
+    apply(OP_OPEN, STATE_WAITING, 1, 100);
+    apply(OP_CLOSE, STATE_WAITING, 1, 300);
+    apply(OP_OPEN, STATE_BLOCKED, 1, 310);
+    apply(OP_CLOSE, STATE_BLOCKED, 1, 400);
+    apply(OP_OPEN, STATE_BLOCKED, 1, 500); /* something else has happened since */
+    apply(OP_CLOSE, STATE_BLOCKED, 1, 600);
+    apply(OP_OPEN, STATE_WAITING, 1, 700);
+    apply(OP_CLOSE, STATE_WAITING, 1, 800);
+    apply(OP_OPEN, STATE_BLOCKED, 2, 810); /* another one */
+    finish(900);
+    expect(0, STATE_WAITING, 0, 100, 300, 200);
+    expect(1, STATE_REACQUIRING, 0, 300, 400, 100);
+    cr_assert_eq(got.v[1].lock.v, 1);
+    expect(2, STATE_BLOCKED, 0, 500, 600, 100);
+    expect(3, STATE_WAITING, 0, 700, 800, 100);
+    expect(4, STATE_BLOCKED, INTERVAL_OPEN, 810, 900, 90);
+    cr_assert_not(tr.incomplete);
+}
+
+/* Of a virtual thread it does not post that it blocks. */
+Test(track, reacquired_behind_a_wait)
+{
+    const struct op entered = {
+        .time = 400, .thread = 7, .object = 1, .action = OP_CLOSE, .state = STATE_BLOCKED};
+    track_init(&tr, 7, true);
+    apply(OP_OPEN, STATE_WAITING, 1, 100);
+    apply(OP_CLOSE, STATE_WAITING, 1, 300);
+    env.ends_first = true;
+    track_apply(&tr, &entered, &env);
+    finish(900);
+    expect(0, STATE_WAITING, 0, 100, 300, 200);
+    expect(1, STATE_REACQUIRING, 0, 300, 400, 100);
+    cr_assert_eq(got.v[1].lock.v, 1);
+    cr_assert_eq(got.v[1].stack.v, 201);
 }
 
 Test(track, reacquired_without_an_enter_is_kept_apart)
