@@ -111,14 +111,28 @@ public final class Pinned {
             t.join();
     }
 
+    /** Until each is inside of the park of rest(): whoever loads a class may be seen waiting, too, and would not park once unparked. */
+    static void awaitRest(List<Thread> all) {
+        for (Thread t : all)
+            while (t.getState() != Thread.State.WAITING || !rests(t.getStackTrace()))
+                Thread.yield();
+    }
+
+    static boolean rests(StackTraceElement[] stack) {
+        boolean rests = false;
+        for (StackTraceElement e : stack)
+            rests |= e.getMethodName().equals("rest");
+        return rests && stack[0].getMethodName().equals("park");
+    }
+
     static void starved(boolean monitor) throws Exception {
         List<Thread> ready = new ArrayList<>(), pinned = new ArrayList<>();
         for (int i = 0; i < 8; i++)
             ready.add(start(Pinned::rest));
-        await(ready, Thread.State.WAITING);
+        awaitRest(ready);
         for (int i = 0; i < 2; i++)
             pinned.add(start(monitor ? () -> new Table().outer(Pinned::rest) : () -> natively("rest")));
-        await(pinned, Thread.State.WAITING);
+        awaitRest(pinned);
         for (Thread t : ready)
             LockSupport.unpark(t);
         Thread.sleep(200);

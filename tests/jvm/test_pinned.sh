@@ -10,6 +10,7 @@ check() { # HOW [JVM-OPTION...]
     run 0 traced "" -Xmx64m -Djdk.reflect.useNativeAccessorOnly=true "$@" Pinned "$how"
     run 0 "$ORCA" report --json --findings "$TRACE"
     jq -r '.findings[] | select(.rule == "pinned") | .text' out >text
+    good_trace complete
     events
 }
 # Each wait by itself: a sleep that wakes early parks again.
