@@ -186,14 +186,13 @@ static int open_recorder(struct err *err)
 {
     const struct settings *s = &agent.settings;
     int rc = 0;
-    /* The control thread ends it in good order; the recorder alone only if it is not there. */
-    uint64_t grace = s->control ? UINT64_C(2000000000) : 0;
     struct recorder_opts o = {.path = agent.path,
                               .ringdir = s->ringdir,
                               .ring_max = s->ring,
                               .ring_mem = s->ringmem,
                               .maxsize = s->maxsize,
-                              .duration = s->duration ? s->duration + grace : 0,
+                              /* the control thread ends it in good order, however late */
+                              .duration = s->control ? 0 : s->duration,
                               .block = s->full == 1,
                               .every = s->every,
                               .keep = s->keep,
@@ -429,9 +428,11 @@ void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     pthread_mutex_unlock(&life);
     if (rc < 0)
         log_line("%s; the program runs without recording", err.msg);
-    else if (agent.settings.control && control_start(agent.vm, &err) < 0)
+    else if (agent.settings.control && control_start(agent.vm, &err) < 0) {
+        recorder_end_after(agent.rec, agent.settings.duration);
         log_line("%s; the JVM is recorded, but orca status, dump and detach cannot reach it",
                  err.msg);
+    }
     errno = saved;
 }
 

@@ -313,6 +313,23 @@ static void tell_status(struct recorder *rec)
     pthread_mutex_unlock(&rec->ctl_lock);
 }
 
+/* The time is over, and nobody but this thread ends the recording: what it says of waits that go on
+ * is all that the file says. */
+static int end_alone(struct recorder *rec, uint64_t at, struct err *err)
+{
+    if (recorder_unwritten(rec))
+        return 0;
+    TRY(settle(rec, err));
+    return rotate_note_waits(rec, at, err);
+}
+
+static bool is_over(const struct recorder *rec, uint64_t now)
+{
+    uint64_t end =
+        atomic_load_explicit(&rec->end_after, memory_order_relaxed); /* or the next time */
+    return end && now >= end;
+}
+
 /* What the rings have goes to the file; `all`: of every ring, and whatever is staged. */
 static int work(struct recorder *rec, bool all, uint64_t now, struct err *err)
 {
@@ -349,8 +366,10 @@ void *drain_main(void *arg)
         if ((rc == 0 || full) && asked)
             answer_flush(rec, ticket, now, rc, &err);
         rc = full ? 0 : rc;
-        if (rec->end_after && now >= rec->end_after)
+        if (is_over(rec, now)) {
+            rc = end_alone(rec, now, &err);
             break;
+        }
         /* Busy: look again soon, so that small rings do not fill up. */
         pause = full                               ? PAUSE_FULL_NS
                 : rec->result.events - before > 64 ? PAUSE_MIN_NS

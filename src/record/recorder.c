@@ -90,6 +90,13 @@ void recorder_free(struct recorder *rec)
     free(rec);
 }
 
+void recorder_end_after(struct recorder *rec, uint64_t duration)
+{
+    /* relaxed: the drain thread looks at it again and again */
+    atomic_store_explicit(&rec->end_after, duration ? rec->started + duration : 0,
+                          memory_order_relaxed);
+}
+
 static void take_options(struct recorder *rec, const struct recorder_opts *o)
 {
     rec->started = rec->writer.header.start_mono;
@@ -98,7 +105,7 @@ static void take_options(struct recorder *rec, const struct recorder_opts *o)
     snprintf(rec->path, sizeof rec->path, "%s", o->path);
     snprintf(rec->first_path, sizeof rec->first_path, "%s", o->path);
     rec->block = o->block;
-    rec->end_after = o->duration ? rec->started + o->duration : 0;
+    recorder_end_after(rec, o->duration);
     rec->maxsize = o->maxsize;
     rec->every = o->every;
     rec->turn_at = o->every ? rec->started + o->every : 0;

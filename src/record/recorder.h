@@ -34,7 +34,7 @@ struct recorder_opts {
     uint64_t ring_max;   /* bytes of a thread's ring at most; 0: default */
     uint64_t ring_mem;   /* bytes of all rings at most; 0: default */
     uint64_t maxsize;    /* bytes of the file at most, the newest part is kept; 0: no limit */
-    uint64_t duration;   /* ns after which the recording ends by itself; 0: never */
+    uint64_t duration;   /* recorder_end_after */
     bool block;          /* wait for room instead of losing events */
     uint64_t every;      /* ns after which it goes on in a new file; 0: never */
     uint64_t keep;       /* files at most, the oldest finished ones are removed; 0: all; or >= 2 */
@@ -110,6 +110,9 @@ int recorder_snapshot(struct recorder *rec, const char *path, struct recorder_re
  * its number.  When no new file can be made the recording goes on in the old one.  Any thread but
  * drain. */
 int recorder_rotate(struct recorder *rec, struct recorder_result *finished, struct err *err);
+
+/* It ends by itself so many ns after it began; 0: never.  Any thread. */
+void recorder_end_after(struct recorder *rec, uint64_t duration);
 
 /* End: no event is taken any more, everything committed is written, the file is closed.  Waits for
  * the drain thread.  Any thread; later calls change nothing and give the same result. */

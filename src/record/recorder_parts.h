@@ -54,8 +54,8 @@ struct recorder {
     struct writer writer;
     struct stager stager;
     int fd;
-    uint32_t own_stream; /* for events of the recorder's own, 0: none yet */
-    uint64_t end_after;  /* CLOCK_MONOTONIC ns, 0: no limit */
+    uint32_t own_stream;        /* for events of the recorder's own, 0: none yet */
+    _Atomic uint64_t end_after; /* CLOCK_MONOTONIC ns, 0: no limit */
     struct loss_sums losses;
     struct unwritten gap;
     uint64_t lost_total[LOSS_LIMIT]; /* before and written, when the file last was told */
@@ -123,6 +123,9 @@ int snapshot_write(struct recorder *rec, const char *path, bool waiting, struct 
 /* rotate.c: go on in the next file.  at: the moment where this one ends; everything committed
  * before it has been flushed.  When it fails nothing has changed. */
 int rotate(struct recorder *rec, uint64_t at, struct recorder_result *finished, struct err *err);
+
+/* rotate.c: a wait_open in the file that ends at that moment for each wait that goes on then. */
+int rotate_note_waits(struct recorder *rec, uint64_t at, struct err *err);
 
 /* Events lost while the file was written, as it was last told. */
 uint64_t losses_of_file(const struct recorder *rec);

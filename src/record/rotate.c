@@ -139,7 +139,7 @@ static void drop_next(struct next *n)
 /* --- the old file ----------------------------------------------------------------------------- */
 
 /* The waits that began before the turn, and so in this file or an earlier one. */
-static int note_waits(struct recorder *rec, uint64_t at, struct err *err)
+int rotate_note_waits(struct recorder *rec, uint64_t at, struct err *err)
 {
     struct buf all = {0};
     if (!rec->files.open_waits)
@@ -165,7 +165,7 @@ static int turn_old(struct recorder *rec, uint64_t at, const struct next *n, str
 {
     struct writer *w = &rec->writer;
     TRY(put_place(w, rec->part, "orca.next", n->path, err));
-    TRY(note_waits(rec, at, err));
+    TRY(rotate_note_waits(rec, at, err));
     TEST_POINT("rotate:noted");
     w->header.state = TRACE_TURNING;
     int rc = writer_put_header(w, err);

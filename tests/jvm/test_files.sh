@@ -498,19 +498,24 @@ test_drop_counts_every_loss() {
     at_least "$noted" $(($(value lost_total) * 9 / 10)) "noted in the events"
 }
 
-# It ends by itself; the program goes on, and its end adds nothing.
+# It ends by itself; the program goes on, and its end adds nothing. Whoever ends it says which waits go on.
 test_duration() {
-    start_traced duration=1s -Xmx48m Ends wait
-    wait_for 60 grep -q contended out
-    wait_for 60 eval '"$ORCA" info "$TRACE" | grep -q "^state  *complete"'
-    good_trace complete
-    local bytes
-    bytes=$(value bytes)
-    kill -0 "$jvm" || fail "the JVM has ended"
-    end_with TERM 143
-    good_trace complete
-    same "$(value bytes)" "$bytes"
-    at_least "$(value duration_ns)" 1000000000 "ns recorded"
+    local bytes control
+    for control in on off; do
+        rm -f "$TRACE"
+        start_traced duration=1s,control=$control -Xmx48m Ends wait
+        wait_for 60 grep -q contended out
+        wait_for 60 eval '"$ORCA" info "$TRACE" | grep -q "^state  *complete"'
+        good_trace complete
+        bytes=$(value bytes)
+        kill -0 "$jvm" || fail "the JVM has ended"
+        events -k wait_open
+        same "$control $(matching "^[^ ]* main wait_open kind=sleep_enter ")" "$control 1"
+        end_with TERM 143
+        good_trace complete
+        same "$(value bytes)" "$bytes"
+        at_least "$(value duration_ns)" 1000000000 "ns recorded"
+    done
 }
 
 # A file that lost its end somewhere on its way is not complete, and nobody knows what it lost.
