@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/util.h"
 #include "conclude/compare_parts.h"
+#include "conclude/resource_names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -131,11 +132,17 @@ static int keep_findings(struct maker *m, struct err *err)
     if (summary_add_resources(&m->rows, m->a, &resources, v, n) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     m->out->findings = arena_alloc(&m->out->arena, n * sizeof *v);
-    if (!m->out->findings)
+    m->out->about = arena_alloc(&m->out->arena, n * sizeof *m->out->about);
+    if (!m->out->findings || !m->out->about)
         return err_set(err, -ENOMEM, "out of memory");
-    if (n)
-        memcpy(m->out->findings, v, n * sizeof *v);
     for (size_t i = 0; i < n; i++) {
+        char key[FINDING_TEXT] = "";
+        if (v[i].resource)
+            resource_key(v[i].resource, m->a, key, sizeof key);
+        m->out->about[i] = arena_strndup(&m->out->arena, key, strlen(key));
+        if (!m->out->about[i])
+            return err_set(err, -ENOMEM, "out of memory");
+        m->out->findings[i] = v[i];
         m->out->findings[i].resource = NULL;
         m->out->findings[i].resources = NULL;
     }

@@ -100,6 +100,7 @@ struct summary {
     struct compare_row *rows; /* side a is used */
     size_t n_rows;
     struct rule_finding *findings;
+    const char **about; /* of each finding: its resource, by its key in both; "": none */
     size_t n_findings;
     bool has_allocs, has_growth; /* whether there are rows of them: both sides must have */
     bool is_estimate;            /* of what was allocated */
