@@ -68,8 +68,13 @@ test_shares() {
     same "$(wc -l <pictures)" 6
     same "$(picture pictures .schema)" orca-top-2
     same "$(picture pictures .state)" recording
-    share "$(time_of pictures victim blocked)" 12 45 "victim blocked"
-    share "$(time_of pictures victim waiting)" 40 85 "victim asleep"
+    # each moment of the picture is one thing; how long victim is blocked is a matter of the machine
+    same "$(picture pictures '[.now[] | .life_ns ==
+        .running_ns + .blocked_ns + .waiting_ns + .idle_ns + .ready_ns + .no_carrier_ns + .other_ns] | all')" true
+    same "$(picture pictures '.span_ns as $span | [.now[] | select(.life_ns == $span).name] | . - (. - ["victim", "locked", "parker"]) | sort | join(" ")')" \
+        "locked parker victim"
+    at_least "$(time_of pictures victim blocked)" 1 "victim blocked"
+    at_least "$(time_of pictures victim waiting)" 1 "victim asleep"
     share "$(time_of pictures locked blocked)" 95 100 "locked blocked"
     share "$(time_of pictures parker idle)" 95 100 "parker"
     share "$(time_of pictures waiter idle)" 95 100 "waiter"
@@ -190,7 +195,7 @@ test_joined() {
     launch "$(agent maxsize=4m)"
     wait_for 60 blocked 10
     cp out pictures
-    share "$(time_of pictures victim blocked)" 8 60 "victim blocked before"
+    at_least "$(time_of pictures victim blocked)" 1 "victim blocked before"
     same "$(waits pictures locked other_name)" locker
     run 0 "$ORCA" status "$jvm" --json
     same "$(tr -d ' \n' <out | grep -o '"recorded":[a-z]*')" '"recorded":true'
