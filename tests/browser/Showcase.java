@@ -6,7 +6,7 @@
  *   sleeper sleeps 10 times 5 ms, and waits in Object.wait until its time is up; joiner joins it
  *   victim sleeps, interrupted by meddler
  *   pool-1-thread-1, -2 run 12 tasks that main submits
- *   permit-1, permit-2 share one permit of a Semaphore
+ *   permit-1, permit-2 share one permit of a Semaphore; both wait before there is one, so that one hands it to the other
  *   a thread named like HTML takes a lock of a class in a package "html"
  *   dead-1, dead-2 (daemons) deadlock on two LockA/LockB and are so at the end
  * Then two collections; main ends last. */
@@ -156,7 +156,7 @@ public class Showcase {
             victim.interrupt();
         }).join();
         victim.join();
-        Semaphore one = new Semaphore(1);
+        Semaphore one = new Semaphore(0);
         Thread[] two = new Thread[2];
         for (int i = 0; i < 2; i++)
             two[i] = start("permit-" + (i + 1), () -> {
@@ -167,6 +167,10 @@ public class Showcase {
                     Thread.yield();
                 }
             });
+        for (Thread t : two)
+            while (one.getQueueLength() < 2 || t.getState() != Thread.State.WAITING)
+                Thread.sleep(1);
+        one.release();
         for (Thread t : two)
             t.join();
     }
