@@ -320,17 +320,22 @@ test_starting_load() {
     done
 }
 
+# Each thread: until then the JVM goes on, and a signal to it would be answered later.
+all_stopped() {
+    [ -z "$(grep -L '^State:.T' "/proc/$jvm"/task/*/status)" ]
+}
+
 test_stopped() {
     build
     start
     kill -STOP "$jvm"
-    wait_for 60 grep -q '^State:.T' "/proc/$jvm/status"
+    wait_for 60 all_stopped
     refused EBUSY "JVM $jvm (AttachIdle) is stopped" "kill -CONT $jvm" -- command "$jvm" jcmd VM.version
     kill -CONT "$jvm"
     works
     # And when it listens already.
     kill -STOP "$jvm"
-    wait_for 60 grep -q '^State:.T' "/proc/$jvm/status"
+    wait_for 60 all_stopped
     refused EBUSY "kill -CONT $jvm" -- command "$jvm" jcmd VM.version
     kill -CONT "$jvm"
     works
