@@ -30,7 +30,7 @@ async function withView(args, body) {
 const words = async (p) => (await p.evaluate(() => document.body.innerText)).trim();
 
 /** Faults that are not just the browser's report of a refused connection. */
-const real = (p) => p.faults.filter((f) => !/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET/.test(f));
+const real = (p) => p.faults.filter((f) => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED/.test(f));
 
 async function flip(file, out, places) {
     const bytes = readFileSync(file);
@@ -132,14 +132,16 @@ export const tests = {
                 holds(asked[k][1]?.length > 10, `${path.slice(0, 60)}: no words but ${asked[k][1]}`);
             });
             // As many at once as the browser lets out: each is answered or refused, and then the page goes on.
+            // A connection that was turned out is tried again, as the page does.
             const many = await p.evaluate(async (key) => {
                 const g = window.orca.state.meta.value.gen;
-                const all = await Promise.all(Array.from({ length: 1000 }, (_, k) => fetch(`/api/t1/g${g}/tile/${k % 30}/${k}?rows=t1,t2,t${k % 20}`, { headers: { "Orca-Key": key } }).then((r) => r.status, (e) => e.name)));
+                const once = (k) => fetch(`/api/t1/g${g}/tile/${k % 30}/${k}?rows=t1,t2,t${k % 20}`, { headers: { "Orca-Key": key } });
+                const all = await Promise.all(Array.from({ length: 1000 }, (_, k) => once(k).catch(() => once(k)).catch(() => once(k)).then((r) => r.status, (e) => e.name)));
                 return [...new Set(all)];
             }, await keyOf(p));
             same(many.filter((s) => ![200, 429, 503].includes(s)), [], "answers to 1,000 questions at once");
             await setState(p, "window.orca.state.show({ from: 1e8, to: 1.1e8 })");
-            same(real(p), []);
+            same(real(p).filter((f) => !/status of 503/.test(f)), []);
         });
     },
 

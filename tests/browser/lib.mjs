@@ -175,6 +175,9 @@ function written(file, name, args) {
 
 /** The engine without the browser's own windows, which are pages, too, and cost as much as what is tested; else the whole. */
 export const CHROMIUM = process.env.CHROMIUM ?? ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((f) => existsSync(f));
+/** What the browser says of a refused question, and of a connection that the server has turned out before its first request (after
+ *  10 s: on a busy machine one that the browser opened ahead). The page asks again, and says in words what it could not have. */
+const NO_FAULT = /status of 4\d\d|net::ERR_(EMPTY_RESPONSE|CONNECTION_(RESET|CLOSED))/;
 let browser = null;
 /** As it was when the browser was started. */
 let busy;
@@ -202,7 +205,7 @@ export async function page(options = {}) {
     p.setDefaultTimeout(LIMIT_S * 1000 * (busy ??= slowness()));
     p.faults = [];
     p.on("pageerror", (e) => p.faults.push(`error: ${e.message}`));
-    p.on("console", (m) => { if (m.type() === "error" && !/status of 4\d\d/.test(m.text())) p.faults.push(`console: ${m.text()}`); });
+    p.on("console", (m) => { if (m.type() === "error" && !NO_FAULT.test(m.text())) p.faults.push(`console: ${m.text()}`); });
     return p;
 }
 
