@@ -1,6 +1,7 @@
 /* Virtual threads (JDK 21 and later, found by reflection, because the tests are compiled for 17):
  *
  *   Virtual facts       see facts(); "strict" lines name the owners
+ *   Virtual gone        "gone" has ended, "stays" is parked; prints "ready", and on a line "wake" unparks both; prints "woken"
  *   Virtual crowd N     N threads "v-i" pass one lock; "hold" lines; prints "sum N"
  *   Virtual relay N     N threads hand a number each to N others through a SynchronousQueue, at most 2,000 at a
  *                       time; prints "rss KIB" after a tenth, "rss KIB" at the end, and "sum SUM"
@@ -12,6 +13,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 public class Virtual {
     static ThreadFactory factory(String prefix) throws ReflectiveOperationException {
@@ -221,11 +223,27 @@ public class Virtual {
         System.out.println("rss " + ManyThreads.status("VmRSS"));
     }
 
+    static void gone() throws Exception {
+        Thread gone = thread("gone", () -> { }), stays = thread("stays", LockSupport::park);
+        gone.start();
+        gone.join();
+        stays.start();
+        Sync.state(Thread.State.WAITING, stays);
+        System.out.println("ready");
+        System.in.read(new byte["wake\n".length()]);
+        LockSupport.unpark(gone);
+        LockSupport.unpark(stays);
+        System.out.println("woken");
+        System.in.read();
+        stays.join();
+    }
+
     public static void main(String[] args) throws Exception {
         int n = args.length > 1 ? Integer.parseInt(args[1]) : 0;
         AtomicLong sum = new AtomicLong(), next = new AtomicLong();
         switch (args[0]) {
         case "facts" -> facts();
+        case "gone" -> gone();
         case "crowd" -> crowd(n);
         case "relay" -> {
             SynchronousQueue<Long> queue = new SynchronousQueue<>();

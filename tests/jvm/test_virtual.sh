@@ -80,3 +80,21 @@ test_many_that_come_and_go() {
     same "$(awk '$2 ~ /^#/ && $3 == "thread_start" && seen[$2]++ { print "twice: " $0 }' events | head -n 3)" ""
     "$ORCA" report --all "$TRACE" >report || fail "orca report"
 }
+
+# Who ended before the recording began is no thread of it, though somebody unparks it; who lives and had no event is one.
+test_who_had_ended_before() {
+    launch_told Virtual -- gone
+    run 0 "$ORCA" attach "$jvm" -o "$TRACE"
+    say wake woken
+    run 0 "$ORCA" detach "$jvm"
+    events
+    same "$(matching ' main unpark target=\? ')" 1
+    same "$(matching ' main unpark target=stays ')" 1
+    run 0 "$ORCA" report --json --threads "$TRACE"
+    same "$(jq -r '[.threads[].name | select(. == "gone" or . == "stays")] | join(" ")' out)" stays
+    echo >&9
+    wait "$jvm" || fail "$(cat java.err)"
+}
+finish() {
+    leave_no_jvm
+}
