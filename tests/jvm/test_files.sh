@@ -462,12 +462,12 @@ check_flight() { # STATE
         END { print (enters > 50000), waits - named, enter, entered, bad + 0, start + 0 }' events)" "1 0 1 1 0 0"
     # kept and overwritten events are all there were
     at_least "$(value evicted_total)" 100000 "evicted events"
-    at_least $(($(value wait_enter) + $(value wait_exit) + $(value evicted_total))) 1600000 "events in all"
+    at_least $(($(value wait_enter) + $(value wait_exit) + $(value evicted_total))) 1200000 "events in all"
 }
 
 test_flight_recorder() {
-    run_traced 0 maxsize=4m,full=block -Xmx48m WaitStorm 4 200000
-    same "$(cat out)" "waits 800000"
+    run_traced 0 maxsize=4m,full=block -Xmx48m WaitStorm 4 150000
+    same "$(cat out)" "waits 600000"
     check_flight complete
 }
 
