@@ -3,6 +3,7 @@
 #include "analyze/io_calls.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/keyed.h"
 #include "base/util.h"
 
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 
 enum { NOT_LOOKED_AT, RUNS, STANDS_STILL, MAY_STAND_STILL };
+
+enum { ASKS_PART = 8 }; /* of the reads from a peer; a write that is short is not recorded */
 
 struct maker {
     const struct trace *trace;
@@ -121,6 +124,43 @@ static void look_at_line(struct maker *m, const struct run *looks, struct still_
     put_recorded(m, UINT64_MAX);
 }
 
+struct traffic {
+    uint32_t peer, unused;
+    /* the key ends here */
+    uint64_t reads, writes;
+};
+
+static bool is_client(const struct trace *t, lock_id peer)
+{
+    static const char client[] = "=client ";
+    const char *name = trace_class(t, trace_lock(t, peer)->class_)->signature;
+    return strncmp(name, client, sizeof client - 1) == 0;
+}
+
+/* Who writes to whom it reads from has asked for what it reads. */
+static int find_asked(const struct trace *t, struct still_line *l)
+{
+    struct keyed peers;
+    int rc = 0;
+    keyed_init(&peers, offsetof(struct traffic, reads), sizeof(struct traffic));
+    for (int pass = 0; pass < 2 && rc == 0; pass++)
+        for (uint32_t i = 0; i < l->n && rc == 0; i++) {
+            struct still *s = &l->v[i];
+            if (!s->peer.v || s->looks || (s->what != IO_KIND_input && s->what != IO_KIND_output))
+                continue;
+            struct traffic *of = keyed_put(&peers, &(struct traffic){.peer = s->peer.v});
+            if (!of)
+                rc = -ENOMEM;
+            else if (pass == 0)
+                *(s->what == IO_KIND_input ? &of->reads : &of->writes) += 1;
+            else
+                s->asked = s->what == IO_KIND_input && ASKS_PART * of->writes >= of->reads &&
+                           !is_client(t, s->peer);
+        }
+    keyed_fini(&peers);
+    return rc;
+}
+
 static int keep(struct maker *m, struct still_line *l, struct arena *a)
 {
     if (m->out.oom)
@@ -135,7 +175,7 @@ static int keep(struct maker *m, struct still_line *l, struct arena *a)
     for (uint32_t i = 1; i < l->n; i++)
         l->v[i].before = l->v[i - 1].before + (l->v[i - 1].to - l->v[i - 1].from);
     buf_clear(&m->out);
-    return 0;
+    return find_asked(m->trace, l);
 }
 
 static int by_thread(const void *a, const void *b)

@@ -26,7 +26,8 @@ struct still {
     uint32_t looks;    /* that say so; 0: it is recorded */
     lock_id peer;      /* recorded: what is at the other end; 0: unknown, or several */
     uint8_t what;      /* the same: enum io_kind */
-    uint64_t before;   /* ns of those of the thread before it */
+    bool asked; /* recorded input, from a peer that is not a client: the thread also writes to it */
+    uint64_t before; /* ns of those of the thread before it */
 };
 
 struct still_line {

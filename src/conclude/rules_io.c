@@ -38,6 +38,7 @@ struct io_place {
     struct peer_vote peer;
     int32_t line;
     stack_id stack;
+    bool asked; /* the thread has asked the peer for it */
 };
 
 struct finder {
@@ -74,14 +75,15 @@ static bool is_client(const struct program *p, stack_id stack)
 }
 
 /* In a call of the program's, inside of the thread's own loop: who reads what comes next there has
- * nothing to do. */
-static bool is_call(const struct finder *f, uint32_t thread, stack_id stack)
+ * nothing to do, unless it has asked for it. */
+static bool is_call(const struct finder *f, uint32_t thread, stack_id stack, bool asked)
 {
     const struct program *p = &f->ev->resources.program;
     const struct purposes *purposes = &f->ev->a->purposes;
     method_id own = program_place(p, stack).method;
     return own.v && own.v != program_outermost(p, stack).method.v && thread < purposes->n_near &&
-           (is_client(p, stack) || causes_own_frames(p->trace, stack) > purposes->near[thread]) &&
+           (asked || is_client(p, stack) ||
+            causes_own_frames(p->trace, stack) > purposes->near[thread]) &&
            !io_waits_for_work(p->trace, stack);
 }
 
@@ -110,8 +112,8 @@ static bool serves(const struct trace *t, const struct still_line *l)
 static int add(struct finder *f, uint32_t thread, const struct does *d, stack_id stack,
                const struct io_place *new)
 {
-    if ((d->does != DOES_INPUT && d->does != DOES_OUTPUT) || !is_call(f, thread, stack) ||
-        (f->serves && is_librarys_read(f, d)))
+    if ((d->does != DOES_INPUT && d->does != DOES_OUTPUT) ||
+        !is_call(f, thread, stack, new->asked) || (f->serves && is_librarys_read(f, d)))
         return 0;
     const struct io_place key = {.method = d->method, .does = d->does, .thread = thread};
     struct io_place *p = keyed_put(&f->places, &key);
@@ -148,7 +150,8 @@ static int look_at(struct finder *f, uint32_t thread)
                 &(struct io_place){.ns = s->to - s->from,
                                    .looks = s->looks,
                                    .waits = !s->looks,
-                                   .peer = {.peer = s->peer}}));
+                                   .peer = {.peer = s->peer},
+                                   .asked = s->asked}));
     }
     uint64_t seen, whole = first < f->places.n ? thread_still(a, thread, &seen) : 0;
     for (size_t i = first; i < f->places.n; i++) {

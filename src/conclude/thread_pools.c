@@ -62,7 +62,7 @@ static void share_out(const struct resources *all, const struct analysis *a, uin
     uint64_t still[THREAD_TIMES] = {0}, sum = 0;
     for (uint32_t i = 0; i < l->n; i++) {
         uint64_t part = l->v[i].to - l->v[i].from;
-        bool waits = program_is_in(&all->program, l->v[i].stack) &&
+        bool waits = (l->v[i].asked || program_is_in(&all->program, l->v[i].stack)) &&
                      !io_waits_for_work(a->trace, l->v[i].stack);
         still[waits ? TIME_WAITING : TIME_IDLE] += part;
         sum += part;
