@@ -60,6 +60,11 @@ struct causer {
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
+static const struct trace_class *class_of(const struct trace *t, method_id method)
+{
+    return trace_class(t, trace_method(t, method)->class_);
+}
+
 static bool is_primitive(const char *signature)
 {
     return strcmp(signature, "Ljava/lang/Object;") == 0 ||
@@ -488,6 +493,43 @@ static bool is_of_pool(const struct causer *c, uint32_t a, uint32_t b)
                         trace_thread(c->t, c->set->v[b].id)->name);
 }
 
+bool causes_takes(const struct trace *t, method_id method)
+{
+    static const char *const names[] = {"take", "poll", "next", "receive", "remove", "dequeue"};
+    const char *name = trace_method(t, method)->name;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Whether two stacks are the same up to a method, not of the JDK's, that makes two calls. */
+static bool part_in_a_method(const struct trace *t, const struct trace_stack *x,
+                             const struct trace_stack *y)
+{
+    uint32_t i = x->n_frames, k = y->n_frames;
+    if ((x->flags | y->flags) & STACK_TRUNCATED)
+        return false;
+    while (i && k && x->frames[i - 1].method.v == y->frames[k - 1].method.v &&
+           x->frames[i - 1].bci == y->frames[k - 1].bci)
+        i--, k--;
+    return i && k && x->frames[i - 1].method.v == y->frames[k - 1].method.v &&
+           !sites_is_jdk(class_of(t, x->frames[i - 1].method)->signature);
+}
+
+/* What threads of one pool take and give back: by two methods that one calls; or by two of one
+ * class, none of which takes what comes next, that one leads to. */
+static bool gives_back(const struct causer *c, const struct ending *e, stack_id stack,
+                       const struct call *by)
+{
+    method_id inner = e->call->inner;
+    if (!by->inner.v || by->inner.v == inner.v || !is_of_pool(c, e->s->waker, e->thread))
+        return false;
+    return (by->caller.v && by->caller.v == e->call->caller.v) ||
+           (class_of(c->t, by->inner) == class_of(c->t, inner) && !causes_takes(c->t, inner) &&
+            part_in_a_method(c->t, trace_stack(c->t, e->x->stack), trace_stack(c->t, stack)));
+}
+
 static enum ended_by sort(struct causer *c, struct ending *e)
 {
     stack_id stack = span_wake_stack(c->tl, e->s);
@@ -500,8 +542,7 @@ static enum ended_by sort(struct causer *c, struct ending *e)
     bool waits_there = e->call->at && map_find(&c->members, member_of_call(e->call->at, waker));
     if (is_asked(c, e))
         return waits_there && is_of_pool(c, waker, e->thread) ? ENDED_ASKED_PEER : ENDED_ASKED;
-    if (by->caller.v && by->caller.v == e->call->caller.v && by->inner.v != e->call->inner.v &&
-        is_of_pool(c, waker, e->thread))
+    if (gives_back(c, e, stack, by))
         return ENDED_BACK;
     return waits_there ? ENDED_RETURNED : ENDED_UNASKED;
 }

@@ -10,8 +10,9 @@
  *
  * Each wait that a thread ended counts as one of
  *     meets     the waker was in the very call that it woke one from: a barrier, an exchange
- *     back      the waker waits there, too, for the same object, or is of the same pool and was
- *               called by the same method: what it gives the next one takes
+ *     back      the waker waits there, too, for the same object, or is of the same pool and in
+ *               another method that the same one calls, or that is of the same class and the same
+ *               task leads to: what it gives the next one takes
  *     asked     see above
  *     peer      the same of a waker that waits there, too, and is of the same pool, which may be
  *               chance: such threads hand tasks to each other
@@ -66,6 +67,9 @@ struct causes {
     uint32_t *near; /* [n_threads]: frames that are not the JDK's at each thread's task loop */
     size_t n_stacks, n_methods, n_threads;
 };
+
+/* Whether a method is named after taking what comes next. */
+bool causes_takes(const struct trace *t, method_id method);
 
 /* How many frames of a stack are not the JDK's. */
 uint32_t causes_own_frames(const struct trace *t, stack_id stack);

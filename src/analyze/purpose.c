@@ -179,9 +179,7 @@ bool purpose_puts(const struct trace *t, stack_id stack)
 
 bool purpose_takes(const struct trace *t, stack_id stack)
 {
-    static const char *const names[] = {"take", "poll", "next", "receive", "remove", "dequeue"};
-    return begins_with(t, causes_inner(t, stack), names, ARRAY_LEN(names)) ||
-           read_call(t, stack).takes;
+    return causes_takes(t, causes_inner(t, stack)) || read_call(t, stack).takes;
 }
 
 /* Of a file of calls a park is a call that blocked: what it is about holds the thread up. */
