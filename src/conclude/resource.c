@@ -525,9 +525,11 @@ static bool is_none(const struct resource *r)
         return r->count < POLLS_LEAST || 2 * r->polls < r->count || r->ns / r->count > POLL_NS;
     if (r->kind == RESOURCE_DELAY) /* who looks and parks again waits for something */
         return 2 * r->polls >= r->count;
+    bool nobodys = !r->wait_at.method.v;
+    if (r->kind == RESOURCE_ANSWERS) /* who hands a task over was asked when the last one ended */
+        return nobodys && 2 * r->loop_ns > r->ns;
     if (r->kind != RESOURCE_THINGS)
         return false;
-    bool nobodys = !r->wait_at.method.v;
     bool work = nobodys && (2 * r->near_ns > r->ns || 2 * r->private > r->parts);
     if (r->permits)
         return work || (nobodys && r->count < NOBODYS_EACH * (uint64_t)r->n_threads);
@@ -662,7 +664,7 @@ static void settle_purposes(struct finder *f)
             continue;
         if (r && is_listed(r))
             of[i] = purposes[r->kind];
-        else if ((r && r->kind == RESOURCE_THINGS) ||
+        else if ((r && (r->kind == RESOURCE_THINGS || r->kind == RESOURCE_ANSWERS)) ||
                  (of[i] == PURPOSE_IO && (!program_is_in(&f->out->program, x->stack) ||
                                           io_waits_for_work(f->a->trace, x->stack))))
             of[i] = PURPOSE_IDLE;

@@ -39,9 +39,20 @@ static const struct known *known_at(method_id take, const struct trace *t)
     return NULL;
 }
 
+/* By the method that waits, or one of its class that has called it. */
 static const struct known *find_known(const struct resource *r, const struct trace *t)
 {
-    return known_at(r->take, t);
+    const struct trace_stack *s = trace_stack(t, r->wait_stack);
+    const struct known *first = known_at(r->take, t);
+    class_id of = trace_method(t, r->take)->class_;
+    uint32_t i = 0;
+    while (i < s->n_frames && s->frames[i].method.v != r->take.v)
+        i++;
+    for (; i < s->n_frames && trace_method(t, s->frames[i].method)->class_.v == of.v; i++) {
+        const struct known *k = known_at(s->frames[i].method, t);
+        first = k && (!first || k < first) ? k : first;
+    }
+    return first;
 }
 
 bool resource_is_known_pool(method_id take, const struct trace *t)
@@ -82,6 +93,26 @@ static void method_name(const struct trace *t, method_id method, char *out, size
 static bool is_initialisation(const struct resource *r, const struct analysis *a)
 {
     return r->kind == RESOURCE_LOCK && strcmp(a->locks.groups[r->group].signature, "[I") == 0;
+}
+
+/* The JVM has a class loader's lock by class, which is no name. */
+static bool is_loading(const struct resource *r, const struct analysis *a)
+{
+    const struct trace *t = a->trace;
+    const struct trace_stack *s = trace_stack(t, r->wait_stack);
+    bool jdk = r->kind == RESOURCE_LOCK;
+    for (uint32_t i = 0; i < s->n_frames && jdk; i++) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        if (strncmp(m->name, "loadClass", 9) == 0)
+            return true;
+        jdk = sites_is_jdk(trace_class(t, m->class_)->signature);
+    }
+    return false;
+}
+
+bool resource_is_of_classes(const struct resource *r, const struct analysis *a)
+{
+    return is_initialisation(r, a) || is_loading(r, a);
 }
 
 static bool is_semaphore(const struct resource *r, const struct analysis *a)
@@ -131,6 +162,14 @@ static const char *role_by_words(const struct resource *r, const struct analysis
     return NULL;
 }
 
+bool resource_is_taken(const struct resource *r, const struct analysis *a)
+{
+    const struct known *k = find_known(r, a->trace);
+    const char *by_words = k ? NULL : role_by_words(r, a);
+    return r->kind == RESOURCE_THINGS && (!k || k->lock) &&
+           !(by_words && strncmp(by_words, "loading", 7) == 0);
+}
+
 const char *resource_io_word(const struct resource *r)
 {
     return r->doing->does == DOES_OUTPUT ? "output" : "input";
@@ -142,8 +181,8 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
     const char *by_words = NULL;
     if (k)
         return k->lock && r->kind == RESOURCE_LOCK ? k->lock : k->role;
-    if (is_initialisation(r, a))
-        return "class initialisation";
+    if (resource_is_of_classes(r, a))
+        return is_initialisation(r, a) ? "class initialisation" : "class loading";
     if (resource_is_full_queue(r))
         return "full queue";
     if (r->kind == RESOURCE_THINGS || r->kind == RESOURCE_DELAY)
@@ -201,7 +240,7 @@ static bool name_is_field(const struct resource *r, const struct analysis *a)
 {
     bool known = find_known(r, a->trace) != NULL;
     bool answer = r->kind == RESOURCE_ANSWERS && !resource_is_meeting(r);
-    return r->field && !answer && !is_initialisation(r, a) &&
+    return r->field && !answer && !resource_is_of_classes(r, a) &&
            (known || resource_is_meeting(r) || r->kind == RESOURCE_THINGS ||
             r->kind == RESOURCE_DELAY || name_is_method(r, a));
 }
@@ -274,8 +313,8 @@ void resource_name(const struct resource *r, const struct analysis *a, char *out
 static void add_role(const struct resource *r, const struct analysis *a, const char *name,
                      char *out, size_t n)
 {
-    bool known = find_known(r, a->trace) != NULL, init = is_initialisation(r, a);
-    if (init)
+    bool known = find_known(r, a->trace) != NULL, of_classes = resource_is_of_classes(r, a);
+    if (of_classes)
         snprintf(out, n, "%s", resource_role(r, a));
     else if (known || name_is_field(r, a) || resource_is_meeting(r))
         snprintf(out, n, "%s (%s)", name,

@@ -46,6 +46,13 @@ bool resource_is_unanswered(const struct analysis *a, const struct resource *r);
  * wait. */
 bool resource_is_of_own_pool(const struct analysis *a, const struct resource *r);
 
+/* Whether it is the lock under which the JVM loads or initialises a class. */
+bool resource_is_of_classes(const struct resource *r, const struct analysis *a);
+
+/* Whether things are taken and given back, of which there are several: what one thread does once for
+ * all that wait for it is no such thing. */
+bool resource_is_taken(const struct resource *r, const struct analysis *a);
+
 /* Whether its source is a child process: it is no answer, but its end. */
 bool resource_is_of_child(const struct resource *r, const struct analysis *a);
 

@@ -68,7 +68,7 @@ static void say_title(struct rule_finding *f, const struct evidence *ev)
     if (r->none_free)
         rule_say(f, ": all %s threads busy for %s", human_count(r->n_threads).text,
                  human_time(r->none_free).text);
-    if (r->kind == RESOURCE_THINGS && r->at_once)
+    if (r->at_once && resource_is_taken(r, ev->a))
         rule_say(f, ": %s%u in use at once", r->all_known ? "" : "at least ", r->at_once);
 }
 
@@ -396,8 +396,10 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
                    ? "use an unfair lock, or take the lock less often and do more work each time"
                    : "take the lock less often and do more work each time";
     const struct activity *x = r->doing;
-    if (!r->n_doing || resource_is_full_queue(r) || !x->at.method.v ||
-        (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)
+    bool taken = r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a);
+    if (!r->n_doing || resource_is_full_queue(r) || !taken || resource_is_of_classes(r, ev->a) ||
+        !x->at.method.v || (x->samples && x->samples < DOING_SAMPLES) ||
+        rule_permille(x->ns, r->held) < TRY_PERMILLE)
         return NULL;
     for (size_t i = 0; i < ARRAY_LEN(advices); i++)
         if (advices[i].kinds & 1u << r->kind && advices[i].does == x->does)

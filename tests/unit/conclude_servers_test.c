@@ -1,0 +1,258 @@
+/* Shapes of real servers, of libraries that nobody knows: what their threads wait for, and what the
+ * first screen calls it. */
+#include "analyzed.h"
+#include "conclude/resource_names.h"
+#include "conclude/resource_parts.h"
+#include "conclude/rules.h"
+#include "conclude/thread_pools.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#define THREADS_OF_WEB 3
+#define ROUND UINT64_C(10000000)
+
+static struct resources all;
+static thread_id web[THREADS_OF_WEB]; /* threads of one pool of the program's */
+
+static void begin(void)
+{
+    analyzed_begin();
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (int i = 0; i < THREADS_OF_WEB; i++) {
+        char name[] = {'w', 'e', 'b', '-', (char)('1' + i), 0};
+        web[i] = builder_thread(&b, name);
+    }
+}
+
+TestSuite(servers, .init = begin, .fini = analyzed_end);
+
+static void run(uint64_t end)
+{
+    analyzed_run(end);
+    cr_assert_eq(resources_make(&all, a), 0);
+}
+
+static const char *title_of(const struct resource *r)
+{
+    static char text[256];
+    resource_title(r, a, text, sizeof text);
+    return text;
+}
+
+/* The first finding; NULL: there is none. */
+static const struct rule_finding *first_finding(void)
+{
+    struct rule_finding *f;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    return n ? f : NULL;
+}
+
+static lock_id of_class(const char *name)
+{
+    return builder_lock(&b, builder_class(&b, name));
+}
+
+static void parks(thread_id who, thread_id by, uint64_t from, uint64_t to, lock_id on,
+                  stack_id take, stack_id give)
+{
+    ADD(&b, who.v, who, from, park_enter, .lock = on, .stack = take);
+    ADD(&b, by.v, by, to - 1000, unpark, .target = who, .stack = give);
+    ADD(&b, who.v, who, to, park_exit, .lock = on);
+}
+
+/* --- what a thread reads and has asked for ---------------------------------------------------- */
+
+static void does_io(thread_id who, uint64_t from, uint64_t to, uint8_t what, lock_id peer,
+                    const char *frames)
+{
+    ADD(&b, who.v, who, to, io, .what = what, .peer = peer, .stack = builder_stack(&b, frames),
+        .since = at(from));
+}
+
+/* A thread that does nothing else reads from a peer again and again; it writes to it before each
+ * time, too. */
+static void reads(const char *peer, bool writes, const char *frames)
+{
+    lock_id from = of_class(peer);
+    for (uint64_t i = 0; i < 20; i++) {
+        if (writes)
+            does_io(ann, 1000000 + i * ROUND, 1100000 + i * ROUND, IO_KIND_output, from, frames);
+        does_io(ann, 1200000 + i * ROUND, 10900000 + i * ROUND, IO_KIND_input, from, frames);
+    }
+    run(202000000);
+}
+
+#define READS "sun.nio.ch.SocketDispatcher.read0:native sun.nio.ch.NioSocketImpl.read:7 "
+#define OWN_READ READS "shop.Peer.ask:31 shop.Load.run:5 java.lang.Thread.run:1"
+#define LIBRARYS_READ                                                                              \
+    READS "org.asynchttpclient.Call.read:31 org.asynchttpclient.Call.run:5 java.lang.Thread.run:1"
+
+Test(servers, who_writes_to_whom_it_reads_from_has_asked)
+{
+    reads("=10.0.0.7:5432", true, OWN_READ);
+    const struct rule_finding *f = first_finding();
+    cr_assert_not_null(f);
+    cr_assert_str_eq(f->rule, "waits-for-io");
+    cr_assert_eq(f->resource->wait_at.line, 31);
+}
+
+Test(servers, who_only_reads_at_its_loop_has_nothing_to_do)
+{
+    reads("=10.0.0.7:5432", false, OWN_READ);
+    cr_assert_null(first_finding());
+}
+
+Test(servers, who_writes_to_a_client_has_not_asked_for_its_next_request)
+{
+    reads("=client 10.0.0.7", true, OWN_READ);
+    cr_assert_null(first_finding());
+}
+
+static uint64_t time_of_ann(enum thread_time time)
+{
+    uint64_t ns[THREAD_TIMES] = {0};
+    thread_times(&all, a, ann.v, ns);
+    return ns[time];
+}
+
+Test(servers, a_librarys_thread_that_has_asked_waits)
+{
+    reads("=10.0.0.7:5432", true, LIBRARYS_READ);
+    cr_assert_gt(time_of_ann(TIME_WAITING), 180000000);
+}
+
+Test(servers, a_librarys_thread_that_only_reads_is_idle)
+{
+    reads("=10.0.0.7:5432", false, LIBRARYS_READ);
+    cr_assert_gt(time_of_ann(TIME_IDLE), 180000000);
+}
+
+/* --- what is taken and given back ------------------------------------------------------------- */
+
+#define FUTURE "java.util.concurrent.CompletableFuture.waitingGet:1 "
+#define IN_LIMIT "com.fast.Runner.call:7 shop.Desk.ship:21 shop.Load.run:5 java.lang.Thread.run:1"
+
+/* Each of the pool waits for a future of its own, which the one before completes in another method
+ * of the same class. */
+static void share_a_limit(const char *wait, const char *give)
+{
+    stack_id take = builder_stack(&b, wait), gives = builder_stack(&b, give);
+    for (uint64_t i = 0; i < 30; i++)
+        parks(web[i % 3], web[(i + 2) % 3], 1000000 + i * ROUND, 10000000 + i * ROUND,
+              of_class("Ljava/util/concurrent/CompletableFuture$Signaller;"), take, gives);
+    run(320000000);
+}
+
+Test(servers, a_limit_that_completes_futures_is_one)
+{
+    share_a_limit(FUTURE "com.fast.Limit.enter:7 com.fast.Before.run:3 " IN_LIMIT,
+                  "com.fast.Limit.leave:9 com.fast.After.run:4 com.fast.Runner.call:9 "
+                  "shop.Desk.ship:21 shop.Load.run:5 java.lang.Thread.run:1");
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_THINGS);
+    cr_assert_eq(all.v[0].holder == web[0].v || all.v[0].holder == web[1].v ||
+                     all.v[0].holder == web[2].v,
+                 true);
+}
+
+/* One task waits for another one's promise. */
+Test(servers, what_other_tasks_of_the_pool_complete_is_an_answer)
+{
+    share_a_limit(FUTURE "com.fast.Promise.get:7 shop.Outer.call:3 com.fast.Runner.call:7",
+                  "com.fast.Promise.set:9 shop.Inner.call:4 com.fast.Runner.call:7");
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+}
+
+/* --- threads of a library between two tasks --------------------------------------------------- */
+
+/* A worker says that it is free, and is given the next task: that is not an answer. */
+Test(servers, who_is_given_the_next_task_waits_for_no_answer)
+{
+    lock_id free = of_class("Ljava/lang/Object;");
+    stack_id take = builder_stack(&b, "java.lang.Object.wait:native org.quartz.Worker.run:5"),
+             none = builder_stack(&b, "java.lang.Object.wait:native org.quartz.Pool.available:9 "
+                                      "org.quartz.Dispatcher.run:4");
+    for (uint64_t i = 0; i < 30; i++) {
+        uint64_t from = 1000000 + i * ROUND;
+        ADD(&b, ann.v, ann, from, wait_enter, .lock = lock, .stack = take);
+        ADD(&b, dan.v, dan, from + 1000000, notify_all, .lock = lock, .stack = none);
+        ADD(&b, ann.v, ann, from + 1001000, wait_exit, .lock = lock);
+        ADD(&b, dan.v, dan, from + 1100000, wait_enter, .lock = free, .stack = none);
+        ADD(&b, ann.v, ann, from + 9000000, notify_all, .lock = free,
+            .stack = builder_stack(&b, "org.quartz.Pool.give:8 org.quartz.Worker.run:9"));
+        ADD(&b, dan.v, dan, from + 9001000, wait_exit, .lock = free);
+    }
+    run(320000000);
+    for (size_t i = 0; i < all.n; i++)
+        cr_assert_neq(all.v[i].kind, RESOURCE_ANSWERS);
+    cr_assert_eq(wait_is_for_work(a, span_of(ann, 3)->context), true);
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+Test(servers, a_class_loaders_lock_is_class_loading_and_gets_no_advice)
+{
+    stack_id load = builder_stack(&b, "jdk.internal.loader.BuiltinClassLoader.loadClassOrNull:5 "
+                                      "java.lang.ClassLoader.loadClass:4 shop.Desk.place:21");
+    ADD(&b, 1, ann, 1000000, monitor_contended_enter, .lock = lock, .owner = bob, .stack = load);
+    ADD(&b, 1, ann, 90000000, monitor_contended_entered, .lock = lock);
+    does_sleep(bob, 1100000, 89000000);
+    run(100000000);
+    cr_assert_str_eq(title_of(&all.v[0]), "class loading");
+    cr_assert_str_eq(resource_role(&all.v[0], a), "class loading");
+    const struct rule_finding *f = first_finding();
+    cr_assert_not_null(f);
+    for (uint32_t i = 0; i < f->n_lines; i++)
+        cr_assert_neq(f->lines[i].label, CARD_TRY);
+}
+
+/* Three threads wait in turn until another one of them is done: with what takes and gives. */
+static const struct rule_finding *take_turns(const char *wait, const char *give)
+{
+    stack_id take = builder_stack(&b, wait), gives = builder_stack(&b, give);
+    for (uint64_t i = 0; i < 30; i++) {
+        uint64_t from = 1000000 + i * ROUND;
+        ADD(&b, web[i % 3].v, web[i % 3], from, wait_enter, .lock = lock, .stack = take);
+        ADD(&b, web[(i + 2) % 3].v, web[(i + 2) % 3], from + 9000000, notify_all, .lock = lock,
+            .stack = gives);
+        ADD(&b, web[i % 3].v, web[i % 3], from + 9001000, wait_exit, .lock = lock);
+    }
+    run(320000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_THINGS);
+    return first_finding();
+}
+
+#define AT_DESK "shop.Desk.place:21 shop.Load.run:5"
+
+Test(servers, nothing_of_what_a_cache_loads_is_in_use)
+{
+    const struct rule_finding *f =
+        take_turns("java.lang.Object.wait:native com.fast.cache.Entry.await:7 " AT_DESK,
+                   "com.fast.cache.Entry.done:9 " AT_DESK);
+    cr_assert_not_null(f);
+    cr_assert_null(strstr(f->text, "in use at once"), "%s", f->text);
+    cr_assert_str_eq(resource_role(&all.v[0], a), "loading of a cache entry");
+}
+
+Test(servers, things_of_a_pool_are_in_use)
+{
+    const struct rule_finding *f =
+        take_turns("java.lang.Object.wait:native com.fast.pool.Bag.await:7 " AT_DESK,
+                   "com.fast.pool.Bag.done:9 " AT_DESK);
+    cr_assert_not_null(f);
+    cr_assert_not_null(strstr(f->text, "in use at once"), "%s", f->text);
+}
+
+/* A library wraps what it waits with: the method of the class that called it says what for. */
+Test(servers, a_known_method_is_known_through_a_wrapper)
+{
+    take_turns(
+        "java.lang.Object.wait:native org.apache.commons.pool2.impl.GenericObjectPool.wait:7 "
+        "org.apache.commons.pool2.impl.GenericObjectPool.create:8 " AT_DESK,
+        "org.apache.commons.pool2.impl.GenericObjectPool.create:9 " AT_DESK);
+    cr_assert_str_eq(resource_role(&all.v[0], a), "right to make an object of the pool");
+}
