@@ -58,7 +58,6 @@ struct stretch {
 enum {
     PASSED_ON = 64,    /* threads that pass the word on to each other, and */
     MESSENGER = 4,     /* times as long in a select as not: it passes on what comes in */
-    BUSY = 5,          /* a pool's thread that is idle for less than one in so many is busy */
     LINES_WANTED = 3,  /* of what holders do most */
     HELPERS = 3,       /* that a thing goes through on its way back */
     SAMPLES_LEAST = 3, /* that say what holders do */
@@ -1010,70 +1009,14 @@ static int take_pool(struct holder *h, uint32_t of)
     return 0;
 }
 
-static uint64_t part_of_use(const struct resource *r, uint64_t from, uint64_t to)
-{
-    from = max_u64(from, r->first);
-    to = min_u64(to, r->last);
-    return from < to ? to - from : 0;
-}
-
-/* How long a pool's thread had nothing to do; UINT64_MAX: it never waits for work. */
-static uint64_t idle_of(const struct holder *h, uint32_t thread)
-{
-    const struct line *l = &h->a->timeline.lines[thread];
-    const struct still_line *still = stills_of(&h->a->stills, thread);
-    uint64_t ns = UINT64_MAX;
-    for (uint32_t i = 0; i < still->n; i++)
-        if (io_waits_for_work(h->a->trace, still->v[i].stack))
-            ns = (ns == UINT64_MAX ? 0 : ns) + part_of_use(h->r, still->v[i].from, still->v[i].to);
-    for (uint32_t i = 0; i < l->spans.n; i++) {
-        const struct span *s = line_span(l, i);
-        if (!wait_is_for_work(h->a, s->context))
-            continue;
-        ns = ns == UINT64_MAX ? 0 : ns;
-        ns += part_of_use(h->r, s->start, span_end(&h->a->timeline, s));
-    }
-    return ns;
-}
-
-/* Whether all threads of a thread's pool are busy, and live for most of the time. */
-static bool is_busy_pool(struct holder *h, const uint64_t *idle, uint32_t of)
-{
-    const struct thread_set *threads = &h->a->threads;
-    uint64_t length = h->r->last - h->r->first;
-    for (uint32_t i = 1; i < h->a->timeline.n_lines && i < threads->n; i++) {
-        uint64_t from = max_u64(threads->v[i].from, h->r->first),
-                 to = min_u64(threads->v[i].to, h->r->last);
-        if (h->steps++ > STEPS_MAX)
-            return false;
-        if (resource_same_pool(h->a, of, i) &&
-            (h->waits[i] || idle[i] > length / BUSY || from >= to || 2 * (to - from) < length))
-            return false;
-    }
-    return true;
-}
-
 /* Of who only passes on what came in it is not known where from: if the threads of one pool, and of
  * no other, were busy all the time, requests queued for those. */
 static int take_busy(struct holder *h)
 {
-    uint64_t *idle = calloc(h->a->timeline.n_lines + 1, sizeof *idle);
-    uint32_t busy = 0;
-    bool one = true;
-    for (uint32_t i = 1; i < h->a->timeline.n_lines && idle; i++)
-        idle[i] = idle_of(h, i);
-    for (uint32_t i = 1; i < h->a->timeline.n_lines && idle && one; i++) {
-        if (idle[i] > (h->r->last - h->r->first) / BUSY ||
-            (busy && resource_same_pool(h->a, i, busy)) || !is_busy_pool(h, idle, i))
-            continue;
-        one = !busy;
-        busy = i;
-    }
-    free(idle);
-    if (!idle || !busy || !one)
-        return idle ? 0 : -ENOMEM;
-    h->r->passed = true;
-    return take_pool(h, busy);
+    uint32_t busy;
+    TRY(busy_pool(h->r, h->a, h->waits, &busy));
+    h->r->passed |= busy != 0;
+    return busy ? take_pool(h, busy) : 0;
 }
 
 static int find(struct holder *h)

@@ -5,6 +5,7 @@
  *   sources.c    where answers come from
  *   lines.c      lines that samples lack
  *   crowds.c     which objects are one resource
+ *   busy.c       a pool whose threads were busy all the time
  *   chains.c     those whose holders wait for another one */
 #ifndef ORCA_CONCLUDE_RESOURCE_PARTS_H
 #define ORCA_CONCLUDE_RESOURCE_PARTS_H
@@ -46,6 +47,10 @@ const struct span *resource_last_work(const struct analysis *a, uint32_t thread,
  * thread itself had the answer; 0: it is of another one. */
 lock_id source_of(const struct program *p, const struct analysis *a, uint32_t thread, uint64_t time,
                   uint64_t *had);
+
+/* A thread of the one pool all of whose threads, none of which waits for it, were busy while a resource
+ * was waited for; 0: there is none, or several.  waits: [n_lines].  -ENOMEM. */
+int busy_pool(const struct resource *r, const struct analysis *a, const bool *waits, uint32_t *out);
 
 /* Whether this very program listens at that end: others of its threads answer. */
 bool source_is_own(const struct trace *t, lock_id peer);

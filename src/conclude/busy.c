@@ -1,0 +1,86 @@
+/* busy.c - whether the threads of one pool, and of no other, were busy all the time that a resource was
+ * waited for: idle in their waits for work, and in selects and accepts, for less than a part of it. */
+#include "analyze/io_calls.h"
+#include "base/err.h"
+#include "base/util.h"
+#include "conclude/resource_names.h"
+#include "conclude/resource_parts.h"
+
+#include <stdlib.h>
+
+enum { BUSY = 5 }; /* a pool's thread that is idle for less than one in so many is busy */
+
+/* Pairs of threads that are looked at at most. */
+#define STEPS_MAX UINT64_C(20000000)
+
+struct busy {
+    const struct resource *r;
+    const struct analysis *a;
+    const bool *waits;
+    uint64_t *idle; /* [n_lines] ns; UINT64_MAX: it never waits for work */
+    uint64_t steps;
+};
+
+static uint64_t part_of_use(const struct resource *r, uint64_t from, uint64_t to)
+{
+    from = max_u64(from, r->first);
+    to = min_u64(to, r->last);
+    return from < to ? to - from : 0;
+}
+
+/* How long a pool's thread had nothing to do; UINT64_MAX: it never waits for work. */
+static uint64_t idle_of(const struct busy *b, uint32_t thread)
+{
+    const struct line *l = &b->a->timeline.lines[thread];
+    const struct still_line *still = stills_of(&b->a->stills, thread);
+    uint64_t ns = UINT64_MAX;
+    for (uint32_t i = 0; i < still->n; i++)
+        if (io_waits_for_work(b->a->trace, still->v[i].stack))
+            ns = (ns == UINT64_MAX ? 0 : ns) + part_of_use(b->r, still->v[i].from, still->v[i].to);
+    for (uint32_t i = 0; i < l->spans.n; i++) {
+        const struct span *s = line_span(l, i);
+        if (!wait_is_for_work(b->a, s->context))
+            continue;
+        ns = ns == UINT64_MAX ? 0 : ns;
+        ns += part_of_use(b->r, s->start, span_end(&b->a->timeline, s));
+    }
+    return ns;
+}
+
+/* Whether all threads of a thread's pool are busy, and live for most of the time. */
+static bool is_busy_pool(struct busy *b, uint32_t of)
+{
+    const struct thread_set *threads = &b->a->threads;
+    uint64_t length = b->r->last - b->r->first;
+    for (uint32_t i = 1; i < b->a->timeline.n_lines && i < threads->n; i++) {
+        uint64_t from = max_u64(threads->v[i].from, b->r->first),
+                 to = min_u64(threads->v[i].to, b->r->last);
+        if (b->steps++ > STEPS_MAX)
+            return false;
+        if (resource_same_pool(b->a, of, i) &&
+            (b->waits[i] || b->idle[i] > length / BUSY || from >= to || 2 * (to - from) < length))
+            return false;
+    }
+    return true;
+}
+
+int busy_pool(const struct resource *r, const struct analysis *a, const bool *waits, uint32_t *out)
+{
+    struct busy b = {r, a, waits, calloc(a->timeline.n_lines + 1, sizeof *b.idle), 0};
+    bool one = true;
+    *out = 0;
+    if (!b.idle)
+        return -ENOMEM;
+    for (uint32_t i = 1; i < a->timeline.n_lines; i++)
+        b.idle[i] = idle_of(&b, i);
+    for (uint32_t i = 1; i < a->timeline.n_lines && one; i++) {
+        if (b.idle[i] > (r->last - r->first) / BUSY || (*out && resource_same_pool(a, i, *out)) ||
+            !is_busy_pool(&b, i))
+            continue;
+        one = !*out;
+        *out = i;
+    }
+    *out = one ? *out : 0;
+    free(b.idle);
+    return 0;
+}
