@@ -135,6 +135,19 @@ void rule_sleep_on_path(struct evidence *ev)
 
 /* --- serial-phase ----------------------------------------------------------------------------- */
 
+/* Whether a finding says what a thread did for most of that time while others waited for it. */
+static bool is_told_holder(const struct evidence *ev, uint32_t thread, uint64_t ns)
+{
+    const struct rule_finding *v = (const void *)ev->found.p;
+    for (size_t i = 0; i < ev->found.len / sizeof *v; i++) {
+        const struct resource *r = v[i].resource;
+        if (r && r->holder == thread && r->n_doing && r->doing->does == DOES_COMPUTE &&
+            2 * r->holder_ns >= ns)
+            return true;
+    }
+    return false;
+}
+
 void rule_serial_phase(struct evidence *ev)
 {
     const struct bottles *g = &ev->a->bottles;
@@ -146,7 +159,7 @@ void rule_serial_phase(struct evidence *ev)
     }
     if (others < SERIAL_THREADS || rule_permille(g->level[1], g->elapsed) < SERIAL_PERMILLE ||
         rule_permille(g->v[most].alone, g->level[1]) < SERIAL_ONE_PERMILLE ||
-        g->v[most].alone < SERIAL_LEAST_NS)
+        g->v[most].alone < SERIAL_LEAST_NS || is_told_holder(ev, most, g->v[most].alone))
         return;
     /* The main thread starts the others, and ends them. */
     bool is_main = strcmp(trace_thread(ev->a->trace, ev->a->threads.v[most].id)->name, "main") == 0;

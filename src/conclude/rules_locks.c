@@ -194,12 +194,19 @@ void rule_convoy(struct evidence *ev)
 }
 
 /* One cause, one card: the resource's own says what its holder waited for, and where. */
-static bool is_told(const struct evidence *ev, stack_id stack)
+static bool is_told(struct evidence *ev, lock_id lock, stack_id stack)
 {
     static const enum holder_does all[] = {DOES_INPUT, DOES_OUTPUT, DOES_SLEEP,
                                            DOES_JOIN,  DOES_ANSWER, DOES_WAIT};
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         if (rule_resource_says(ev, all[i], stack))
+            return true;
+    const struct rule_finding *f = rule_of_lock(ev, lock);
+    const struct resource *r = f ? f->resource : NULL;
+    method_id at = program_place(&ev->resources.program, stack).method;
+    for (size_t i = 0; r && at.v && i < r->n_doing; i++)
+        if (r->doing[i].at.method.v == at.v &&
+            rule_permille(r->doing[i].ns, r->held) >= DOING_PERMILLE)
             return true;
     return false;
 }
@@ -319,7 +326,7 @@ void rule_held_while_waiting(struct evidence *ev)
     for (size_t i = 0; v && i < ev->n_classes; i++) {
         const struct held *h = &v[ev->classes[i]];
         if (h->count && rule_permille(h->ns, ev->length) >= HELD_PERMILLE && !a->deadlocks.n &&
-            !is_told(ev, h->stack))
+            !is_told(ev, h->lock, h->stack))
             tell_held(ev, ev->classes[i], h);
     }
     free(v);
@@ -386,7 +393,7 @@ void rule_held_during_io(struct evidence *ev)
             }
         }
         if (count && rule_permille(ns, ev->length) >= HELD_PERMILLE &&
-            !is_told(ev, a->sites.v[most].stack))
+            !is_told(ev, (lock_id){0}, a->sites.v[most].stack))
             tell_io(ev, ev->classes[i], ns, count, most);
     }
 }

@@ -144,6 +144,13 @@ bool rule_resource_says(const struct evidence *ev, enum holder_does does, stack_
             rule_permille(x->ns, r->held) >= SAYS_PERMILLE && rule_resource_is_told(ev, r))
             return true;
     }
+    const struct rule_finding *v = (const void *)ev->found.p;
+    for (size_t i = 0; i < ev->found.len / sizeof *v; i++) {
+        const struct resource *r = v[i].resource;
+        if (r && r->kind == RESOURCE_IO && r->doing->does == does && at.method.v &&
+            r->doing->at.method.v == at.method.v)
+            return true;
+    }
     return false;
 }
 

@@ -14,7 +14,6 @@
 
 enum {
     HOLDER_PERMILLE = 700, /* a thread that holds for less is one of many */
-    DOING_PERMILLE = 150,  /* what holders do for less is not said */
     ALIKE = 100,           /* resources among which names are to differ */
     DOING_MOST = 3,        /* nor more than so many things, */
     DOING_SAMPLES = 3,     /* nor what fewer samples say */
