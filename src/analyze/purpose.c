@@ -165,15 +165,14 @@ static bool begins_with(const struct trace *t, method_id method, const char *con
     return false;
 }
 
-/* Methods that wait for room, by the beginnings of their names; the first QUEUE_NAMES are those of
- * queues. */
-static const char *const room_names[] = {"put",  "offer",    "publish", "enqueue", "append", "push",
-                                         "send", "transfer", "submit",  "execute", "add"};
-enum { QUEUE_NAMES = 6 };
+/* Methods that wait for room, by the beginnings of their names. */
+static const char *const room_names[] = {"put",     "offer",   "send",     "publish",
+                                         "enqueue", "push",    "transfer", "append",
+                                         "submit",  "execute", "add"};
 
 bool purpose_puts(const struct trace *t, stack_id stack)
 {
-    return begins_with(t, causes_inner(t, stack), room_names, QUEUE_NAMES) ||
+    return begins_with(t, causes_inner(t, stack), room_names, ARRAY_LEN(room_names)) ||
            read_call(t, stack).gives;
 }
 
@@ -288,7 +287,7 @@ enum {
     FRESH_EACH = 2,  /* waits for objects of one wait each: a thread has made more than one */
 };
 
-/* Methods of a program's own that wait for a thing, by the beginnings of their names. */
+/* A program's own methods that wait for a thing. */
 static const char *const thing_names[] = {"acquire", "allocate", "lock",  "borrow",
                                           "reserve", "checkout", "lease", "getConnection"};
 

@@ -49,6 +49,8 @@ struct give {
     uint32_t thread;
     uint64_t time;
     stack_id stack;
+    uint32_t helper; /* that had it from then on, */
+    uint64_t given;  /* until then; 0: there is none */
 };
 
 struct stretch {
@@ -56,12 +58,14 @@ struct stretch {
 };
 
 enum {
-    PASSED_ON = 64,    /* threads that pass the word on to each other, and */
-    MESSENGER = 4,     /* times as long in a select as not: it passes on what comes in */
-    LINES_WANTED = 3,  /* of what holders do most */
-    HELPERS = 3,       /* that a thing goes through on its way back */
+    PASSED_ON = 64,   /* threads that pass the word on to each other, and */
+    MESSENGER = 4,    /* times as long in a select as not: it passes on what comes in */
+    LINES_WANTED = 3, /* of what holders do most */
+    HELPERS = 3,      /* that a thing goes through on its way back; who has it for a smaller part */
+    HELPED_PART = 10, /* of the time than this one only looks at it */
     SAMPLES_LEAST = 3, /* that say what holders do */
     AT_ONCE_PART = 10, /* of the time in which one is had */
+    TIMER_PART = 10,   /* of a wait, that a timer does at most before it ends it */
     NOTHING = 1000,    /* less than this part of the time, holders do by chance */
 };
 
@@ -334,7 +338,12 @@ static const struct span *passes_on(const struct holder *h, uint32_t thread, uin
             continue;
         if (h->r->kind == RESOURCE_ANSWERS && time - span_end(t, o) > ONE_GIVE_NS)
             return NULL; /* it came back, as the last one comes to a barrier */
-        return resource_same_call(h->all, timeline_context(t, o->context)->stack, stack) ? o : NULL;
+        stack_id waited = timeline_context(t, o->context)->stack;
+        bool at_once = time - span_end(t, o) <= LOOKS_AT_MOST_NS; /* it gives the lock back */
+        return resource_same_call(h->all, waited, stack) ||
+                       (at_once && resource_same_method(h->all, waited, stack))
+                   ? o
+                   : NULL;
     }
     return NULL;
 }
@@ -343,15 +352,18 @@ static const struct span *passes_on(const struct holder *h, uint32_t thread, uin
 static struct give first_give(const struct holder *h, const struct span *s)
 {
     const struct timeline *t = &h->a->timeline;
-    struct give g = {s->waker, min_u64(span_wake_time(t, s), span_end(t, s)),
-                     span_wake_stack(t, s)};
+    struct give g = {.thread = s->waker,
+                     .time = min_u64(span_wake_time(t, s), span_end(t, s)),
+                     .stack = span_wake_stack(t, s)};
     for (int i = 0; i < PASSED_ON; i++) {
         const struct span *o = passes_on(h, g.thread, g.time, g.stack);
         if (!o)
             return g;
         if (!o->waker || o->waker >= t->n_lines)
             break;
-        g = (struct give){o->waker, min_u64(span_wake_time(t, o), g.time), span_wake_stack(t, o)};
+        g = (struct give){.thread = o->waker,
+                          .time = min_u64(span_wake_time(t, o), g.time),
+                          .stack = span_wake_stack(t, o)};
     }
     return (struct give){.thread = 0};
 }
@@ -420,8 +432,9 @@ static int add_give(void *self, struct resource *r, const struct resource_wait *
     if (w->again || !s->waker || s->waker >= h->a->timeline.n_lines ||
         resource_waits_again(h->a, w))
         return 0;
-    struct give g = {s->waker, span_wake_time(&h->a->timeline, s),
-                     span_wake_stack(&h->a->timeline, s)};
+    struct give g = {.thread = s->waker,
+                     .time = span_wake_time(&h->a->timeline, s),
+                     .stack = span_wake_stack(&h->a->timeline, s)};
     if (passes_on(h, g.thread, g.time, g.stack))
         return 0;
     buf_put(&h->gives, &g, sizeof g);
@@ -437,23 +450,28 @@ static int by_thread_and_time(const void *x, const void *y)
 }
 
 /* A thread that never waits there and gives once each time that it is given work gives for whoever
- * told it to, if that one waits there: a helper of the pool, which looks at what comes back. */
+ * told it to, if that one waits there: a helper of the pool, which looks at what comes back, or who
+ * works with the thing until then. */
 static void look_behind_helpers(struct holder *h)
 {
     struct give *v = (void *)h->gives.p;
-    struct give before = {0, 0, {0}};
+    struct give before = {.thread = 0};
     for (size_t i = 0, n = h->gives.len / sizeof *v; i < n; i++) {
         struct give at = v[i];
         for (int k = 0; k < HELPERS && !h->waits[at.thread]; k++) {
             const struct span *o = resource_last_work(h->a, at.thread, at.time);
             if (!o || (k == 0 && before.thread == at.thread && o->start < before.time))
                 break;
-            at = (struct give){o->waker, span_wake_time(&h->a->timeline, o),
-                               span_wake_stack(&h->a->timeline, o)};
+            at = (struct give){.thread = o->waker,
+                               .time = span_wake_time(&h->a->timeline, o),
+                               .stack = span_wake_stack(&h->a->timeline, o)};
         }
         before = v[i];
-        if (h->waits[at.thread])
-            v[i] = at;
+        if (!h->waits[at.thread] || at.thread == v[i].thread)
+            continue;
+        at.helper = before.thread;
+        at.given = before.time;
+        v[i] = at;
     }
 }
 
@@ -532,7 +550,9 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
     if (h->by_idle)
         return 0;
     h->back++;
-    return hold(h, w->thread, from, v[i].time);
+    TRY(hold(h, w->thread, from, v[i].time));
+    bool worked = v[i].helper && HELPED_PART * (v[i].given - v[i].time) > v[i].given - from;
+    return worked ? hold(h, v[i].helper, v[i].time, v[i].given) : 0;
 }
 
 /* What goes back when nobody waits is seen by nobody: where that is most of it, until when it was
@@ -573,7 +593,7 @@ static bool others_give(const struct holder *h)
 static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
 {
     const struct give *v = (const void *)h->gives.p;
-    const struct span *work = resource_last_work(h->a, giver, to);
+    const struct span *work = resource_last_idle(h->a, giver, to);
     size_t n = h->gives.len / sizeof *v, i = 0;
     uint64_t since = work ? span_end(&h->a->timeline, work) : 0, at = to;
     BISECT(i, n, v[i].thread < giver || (v[i].thread == giver && v[i].time < to));
@@ -583,6 +603,39 @@ static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
         at = v[i - 1].time;
     }
     return since;
+}
+
+/* When a thread's last wait for it was over by a time; 0: it is not known. */
+static uint64_t got_it(const struct holder *h, uint32_t thread, uint64_t time)
+{
+    const struct timeline *t = &h->a->timeline;
+    const struct line *l = &t->lines[thread];
+    uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
+    for (; i > least; i--) {
+        const struct span *s = line_span(l, i - 1);
+        if (is_of(h, s->context) && span_end(t, s) <= time)
+            return span_end(t, s);
+    }
+    return 0;
+}
+
+/* Whether a thread ended a wait only because time had passed: it did little since its own wait for
+ * work was over by its limit, or one of its pool woke it from there.  It is a timer, and gave no
+ * answer. */
+static bool is_of_time(const struct holder *h, const struct give *g, const struct resource_wait *w)
+{
+    const struct timeline *t = &h->a->timeline;
+    const struct line *l = &t->lines[g->thread];
+    uint32_t i = line_spans_until(l, g->time);
+    const struct span *s = i ? line_span(l, i - 1) : NULL;
+    if (!s || span_end(t, s) > g->time ||
+        TIMER_PART * (g->time - span_end(t, s)) > g->time - min_u64(w->from, g->time))
+        return false;
+    const struct context *x = timeline_context(t, s->context);
+    if (x->what == STATE_SLEEPING)
+        return !program_is_in(&h->all->program, x->stack);
+    return wait_is_for_work(h->a, s->context) &&
+           (s->waker ? resource_same_pool(h->a, s->waker, g->thread) : x->flags & INTERVAL_TIMED);
 }
 
 /* What the giver did for it while this one waited. */
@@ -595,6 +648,8 @@ static int take_answer(void *self, struct resource *r, const struct resource_wai
     if (!g.thread)
         return 0;
     stack_id stack = timeline_context(&h->a->timeline, w->span->context)->stack;
+    if (r->kind == RESOURCE_ANSWERS && is_of_time(h, &g, w))
+        return 0;
     bool met = resource_same_call(h->all, stack, g.stack);
     r->given_ns += w->to - w->from;
     r->met_ns += met ? w->to - w->from : 0;
@@ -606,7 +661,10 @@ static int take_answer(void *self, struct resource *r, const struct resource_wai
         r->own_ns += w->to - w->from;
     if (w->from >= g.time)
         return 0;
-    uint64_t from = min_u64(g.time, max_u64(max_u64(w->from, had), begun(h, g.thread, g.time)));
+    uint64_t own =
+        r->kind == RESOURCE_THINGS && h->waits[g.thread] ? got_it(h, g.thread, g.time) : 0;
+    uint64_t since = max_u64(max_u64(w->from, own), max_u64(had, begun(h, g.thread, g.time)));
+    uint64_t from = min_u64(g.time, since);
     struct stretch works = {from, g.time}, before = {w->from, from};
     buf_put(&h->wanted, &works, sizeof works);
     buf_put(&h->before, &before, sizeof before);
@@ -708,7 +766,6 @@ static int find_takers(struct holder *h)
     if (h->semaphore.v) {
         TRY(take_permits(h));
         h->r->all_known = h->edges.len != 0;
-        h->r->brought = !h->r->all_known;
         count_at_once(h);
         if (h->r->all_known)
             return 0;
@@ -719,6 +776,7 @@ static int find_takers(struct holder *h)
     if (2 * h->r->put_ns < h->r->ns)
         look_behind_helpers(h);
     h->r->others_give = others_give(h);
+    h->r->brought = h->semaphore.v && h->r->others_give;
     if (h->r->others_give)
         return resource_each_wait(h->r, h->a, take_answer, h);
     sort_gives(h);
@@ -770,20 +828,6 @@ static int by_release(const void *x, const void *y)
     if (a->time != b->time)
         return a->time < b->time ? -1 : 1;
     return (a->from > b->from) - (a->from < b->from);
-}
-
-/* When a thread's last wait for it was over by a time; 0: it is not known. */
-static uint64_t got_it(const struct holder *h, uint32_t thread, uint64_t time)
-{
-    const struct timeline *t = &h->a->timeline;
-    const struct line *l = &t->lines[thread];
-    uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
-    for (; i > least; i--) {
-        const struct span *s = line_span(l, i - 1);
-        if (is_of(h, s->context) && span_end(t, s) <= time)
-            return span_end(t, s);
-    }
-    return 0;
 }
 
 /* Who releases it had it while others waited, but not before the release before that one, nor while

@@ -1,7 +1,9 @@
 #include "conclude/resource.h"
 
 #include "analyze/io_calls.h"
+#include "analyze/labels.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/keyed.h"
 #include "base/util.h"
 #include "conclude/does.h"
@@ -59,10 +61,12 @@ struct use {
 struct finder {
     struct analysis *a;
     struct resources *out;
-    uint32_t *waits;    /* [contexts.n]: how many, */
-    uint64_t *waited;   /* and for how long */
-    uint8_t *want;      /* [contexts.n]: enum want of each */
-    bool *own;          /* [n_objects]: a resource of its own, not one of a crowd's */
+    uint32_t *waits;  /* [contexts.n]: how many, */
+    uint64_t *waited; /* and for how long */
+    uint8_t *want;    /* [contexts.n]: enum want of each */
+    uint32_t
+        *pools; /* [contexts.n]: the pool whose threads wait there; 0: several, or one thread */
+    bool *own;  /* [n_objects]: a resource of its own, not one of a crowd's */
     uint64_t *of[2];    /* [contexts.n]: ns waited, and in taking a monitor again */
     uint32_t *frames;   /* [n_stacks]: 1 + those that are not the JDK's; 0: not counted yet */
     struct use *uses;   /* [n_objects] */
@@ -147,15 +151,40 @@ static bool counts(const struct finder *f, const struct context *x)
     return !(x->flags & INTERVAL_OPEN && f->stuck);
 }
 
-/* How many waits each context has, and what they are for. */
-static void count_waits(struct finder *f)
+/* Which pool each thread is of, by a number that is not 0, if others are, too.  -ENOMEM. */
+static int find_pools(const struct analysis *a, uint32_t *of)
+{
+    struct map pools; /* name -> a thread of it */
+    int rc = 0;
+    map_init(&pools);
+    for (uint32_t thread = 1; thread < a->timeline.n_lines && rc == 0; thread++) {
+        char name[LABEL_MAX];
+        resource_thread_pool(a, thread, name, sizeof name);
+        uint64_t *first = map_put(&pools, hash_bytes(name, strlen(name), 0) | 1);
+        if (!first)
+            rc = -ENOMEM;
+        else if (*first)
+            of[thread] = of[*first] = (uint32_t)*first;
+        else
+            *first = thread;
+    }
+    map_fini(&pools);
+    return rc;
+}
+
+/* How many waits each context has, of which pool, and what they are for. */
+static int count_waits(struct finder *f)
 {
     const struct timeline *tl = &f->a->timeline;
-    for (uint32_t thread = 1; thread < tl->n_lines; thread++) {
+    uint32_t *pools = calloc(tl->n_lines + 1, sizeof *pools);
+    int rc = pools ? find_pools(f->a, pools) : -ENOMEM;
+    for (uint32_t thread = 1; thread < tl->n_lines && rc == 0; thread++) {
         const struct run *r = &tl->lines[thread].spans;
         for (uint32_t i = 0, n; i < r->n; i += n) {
             const struct span *v = run_stretch(r, sizeof *v, i, &n);
             for (uint32_t k = 0; k < n; k++) {
+                bool other = f->waits[v[k].context] && f->pools[v[k].context] != pools[thread];
+                f->pools[v[k].context] = other ? 0 : pools[thread];
                 f->waits[v[k].context] += (uint32_t)min_u64(span_count(tl, &v[k]), UINT32_MAX);
                 f->waited[v[k].context] += span_len(tl, &v[k]);
             }
@@ -163,6 +192,8 @@ static void count_waits(struct finder *f)
     }
     for (uint32_t i = 1; i < tl->contexts.n; i++)
         f->want[i] = (uint8_t)(counts(f, timeline_context(tl, i)) ? want_of(f, i) : WANT_NOTHING);
+    free(pools);
+    return rc;
 }
 
 static const enum resource_kind kinds[] = {
@@ -223,8 +254,9 @@ static int sort_as(struct finder *f, uint32_t context, enum want want, uint32_t 
     struct key key = {.kind = kinds[want],
                       .lock = own ? x->lock.v : 0,
                       .take = own && want == WANT_OWNED ? 0 : take.method.v,
-                      .group =
-                          own || want == WANT_ANSWER ? 0 : lock_set_group(&f->a->locks, x->lock)};
+                      .group = own                   ? 0
+                               : want == WANT_ANSWER ? f->pools[context]
+                                                     : lock_set_group(&f->a->locks, x->lock)};
     struct found *e = keyed_put(&f->found, &key);
     if (!e)
         return -ENOMEM;
@@ -264,6 +296,12 @@ bool resource_same_call(const struct resources *all, stack_id x, stack_id y)
 {
     uint64_t call = call_of(all, x);
     return call != UINT64_MAX && call == call_of(all, y);
+}
+
+bool resource_same_method(const struct resources *all, stack_id x, stack_id y)
+{
+    uint64_t call = call_of(all, x);
+    return call != UINT64_MAX && call >> 32 == call_of(all, y) >> 32;
 }
 
 /* --- sums ------------------------------------------------------------------------------------- */
@@ -753,7 +791,7 @@ static int find(struct finder *f)
 {
     struct resources *o = f->out;
     uint32_t n = f->a->timeline.contexts.n;
-    count_waits(f);
+    TRY(count_waits(f));
     TRY(part_crowds(f));
     for (uint32_t i = 1; i < n; i++)
         TRY(sort_context(f, i));
@@ -790,6 +828,7 @@ static int decide(struct analysis *a)
     f.waits = calloc(n, sizeof *f.waits);
     f.waited = calloc(n, sizeof *f.waited);
     f.want = calloc(n, sizeof *f.want);
+    f.pools = calloc(n, sizeof *f.pools);
     f.own = calloc(a->locks.n_objects + 1, sizeof *f.own);
     f.frames = calloc(a->trace->n_stacks + 1, sizeof *f.frames);
     f.uses = calloc(a->locks.n_objects + 1, sizeof *f.uses);
@@ -799,7 +838,7 @@ static int decide(struct analysis *a)
     keyed_init(&f.found, sizeof(struct key), sizeof(struct found));
     map_init(&f.members);
     int rc = out->of_context && out->of_regain && out->runs && f.waits && f.waited && f.want &&
-                     f.own && f.uses && f.frames && out->calls && f.of[0] && f.of[1]
+                     f.pools && f.own && f.uses && f.frames && out->calls && f.of[0] && f.of[1]
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
     rc = rc ? rc : find(&f);
@@ -809,6 +848,7 @@ static int decide(struct analysis *a)
     free(f.waits);
     free(f.waited);
     free(f.want);
+    free(f.pools);
     free(f.own);
     free(f.uses);
     free(f.frames);

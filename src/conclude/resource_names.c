@@ -397,8 +397,8 @@ static bool is_of_one_pool(const struct analysis *a, const struct resource *r)
 
 bool resource_is_unanswered(const struct analysis *a, const struct resource *r)
 {
-    return is_of_one_pool(a, r) && !r->given && 2 * r->open <= r->count && r->wait_at.method.v &&
-           is_whole_pool(a, r);
+    return is_of_one_pool(a, r) && !r->given && !resource_is_meeting(r) &&
+           2 * r->open <= r->count && r->wait_at.method.v && is_whole_pool(a, r);
 }
 
 bool resource_is_of_own_pool(const struct analysis *a, const struct resource *r)

@@ -36,10 +36,16 @@ int resource_each_wait(struct resource *r, const struct analysis *a, resource_vi
  * in one queue, which gives nothing back. */
 bool resource_same_call(const struct resources *all, stack_id x, stack_id y);
 
+/* Whether they are in one method: it waits, and it gives back the lock that it took for that. */
+bool resource_same_method(const struct resources *all, stack_id x, stack_id y);
+
 /* Waits of one thread that are looked at for the last one of a kind. */
 enum { LOOK_BACK = 64 };
 
-/* The last time that a thread was given work by then; NULL: it is not known. */
+/* The last wait for work of a thread that was over by then; NULL: it is not known. */
+const struct span *resource_last_idle(const struct analysis *a, uint32_t thread, uint64_t time);
+
+/* The same, if a thread gave it work. */
 const struct span *resource_last_work(const struct analysis *a, uint32_t thread, uint64_t time);
 
 /* The connection from which a thread had read when it woke somebody at a time, or whoever had given

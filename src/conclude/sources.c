@@ -7,7 +7,7 @@
 
 enum { PASSED_BY = 3 }; /* threads that an answer goes through after it was read, at most */
 
-const struct span *resource_last_work(const struct analysis *a, uint32_t thread, uint64_t time)
+const struct span *resource_last_idle(const struct analysis *a, uint32_t thread, uint64_t time)
 {
     const struct timeline *t = &a->timeline;
     const struct line *l = &t->lines[thread];
@@ -15,9 +15,15 @@ const struct span *resource_last_work(const struct analysis *a, uint32_t thread,
     for (; i > least; i--) {
         const struct span *o = line_span(l, i - 1);
         if (span_end(t, o) <= time && wait_is_for_work(a, o->context))
-            return o->waker && o->waker < t->n_lines ? o : NULL;
+            return o;
     }
     return NULL;
+}
+
+const struct span *resource_last_work(const struct analysis *a, uint32_t thread, uint64_t time)
+{
+    const struct span *o = resource_last_idle(a, thread, time);
+    return o && o->waker && o->waker < a->timeline.n_lines ? o : NULL;
 }
 
 /* Whether who reads is somebody who works on the answer himself: he has waited for input, and in no

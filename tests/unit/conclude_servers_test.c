@@ -256,3 +256,166 @@ Test(servers, a_known_method_is_known_through_a_wrapper)
         "org.apache.commons.pool2.impl.GenericObjectPool.create:9 " AT_DESK);
     cr_assert_str_eq(resource_role(&all.v[0], a), "right to make an object of the pool");
 }
+
+/* --- who has it, where another thread gives it back ------------------------------------------- */
+
+static void read_peer(thread_id who, uint64_t from, uint64_t to)
+{
+    does_io(who, from, to, IO_KIND_input, of_class("=10.0.0.7:5432"),
+            READS "shop.Print.print:31 java.util.concurrent.ThreadPoolExecutor.runWorker:2 "
+                  "java.lang.Thread.run:1");
+}
+
+/* Each takes the permit, hands it with a task to dan, who works with it for 8 ms and gives it back. */
+Test(servers, a_permit_that_went_with_a_task_is_held_by_who_works_on_that)
+{
+    lock_id inside = of_class("Ljava/util/concurrent/Semaphore$NonfairSync;");
+    stack_id take = builder_stack(&b, "java.util.concurrent.Semaphore.acquire:1 "
+                                      "shop.Rack.checkout:7 shop.Desk.scan:3 shop.Load.run:5"),
+             hand = builder_stack(&b, "java.util.concurrent.ThreadPoolExecutor.execute:1 "
+                                      "shop.Desk.scan:4 shop.Load.run:5"),
+             idle = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
+                                      "java.util.concurrent.ThreadPoolExecutor.getTask:1"),
+             give = builder_stack(&b, "java.util.concurrent.Semaphore.release:1 "
+                                      "shop.Rack.putBack:9 shop.Print.print:32");
+    ADD(&b, web[0].v, web[0], 900000, park_enter, .lock = inside, .stack = take);
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * ROUND;
+        thread_id has = web[i % 3], next = web[(i + 1) % 3];
+        ADD(&b, dan.v, dan, from - 50000, park_enter, .stack = idle);
+        ADD(&b, has.v, has, from + 2000, park_exit, .lock = inside);
+        ADD(&b, next.v, next, from + 500000, park_enter, .lock = inside, .stack = take);
+        ADD(&b, has.v, has, from + 1000000, unpark, .target = dan, .stack = hand);
+        ADD(&b, dan.v, dan, from + 1001000, park_exit);
+        read_peer(dan, from + 1100000, from + 9100000);
+        ADD(&b, dan.v, dan, from + 9900000, unpark, .target = next, .stack = give);
+    }
+    run(250000000);
+    const struct resource *r = &all.v[0];
+    cr_assert_eq(r->kind, RESOURCE_THINGS);
+    cr_assert_eq(r->holder, dan.v);
+    cr_assert_eq(r->doing[0].does, DOES_INPUT);
+    cr_assert_gt(r->doing[0].ns, 100000000);
+    cr_assert_eq(r->brought, false);
+}
+
+#define AWAIT                                                                                      \
+    "java.util.concurrent.locks.LockSupport.park:1 "                                               \
+    "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await:2 "
+#define ADDS "shop.Buffer.add:7 shop.Desk.place:21 shop.Load.run:5"
+
+/* dan makes room; who was woken gives its lock back, which wakes the next one: it made no room. */
+Test(servers, who_gives_the_lock_of_a_condition_back_made_no_room)
+{
+    lock_id full =
+        of_class("Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;");
+    stack_id wait = builder_stack(&b, AWAIT ADDS),
+             unlock = builder_stack(&b, "java.util.concurrent.locks.ReentrantLock.unlock:3 "
+                                        "shop.Buffer.add:9 shop.Desk.place:21 shop.Load.run:5"),
+             give = builder_stack(&b, "java.util.concurrent.locks.ReentrantLock.unlock:3 "
+                                      "shop.Buffer.next:12 shop.Write.run:5");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * ROUND;
+        for (int k = 0; k < 3; k++)
+            ADD(&b, web[k].v, web[k], from + (uint64_t)k, park_enter, .lock = full, .stack = wait);
+        ADD(&b, dan.v, dan, from + 9000000, unpark, .target = web[0], .stack = give);
+        for (int k = 0; k < 3; k++) {
+            uint64_t at = from + 9001000 + (uint64_t)k * 20000;
+            ADD(&b, web[k].v, web[k], at, park_exit, .lock = full);
+            if (k < 2)
+                ADD(&b, web[k].v, web[k], at + 10000, unpark, .target = web[k + 1],
+                    .stack = unlock);
+        }
+    }
+    run(250000000);
+    const struct resource *r = &all.v[0];
+    cr_assert_str_eq(resource_role(r, a), "full queue");
+    cr_assert_eq(r->holder, dan.v);
+    cr_assert_eq(r->n_holders, 1);
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+#define FUTURE_GET                                                                                 \
+    "java.util.concurrent.locks.LockSupport.park:1 java.util.concurrent.FutureTask.get:2 "
+#define ASKS FUTURE_GET "com.fast.Client.call:7 shop.Desk.ask:10 shop.Load.run:5"
+
+Test(servers, two_pools_wait_for_answers_at_one_line_of_a_library)
+{
+    thread_id job[] = {builder_thread(&b, "job-1"), builder_thread(&b, "job-2")};
+    stack_id ask = builder_stack(&b, ASKS), give = builder_stack(&b, "shop.Price.run:4");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * ROUND;
+        parks(web[i % 3], bob, from, from + 9000000, of_class("Ljava/util/concurrent/FutureTask;"),
+              ask, give);
+        parks(job[i % 2], cat, from, from + 5000000, of_class("Ljava/util/concurrent/FutureTask;"),
+              ask, give);
+    }
+    run(250000000);
+    cr_assert_eq(all.n, 2);
+    cr_assert_eq(all.v[0].n_threads, 3);
+    cr_assert_eq(all.v[0].holder, bob.v);
+    cr_assert_eq(all.v[1].n_threads, 2);
+    cr_assert_eq(all.v[1].holder, cat.v);
+}
+
+/* dan waits for tasks until it is time, and then ends ann's wait, or works for 8 ms before he does. */
+static const struct resource *answer_of_timer(bool works)
+{
+    stack_id ask = builder_stack(&b, ASKS), give = builder_stack(&b, "com.fast.Timer.fire:4"),
+             idle = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
+                                      "java.util.concurrent.ThreadPoolExecutor.getTask:1");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * ROUND;
+        ADD(&b, dan.v, dan, from - 100000, park_enter, .timeout_ns = 5, .stack = idle);
+        ADD(&b, dan.v, dan, from + (works ? 1000000 : 8900000), park_exit);
+        parks(ann, dan, from, from + 9000000, of_class("Ljava/util/concurrent/FutureTask;"), ask,
+              give);
+    }
+    run(250000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    return &all.v[0];
+}
+
+Test(servers, who_ends_waits_because_time_passed_gives_no_answer)
+{
+    const struct resource *r = answer_of_timer(false);
+    cr_assert_eq(r->given_ns, 0);
+    cr_assert_eq(r->holder, 0);
+}
+
+Test(servers, who_works_when_its_time_has_come_gives_one)
+{
+    cr_assert_eq(answer_of_timer(true)->holder, dan.v);
+}
+
+/* --- a barrier -------------------------------------------------------------------------------- */
+
+/* The threads of a pool meet; the third one comes last, after it has worked. */
+static const struct rule_finding *meet(void)
+{
+    lock_id phase = of_class("Ljava/util/concurrent/CyclicBarrier;");
+    stack_id at = builder_stack(&b, AWAIT "java.util.concurrent.CyclicBarrier.await:3 "
+                                          "shop.Job.round:7 shop.Load.run:5");
+    for (uint64_t i = 0; i < 30; i++) {
+        uint64_t from = 1000000 + i * ROUND;
+        for (int k = 0; k < 2; k++)
+            ADD(&b, web[k].v, web[k], from, park_enter, .lock = phase, .stack = at);
+        does_io(web[2], from + 1000, from + 8000000, IO_KIND_input, of_class("=10.0.0.7:5432"),
+                READS "shop.Job.heavy:9 shop.Job.round:6 shop.Load.run:5");
+        for (int k = 0; k < 2; k++)
+            ADD(&b, web[2].v, web[2], from + 9000000, unpark, .target = web[k], .stack = at);
+        for (int k = 0; k < 2; k++)
+            ADD(&b, web[k].v, web[k], from + 9001000, park_exit, .lock = phase);
+    }
+    run(320000000);
+    return first_finding();
+}
+
+Test(servers, a_pool_that_meets_at_a_barrier_is_not_starved)
+{
+    const struct rule_finding *f = meet();
+    cr_assert_not_null(f);
+    cr_assert_str_neq(f->rule, "starved-pool", "%s", f->text);
+    cr_assert_eq(f->resource->holder, web[2].v);
+}
