@@ -27,6 +27,7 @@ struct concluder {
     const struct analysis *a;
     const struct lock_line *l;
     const struct timeline *t;
+    bool owned;          /* its owners are seen: of others it is not known who has them */
     struct buf evidence; /* struct evidence [] */
 };
 
@@ -83,8 +84,8 @@ static void weigh_monitor(struct concluder *c, const struct lock_item *w, const 
         add(c, w->to, w->thread, GOT_IT);
 }
 
-/* A park for a lock that has an owner: whoever gives it back wakes the first of the queue, which
- * has it then, or parks again at once. */
+/* A park for a lock: whoever gives it back wakes the first of the queue, which has it then, or parks
+ * again at once.  That one may have seen no owner: who waited before it did. */
 static void weigh_park(struct concluder *c, const struct lock_item *w, const struct span *s)
 {
     uint64_t time = span_wake_time(c->t, s);
@@ -94,6 +95,12 @@ static void weigh_park(struct concluder *c, const struct lock_item *w, const str
     if (ended_by_unpark(c, s) &&
         !line_waits_again(c->t, &c->t->lines[w->thread], w->index, LOOK_NS))
         add(c, w->to, w->thread, GOT_IT);
+}
+
+static bool owner_seen(const struct concluder *c, const struct lock_item *w)
+{
+    const struct span *s = line_span(&c->t->lines[w->thread], w->index);
+    return w->queued && timeline_context(c->t, s->context)->other;
 }
 
 static void weigh(struct concluder *c, const struct lock_item *w)
@@ -112,7 +119,7 @@ static void weigh(struct concluder *c, const struct lock_item *w)
         add(c, w->to, c->a->bindings.owners[w->thread], WAS_SEEN);
     else if (w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING)
         weigh_monitor(c, w, s);
-    else if (w->queued && s->waker && x->other)
+    else if (w->queued && s->waker && c->owned)
         weigh_park(c, w, s);
 }
 
@@ -197,6 +204,8 @@ int lock_holds_conclude(const struct analysis *a, const struct lock_line *l,
                         const struct buf *recorded, struct buf *out)
 {
     struct concluder c = {.a = a, .l = l, .t = &a->timeline};
+    for (uint32_t i = 0; i < l->waits.n && !c.owned; i++)
+        c.owned = owner_seen(&c, &l->waits.v[i]);
     for (uint32_t i = 0; i < l->waits.n; i++)
         weigh(&c, &l->waits.v[i]);
     int rc = c.evidence.oom ? -ENOMEM : sort_evidence(&c.evidence);
