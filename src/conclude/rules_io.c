@@ -274,7 +274,7 @@ static bool is_told(const struct evidence *ev, const struct io_place *p)
         for (size_t k = 0; r && r->kind == RESOURCE_LOOP && k < r->n_doing; k++)
             if (r->doing[k].at.method.v == p->method)
                 return true;
-        for (uint32_t k = 0; !r && k < v[i].stacks.n; k++) /* of a class that is initialised */
+        for (uint32_t k = 0; !r && p->method && k < v[i].stacks.n; k++) /* of an initialiser */
             if (program_place(&ev->resources.program, (stack_id){v[i].stacks.v[k]}).method.v ==
                 p->method)
                 return true;
@@ -342,6 +342,7 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
         r->n_threads++;
         r->one_pool &= resource_same_pool(ev->a, v->thread, v[i].thread);
     }
+    r->mixed = !r->one_pool;
     r->held = r->wait_at_ns = r->ns;
     r->n_holders = r->n_threads;
     *doing = (struct activity){.does = v->does,
@@ -441,9 +442,12 @@ void rule_io_on_path(struct evidence *ev)
     }
     uint64_t all = ns ? ns[most] : 0;
     free(ns);
-    if (!longest || rule_permille(all, p->to - p->from) < IO_PATH_PERMILLE ||
-        rule_resource_says(ev, DOES_INPUT, longest->stack) ||
-        rule_resource_says(ev, DOES_OUTPUT, longest->stack))
+    if (!longest || rule_permille(all, p->to - p->from) < IO_PATH_PERMILLE)
+        return;
+    struct io_place at = {.method = program_place(&ev->resources.program, longest->stack).method.v,
+                          .does = DOES_INPUT,
+                          .stack = longest->stack};
+    if (is_told(ev, &at) || rule_resource_says(ev, DOES_OUTPUT, longest->stack))
         return;
     struct rule_finding *f = rule_find(ev, SEVERITY_INFO, all);
     char name[LABEL_MAX];

@@ -396,9 +396,9 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
                    : "take the lock less often and do more work each time";
     const struct activity *x = r->doing;
     bool taken = r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a);
-    if (!r->n_doing || resource_is_full_queue(r) || !taken || resource_is_of_classes(r, ev->a) ||
-        !x->at.method.v || (x->samples && x->samples < DOING_SAMPLES) ||
-        rule_permille(x->ns, r->held) < TRY_PERMILLE)
+    if (!r->n_doing || known_permille(r) < KNOWN_LEAST || resource_is_full_queue(r) || !taken ||
+        resource_is_of_classes(r, ev->a) || !x->at.method.v ||
+        (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)
         return NULL;
     for (size_t i = 0; i < ARRAY_LEN(advices); i++)
         if (advices[i].kinds & 1u << r->kind && advices[i].does == x->does)

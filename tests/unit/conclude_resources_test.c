@@ -515,6 +515,13 @@ Test(resources, an_owner_of_one_wait_in_forty_is_named_nowhere)
     cr_assert_str_eq(who, "");
 }
 
+/* What it did then says nothing of the other waits. */
+Test(resources, of_an_owner_that_is_named_nowhere_nothing_is_advised)
+{
+    does_sleep(bob, 1100000, 10900000);
+    cr_assert_str_eq(labelled(with_owners(1), CARD_TRY), "");
+}
+
 Test(resources, an_owner_of_some_waits_stands_beside_how_many)
 {
     const struct rule_finding *f = with_owners(8);

@@ -419,3 +419,49 @@ Test(servers, a_pool_that_meets_at_a_barrier_is_not_starved)
     cr_assert_str_neq(f->rule, "starved-pool", "%s", f->text);
     cr_assert_eq(f->resource->holder, web[2].v);
 }
+
+/* --- who has a lock --------------------------------------------------------------------------- */
+
+/* In a fair queue the first one began to wait before ann had the lock, and saw no owner; the others
+ * did. */
+Test(servers, who_wakes_the_first_of_a_queue_had_the_lock_whoever_saw_it)
+{
+    lock_id sync = of_class("Ljava/util/concurrent/locks/ReentrantReadWriteLock$FairSync;");
+    stack_id take = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
+                                      "shop.Prices.read:6 shop.Load.run:5"),
+             give = builder_stack(&b, "shop.Prices.refresh:7 shop.Load.run:5");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * ROUND;
+        ADD(&b, web[0].v, web[0], from, park_enter, .lock = sync, .stack = take);
+        ADD(&b, bob.v, bob, from + 500000, park_enter, .lock = sync, .owner = ann, .stack = take);
+        ADD(&b, cat.v, cat, from + 600000, park_enter, .lock = sync, .owner = ann, .stack = take);
+        ADD(&b, ann.v, ann, from + 8000000, unpark, .target = web[0], .stack = give);
+        ADD(&b, web[0].v, web[0], from + 8001000, park_exit, .lock = sync);
+        ADD(&b, web[0].v, web[0], from + 8002000, unpark, .target = bob, .stack = take);
+        ADD(&b, bob.v, bob, from + 8003000, park_exit, .lock = sync);
+        ADD(&b, bob.v, bob, from + 8004000, unpark, .target = cat, .stack = take);
+        ADD(&b, cat.v, cat, from + 8005000, park_exit, .lock = sync);
+    }
+    run(250000000);
+    cr_assert_eq(all.v[0].holder, ann.v);
+    cr_assert_gt(all.v[0].held, 20 * 7000000);
+}
+
+/* Threads of two pools wait for one peer: of neither pool alone. */
+Test(servers, threads_of_two_pools_that_read_are_of_none)
+{
+    thread_id job = builder_thread(&b, "job-1");
+    lock_id from = of_class("=10.0.0.7:5432");
+    const thread_id who[] = {web[0], web[1], job};
+    for (uint64_t i = 0; i < 20; i++)
+        for (int k = 0; k < 3; k++) {
+            does_io(who[k], 1000000 + i * ROUND, 1100000 + i * ROUND, IO_KIND_output, from,
+                    OWN_READ);
+            does_io(who[k], 1200000 + i * ROUND, 10900000 + i * ROUND, IO_KIND_input, from,
+                    OWN_READ);
+        }
+    run(202000000);
+    const struct rule_finding *f = first_finding();
+    cr_assert_not_null(f);
+    cr_assert_not_null(strstr(f->text, "3 threads wait for input"), "%s", f->text);
+}
