@@ -638,7 +638,20 @@ static bool is_of_time(const struct holder *h, const struct give *g, const struc
            (s->waker ? resource_same_pool(h->a, s->waker, g->thread) : x->flags & INTERVAL_TIMED);
 }
 
-/* What the giver did for it while this one waited. */
+/* Whether two stacks have a method in common that is not the JDK's. */
+static bool in_one_call(const struct program *p, stack_id x, stack_id y)
+{
+    const struct trace_stack *a = trace_stack(p->trace, x), *b = trace_stack(p->trace, y);
+    for (uint32_t i = 0; i < a->n_frames; i++)
+        for (uint32_t k = 0; k < b->n_frames; k++)
+            if (a->frames[i].method.v == b->frames[k].method.v &&
+                program_code(p, a->frames[i].method) >= CODE_LIBRARY)
+                return true;
+    return false;
+}
+
+/* What the giver did for it while this one waited.  One of a pool that came to the same call first,
+ * and works on it for most of the time, does not keep the others from work of their own. */
 static int take_answer(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
@@ -657,14 +670,15 @@ static int take_answer(void *self, struct resource *r, const struct resource_wai
     lock_id source = source_of(&h->all->program, h->a, g.thread, g.time, &had);
     if (source.v)
         peer_vote(&r->source, (struct peer_vote){source, w->to - w->from, w->to - w->from});
-    if (!met && resource_same_pool(h->a, g.thread, w->thread))
+    uint64_t own = h->waits[g.thread] ? got_it(h, g.thread, g.time) : 0;
+    uint64_t since = max_u64(max_u64(w->from, own), max_u64(had, begun(h, g.thread, g.time)));
+    uint64_t from = min_u64(g.time, since);
+    bool loads =
+        2 * (g.time - from) >= w->to - w->from && in_one_call(&h->all->program, stack, g.stack);
+    if (!met && !loads && resource_same_pool(h->a, g.thread, w->thread))
         r->own_ns += w->to - w->from;
     if (w->from >= g.time)
         return 0;
-    uint64_t own =
-        r->kind == RESOURCE_THINGS && h->waits[g.thread] ? got_it(h, g.thread, g.time) : 0;
-    uint64_t since = max_u64(max_u64(w->from, own), max_u64(had, begun(h, g.thread, g.time)));
-    uint64_t from = min_u64(g.time, since);
     struct stretch works = {from, g.time}, before = {w->from, from};
     buf_put(&h->wanted, &works, sizeof works);
     buf_put(&h->before, &before, sizeof before);

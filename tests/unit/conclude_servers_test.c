@@ -389,6 +389,30 @@ Test(servers, who_works_when_its_time_has_come_gives_one)
     cr_assert_eq(answer_of_timer(true)->holder, dan.v);
 }
 
+/* One of the pool loads for 9 ms what the others wait for: nothing queues for a thread. */
+Test(servers, what_one_of_a_pool_loads_for_the_others_does_not_starve_it)
+{
+    lock_id peer = of_class("=10.0.0.7:5432");
+    stack_id join = builder_stack(&b, FUTURE "shop.Flight.get:6 shop.Load.run:5"),
+             give = builder_stack(&b, "java.util.concurrent.CompletableFuture.complete:1 "
+                                      "shop.Flight.get:9 shop.Load.run:5");
+    for (uint64_t i = 0; i < 30; i++) {
+        uint64_t from = 1000000 + i * ROUND;
+        lock_id signal = of_class("Ljava/util/concurrent/CompletableFuture$Signaller;");
+        thread_id loads = web[i % 3], waits = web[(i + 1) % 3];
+        ADD(&b, waits.v, waits, from, park_enter, .lock = signal, .stack = join);
+        does_io(loads, from + 1000, from + 9000000, IO_KIND_input, peer,
+                READS "shop.Flight.load:8 shop.Flight.get:7 shop.Load.run:5");
+        ADD(&b, loads.v, loads, from + 9100000, unpark, .target = waits, .stack = give);
+        ADD(&b, waits.v, waits, from + 9101000, park_exit, .lock = signal);
+    }
+    run(320000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    cr_assert_eq(resource_is_of_own_pool(a, &all.v[0]), false);
+    cr_assert_eq(all.v[0].doing[0].does, DOES_INPUT);
+    cr_assert_str_neq(first_finding()->rule, "starved-pool");
+}
+
 /* --- a barrier -------------------------------------------------------------------------------- */
 
 /* The threads of a pool meet; the third one comes last, after it has worked. */
