@@ -169,7 +169,7 @@ public class Showcase {
             });
         for (Thread t : two)
             while (one.getQueueLength() < 2 || t.getState() != Thread.State.WAITING)
-                Thread.sleep(1);
+                Thread.yield();
         one.release();
         for (Thread t : two)
             t.join();
