@@ -140,10 +140,11 @@ static int say_late(const struct opening *o, int why, struct err *err)
     int pid = (int)o->jvm->pid;
     double seconds = (double)o->wait.limit / 1e9;
     if (why == -EAGAIN)
-        return err_set(err, -ETIMEDOUT,
-                       "JVM %d (%s) let nobody in within %g s, and others wait before its socket, "
-                       "too: it is stuck, or busy with another tool's command; try again later",
-                       pid, o->jvm->name, seconds);
+        return err_set(
+            err, -ETIMEDOUT,
+            "JVM %d (%s) accepted no connection within %g s, and its queue is full: it is "
+            "stuck, or busy with another tool's command; try again later",
+            pid, o->jvm->name, seconds);
     if (o->quits == 0 && !o->now.catches_quit)
         return err_set(
             err, -EAGAIN,

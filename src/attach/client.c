@@ -153,8 +153,8 @@ static int open_patiently(struct patience *p, struct err *err)
         int rc = patience_look(p, err);
         if (rc == -ETIMEDOUT)
             return err_set(err, rc,
-                           "JVM %d (%s): the agent has let nobody in within %s, and others wait "
-                           "for it, too: it does not answer, or is busy with a long question",
+                           "JVM %d (%s): the agent accepted no connection within %s, and its queue "
+                           "is full: it does not answer, or is busy with a long question",
                            (int)p->jvm->pid, p->jvm->name, human_time(p->limit).text);
         TRY(rc);
     }

@@ -437,8 +437,7 @@ static void print_classes(const struct page *p, unsigned state)
 {
     static const char *const titles[STATS_COLUMNS] = {[HELD_UP] = "Blocked, by class",
                                                       [STATE_WAITING] = "Object.wait, by class",
-                                                      [STATE_PARKED] =
-                                                          "Parked, by class of what for"};
+                                                      [STATE_PARKED] = "Parked, by blocker class"};
     size_t n;
     struct table_column columns[ARRAY_LEN(monitor_columns)];
     struct class_table c = {columns, 0, fill_classes, state};

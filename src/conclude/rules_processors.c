@@ -116,8 +116,8 @@ void rule_few_processors(struct evidence *ev)
     for (size_t i = 0; i < u.n && i < NAMED; i++)
         rule_add_thread(f, ev, u.pools[i].first);
     rule_say(f,
-             "%.1f threads on average wait for a processor (%" PRIu64 " processor%s): %s in all, "
-             "%u %% of their time with work",
+             "%.1f threads on average wait for a processor (%" PRIu64 " processor%s): %s in total, "
+             "%u %% of the time in which they are ready or running",
              (double)u.ready / (double)ev->length, u.processors, u.processors == 1 ? "" : "s",
              human_time(u.ready).text, part / 10);
     say_use(f, ev, &u);

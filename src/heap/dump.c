@@ -316,8 +316,7 @@ static int merge_ids(struct dump *d, struct first *f, struct err *err)
         rc = ids_seal(&d->ids);
     d->n_objects = (uint32_t)d->ids.n;
     if (rc == -EOVERFLOW)
-        return err_set(err, rc, "%s: more than four billion objects, which is too many here",
-                       d->path);
+        return err_set(err, rc, "%s: more than four billion objects: too many for Orca", d->path);
     return rc < 0 ? err_set(err, rc, "%s: out of memory", d->path) : 0;
 }
 

@@ -144,7 +144,7 @@ static void meet_stranger(struct parse *p, const char *name)
     if (!map_put(&p->strangers, hash_place(name, strlen(name), 1)))
         p->rc = -ENOMEM;
     if (p->strangers.len > STRANGERS_MAX)
-        p->refused = "too many different names that are none of TPTP's";
+        p->refused = "too many different names that TPTP does not have";
 }
 
 static void sort_attrs(struct parse *p, const char *const *attrs, const char *at[ATTRS])

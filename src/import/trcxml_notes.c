@@ -77,7 +77,7 @@ int trcxml_note_foreign(struct trcxml_notes *n, const char *name, struct err *er
     if (n->foreign.count <= NOTES_FOREIGN_MAX)
         return 0;
     return err_set(err, -EINVAL,
-                   "more than %d different names that are none of TPTP's: this is not a trace",
+                   "more than %d different names that TPTP does not have: this is not a trace",
                    NOTES_FOREIGN_MAX);
 }
 

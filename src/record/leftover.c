@@ -98,7 +98,7 @@ static void find_trace(struct leftover *l, const struct region_left *left,
     if (l->why)
         return;
     if (!slash)
-        l->why = "an earlier Orca made them, and does not say of which trace they are";
+        l->why = "an earlier Orca made them, without the path of their trace";
     else if (access(left->trace.path, R_OK) < 0 && errno != ENOENT && errno != ENOTDIR)
         l->why = "their trace cannot be looked for";
     else if (!nearest_folder(folder, &st) || st.st_dev != left->trace.folder)

@@ -347,8 +347,7 @@ static const char *why(int rc)
         return "others can have written to it, so what is in it is left out; if it is yours and "
                "you trust it, 'chmod 600' it and read the trace again";
     case -ESTALE:
-        return "the rings of a later file of this recording: this is a copy from before that one "
-               "began";
+        return "the rings of a later file of this recording: this copy is older than that file";
     case -EBUSY:
         return "in use by a live JVM";
     default:

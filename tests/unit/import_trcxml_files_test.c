@@ -258,7 +258,7 @@ Test(import_trcxml_files, ever_new_names_are_refused)
 {
     char *xml = repeat(MAIN "\n", "<a%d b%d='x'/>\n", 2049, "");
     xml_is_refused(xml,
-                   "app.trcxml: line 2050: more than 4096 different names that are none of TPTP's: "
+                   "app.trcxml: line 2050: more than 4096 different names that TPTP does not have: "
                    "this is not a trace");
     free(xml);
 }
