@@ -615,11 +615,12 @@ void sums_outside(thread_id thread)
                           memory_order_release);
 }
 
-/* A thread that rests, and has since the latest look, is in no wait that is recorded: one that it
- * is woken from is a sum, or none. */
+/* A thread that rests, and has since the latest look, is in no wait that is recorded, unless nothing
+ * is summed at its place: one that it is woken from is a sum, or none. */
 static bool is_resting(const struct slot *s, uint64_t word)
 {
     return state_of(word) == RESTS && sums_are_light() &&
+           !is_spilled((thread_id){(uint32_t)(word >> 32)}) &&
            atomic_load_explicit(&s->since, memory_order_relaxed) >=
                atomic_load_explicit(&sums_look_until, memory_order_relaxed);
 }
