@@ -650,7 +650,7 @@ static struct {
     uint64_t at, since; /* the latest tick; when the stretch began, 0: there is none */
     uint64_t resume;    /* a look is taken: when the stretch goes on; 0: none is */
     uint64_t waits, unparks, events, cost, cpu; /* as of then */
-    uint64_t first_waits, first_unparks;        /* when the stretch began */
+    uint64_t first_waits, first_unparks;        /* that stretches which are over have told */
     uint64_t seen[LENGTHS];
     uint64_t per_event; /* ns that one cost, before the stretch */
     uint32_t calm, storm, longer, dear;
@@ -772,6 +772,12 @@ static bool make_tables(void)
     return tables;
 }
 
+static void look_at_counts(void)
+{
+    keeper.waits = atomic_load_explicit(&sums.waits, memory_order_relaxed);
+    keeper.unparks = atomic_load_explicit(&sums.unparks, memory_order_relaxed);
+}
+
 static void tell_stretch(uint64_t now, uint32_t goes_on)
 {
     struct event *e = ring_begin(keeper.ring, EV_summing, (thread_id){0}, now);
@@ -781,6 +787,10 @@ static void tell_stretch(uint64_t now, uint32_t goes_on)
     e->summing.waits = keeper.waits - keeper.first_waits;
     e->summing.unparks = keeper.unparks - keeper.first_unparks;
     e->summing.goes_on = goes_on;
+    if (goes_on != GOES_ON) { /* what comes now is told by the next one */
+        keeper.first_waits = keeper.waits;
+        keeper.first_unparks = keeper.unparks;
+    }
     e->summing.below = short_ns();
     e->summing.timed = atomic_load_explicit(&sums_light, memory_order_relaxed);
     ring_commit(keeper.ring, e);
@@ -794,8 +804,6 @@ static void begin_stretch(uint64_t now)
         return;
     }
     keeper.since = now;
-    keeper.first_waits = keeper.waits;
-    keeper.first_unparks = keeper.unparks;
     keeper.calm = keeper.storm = keeper.longer = keeper.dear = 0;
     keeper.resume = 0;
     atomic_store_explicit(&sums_light, sums.light, memory_order_relaxed);
@@ -819,8 +827,6 @@ static bool in_look(uint64_t now)
 {
     if (keeper.resume && now >= keeper.resume) {
         keeper.since = keeper.resume;
-        keeper.first_waits = keeper.waits;
-        keeper.first_unparks = keeper.unparks;
         keeper.resume = 0;
     }
     return keeper.resume;
@@ -839,11 +845,9 @@ static void go_on(uint64_t now)
 static void end_stretch(uint64_t now)
 {
     atomic_store_explicit(&sums_stretch, false, memory_order_relaxed);
-    if (in_look(now)) { /* it is over with the look */
+    look_at_counts();
+    if (in_look(now)) /* it is over with the look */
         keeper.since = now;
-        keeper.first_waits = keeper.waits;
-        keeper.first_unparks = keeper.unparks;
-    }
     tell_stretch(now, IS_OVER);
     atomic_store_explicit(&sums_light, false, memory_order_relaxed);
     atomic_store_explicit(&short_of, SHORT_LEAST, memory_order_relaxed);
@@ -928,8 +932,7 @@ static void tick(uint64_t now, uint64_t events)
     uint64_t waits = atomic_load_explicit(&sums.waits, memory_order_relaxed);
     uint64_t spent = cost - keeper.cost + cpu - keeper.cpu;
     uint64_t new_waits = waits - keeper.waits, new_events = events - keeper.events;
-    keeper.waits = waits;
-    keeper.unparks = atomic_load_explicit(&sums.unparks, memory_order_relaxed);
+    look_at_counts();
     write_all(now, 0);
     if (atomic_load_explicit(&sums_used, memory_order_relaxed)) {
         tell_long(now);
@@ -964,8 +967,7 @@ static void flush(bool over)
     write_all(now, 1000);
     if (atomic_load_explicit(&sums_used, memory_order_relaxed))
         write_rests(now, true);
-    keeper.waits = atomic_load_explicit(&sums.waits, memory_order_relaxed);
-    keeper.unparks = atomic_load_explicit(&sums.unparks, memory_order_relaxed);
+    look_at_counts();
     if (keeper.since && over)
         end_stretch(now);
     else if (keeper.since && !in_look(now))
@@ -1071,6 +1073,7 @@ void sums_start(struct recorder *rec, uint64_t processors)
     keeper.ring = ring_attach(rec);
     keeper.at = now;
     keeper.since = keeper.waits = keeper.unparks = keeper.events = keeper.cost = keeper.cpu = 0;
+    keeper.first_waits = keeper.first_unparks = 0;
     keeper.calm = keeper.storm = keeper.longer = keeper.dear = 0;
     keeper.resume = 0;
     keeper.no_more = false;

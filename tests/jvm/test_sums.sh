@@ -44,6 +44,18 @@ check_sites() {
     done
 }
 
+# Each step unparks the other thread once: with an event, or as one of those that a stretch says are left out.
+check_unparks() { # STEPS
+    "$ORCA" events -k unpark,summing "$TRACE" | awk -v least="$(($1 * 99 / 100))" '
+        $3 == "unpark" { n += index($0, "target=t-") > 0 }
+        $3 == "summing" { split($0, p, /since=| waits=| unparks=| goes_on=/); left[p[2]] = p[4] }
+        END {
+            for (s in left) n += left[s]
+            print (n >= least ? "all are told" : n " unparks, not " least)
+        }' >unparks
+    same "$(cat unparks)" "all are told"
+}
+
 site_count() { # METHOD
     "$ORCA" export "$TRACE" --to collapsed --unit count --states parked -o - 2>/dev/null |
         awk -v m="Summed\$Part.$1" 'index($0, m) { n += $NF } END { print n + 0 }'
@@ -56,9 +68,10 @@ summed_waits() {
 test_all_are_summed() {
     local kind format
     for kind in $(kinds); do
-        run_traced 0 cost=0 Summed "$kind" 4 4000
+        run_traced 0 cost=0 Summed "$kind" 4 8000
         check_counts
         check_sites
+        check_unparks 64000
         [ "$(summed_waits)" -gt 1000 ] || fail "$kind: $(summed_waits) waits were summed"
         "$ORCA" report "$TRACE" >text
         has text "waits below 1 ms as sums by site"
@@ -89,6 +102,7 @@ test_timed() {
         for option in cost=0,costlight cost=0,costlight,costflip; do
             run_traced 0 $option Summed "$kind" 4 20000
             check_counts
+            check_unparks 160000
             here=$(site_count parkHere)
             there=$(site_count parkThere)
             all=$(awk '/ parks / { n += $3 } END { print n }' out)
