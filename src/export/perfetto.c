@@ -121,6 +121,8 @@ static void put_flags(struct perfetto *f, const struct wait *w)
         packets_arg_true(&f->p, ARG_held_up);
     if (flags & INTERVAL_OPEN && (w->second || !is_split(f, w->span)))
         packets_arg_true(&f->p, ARG_open);
+    if (span_is_summed(&f->a->timeline, w->span)) /* 0: a further part of the one before */
+        packets_arg_number(&f->p, ARG_waits, span_count(&f->a->timeline, w->span));
     if (wait_timed_out(&f->a->timeline, w))
         packets_arg_true(&f->p, ARG_timed_out);
     if (flags & INTERVAL_INTERRUPTED)

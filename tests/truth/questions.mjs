@@ -9,7 +9,7 @@
 //     of        whom it joined          members of a deadlock, sorted
 // What a tool does not know is undefined.
 
-const count = (rows) => rows.length;
+const count = (rows) => rows.reduce((sum, r) => sum + (r.n ?? 1), 0); // n: of a sum of short waits
 const ns = (rows) => (rows.length && rows.every((r) => r.ns !== undefined) ? rows.reduce((sum, r) => sum + r.ns, 0) : undefined);
 const set = (key) => (rows) => {
     const words = new Set(rows.map((r) => r[key]));
@@ -80,7 +80,7 @@ export const QUESTIONS = {
     'held-ns': {group: 'pools: who is blocked, and for how long', kind: 'held', answer: ns, claims: {orca: all}},
     'task-ns': {group: 'pools: how long a task waited for a worker', kind: 'task', answer: last('ns'), claims: {orca: all}},
     'task-by': {group: 'pools: who submitted it', kind: 'task', answer: longest('by'), claims: {orca: all}},
-    'said-of': {group: 'locks and threads without any wait: what is said of them', kind: 'said', from: everythingSaid, answer: count, claims: {orca: all, jfr: all, async: all}},
+    'said-of': {group: 'locks and threads without any wait: waits that are reported', kind: 'said', from: everythingSaid, answer: count, claims: {orca: all, jfr: all, async: all}},
     'start-count': {group: 'threads: how many started', kind: 'start', answer: count, claims: {orca: all, jfr: all}},
     'end-count': {group: 'threads: how many ended', kind: 'end', answer: count, claims: {orca: all, jfr: all}},
     'start-by': {group: 'threads: who started it', kind: 'start', answer: longest('by'), claims: {orca: all, jfr: all}},

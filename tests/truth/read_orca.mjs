@@ -24,7 +24,7 @@ const classOf = (lock) => (/^object [0-9A-F]{8}$/.test(lock) ? undefined : lock)
 function rowOf(s) {
     const a = s.args;
     const end = a.timed_out ? 'timeout' : a.interrupted ? 'interrupt' : ENDS[a.ended_by];
-    return {kind: KINDS[s.category], thread: s.thread, on: classOf(a.lock_class), ns: s.ns, at: frame(a.stack)?.place, owner: a.owner,
+    return {kind: KINDS[s.category], n: a.waits === undefined ? 1 : Number(a.waits), thread: s.thread, on: classOf(a.lock_class), ns: s.ns, at: frame(a.stack)?.place, owner: a.owner,
             ownerAt: frame(a.owner_stack)?.method, by: a.waker, of: a.joins, end: a.open ? undefined : end, until: s.end ?? s.time, from: s.time};
 }
 

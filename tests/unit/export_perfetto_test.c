@@ -410,6 +410,19 @@ Test(export_perfetto, what_goes_on_at_the_end_and_what_is_not_known)
     reader_free(r);
 }
 
+/* One slice stands for many waits, and says so. */
+Test(export_perfetto, a_sum_of_short_waits)
+{
+    struct shop s;
+    shop_init(&s);
+    ADD(&s.b, 1, s.a, 8 * US, wait_sum, .kind = EV_monitor_contended_enter, .lock = s.order,
+        .since = BUILDER_START + 2 * US, .until = BUILDER_START + 8 * US, .count = 40,
+        .total = 5 * US, .longest = US);
+    struct reader *r = read_all(&s.b, 10 * US);
+    track_is(r, "a", "2 begin blocked 'blocked on shop.Order'" CLASS " waits=40\n7 end\n");
+    reader_free(r);
+}
+
 Test(export_perfetto, pauses_of_the_collector)
 {
     struct shop s;
