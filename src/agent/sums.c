@@ -27,7 +27,7 @@ enum {
     STORM_TICKS = 3,  /* so long it must have been one */
     LONGER_TICKS = 3, /* so long what is still recorded must have cost too much */
     LIGHT_TICKS = 3,  /* so long sums must have, before most waits are only timed */
-    LIGHT_EACH = 16,  /* once in so many lengths of a short wait a thread says where it waited */
+    LIGHT_EACH = 16,  /* once in this number of short waits' lengths a thread says where it was */
     REST_TICKS = 10,  /* or in so long; what it has not said when it rests as long is written */
 };
 
@@ -69,7 +69,7 @@ struct slot {
     _Atomic uint64_t since;             /* of the wait; it rests: when the latest one ended */
     _Atomic uint64_t first, total;      /* timed parks of which no sum says where they were: */
     _Atomic uint32_t n;                 /* since when, ns, and how many */
-    _Atomic uint32_t every;             /* one in so many of them says it for their number */
+    _Atomic uint32_t every;             /* of them says it for their number: one in this many */
     _Atomic uint32_t kind_limit;        /* kind + LIMIT_FACTOR * limit */
     _Atomic uint32_t lock, owner, stack;
     _Atomic uint32_t waker; /* of whom an unpark was left out: written by that one; a hint */
@@ -175,18 +175,25 @@ static struct slot *empty_slot(struct slot *s)
     return s;
 }
 
+/* Write what the thread that rests in a slot has not said.  word: as it was seen; next: what it is
+ * then.  False: it rests no longer, or the ring has no room. */
+static bool write_rest(struct ring *ring, struct slot *s, uint64_t word, uint64_t next,
+                       uint64_t now)
+{
+    if (state_of(word) != RESTS || !change(s, word, EMPTIED))
+        return false;
+    bool done = put_rest(ring, s, (uint32_t)(word >> 32), now);
+    atomic_store_explicit(&s->word, done ? next : word, memory_order_release);
+    return done;
+}
+
 /* Where a thread rests that waits elsewhere now, or has ended. */
 static struct slot *take_resting(struct slot *s, uint32_t thread, struct ring *ring)
 {
     uint64_t now = clock_mono_ns();
     for (int i = 0; i < PROBES; i++) {
         uint64_t word = atomic_load_explicit(&s[i].word, memory_order_relaxed);
-        if (state_of(word) != RESTS || !change(&s[i], word, EMPTIED))
-            continue;
-        bool done = put_rest(ring, &s[i], (uint32_t)(word >> 32), now);
-        atomic_store_explicit(&s[i].word, done ? (uint64_t)thread << 32 : word,
-                              memory_order_release);
-        if (done)
+        if (write_rest(ring, &s[i], word, (uint64_t)thread << 32, now))
             return empty_slot(&s[i]);
     }
     return NULL;
@@ -615,8 +622,8 @@ void sums_outside(thread_id thread)
                           memory_order_release);
 }
 
-/* A thread that rests, and has since the latest look, is in no wait that is recorded, unless nothing
- * is summed at its place: one that it is woken from is a sum, or none. */
+/* A thread that rests, and has since the latest look, is in no wait that is recorded, unless
+ * nothing is summed at its place: one that it is woken from is a sum, or none. */
 static bool is_resting(const struct slot *s, uint64_t word)
 {
     return state_of(word) == RESTS && sums_are_light() &&
@@ -743,11 +750,8 @@ static void write_rests(uint64_t now, bool all)
         struct slot *s = &sums.slots[i];
         uint64_t word = atomic_load_explicit(&s->word, memory_order_relaxed);
         uint64_t since = atomic_load_explicit(&s->since, memory_order_relaxed);
-        if (state_of(word) != RESTS || (!all && now < since + REST_TICKS * TICK_MS * MS) ||
-            !change(s, word, EMPTIED))
-            continue;
-        bool done = put_rest(keeper.ring, s, (uint32_t)(word >> 32), now);
-        atomic_store_explicit(&s->word, done ? 0 : word, memory_order_release);
+        if (all || now >= since + REST_TICKS * TICK_MS * MS)
+            write_rest(keeper.ring, s, word, 0, now);
     }
 }
 
@@ -787,7 +791,7 @@ static void tell_stretch(uint64_t now, uint32_t goes_on)
     e->summing.waits = keeper.waits - keeper.first_waits;
     e->summing.unparks = keeper.unparks - keeper.first_unparks;
     e->summing.goes_on = goes_on;
-    if (goes_on != GOES_ON) { /* what comes now is told by the next one */
+    if (goes_on != GOES_ON) { /* the next one has what comes now */
         keeper.first_waits = keeper.waits;
         keeper.first_unparks = keeper.unparks;
     }
@@ -917,11 +921,7 @@ static void decide(uint64_t now, uint64_t cost, uint64_t events, uint64_t waits)
 /* A test's: at random moments. */
 static void flip(uint64_t now)
 {
-    static uint64_t random_ = 88172645463325252u;
-    random_ ^= random_ << 13;
-    random_ ^= random_ >> 7;
-    random_ ^= random_ << 17;
-    if (random_ % 3 == 0 && !keeper.no_more)
+    if (roll() % 3 == 0 && !keeper.no_more)
         keeper.since ? end_stretch(now) : begin_stretch(now);
 }
 
@@ -1015,7 +1015,8 @@ void sums_forget(const bool *off)
 static uint64_t timed_since(const struct slot *s)
 {
     struct sum w;
-    return look_at(s, &w) && !w.stack ? w.since : 0;
+    bool timed = state_of(atomic_load_explicit(&s->word, memory_order_relaxed)) == IN_LIGHT;
+    return timed && look_at(s, &w) ? w.since : 0;
 }
 
 uint64_t sums_timed_since(thread_id thread)

@@ -1,5 +1,6 @@
-/* busy.c - whether the threads of one pool, and of no other, were busy all the time that a resource was
- * waited for: idle in their waits for work, and in selects and accepts, for less than a part of it. */
+/* busy.c - whether the threads of one pool, and of no other, were busy all the time that a resource
+ * was waited for: idle in their waits for work, and in selects and accepts, for less than a part of
+ * it. */
 #include "analyze/io_calls.h"
 #include "base/err.h"
 #include "base/util.h"
@@ -8,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { BUSY = 5 }; /* a pool's thread that is idle for less than one in so many is busy */
+enum { BUSY = 5 }; /* a pool's thread that is idle for less than this part of the time is busy */
 
 /* Pairs of threads that are looked at at most. */
 #define STEPS_MAX UINT64_C(20000000)
