@@ -318,22 +318,14 @@ static void print_allocs(const struct diff *d)
                COMPARE_LEAST_POINTS);
 }
 
-/* Of what one side only has: by rule and resource, since the numbers in the texts differ always. */
-static bool has_finding(const struct summary *s, const char *rule, const char *about)
-{
-    for (size_t i = 0; i < s->n_findings; i++)
-        if (strcmp(s->findings[i].rule, rule) == 0 && strcmp(s->about[i], about) == 0)
-            return true;
-    return false;
-}
-
+/* The numbers in their texts differ always. */
 static void print_findings(const struct diff *d, int side)
 {
     const struct summary *s = &d->s[side], *other = &d->s[!side];
     char text[2 * FINDING_TEXT];
     bool any = false;
     for (size_t i = 0; i < s->n_findings; i++) {
-        if (has_finding(other, s->findings[i].rule, s->about[i]))
+        if (summary_has_finding(other, s->findings[i].rule, s->about[i]))
             continue;
         if (!any)
             printf("\nFindings only in %s\n", side ? "B" : "A");

@@ -190,6 +190,14 @@ void summary_fini(struct summary *s)
     memset(s, 0, sizeof *s);
 }
 
+bool summary_has_finding(const struct summary *s, const char *rule, const char *about)
+{
+    for (size_t i = 0; i < s->n_findings; i++)
+        if (strcmp(s->about[i], about) == 0 && (*about || strcmp(s->findings[i].rule, rule) == 0))
+            return true;
+    return false;
+}
+
 /* --- two -------------------------------------------------------------------------------------- */
 
 struct ranked {

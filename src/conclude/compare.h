@@ -113,6 +113,10 @@ struct summary {
 int summary_make(struct summary *out, struct analysis *a, struct err *err);
 void summary_fini(struct summary *s);
 
+/* Whether it has a finding about that resource, whatever the rule: how much of all waiting it makes
+ * up decides which one speaks of it.  about "": whether it has one of the rule, about none. */
+bool summary_has_finding(const struct summary *s, const char *rule, const char *about);
+
 /* The rows of both, most change first.  Memory is the arena's.  -ENOMEM. */
 int compare(const struct summary *a, const struct summary *b, struct arena *arena,
             struct compare_row **out, size_t *n);

@@ -124,3 +124,17 @@ Test(compare, findings_that_are_kept_refer_to_no_resource)
     for (size_t i = 0; i < a.n_findings; i++)
         cr_assert(!a.findings[i].resource && !a.findings[i].resources);
 }
+
+/* What was the dominant lock in A may be one of several in B: it is in both. */
+Test(compare, a_finding_of_a_resource_is_in_both_whatever_its_rule)
+{
+    size_t i = 0;
+    run("Lshop/Order;", 800000, "Lshop/Stock;", 800000);
+    while (i < a.n_findings && strcmp(a.findings[i].rule, "dominant-lock") != 0)
+        i++;
+    cr_assert_lt(i, a.n_findings);
+    cr_assert_str_not_empty(a.about[i]);
+    cr_assert(summary_has_finding(&a, "contended-lock", a.about[i]));
+    cr_assert_not(summary_has_finding(&b, "dominant-lock", a.about[i]));
+    cr_assert_not(summary_has_finding(&a, "dominant-lock", ""));
+}
