@@ -1,8 +1,9 @@
-/* Much of everything until standard input ends: Soak
+/* Much of everything until standard input ends: Soak [LIVING]
  *
  * Threads (and virtual threads, where there are any) that start, contend on monitors, wait, notify, park, sleep,
  * interrupt, take locks and semaphores, and end, 32 at a time; classes that are loaded by loaders of their own,
- * contended on and dropped.  Prints "ready", and at the end "tasks N sum S of T": S counted under the locks,
+ * contended on and dropped; their static initialisers wait, which pins the virtual threads that need them.  LIVING
+ * virtual threads are parked from the beginning to the end.  Prints "ready", and at the end "tasks N sum S of T": S counted under the locks,
  * T by the tasks themselves. */
 import java.io.InputStream;
 import java.lang.reflect.Method;
@@ -21,6 +22,7 @@ public class Soak {
     static final long[] sums = new long[2 * LOCKS];
     static final Semaphore permits = new Semaphore(2);
     static final AtomicLong tasks = new AtomicLong(), done = new AtomicLong(), unloadable = new AtomicLong();
+    static final boolean virtual = Runtime.version().feature() >= 21;
     static volatile boolean stop;
 
     static final class Loader extends ClassLoader {
@@ -47,6 +49,10 @@ public class Soak {
     }
 
     public static final class Dropped {
+        static {
+            LockSupport.parkNanos(100000);
+        }
+
         static synchronized void contend() {
             Thread.yield();
         }
@@ -56,16 +62,14 @@ public class Soak {
         Method m = new Loader().loadClass("Soak$Dropped").getDeclaredMethod("contend");
         m.setAccessible(true);
         Thread[] two = new Thread[2];
-        for (int i = 0; i < 2; i++) {
-            two[i] = new Thread(() -> {
+        for (int i = 0; i < 2; i++)
+            two[i] = start(virtual && unloadable.get() % 2 == 0, () -> {
                 try {
                     m.invoke(null);
                 } catch (Exception e) {
                     throw new IllegalStateException(e);
                 }
             });
-            two[i].start();
-        }
         for (Thread t : two)
             t.join();
         unloadable.incrementAndGet();
@@ -129,8 +133,12 @@ public class Soak {
         tasks.incrementAndGet();
     }
 
-    static Thread start(boolean virtual) throws Exception {
-        Runnable task = Soak::task;
+    static void rest() {
+        while (!stop)
+            LockSupport.park();
+    }
+
+    static Thread start(boolean virtual, Runnable task) throws Exception {
         if (virtual)
             return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
         Thread t = new Thread(task);
@@ -139,13 +147,12 @@ public class Soak {
     }
 
     static void work() throws Exception {
-        boolean virtual = Runtime.version().feature() >= 21;
         Thread[] now = new Thread[AT_A_TIME];
         for (int n = 0; !stop; n++) {
             int k = n % AT_A_TIME;
             if (now[k] != null)
                 now[k].join();
-            now[k] = start(virtual && n % 3 == 0);
+            now[k] = start(virtual && n % 3 == 0, Soak::task);
             if (n % 50 == 0)
                 drop();
             if (n % 20 == 0)
@@ -161,12 +168,19 @@ public class Soak {
             monitors[i] = new Object();
             locks[i] = new ReentrantLock();
         }
+        Thread[] living = new Thread[args.length > 0 ? Integer.parseInt(args[0]) : 0];
+        for (int i = 0; i < living.length; i++)
+            living[i] = start(true, Soak::rest);
         Thread worker = Sync.start("worker", Soak::work);
         System.out.println("ready");
         while (System.in.read() >= 0)
             ;
         stop = true;
         worker.join();
+        for (Thread t : living)
+            LockSupport.unpark(t);
+        for (Thread t : living)
+            t.join();
         long sum = 0;
         for (long s : sums)
             sum += s;

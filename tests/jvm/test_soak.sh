@@ -1,7 +1,8 @@
 # Attach, detach, switch, query and dump at random, in a JVM where threads and classes come and go (Soak.java).
 # timeout: 3600
 #
-# ORCA_SOAK: seconds for each JVM (8, always the same steps); with it others each time, which ORCA_SOAK_SEED repeats.
+# ORCA_SOAK: seconds for each JVM (8, always the same steps); with it others each time, which ORCA_SOAK_SEED repeats, and
+# 100,000 virtual threads that live instead of 1,000.
 . "$ROOT/tests/jvm/traced.sh"
 
 finish() {
@@ -74,9 +75,9 @@ step() { # NUMBER
     esac
 }
 
-soak() { # SECONDS JVM-OPTION...
-    local seconds=$1 end n=0 warm=
-    shift
+soak() { # SECONDS HEAP LIVING JVM-OPTION...
+    local seconds=$1 heap=$2 living=$3 end n=0 warm=
+    shift 3
     local seed=${ORCA_SOAK_SEED:-${ORCA_SOAK:+$$}}
     RANDOM=${seed:-1}
     echo "ORCA_SOAK_SEED=${seed:-1}"
@@ -88,7 +89,7 @@ soak() { # SECONDS JVM-OPTION...
     set -m
     # The heap is there from the start: it must not look like growth (ZGC of JDK 17 maps it three times).
     : >java.out
-    "$JAVA" "$@" -Xms128m -Xmx128m -XX:+AlwaysPreTouch -XX:-UsePerfData -XX:ErrorFile="$TMP/hs_err" -cp "$CLASSES" Soak <in >java.out 2>java.err &
+    "$JAVA" "$@" -Xms"$heap" -Xmx"$heap" -XX:+AlwaysPreTouch -XX:-UsePerfData -XX:ErrorFile="$TMP/hs_err" -cp "$CLASSES" Soak "$living" <in >java.out 2>java.err &
     jvm=$!
     exec 9>in
     wait_for 60 grep -q '^ready' java.out
@@ -113,9 +114,28 @@ soak() { # SECONDS JVM-OPTION...
 }
 
 test_g1() {
-    soak "${ORCA_SOAK:-8}" -XX:+UseG1GC
+    soak "${ORCA_SOAK:-8}" 128m 0 -XX:+UseG1GC
 }
 
 test_z() {
-    soak "${ORCA_SOAK:-8}" -XX:+UseZGC
+    soak "${ORCA_SOAK:-8}" 128m 0 -XX:+UseZGC
+}
+
+living() { # JVM-OPTION
+    local n=1000
+    need_jdk 21
+    [ -z "${ORCA_SOAK:-}" ] || n=100000
+    soak "${ORCA_SOAK:-8}" 512m $n "$1"
+}
+
+test_living_g1() {
+    living -XX:+UseG1GC
+}
+
+test_living_z() {
+    living -XX:+UseZGC
+}
+
+test_living_parallel() {
+    living -XX:+UseParallelGC
 }
