@@ -33,6 +33,7 @@ struct thread_state {
     uint32_t activity;
     uint32_t last_lock;   /* what it waited for last, */
     uint64_t last_waited; /* and until when */
+    uint64_t last_task;   /* until when it waited for work, at its task loop */
 };
 
 /* Objects of a class that are waited for, and threads that do. */
@@ -439,6 +440,7 @@ struct ending {
     const struct context *x;
     const struct call *call;
     uint32_t doing; /* the activity that ended it */
+    bool works_for; /* which was begun by this very thread, though before it waited last */
     bool pooled;
 };
 
@@ -450,8 +452,10 @@ static bool is_asked(const struct causer *c, struct ending *e)
     uint32_t a = e->doing;
     for (unsigned i = 0; a && i < GENERATIONS; i++) {
         const struct activity *v = &c->activities[a];
-        if (v->began_by == w->activity && w->activity)
+        if (v->began_by == w->activity && w->activity) {
+            e->works_for = v->before != 0;
             return v->from >= since;
+        }
         a = v->began_by;
         if (a && c->activities[a].thread != e->s->waker)
             e->pooled |=
@@ -574,6 +578,19 @@ static bool is_near(const struct causer *c, uint32_t thread, const struct contex
     return call->own <= c->out.near[thread] && !is_fresh(c, x->lock);
 }
 
+/* Whether the waker had work all the time of a wait: who asks it then does not wake it, so that it
+ * is not recorded. */
+static bool had_work(const struct causer *c, const struct ending *e)
+{
+    return c->threads[e->s->waker].last_task < e->s->start;
+}
+
+/* What is asked there as a rule, as far as it is seen, was asked behind other work, too. */
+static bool is_asked_there(const struct cause_sums *s)
+{
+    return s->ended[ENDED_ASKED] > s->ended[ENDED_UNASKED] - s->busy;
+}
+
 /* Nobody came. */
 static void ran_out(struct causer *c, uint32_t thread, const struct context *x)
 {
@@ -598,12 +615,16 @@ static void ended(struct causer *c, const struct sweep_item *i, const struct spa
         return;
     }
     struct cause_sums *of[] = {&c->out.of_stack[x->stack.v], sums_of_call(c, e.call->at)};
+    bool busy = by == ENDED_UNASKED && had_work(c, &e);
+    if (busy && of[1] && is_asked_there(of[1]))
+        by = ENDED_ASKED;
     for (size_t k = 0; k < ARRAY_LEN(of) && of[k]; k++) {
         of[k]->ended[by]++;
+        of[k]->busy += busy && by == ENDED_UNASKED;
         of[k]->near += near;
         of[k]->pooled += by == ENDED_UNASKED && e.pooled;
     }
-    if (by == ENDED_UNASKED && near && !may_be_asked(c, &e)) {
+    if (by == ENDED_UNASKED && near && !e.works_for && !may_be_asked(c, &e)) {
         note_asking(c, span_wake_stack(c->tl, s));
         begin(c, i->thread, i->time, e.doing);
     }
@@ -623,6 +644,8 @@ static void end_wait(struct causer *c, const struct sweep_item *i)
     const struct context *x = timeline_context(c->tl, s->context);
     struct thread_state *w = &c->threads[i->thread];
     bool task = c->known[s->context] == KNOWN_TASKS;
+    if (x->stack.v && call_of(&c->out, c->t, x->stack)->own <= c->out.near[i->thread])
+        w->last_task = i->time;
     if ((!is_sought(c, s->context) && !task) || x->flags & INTERVAL_OPEN)
         return;
     if (!s->waker || s->waker >= c->n_threads) {
@@ -656,10 +679,32 @@ struct sweep_sink causer_sink(struct causer *c)
     return (struct sweep_sink){take, c, 0};
 }
 
+/* Of waits before it was known what is done there. */
+static void settle_busy(struct causes *o)
+{
+    for (size_t i = 0; i < o->n_stacks; i++) {
+        struct cause_sums *s = &o->of_stack[i];
+        const struct call_sums *of = s->busy ? keyed_find(&o->of_call, &o->calls[i].at) : NULL;
+        if (!of || !is_asked_there(&of->sums))
+            continue;
+        s->ended[ENDED_ASKED] += s->busy;
+        s->ended[ENDED_UNASKED] -= s->busy;
+        s->busy = 0;
+    }
+    struct call_sums *v = (void *)o->of_call.v;
+    for (size_t i = 0; i < o->of_call.n; i++)
+        if (v[i].sums.busy && is_asked_there(&v[i].sums)) {
+            v[i].sums.ended[ENDED_ASKED] += v[i].sums.busy;
+            v[i].sums.ended[ENDED_UNASKED] -= v[i].sums.busy;
+            v[i].sums.busy = 0;
+        }
+}
+
 int causer_finish(struct causer *c, struct causes *out)
 {
     if (c->oom)
         return -ENOMEM;
+    settle_busy(&c->out);
     *out = c->out;
     memset(&c->out, 0, sizeof c->out);
     return 0;

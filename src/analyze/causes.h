@@ -6,7 +6,8 @@
  * it waits, sleeps or stands still in input again and again, that the fewest calls of the program
  * lead to - and knows the activity that began it.  A wait was *asked* for when the activity that
  * ended it goes back to the one of the thread that waits, and began since that thread waited last,
- * or for another object.
+ * or for another object.  Who takes the next request without a wait begins nothing for it: such an
+ * activity has not asked, but who was given a task by the one that waits gives it none.
  *
  * Each wait that a thread ended counts as one of
  *     meets     the waker was in the very call that it woke one from: a barrier, an exchange
@@ -17,7 +18,8 @@
  *     peer      the same of a waker that waits there, too, and is of the same pool, which may be
  *               chance: such threads hand tasks to each other
  *     returned  the waker waits there, too, for objects of its own: a queue of leases
- *     unasked   the others
+ *     unasked   the others; where most are asked, not those ended by who had work all the time: a
+ *               busy thread is asked without being woken
  *
  * Added up by the stack of the wait, and by its call: its two innermost frames that are not the
  * JDK's, and the JDK's method that these call. */
@@ -45,7 +47,8 @@ struct cause_sums {
     uint64_t fresh;          /* waits for an object that hardly anybody waited for otherwise */
     uint64_t near;           /* at the thread's task loop */
     uint64_t limit_near;     /* likewise, of those that their time limit ended */
-    uint64_t pooled;         /* of the unasked: what another thread that waits there had begun */
+    uint64_t pooled;         /* of the unasked: what another thread that waits there had begun; */
+    uint64_t busy;           /* and by who had not waited for work since the wait began */
 };
 
 /* What a stack waits in. */

@@ -1922,6 +1922,75 @@ Test(resources, who_comes_last_to_a_barrier_is_waited_for)
     cr_assert_str_eq(resource_role(&all.v[0], a), "barrier");
 }
 
+/* Two that only wake each other: the client asks, the server answers.  Once the server finds the
+ * next request there already, and does not wait for it. */
+Test(resources, who_serves_goes_on_doing_so_after_a_request_that_it_did_not_wait_for)
+{
+    class_id queue = builder_class(&b, "Ljava/util/concurrent/LinkedBlockingQueue;");
+    lock_id requests = builder_lock(&b, queue), replies = builder_lock(&b, queue);
+    stack_id take = builder_stack(&b, PARKED "shop.Desk.next:4 shop.Desk.run:2"),
+             reply = builder_stack(&b, "shop.Desk.reply:7 shop.Desk.run:3"),
+             ask = builder_stack(&b, "shop.Till.pay:5 shop.Till.serve:3 shop.Till.run:2"),
+             await = builder_stack(&b, PARKED "shop.Till.pay:6 shop.Till.serve:3 shop.Till.run:2");
+    for (uint64_t i = 0; i < 12; i++) {
+        uint64_t from = 1000000 + i * 10000000;
+        if (i != 3)
+            parks(bob, ann, from, from + 2000000, requests, take, ask);
+        parks(ann, bob, from + 3000000, from + 9000000, replies, await, reply);
+    }
+    run(200000000);
+    cr_assert_eq(a->stats.threads[ann.v].waited_for[FOR_IDLE], 0);
+    cr_assert_eq(a->stats.threads[bob.v].waited_for[FOR_ANSWER], 0);
+    cr_assert_gt(a->stats.threads[ann.v].waited_for[FOR_ANSWER], 0);
+}
+
+/* Bob has work all the time, once he was woken for the first of it.  Who asks him then does not
+ * wake him. */
+static void serves_without_a_wait(bool is_asked, uint64_t *idle, uint64_t *answer)
+{
+    class_id queue = builder_class(&b, "Ljava/util/concurrent/LinkedBlockingQueue;");
+    stack_id take = builder_stack(&b, PARKED "shop.Desk.next:4 shop.Desk.run:2"),
+             give = builder_stack(&b, "shop.Desk.reply:7 shop.Desk.run:3"),
+             ask = builder_stack(&b, "shop.Till.pay:5 shop.Till.run:2"),
+             await = builder_stack(&b, PARKED "shop.Till.pay:6 shop.Till.run:2");
+    const thread_id tills[] = {ann, cat, dan};
+    const lock_id own[] = {builder_lock(&b, queue), builder_lock(&b, queue),
+                           builder_lock(&b, queue)};
+    thread_id by = is_asked ? ann : builder_thread(&b, "other");
+    lock_id requests = builder_lock(&b, queue);
+    for (uint64_t i = 0; i < 3; i++)
+        parks(bob, by, 100000 + i * 100000, 150000 + i * 100000, requests, take, ask);
+    for (uint64_t i = 0; i < 36; i++) {
+        uint64_t to = 12000000 + i * 3000000;
+        parks(tills[i % 3], bob, to - 8000000, to, own[i % 3], await, give);
+    }
+    run(200000000);
+    *idle = *answer = 0;
+    for (size_t i = 0; i < ARRAY_LEN(tills); i++) {
+        *idle += a->stats.threads[tills[i].v].waited_for[FOR_IDLE];
+        *answer += a->stats.threads[tills[i].v].waited_for[FOR_ANSWER];
+    }
+}
+
+Test(resources, who_always_has_work_is_asked_without_being_woken)
+{
+    uint64_t idle, answer;
+    serves_without_a_wait(true, &idle, &answer);
+    cr_assert_eq(idle, 0);
+    cr_assert_eq(answer, 36 * UINT64_C(8000000));
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    cr_assert_eq(all.v[0].holder, bob.v);
+}
+
+/* Nothing says that they do: workers wait so for a dispatcher. */
+Test(resources, who_never_asked_is_idle)
+{
+    uint64_t idle, answer;
+    serves_without_a_wait(false, &idle, &answer);
+    cr_assert_eq(idle, 36 * UINT64_C(8000000));
+    cr_assert_eq(answer, 0);
+}
+
 /* A grid's thread wakes whoever waits in a call of the program's, and never waits there. */
 static size_t reserves(bool rests, const char *call)
 {
