@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { FOUND_MAX = 50, LOCKS_MAX = 5, NAME_MAX_BYTES = 4096 };
 
@@ -27,6 +28,8 @@ static void put_threads(struct json_out *o, const struct ask *a)
 
 struct found_class {
     uint32_t group, objects, n_locks;
+    bool called; /* the very text, not only with it in its name, as files and packages are */
+    uint64_t held_up_ns;
     uint32_t locks[LOCKS_MAX]; /* those with most time held up, in no order */
 };
 
@@ -52,15 +55,23 @@ static void add_lock(const struct analysis *a, struct found_class *f, uint32_t l
 
 static json_t *class_entry(const struct json_out *o, const struct found_class *f)
 {
-    const struct analysis *a = o->r->a;
     json_t *j = json_object(), *locks = json_array();
     json_set_class(j, o->r, f->group);
     json_set_count(j, "objects", f->objects);
-    json_set_count(j, "held_up_ns", a->stats.classes[f->group].state[HELD_UP].ns);
+    json_set_count(j, "held_up_ns", f->held_up_ns);
     for (uint32_t i = 0; i < f->n_locks; i++)
         json_array_append_new(locks, json_integer(f->locks[i]));
     json_object_set_new(j, "locks", locks);
     return j;
+}
+
+/* Those that are called so come first, then those with most time. */
+static int by_name_and_time(const void *a, const void *b)
+{
+    const struct found_class *x = a, *y = b;
+    if (x->called != y->called)
+        return y->called - x->called;
+    return (x->held_up_ns < y->held_up_ns) - (x->held_up_ns > y->held_up_ns);
 }
 
 static void put_classes(struct json_out *o, const struct ask *a)
@@ -69,11 +80,16 @@ static void put_classes(struct json_out *o, const struct ask *a)
     struct found_class found[FOUND_MAX];
     char name[NAME_MAX_BYTES];
     uint32_t n = 0;
-    for (uint32_t i = 1; i < an->locks.n_groups && n < FOUND_MAX; i++) {
-        trace_class_name(an->locks.groups[i].signature, name, sizeof name);
-        if (strcasestr(name, a->q))
-            found[n++] = (struct found_class){.group = i};
-    }
+    for (int called = 1; called >= 0; called--) /* those are there, however many there are */
+        for (uint32_t i = 1; i < an->locks.n_groups && n < FOUND_MAX; i++) {
+            trace_class_name(an->locks.groups[i].signature, name, sizeof name);
+            if (strcasestr(name, a->q) && (strcasecmp(name, a->q) == 0) == called)
+                found[n++] =
+                    (struct found_class){.group = i,
+                                         .called = called,
+                                         .held_up_ns = an->stats.classes[i].state[HELD_UP].ns};
+        }
+    qsort(found, n, sizeof *found, by_name_and_time);
     for (uint32_t i = 1; i < an->locks.n_objects; i++)
         for (uint32_t k = 0; k < n; k++)
             if (an->locks.group[i] == found[k].group)

@@ -369,6 +369,20 @@ Test(view_json, search)
     json_decref(j);
 }
 
+/* The file of a class is no class, and was met first. */
+Test(view_json, search_has_what_is_called_so_first)
+{
+    lock_id file = builder_lock(&b, builder_class(&b, "=/srv/shop.Stock.class")),
+            stock = builder_lock(&b, builder_class(&b, "Lshop/Stock;"));
+    does_block(ann, 100, 300, file, bob);
+    does_block(ann, 400, 500, stock, bob);
+    begin_view(1000);
+    json_t *j = ask(v, "search", "q=shop.stock");
+    TEXT_IS(j, "classes.0.class", "shop.Stock");
+    TEXT_IS(j, "classes.1.class", "/srv/shop.Stock.class");
+    json_decref(j);
+}
+
 /* --- flame ------------------------------------------------------------------------------------ */
 
 Test(view_json, flame)

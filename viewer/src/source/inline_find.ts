@@ -110,8 +110,11 @@ function classesNamed(m: Model, q: string): Found["classes"] {
             objects += locks.group[id] === group ? 1 : 0;
         const of = rows.filter((r) => r.class === name);
         return [{ class: name, objects, held_up_ns: of.reduce((sum, r) => sum + r.held_up_ns, 0), locks: of.slice(0, LOCKS_OF_CLASS).map((r) => r.id) }];
-    }).sort((a, b) => b.held_up_ns - a.held_up_ns).slice(0, FOUND_MAX);
+    }).sort((a, b) => isCalled(b, q) - isCalled(a, q) || b.held_up_ns - a.held_up_ns).slice(0, FOUND_MAX);
 }
+
+/** What is called so itself comes before what only has it in its name, as files and packages do. */
+const isCalled = (c: { class: string }, q: string): number => Number(c.class.toLowerCase() === q);
 
 interface Hit { class: string; method: string; sites: Set<number>; held_up_ns: number }
 
