@@ -90,14 +90,16 @@ static bool may_poll(const struct finder *f, const struct context *x)
            program_outermost(p, x->stack).method.v != program_library(p, x->stack).method.v;
 }
 
-/* A library lets time pass in a call of the program's, which is none of a thread's own loop. */
+/* A library lets time pass in a call of the program's, which is none of a thread's own loop.  How
+ * long a park that is not over would have been its length does not say. */
 static bool may_delay(const struct finder *f, const struct context *x)
 {
     const struct program *p = &f->out->program;
     method_id inner = program_library(p, x->stack).method;
     struct place own = program_place(p, x->stack);
     bool time = x->what == STATE_SLEEPING ||
-                (x->what == STATE_PARKED && !x->lock.v && x->flags & INTERVAL_TIMED);
+                (x->what == STATE_PARKED && !x->lock.v && x->flags & INTERVAL_TIMED &&
+                 ~x->flags & INTERVAL_OPEN);
     return time && own.method.v && program_code(p, inner) < program_code(p, own.method) &&
            program_outermost(p, x->stack).method.v != own.method.v;
 }
@@ -507,7 +509,10 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
     }
     bool parks = timeline_context(&f->a->timeline, w->span->context)->what == STATE_PARKED;
     bool looks = r->kind == RESOURCE_POLLED || (r->kind == RESOURCE_DELAY && parks);
-    r->polls += looks && resource_waits_again(f->a, w);
+    if (looks && span_is_summed(&f->a->timeline, w->span)) /* short ones, one after the other */
+        r->polls += span_count(&f->a->timeline, w->span);
+    else
+        r->polls += looks && resource_waits_again(f->a, w);
     r->ns += ns;
     r->first = min_u64(r->first, w->from);
     r->last = max_u64(r->last, w->to);

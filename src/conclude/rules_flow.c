@@ -161,8 +161,10 @@ void rule_serial_phase(struct evidence *ev)
         rule_permille(g->v[most].alone, g->level[1]) < SERIAL_ONE_PERMILLE ||
         g->v[most].alone < SERIAL_LEAST_NS || is_told_holder(ev, most, g->v[most].alone))
         return;
-    /* The main thread starts the others, and ends them. */
+    /* The main thread starts the others, and ends them: of a server that is its start. */
     bool is_main = strcmp(trace_thread(ev->a->trace, ev->a->threads.v[most].id)->name, "main") == 0;
+    if (is_main && ev->a->stop.thread)
+        return;
     struct rule_finding *f =
         rule_find(ev, is_main ? SEVERITY_INFO : SEVERITY_WARNING, g->v[most].alone);
     if (!f)

@@ -46,12 +46,26 @@ static enum purpose purpose_at_end(const struct evidence *ev, const struct open_
                    : purpose_of_group(locks, lock_set_group(locks, w->lock));
 }
 
+/* What threads do once somebody has stopped the program says nothing. */
+static uint64_t end_of(const struct evidence *ev)
+{
+    return ev->a->stop.thread ? min_u64(ev->a->stop.at, ev->a->window.to) : ev->a->window.to;
+}
+
+/* Whether a worker of the JDK's wants the lock of the queue that it takes its tasks from. */
+static bool is_between_tasks(const struct evidence *ev, const struct open_wait *w)
+{
+    return w->state == STATE_PARKED && trace_stack(ev->a->trace, w->stack)->n_frames &&
+           !program_outermost(&ev->resources.program, w->stack).method.v;
+}
+
 /* Whether somebody who has the lock, a permit or a place holds the thread up; what a library's
  * threads do with permits among themselves nobody knows. */
 static bool is_at_lock(const struct evidence *ev, const struct open_wait *w)
 {
     enum purpose p = purpose_at_end(ev, w);
-    if (p == PURPOSE_PERMIT && !program_is_in(&ev->resources.program, w->stack))
+    if ((p == PURPOSE_PERMIT && !program_is_in(&ev->resources.program, w->stack)) ||
+        w->since >= end_of(ev) || is_between_tasks(ev, w))
         return false;
     return w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING ||
            (w->state == STATE_PARKED &&
@@ -102,12 +116,12 @@ static void find_still_blocked(struct evidence *ev, uint32_t group)
     const struct analysis *a = ev->a;
     uint64_t n;
     const struct open_wait *w = longest_blocked(ev, group, &n);
-    if (!w || a->window.to - w->since < STILL_BLOCKED_NS)
+    if (!w || end_of(ev) - w->since < STILL_BLOCKED_NS)
         return; /* any moment finds some thread blocked */
     const struct resource *r = resource_of(ev, w);
-    if (is_usual(ev, r, a->window.to - w->since, n))
+    if (is_usual(ev, r, end_of(ev) - w->since, n))
         return;
-    struct rule_finding *f = rule_find(ev, SEVERITY_PROBLEM, a->window.to - w->since);
+    struct rule_finding *f = rule_find(ev, SEVERITY_PROBLEM, end_of(ev) - w->since);
     if (!f)
         return;
     add_blocked_ids(f, ev, group);

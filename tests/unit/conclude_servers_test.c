@@ -489,3 +489,111 @@ Test(servers, threads_of_two_pools_that_read_are_of_none)
     cr_assert_not_null(f);
     cr_assert_not_null(strstr(f->text, "3 threads wait for input"), "%s", f->text);
 }
+
+/* --- polls ------------------------------------------------------------------------------------ */
+
+#define RING                                                                                       \
+    "jdk.internal.misc.Unsafe.park:native java.util.concurrent.locks.LockSupport.parkNanos:1 "     \
+    "com.fast.ring.Producer.next:7 shop.Desk.place:21 org.web.Worker.run:9"
+
+/* Short parks that are known by their sum; the last one is not over when the recording ends. */
+Test(servers, polls_in_a_sum_are_polls_and_one_that_is_open_is_no_delay)
+{
+    stack_id at_ring = builder_stack(&b, RING);
+    ADD(&b, ann.v, ann, 90000000, wait_sum, .kind = EV_park_enter, .stack = at_ring,
+        .limit = WAIT_LIMITED, .since = at(1000000), .until = at(90000000), .count = 1000,
+        .total = 80000000, .longest = 200000);
+    ADD(&b, ann.v, ann, 90100000, park_enter, .stack = at_ring, .timeout_ns = 1);
+    run(140000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_POLLED);
+    cr_assert_geq(all.v[0].count, 1000);
+}
+
+/* --- a server that is stopped ----------------------------------------------------------------- */
+
+static void stop_at(uint64_t time)
+{
+    thread_id by = builder_thread(&b, "SIGTERM handler");
+    builder_def(&b, &(struct def){.kind = DEF_thread,
+                                  .thread = {.id = by,
+                                             .name = {"SIGTERM handler", 15},
+                                             .group = {"system", 6}}});
+    ADD0(&b, by.v, by, time, thread_start);
+    ADD0(&b, by.v, by, time + 200000000, recording_end);
+}
+
+static bool has_finding(const char *rule)
+{
+    struct rule_finding *f;
+    size_t n;
+    bool found = false;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        found |= strcmp(f[i].rule, rule) == 0;
+    return found;
+}
+
+static bool blocks_until_the_end(uint64_t from)
+{
+    lock_id out = of_class("Lshop/Log;");
+    ADD(&b, ann.v, ann, from, monitor_contended_enter, .lock = out, .owner = bob,
+        .stack = builder_stack(&b, "shop.Log.write:3 shop.Load.run:5"));
+    stop_at(500000000);
+    run(700000000);
+    cr_assert_gt(a->stop.thread, 0);
+    return has_finding("still-blocked");
+}
+
+Test(servers, who_was_blocked_when_the_server_was_stopped_is_told)
+{
+    cr_assert(blocks_until_the_end(300000000));
+}
+
+Test(servers, who_is_blocked_after_the_server_was_stopped_is_not)
+{
+    cr_assert_not(blocks_until_the_end(510000000));
+}
+
+/* Workers of an executor of the JDK's take tasks out of one queue, whose lock is the JDK's. */
+Test(servers, who_wants_the_lock_of_the_queue_of_tasks_is_not_still_blocked)
+{
+    lock_id take = of_class("Ljava/util/concurrent/locks/ReentrantLock$NonfairSync;");
+    for (int i = 0; i < THREADS_OF_WEB; i++)
+        ADD(&b, web[i].v, web[i], 300000000, park_enter, .lock = take, .owner = bob,
+            .stack = builder_stack(
+                &b, "java.util.concurrent.locks.LockSupport.park:1 "
+                    "java.util.concurrent.LinkedBlockingQueue.take:432 "
+                    "java.util.concurrent.ThreadPoolExecutor.getTask:1 java.lang.Thread.run:1"));
+    run(700000000);
+    cr_assert_not(has_finding("still-blocked"));
+}
+
+static bool starts_alone(bool stopped)
+{
+    thread_id first = builder_thread(&b, "main");
+    for (int i = 0; i < THREADS_OF_WEB; i++) {
+        does_park(web[i], 1000, 4000000000);
+        does_park(web[i], 6500000000, 7000000000);
+    }
+    does_park(bob, 1000, 7000000000);
+    does_park(cat, 1000, 7000000000);
+    does_park(dan, 1000, 7000000000);
+    does_park(ann, 1000, 7000000000);
+    ADD0(&b, first.v, first, 1000, thread_start);
+    does_park(first, 4000000000, 7000000000);
+    if (stopped)
+        stop_at(6800000000);
+    run(7000000000);
+    return has_finding("serial-phase");
+}
+
+Test(servers, the_main_threads_start_of_a_server_is_no_serial_phase)
+{
+    cr_assert_not(starts_alone(true));
+}
+
+Test(servers, the_main_threads_serial_phase_of_a_program_is_told)
+{
+    cr_assert(starts_alone(false));
+}
