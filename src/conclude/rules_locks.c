@@ -228,7 +228,7 @@ static bool is_told(struct evidence *ev, lock_id lock, stack_id stack)
 /* --- held-while-waiting ----------------------------------------------------------------------- */
 
 /* How long the owner slept, waited or parked while a thread waited for its lock, as far as that is
- * certain: it did so already when the thread found it to be the owner. */
+ * certain: it did so already when the thread found it to be the owner, and it is known when. */
 struct held {
     uint64_t ns, count;
     uint64_t from, to; /* the longest */
@@ -263,7 +263,8 @@ static void add_held(const struct evidence *ev, struct held *to, uint32_t thread
         uint64_t from = max_u64(o->start, w->from), until = min_u64(span_end(t, o), w->to);
         if (span_end(t, o) <= w->from)
             return;
-        if (from >= until || o->start > w->from || !waits_for_something_else(y, lock))
+        if (from >= until || o->start > w->from || !waits_for_something_else(y, lock) ||
+            span_is_summed(t, o))
             continue;
         to->ns += until - from;
         to->count++;
@@ -298,7 +299,7 @@ static void look_at_line(const struct evidence *ev, struct held *by_group, uint3
     for (uint32_t i = 0, n; i < l->spans.n; i += n) {
         const struct span *s = run_stretch(&l->spans, sizeof *s, i, &n);
         for (uint32_t k = 0; k < n; k++)
-            if (s[k].len >= HELD_LEAST_NS)
+            if (s[k].len >= HELD_LEAST_NS && !span_is_summed(&ev->a->timeline, &s[k]))
                 look_at_span(ev, by_group, thread, &s[k]);
     }
 }

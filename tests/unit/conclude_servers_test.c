@@ -50,6 +50,17 @@ static const struct rule_finding *first_finding(void)
     return n ? f : NULL;
 }
 
+static bool has_finding(const char *rule)
+{
+    struct rule_finding *f;
+    size_t n;
+    bool found = false;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        found |= strcmp(f[i].rule, rule) == 0;
+    return found;
+}
+
 static lock_id of_class(const char *name)
 {
     return builder_lock(&b, builder_class(&b, name));
@@ -510,6 +521,19 @@ Test(servers, polls_in_a_sum_are_polls_and_one_that_is_open_is_no_delay)
     cr_assert_geq(all.v[0].count, 1000);
 }
 
+/* Where a sum of waits lies in its stretch is not known. */
+Test(servers, a_lock_is_not_held_while_its_owner_parks_at_times_that_are_not_known)
+{
+    lock_id mutex = of_class("Lshop/Mutex;");
+    ADD(&b, bob.v, bob, 90000000, wait_sum, .kind = EV_park_enter,
+        .stack = builder_stack(&b, "shop.Desk.rest:2 shop.Load.run:5"), .limit = WAIT_LIMITED,
+        .since = at(1000000), .until = at(90000000), .count = 1000, .total = 80000000,
+        .longest = 200000);
+    does_block(ann, 20000000, 40000000, mutex, bob);
+    run(100000000);
+    cr_assert_not(has_finding("held-while-waiting"));
+}
+
 /* --- a server that is stopped ----------------------------------------------------------------- */
 
 static void stop_at(uint64_t time)
@@ -521,17 +545,6 @@ static void stop_at(uint64_t time)
                                              .group = {"system", 6}}});
     ADD0(&b, by.v, by, time, thread_start);
     ADD0(&b, by.v, by, time + 200000000, recording_end);
-}
-
-static bool has_finding(const char *rule)
-{
-    struct rule_finding *f;
-    size_t n;
-    bool found = false;
-    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
-    for (size_t i = 0; i < n; i++)
-        found |= strcmp(f[i].rule, rule) == 0;
-    return found;
 }
 
 static bool blocks_until_the_end(uint64_t from)
