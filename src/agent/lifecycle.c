@@ -16,6 +16,7 @@
 #include "agent/jvmti21.h"
 #include "agent/lacks.h"
 #include "agent/locks.h"
+#include "agent/main_class.h"
 #include "agent/methods.h"
 #include "agent/modules.h"
 #include "agent/moves.h"
@@ -378,6 +379,9 @@ static int start(JNIEnv *jni, jthread thread, struct err *err)
     }
     agent.started = clock_mono_ns();
     put_infos();
+    main_class_reset();
+    if (agent.attached)
+        main_class_define(jni);
     files_begin(agent.path);
     sums_start(agent.rec, processors_of_jvm());
     guard_open();
@@ -525,6 +529,7 @@ static void end_recording(JNIEnv *jni, struct recorder_result *r)
 {
     if (jni && recorder_on(agent.rec)) {
         threads_finish(jni);
+        main_class_define(jni);
         origins_define(jni, agent.rec);
     }
     io_end();

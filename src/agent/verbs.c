@@ -8,6 +8,7 @@
 #include "agent/heap_live.h"
 #include "agent/heap_xml.h"
 #include "agent/lacks.h"
+#include "agent/main_class.h"
 #include "agent/on_alloc.h"
 #include "agent/origins.h"
 #include "agent/owner_stacks.h"
@@ -292,7 +293,7 @@ static const struct verb {
 static int define_origins(JNIEnv *jni, char *argument, struct buf *reply, struct err *err)
 {
     (void)argument, (void)reply, (void)err;
-    RECORDING(origins_define(jni, agent.rec));
+    RECORDING(main_class_define(jni); origins_define(jni, agent.rec));
     return 0;
 }
 

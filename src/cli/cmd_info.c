@@ -227,6 +227,19 @@ static void print_origin(const struct trace *t)
     }
 }
 
+/* The class that was started, where the command line names a jar. */
+static void print_main(const struct trace *t)
+{
+    const char *command = trace_info(t, "sun.java.command", ""),
+               *main = trace_info(t, "main.class", ""), *start = trace_info(t, "start.class", "");
+    size_t n = strcspn(command, " ");
+    char text[1100];
+    if (!*main || n < 4 || memcmp(command + n - 4, ".jar", 4) != 0)
+        return;
+    snprintf(text, sizeof text, *start ? "%s, by %s" : "%s", *start ? start : main, main);
+    row("main", text);
+}
+
 static void print_head(const struct facts *f)
 {
     const struct trace *t = f->t;
@@ -236,6 +249,7 @@ static void print_head(const struct facts *f)
     if (t->header.start_real && localtime_r(&at, &tm))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &tm);
     row("program", trace_info(t, "sun.java.command", ""));
+    print_main(t);
     print_origin(t);
     snprintf(text, sizeof text, "%s%sfor %s", date, *date ? ", " : "",
              human_time(duration(f)).text);

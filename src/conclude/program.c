@@ -109,11 +109,9 @@ static void look_for_main(struct roots *r, const struct trace *t, const struct t
     }
 }
 
-/* The first word of the command line, if it is a class: "shop.Server 8080", "app/shop.Server" of a
- * module. */
-static void read_command(struct roots *r, const struct trace *t)
+/* The first word of a text, if it is a class: "shop.Server 8080", "app/shop.Server" of a module. */
+static void read_name(struct roots *r, const char *command)
 {
-    const char *command = trace_info(t, "sun.java.command", "");
     size_t n = strcspn(command, " ");
     const char *slash = memchr(command, '/', n);
     char name[ROOT_MAX];
@@ -162,8 +160,9 @@ int program_make(struct program *p, const struct trace *t, struct arena *a)
     *p = (struct program){t, arena_alloc(a, t->n_classes + 1)};
     if (!p->of_class)
         return -ENOMEM;
-    if (!t->app)
-        read_command(&r, t);
+    static const char *const infos[] = {"sun.java.command", "main.class", "start.class"};
+    for (size_t i = 0; i < ARRAY_LEN(infos) && !t->app; i++)
+        read_name(&r, trace_info(t, infos[i], ""));
     for (size_t i = 1; i < t->n_stacks && !t->app; i++)
         look_for_main(&r, t, trace_stack(t, (stack_id){(uint32_t)i}));
     for (size_t i = 1; i < t->n_classes; i++) {

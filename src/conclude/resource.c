@@ -97,9 +97,9 @@ static bool may_delay(const struct finder *f, const struct context *x)
     const struct program *p = &f->out->program;
     method_id inner = program_library(p, x->stack).method;
     struct place own = program_place(p, x->stack);
-    bool time = x->what == STATE_SLEEPING ||
-                (x->what == STATE_PARKED && !x->lock.v && x->flags & INTERVAL_TIMED &&
-                 ~x->flags & INTERVAL_OPEN);
+    bool time =
+        x->what == STATE_SLEEPING || (x->what == STATE_PARKED && !x->lock.v &&
+                                      x->flags & INTERVAL_TIMED && ~x->flags & INTERVAL_OPEN);
     return time && own.method.v && program_code(p, inner) < program_code(p, own.method) &&
            program_outermost(p, x->stack).method.v != own.method.v;
 }

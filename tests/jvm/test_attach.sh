@@ -540,6 +540,35 @@ test_text_formats() {
     end
 }
 
+# Of a jar, which class was started; behind a launcher of Spring Boot, the program's own.
+jar_of() { # MAIN-CLASS [MANIFEST-LINE]
+    printf '%s\n' "Main-Class: $1" ${2:+"$2"} >manifest
+    rm -rf made app.jar "$TRACE"
+    mkdir -p made/org/springframework/boot/loader
+    printf '%s\n' 'package org.springframework.boot.loader;' 'public class Launcher { public static void main(String[] a) throws Exception {' \
+        'Class.forName("Attachable").getMethod("main", String[].class).invoke(null, (Object) a); } }' >made/Launcher.java
+    "$TOOLS/javac" --release 17 -nowarn -d made made/Launcher.java || fail "javac"
+    "$TOOLS/jar" cfm app.jar manifest -C "$CLASSES" . -C made org || fail "jar"
+    rm -f in
+    mkfifo in
+    : >java.out
+    "$JAVA" -Xmx64m -XX:-UsePerfData -jar app.jar <in >java.out 2>java.err &
+    jvm=$!
+    exec 9>in
+    wait_for 60 grep -q '^ready' java.out
+    attach --for 1s
+    good_trace complete
+    run 0 "$ORCA" info "$TRACE"
+    end
+}
+
+test_the_main_class_of_a_jar() {
+    jar_of Attachable
+    same "$(grep -cE '^main +Attachable$' out)" 1
+    jar_of org.springframework.boot.loader.Launcher "Start-Class: Attachable"
+    same "$(grep -cE '^main +Attachable, by org.springframework.boot.loader.Launcher$' out)" 1
+}
+
 # A JVM that makes an archive of its classes: none is changed, what is left out for that is named to who asks for it,
 # and the archive is one.
 archiving() { # LOADED-WITH OPTION...

@@ -125,6 +125,22 @@ Test(resources, a_main_method_on_a_stack_says_it_too)
                      "com.acme.orders.Desk.place");
 }
 
+/* No stack has a main method any more: of a server that was attached to. */
+Test(resources, of_a_jar_the_agent_says_which_class_was_started)
+{
+    builder_info(&b, "main.class", "com.acme.shop.Server");
+    cr_assert_str_eq(line_of("app.jar", POOLED "com.acme.orders.Desk.place:9"),
+                     "com.acme.orders.Desk.place");
+}
+
+Test(resources, of_a_jar_of_spring_boot_the_agent_says_which_class_its_launcher_starts)
+{
+    builder_info(&b, "main.class", "org.springframework.boot.loader.launch.JarLauncher");
+    builder_info(&b, "start.class", "com.acme.shop.Server");
+    cr_assert_str_eq(line_of("app.jar", POOLED "com.acme.orders.Desk.place:9"),
+                     "com.acme.orders.Desk.place");
+}
+
 Test(resources, a_launchers_main_is_not_the_programs)
 {
     cr_assert_str_eq(

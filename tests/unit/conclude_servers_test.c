@@ -539,10 +539,10 @@ Test(servers, a_lock_is_not_held_while_its_owner_parks_at_times_that_are_not_kno
 static void stop_at(uint64_t time)
 {
     thread_id by = builder_thread(&b, "SIGTERM handler");
-    builder_def(&b, &(struct def){.kind = DEF_thread,
-                                  .thread = {.id = by,
-                                             .name = {"SIGTERM handler", 15},
-                                             .group = {"system", 6}}});
+    builder_def(&b,
+                &(struct def){
+                    .kind = DEF_thread,
+                    .thread = {.id = by, .name = {"SIGTERM handler", 15}, .group = {"system", 6}}});
     ADD0(&b, by.v, by, time, thread_start);
     ADD0(&b, by.v, by, time + 200000000, recording_end);
 }
