@@ -641,6 +641,9 @@ static int find_places(struct finder *f)
                 rc = add_place(f, &places, of[again][i],
                                timeline_context(&f->a->timeline, i)->stack, f->of[again][i]);
     keyed_fini(&places);
+    for (size_t i = 0; i < f->out->n; i++) /* in the first place only the JDK took it */
+        if (!all[i].take.v)
+            all[i].take = program_library(&f->out->program, all[i].wait_stack).method;
     for (uint32_t i = 1; i < f->a->timeline.contexts.n; i++) {
         uint32_t at = f->out->of_context[i];
         bool thing = at && all[at - 1].kind == RESOURCE_THINGS;

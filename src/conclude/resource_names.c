@@ -120,12 +120,32 @@ static bool is_semaphore(const struct resource *r, const struct analysis *a)
     return purpose_of_group(&a->locks, r->group) == PURPOSE_PERMIT;
 }
 
+/* The method that takes it: of a library or the program; of a lock that the JDK alone takes, as the
+ * queue of an executor's tasks has one, the JDK's. */
+static method_id taker(const struct resource *r, const struct analysis *a)
+{
+    static const char *const inner[] = {"Ljava/util/concurrent/locks/", "Ljdk/internal/misc/Unsafe;",
+                                        "Ljava/lang/Object;"};
+    const struct trace *t = a->trace;
+    const struct trace_stack *s = trace_stack(t, r->wait_stack);
+    for (uint32_t i = 0; i < s->n_frames && !r->take.v && r->kind == RESOURCE_LOCK; i++) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        const char *signature = trace_class(t, m->class_)->signature;
+        bool is_inner = false;
+        for (size_t k = 0; k < ARRAY_LEN(inner); k++)
+            is_inner |= strncmp(signature, inner[k], strlen(inner[k])) == 0;
+        if (!is_inner)
+            return m->id;
+    }
+    return r->take;
+}
+
 /* A class of the JDK's, an array, an unknown class: it says nothing, the method that takes it
  * does. */
 static bool name_is_method(const struct resource *r, const struct analysis *a)
 {
     const char *signature = a->locks.groups[r->group].signature;
-    return r->take.v && (sites_is_jdk(signature) || *signature != 'L');
+    return taker(r, a).v && (sites_is_jdk(signature) || *signature != 'L');
 }
 
 /* What methods and classes between the program and the end of the wait are called, where nobody
@@ -279,7 +299,7 @@ static void name_alone(const struct resource *r, const struct analysis *a, char 
     const struct known *k = find_known(r, a->trace);
     const char *signature = a->locks.groups[r->group].signature;
     char method[2 * LABEL_MAX], class_[LABEL_MAX];
-    method_name(a->trace, r->take, method, sizeof method);
+    method_name(a->trace, taker(r, a), method, sizeof method);
     label_class(signature, class_, sizeof class_);
     if (k && name_before(a->trace, k->suffix, out, n))
         return;

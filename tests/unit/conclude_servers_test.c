@@ -221,6 +221,34 @@ Test(servers, a_class_loaders_lock_is_class_loading_and_gets_no_advice)
         cr_assert_neq(f->lines[i].label, CARD_TRY);
 }
 
+static void blocks_on_an_object(const char *first, const char *then)
+{
+    lock_id object = of_class("Ljava/lang/Object;");
+    stack_id at_first = builder_stack(&b, first), at_last = builder_stack(&b, then);
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * ROUND;
+        ADD(&b, ann.v, ann, from, monitor_contended_enter, .lock = object, .owner = bob,
+            .stack = i ? at_last : at_first);
+        ADD(&b, ann.v, ann, from + (i ? 9000000 : 1000000), monitor_contended_entered,
+            .lock = object);
+    }
+    run(250000000);
+}
+
+Test(servers, a_lock_of_the_jdks_is_called_by_who_of_the_program_waits_most)
+{
+    blocks_on_an_object("sun.nio.ch.Selector.clear:5 sun.net.Dispatcher.run:7",
+                        "sun.nio.ch.Selector.clear:5 shop.Load.run:5");
+    cr_assert_str_eq(title_of(&all.v[0]), "lock of Load.run");
+}
+
+Test(servers, a_lock_that_the_jdk_alone_takes_is_called_by_the_jdks_method)
+{
+    blocks_on_an_object("sun.nio.ch.Selector.clear:5 sun.net.Dispatcher.run:7",
+                        "sun.nio.ch.Selector.clear:5 sun.net.Dispatcher.run:7");
+    cr_assert_str_eq(title_of(&all.v[0]), "lock of Selector.clear");
+}
+
 /* Three threads wait in turn until another one of them is done: with what takes and gives. */
 static const struct rule_finding *take_turns(const char *wait, const char *give)
 {
