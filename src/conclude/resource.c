@@ -671,8 +671,8 @@ static int find_fields(struct finder *f)
             if (!r || f->of[again][i] <= most[r - o->v])
                 continue;
             stack_id stack = timeline_context(&f->a->timeline, i)->stack;
-            const char *field = r->kind == RESOURCE_LOCK ? field_of_lock(&sites, stack)
-                                                         : field_of_pool(&sites, stack);
+            bool lock = r->kind == RESOURCE_LOCK && !resource_is_of_entry(r, f->a);
+            const char *field = lock ? field_of_lock(&sites, stack) : field_of_pool(&sites, stack);
             if (!field)
                 continue;
             r->field = field;

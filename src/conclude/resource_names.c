@@ -124,8 +124,8 @@ static bool is_semaphore(const struct resource *r, const struct analysis *a)
  * queue of an executor's tasks has one, the JDK's. */
 static method_id taker(const struct resource *r, const struct analysis *a)
 {
-    static const char *const inner[] = {"Ljava/util/concurrent/locks/", "Ljdk/internal/misc/Unsafe;",
-                                        "Ljava/lang/Object;"};
+    static const char *const inner[] = {"Ljava/util/concurrent/locks/",
+                                        "Ljdk/internal/misc/Unsafe;", "Ljava/lang/Object;"};
     const struct trace *t = a->trace;
     const struct trace_stack *s = trace_stack(t, r->wait_stack);
     for (uint32_t i = 0; i < s->n_frames && !r->take.v && r->kind == RESOURCE_LOCK; i++) {
@@ -140,12 +140,19 @@ static method_id taker(const struct resource *r, const struct analysis *a)
     return r->take;
 }
 
+bool resource_is_of_entry(const struct resource *r, const struct analysis *a)
+{
+    return r->kind == RESOURCE_LOCK &&
+           strstr(a->locks.groups[r->group].signature, "/ConcurrentHashMap$");
+}
+
 /* A class of the JDK's, an array, an unknown class: it says nothing, the method that takes it
  * does. */
 static bool name_is_method(const struct resource *r, const struct analysis *a)
 {
     const char *signature = a->locks.groups[r->group].signature;
-    return taker(r, a).v && (sites_is_jdk(signature) || *signature != 'L');
+    return taker(r, a).v &&
+           (sites_is_jdk(signature) || *signature != 'L' || resource_is_of_entry(r, a));
 }
 
 /* What methods and classes between the program and the end of the wait are called, where nobody
@@ -158,6 +165,7 @@ static const struct word {
     {RESOURCE_THINGS, "cache", "loading of a cache entry"},
     {RESOURCE_THINGS, "bulkhead", "bulkhead"},
     {RESOURCE_THINGS, "pool", "pool"},
+    {RESOURCE_LOCK, "cache", "loading of a cache entry"},
     {RESOURCE_DELAY, "limit", "rate limit"},
     {RESOURCE_DELAY, "bucket", "rate limit"},
     {RESOURCE_DELAY, "throttl", "rate limit"},
@@ -205,7 +213,7 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
         return is_initialisation(r, a) ? "class initialisation" : "class loading";
     if (resource_is_full_queue(r))
         return "full queue";
-    if (r->kind == RESOURCE_THINGS || r->kind == RESOURCE_DELAY)
+    if (r->kind == RESOURCE_THINGS || r->kind == RESOURCE_DELAY || resource_is_of_entry(r, a))
         by_words = role_by_words(r, a);
     if (by_words)
         return by_words;

@@ -395,7 +395,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
                    ? "use an unfair lock, or take the lock less often and do more work each time"
                    : "take the lock less often and do more work each time";
     const struct activity *x = r->doing;
-    bool taken = r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a);
+    bool taken = (r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a)) &&
+                 strncmp(resource_role(r, ev->a), "loading", 7) != 0;
     if (!r->n_doing || known_permille(r) < KNOWN_LEAST || resource_is_full_queue(r) || !taken ||
         resource_is_of_classes(r, ev->a) || !x->at.method.v ||
         (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)

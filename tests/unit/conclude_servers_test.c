@@ -249,6 +249,25 @@ Test(servers, a_lock_that_the_jdk_alone_takes_is_called_by_the_jdks_method)
     cr_assert_str_eq(title_of(&all.v[0]), "lock of Selector.clear");
 }
 
+/* A library has a copy of the JDK's map. */
+Test(servers, the_lock_of_an_entry_of_a_caches_own_map_is_its_loading)
+{
+    lock_id entry = of_class("Lorg/ehcache/impl/internal/concurrent/ConcurrentHashMap$Node;");
+    stack_id take = builder_stack(
+        &b, "org.ehcache.impl.internal.concurrent.ConcurrentHashMap.compute:6 "
+            "org.ehcache.core.Ehcache.get:7 shop.Catalog.show:6 shop.Load.run:5");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * ROUND;
+        ADD(&b, ann.v, ann, from, monitor_contended_enter, .lock = entry, .owner = bob,
+            .stack = take);
+        ADD(&b, ann.v, ann, from + 9000000, monitor_contended_entered, .lock = entry);
+    }
+    run(250000000);
+    cr_assert_str_eq(resource_role(&all.v[0], a), "loading of a cache entry");
+    cr_assert_str_eq(title_of(&all.v[0]), "lock of ConcurrentHashMap.compute");
+    cr_assert_null(strstr(first_finding()->text, "; try: "));
+}
+
 /* Three threads wait in turn until another one of them is done: with what takes and gives. */
 static const struct rule_finding *take_turns(const char *wait, const char *give)
 {
