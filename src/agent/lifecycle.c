@@ -381,7 +381,7 @@ static int start(JNIEnv *jni, jthread thread, struct err *err)
     put_infos();
     main_class_reset();
     if (agent.attached)
-        main_class_define(jni);
+        main_class_define(jni, agent.jvmti, agent.rec);
     files_begin(agent.path);
     sums_start(agent.rec, processors_of_jvm());
     guard_open();
@@ -529,7 +529,7 @@ static void end_recording(JNIEnv *jni, struct recorder_result *r)
 {
     if (jni && recorder_on(agent.rec)) {
         threads_finish(jni);
-        main_class_define(jni);
+        main_class_define(jni, agent.jvmti, agent.rec);
         origins_define(jni, agent.rec);
     }
     io_end();

@@ -2,7 +2,6 @@
 
 #include "agent/jvm_text.h"
 
-#include <limits.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -48,11 +47,13 @@ static jobject open_jar(JNIEnv *jni, const char *path)
 }
 
 /* What the manifest of the jar that was started says of the program's own main class. */
-static void define_start_class(JNIEnv *jni)
+static void define_start_class(JNIEnv *jni, jvmtiEnv *ti, struct recorder *rec)
 {
-    char path[PATH_MAX];
-    jvm_property("java.class.path", path, sizeof path);
-    jobject jar = *path ? open_jar(jni, path) : NULL;
+    char *path = NULL;
+    if ((*ti)->GetSystemProperty(ti, "java.class.path", &path) != JVMTI_ERROR_NONE)
+        return;
+    jobject jar = open_jar(jni, path);
+    (*ti)->Deallocate(ti, (unsigned char *)path);
     if (!jar)
         return;
     jobject manifest = call(jni, jar, "getManifest", "()Ljava/util/jar/Manifest;", NULL);
@@ -63,7 +64,7 @@ static void define_start_class(JNIEnv *jni)
     const char *text = value ? (*jni)->GetStringUTFChars(jni, value, NULL) : NULL;
     if (text) {
         char name[NAME_MAX_BYTES];
-        recorder_put_info(agent.rec, "start.class", jvm_text(name, sizeof name, text));
+        recorder_put_info(rec, "start.class", jvm_text(name, sizeof name, text));
         (*jni)->ReleaseStringUTFChars(jni, value, text);
     }
     if ((*jni)->ExceptionCheck(jni))
@@ -82,12 +83,11 @@ static jobject started_class(JNIEnv *jni)
     return started;
 }
 
-static void define(JNIEnv *jni, jobject started)
+static void define(JNIEnv *jni, jvmtiEnv *ti, struct recorder *rec, jobject started)
 {
     static const char spring[] = "Lorg/springframework/boot/loader/";
     char *signature;
-    if ((*agent.jvmti)->GetClassSignature(agent.jvmti, started, &signature, NULL) !=
-        JVMTI_ERROR_NONE)
+    if ((*ti)->GetClassSignature(ti, started, &signature, NULL) != JVMTI_ERROR_NONE)
         return;
     size_t n = strlen(signature);
     char name[NAME_MAX_BYTES];
@@ -96,21 +96,21 @@ static void define(JNIEnv *jni, jobject started)
         jvm_text(name, sizeof name, signature + 1);
         for (char *p = name; *p; p++)
             *p = *p == '/' ? '.' : *p;
-        recorder_put_info(agent.rec, "main.class", name);
+        recorder_put_info(rec, "main.class", name);
     }
     if (strncmp(signature, spring, sizeof spring - 1) == 0)
-        define_start_class(jni);
-    (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
+        define_start_class(jni, ti, rec);
+    (*ti)->Deallocate(ti, (unsigned char *)signature);
 }
 
-void main_class_define(JNIEnv *jni)
+void main_class_define(JNIEnv *jni, jvmtiEnv *ti, struct recorder *rec)
 {
     if (atomic_load_explicit(&defined, memory_order_relaxed) || (*jni)->PushLocalFrame(jni, 16) < 0)
         return;
     jobject started = started_class(jni);
     if (started) {
         atomic_store_explicit(&defined, true, memory_order_relaxed);
-        define(jni, started);
+        define(jni, ti, rec, started);
     }
     (*jni)->PopLocalFrame(jni, NULL);
 }

@@ -293,7 +293,7 @@ static const struct verb {
 static int define_origins(JNIEnv *jni, char *argument, struct buf *reply, struct err *err)
 {
     (void)argument, (void)reply, (void)err;
-    RECORDING(main_class_define(jni); origins_define(jni, agent.rec));
+    RECORDING(main_class_define(jni, agent.jvmti, agent.rec); origins_define(jni, agent.rec));
     return 0;
 }
 
