@@ -319,7 +319,7 @@ static void print_losses(const struct trace *t)
                    loss_causes[i].doc);
 }
 
-/* "1,234 cpu; without a stack 12: in Java, frames do not fit together" */
+/* "1,234 cpu; without a stack 12: in Java, inconsistent frames" */
 static void print_samples(const struct facts *f)
 {
     for (int i = 0; i < SAMPLE_GROUPS; i++) {

@@ -113,13 +113,13 @@ const char *walk_error_text(int error)
     case WALK_NO_JAVA_FRAME:
         return "no Java frame";
     case WALK_UNKNOWN_NOT_JAVA:
-        return "outside of Java, not known where Java was left";
+        return "outside Java; where the thread left Java is unknown";
     case WALK_NOT_WALKABLE_NOT_JAVA:
-        return "outside of Java, frames do not fit together";
+        return "outside Java, inconsistent frames";
     case WALK_UNKNOWN_JAVA:
         return "in Java, in code without a describable frame";
     case WALK_NOT_WALKABLE_JAVA:
-        return "in Java, frames do not fit together";
+        return "in Java, inconsistent frames";
     case WALK_UNKNOWN_STATE:
         return "the thread is in an unknown state";
     case WALK_THREAD_EXIT:

@@ -50,10 +50,10 @@ struct walk_frame {
 /* Numbers as those of AsyncGetCallTrace where they mean the same. */
 enum walk_error {
     WALK_NO_JAVA_FRAME = 0,
-    WALK_UNKNOWN_NOT_JAVA = -3,      /* outside of Java, and nothing says where Java was left */
-    WALK_NOT_WALKABLE_NOT_JAVA = -4, /* the frames below the anchor do not fit together */
+    WALK_UNKNOWN_NOT_JAVA = -3,      /* outside Java, and the JVM does not record where the thread left Java */
+    WALK_NOT_WALKABLE_NOT_JAVA = -4, /* the frames below the anchor are inconsistent */
     WALK_UNKNOWN_JAVA = -5,          /* in Java, in the middle of what has no describable frame */
-    WALK_NOT_WALKABLE_JAVA = -6,     /* in Java; the frames do not fit together */
+    WALK_NOT_WALKABLE_JAVA = -6,     /* in Java; the frames are inconsistent */
     WALK_UNKNOWN_STATE = -7,
     WALK_THREAD_EXIT = -8,
     WALK_DEOPT = -9, /* frames are being replaced */
