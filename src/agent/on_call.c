@@ -232,7 +232,8 @@ void virtual_unpark(JNIEnv *jni, const struct tracked *t, jobject thread)
 void virtual_interrupt(JNIEnv *jni, const struct tracked *t, jobject thread)
 {
     (void)t;
-    note_interrupt(jni, thread, wait_of(thread), stacks_of_kept_caller, clock_mono_ns());
+    note_interrupt(jni, thread, threads_virtual_wait(jni, thread), stacks_of_kept_caller,
+                   clock_mono_ns());
 }
 
 void interrupted(JNIEnv *jni, const struct tracked *t, jobject exception)

@@ -69,6 +69,21 @@ static void note_ended(uint64_t java_tid, uint32_t id)
     ended_lately[java_tid % ENDED_KEPT].id = id;
 }
 
+/* States of VirtualThread by name (21 to 27; not each JDK has all), and what such a thread waits
+ * for.  The first one is there always. */
+static const struct virtual_state {
+    const char *name;
+    enum event_kind kind;
+} virtual_states[] = {{"TERMINATED", 0},
+                      {"PARKED", EV_park_enter},
+                      {"TIMED_PARKED", EV_park_enter},
+                      {"PINNED", EV_park_enter},
+                      {"TIMED_PINNED", EV_park_enter},
+                      {"BLOCKED", EV_monitor_contended_enter},
+                      {"WAIT", EV_wait_enter},
+                      {"TIMED_WAIT", EV_wait_enter}};
+enum { VIRTUAL_STATES = sizeof virtual_states / sizeof virtual_states[0], NO_STATE = -1 };
+
 static struct {
     /* Held while a thread is registered, also across JVM calls, which may wait for a safepoint to
      * end.  So a thread at a safepoint must not take it. */
@@ -80,8 +95,8 @@ static struct {
     _Atomic bool virtual_seen; /* a virtual thread has an id */
     _Atomic bool ends_probed;
     jfieldID tid, eetop, name;
-    _Atomic(jfieldID) state; /* of VirtualThread, and what it is when the thread has ended */
-    _Atomic jint terminated;
+    _Atomic(jfieldID) state; /* of VirtualThread, and its values */
+    _Atomic jint states[VIRTUAL_STATES];
     _Atomic bool no_state;
     uintptr_t env_offset; /* from a JavaThread to its JNIEnv */
     uint32_t not_exiting; /* JavaThread::_terminated of a thread that is alive */
@@ -562,8 +577,12 @@ bool threads_each_soon(void (*visit)(void *ctx, const struct os_thread *t), void
  * threads.  Several threads may do so at once. */
 static jfieldID find_state(JNIEnv *jni, jclass of)
 {
-    jfieldID ended = (*jni)->GetStaticFieldID(jni, of, "TERMINATED", "I");
-    jfieldID state = ended ? (*jni)->GetFieldID(jni, of, "state", "I") : NULL;
+    jfieldID state = NULL;
+    jint values[VIRTUAL_STATES];
+    for (size_t i = 0; i < VIRTUAL_STATES && (i == 0 || values[0] != NO_STATE); i++)
+        values[i] = state_value(jni, of, virtual_states[i].name);
+    if (values[0] != NO_STATE)
+        state = (*jni)->GetFieldID(jni, of, "state", "I");
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);
     if (!state) {
@@ -571,30 +590,49 @@ static jfieldID find_state(JNIEnv *jni, jclass of)
         return NULL;
     }
     /* relaxed: the same, whoever writes it */
-    atomic_store_explicit(&reg.terminated, (*jni)->GetStaticIntField(jni, of, ended),
-                          memory_order_relaxed);
-    /* release: pairs with has_ended; `terminated` is there */
+    for (size_t i = 0; i < VIRTUAL_STATES; i++)
+        atomic_store_explicit(&reg.states[i], values[i], memory_order_relaxed);
+    /* release: pairs with virtual_state; the values are there */
     atomic_store_explicit(&reg.state, state, memory_order_release);
     return state;
 }
 
 /* JVMTI's GetThreadState waits while a virtual thread is being mounted, and keeps all from being
  * mounted while it looks: it took a quarter of a program that joins short tasks.  VirtualThread has
- * it in a field; where the JVM has no continuations, virtual threads are of another class. */
-static bool has_ended(JNIEnv *jni, jthread thread)
+ * it in a field; where the JVM has no continuations, virtual threads are of another class.  NULL:
+ * none of these, it runs, comes or goes.  False: it is not known. */
+static bool virtual_state(JNIEnv *jni, jthread thread, const struct virtual_state **state)
 {
-    jint state = 0;
+    enum { SUSPENDED = 1 << 8 };
     jfieldID field = atomic_load_explicit(&reg.state, memory_order_acquire);
     if (!field && !atomic_load_explicit(&reg.no_state, memory_order_relaxed)) {
         jclass of = (*jni)->GetObjectClass(jni, thread);
         field = find_state(jni, of);
         (*jni)->DeleteLocalRef(jni, of);
     }
-    if (field)
-        return (*jni)->GetIntField(jni, thread, field) ==
-               atomic_load_explicit(&reg.terminated, memory_order_relaxed);
+    jint now = field ? (*jni)->GetIntField(jni, thread, field) & ~SUSPENDED : NO_STATE;
+    *state = NULL;
+    for (size_t i = 0; i < VIRTUAL_STATES && field && !*state; i++)
+        if (atomic_load_explicit(&reg.states[i], memory_order_relaxed) == now)
+            *state = &virtual_states[i];
+    return field != NULL;
+}
+
+static bool has_ended(JNIEnv *jni, jthread thread)
+{
+    jint state = 0;
+    const struct virtual_state *now;
+    if (virtual_state(jni, thread, &now))
+        return now == &virtual_states[0];
     return (*agent.jvmti)->GetThreadState(agent.jvmti, thread, &state) == JVMTI_ERROR_NONE &&
            (state & JVMTI_THREAD_STATE_TERMINATED);
+}
+
+enum event_kind threads_virtual_wait(JNIEnv *jni, jthread thread)
+{
+    const struct virtual_state *now;
+    bool known = virtual_state(jni, thread, &now);
+    return known && now ? now->kind : wait_of(thread);
 }
 
 static uint32_t recently_ended(uint64_t java_tid)

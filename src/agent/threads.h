@@ -81,6 +81,10 @@ uint64_t threads_java_tid(JNIEnv *jni, jthread thread);
 bool threads_ends_probed(void);
 
 bool threads_is_virtual(JNIEnv *jni, jthread thread);
+
+/* What a virtual thread waits for: the kind of the event that began it, 0: for nothing.  Asks JVMTI
+ * of those only that are mounted. */
+enum event_kind threads_virtual_wait(JNIEnv *jni, jthread thread);
 bool threads_is_carrier(JNIEnv *jni, jthread thread); /* of virtual threads */
 
 /* The id of a thread that is none of Java's, by its number in the kernel; given and defined when it
