@@ -28,6 +28,7 @@
 #include "agent/on_thread.h"
 #include "agent/open_waits.h"
 #include "agent/origins.h"
+#include "agent/owner_proof.h"
 #include "agent/owner_stacks.h"
 #include "agent/peers.h"
 #include "agent/probes.h"
@@ -155,7 +156,7 @@ static bool owners_known(void)
     if (table && agent.java_version >= 26)
         return true; /* the pending monitor is read from the thread, the table does not matter */
     if (l->pending_monitor >= 0 && l->monitor_owner >= 0 &&
-        (!l->owner_is_tid || l->lock_stack >= 0)) {
+        (l->owner_is_tid ? l->lock_stack >= 0 : l->stack_base >= 0 && l->stack_size >= 0)) {
         if (agent.virtual_threads && !mounted_known(l))
             lacks_note("with this JVM's collector, Orca cannot read which virtual thread a carrier "
                        "runs: owners of monitors that may be virtual threads are unknown");
@@ -272,6 +273,7 @@ static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
     modules_reset();
     if (thread_table_new(&agent.table, &agent.layout, owners_known()) < 0)
         return err_set(err, -ENOMEM, "out of memory");
+    owner_proof_init(agent.layout.monitor_owner >= 0);
     if (unmounts_init() < 0 || peers_init(agent.settings.iodetails, locks_of_peer) < 0 ||
         init_sums() < 0)
         return err_set(err, -ENOMEM, "out of memory");
@@ -350,7 +352,7 @@ static void begin(JNIEnv *jni, jthread thread)
     threads_enumerate(jni);
     static const bool none[GROUP_LIMIT];
     owner_stacks_start(jni);
-    gc_init();
+    gc_init(jni);
     bool own = alloc_own_begin(jni);
     switch_events(agent.settings.groups, none);
     natives_install(jni);

@@ -42,7 +42,47 @@ static enum cause_is find_cause_is(void)
     return heap_is("Serial") || heap_is("Parallel") ? CAUSE_NOW_OR_LAST : CAUSE_NOW;
 }
 
-void gc_init(void)
+/* -1: it cannot be asked. */
+static int64_t total_memory(JNIEnv *jni)
+{
+    jlong total = -1;
+    jclass c = (*jni)->FindClass(jni, "java/lang/Runtime");
+    jmethodID get =
+        c ? (*jni)->GetStaticMethodID(jni, c, "getRuntime", "()Ljava/lang/Runtime;") : NULL;
+    jmethodID ask = get ? (*jni)->GetMethodID(jni, c, "totalMemory", "()J") : NULL;
+    jobject runtime = ask ? (*jni)->CallStaticObjectMethod(jni, c, get) : NULL;
+    if (runtime)
+        total = (*jni)->CallLongMethod(jni, runtime, ask);
+    if ((*jni)->ExceptionCheck(jni))
+        (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, runtime);
+    (*jni)->DeleteLocalRef(jni, c);
+    return total;
+}
+
+/* G1's books are brought up to date by its collections: regions that were added since are missing. */
+static bool is_total(uint64_t committed, uint64_t total)
+{
+    return heap_is("G1") ? committed <= total && committed >= total / 2 : committed == total;
+}
+
+/* The collector's books are what Runtime says, or are not believed: not even in part. */
+static void prove_books(JNIEnv *jni)
+{
+    enum { TRIES = 8 }; /* the heap may be growing */
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t committed = heap_use_committed(&gc.heap), used = heap_use_used(&gc.heap);
+        int64_t total = total_memory(jni);
+        if (total < 0 || (!committed && !used) ||
+            (is_total(committed, (uint64_t)total) && used <= committed))
+            return;
+    }
+    heap_use_close(&gc.heap);
+    lacks_note("the heap's size is not what Runtime says on this JVM: of collections only causes "
+               "and times are recorded");
+}
+
+void gc_init(JNIEnv *jni)
 {
     struct err err;
     gc_names_reset();
@@ -55,6 +95,7 @@ void gc_init(void)
         return;
     }
     heap_use_open(&gc.heap, agent.vmstructs);
+    prove_books(jni);
     gc_counters_open(&gc.counters, agent.vmstructs);
     gc.cause_is = find_cause_is();
     gc_counters_kind(&gc.counters);

@@ -3,11 +3,12 @@
 #ifndef ORCA_AGENT_ON_GC_H
 #define ORCA_AGENT_ON_GC_H
 
+#include <jvmti.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* A recording begins; before the events are enabled. */
-void gc_init(void);
+void gc_init(JNIEnv *jni);
 
 /* Whether this JVM's collector works in cycles while the threads run, and has paused since then. */
 bool gc_has_cycles(void);

@@ -75,7 +75,6 @@ static int check_jvm(struct err *err)
     if (agent.java_version < JAVA_FIRST || agent.java_version > JAVA_LAST)
         return err_set(err, -ENOTSUP, "Java %s: Orca records Java %d to %d", version, JAVA_FIRST,
                        JAVA_LAST);
-    vmstructs_layout(agent.vmstructs, &agent.layout);
     return 0;
 }
 

@@ -1,11 +1,13 @@
 #include "agent/sample_events.h"
 
+#include "agent/lacks.h"
 #include "agent/methods.h"
 #include "agent/modules.h"
 #include "agent/stacks.h"
 #include "agent/threads.h"
 #include "base/buf.h"
 #include "base/util.h"
+#include "hotspot/walker.h"
 #include "record/way.h"
 #include "unwind/libraries.h"
 
@@ -19,6 +21,7 @@ static struct {
     struct buf taken;           /* const struct sample *, of this collection */
     uint64_t written;           /* the last event's time */
     uint64_t lost;              /* samples_lost() when last looked at */
+    uint64_t walked, failed;    /* samples of Java threads: compiled frames are known, or not */
     bool looks;                 /* those by the wall clock are of the group looks */
     struct stack_frame *frames; /* of one stack: [DEPTH_MAX] */
     uint8_t *kinds;
@@ -30,7 +33,7 @@ void sample_events_reset(void)
 {
     buf_clear(&out.events);
     buf_clear(&out.taken);
-    out.written = 0;
+    out.written = out.walked = out.failed = 0;
     way_fini(&out.by_frames);
     out.lost = samples_lost();
 }
@@ -142,8 +145,35 @@ static void take(void *ctx, const struct sample *s)
     buf_put(&out.taken, &s, sizeof s);
 }
 
+/* Frames of compiled code that have a method, and those that have none; a sample without any frame
+ * is one of these. */
+static void count_compiled(const struct sample *s, uint64_t *known, uint64_t *unknown)
+{
+    const struct sample_frame *f = sample_frames(s);
+    *known = 0;
+    *unknown = s->n <= 0;
+    for (int32_t i = 0; i < s->n; i++)
+        if (f[i].kind == WALK_COMPILED)
+            ++*(f[i].method && f[i].stamp ? known : unknown);
+}
+
+/* Of compiled code there is too little at the start for a proof (walk_proof.h). */
+static void note_failures(const struct sample *s)
+{
+    enum { MANY = 8 };
+    uint64_t known, unknown;
+    if (!s->subject.java_thread || s->still)
+        return;
+    count_compiled(s, &known, &unknown);
+    out.walked += known && !unknown;
+    out.failed += unknown != 0;
+    if (unknown && out.failed >= MANY && out.failed > out.walked)
+        lacks_note("most samples in compiled code have no stack on this JVM");
+}
+
 static void make_event(const struct sample *s, sample_event_fn made, void *ctx)
 {
+    note_failures(s);
     struct sample_event e = {.group = (enum sample_group)s->group,
                              .thread = thread_of(s),
                              .time = s->time,

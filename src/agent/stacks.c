@@ -9,6 +9,7 @@
 #include "agent/stacks_check.h"
 #include "agent/threads.h"
 #include "agent/trails.h"
+#include "agent/walk_proof.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
@@ -354,6 +355,23 @@ static void open_walker(void)
     }
 }
 
+static bool proved;
+
+/* Called by Natives.run through Natives.replace. */
+static void prove(JNIEnv *jni)
+{
+    const struct os_thread *self = os_thread_self(jni);
+    const struct walk_proof p = {agent.jvmti, agent.walker, self ? self->java_thread : 0,
+                                 natives_method};
+    proved = p.java_thread && walk_proof_holds(&p);
+}
+
+static bool proves(JNIEnv *jni)
+{
+    proved = false;
+    return natives_from_java(jni, prove) == 0 && proved;
+}
+
 void stacks_start(JNIEnv *jni)
 {
     if (agent.settings.depth == 0)
@@ -369,10 +387,15 @@ void stacks_start(JNIEnv *jni)
                    "%s",
                    closed.msg);
     bool learnt = agent.walker && natives_learn(jni);
-    if (agent.walker && !learnt)
+    if (learnt && !proves(jni)) {
+        lacks_note("stack walks do not agree with JVMTI's on this JVM: stacks are taken through "
+                   "JVMTI, which takes longer, and there are no samples");
+        closed = (struct err){"stack walks do not agree with JVMTI's"};
+        agent.walker = NULL; /* and stays: its handler for faults is others', too */
+    } else if (agent.walker && !learnt)
         lacks_note("method ids are not as Orca knows them on this JVM: stacks are taken through "
                    "JVMTI, which takes longer");
-    atomic_store_explicit(&walking, learnt, memory_order_relaxed);
+    atomic_store_explicit(&walking, agent.walker && learnt, memory_order_relaxed);
     stacks_check_start();
 }
 
@@ -457,9 +480,26 @@ static jint asked_allocation_frames(const struct taking *t, jint n)
     return (jint)allocation_frames(frames, some, t->object);
 }
 
+/* What the walker stands on is not so, as far as one can see. */
+static void note_failures(void)
+{
+    uint64_t walked = 0, failed = 0;
+    enum { MANY = 64 };
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+        if (reasons[i] > ASK_DIFFERS)
+            failed += atomic_load_explicit(&counts.asked[i], memory_order_relaxed);
+    for (size_t i = 0; i < STRIPES && failed >= MANY; i++)
+        walked += atomic_load_explicit(&counts.walked[i].n, memory_order_relaxed);
+    if (failed >= MANY && failed > walked)
+        lacks_note("most stacks cannot be walked on this JVM: they are taken through JVMTI, which "
+                   "takes longer");
+}
+
 static stack_id ask_because(const struct taking *t, int reason)
 {
     count_asked(reason);
+    if (reason > ASK_DIFFERS)
+        note_failures();
     jint n = ask(t), own = t->object.v ? asked_allocation_frames(t, n) : 0;
     uint32_t left = n > own ? (uint32_t)(n - own) : 0;
     uint32_t most = min_u32((uint32_t)(n > t->depth ? t->depth - own : n - own),

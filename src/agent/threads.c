@@ -6,6 +6,7 @@
 #include "agent/jvm_text.h"
 #include "agent/jvmti21.h"
 #include "agent/kept.h"
+#include "agent/lacks.h"
 #include "agent/locks.h"
 #include "agent/natives.h"
 #include "agent/open_waits.h"
@@ -16,9 +17,11 @@
 #include "agent/trails.h"
 #include "agent/unmounts.h"
 #include "base/clock.h"
+#include "base/guarded.h"
 #include "base/map.h"
 #include "base/tasks.h"
 #include "base/util.h"
+#include "hotspot/facts.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -573,6 +576,15 @@ bool threads_each_soon(void (*visit)(void *ctx, const struct os_thread *t), void
     return true;
 }
 
+/* NO_STATE: the JDK has none of that name. */
+static jint state_value(JNIEnv *jni, jclass of, const char *name)
+{
+    jfieldID id = (*jni)->GetStaticFieldID(jni, of, name, "I");
+    if (!id)
+        (*jni)->ExceptionClear(jni);
+    return id ? (*jni)->GetStaticIntField(jni, of, id) : NO_STATE;
+}
+
 /* Asked when there is a virtual thread: before, it would initialize the class, which starts
  * threads.  Several threads may do so at once. */
 static jfieldID find_state(JNIEnv *jni, jclass of)
@@ -754,6 +766,27 @@ void threads_forget_waits(const bool *off)
 
 /* --- set-up and end of the recording ---------------------------------------------------------- */
 
+static void note_refuted(const struct fact *f)
+{
+    lacks_note("%s::%s of this JVM is not as Orca knows it: %s", f->type, f->field, f->lost);
+}
+
+/* Before anything else reads the JVM's memory. */
+static void prove_facts(jthread current, uintptr_t java_thread, uint64_t java_tid)
+{
+    struct err ignored;
+    const struct fact_self self = {
+        .java_thread = java_thread,
+        .java_tid = java_tid,
+        .itself = handle_of(current),
+        .version = agent.java_version,
+        /* it would print that another handler stands before the JVM's own */
+        .guarded = !vmstructs_flag(agent.vmstructs, "CheckJNICalls", false) &&
+                   guarded_open(&ignored) == 0};
+    facts_prove(agent.vmstructs, &self, note_refuted);
+    vmstructs_layout(agent.vmstructs, &agent.layout);
+}
+
 int threads_init(JNIEnv *jni, jthread current, struct err *err)
 {
     jclass c = (*jni)->FindClass(jni, "java/lang/Thread");
@@ -772,6 +805,7 @@ int threads_init(JNIEnv *jni, jthread current, struct err *err)
                        "java.lang.Thread of this JVM has no fields tid, eetop and name");
     uintptr_t java_thread = (uintptr_t)(*jni)->GetLongField(jni, current, reg.eetop);
     reg.env_offset = (uintptr_t)jni - java_thread;
+    prove_facts(current, java_thread, threads_java_tid(jni, current));
     if (agent.virtual_threads)
         mounted_open(&agent.layout, agent.vmstructs, java_thread, threads_java_tid(jni, current),
                      jni_field_offset(reg.tid));

@@ -174,6 +174,12 @@ void heap_use_open(struct heap_use *h, const struct vmstructs *vs)
     }
 }
 
+void heap_use_close(struct heap_use *h)
+{
+    memset(h->used, 0, sizeof h->used);
+    memset(h->committed, 0, sizeof h->committed);
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 static bool read_term(const struct heap_term *t, uintptr_t *value)

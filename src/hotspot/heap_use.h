@@ -29,6 +29,9 @@ struct heap_use {
 /* When the heap is there (VMInit), after guarded_open. */
 void heap_use_open(struct heap_use *h, const struct vmstructs *vs);
 
+/* From now on nothing is known of it but the collector's name. */
+void heap_use_close(struct heap_use *h);
+
 /* Bytes in use, and bytes that objects can be in before the heap grows; each 0 when it is not
  * known. Safepoint only. */
 uint64_t heap_use_used(const struct heap_use *h);

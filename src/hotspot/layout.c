@@ -10,92 +10,18 @@
 struct field {
     size_t at;
     const char *type, *field;
-    bool optional;
+    enum { OPTIONAL, NEEDED } need;
 };
 
-#define F(member, type, name)                                                                      \
-    {                                                                                              \
-        offsetof(struct layout, member), type, name, false                                         \
-    }
-#define OPTIONAL(member, type, name)                                                               \
-    {                                                                                              \
-        offsetof(struct layout, member), type, name, true                                          \
-    }
-
 static const struct field fields[] = {
-    F(anchor, "JavaThread", "_anchor"),
-    F(stack_base, "JavaThread", "_stack_base"),
-    F(stack_size, "JavaThread", "_stack_size"),
-    F(vframe_array_head, "JavaThread", "_vframe_array_head"),
-    F(thread_state, "JavaThread", "_thread_state"),
-    F(terminated, "JavaThread", "_terminated"),
-    F(last_sp, "JavaFrameAnchor", "_last_Java_sp"),
-    F(last_pc, "JavaFrameAnchor", "_last_Java_pc"),
-    F(last_fp, "JavaFrameAnchor", "_last_Java_fp"),
-    F(wrapper_anchor, "JavaCallWrapper", "_anchor"),
-    F(heap_memory, "CodeHeap", "_memory"),
-    F(heap_segmap, "CodeHeap", "_segmap"),
-    F(heap_segment_shift, "CodeHeap", "_log2_segment_size"),
-    F(space_low, "VirtualSpace", "_low"),
-    F(space_high, "VirtualSpace", "_high"),
-    F(block_used, "HeapBlock::Header", "_used"),
-    F(blob_name, "CodeBlob", "_name"),
-    F(blob_size, "CodeBlob", "_size"),
-    F(blob_frame_size, "CodeBlob", "_frame_size"),
-    F(blob_frame_complete, "CodeBlob", "_frame_complete_offset"),
-    F(blob_data_offset, "CodeBlob", "_data_offset"),
-    OPTIONAL(blob_code_begin, "CodeBlob", "_code_begin"),
-    OPTIONAL(blob_code_end, "CodeBlob", "_code_end"),
-    OPTIONAL(blob_code_offset, "CodeBlob", "_code_offset"),
-    OPTIONAL(blob_kind, "CodeBlob", "_kind"),
-    OPTIONAL(blob_mutable_data, "CodeBlob", "_mutable_data"),
-    OPTIONAL(blob_mutable_size, "CodeBlob", "_mutable_data_size"),
-    OPTIONAL(blob_relocation_size, "CodeBlob", "_relocation_size"),
-    F(nm_state, "nmethod", "_state"),
-    F(nm_level, "nmethod", "_comp_level"),
-    F(nm_compile_id, "nmethod", "_compile_id"),
-    F(nm_orig_pc, "nmethod", "_orig_pc_offset"),
-    F(nm_entry_bci, "nmethod", "_entry_bci"),
-    F(nm_scopes_pcs, "nmethod", "_scopes_pcs_offset"),
-    F(nm_osr_entry, "nmethod", "_osr_entry_point"),
-    OPTIONAL(nm_method, "nmethod", "_method"),
-    OPTIONAL(nm_method, "CompiledMethod", "_method"),
-    OPTIONAL(nm_scopes_data, "nmethod", "_scopes_data_offset"),
-    OPTIONAL(nm_scopes_data_begin, "CompiledMethod", "_scopes_data_begin"),
-    OPTIONAL(nm_dependencies, "nmethod", "_dependencies_offset"),
-    OPTIONAL(nm_metadata, "nmethod", "_metadata_offset"),
-    OPTIONAL(nm_immutable, "nmethod", "_immutable_data"),
-    OPTIONAL(nm_immutable_size, "nmethod", "_immutable_data_size"),
-    OPTIONAL(nm_deopt, "nmethod", "_deopt_handler_entry_offset"),
-    OPTIONAL(nm_deopt, "nmethod", "_deopt_handler_offset"),
-    OPTIONAL(nm_deopt_begin, "CompiledMethod", "_deopt_handler_begin"),
-    OPTIONAL(nm_deopt_mh, "nmethod", "_deopt_mh_handler_offset"),
-    OPTIONAL(nm_deopt_mh_begin, "CompiledMethod", "_deopt_mh_handler_begin"),
-    OPTIONAL(nm_verified, "nmethod", "_verified_entry_offset"),
-    OPTIONAL(nm_verified_entry, "nmethod", "_verified_entry_point"),
-    OPTIONAL(upcall_frame_data, "UpcallStub", "_frame_data_offset"),
-    OPTIONAL(upcall_anchor, "UpcallStub::FrameData", "jfa"),
-    F(m_const, "Method", "_constMethod"),
-    F(m_access, "Method", "_access_flags"),
-    F(m_intrinsic, "Method", "_intrinsic_id"),
-    F(cm_constants, "ConstMethod", "_constants"),
-    OPTIONAL(cm_flags, "ConstMethod", "_flags._flags"),
-    OPTIONAL(cm_flags, "ConstMethod", "_flags"),
-    F(cm_code_size, "ConstMethod", "_code_size"),
-    F(cm_name, "ConstMethod", "_name_index"),
-    F(cm_signature, "ConstMethod", "_signature_index"),
-    F(cm_idnum, "ConstMethod", "_method_idnum"),
-    F(cm_total, "ConstMethod", "_constMethod_size"),
-    F(pool_holder, "ConstantPool", "_pool_holder"),
-    F(pool_cache, "ConstantPool", "_cache"),
-    F(pool_length, "ConstantPool", "_length"),
-    OPTIONAL(pool_source, "ConstantPool", "_source_file_name_index"),
-    F(klass_name, "Klass", "_name"),
-    F(klass_loader_data, "Klass", "_class_loader_data"),
-    F(klass_constants, "InstanceKlass", "_constants"),
-    OPTIONAL(klass_method_ids, "InstanceKlass", "_methods_jmethod_ids"),
-    F(symbol_length, "Symbol", "_length"),
-    F(symbol_body, "Symbol", "_body[0]"),
+#define THREAD(member, type, name, proof, lost)
+#define OTHER(type, name, proof, lost)
+#define WALKER(member, need, type, name, proof, lost)                                              \
+    {offsetof(struct layout, member), type, name, need},
+#include "hotspot/facts.def"
+#undef THREAD
+#undef OTHER
+#undef WALKER
 };
 
 static const struct {
@@ -128,7 +54,7 @@ static int read_fields(struct layout *l, const struct vmstructs *vs, struct err 
         int32_t *to = member(l, f->at);
         if (*to < 0)
             *to = (int32_t)vmstructs_offset(vs, f->type, f->field, NULL);
-        if (*to < 0 && !f->optional)
+        if (*to < 0 && f->need == NEEDED)
             return unknown(err, f->type, f->field);
     }
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
@@ -246,6 +172,9 @@ int layout_read(struct layout *l, const struct vmstructs *vs, struct err *err)
     if (!vmstructs_constant(vs, "vmIntrinsics::_invokeBasic", &l->first_handle_intrinsic) ||
         !vmstructs_constant(vs, "vmIntrinsics::_linkToNative", &l->last_handle_intrinsic))
         return unknown(err, "vmIntrinsics", "_invokeBasic");
+    enum { IDS_ARE_NUMBERS = 26 };
+    if (l->major >= IDS_ARE_NUMBERS) /* never followed: each would be a fault */
+        l->klass_method_ids = -1;
     if (!vmstructs_constant(vs, "JavaThread::_not_terminated", &l->not_terminated))
         return unknown(err, "JavaThread", "_not_terminated");
     return l->major >= 17 ? 0 : err_set(err, -ENOTSUP, "no stack walks on JDK %d", l->major);

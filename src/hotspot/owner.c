@@ -34,7 +34,7 @@ struct entry {
  * until the searches of the old epoch are gone: then nobody can hold the entry any more. */
 struct thread_table {
     struct vm_layout layout;
-    bool owners;
+    _Atomic bool owners;
     pthread_mutex_t lock;
     _Atomic uint32_t epoch;
     _Atomic uint32_t searching[2];
@@ -51,7 +51,7 @@ int thread_table_new(struct thread_table **out, const struct vm_layout *layout, 
     if (!t)
         return -ENOMEM;
     t->layout = *layout;
-    t->owners = owners;
+    atomic_store_explicit(&t->owners, owners, memory_order_relaxed); /* nobody else has it */
     pthread_mutex_init(&t->lock, NULL);
     return 0;
 }
@@ -123,9 +123,11 @@ static struct entry *new_entry(struct thread_table *t)
     return &segment[n % SEGMENT];
 }
 
+/* 0: there is none. */
 static uint64_t word_at(uintptr_t base, long offset)
 {
-    return __atomic_load_n((const uint64_t *)(base + (uintptr_t)offset), __ATOMIC_RELAXED);
+    uint64_t word = 0;
+    return guarded_u64(base + (uintptr_t)offset, &word) ? word : 0;
 }
 
 static void link(_Atomic(struct entry *) *head, _Atomic(struct entry *) *next, struct entry *e)
@@ -319,7 +321,7 @@ static struct found by_platform_thread(struct thread_table *t, const struct entr
 {
     const struct vm_layout *l = &t->layout;
     struct found self = {.owner = {.id = e->id}, .runs = e};
-    if (l->owner_is_tid || l->vthread >= 0) {
+    if (l->owner_is_tid || l->vthread >= 0 || e->carrier) {
         /* A carrier that seems to run nobody is about to, or about to stop, or cannot (it tries to
          * leave a thread that is pinned): what it owns then may be the virtual thread's. */
         if (!l->owner_is_tid && !e->carrier && mounted_nobody(l, e->java_thread))
@@ -384,10 +386,21 @@ static struct found search(struct thread_table *t, uintptr_t monitor, const uint
     return l->owner_is_tid ? by_tid(t, owner, where) : by_address(t, monitor, owner);
 }
 
+/* relaxed: whoever asks at that moment is answered once more */
+static bool has_owners(const struct thread_table *t)
+{
+    return atomic_load_explicit(&t->owners, memory_order_relaxed);
+}
+
+void thread_table_hide_owners(struct thread_table *t)
+{
+    atomic_store_explicit(&t->owners, false, memory_order_relaxed);
+}
+
 bool owner_is_anonymous(const struct thread_table *t, uintptr_t java_thread)
 {
     uintptr_t monitor =
-        t->owners && java_thread ? word_at(java_thread, t->layout.pending_monitor) : 0;
+        has_owners(t) && java_thread ? word_at(java_thread, t->layout.pending_monitor) : 0;
     return monitor && word_at(monitor, t->layout.monitor_owner) == OWNER_ANONYMOUS;
 }
 
@@ -432,7 +445,7 @@ struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uin
     struct owner none = {0};
     if (place)
         *place = (struct owner_place){0};
-    if (!t->owners || !java_thread)
+    if (!has_owners(t) || !java_thread)
         return none;
     uintptr_t monitor = word_at(java_thread, t->layout.pending_monitor);
     if (!monitor)

@@ -43,6 +43,9 @@ void vmstructs_close(struct vmstructs *vs);
 long vmstructs_offset(const struct vmstructs *vs, const char *type, const char *field,
                       const char **type_string);
 
+/* A fact that does not hold (facts.h): from now on it is not described. */
+void vmstructs_refute(struct vmstructs *vs, const char *type, const char *field);
+
 /* The value of a static field that is a word.  False: it is not described. */
 bool vmstructs_word(const struct vmstructs *vs, const char *type, const char *field,
                     uintptr_t *value);
@@ -71,7 +74,9 @@ int64_t vmstructs_number(const struct vmstructs *vs, const char *name, int64_t o
 const char *vmstructs_text(const struct vmstructs *vs, const char *name);
 
 /* In a debug build: a fact that a test takes away, in ORCA_HIDE by commas: "Type::field",
- * "sizeof::Type", "constant::name", and what is not described: "jmethodID::address". */
+ * "sizeof::Type", "constant::name", and what is not described: "jmethodID::address".  Those in
+ * ORCA_BREAK are wrong by ORCA_BREAK_BY (8); the file ORCA_FACTS gets the name of each that is
+ * asked for. */
 bool vmstructs_hides(const char *type, const char *field);
 
 void vmstructs_layout(const struct vmstructs *vs, struct vm_layout *l);
