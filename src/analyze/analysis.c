@@ -138,7 +138,7 @@ static int begin_making(struct analysis *a, struct makers *m)
     const struct decode_window *w = &a->window;
     TRY(binder_new(&m->binder, a->trace, &a->timeline, &a->threads));
     binder_summed(m->binder, &a->decoded.summed);
-    TRY(bottler_new(&m->bottler, a->trace, &a->threads, &a->stills, w->from, w->to));
+    TRY(bottler_new(&m->bottler, a->trace, &a->threads, &a->halts, w->from, w->to));
     TRY(purposes_make(&a->purposes, a->trace, &a->locks, &a->timeline.contexts, &a->arena));
     TRY(causer_new(&m->causer, a->trace, &a->timeline, &a->threads, &a->stills, a->locks.n_objects,
                    a->purposes.known));
@@ -220,7 +220,8 @@ int analysis_follow(struct analysis *a, uint32_t thread, uint64_t to, uint64_t f
     const struct path_source src = {&a->timeline,
                                     &a->threads,
                                     &a->purposes,
-                                    &a->stills,
+                                    &a->halts,
+                                    &a->processors,
                                     (const void *)a->decoded.pauses.p,
                                     a->decoded.pauses.len / sizeof(struct pause)};
     drop_path(a);
@@ -263,12 +264,13 @@ int analysis_wait_graph(struct analysis *a)
                         a->window.to - a->window.from, &a->arena));
     for (uint32_t i = 1; i < a->threads.n; i++) {
         struct pool *p = a->pools.pool_of[i] ? &a->pools.pools[a->pools.pool_of[i] - 1] : NULL;
-        uint64_t looks;
+        uint64_t ns[HALTED_KINDS];
         if (!p)
             continue;
-        uint64_t ns = stills_between(&a->stills, i, a->window.from, a->window.to, &looks);
-        p->still += ns;
-        p->running -= min_u64(p->running, ns);
+        halts_between(&a->halts, i, a->window.from, a->window.to, ns);
+        p->still += ns[HALTED_IO];
+        for (int k = 0; k < HALTED_KINDS; k++)
+            p->running -= min_u64(p->running, ns[k]);
     }
     a->has_pools = true;
     return 0;
@@ -299,6 +301,9 @@ int analysis_slack(struct analysis *a)
 
 static int find_collections(struct analysis *a)
 {
+    struct buf *pauses = &a->decoded.pauses;
+    if (pauses->len)
+        qsort(pauses->p, pauses->len / sizeof(struct pause), sizeof(struct pause), by_start);
     const struct collection_source from = decoded_collections(&a->decoded, a->trace);
     struct buf *b = &a->decoded.safepoints;
     TRY(collections_make(&a->collections, &from, &a->arena));
@@ -306,13 +311,18 @@ static int find_collections(struct analysis *a)
                            &a->arena);
 }
 
+/* Why threads did not run that were in no wait. */
+static int find_halts(struct analysis *a)
+{
+    TRY(find_collections(a));
+    processors_explain(&a->processors, a->trace, &a->stills, a->safepoints.stops,
+                       a->safepoints.n_stops);
+    return halts_make(&a->halts, &a->processors, &a->timeline, &a->arena);
+}
+
 /* What is asked of the whole once the causes are known. */
 static int follow_causes(struct analysis *a)
 {
-    struct buf *pauses = &a->decoded.pauses;
-    if (pauses->len)
-        qsort(pauses->p, pauses->len / sizeof(struct pause), sizeof(struct pause), by_start);
-    TRY(find_collections(a));
     a->stop = stop_find(a->trace, &a->threads);
     const struct deadlock_source src = {a->trace,
                                         &a->timeline,
@@ -359,7 +369,8 @@ static int run(struct analysis *a, struct trace *t, const struct analysis_plan *
         stills_make(
             &a->stills,
             &(struct still_source){t, &a->timeline, &a->threads, &a->samples, &a->decoded.io},
-            &a->arena) < 0)
+            &a->arena) < 0 ||
+        find_halts(a) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     reads_make(&a->reads, &a->decoded.reads, &a->decoded.io);
     if (lock_set_name_conditions(&a->locks, t, &a->timeline.contexts) < 0)
@@ -444,8 +455,8 @@ int analysis_carry(const struct analysis *a, struct carry *out)
 
 int analysis_stats(const struct analysis *a, const struct selection *selection, struct stats *out)
 {
-    const struct stats_source from = {&a->timeline, &a->threads,  &a->locks,
-                                      &a->sites,    &a->purposes, &a->stills};
+    const struct stats_source from = {&a->timeline, &a->threads, &a->locks, &a->sites,
+                                      &a->purposes, &a->stills,  &a->halts};
     return stats_make(out, &from, selection);
 }
 

@@ -12,6 +12,7 @@
 #include "analyze/calls.h"
 #include "analyze/deadlock.h"
 #include "analyze/decode.h"
+#include "analyze/halts.h"
 #include "analyze/lock_order.h"
 #include "analyze/path_sums.h"
 #include "analyze/purpose.h"
@@ -39,7 +40,8 @@ struct analysis {
     struct timeline timeline;
     struct samples samples;
     struct processors processors;
-    struct stills stills;
+    struct stills stills; /* in input or output */
+    struct stills halts;  /* these, and what else kept threads from running */
     struct reads reads;
     struct allocs allocs;
     struct lock_set locks;

@@ -12,7 +12,7 @@ struct mark {
     uint64_t time, alone;
 };
 
-/* A thread goes on behind a look that found it still, or is found so. */
+/* A thread goes on behind what kept it from running, or begins to stand still. */
 struct edge {
     uint64_t time;
     uint32_t thread;
@@ -48,15 +48,15 @@ static int by_time(const void *a, const void *b)
     return x->stops - y->stops;
 }
 
-static int make_edges(struct bottler *b, const struct stills *stills)
+static int make_edges(struct bottler *b, const struct stills *halts)
 {
     size_t n = 0;
-    b->edges = malloc((2 * stills->n + 1) * sizeof *b->edges);
+    b->edges = malloc((2 * halts->n + 1) * sizeof *b->edges);
     if (!b->edges)
         return -ENOMEM;
-    for (uint32_t i = 1; i < stills->n_lines; i++)
-        for (uint32_t k = 0; b->out.counted[i] && k < stills->lines[i].n; k++) {
-            const struct still *s = &stills->lines[i].v[k];
+    for (uint32_t i = 1; i < halts->n_lines; i++)
+        for (uint32_t k = 0; b->out.counted[i] && k < halts->lines[i].n; k++) {
+            const struct still *s = &halts->lines[i].v[k];
             b->edges[n++] = (struct edge){s->from, i, true};
             b->edges[n++] = (struct edge){s->to, i, false};
         }
@@ -67,7 +67,7 @@ static int make_edges(struct bottler *b, const struct stills *stills)
 }
 
 int bottler_new(struct bottler **out, const struct trace *t, const struct thread_set *threads,
-                const struct stills *stills, uint64_t from, uint64_t to)
+                const struct stills *halts, uint64_t from, uint64_t to)
 {
     struct bottler *b = *out = calloc(1, sizeof *b);
     if (!b)
@@ -84,7 +84,7 @@ int bottler_new(struct bottler **out, const struct trace *t, const struct thread
     }
     for (size_t i = 1; i < threads->n; i++)
         b->out.counted[i] = bottle_counts(t, &threads->v[i]);
-    if (make_edges(b, stills) < 0) {
+    if (make_edges(b, halts) < 0) {
         bottler_free(b);
         *out = NULL;
         return -ENOMEM;

@@ -10,13 +10,13 @@
  *     sum of heights + time in which nobody ran = elapsed time      (to a rounding of 2^-32 ns)
  *
  * It needs no causes, so it says who, not why.  What runs is what is in none of the recorded waits,
- * and was not found still in input or output (still.h): a thread that is ready to run counts as
- * running, and so does one that stands still for a collection.  Threads of the JVM itself (thread
+ * and did not stand still for anything else that is known (halts.h): input and output, a stop by
+ * the JVM; where turns on processors were recorded, only what is on one.  Threads of the JVM itself (thread
  * groups "system" and "InnocuousThreadGroup", native ones) are left out. */
 #ifndef ORCA_ANALYZE_BOTTLE_H
 #define ORCA_ANALYZE_BOTTLE_H
 
-#include "analyze/still.h"
+#include "analyze/halts.h"
 #include "analyze/sweep.h"
 
 enum { BOTTLE_LEVELS = 65 }; /* numbers of running threads told apart; the last: that or more */
@@ -44,7 +44,7 @@ struct bottler;
 
 /* The graph of the time from `from` to `to`.  -ENOMEM. */
 int bottler_new(struct bottler **out, const struct trace *t, const struct thread_set *threads,
-                const struct stills *stills, uint64_t from, uint64_t to);
+                const struct stills *halts, uint64_t from, uint64_t to);
 void bottler_free(struct bottler *b);
 struct sweep_sink bottler_sink(struct bottler *b);
 

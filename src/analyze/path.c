@@ -14,8 +14,8 @@ static const char *const limits[] = {
     "waits and does not follow the thread that ended the wait.",
     "There can be other paths: where several causes could have ended a wait, the last waker "
     "counts.",
-    "Running means outside of recorded waits, input and output; waiting for a processor and "
-    "spinning for a monitor count as running.",
+    "Running means outside of recorded waits, input and output; spinning for a monitor counts as "
+    "running, and so does waiting for a processor, unless --time recorded it.",
     "Release times of monitors are inferred from the next owner. A thread that took the monitor in "
     "between without waiting is not seen: the path then goes to the last owner seen (-e holds "
     "makes both exact).",
@@ -29,8 +29,8 @@ const char *const *path_limits(bool summed)
 
 const char *path_kind_name(enum path_kind k)
 {
-    static const char *const names[PATH_KINDS] = {"run", "handoff", "timed", "wait",
-                                                  "gc",  "unknown", "io"};
+    static const char *const names[PATH_KINDS] = {"run",     "handoff", "timed", "wait",    "gc",
+                                                  "unknown", "io",      "ready", "stopped", "off"};
     return names[k];
 }
 
@@ -302,13 +302,41 @@ static void cut(struct buf *out, struct path_segment *run, uint64_t from, uint64
 }
 
 /* A run without pauses. */
-static void put_stills(const struct path_source *src, struct path_segment run, struct buf *out)
+static void put_halts(const struct path_source *src, struct path_segment run, struct buf *out)
 {
-    const struct still_line *l = stills_of(src->stills, run.thread);
-    for (uint32_t i = still_first(l, run.from); i < l->n && l->v[i].from < run.to; i++)
-        cut(out, &run, l->v[i].from, l->v[i].to, PATH_IO, l->v[i]);
+    static const enum path_kind kinds[HALTED_KINDS] = {PATH_IO, PATH_READY, PATH_STOPPED, PATH_OFF};
+    const struct still_line *l = stills_of(src->halts, run.thread);
+    for (uint32_t i = still_first(l, run.from); i < l->n && l->v[i].from < run.to; i++) {
+        enum path_kind kind = kinds[halt_of(&l->v[i])];
+        struct still at = l->v[i];
+        if (kind != PATH_IO)
+            at.stack = run.stack;
+        cut(out, &run, at.from, at.to, kind, at);
+    }
     if (run.from < run.to)
         buf_put(out, &run, sizeof run);
+}
+
+struct handed {
+    struct buf *out;
+    struct path_segment left;
+};
+
+static void put_ready(void *ctx, const struct cpu_tile *t)
+{
+    struct handed *h = ctx;
+    if (t->kind == CPU_READY)
+        cut(h->out, &h->left, t->from, t->to, PATH_READY, (struct still){.stack = h->left.stack});
+}
+
+/* Between what woke a thread and its going on. */
+static void put_handoff(const struct path_source *src, struct path_segment s, struct buf *out)
+{
+    struct handed h = {out, s};
+    if (src->processors && src->processors->n_turns)
+        processors_tile(src->processors, src->timeline, s.thread, s.from, s.to, put_ready, &h);
+    if (h.left.from < h.left.to)
+        buf_put(out, &h.left, sizeof h.left);
 }
 
 /* The segments of the walk, earliest first; pauses and input or output are cut out of the runs. */
@@ -328,12 +356,14 @@ static int finish(struct walker *w, struct path *out)
             if (from >= s.to)
                 break;
             run.to = from;
-            put_stills(src, run, &all);
+            put_halts(src, run, &all);
             s.from = from;
             cut(&all, &s, from, src->pauses[k].end, PATH_GC, (struct still){.stack = s.stack});
         }
         if (s.kind == PATH_RUN)
-            put_stills(src, s, &all);
+            put_halts(src, s, &all);
+        else if (s.kind == PATH_HANDOFF)
+            put_handoff(src, s, &all);
         else if (s.from < s.to)
             buf_put(&all, &s, sizeof s);
     }

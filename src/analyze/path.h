@@ -18,7 +18,7 @@
 #define ORCA_ANALYZE_PATH_H
 
 #include "analyze/decode.h"
-#include "analyze/still.h"
+#include "analyze/halts.h"
 
 enum path_kind {
     PATH_RUN,     /* the thread ran, or did something that is not recorded */
@@ -29,10 +29,13 @@ enum path_kind {
     PATH_GC,      /* it stood still for the collector */
     PATH_UNKNOWN, /* what it did is not known */
     PATH_IO,      /* it stood still in input or output (still.h) */
+    PATH_READY,   /* it waited for a processor */
+    PATH_STOPPED, /* the JVM stopped it, for no collection */
+    PATH_OFF,     /* it was on no processor, for a cause that is not recorded */
     PATH_KINDS
 };
 
-/* "run", "handoff", "timed", "wait", "gc", "unknown", "io" */
+/* "run", "handoff", "timed", "wait", "gc", "unknown", "io", "ready", "stopped", "off" */
 const char *path_kind_name(enum path_kind k);
 
 struct path_segment {
@@ -42,7 +45,7 @@ struct path_segment {
     bool seen;      /* the path came to the thread as to the last owner seen (bind.h): until it left
                      * that again it may have been elsewhere */
     uint8_t state;  /* HANDOFF, TIMED, WAIT, UNKNOWN: enum wait_state; else STATE_LIMIT */
-    lock_id lock;   /* RUN, GC, IO: the one that it held and the path's next thread waited for; else
+    lock_id lock;   /* no wait: the one that it held and the path's next thread waited for; else
                      * what the wait was for; 0: none, or unknown */
     stack_id stack; /* RUN: where the thread was at the end of it; else where it waited; 0:
                      * unknown */
@@ -65,7 +68,8 @@ struct path_source {
     const struct timeline *timeline;
     const struct thread_set *threads;
     const struct purposes *purposes;
-    const struct stills *stills;
+    const struct stills *halts;
+    const struct processors *processors;
     const struct pause *pauses; /* of the collector, by start; may be NULL */
     size_t n_pauses;
 };

@@ -1,14 +1,16 @@
 #include "analyze/processors.h"
 
 #include "analyze/lines.h"
+#include "analyze/safepoints.h"
+#include "analyze/still.h"
 #include "base/err.h"
 #include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const char *const cpu_state_names[CPU_STATES] = {"on_processor", "ready", "waits", "off_processor",
-                                                 "not_known"};
+const char *const cpu_state_names[CPU_STATES] = {"on_processor", "ready",         "waits",    "io",
+                                                 "stopped",      "off_processor", "not_known"};
 
 void processors_init(struct processors *p)
 {
@@ -160,6 +162,15 @@ int processors_finish(struct processors *p, const struct thread_set *threads)
     return 0;
 }
 
+void processors_explain(struct processors *p, const struct trace *t, const struct stills *io,
+                        const struct safepoint *stops, size_t n_stops)
+{
+    p->trace = t;
+    p->io = io;
+    p->stops = stops;
+    p->n_stops = n_stops;
+}
+
 /* --- tiles ------------------------------------------------------------------------------------ */
 
 struct tiler {
@@ -170,7 +181,11 @@ struct tiler {
     void (*visit)(void *ctx, const struct cpu_tile *t);
     void *ctx;
     uint32_t span;  /* the first that may end behind what was told */
-    size_t stretch; /* the same of p->known */
+    size_t stretch; /* the same of p->known, */
+    uint32_t call;  /* of io, */
+    size_t stop;    /* and of p->stops */
+    const struct still_line *io;
+    uint64_t since; /* it has been off since then, or out of the last wait or call */
 };
 
 static void put(const struct tiler *t, enum cpu_state kind, uint32_t span, uint64_t from,
@@ -200,20 +215,55 @@ static void put_wait(const struct tiler *t, enum cpu_state kind, uint32_t i, uin
     put(t, CPU_READY, 0, ready, to);
 }
 
+/* In no wait, and in no input or output.  A thread that left the processor since the JVM began to
+ * stop threads is ready once that is over; one that was off before goes on to be. */
+static void put_stops(struct tiler *t, enum cpu_state kind, uint64_t from, uint64_t to, bool turn)
+{
+    const struct safepoint *v = t->p->stops;
+    size_t n = t->p->n_stops;
+    bool turns = kind == CPU_OFF;
+    for (size_t i = t->stop; i < n && v[i].from < to; i++) {
+        uint64_t begin = max_u64(turns ? v[i].from : v[i].reached, from);
+        uint64_t end = min_u64(v[i].to, to);
+        put(t, kind, 0, from, min_u64(begin, end));
+        put(t, CPU_STOPPED, 0, begin, end);
+        from = max_u64(from, end);
+        kind = turns && turn && t->since >= v[i].from ? CPU_READY : kind;
+    }
+    put(t, kind, 0, from, to);
+    while (t->stop < n && v[t->stop].to <= to)
+        t->stop++;
+}
+
+/* In no wait. */
+static void put_free(struct tiler *t, enum cpu_state kind, uint64_t from, uint64_t to, bool turn)
+{
+    while (from < to) {
+        while (t->call < t->io->n && t->io->v[t->call].to <= from)
+            t->since = max_u64(t->since, t->io->v[t->call++].to);
+        const struct still *s = t->call < t->io->n ? &t->io->v[t->call] : NULL;
+        uint64_t begin = s ? min_u64(max_u64(s->from, from), to) : to;
+        uint64_t end = s ? min_u64(s->to, to) : to;
+        put_stops(t, kind, from, begin, turn && begin == to);
+        put(t, CPU_IO, 0, begin, end);
+        from = end;
+    }
+}
+
 /* On no processor; `kind` where there is no wait. */
 static void put_off(struct tiler *t, enum cpu_state kind, uint64_t from, uint64_t to, bool turn)
 {
     while (from < to) {
         uint32_t n = t->line ? t->line->spans.n : 0;
         while (t->span < n && span_end(t->tl, line_span(t->line, t->span)) <= from)
-            t->span++;
+            t->since = max_u64(t->since, span_end(t->tl, line_span(t->line, t->span++)));
         const struct span *s = t->span < n ? line_span(t->line, t->span) : NULL;
         if (!s || s->start >= to) {
-            put(t, kind, 0, from, to);
+            put_free(t, kind, from, to, turn);
             return;
         }
         uint64_t begin = max_u64(s->start, from), end = min_u64(span_end(t->tl, s), to);
-        put(t, kind, 0, from, begin);
+        put_free(t, kind, from, begin, false);
         put_wait(t, kind, t->span, begin, end, turn);
         from = end;
     }
@@ -247,6 +297,20 @@ static enum cpu_state kind_between(const struct tiler *t, const struct processor
     return before && (before->end & ~(uint32_t)TURN_GAP) == TURN_PREEMPTED ? CPU_READY : CPU_OFF;
 }
 
+/* What else is known of a thread, from a time on. */
+static void explain(struct tiler *t, uint32_t thread, uint64_t from)
+{
+    static const struct still_line none;
+    const struct processors *p = t->p;
+    t->io = p->trace ? stills_of(p->io, thread) : &none;
+    t->call = still_first(t->io, from);
+    t->stop = p->n_stops;
+    if (p->trace && !(trace_thread(p->trace, p->threads->v[thread].id)->flags & THREAD_NATIVE)) {
+        t->stop = 0;
+        BISECT(t->stop, p->n_stops, p->stops[t->stop].to <= from);
+    }
+}
+
 static uint32_t first_behind(const struct run *r, uint64_t time)
 {
     uint32_t i = 0;
@@ -267,15 +331,18 @@ void processors_tile(const struct processors *p, const struct timeline *tl, uint
         uint32_t n = line_spans_until(t.line, from);
         t.span = n ? n - 1 : 0;
     }
+    explain(&t, thread, from);
     uint32_t i = first_behind(turns, from);
     const struct processor_turn *before = i ? turn_at(turns, i - 1) : NULL, *next;
     for (; i < turns->n && (next = turn_at(turns, i))->from < to; i++, before = next) {
         uint64_t begin = max_u64(next->from, from), end = min_u64(next->to, to);
+        t.since = before ? before->to : 0;
         put_between(&t, kind_between(&t, before, next), from, begin, true);
         put(&t, CPU_ON, 0, begin, end);
         from = end;
     }
     next = i < turns->n ? turn_at(turns, i) : NULL;
+    t.since = before ? before->to : 0;
     put_between(&t, kind_between(&t, before, next), from, to, false);
 }
 
@@ -300,9 +367,14 @@ static void apply_shares(const struct processor_line *l, uint64_t length, uint64
     ns[CPU_ON] = part_of(l->ran, covered, l->shares_for);
     ns[CPU_READY] = part_of(l->ready, covered, l->shares_for);
     uint64_t rest = covered - ns[CPU_ON] - ns[CPU_READY];
-    ns[CPU_WAITS] = min_u64(ns[CPU_WAITS], length - ns[CPU_ON] - ns[CPU_READY]);
-    ns[CPU_OFF] = rest - min_u64(rest, ns[CPU_WAITS]);
-    ns[CPU_UNKNOWN] = length - ns[CPU_ON] - ns[CPU_READY] - ns[CPU_WAITS] - ns[CPU_OFF];
+    uint64_t left = length - ns[CPU_ON] - ns[CPU_READY];
+    for (enum cpu_state s = CPU_WAITS; s <= CPU_STOPPED; s++) {
+        ns[s] = min_u64(ns[s], left);
+        left -= ns[s];
+        rest -= min_u64(rest, ns[s]);
+    }
+    ns[CPU_OFF] = rest;
+    ns[CPU_UNKNOWN] = left - rest;
 }
 
 void processors_sum(const struct processors *p, const struct timeline *tl, uint32_t thread,

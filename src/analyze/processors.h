@@ -1,14 +1,19 @@
 /* processors.h - when threads were on a processor (group sched), and what they did with their time
  * then: for each thread a tiling of its life.
  *
- *     life = on a processor + ready + waits + off a processor + not known
+ *     life = on a processor + ready + waits + input and output + stopped + off a processor
+ *            + not known
  *
  *     on      its turns, also those inside of a recorded wait: what it executes around it
- *     ready   from a preemption to its next turn; and from the moment at which a recorded wait was
- *             ended by whoever ended it (bind.h) to the turn in which it went on
+ *     ready   from a preemption to its next turn; from the moment at which a recorded wait was
+ *             ended by whoever ended it (bind.h), and from the end of a stop, to the turn in which
+ *             it went on
  *     wait    in a recorded wait, and neither
- *     off     in no recorded wait, for a cause that is not recorded: input and output, page faults,
- *             native locks
+ *     io      in input or output (still.h), in none of these
+ *     stopped by the JVM (safepoints.h): a thread of Java that was off the processor in none of
+ *             these, since the JVM began to stop threads, until the stop was over.  Where turns are
+ *             not known: from the moment at which all had stopped; native code may have gone on
+ *     off     none of these, for a cause that is not recorded: page faults, native locks
  *     unknown turns were not recorded then, or records were lost
  *
  * Where the kernel tells only shares (processor_share), sums follow from these and the waits. */
@@ -20,9 +25,18 @@
 #include "analyze/timeline.h"
 #include "base/buf.h"
 
-enum cpu_state { CPU_ON, CPU_READY, CPU_WAITS, CPU_OFF, CPU_UNKNOWN, CPU_STATES };
+enum cpu_state {
+    CPU_ON,
+    CPU_READY,
+    CPU_WAITS,
+    CPU_IO,
+    CPU_STOPPED,
+    CPU_OFF,
+    CPU_UNKNOWN,
+    CPU_STATES
+};
 
-/* "on_processor", "ready", "waits", "off_processor", "not_known" */
+/* "on_processor", "ready", "waits", "io", "stopped", "off_processor", "not_known" */
 extern const char *const cpu_state_names[CPU_STATES];
 
 struct processor_turn {
@@ -35,8 +49,15 @@ struct processor_line {
     uint64_t ran, ready, shares_for; /* of its processor_shares: ns, and of how many ns they tell */
 };
 
+struct stills;
+struct safepoint;
+
 struct processors {
     struct arena arena;
+    const struct trace *trace;     /* NULL: the three below are not known */
+    const struct stills *io;       /* who was in input or output when */
+    const struct safepoint *stops; /* [n_stops]: safepoints.stops */
+    size_t n_stops;
     const struct thread_set *threads;
     struct processor_line *lines; /* [n_lines], by index into struct thread_set */
     size_t n_lines;
@@ -54,6 +75,10 @@ int processors_take(struct processors *p, uint32_t thread, const struct event *e
 
 /* After the last one; borrows the threads.  -ENOMEM. */
 int processors_finish(struct processors *p, const struct thread_set *threads);
+
+/* Say what else kept threads from running; borrows all of it.  Else that time is CPU_OFF. */
+void processors_explain(struct processors *p, const struct trace *t, const struct stills *io,
+                        const struct safepoint *stops, size_t n_stops);
 
 /* Whether anything is known: instants, or shares. */
 static inline bool processors_any(const struct processors *p)

@@ -76,6 +76,34 @@ static int most_first(const void *a, const void *b)
     return order ? order : x->collects - y->collects;
 }
 
+/* What overlaps is one. */
+static int find_stops(struct safepoints *out, const struct collection_source *from,
+                      struct arena *arena)
+{
+    size_t n = out->n + from->n_pauses, kept = 0;
+    struct safepoint *v = n ? arena_alloc(arena, n * sizeof *v) : NULL;
+    if (n && !v)
+        return -ENOMEM;
+    for (size_t i = 0; i < from->n_pauses; i++) {
+        uint64_t start = from->pauses[i].start;
+        v[i] = (struct safepoint){start, start, max_u64(from->pauses[i].end, start), {0}, true};
+    }
+    if (out->n)
+        memcpy(v + from->n_pauses, out->v, out->n * sizeof *v);
+    if (n)
+        qsort(v, n, sizeof *v, by_time);
+    for (size_t i = 0; i < n; i++) {
+        struct safepoint *last = kept ? &v[kept - 1] : NULL;
+        if (last && v[i].from < last->to)
+            last->to = max_u64(last->to, v[i].to);
+        else if (v[i].from < v[i].to)
+            v[kept++] = v[i];
+    }
+    out->stops = v;
+    out->n_stops = kept;
+    return 0;
+}
+
 int safepoints_make(struct safepoints *out, struct safepoint *v, size_t n,
                     const struct collection_source *from, struct arena *arena)
 {
@@ -90,5 +118,5 @@ int safepoints_make(struct safepoints *out, struct safepoint *v, size_t n,
         add(out, from->trace, &v[i]);
     if (out->n_sums)
         qsort(out->sum, out->n_sums, sizeof *out->sum, most_first);
-    return 0;
+    return find_stops(out, from, arena);
 }

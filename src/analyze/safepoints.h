@@ -30,6 +30,9 @@ struct safepoints {
     size_t n_sums;
     uint64_t reach;                /* of all */
     uint64_t others, ns_of_others; /* of those that do not collect */
+    const struct safepoint *stops; /* them, and pauses of the collector for which none is recorded:
+                                    * when threads of Java stood still, in the order of time, apart */
+    size_t n_stops;
 };
 
 /* Sorts the list and takes it; pauses: by start.  -ENOMEM. */

@@ -281,7 +281,8 @@ static int add_lines(struct maker *m)
         if (selection_clip(&m->out->selection, &from, &to)) {
             struct thread_sums *s = &m->out->threads[i];
             s->life = to - from;
-            s->still = stills_between(m->from->stills, i, from, to, &s->still_looks);
+            halts_between(m->from->halts, i, from, to, s->halted);
+            stills_between(m->from->stills, i, from, to, &s->looks);
         }
         if (i < m->from->timeline->n_lines)
             TRY(add_line(m, i));
@@ -460,7 +461,9 @@ int stats_list_owner_sites(const struct stats *s, const struct sites *sites, uin
 
 uint64_t thread_sums_running(const struct thread_sums *s)
 {
-    uint64_t ns = s->life - min_u64(s->life, s->still);
+    uint64_t ns = s->life;
+    for (int i = 0; i < HALTED_KINDS; i++)
+        ns -= min_u64(ns, s->halted[i]);
     for (int i = 0; i < STATE_LIMIT; i++)
         ns -= min_u64(ns, s->state[i].ns);
     return ns;

@@ -12,9 +12,9 @@
 #define ORCA_ANALYZE_STATS_H
 
 #include "analyze/blames.h"
+#include "analyze/halts.h"
 #include "analyze/purpose.h"
 #include "analyze/sites.h"
-#include "analyze/still.h"
 #include "analyze/timeline.h"
 #include "analyze/wait_stats.h"
 #include "analyze/weigh.h"
@@ -30,7 +30,8 @@ struct thread_sums {
     struct state_stats state[STATS_COLUMNS];
     uint64_t life;                  /* ns of its life in the range */
     uint64_t waited_for[FOR_LIMIT]; /* ns of its waits but sleeps, by what they were for */
-    uint64_t still, still_looks;    /* ns in input or output, in no wait; so many looks say so */
+    uint64_t halted[HALTED_KINDS];  /* ns in no wait, and not running (halts.h) */
+    uint64_t looks;                 /* that say so of input and output */
     uint64_t unknown;               /* of the counts: waits of which one end is missing */
     uint64_t reacquired;            /* INTERVAL_REACQUIRED */
     uint32_t open;                  /* waits going on at the end of the recording */
@@ -73,7 +74,7 @@ struct stats_source {
     const struct lock_set *locks;
     const struct sites *sites;
     const struct purposes *purposes;
-    const struct stills *stills;
+    const struct stills *stills, *halts;
 };
 
 /* The selection's threads are borrowed.  -ENOMEM. */

@@ -172,8 +172,6 @@ static int keep(struct maker *m, struct still_line *l, struct arena *a)
     if (!l->v)
         return -ENOMEM;
     memcpy(l->v, m->out.p, m->out.len);
-    for (uint32_t i = 1; i < l->n; i++)
-        l->v[i].before = l->v[i - 1].before + (l->v[i - 1].to - l->v[i - 1].from);
     buf_clear(&m->out);
     return find_asked(m->trace, l);
 }
@@ -251,14 +249,6 @@ uint32_t still_touching(const struct still_line *l, uint64_t from, uint64_t to, 
     *first = still_first(l, from);
     end += end < l->n && l->v[end].from < to; /* one that is not over by then */
     return end > *first ? end - *first : 0;
-}
-
-uint64_t still_until(const struct still_line *l, uint64_t time)
-{
-    uint32_t i = still_first(l, time);
-    if (i == l->n)
-        return i ? l->v[i - 1].before + (l->v[i - 1].to - l->v[i - 1].from) : 0;
-    return l->v[i].before + (time > l->v[i].from ? time - l->v[i].from : 0);
 }
 
 uint64_t stills_between(const struct stills *s, uint32_t thread, uint64_t from, uint64_t to,

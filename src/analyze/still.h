@@ -25,9 +25,8 @@ struct still {
     stack_id stack;    /* of the last look, or of the call */
     uint32_t looks;    /* that say so; 0: it is recorded */
     lock_id peer;      /* recorded: what is at the other end; 0: unknown, or several */
-    uint8_t what;      /* the same: enum io_kind */
+    uint8_t what;      /* the same: enum io_kind; of halts.h also others */
     bool asked; /* recorded input, from a peer that is not a client: the thread also writes to it */
-    uint64_t before; /* ns of those of the thread before it */
 };
 
 struct still_line {
@@ -59,9 +58,6 @@ uint32_t still_first(const struct still_line *l, uint64_t time);
 
 /* How many touch a stretch of time: *first and those behind it. */
 uint32_t still_touching(const struct still_line *l, uint64_t from, uint64_t to, uint32_t *first);
-
-/* ns of a thread's before a time. */
-uint64_t still_until(const struct still_line *l, uint64_t time);
 
 /* ns of a thread's in a stretch of time, and how many looks say so. */
 uint64_t stills_between(const struct stills *s, uint32_t thread, uint64_t from, uint64_t to,

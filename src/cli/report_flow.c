@@ -126,6 +126,9 @@ static const char *const path_texts[PATH_KINDS] = {
     [PATH_GC] = "in pauses of the collector",
     [PATH_UNKNOWN] = "in unknown states",
     [PATH_IO] = "in input or output",
+    [PATH_READY] = "waiting for a processor",
+    [PATH_STOPPED] = "stopped by the JVM",
+    [PATH_OFF] = "off the processor, cause unknown",
 };
 
 static void print_path_head(const struct page *p)

@@ -188,24 +188,23 @@ void page_finding(const struct page *p, unsigned number)
 static const struct {
     enum thread_time time;
     const char *title[2]; /* NULL: none */
-} pool_times[] = {{TIME_RUNNING, {"running", "on cpu"}},
-                  {TIME_READY, {NULL, "ready"}},
-                  {TIME_BLOCKED, {"blocked", "blocked"}},
-                  {TIME_WAITING, {"waiting", "waiting"}},
-                  {TIME_IDLE, {"idle", "idle"}},
-                  {TIME_OTHER, {NULL, "other"}},
-                  {TIME_CARRIER, {"no carrier", "no carrier"}}};
+} pool_times[] = {
+    {TIME_RUNNING, {"running", "on cpu"}},  {TIME_READY, {NULL, "ready"}},
+    {TIME_BLOCKED, {"blocked", "blocked"}}, {TIME_WAITING, {"waiting", "waiting"}},
+    {TIME_IDLE, {"idle", "idle"}},          {TIME_STOPPED, {"stopped", "stopped"}},
+    {TIME_OTHER, {NULL, "other"}},          {TIME_CARRIER, {"no carrier", "no carrier"}}};
 
-/* That of virtual threads only where some of them waited for a carrier, to a whole per cent. */
+/* What few programs have only where it is a whole per cent of a pool's time: stops by the JVM,
+ * virtual threads that waited for a carrier. */
 static bool has_column(const struct page *p, size_t column)
 {
-    uint64_t ns = 0, life = 0;
+    enum thread_time time = pool_times[column].time;
+    bool shown = time != TIME_CARRIER && time != TIME_STOPPED;
     for (size_t i = 0; i < p->r->n_pools; i++) {
-        ns = max_u64(ns, p->r->pools[i].ns[TIME_CARRIER]);
-        life = max_u64(life, p->r->pools[i].life);
+        const struct thread_pool *v = &p->r->pools[i];
+        shown |= v->ns[time] && v->ns[time] >= v->life / 100;
     }
-    return pool_times[column].title[processors_any(&p->r->a->processors)] &&
-           (pool_times[column].time != TIME_CARRIER || (life && ns >= life / 100));
+    return shown && pool_times[column].title[processors_any(&p->r->a->processors)];
 }
 
 static void print_pools(const struct page *p, size_t rows)

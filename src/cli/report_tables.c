@@ -104,23 +104,45 @@ static void print_marks(const struct page *p)
     if (marks)
         page_wrapped(p, STYLE_FAINT, "", buf_str(&b), 0);
     page_wrapped(p, STYLE_FAINT, "",
-                 "rest: running, ready to run, or in a wait that was not recorded", 0);
+                 r->a->processors.n_turns
+                     ? "rest: on a processor, or not known"
+                     : "rest: running, ready to run, or in a wait that was not recorded",
+                 0);
     buf_fini(&b);
 }
 
-static const struct table_column thread_columns[] = {
-    {"thread", TABLE_LEFT, true},
-    {"", TABLE_LEFT, false},
-    {"life", TABLE_RIGHT, false},
-    {"blocked", TABLE_RIGHT, false},
-    {"blocked for", TABLE_RIGHT, false},
-    {"reacquiring", TABLE_RIGHT, false},
-    {"waited", TABLE_RIGHT, false},
-    {"waited for", TABLE_RIGHT, false},
-    {"park, join, sleep", TABLE_RIGHT, false},
-    {"I/O", TABLE_RIGHT, false},
-    {"unknown", TABLE_RIGHT, false},
-    {"rest", TABLE_RIGHT, false},
+enum thread_column {
+    THREAD_NAME,
+    THREAD_MARKS,
+    THREAD_LIFE,
+    THREAD_BLOCKED,
+    THREAD_BLOCKED_FOR,
+    THREAD_REACQUIRING,
+    THREAD_WAITED,
+    THREAD_WAITED_FOR,
+    THREAD_OTHERS,
+    THREAD_HALTED,
+    THREAD_UNKNOWN = THREAD_HALTED + HALTED_KINDS,
+    THREAD_REST,
+    THREAD_COLUMNS
+};
+
+static const struct table_column thread_columns[THREAD_COLUMNS] = {
+    [THREAD_NAME] = {"thread", TABLE_LEFT, true},
+    [THREAD_MARKS] = {"", TABLE_LEFT, false},
+    [THREAD_LIFE] = {"life", TABLE_RIGHT, false},
+    [THREAD_BLOCKED] = {"blocked", TABLE_RIGHT, false},
+    [THREAD_BLOCKED_FOR] = {"blocked for", TABLE_RIGHT, false},
+    [THREAD_REACQUIRING] = {"reacquiring", TABLE_RIGHT, false},
+    [THREAD_WAITED] = {"waited", TABLE_RIGHT, false},
+    [THREAD_WAITED_FOR] = {"waited for", TABLE_RIGHT, false},
+    [THREAD_OTHERS] = {"park, join, sleep", TABLE_RIGHT, false},
+    [THREAD_HALTED + HALTED_IO] = {"I/O", TABLE_RIGHT, false},
+    [THREAD_HALTED + HALTED_READY] = {"ready", TABLE_RIGHT, false},
+    [THREAD_HALTED + HALTED_STOPPED] = {"stopped", TABLE_RIGHT, false},
+    [THREAD_HALTED + HALTED_OFF] = {"off cpu", TABLE_RIGHT, false},
+    [THREAD_UNKNOWN] = {"unknown", TABLE_RIGHT, false},
+    [THREAD_REST] = {"rest", TABLE_RIGHT, false},
 };
 
 /* Parked, in a join, asleep, and nobody is known to hold the thread up; ns. */
@@ -137,91 +159,111 @@ static bool has_others(const struct analysis *a)
     return v[STATE_JOINING].count || v[STATE_SLEEPING].count || at_leisure(v);
 }
 
-/* Which of the columns that only some traces have are there. */
+/* Which of the columns are there. */
 struct shown {
-    bool others, retaking, io, unknown;
+    bool column[THREAD_COLUMNS];
     uint64_t looks; /* behind what stands for I/O */
 };
 
 static struct shown shown_of(const struct report *r)
 {
-    struct shown s = {.others = has_others(r->a),
-                      .retaking = r->a->stats.total[STATE_REACQUIRING].ns > 0};
+    struct shown s;
+    memset(s.column, 1, sizeof s.column);
+    memset(&s.column[THREAD_HALTED], 0, HALTED_KINDS);
+    s.column[THREAD_OTHERS] = has_others(r->a);
+    s.column[THREAD_REACQUIRING] = r->a->stats.total[STATE_REACQUIRING].ns > 0;
+    s.column[THREAD_UNKNOWN] = false;
+    s.looks = 0;
     for (size_t i = 0; i < r->n_threads; i++) {
         const struct thread_sums *sums = &r->a->stats.threads[r->threads[i]];
-        s.unknown |= sums->state[STATE_UNKNOWN].ns > 0;
-        s.looks += sums->still_looks;
-        s.io |= sums->still > 0;
+        s.column[THREAD_UNKNOWN] |= sums->state[STATE_UNKNOWN].ns > 0;
+        s.looks += sums->looks;
+        for (int k = 0; k < HALTED_KINDS; k++)
+            s.column[THREAD_HALTED + k] |= sums->halted[k] > 0;
     }
     return s;
 }
 
-static void put_thread(struct table *t, const struct page *p, uint32_t i, struct shown shown)
+static void put_thread(struct table *t, const struct page *p, uint32_t i, const struct shown *shown)
 {
     const struct thread_stats *s = &p->r->a->threads.v[i];
     const struct thread_sums *sums = &p->r->a->stats.threads[i];
     const struct state_stats *v = sums->state, *h = &v[HELD_UP], *w = &v[STATE_WAITING];
+    uint64_t ns[THREAD_COLUMNS] = {[THREAD_BLOCKED_FOR] = h->ns,
+                                   [THREAD_REACQUIRING] = v[STATE_REACQUIRING].ns,
+                                   [THREAD_WAITED_FOR] = w->ns,
+                                   [THREAD_OTHERS] = at_leisure(v),
+                                   [THREAD_UNKNOWN] = v[STATE_UNKNOWN].ns,
+                                   [THREAD_REST] = thread_sums_running(sums)};
     char name[PAGE_NAME];
+    memcpy(&ns[THREAD_HALTED], sums->halted, sizeof sums->halted);
     page_thread(p, i, name);
     table_put(t, name);
     put_marks(t, marks_of(p, s));
     cell_time(t, sums->life, 1);
-    cell_count(t, h->count);
-    cell_time(t, h->ns, h->ns);
-    if (shown.retaking)
-        cell_time(t, v[STATE_REACQUIRING].ns, v[STATE_REACQUIRING].ns);
-    cell_count(t, w->count);
-    cell_time(t, w->ns, w->ns);
-    if (shown.others)
-        cell_time(t, at_leisure(v), at_leisure(v));
-    if (shown.io)
-        cell_time(t, sums->still, sums->still);
-    if (shown.unknown)
-        cell_time(t, v[STATE_UNKNOWN].ns, v[STATE_UNKNOWN].ns);
-    cell_time(t, thread_sums_running(sums), 1);
+    for (int k = THREAD_BLOCKED; k < THREAD_COLUMNS; k++)
+        if (k == THREAD_BLOCKED || k == THREAD_WAITED)
+            cell_count(t, k == THREAD_BLOCKED ? h->count : w->count);
+        else if (shown->column[k])
+            cell_time(t, ns[k], k == THREAD_REST ? 1 : ns[k]);
+}
+
+static void print_shown(const struct page *p, const struct shown *shown, bool others)
+{
+    const bool *has = shown->column;
+    char text[128];
+    if (has[THREAD_REACQUIRING])
+        page_wrapped(p, STYLE_FAINT, "",
+                     "reacquiring: part of the time blocked, to get the monitor back at the end of "
+                     "Object.wait",
+                     0);
+    if (others)
+        page_wrapped(p, STYLE_FAINT, "",
+                     "other waits: parked, in a join or asleep, without a known holder", 0);
+    if (has[THREAD_HALTED + HALTED_IO]) {
+        snprintf(text, sizeof text,
+                 shown->looks ? "I/O: in input or output, as recorded or sampled (%s looks)"
+                              : "I/O: in input or output, as recorded",
+                 human_count(shown->looks).text);
+        page_wrapped(p, STYLE_FAINT, "", text, 0);
+    }
+    if (has[THREAD_HALTED + HALTED_STOPPED])
+        page_wrapped(p, STYLE_FAINT, "",
+                     "stopped: by the JVM, for a collection or another safepoint", 0);
+    if (has[THREAD_UNKNOWN])
+        page_wrapped(
+            p, STYLE_FAINT, "",
+            "unknown: events are missing, or the thread is virtual (known around its events only) "
+            "or one of the JVM's own (these wait in native code)",
+            0);
 }
 
 static void print_all_threads(const struct page *p)
 {
     const struct report *r = p->r;
     const struct shown shown = shown_of(r);
-    struct table_column columns[ARRAY_LEN(thread_columns)];
+    struct table_column columns[THREAD_COLUMNS];
+    bool narrow = shown.column[THREAD_UNKNOWN]; /* names need the room */
     size_t n = 0;
-    for (size_t i = 0; i < ARRAY_LEN(thread_columns); i++)
-        if ((shown.others || i != 8) && (shown.retaking || i != 5) && (shown.io || i != 9) &&
-            (shown.unknown || i != 10))
-            columns[n++] = thread_columns[i];
-    if (shown.others && (shown.unknown || shown.io)) /* names need the room */
-        columns[shown.retaking ? 8 : 7].title = "other waits";
+    for (int i = 0; i < HALTED_KINDS; i++)
+        narrow |= shown.column[THREAD_HALTED + i];
+    narrow &= shown.column[THREAD_OTHERS];
+    for (size_t i = 0; i < THREAD_COLUMNS; i++) {
+        if (!shown.column[i])
+            continue;
+        columns[n] = thread_columns[i];
+        if (narrow && i == THREAD_OTHERS)
+            columns[n].title = "other waits";
+        n++;
+    }
     page_list_heading(p, "Threads", r->n_threads, "most time blocked first");
     struct table t;
     table_init(&t, columns, n);
     for (size_t i = 0; i < report_rows(r, r->n_threads); i++)
-        put_thread(&t, p, r->threads[i], shown);
+        put_thread(&t, p, r->threads[i], &shown);
     page_table(p, &t);
     print_marks(p);
-    if (shown.retaking)
-        page_wrapped(p, STYLE_FAINT, "",
-                     "reacquiring: part of the time blocked, to get the monitor back at the end of "
-                     "Object.wait",
-                     0);
-    if (shown.others && (shown.unknown || shown.io))
-        page_wrapped(p, STYLE_FAINT, "",
-                     "other waits: parked, in a join or asleep, without a known holder", 0);
-    if (shown.io) {
-        char text[128];
-        snprintf(text, sizeof text,
-                 shown.looks ? "I/O: in input or output, as recorded or sampled (%s looks)"
-                             : "I/O: in input or output, as recorded",
-                 human_count(shown.looks).text);
-        page_wrapped(p, STYLE_FAINT, "", text, 0);
-    }
-    if (shown.unknown)
-        page_wrapped(
-            p, STYLE_FAINT, "",
-            "unknown: events are missing, or the thread is virtual (known around its events only) "
-            "or one of the JVM's own (these wait in native code)",
-            0);
+    print_shown(p, &shown, narrow);
 }
 
 /* --- processors ------------------------------------------------------------------------------- */
@@ -259,9 +301,10 @@ static size_t processor_rows(const struct analysis *a, struct processor_row *v)
 static void print_processors(const struct page *p)
 {
     static const struct table_column columns[] = {
-        {"thread", TABLE_LEFT, true},   {"life", TABLE_RIGHT, false},
-        {"on cpu", TABLE_RIGHT, false}, {"ready", TABLE_RIGHT, false},
-        {"waits", TABLE_RIGHT, false},  {"other", TABLE_RIGHT, false},
+        {"thread", TABLE_LEFT, true},    {"life", TABLE_RIGHT, false},
+        {"on cpu", TABLE_RIGHT, false},  {"ready", TABLE_RIGHT, false},
+        {"waits", TABLE_RIGHT, false},   {"I/O", TABLE_RIGHT, false},
+        {"stopped", TABLE_RIGHT, false}, {"other", TABLE_RIGHT, false},
         {"unknown", TABLE_RIGHT, false}};
     struct processor_row *v = calloc(p->r->a->threads.n + 1, sizeof *v);
     size_t n = v ? processor_rows(p->r->a, v) : 0;
@@ -277,8 +320,8 @@ static void print_processors(const struct page *p)
     }
     page_table(p, &t);
     page_wrapped(p, STYLE_FAINT, "",
-                 "ready: waiting for a processor; other: off the processor outside of recorded "
-                 "waits, such as input and output",
+                 "ready: waiting for a processor; stopped: by the JVM, at a safepoint; other: off "
+                 "the processor for a cause that is not recorded",
                  0);
     if (!p->r->a->processors.n_turns)
         page_wrapped(p, STYLE_FAINT, "",

@@ -135,8 +135,11 @@ static void add_wait_tile(const struct tally *y, const struct cpu_tile *tile)
 
 static void add_tile(void *ctx, const struct cpu_tile *tile)
 {
-    static const enum thread_time times[CPU_STATES] = {
-        [CPU_ON] = TIME_RUNNING, [CPU_READY] = TIME_READY, [CPU_OFF] = TIME_OTHER};
+    static const enum thread_time times[CPU_STATES] = {[CPU_ON] = TIME_RUNNING,
+                                                       [CPU_READY] = TIME_READY,
+                                                       [CPU_IO] = TIME_OTHER,
+                                                       [CPU_STOPPED] = TIME_STOPPED,
+                                                       [CPU_OFF] = TIME_OTHER};
     const struct tally *y = ctx;
     if (tile->kind == CPU_WAITS)
         add_wait_tile(y, tile);
@@ -156,7 +159,8 @@ static void add_shares(const struct tally *y, uint64_t from, uint64_t to)
         y->ns[t] = (uint64_t)((unsigned __int128)y->ns[t] * sums[CPU_WAITS] / waits);
     y->ns[TIME_RUNNING] = sums[CPU_ON];
     y->ns[TIME_READY] = sums[CPU_READY];
-    y->ns[TIME_OTHER] = sums[CPU_OFF];
+    y->ns[TIME_STOPPED] = sums[CPU_STOPPED];
+    y->ns[TIME_OTHER] = sums[CPU_IO] + sums[CPU_OFF];
 }
 
 static void times_by_turns(const struct resources *all, const struct analysis *a, uint32_t thread,
@@ -176,6 +180,10 @@ static void times_by_waits(const struct resources *all, const struct analysis *a
                            uint64_t ns[THREAD_TIMES])
 {
     uint64_t rest = rest_of(a, thread, ns);
+    uint64_t halted[HALTED_KINDS];
+    halts_between(&a->halts, thread, a->threads.v[thread].from, a->threads.v[thread].to, halted);
+    ns[TIME_STOPPED] = min_u64(halted[HALTED_STOPPED], rest);
+    rest -= ns[TIME_STOPPED];
     uint64_t kept = min_u64(pins_of_carrier(&a->decoded.pins, thread), rest);
     ns[TIME_RUNNING] = rest - kept;
     share_out(all, a, thread, rest - kept, rest - kept, TIME_RUNNING, ns);

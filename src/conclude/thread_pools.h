@@ -1,6 +1,6 @@
 /* thread_pools.h - the threads of the program by pool, and what they did with their time.
  *
- *     life = running + blocked + waiting + idle + ready + no carrier + other
+ *     life = running + blocked + waiting + idle + ready + stopped + no carrier + other
  *
  *     blocked   on a monitor, a lock, a pool or a limit (purpose.h)
  *     waiting   for an answer, a thread, input or output, or for time to pass
@@ -8,6 +8,7 @@
  *               or in a call that none of the program's code made
  *     running   the rest; where turns on processors were recorded (processors.h): on one
  *     ready     only then: waiting for a processor
+ *     stopped   by the JVM, for a collection or another safepoint (halts.h)
  *     no carrier   virtual threads: unparked, and no carrier took them yet (pins.h)
  *     other     only then: on none, for a cause that is not known; of virtual threads all that is
  * no wait, since their carriers have the turns
@@ -25,6 +26,7 @@ enum thread_time {
     TIME_WAITING,
     TIME_IDLE,
     TIME_READY,
+    TIME_STOPPED,
     TIME_CARRIER,
     TIME_OTHER,
     THREAD_TIMES

@@ -2,6 +2,7 @@
 
 #include "analyze/bind.h"
 #include "base/hash.h"
+#include "base/utf8.h"
 #include "base/util.h"
 #include "export/model_names.h"
 #include "export/proto.h"
@@ -82,6 +83,10 @@ static size_t text_count(const struct analysis *a, enum packet_text kind)
         return EV_LIMIT;
     case TEXT_INTERACTION:
         return INTERACTION_LIMIT;
+    case TEXT_HALT:
+        return HALT_LIMIT;
+    case TEXT_OPERATION:
+        return a->trace->n_gc_names;
     default:
         return ARRAY_LEN(words);
     }
@@ -109,6 +114,12 @@ static void make_text(struct packets *p, enum packet_text kind, uint32_t index)
         break;
     case TEXT_INTERACTION:
         buf_puts(&p->name, interaction_name((enum interaction)index));
+        break;
+    case TEXT_HALT:
+        buf_puts(&p->name, halt_name(index));
+        break;
+    case TEXT_OPERATION:
+        utf8_put(&p->name, trace_gc_name(a->trace, (gc_name_id){index})->text);
         break;
     default:
         buf_puts(&p->name, words[index]);
@@ -205,13 +216,16 @@ static void put_names(struct packets *p)
                                        PACKET_ARGS(A)
 #undef A
     };
-    static const char *const categories[CATEGORY_LIMIT] = {[CATEGORY_ACT] = "act",
-                                                           [CATEGORY_WAKE] = "wake",
-                                                           [CATEGORY_LOCK] = "lock",
-                                                           [CATEGORY_GC] = "gc"};
+    static const char *const categories[CATEGORY_HALT] = {[CATEGORY_ACT] = "act",
+                                                          [CATEGORY_WAKE] = "wake",
+                                                          [CATEGORY_LOCK] = "lock",
+                                                          [CATEGORY_GC] = "gc",
+                                                          [CATEGORY_STOP] = "safepoint"};
     size_t at = proto_begin(&p->raw, PACKET_INTERNED);
     for (unsigned i = 0; i < CATEGORY_LIMIT; i++) {
-        const char *name = i < WAIT_STATES ? waits_names[i] : categories[i];
+        const char *name = i < WAIT_STATES     ? waits_names[i]
+                           : i < CATEGORY_HALT ? categories[i]
+                                               : halted_names[i - CATEGORY_HALT];
         put_interned(&p->raw, INTERNED_CATEGORIES, i + 1, name, strlen(name));
     }
     for (unsigned i = 1; i < ARG_LIMIT; i++)
@@ -271,7 +285,7 @@ void packets_fini(struct packets *p)
  * never 0. */
 uint64_t packets_track_id(const struct packets *p, enum packet_track kind, uint32_t index)
 {
-    return (p->salt & 0x3ffff) << 36 | (uint64_t)index << 3 | kind;
+    return (p->salt & 0x3ffff) << 36 | (uint64_t)index << 4 | kind;
 }
 
 void packets_track_begin(struct packets *p, uint64_t id, uint64_t parent, const char *name)

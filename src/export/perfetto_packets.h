@@ -33,7 +33,9 @@
     A(held_up)                                                                                     \
     A(unknown)                                                                                     \
     A(waits)                                                                                       \
-    A(longest_queue)
+    A(longest_queue)                                                                               \
+    A(peer)                                                                                        \
+    A(reached_ns)
 
 enum packet_arg {
     ARG_NONE,
@@ -50,14 +52,17 @@ enum packet_type { /* TrackEvent.Type */
                    EVENT_COUNTER = 4,
 };
 
-/* Kinds of tracks; each but the first three has as many as there are threads or locks. */
+/* Kinds of tracks; those of threads, locks, queues and halts are as many as there are threads or
+ * locks. */
 enum packet_track {
     TRACK_PROCESS = 1,
     TRACK_GC,
     TRACK_LOCKS,
     TRACK_THREAD,
     TRACK_LOCK,
-    TRACK_QUEUE
+    TRACK_QUEUE,
+    TRACK_STOPS,
+    TRACK_HALTS /* below its thread: why it did not run, in no wait */
 };
 
 /* Categories of events: the states by their numbers, and these. */
@@ -66,6 +71,9 @@ enum packet_category {
     CATEGORY_WAKE,              /* a wait ended by it */
     CATEGORY_LOCK,
     CATEGORY_GC,
+    CATEGORY_STOP,
+    CATEGORY_HALT, /* and those behind it: enum halt */
+    CATEGORY_LAST_HALT = CATEGORY_HALT + HALTED_KINDS - 1,
     CATEGORY_LIMIT,
 };
 
@@ -77,6 +85,8 @@ enum packet_text {
     TEXT_WAIT,        /* group * STATE_LIMIT + state */
     TEXT_KIND,        /* enum event_kind */
     TEXT_INTERACTION, /* enum interaction */
+    TEXT_HALT,        /* still.what */
+    TEXT_OPERATION,   /* of a safepoint: id of its name */
     TEXT_WORD,        /* enum packet_word */
     TEXT_LIMIT,
 };

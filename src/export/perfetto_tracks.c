@@ -117,6 +117,22 @@ void perfetto_put_lock(struct perfetto *f, lock_id lock)
     buf_fini(&name);
 }
 
+/* Between the two, arguments. */
+static void begin_slice(struct perfetto *f, uint64_t track, uint64_t time, unsigned category,
+                        enum packet_text kind, uint32_t name)
+{
+    packets_event(&f->p, EVENT_BEGIN, track, time);
+    packets_category(&f->p, category);
+    packets_name(&f->p, kind, name);
+}
+
+static void end_slice(struct perfetto *f, uint64_t track, uint64_t time)
+{
+    packets_end(&f->p);
+    packets_event(&f->p, EVENT_END, track, time);
+    packets_end(&f->p);
+}
+
 static void put_pauses(struct perfetto *f)
 {
     const struct pause *v = (const void *)f->a->decoded.pauses.p;
@@ -125,12 +141,49 @@ static void put_pauses(struct perfetto *f)
         uint64_t start = v[i].start, end = v[i].end;
         if (!selection_clip(&f->x->options.selection, &start, &end))
             continue;
-        packets_event(&f->p, EVENT_BEGIN, track, start);
-        packets_category(&f->p, CATEGORY_GC);
-        packets_name(&f->p, TEXT_WORD, WORD_GC_PAUSE);
-        packets_end(&f->p);
-        packets_event(&f->p, EVENT_END, track, end);
-        packets_end(&f->p);
+        begin_slice(f, track, start, CATEGORY_GC, TEXT_WORD, WORD_GC_PAUSE);
+        end_slice(f, track, end);
+    }
+}
+
+static void put_stops(struct perfetto *f)
+{
+    const struct safepoints *all = &f->a->safepoints;
+    uint64_t track = packets_track_id(&f->p, TRACK_STOPS, 0);
+    if (all->n)
+        put_group(f, TRACK_STOPS, "Safepoints");
+    for (size_t i = 0; i < all->n; i++) {
+        uint64_t from = all->v[i].from, to = all->v[i].to;
+        if (!selection_clip(&f->x->options.selection, &from, &to))
+            continue;
+        begin_slice(f, track, from, CATEGORY_STOP, TEXT_OPERATION, all->v[i].operation.v);
+        packets_arg_number(&f->p, ARG_reached_ns, all->v[i].reached - all->v[i].from);
+        end_slice(f, track, to);
+    }
+}
+
+static void put_thread_halts(struct perfetto *f, uint32_t thread)
+{
+    const struct still_line *l = stills_of(&f->a->halts, thread);
+    uint64_t track = packets_track_id(&f->p, TRACK_HALTS, thread);
+    bool has_track = false;
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct still *s = &l->v[i];
+        uint64_t from = s->from, to = s->to;
+        if (!selection_clip(&f->x->options.selection, &from, &to))
+            continue;
+        if (!has_track) {
+            packets_track_begin(&f->p, track, packets_track_id(&f->p, TRACK_THREAD, thread),
+                                "not running");
+            packets_track_end(&f->p);
+            has_track = true;
+        }
+        begin_slice(f, track, from, CATEGORY_HALT + halt_of(s), TEXT_HALT, s->what);
+        if (s->peer.v)
+            packets_arg_text(&f->p, ARG_peer, TEXT_CLASS, lock_set_group(&f->a->locks, s->peer));
+        if (s->stack.v)
+            packets_arg_text(&f->p, ARG_stack, TEXT_STACK, s->stack.v);
+        end_slice(f, track, to);
     }
 }
 
@@ -141,5 +194,9 @@ int perfetto_put_tracks(struct perfetto *f)
     put_group(f, TRACK_LOCKS, "Locks");
     put_group(f, TRACK_GC, "GC pauses");
     put_pauses(f);
+    put_stops(f);
+    for (uint32_t i = 1; i < f->a->threads.n; i++)
+        if (selection_has(&f->x->options.selection, i))
+            put_thread_halts(f, i);
     return 0;
 }

@@ -242,8 +242,12 @@ static json_t *thread_entry(const struct report *r, uint32_t index)
         json_set_count(j, states[i][0], sums->state[i].count);
         json_set_count(j, states[i][1], sums->state[i].ns);
     }
-    json_set_count(j, "io_ns", sums->still);
-    json_set_count(j, "io_looks", sums->still_looks);
+    for (int i = 0; i < HALTED_KINDS; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%s_ns", halted_names[i]);
+        json_set_count(j, key, sums->halted[i]);
+    }
+    json_set_count(j, "io_looks", sums->looks);
     json_set_count(j, "running_ns", thread_sums_running(sums));
     put_processor(j, r->a, index);
     for (int i = 0; i < FOR_LIMIT; i++)

@@ -38,22 +38,22 @@ static json_t *started_by(const struct json_out *o, const struct view *v, uint32
     return j;
 }
 
-/* What it does then in input or output, in no wait; NULL: it does not, as far as it is known. */
-static const struct still *io_at(const struct view *v, uint32_t thread, uint64_t time)
+/* Why it does not run then though it is in no wait; NULL: it runs, as far as it is known. */
+static const struct still *halt_at(const struct view *v, uint32_t thread, uint64_t time)
 {
-    const struct still_line *l = stills_of(&v->a->stills, thread);
+    const struct still_line *l = stills_of(&v->a->halts, thread);
     uint32_t i = still_first(l, time);
     return i < l->n && l->v[i].from <= time ? &l->v[i] : NULL;
 }
 
-static json_t *io_json(const struct json_out *o, const struct view *v, const struct still *s)
+static json_t *halt_json(const struct json_out *o, const struct view *v, const struct still *s)
 {
     char peer[LABEL_MAX];
     if (!s)
         return json_null();
     json_t *j = json_object();
     peer_name(v->a->trace, s->peer, peer, sizeof peer);
-    json_set_text(j, "what", io_kinds[s->what].name);
+    json_set_text(j, "what", halt_name(s->what));
     json_set_moment(j, "start", v, s->from);
     json_set_moment(j, "end", v, s->to);
     json_set_text(j, "peer", s->peer.v ? peer : NULL);
@@ -91,7 +91,7 @@ static json_t *running_at(const struct json_out *o, const struct view *v, uint32
     json_object_set_new(j, "before", json_wait_name(v, thread, (int64_t)n - 1));
     json_object_set_new(j, "after", json_wait_name(v, thread, n));
     json_object_set_new(j, "started_by", alive ? started_by(o, v, thread, start) : json_null());
-    json_object_set_new(j, "io", io_json(o, v, alive ? io_at(v, thread, time) : NULL));
+    json_object_set_new(j, "io", halt_json(o, v, alive ? halt_at(v, thread, time) : NULL));
     json_set_effects(j, v, thread, alive ? start : 1, alive ? end : 0);
     return j;
 }

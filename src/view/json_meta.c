@@ -275,6 +275,32 @@ static void put_pauses(struct json_out *o, struct ask *a)
     buf_putc(o->to, ']');
 }
 
+/* Stops for no collection: of too many those of a length or more. */
+static void put_stops(struct json_out *o, const struct view *v)
+{
+    const struct safepoints *all = &v->a->safepoints;
+    uint64_t least = 0;
+    size_t n;
+    do {
+        n = 0;
+        for (size_t i = 0; i < all->n; i++)
+            n += !all->v[i].collects && all->v[i].to - all->v[i].from >= least;
+        least = n > GC_MAX ? 2 * least + 1 : least;
+    } while (n > GC_MAX);
+    json_key(o, "stops");
+    buf_putc(o->to, '[');
+    for (size_t i = 0; n && i < all->n; i++) {
+        const struct safepoint *s = &all->v[i];
+        if (s->collects || s->to - s->from < least)
+            continue;
+        buf_printf(o->to, "[%lld,%lld,", (long long)json_time(v, s->from),
+                   (long long)json_time(v, s->to));
+        put_text(o, trace_gc_name(v->a->trace, s->operation)->text);
+        buf_puts(o->to, --n ? "]," : "]");
+    }
+    buf_putc(o->to, ']');
+}
+
 /* --- the recording ---------------------------------------------------------------------------- */
 
 static void put_path(struct json_out *o, const struct view *v)
@@ -457,6 +483,7 @@ int answer_meta(struct ask *a, struct json_out *o, struct err *err)
     put_stuck(o, v);
     put_path(o, v);
     put_pauses(o, a);
+    put_stops(o, a->v);
     put_count(o, "locks", (int64_t)v->a->locks.n_objects);
     put_count(o, "waits", (int64_t)timeline_waits(&v->a->timeline));
     put_count(o, "calls", (int64_t)v->a->calls.n);

@@ -337,28 +337,18 @@ static int pile_many(struct pile *p, struct occupancy *o, uint32_t thread, const
     return 0;
 }
 
-/* Input and output: one by one, or where they are many, bucket by bucket. */
-static void pile_still(struct pile *p, const struct still_line *l)
+static void pile_halts(struct pile *p, const struct still_line *l)
 {
     uint32_t first, n = still_touching(l, p->edges[0], p->edges[p->n], &first);
-    if (n <= p->n) {
-        for (uint32_t i = first; i < first + n; i++)
-            pile_stretch(p, l->v[i].from, l->v[i].to, COLUMN_IO);
-        return;
-    }
-    uint64_t before = still_until(l, p->edges[0]);
-    for (unsigned k = 0; k < p->n; k++) {
-        uint64_t after = still_until(l, p->edges[k + 1]);
-        p->cells[k].ns[COLUMN_IO] += after - before;
-        before = after;
-    }
+    for (uint32_t i = first; i < first + n; i++)
+        pile_stretch(p, l->v[i].from, l->v[i].to, COLUMN_HALTED + halt_of(&l->v[i]));
 }
 
 int pile_add(struct pile *p, struct occupancy *o, uint32_t thread)
 {
     const struct thread_stats *s = &o->a->threads.v[thread];
     pile_stretch(p, s->from, s->to, COLUMN_LIFE);
-    pile_still(p, stills_of(&o->a->stills, thread));
+    pile_halts(p, stills_of(&o->a->halts, thread));
     if (thread >= o->n_lines)
         return 0;
     const struct line *l = &o->a->timeline.lines[thread];

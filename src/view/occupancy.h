@@ -1,7 +1,7 @@
 /* occupancy.h - how long a thread was in each state, in any stretch of time, to the ns.
  *
  * A thread's spans are in the order of time, and those that have a length do not overlap; between
- * them it ran, or waited for input or output.  So the time in each state before a moment is that of
+ * them it ran, or stood still for what halts.h tells.  So the time in each state before a moment is that of
  * the spans which began before it, less what the last of them has behind it.  Sums are kept at
  * every MARK_EVERY-th span: a moment costs a search and a look at fewer spans than that, at any
  * zoom, and
@@ -21,9 +21,9 @@ enum {
     /* What is added up: the states, where PARKED is without those parks that hold a thread up. */
     COLUMN_HELD_UP = STATE_LIMIT,
     COLUMNS,
-    /* Of a pile: in input or output, in no wait (still.h), and all of its life. */
-    COLUMN_IO = COLUMNS,
-    COLUMN_LIFE,
+    /* Of a pile: in no wait, and not running (enum halt), and all of its life. */
+    COLUMN_HALTED = COLUMNS,
+    COLUMN_LIFE = COLUMN_HALTED + HALTED_KINDS,
     PILE_COLUMNS,
 };
 

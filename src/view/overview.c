@@ -23,7 +23,7 @@ static int fill_threads(struct view *v, unsigned n, const uint64_t *edges,
     for (unsigned k = 0; k < n && rc == 0; k++) {
         const uint64_t *ns = p.cells[k].ns;
         uint64_t width = edges[k + 1] - edges[k], waiting = 0;
-        for (unsigned c = 0; c <= COLUMN_IO; c++)
+        for (unsigned c = 0; c < COLUMN_LIFE; c++)
             waiting += ns[c];
         out[k].running = share(ns[COLUMN_LIFE] - min_u64(waiting, ns[COLUMN_LIFE]), width);
         out[k].held_up =

@@ -82,7 +82,7 @@ int pack_starts(const struct packer *p, struct buf *out)
 
 int pack_still(const struct packer *p, struct buf *out)
 {
-    const struct stills *all = &p->v->a->stills;
+    const struct stills *all = &p->v->a->halts;
     size_t begin = out->len;
     struct buf threads = {0};
     const struct still **v = calloc(all->n + 1, sizeof *v);

@@ -68,7 +68,8 @@ int path_cache_get(struct path_cache *c, const struct analysis *a, uint32_t thre
     const struct path_source src = {&a->timeline,
                                     &a->threads,
                                     &a->purposes,
-                                    &a->stills,
+                                    &a->halts,
+                                    &a->processors,
                                     (const void *)a->decoded.pauses.p,
                                     a->decoded.pauses.len / sizeof(struct pause)};
     *out = find(c, thread, to);

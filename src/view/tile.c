@@ -12,7 +12,7 @@ enum {
 
 /* What a cell of a tile is, in its order: docs/reference/view-protocol.md. */
 struct occupancy_cell {
-    uint8_t state[WAIT_STATES], lived, waits, locked, unknown, io;
+    uint8_t state[WAIT_STATES], lived, waits, locked, unknown, halted[HALTED_KINDS];
 };
 
 /* --- cells ------------------------------------------------------------------------------------ */
@@ -40,15 +40,15 @@ static void share_out(const uint64_t *parts, unsigned n, uint64_t whole, uint8_t
 
 static struct occupancy_cell make_cell(const struct pile_cell *c, uint64_t whole)
 {
-    enum { LOCKED = WAIT_STATES, UNKNOWN, IO, RUNNING, PARTS };
+    enum { LOCKED = WAIT_STATES, UNKNOWN, HALTED, RUNNING = HALTED + HALTED_KINDS, PARTS };
     uint64_t parts[PARTS], waited = 0;
     uint8_t shares[PARTS] = {0};
     struct occupancy_cell cell = {.waits = (uint8_t)min_u64((uint64_t)c->waits, 255)};
     memcpy(parts, c->ns, WAIT_STATES * sizeof *parts);
     parts[LOCKED] = c->ns[COLUMN_HELD_UP];
     parts[UNKNOWN] = c->ns[STATE_UNKNOWN];
-    parts[IO] = c->ns[COLUMN_IO];
-    for (unsigned i = 0; i <= IO; i++)
+    memcpy(&parts[HALTED], &c->ns[COLUMN_HALTED], HALTED_KINDS * sizeof *parts);
+    for (unsigned i = 0; i < RUNNING; i++)
         waited += parts[i];
     parts[RUNNING] = c->ns[COLUMN_LIFE] - min_u64(waited, c->ns[COLUMN_LIFE]);
     if (whole)
@@ -59,7 +59,7 @@ static struct occupancy_cell make_cell(const struct pile_cell *c, uint64_t whole
     cell.state[STATE_PARKED] += shares[LOCKED];
     cell.locked = shares[LOCKED];
     cell.unknown = shares[UNKNOWN];
-    cell.io = shares[IO];
+    memcpy(cell.halted, &shares[HALTED], sizeof cell.halted);
     return cell;
 }
 
@@ -159,8 +159,9 @@ static int keep_neighbours(const struct tile_query *q, uint32_t thread)
     return rc;
 }
 
-/* n calls of input and output. */
-static void put_io(const struct tile_query *q, const struct still *c, uint32_t n, struct buf *out)
+/* n stretches in no wait in which it did not run. */
+static void put_halts(const struct tile_query *q, const struct still *c, uint32_t n,
+                      struct buf *out)
 {
     size_t begin = q->begin;
     PUT_COLUMN(out, begin, double, n, view_time(q->v, c[k].from));
@@ -169,7 +170,7 @@ static void put_io(const struct tile_query *q, const struct still *c, uint32_t n
     PUT_COLUMN(out, begin, uint8_t, n, c[k].what);
 }
 
-/* n: waits, and calls of input and output, that touch the tile. */
+/* n: waits and halts that touch the tile. */
 static int put_thread_cells(const struct tile_query *q, uint32_t thread, uint32_t n,
                             struct tile_row *row, struct buf *out)
 {
@@ -193,8 +194,8 @@ int tile_of_thread(const struct tile_query *q, uint32_t thread, struct tile_row 
         return 0;
     struct touching x =
         spans_touching(t, &t->lines[thread], tile_from(q->edges), tile_to(q->edges));
-    const struct still_line *io = stills_of(&q->v->a->stills, thread);
-    uint32_t call, calls = still_touching(io, tile_from(q->edges), tile_to(q->edges), &call);
+    const struct still_line *halts = stills_of(&q->v->a->halts, thread);
+    uint32_t call, calls = still_touching(halts, tile_from(q->edges), tile_to(q->edges), &call);
     uint32_t n = touching_count(&x) + calls;
     if (n == 0)
         return 0;
@@ -210,7 +211,7 @@ int tile_of_thread(const struct tile_query *q, uint32_t thread, struct tile_row 
     row->n = w.n;
     row->m = calls;
     put_waits(&w, q->begin, out);
-    put_io(q, io->v + call, calls, out);
+    put_halts(q, halts->v + call, calls, out);
     return 0;
 }
 

@@ -128,10 +128,22 @@ test_report_divides_lives() {
     tr -d ' \n' <out | sed 's/{"id":/\n&/g' | sed -n 's/.*"name":"\([^"]*\)".*"life_ns":\([0-9]*\).*"processor":{\([^}]*\)}.*/\1:\2:\3/p' |
         sed 's/"[a-z_]*"://g; s/,/:/g' >lives
     at_least "$(wc -l <lives)" 10 "threads with times on processors"
-    same "$(awk -F : '$3 + $4 + $5 + $6 + $7 != $2' lives)" ""
+    same "$(awk -F : '$3 + $4 + $5 + $6 + $7 + $8 + $9 != $2' lives)" ""
+    tr -d ' \n' <out | sed 's/{"id":/\n&/g' | grep -o '"name":.*"processor"' | awk '{
+            sum = 0
+            while (match($0, /"(blocked|waited|reacquired|parked|joined|slept|unknown|io|ready|stopped|off|running)_ns":[0-9]*/)) {
+                sum += substr($0, RSTART + index(substr($0, RSTART), ":"), RLENGTH) + 0
+                $0 = substr($0, 1, RSTART - 1) substr($0, RSTART + RLENGTH)
+            }
+            match($0, /"life_ns":[0-9]*/)
+            if (sum != substr($0, RSTART + 10, RLENGTH - 10) + 0)
+                print sum, $0
+        }
+        END { if (NR < 10) print NR " threads" }' >wrong
+    same "$(cat wrong)" ""
     same "$(awk -F : '/^burner/ && $4 < $2 * 0.3' lives)" ""
     same "$(awk -F : '/^sleeper/ && $5 < 290e6' lives)" ""
-    same "$(awk -F : '/^reader/ && $6 < 290e6' lives)" ""
+    same "$(awk -F : '/^reader/ && $6 + $8 < 290e6' lives)" ""
     run 0 "$ORCA" report "$TRACE"
     has out "threads on average wait for a processor"
     has out "threads  on cpu  ready  blocked  waiting  idle  other"

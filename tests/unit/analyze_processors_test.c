@@ -1,4 +1,5 @@
-/* The tiles of a thread's life: on a processor, ready, waiting, off a processor, not known. */
+/* The tiles of a thread's life: on a processor, ready, waiting, in input or output, stopped by the
+ * JVM, off a processor, not known; and what path, bottle graph and sums make of them. */
 #include "analyzed.h"
 
 #include <criterion/criterion.h>
@@ -7,11 +8,11 @@
 
 TestSuite(processors, .init = analyzed_begin, .fini = analyzed_end);
 
-enum { SCHED = 9 }; /* the stream of turns */
+enum { SCHED = 9, TURNS = 20, CALLS = 30 }; /* streams; the latter two one a thread */
 
 static void turn(thread_id who, uint64_t from, uint64_t to, uint32_t end)
 {
-    ADD(&b, SCHED, who, to, turn, .since = at(from), .end = end);
+    ADD(&b, TURNS + who.v, who, to, turn, .since = at(from), .end = end);
 }
 
 static void known(uint64_t from, uint64_t to)
@@ -29,7 +30,7 @@ static void keep(void *ctx, const struct cpu_tile *tile)
     got[n_got++] = *tile;
 }
 
-static const char letters[CPU_STATES + 1] = "PRWO?";
+static const char letters[CPU_STATES + 1] = "PRWISO?";
 
 /* "P10-20 O20-30 ..." of all of a thread's life between two times. */
 static const char *tiles_of(thread_id who, uint64_t from, uint64_t to)
@@ -83,6 +84,135 @@ Test(processors, nothing_is_said_of_what_is_not_known)
                                              "?450-500 W500-600 ?600-1000");
 }
 
+static void call(thread_id who, uint64_t from, uint64_t to)
+{
+    struct event e = {.time = at(to), .thread = who, .kind = EV_io, .size = EVENT_HEAD};
+    e.io.since = at(from);
+    e.io.what = IO_KIND_input;
+    builder_event(&b, CALLS + who.v, &e);
+}
+
+static void stop(uint64_t from, uint64_t reached, uint64_t to)
+{
+    ADD(&b, SCHED + 2, (thread_id){0}, to, safepoint, .since = at(from), .reached = at(reached));
+}
+
+static void pause(uint64_t from, uint64_t to)
+{
+    ADD(&b, SCHED + 3, (thread_id){0}, from, gc_start, .used = 1);
+    ADD(&b, SCHED + 3, (thread_id){0}, to, gc_finish, .used = 1);
+}
+
+/* "R20-30 ..." of all that kept a thread from running outside of waits: I, R, S, O. */
+static const char *halts_of(thread_id who)
+{
+    static char text[1024];
+    const struct still_line *l = stills_of(&a->halts, who.v);
+    size_t n = 0;
+    *text = 0;
+    for (uint32_t i = 0; i < l->n; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%c%lu-%lu", i ? " " : "",
+                              "IRSO"[halt_of(&l->v[i])], (unsigned long)since(l->v[i].from),
+                              (unsigned long)since(l->v[i].to));
+    return text;
+}
+
+/* A call is input and output while the thread is off; it is in the halts whole. */
+Test(processors, calls_of_input_and_output)
+{
+    turn(ann, 100, 210, TURN_WAITS);
+    call(ann, 200, 300);
+    turn(ann, 290, 400, TURN_WAITS);
+    turn(ann, 450, 500, TURN_PREEMPTED);
+    turn(ann, 520, 600, TURN_STAYS);
+    known(0, 600);
+    analyzed_run(600);
+    cr_expect_str_eq(tiles_of(ann, 90, 600),
+                     "O90-100 P100-210 I210-290 P290-400 O400-450 P450-500 R500-520 P520-600");
+    cr_expect_str_eq(halts_of(ann), "O0-100 I200-300 O400-450 R500-520");
+    cr_expect_eq(sums_of(ann)->halted[HALTED_IO], 100);
+    cr_expect_eq(sums_of(ann)->halted[HALTED_READY], 20);
+    cr_expect_eq(sums_of(ann)->halted[HALTED_OFF], 150);
+    cr_expect_eq(thread_sums_running(sums_of(ann)), 330);
+}
+
+/* A thread is stopped from when it leaves the processor for it; after that it is ready.  Who was
+ * off before is off again behind it, and who waits waits on. */
+Test(processors, stops_by_the_jvm)
+{
+    stop(200, 230, 300);
+    turn(ann, 100, 210, TURN_WAITS);
+    turn(ann, 320, 400, TURN_WAITS);
+    turn(bob, 100, 150, TURN_WAITS);
+    turn(bob, 320, 400, TURN_WAITS);
+    turn(cat, 50, 100, TURN_WAITS);
+    does_park(cat, 90, 260);
+    turn(cat, 310, 330, TURN_WAITS);
+    turn(dan, 100, 500, TURN_STAYS);
+    known(0, 600);
+    analyzed_run(600);
+    cr_expect_str_eq(tiles_of(ann, 100, 400), "P100-210 S210-300 R300-320 P320-400");
+    cr_expect_str_eq(tiles_of(ann, 250, 400), "S250-300 R300-320 P320-400");
+    cr_expect_str_eq(tiles_of(bob, 100, 400), "P100-150 O150-200 S200-300 O300-320 P320-400");
+    cr_expect_str_eq(tiles_of(cat, 50, 330), "P50-100 W100-260 S260-300 R300-310 P310-330");
+    cr_expect_str_eq(tiles_of(dan, 100, 500), "P100-500");
+    cr_expect_eq(sums_of(ann)->halted[HALTED_STOPPED], 90);
+}
+
+/* Where no turns are recorded, a thread in no wait and no call stood from when all had stopped. */
+Test(processors, stops_without_turns)
+{
+    stop(200, 230, 300);
+    pause(250, 280);
+    pause(500, 550);
+    does_park(ann, 260, 270);
+    call(ann, 520, 530);
+    does_park(bob, 100, 600);
+    analyzed_run(600);
+    cr_expect_str_eq(halts_of(ann), "S230-260 S270-300 S500-520 I520-530 S530-550");
+    cr_expect_str_eq(halts_of(bob), "");
+    cr_expect_eq(sums_of(ann)->halted[HALTED_STOPPED], 100);
+    cr_expect_eq(thread_sums_running(sums_of(ann)), 480);
+}
+
+/* What a wait is made of is the wait's, however often its thread is preempted in it. */
+Test(processors, halts_are_outside_of_waits)
+{
+    does_park(ann, 100, 400);
+    turn(ann, 50, 150, TURN_PREEMPTED);
+    turn(ann, 170, 180, TURN_PREEMPTED);
+    turn(ann, 200, 210, TURN_WAITS);
+    turn(ann, 390, 420, TURN_PREEMPTED);
+    turn(ann, 430, 500, TURN_STAYS);
+    known(0, 500);
+    analyzed_run(500);
+    cr_expect_str_eq(halts_of(ann), "O0-50 R420-430");
+}
+
+/* Only a thread on a processor runs, in the bottle graph and on the path; who was woken and waits
+ * for a processor is ready. */
+Test(processors, the_path_and_who_ran)
+{
+    turn(ann, 0, 300, TURN_WAITS);
+    does_park(bob, 100, 360);
+    turn(bob, 0, 110, TURN_WAITS);
+    ADD(&b, ann.v, ann, 290, unpark, .target = bob);
+    turn(bob, 350, 500, TURN_PREEMPTED);
+    turn(bob, 540, 600, TURN_WAITS);
+    turn(bob, 700, 800, TURN_WAITS);
+    ADD(&b, bob.v, bob, 800, thread_end);
+    known(0, 800);
+    analyzed_run(800);
+    const struct path *p = &a->path;
+    cr_assert_eq(analysis_follow(a, bob.v, at(800), at(0)), 0);
+    cr_expect_eq(p->kind_ns[PATH_RUN], 290 + 140 + 60 + 100);
+    cr_expect_eq(p->kind_ns[PATH_READY], 60 + 40);
+    cr_expect_eq(p->kind_ns[PATH_OFF], 100);
+    cr_expect_eq(p->kind_ns[PATH_HANDOFF], 10, "it looks around on its processor first");
+    cr_expect_eq(a->bottles.v[ann.v].running, 300);
+    cr_expect_eq(a->bottles.v[bob.v].running, 100 + 140 + 60 + 100);
+}
+
 Test(processors, shares_fill_what_waits_leave)
 {
     uint64_t ns[CPU_STATES];
@@ -107,12 +237,13 @@ static uint64_t roll(uint64_t n)
 }
 
 /* What an event says of each ns. */
-static char on[LENGTH], waits[LENGTH], is_known[LENGTH], between[LENGTH];
+static char on[LENGTH], waits[LENGTH], calls[LENGTH], is_known[LENGTH], between[LENGTH];
 
 static void make_any(void)
 {
     memset(on, 0, sizeof on);
     memset(waits, 0, sizeof waits);
+    memset(calls, 0, sizeof calls);
     memset(is_known, 0, sizeof is_known);
     memset(between, 'O', sizeof between);
     char state = 'O';
@@ -133,6 +264,12 @@ static void make_any(void)
         memset(waits + time, 1, to - time);
         time = to + 1 + roll(100);
     }
+    for (uint64_t time = roll(50); time < LENGTH - 200;) {
+        uint64_t to = time + 1 + roll(100);
+        call(ann, time, to);
+        memset(calls + time, 1, to - time);
+        time = to + roll(200);
+    }
     for (uint64_t time = roll(50); time < LENGTH - 500;) {
         uint64_t to = time + 1 + roll(500);
         ADD(&b, SCHED + 1, (thread_id){0}, to, turns_known, .since = at(time));
@@ -144,7 +281,7 @@ static void make_any(void)
 static char letter_at(uint64_t i)
 {
     char c = is_known[i] ? between[i] : '?';
-    return on[i] ? 'P' : c == 'R' ? 'R' : waits[i] ? 'W' : c;
+    return on[i] ? 'P' : c == 'R' ? 'R' : waits[i] ? 'W' : calls[i] ? 'I' : c;
 }
 
 static void compare(void *ctx, const struct cpu_tile *tile)

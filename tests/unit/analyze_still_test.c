@@ -40,8 +40,8 @@ static void lives(thread_id who, uint64_t to)
 
 static void check(thread_id who, uint64_t still, uint64_t looks, uint64_t running)
 {
-    cr_assert_eq(sums_of(who)->still, still, "%lu", sums_of(who)->still);
-    cr_assert_eq(sums_of(who)->still_looks, looks);
+    cr_assert_eq(sums_of(who)->halted[HALTED_IO], still, "%lu", sums_of(who)->halted[HALTED_IO]);
+    cr_assert_eq(sums_of(who)->looks, looks);
     cr_assert_eq(thread_sums_running(sums_of(who)), running);
     cr_assert_eq(a->bottles.v[who.v].running, running, "%lu", a->bottles.v[who.v].running);
 }
@@ -115,7 +115,7 @@ Test(still, the_path_and_who_ran_alone)
                  400 * MS);
     const struct selection part = {.from = at(80 * MS), .to = at(90 * MS)};
     cr_assert_eq(analysis_select(a, &part), 0);
-    cr_assert_eq(sums_of(ann)->still, 10 * MS);
+    cr_assert_eq(sums_of(ann)->halted[HALTED_IO], 10 * MS);
     cr_assert_eq(thread_sums_running(sums_of(ann)), 0);
 }
 

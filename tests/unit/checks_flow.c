@@ -11,11 +11,20 @@ static int ascending(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+static bool in_pause(const struct sim *s, uint64_t from, uint64_t to, bool whole)
+{
+    const struct true_pause *p = (const void *)s->pauses.p;
+    for (size_t i = 0; i < s->pauses.len / sizeof *p; i++)
+        if (whole ? p[i].start <= from && p[i].end >= to : p[i].start < to && p[i].end > from)
+            return true;
+    return false;
+}
+
 static bool runs(const struct oracle *o, uint32_t thread, uint64_t time)
 {
     const struct life life = oracle_life(o->s, thread);
     return !o->s->threads[thread].jvm && life.from <= time && time < life.to &&
-           oracle_state(o, thread, time) == STATE_LIMIT;
+           oracle_state(o, thread, time) == STATE_LIMIT && !in_pause(o->s, time, time + 1, false);
 }
 
 /* Every moment at which the number of running threads may change. */
@@ -33,6 +42,11 @@ static size_t moments(const struct oracle *o, uint64_t *v)
         v[n++] = sim_span(o->s, i)->start;
         v[n++] = sim_span(o->s, i)->end;
     }
+    const struct true_pause *p = (const void *)o->s->pauses.p;
+    for (size_t i = 0; i < o->s->pauses.len / sizeof *p; i++) {
+        v[n++] = p[i].start;
+        v[n++] = p[i].end;
+    }
     qsort(v, n, sizeof *v, ascending);
     return n;
 }
@@ -45,7 +59,8 @@ struct slots {
 
 static void fill_slots(const struct oracle *o, const struct analysis *a, struct slots *s)
 {
-    uint64_t *v = calloc(2 * (sim_n_spans(o->s) + SIM_THREADS + 4), sizeof *v);
+    size_t pauses = o->s->pauses.len / sizeof(struct true_pause);
+    uint64_t *v = calloc(2 * (sim_n_spans(o->s) + SIM_THREADS + pauses + 4), sizeof *v);
     s->changes = moments(o, v);
     for (size_t i = 1; i < s->changes; i++) {
         bool running[SIM_THREADS + 2] = {false};
@@ -100,15 +115,6 @@ void check_bottles(const struct oracle *o, const struct analysis *a)
 static bool is_run(const struct path_segment *g)
 {
     return g->kind == PATH_RUN || g->kind == PATH_GC;
-}
-
-static bool in_pause(const struct sim *s, uint64_t from, uint64_t to, bool whole)
-{
-    const struct true_pause *p = (const void *)s->pauses.p;
-    for (size_t i = 0; i < s->pauses.len / sizeof *p; i++)
-        if (whole ? p[i].start <= from && p[i].end >= to : p[i].start < to && p[i].end > from)
-            return true;
-    return false;
 }
 
 static void check_tiles(const struct oracle *o, const struct path *p)

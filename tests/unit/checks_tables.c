@@ -226,8 +226,10 @@ static void check_thread(const struct tables *t, uint32_t thread)
     CHECK_EQ(got->life, lived ? life.to - life.from : 0, "thread %u", thread);
     bool unknown = check_unseen(t->o, t->a, thread) && !t->sel->lock;
     CHECK_EQ(got->state[STATE_UNKNOWN].ns, unknown ? got->life - ns : 0, "thread %u", thread);
-    CHECK_EQ(thread_sums_running(got) + ns + got->state[STATE_UNKNOWN].ns, got->life, "thread %u",
-             thread);
+    uint64_t sum = thread_sums_running(got) + ns + got->state[STATE_UNKNOWN].ns;
+    for (int k = 0; k < HALTED_KINDS; k++)
+        sum += got->halted[k];
+    CHECK_EQ(sum, got->life, "thread %u", thread);
     CHECK_EQ(got->open, open, "thread %u", thread);
     CHECK_EQ(got->unknown, 0, "thread %u", thread);
     CHECK_EQ(got->reacquired, retaken(t, (int)thread, ANY), "thread %u", thread);

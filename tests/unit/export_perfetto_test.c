@@ -88,8 +88,10 @@ static void read_track(struct reader *r, struct fields f)
         buf_printf(&r->text, "thread %s pid %d tid %d\n", name, (int)number(thread, 1),
                    (int)number(thread, 2));
     }
-    if (number(f, 5) && fields_find(f, 2, &v) && strcmp(name, "queue") == 0)
-        snprintf(name, sizeof name, "%s queue", text_of(&r->tracks, number(f, 5)));
+    if (number(f, 5) && fields_find(f, 2, &v) &&
+        (strcmp(name, "queue") == 0 || strcmp(name, "not running") == 0))
+        snprintf(name, sizeof name, "%s %.*s", text_of(&r->tracks, number(f, 5)), (int)v.n,
+                 (const char *)v.p);
     remember(&r->tracks, number(f, 1), name, strlen(name));
 }
 
@@ -431,6 +433,24 @@ Test(export_perfetto, pauses_of_the_collector)
     ADD0(&s.b, 1, s.main, 4 * US, gc_finish);
     struct reader *r = read_all(&s.b, 10 * US);
     track_is(r, "GC pauses", "1 begin gc 'GC pause'\n4 end\n");
+    reader_free(r);
+}
+
+/* What kept a thread from running is below it; a stop for no collection has a track. */
+Test(export_perfetto, who_did_not_run_and_stops)
+{
+    struct shop s;
+    shop_init(&s);
+    ADD(&s.b, 1, s.a, 6 * US, io, .what = IO_KIND_input, .bytes = -1,
+        .since = BUILDER_START + 2 * US);
+    ADD(&s.b, 3, s.a, 7 * US, turn, .since = BUILDER_START, .end = TURN_PREEMPTED);
+    ADD(&s.b, 3, s.a, 9 * US, turn, .since = BUILDER_START + 8 * US, .end = TURN_WAITS);
+    ADD(&s.b, 4, (thread_id){0}, 9 * US, turns_known, .since = BUILDER_START + 5 * US);
+    ADD(&s.b, 5, (thread_id){0}, 5 * US, safepoint, .since = BUILDER_START + 3 * US,
+        .reached = BUILDER_START + 4 * US);
+    struct reader *r = read_all(&s.b, 9 * US);
+    track_is(r, "a not running", "2 begin io 'input'\n6 end\n7 begin ready 'ready'\n8 end\n");
+    track_is(r, "Safepoints", "3 begin safepoint '?' reached_ns=1000\n5 end\n");
     reader_free(r);
 }
 

@@ -2,6 +2,7 @@
  *
  * The expected texts are tests/unit/report/NAME.txt; with ORCA_ACCEPT=1 in the environment what is
  * printed now becomes the expected text: look at the difference before you keep it. */
+#include "base/util.h"
 #include "cli/cmd.h"
 #include "format/writer.h"
 #include "printed.h"
@@ -403,10 +404,11 @@ Test(report, json_states_add_up_to_the_life)
     cr_assert_eq(json_array_size(json_object_get(root, "threads")), 6);
     json_array_foreach(json_object_get(root, "threads"), i, thread)
     {
-        static const char *const states[] = {"blocked_ns", "waited_ns", "parked_ns",
-                                             "joined_ns",  "slept_ns",  "running_ns"};
+        static const char *const states[] = {"blocked_ns", "waited_ns", "parked_ns", "joined_ns",
+                                             "slept_ns",   "io_ns",     "ready_ns",  "stopped_ns",
+                                             "off_ns",     "running_ns"};
         json_int_t all = 0;
-        for (size_t k = 0; k < 6; k++)
+        for (size_t k = 0; k < ARRAY_LEN(states); k++)
             all += number(thread, states[k]);
         cr_assert_eq(all, number(thread, "life_ns"));
     }

@@ -88,7 +88,8 @@ static void check_some_path(struct viewed *w, const struct some_tile *tile)
     const struct path_source src = {&w->a->timeline,
                                     &w->a->threads,
                                     &w->a->purposes,
-                                    &w->a->stills,
+                                    &w->a->halts,
+                                    &w->a->processors,
                                     (const void *)w->a->decoded.pauses.p,
                                     w->a->decoded.pauses.len / sizeof(struct pause)};
     uint32_t thread = 1 + (uint32_t)sim_below(&w->s, w->a->threads.n - 1);

@@ -46,7 +46,7 @@ static inline double after(const struct view *v, uint64_t time)
 /* --- answers ---------------------------------------------------------------------------------- */
 
 struct read_cell {
-    uint8_t v[11];
+    uint8_t v[14];
 };
 
 struct read_lock_cell {

@@ -13,7 +13,7 @@
 /* What is true of one bucket; the last is the life. */
 struct bucket {
     uint64_t ns[STATE_LIMIT + 1], waits, locked; /* of the parks, those held up by others */
-    uint64_t io;
+    uint64_t halted[HALTED_KINDS];
 };
 
 static bool touches(uint64_t start, uint64_t stop, uint64_t from, uint64_t to)
@@ -46,9 +46,9 @@ static void add_thread(struct bucket *b, const struct analysis *x, uint32_t thre
         b->ns[STATE_REACQUIRING] += common(until, stop, from, to);
         b->waits += touches(s->start, stop, from, to);
     }
-    const struct still_line *io = stills_of(&x->stills, thread);
-    for (uint32_t i = 0; i < io->n; i++)
-        b->io += common(io->v[i].from, io->v[i].to, from, to);
+    const struct still_line *halts = stills_of(&x->halts, thread);
+    for (uint32_t i = 0; i < halts->n; i++)
+        b->halted[halt_of(&halts->v[i])] += common(halts->v[i].from, halts->v[i].to, from, to);
 }
 
 static void check_cell(const struct read_cell *c, const struct bucket *b, uint64_t whole,
@@ -74,13 +74,15 @@ static void check_cell(const struct read_cell *c, const struct bucket *b, uint64
     CHECK((c->v[9] > 0) == (b->ns[STATE_UNKNOWN] > 0), "cell %u, not known", at);
     CHECK(fabs(unknown - c->v[9]) <= (unknown > 32 ? 7 : 1), "cell %u, not known: %u, not %f", at,
           c->v[9], unknown);
-    double io = 255.0 * (double)b->io / (double)whole;
-    running -= b->io;
-    sum += c->v[10];
-    parts += b->io > 0;
-    CHECK((c->v[10] > 0) == (b->io > 0), "cell %u, input and output", at);
-    CHECK(fabs(io - c->v[10]) <= (io > 32 ? 7 : 1), "cell %u, input and output: %u, not %f", at,
-          c->v[10], io);
+    for (unsigned i = 0; i < HALTED_KINDS; i++) {
+        double share = 255.0 * (double)b->halted[i] / (double)whole;
+        running -= b->halted[i];
+        sum += c->v[10 + i];
+        parts += b->halted[i] > 0;
+        CHECK((c->v[10 + i] > 0) == (b->halted[i] > 0), "cell %u, %s", at, halted_names[i]);
+        CHECK(fabs(share - c->v[10 + i]) <= (share > 32 ? 7 : 1), "cell %u, %s: %u, not %f", at,
+              halted_names[i], c->v[10 + i], share);
+    }
     CHECK(c->v[6] >= sum, "cell %u adds up to more than its life", at);
     CHECK((c->v[6] > sum) == (running > 0), "cell %u, running", at);
     CHECK(fabs(lived - c->v[6]) <= 0.5 || (c->v[6] > lived && c->v[6] <= lived + parts + 1),
@@ -156,7 +158,7 @@ static void check_thread(const struct viewed *w, const struct read_row *row,
             check_wait(w, row, n, thread, i);
         n++;
     }
-    const struct still_line *io = stills_of(&w->a->stills, thread);
+    const struct still_line *io = stills_of(&w->a->halts, thread);
     uint32_t m = 0;
     for (uint32_t i = 0; i < io->n; i++) {
         if (io->v[i].from >= tile->to || io->v[i].to <= tile->from)

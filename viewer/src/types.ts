@@ -20,7 +20,7 @@ export const HANDOFF = INTERACTIONS.indexOf("handoff-lock"), LAST_OWNER = INTERA
 export const isHandoff = (how: number): boolean => how === HANDOFF || how === LAST_OWNER;
 export const NO_INTERACTION = 255;
 
-export const PATH_KINDS = ["run", "handoff", "timed", "wait", "gc", "unknown", "io"] as const;
+export const PATH_KINDS = ["run", "handoff", "timed", "wait", "gc", "unknown", "io", "ready", "stopped", "off"] as const;
 
 export const THREAD = {
     daemon: 1, virtual: 2, native: 4, program: 8, started: 16, ended: 32, incomplete: 64, gone: 128,
@@ -80,6 +80,8 @@ export interface Meta {
     path: null | { thread: number; from: number; to: number; kinds: Record<string, number>; limits: string[];
         handoffs: number; handoffs_last_owner_seen: number; last_owner_seen_ns: number };
     gc: GcPause[];
+    /** From, to, operation: all threads were stopped, for no collection. */
+    stops?: [number, number, string][];
     locks: number; waits: number; calls?: number;
     samples?: { cpu: number; wall: number };
     /** live: what is freed is known. */
@@ -106,13 +108,17 @@ export interface ExactThread {
     state: Uint8Array; flags: Uint8Array; how: Uint8Array;
     io: Calls;
 }
-/** Input and output of a thread, in no wait; peer: in meta, 0: not known; what: index into IO_KINDS. */
+/** Why a thread did not run, in no wait: input and output, and what else is known; peer: in meta, 0: not known; what: index into IO_KINDS. */
 export interface Calls { n: number; from: Float64Array; to: Float64Array; peer: Uint32Array; what: Uint8Array }
-/** The first one is found by looks: of what kind it is is not recorded. */
-export const IO_KINDS = ["?", "input", "output", "connect", "accept", "select", "sync", "open", "lock", "lookup", "process"] as const;
+/** Input and output, the first one found by looks: of what kind it is is not recorded. The last three are none: waiting for a processor, stopped
+ * by the JVM, off the processor for a cause that is not recorded. */
+export const IO_KINDS = ["?", "input", "output", "connect", "accept", "select", "sync", "open", "lock", "lookup", "process", "ready", "stopped", "off"] as const;
+/** What tables and pictures tell apart; haltOf: of an index into IO_KINDS. */
+export const HALTS = ["io", "ready", "stopped", "off"] as const;
+export const haltOf = (what: number): number => Math.max(0, what - IO_KINDS.length + HALTS.length);
 /** Bytes of a cell of a thread or group. */
-export const CELL = 11;
-/** 512 cells of CELL bytes: shares of the states 0..5, of having lived, number of waits, shares of parks in which others hold the thread up, of what is not known, of input and output. */
+export const CELL = 14;
+/** 512 cells of CELL bytes: shares of the states 0..5, of having lived, number of waits, shares of parks in which others hold the thread up, of what is not known, of HALTS. */
 export interface Cells { kind: "cells"; cells: Uint8Array }
 export interface ExactLock {
     kind: "lock"; n: number; m: number;
@@ -159,7 +165,7 @@ export interface Times {
 export interface ReportThread {
     id: number; name: string; group: string; held_up_count: number; held_up_ns: number; blocked_count: number; blocked_ns: number; waited_count: number;
     waited_ns: number; parked_count: number; parked_ns: number; joined_count: number; joined_ns: number;
-    slept_count: number; slept_ns: number; reacquired_count: number; reacquired_ns: number; unknown_ns: number; io_ns: number; io_looks: number; running_ns: number; life_ns: number;
+    slept_count: number; slept_ns: number; reacquired_count: number; reacquired_ns: number; unknown_ns: number; io_ns: number; ready_ns: number; stopped_ns: number; off_ns: number; io_looks: number; running_ns: number; life_ns: number;
 }
 export type ReportRow = Record<string, number | string | null | Place | [number, number][]>;
 export interface Report {
@@ -193,7 +199,7 @@ export interface Wait {
 export interface Run {
     thread: number; state: "running" | "not alive"; start: number; end: number;
     before: WaitRef | null; after: WaitRef | null; started_by: null | { thread: number; time: number; stack: Place[] }; effects: Effect[]; n_effects: number;
-    /** In input or output then; recorded: else found by looks. */
+    /** In no wait, and not running then; recorded: else found by looks. */
     io: null | { what: (typeof IO_KINDS)[number]; start: number; end: number; peer: string | null; recorded: boolean; stack: Place[] };
 }
 /** What a thread did that no wait and no arrow shows: a call of a tracked method, a notify that woke nobody. */

@@ -5,10 +5,10 @@
 //
 //     shares[x * PARTS + s], 0 to 1;  the sum over s <= 1; what is missing is not alive, or not known
 import type { Cells, ExactLock, ExactThread, LockCells } from "../types.ts";
-import { BUCKETS, CELL, FLAG, INTERACTIONS, STATES, WAITS } from "../types.ts";
+import { BUCKETS, CELL, FLAG, HALTS, haltOf, INTERACTIONS, STATES, WAITS } from "../types.ts";
 
-/** States 0 to 5, running, parked and held up (which is no part of parked here), not known, input and output. */
-export const PARTS = 10;
+/** States 0 to 5, running, parked and held up (which is no part of parked here), not known, HALTS. */
+export const PARTS = 13;
 const RUNNING = 6, LOCKED = 7, UNKNOWN = 8, IO = 9, PARKED = STATES.indexOf("parked");
 
 function partOf(row: ExactThread, k: number): number {
@@ -64,7 +64,7 @@ export function addExact(shares: Float32Array, scale: Scale, row: ExactThread, w
     for (let k = 0; k < row.io.n; k++) {
         const a = Math.max(row.io.from[k], within.from, life.from), b = Math.min(row.io.to[k], within.to, life.to);
         if (b > a) {
-            add(shares, PARTS, IO, a, b, scale, 1);
+            add(shares, PARTS, IO + haltOf(row.io.what[k]), a, b, scale, 1);
             add(shares, PARTS, RUNNING, a, b, scale, -1);
         }
     }
@@ -85,14 +85,18 @@ function eachBucket(scale: Scale, tile: Span, within: Span, visit: (k: number, f
 /** Occupancy of a tile, the part of it that lies `within`. */
 export function addCells(shares: Float32Array, scale: Scale, row: Cells, tile: Span, within: Span): void {
     eachBucket(scale, tile, within, (k, from, to) => {
-        const at = k * CELL, locked = row.cells[at + 8], unknown = row.cells[at + 9], io = row.cells[at + 10];
-        let waits = locked + unknown + io;
+        const at = k * CELL, locked = row.cells[at + 8], unknown = row.cells[at + 9];
+        let waits = locked + unknown;
         if (locked)
             add(shares, PARTS, LOCKED, from, to, scale, locked / 255);
         if (unknown)
             add(shares, PARTS, UNKNOWN, from, to, scale, unknown / 255);
-        if (io)
-            add(shares, PARTS, IO, from, to, scale, io / 255);
+        for (let h = 0; h < HALTS.length; h++) {
+            const share = row.cells[at + 10 + h];
+            waits += share;
+            if (share)
+                add(shares, PARTS, IO + h, from, to, scale, share / 255);
+        }
         for (let s = 0; s < 6; s++) {
             const share = row.cells[at + s] - (s === PARKED ? locked : 0);
             if (share) {

@@ -5,9 +5,9 @@
 // program, what is quiet is a thread that has nothing to do.
 import type { Interaction } from "../types.ts";
 
-/** What a pixel can show, besides nothing; 0 to 5 are the waits of the protocol; up to "io" they are the parts of
+/** What a pixel can show, besides nothing; 0 to 5 are the waits of the protocol; up to "off" they are the parts of
  * a column ("locked": parked, and held up by others). */
-export const LOOKS = ["blocked", "waiting", "parked", "joining", "sleeping", "reacquiring", "running", "locked", "unknown", "io", "deadlocked", "held", "queue", "gc"] as const;
+export const LOOKS = ["blocked", "waiting", "parked", "joining", "sleeping", "reacquiring", "running", "locked", "unknown", "io", "ready", "stopped", "off", "deadlocked", "held", "queue", "gc"] as const;
 export type Look = (typeof LOOKS)[number];
 export const LOOK = Object.fromEntries(LOOKS.map((name, k) => [name, k])) as Record<Look, number>;
 
@@ -24,6 +24,9 @@ const textures: Record<Look, Texture> = {
     locked: (_, y) => y % 4 < 2,
     unknown: (x, y) => (x + y) % 8 < 2,
     io: (x) => x % 8 < 2,
+    ready: (x, y) => (x - y + 8) % 8 < 3,
+    stopped: (x, y) => (x + y) % 2 === 0,
+    off: (x, y) => x % 4 === 0 && y % 2 === 0,
     deadlocked: (x, y) => ((x >> 2) + (y >> 2)) % 2 === 0,
     held: () => false,
     queue: (x, y) => (x + y) % 4 === 0,
@@ -34,12 +37,12 @@ const textures: Record<Look, Texture> = {
 const dark: Record<Look, [number, number]> = {
     blocked: [0xe8602c, 0xa83c10], waiting: [0x8a7f3c, 0xb8ac62], parked: [0x27374f, 0x3c5a86], joining: [0xa8668c, 0x80406a],
     sleeping: [0x4a5058, 0x6a727c], reacquiring: [0xe69f00, 0xa06c00], running: [0x1fa37a, 0x1fa37a], locked: [0x5aa2ff, 0x2b6cd0],
-    unknown: [0x1d2127, 0x3a414b], io: [0x1b5c6b, 0x2f8ca0], deadlocked: [0xff2222, 0x000000], held: [0x4f8fd0, 0x4f8fd0], queue: [0xe8602c, 0xa83c10], gc: [0x9a86c8, 0x6f5ca0],
+    unknown: [0x1d2127, 0x3a414b], io: [0x1b5c6b, 0x2f8ca0], ready: [0x6fce6a, 0x2f8a3a], stopped: [0x6f5ca0, 0x4d3f78], off: [0x3a4036, 0x5c6656], deadlocked: [0xff2222, 0x000000], held: [0x4f8fd0, 0x4f8fd0], queue: [0xe8602c, 0xa83c10], gc: [0x9a86c8, 0x6f5ca0],
 };
 const light: Record<Look, [number, number]> = {
     blocked: [0xd84c14, 0xa03408], waiting: [0xe9dd9a, 0xb9aa50], parked: [0xd9e5f5, 0xb4cbea], joining: [0xd9a2c2, 0xb06a94],
     sleeping: [0xc8ced5, 0x98a1ab], reacquiring: [0xf0b030, 0xb87c00], running: [0x12936b, 0x12936b], locked: [0x2f74d8, 0x1a4fa0],
-    unknown: [0xf4f5f7, 0xd3d8df], io: [0xbfe3ea, 0x7fbfcc], deadlocked: [0xe00000, 0x000000], held: [0x4380c4, 0x4380c4], queue: [0xd84c14, 0xa03408], gc: [0xa894d4, 0x7c68b0],
+    unknown: [0xf4f5f7, 0xd3d8df], io: [0xbfe3ea, 0x7fbfcc], ready: [0x9fdc8c, 0x4f9f4a], stopped: [0xcfc3ea, 0xa894d4], off: [0xdfe3d8, 0xa8b09c], deadlocked: [0xe00000, 0x000000], held: [0x4380c4, 0x4380c4], queue: [0xd84c14, 0xa03408], gc: [0xa894d4, 0x7c68b0],
 };
 
 /** 0xRRGGBB as a little-endian RGBA pixel. */

@@ -278,7 +278,7 @@ export class Scene {
 
     /** The world stood still: a veil over every row. */
     private collections(p: Picture, b: Buffer, ns: number): void {
-        for (const [from, to] of p.meta.gc) {
+        for (const [from, to] of [...p.meta.gc, ...p.meta.stops ?? []]) {
             const first = Math.floor(from / ns), last = Math.ceil(to / ns);
             const x0 = Math.max(b.left, first - b.first), x1 = Math.min(b.right, last - b.first);
             if (last - first < 2 || x1 <= x0)

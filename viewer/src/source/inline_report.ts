@@ -1,6 +1,6 @@
 // inline_report.ts - the tables of a selection as `orca report --json` has them (docs/reference/json.md).
 import { SourceError } from "../source.ts";
-import { FLAG } from "../types.ts";
+import { FLAG, HALTS } from "../types.ts";
 import type { Report, ReportRow, ReportThread, Selection } from "../types.ts";
 import { REACQUIRING, UNKNOWN, cutOf, touches } from "./inline_model.ts";
 import type { Cut, Model } from "./inline_model.ts";
@@ -108,7 +108,12 @@ function threadRows(m: Model, s: Stats): ReportThread[] {
         if (!known && t.waits[i] === 0)
             continue; // a hole in the ids
         const row: Record<string, unknown> = { id: t.id[i], name: t.name[i], group: m.pack.meta.groups.name[t.group[i]] ?? "", ...known, life_ns: s.life[i] };
-        let running = s.life[i] - Math.min(s.life[i], s.io[i]), unknown = 0, open = 0;
+        let running = s.life[i], unknown = 0, open = 0;
+        HALTS.forEach((name, h) => {
+            const ns = s.halted[i * HALTS.length + h];
+            row[`${name}_ns`] = ns;
+            running -= Math.min(running, ns);
+        });
         for (let k = 0; k < N; k++) {
             const at = i * N + k;
             row[k === UNKNOWN ? "unknown_stretches" : `${THREAD_KEYS[k]}_count`] = s.threads.count[at];
@@ -119,7 +124,7 @@ function threadRows(m: Model, s: Stats): ReportThread[] {
             unknown += s.threads.unknown[at];
             open += s.threads.open[at];
         }
-        rows.push({ ...row, io_ns: s.io[i], io_looks: s.ioLooks[i], running_ns: running, open, unknown, reacquired: s.reacquired[i] } as unknown as ReportThread);
+        rows.push({ ...row, io_looks: s.ioLooks[i], running_ns: running, open, unknown, reacquired: s.reacquired[i] } as unknown as ReportThread);
     }
     return most(rows, (r) => r.held_up_ns, (r) => r.held_up_count, (r) => r.waited_ns);
 }

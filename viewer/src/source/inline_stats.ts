@@ -4,7 +4,7 @@
 // A wait that lies in the range with a part counts, with the time of that part.  An Object.wait whose
 // notify is known is two: waiting up to it, then reacquiring.  Of a wait of which one end is missing the
 // count is known, not the time.
-import { FLAG, STATES } from "../types.ts";
+import { FLAG, HALTS, haltOf, STATES } from "../types.ts";
 import { REACQUIRING, UNKNOWN, touches } from "./inline_model.ts";
 import type { Cut, Model } from "./inline_model.ts";
 import { NONE } from "./inline_pack.ts";
@@ -87,7 +87,7 @@ export interface Stats {
     cut: Cut;
     threads: Sums;
     /** By thread. */
-    life: Float64Array; reacquired: Float64Array; io: Float64Array; ioLooks: Float64Array;
+    life: Float64Array; reacquired: Float64Array; halted: Float64Array; ioLooks: Float64Array;
     groups: Sums; sites: Sums; owners: Sums; // owners: by site, all in state 0
     /** By class group. */
     timedOut: Float64Array; groupReacquired: Float64Array; objects: Float64Array;
@@ -148,7 +148,7 @@ export function makeStats(m: Model, c: Cut, times: boolean): Stats {
     const p = m.pack, sites = p.sites.n, groups = p.names.classes.length;
     const s: Stats = {
         cut: c, threads: new Sums(m.threads), life: new Float64Array(m.threads), reacquired: new Float64Array(m.threads),
-        io: new Float64Array(m.threads), ioLooks: new Float64Array(m.threads), groups: new Sums(groups),
+        halted: new Float64Array(m.threads * HALTS.length), ioLooks: new Float64Array(m.threads), groups: new Sums(groups),
         sites: new Sums(sites), owners: new Sums(sites), timedOut: new Float64Array(groups), groupReacquired: new Float64Array(groups),
         objects: new Float64Array(groups), siteTimes: new Durations(), ownerTimes: new Durations(), asked: new Map(),
     };
@@ -171,7 +171,7 @@ function addStill(m: Model, s: Stats): void {
         const t = x.thread[k], from = Math.max(x.from[k], c.from), to = Math.min(x.to[k], c.to);
         if (to <= from || (c.threads && !c.threads[t]))
             continue;
-        s.io[t] += to - from;
+        s.halted[t * HALTS.length + haltOf(x.what[k])] += to - from;
         s.ioLooks[t] += x.looks[k];
     }
 }

@@ -2,7 +2,7 @@
 //
 //     bucket b of tile i at level L is [(i * 512 + b) << L, (i * 512 + b + 1) << L)
 import { SourceError } from "../source.ts";
-import { BUCKETS, CELL, FLAG } from "../types.ts";
+import { BUCKETS, CELL, FLAG, HALTS, haltOf } from "../types.ts";
 import type { Cells, ExactLock, ExactThread, LockCells, RowId, TileRow } from "../types.ts";
 import type { LockHistory } from "./inline_lock.ts";
 import { PARKED, REACQUIRING, UNKNOWN, lower, touches } from "./inline_model.ts";
@@ -98,7 +98,7 @@ export function groupRow(m: Model, kind: string, n: number, f: Frame): TileRow {
     return alive ? cells(m, members, f, m.peak(`${kind}${n}`, members)) : NOTHING;
 }
 
-const STRIDE = CELL; // states 0 to 5 (parked: idle), life, waits, parked and held up, not known, input and output
+const STRIDE = CELL; // states 0 to 5 (parked: idle), life, waits, parked and held up, not known, HALTS
 const LOCKED = 8, NOT_KNOWN = 9, IO = 10;
 
 /** `full`: so many threads fill a cell. */
@@ -115,10 +115,10 @@ function cells(m: Model, members: readonly number[], f: Frame, full: number): Ce
 /** States and running as 255ths that add up: each is what its end is, rounded, less what is before it. */
 function shareOut(sums: Float64Array, out: Uint8Array, b: number, whole: number): void {
     let sum = 0, before = 0, all = 0, greatest = 0, running = sums[b + STATES];
-    const parts = [...sums.subarray(b, b + STATES), sums[b + LOCKED], sums[b + NOT_KNOWN], sums[b + IO], 0], shares = new Array<number>(parts.length);
+    const parts = [...sums.subarray(b, b + STATES), sums[b + LOCKED], sums[b + NOT_KNOWN], ...sums.subarray(b + IO, b + IO + HALTS.length), 0], shares = new Array<number>(parts.length);
     for (const part of parts)
         running -= part;
-    parts[STATES + 3] = Math.max(running, 0);
+    parts[parts.length - 1] = Math.max(running, 0);
     for (let s = 0; s < parts.length; s++) {
         const part = parts[s];
         sum += part;
@@ -134,7 +134,8 @@ function shareOut(sums: Float64Array, out: Uint8Array, b: number, whole: number)
     out[b + PARKED] += shares[STATES];
     out[b + LOCKED] = shares[STATES];
     out[b + NOT_KNOWN] = shares[STATES + 1];
-    out[b + IO] = shares[STATES + 2];
+    for (let h = 0; h < HALTS.length; h++)
+        out[b + IO + h] = shares[STATES + 2 + h];
     out[b + STATES] = Math.min(all, 255);
     out[b + 7] = Math.min(sums[b + 7], 255);
 }
@@ -151,7 +152,7 @@ function addThread(m: Model, thread: number, f: Frame, sums: Float64Array): void
     spread(sums, 6, STRIDE, f, t.from[thread], t.to[thread]);
     const s = m.pack.still, [first, last] = stillOf(s, thread, f.from, f.to);
     for (let k = first; k < last; k++)
-        spread(sums, IO, STRIDE, f, s.from[k], s.to[k]);
+        spread(sums, IO + haltOf(s.what[k]), STRIDE, f, s.from[k], s.to[k]);
     for (let k = from; k < to; k++) {
         if (!touches(f, w.start[k], w.end[k]))
             continue;

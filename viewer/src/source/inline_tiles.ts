@@ -1,7 +1,7 @@
 // inline_tiles.ts - what a page of packed "tiles" has: ready tiles of one level and all coarser ones, of all
 // threads, pools and groups.  Finer levels are cut out of the finest one: its cells, wider.
 import { SourceError } from "../source.ts";
-import { BUCKETS, CELL, FLAG } from "../types.ts";
+import { BUCKETS, CELL, FLAG, haltOf } from "../types.ts";
 import type { Arrows, Bundles, ExactArrows, ExactPath, PathBuckets, PathTile, RowId, TileRow } from "../types.ts";
 import { ARROWS_MAX, buckets, pathOf } from "./inline_arrows.ts";
 import { Columns, damaged } from "./inline_bytes.ts";
@@ -167,7 +167,7 @@ function addRow(sums: Float64Array, f: Frame, of: Frame, row: TileRow): void {
         }
     if (row.kind === "exact")
         for (let k = 0; k < row.io.n; k++)
-            for (const part of [10, 6])
+            for (const part of [10 + haltOf(row.io.what[k]), 6])
                 spread(sums, part, CELL, f, Math.max(row.io.from[k], of.from), Math.min(row.io.to[k], of.to));
 }
 

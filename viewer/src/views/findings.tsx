@@ -162,7 +162,7 @@ function Stuck({ threads }: { threads: StuckThread[] }) {
 // --- the recording ----------------------------------------------------------------------------------------
 
 const PATH_WORDS: Record<string, string> = { run: "running", handoff: "hand-off", timed: "waiting for a timer", wait: "waiting, cause unknown", gc: "garbage collection",
-    unknown: "unknown", io: "in input or output, by looks" };
+    unknown: "unknown", io: "in input or output", ready: "waiting for a processor", stopped: "stopped by the JVM", off: "off the processor, cause unknown" };
 
 function Summary({ m }: { m: Meta }) {
     const r = m.recording;

@@ -3,7 +3,7 @@ import type { Arrow } from "../draw/arrows.ts";
 import { bytes, count, duration, moment, percent, place, rate } from "../format.ts";
 import { meta, threadName } from "../state.ts";
 import type { Cells, Context, ExactLock, ExactThread, GcPause, ThreadMark } from "../types.ts";
-import { CELL, FLAG, INTERACTIONS, IO_KINDS, LAST_OWNER, NO_INTERACTION, WAITS } from "../types.ts";
+import { CELL, FLAG, HALTS, haltOf, INTERACTIONS, IO_KINDS, LAST_OWNER, NO_INTERACTION, WAITS } from "../types.ts";
 import { queues, waitedUntil } from "../draw/columns.ts";
 import { tileWidth } from "../source/tile.ts";
 
@@ -15,16 +15,24 @@ export const IO_DOING: Record<(typeof IO_KINDS)[number], string> = {
     "?": "in input or output", input: "waiting for input", output: "waiting to write", connect: "connecting", accept: "waiting for a connection",
     select: "waiting until one of its connections is ready", sync: "waiting until the data is on disk", open: "opening a file",
     lock: "waiting for the lock on a file", lookup: "looking up the address of a host", process: "waiting for the end of a child process",
+    ready: "ready, waiting for a processor", stopped: "stopped by the JVM", off: "off the processor, cause unknown,",
 };
 
-/** Input or output of a row at a time; null: none. */
-export function describeIo(row: ExactThread, time: number): string[] | null {
+/** By HALTS. */
+const HALT_WORDS = ["in input or output", "ready, waiting for a processor", "stopped by the JVM", "off the processor, cause unknown"];
+
+/** Why the thread of a row did not run at a time, in no wait; null: it ran. */
+export function describeHalt(row: ExactThread, time: number): { lines: string[]; look: string } | null {
     const io = row.io;
     const k = io.to.findIndex((to) => to > time);
     if (k < 0 || io.from[k] > time)
         return null;
     const what = IO_KINDS[io.what[k]], peer = meta.value?.peers.find(([id]) => id === io.peer[k]);
-    return [`${IO_DOING[what]} for ${duration(io.to[k] - io.from[k])}`, ...(peer ? [peer[1]] : []), ...(what === "?" ? ["seen by looks at its stack"] : [])];
+    const stop = what === "stopped" ? stopAt(time) : [];
+    return {
+        lines: [`${IO_DOING[what]} for ${duration(io.to[k] - io.from[k])}`, ...(peer ? [peer[1]] : []), ...stop, ...(what === "?" ? ["seen by looks at its stack"] : [])],
+        look: HALTS[haltOf(io.what[k])],
+    };
 }
 
 export function describe(row: ExactThread, k: number, c: Context | undefined): string[] {
@@ -61,12 +69,16 @@ export function describeCells(row: Cells, time: number, level: number): string[]
     const parts: [number, string][] = [];
     if (locked)
         parts.push([locked, "parked, blocked"]);
-    const unknown = row.cells[at + 9], io = row.cells[at + 10];
-    if (io)
-        parts.push([io, "in input or output"]);
+    const unknown = row.cells[at + 9];
     if (unknown)
         parts.push([unknown, "unknown"]);
-    waits += unknown + io;
+    waits += unknown;
+    HALT_WORDS.forEach((words, h) => {
+        const share = row.cells[at + 10 + h];
+        waits += share;
+        if (share)
+            parts.push([share, words]);
+    });
     for (let s = 0; s < WAITS.length; s++) {
         const share = row.cells[at + s] - (WAITS[s] === "parked" ? locked : 0);
         waits += row.cells[at + s];
@@ -116,6 +128,13 @@ export function describePause([from, to, collector, cause, before, used, committ
     if (used)
         lines.push(`heap ${before ? `${bytes(before)} before, ` : ""}${bytes(used)} after${committed ? ` of ${bytes(committed)}` : ""}`);
     return lines;
+}
+
+/** What the JVM stopped all threads for at a time. */
+function stopAt(time: number): string[] {
+    const at = ([from, to]: [number, number, ...unknown[]]) => from <= time && time < to, m = meta.value!;
+    const stop = m.stops?.find(at), pause = m.gc.find(at);
+    return stop ? [`safepoint: ${stop[2]}`] : pause ? [`collector pause${pause[3] ? `: ${pause[3]}` : ""}`] : [];
 }
 
 export function describeRun(thread: number, time: number): { lines: string[]; look: string } {

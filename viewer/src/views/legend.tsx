@@ -21,8 +21,11 @@ import { allocSource } from "./hover_text.ts";
 import "./legend.css";
 
 const STATES: [Look, string, string][] = [
-    ["running", "running", "on a processor, ready to run, or in native code that is not recorded"],
+    ["running", "running", "with --time: on a processor; else also ready to run, or in native code that is not recorded"],
     ["io", "input or output", "reading, writing, connecting, or an event loop in its select: recorded, or seen by looks"],
+    ["ready", "ready", "waiting for a processor (recorded with --time)"],
+    ["stopped", "stopped", "by the JVM, for a collection or another safepoint"],
+    ["off", "off the processor", "cause unknown, such as a page fault or a lock in native code (recorded with --time)"],
     ["blocked", "blocked", "waiting for a monitor that another thread owns"],
     ["reacquiring", "reacquiring", "notified in Object.wait, waiting to get the monitor back"],
     ["waiting", "waiting", "in Object.wait"],
@@ -32,7 +35,7 @@ const STATES: [Look, string, string][] = [
     ["sleeping", "sleeping", "in Thread.sleep"],
     ["unknown", "unknown", "events are missing, or it is one of the JVM's own threads, which wait in native code"],
     ["deadlocked", "deadlocked", "in a cycle of threads that wait for each other"],
-    ["gc", "collector pause", "all threads are stopped"],
+    ["gc", "collector pause, safepoint", "all threads that run Java are stopped"],
     ["held", "held (locks)", "a thread owned the lock"],
     ["queue", "queue (locks)", "its height is its length; below it, threads in Object.wait or parked"],
 ];
@@ -90,7 +93,7 @@ function lockedOf(t: ReportThread): number {
 }
 
 const KEYS: Partial<Record<Look, (t: ReportThread) => number>> = {
-    running: (t) => t.running_ns, io: (t) => t.io_ns, blocked: (t) => t.blocked_ns, reacquiring: (t) => t.reacquired_ns, waiting: (t) => t.waited_ns,
+    running: (t) => t.running_ns, io: (t) => t.io_ns, ready: (t) => t.ready_ns, stopped: (t) => t.stopped_ns, off: (t) => t.off_ns, blocked: (t) => t.blocked_ns, reacquiring: (t) => t.reacquired_ns, waiting: (t) => t.waited_ns,
     parked: (t) => t.parked_ns - lockedOf(t), locked: lockedOf, joining: (t) => t.joined_ns, sleeping: (t) => t.slept_ns, unknown: (t) => t.unknown_ns,
 };
 

@@ -13,7 +13,7 @@ import { arrowUnder, hoverX, picture, rowAt, size } from "../stage.ts";
 import * as state from "../state.ts";
 import type { ExactLock, ExactThread, ThreadMark, TileRow, Wait } from "../types.ts";
 import { STATES } from "../types.ts";
-import { describe, describeArrow, describeCells, describeIo, describeLane, describeLock, describeMark, describeRun, peopleOf } from "./hover_text.ts";
+import { describe, describeArrow, describeCells, describeHalt, describeLane, describeLock, describeMark, describeRun, peopleOf } from "./hover_text.ts";
 
 export const tooltip = signal<{ x: number; y: number; lines: string[]; look: string } | null>(null);
 
@@ -43,9 +43,9 @@ function hoverLines(h: Hit): { lines: string[]; look: string } | null {
         return { lines: describeLane(h.row.thread, lane), look: "alloc" };
     if (h.tile?.kind === "exact" && h.wait >= 0)
         return { lines: describe(h.tile as ExactThread, h.wait, context(h.tile.context[h.wait])), look: STATES[h.tile.state[h.wait]] };
-    const io = h.tile?.kind === "exact" ? describeIo(h.tile, h.time) : null;
-    if (io)
-        return { lines: io, look: "io" };
+    const halt = h.tile?.kind === "exact" ? describeHalt(h.tile, h.time) : null;
+    if (halt)
+        return halt;
     if (h.tile?.kind === "cells") {
         const level = levelOfPicture(p);
         return { lines: describeCells(h.tile, h.time, level), look: "cells" };

@@ -135,6 +135,9 @@ export const THREADS: Column<ReportThread>[] = [
     ...timesOf("slept", "Sleeps", "Slept", KINDS.slept.what),
     ...timesOf("reacquired", "Reacquires", "Reacquire time", KINDS.reacquiring.what),
     numberColumn<ReportThread>("io_ns", "I/O", "In input or output: recorded, or seen by looks", true),
+    numberColumn<ReportThread>("ready_ns", "Ready", "Waiting for a processor (--time)", true),
+    numberColumn<ReportThread>("stopped_ns", "Stopped", "Stopped by the JVM, for a collection or another safepoint", true),
+    numberColumn<ReportThread>("off_ns", "Off CPU", "Off the processor, cause unknown (--time)", true),
     numberColumn<ReportThread>("running_ns", "Running", "Lifetime minus all other columns", true),
 ];
 
