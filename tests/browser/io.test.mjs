@@ -72,7 +72,7 @@ export const tests = {
             for (const i of [0, 1]) {
                 const row = (await o.source.value.tile(level, i, [`p${pool}`])).get(`p${pool}`);
                 for (let b = 0; row.kind === "cells" && b < 512; b++)
-                    io += (row.cells[b * 11 + 10] / 255) * 2 ** level;
+                    io += (row.cells[b * 14 + 10] / 255) * 2 ** level;
             }
             return io;
         }, [of]);

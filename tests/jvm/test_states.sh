@@ -26,7 +26,7 @@ waits_for_input() { # LOOKS TEXT: so many say so at least, of each
     same "$(of_thread '.threads[] | select(.name == "worker") | .running_ns * 2 > .life_ns and .io_ns * 10 < .life_ns')" true
     # What they do adds up to their lives.
     same "$(of_thread '[.threads[] | .life_ns == .blocked_ns + .waited_ns + .reacquired_ns + .parked_ns + .joined_ns + .slept_ns +
-        .unknown_ns + .io_ns + .running_ns] | all')" true
+        .unknown_ns + .io_ns + .ready_ns + .stopped_ns + .off_ns + .running_ns] | all')" true
     # Nobody of them is called the one that ran alone.
     same "$(of_thread '[.findings[] | select(.rule == "serial-phase") | .text | test("loop|acceptor|pipe")] | any')" false
     # The path to the loop's end goes through its select, not through its running.

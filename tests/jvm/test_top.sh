@@ -70,7 +70,7 @@ test_shares() {
     same "$(picture pictures .state)" recording
     # each moment of the picture is one thing; how long victim is blocked is a matter of the machine
     same "$(picture pictures '[.now[] | .life_ns ==
-        .running_ns + .blocked_ns + .waiting_ns + .idle_ns + .ready_ns + .no_carrier_ns + .other_ns] | all')" true
+        .running_ns + .blocked_ns + .waiting_ns + .idle_ns + .ready_ns + .stopped_ns + .no_carrier_ns + .other_ns] | all')" true
     same "$(picture pictures '.span_ns as $span | [.now[] | select(.life_ns == $span).name] | . - (. - ["victim", "locked", "parker"]) | sort | join(" ")')" \
         "locked parker victim"
     at_least "$(time_of pictures victim blocked)" 1 "victim blocked"
