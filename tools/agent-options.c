@@ -30,7 +30,7 @@ int main(void)
         "`-agentpath:.../liborca.so=key=value,key=value`, or `orca record --options ...`. A comma "
         "or a backslash in a value is written with a backslash in front. Sizes take k, m, g; "
         "times take ms, s, m, h. A flag may stand alone.\n\n"
-        "A first word that is no key is the prefix of three text files in the format of the "
+        "A first word that is not a key is the prefix of three text files in the format of the "
         "2014 back-end; options may follow it: `-agentlib:OrcaAgent=pingpong`, "
         "`-agentlib:OrcaAgent=pingpong,events=monitors+waits,fast=100us`.\n\n"
         "A bad option gives one line on the standard error, and the JVM starts unprofiled.\n\n"

@@ -130,6 +130,6 @@ void chunks_give_up(struct walker *walker)
     if (atomic_exchange_explicit(&state, GIVEN_UP, memory_order_relaxed) != KNOWN)
         return;
     walker_use_chunks(walker, NULL);
-    lacks_note("frames of virtual threads in the heap are not what JVMTI says on this JVM: such "
-               "stacks are taken through JVMTI, which takes longer");
+    lacks_note("this JVM keeps frames of virtual threads in the heap in an unknown layout: their "
+               "stacks are taken through JVMTI, which is slower");
 }

@@ -141,8 +141,8 @@ void gc_cycles_start(JNIEnv *jni)
     }
     cycles.listening = n > 0;
     if (n == 0 && !agent.settings.quiet)
-        log_line("the JVM's management (java.management, jdk.management) is not there: of "
-                 "collections only the pauses are recorded, not the cycles");
+        log_line("the modules java.management and jdk.management are missing: only the pauses "
+                 "of collections are recorded, not the cycles");
     recorder_put_info(agent.rec, "orca.gc.cycles", n ? "yes" : "no management");
 }
 

@@ -194,7 +194,7 @@ static int open_environment(JavaVM *vm, struct err *err)
         return 0;
     if ((*vm)->GetEnv(vm, (void **)&heap.jvmti, JVMTI_VERSION_11) != JNI_OK) {
         heap.jvmti = NULL;
-        return err_set(err, -ENOTSUP, "the JVM gives no second environment");
+        return err_set(err, -ENOTSUP, "the JVM refuses a second JVMTI environment");
     }
     want.can_tag_objects = 1;
     want.can_generate_object_free_events = 1;
@@ -227,7 +227,7 @@ static bool take_sampling(bool want)
     if (e == JVMTI_ERROR_NONE)
         heap.sampling = want;
     else if (want)
-        lacks_note("allocations are not sampled: another agent of this JVM does (%s)",
+        lacks_note("allocations are not sampled: another agent of this JVM samples them (%s)",
                    jvmti_error_name(e));
     return heap.sampling;
 }

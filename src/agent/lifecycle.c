@@ -682,8 +682,8 @@ static int stop(JNIEnv *jni, struct recorder_result *r, struct err *err)
         return err_set(
             err, -ETIMEDOUT,
             "a thread did not leave the agent within %d s (is a debugger attached?): the "
-            "recording is complete, but its memory is not given back, and the JVM cannot "
-            "be attached to again",
+            "recording is complete, but its memory is not freed, and the JVM cannot be "
+            "attached to again",
             SECONDS);
     user_methods_free(jni);
     tracked_forget();

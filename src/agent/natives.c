@@ -165,7 +165,7 @@ static void replace_all(JNIEnv *jni)
         for (; i < ARRAY_LEN(hooks) && strcmp(hooks[i].what, what) == 0; i++)
             done = done || !wanted || replace(jni, &hooks[i]);
         if (!done && !(hooks[i - 1].wrapper == (void *)on_native_wait && agent.java_version > 18))
-            lacks_note("%s of this JVM is not as Orca knows it: it is not recorded", what);
+            lacks_note("%s of this JVM differs from what Orca expects: it is not recorded", what);
     }
 }
 

@@ -91,7 +91,7 @@ void gc_init(JNIEnv *jni)
     if (vmstructs_flag(agent.vmstructs, "CheckJNICalls", false))
         return;
     if (guarded_open(&err) < 0) {
-        lacks_note("%s; of collections only the times are recorded", err.msg);
+        lacks_note("%s; only the times of collections are recorded", err.msg);
         return;
     }
     heap_use_open(&gc.heap, agent.vmstructs);

@@ -462,7 +462,7 @@ static void update_holds(JNIEnv *jni)
     if (want == atomic_load_explicit(&holding, memory_order_relaxed))
         return;
     if (want && (natives_from_java(jni, define_holds) < 0 || !holds_defined || !holds_start(jni))) {
-        log_line("this JVM does not take the class OrcaHolds: holds are not recorded");
+        log_line("this JVM rejects the class OrcaHolds: holds are not recorded");
         agent.settings.groups[GROUP_holds] = false;
         return;
     }
@@ -493,8 +493,8 @@ static void update_alloc(JNIEnv *jni)
         return;
     followed = follow;
     if (want && (natives_from_java(jni, define_alloc) < 0 || !alloc_defined || !alloc_start(jni))) {
-        log_line("this JVM does not take the class OrcaHeap: allocations are not recorded; "
-                 "allocby=jvm does without");
+        log_line("this JVM rejects the class OrcaHeap: allocations are not recorded; allocby=jvm "
+                 "does not need it");
         agent.settings.groups[GROUP_alloc] = false;
         return;
     }
@@ -548,8 +548,8 @@ void probes_remove(JNIEnv *jni)
     for (size_t i = 0; i < ROWS_MAX; i++)
         rewritten[i] = false;
     if (e != JVMTI_ERROR_NONE)
-        log_line("this JVM does not let Orca put classes back (%s): their probes stay, and do "
-                 "nothing",
+        log_line("this JVM does not let Orca put classes back (%s): inactive probes stay in "
+                 "them",
                  jvmti_error_name(e));
 }
 

@@ -261,7 +261,7 @@ static const char *kind_name(const struct edge *e)
         [JVMTI_HEAP_REFERENCE_THREAD] = "thread",
     };
     const char *name = (size_t)e->kind < ARRAY_LEN(names) ? names[e->kind] : NULL;
-    return name ? name : "root of the JVM's own";
+    return name ? name : "root inside the JVM";
 }
 
 static void put_how(const struct edge *e, struct buf *b)

@@ -37,7 +37,7 @@ static const struct opt rows[] = {
     {"format", 0, OPT_SET, AT(formats), "FORMAT",
      "what to write, several joined by + (default otrace)", format_names, 0, 0},
     {"fast", 0, OPT_TIME, AT(fast), "TIME",
-     "fast contention: leave blocks on a monitor that are shorter than TIME out of the text "
+     "fast contention: leave blocks on a monitor shorter than TIME out of the text "
      "formats (default: none)",
      NULL, 0, 0},
     {"events", 0, OPT_SET, AT(events), "GROUP+...",
@@ -123,16 +123,16 @@ static const struct opt rows[] = {
     {"duration", 0, OPT_TIME, AT(duration), "TIME",
      "stop recording after this time (default never)", NULL, 0, 0},
     {"every", 0, OPT_TIME, AT(every), "TIME",
-     "go on in a new file after each TIME, at least 1s (default never)", NULL, EVERY_MIN,
+     "continue in a new file after each TIME, at least 1s (default never)", NULL, EVERY_MIN,
      EVERY_MAX},
     {"keep", 0, OPT_UINT, AT(keep), "N",
      "keep the newest N files of this recording, the one being written included; at least 2 "
      "(default all)",
      NULL, 2, KEEP_MAX},
     {"control", 0, OPT_FLAG, AT(control), "on|off",
-     "a socket by which orca status, dump and detach reach this JVM (default on)", NULL, 0, 0},
+     "a socket through which orca status, dump and detach reach this JVM (default on)", NULL, 0, 0},
     {"arguments", 0, OPT_FLAG, AT(arguments), "on|off",
-     "the program's arguments in the trace, beside its main class or jar; they may hold passwords "
+     "record the program's arguments in addition to its main class or jar; they may contain passwords "
      "(default off)",
      NULL, 0, 0},
     {"quiet", 0, OPT_FLAG, AT(quiet), NULL, "print no line at the end (default off)", NULL, 0, 0},
@@ -297,8 +297,8 @@ static void limit_depth(struct settings *s)
 {
     if (s->depth <= DEPTH_MAX)
         return;
-    log_line("depth=%" PRIu64 ": stacks have %d frames at most; deeper ones are cut", s->depth,
-             DEPTH_MAX);
+    log_line("depth=%" PRIu64 ": stacks have %d frames at most; deeper ones are truncated",
+             s->depth, DEPTH_MAX);
     s->depth = DEPTH_MAX;
 }
 
@@ -318,7 +318,7 @@ static int check_cost(struct settings *s, struct err *err)
                        s->cost_text);
     if (all)
         return err_set(err, -EINVAL,
-                       "cost= leaves single waits out, and goes with one file, format=otrace, and "
+                       "cost= leaves out single waits: use it with one file, format=otrace, and "
                        "without methods=, every=, keep= and maxsize=");
     s->cost = (uint64_t)(percent * UNIT);
     return 0;
@@ -334,8 +334,8 @@ static int check_files(const struct settings *s, struct err *err)
                        s->every ? "every" : "keep");
     if (s->fast && !settings_has_texts(s))
         return err_set(err, -EINVAL,
-                       "fast= is of the text formats: the trace has every block; orca export "
-                       "--fast leaves out later what was over soon");
+                       "fast= applies to text formats: the trace has every block; orca export "
+                       "--fast leaves out the short ones later");
     return 0;
 }
 

@@ -128,8 +128,8 @@ static int check_switches(const struct opening *o, struct err *err)
     /* With -Xrs it listens from its start on, and cannot be asked by a signal. */
     if (s.few_signals && !o->now.catches_quit && proc_has_thread(o->jvm->pid, "Attach Listener"))
         return err_set(err, -ENOTSUP,
-                       "JVM %d (%s) runs with -Xrs, and somebody removed its socket "
-                       "/tmp/.java_pid%d, which it cannot be asked to make again: restart it, or "
+                       "JVM %d (%s) runs with -Xrs, so it cannot be "
+                       "asked to create its removed socket /tmp/.java_pid%d again: restart it, or "
                        "record it from its start with 'orca record'",
                        pid, o->jvm->name, (int)o->jvm->ns_pid);
     return 0;

@@ -184,13 +184,14 @@ static int say_unanswered(const struct patience *p, int rc, const struct err *fa
 {
     int pid = (int)p->jvm->pid;
     if (rc == -EBUSY)
-        return err_set(err, rc, "%s; it was asked just before, and may do that then", failed->msg);
+        return err_set(err, rc, "%s; it received the request just before, and may still follow it",
+                       failed->msg);
     if (rc == -ESRCH)
         return err_set(err, rc, "%s", failed->msg);
     if (rc == -ETIMEDOUT)
         return err_set(err, rc,
-                       "JVM %d (%s): the agent has not answered within %s, and may still do what "
-                       "it was asked%s",
+                       "JVM %d (%s): the agent has not answered within %s, and may still follow "
+                       "the request%s",
                        pid, p->jvm->name, human_time(p->limit).text,
                        p->jvm->asker.waits ? "; --timeout=TIME waits longer" : "");
     if (failed->msg[0])

@@ -78,7 +78,7 @@ static int say_forbidden(const struct proc_status *s, struct err *err)
         return err_set(err, -EPERM,
                        "process %d (%s) runs with group %u, not with this command's; run: %s",
                        (int)s->pid, s->comm, (unsigned)s->gid, remedy);
-    return err_set(err, -EPERM, "process %d (%s) may not be looked into: %s", (int)s->pid, s->comm,
+    return err_set(err, -EPERM, "process %d (%s) cannot be inspected: %s", (int)s->pid, s->comm,
                    root_remedy());
 }
 
@@ -142,10 +142,11 @@ int jvm_check_rights(const struct jvm *jvm, enum jvm_asked whom, struct err *err
     jvm_user_name(jvm->uid, user, sizeof user);
     jvm_remedy(jvm->uid, own || geteuid() == 0 ? &jvm->gid : NULL, jvm->pid, remedy);
     if (geteuid() == 0)
-        return err_set(err, -EPERM,
-                       "JVM %d (%s) is in a user name space that does not know root of this one; "
-                       "run: %s",
-                       (int)jvm->pid, jvm->name, remedy);
+        return err_set(
+            err, -EPERM,
+            "JVM %d (%s) is in a user name space in which root of this one has no rights; "
+            "run: %s",
+            (int)jvm->pid, jvm->name, remedy);
     if (!own)
         return err_set(err, -EPERM, "JVM %d (%s) belongs to user %s; run: %s", (int)jvm->pid,
                        jvm->name, user, remedy);
@@ -289,7 +290,7 @@ static int take_status(pid_t pid, struct proc_status *s, struct err *err)
     if (s->state == 'Z' || s->state == 'X')
         return err_set(err, -ESRCH,
                        "process %d (%s) has ended; it is listed until its parent, process %d, "
-                       "takes note",
+                       "reaps it",
                        (int)pid, s->comm, (int)s->parent);
     return 0;
 }
@@ -366,15 +367,15 @@ int jvm_check_running(const struct jvm *jvm, struct err *err)
     if (!proc_stopped(jvm->pid))
         return 0;
     if (state == 'T')
-        return err_set(err, -EBUSY, "JVM %d (%s) is stopped: let it go on with 'kill -CONT %d'",
+        return err_set(err, -EBUSY, "JVM %d (%s) is stopped: resume it with 'kill -CONT %d'",
                        (int)jvm->pid, jvm->name, (int)jvm->pid);
     if (state == PROC_FROZEN)
         return err_set(err, -EBUSY,
-                       "JVM %d (%s) is frozen with its container or cgroup: let it go on with "
-                       "'docker unpause', or as it was frozen",
+                       "JVM %d (%s) is frozen with its container or cgroup: resume it with "
+                       "'docker unpause', or the way it was frozen",
                        (int)jvm->pid, jvm->name);
     return err_set(err, -EBUSY,
-                   "JVM %d (%s) is held by a debugger: let it go on there, or detach the debugger",
+                   "JVM %d (%s) is stopped by a debugger: resume it there, or detach the debugger",
                    (int)jvm->pid, jvm->name);
 }
 

@@ -33,10 +33,11 @@ static int check_file(const struct jvm *jvm, int tmp, const char *name, struct e
     if (!S_ISSOCK(st.st_mode))
         return -ENOENT; /* the JVM puts its socket in its place */
     if (st.st_mode & (S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH))
-        return err_set(err, -EPERM,
-                       "/tmp/%s can be used by others than the user of JVM %d, so it is not to be "
-                       "trusted: remove it and try again",
-                       name, (int)jvm->pid);
+        return err_set(
+            err, -EPERM,
+            "/tmp/%s can be written by other users than that of JVM %d, so Orca does not "
+            "trust it: remove it and try again",
+            name, (int)jvm->pid);
     return 0;
 }
 
@@ -52,11 +53,11 @@ static int check_peer(const struct jvm *jvm, int fd, const char *name, struct er
     if (peer.pid == 0)
         return err_set(err, -EPERM,
                        "/tmp/%s is not the socket of JVM %d but of a process in another container "
-                       "with the same /tmp: give each container a /tmp of its own",
+                       "with the same /tmp: give each container its own /tmp",
                        name, (int)jvm->pid);
     return err_set(err, -EPERM,
                    "/tmp/%s is the socket of process %d, not of JVM %d: two JVMs with the same pid "
-                   "in different containers share /tmp; give each a /tmp of its own",
+                   "in different containers share /tmp; give each its own /tmp",
                    name, (int)peer.pid, (int)jvm->pid);
 }
 

@@ -48,7 +48,8 @@ int metaspace_ask(const struct jvm *jvm, uint64_t timeout_ns, struct metaspace *
     attach_reply_init(&reply);
     int rc = attach_command(jvm, words, timeout_ns, &reply, err);
     if (rc == 0 && (reply.status != 0 || !metaspace_parse(buf_str(&reply.text), m)))
-        rc = err_set(err, -ENOTSUP, "JVM %d does not say how full its metaspace is", (int)jvm->pid);
+        rc = err_set(err, -ENOTSUP, "JVM %d does not report the use of its metaspace",
+                     (int)jvm->pid);
     attach_reply_fini(&reply);
     return rc;
 }

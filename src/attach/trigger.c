@@ -68,10 +68,11 @@ static int clear_folder(const struct trigger *t, const struct jvm *jvm, int cwd,
     struct stat st;
     if (fstatat(cwd, t->name, &st, 0) < 0 || believed(jvm, &st) || unlinkat(cwd, t->name, 0) == 0)
         return 0;
-    return err_set(err, -EPERM,
-                   "the file %s in the folder of JVM %d belongs to another user and keeps it from "
-                   "being attached to: remove it",
-                   t->name, (int)jvm->pid);
+    return err_set(
+        err, -EPERM,
+        "the file %s in the folder of JVM %d belongs to another user and prevents attaching: "
+        "remove it",
+        t->name, (int)jvm->pid);
 }
 
 /* In /tmp, or else in the JVM's folder. */

@@ -38,7 +38,7 @@ static void tell(const char *what, const void *where, const char *then)
 {
     char line[256], *end = line;
     int saved = errno;
-    end = put_text(put_text(end, "orca: a mistake in Orca: "), what);
+    end = put_text(put_text(end, "orca: a bug in Orca: "), what);
     end = put_hex(put_text(end, ", at 0x"), (uintptr_t)where - (uintptr_t)file_begin);
     end = put_text(put_text(end, then), "\n");
     if (write(STDERR_FILENO, line, (size_t)(end - line)) < 0)
@@ -53,7 +53,7 @@ static size_t held(size_t n, size_t room, const void *where)
     if (n <= room)
         return n;
     if (!atomic_flag_test_and_set_explicit(&told, memory_order_relaxed))
-        tell("a text or a copy was cut, having no room", where, "; please report it");
+        tell("a text or a copy was truncated for lack of space", where, "; please report it");
     return room;
 }
 

@@ -99,7 +99,7 @@ int control_socket_open(struct control_socket *s, int backlog, struct err *err)
                      strerror(-rc));
     }
     return err_set(err, rc,
-                   "no place for the control socket (%s): make /tmp writable for this user, or "
+                   "nowhere to put the control socket (%s): make /tmp writable for this user, or "
                    "record with control=off",
                    tried);
 }
@@ -139,7 +139,7 @@ static bool is_place(int fds, const char *number)
            memcmp(link + n - (sizeof end - 1), end, sizeof end - 1) == 0;
 }
 
-/* It may be another process's that was handed over: the one that listens is asked for. */
+/* It may belong to another process that passed it on: the listening one is meant. */
 static int connect_place(int fds, const char *number, pid_t pid)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};

@@ -122,8 +122,9 @@ int fdio_check_holes(int fd, unsigned times, const char *path, struct err *err)
     uint64_t there = fdio_data_bytes(fd, (uint64_t)size);
     if (there > (uint64_t)size / times)
         return 0;
-    return err_set(err, -EINVAL,
-                   "%s: %s long, but all of it except %s is a hole: it was not written to its end, "
-                   "or lost on the way; copy it again",
-                   path, human_bytes((uint64_t)size).text, human_bytes(there).text);
+    return err_set(
+        err, -EINVAL,
+        "%s: %s long, but all except %s of it is a hole: it was not completely written or "
+        "copied; copy it again",
+        path, human_bytes((uint64_t)size).text, human_bytes(there).text);
 }

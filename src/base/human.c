@@ -100,6 +100,6 @@ void human_put_full_disk(struct buf *b, uint64_t times, uint64_t ns)
     if (times == 1)
         buf_printf(b, ", its disk was full for %s", human_time(ns).text);
     else if (times)
-        buf_printf(b, ", its disk was full %s times, for %s in all", human_count(times).text,
+        buf_printf(b, ", its disk was full %s times, for a total of %s", human_count(times).text,
                    human_time(ns).text);
 }

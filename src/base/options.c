@@ -184,7 +184,7 @@ static void say_flag(const struct opt *o, struct buf *b)
 static void say_str(const struct opt *o, struct buf *b)
 {
     UNUSED(o);
-    buf_puts(b, "a text that is not empty");
+    buf_puts(b, "a nonempty text");
 }
 
 static void say_range(const struct opt *o, const struct unit *units, struct buf *b)
@@ -313,7 +313,7 @@ static int unknown(struct opt_table t, const char *name, size_t len, const char 
         if (t.rows[i].help)
             buf_printf(&b, "%s%s%s", b.len ? ", " : "", dashes, t.rows[i].name);
     err_set(err, -EINVAL, "unknown %s '%s%.*s'; %s %s", what, dashes, (int)len, name,
-            b.len ? "known are:" : "there are none here", buf_str(&b));
+            b.len ? "known are:" : "none are known here", buf_str(&b));
     buf_fini(&b);
     return -EINVAL;
 }

@@ -35,12 +35,10 @@ static const struct opt opts[] = {
      "the trace; %p becomes the process id, %t the time (default: orca-%p.otrace)", NULL, 0, 0},
     AGENT_OPTIONS(offsetof(struct attach, agent)),
     {"on", 0, OPT_SET, offsetof(struct attach, on), "GROUPS",
-     "switch these groups on in the recording that goes on", event_group_names, EVENT_GROUPS_NAMED,
-     0},
+     "switch these groups on in the present recording", event_group_names, EVENT_GROUPS_NAMED, 0},
     {"off", 0, OPT_SET, offsetof(struct attach, off), "GROUPS",
-     "switch these groups off in the recording that goes on", event_group_names, 0, 0},
-    TARGET_TIMEOUT(offsetof(struct attach, timeout),
-                   "30s; 10m where classes are changed or put back"),
+     "switch these groups off in the present recording", event_group_names, 0, 0},
+    TARGET_TIMEOUT(offsetof(struct attach, timeout), "30s; 10m if classes are changed or restored"),
 };
 
 /* --- asking ----------------------------------------------------------------------------------- */
@@ -196,7 +194,7 @@ static int check_metaspace(const struct jvm *jvm, uint64_t events, bool methods,
         return 0;
     return err_set(err, -ENOSPC,
                    "JVM %d (%s) has %s left of its MaxMetaspaceSize of %s, and %s may need %s, "
-                   "without which classes of the program would not load: nothing was done; begin "
+                   "without which classes of the program would not load: nothing was done; restart "
                    "it with a larger -XX:MaxMetaspaceSize",
                    (int)jvm->pid, jvm->name, human_bytes(room).text, human_bytes(m.most).text,
                    needed > metaspace_needed(0, false) ? "a recording of these groups"
@@ -216,16 +214,16 @@ static int join(const struct jvm *jvm, const struct attach *o, const char *statu
     if (o->agent.every || o->agent.keep)
         return err_set(
             err, -EALREADY,
-            "JVM %d (%s) is being recorded already, into %s: --every and --keep are said "
-            "when a recording begins; orca dump %d --rotate ends this file now and goes "
-            "on in a new one",
+            "JVM %d (%s) is being recorded already, into %s: --every and --keep are set "
+            "when a recording begins; orca dump %d --rotate ends this file now and continues "
+            "in a new one",
             (int)jvm->pid, jvm->name, path, (int)jvm->pid);
     if (o->agent.cpu || o->agent.wall)
-        return err_set(err, -EALREADY,
-                       "JVM %d (%s) is being recorded already, into %s: --cpu and --wall are said "
-                       "when a recording begins; --on cpu and --on wall sample by what was said "
-                       "then, or every 10 ms and 20 ms",
-                       (int)jvm->pid, jvm->name, path);
+        return err_set(
+            err, -EALREADY,
+            "JVM %d (%s) is being recorded already, into %s: --cpu and --wall are set "
+            "when a recording begins; --on cpu and --on wall sample as set then, by default every 10 ms and 20 ms",
+            (int)jvm->pid, jvm->name, path);
     uint64_t time = o->agent.time ? UINT64_C(1) << (GROUP_sched - 1) : 0;
     uint64_t had = groups_of(status), on = (o->agent.events | o->on | time) & ~had,
              off = o->off & had;
@@ -321,7 +319,8 @@ static int run(int argc, char **argv, struct err *err)
     if (rc > 0)
         rc = join(&jvm, &o, buf_str(&status), err);
     else if (rc == 0 && (o.on | o.off))
-        rc = err_set(err, -ENOENT, "JVM %d (%s) is not recorded: %s; -e GROUPS begins with these",
+        rc = err_set(err, -ENOENT,
+                     "JVM %d (%s) is not recorded: %s; -e GROUPS records these from the start",
                      (int)jvm.pid, jvm.name,
                      o.on ? "--on has nothing to add to" : "--off has nothing to switch off");
     else if (rc == 0)

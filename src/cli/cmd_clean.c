@@ -17,7 +17,7 @@ struct args {
 
 static const struct opt opts[] = {
     {"dry-run", 'n', OPT_FLAG, offsetof(struct args, dry_run), NULL,
-     "say what would be removed, and remove nothing", NULL, 0, 0},
+     "print what would be removed, and remove nothing", NULL, 0, 0},
 };
 
 /* What is named: folders, and rings by their paths. */

@@ -400,7 +400,7 @@ static void print_holders(const struct diff *d, const struct compare_row *r)
             continue;
         struct buf wrapped = {0};
         clean(d, of, line, SIZE_MAX / 2);
-        int at = printf("  had by %c  ", 'A' + i);
+        int at = printf("  held by %c ", 'A' + i);
         opt_wrap(&wrapped, line, at > 0 ? (size_t)at : 0, 12);
         printf("%s\n", buf_str(&wrapped));
         buf_fini(&wrapped);

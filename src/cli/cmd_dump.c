@@ -19,7 +19,7 @@ static const struct opt opts[] = {
     {"output", 'o', OPT_STR, offsetof(struct args, file), "FILE",
      "the copy (default: none; the recording's own file is brought up to date)", NULL, 0, 0},
     {"rotate", 0, OPT_FLAG, offsetof(struct args, rotate), NULL,
-     "end the recording's file, and go on in a new one", NULL, 0, 0},
+     "end the recording's file, and continue in a new one", NULL, 0, 0},
     TARGET_TIMEOUT(offsetof(struct args, timeout), "30s"),
 };
 
@@ -32,7 +32,7 @@ static int put_request(const struct args *o, struct buf *b, struct err *err)
         return 0;
     }
     if (access(file, F_OK) == 0)
-        return err_set(err, -EEXIST, "%s is there already; name another file", file);
+        return err_set(err, -EEXIST, "%s already exists; name another file", file);
     if (file[0] != '/' && !getcwd(cwd, sizeof cwd))
         return err_set(err, -errno, "the current folder is gone: %s", strerror(errno));
     buf_printf(b, "dump %s%s%s", cwd, cwd[0] ? "/" : "", file);

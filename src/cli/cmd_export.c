@@ -118,7 +118,7 @@ static void say_left_out(const struct exporter *x, const struct export_job *job)
                    event_kinds[i].name ? event_kinds[i].name : "of a newer Orca");
     }
     if (n)
-        log_line("%s has no form for %s event%s: %s", x->name, human_count(n).text, plural(n),
+        log_line("%s cannot hold %s event%s: %s", x->name, human_count(n).text, plural(n),
                  buf_str(&kinds));
     if (job->suppressed)
         log_line("%s leaves out %s event%s: %s", x->name, human_count(job->suppressed).text,

@@ -41,7 +41,7 @@ static const struct opt opts[] = {
     {"strings", 0, OPT_FLAG, offsetof(struct args, strings), NULL,
      "only equal Strings, and the memory that they waste", NULL, 0, 0},
     {"collections", 0, OPT_FLAG, offsetof(struct args, collections), NULL,
-     "only the collections: empty, with an oversized array, or arrays of nothing", NULL, 0, 0},
+     "only the collections: empty or oversized ones, and arrays of only null or 0", NULL, 0, 0},
     {"diff", 0, OPT_STR, offsetof(struct args, diff), "OTHER",
      "only what has grown since OTHER, an earlier dump of the program", NULL, 0, 0},
     {"retained", 0, OPT_FLAG, offsetof(struct args, retained), NULL,
@@ -107,7 +107,7 @@ static int find_below(struct heap_report *h, struct err *err)
     if (h->sections & HEAP_CHILDREN) {
         under = ids_find(&h->d->ids, h->object);
         if (under == IDS_NONE)
-            return err_set(err, -ENOENT, "%s: there is no object 0x%llx", h->d->path,
+            return err_set(err, -ENOENT, "%s: no object has the id 0x%llx", h->d->path,
                            (unsigned long long)h->object);
     }
     h->below = calloc(h->top, sizeof *h->below);
@@ -268,7 +268,7 @@ const struct cmd cmd_heap = {
         "PID makes a dump of a running JVM (orca heap dump --help). live PID shows which recorded "
         "objects are still alive (orca heap live --help).\n\n--suspects, --threads, --strings, "
         "--collections and --diff print what they name instead, and can be combined.\n\nA dump may "
-        "be larger than memory: Orca needs about 0.45 bytes for each byte of the dump, and next to "
+        "be larger than memory: Orca needs about 0.45 bytes for each byte of the dump, and almost "
         "none for --classes.\n\nExit status: 1 when the dump is truncated or damaged: Orca shows "
         "what it can read, and calls what keeps memory alive unknown.",
     .examples = "orca heap dump 4711 -o app.hprof\n"

@@ -48,8 +48,8 @@ static void say(const struct page_file *f)
         log_line("%s: %s, %s waits exactly; open it in any browser", f->path,
                  human_bytes(bytes).text, human_count(f->waits).text);
     else
-        log_line("%s: %s, %s waits as tiles: zoomed in it shows how much of the time threads "
-                 "waited, not each wait; --exact %" PRIu64 " puts in every one; open it in any "
+        log_line("%s: %s, %s waits as tiles: zoomed in, it shows the share of time that threads "
+                 "waited, not each wait; --exact %" PRIu64 " includes each; open it in any "
                  "browser",
                  f->path, human_bytes(bytes).text, human_count(f->waits).text, f->waits);
 }

@@ -102,8 +102,7 @@ static int refuse_existing(const char *path, struct err *err)
 {
     if (access(path, F_OK) != 0)
         return 0;
-    return err_set(err, -EEXIST, "%s is there already; name the trace to write with --output",
-                   path);
+    return err_set(err, -EEXIST, "%s already exists; name the trace to write with --output", path);
 }
 
 static int run(int argc, char **argv, struct err *err)

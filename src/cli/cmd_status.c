@@ -157,7 +157,7 @@ static void print_full_disk(const char *reply)
     uint64_t times = client_number(reply, "unwritten_times");
     target_text(reply, "unwritten_now", why, sizeof why);
     if (times)
-        printf("full disk   %s %s, %s in all%s%s\n", human_count(times).text,
+        printf("full disk   %s %s, %s in total%s%s\n", human_count(times).text,
                times == 1 ? "time" : "times", human_time(client_number(reply, "unwritten_ns")).text,
                *why ? "; nothing can be written now: " : "", why);
 }

@@ -62,8 +62,8 @@ void cmd_overview(struct buf *b)
 {
     buf_puts(b,
              "Usage: orca COMMAND [OPTION]... [ARGUMENT]...\n\n"
-             "Orca records what the threads of a Java program do to each other, and says why they "
-             "wait,\non whom, and what would make the program faster.\n\nCommands:\n");
+             "Orca records what the threads of a Java program wait for, and reports who holds it "
+             "and what would\nmake the program faster.\n\nCommands:\n");
     for (const struct cmd *const *c = cmd_all(); *c; c++)
         buf_printf(b, "  %-10s %s\n", (*c)->name, (*c)->summary);
     buf_puts(b, "\n'orca COMMAND --help' says more about one of them; 'orca --version' prints the "

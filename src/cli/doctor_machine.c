@@ -172,7 +172,7 @@ static void look_at_left_rings(struct findings *f)
     if (n > 0)
         findings_add(
             f, "machine", FINDING_WARN,
-            "orca clean removes those that no trace needs, and says how to complete the others",
+            "orca clean removes those that no trace needs, and prints how to complete the others",
             "/dev/shm holds the rings of %zu killed JVM%s: %s", n, n == 1 ? "" : "s",
             human_bytes(bytes).text);
 }
@@ -284,7 +284,7 @@ static void look_at_switches(struct findings *f)
         return;
     }
     findings_add(f, "kernel", FINDING_OK, "",
-                 "perf events tell when a thread was on a processor, and when it was ready");
+                 "perf events report when a thread was on a processor, and when it was ready");
     switches_close(s);
 }
 

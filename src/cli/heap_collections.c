@@ -82,7 +82,7 @@ static void print_arrays(const struct heap_report *h)
                                                   {"class", TABLE_LEFT, true}};
     const struct collections_found *c = &h->collections;
     struct table t;
-    heap_heading("Arrays of nothing");
+    heap_heading("Arrays without content");
     printf("Arrays that hold only null or 0: %s%s of %s\n", heap_at_least(h->d, false),
            human_count(c->array_count).text, human_bytes(c->array_bytes).text);
     table_init(&t, columns, 4);

@@ -96,7 +96,7 @@ static void copy_reason(const struct dump *d, const char *text, char *out, size_
 static int say_ended(const struct dump *d, struct err *err)
 {
     return err_set(err, -ESRCH,
-                   "JVM %d (%s) has ended in the middle of the dump: nothing is left of it",
+                   "JVM %d (%s) ended during the dump: the incomplete file was removed",
                    (int)d->jvm.pid, d->jvm.name);
 }
 
@@ -119,10 +119,11 @@ static int say_refused(const struct dump *d, const char *text, struct err *err)
     copy_reason(d, text, reason, sizeof reason);
     if (!reason[0] && has_ended(d))
         return say_ended(d, err);
-    return err_set(err, -EIO,
-                   "%s: JVM %d (%s) could not write the dump: %s%s; nothing is left of it",
-                   d->file.here, (int)d->jvm.pid, d->jvm.name,
-                   reason[0] ? reason : "no reason given", remedy(reason));
+    return err_set(
+        err, -EIO,
+        "%s: JVM %d (%s) could not write the dump: %s%s; the incomplete file was removed",
+        d->file.here, (int)d->jvm.pid, d->jvm.name, reason[0] ? reason : "no reason given",
+        remedy(reason));
 }
 
 /* --- HPROF ------------------------------------------------------------------------------------ */
@@ -136,11 +137,10 @@ static int look(void *ctx, struct err *err)
     TRY(jvm_check(&d->jvm, &now, err));
     if (jvm_check_running(&d->jvm, &why) == 0)
         return 0;
-    return err_set(
-        err, -EBUSY,
-        "JVM %d (%s) was stopped in the middle of the dump, which is given up: let it go "
-        "on with 'kill -CONT %d' and dump again",
-        (int)d->jvm.pid, d->jvm.name, (int)d->jvm.pid);
+    return err_set(err, -EBUSY,
+                   "JVM %d (%s) was stopped during the dump, which is abandoned: resume it "
+                   "with 'kill -CONT %d' and dump again",
+                   (int)d->jvm.pid, d->jvm.name, (int)d->jvm.pid);
 }
 
 static int write_hprof(struct dump *d, struct err *err)

@@ -80,7 +80,7 @@ static int check_free(const struct heap_file *f, struct err *err)
         return err_set(err, -EISDIR, "%s is a folder: name a file in it", f->here);
     if (f->replace)
         return 0;
-    return err_set(err, -EEXIST, "%s is there already: name another file, or --force replaces it",
+    return err_set(err, -EEXIST, "%s already exists: name another file, or --force replaces it",
                    f->here);
 }
 
@@ -114,7 +114,7 @@ static int place(struct heap_file *f, const struct jvm *jvm, int root, const cha
                          f->temp) >= sizeof f->path)
         return err_set(err, -ENAMETOOLONG, "%.200s...: the path is too long", path);
     if (strpbrk(f->path, "\n\r"))
-        return err_set(err, -EINVAL, "a file's name with a line break cannot be said to a JVM");
+        return err_set(err, -EINVAL, "a file's name with a line break cannot be passed to a JVM");
     TRY(check_free(f, err));
     return check_writable(f, jvm, err);
 }
@@ -206,14 +206,14 @@ int heap_file_publish(struct heap_file *f, struct err *err)
 {
     int rc = rename_it(f);
     if (rc == -ENOENT)
-        err_set(err, rc, "%s: the JVM reports that the dump is written, but there is none",
+        err_set(err, rc,
+                "%s: the JVM reports that the dump is written, but the file does not exist",
                 f->here);
     else if (rc == -EEXIST)
         err_set(err, rc, "%s was created by another program during the dump: name another file",
                 f->here);
     else if (rc < 0)
-        err_set(err, rc, "%s: the finished dump cannot be given its name: %s", f->here,
-                strerror(-rc));
+        err_set(err, rc, "%s: the finished dump cannot be renamed: %s", f->here, strerror(-rc));
     if (rc == 0) {
         close(f->dir);
         f->dir = -1;

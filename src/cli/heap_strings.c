@@ -57,7 +57,7 @@ static void text(struct heap_report *h)
     if (!heap_has_contents(h, "Equal strings"))
         return;
     heap_heading("Equal strings");
-    printf("%s%s Strings of %s values; %s values are there more than once, and waste %s\n",
+    printf("%s%s Strings of %s values; %s values exist more than once, and waste %s\n",
            heap_at_least(h->d, true), human_count(s->strings).text, human_count(s->values).text,
            human_count(s->duplicated).text, human_bytes(s->wasted).text);
     if (s->n == 0)

@@ -24,9 +24,9 @@ static void release(struct heap_report *h)
 static void text(struct heap_report *h)
 {
     const struct suspects *s = &h->suspects;
-    if (!heap_is_known(h, "What may be a leak"))
+    if (!heap_is_known(h, "Leak suspects"))
         return;
-    heap_heading("What may be a leak");
+    heap_heading("Leak suspects");
     if (s->n == 0)
         printf("No object keeps %d %% of the live heap alive: the heap is spread over many "
                "objects.\n",

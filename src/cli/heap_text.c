@@ -94,7 +94,7 @@ static void print_biggest(const struct heap_report *h)
                                                   {"elements", TABLE_RIGHT, false},
                                                   {"class", TABLE_LEFT, true}};
     struct table t;
-    heap_heading(h->d->partial ? "Biggest objects of those that were read" : "Biggest objects");
+    heap_heading(h->d->partial ? "Biggest objects that could be read" : "Biggest objects");
     table_init(&t, columns, 4);
     for (size_t i = 0; i < h->n_biggest; i++) {
         const struct big_object *b = &h->biggest[i];

@@ -29,8 +29,7 @@ static void say_completed(const struct trace *t)
     for (const char *at = texts; *at; at += strcspn(at, "+"), at += *at == '+')
         buf_printf(&how, "%sorca export %s --to %.*s",
                    how.len ? ", " : "; its text files: ", t->path, (int)strcspn(at, "+"), at);
-    log_line("%s: the JVM was killed; completed from what its rings held%s", t->path,
-             buf_str(&how));
+    log_line("%s: the JVM was killed; completed from its rings%s", t->path, buf_str(&how));
     buf_fini(&how);
 }
 

@@ -230,7 +230,7 @@ static void print_edges(const json_t *answer, const char *key, const char *left_
 {
     size_t i;
     json_t *e, *edges = json_object_get(answer, key);
-    printf("%s%s\n", title, json_array_size(edges) ? "" : ": nobody");
+    printf("%s%s\n", title, json_array_size(edges) ? "" : ": none");
     json_array_foreach(edges, i, e)
     {
         printf("    ");

@@ -55,7 +55,7 @@ void page_put_gc(const struct page *p, struct buf *b)
     const struct analysis *a = p->r->a;
     uint64_t cycles = count_cycles(&a->collections);
     if (a->gc_count)
-        buf_printf(b, "%s pause%s of %s in all, longest %s", human_count(a->gc_count).text,
+        buf_printf(b, "%s pause%s of %s in total, longest %s", human_count(a->gc_count).text,
                    plural(a->gc_count), human_time(a->gc_ns).text, human_time(a->gc_max).text);
     if (cycles)
         buf_printf(b, "%s%s concurrent cycle%s", b->len ? "; " : "", human_count(cycles).text,
@@ -79,7 +79,7 @@ static void print_sums(const struct page *p)
         {"collector", TABLE_LEFT, false},    {"cause", TABLE_LEFT, true}};
     const struct collections *c = &p->r->a->collections;
     struct table t;
-    page_list_heading(p, "Collections", c->n_sums, "most paused time first");
+    page_list_heading(p, "Collections", c->n_sums, "most time paused first");
     table_init(&t, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < report_rows(p->r, c->n_sums); i++) {
         const struct collection_sum *s = &c->sum[i];

@@ -70,9 +70,9 @@ static void print_full_disk(const struct page *p)
         if (u[i].lost)
             buf_printf(&b, "%s events of that time were lost", human_count(u[i].lost).text);
         else
-            buf_puts(&b, "nothing was lost, it was written later");
+            buf_puts(&b, "nothing was lost, events were written later");
         if (i + 1 == LINES && n > LINES)
-            buf_printf(&b, "; and %s times more", human_count(n - LINES).text);
+            buf_printf(&b, "; and %s more times", human_count(n - LINES).text);
         page_wrapped(p, u[i].lost ? STYLE_PROBLEM : STYLE_PLAIN, "DISK     ", buf_str(&b), 9);
     }
     buf_fini(&b);
@@ -88,8 +88,7 @@ static void print_summed(const struct page *p)
     buf_puts(&b, ", because recording each wait would have taken more of the processors' time than "
                  "--cost allows");
     if (summed_is_timed(s))
-        buf_puts(&b,
-                 "; sums cost too much as well: lock and call site of most parks are estimates");
+        buf_puts(&b, "; even sums cost too much: lock and call site of most parks are estimates");
     if (summed_is_cut(s) && p->r->trace->header.state == TRACE_RECOVERED)
         buf_puts(&b, "; the JVM was killed while it recorded sums: the last 0.2 s may be missing");
     page_wrapped(p, STYLE_PLAIN, "SUMMED   ", buf_str(&b), 9);
@@ -167,10 +166,11 @@ static void print_ending(const struct page *p)
 {
     static const char *const texts[] = {
         [ENDED_CLOSED] = "",
-        [ENDED_RECOVERED] = "the JVM was killed; completed from what its rings held",
+        [ENDED_RECOVERED] = "the JVM was killed; completed from its rings",
         [ENDED_STOPPED] = "stopped early: the file could not be written further",
         [ENDED_LIVE] = "still being recorded: this report covers the events written so far",
-        [ENDED_CUT] = "unfinished: the JVM was killed and its rings are gone, or the file was cut",
+        [ENDED_CUT] =
+            "unfinished: the JVM was killed and its rings are gone, or the file was truncated",
     };
     head_line(p, "state", texts[p->r->ending]);
     if (!p->r->a->windowed)
@@ -240,14 +240,15 @@ static void print_sum(const struct page *p)
     for (size_t i = 0; i < a->threads.n; i++)
         threads += a->stats.threads[i].state[HELD_UP].count > 0;
     if (held_up->count)
-        buf_printf(&b, "%s thread%s blocked %s time%s for %s in all", human_count(threads).text,
+        buf_printf(&b, "%s thread%s blocked %s time%s for a total of %s", human_count(threads).text,
                    threads == 1 ? " was" : "s were", human_count(held_up->count).text,
                    held_up->count == 1 ? "" : "s", human_time(held_up->ns).text);
     else
         buf_puts(&b, "No contention was recorded");
     if (waited->count)
-        buf_printf(&b, "; %s wait%s in Object.wait for %s in all", human_count(waited->count).text,
-                   waited->count == 1 ? "" : "s", human_time(waited->ns).text);
+        buf_printf(&b, "; %s wait%s in Object.wait for a total of %s",
+                   human_count(waited->count).text, waited->count == 1 ? "" : "s",
+                   human_time(waited->ns).text);
     buf_putc(&b, '.');
     page_wrapped(p, STYLE_PLAIN, "", buf_str(&b), 0);
     buf_fini(&b);

@@ -225,7 +225,7 @@ void top_own_end(struct top_own *o)
         dismiss_guardian(o);
         return;
     }
-    log_line("JVM %d (%s) does not answer: its recording is taken away as soon as it does",
+    log_line("JVM %d (%s) does not answer: its recording will be removed as soon as it does",
              (int)o->jvm->pid, o->jvm->name);
     close(o->leash); /* the guardian sees to it */
 }

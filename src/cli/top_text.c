@@ -232,7 +232,7 @@ static void put_help(const struct page *p)
         "d            time between refreshes",
         "h, ?         this help",
         "",
-        "Everything is about the last seconds (--window), in the words of orca report.",
+        "All figures cover the last seconds (--window); orca report uses the same words.",
         "blocked      on a monitor, a lock, a pool or a limit",
         "waiting      for an answer, a thread, input or output, or for a timer",
         "idle         without work",

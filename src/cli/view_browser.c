@@ -140,15 +140,15 @@ void view_browser_open(struct view_browser *b, const struct buf *page)
 {
     char command[PATH_MAX];
     if (geteuid() == 0)
-        log_line("no browser is run as root: open the link yourself, in one of this machine");
+        log_line("a browser is not started as root: open the link in a browser on this machine");
     else if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY"))
         log_line("no display: open the link in a browser; from another machine with ssh -L "
                  "PORT:127.0.0.1:PORT first, PORT as in the link");
     else if (!find_command(OPENER, command, sizeof command))
         log_line("there is no " OPENER " here: open the link in a browser");
     else if (!write_page(page, b))
-        log_line("neither the home folder nor XDG_RUNTIME_DIR takes a file that is yours alone: "
-                 "open the link in a browser");
+        log_line("neither the home folder nor XDG_RUNTIME_DIR can hold a private file: open the "
+                 "link in a browser");
     else if (!start_on(command, b->path)) {
         view_browser_close(b);
         log_line(OPENER " cannot be run: open the link in a browser");

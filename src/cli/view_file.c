@@ -55,8 +55,7 @@ static bool is_other(const struct view_file *f, const struct stat *now)
 static int say_other(const struct view_file *f, struct err *err)
 {
     return err_set(err, -ESTALE,
-                   "%s: there is another file by this name now; run orca view again to see it",
-                   f->path);
+                   "%s: the file was replaced; run orca view again to see the new one", f->path);
 }
 
 /* What comes into the file from here on is seen by the next look. */
@@ -153,7 +152,7 @@ static int file_look(struct serve_source *s, struct err *err)
     if (f->live)
         flush(f);
     if (stat(f->path, &now) < 0)
-        return err_set(err, -errno, "%s: %s: the file is gone; what was read of it stays here",
+        return err_set(err, -errno, "%s: %s: the file is gone; the page keeps what was read of it",
                        f->path, strerror(errno));
     if (is_other(f, &now))
         return say_other(f, err);

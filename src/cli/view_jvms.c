@@ -23,7 +23,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* A list is not held up by a JVM that does not answer. */
+/* A JVM that does not answer does not delay a list. */
 #define LIST_NS (SECOND / 3)
 
 int view_jvms_init(struct view_jvms *j)
@@ -65,9 +65,9 @@ static const char *why_not(const struct jvm *jvm)
 {
     struct jvm_switches s;
     if (proc_stopped(jvm->pid) == PROC_FROZEN)
-        return "its container or cgroup is frozen: let it go on";
+        return "its container or cgroup is frozen: resume it";
     if (is_stopped(jvm))
-        return "it is stopped: let it go on (kill -CONT)";
+        return "it is stopped: resume it (kill -CONT)";
     if (!jvm_is_live(jvm))
         return "it is still starting";
     jvm_switches(jvm, &s);
@@ -246,7 +246,7 @@ static int check(const struct serve_attach *a, struct agent_options *o, struct s
         return -EINVAL; /* whatever is wrong with the file, the field is */
     why->field = "output";
     if (a->output && !strchr(a->output, '%') && access(a->output, F_OK) == 0)
-        return err_set(&why->err, -EEXIST, "%s: is there already: name another file", a->output);
+        return err_set(&why->err, -EEXIST, "%s: already exists: name another file", a->output);
     why->field = NULL;
     return 0;
 }

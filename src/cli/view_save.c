@@ -37,7 +37,7 @@ static int full_path(const char *to, char *out, struct serve_why *why)
     if (snprintf(out, PATH_MAX, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) >= PATH_MAX)
         return wrong_to(why, -EINVAL, to, "the path is too long");
     if (lstat(out, &there) == 0)
-        return wrong_to(why, -EEXIST, out, "is there already: name another file");
+        return wrong_to(why, -EEXIST, out, "already exists: name another file");
     return 0;
 }
 

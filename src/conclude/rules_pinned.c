@@ -228,7 +228,7 @@ static const char *const how_words[] = {[PINS_NATIVE] = "",
 static void say_try(struct rule_finding *f, const struct pinned *p)
 {
     static const char *const tries[] = {
-        [PINS_INIT] = "do this outside of the static initialiser",
+        [PINS_INIT] = "do this outside the static initialiser",
         [PINS_MONITOR] = "use a ReentrantLock instead of synchronized, or JDK 24 or later",
         [PINS_BY_WAITING] = "use a ReentrantLock instead of synchronized, or JDK 24 or later"};
     if (p->how >= ARRAY_LEN(tries) || !tries[p->how])

@@ -1,7 +1,7 @@
 /* The JVM stops all threads for itself, collections apart: for which operation, and how long it
  * waits until all of them have stopped.
  *
- * What a thread executes that has not stopped yet is said by samples (cpu=, wall=) in that time. */
+ * Samples (cpu=, wall=) in that time show what a thread executes that has not stopped yet. */
 #include "base/human.h"
 #include "base/util.h"
 #include "conclude/rules_parts.h"
@@ -177,7 +177,7 @@ void rule_safepoints(struct evidence *ev)
         return;
     rule_say(
         f,
-        "The JVM stopped all threads for %u %% of the time, apart from collections: %s in all, "
+        "The JVM stopped all threads for %u %% of the time, apart from collections: %s in total, "
         "at most %s at a time",
         part / 10, human_time(ns).text, human_time(longest).text);
     say_operations(f, all, ns);

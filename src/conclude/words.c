@@ -200,7 +200,7 @@ void finding_holders(const struct resource *r, const struct analysis *a, char *o
     char name[LABEL_MAX] = "";
     *out = 0;
     if (is_handed(r)) {
-        snprintf(out, n, "nobody: the lock is being handed off");
+        snprintf(out, n, "no thread: the lock is being handed off");
         return;
     }
     if (!r->held || known_permille(r) < KNOWN_LEAST)
@@ -297,12 +297,10 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         unsigned percent = rule_permille(r->handed, r->wanted) / 10;
         struct human each = human_time(r->handed / r->n_handed);
         if (summed_is_much(r->summed_ns, r->ns)) /* how often was looked at now and then */
-            rule_say(f, "nobody for %u %% of the time: the lock is being handed off, %s each time",
-                     percent, each.text);
+            rule_say(f, "no thread for %u %% of the time: hand-offs, %s each", percent, each.text);
         else
-            rule_say(
-                f, "nobody for %u %% of the time: the lock is being handed off (%s times, %s each)",
-                percent, human_count(r->n_handed).text, each.text);
+            rule_say(f, "no thread for %u %% of the time: hand-offs (%s, %s each)", percent,
+                     human_count(r->n_handed).text, each.text);
         return;
     }
     if (known_permille(r) < KNOWN_LEAST) {
@@ -378,11 +376,11 @@ static const struct advice {
     {OF_LOCKS, DOES_OUTPUT, "write after releasing the lock, or let one thread write for all"},
     {OF_LOCKS, DOES_ANSWER, "wait for the answer before taking the lock"},
     {OF_LOCKS, DOES_SLEEP, "sleep without the lock"},
-    {OF_LOCKS, DOES_COMPUTE, "do this work outside of the lock, or split the lock"},
-    {OF_THINGS, DOES_INPUT, "make the call before taking one, or give it back first"},
-    {OF_THINGS, DOES_ANSWER, "wait for the answer before taking one, or give it back first"},
-    {OF_THINGS, DOES_SLEEP, "give it back before sleeping"},
-    {OF_THINGS, DOES_COMPUTE, "give it back before this work"},
+    {OF_LOCKS, DOES_COMPUTE, "do this work outside the lock, or split the lock"},
+    {OF_THINGS, DOES_INPUT, "make the call before taking one, or release it first"},
+    {OF_THINGS, DOES_ANSWER, "wait for the answer before taking one, or release it first"},
+    {OF_THINGS, DOES_SLEEP, "release it before sleeping"},
+    {OF_THINGS, DOES_COMPUTE, "release it before this work"},
 };
 
 static const char *advice_for(const struct rule_finding *f, const struct evidence *ev)

@@ -282,8 +282,8 @@ static int check_names(struct reader *r, const struct call_row *row)
     if (!clash)
         return 0;
     return err_set(r->err, -EINVAL,
-                   "%s: line %u: line %u has an event %s, too, of another kind: give one "
-                   "of them another name",
+                   "%s: line %u: line %u also has an event %s, of another kind: rename one "
+                   "of them",
                    r->name, r->line, clash->line, row->event);
 }
 

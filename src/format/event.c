@@ -62,9 +62,7 @@ const char *const event_group_names[GROUP_LIMIT] = {
 };
 
 const struct loss_info loss_causes[LOSS_LIMIT] = {
-    {"unknown",
-     "why is not known: the trace was imported from a file that says how many, and no more",
-     LOSS_OF_EVENT},
+    {"unknown", "cause unknown: the imported file has only their number", LOSS_OF_EVENT},
 #define LOSS(number, name, what, doc) [number] = {#name, doc, LOSS_OF_##what},
 #include "format/events.def"
 };

@@ -106,7 +106,7 @@ static int scan_headers(struct trace *t, uint64_t size, struct err *err)
         if (h.type != CHUNK_FILL && at + h.total_len > size) {
             trace_note(t, at, t->complete, "chunk %zu at 0x%llx ends behind the end of the file%s",
                        t->n_chunks, (unsigned long long)at,
-                       t->complete ? ": the file was cut" : "");
+                       t->complete ? ": the file was truncated" : "");
             at = search(t, at + 8, size, &window);
             continue;
         }
@@ -300,7 +300,7 @@ static void find_cut(struct trace *t, uint64_t size)
 {
     uint64_t next = t->n_chunks ? t->chunks[t->n_chunks - 1].h.seq + 1 : 0;
     if (!t->complete && !t->header.capacity && next < t->header.flushed_seq)
-        trace_note(t, size, true, "the file ends before chunk %llu of %llu: it was cut",
+        trace_note(t, size, true, "the file ends before chunk %llu of %llu: it was truncated",
                    (unsigned long long)next, (unsigned long long)t->header.flushed_seq);
 }
 
@@ -356,7 +356,7 @@ int trace_read_payload(const struct trace *t, const struct trace_chunk *c, uint8
     if (n < 0)
         rc = err_set(err, (int)n, "%s", strerror((int)-n));
     else if ((size_t)n < c->h.stored_len)
-        rc = err_set(err, -EBADMSG, "the file was cut");
+        rc = err_set(err, -EBADMSG, "the file was truncated");
     else if (chunk_body_hash(stored, (size_t)n) != c->h.payload_hash)
         rc = err_set(err, -EBADMSG, "bad checksum");
     else if (!(c->h.flags & CHUNK_ZSTD) && c->h.raw_len != c->h.stored_len)

@@ -342,7 +342,7 @@ int dominators_find(struct dominators *t, struct graph *g, unsigned workers, str
     int rc = find(t, g, workers);
     if (rc < 0) {
         dominators_fini(t);
-        err_set(err, rc, rc == -ENOMEM ? "out of memory" : "more references than can be held");
+        err_set(err, rc, rc == -ENOMEM ? "out of memory" : "too many references for Orca");
     }
     return rc;
 }

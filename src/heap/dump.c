@@ -330,7 +330,7 @@ static void check_end(struct dump *d, const struct first *f)
     uint64_t size = hprof_file_size(d->file);
     char text[256];
     snprintf(text, sizeof text,
-             "offset 0x%llx: the dump does not end here (it was cut short): make it again, with "
+             "offset 0x%llx: the dump does not end here (it is truncated): make it again, with "
              "enough room on the disk",
              (unsigned long long)size);
     if ((!seen && !d->partial) || (d->beyond && !d->missing.end))

@@ -501,7 +501,7 @@ int graph_build(struct graph *g, const struct dump *d, const struct graph_option
     if (rc < 0) {
         graph_fini(g);
         if (rc == -EOVERFLOW)
-            err_set(err, rc, "%s: more references than can be held", d->path);
+            err_set(err, rc, "%s: too many references for Orca", d->path);
         else if (!said)
             err_set(err, rc, "%s: out of memory", d->path);
     }

@@ -82,7 +82,7 @@ static int ends_early(struct hprof *h, uint64_t offset)
         return e ? -e : -EIO;
     }
     h->cut = true;
-    return problem(h, offset, "the dump ends in the middle of a record (it was cut short)");
+    return problem(h, offset, "the dump ends in the middle of a record (it is truncated)");
 }
 
 /* --- the header ------------------------------------------------------------------------------- */
@@ -103,13 +103,14 @@ static int foreign(const struct hprof *h, const uint8_t *p, size_t n, struct err
                        path);
     if (n >= 12 && memcmp(p, "JAVA PROFILE", 12) == 0)
         return err_set(err, -EINVAL,
-                       "%s: offset 0x0: an HPROF version that is not known (1.0.1 and 1.0.2 are); "
+                       "%s: offset 0x0: an unknown HPROF version (known: 1.0.1 and 1.0.2); "
                        "make a binary dump with 'jcmd PID GC.heap_dump FILE'",
                        path);
-    return err_set(err, -EINVAL,
-                   "%s: offset 0x0: no HPROF heap dump (it does not begin with \"JAVA PROFILE\"); "
-                   "make one with 'jcmd PID GC.heap_dump FILE'",
-                   path);
+    return err_set(
+        err, -EINVAL,
+        "%s: offset 0x0: not an HPROF heap dump (it does not begin with \"JAVA PROFILE\"); "
+        "make one with 'jcmd PID GC.heap_dump FILE'",
+        path);
 }
 
 static int read_header(struct hprof *h, struct err *err)

@@ -39,7 +39,7 @@ void missing_tell(const struct dump *d, struct missing_lines *out)
     const struct dump_missing *m = &d->missing;
     out->n = 0;
     if (m->end)
-        line(out, "its end: the dump was cut short at offset 0x%" PRIx64, m->end_at);
+        line(out, "its end: the dump was truncated at offset 0x%" PRIx64, m->end_at);
     if (m->damaged)
         line(out, "%" PRIu64 " damaged part%s, which begin%s at offset 0x%" PRIx64, m->damaged,
              plural(m->damaged), m->damaged == 1 ? "s" : "", m->damaged_at);
@@ -52,6 +52,6 @@ void missing_tell(const struct dump *d, struct missing_lines *out)
              m->classes, m->classes == 1 ? "" : "es", m->classes == 1 ? "s" : "", m->instances,
              plural(m->instances), m->instances == 1 ? "s" : "");
     if (m->names)
-        line(out, "%" PRIu64 " name%s of classes and fields, by which weak references are known",
+        line(out, "%" PRIu64 " name%s of classes and fields, by which Orca knows weak references",
              m->names, plural(m->names));
 }

@@ -101,7 +101,7 @@ int objects_locate_sized(struct objects *o, const struct dump *d, uint32_t *eigh
         .o = o, .eighths = eighths, .recent = calloc(WORKERS_MAX, sizeof *l.recent)};
     int rc = allocate(o, d);
     if (rc == -EFBIG)
-        err_set(err, rc, "%s: a dump of more than 1 TB is not read here", d->path);
+        err_set(err, rc, "%s: a dump of more than 1 TB is too large for Orca", d->path);
     else if (rc < 0 || !l.recent)
         rc = err_set(err, -ENOMEM, "%s: out of memory", d->path);
     else

@@ -311,7 +311,7 @@ int paths_down(struct heap_paths *out, const struct graph *g, const struct dump 
     uint32_t object = ids_find(&d->ids, id);
     *out = (struct heap_paths){0};
     if (object == IDS_NONE)
-        return err_set(err, -ENOENT, "%s: there is no object 0x%llx", d->path,
+        return err_set(err, -ENOENT, "%s: no object has the id 0x%llx", d->path,
                        (unsigned long long)id);
     uint32_t node = graph_is_node(g, object) ? object : g->owners[object];
     if (node == DUMP_NONE)

@@ -158,7 +158,7 @@ static int make_room(struct pass *p, struct err *err)
         p->r->begins[i] = (uint32_t)sum;
         sum += atomic_load_explicit(&p->left[i], memory_order_relaxed);
         if (sum > UINT32_MAX)
-            return err_set(err, -EOVERFLOW, "%s: more references than can be held", d->path);
+            return err_set(err, -EOVERFLOW, "%s: too many references for Orca", d->path);
     }
     p->r->begins[d->n_objects] = (uint32_t)sum;
     p->r->from = malloc((sum + 1) * sizeof *p->r->from);
@@ -204,7 +204,7 @@ int referrers_find(struct referrers *r, const struct dump *d, struct err *err)
     struct pass p = {.r = r, .d = d};
     *r = (struct referrers){.d = d};
     if (d->n_objects >= MOST_OBJECTS)
-        return err_set(err, -EOVERFLOW, "%s: more objects than can be asked who refers to them",
+        return err_set(err, -EOVERFLOW, "%s: too many objects to search for what refers to them",
                        d->path);
     r->begins = calloc((size_t)d->n_objects + 1, sizeof *r->begins);
     r->is_root = calloc((d->n_objects >> 6) + 1, sizeof *r->is_root);

@@ -52,7 +52,8 @@ static int temporary(struct err *err)
     snprintf(path, sizeof path, "%s/orca-heap-XXXXXX", dir);
     fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
-        return err_set(err, -errno, "%s: no temporary file: %s; TMPDIR names another folder", dir,
+        return err_set(err, -errno,
+                       "%s: cannot create a temporary file: %s; set TMPDIR to another folder", dir,
                        strerror(errno));
     unlink(path);
     return fd;
@@ -220,15 +221,16 @@ static int convert(struct xml_facts *f, int fd, const char *path, xml_progress_f
     struct err why = {""};
     int rc = make(f, &why);
     if (rc == -EFBIG)
-        return err_set(err, rc, "%s: more fields or longer arrays than a heap of this size has",
-                       path);
+        return err_set(err, rc,
+                       "%s: more fields or longer arrays than a heap of this size can have", path);
     if (rc < 0)
         return err_set(err, rc, "%s: %s", path,
                        why.msg[0]      ? why.msg
                        : rc == -ENOMEM ? "out of memory"
-                       : rc == -ENOSPC ? "no room in the folder for temporary files; TMPDIR names "
-                                         "another one"
-                                       : strerror(-rc));
+                       : rc == -ENOSPC
+                           ? "no space in the folder for temporary files; set TMPDIR to "
+                             "another one"
+                           : strerror(-rc));
     return 0;
 }
 

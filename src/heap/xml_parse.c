@@ -1,7 +1,7 @@
 /* xml_parse.c - TPTP's elements of a heap dump, as facts.
  *
- * Attributes that are missing or cannot be read leave out their element, which is told with its
- * line.  What is not XML ends the reading there; what came before is used. */
+ * An element with missing or unreadable attributes is left out, and reported with its line.
+ * Reading ends where the file is not XML; what came before is used. */
 #include "base/fdio.h"
 #include "base/hash.h"
 #include "base/util.h"
@@ -422,9 +422,8 @@ static void end_here(struct parse *p, const char *why)
     unsigned long line = XML_GetCurrentLineNumber(p->parser);
     out->cut = true;
     out->end = (struct xml_problem){.offset = offset_of(p), .line = line};
-    snprintf(out->end.text, sizeof out->end.text,
-             "line %lu, column %lu: %s: nothing behind it is read", line,
-             (unsigned long)XML_GetCurrentColumnNumber(p->parser) + 1, why);
+    snprintf(out->end.text, sizeof out->end.text, "line %lu, column %lu: %s: the rest is not read",
+             line, (unsigned long)XML_GetCurrentColumnNumber(p->parser) + 1, why);
 }
 
 /* 1: go on, 0: the end, or what follows cannot be read. */
@@ -479,7 +478,7 @@ int xml_parse(struct xml_facts *f, int fd, const char *path, xml_progress_fn pro
     if (!f->seen && f->out->cut)
         return err_set(err, -EINVAL, "%s: %s", path, f->out->end.text);
     if (!f->seen)
-        return err_set(err, -EINVAL,
-                       "%s: there is no heap dump in it (no objDef, gcRoot or objReference)", path);
+        return err_set(err, -EINVAL, "%s: it has no heap dump (no objDef, gcRoot or objReference)",
+                       path);
     return 0;
 }

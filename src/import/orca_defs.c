@@ -101,7 +101,7 @@ static int first_line(struct orca_defs *d, struct map *lines, uint64_t key, cons
     }
     if (*slot != hash)
         intake_note(d->in, s->line.offset, true,
-                    "%s: line %llu: the %s %08llX has another line already, which counts", s->name,
+                    "%s: line %llu: the %s %08llX has an earlier line, which counts", s->name,
                     (unsigned long long)s->line.number, what, (unsigned long long)key);
     return 0;
 }
@@ -385,7 +385,7 @@ static int read_methods(struct orca_defs *d, const struct text_source *source, s
 static void note_unknown_classes(struct orca_defs *d, const struct text_source *classes)
 {
     if (d->n_unknown_class && classes->name)
-        intake_note(d->in, 0, true, "%s: %llu methods are of classes that have no line here",
+        intake_note(d->in, 0, true, "%s: %llu methods belong to classes without a line",
                     classes->name, (unsigned long long)d->n_unknown_class);
 }
 

@@ -176,7 +176,8 @@ static int find_version(struct importer *im, const struct text_source *log, stru
 
 static void note_absent(struct importer *im, const char *suffix, const char *what)
 {
-    intake_note(&im->in, 0, false, "there is no %s file beside it: %s have no names", suffix, what);
+    intake_note(&im->in, 0, false, "the %s file beside it is missing: %s have no names", suffix,
+                what);
 }
 
 static int read_companions(struct importer *im, const struct orca_sources *s, struct err *err)

@@ -169,7 +169,7 @@ static int all_lines(struct lines *l, int (*line)(void *ctx, struct scan *s), vo
         if (!at.cut)
             continue;
         *cut = (struct scan_cut){.cut = true, .offset = at.offset};
-        snprintf(cut->text, sizeof cut->text, "line %llu has no end: the file was cut%s",
+        snprintf(cut->text, sizeof cut->text, "line %llu has no end: the file was truncated%s",
                  (unsigned long long)at.number, rc == -EINVAL ? "; the line is left out" : "");
         if (rc < 0 && rc != -EINVAL)
             return err_set(err, rc, "%s", why.msg);

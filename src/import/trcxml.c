@@ -511,8 +511,8 @@ static int check_content(struct trcxml *x, struct err *err)
     bool is_other = x->notes.n_left_out || !x->reader.is_markup;
     if (x->n_known || x->reader.cut || !is_other)
         return 0;
-    return err_set(err, -EINVAL,
-                   "%s: there is no element of a TPTP trace in it: not a .trcxml file", x->in.name);
+    return err_set(err, -EINVAL, "%s: it has no element of a TPTP trace: not a .trcxml file",
+                   x->in.name);
 }
 
 /* How the text ends that was just read.  A part of a ZIP is known to be whole: Eclipse does not
@@ -522,11 +522,12 @@ static void note_end(struct trcxml *x)
     struct xml_place at = xml_reader_place(&x->reader);
     const char *part = x->notes.part;
     if (x->reader.cut && (!*part || x->reader.depth > 1 || x->open.element))
-        intake_note(&x->in, at.offset, false,
-                    "%.80s%sline %llu: the file ends before its elements do: it was cut, or is "
-                    "still being written%s",
-                    part, *part ? ": " : "", (unsigned long long)at.line,
-                    x->open.element ? "; the last one is left out" : "");
+        intake_note(
+            &x->in, at.offset, false,
+            "%.80s%sline %llu: the file ends before its elements do: it was truncated, or is "
+            "still being written%s",
+            part, *part ? ": " : "", (unsigned long long)at.line,
+            x->open.element ? "; the last one is left out" : "");
     x->open.element = NULL;
 }
 

@@ -118,7 +118,7 @@ static int take_state(struct trcxml *x, struct err *err)
         x->in.state = TRACE_STOPPED;
     else if (strcmp(state, "unfinished") == 0)
         intake_note(&x->in, xml_reader_place(&x->reader).offset, false,
-                    "the recording was not over when the file was exported");
+                    "the recording had not ended when the file was exported");
     return 0;
 }
 
@@ -249,10 +249,11 @@ static int put_calls(struct trcxml *x, struct err *err)
 static void note_recordings(struct trcxml *x)
 {
     if (x->head.n_traces > 1 && !x->ids.own)
-        intake_note(&x->in, 0, false,
-                    "%llu recordings are in this file, and here one behind the other: unpack it to "
-                    "read each by itself",
-                    (unsigned long long)x->head.n_traces);
+        intake_note(
+            &x->in, 0, false,
+            "%llu recordings are in this file and are read one after the other: unpack it to "
+            "read each separately",
+            (unsigned long long)x->head.n_traces);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */

@@ -126,7 +126,8 @@ static int read_end(struct unzip *z, uint32_t *len, struct err *err)
         rc = take_end(z, end, from + (uint64_t)(end - tail), len, err);
     else if (rc == 0)
         rc = err_set(err, -EINVAL,
-                     "%s: offset 0x%" PRIx64 ": the ZIP has no directory at its end: it was cut, "
+                     "%s: offset 0x%" PRIx64
+                     ": the ZIP has no directory at its end: it was truncated, "
                      "or is still being written: " AGAIN,
                      z->path, z->size);
     free(tail);
@@ -155,12 +156,12 @@ static int take_entry(struct unzip *z, struct unzip_entry *e, const uint8_t *p, 
 {
     uint64_t at = z->directory_at + (uint64_t)(p - z->directory);
     if (room < CENTRAL_LEN || memcmp(p, CENTRAL, 4) != 0)
-        return bad_entry(z, at, "there is no entry where one has to be", err);
+        return bad_entry(z, at, "an entry is missing", err);
     size_t name_len = u16(p + 28), len = CENTRAL_LEN + name_len + u16(p + 30) + u16(p + 32);
     if (len > room)
         return bad_entry(z, at, "an entry is longer than the directory", err);
     if (!is_name(p + CENTRAL_LEN, name_len))
-        return bad_entry(z, at, "an entry's name is none", err);
+        return bad_entry(z, at, "an entry's name is invalid", err);
     *e = (struct unzip_entry){.name = *name,
                               .flags = u16(p + 8),
                               .method = u16(p + 10),
@@ -189,7 +190,7 @@ static int take_entries(struct unzip *z, size_t len, struct err *err)
         packed += LOCAL_LEN + z->v[i].packed;
     }
     if (packed > z->directory_at)
-        return bad_entry(z, z->directory_at, "entries lie on top of each other", err);
+        return bad_entry(z, z->directory_at, "entries overlap", err);
     return 0;
 }
 

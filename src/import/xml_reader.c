@@ -76,7 +76,7 @@ static const char *explain(const struct xml_reader *r, const struct xml_place *a
     if (byte >= 0x80)
         *remedy = "iconv -c -f UTF-8 -t UTF-8 removes bytes that are not UTF-8";
     if (code == XML_ERROR_UNKNOWN_ENCODING || code == XML_ERROR_INCORRECT_ENCODING)
-        *remedy = "iconv -t UTF-8 changes the encoding; the declaration then has to say so";
+        *remedy = "iconv -t UTF-8 changes the encoding; then change the declaration as well";
     return XML_ErrorString(code);
 }
 

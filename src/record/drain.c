@@ -174,7 +174,7 @@ static void stop_early(struct recorder *rec, uint64_t now, const struct err *why
 {
     struct err ignored;
     struct file_header *h = &rec->writer.header;
-    log_line("%s: %s: recording stopped; what was recorded until now is in the file", rec->path,
+    log_line("%s: %s: recording stopped; the file has the events recorded until now", rec->path,
              why->msg);
     uint64_t discarded = discard_rest(rec);
     rec->result.lost = discarded;
@@ -293,7 +293,7 @@ static void turn(struct recorder *rec, uint64_t at)
     struct recorder_result finished;
     int rc = end_file(rec, at, &finished, &err);
     if (rc < 0 && !rec->turn_failed)
-        log_line("%s; the recording goes on in %s, a new file is tried again every %s", err.msg,
+        log_line("%s; the recording continues in %s, and tries a new file every %s", err.msg,
                  rec->path, human_time(rec->every).text);
     rec->turn_failed = rc < 0;
     rec->turn_at = clock_mono_ns() + rec->every;

@@ -100,7 +100,7 @@ static void find_trace(struct leftover *l, const struct region_left *left,
     if (!slash)
         l->why = "an earlier Orca made them, without the path of their trace";
     else if (access(left->trace.path, R_OK) < 0 && errno != ENOENT && errno != ENOTDIR)
-        l->why = "their trace cannot be looked for";
+        l->why = "their trace cannot be searched for";
     else if (!nearest_folder(folder, &st) || st.st_dev != left->trace.folder)
         l->why = "their trace was on a disk, or in a container, that is not here";
     else
@@ -154,7 +154,7 @@ static int open_one(struct leftover *l, struct region *r, const char *path,
     if (rc == -EINVAL)
         return err_set(err, rc, "%s: not the rings of a recording: the file stays", path);
     if (rc == -EPERM)
-        return err_set(err, rc, "%s: it is not this user's alone: it stays", path);
+        return err_set(err, rc, "%s: other users can write to it: it stays", path);
     return rc < 0 ? err_set(err, rc, "%s: %s", path, strerror(-rc)) : 0;
 }
 

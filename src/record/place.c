@@ -36,8 +36,8 @@ static int look(const char *path, struct err *err)
     if (n == (ssize_t)sizeof magic && memcmp(magic, FILE_MAGIC, sizeof magic) == 0)
         return 1;
     return err_set(err, -EEXIST,
-                   "%s exists and is not an Orca trace: it is left alone; name another "
-                   "file with file=",
+                   "%s exists and is not an Orca trace, and is kept; name another file "
+                   "with file=",
                    path);
 }
 
@@ -154,8 +154,8 @@ int place_aside(const char *path, const char *format, struct err *err)
     close(fd);
     if (moved)
         err_set(err, 0,
-                "%s was left by JVM %u before its text files were made: it is %s now, and orca "
-                "export %s --to %s makes them",
+                "%s was left by JVM %u before its text files were written: it is now %s, and orca "
+                "export %s --to %s writes them",
                 path, pid, aside, aside, format);
     return moved;
 }

@@ -122,10 +122,11 @@ int region_create(struct region *r, const char *dir, const char *trace_path, uin
     if (rc < 0)
         return dir ? err_set(err, rc, "%s: cannot make the rings' shared memory: %s", dir,
                              strerror(-rc))
-                   : err_set(err, rc,
-                             "cannot make the rings' shared memory: %s: %s; %s: %s; free some room "
-                             "or name another directory with ringdir=",
-                             dirs[0], strerror(-first_rc), beside, strerror(-rc));
+                   : err_set(
+                         err, rc,
+                         "cannot make the rings' shared memory: %s: %s; %s: %s; free some space "
+                         "or name another folder with ringdir=",
+                         dirs[0], strerror(-first_rc), beside, strerror(-rc));
     struct region_header *h = r->h;
     h->size = r->size;
     uint64_t id_file;
@@ -344,8 +345,8 @@ static const char *why(int rc)
     case -EINVAL:
         return "not the rings of this trace";
     case -EPERM:
-        return "others can have written to it, so what is in it is left out; if it is yours and "
-               "you trust it, 'chmod 600' it and read the trace again";
+        return "other users may have written to it, so its content is left out; if you trust it, "
+               "'chmod 600' it and read the trace again";
     case -ESTALE:
         return "the rings of a later file of this recording: this copy is older than that file";
     case -EBUSY:

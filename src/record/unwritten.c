@@ -1,10 +1,11 @@
 /* unwritten.c - while the file cannot be written, because its disk is full; on the drain thread.
  *
- * What is staged stays there, and what the threads record stays in their rings, until there is room
- * again, which is tried several times a second.  What finds a ring full meanwhile is lost, and
- * counted (LOSS_write): nobody waits, whatever full= says.  Then everything that waited is written,
- * and behind it an event that says since when, and how many were lost from when on (EV_unwritten).
- * Of a JVM that is killed meanwhile the recovery writes that event, from the notes in the region.
+ * Staged events stay there, and what the threads record stays in their rings, until there is space
+ * again, which is tried several times a second.  An event that finds its ring full is lost, and
+ * counted (LOSS_write): no thread waits, even with full=block.  Then everything that waited is
+ * written, and behind it an event that says since when, and how many were lost from when on
+ * (EV_unwritten). If the JVM is killed before, the recovery writes that event, from the notes in
+ * the region.
  *
  * A disk that is full again and again has one line a minute at most. */
 #include "base/clock.h"
@@ -37,8 +38,8 @@ void unwritten_begin(struct recorder *rec, const struct err *why, uint64_t now)
     if (!u->said)
         return;
     u->said_at = now;
-    log_line("%s: %s: what is recorded waits in memory until there is room, and events that find "
-             "none there are lost",
+    log_line("%s: %s: events are buffered in memory until there is space; events that do not fit "
+             "are lost",
              rec->path, u->why);
 }
 

@@ -114,7 +114,7 @@ static int check_names(const struct query *q, const char *known, struct err *err
         size_t len = strlen(name);
         if (!at || (at > known && at[-1] != ' ') || (at[len] && at[len] != ' ') ||
             strchr(name, ' '))
-            return err_set(err, -EINVAL, "parameter '%.40s' is not known here; there is: %s", name,
+            return err_set(err, -EINVAL, "parameter '%.40s' is unknown; known are: %s", name,
                            *known ? known : "none");
     }
     return 0;
@@ -149,7 +149,7 @@ static int number_of(const struct route_hit *hit, const char *name, int64_t most
 {
     const char *text = query_find(hit->query, name);
     if (text && (!query_number(text, strlen(text), most > UINT32_MAX, out) || *out > most))
-        return err_set(err, -EINVAL, "%s=%.40s is not a number that it may be", name, text);
+        return err_set(err, -EINVAL, "%s=%.40s is not a valid number", name, text);
     return 0;
 }
 

@@ -194,7 +194,7 @@ static const struct check {
     {bad_bytes, 400,
      "the request has bytes that are not text: ask for a path of docs/reference/view-protocol.md"},
     {bad_count, 400, "a header of the request came twice: send Host, Origin and the like once"},
-    {bad_method, 405, "only GET and POST are understood"},
+    {bad_method, 405, "only GET and POST are supported"},
     {bad_target, 400, "the request names no path of this server: it begins with one '/'"},
     {bad_host, 403, "the request is for another host: use the address that orca view has printed"},
     {bad_origin, 403,
@@ -202,9 +202,9 @@ static const struct check {
     {too_long, 413, "the request's body is too long: it may have 64 kB, a token's 256 bytes"},
     {bad_length, 400, "the request's body has no length that is understood: send Content-Length"},
     {bad_type, 400,
-     "the request's body is not said to be JSON: send Content-Type: application/json"},
+     "the request's body is not declared as JSON: send Content-Type: application/json"},
     {bad_form, 400,
-     "the token is not said to be a form: send Content-Type: application/x-www-form-urlencoded"},
+     "the token is not declared as a form: send Content-Type: application/x-www-form-urlencoded"},
 };
 
 void gate_judge(const struct gate *g, const struct gate_request *r, struct gate_answer *out)

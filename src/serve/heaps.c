@@ -37,8 +37,8 @@ static int add(struct heaps *h, struct heap_view *view, uint32_t *k, struct err 
 {
     if (h->n == HEAPS_MAX)
         return err_set(err, -EMFILE,
-                       "%d heap dumps are open already, which is all that there is room for: run "
-                       "another orca view",
+                       "%d heap dumps are open, the maximum: run another orca "
+                       "view",
                        (int)HEAPS_MAX);
     int rc = heap_view_start(view, h->changed, h->ctx, err);
     if (rc < 0)

@@ -252,7 +252,7 @@ static enum MHD_Result send_events(struct http *h, struct MHD_Connection *c,
     struct MHD_Response *r = live_events_join(h->events, c, &busy);
     if (!r) {
         answer_error(a, busy ? 429 : 503, "%s",
-                     busy ? "too many windows listen: close some of them" : "out of memory");
+                     busy ? "too many windows are open: close some of them" : "out of memory");
         a->retry_after = LIVE_HEARTBEAT_S;
         return send_answer(h, c, q, a);
     }

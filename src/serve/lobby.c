@@ -203,7 +203,7 @@ static int begin(struct lobby *l, struct err *err)
     l->ending = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (l->epoll < 0 || l->ending < 0 || watch(l, l->listening) < 0 || watch(l, l->ending) < 0 ||
         getsockname(l->listening, (struct sockaddr *)&here, &len) < 0)
-        return err_set(err, -errno, "nobody can be waited for: %s", strerror(errno));
+        return err_set(err, -errno, "cannot wait for connections: %s", strerror(errno));
     peers_open(&l->peers, &here);
     int rc = pthread_create(&l->thread, NULL, run, l);
     return rc ? err_set(err, -rc, "no thread can be started: %s", strerror(rc)) : 0;

@@ -73,7 +73,7 @@ static int add(struct query *q, char *pair, struct err *err)
     TRY(query_decode(pair, strlen(pair), true, err));
     TRY(query_decode(value, strlen(value), true, err));
     if (query_find(q, pair))
-        return err_set(err, -EINVAL, "parameter '%.40s' is there twice: give it once", pair);
+        return err_set(err, -EINVAL, "parameter '%.40s' is given twice: give it once", pair);
     if (q->n == QUERY_PARAMS_MAX)
         return err_set(err, -EINVAL, "more than %d parameters", QUERY_PARAMS_MAX);
     q->params[q->n++] = (struct view_param){pair, value};

@@ -90,10 +90,9 @@ static void answer_query(struct core *c, struct route_hit *hit, struct answer *a
     hit->route = routes_find(hit->request->post, hit->query->path, hit->number, &allow);
     a->allow = allow;
     if (!hit->route && allow)
-        answer_error(a, 405, "this path understands %s only", allow);
+        answer_error(a, 405, "this path supports only %s", allow);
     else if (!hit->route)
-        answer_error(a, 404,
-                     "there is nothing at this path: docs/reference/view-protocol.md lists them");
+        answer_error(a, 404, "no such path: docs/reference/view-protocol.md lists them");
     else if (hit->route->answer)
         hit->route->answer(c, hit, a);
     else

@@ -131,7 +131,7 @@ static int check_known(struct question *q, const struct field *fields, size_t n)
         for (size_t i = 0; i < n; i++)
             known |= strcmp(fields[i].name, name) == 0;
         if (!known)
-            return err_set(&q->why.err, -EINVAL, "field '%.40s' is not known here", name);
+            return err_set(&q->why.err, -EINVAL, "unknown field '%.40s'", name);
     }
     return 0;
 }

@@ -336,7 +336,7 @@ static int append(struct traces *t, struct open_trace *o, struct err *err)
 {
     if (t->n == TRACES_MAX)
         return err_set(err, -EMFILE,
-                       "%d traces are open, and no more can be: end orca view, and run it again",
+                       "%d traces are open, the maximum: end orca view and run it again",
                        TRACES_MAX);
     o->news.k = (uint32_t)t->n + 1;
     int rc = pthread_create(&o->thread, NULL, watch, o);

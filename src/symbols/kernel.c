@@ -129,7 +129,7 @@ int kernel_add(struct symtab *s, struct arena *names, const struct trace *t,
     if (!same_boot(&t->header))
         return err_set(err, -ENOENT,
                        "[kernel]: the recording was made on another machine, or before this one "
-                       "was started; the kernel's addresses are others now");
+                       "was started: the kernel's addresses have changed");
     FILE *f = fopen(o->kallsyms, "re");
     if (!f)
         return err_set(err, -ENOENT, "[kernel]: %s: %s", o->kallsyms, strerror(errno));

@@ -42,7 +42,7 @@ static bool unchanged(const struct search *s, const struct elf_image *f)
 static const char *difference(const struct search *s, const struct elf_image *f)
 {
     if (strcmp(f->build_id, s->m->build_id) != 0)
-        return *f->build_id ? "it has another build id than the recorded file"
+        return *f->build_id ? "its build id differs from the recorded file's"
                             : "it has no build id, the recorded file had one";
     if (!*f->build_id && f->fd >= 0 && !unchanged(s, f))
         return "it has no build id, and was changed after the recording began";
@@ -193,7 +193,7 @@ static bool find_by_link(struct search *s, struct module_files *f)
         return false;
     if (*f->debug.build_id || checksum_is(&f->debug, crc))
         return true;
-    pass_over(s, -EINVAL, f->debug_path, "its checksum is not the one that the program names");
+    pass_over(s, -EINVAL, f->debug_path, "its checksum differs from the one in the program");
     elf_image_close(&f->debug);
     f->debug_path[0] = 0;
     return false;

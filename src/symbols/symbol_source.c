@@ -127,8 +127,8 @@ static int open_kernel(struct symbol_source *s, struct trace *t, const struct sy
     if (rc == -ENOMEM)
         return rc;
     if (rc < 0) {
-        out->remedy = "look at the recording on the machine that made it, before it is started "
-                      "anew, as root or with sysctl kernel.kptr_restrict=0";
+        out->remedy = "look at the recording on the machine that made it, before it restarts, as "
+                      "root or with sysctl kernel.kptr_restrict=0";
         return nothing(t, out, rc, &why);
     }
     out->state = SYMBOLS_WHOLE;

@@ -94,7 +94,7 @@ static int take(struct heap_ask *a, enum heap_param which, const char *value, st
     size_t len = strlen(value);
     uint64_t v = 0;
     if (p->base ? !read_number(p, value, &v) : len == 0 || len > p->max)
-        return err_set(err, -EINVAL, "%s=%.60s: it may be %s", p->name, value, p->may_be);
+        return err_set(err, -EINVAL, "%s=%.60s: expected %s", p->name, value, p->may_be);
     switch (which) {
     case HEAP_OBJECT:
         return take_object(a, v, err);
@@ -131,7 +131,7 @@ static int find_param(const char *name, uint32_t takes, struct err *err)
         }
         buf_printf(&names, "%s%s", names.len ? ", " : "", params[i].name);
     }
-    err_set(err, -EINVAL, "parameter '%.40s' is not known here; there is: %s", name,
+    err_set(err, -EINVAL, "parameter '%.40s' is unknown; known are: %s", name,
             names.len ? buf_str(&names) : "none");
     buf_fini(&names);
     return -EINVAL;

@@ -72,9 +72,8 @@ static int say_early(struct heap_view *h, int rc, struct err *err)
     if (rc == -EINPROGRESS && !p.error[0])
         return rc;
     if (p.error[0])
-        return err_set(err, -EAGAIN, "this is not known: %s", p.error);
-    return err_set(err, -EAGAIN, "this is not known yet: %s; ask again, or wait for /api/live",
-                   p.phase);
+        return err_set(err, -EAGAIN, "unknown: %s", p.error);
+    return err_set(err, -EAGAIN, "not known yet: %s; ask again, or wait for /api/live", p.phase);
 }
 
 static int append(const char *text, size_t n, void *to)

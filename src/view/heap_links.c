@@ -74,8 +74,8 @@ json_t *heap_answer_path(struct heap_ask *a, int *rc, struct err *err)
     }
     if (paths.n == 0 && !h->retained.known)
         return json_pack("{s:s}", "not_known",
-                         "what could be read of the dump has no path to it; whether there is one "
-                         "is not known");
+                         "the part of the dump that could be read has no path to it; there may be "
+                         "one");
     json_t *j = path_json(a, &paths.v[0]), *others = json_array();
     for (size_t i = 1; i < paths.n; i++)
         json_array_append_new(others, path_json(a, &paths.v[i]));

@@ -83,7 +83,7 @@ static int read_dump(struct heap_view *h, struct err *err)
     reach(h, HEAP_SIZED);
     heap_find(h, HEAP_FIND_SUSPECTS);
     heap_find(h, HEAP_FIND_THREADS);
-    heap_tell_phase(h, "finding out who refers to whom");
+    heap_tell_phase(h, "finding references between objects");
     TRY(referrers_find(&h->referrers, d, err));
     reach(h, HEAP_READY);
     return 0;

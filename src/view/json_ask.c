@@ -26,7 +26,7 @@ struct param {
 
 static int refuse(const struct taker *t, const char *value)
 {
-    return err_set(t->err, -EINVAL, "%s=%.60s: it may be %s", t->p->name, value, t->p->may_be);
+    return err_set(t->err, -EINVAL, "%s=%.60s: expected %s", t->p->name, value, t->p->may_be);
 }
 
 /* --- numbers ---------------------------------------------------------------------------------- */
@@ -288,13 +288,13 @@ static int check(const struct ask *a, uint32_t needs, struct err *err)
 {
     for (unsigned i = 0; i < ASK_PARAMS; i++)
         if (needs & ~a->given & UINT32_C(1) << i)
-            return err_set(err, -EINVAL, "%s: it is missing; it may be %s", params[i].name,
+            return err_set(err, -EINVAL, "%s: missing; expected %s", params[i].name,
                            params[i].may_be);
     if (ask_has(a, ASK_FROM) && ask_has(a, ASK_TO) && a->from >= a->to)
         return err_set(err, -EINVAL, "from=%" PRId64 ": it must be less than to=%" PRId64, a->from,
                        a->to);
     if (ask_has(a, ASK_N) && a->n == 0)
-        return err_set(err, -EINVAL, "n=0: it may be %s", params[ASK_N].may_be);
+        return err_set(err, -EINVAL, "n=0: expected %s", params[ASK_N].may_be);
     return 0;
 }
 

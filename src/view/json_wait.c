@@ -74,7 +74,7 @@ static bool is_time_up(const struct subject *s)
 
 /* --- what ended it ---------------------------------------------------------------------------- */
 
-/* Behind its notify it took the monitor again, from who notified. */
+/* After its notify it reacquired the monitor, from the notifier. */
 static void add_reacquiring(const struct subject *s, char *text, size_t n)
 {
     const struct analysis *a = s->v->a;
@@ -83,7 +83,7 @@ static void add_reacquiring(const struct subject *s, char *text, size_t n)
     if (span_parts(&a->timeline, s->span, v) == 1)
         return;
     label_thread(&a->threads, a->trace, v[1].owner, owner, sizeof owner);
-    snprintf(text, n, "after that it waited %s for the monitor, which %s had",
+    snprintf(text, n, "after that it waited %s for the monitor, which %s owned",
              human_time(v[1].to - v[1].from).text, owner);
 }
 

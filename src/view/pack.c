@@ -53,8 +53,8 @@ static void put_said(const struct packer *p, struct buf *out)
     else
         buf_printf(out,
                    ",\"packed\":\"tiles\",\"said\":\"The recording has %" PRIu64
-                   " waits, too many for a page: it holds sums, not the single waits. "
-                   "orca view shows them, or orca html --exact %" PRIu64 " puts them in.\"}",
+                   " waits, too many for a page: it has sums instead of single waits. "
+                   "orca view shows each wait, and orca html --exact %" PRIu64 " includes them.\"}",
                    timeline_waits(&p->v->a->timeline), timeline_waits(&p->v->a->timeline));
 }
 

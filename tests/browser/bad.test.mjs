@@ -152,7 +152,7 @@ export const tests = {
             rmSync(file);
             await p.waitForSelector("[data-test=gone]");
             const text = await p.textContent("[data-test=gone]");
-            holds(/vanishes\.otrace.*the file is gone; what was read of it stays here/.test(text), text);
+            holds(/vanishes\.otrace.*the file is gone; the page keeps what was read of it/.test(text), text);
             await setState(p, "window.orca.state.show({ from: 1e8, to: 1.5e8 })");
             await p.click("[data-test=tab-statistics]");
             await p.waitForSelector("[data-test=statistics-threads] .table-rows [role=row]");

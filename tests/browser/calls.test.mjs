@@ -42,7 +42,7 @@ export const tests = {
     async a_mark_is_drawn_and_says_what_it_is(w) {
         const p = await start(w), worker = await threadOf(p, "worker"), all = (await marks(p)).marks;
         for (const [k, headline, stack] of [[0, /^worker called Called\.hold, for [\d.]+ ms\.$/, "hold"], [6, /^worker called Called\.tryIt.*; the call failed\.$/, "tryIt"],
-            [3, /^worker called notify on Object #\d+; nobody was waiting\.$/, "notify"]]) {
+            [3, /^worker called notify on Object #\d+; no thread was waiting\.$/, "notify"]]) {
             const m = all[k];
             await setState(p, `window.orca.state.show({ from: ${m.from - 2e6}, to: ${m.to + 2e6} })`);
             await settled(p);

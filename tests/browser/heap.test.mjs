@@ -293,7 +293,7 @@ export const tests = {
         writeFileSync(file, whole.subarray(0, Math.floor(whole.length * 0.7)));
         await withHeap(file, async (p) => {
             const said = await p.textContent("[data-test=partial]");
-            holds(/incomplete/.test(said) && /cut short at offset 0x/.test(said), "it says that something is missing, and where");
+            holds(/incomplete/.test(said) && /truncated at offset 0x/.test(said), "it says that something is missing, and where");
             holds(/shop-cut\.hprof/.test(said) && /orca heap dump PID/.test(said), "in which file, and what helps");
             for (const tab of ["suspects", "tree", "icicle"]) {
                 await p.click(`[data-test=tab-${tab}]`);

@@ -90,7 +90,7 @@ async function saves(p, folder) {
     await p.fill("[data-test=save-to]", name);
     await p.click("[data-test=save-do]");
     await p.waitForSelector("[data-test=problem]");
-    holds(/saved\.otrace: is there already: name another file/.test(await p.textContent("[data-test=problem]")), await p.textContent("[data-test=problem]"));
+    holds(/saved\.otrace: already exists: name another file/.test(await p.textContent("[data-test=problem]")), await p.textContent("[data-test=problem]"));
     await p.click("[data-test=problem] button");
     await p.focus("[data-test=save-to]");
     await p.keyboard.press("Escape");

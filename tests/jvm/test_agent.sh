@@ -38,8 +38,8 @@ test_bad_values_of_each_kind() {
     bad duration=5 "duration=5: it takes a time such as 500ms, 30s, 10m or 2h"
     bad events=thread "events=thread: it takes one or more, joined by '+', of $GROUPS_KNOWN, all, none"
     bad contanalysis=maybe "contanalysis=maybe: it takes on or off"
-    bad file= "file=: it takes a text that is not empty"
-    bad include= "include=: it takes a text that is not empty"
+    bad file= "file=: it takes a nonempty text"
+    bad include= "include=: it takes a nonempty text"
 }
 
 test_bad_format() {
@@ -84,7 +84,7 @@ test_harmless_oddities() {
 
 test_a_depth_above_the_limit_is_lowered() {
     run 3 with_agent depth=5000,quiet,file=deep.otrace Ends exit 3
-    same "$(cat err)" "orca: depth=5000: stacks have 1024 frames at most; deeper ones are cut"
+    same "$(cat err)" "orca: depth=5000: stacks have 1024 frames at most; deeper ones are truncated"
     info deep.otrace
     same "$(value orca.depth)" 1024
 }
@@ -170,11 +170,11 @@ test_a_prefix_after_a_kill() {
     wait $killed 2>/dev/null
     same "$(echo pp.*)" pp.otrace
     by_prefix Ends return
-    has err "pp.otrace was left by JVM $killed before its text files were made: it is $PWD/pp-$killed.otrace now"
+    has err "pp.otrace was left by JVM $killed before its text files were written: it is now $PWD/pp-$killed.otrace"
     has err "orca export $PWD/pp-$killed.otrace --to orca"
     same "$(echo pp*)" "pp-$killed.otrace pp.classtable pp.methods pp.orca"
     run 0 "$ORCA" info "pp-$killed.otrace"
-    has err "completed from what its rings held; its text files: orca export pp-$killed.otrace --to orca"
+    has err "completed from its rings; its text files: orca export pp-$killed.otrace --to orca"
     run 1 "$ORCA" info "pp-$killed.orca"
     has err "orca export pp-$killed.otrace --to orca"
     run 0 "$ORCA" export "pp-$killed.otrace" --to orca

@@ -226,7 +226,7 @@ test_dump() {
     same "$(matching '^[^ ]* main semaphore_acquire_enter ')" 10
     same "$(stat -c %a one.otrace)" 600
     run 1 "$ORCA" dump "$jvm" -o one.otrace
-    has err "one.otrace is there already"
+    has err "one.otrace already exists"
     run 1 "$ORCA" dump "$jvm" -o no/such/folder.otrace
     has err "No such file or directory"
     say work worked

@@ -470,7 +470,7 @@ test_stale_socket() {
     mv "/tmp/.java_pid$jvm.$fake" "/tmp/.java_pid$jvm"
     refused EPERM "the socket of process $fake, not of JVM $jvm" -- command "$jvm" jcmd VM.version
     chmod 666 "/tmp/.java_pid$jvm"
-    refused EPERM "not to be trusted" -- command "$jvm" jcmd VM.version
+    refused EPERM "does not trust it" -- command "$jvm" jcmd VM.version
     unharmed
     if [ "$(id -u)" = 0 ]; then
         chown nobody "/tmp/.java_pid$jvm"
@@ -633,7 +633,7 @@ test_container_heap() {
     has err "$root/tmp/heap.trcxml: "
     same "$(tail -n 1 "$root/tmp/heap.trcxml")" "</TRACE>"
     run 1 "$ORCA" heap dump "$jvm" --to tptp -o /tmp/heap.trcxml
-    has err "$root/tmp/heap.trcxml is there already"
+    has err "$root/tmp/heap.trcxml already exists"
     same "$(cd "$root/tmp" && stat -c '%n %a %u' heap*)" "heap.hprof 600 0
 heap.trcxml 600 0"
     kill -0 "$jvm" || fail "the JVM has ended"

@@ -21,14 +21,14 @@ test_a_copy_without_room() {
     broken 0 copy __memcpy_chk
     has out "broken: 0123xxxxxxxxxxxx"
     same "$(grep -c . err)" 1
-    has err "orca: a mistake in Orca: a text or a copy was cut"
+    has err "orca: a bug in Orca: a text or a copy was truncated"
     good_trace complete
 }
 
 # 134: HotSpot's end after its report.
 test_an_overwritten_stack() {
     broken 134 stack __stack_chk_fail
-    has err "orca: a mistake in Orca: a thread's stack was overwritten"
+    has err "orca: a bug in Orca: a thread's stack was overwritten"
     has crash SIGILL
     grep -q '^C  \[liborca.so+0x' crash || fail "the crash report does not name liborca.so"
     good_trace recovered

@@ -57,7 +57,7 @@ test_rings_of_a_deleted_trace_go() {
     run 0 as_other "$ORCA" status
     lacks out "$left"
     run 1 "$ORCA" clean "$left"
-    has err "$left: it is not this user's alone: it stays"
+    has err "$left: other users can write to it: it stays"
     same "$(rings)" "$left"
     clean 0
     has out "removed $left: "

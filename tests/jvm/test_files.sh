@@ -374,7 +374,7 @@ test_full_disk_and_a_quiet_program() {
     TRACE=$TMP/full/app.otrace
     good_trace complete
     "$ORCA" report --all "$TRACE" | tr -s ' \n' ' ' >words
-    has words "of the recording: nothing was lost, it was written later"
+    has words "of the recording: nothing was lost, events were written later"
 }
 
 test_disk_that_is_full_from_the_start() {

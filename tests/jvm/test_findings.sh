@@ -153,7 +153,7 @@ test_diff() {
     sed -n 2p out | grep -qE '^Findings\$Till: better \(chance: less than (0\.)?1 %\)\.$' || fail "$(head -n 5 out)"
     sed -n 3p out | grep -qE '^  in A      [0-9]+ % of busy time: [0-9.]+ waits per second of [0-9.]+ [^ ]*s on average, [0-9.]+ threads$' || fail "$(head -n 5 out)"
     same "$(sed -n 4p out)" "  in B      not waited for"
-    sed -n 5p out | grep -qE '^  had by A  sleeper.*sleeping: Findings' || fail "$(head -n 6 out)"
+    sed -n 5p out | grep -qE '^  held by A sleeper.*sleeping: Findings' || fail "$(head -n 6 out)"
     has out "Findings only in A"
     grep -qE '^- (contended|dominant)-lock: Findings\$Till' out || fail "$(cat out)"
     program "" storm contended-lock # the same rule, of another lock

@@ -90,7 +90,7 @@ test_cut_short() {
         head -c $cut app.hprof >cut.hprof
         run 1 "$ORCA" heap --suspects --dominators --threads cut.hprof
         has out 'At least'
-        has out "$(printf 'cut short at offset 0x%x' $cut)"
+        has out "$(printf 'truncated at offset 0x%x' $cut)"
         same "$(grep -c 'Unknown, because the dump is incomplete' out)" 2
         has err 'orca heap dump PID'
         same "$(grep -cE ' keeps [0-9]' out)" 0

@@ -26,7 +26,7 @@ dumps() { # JVM-OPTION...
     same "$(ls -A d)" heap.hprof
     same "$(stat -c '%a %u' d/heap.hprof)" "600 $(id -u)"
     run 1 "$ORCA" heap dump "$jvm" -o d/heap.hprof
-    has err "orca: d/heap.hprof is there already: name another file, or --force replaces it"
+    has err "orca: d/heap.hprof already exists: name another file, or --force replaces it"
     run 0 "$ORCA" heap dump "$jvm" -o d/heap.hprof --force --all
     lacks err "a full collection"
     whole d/heap.hprof
@@ -139,7 +139,7 @@ test_mistakes() {
     nothing_left d
     kill -STOP "$jvm"
     run 1 "$ORCA" heap dump "$jvm" -o d/heap.hprof
-    has err "is stopped: let it go on with 'kill -CONT $jvm'"
+    has err "is stopped: resume it with 'kill -CONT $jvm'"
     kill -CONT "$jvm"
     nothing_left d
     [ "$(id -u)" = 0 ] || {
@@ -203,13 +203,13 @@ interrupted() { # MB OPTIONS SIZE COMMAND...
 test_killed_jvm() {
     interrupted 500 --gz=9 0c 'kill -KILL $jvm'
     same "$dump_status" 1
-    has err "JVM $jvm (Heaped) has ended in the middle of the dump: nothing is left of it"
+    has err "JVM $jvm (Heaped) ended during the dump: the incomplete file was removed"
     nothing_left d
 }
 test_killed_jvm_tptp() {
     interrupted 200 '--to tptp' 1000k 'kill -KILL $jvm'
     same "$dump_status" 1
-    has err "JVM $jvm (Heaped) has ended in the middle of the dump: nothing is left of it"
+    has err "JVM $jvm (Heaped) ended during the dump: the incomplete file was removed"
     nothing_left d
 }
 test_stopped_jvm() {

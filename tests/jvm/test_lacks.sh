@@ -85,8 +85,8 @@ test_numbers_unknown() {
     for fact in $(some 2 java_lang_Class::_klass_offset ConstMethod::_method_idnum InstanceKlass::_methods_jmethod_ids 'Array<Method*>::_data' \
         sizeof::Method CollectedHeap::_total_collections); do
         numbers "$fact"
-        has said "LockSupport.park of this JVM is not as Orca knows it: it is not recorded"
-        has lacking "LockSupport.park of this JVM is not as Orca knows it: it is not recorded"
+        has said "LockSupport.park of this JVM differs from what Orca expects: it is not recorded"
+        has lacking "LockSupport.park of this JVM differs from what Orca expects: it is not recorded"
         has said "stacks are taken through JVMTI"
         has lacking "stacks are taken through JVMTI"
         same "$(matching ' park_enter ')" 0

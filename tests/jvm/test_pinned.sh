@@ -31,7 +31,7 @@ test_initialiser() {
     check init
     same "$(pinned_threads)" 1
     grep -qE '^Pinned at Pinned.Slow.<clinit> \(Pinned.java:[0-9]+\), a static initialiser: 1 wait, [0-9]+ ms; 1 virtual thread kept a carrier' text || fail "$(cat text)"
-    has text 'try: do this outside of the static initialiser'
+    has text 'try: do this outside the static initialiser'
 }
 test_monitor() {
     check monitor

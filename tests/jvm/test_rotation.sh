@@ -170,7 +170,7 @@ test_name_taken() {
     start_traced every=1s -Xmx48m -XX:+UseSerialGC Killed counts
     wait_for 60 grep -q ready out
     wait_for 60 grep -q "app.002.otrace exists and is not an Orca trace" err
-    has err "the recording goes on in $TRACE, a new file is tried again every 1.00 s"
+    has err "the recording continues in $TRACE, and tries a new file every 1.00 s"
     mv err java.err
     run 1 "$ORCA" dump "$jvm" --rotate
     has err "app.002.otrace exists and is not an Orca trace"
@@ -266,7 +266,7 @@ test_attach_and_detach() {
     say work worked
     run 1 "$ORCA" attach "$jvm" --every 10m
     has err "is being recorded already, into $TMP/app.00"
-    has err "--every and --keep are said when a recording begins; orca dump $jvm --rotate ends this file"
+    has err "--every and --keep are set when a recording begins; orca dump $jvm --rotate ends this file"
     run 0 "$ORCA" detach "$jvm"
     has err "the recording went through "
     has err " files; this is the last one:"

@@ -50,10 +50,10 @@ test_stopped() {
     while read -r line; do
         # shellcheck disable=SC2086 # words
         run 1 "$ORCA" $line
-        has err "JVM $jvm (Heaped) is stopped: let it go on with 'kill -CONT $jvm'"
+        has err "JVM $jvm (Heaped) is stopped: resume it with 'kill -CONT $jvm'"
     done < <(commands "$jvm")
     run 0 "$ORCA" status "$jvm"
-    has out "recorded    no: JVM $jvm (Heaped) is stopped: let it go on with 'kill -CONT $jvm'"
+    has out "recorded    no: JVM $jvm (Heaped) is stopped: resume it with 'kill -CONT $jvm'"
     run 0 "$ORCA" status --timeout 5s
     grep "^ *$jvm " out | grep -q 'is stopped' || fail "the list lacks it: $(cat out)"
     kill -CONT "$jvm"
@@ -96,7 +96,7 @@ test_frozen() {
     while read -r line; do
         # shellcheck disable=SC2086 # words
         run 1 "$ORCA" $line
-        has err "JVM $jvm (Heaped) is frozen with its container or cgroup: let it go on with 'docker unpause', or as it was frozen"
+        has err "JVM $jvm (Heaped) is frozen with its container or cgroup: resume it with 'docker unpause', or the way it was frozen"
     done < <(commands "$jvm")
     run 0 "$ORCA" status "$jvm"
     has out "is frozen with its container or cgroup"
@@ -110,7 +110,7 @@ test_held_by_a_debugger() {
     while read -r line; do
         # shellcheck disable=SC2086 # words
         run 1 "$ORCA" $line
-        has err "JVM $jvm (fake) is held by a debugger: let it go on there, or detach the debugger"
+        has err "JVM $jvm (fake) is stopped by a debugger: resume it there, or detach the debugger"
     done < <(commands "$jvm")
 }
 
@@ -146,7 +146,7 @@ test_gives_up_when_it_was_told() {
     while read -r line; do
         # shellcheck disable=SC2086 # words
         run 1 "$ORCA" $line --timeout 300ms
-        grep -q "JVM $jvm (fake): the agent \(has not answered within 300 ms, and may still do what it was asked\|accepted no connection within 300 ms\)" err ||
+        grep -q "JVM $jvm (fake): the agent \(has not answered within 300 ms, and may still follow the request\|accepted no connection within 300 ms\)" err ||
             fail "$line: $(cat err)"
     done < <(commands "$jvm" | grep -v -e hprof)
     has err "accepted no connection" # by now as many wait as may

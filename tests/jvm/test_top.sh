@@ -281,7 +281,7 @@ test_stopped_jvm() {
     wait_for 60 grep -q '"state":"silent"' pictures
     kill -TERM $top
     wait $top || fail "top ended with $?"
-    has top.err "does not answer: its recording is taken away as soon as it does"
+    has top.err "does not answer: its recording will be removed as soon as it does"
     kill -CONT "$jvm"
     nothing_left
     end

@@ -180,7 +180,7 @@ test_root_that_the_jvm_does_not_know() {
     jvm=$!
     exec 9>in
     wait_for 60 grep -q '^ready' java.out
-    refused "JVM $jvm (Attachable) is in a user name space that does not know root of this one; run: sudo -u '#$USER_ID' -g '#$USER_ID' orca attach $jvm" \
+    refused "JVM $jvm (Attachable) is in a user name space in which root of this one has no rights; run: sudo -u '#$USER_ID' -g '#$USER_ID' orca attach $jvm" \
         env -- attach "$jvm"
     not_loaded
     control as_user

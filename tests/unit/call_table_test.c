@@ -57,15 +57,12 @@ Test(call_table, rows_may_share_names_of_one_shape)
 {
     reads_as("A#b(I) blocks this X Y\nA#b(J) tries this X Y",
              "A#b(I) blocks this X Y\nA#b(J) tries this X Y\n");
-    refused(
-        "A#b X Y\nA#c calls X",
-        "t: line 2: line 1 has an event X, too, of another kind: give one of them another name");
-    refused(
-        "A#b X Y\nA#c Y Z",
-        "t: line 2: line 1 has an event Y, too, of another kind: give one of them another name");
-    refused(
-        "A#b X Y\nA#c nests X Y",
-        "t: line 2: line 1 has an event X, too, of another kind: give one of them another name");
+    refused("A#b X Y\nA#c calls X",
+            "t: line 2: line 1 also has an event X, of another kind: rename one of them");
+    refused("A#b X Y\nA#c Y Z",
+            "t: line 2: line 1 also has an event Y, of another kind: rename one of them");
+    refused("A#b X Y\nA#c nests X Y",
+            "t: line 2: line 1 also has an event X, of another kind: rename one of them");
 }
 
 Test(call_table, says_what_is_wrong_and_where)

@@ -108,7 +108,8 @@ Test(checked, what_does_not_fit_is_cut_and_told_once)
     cr_assert_eq(errno, ENAMETOOLONG);
     cr_assert_other_kept(&b);
     read_told(from, line, sizeof line);
-    const char *begin = "orca: a mistake in Orca: a text or a copy was cut, having no room, at 0x";
+    const char *begin =
+        "orca: a bug in Orca: a text or a copy was truncated for lack of space, at 0x";
     cr_assert_eq(strncmp(line, begin, strlen(begin)), 0, "%s", line);
     cr_assert_eq(strchr(line, '\n'), line + strlen(line) - 1, "one line: %s", line);
 }

@@ -105,8 +105,8 @@ Test(heap_file, in_the_current_folder, .init = set_up, .fini = tear_down)
     make(f.path, "heap");
     cr_assert_eq(heap_file_publish(&f, &err), 0);
     holds("b.hprof", "heap");
-    refused("b.hprof", -EEXIST, "b.hprof is there already");
-    refused("./b.hprof", -EEXIST, "./b.hprof is there already");
+    refused("b.hprof", -EEXIST, "b.hprof already exists");
+    refused("./b.hprof", -EEXIST, "./b.hprof already exists");
 }
 
 Test(heap_file, replaces_only_when_it_is_told_to, .init = set_up, .fini = tear_down)
@@ -137,7 +137,7 @@ Test(heap_file, a_jvm_that_has_written_nothing, .init = set_up, .fini = tear_dow
 {
     cr_assert_eq(open_it(in_dir("a.hprof"), false), 0);
     cr_assert_eq(heap_file_publish(&f, &err), -ENOENT);
-    cr_assert_not_null(strstr(err.msg, "but there is none"), "%s", err.msg);
+    cr_assert_not_null(strstr(err.msg, "but the file does not exist"), "%s", err.msg);
     heap_file_discard(&f);
     cr_assert_eq(files(), 0);
 }

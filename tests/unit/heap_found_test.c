@@ -86,7 +86,7 @@ Test(heap_found, suspects_in_words_and_as_objects)
     cr_assert_leq(number_at(j, "suspects.0.retained"), number_at(j, "alive"));
     cr_assert_geq(number_at(j, "suspects.0.retained"), number_at(j, "least"));
     json_decref(j);
-    ask_heap_refused(h, "suspects", "top=1", -EINVAL, "not known here");
+    ask_heap_refused(h, "suspects", "top=1", -EINVAL, "is unknown");
 }
 
 Test(heap_found, threads_and_what_their_frames_hold)
@@ -227,7 +227,7 @@ Test(heap_found_later, one_that_cannot_be_found_spoils_nothing)
     cr_assert_str_eq(text_at(j, "found.suspects"), "found");
     cr_assert(json_is_null(at_path(j, "error")));
     json_decref(j);
-    ask_heap_refused(h, "diff", "", -EIO, "no HPROF heap dump");
+    ask_heap_refused(h, "diff", "", -EIO, "not an HPROF heap dump");
     end();
 }
 

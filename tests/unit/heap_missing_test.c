@@ -161,7 +161,7 @@ static void check_cut(const struct made *m, off_t cut)
     char path[64], place[64];
     int fd = copy_of(m, cut, path);
     struct dump *d = opened(path);
-    snprintf(place, sizeof place, "cut short at offset 0x%lx", (unsigned long)cut);
+    snprintf(place, sizeof place, "truncated at offset 0x%lx", (unsigned long)cut);
     cr_assert(tells(d, place), "at %ld", (long)cut);
     cr_assert_eq(tells(d, "roots"), d->n_roots == 0, "at %ld", (long)cut);
     cr_assert(!tells(d, "damaged"), "at %ld: %s", (long)cut, d->problems[0].text);
@@ -223,7 +223,7 @@ Test(heap_missing, without_roots)
     write_objects(&m);
     hw_end(&m.w);
     struct dump *d = opened(m.path);
-    cr_assert(tells(d, "roots") && !tells(d, "cut short"));
+    cr_assert(tells(d, "roots") && !tells(d, "truncated"));
     draws_no_conclusion(d, 0);
     dump_close(d);
     fclose(m.f);
@@ -296,7 +296,7 @@ Test(heap_missing, a_part_that_is_damaged)
     struct dump *d = opened(m.path);
     char place[64];
     snprintf(place, sizeof place, "1 damaged part, which begins at offset 0x%lx", at);
-    cr_assert(tells(d, place) && !tells(d, "cut short"));
+    cr_assert(tells(d, place) && !tells(d, "truncated"));
     cr_assert_eq(dump_class_by_name(d, "Node")->count, NODES_KEPT);
     draws_no_conclusion(d, 0);
     dump_close(d);
@@ -435,7 +435,7 @@ Test(heap_missing, the_viewer_says_what_is_not_known)
     json_t *j = ask_heap(h, "overview", "");
     cr_assert(json_is_true(json_object_get(j, "partial")));
     cr_assert_null(json_object_get(j, "unreached"));
-    cr_assert(strstr(text_at(j, "missing.0"), "cut short at offset 0x"));
+    cr_assert(strstr(text_at(j, "missing.0"), "truncated at offset 0x"));
     cr_assert(strstr(text_at(j, "missing.1"), "roots"));
     cr_assert(strstr(text_at(j, "not_known"), "cannot say"));
     cr_assert(strstr(text_at(j, "remedy"), "orca heap dump PID"));

@@ -310,7 +310,7 @@ Test(heap_view, what_is_refused)
     ask_heap_refused(h, "object", "id=0x10000000000000000", -EINVAL, "id of an object");
     ask_heap_refused(h, "object", "object=1&id=0x1100", -EINVAL, "one of both");
     ask_heap_refused(h, "object", "object=1&object=1", -EINVAL, "twice");
-    ask_heap_refused(h, "object", "object=1&top=3", -EINVAL, "not known here");
+    ask_heap_refused(h, "object", "object=1&top=3", -EINVAL, "is unknown");
     ask_heap_refused(h, "instances", "", -EINVAL, "class=3");
     ask_heap_refused(h, "instances", "class=100000", -ENOENT, "less than");
     ask_heap_refused(h, "instances", "class=1&top=100000000", -EINVAL, "rows");

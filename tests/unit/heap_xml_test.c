@@ -432,8 +432,8 @@ static void refused(const char *text, const char *words)
 
 Test(heap_xml, other_files_are_refused)
 {
-    refused("<TRACE><node nodeId='1'/></TRACE>", "no HPROF heap dump");
-    refused("<TRACE><heapDumpDef/></TRACE>", "no heap dump in it");
+    refused("<TRACE><node nodeId='1'/></TRACE>", "not an HPROF heap dump");
+    refused("<TRACE><heapDumpDef/></TRACE>", "no heap dump");
     refused("<TRACE>\n<heapDumpDef", "line 2, column 1");
     refused("<!DOCTYPE T [<!ENTITY a 'b'>]><TRACE><objDef objId='&a;'/></TRACE>", "DOCTYPE");
 }

@@ -378,7 +378,7 @@ Test(import_orca, a_repeated_line_is_a_problem_only_when_it_differs)
                                             "2.5,00000001,two,()V,00000000,-1\n");
     frame_is(t, 0, 1, "one");
     only_problem(t, true,
-                 "app.methods: line 2: the method 00000001 has another line already, which counts");
+                 "app.methods: line 2: the method 00000001 has an earlier line, which counts");
 }
 
 Test(import_orca, methods_of_unknown_classes_are_a_problem)
@@ -387,18 +387,18 @@ Test(import_orca, methods_of_unknown_classes_are_a_problem)
                                                      "1.0,00000002,one,()V,0000CAFE,-1\n"
                                                      "1.0,00000003,one,()V,15DB9742,-1\n"
                                                      "1.0,00000004,one,()V,00000000,-1\n"),
-                 true, "app.classtable: 2 methods are of classes that have no line here");
+                 true, "app.classtable: 2 methods belong to classes without a line");
 }
 
 Test(import_orca, missing_companions_are_told)
 {
     const char *log = "1.0,ThreadSleep,0000000A,1;00000001;00000000\n";
     only_problem(files_import(log, NULL, NULL, NULL, &err), false,
-                 "there is no .methods file beside it: methods have no names");
+                 "the .methods file beside it is missing: methods have no names");
     only_problem(files_import(log, "", NULL, NULL, &err), false,
-                 "there is no .classtable file beside it: classes have no names");
+                 "the .classtable file beside it is missing: classes have no names");
     only_problem(files_import("1.0,ThreadSleep,0000000A,1,00000001,00000000\n", "", "", NULL, &err),
-                 false, "there is no .meta file beside it: methods and classes have no names");
+                 false, "the .meta file beside it is missing: methods and classes have no names");
 }
 
 Test(import_orca, one_odd_table_does_not_turn_the_others_round)
@@ -424,12 +424,12 @@ Test(import_orca, a_cut_file_is_read_as_far_as_it_goes)
     cr_assert_not_null(t, "%s", err.msg);
     cr_assert_eq(t->n_events, 1);
     cr_assert_eq(t->problems[0].offset, 32);
-    only_problem(t, false, "line 2 has no end: the file was cut; the line is left out");
+    only_problem(t, false, "line 2 has no end: the file was truncated; the line is left out");
 
     t = files_import("1.0,ThreadStarted,0000000A,main\n2.0,ThreadEnded,0000000A", NULL, NULL, NULL,
                      &err);
     cr_assert_eq(t->n_events, 2);
-    only_problem(t, false, "line 2 has no end: the file was cut");
+    only_problem(t, false, "line 2 has no end: the file was truncated");
 }
 
 Test(import_orca, a_cut_companion_is_read_as_far_as_it_goes)
@@ -440,7 +440,7 @@ Test(import_orca, a_cut_companion_is_read_as_far_as_it_goes)
     cr_assert_not_null(t, "%s", err.msg);
     cr_assert_str_eq(trace_method(t, (method_id){1})->name, "one");
     only_problem(t, false,
-                 "app.methods: line 2 has no end: the file was cut; the line is left out");
+                 "app.methods: line 2 has no end: the file was truncated; the line is left out");
 }
 
 /* --- what is refused

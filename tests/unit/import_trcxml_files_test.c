@@ -40,7 +40,7 @@ Test(import_trcxml_files, a_file_may_begin_in_the_middle)
 }
 
 static const char cut_note[] =
-    "line 3: the file ends before its elements do: it was cut, or is still being written";
+    "line 3: the file ends before its elements do: it was truncated, or is still being written";
 
 Test(import_trcxml_files, a_cut_file_is_read_as_far_as_it_goes)
 {
@@ -141,7 +141,7 @@ Test(import_trcxml_files, a_hidden_element_is_no_deeper_than_others)
 /* --- what is refused -------------------------------------------------------------------------- */
 
 #define SAVE "; xmllint --recover --huge writes what can be saved"
-#define CODE "; iconv -t UTF-8 changes the encoding; the declaration then has to say so"
+#define CODE "; iconv -t UTF-8 changes the encoding; then change the declaration as well"
 #define NOT_XML(line, column, why)                                                                 \
     "app.trcxml: line " #line ", column " #column ": this is not XML: " why
 
@@ -195,9 +195,8 @@ Test(import_trcxml_files, a_doctype_declares_nothing)
 Test(import_trcxml_files, another_xml_is_refused)
 {
     xml_is_refused("<?xml version='1.0'?><html><body/></html>",
-                   "app.trcxml: there is no element of a TPTP trace in it: not a .trcxml file");
-    xml_is_refused("text",
-                   "app.trcxml: there is no element of a TPTP trace in it: not a .trcxml file");
+                   "app.trcxml: it has no element of a TPTP trace: not a .trcxml file");
+    xml_is_refused("text", "app.trcxml: it has no element of a TPTP trace: not a .trcxml file");
     xml_is("", "");
     xml_is("<TRACE/>", "");
 }
@@ -294,8 +293,7 @@ Test(import_trcxml_files, foreign_files_are_called_by_their_name)
                  "this is compressed with gzip: decompress it first");
     file_refused("zst.trcxml", "\x28\xb5\x2f\xfd", 4,
                  "this is compressed with zstd: decompress it first");
-    file_refused("page.xml", "<html/>", 7,
-                 "there is no element of a TPTP trace in it: not a .trcxml file");
+    file_refused("page.xml", "<html/>", 7, "it has no element of a TPTP trace: not a .trcxml file");
     folder_remove(folder);
 }
 

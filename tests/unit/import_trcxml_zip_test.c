@@ -220,8 +220,8 @@ Test(import_trcxml_zip, recordings_are_apart_and_their_threads_end_with_them)
     static const char second[] =
         HEAD("2", "78") THREAD("15", "20", "Thread-2") THREAD("8", "21", "AWT-EventQueue-0");
     static const char *const notes[] = {
-        CALLS, "2 recordings are in this file, and here one behind the other: unpack it to read "
-               "each by itself"};
+        CALLS, "2 recordings are in this file and are read one after the other: unpack it to read "
+               "each separately"};
     struct made z = {.n = 0};
     add(&z, "TraceContents-1.xml", first, true);
     add(&z, "TraceContents-2.xml", second, true);
@@ -279,10 +279,11 @@ Test(import_trcxml_zip, a_cut_zip_says_where_and_what_helps)
     end(&z);
     for (size_t n = 4; n < z.file.len; n++) {
         cr_assert_null(import_bytes(z.file.p, n));
-        snprintf(expected, sizeof expected,
-                 "offset 0x%zx: the ZIP has no directory at its end: it was cut, or is still being "
-                 "written" AGAIN,
-                 n);
+        snprintf(
+            expected, sizeof expected,
+            "offset 0x%zx: the ZIP has no directory at its end: it was truncated, or is still being "
+            "written" AGAIN,
+            n);
         cr_assert_str_eq(message(), expected);
     }
     fini(&z);
@@ -360,7 +361,7 @@ Test(import_trcxml_zip, entries_on_top_of_each_other_are_refused)
     }
     struct trace *t = import_made(&z);
     cr_assert_null(t);
-    cr_assert(strstr(err.msg, "entries lie on top of each other"), "%s", err.msg);
+    cr_assert(strstr(err.msg, "entries overlap"), "%s", err.msg);
 }
 
 /* --- other writers' names --------------------------------------------------------------------- */

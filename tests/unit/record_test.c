@@ -726,7 +726,7 @@ Test(recover, only_the_owners_own_file_is_taken, .init = set_up, .fini = tear_do
     find_rings(name);
     cr_assert_eq(chmod(name, 0640), 0);
     cr_assert_eq(recover_trace(path, &err), -EPERM);
-    cr_assert(strstr(err.msg, "others can have written to it"), "%s", err.msg);
+    cr_assert(strstr(err.msg, "other users may have written to it"), "%s", err.msg);
     cr_assert_eq(chmod(name, 0600), 0);
     if (geteuid() == 0) {
         cr_assert_eq(chown(name, 12345, 12345), 0);

@@ -110,10 +110,11 @@ Test(safepoints, thread_dumps_that_cost_are_a_finding)
     cr_assert(x);
     cr_assert_eq(x->severity, SEVERITY_WARNING);
     cr_assert_str_eq(
-        x->text, "The JVM stopped all threads for 9 % of the time, apart from collections: "
-                 "90.0 ms in all, at most 900 \xc2\xb5s at a time; 100 thread dumps (ThreadDump): "
-                 "90.0 ms; try: take fewer thread dumps: look for Thread.getAllStackTraces, "
-                 "ThreadMXBean.dumpAllThreads and jstack in agents and monitoring");
+        x->text,
+        "The JVM stopped all threads for 9 % of the time, apart from collections: "
+        "90.0 ms in total, at most 900 \xc2\xb5s at a time; 100 thread dumps (ThreadDump): "
+        "90.0 ms; try: take fewer thread dumps: look for Thread.getAllStackTraces, "
+        "ThreadMXBean.dumpAllThreads and jstack in agents and monitoring");
 }
 
 Test(safepoints, who_is_late_is_said_by_samples)

@@ -131,7 +131,7 @@ Test(start, wrong_fields)
     wrong("{\"pid\":1,\"seconds\":-1}", "\"field\":\"seconds\"");
     wrong("{\"pid\":1,\"seconds\":1e300}", "\"field\":\"seconds\"");
     wrong("{\"pid\":1,\"seconds\":\"1\"}", "\"field\":\"seconds\"");
-    wrong("{\"pid\":1,\"path\":\"/etc/passwd\"}", "'path' is not known");
+    wrong("{\"pid\":1,\"path\":\"/etc/passwd\"}", "unknown field 'path'");
 }
 
 Test(start, a_file_in_the_answer)

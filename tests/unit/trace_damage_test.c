@@ -195,7 +195,7 @@ Test(damage, a_growing_file_that_was_cut, .init = set_up)
     cr_assert_eq(o.damaged, 0, "%s", o.msg);
     o = read_bytes(good, n - c.total_len);
     cr_assert_eq(o.damaged, 1);
-    cr_assert(strstr(o.msg, "it was cut"), "%s", o.msg);
+    cr_assert(strstr(o.msg, "it was truncated"), "%s", o.msg);
     good[FLUSHED_OFFSET] ^= 1; /* it is being written */
     o = read_bytes(good, n - c.total_len);
     cr_assert_eq(o.rc, 0);

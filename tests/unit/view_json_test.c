@@ -253,7 +253,7 @@ Test(view_json, a_wait_that_was_notified)
     TEXT_IS(j, "ended_by.how", "notify");
     NUMBER_IS(j, "ended_by.time", 300);
     TEXT_IS(j, "ended_by.stack.0.method", "take");
-    TEXT_IS(j, "ended_by.note", "after that it waited 200 ns for the monitor, which bob had");
+    TEXT_IS(j, "ended_by.note", "after that it waited 200 ns for the monitor, which bob owned");
     TEXT_IS(j, "chain.0.text", "bob notified it, and did not wait in that time");
     TEXT_IS(j, "owner_stack_note", "no owner");
     json_decref(j);
@@ -626,11 +626,11 @@ Test(view_json, what_is_refused)
         {"meta", "n=1", -EINVAL, "n: no such parameter; there are none"},
         {"locks", "form=1", -EINVAL, "form: no such parameter; there are from, to, threads"},
         {"locks", "top=1&top=2", -EINVAL, "top: it is given twice"},
-        {"locks", "top=5001", -EINVAL, "top=5001: it may be 0 to 5000"},
-        {"locks", "top=", -EINVAL, "top=: it may be"},
+        {"locks", "top=5001", -EINVAL, "top=5001: expected 0 to 5000"},
+        {"locks", "top=", -EINVAL, "top=: expected"},
         {"locks", "top=-1", -EINVAL, "top=-1"},
         {"locks", "top=1x", -EINVAL, "top=1x"},
-        {"locks", "top=99999999999999999999999", -EINVAL, "it may be"},
+        {"locks", "top=99999999999999999999999", -EINVAL, "expected"},
         {"locks", "from=5&to=5", -EINVAL, "from=5: it must be less than to=5"},
         {"locks", "from=1e3", -EINVAL, "a time in ns"},
         {"locks", "from=9223372036854775808", -EINVAL, "a time in ns"},
@@ -649,7 +649,7 @@ Test(view_json, what_is_refused)
         {"report", "lock=4", -ENOENT, "there is no such lock"},
         {"report", "thread=9", -ENOENT, "there is no such thread; they are 1 to 4"},
         {"report", "thread=0", -ENOENT, "there is no such thread"},
-        {"wait", "thread=1", -EINVAL, "index: it is missing"},
+        {"wait", "thread=1", -EINVAL, "index: missing"},
         {"wait", "thread=1&index=1", -ENOENT, "thread 1 has 1 waits"},
         {"wait", "thread=2&index=0", -ENOENT, "thread 2 has 0 waits"},
         {"at", "row=x1&time=0", -EINVAL, "t12, l77"},
@@ -658,7 +658,7 @@ Test(view_json, what_is_refused)
         {"at", "row=&time=0", -EINVAL, "t12, l77"},
         {"at", "row=t5&time=0", -ENOENT, "no such thread"},
         {"at", "row=l0&time=0", -ENOENT, "no such lock"},
-        {"contexts", "", -EINVAL, "ids: it is missing"},
+        {"contexts", "", -EINVAL, "ids: missing"},
         {"contexts", "ids=1;2", -EINVAL, "ids=1;2"},
         {"flame", "by=nobody", -EINVAL, "waiter, owner, waker, cpu"},
         {"flame", "by=waiter,owner", -EINVAL, "waiter, owner, waker, cpu"},

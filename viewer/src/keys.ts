@@ -65,7 +65,7 @@ export const KEYS: Key[] = [
     { keys: ["m"], text: "mark what is visible", run: () => { state.marked.value = { ...state.view.value }; } },
     { keys: ["/"], text: "search threads, classes, methods", run: () => { state.dialog.value = "search"; } },
     { keys: ["["], text: "to what ended the chosen wait", run: () => goCause() },
-    { keys: ["]"], text: "to what the thread did next to another one", run: () => goEffect() },
+    { keys: ["]"], text: "to the thread's next effect on another one", run: () => goEffect() },
     { keys: ["c"], text: "critical path on and off", run: () => { state.pathOn.value = !state.pathOn.value; } },
     { keys: ["x"], text: "arrows on and off", run: () => { state.arrowsOn.value = !state.arrowsOn.value; } },
     { keys: ["g"], text: "group by thread group, by pool, not at all", run: group },

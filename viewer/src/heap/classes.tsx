@@ -14,7 +14,7 @@ const CLASSES: Column<ClassRow>[] = [
     { id: "objects", title: "Objects", width: 96, right: true, data: "count", value: (c) => c.objects, text: (c) => count(c.objects) },
     { id: "bytes", title: "Shallow", hint: "Size of the instances themselves", width: 96, right: true, bar: true, value: (c) => c.bytes, text: (c) => bytes(c.bytes) },
     { id: "share", title: "Shallow %", width: 84, right: true, value: (c) => c.bytes, text: (c) => percent(c.bytes, whole()) },
-    { id: "retained", title: "Retained", hint: "Size that would be freed with all instances: they, and what only they keep alive", width: 96, right: true, bar: true, value: (c) => c.retained, text: (c) => retainedText(c.retained) },
+    { id: "retained", title: "Retained", hint: "Size that would be freed with all instances: theirs, plus that of objects that only they keep alive", width: 96, right: true, bar: true, value: (c) => c.retained, text: (c) => retainedText(c.retained) },
     { id: "retained_share", title: "Retained %", width: 90, right: true, value: (c) => c.retained, text: (c) => (c.retained === null ? "–" : percent(c.retained, whole())) },
 ];
 
@@ -33,7 +33,7 @@ export function Classes() {
         <div class="heap-classes" data-view="classes">
             <Table name="classes" label="Classes" rows={rows} columns={knownColumns(CLASSES)} keyOf={(c) => c.class} order={{ id: "bytes", down: true }} search
                 selected={new Set(chosen === null ? [] : [chosen])} onSelect={(keys) => { state.chosenClass.value = ([...keys][0] as number | undefined) ?? null; }}
-                busy={answer.busy || answer.early} failed={answer.error !== null} empty={state.knowsKeepers.value ? "There are no objects in this dump." : "There are no objects in what could be read of this dump."}>
+                busy={answer.busy || answer.early} failed={answer.error !== null} empty={state.knowsKeepers.value ? "The dump has no objects." : "The part of this dump that could be read has no objects."}>
                 {answer.value && answer.value.n > rows.length && <span class="dim">the {count(rows.length)} largest of {count(answer.value.n)}</span>}
             </Table>
             {chosen !== null && <OneClass key={chosen} number={chosen} />}

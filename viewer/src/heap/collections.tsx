@@ -33,7 +33,7 @@ const ARRAYS: Column<EmptyArrays>[] = [
 ];
 
 const PARTS = [
-    { value: "classes", text: "By class" }, { value: "fields", text: "By field", hint: "who refers to them" }, { value: "arrays", text: "Arrays of nothing", hint: "all null, or all zero" },
+    { value: "classes", text: "By class" }, { value: "fields", text: "By field", hint: "who refers to them" }, { value: "arrays", text: "Arrays without content", hint: "all null, or all zero" },
 ] as const;
 type Part = (typeof PARTS)[number]["value"];
 
@@ -49,11 +49,11 @@ export function Collections() {
             {of && (
                 <>
                     <p class="heap-sum" data-test="collections-sum">{state.atLeast.value}{plural(of.collections, "collection")}: {count(of.empty)} are empty, {count(of.sparse)} have at most a quarter of their array in use; {bytes(of.wasted)} wasted.
-                        {" "}Arrays of nothing: {count(of.empty_arrays)}, {bytes(of.empty_arrays_bytes)}.</p>
+                        {" "}Arrays without content: {count(of.empty_arrays)}, {bytes(of.empty_arrays_bytes)}.</p>
                     <div class="heap-parts"><Choice name="collections-part" label="Which table" options={PARTS} value={part} onChange={setPart} /></div>
                     {part === "classes" && <Rows name="collections" label="Collections by class" rows={of.classes} all={of.n_classes} columns={CLASSES} />}
                     {part === "fields" && <Rows name="collection-fields" label="Collections by who refers to them" rows={of.fields} all={of.n_fields} columns={FIELDS} />}
-                    {part === "arrays" && <Rows name="empty-arrays" label="Arrays of nothing" rows={of.arrays} all={of.n_arrays} columns={ARRAYS} />}
+                    {part === "arrays" && <Rows name="empty-arrays" label="Arrays without content" rows={of.arrays} all={of.n_arrays} columns={ARRAYS} />}
                 </>)}
         </div>
     );
@@ -64,7 +64,7 @@ function Rows<R extends { class: number | null }>({ name, label, rows, all, colu
     const [chosen, setChosen] = useState<number | null>(null);
     const numbered = rows.map((row, key) => ({ ...row, key }));
     return (
-        <Table name={name} label={label} rows={numbered} columns={columns} keyOf={(r) => r.key} search empty={state.knowsKeepers.value ? "There are none." : "There are none in what could be read of this dump."}
+        <Table name={name} label={label} rows={numbered} columns={columns} keyOf={(r) => r.key} search empty={state.knowsKeepers.value ? "There are none." : "None in the part of this dump that could be read."}
             selected={new Set(chosen === null ? [] : [chosen])} onSelect={(keys) => setChosen(([...keys][0] as number | undefined) ?? null)}
             onOpen={(r) => { if (r.class !== null) state.chooseClass(r.class); }}>
             {all > rows.length && <span class="dim">the {count(rows.length)} that waste most; {count(all - rows.length)} more</span>}

@@ -37,7 +37,7 @@ function Known() {
         <section class={`flame heap-icicle${answer.busy ? " busy" : ""}`} data-view="icicle" aria-label="Icicle"
             onKeyDown={(e) => { if ((e.key === "Escape" || e.key === "Backspace") && (e.target as HTMLElement).tagName !== "INPUT" && !state.dialog.value) { e.preventDefault(); out(); } }}>
             <div class="flame-controls">
-                <button type="button" data-test="zoom-out" disabled={!data || data.object === null} title="to what keeps this alive (Esc)" onClick={out}>Zoom out</button>
+                <button type="button" data-test="zoom-out" disabled={!data || data.object === null} title="to the object that keeps this one alive (Esc)" onClick={out}>Zoom out</button>
                 <button type="button" data-test="zoom-all" disabled={at === null} onClick={() => { state.zoomed.value = null; }}>Whole heap</button>
                 <input type="search" value={words} placeholder="Highlight" aria-label="Highlight classes" data-test="icicle-words" onInput={(e) => setWords(e.currentTarget.value)} />
                 {data && data.nodes[0] && <span data-test="icicle-total">{bytes(data.nodes[0][2])}, {percent(data.nodes[0][2], data.all)} of what is alive; {count(data.nodes.length)} boxes</span>}

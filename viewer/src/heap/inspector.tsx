@@ -60,7 +60,7 @@ function Text({ of }: { of: { text: string; length: number } }) {
 function Fields({ title, rows, all, test }: { title: string; rows: Field[]; all: number; test: string }) {
     return (
         <section>
-            <h3>{title} <span class="dim">{state.overview.value?.no_contents ? "references; others are not known: " : ""}{count(all)}{all > rows.length ? `, the first ${count(rows.length)} here` : ""}</span></h3>
+            <h3>{title} <span class="dim">{state.overview.value?.no_contents ? "references; others are unknown: " : ""}{count(all)}{all > rows.length ? `, the first ${count(rows.length)} here` : ""}</span></h3>
             <table class="heap-fields" data-test={test}>
                 <tbody>{rows.map((f, i) => (
                     <tr key={i} data-field={f.name}><th scope="row" title={f.of && `declared by ${f.of}`}>{f.name}</th><td class="dim">{f.type}</td><td><ValueText of={f} /></td>

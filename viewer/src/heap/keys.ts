@@ -7,7 +7,7 @@ interface Key { keys: string[]; text: string; run(): void }
 const focus = (test: string): void => document.querySelector<HTMLElement>(`[data-test="${test}"]`)?.focus();
 
 const TEXTS: Record<Tab, string> = {
-    suspects: "what may be a leak", classes: "classes, and the biggest instances of one", tree: "who keeps what alive, as a tree", icicle: "the same as an icicle",
+    suspects: "leak suspects", classes: "classes, and the biggest instances of one", tree: "what keeps objects alive, as a tree", icicle: "the same as an icicle",
     strings: "strings of equal value", collections: "empty and oversized collections", threads: "threads, and what their frames hold", diff: "what has grown since the earlier dump",
 };
 

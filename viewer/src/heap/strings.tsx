@@ -34,7 +34,7 @@ export function Strings() {
             {of && (
                 <>
                     <p class="heap-sum" data-test="strings-sum">{state.atLeast.value}{plural(of.strings, "String")} of {plural(of.values, "value")}; {plural(of.n, "value")} {of.n === 1 ? "is" : "are"} there more than once, and {of.n === 1 ? "wastes" : "waste"} {bytes(of.wasted)}.</p>
-                    <Table name="strings" label="Equal strings" rows={rows} columns={COLUMNS} keyOf={(s) => s.key} search empty={state.knowsKeepers.value ? "No two strings are equal." : "No two strings are equal in what could be read of this dump."}
+                    <Table name="strings" label="Equal strings" rows={rows} columns={COLUMNS} keyOf={(s) => s.key} search empty={state.knowsKeepers.value ? "No two strings are equal." : "No two strings are equal in the part of this dump that could be read."}
                         selected={new Set(chosen === null ? [] : [chosen])} onSelect={(keys) => setChosen(([...keys][0] as number | undefined) ?? null)}>
                         {of.n > rows.length && <span class="dim">the {count(rows.length)} that waste most; {count(of.n - rows.length)} more</span>}
                     </Table>

@@ -1,4 +1,4 @@
-// suspects.tsx - where the heap accumulates: what may be a leak, in sentences, with the way to it.
+// suspects.tsx - where the heap accumulates: leak suspects, in sentences, with the way to it.
 import { bytes, count, percent, plural } from "../format.ts";
 import { useFound } from "./ask.ts";
 import { ClassLink, Missing, NotKnown, ObjectLink } from "./links.tsx";
@@ -9,10 +9,10 @@ export function Suspects() {
     const answer = useFound<Data>("suspects");
     const of = answer.value;
     if (!state.knowsKeepers.value)
-        return <section class="heap-suspects" data-view="suspects" aria-label="Leak suspects" tabIndex={0}><NotKnown what="What may be a leak" /></section>;
+        return <section class="heap-suspects" data-view="suspects" aria-label="Leak suspects" tabIndex={0}><NotKnown what="Leak suspects" /></section>;
     return (
         <section class="heap-suspects" data-view="suspects" aria-label="Leak suspects" tabIndex={0}>
-            <Missing of={answer} what="What may be a leak" />
+            <Missing of={answer} what="Leak suspects" />
             {answer.early && state.has("counted") && <p><button type="button" data-test="to-classes" onClick={() => { state.tab.value = "classes"; }}>Classes are known already</button></p>}
             {of && (of.suspects.length === 0 ? <p data-test="no-suspects">Nothing keeps {of.least_percent} % of what is alive: the heap is spread over many objects.</p> : (
                 <>

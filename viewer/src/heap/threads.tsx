@@ -12,7 +12,7 @@ const COLUMNS: Column<ThreadRow>[] = [
     { id: "id", title: "Id", width: 130, value: (t) => t.id },
     { id: "frames", title: "Frames", width: 76, right: true, value: (t) => t.frames, text: (t) => count(t.frames) },
     { id: "held", title: "Objects held", hint: "Alive because of its frames: local variables, and JNI locals", width: 100, right: true, value: (t) => t.held, text: (t) => count(t.held) },
-    { id: "retained", title: "Retained", hint: "Size that would be freed with the thread: it, its locals, and what only they keep alive", width: 96, right: true, bar: true, value: (t) => t.retained, text: (t) => retainedText(t.retained) },
+    { id: "retained", title: "Retained", hint: "Size that would be freed with the thread: the thread, its locals, and objects that only they keep alive", width: 96, right: true, bar: true, value: (t) => t.retained, text: (t) => retainedText(t.retained) },
 ];
 
 export function Threads() {
@@ -25,7 +25,7 @@ export function Threads() {
                 <Missing of={{ ...list, early: path === null }} what="Threads" />
                 {list.value && (
                     <>
-                        <Table name="threads" label="Threads" rows={list.rows} columns={knownColumns(COLUMNS)} keyOf={(t) => t.thread} search busy={list.busy} empty={state.knowsKeepers.value ? "The dump has no threads." : "There are no threads in what could be read of this dump."}
+                        <Table name="threads" label="Threads" rows={list.rows} columns={knownColumns(COLUMNS)} keyOf={(t) => t.thread} search busy={list.busy} empty={state.knowsKeepers.value ? "The dump has no threads." : "The part of this dump that could be read has no threads."}
                             selected={new Set(chosen === null ? [] : [chosen])} onSelect={(keys) => { state.chosenThread.value = ([...keys][0] as number | undefined) ?? null; }} />
                         <More of={list} all={list.value.n} test="more-threads" />
                     </>)}

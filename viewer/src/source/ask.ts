@@ -34,7 +34,7 @@ export async function ask(path: string, init: RequestInit & { headers?: Record<s
     } catch (e) {
         if (init.signal?.aborted || e instanceof SourceError) // the token was refused
             throw e;
-        throw new Silence("the server does not answer: was orca view ended? Run it again");
+        throw new Silence("the server does not answer: if orca view has ended, run it again");
     }
 }
 

@@ -68,7 +68,7 @@ export function sections(bytes: Uint8Array<ArrayBuffer>): Sections {
     if (bytes.length < HEAD || view.getUint32(0, true) !== MAGIC)
         throw damaged("not a pack of Orca");
     if (view.getUint32(4, true) !== VERSION)
-        throw new SourceError(`The data in this page is of version ${view.getUint32(4, true)}, the page knows version ${VERSION}: make it again with one orca.`);
+        throw new SourceError(`The data in this page is of version ${view.getUint32(4, true)}, the page needs version ${VERSION}: make the page again with one version of orca.`);
     const n = view.getUint32(8, true);
     if (n > SECTIONS_MAX || HEAD + n * ENTRY > bytes.length)
         throw damaged(`it names ${n} sections`);

@@ -98,7 +98,7 @@ export function groupRow(m: Model, kind: string, n: number, f: Frame): TileRow {
     return alive ? cells(m, members, f, m.peak(`${kind}${n}`, members)) : NOTHING;
 }
 
-const STRIDE = CELL; // states 0 to 5 (parked: idle), life, waits, parked and held up, not known, HALTS
+const STRIDE = CELL; // states 0 to 5 (parked: idle), life, waits, parked and blocked, unknown, HALTS
 const LOCKED = 8, NOT_KNOWN = 9, IO = 10;
 
 /** `full`: so many threads fill a cell. */
@@ -143,7 +143,7 @@ function shareOut(sums: Float64Array, out: Uint8Array, b: number, whole: number)
 /** Of a state in a cell, or in what it is made of. */
 export const columnOf = (state: number): number => state === UNKNOWN ? NOT_KNOWN : state;
 
-/** A park in which others hold the thread up. */
+/** A park in which others block the thread. */
 const isLocked = (m: Model, k: number): boolean => m.state(k) === PARKED && m.heldUp(m.pack.waits.context[k], PARKED);
 
 function addThread(m: Model, thread: number, f: Frame, sums: Float64Array): void {

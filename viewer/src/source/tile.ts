@@ -17,7 +17,7 @@ class Columns {
         const at = this.at;
         const end = at + size * n;
         if (at % 8 || end > this.bytes.byteLength)
-            throw new SourceError(`the answer is cut: ${this.bytes.byteLength} bytes, ${end} were promised`);
+            throw new SourceError(`the answer is incomplete: ${this.bytes.byteLength} bytes, ${end} were announced`);
         this.at = (end + 7) & ~7;
         return at;
     }
@@ -34,7 +34,7 @@ class Columns {
 
 function head(bytes: ArrayBuffer, magic: number, words: number): Uint32Array {
     if (bytes.byteLength < 4 * words || new DataView(bytes).getUint32(0, true) !== magic)
-        throw new SourceError("the answer is not what was asked for: page and server are of different versions; reload the page");
+        throw new SourceError("the answer does not match the request: page and server have different versions; reload the page");
     return new Uint32Array(bytes, 0, words);
 }
 

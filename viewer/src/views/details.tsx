@@ -93,7 +93,7 @@ function OneRun({ r }: { r: Run }) {
     const io = r.io;
     return (
         <>
-            <h3 data-test="details-headline"><ThreadLink thread={r.thread} /> {io ? `was ${IO_DOING[io.what]}${io.peer ? ` (${io.peer})` : ""} for ${duration(io.end - io.start)}` : r.state === "running" ? `ran for ${duration(r.end - r.start)}: no wait is recorded here` : "did not live then"}
+            <h3 data-test="details-headline"><ThreadLink thread={r.thread} /> {io ? `was ${IO_DOING[io.what]}${io.peer ? ` (${io.peer})` : ""} for ${duration(io.end - io.start)}` : r.state === "running" ? `ran for ${duration(r.end - r.start)}: no wait is recorded here` : "was not alive then"}
                 {!io && r.started_by && <>; it was started by <ThreadLink thread={r.started_by.thread} time={r.started_by.time} /></>}.</h3>
             <Times from={io?.start ?? r.start} to={io?.end ?? r.end} />
             <Identity thread={r.thread} />
@@ -119,7 +119,7 @@ function OneMark({ m }: { m: MarkDetail }) {
             <h3 data-test="details-headline">
                 <ThreadLink thread={m.thread} /> called {m.call ? `${simple(m.call.class)}.${m.call.method}` : m.what === "notify" ? "notify" : "notifyAll"}
                 {m.lock && <> {m.call ? "of" : "on"} <LockLink id={m.lock.id} name={m.lock.class} /></>}
-                {m.call ? timed && <>, for {duration(m.to - m.from)}</> : <>; nobody was waiting</>}
+                {m.call ? timed && <>, for {duration(m.to - m.from)}</> : <>; no thread was waiting</>}
                 {m.flags.includes("failed") && <>; the call failed</>}{m.flags.includes("open") && <>; it had not ended when the recording did</>}.
             </h3>
             <Times from={m.from} to={m.to} />
@@ -228,7 +228,7 @@ function Effects({ d }: { d: Wait | Run }) {
 function People({ title, threads, time, name }: { title: string; threads: number[]; time: number; name: string }) {
     return (
         <section data-test={name} aria-label={title}>
-            <h4>{title}: {threads.length ? count(threads.length) : "nobody"}</h4>
+            <h4>{title}: {threads.length ? count(threads.length) : "none"}</h4>
             <ul>{threads.map((t) => <li key={t}><ThreadLink thread={t} time={time} /></li>)}</ul>
         </section>
     );

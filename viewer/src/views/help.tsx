@@ -18,7 +18,7 @@ export function Help() {
             <h2>Mouse</h2>
             <dl>{MOUSE.map(([n, text]) => <div key={n}><dt><kbd>{n}</kbd></dt><dd>{text}</dd></div>)}</dl>
             <p>A bar shows the share of each pixel's time in each state: half red is blocked half of the time, at every zoom.
-                The JVM does not report contention that spinning wins, below about 10 µs. "Unknown" means that the recording does not say.</p>
+                The JVM does not report contention that spinning wins, below about 10 µs. "Unknown" means that the recording does not have it.</p>
         </HelpDialog>
     );
 }

@@ -29,7 +29,7 @@ const STATES: [Look, string, string][] = [
     ["blocked", "blocked", "waiting for a monitor that another thread owns"],
     ["reacquiring", "reacquiring", "notified in Object.wait, waiting to get the monitor back"],
     ["waiting", "waiting", "in Object.wait"],
-    ["locked", "parked, blocked", "in LockSupport.park for a lock, a permit, a slot or an answer that another thread has or gives"],
+    ["locked", "parked, blocked", "in LockSupport.park for a lock, a permit, a slot or an answer that another thread has or provides"],
     ["parked", "parked, idle", "in LockSupport.park for work, as a pool thread without a task"],
     ["joining", "joining", "in Thread.join: waiting for another thread to end"],
     ["sleeping", "sleeping", "in Thread.sleep"],
@@ -47,7 +47,7 @@ const ARROWS: Record<Interaction, string> = {
     "interrupt": "a thread interrupts another one",
     "notify": "notify() wakes a thread",
     "notify-all": "notifyAll() wakes threads; ×n: n threads",
-    "dead-and-notify-joined": "a thread ends, and a thread that joined it goes on",
+    "dead-and-notify-joined": "a thread ends, and a thread that joined it continues",
     "unpark": "a thread unparks another one",
     "semaphore": "a thread releases a permit, and a waiter gets it",
     "submit": "a thread submits a task to the thread that runs it",
@@ -112,8 +112,8 @@ function watchSums(): () => void {
 const THREAD_MARKS: [MarkLook, string, string][] = [
     ["call", "call of a tracked method", "as long as the call; a cross at its end: the call failed"],
     ["call-moment", "call, entry only", "the method's end is not recorded"],
-    ["notify", "notify in vain", "no thread was waiting"],
-    ["notify-all", "notifyAll in vain", "no thread was waiting"],
+    ["notify", "notify without a waiter", "no thread was waiting"],
+    ["notify-all", "notifyAll without a waiter", "no thread was waiting"],
 ];
 
 const MARKS: [MarkKind, string, string][] = [
@@ -180,7 +180,7 @@ export function Legend() {
                 </table>
             </section>
             <section aria-label="arrows">
-                <h3>Arrows <small>from the thread that acts to the thread that goes on</small></h3>
+                <h3>Arrows <small>from the thread that acts to the thread that continues</small></h3>
                 <table>
                     <tbody>
                         {INTERACTIONS.map((how) => (
@@ -197,7 +197,7 @@ export function Legend() {
                             <td><svg width="30" height="12" aria-hidden="true"><path d="M1 6h28" stroke="var(--fg)" stroke-width="3" /></svg></td>
                             <th scope="row"><label for="arrow-path">critical path</label></th>
                             <td />
-                            <td class="meaning">{m?.path ? `broken where the path waits or changes threads${restsOn(m.path)}` : "the program's end was not recorded, so there is nothing to lead a path to"}</td>
+                            <td class="meaning">{m?.path ? `broken where the path waits or changes threads${restsOn(m.path)}` : "the program's end was not recorded, so no path can lead to it"}</td>
                         </tr>
                     </tbody>
                 </table>

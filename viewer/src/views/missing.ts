@@ -6,7 +6,7 @@ import type { Meta } from "../types.ts";
 /** How a recording ended, where that was not in good order. */
 const ENDINGS: Record<string, string> = {
     recovered: "The JVM was killed: Orca completed the recording from its buffers; the very end may be missing.",
-    stopped: "The file could not be written any further, but the program ran on: later events are missing.",
+    stopped: "The file could not be written any further, but the program continued: later events are missing.",
     recording: "The recording is still running.",
     cut: "The recording is unfinished, and its buffers are gone: its end is missing.",
 };

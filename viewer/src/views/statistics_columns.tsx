@@ -23,7 +23,7 @@ export function numberColumn<R extends object>(key: keyof R & string, title: str
 
 /** Kinds of waits under the names that the report's keys begin with, and what a user calls them. */
 export const KINDS = {
-    held_up: { noun: "Blocked", verb: "blocked", what: "for a monitor, lock, permit, slot or answer that another thread has or gives, reacquiring included" },
+    held_up: { noun: "Blocked", verb: "blocked", what: "for a monitor, lock, permit, slot or answer that another thread has or provides, reacquiring included" },
     blocked: { noun: "Monitor blocks", verb: "blocked", what: "for a monitor that another thread owned" },
     waited: { noun: "Waits", verb: "waited", what: "in Object.wait, up to the notify" },
     parked: { noun: "Parks", verb: "parked", what: "in LockSupport.park" },
