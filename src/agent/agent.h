@@ -4,7 +4,7 @@
  *   lifecycle.c       a recording begins and ends; groups are switched; the text formats
  *   settings.c        the option table; program_name.c, lacks.c: what is recorded of the program's
  *                     command, and what this JVM cannot give
- *   files.c           the files of a recording: names, and who is told of them
+ *   files.c           the files of a recording: names, and who is notified of them
  *   control.c request.c verbs.c   the control socket: clients, their lines, what they may ask
  *   query.c query_files.c json_text.c   what goes on in the JVM now, as JSON
  *   threads.c         who the threads are: ids, names, rings
@@ -29,7 +29,7 @@
  *   holds.c           how long locks are held
  *   heap.c            what the heap profiler records: on_alloc.c, alloc_*.c, objects.c (numbers);
  *                     heap_walk.c, heap_classes.c (walks of the heap), heap_xml.c, heap_live.c,
- *                     query_object.c, query_refs.c (what is asked of it)
+ *                     query_object.c, query_refs.c (questions about it)
  *   sampling.c        what threads execute, sampled: sample_events.c makes events of it,
  *                     modules.c names the files of native code
  *   sched.c           when threads were on a processor

@@ -1,10 +1,11 @@
-/* alloc_probes.h - every object by calls in the program's code: group alloc with allocby=code.
+/* alloc_probes.h - counts every object by calls in the program's code: group alloc with
+ * allocby=code.
  *
- * Object's constructor tells of objects; behind each newarray, anewarray, multianewarray a call
- * tells of arrays, and behind calls that make an object without either: clone, Array.newInstance,
- * Unsafe.allocateInstance and what the compilers replace by code of their own (Arrays.copyOf).
- * What the JVM itself allocates comes by JVMTI's VMObjectAlloc.  java.lang.OrcaHeap is what is
- * called; docs/concepts/allocation.md says what is not seen.
+ * Object's constructor reports objects; a call after each newarray, anewarray and multianewarray
+ * reports arrays, and so does one after calls that create an object without either: clone,
+ * Array.newInstance, Unsafe.allocateInstance and methods that the compilers replace by their own code
+ * (Arrays.copyOf).  Allocations of the JVM itself come from JVMTI's VMObjectAlloc.
+ * The calls go to java.lang.OrcaHeap; docs/concepts/allocation.md lists what is missed.
  *
  * Like holds.h: a contributor to the class-file hook of probes.c. */
 #ifndef ORCA_AGENT_ALLOC_PROBES_H

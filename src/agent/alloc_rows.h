@@ -4,13 +4,13 @@
  *     directory  JavaThread's address -> row       written here, read by Java code of that thread
  *     row        a count, and for arrays the bytes, of each kind (class)      written by that code
  *
- * A row is written by its thread alone and only grows; the heap thread reads it beside, as it does
- * alloc_counts.h.  Whoever has no row (virtual threads, a thread too many) and what has no place in
- * it (a class too many) is told one by one, as without this.
+ * A row is written by its thread alone and only grows; the heap thread reads it at the same time,
+ * like alloc_counts.h.  Threads without a row (virtual threads, a thread too many) and kinds
+ * without a place in it (a class too many) are reported one by one.
  *
  * Java code may have the address of a row for as long as the JVM lives, so this memory is never
- * given back, only emptied.  A thread that a debugger stops in the middle of counting, and lets go
- * in another recording, may count one object there: the only one that is counted wrong. */
+ * freed, only cleared.  A thread that a debugger stops in the middle of counting, and resumes in
+ * another recording, may count one object there: the only wrong count. */
 #ifndef ORCA_AGENT_ALLOC_ROWS_H
 #define ORCA_AGENT_ALLOC_ROWS_H
 

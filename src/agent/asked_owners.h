@@ -1,9 +1,9 @@
 /* asked_owners.h - owners that were not known when a thread blocked on their monitor, asked again.
  *
- * An owner who is just coming or going is unknown at the moment when it is asked, and a wait that
- * never ends would keep that.  Who blocks so leaves a word in a table, and takes it out when it has
- * the monitor; the agent's own thread asks later, never the event's.  An answer is an event
- * (wait_owner) if the word is the same before and after: then the thread waited all the while.
+ * While a monitor changes hands its owner is unknown, and in a wait that never ends it would stay
+ * so.  A thread that blocks like this puts a word into a table, and removes it when it has the
+ * monitor; the agent's own thread asks later, never the event's.  An answer is an event
+ * (wait_owner) if the word is the same before and after: then the thread waited all that time.
  * Threads: any; no lock, no allocation. */
 #ifndef ORCA_AGENT_ASKED_OWNERS_H
 #define ORCA_AGENT_ASKED_OWNERS_H

@@ -1,7 +1,7 @@
-/* files.h - the files of a recording: their names, and who is told of them.
+/* files.h - the files of a recording: their names, and who is notified of them.
  *
- * A recording has one file, or with every= and `orca dump --rotate` several.  What is here runs on
- * the recorder's drain thread, without a call to the JVM. */
+ * A recording has one file, or with every= and `orca dump --rotate` several.  This code runs on the
+ * recorder's drain thread, without a call to the JVM. */
 #ifndef ORCA_AGENT_FILES_H
 #define ORCA_AGENT_FILES_H
 

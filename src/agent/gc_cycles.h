@@ -1,9 +1,9 @@
-/* gc_cycles.h - cycles of concurrent collectors, as the JVM's management tells them when they have
- * ended (orca.probe.GcCycles): JVMTI knows only their pauses.
+/* gc_cycles.h - cycles of concurrent collectors, as the JVM's management reports them after their
+ * end (orca.probe.GcCycles): JVMTI knows only their pauses.
  *
  * Only for collectors that have such cycles, and only after their first pause: the management's
- * classes are not loaded for others.  Without java.management or jdk.management the pauses are
- * all. */
+ * classes are not loaded for others.  Without java.management or jdk.management only pauses are
+ * recorded. */
 #ifndef ORCA_AGENT_GC_CYCLES_H
 #define ORCA_AGENT_GC_CYCLES_H
 

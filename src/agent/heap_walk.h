@@ -1,13 +1,13 @@
 /* heap_walk.h - walks of the heap by JVMTI: from the roots, from an object, through everything.
  *
- * All are done in the heap profiler's environment (heap.h), for two reasons.  Its tags are the
- * objects' numbers, which a callback must find in the tag: it may call nothing of the JVM.  And
- * HotSpot gives the ends of tagged objects that a walk comes upon to the environment that walks,
- * whosever they are (jvmtiTagMap.cpp: check_hashmaps_for_heapwalk): a walk in another one would
- * swallow the ends that the recording waits for.
+ * All use the heap profiler's environment (heap.h), for two reasons.  Its tags are the objects'
+ * numbers, which a callback must find in the tag: it may call nothing of the JVM.  And HotSpot
+ * gives the ends of tagged objects that a walk meets to the environment that walks, whoever tagged
+ * them (jvmtiTagMap.cpp: check_hashmaps_for_heapwalk): a walk in another one would swallow the ends
+ * that the recording waits for.
  *
- * The program stands still while a walk goes on.  Tags that it sets cost the JVM some 100 bytes
- * each until heap_walk_end takes them away. */
+ * The program is paused during a walk.  Tags that the walk sets cost the JVM some 100 bytes each
+ * until heap_walk_end removes them. */
 #ifndef ORCA_AGENT_HEAP_WALK_H
 #define ORCA_AGENT_HEAP_WALK_H
 
@@ -15,7 +15,7 @@
 
 struct heap_walk {
     jvmtiEnv *jvmti;
-    uint64_t stopped_ns; /* how long the program has stood still, as far as that is known */
+    uint64_t stopped_ns; /* how long the program was paused, as far as that is known */
     bool tagged;         /* tags of walks may be about */
     bool sees_all;       /* heap_walk_sees_all */
 };
@@ -39,7 +39,7 @@ typedef jint (*heap_visitor)(void *ctx, const struct heap_edge *e);
 int heap_walk_begin(struct heap_walk *w, JNIEnv *jni, struct err *err);
 
 /* Every reference that can be come to from the roots, or from one object; each object is gone
- * through once.  The visitor runs while the program stands still and calls nothing of the JVM. */
+ * through once.  The visitor runs while the program is paused and calls nothing of the JVM. */
 int heap_walk_follow(struct heap_walk *w, jobject from, heap_visitor visit, void *ctx,
                      struct err *err);
 

@@ -1,8 +1,8 @@
-/* holds.h - the group `holds`: how long locks are held, also those that nobody waits for.
+/* holds.h - the group `holds`: how long locks are held, contended or not.
  *
- * The program's code is rewritten where it takes a monitor and gives it back, and the locks of
- * java.util.concurrent where they are taken and given back; there java.lang.OrcaHolds keeps what
- * the thread holds, and tells of the holds that are recorded when they end. */
+ * The program's code is rewritten where it takes and releases a monitor, and the locks of
+ * java.util.concurrent where they are taken and released; java.lang.OrcaHolds keeps what the thread
+ * holds, and reports recorded holds when they end. */
 #ifndef ORCA_AGENT_HOLDS_H
 #define ORCA_AGENT_HOLDS_H
 

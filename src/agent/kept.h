@@ -1,23 +1,23 @@
-/* kept.h - classes whose code stays as Orca has rewritten it, when a recording ends, too.
+/* kept.h - classes whose rewritten code stays after a recording has ended.
  *
- * From JDK 20 on HotSpot never gives back the compiled wrapper of a native method
+ * From JDK 20 on HotSpot never frees the compiled wrapper of a native method
  * (nmethod::is_cold), nor the version of the class that it belongs to: of each version of
- * java.lang.Thread that was ever current while threads started and slept, 45 kB of metaspace stay
- * for good.  So a class of the boot loader that has native methods is rewritten once.  What the
- * code then calls does nothing while nothing is recorded (OrcaProbe.on, OrcaHeap.on), and the next
- * recording finds it as it needs it.
+ * java.lang.Thread that was ever current while threads started and slept, 45 kB of metaspace
+ * stay for good.  So a class of the boot loader that has native methods is rewritten once.  Its
+ * calls do nothing while nothing is recorded (OrcaProbe.on, OrcaHeap.on), and the next
+ * recording can use them.
  *
- * So are java.util.concurrent.Semaphore and InterruptedException, whose rows are on by default:
- * JDK 17 frees compiled code when it has reason to, and until then keeps the version of the class
- * that it was made of.  And so are classes with the constant NaN, of which each rewriting makes one
- * more (classfile/nan.h).
+ * So are java.util.concurrent.Semaphore and InterruptedException, whose rows are on by default: JDK
+ * 17 frees compiled code when it has reason to, and until then keeps the version of the class that
+ * it was made of.  The same holds for classes with the constant NaN, of which each rewriting makes
+ * another one (classfile/nan.h).
  *
- * And so is what the group alloc changes: some 700 classes of the boot loader, of which each
- * further attach cost 0.7 MB (17), 1.2 MB (25) of metaspace, until code that is compiled of them is
+ * The same holds for what the group alloc changes: some 700 classes of the boot loader, for which
+ * each further attach cost 0.7 MB (17), 1.2 MB (25) of metaspace, until their compiled code is
  * swept.
  *
- * Object is none of them: its constructor would cost every object of the program something, and its
- * versions are small.  Threads: any. */
+ * Object does not stay rewritten: its constructor would cost every object of the program something,
+ * and its versions are small.  Threads: any. */
 #ifndef ORCA_AGENT_KEPT_H
 #define ORCA_AGENT_KEPT_H
 

@@ -1,5 +1,5 @@
-/* lacks.h - what a recording cannot have on this JVM: each said once, on stderr, in the trace (info
- * "orca.lacks", a line each), and to `orca doctor PID`. */
+/* lacks.h - what a recording cannot have on this JVM: each reported once, on stderr, in the trace
+ * (info "orca.lacks", a line each), and to `orca doctor PID`. */
 #ifndef ORCA_AGENT_LACKS_H
 #define ORCA_AGENT_LACKS_H
 

@@ -66,7 +66,7 @@ static void note_part(uint32_t id, const char *name, jclass c, class_id class_)
     uint32_t part = strcmp(signature, "Ljava/lang/OrcaHeap;") == 0 ? TELLS
                     : strcmp(name, "<init>") == 0                  ? class_.v
                                                                    : 0;
-    /* relaxed: the id itself is handed over with more than that */
+    /* relaxed: the id itself is passed on with more than that */
     atomic_store_explicit(&parts[id], part, memory_order_relaxed);
     jvmti_free(signature);
 }

@@ -3,8 +3,8 @@
  *
  * A version of a method is known by its class's and its own name and signature, and by the length
  * of its code, which inserted code makes longer.  Classes of one name (of several loaders) whose
- * versions have that length, too, but were rewritten otherwise, are not told apart: then nothing is
- * said of them. */
+ * versions also have that length, but were rewritten differently, cannot be distinguished: their
+ * locations are unknown. */
 #ifndef ORCA_AGENT_MOVES_H
 #define ORCA_AGENT_MOVES_H
 

@@ -1,12 +1,12 @@
-/* objects.h - the objects that the heap profiler records, by number: what is known of each while it
- * lives, and which have ended.
+/* objects.h - the objects that the heap profiler records, by number: what is known of each during
+ * its life, and which have ended.
  *
  * A number is in a JVMTI tag of the heap profiler's own environment (heap.h), so it survives the
- * collector, and the JVM tells when the object is no more.  The JVM tells so on any thread, with
- * locks of its own held: that only puts the object on a list, which the heap thread takes.
+ * collector, and the JVM reports when the object is gone.  It does so on any thread, while it holds
+ * its own locks: the callback only puts the object on a list for the heap thread.
  *
- * Memory: a record each, in blocks that are used again and not given back while the recording goes
- * on.  The ways in take no lock of ours. */
+ * Memory: a record each, in blocks that are reused, and not freed during the recording.  The
+ * functions that record take no lock of ours. */
 #ifndef ORCA_AGENT_OBJECTS_H
 #define ORCA_AGENT_OBJECTS_H
 

@@ -1,7 +1,7 @@
 /* on_cause.c - what one thread does to another, and sleep: most of the wrappers of natives.c.
  *
- * A cause is recorded after the call, with the time before it: what threw did not happen, and the
- * other thread is not held up by our work. */
+ * A cause is recorded after the call, with the time before it: a call that threw had no effect, and
+ * our work does not delay the other thread. */
 #include "agent/on_cause.h"
 #include "agent/locks.h"
 #include "agent/natives.h"

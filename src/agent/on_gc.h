@@ -1,4 +1,4 @@
-/* on_gc.h - collections: the pauses that JVMTI tells of, with what the JVM's own books say of them
+/* on_gc.h - collections: the pauses that JVMTI reports, with the JVM's own data about them
  * (hotspot/heap_use.h, gc_counters.h). */
 #ifndef ORCA_AGENT_ON_GC_H
 #define ORCA_AGENT_ON_GC_H

@@ -4,12 +4,12 @@
  * So one row serves every JDK and every library with natives of its own (Netty's transports), the
  * descriptor and the number of bytes are at hand, and no class is changed.  A call that is over
  * within io= costs two readings of the clock and nothing else; one that has blocked is an event at
- * its end, and only that one may ask the kernel who is at the other end (peers.h).  What is still
- * going on when the recording ends was no event: looks tell of it, as of what began before an
- * attach.
+ * its end, and only that one may ask the kernel who is at the other end (peers.h).  A call that has
+ * not ended when the recording ends has no event: looks show it, as they show calls that began
+ * before an attach.
  *
  * A virtual thread does not block there: it registers its descriptor with the JDK's Poller and
- * parks; an event says what that park is for. */
+ * parks; an event records the purpose of that park. */
 #ifndef ORCA_AGENT_ON_IO_H
 #define ORCA_AGENT_ON_IO_H
 

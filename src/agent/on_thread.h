@@ -1,4 +1,4 @@
-/* on_thread.h - what threads' callbacks need besides being registered. */
+/* on_thread.h - what threads' callbacks need in addition to being registered. */
 #ifndef ORCA_AGENT_ON_THREAD_H
 #define ORCA_AGENT_ON_THREAD_H
 

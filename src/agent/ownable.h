@@ -1,9 +1,9 @@
-/* ownable.h - the owner of a lock of java.util.concurrent, as it stands in memory.
+/* ownable.h - the owner of a lock of java.util.concurrent, as it is in memory.
  *
  * AbstractOwnableSynchronizer.exclusiveOwnerThread is a field; a signal handler cannot ask JNI for
- * it, but can look whether it still has the value that stood there when JNI said who that is.  Only
- * with collectors that move objects while all threads stand still: then a reference and what it
- * points to go together. */
+ * it, but can check whether it still has the value that it had when JNI named the owner.  Only with
+ * collectors that move objects while all threads are paused: then a reference and its target move
+ * together. */
 #ifndef ORCA_AGENT_OWNABLE_H
 #define ORCA_AGENT_OWNABLE_H
 

@@ -1,10 +1,10 @@
 /* peers.h - what is at the other end of a descriptor, as a lock's id: "=10.0.0.7:5432",
  * "=/var/log/a".
  *
- * Asking the kernel is a system call (or three), so only whoever has blocked already may ask, and
- * the answer is kept for the descriptor.  What makes or closes a descriptor says so here: an answer
- * counts only while its descriptor is the one that was asked about (a number of uses goes with it).
- * iodetails= decides what of a name goes into the trace. */
+ * Asking the kernel is a system call (or three), so only a thread that has blocked already may ask,
+ * and the answer is kept for the descriptor.  Calls that create or close a descriptor report it
+ * here: an answer counts only for the same use of its descriptor (uses are numbered). iodetails=
+ * decides what of a name goes into the trace. */
 #ifndef ORCA_AGENT_PEERS_H
 #define ORCA_AGENT_PEERS_H
 

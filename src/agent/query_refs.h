@@ -1,9 +1,9 @@
 /* query_refs.h - who refers to an object and whom it refers to, as far as some steps, and the way
  * from a root of the collector to it (orca query PID refs).
  *
- * Nobody knows who refers to an object: each step backwards is a walk through the whole heap, for
- * which the program stands still; between two of them it goes on.  So memory stays small whatever
- * the heap's size: some hundred objects are remembered, what goes beyond that is counted. */
+ * The JVM does not record who refers to an object: each step backwards is a walk through the whole
+ * heap, during which the program is paused; between two walks it runs.  So memory stays small for
+ * any heap: some hundred objects are kept, more are only counted. */
 #ifndef ORCA_AGENT_QUERY_REFS_H
 #define ORCA_AGENT_QUERY_REFS_H
 

@@ -1,10 +1,11 @@
 /* safepoints.h - the group safepoints: when the JVM stopped all threads, for which operation, how
- * long it took until all of them stood.
+ * long it took until all of them had stopped.
  *
- * JVMTI tells nobody.  The JVM's log does (tag safepoint): one more output is configured for it, a
- * file in memory (record/safepoint_log.h), by the JVM's own command VM.log, and is taken away when
- * the recording ends or the group is switched off.  Outputs of the user's stay as they are, before
- * and after.  Lines are written when the threads go on already, and read by the drain thread. */
+ * JVMTI does not report them.  The JVM's log does (tag safepoint): one more output is configured
+ * for it, a file in memory (record/safepoint_log.h), by the JVM's own command VM.log, and is
+ * removed when the recording ends or the group is switched off.  The user's own outputs do not
+ * change.  The JVM writes the lines when the threads are running again; the drain thread reads
+ * them. */
 #ifndef ORCA_AGENT_SAFEPOINTS_H
 #define ORCA_AGENT_SAFEPOINTS_H
 

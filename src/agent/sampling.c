@@ -32,7 +32,7 @@ enum {
     COLLECT_NS = 10 * MS,     /* at the latest */
     PAUSE_MIN_NS = 1 * MS,    /* at the earliest */
     LOOK_NS = 50 * MS,        /* of the group looks */
-    IDLE_NS = 100 * MS,       /* of a thread that stands still: one event for so much */
+    IDLE_NS = 100 * MS,       /* of a thread that does not run: one event for this time */
     SCAN_NS = 1000 * MS,      /* how often for threads that are none of Java's */
     STACK_BYTES = 512 * 1024, /* of the collector */
 };

@@ -4,7 +4,7 @@
  * comes from a timer of the thread's processor time.  For `wall` one thread of ours, the collector,
  * goes through all threads of Java: one that has not used processor time since it was last looked
  * at is where it was; one that is not running now is looked at from outside, its processor time
- * before and after telling that it stood still; only one that runs gets a signal.  So nobody is
+ * before and after showing that it did not run; only one that runs gets a signal.  So nobody is
  * woken.  The collector turns what was taken into events. */
 #ifndef ORCA_AGENT_SAMPLING_H
 #define ORCA_AGENT_SAMPLING_H

@@ -1,9 +1,9 @@
 /* sched.h - the group sched: when each thread was on a processor, and when it waited for one.
  *
- * The kernel tells of each switch (record/switches.h); one thread of ours, "orca sched", makes
- * turns of them (record/turns.h) and events of these, in a stream of its own.  The program's
- * threads do nothing for it.  Where the kernel does not allow it, the same thread reads once in a
- * while from /proc how long each thread ran and was ready: shares instead of turns. */
+ * The kernel reports each switch (record/switches.h); one thread of ours, "orca sched", makes turns
+ * of them (record/turns.h) and events of these, in its own stream.  The program's threads do
+ * nothing for it.  If the kernel does not allow it, the same thread regularly reads from /proc how
+ * long each thread ran and was ready: shares instead of turns. */
 #ifndef ORCA_AGENT_SCHED_H
 #define ORCA_AGENT_SCHED_H
 

@@ -1,8 +1,8 @@
 /* stacks.h - the current thread's Java stack as an id.
  *
  * Taken by the walker (hotspot/walker.h) from the thread's own frames; by JVMTI's GetStackTrace
- * where there is no walker, or where it does not say the whole stack for certain.  Method and bci
- * of every frame are the same either way, and so is the id. */
+ * without a walker, or where the walker is not certain of the whole stack.  Method and bci of every
+ * frame are the same either way, and so is the id. */
 #ifndef ORCA_AGENT_STACKS_H
 #define ORCA_AGENT_STACKS_H
 

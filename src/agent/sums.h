@@ -3,16 +3,16 @@
  * Above the limit a stretch begins.  A wait that begins in a stretch is noted in a slot of its
  * thread (sums_begin) instead of an event; when it ends (sums_end) and was short, it is added to
  * the sum of its thread, lock, owner and stack in a table of the OS thread that it ends on, else it
- * is an event of its own.  What is in the tables goes to the rings ten times a second, as wait_sum.
- * So
+ * is an event of its own.  The content of the tables goes to the rings ten times a second, as
+ * wait_sum. So
  *     waits that began in stretches = counts of all wait_sum + waits whose slot is still taken
  *
- * For a moment five times per second (a look) waits are recorded as ever.  Where sums cost too much,
- * too, parks are only timed (sums_begin_light).
+ * For a moment five times per second (a look) waits are recorded as usual.  If even sums cost too
+ * much, parks are only timed (sums_begin_light).
  *
- * A wait whose beginning was recorded is recorded to its end, whatever stretch there is by then,
- * and one that was noted is summed or told as a whole.  A wait for which no slot or no sum is free
- * is recorded by itself: nothing is ever dropped here.  No lock is waited for, nothing is
+ * A wait whose beginning was recorded is recorded to its end, whatever stretch has begun by then,
+ * and one that was noted is summed or recorded completely.  A wait for which no slot or no sum is
+ * free is recorded as an event: nothing is ever dropped here.  No lock is waited for, nothing is
  * allocated, no system call is made on a thread of the program. */
 #ifndef ORCA_AGENT_SUMS_H
 #define ORCA_AGENT_SUMS_H

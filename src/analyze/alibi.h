@@ -1,5 +1,5 @@
-/* alibi.h - who can have taken a monitor without having to wait for it, of which the JVM tells
- * nothing.
+/* alibi.h - who can have taken a monitor without having to wait for it, which the JVM does not
+ * report.
  *
  * Of a hand-off without a recorded release it is known who owned the monitor at a moment, and who
  * has it at a later one.  That the first gave it to the second is certain when every other thread

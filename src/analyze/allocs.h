@@ -1,8 +1,8 @@
 /* allocs.h - what the threads allocated, and when it was freed: object_alloc, object_sample,
  * object_allocs, object_free.
  *
- * By allocating thread, in the order of time.  What allocations agree in - class, place, size - is
- * kept once (struct alloc_context), so that one of them takes 16 bytes.
+ * By allocating thread, in the order of time.  Class, call site and size, which many allocations
+ * share, are kept once (struct alloc_context), so an allocation takes 16 bytes.
  *
  *     exact    each object (groups alloc and frees), or objects counted where they happened and
  *              told in batches (alloc alone): these have no number, so no end

@@ -65,7 +65,7 @@ static uint64_t when_notified(const struct analysis *a, uint32_t thread, const s
     return by ? by->time : a->threads.v[thread].notified;
 }
 
-/* An Object.wait that was notified, and takes its monitor again. */
+/* An Object.wait that was notified, and reacquires its monitor. */
 static void split_open(const struct analysis *a, struct open_wait *w)
 {
     const struct line *l = w->thread < a->timeline.n_lines ? &a->timeline.lines[w->thread] : NULL;

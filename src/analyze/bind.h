@@ -38,7 +38,7 @@
 #include "analyze/sweep.h"
 #include "format/trace.h"
 
-/* After a wait has ended its thread takes the monitor again: so long nobody else is said to have
+/* After a wait has ended its thread reacquires the monitor: until then no other is said to have
  * handed it on. */
 #define BIND_CLAIM_NS UINT64_C(1000000)
 
@@ -56,7 +56,7 @@ enum interaction {
     INTERACTION_JOINED,        /* TRCThreadDeadAndNotifyJoinedEvent */
     INTERACTION_UNPARK,
     INTERACTION_SEMAPHORE,  /* release -> acquire; the unpark is part of it */
-    INTERACTION_SUBMIT,     /* a task handed over -> its run */
+    INTERACTION_SUBMIT,     /* a task submitted -> its run */
     INTERACTION_LAST_OWNER, /* as HANDOFF_LOCK, of the last owner that was seen */
     INTERACTION_LIMIT,
     INTERACTION_NONE = INTERACTION_LIMIT,
@@ -86,7 +86,7 @@ struct bindings {
     uint64_t timed_out[STATE_LIMIT]; /* TRCThreadWaitTimeoutExceedEvent; parks, joins: had a time
                                       * limit, and nobody woke them */
     struct buf handovers;            /* struct handover [], by to_time */
-    uint32_t *owners; /* [thread_set.n]: of a thread that blocked, took a monitor again or parked at
+    uint32_t *owners; /* [thread_set.n]: of a thread that blocked, reacquired a monitor or parked at
                        * the end: who owned what it waited for, as far as known then; 0: unknown,
                        * nobody, or the thread was in no such wait */
 };

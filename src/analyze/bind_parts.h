@@ -60,7 +60,7 @@ struct lock_now {
                      * known who left by itself */
     uint32_t ended, last_ended; /* waits since its wait set was empty, where interrupts are not
                                  * recorded: 1 + index into binder.loose */
-    uint32_t task, last_task;   /* it is a task: how often it was handed over and is not run yet,
+    uint32_t task, last_task;   /* it is a task: how often it was submitted and has not run yet,
                                  * first in first out; 1 + index into binder.loose */
 };
 
@@ -82,7 +82,7 @@ struct thread_now {
     bool unsure;        /* it stays unknown what ends the wait that it is in */
 };
 
-/* A task that was handed over and is not run yet.  In imported traces also a notify that has nobody
+/* A task that was submitted and has not run yet.  In imported traces also a notify that has nobody
  * yet, a wait that ended without one, or one that a notify took. */
 struct loose {
     struct deed deed; /* of a wait: cause is the span's index */

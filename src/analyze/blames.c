@@ -16,7 +16,7 @@ struct maker {
     uint32_t *slot;     /* [contexts.n]: the sum of a context's own owner; NO_SLOT: it is of none */
     struct buf sums;    /* struct blame []: of the thread at hand, or of all threads */
     struct buf touched; /* uint32_t []: those that are not empty */
-    struct weigh *owned; /* [groups]: held up by a known owner; NULL: no shares are asked for */
+    struct weigh *owned; /* [groups]: HELD_UP by a known owner; NULL: no shares are asked for */
     struct buf found;    /* struct blame [] */
 };
 

@@ -20,10 +20,10 @@ struct blame {
     uint32_t group;           /* of the lock's class; EVERY_CLASS where added up */
     uint32_t waiter;          /* index into threads; BLAME_ANY where added up */
     uint32_t owner;           /* the same; 0: unknown */
-    struct blame_sum held_up; /* of all of them those that others held up (purpose.h) */
+    struct blame_sum held_up; /* of all of them those that were HELD_UP (purpose.h) */
     struct blame_sum blocked, waited, parked, reacquired;
     uint32_t permille; /* by class and owner: what its waits weigh (weigh.h) of all those of the
-                        * class that were held up by an owner who is known */
+                        * class that were HELD_UP by a known owner */
 };
 
 enum { EVERY_CLASS = UINT32_MAX, BLAME_ANY = UINT32_MAX };
@@ -44,7 +44,7 @@ struct blame_source {
     uint32_t group;
 };
 
-/* Times added up by the keys given (enum blame_by); most time held up first, then most waited, then
+/* Times added up by the keys given (enum blame_by); most time blocked first, then most waited, then
  * most parked.  *out is the arena's.  -ENOMEM. */
 int blames_list(const struct blame_source *from, unsigned keys, struct arena *a,
                 const struct blame **out, size_t *n);

@@ -1,6 +1,6 @@
 /* call_waits.h - the waits in calls of which only the call is recorded.
  *
- * A method of a method table that blocks (docs/reference/method-tables.md) holds its thread up as
+ * A method of a method table that blocks (docs/reference/method-tables.md) blocks its thread as
  * long as it lasts: what the thread waits for is what the call is about.  That time is a span
  * PARKED with the mode CONTEXT_OF_CALL, without what is known to have happened inside: other waits,
  * stretches of which nothing is known.  The outermost such call counts, as in the text formats.

@@ -1,9 +1,9 @@
 /* calls.h - the calls of tracked methods (groups locks and methods): when each began and ended, and
  * the tables of them by method and caller.
  *
- * A call's end is the next exit of its method that is not one of a call inside it.  Where events
- * may be missing between the two - a hole in the recording, an exception that took the exit along -
- * the call counts, and its time is not known. */
+ * A call's end is the next exit of its method that does not belong to a call inside it.  If events
+ * may be missing between the two - a hole in the recording, an exception that skipped the exit -
+ * the call counts, but its time is unknown. */
 #ifndef ORCA_ANALYZE_CALLS_H
 #define ORCA_ANALYZE_CALLS_H
 

@@ -3,7 +3,7 @@
  *
  * An *activity* is what a thread does from one task to the next.  It begins with the thread, or
  * when somebody who was not asked ends a wait at the thread's task loop - the place, of those where
- * it waits, sleeps or stands still in input again and again, that the fewest calls of the program
+ * it waits, sleeps or is in input again and again, that the fewest calls of the program
  * lead to - and knows the activity that began it.  A wait was *asked* for when the activity that
  * ended it goes back to the one of the thread that waits, and began since that thread waited last,
  * or for another object.  Who takes the next request without a wait begins nothing for it: such an

@@ -1,11 +1,11 @@
 /* collections.h - the garbage collections of a recording: pauses, and cycles with their pauses.
  *
  * A collection that stops the world is its pause.  One that works while the threads run is a cycle;
- * its pauses belong to it.  Where the trace tells of the pauses of a cycle, but not of the cycle
- * (G1's marking; a JVM without its management), each of them stands for itself, as a PART: how many
- * cycles there were, and how long they took, is then not known.
+ * its pauses belong to it.  If the trace has the pauses of a cycle, but not the cycle (G1's
+ * marking; a JVM without its management), each pause is listed as a PART: the number and length of
+ * the cycles is then unknown.
  *
- * Sizes are bytes; 0 is "not known".  Lists are the caller's arena's. */
+ * Sizes are bytes; 0 is "unknown".  Lists are the caller's arena's. */
 #ifndef ORCA_ANALYZE_COLLECTIONS_H
 #define ORCA_ANALYZE_COLLECTIONS_H
 
@@ -22,7 +22,7 @@ struct gc_facts {
 };
 
 struct pause {
-    uint64_t start, end; /* the world stood still for the collector */
+    uint64_t start, end; /* all threads were paused for the collector */
     struct gc_facts gc;
 };
 
@@ -57,7 +57,7 @@ struct collections {
     struct collection *v; /* by start */
     size_t n;
     uint32_t *of_pause;         /* by pause: its collection, an index into v */
-    struct collection_sum *sum; /* most paused time first */
+    struct collection_sum *sum; /* most time paused first */
     size_t n_sums;
     /* Between collections, where the sizes on both sides are known: what the threads allocated, and
      * in what time. */

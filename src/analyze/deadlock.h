@@ -1,14 +1,14 @@
 /* deadlock.h - threads that wait for each other in a circle, and waits at the end of the recording
- * that nobody can end.
+ * that no thread can end.
  *
- * Who waits for whom: for the owner of the monitor, or of the lock of java.util.concurrent, as the
+ * A thread waits for the owner of the monitor, or of the lock of java.util.concurrent, as the
  * waiting thread saw it or as is known since (bind.h: bindings.owners), or for the thread that it
- * joins.  A circle of waits without a time limit that were still going on when the recording ended
- * is a deadlock (TRCThreadDeadLockEvent): none of its owners can have given its lock back since it
- * began to wait itself.  Before that one could have: to a thread that had to wait, which is known;
- * to one that took it without having to wait, which is not (with holds it is known that it was
- * given back); or to the waiting thread, which would have noticed within microseconds: so a circle
- * younger than DEADLOCK_SURE_NS is called likely. */
+ * joins.  A circle of waits without a time limit that had not ended when the recording ended is a
+ * deadlock (TRCThreadDeadLockEvent): none of its owners can have released its lock since it began
+ * to wait itself.  Before that one could have: to a thread that had to wait, which is known; to one
+ * that took it without having to wait, which is not (with holds the release is known); or to the
+ * waiting thread, which would have noticed within microseconds: so a circle younger than
+ * DEADLOCK_SURE_NS is called likely. */
 #ifndef ORCA_ANALYZE_DEADLOCK_H
 #define ORCA_ANALYZE_DEADLOCK_H
 

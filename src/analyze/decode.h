@@ -3,8 +3,8 @@
  * Nothing here needs the events of different streams in the order of time.  A platform thread's
  * events are in one stream and in order, so its waits are paired on the fly, in a track that is
  * kept by thread. A virtual thread moves from carrier to carrier: its events are collected from
- * every stream, sorted by time, and paired at the end; threads without a definition are treated so,
- * too, since they may be virtual.  So the trace is read block by block, each chunk unpacked
+ * every stream, sorted by time, and paired at the end; threads without a definition are treated the
+ * same way, since they may be virtual.  So the trace is read block by block, each chunk unpacked
  * once. */
 #ifndef ORCA_ANALYZE_DECODE_H
 #define ORCA_ANALYZE_DECODE_H

@@ -1,17 +1,17 @@
-/* holes.h - chunks of a trace of which nothing is readable, and what is not known for it.
+/* holes.h - unreadable chunks of a trace, and what is unknown because of them.
  *
- * Whose events such a chunk held is not known; of a stream that goes on behind it the positions of
- * its blocks tell (gaps.h).  A stream that does not may have ended, or done nothing, or gone on in
- * there: from the hole's beginning on nothing is known of it.  The same holds for the end of a
- * trace that was cut, or whose recording was killed and is not recovered.
+ * The threads of its events are unknown; for a stream that continues after it, the positions of its
+ * blocks show the gap (gaps.h).  A stream that does not may have ended, or done nothing, or
+ * continued in the hole: from its beginning on nothing is known of it.  The same holds for the end
+ * of a trace that was truncated, or whose recording was killed and is not recovered.
  *
- * So it is with events that were lost while the disk was full: of a stream that goes on they are
- * noted in it, of another one it is not known whether it lost any.
+ * Events that were lost while the disk was full are similar: a stream that continues has a note of
+ * them; whether another one lost any is unknown.
  *
- * How far back what is missing may lie: the recorder empties rings that fill up all the time, and
- * every two seconds each ring, in one pass.  A block of few bytes comes of such a pass.  So what
- * was before the last such pass but one is there, and nothing is missing that is much older than
- * two seconds. */
+ * How old the missing events can be: the recorder empties rings that fill up all the time, and
+ * every two seconds each ring, in one pass.  A block of few bytes comes from such a pass.  So
+ * events from before the last pass but one are there, and no missing event is much older than two
+ * seconds. */
 #ifndef ORCA_ANALYZE_HOLES_H
 #define ORCA_ANALYZE_HOLES_H
 

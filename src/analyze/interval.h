@@ -37,7 +37,7 @@ enum {
     INTERVAL_UNKNOWN = 2,   /* one of its ends is missing: it happened, start == end, ns == 0 */
     INTERVAL_TIMED_OUT = 4, /* Object.wait: nobody notified */
     INTERVAL_REACQUIRED =
-        8,               /* a virtual thread took a monitor again after a wait, which JDK 25 says
+        8,               /* a virtual thread reacquired a monitor after a wait, which JDK 25 says
                           * without saying since when it was blocked: start == end, ns == 0 */
     INTERVAL_TIMED = 16, /* it had a time-out */
     INTERVAL_INTERRUPTED = 32,    /* it ended in an InterruptedException; set by timeline.h */

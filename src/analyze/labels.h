@@ -1,7 +1,7 @@
-/* labels.h - what the things of a trace are called in texts.
+/* labels.h - names of the things of a trace in texts.
  *
  * Every function fills at most n bytes with the NUL.  Names are as recorded: they may hold control
- * characters and broken UTF-8, which whoever prints them must see to. */
+ * characters and broken UTF-8, which the code that prints them must handle. */
 #ifndef ORCA_ANALYZE_LABELS_H
 #define ORCA_ANALYZE_LABELS_H
 

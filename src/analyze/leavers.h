@@ -1,9 +1,9 @@
 /* leavers.h - waits that may have ended by themselves, in texts that do not say how a wait ended.
  *
- * Who times out leaves the wait set, and only then says that its wait is over.  A notify between
- * the two is for the next one of the set, but by the order of the text for this one.  What a text
- * tells of time-outs is how long those waits of the same place were that no notify ended: of a wait
- * whose notify came at least so late, and not much later, it is not known who ended it. */
+ * A thread that times out leaves the wait set, and only then reports the end of its wait.  A notify
+ * between the two is for the next thread of the set, but by the order of the text for this one.  A
+ * text shows timeouts only by the length of waits at the same call site that no notify ended: if a
+ * wait's notify came at that time or a little later, the cause of its end is unknown. */
 #ifndef ORCA_ANALYZE_LEAVERS_H
 #define ORCA_ANALYZE_LEAVERS_H
 

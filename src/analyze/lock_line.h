@@ -3,7 +3,7 @@
  *
  * Histories do not change.
  *
- *     waits    of every thread, by their beginnings.  An Object.wait that took the monitor again
+ *     waits    of every thread, by their beginnings.  An Object.wait that reacquired the monitor
  *              after its notify is two: waiting, and reacquiring, with the same index
  *     steps    how many threads were in the queue (blocked, reacquiring, parked for a lock that has
  *              an owner), and how many waited otherwise, at each moment at which that changes

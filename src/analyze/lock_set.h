@@ -1,9 +1,10 @@
 /* lock_set.h - the objects that threads wait for, grouped by class.
  *
  * Classes of one name (of several loaders) are one group.  An object of which only the hash is
- * known, as in text formats, is a group of its own, while there are not too many of them; group 0
- * holds the others whose class is not known.  A condition by which a queue or barrier of
- * java.util.concurrent lets threads wait has the class of that: its own says nothing. */
+ * known, as in text formats, is a separate group, while there are not too many of them; group 0
+ * holds the others of unknown class.  A condition by which a queue or barrier of
+ * java.util.concurrent lets threads wait has the class of that queue or barrier: its own says
+ * nothing. */
 #ifndef ORCA_ANALYZE_LOCK_SET_H
 #define ORCA_ANALYZE_LOCK_SET_H
 

@@ -46,7 +46,7 @@ struct walker {
     uint32_t handoffs, handoffs_seen;
     bool ended;         /* at a start that nobody is known to have called */
     stack_id stack;     /* where the thread is at `time`; 0: unknown */
-    lock_id held;       /* what it holds up to `time`, 0: nothing that matters, */
+    lock_id held;       /* what it holds until `time`, 0: nothing that matters, */
     uint64_t held_from; /* since then at least */
 };
 

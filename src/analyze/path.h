@@ -1,8 +1,8 @@
-/* path.h - the critical path: the chain of runs and hand-overs, from thread to thread, that decided
+/* path.h - the critical path: the chain of runs and hand-offs, from thread to thread, that decided
  * when something was done.
  *
  * Walked backwards from a thread and a time: while the thread ran, the path is in it; where it had
- * waited, the path goes on in the thread that ended the wait, at the time it did; where a thread
+ * waited, the path continues in the thread that ended the wait, at that time; where a thread
  * begins, in the one that started it.  A thread that is in the middle of a wait at the path's end
  * waits for the one that will end it.  The segments tile the time from path.from to path.to
  * exactly, and in each of them the thread lived, or was being started.
@@ -10,7 +10,7 @@
  * Iterative, each step goes to an earlier time (or, of one time, to another thread, at most once
  * around), O(steps * log(spans of a thread)).  After the backward walk of Trace Compass and
  * Perfetto (docs/concepts/analysis.md), with monitors, whose release is not recorded: the owner
- * gave the monitor back when the waiter got it, or where the owner began to wait itself, or ended,
+ * released the monitor when the waiter got it, or where the owner began to wait itself, or ended,
  * before that.
  *
  * Its limits are in path_limits: print them wherever a path is shown. */
@@ -25,10 +25,10 @@ enum path_kind {
     PATH_HANDOFF, /* it had been woken, or given the lock, or started, and did not run yet; or had
                    * no need to wait (a permit) */
     PATH_TIMED,   /* it waited for time to pass: sleep, or a wait whose time was up */
-    PATH_WAIT,    /* it waited, for whom is not known */
-    PATH_GC,      /* it stood still for the collector */
+    PATH_WAIT,    /* it waited, for an unknown thread */
+    PATH_GC,      /* it was paused for the collector */
     PATH_UNKNOWN, /* what it did is not known */
-    PATH_IO,      /* it stood still in input or output (still.h) */
+    PATH_IO,      /* it was in input or output (still.h) */
     PATH_READY,   /* it waited for a processor */
     PATH_STOPPED, /* the JVM stopped it, for no collection */
     PATH_OFF,     /* it was on no processor, for a cause that is not recorded */

@@ -1,7 +1,7 @@
-/* path_shutdown.h - the critical path, on over the JVM's shutdown.
+/* path_shutdown.h - the critical path, continued over the JVM's shutdown.
  *
- * Shutdown hooks are started by the thread DestroyJavaVM, which nobody starts: it goes on when the
- * last thread of the program has ended that is no daemon, and there the path goes on. */
+ * Shutdown hooks are started by the thread DestroyJavaVM, which no thread starts: it runs when the
+ * last thread of the program that is not a daemon has ended, and there the path continues. */
 #ifndef ORCA_ANALYZE_PATH_SHUTDOWN_H
 #define ORCA_ANALYZE_PATH_SHUTDOWN_H
 

@@ -16,7 +16,7 @@
  *     off     none of these, for a cause that is not recorded: page faults, native locks
  *     unknown turns were not recorded then, or records were lost
  *
- * Where the kernel tells only shares (processor_share), sums follow from these and the waits. */
+ * Where the kernel reports only shares (processor_share), sums follow from these and the waits. */
 #ifndef ORCA_ANALYZE_PROCESSORS_H
 #define ORCA_ANALYZE_PROCESSORS_H
 

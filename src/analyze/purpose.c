@@ -181,7 +181,7 @@ bool purpose_takes(const struct trace *t, stack_id stack)
     return causes_takes(t, causes_inner(t, stack)) || read_call(t, stack).takes;
 }
 
-/* Of a file of calls a park is a call that blocked: what it is about holds the thread up. */
+/* Of a file of calls a park is a call that blocked: its object blocks the thread. */
 static bool is_of_calls(const struct trace *t)
 {
     return *trace_info(t, "import.format", "");

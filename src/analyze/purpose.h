@@ -1,13 +1,13 @@
-/* purpose.h - what a wait is for: nothing that others have or do (idle), what somebody does for the
- * thread (an answer), or what others have (a lock, a permit, a slot).
+/* purpose.h - the purpose of a wait: nothing that other threads have or do (idle), something that a
+ * thread does for it (an answer), or something that others have (a lock, a permit, a slot).
  *
- * A lock is a lock: who is blocked on a monitor or takes one again after a wait is held up, and so
- * is who parks for a resource or an answer.  What a park or an Object.wait is for, what ended it
- * says (causes.h), stack by stack; its class and frames say so where nothing that ended it decides,
- * and alone for the JDK's locks, and for its pools between two tasks.  What all the waits of one
- * resource have in common decides last (conclude/resource.h), before anything is added up: reports,
- * JSON, pictures and exports read `of_context`, and nothing else.  docs/concepts/analysis.md has
- * the rules in their order, and their limits. */
+ * A thread that is blocked on a monitor, or reacquires one after a wait, is HELD_UP, and so is one
+ * that parks for a resource or an answer.  The purpose of a park or an Object.wait follows from
+ * what ended it (causes.h), stack by stack; its class and frames decide where that does not, and
+ * alone for the JDK's locks, and for its pools between two tasks.  The common features of all waits
+ * of one resource decide last (conclude/resource.h), before anything is added up: reports, JSON,
+ * pictures and exports read `of_context`, and nothing else.  docs/concepts/analysis.md has the
+ * rules in their order, and their limits. */
 #ifndef ORCA_ANALYZE_PURPOSE_H
 #define ORCA_ANALYZE_PURPOSE_H
 
@@ -16,7 +16,7 @@
 #include "analyze/timeline.h"
 
 enum purpose {
-    PURPOSE_IDLE,   /* for work, for time to pass, for a condition: nobody holds it up for sure */
+    PURPOSE_IDLE,   /* for work, for time to pass, for a condition: no thread surely blocks it */
     PURPOSE_LOCK,   /* for what one thread owns at a time */
     PURPOSE_PERMIT, /* for a permit or a slot, of which there are several */
     PURPOSE_ANSWER, /* for what others have to do first: a result, the last one at a barrier */
@@ -68,7 +68,7 @@ static inline bool purposes_has_holder(const struct purposes *p, uint32_t contex
     return what == FOR_RESOURCE || what == FOR_ANSWER;
 }
 
-/* Whether spans of a context hold their thread up while it is in this state. */
+/* Whether the thread of a context's spans is HELD_UP in this state. */
 static inline bool purposes_held_up(const struct purposes *p, uint32_t context, unsigned state)
 {
     return state != STATE_WAITING &&

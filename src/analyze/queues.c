@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread in Object.wait, or taking its monitor again. */
+/* A thread in Object.wait, or reacquiring its monitor. */
 struct waiter {
     uint32_t span;       /* 1 + its index; 0: none */
     uint32_t next, prev; /* threads in the wait set of its monitor, first in first out; 0: none */
@@ -223,7 +223,7 @@ static void end_wait(struct queuer *q, struct queue *k, const struct sweep_item 
     add_latency(q->t, k, s);
 }
 
-/* --- taking a monitor again ------------------------------------------------------------------- */
+/* --- reacquiring a monitor -------------------------------------------------------------------- */
 
 /* Who notifies wakes threads that are in Object.wait by then: they are in the queue from that act
  * on.  Where the notify is found only when the wait is over, as in imported traces, it is too late

@@ -1,10 +1,10 @@
 /* queues.h - how many threads waited for each lock, over time: a sink of the sweep.
  *
- * A lock's queue are the threads that it holds up (purpose.h), from the notify on those that take a
- * monitor again.  It comes behind the binder, which says who was notified.  A convoy is a stretch
- * without an empty queue in which one long hold let threads pile up, and it then took many short
- * ones, and a good part of that time again, until the queue was empty; only what one thread owns at
- * a time has convoys. */
+ * A lock's queue are the threads that are HELD_UP by it (purpose.h), including those that reacquire
+ * a monitor, from the notify on.  It comes after the binder, which finds who was notified.  A
+ * convoy is a stretch without an empty queue in which one long hold let threads pile up, and it
+ * then took many short ones, and a good part of that time again, until the queue was empty; only
+ * what one thread owns at a time has convoys. */
 #ifndef ORCA_ANALYZE_QUEUES_H
 #define ORCA_ANALYZE_QUEUES_H
 
@@ -42,9 +42,9 @@ struct queue {
     uint64_t edge;        /* end of the bucket that `since` lies in, */
     uint32_t at;          /* and its index */
     /* The present stretch: */
-    uint64_t began, last;   /* when it began; when the lock was handed over last, or it began */
-    uint64_t hold, hold_to; /* the longest hold in it, and when that ended */
-    uint32_t holder, owner; /* who held it; the owner seen last */
+    uint64_t began, last;        /* when it began; the lock's last hand-off, or its beginning */
+    uint64_t hold, hold_to;      /* the longest hold in it, and when that ended */
+    uint32_t holder, owner;      /* who held it; the owner seen last */
     uint32_t after, stretch_max; /* hand-offs since then; longest queue of the stretch */
     bool summed;                 /* some of its waits are known as sums: their hand-offs are not */
     /* Of all stretches: */

@@ -18,7 +18,7 @@ enum { FUTILE_NS = 10000 };
 struct signals {
     lock_id lock;
     uint64_t notify, notify_all;   /* calls */
-    uint64_t alone;                /* of them: nobody was waiting */
+    uint64_t alone;                /* of them: no thread was waiting */
     uint64_t woken[2];             /* waits that they ended: [0] notify, [1] notifyAll */
     uint64_t futile[2], futile_ns; /* of them futile; ns from the wake to the next wait */
     uint64_t waits, timed_out;     /* waits that ended; of them by their time limit */

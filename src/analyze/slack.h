@@ -1,10 +1,11 @@
-/* slack.h - how much later each lock could be handed over without delaying the end.
+/* slack.h - how much later each lock could be released without delaying the end.
  *
  * The latest-time pass of the critical-path method, over the same causes as path.h: at the end of
  * the path its thread has no slack, every other thread has any; going back in time, a thread that
- * woke another one has at most the slack of that one, and a thread that waited had that much more
- * before as it waited.  A lock's slack is the least of those with which threads got it; 0: it is on
- * the critical path, or on one as long.  Where it is large, making the lock cheaper gains nothing.
+ * woke another one has at most the slack of the thread that it woke, and a thread that waited had
+ * more slack before, by the length of the wait.  A lock's slack is the least with which a thread
+ * got it; 0: the lock is on the critical path, or on one as long.  Where it is large, making the
+ * lock cheaper gains nothing.
  *
  * A sink of sweep_back. */
 #ifndef ORCA_ANALYZE_SLACK_H

@@ -4,7 +4,7 @@
  *
  *     over all threads, over all classes, over all sites, each state's count and ns are the same
  *     sums; in each thread  sum of ns over the states = life - running - still;
- *     HELD_UP = BLOCKED + REACQUIRING + those PARKED that others hold up (purpose.h)
+ *     HELD_UP = BLOCKED + REACQUIRING + PARKED for what other threads have (purpose.h)
  *
  * A wait that lies in the range with a part counts, with the time of that part: ranges that adjoin
  * add up. */

@@ -1,4 +1,4 @@
-/* still.h - who stands still in input or output, or in other native code, in no recorded wait: an
+/* still.h - who waits in input or output, or in other native code, in no recorded wait: an
  * event loop in its select, an acceptor, who reads a socket, a pipe or a file.
  *
  * By records of such calls (group io), which say exactly from when to when, and by looks (samples

@@ -1,9 +1,9 @@
-/* stop.h - whether somebody outside told the program to end: then its end was decided by nobody in
- * it.
+/* stop.h - whether the program was told to end from outside: then no thread in it decided its
+ * end.
  *
- * A signal that ends the JVM is taken by a thread of the JDK's, which is called so ("SIGTERM
- * handler", of the group system), and with which the recording ends.  One that the program handles
- * by itself without ending the JVM stops nothing. */
+ * A signal that ends the JVM is handled by a thread of the JDK with that name ("SIGTERM handler",
+ * of the group system), with which the recording ends.  A signal that the program handles itself
+ * without ending the JVM stops nothing. */
 #ifndef ORCA_ANALYZE_STOP_H
 #define ORCA_ANALYZE_STOP_H
 

@@ -1,17 +1,17 @@
 /* summed.h - waits that were recorded as sums, as spans of the timeline.
  *
- * While recording costs too much the agent adds short waits up (cost=, agent/sums.h): so many of a
- * thread, of one context, between two times, so long in all.  When each of them was is not known,
- * but that they lie apart from each other and from the thread's other waits is.  So each sum
- * becomes a span of its length, in the order of time and where no other span is, and all that adds
- * times up is right as it is; what counts waits asks timeline_count.  Where such a span lies is
- * right to the length of what was summed at once (0.1 s); who ended these waits is known, but not
- * by what.
+ * While recording costs too much the agent adds short waits up (cost=, agent/sums.h): their
+ * number for a thread and a context, between two times, and their total time.  The time of each
+ * is unknown, but they do not overlap each other and the thread's other waits.  So each sum
+ * becomes a span of its length, in the order of time and where no other span is, and all that
+ * adds times up is right as it is; what counts waits asks timeline_count.  The place of such a
+ * span is right to the length of one sum (0.1 s); the thread that ended these waits is known, but
+ * not how.
  *
  *     over all spans of a thread, count and ns are those of its waits
  *
- * A sum of one wait is that wait, at its time.  What lies in a look has a place of its own there;
- * sums are put elsewhere, as far as they fit. */
+ * A sum of one wait is that wait, at its time.  Waits in a look have their own place; sums are put
+ * elsewhere, as far as they fit. */
 #ifndef ORCA_ANALYZE_SUMMED_H
 #define ORCA_ANALYZE_SUMMED_H
 

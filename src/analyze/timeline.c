@@ -411,7 +411,7 @@ static int sort(const struct timeline *t, struct run *r, size_t size, time_of *t
 }
 
 /* The wait that may have ended in an exception made at this time: the one that the thread is in or
- * was in last; Object.wait takes its monitor again first.  Index, or spans.n: none. */
+ * was in last; Object.wait reacquires its monitor first.  Index, or spans.n: none. */
 static uint32_t may_have_thrown(const struct timeline *t, const struct line *l, uint64_t time)
 {
     for (uint32_t i = line_spans_until(l, time); i > 0; i--) {

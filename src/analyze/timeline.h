@@ -232,12 +232,12 @@ const struct act *span_wake_act(const struct timeline *t, const struct span *s);
  * known, or nobody. */
 uint32_t span_notifier(const struct timeline *t, const struct span *s);
 
-/* Of a WAITING span whose notify is known: from then on it was taking the monitor again.  Else its
+/* Of a WAITING span whose notify is known: from then on it was reacquiring the monitor.  Else its
  * end. */
 uint64_t span_waited_until(const struct timeline *t, const struct span *s);
 
 /* A wait, or the part of one that is in one state: an Object.wait whose notify is known is two,
- * waiting and then taking the monitor again from who notified, and so owned it. */
+ * waiting and then reacquiring the monitor from the notifier, who so owned it. */
 struct wait_part {
     uint64_t from, to;
     uint32_t owner; /* who was seen to own what it waits for when it began; of a join whom it waits

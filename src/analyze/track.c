@@ -99,7 +99,7 @@ static void open_wait(struct track *tr, const struct op *op, uint64_t start,
                             outer->state == STATE_SLEEPING);
 }
 
-/* From JDK 27 on a wait's end is posted before the thread takes the monitor again, and if it blocks
+/* From JDK 27 on a wait's end is posted before the thread reacquires the monitor, and if it blocks
  * on it, that is, too: where the wait was.  Earlier ones post the end when it has the monitor.  Of
  * a virtual thread 27 posts only that it has it. */
 static void open_blocked(struct track *tr, const struct op *op, uint64_t before,

@@ -1,15 +1,15 @@
-/* unknown.h - stretches of a thread's life in which it is not known what it did.
+/* unknown.h - stretches of a thread's life in which its state is unknown.
  *
- * A thread without a recorded wait counts as running; that is said only where a wait would have
- * been recorded.  It is not known
+ * A thread without a recorded wait counts as running; but only where a wait would have been
+ * recorded.  The state is unknown
  *     - from a wait of which one end is missing to the event that shows that it was over;
- *     - in a hole: events lost, a chunk damaged or missing, behind the end of a file that was cut;
+ *     - in a hole: events lost, a chunk damaged or missing, after the end of a truncated file;
  *     - of a thread of a JVM that was running already, before the recording has found it;
  *     - before the first event of a virtual thread, and behind the last, when starts and ends of
  *       those are not recorded;
  *     - outside of waits, in threads of the JVM's own: they wait in native code;
- *     - of a thread of which a text without parks tells nothing but its start.
- * These stretches become spans of the state STATE_UNKNOWN, which is no wait. */
+ *     - of a thread of which a text without parks has only the start.
+ * These stretches become spans of the state STATE_UNKNOWN, which is not a wait. */
 #ifndef ORCA_ANALYZE_UNKNOWN_H
 #define ORCA_ANALYZE_UNKNOWN_H
 

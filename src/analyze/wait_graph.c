@@ -162,7 +162,7 @@ static void take_off(struct maker *m, const struct charge *c, const struct charg
         m->ns[edge_of(m, c)] -= part->to - part->from;
 }
 
-/* A span's parts: it waits, and then it takes a monitor again. */
+/* A span's parts: it waits, and then it reacquires a monitor. */
 enum { WAITS, TAKES_AGAIN, PARTS };
 
 /* Until when a wait was for its waker: until that one acted; where the release of a monitor is not

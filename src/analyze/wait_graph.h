@@ -3,9 +3,9 @@
  *
  * After Zhou, Gan, Ma, Wang, "wPerf: generic off-CPU analysis to identify bottleneck waiting
  * events" (OSDI 2018): an edge A -> B weighs the time that threads of A waited until one of B woke
- * them; and where B itself waited for C meanwhile, that time is charged to C, too (cascaded).  A
- * knot is a set of pools that wait for each other, or a single one, and for nobody outside: nothing
- * outside can make it faster, so each knot holds a bottleneck.
+ * them; and where B itself waited for C during that, the time is also charged to C (cascaded).  A
+ * knot is a set of pools that wait only for each other, or a single one: nothing outside can make
+ * it faster, so each knot holds a bottleneck.
  *
  * A pool are the threads whose names agree up to their numbers.  Light edges are left out before
  * knots are looked for.  A weight is not what would be saved. */

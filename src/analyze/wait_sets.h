@@ -1,7 +1,7 @@
 /* wait_sets.h - the binder's wait sets: whom a notify takes out of which.
  *
- * First in, first out.  Where it is not certain who was in the set, and in which order, no waker is
- * said: until it turns out, or nobody is left in it. */
+ * First in, first out.  While it is uncertain which threads were in the set, and in which order, no
+ * waker is named: until that is clear, or the set is empty. */
 #ifndef ORCA_ANALYZE_WAIT_SETS_H
 #define ORCA_ANALYZE_WAIT_SETS_H
 

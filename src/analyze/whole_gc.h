@@ -1,13 +1,13 @@
 /* whole_gc.h - collections that looked through the whole heap: only these prove that an object
  * lives.
  *
- * What is not found freed was live once, or the collector has not looked yet: not at what was
- * allocated since its last collection, and a young collection not at old objects (the generational
- * ZGC's tells of no end at all).  So what is live is known of the last collection of the whole
- * heap, and of what was allocated before it began.
+ * An object that was not found freed is live, or the collector has not looked at it yet: not at
+ * objects allocated since its last collection, and a young collection not at old objects (the
+ * generational ZGC's reports no end at all).  So liveness is known at the last collection of the
+ * whole heap, for objects allocated before it began.
  *
- * Which collections are such is told by the JVM's names for them; a name that is none of those is
- * not one (Shenandoah has one name for young and whole cycles). */
+ * These collections are known by the JVM's names for them; other names do not count (Shenandoah has
+ * one name for young and whole cycles). */
 #ifndef ORCA_ANALYZE_WHOLE_GC_H
 #define ORCA_ANALYZE_WHOLE_GC_H
 

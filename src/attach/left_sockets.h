@@ -1,8 +1,8 @@
-/* left_sockets.h - control sockets that nobody listens at any more, and their folders.
+/* left_sockets.h - control sockets without a listener, and their folders.
  *
  * Agents of earlier versions left a socket when their JVM was killed, /tmp/.orca-UID/PID.sock;
- * today's leave at most a folder, of a JVM that was killed while it made it.  Only folders of this
- * user that are closed to others are looked into, and what is new is left alone. */
+ * today's leave at most a folder, if the JVM was killed while making it.  Only folders of this user
+ * that are closed to others are searched, and new ones are left alone. */
 #ifndef ORCA_ATTACH_LEFT_SOCKETS_H
 #define ORCA_ATTACH_LEFT_SOCKETS_H
 

@@ -1,7 +1,7 @@
-/* metaspace.h - how much room is left in a JVM's metaspace, where its command line bounds it.
+/* metaspace.h - how much space is left in a JVM's metaspace, if its command line limits it.
  *
- * What a recording adds to classes lies there, and a class of the program that finds no room any
- * more is an OutOfMemoryError in the program. */
+ * A recording's additions to classes use it, and a class of the program that no longer fits is an
+ * OutOfMemoryError in the program. */
 #ifndef ORCA_ATTACH_METASPACE_H
 #define ORCA_ATTACH_METASPACE_H
 

@@ -1,12 +1,12 @@
-/* trigger.h - the file .attach_pidN, which tells a JVM that a SIGQUIT asks for its attach socket
- * and not for a thread dump.
+/* trigger.h - the file .attach_pidN, which makes a SIGQUIT ask a JVM for its attach socket instead
+ * of a thread dump.
  *
  * HotSpot looks for it in its current folder and then in /tmp, and believes it when it belongs to
  * the JVM's user or to root.  Here it is made in /tmp: a JVM that is starting stands in the folder
  * of the performance counters for a moment, and would not find the file there afterwards.
  *
- * Whoever makes the file sends the signal; others wait for the socket, so that a second signal does
- * not come when the first has done its work: that one would print the thread dump. */
+ * The process that makes the file sends the signal; others wait for the socket, because a second
+ * signal after the first has done its work would print the thread dump. */
 #ifndef ORCA_ATTACH_TRIGGER_H
 #define ORCA_ATTACH_TRIGGER_H
 

@@ -1,9 +1,9 @@
 /* checked.h - what the compiler's checks call in liborca.so and libasgct2.so, in place of libc's
  * functions of the same arguments (Makefile: IN_JVM).
  *
- * Libc ends the process when a write would go beyond its object.  In a JVM the write is held there
- * instead: what fits is written, one line says where that was, and the JVM goes on.  Only a stack
- * that is overwritten already ends it: the way back is not known any more.
+ * Libc ends the process when a write would go beyond its object.  In a JVM the write is truncated
+ * instead: what fits is written, one line reports the place, and the JVM continues.  Only a stack
+ * that is already overwritten ends it: its return address is lost.
  *
  * Signals: as safe as what they stand for.  Thread-safe.  errno is preserved where the function
  * does not set it. */

@@ -1,13 +1,13 @@
 /* control_socket.h - where the agent in a JVM listens, and how a command gets there: both ends of
- * the way are decided here and nowhere else.
+ * the connection are defined only here.
  *
- * The socket has no name.  It is made in a new folder, and both are removed before it listens; what
- * is left is a descriptor of the JVM's that leads to it,
+ * The socket has no name.  It is made in a new folder, and both are removed before it listens; only
+ * a descriptor of the JVM still leads to it,
  *
  *     /proc/PID/fd/N -> /run/user/1000/.orca-Xa81Lc/orca-control (deleted)
  *
- * So nobody can take its name or put another socket in its place; the way there is open to those
- * whom the kernel lets look into the process, whatever that one sees as its pid, its user's number,
+ * So no one can take its name or put another socket in its place; it can be reached by those whom
+ * the kernel lets inspect the process, whatever the process sees as its pid, its user's number,
  * /tmp or /run; it stays when the folder goes (the end of a login); and a JVM that is killed leaves
  * nothing behind.
  *

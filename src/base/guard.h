@@ -1,8 +1,8 @@
-/* guard.h - who is using a thing at this moment, so that it can be taken away while threads run:
- * the agent's recording in a running JVM.
+/* guard.h - which threads are using a thing at this moment, so that it can be removed while threads
+ * run: the agent's recording in a running JVM.
  *
- * Whatever touches it stands between guard_enter and guard_leave.  guard_close lets
- * nobody in any more and waits until all are out; what it protects may be freed then.
+ * Code that touches it is between guard_enter and guard_leave.  guard_close lets no thread in from
+ * then on and waits until all are out; then the protected thing may be freed.
  *
  *     thread:   inside++ ; if open: use ; inside--         closer:   open = false ; barrier ;
  *                                                                    wait for inside == 0

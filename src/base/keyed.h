@@ -1,7 +1,7 @@
 /* keyed.h - a list of entries, each found by its key, in the order in which they were first met.
  *
  *     an entry = its key, then what the caller keeps with it (zeros at first)
- * Keys are compared as bytes: whoever makes one leaves no byte of it unset.  Not thread-safe. */
+ * Keys are compared as bytes: the caller leaves no byte of a key unset.  Not thread-safe. */
 #ifndef ORCA_BASE_KEYED_H
 #define ORCA_BASE_KEYED_H
 

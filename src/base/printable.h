@@ -1,8 +1,8 @@
 /* printable.h - names from a trace, made fit for a terminal or for JSON.
  *
  * A name may hold anything: control characters that would move a terminal's cursor, others that
- * turn the text around them, broken UTF-8 that no JSON reader takes.  What commands print goes
- * through struct printable_stream (cli/screen.h, export/out.c), whoever made it fit before. */
+ * turn the text around them, broken UTF-8 that no JSON reader takes.  All output of commands goes
+ * through struct printable_stream (cli/screen.h, export/out.c). */
 #ifndef ORCA_BASE_PRINTABLE_H
 #define ORCA_BASE_PRINTABLE_H
 

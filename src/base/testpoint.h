@@ -5,9 +5,9 @@
  * hook that a test has installed.
  *
  * In the variant `test` the compiler counts each basic block that runs (but for those of libraries)
- * in test_work; TEST_WORK(bytes) adds what a library, or the kernel, does with so many bytes.  So
- * tests can ask that what hostile input costs stays in proportion to its length, which no clock
- * could tell them. */
+ * in test_work; TEST_WORK(bytes) adds the work of a library, or the kernel, for that number of
+ * bytes.  So tests can check that the cost of hostile input stays in proportion to its length,
+ * which a clock cannot show. */
 #ifndef ORCA_BASE_TESTPOINT_H
 #define ORCA_BASE_TESTPOINT_H
 

@@ -1,11 +1,11 @@
 /* edit.h - the rewriter's interface: a class file in, the same class with calls of static probe
  * methods in chosen methods out.
  *
- * What cannot be edited soundly is left as it is and counted by reason; the result always verifies
- * when the original does.  Methods without an edit, and attributes that are not known, are copied
+ * Methods that cannot be edited soundly are left unchanged and counted by reason; the result always
+ * verifies when the original does.  Methods without an edit, and unknown attributes, are copied
  * byte for byte.  Original instructions keep their lines; code put before an instruction has its
- * line, code put after one has that one's line.
- * Reentrant: no globals, no recursion, less than 16 KiB of stack.  Threads: any. */
+ * line, and so has code put after it. Reentrant: no globals, no recursion, less than 16 KiB of
+ * stack.  Threads: any. */
 #ifndef ORCA_CLASSFILE_EDIT_H
 #define ORCA_CLASSFILE_EDIT_H
 

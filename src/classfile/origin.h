@@ -4,8 +4,8 @@
  * The code is gone through once, from its beginning to the instruction, with what is known of each
  * place of the operand stack and of each variable.  Of variables: what was stored since the last
  * place that a branch leads to, and of one that is stored once, or a parameter that never is, that
- * in any case.  Of the stack: on the ways that meet, what is the same.  What is not known for
- * certain is left open: no name is better than a wrong one.
+ * in any case.  Of the stack: on the ways that meet, what is the same.  Uncertain origins are left
+ * open: no name is better than a wrong one.
  *
  * The bytes are from outside.  Work and memory are in proportion to the code's length. */
 #ifndef ORCA_CLASSFILE_ORIGIN_H

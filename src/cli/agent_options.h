@@ -1,4 +1,4 @@
-/* agent_options.h - what orca record and orca attach let the agent be told, and its text. */
+/* agent_options.h - the agent's options that orca record and orca attach accept, and their text. */
 #ifndef ORCA_CLI_AGENT_OPTIONS_H
 #define ORCA_CLI_AGENT_OPTIONS_H
 

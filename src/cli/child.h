@@ -2,7 +2,7 @@
  *
  * A signal that the terminal sends reaches the whole foreground group, the command included, and is
  * not sent a second time; one that a process sends to us alone is passed on.  (One sent by a
- * process to the whole group cannot be told from the latter and arrives twice.)
+ * process to the whole group cannot be distinguished from that and arrives twice.)
  *
  * One child at a time; between start and wait, the calling thread holds the signals blocked. */
 #ifndef ORCA_CLI_CHILD_H

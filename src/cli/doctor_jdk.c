@@ -1,4 +1,4 @@
-/* doctor_jdk.c - the JDKs of this machine, found where they usually are and told apart by their
+/* doctor_jdk.c - the JDKs of this machine, found in the usual places and distinguished by their
  * `release` file and the symbols of their libjvm.so; none is started. */
 #include "base/buf.h"
 #include "base/util.h"

@@ -1,7 +1,7 @@
 /* report_screen.c - findings as cards, and the first screen of `orca report`: what was recorded,
  * the cards, the threads by pool, the resources, and what to type next.
  *
- *     at most SCREEN_LINES lines: what there is no room for has an option of its own */
+ *     at most SCREEN_LINES lines: what does not fit has its own option */
 #include "cli/page.h"
 
 #include "base/printable.h"

@@ -145,7 +145,7 @@ static const struct table_column thread_columns[THREAD_COLUMNS] = {
     [THREAD_REST] = {"rest", TABLE_RIGHT, false},
 };
 
-/* Parked, in a join, asleep, and nobody is known to hold the thread up; ns. */
+/* Parked, in a join, asleep, and not known to be HELD_UP; ns. */
 static uint64_t at_leisure(const struct state_stats *v)
 {
     uint64_t held_up = v[HELD_UP].ns - v[STATE_BLOCKED].ns - v[STATE_REACQUIRING].ns;

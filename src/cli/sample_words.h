@@ -1,4 +1,4 @@
-/* sample_words.h - what is said of samples without a stack. */
+/* sample_words.h - words about samples without a stack. */
 #ifndef ORCA_CLI_SAMPLE_WORDS_H
 #define ORCA_CLI_SAMPLE_WORDS_H
 

@@ -1,9 +1,9 @@
-/* session.h - the private file in which the agents of one `orca record` say what they record.
+/* session.h - the private file in which the agents of one `orca record` list what they record.
  *
  * Each agent appends a line, "pid<TAB>path", in one write for each trace when it begins, and
- * "pid<TAB>-path" for one that it has removed, because it is to keep so many of them only.  At the
- * end "pid<TAB>=path" for each file in another format that was written of it, and "pid<TAB>!path"
- * for the trace when only those were asked for. */
+ * "pid<TAB>-path" for one that it has removed, because it keeps only a number of them.  At the end
+ * "pid<TAB>=path" for each file in another format that was written of it, and "pid<TAB>!path" for
+ * the trace when only those were requested. */
 #ifndef ORCA_CLI_SESSION_H
 #define ORCA_CLI_SESSION_H
 

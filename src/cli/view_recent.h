@@ -1,4 +1,4 @@
-/* view_recent.h - traces and heap dumps that were viewed or recorded of late: the list that stays,
+/* view_recent.h - traces and heap dumps that were viewed or recorded recently: the list that stays,
  * and what the start page shows.
  *
  * The list is ${XDG_STATE_HOME:-~/.local/state}/orca/recent: mode 0600, an absolute path a line,

@@ -1,5 +1,5 @@
-/* view_traces.h - the traces and heap dumps that the start page offers: of the current folder, and
- * of late.
+/* view_traces.h - the traces and heap dumps that the start page offers: those of the
+ * current folder, and recent ones.
  *
  * Each path has a number from the first time on that it is shown; the page knows traces by that
  * only, so that it cannot name a file of its own.  Any thread. */

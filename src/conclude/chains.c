@@ -1,10 +1,10 @@
-/* Chains of resources: where those who have one mostly wait for another one, the cause is at the
- * end of the chain, and the others stand behind it.
+/* Chains of resources: if the holders of one mostly wait for another one, the cause is at the end
+ * of the chain, and the others stand behind it.
  *
- *     blocked on    whoever has a lock, or a thing of a pool, is blocked on another lock or pool
- *     an answer     whoever should give an answer waits for one itself, or is blocked
+ *     blocked on    the holder of a lock or a pool's item is blocked on another lock or pool
+ *     an answer     the thread that should answer waits for an answer itself, or is blocked
  *
- * Who holds a lock while it waits for an answer could wait without it: that is no chain. */
+ * A thread that holds a lock while it waits for an answer could wait without it: not a chain. */
 #include "base/util.h"
 #include "conclude/resource_names.h"
 #include "conclude/resource_parts.h"

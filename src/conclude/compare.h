@@ -8,7 +8,7 @@
  * within the two recordings; two runs of one program can differ by more.
  *
  * What was allocated is compared by bytes a second, likewise; where it is an estimate from samples,
- * the change must exceed chance in their number, too.  How fast what outlives collections grows is
+ * the change must also exceed chance in their number.  How fast what outlives collections grows is
  * the slope of a straight line through it (alloc_survivors.h), with its standard error. */
 #ifndef ORCA_CONCLUDE_COMPARE_H
 #define ORCA_CONCLUDE_COMPARE_H
@@ -28,7 +28,7 @@ enum {
 
 enum compare_kind {
     COMPARE_STATE,           /* all threads of the program together, by state; running, too */
-    COMPARE_RESOURCE,        /* what threads are held up by (resource.h), by its title */
+    COMPARE_RESOURCE,        /* what threads wait for (resource.h), by its title */
     COMPARE_PLACE,           /* a place in the program where threads blocked */
     COMPARE_ALLOCATED_CLASS, /* bytes allocated, by class */
     COMPARE_ALLOCATED_PLACE, /* by class and place in the program */

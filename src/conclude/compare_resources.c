@@ -1,4 +1,4 @@
-/* compare_resources.c - what threads are held up by, as a comparison knows it: each resource of the
+/* compare_resources.c - the resources that threads wait for, in a comparison: each resource of the
  * findings by its key, which is the same in both recordings. */
 #include "analyze/labels.h"
 #include "base/err.h"

@@ -1,9 +1,9 @@
-/* Objects that live for one request, row or transaction are one resource by the place where they
- * are waited for: each alone would be a resource of a few waits.
+/* Objects that live for one request, row or transaction are one resource per call site of the wait:
+ * each alone would be a resource of a few waits.
  *
  *     a crowd = more than CROWD objects of one class, waited for at one place
- * but for objects that have CROWD_OWN_PERCENT of these waits each, and those that are no part of a
- * crowd at another place: one lock may stand among many. */
+ * except objects that have CROWD_OWN_PERCENT of these waits each, and those that are not part of a
+ * crowd at another place: one lock may be among many. */
 #include "base/err.h"
 #include "conclude/resource_parts.h"
 

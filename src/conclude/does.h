@@ -13,8 +13,8 @@ struct does {
     uint32_t other; /* as in struct activity */
 };
 
-/* Which native methods compute: threads are seen to run in them, so who stands still there waits
- * for a processor.  For resources.runs; memory is the arena's.  NULL: it is out. */
+/* Which native methods compute: threads are seen to run in them, so a thread that does not move
+ * there waits for a processor.  For resources.runs; memory is the arena's.  NULL: it is out. */
 bool *does_native_runs(struct analysis *a);
 
 /* *leaf: the innermost frame that is not the machinery of waiting. */

@@ -1,6 +1,6 @@
-/* The line of a method of which samples have none: compiled code tells the method of a frame, but
- * not always where in it.  Other samples of the same method, of whatever thread and time, do; not
- * those in its monitors' entries, where nobody works. */
+/* The line of a method whose samples have none: compiled code has the method of a frame, but not
+ * always the line.  Other samples of the same method, of any thread and time, have it; not those in
+ * its monitors' entries, where no thread works. */
 #include "conclude/resource_parts.h"
 
 #include <stdlib.h>

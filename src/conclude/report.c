@@ -229,7 +229,7 @@ static int list_calls(struct report *r)
                : 0;
 }
 
-/* Of those that were held up, the entries that have an owner or might have had one: a monitor. */
+/* Of those that were HELD_UP, the entries that have an owner or might have had one: a monitor. */
 static bool has_owner(const struct blame *b)
 {
     return b->held_up.count && (b->owner || b->blocked.count || b->reacquired.count);
@@ -241,7 +241,7 @@ static bool is_held_up(const struct blame *b)
     return b->held_up.count > 0;
 }
 
-/* Of waiters, all that were held up or waited. */
+/* Of waiters, all that were HELD_UP or waited. */
 static bool is_waiter(const struct blame *b)
 {
     return b->held_up.count || b->waited.count;

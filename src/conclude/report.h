@@ -48,7 +48,7 @@ enum report_ending {
     ENDED_RECOVERED, /* the JVM was killed; completed from its rings */
     ENDED_STOPPED,   /* the file could not be written further */
     ENDED_LIVE,      /* still being recorded */
-    ENDED_CUT,       /* the JVM was killed and its rings are gone, or the file was cut */
+    ENDED_CUT,       /* the JVM was killed and its rings are gone, or the file was truncated */
 };
 
 struct report {
@@ -60,7 +60,7 @@ struct report {
     uint32_t group;    /* a class: index into locks.groups, else EVERY_CLASS */
     size_t top;        /* rows of each table at most; 0: all */
 
-    /* Each list with the most time held up first, then the most waited time. */
+    /* Each list with the most time blocked first, then the most waited time. */
     struct rule_finding *findings;
     const struct resources *resources; /* with findings */
     struct thread_pool *pools;         /* with REPORT_SCREEN */

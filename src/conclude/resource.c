@@ -67,7 +67,7 @@ struct finder {
     uint32_t
         *pools; /* [contexts.n]: the pool whose threads wait there; 0: several, or one thread */
     bool *own;  /* [n_objects]: a resource of its own, not one of a crowd's */
-    uint64_t *of[2];    /* [contexts.n]: ns waited, and in taking a monitor again */
+    uint64_t *of[2];    /* [contexts.n]: ns waited, and in reacquiring a monitor */
     uint32_t *frames;   /* [n_stacks]: 1 + those that are not the JDK's; 0: not counted yet */
     struct use *uses;   /* [n_objects] */
     struct keyed found; /* struct found */
@@ -203,7 +203,7 @@ static const enum resource_kind kinds[] = {
     [WANT_PERHAPS] = RESOURCE_THINGS, [WANT_ANSWER] = RESOURCE_ANSWERS,
     [WANT_POLLED] = RESOURCE_POLLED,  [WANT_DELAY] = RESOURCE_DELAY};
 
-/* A wait takes its monitor again: for one of several things that it waited for, or for itself. */
+/* A wait reacquires its monitor: for one of several things that it waited for, or for itself. */
 static enum want wants_again(const struct finder *f, uint32_t context)
 {
     const struct context *x = timeline_context(&f->a->timeline, context);
@@ -454,7 +454,7 @@ static void add_object(struct resource *r, lock_id lock)
         r->objects[r->n_objects++] = lock.v;
 }
 
-/* Whether it is the first part of a wait that goes on: the thread takes the monitor again for the
+/* Whether it is the first part of a wait that goes on: the thread reacquires the monitor for the
  * same thing, or looked, found nothing, and waits again. */
 static bool goes_on(const struct finder *f, const struct resource *r, const struct resource_wait *w)
 {

@@ -1,5 +1,5 @@
-/* resource.h - what blocks threads: each monitor, lock, pool and limit, who wants it, who has it,
- * and what its holders do.
+/* resource.h - the things that block threads: each monitor, lock, pool and limit, who wants it, who
+ * has it, and what its holders do.
  *
  *     monitors and locks   one owner at a time: the owner is recorded, or can be concluded
  *                          (owned.h)
@@ -12,9 +12,9 @@
  *     delays               what a library lets time pass for, in a call of the program's: nobody
  *                          has it
  *
- * That something is a thing, the class says (purpose.h), or else what happens: most waits were
- * ended by threads that wait there, too, at other times, so that what one gives back the next one
- * takes.  Where threads wait is the innermost frame that is not the JDK's: the JDK's own frames
+ * The class decides that something is a thing (purpose.h), or else the events: most waits were
+ * ended by threads that also wait there at other times, so one thread takes what another gives
+ * back.  Where threads wait is the innermost frame that is not the JDK's: the JDK's own frames
  * differ from version to version.  Objects with few waits that are waited for at one place (a
  * future for each request) are one resource. */
 #ifndef ORCA_CONCLUDE_RESOURCE_H
@@ -28,7 +28,7 @@ enum holder_does {
     DOES_COMPUTE,
     DOES_INPUT, /* reads, accepts, connects, polls */
     DOES_OUTPUT,
-    DOES_NATIVE, /* stands still in native code */
+    DOES_NATIVE, /* paused in native code */
     DOES_SLEEP,
     DOES_JOIN,
     DOES_ANSWER,  /* waits for what others do for it */
@@ -218,8 +218,8 @@ int resources_make(struct resources *out, struct analysis *a);
 /* r's waits are there because of root: one cause, one finding. */
 void resource_stand_behind(struct resource *root, struct resource *r, const struct resources *all);
 
-/* Whether what spans of a context wait for is work: nobody holds them up, and the program has asked
- * for nothing. */
+/* Whether spans of a context wait for work: no thread blocks them, and the program has asked for
+ * nothing. */
 static inline bool wait_is_for_work(const struct analysis *of, uint32_t context)
 {
     const struct context *x = timeline_context(&of->timeline, context);

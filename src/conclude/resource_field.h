@@ -2,9 +2,9 @@
  * site): "IndexWriter.commitLock", "Scanner.pool".
  *
  * Of a lock the receiver in the innermost frame that is not the JDK's.  Of a pool or a limit the
- * receiver of the program's call: inside of the library the field is one of its own, the same in
- * all pools.  A parameter is what the caller handed over, `this` what it called the method of; so
- * callers are looked at, as long as one frame is the callee that the next one's code names. */
+ * receiver of the program's call: inside the library the field is the library's own, the same in
+ * all pools.  A parameter is what the caller passed, `this` is the object of its call; so callers
+ * are followed, as long as one frame is the callee that the next one's code names. */
 #ifndef ORCA_CONCLUDE_RESOURCE_FIELD_H
 #define ORCA_CONCLUDE_RESOURCE_FIELD_H
 

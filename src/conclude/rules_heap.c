@@ -8,9 +8,9 @@
 enum {
     FULL_PERMILLE = 600,    /* of the heap, in use behind each collection of a stretch, */
     COLLECTIONS_LEAST = 4,  /* which has so many, */
-    PAUSED_PERMILLE = 100,  /* so much of whose time the program stood still, */
+    PAUSED_PERMILLE = 100,  /* the share of time in which the program was paused, */
     CYCLES_PERMILLE = 700,  /* or in so much of whose time the collector worked beside it, */
-    PROBLEM_PERMILLE = 200, /* stood still: a problem, not a warning */
+    PROBLEM_PERMILLE = 200, /* paused: a problem, not a warning */
     STALLS_PERMILLE = 200,  /* of the collections whose cause is known */
     WARM_UP = 4,            /* the first quarter of what climbs is not looked at, */
     THIRDS = 3,             /* and in each third of the rest is more than in all before it */
@@ -75,7 +75,7 @@ static bool costs(const struct stretch *s)
             rule_permille(s->cycles, length) >= CYCLES_PERMILLE);
 }
 
-/* All threads stand still in a pause; as a wait it counts for those that had something to do. */
+/* All threads are paused in a pause; as a wait it counts for those that had something to do. */
 static uint64_t harm(const struct evidence *ev, uint64_t paused)
 {
     uint64_t busy = 0;

@@ -1,9 +1,9 @@
 /* Threads that wait until another one has initialised a class.
  *
- * The JVM reports no such wait: the thread is blocked in no recorded wait, so that no look falls on
- * it (docs/concepts/processor.md), or stands still in code of Java as --wall finds it.  That this
- * is what it waits for is concluded: it stood still until a static initialiser ended that another
- * thread ran all the while, and so did others. */
+ * The JVM does not report such a wait: the thread is in no recorded wait, so that no look falls on
+ * it (docs/concepts/processor.md), or does not move in code of Java, as --wall finds it.  The cause
+ * is inferred: it did not move until a static initialiser ended that another thread ran all that
+ * time, and so did others. */
 #include "analyze/labels.h"
 #include "base/human.h"
 #include "base/util.h"
@@ -152,7 +152,7 @@ static void find_of_thread(struct inits *all, uint32_t thread)
 
 /* --- who waits for it ------------------------------------------------------------------------- */
 
-/* Whether a sample found the thread at something: not where it stands still in code of Java. */
+/* Whether a sample found the thread at something: not where it does not move in code of Java. */
 static bool is_busy(const struct trace *t, const struct sample *s)
 {
     const struct trace_stack *x = trace_stack(t, s->stack);

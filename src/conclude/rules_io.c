@@ -1,10 +1,10 @@
-/* Input and output that threads of the program wait for: who is at the other end, or the disk, is
- * what limits them.
+/* Input and output that threads of the program wait for: the other end, or the disk, limits
+ * them.
  *
  * By records, looks where there are none, and the parks of virtual threads: a thread in a call of
- * the program's, which is not its own loop, stands still in input or output (still.h); nor in a
- * select or an accept.  Summed by the program's method that makes the call.  Where all threads of a
- * pool were busy so, the pool is what others wait for. */
+ * the program's, which is not its own loop, waits in input or output (still.h), but not in a select
+ * or an accept.  Summed by the program's method that makes the call.  Where all threads of a pool
+ * were busy so, the pool is what others wait for. */
 #include "analyze/io_calls.h"
 #include "analyze/labels.h"
 #include "analyze/peer_sums.h"

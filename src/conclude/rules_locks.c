@@ -59,7 +59,7 @@ static bool is_between_tasks(const struct evidence *ev, const struct open_wait *
            !program_outermost(&ev->resources.program, w->stack).method.v;
 }
 
-/* Whether somebody who has the lock, a permit or a place holds the thread up; what a library's
+/* Whether a thread that has the lock, a permit or a slot blocks this one; what a library's
  * threads do with permits among themselves nobody knows. */
 static bool is_at_lock(const struct evidence *ev, const struct open_wait *w)
 {

@@ -1,10 +1,10 @@
-/* Event loops that wait in a handler: whoever is served by the loop waits for that.
+/* Event loops that wait in a handler: everything that the loop serves waits for it.
  *
  *     a loop    = a thread that was seen in a select, or one with the same outermost frames, and
  *                 that is idle nowhere else
  *     a handler = what it does with a frame of the program between it and the frames that all of a
  *                 loop's stacks share
- * Those who are served may be in another process: so a loop is judged by its own time. */
+ * The clients may be in another process, so a loop is judged by its own time. */
 #include "analyze/io_calls.h"
 #include "base/err.h"
 #include "base/util.h"

@@ -10,7 +10,7 @@
  *   rules_pinned.c   virtual threads that keep their carriers
  *   rules_io.c       input and output that the program waits for
  *   rules_processors.c  threads that wait for a processor
- *   rules_resources.c   what holds threads up: which of it is told
+ *   rules_resources.c   what blocks threads: which of it is reported
  *   words.c             how: who waits, who has it, what those do who have it */
 #ifndef ORCA_CONCLUDE_RULES_PARTS_H
 #define ORCA_CONCLUDE_RULES_PARTS_H
@@ -31,7 +31,7 @@ struct lock_facts {
     uint64_t path, seen;
 };
 
-/* What the rules look at, each list most time held up first. */
+/* What the rules look at, each list most time blocked first. */
 struct evidence {
     struct analysis *a;
     uint64_t length;   /* ns of the recording */
@@ -40,7 +40,7 @@ struct evidence {
     uint32_t *sites;
     const struct blame *waiters; /* by class and waiter */
     size_t n_sites, n_waiters;
-    struct resources resources; /* what holds threads up */
+    struct resources resources; /* what blocks threads */
     uint64_t resource_ns;       /* all of it */
     struct lock_facts *of_lock; /* [locks.n_objects] */
     bool heap_told;             /* a leak's finding says that it fills the heap */

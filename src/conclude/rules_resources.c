@@ -1,4 +1,4 @@
-/* Resources as findings: which of them do harm.  What is said of them: words.c. */
+/* Resources as findings: which of them do harm.  Their text: words.c. */
 #include "analyze/labels.h"
 #include "base/err.h"
 #include "conclude/resource_names.h"

@@ -4,17 +4,17 @@
  *
  *     blocked   on a monitor, a lock, a pool or a limit (purpose.h)
  *     waiting   for an answer, a thread, input or output, or for time to pass
- *     idle      without work: in a wait that nobody asked for, or still in a select or an accept,
+ *     idle      without work: in a wait that no task asked for, or still in a select or an accept,
  *               or in a call that none of the program's code made
  *     running   the rest; where turns on processors were recorded (processors.h): on one
  *     ready     only then: waiting for a processor
  *     stopped   by the JVM, for a collection or another safepoint (halts.h)
  *     no carrier   virtual threads: unparked, and no carrier took them yet (pins.h)
- *     other     only then: on none, for a cause that is not known; of virtual threads all that is
- * no wait, since their carriers have the turns
+ *     other     only then: on none, for an unknown cause; of virtual threads all that is
+ *               not a wait, since their carriers have the turns
  *
- * without the time of which it is not known what a thread did.  Who stands still in no recorded
- * wait: still.h. */
+ * without the time in which the state of a thread is unknown.  Threads in input or output outside
+ * recorded waits: still.h. */
 #ifndef ORCA_CONCLUDE_THREAD_POOLS_H
 #define ORCA_CONCLUDE_THREAD_POOLS_H
 
@@ -46,8 +46,8 @@ enum thread_time thread_time_of(const struct analysis *a, uint32_t context,
 uint64_t thread_times(const struct resources *all, const struct analysis *a, uint32_t thread,
                       uint64_t ns[THREAD_TIMES]);
 
-/* How long a thread likely stood still in all (still.h), and for how much of that looks were
- * seen. */
+/* How long a thread was likely in input or output, in total (still.h), and how much of that looks
+ * have seen. */
 uint64_t thread_still(const struct analysis *a, uint32_t thread, uint64_t *seen);
 
 /* Most blocked first, then by the time that was not idle. */

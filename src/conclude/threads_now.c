@@ -71,7 +71,7 @@ static void set_wait(struct thread_now *x, const struct resources *all, const st
         x->other = 0;
 }
 
-/* In no recorded wait, but standing still when it was looked at last: in a selector, a read. */
+/* In no recorded wait, but waiting at the last look: in a selector, a read. */
 static void set_look(struct thread_now *x, const struct resources *all, const struct analysis *a,
                      uint64_t since)
 {

@@ -1,7 +1,7 @@
-/* orca_stacks.h - the texts of stacks in an event log: each is made once, since stacks come again
- * and again.
+/* orca_stacks.h - the texts of stacks in an event log: each is made once, since stacks
+ * repeat.
  *
- * Bounded: when so many bytes are kept, the stacks that come later are written anew each time. */
+ * Bounded: beyond that number of bytes, later stacks are formatted each time. */
 #ifndef ORCA_EXPORT_ORCA_STACKS_H
 #define ORCA_EXPORT_ORCA_STACKS_H
 

@@ -7,10 +7,10 @@
  *   .classtable  time,class,signature,source
  *
  * Line tables.  The manual's text puts the start location before its line, as format 1.1 does; its
- * one example, 3;00000046;00000000;00000047;00000008;..., can only be read the other way round.
- * Two texts outweigh one example: we write start;line, and the importer tells both apart
- * (docs/reference/orca-text.md).  The example settles what the text leaves open: the line is eight
- * hex digits, too. */
+ * one example, 3;00000046;00000000;00000047;00000008;..., can only be read the other way round. Two
+ * texts outweigh one example: we write start;line, and the importer accepts both
+ * (docs/reference/orca-text.md).  The example settles what the text leaves open: the line also has
+ * eight hex digits. */
 #include "export/orca_log.h"
 
 enum { LOG, METHODS, CLASSES, CALLS };

@@ -1,5 +1,5 @@
 /* perfetto_turns.h - waits that turn into others: at its notify a thread in Object.wait begins to
- * take the monitor again, which no event of its own says.
+ * reacquire the monitor, for which there is no event.
  *
  * A binary heap: the earliest turn is first.  It has as many as threads wait at a moment. */
 #ifndef ORCA_EXPORT_PERFETTO_TURNS_H

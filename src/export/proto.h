@@ -1,7 +1,7 @@
 /* proto.h - protocol buffers being written: fields appended to a buffer.
  *
  * The encoding is that of protobuf.dev, "Encoding": a field is its number and type, then a varint,
- * eight bytes, or a length and so many bytes.  Numbers and types of fields are the caller's to
+ * eight bytes, or a length and that many bytes.  Numbers and types of fields are the caller's to
  * know.  Text must be UTF-8. */
 #ifndef ORCA_EXPORT_PROTO_H
 #define ORCA_EXPORT_PROTO_H

@@ -1,8 +1,8 @@
 /* tptp.c - Eclipse TPTP's XML: PREFIX.trcxml, the ten thread events of TPTP 4.5 and its heap's
  * (docs/reference/tptp.md).
  *
- * The attributes and their order are those of docs/reference/orca-tptp.dtd; what is not known is
- * left out.  Waits, sleeps and joins are in tptp_waits.c, objects in tptp_heap.c. */
+ * The attributes and their order are those of docs/reference/orca-tptp.dtd; unknown values are left
+ * out.  Waits, sleeps and joins are in tptp_waits.c, objects in tptp_heap.c. */
 #include "base/util.h"
 #include "export/tptp_parts.h"
 

@@ -1,11 +1,11 @@
 /* tptp_waits.c - monWait and monWaited, of Object.wait, Thread.sleep and Thread.join.
  *
- * monWaited says how long the wait was, so each thread remembers when its wait began; of a wait
- * whose begin is missing it says less.  Sleep and join end without saying why: an interrupt is
- * known by its exception, else it was the time if that has passed.
+ * monWaited has the length of the wait, so each thread remembers when its wait began; without a
+ * known beginning it has less.  Sleep and join end without saying why: an interrupt is known by its
+ * exception, else it was the time if that has passed.
  *
  * A join.  A platform thread's join waits on the Thread object, which is an event of its own: that
- * is written, and its objIdRef tells TPTP that it is a join.  A virtual thread's join parks, and a
+ * is written, and by its objIdRef TPTP recognises a join.  A virtual thread's join parks, and a
  * trace without waits has just the join: then the join itself is written as the wait. */
 #include "export/tptp_parts.h"
 

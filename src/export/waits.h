@@ -9,7 +9,7 @@
 
 /* What a user chooses from: the bits 1 << enum wait_state, and one more. */
 enum {
-    WAITS_LOCKED = WAIT_STATES, /* parked, and held up by others (purpose.h); a part of parked */
+    WAITS_LOCKED = WAIT_STATES, /* parked, and HELD_UP (purpose.h); a part of parked */
     WAITS_CHOICES,
 };
 
@@ -40,7 +40,7 @@ struct wait {
 void waits_init(struct waits *w, const struct analysis *a, const struct selection *selection,
                 uint64_t states);
 
-/* Whether others hold the thread up meanwhile. */
+/* Whether the thread is HELD_UP in it. */
 static inline bool wait_is_held_up(const struct waits *w, const struct wait *x)
 {
     return purposes_held_up(&w->a->purposes, x->span->context, x->state);

@@ -7,7 +7,7 @@
  *
  *     wasted = an empty one: itself and its array; else the array's unused elements
  *
- * A set that stands on a map counts as the set, its map not again.  Arrays of nothing (all null or
+ * A set that stands on a map counts as the set, its map not again.  Arrays without content (all null or
  * all zero) count by class, those of collections not again.
  *
  * Three passes over the dump.  Memory: 40 bytes a collection, twice that while they are

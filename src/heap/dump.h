@@ -5,12 +5,12 @@
  * heap/objects.h for reading one of them, dump_each for all.
  *
  * Objects have dense numbers, 0..n_objects-1 in the order of their ids; the Class objects are among
- * them.  Classes have dense numbers, too: 0..n_classes-1, those of the dump in the order of ids,
+ * them.  Classes also have dense numbers, 0..n_classes-1, those of the dump in the order of ids,
  * and then those that the dump names without describing them.
  *
- * A dump that is cut short or damaged is no error: what can be read is there, `missing` says what
- * is not, and `problems` what is wrong where.  After dump_open everything is read only, so any
- * number of threads may use it. */
+ * A truncated or damaged dump is not an error: what can be read is there, `missing` says what is
+ * not, and `problems` what is wrong where.  After dump_open everything is read only, so any number
+ * of threads may use it. */
 #ifndef ORCA_HEAP_DUMP_H
 #define ORCA_HEAP_DUMP_H
 

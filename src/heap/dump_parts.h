@@ -94,7 +94,7 @@ int dump_link_supers(struct dump *d, const uint64_t *supers);
 int dump_build(struct dump *d, struct scan *scans, unsigned n, struct err *err);
 
 /* Keep what is wrong; thread-safe only under the caller's lock.  is_end: nothing follows, as the
- * file was cut short; else something is damaged there. */
+ * file was truncated short; else something is damaged there. */
 void dump_add_problem(struct dump *d, uint64_t offset, const char *text, bool is_end);
 
 /* Read a piece; a damaged heap-dump segment is left out from the damage on, and what follows it is

@@ -6,9 +6,9 @@
  * loader's classes; a thread's locals (the roots of its frames).  Roots are all other roots of the
  * dump, and the classes of the boot loader.  docs/concepts/heap.md says why.
  *
- * An object that refers to nothing and is referred to once, as the byte[] of a String, is no node:
- * it goes with its owner.  That is nearly half of a usual heap.  References to roots are left out:
- * they keep nothing alive that the roots do not.
+ * An object that refers to nothing and is referred to once, as the byte[] of a String, is not a
+ * node: it goes with its owner.  That is nearly half of a usual heap.  References to roots are left
+ * out: they keep nothing alive that the roots do not.
  *
  *     nodes are numbered in the order of objects; lists of references as in heap/varint.h */
 #ifndef ORCA_HEAP_GRAPH_H

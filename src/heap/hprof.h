@@ -7,8 +7,8 @@
  *
  * A reader gives an item a record and an item a sub-record.  It looks at the bytes of an array only
  * when asked to, so the histogram of a dump full of large arrays costs next to nothing.  A file
- * that ends too early or holds what cannot be, is no error here: the reader stops, says why in
- * `problem`, and what came before is used.
+ * that ends too early or has impossible content is not an error here: the reader stops, reports why
+ * in `problem`, and what came before is used.
  *
  *     struct hprof_item it;
  *     while ((rc = hprof_next(&r, &it)) > 0) ...

@@ -33,7 +33,7 @@ struct inflated_cursor *inflated_cursor_new(struct inflated *z);
 void inflated_cursor_free(struct inflated_cursor *c);
 
 /* Bytes got, fewer than n at the end or at damage; or a negative errno, -ETIME when the cursor has
- * unpacked 64 times the dump on its ways here and there: such a file is made to hold up its
+ * unpacked 64 times the dump on its ways here and there: such a file is made to stall its
  * readers. */
 ssize_t inflated_read(struct inflated_cursor *c, uint64_t offset, void *p, size_t n);
 

@@ -1,4 +1,4 @@
-/* missing.h - what may be said of a dump that is not whole, and in which words.
+/* missing.h - what Orca can say of an incomplete dump, and in which words.
  *
  * dump_open knows what is missing (struct dump_missing).  What follows from that is decided here,
  * for all answers:

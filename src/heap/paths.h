@@ -1,4 +1,4 @@
-/* paths.h - why an object is alive: the ways to it from roots, the one that tells most first.
+/* paths.h - why an object is alive: the paths to it from roots, the most telling one first.
  *
  * A way over fields, elements and statics comes before one that needs a local of a thread: a local
  * goes with its frame.  Of those the shortest is the first.  Each further one begins otherwise: by

@@ -1,6 +1,6 @@
 /* strings.h - Strings of equal value: how many, what they waste, who refers to them.
  *
- * Values are told apart by their bytes: by a 64-bit hash, and those that are shown then byte by
+ * Values are distinguished by their bytes: by a 64-bit hash, and those that are shown also byte by
  * byte (up to STRINGS_KEPT of each).  What is wasted is all but one String and one array:
  *
  *     wasted = (strings - 1) * size of a String + (arrays - 1) * size of the array

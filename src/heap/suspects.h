@@ -1,10 +1,10 @@
-/* suspects.h - where the heap accumulates: what may be a leak.
+/* suspects.h - where the heap accumulates: leak suspects.
  *
  * Looked at is the dominator tree, from its tops, with a least share of the heap that is worth
- * telling.  An object that keeps so much is followed down to the object that matters:
+ * reporting.  An object that keeps this share is followed down to the object that matters:
  *
  *     to its biggest child, as long as that keeps most of it (SUSPECTS_MOST_OF);
- *     where it falls apart, to each child that keeps the least share, too;
+ *     where it divides, to each child that also keeps the least share;
  *     a chain of objects of one class ends the way before it begins (a linked list)
  *
  * What keeps the least share, when the children that are followed are taken off, is a suspect.  And

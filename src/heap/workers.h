@@ -1,8 +1,8 @@
 /* workers.h - the same function on a few threads, each taking the next piece of work when it is
  * done with one.
  *
- * The pieces are numbered 0..n-1 and given out in this order; a worker has a number, too, by which
- * it finds what is its own.  The caller is one of the workers. */
+ * The pieces are numbered 0..n-1 and given out in this order; a worker also has a number, by which
+ * it finds its own data.  The caller is one of the workers. */
 #ifndef ORCA_HEAP_WORKERS_H
 #define ORCA_HEAP_WORKERS_H
 

@@ -1,8 +1,8 @@
-/* xml_fields.c - which class declares which field: a reference says the name, not the class.
+/* xml_fields.c - which class declares which field: a reference has the name, not the class.
  *
- * A field of an object's class that a super class has, too (of the same name), is taken for that
- * one's; what no super class has is declared by the class itself.  References of one name in one
- * object are told apart by their order. */
+ * A field of an object's class that a super class has under the same name counts as the super
+ * class's; other fields are declared by the class itself.  References of one name in one object are
+ * distinguished by their order. */
 #include "heap/bits.h"
 #include "heap/xml_parts.h"
 

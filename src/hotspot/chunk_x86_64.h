@@ -5,7 +5,7 @@
  * frozen, and what would return to them returns to a stub.  In a chunk frames lie as on a stack,
  * but for what points to another place of it: links to interpreted frames are relative (HotSpot's
  * stackChunkFrameStream and continuationFreezeThaw, x86, JDK 21 to 25).  What was read counts only
- * if no collector moved objects meanwhile (oops.h). */
+ * if no collector moved objects during that (oops.h). */
 #ifndef ORCA_HOTSPOT_CHUNK_X86_64_H
 #define ORCA_HOTSPOT_CHUNK_X86_64_H
 

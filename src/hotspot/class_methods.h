@@ -1,9 +1,9 @@
 /* class_methods.h - the Method of a jmethodID that is a number, not an address (JDK 26 and later).
  *
- * The number leads nowhere by itself: HotSpot keeps the table of all of them to itself.  But a
- * class has both its methods and, by the number of each, their ids.  Nothing keeps the class's
- * mirror in its place while it is read: what is found counts only if the collector moved nothing
- * meanwhile (oops.h), and the array of ids was not replaced.  No JNI. */
+ * The number alone leads nowhere: HotSpot keeps the table of all ids private.  But a class has both
+ * its methods and, by the number of each, their ids.  Nothing keeps the class's mirror in its place
+ * while it is read: a result counts only if the collector moved nothing during that (oops.h), and
+ * the array of ids was not replaced.  No JNI. */
 #ifndef ORCA_HOTSPOT_CLASS_METHODS_H
 #define ORCA_HOTSPOT_CLASS_METHODS_H
 

@@ -1,9 +1,9 @@
 /* codecache.h - which piece of HotSpot's code cache an address is in.
  *
- * The cache is a few heaps that only grow; a byte map for each says where the block of a segment
- * begins.  A block that a live frame executes stays where it is; for other addresses the answer may
- * be out of date, so what it says is checked here as far as it can be, and again by whoever uses
- * it. */
+ * The cache is a few heaps that only grow; a byte map for each says where the block of a
+ * segment begins.  A block that a live frame executes stays where it is; for other addresses
+ * the answer may be out of date, so it is checked here as far as possible, and again by the
+ * caller. */
 #ifndef ORCA_HOTSPOT_CODECACHE_H
 #define ORCA_HOTSPOT_CODECACHE_H
 

@@ -1,12 +1,12 @@
 /* current_thread.h - the JavaThread of the calling thread, in any context, signal handlers
  * included.
  *
- * HotSpot keeps each thread's Thread in a pthread key besides its thread-local variable, because
- * its own signal handlers need it: reading a key allocates nothing, where the first access to a
- * thread-local variable of a library that was loaded late does.  The key is not published; it is
- * the one that holds the JavaThread of whoever opens this.  It is empty for threads that the JVM
- * does not know, and emptied before a Thread is freed.  The JVM's other threads are told from
- * JavaThreads by the JNIEnv that only these have.  No JNI. */
+ * HotSpot keeps each thread's Thread in a pthread key in addition to its thread-local variable,
+ * because its own signal handlers need it: reading a key allocates nothing, where the first access
+ * to a thread-local variable of a library that was loaded late does.  The key is not published; it
+ * is the one that holds the JavaThread of the thread that opens this.  It is empty for threads that
+ * the JVM does not know, and emptied before a Thread is freed.  Only JavaThreads have a JNIEnv;
+ * that distinguishes them from the JVM's other threads.  No JNI. */
 #ifndef ORCA_HOTSPOT_CURRENT_THREAD_H
 #define ORCA_HOTSPOT_CURRENT_THREAD_H
 

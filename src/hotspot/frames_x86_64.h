@@ -2,7 +2,7 @@
  * stubs, entry frames.
  *
  * A compiled frame is `frame_words` long, return address and saved rbp at its top.  In its prologue
- * and epilogue it is shorter; which part of it exists is told by the instructions themselves. */
+ * and epilogue it is shorter; the instructions themselves show which part of it exists. */
 #ifndef ORCA_HOTSPOT_FRAMES_X86_64_H
 #define ORCA_HOTSPOT_FRAMES_X86_64_H
 

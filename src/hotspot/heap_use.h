@@ -1,8 +1,8 @@
 /* heap_use.h - how much of the Java heap is in use, read from the collector's own books.
  *
  * Each collector has them elsewhere (heap_use.c has the table); vmStructs says where.  What this
- * JVM does not describe is not known, never guessed.  The figures are right while the world stands
- * still; heap_use_read then needs no JNI, no lock, no allocation and no system call. */
+ * JVM does not describe is unknown, never guessed.  The figures are right while all threads are
+ * paused; heap_use_read then needs no JNI, no lock, no allocation and no system call. */
 #ifndef ORCA_HOTSPOT_HEAP_USE_H
 #define ORCA_HOTSPOT_HEAP_USE_H
 

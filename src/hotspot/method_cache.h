@@ -1,7 +1,7 @@
 /* method_cache.h - what interpreted frames say of their methods, so that it is read once.
  *
  * An interpreted frame names its Method, and what hangs on that - code, class, stamp - is some
- * twenty words in as many places.  A fixed table as pc_cache.h's: filled by whoever looks, read by
+ * twenty words in as many places.  A fixed table like pc_cache.h's: filled by any reader, read by
  * all threads and signal handlers at any time.
  *
  * An entry is believed while the word behind its jmethodID names the method: HotSpot never gives an

@@ -1,12 +1,12 @@
 /* method_ids.h - the jmethodID of a HotSpot Method that a walk has found, without making one.
  *
  * Up to JDK 25 a jmethodID is the address of a word that holds the Method.  A class keeps those
- * that exist in an array, by the number of the method (InstanceKlass::_methods_jmethod_ids), which
- * is read without its lock: it may be replaced and freed meanwhile.  So nothing read from it is
- * believed but an id whose word names the very method; with one exception: the word of a method
- * that was redefined to the same code names the new version, and the old one, with the same number,
- * runs on.  A method that was redefined to other code (obsolete) has no id, unless JVMTI made one
- * for it: HotSpot gives it a number of its own, but not when it was redefined to the same code
+ * that exist in an array, by the number of the method (InstanceKlass::_methods_jmethod_ids),
+ * which is read without its lock: it may be replaced and freed at the same time.  So only an id
+ * whose word names the very method is believed; with one exception: the word of a method that was
+ * redefined to the same code names the new version, and the old one, with the same number, runs
+ * on.  A method that was redefined to other code (obsolete) has no id, unless JVMTI made one for
+ * it: HotSpot gives it a number of its own, but not when it was redefined to the same code
  * before.
  *
  * Ids found are remembered; each use looks at the id's word again, so a remembered one cannot be

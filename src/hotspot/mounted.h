@@ -1,7 +1,7 @@
 /* mounted.h - whom a platform thread runs: itself, or the virtual thread that is mounted on it.
  *
  * JDK 24 and later keep the number of that thread in the JavaThread.  JDK 21 to 23 have its object:
- * the number is read from the heap (oops.h), where it may be that it is not known just now.
+ * the number is read from the heap (oops.h), where it may be unknown for a moment.
  * Async-signal-safe. */
 #ifndef ORCA_HOTSPOT_MOUNTED_H
 #define ORCA_HOTSPOT_MOUNTED_H

@@ -1,10 +1,10 @@
-/* oops.h - objects of Java's heap, read by who is no part of the JVM.
+/* oops.h - objects of Java's heap, read by code outside the JVM.
  *
- * Nothing here keeps an object where it is.  So its address is taken before and after, and it is
- * asked whether a collector moved objects meanwhile: those that stop all threads for that count
- * their pauses, and say that one is under way; ZGC changes the colour of what is a good reference
- * before it moves anything.  Else what was read does not count.  Of other collectors it is not
- * known.  Async-signal-safe. */
+ * Nothing here keeps an object where it is.  So its address is taken before and after, and compared
+ * with what collectors record: those that stop all threads to move objects count their pauses, and
+ * show that one is under way; ZGC changes the colour of what is a good reference before it moves
+ * anything. Else what was read does not count. Of other collectors it is not known.
+ * Async-signal-safe. */
 #ifndef ORCA_HOTSPOT_OOPS_H
 #define ORCA_HOTSPOT_OOPS_H
 
@@ -18,7 +18,7 @@ struct oops {
     bool narrow; /* references in objects are 32 bits: */
     uintptr_t narrow_base;
     uint32_t narrow_shift;
-    uintptr_t stopped, pauses; /* addresses: whether all stand still for a collector; how often so
+    uintptr_t stopped, pauses; /* addresses: whether all are paused for a collector; how often so
                                 * far */
     uintptr_t z_bad, z_shift;  /* or, of ZGC: bits of a bad reference; by how much it is shifted
                                 * (z_shift 0: it is not) */

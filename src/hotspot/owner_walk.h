@@ -1,10 +1,10 @@
-/* owner_walk.h - what a monitor's owner is executing, told by the owner itself.
+/* owner_walk.h - what a monitor's owner is executing, reported by the owner itself.
  *
- * Who is about to block on the monitor sends its owner a signal and waits.  The owner's signal
- * handler looks whether it still owns the monitor, and only then walks its own stack.  So the stack
- * is that of a thread which held the lock while it was taken, without any doubt; and nobody is
- * stopped who could be in the way of somebody else.  An owner that has given the lock back
- * meanwhile, that does not run, or that blocks the signal gives no stack.
+ * A thread that is about to block on the monitor sends its owner a signal and waits.  The owner's
+ * signal handler looks whether it still owns the monitor, and only then walks its own stack.  So
+ * the stack is that of a thread which held the lock while it was taken, without any doubt; and no
+ * thread is stopped that could be in another one's way.  An owner that has released the lock, does
+ * not run, or blocks the signal gives no stack.
  *
  * How it is sent: notes.h. */
 #ifndef ORCA_HOTSPOT_OWNER_WALK_H

@@ -1,12 +1,12 @@
 /* pc_cache.h - the frames behind return addresses in compiled code, so that they are decoded once.
  *
- * A fixed table, filled by whoever decodes, read by all threads and signal handlers at any time:
- * each entry has a sequence number, odd while it is written; a reader that sees it change has read
- * nothing, a writer that finds it odd does not write.  Nobody waits.
+ * A fixed table, filled by any thread that decodes, read by all threads and signal handlers at any
+ * time: each entry has a sequence number, odd while it is written; a reader that sees it change has
+ * read nothing, a writer that finds it odd does not write.  No thread waits.
  *
- * An entry is of one nmethod, told by place, compilation number and method; all three are compared
- * with what stands at the place now.  An nmethod that is on a stack stays, so what matches is
- * alive. */
+ * An entry belongs to one nmethod, identified by place, compilation number and method; all three
+ * are compared with what is at the place now.  An nmethod that is on a stack stays, so what matches
+ * is alive. */
 #ifndef ORCA_HOTSPOT_PC_CACHE_H
 #define ORCA_HOTSPOT_PC_CACHE_H
 

@@ -15,7 +15,7 @@
 /* What is known of a place when its thread is sampled by the wall clock; the collector's own. */
 struct sampled_wall {
     uint64_t cpu;       /* its processor time when it was last looked at */
-    uint64_t idle, due; /* ns that it stood still since a sample was written; when to look next */
+    uint64_t idle, due; /* ns that it did not run since a sample was written; when to look next */
     bool known;         /* that sample: */
     uint32_t thread, stack, flags, error;
 };

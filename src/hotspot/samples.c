@@ -245,7 +245,7 @@ static bool fill(struct sample *s, char *end, int32_t depth, const struct sample
            (!(w.flags & WALK_RUNS_JAVA) && m->stands_still(who, m->ctx, &s->ready));
 }
 
-/* False: there is no room.  *kept: the thread stood still. */
+/* False: there is no room.  *kept: the thread did not run. */
 static bool put_into(struct bag *b, const struct sample_subject *who, const struct sample_moment *m,
                      const void *ucontext, bool *kept)
 {

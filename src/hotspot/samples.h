@@ -5,7 +5,7 @@
  *                 into the bag, name the methods that nobody has named yet, close the record
  *     collector:  take the lock, turn the bag over, give the lock back; read what was filled
  *
- * A bag has two halves: one is filled, the other is read.  Nobody waits: a handler that finds no
+ * A bag has two halves: one is filled, the other is read.  No thread waits: a handler that finds no
  * bag counts its sample as lost, the collector comes back later.  So a handler never stands in
  * another one's way, and the event rings of the interrupted thread, which it may be about to write
  * to, are not touched at all.
@@ -92,7 +92,7 @@ struct sample_moment {
 enum { SAMPLE_KERNEL = 15 };
 
 /* Take one.  ucontext: of the signal handler; NULL: from the thread's last frame in Java.  False:
- * there is none (lost, and counted; or the thread did not stand still).  Async-signal-safe. */
+ * there is none (lost, and counted; or the thread was running).  Async-signal-safe. */
 bool samples_take(const struct sample_subject *who, const struct sample_moment *m,
                   const void *ucontext);
 

@@ -10,8 +10,8 @@
  * takes a fraction of its time.  What follows other things (frames being replaced, an upcall, an
  * innermost frame that is interpreted) leaves no trail.
  *
- * Words are told by their distance from where their part ends that does not move: the stack's from
- * the anchor, a chunk's from its end.  So one trail does for all threads with the same frames.
+ * Words are found by their distance from the fixed end of their part: the stack's from the anchor,
+ * a chunk's from its end.  So one trail does for all threads with the same frames.
  *
  * No lock, no allocation.  Of the calling thread only. */
 #ifndef ORCA_HOTSPOT_TRAIL_H

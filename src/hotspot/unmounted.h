@@ -1,14 +1,14 @@
 /* unmounted.h - which virtual threads own which objects while they are on no carrier.
  *
- * A thread that leaves its carrier takes its lock stack with it into the heap, where nobody but the
- * JVM can read it.  So it says here itself, just before, by the objects' identity hashes, what it
- * has locked, and takes that back when it returns, before any of its code runs:
+ * A thread that leaves its carrier takes its lock stack with it into the heap, where only the JVM
+ * can read it.  So just before, the thread records here, by the objects' identity hashes, what it
+ * has locked, and removes that when it returns, before any of its code runs:
  *
  *     what a record says is true as long as its serial is the same
  *
- * Whoever meets one of the objects finds the thread by the hash, looks at what else it knows, and
- * asks then whether the record is still the same.  Two threads that own objects of one hash answer
- * for none.  What finds no room is not known.  A record is written by its own thread only; readers
+ * A reader that meets one of the objects finds the thread by the hash, checks what else it knows,
+ * and then whether the record is still the same.  Two threads that own objects of one hash answer
+ * for none.  What does not fit is unknown.  A record is written by its own thread only; readers
  * take no lock and repeat nothing.  Nothing here blocks, allocates or calls the JVM. */
 #ifndef ORCA_HOTSPOT_UNMOUNTED_H
 #define ORCA_HOTSPOT_UNMOUNTED_H

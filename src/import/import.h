@@ -1,8 +1,8 @@
 /* import.h - reading other tools' files as a trace, whichever format they have.
  *
  * An importer makes a trace of a file through intake.h; an import is then like a recording.  A
- * format is one row of the table in import.c.
- * Its info `import.format` tells an imported trace from a recorded one. */
+ * format is one row of the table in import.c. Its info `import.format` distinguishes an imported
+ * trace from a recorded one. */
 #ifndef ORCA_IMPORT_IMPORT_H
 #define ORCA_IMPORT_IMPORT_H
 

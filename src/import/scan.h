@@ -55,7 +55,7 @@ struct scan_cut {
 };
 
 /* Hand every line to `line`, until it returns other than 0: a negative errno, or 1 for "enough".  A
- * last line that has no end is handed over, too; when it does not fit it is what the file lost, no
+ * last line without an end is passed on as well; when it does not fit it is what the file lost, no
  * error. */
 int scan_lines(const struct text_source *source, int (*line)(void *ctx, struct scan *s), void *ctx,
                struct scan_cut *cut, struct err *err);

@@ -59,7 +59,7 @@ struct trcxml_frames {
 void trcxml_frames_init(struct trcxml_frames *f, struct intake *in);
 void trcxml_frames_fini(struct trcxml_frames *f);
 
-/* No text that is handed over may be longer than TRCXML_TEXT_MAX. */
+/* No text that is passed on may be longer than TRCXML_TEXT_MAX. */
 
 /* The class of an internal name, shop/Order$Line or [I; source "": not known here.  "?" and "" are
  * class 0. */

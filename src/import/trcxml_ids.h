@@ -1,9 +1,9 @@
 /* trcxml_ids.h - which thread and which lock of the trace an id of the file means.
  *
- * A file has one space of object ids, in which threads are objects, too, and one of thread ids; an
- * id is a number or any text, and may be used again after its threadEnd or objFree.  So an id means
- * what was defined last; an object is a thread once a threadStart, callStart or callInterrupt says
- * so, and a lock as well once it is locked or waited on.
+ * A file has one space of object ids, which includes threads, and one of thread ids; an id is a
+ * number or any text, and may be used again after its threadEnd or objFree.  So an id means what
+ * was defined last; an object is a thread once a threadStart, callStart or callInterrupt says so,
+ * and a lock as well once it is locked or waited on.
  *
  * Ids that `orca export` wrote are not used again, and come back as they were in its trace: threads
  * n, locks 2n, Thread objects 2n + 1, other objects of the heap above (format/tptp_ids.h); threads

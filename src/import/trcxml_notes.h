@@ -1,5 +1,5 @@
-/* trcxml_notes.h - what an import could not take over: each reason is counted and told once, with
- * the line of its first case, in the problems of the trace. */
+/* trcxml_notes.h - what an import could not take over: each reason is counted and reported once,
+ * with the line of its first case, in the problems of the trace. */
 #ifndef ORCA_IMPORT_TRCXML_NOTES_H
 #define ORCA_IMPORT_TRCXML_NOTES_H
 

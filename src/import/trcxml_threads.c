@@ -1,10 +1,10 @@
-/* trcxml_threads.c - which threads are the JVM's own, and which do not hold up the end of the
+/* trcxml_threads.c - which threads are the JVM's own, and which do not delay the end of the
  * program.
  *
- * TPTP's files do not say.  Ours do; of others, a thread is taken for the JVM's if it is called as
- * those of HotSpot, J9 and their class libraries are, or if nothing is known of it but that it was
- * there.  Where main has ended, whoever never ends is taken for a daemon: else the program would
- * have no end, and no critical path. */
+ * TPTP's files do not say.  Ours do; of others, a thread is taken for the JVM's if it has a name
+ * that HotSpot, J9 and their class libraries use, or if it only has a start.  If main has ended, a
+ * thread that never ends counts as a daemon: else the program would have no end, and no critical
+ * path. */
 #include "import/jvm_threads.h"
 #include "import/trcxml_parts.h"
 

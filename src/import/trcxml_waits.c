@@ -1,9 +1,9 @@
 /* trcxml_waits.c - monWait and monWaited, which are Object.wait, Thread.sleep and Thread.join.
  *
- * A sleep is told by its object, "-1".  A wait on a Thread object is a join of that thread (TPTP
- * 4.5's thread profiling), unless the stack says that somebody else than Thread.join waits there,
- * or the thread is its own.  Where the recording that a file was exported from had the waits inside
- * the joins of platform threads, they are there again.
+ * A sleep has the object "-1".  A wait on a Thread object is a join of that thread (TPTP 4.5's
+ * thread profiling), unless by the stack another method than Thread.join waits there, or the thread
+ * is its own.  Where the recording that a file was exported from had the waits inside the joins of
+ * platform threads, they are there again.
  *
  * How a wait ended is what isTimedOut says; where that is missing (it came with TPTP 4.5), by its
  * time, if that has passed. */

@@ -1,5 +1,5 @@
-/* xml_reader.h - an XML file, element by element, from a descriptor, from memory or from whoever
- * unpacks it (expat).
+/* xml_reader.h - an XML file, element by element, from a descriptor, from memory or from the code
+ * that unpacks it (expat).
  *
  * Elements need no root: a file may be one document, several roots, or fragments, with an XML
  * declaration or without.  One that ends too early is read as far as it goes (`cut`).  What is not

@@ -2,7 +2,7 @@
  *
  * Life: recorder_open -> (attach, write, define from any thread) -> recorder_close ->
  * recorder_free.  The structure and the mapping are not freed by recorder_close: a thread that was
- * just writing must find them; `on` tells it that nothing is kept any more.
+ * just writing must find them; `on` shows it that nothing is kept from then on.
  *
  * The drain thread is a plain thread with all signals blocked that makes no JVM call, so that
  * neither a safepoint nor the JVM's death can stop it while application threads wait for room

@@ -11,9 +11,9 @@
  * At every instant each committed event is in exactly one of: the trace file, the staging area, a
  * ring; or in two of them, and then the stream positions [pos, pos_end) tell that it is the same
  * one.  The JVM holds a POSIX lock on the file for as long as it lives (it is not inherited by a
- * fork); whoever gets the lock knows that the JVM is gone and may recover.  The file gets its name
- * only when it is whole and locked and the trace's header names it: a JVM that is killed at its
- * start leaves nothing that nobody knows of, and nobody meets a region half made.
+ * fork); a process that gets the lock knows that the JVM is gone and may recover.  The file gets
+ * its name only when it is complete and locked and the trace's header names it: a JVM that is
+ * killed at its start leaves no unknown file, and no process meets a half-made region.
  *
  * This file: layout, creation, opening.  The writers are ring.h (application threads), recorder.h
  * (definitions, under a mutex) and drain.c (one thread).  No JVM. */

@@ -6,7 +6,7 @@
  *     1  everything staged is in the old file, and what it names; what comes now, definitions too,
  *        waits in the rings
  *     2  the new file is made, with the definitions of the old one; state TURNING
- *     3  the old file is told what comes, and made TURNING
+ *     3  the old file gets the name of the new one, and becomes TURNING
  *     4  the id in the region's header becomes the new file's: one store of eight bytes
  *     5  the old file is closed, the new one's state is RECORDING
  *

@@ -1,8 +1,8 @@
 /* snapshot.c - a copy of the trace as it is now, complete in itself: for a recording that keeps the
- * newest part and goes on.
+ * newest part and continues.
  *
- * On the drain thread, when everything committed is in the file: nobody writes to it meanwhile, and
- * what the threads record waits in their rings. */
+ * On the drain thread, when everything committed is in the file: no thread writes to it during
+ * that, and what the threads record waits in their rings. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/util.h"

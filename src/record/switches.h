@@ -5,9 +5,9 @@
  * the processor.  No permission beyond perf_event_paranoid 2 is needed: nothing of the kernel is
  * asked for.  The kernel stamps the records with CLOCK_MONOTONIC.
  *
- * Records stay in the rings until they are SWITCHES_SETTLE_NS old; then what happened before them
- * on other processors is there, too, and all of it is handed out in the order of time.  What found
- * no room is counted.  One thread, but for switches_wake. */
+ * Records stay in the rings until they are SWITCHES_SETTLE_NS old; then earlier records of other
+ * processors are there as well, and all are returned in the order of time.  Records that did not
+ * fit are counted.  One thread, but for switches_wake. */
 #ifndef ORCA_RECORD_SWITCHES_H
 #define ORCA_RECORD_SWITCHES_H
 

@@ -1,10 +1,10 @@
-/* turns.h - from what the kernel says of single switches to turns: stretches in which a thread was
- * on a processor.
+/* turns.h - from the kernel's single switches to turns: stretches in which a thread was on a
+ * processor.
  *
  *     since <= until; the turns of a thread do not overlap, and between them it was on none
  *
  * unless `gap`: then records are missing since the turn before, and nothing is known of the time
- * between the two.  A turn of which one end is missing is no turn.  Pure; one thread. */
+ * between the two.  A turn of which one end is missing does not count.  Pure; one thread. */
 #ifndef ORCA_RECORD_TURNS_H
 #define ORCA_RECORD_TURNS_H
 

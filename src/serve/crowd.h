@@ -1,13 +1,13 @@
-/* crowd.h - connections of one kind, of which there are only so many at a time, and which of them
- * goes when there is no room.
+/* crowd.h - connections of one kind, whose number is limited, and which of them is closed at the
+ * limit.
  *
- * It is the oldest of the user who has the most: who opens many loses his own, and whoever has few
- * keeps them, however many the other opens.  Of a user who is alone the oldest goes, which is the
+ * It is the oldest one of the user with the most connections: a user who opens many loses
+ * his own, and one with few keeps them.  Of a single user the oldest goes, which is the
  * slowest.
  *
  *     n <= max <= CROWD_MAX;  v in the order in which they came;  no fd twice
  *
- * Pure, but for what the caller does with descriptors.  Not thread-safe. */
+ * Pure, except for the caller's use of descriptors.  Not thread-safe. */
 #ifndef ORCA_SERVE_CROWD_H
 #define ORCA_SERVE_CROWD_H
 

@@ -1,9 +1,9 @@
 /* http.h - the HTTP server itself: libmicrohttpd on 127.0.0.1, before gate and core.
  *
- * Three threads answer, four others what takes long (jobs.h); streams of events are suspended
- * connections (live_events.h).  A connection comes here when its first request is whole, and only
- * so many without the key do at a time (lobby.h).  A request has 16 kB for its headers and 64 kB
- * for its body; a connection that does nothing for 10 s is closed. */
+ * Three threads answer, four others run long jobs (jobs.h); streams of events are suspended
+ * connections (live_events.h).  A connection comes here when its first request is complete; the
+ * number of those without the key is limited (lobby.h).  A request has 16 kB for its headers and 64
+ * kB for its body; a connection that does nothing for 10 s is closed. */
 #ifndef ORCA_SERVE_HTTP_H
 #define ORCA_SERVE_HTTP_H
 

@@ -1,9 +1,9 @@
-/* news.h - what /api/live tells: traces that have a new generation or went on, traces that are
- * gone, a list of JVMs that has changed, a heap dump whose reading has gone on.
+/* news.h - what /api/live reports: traces that have a new generation or advanced, traces that are
+ * gone, a list of JVMs that has changed, a heap dump whose reading has advanced.
  *
- * Nothing is queued: a reader has a note of what it has seen of each, and is told how things stand
- * now when that is something else.  So a slow client costs no memory, and misses only what is over.
- * A news_reader belongs to one thread; the traces do not. */
+ * Nothing is queued: a reader has a note of what it has seen of each, and gets the present state
+ * when that differs.  So a slow client costs no memory, and misses only what is over. A news_reader
+ * belongs to one thread; the traces do not. */
 #ifndef ORCA_SERVE_NEWS_H
 #define ORCA_SERVE_NEWS_H
 

@@ -1,7 +1,7 @@
 /* page.h - the viewer's pages, as they are in this binary.
  *
- * Their scripts and styles are inline, and each says itself that nothing else may run: by their
- * hashes (viewer/build.mjs), which hold from a disk, too. */
+ * Their scripts and styles are inline, and each forbids all others by their hashes
+ * (viewer/build.mjs), which also work from a disk. */
 #ifndef ORCA_SERVE_PAGE_H
 #define ORCA_SERVE_PAGE_H
 

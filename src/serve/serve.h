@@ -4,10 +4,10 @@
  *     for (each second) serve_tick(s);
  *     serve_close(s);
  *
- * lobby.c, greeting.c, crowd.c, peers.c   connections, until they have said what they want
+ * lobby.c, greeting.c, crowd.c, peers.c   connections, until their first request is complete
  * http.c       requests          gate.c, query.c, routes.c   what is asked, and by whom
  * traces.c, heaps.c   what is open   api.c, page.c, start.c      the answers
- * live_events.c, news.c          what is told without being asked; jobs.c: what takes long */
+ * live_events.c, news.c          what is sent unasked; jobs.c: what takes long */
 #ifndef ORCA_SERVE_SERVE_H
 #define ORCA_SERVE_SERVE_H
 

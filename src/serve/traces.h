@@ -5,8 +5,8 @@
  * done:
  *     next reading's start >= last one's start + 4 * what that one took, and >= 1 s
  *
- * The first generation's number is one by chance, so that a browser never takes an answer of
- * another server at the same port out of its cache.  All functions: any thread. */
+ * The first generation's number is random, so that a browser never uses a cached answer of another
+ * server at the same port.  All functions: any thread. */
 #ifndef ORCA_SERVE_TRACES_H
 #define ORCA_SERVE_TRACES_H
 

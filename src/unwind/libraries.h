@@ -2,11 +2,11 @@
  * in, and where its unwind tables are.
  *
  * A record is made when a library is first seen and never changed or freed until libraries_free: so
- * whoever holds one may read it at any time.  The table of what is mapped now has two halves; a
- * refresh writes the one that nobody is sent to, then sends everybody there:
+ * it can be read at any time.  The table of what is mapped now has two halves; a refresh writes the
+ * unused one, then switches to it:
  *     changes & 1 == the half in use            (changes only grows)
- * Lookups take no lock, wait for nobody, and are async-signal-safe.  A library may be unmapped at
- * any time: what its record points to is read by guarded loads only. */
+ * Lookups take no lock, do not wait, and are async-signal-safe.  A library may be unmapped at any
+ * time: what its record points to is read by guarded loads only. */
 #ifndef ORCA_UNWIND_LIBRARIES_H
 #define ORCA_UNWIND_LIBRARIES_H
 

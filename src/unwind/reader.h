@@ -1,9 +1,9 @@
 /* reader.h - the numbers of DWARF's unwind tables, read where they lie.
  *
  *     at <= end                 nothing at or behind `end` is read
- * Each read is guarded (base/guarded.h): the tables may be unmapped meanwhile.  What cannot be read
- * is 0 and sets `failed`, which stays: it is enough to look at it at the end of a loop's turn.
- * Async-signal-safe. */
+ * Each read is guarded (base/guarded.h): the tables may be unmapped at any time.  An unreadable
+ * number is 0 and sets `failed`, which stays: it is enough to look at it at the end of a loop's
+ * turn. Async-signal-safe. */
 #ifndef ORCA_UNWIND_READER_H
 #define ORCA_UNWIND_READER_H
 

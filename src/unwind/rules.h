@@ -1,9 +1,9 @@
-/* rules.h - the unwinding rules of places in C that were met before, packed, so that a table is
- * interpreted once.
+/* rules.h - the unwinding rules of known places in C, packed, so that a table is interpreted
+ * once.
  *
- * A fixed table, filled by whoever interprets, read by all threads and signal handlers at any time:
- * each entry has a sequence number, odd while it is written; a reader that sees it change has read
- * nothing, a writer that finds it odd does not write.  Nobody waits.
+ * A fixed table, filled by any thread that interprets, read by all threads and signal handlers at
+ * any time: each entry has a sequence number, odd while it is written; a reader that sees it change
+ * has read nothing, a writer that finds it odd does not write.  No thread waits.
  *
  * An entry holds as long as the libraries do not change (libraries_changes). */
 #ifndef ORCA_UNWIND_RULES_H

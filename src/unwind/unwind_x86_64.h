@@ -1,10 +1,10 @@
 /* unwind_x86_64.h - from a frame of C to its caller: registers in, registers out.
  *
- * By the call-frame information of the library that the pc is in (cfi.h); where there is none, by
- * the link at rbp, and the caller is told so.  The rules of places that were met before are
- * remembered.
+ * By the call-frame information of the library that the pc is in (cfi.h); without it,
+ * by the link at rbp, and the caller learns that.  The rules of known places are
+ * kept.
  *     rsp of the caller > rsp of the frame         so every walk ends
- * Works at any instruction, of a function's prologue and epilogue, too.  No lock, no allocation, no
+ * Works at any instruction, also in a function's prologue and epilogue.  No lock, no allocation, no
  * system call: async-signal-safe.  Every read is guarded (guarded_open must have been called). */
 #ifndef ORCA_UNWIND_UNWIND_X86_64_H
 #define ORCA_UNWIND_UNWIND_X86_64_H

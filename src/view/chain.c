@@ -1,12 +1,12 @@
 /* chain.c - whom a wait waited for, whom that thread waited for at that time, and so on.
  *
  * A link is the thread that ended a wait, or, while nobody has, the one that is known to own what
- * it is for.  What it did itself is its longest wait in the time in which it held the first one up:
- * from the wait's beginning, or from when it got the lock itself, to when it ended the wait.  That
- * wait, cut to this time, is the next one to be asked about.
+ * it is for.  Its own activity is its longest wait in the time in which the first one waited for
+ * it: from the wait's beginning, or from when it got the lock itself, to when it ended the wait.
+ * That wait, cut to this time, is the next one to be asked about.
  *
- * Nothing is said that was not recorded: who is seen to own a lock when a wait begins need not be
- * who gives it back. */
+ * Only recorded facts appear: the thread that owns a lock when a wait begins need not be the one
+ * that releases it. */
 #include "analyze/labels.h"
 #include "base/human.h"
 #include "base/util.h"

@@ -1,8 +1,8 @@
 /* effects.c - what a thread did to others in a stretch of time: waits that it ended, threads that
- * it started, tasks that it handed over.
+ * it started, tasks that it submitted.
  *
- * Who was woken is not kept with the act, so that every thread is looked at; of each the waits
- * around the stretch, and later ones only as long as an act's `woken` says that one is missing. */
+ * The woken threads are not kept with the act, so every thread is searched: its waits around the
+ * stretch, and later ones only as long as an act's `woken` shows that one is missing. */
 #include "base/util.h"
 #include "view/json_parts.h"
 

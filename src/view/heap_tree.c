@@ -1,8 +1,8 @@
 /* heap_tree.c - the tree of dominators: the children of one object, and a part of it as an icicle.
  *
- * An icicle is asked for one object and tells apart what is at least a part of what that one
- * retains; what is smaller is one node of "others" beside its siblings.  No record is read for it,
- * so nodes are called by their classes. */
+ * An icicle is for one object and shows children with at least a given part of what the object
+ * retains; smaller ones are one node of "others" beside their siblings.  No record is read for it,
+ * so nodes have the names of their classes. */
 #include "view/heap_parts.h"
 
 #include "base/util.h"

@@ -30,7 +30,7 @@ struct found_class {
     uint32_t group, objects, n_locks;
     bool called; /* the very text, not only with it in its name, as files and packages are */
     uint64_t held_up_ns;
-    uint32_t locks[LOCKS_MAX]; /* those with most time held up, in no order */
+    uint32_t locks[LOCKS_MAX]; /* those with most time blocked, in no order */
 };
 
 static uint64_t held_up(const struct analysis *a, uint32_t lock)

@@ -18,7 +18,7 @@
 
 enum {
     MARK_EVERY = 32, /* spans */
-    /* What is added up: the states, where PARKED is without those parks that hold a thread up. */
+    /* What is added up: the states, where PARKED is without those parks that are HELD_UP. */
     COLUMN_HELD_UP = STATE_LIMIT,
     COLUMNS,
     /* Of a pile: in no wait, and not running (enum halt), and all of its life. */

@@ -13,7 +13,7 @@ enum tile_kind {
 };
 
 /* Beside INTERVAL_*: of a lock's waits, it stands in the queue; of a thread's, it is a park in
- * which others hold it up. */
+ * which the thread is HELD_UP. */
 enum { TILE_HELD_UP = 64 };
 
 /* In a tile's head. */

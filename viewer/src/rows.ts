@@ -29,7 +29,7 @@ export interface Row {
 export const FOLDED_BEYOND = 64;
 export const ROW = 20; // css pixels
 
-/** Locks, most held up first; and how many there are in all. */
+/** Locks, most blocked first; and how many there are. */
 export const locks = signal<LockRow[]>([]);
 export const lockCount = signal(0);
 /** Threads that waited for a lock whose row is unfolded. */

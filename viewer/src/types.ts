@@ -118,7 +118,7 @@ export const HALTS = ["io", "ready", "stopped", "off"] as const;
 export const haltOf = (what: number): number => Math.max(0, what - IO_KINDS.length + HALTS.length);
 /** Bytes of a cell of a thread or group. */
 export const CELL = 14;
-/** 512 cells of CELL bytes: shares of the states 0..5, of having lived, number of waits, shares of parks in which others hold the thread up, of what is not known, of HALTS. */
+/** 512 cells of CELL bytes: shares of the states 0..5, of having lived, number of waits, shares of parks in which others block the thread, of unknown states, of HALTS. */
 export interface Cells { kind: "cells"; cells: Uint8Array }
 export interface ExactLock {
     kind: "lock"; n: number; m: number;

@@ -200,7 +200,7 @@ final class Query {
     }
 
     /**
-     * Tells of each virtual thread that waits, and of each platform thread that a virtual one holds up. First
+     * Tells of each virtual thread that waits, and of each platform thread that a virtual one blocks. First
      * who holds is looked at again, then who waits: if neither has moved since it was listed, the one waited
      * while the other held. Of more threads than `most` nothing is told: each look takes time.
      */

@@ -7,7 +7,7 @@
 import type { Cells, ExactLock, ExactThread, LockCells } from "../types.ts";
 import { BUCKETS, CELL, FLAG, HALTS, haltOf, INTERACTIONS, STATES, WAITS } from "../types.ts";
 
-/** States 0 to 5, running, parked and held up (which is no part of parked here), not known, HALTS. */
+/** States 0 to 5, running, parked and blocked (not part of parked here), unknown, HALTS. */
 export const PARTS = 13;
 const RUNNING = 6, LOCKED = 7, UNKNOWN = 8, IO = 9, PARKED = STATES.indexOf("parked");
 
@@ -138,7 +138,7 @@ function most(columns: Float32Array, part: LockPart, a: number, b: number, scale
         columns[x * LOCK_PARTS + part] = Math.max(columns[x * LOCK_PARTS + part], value);
 }
 
-/** Whether a wait queues for its lock: others hold the thread up. */
+/** Whether a wait queues for its lock: others block the thread. */
 export function queues(row: ExactLock, k: number): boolean {
     return (row.flags[k] & FLAG.heldUp) !== 0;
 }

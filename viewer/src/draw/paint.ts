@@ -19,7 +19,7 @@ export interface Buffer {
 const REPEAT = 16;
 const phase = (b: Buffer): number => ((b.first % REPEAT) + REPEAT) % REPEAT;
 
-/** From the top of a bar down: what holds a thread up first, running at the bottom. */
+/** From the top of a bar down: what blocks a thread first, running at the bottom. */
 const ORDER = [LOOK.blocked, LOOK.reacquiring, LOOK.locked, LOOK.joining, LOOK.waiting, LOOK.parked, LOOK.sleeping, LOOK.unknown, LOOK.io, LOOK.off, LOOK.stopped, LOOK.ready, LOOK.running];
 /** These are seen however short they are. */
 const ALWAYS = new Set<number>([LOOK.blocked, LOOK.reacquiring, LOOK.locked]);

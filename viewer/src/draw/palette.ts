@@ -6,7 +6,7 @@
 import type { Interaction } from "../types.ts";
 
 /** What a pixel can show, besides nothing; 0 to 5 are the waits of the protocol; up to "off" they are the parts of
- * a column ("locked": parked, and held up by others). */
+ * a column ("locked": parked, and blocked by others). */
 export const LOOKS = ["blocked", "waiting", "parked", "joining", "sleeping", "reacquiring", "running", "locked", "unknown", "io", "ready", "stopped", "off", "deadlocked", "held", "queue", "gc"] as const;
 export type Look = (typeof LOOKS)[number];
 export const LOOK = Object.fromEntries(LOOKS.map((name, k) => [name, k])) as Record<Look, number>;

@@ -1,4 +1,4 @@
-// path.ts - the critical path over the rows: solid where its thread runs, broken where it waits or is handed over.
+// path.ts - the critical path over the rows: solid where its thread runs, broken where it waits or changes threads.
 import type { PathTile } from "../types.ts";
 import { BUCKETS } from "../types.ts";
 import { tileWidth } from "../source/tile.ts";

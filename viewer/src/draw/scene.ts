@@ -276,7 +276,7 @@ export class Scene {
                         Math.ceil(p.meta.to / ns) - b.first, top, bottom);
     }
 
-    /** The world stood still: a veil over every row. */
+    /** All threads were paused: a veil over every row. */
     private collections(p: Picture, b: Buffer, ns: number): void {
         for (const [from, to] of [...p.meta.gc, ...p.meta.stops ?? []]) {
             const first = Math.floor(from / ns), last = Math.ceil(to / ns);

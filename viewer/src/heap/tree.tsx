@@ -1,4 +1,4 @@
-// tree.tsx - who keeps what alive, as a tree that opens row by row; what is smaller comes when it is asked for.
+// tree.tsx - what keeps objects alive, as a tree that opens row by row; what is smaller comes when it is asked for.
 import { useRef, useState } from "preact/hooks";
 import { bytes, count, percent } from "../format.ts";
 import { problem } from "../problem.ts";

@@ -139,7 +139,7 @@ function methodsNamed(m: Model, q: string): Found["methods"] {
     });
 }
 
-/** Of each hit its longest wait; the time that it was held up is added up on the way. */
+/** Of each hit its longest wait; the time that it was blocked is added up on the way. */
 function longestWaits(m: Model, of: (Hit | undefined)[]): Map<Hit, number> {
     const w = m.pack.waits, c = m.pack.contexts, best = new Map<Hit, number>();
     if (!of.some(Boolean))

@@ -1,7 +1,7 @@
 // inline_lock.ts - the history of one lock: who waited for it or on it, who is known to have held it when
 // (src/analyze/lock_line.c over a pack).
 //
-// An Object.wait that took the monitor again after its notify is two items of one wait: waiting, and
+// An Object.wait that reacquired the monitor after its notify is two items of one wait: waiting, and
 // reacquiring.  Holds are the recorded ones; else what inline_holds.ts concludes.
 import { FLAG } from "../types.ts";
 import { BLOCKED, REACQUIRING, WAITING, lower, touches } from "./inline_model.ts";

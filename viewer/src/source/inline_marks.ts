@@ -27,7 +27,7 @@ export function readMarks(c: Columns): PackedMarks {
     return m;
 }
 
-/** Who stood still in input or output, in no wait. */
+/** Threads in input or output, in no wait. */
 export interface Still { n: number; from: Float64Array; to: Float64Array; looks: Uint32Array; peer: Uint32Array; stack: Uint32Array; what: Uint8Array; thread: Uint32Array }
 
 export function readStill(c: Columns): Still {

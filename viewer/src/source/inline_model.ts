@@ -177,7 +177,7 @@ export class Model {
         return this.heldUp(x, this.pack.contexts.state[x]);
     }
 
-    /** Whether others hold up a thread in a wait of a context while it is in a state (purpose.h). */
+    /** Whether others block a thread in a wait of a context while it is in a state (purpose.h). */
     heldUp(context: number, state: number): boolean {
         return state === BLOCKED || state === REACQUIRING || (state === PARKED && this.pack.contexts.held_up[context] !== 0);
     }

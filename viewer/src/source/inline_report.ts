@@ -207,12 +207,12 @@ function ownerSiteRows(m: Model, s: Stats, only: number): ReportRow[] {
 
 // --- who waited for whom -----------------------------------------------------------------------------------
 
-/** A blame's sums, by state; all that were held up. */
+/** A blame's sums, by state; all that were blocked. */
 const BLAMED: Record<number, number> = { 0: 0, 1: 1, 2: 2, [REACQUIRING]: 4 };
 const BLAMED_HELD_UP = 3;
 interface Blame { group: number; waiter: number; owner: number; permille: number; sums: { count: number; ns: number; max: number }[] }
 
-/** Time held up, blocked, waited and parked by class and owner, class and waiter, or waiter and owner (blames.c). */
+/** Time of HELD_UP, blocked, waited and parked by class and owner, class and waiter, or waiter and owner (blames.c). */
 function blames(m: Model, c: Cut, only: number, by: "owner" | "waiter" | "pair"): Blame[] {
     const w = m.pack.waits, x = m.pack.contexts, known = new Map<number, Blame>(), owned = new Map<number, Weigh>();
     for (let t = 0; t < m.threads; t++) {

@@ -1,4 +1,4 @@
-// minimap.tsx - the whole recording in one strip: how many threads ran, how many were held up, where the
+// minimap.tsx - the whole recording in one strip: how many threads ran, how many were blocked, where the
 // critical path ran and where it waited; and the window that the timeline shows.
 import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
