@@ -288,7 +288,7 @@ says_so() { # STATE
 test_full_disk_that_is_free_again() {
     fill_disk
     has err "full/app.otrace: writing at offset "
-    has err "No space left on device: what is recorded waits in memory until there is room"
+    has err "No space left on device: events are buffered in memory until there is space"
     run 0 "$ORCA" status "$jvm"
     has "$TMP/out" "nothing can be written now: "
     run 1 "$ORCA" attach "$jvm" --for 1ms
@@ -365,7 +365,7 @@ test_full_disk_and_a_quiet_program() {
     exec 9>in
     wait_for 60 grep -q '^ready' java.out
     head -c 1048576 /dev/zero >full/filler 2>/dev/null
-    wait_for 60 eval 'echo work >&9; grep -q "waits in memory until there is room" java.err'
+    wait_for 60 eval 'echo work >&9; grep -q "buffered in memory until there is space" java.err'
     rm full/filler
     wait_for 60 grep -q 'full/app.otrace: written again after .*; nothing was lost' java.err
     echo end >&9

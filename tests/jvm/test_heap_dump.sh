@@ -216,7 +216,7 @@ test_stopped_jvm() {
     interrupted 500 --gz=9 0c 'kill -STOP $jvm'
     kill -CONT "$jvm"
     same "$dump_status" 1
-    has err "JVM $jvm (Heaped) was stopped in the middle of the dump, which is given up"
+    has err "JVM $jvm (Heaped) was stopped during the dump, which is abandoned"
     wait_for 60 nothing_left d
 }
 test_interrupted() {
