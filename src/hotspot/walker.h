@@ -50,7 +50,8 @@ struct walk_frame {
 /* Numbers as those of AsyncGetCallTrace where they mean the same. */
 enum walk_error {
     WALK_NO_JAVA_FRAME = 0,
-    WALK_UNKNOWN_NOT_JAVA = -3,      /* outside Java, and the JVM does not record where the thread left Java */
+    WALK_UNKNOWN_NOT_JAVA =
+        -3, /* outside Java, and the JVM does not record where the thread left Java */
     WALK_NOT_WALKABLE_NOT_JAVA = -4, /* the frames below the anchor are inconsistent */
     WALK_UNKNOWN_JAVA = -5,          /* in Java, in the middle of what has no describable frame */
     WALK_NOT_WALKABLE_JAVA = -6,     /* in Java; the frames are inconsistent */

@@ -253,9 +253,9 @@ Test(servers, a_lock_that_the_jdk_alone_takes_is_called_by_the_jdks_method)
 Test(servers, the_lock_of_an_entry_of_a_caches_own_map_is_its_loading)
 {
     lock_id entry = of_class("Lorg/ehcache/impl/internal/concurrent/ConcurrentHashMap$Node;");
-    stack_id take = builder_stack(
-        &b, "org.ehcache.impl.internal.concurrent.ConcurrentHashMap.compute:6 "
-            "org.ehcache.core.Ehcache.get:7 shop.Catalog.show:6 shop.Load.run:5");
+    stack_id take =
+        builder_stack(&b, "org.ehcache.impl.internal.concurrent.ConcurrentHashMap.compute:6 "
+                          "org.ehcache.core.Ehcache.get:7 shop.Catalog.show:6 shop.Load.run:5");
     for (uint64_t i = 0; i < 20; i++) {
         uint64_t from = 1000000 + i * ROUND;
         ADD(&b, ann.v, ann, from, monitor_contended_enter, .lock = entry, .owner = bob,
