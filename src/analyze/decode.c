@@ -152,7 +152,7 @@ static void note_safepoint(struct decoder *d, const struct event *e)
 {
     struct safepoint s = {.from = max_u64(e->safepoint.since, d->window.from),
                           .to = e->time,
-                          .operation = e->safepoint.operation};
+                          .operation = trace_gc_name(d->t, e->safepoint.operation)->id};
     s.reached = min_u64(max_u64(e->safepoint.reached, s.from), s.to);
     if (s.from <= s.to)
         buf_put(&d->out->safepoints, &s, sizeof s);

@@ -589,11 +589,18 @@ static bool is_answer(const struct resource *r)
            2 * r->loop_ns < r->ns && 2 * r->take_ns < r->ns;
 }
 
-static void settle_answers(struct finder *f)
+/* Answers are told apart by who waits for them, not by object. */
+static bool finds_answers(struct finder *f)
 {
-    struct resources *o = f->out;
-    for (size_t i = 0; i < o->n; i++)
-        o->v[i].kind = is_answer(&o->v[i]) ? RESOURCE_ANSWERS : o->v[i].kind;
+    bool any = false;
+    for (uint32_t i = 1; i < f->a->timeline.contexts.n; i++) {
+        uint32_t at = f->out->of_context[i];
+        if (!at || !is_answer(&f->out->v[at - 1]))
+            continue;
+        f->want[i] = WANT_ANSWER;
+        any = true;
+    }
+    return any;
 }
 
 /* --- where in the program --------------------------------------------------------------------- */
@@ -795,13 +802,10 @@ static int put_in_order(struct finder *f)
     return rc;
 }
 
-static int find(struct finder *f)
+static int gather(struct finder *f)
 {
     struct resources *o = f->out;
-    uint32_t n = f->a->timeline.contexts.n;
-    TRY(count_waits(f));
-    TRY(part_crowds(f));
-    for (uint32_t i = 1; i < n; i++)
+    for (uint32_t i = 1; i < f->a->timeline.contexts.n; i++)
         TRY(sort_context(f, i));
     o->n = f->found.n;
     o->v = calloc(o->n + 1, sizeof *o->v);
@@ -809,11 +813,38 @@ static int find(struct finder *f)
         return -ENOMEM;
     for (size_t i = 0; i < o->n; i++)
         o->v[i] = ((const struct found *)f->found.v)[i].r;
+    TRY(resources_each(o, f->a, add_wait, f));
+    TRY(resources_each(o, f->a, add_end, f));
+    return find_places(f);
+}
+
+static void forget(struct finder *f)
+{
+    size_t n = (size_t)f->a->timeline.contexts.n + 1;
+    keyed_fini(&f->found);
+    keyed_init(&f->found, sizeof(struct key), sizeof(struct found));
+    map_fini(&f->members);
+    map_init(&f->members);
+    memset(f->uses, 0, (f->a->locks.n_objects + 1) * sizeof *f->uses);
+    memset(f->of[0], 0, n * sizeof **f->of);
+    memset(f->of[1], 0, n * sizeof **f->of);
+    memset(f->out->of_context, 0, n * sizeof *f->out->of_context);
+    memset(f->out->of_regain, 0, n * sizeof *f->out->of_regain);
+    free(f->out->v);
+    f->out->v = NULL;
+}
+
+static int find(struct finder *f)
+{
+    struct resources *o = f->out;
+    TRY(count_waits(f));
+    TRY(part_crowds(f));
+    int rc = gather(f);
+    if (rc == 0 && finds_answers(f)) {
+        forget(f);
+        rc = gather(f);
+    }
     struct resource *first = o->v;
-    int rc = resources_each(o, f->a, add_wait, f);
-    rc = rc ? rc : resources_each(o, f->a, add_end, f);
-    rc = rc ? rc : find_places(f);
-    settle_answers(f);
     rc = rc ? rc : find_fields(f);
     if (rc == 0)
         settle_purposes(f);

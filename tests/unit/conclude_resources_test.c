@@ -2006,6 +2006,33 @@ Test(resources, who_never_asked_is_idle)
     cr_assert_eq(answer, 0);
 }
 
+/* Each has a mailbox of its own: all wait for the answers of one desk. */
+Test(resources, answers_in_objects_of_each_waiter_are_one_resource)
+{
+    class_id mail = builder_class(&b, "Lshop/Mail;");
+    stack_id await = builder_stack(&b, "java.lang.Object.wait:native shop.Mail.await:5 "
+                                       "shop.Till.ask:8 shop.Till.run:2"),
+             put = builder_stack(&b, "shop.Mail.put:3 shop.Desk.run:9"),
+             rest = builder_stack(&b, "java.lang.Thread.sleep:native shop.Till.run:3");
+    const thread_id tills[] = {builder_thread(&b, "till-1"), builder_thread(&b, "till-2"),
+                               builder_thread(&b, "till-3")};
+    const lock_id own[] = {builder_lock(&b, mail), builder_lock(&b, mail), builder_lock(&b, mail)};
+    for (uint64_t i = 0; i < 36; i++) {
+        thread_id till = tills[i % 3];
+        uint64_t to = 12000000 + i * 3000000;
+        ADD(&b, till.v, till, to - 8000000, wait_enter, .lock = own[i % 3], .stack = await);
+        ADD(&b, bob.v, bob, to - 1000, notify, .lock = own[i % 3], .stack = put);
+        ADD(&b, till.v, till, to, wait_exit, .lock = own[i % 3]);
+        ADD(&b, till.v, till, to + 1000, sleep_enter, .stack = rest);
+        ADD(&b, till.v, till, to + 900000, sleep_exit);
+    }
+    run(200000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    cr_assert_eq(all.v[0].n_threads, 3);
+    cr_assert_eq(all.v[0].count, 36);
+    cr_assert_eq(all.v[0].holder, bob.v);
+}
+
 /* A grid's thread wakes whoever waits in a call of the program's, and never waits there. */
 static size_t reserves(bool rests, const char *call)
 {
