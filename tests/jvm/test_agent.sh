@@ -157,7 +157,7 @@ test_fast_contention_is_left_out() {
     at_least "$(count app.trcxml '^<monContendedEnter ')" 1 "slow contentions"
     same "$(count app.trcxml '^<monContendedEnter ')" "$(count app.trcxml '^<monContendedEntered ')"
     run 3 with_agent fast=1ms Ends exit 3
-    has err "fast= is of the text formats"
+    has err "fast= applies to text formats"
 }
 
 # A JVM that was killed has made no text files: whoever comes next says how to get them, and the name is free again.

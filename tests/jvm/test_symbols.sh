@@ -44,7 +44,7 @@ test_a_library_that_is_gone() {
     has out 'at libjvm.so!Thread::call_run'
     cp "$TMP/jdk/lib/libjava.so" "$TMP/jdk/lib/server/libjvm.so"
     run 0 "$ORCA" events --stacks -k cpu_sample "$TRACE"
-    has err 'its build id differs from the recorded file's'
+    has err "its build id differs from the recorded file's"
     lacks out 'at libjvm.so!'
 }
 
