@@ -10,7 +10,7 @@
  *   threads.c         who the threads are: ids, names, rings
  *   stacks.c          the current call stack as an id, by the walker or GetStackTrace; chunks.c:
  *                     frames of virtual threads in the heap
- *   walk_proof.c owner_proof.c   stacks and owners that were read, compared with JVMTI's
+ *   walk_proof.c            stacks that were read, compared with JVMTI's
  *   methods.c moves.c   methods and classes as ids; where their instructions stood before
  *   origins.c         which fields hold what threads wait for
  *   locks.c           monitor objects as ids

@@ -28,7 +28,6 @@
 #include "agent/on_thread.h"
 #include "agent/open_waits.h"
 #include "agent/origins.h"
-#include "agent/owner_proof.h"
 #include "agent/owner_stacks.h"
 #include "agent/peers.h"
 #include "agent/probes.h"
@@ -273,7 +272,6 @@ static int make_tables(JNIEnv *jni, jthread thread, struct err *err)
     modules_reset();
     if (thread_table_new(&agent.table, &agent.layout, owners_known()) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    owner_proof_init(agent.layout.monitor_owner >= 0);
     if (unmounts_init() < 0 || peers_init(agent.settings.iodetails, locks_of_peer) < 0 ||
         init_sums() < 0)
         return err_set(err, -ENOMEM, "out of memory");

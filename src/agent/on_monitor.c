@@ -4,7 +4,6 @@
  * Waited take the time and little else, because their thread holds the user's lock. */
 #include "agent/asked_owners.h"
 #include "agent/locks.h"
-#include "agent/owner_proof.h"
 #include "agent/owner_stacks.h"
 #include "agent/stacks.h"
 #include "agent/sums.h"
@@ -28,25 +27,6 @@ static thread_id owner_of_pending(JNIEnv *jni, struct os_thread *self, jobject o
     return o.id ? (thread_id){o.id} : threads_by_tid(jni, o.java_tid);
 }
 
-static thread_id read_again(JNIEnv *jni, struct os_thread *self, jobject object)
-{
-    bool gone;
-    return owner_of_pending(jni, self, object, &gone, NULL);
-}
-
-static thread_id platform_id(JNIEnv *jni, jthread thread)
-{
-    bool own = !threads_is_virtual(jni, thread) && !threads_is_carrier(jni, thread);
-    return (thread_id){own ? thread_table_find(agent.table, threads_java_tid(jni, thread)) : 0};
-}
-
-static thread_id proved(JNIEnv *jni, struct os_thread *self, jobject object, thread_id owner)
-{
-    const struct owner_proof p = {jni,         agent.jvmti, self,      object,
-                                  agent.table, platform_id, read_again};
-    return owner_proof(&p, owner);
-}
-
 static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_t now)
 {
     struct os_thread *self = os_thread_self(jni);
@@ -64,8 +44,6 @@ static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_
     stack_id stack = stacks_current(jni);
     if (!owner.v) /* somebody may have been faster, or its owner have left or reached its carrier */
         owner = owner_of_pending(jni, self, object, &gone, ask ? &place : NULL);
-    if (owner_proof_due() && id.v == self->id.v && !threads_is_carrier(jni, thread))
-        owner = proved(jni, self, object, owner);
     if (id.v == self->id.v)
         threads_note_wait(self, EV_monitor_contended_enter, lock, WAIT_UNLIMITED, now);
     if (!owner.v)

@@ -158,6 +158,14 @@ static bool is_none(const struct proof *p)
     return own_word(p, p->at, &value) && value == 0;
 }
 
+/* Since JDK 8 HotSpot keeps what owners write apart from what readers need: a cache line begins
+ * there (objectMonitor.hpp).  Whom it names must be a thread that Orca knows, else nobody is named. */
+static bool begins_a_line(const struct proof *p)
+{
+    enum { LINE = 64 };
+    return p->at > 0 && p->at % LINE == 0;
+}
+
 static bool is_version(const struct proof *p)
 {
     int32_t major;
@@ -173,7 +181,6 @@ enum {
     WALKED,
     NAMED,  /* the names and lines of methods of Orca's own, at the start (agent/stacks.c) */
     OPENED, /* what is found makes sense where it is opened (codecache.c, layout.c, vmstructs.c) */
-    ASKED,  /* the first owners, by JVMTI (agent/on_monitor.c) */
     BOUND,  /* by a native method of Orca's own (agent/natives.c) */
     READ,   /* by fields that JNI reads, too (mounted.c, agent/chunks.c) */
     HEAP,   /* by what Runtime says of the heap (agent/on_gc.c) */

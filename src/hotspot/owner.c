@@ -34,7 +34,7 @@ struct entry {
  * until the searches of the old epoch are gone: then nobody can hold the entry any more. */
 struct thread_table {
     struct vm_layout layout;
-    _Atomic bool owners;
+    bool owners;
     pthread_mutex_t lock;
     _Atomic uint32_t epoch;
     _Atomic uint32_t searching[2];
@@ -51,7 +51,7 @@ int thread_table_new(struct thread_table **out, const struct vm_layout *layout, 
     if (!t)
         return -ENOMEM;
     t->layout = *layout;
-    atomic_store_explicit(&t->owners, owners, memory_order_relaxed); /* nobody else has it */
+    t->owners = owners;
     pthread_mutex_init(&t->lock, NULL);
     return 0;
 }
@@ -386,21 +386,10 @@ static struct found search(struct thread_table *t, uintptr_t monitor, const uint
     return l->owner_is_tid ? by_tid(t, owner, where) : by_address(t, monitor, owner);
 }
 
-/* relaxed: whoever asks at that moment is answered once more */
-static bool has_owners(const struct thread_table *t)
-{
-    return atomic_load_explicit(&t->owners, memory_order_relaxed);
-}
-
-void thread_table_hide_owners(struct thread_table *t)
-{
-    atomic_store_explicit(&t->owners, false, memory_order_relaxed);
-}
-
 bool owner_is_anonymous(const struct thread_table *t, uintptr_t java_thread)
 {
     uintptr_t monitor =
-        has_owners(t) && java_thread ? word_at(java_thread, t->layout.pending_monitor) : 0;
+        t->owners && java_thread ? word_at(java_thread, t->layout.pending_monitor) : 0;
     return monitor && word_at(monitor, t->layout.monitor_owner) == OWNER_ANONYMOUS;
 }
 
@@ -445,7 +434,7 @@ struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uin
     struct owner none = {0};
     if (place)
         *place = (struct owner_place){0};
-    if (!has_owners(t) || !java_thread)
+    if (!t->owners || !java_thread)
         return none;
     uintptr_t monitor = word_at(java_thread, t->layout.pending_monitor);
     if (!monitor)

@@ -25,9 +25,6 @@ int thread_table_new(struct thread_table **out, const struct vm_layout *layout, 
 /* Nobody may use it any more. */
 void thread_table_free(struct thread_table *t);
 
-/* From now on owner_find answers "unknown".  Any thread. */
-void thread_table_hide_owners(struct thread_table *t);
-
 /* A live thread.  java_thread: its JavaThread, 0 for a virtual thread; carrier: it runs others.
  * False when memory is out (its owner will be unknown).  Any thread; takes a mutex. */
 bool thread_table_add(struct thread_table *t, uintptr_t java_thread, uint64_t java_tid, uint32_t id,

@@ -17,7 +17,7 @@ record_facts() {
 judge() {
     awk '
     function owner() { return match($0, / owner=[^ ]*/) ? substr($0, RSTART + 7, RLENGTH - 7) : "?" }
-    / monitor_contended_enter / && $2 ~ /-want$/ {
+    / monitor_contended_enter / && $2 ~ /-want$/ && !/ class=java.lang.ThreadGroup / { # as it ends
         whose = $2
         sub(/-want$/, "-holder", whose)
         if (owner() == whose) owners++
