@@ -126,7 +126,7 @@ test_programs_are_valid() {
 monitors() { # FILE
     run 0 "$ORCA" report --monitors --top 0 "$1"
     awk '/^Parked, / { parks = 1 } /^$/ { parks = 0 } !parks' "$TMP/out" | sed -e 's/  */ /g' | grep -E '^[^ ]+ [0-9]' |
-        grep -vE '^(recorded|int\[\]|unknown|j[a-z.]*(concurrent|u\.c)\.)'
+        grep -vE '^(recorded|int\[\]|object [0-9a-f]{8} |unknown|j[a-z.]*(concurrent|u\.c)\.)'
 }
 
 # What is read from such a file and written again is the file; the reports agree on monitors.
