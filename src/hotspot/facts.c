@@ -159,7 +159,8 @@ static bool is_none(const struct proof *p)
 }
 
 /* Since JDK 8 HotSpot keeps what owners write apart from what readers need: a cache line begins
- * there (objectMonitor.hpp).  Whom it names must be a thread that Orca knows, else nobody is named. */
+ * there (objectMonitor.hpp).  That refutes a place that is wrong by a field or two; another line's
+ * beginning it does not. */
 static bool begins_a_line(const struct proof *p)
 {
     enum { LINE = 64 };
