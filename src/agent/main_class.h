@@ -1,5 +1,5 @@
-/* main_class.h - the class whose main method started the program: what the program is, where no
- * stack shows that method any more (an attach to a server) and the command line names a jar. */
+/* main_class.h - the class whose main method started the program: what the program is, if
+ * no stack shows that method (after an attach to a server) and the command line names a jar. */
 #ifndef ORCA_AGENT_MAIN_CLASS_H
 #define ORCA_AGENT_MAIN_CLASS_H
 

@@ -679,25 +679,26 @@ struct sweep_sink causer_sink(struct causer *c)
     return (struct sweep_sink){take, c, 0};
 }
 
-/* Of waits before it was known what is done there. */
+static void count_as_asked(struct cause_sums *s)
+{
+    s->ended[ENDED_ASKED] += s->busy;
+    s->ended[ENDED_UNASKED] -= s->busy;
+    s->busy = 0;
+}
+
+/* Of waits before it was known what is done there.  Stacks first: they ask their call. */
 static void settle_busy(struct causes *o)
 {
     for (size_t i = 0; i < o->n_stacks; i++) {
         struct cause_sums *s = &o->of_stack[i];
         const struct call_sums *of = s->busy ? keyed_find(&o->of_call, &o->calls[i].at) : NULL;
-        if (!of || !is_asked_there(&of->sums))
-            continue;
-        s->ended[ENDED_ASKED] += s->busy;
-        s->ended[ENDED_UNASKED] -= s->busy;
-        s->busy = 0;
+        if (of && is_asked_there(&of->sums))
+            count_as_asked(s);
     }
-    struct call_sums *v = (void *)o->of_call.v;
+    struct call_sums *v = o->of_call.v;
     for (size_t i = 0; i < o->of_call.n; i++)
-        if (v[i].sums.busy && is_asked_there(&v[i].sums)) {
-            v[i].sums.ended[ENDED_ASKED] += v[i].sums.busy;
-            v[i].sums.ended[ENDED_UNASKED] -= v[i].sums.busy;
-            v[i].sums.busy = 0;
-        }
+        if (is_asked_there(&v[i].sums))
+            count_as_asked(&v[i].sums);
 }
 
 int causer_finish(struct causer *c, struct causes *out)

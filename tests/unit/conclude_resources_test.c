@@ -125,7 +125,7 @@ Test(resources, a_main_method_on_a_stack_says_it_too)
                      "com.acme.orders.Desk.place");
 }
 
-/* No stack has a main method any more: of a server that was attached to. */
+/* No stack has a main method: of a server that was attached to. */
 Test(resources, of_a_jar_the_agent_says_which_class_was_started)
 {
     builder_info(&b, "main.class", "com.acme.shop.Server");
