@@ -230,7 +230,7 @@ $(B)/probe/%.o: build/probe/.built tools/embed.S $(B)/.compile-flags
 # Four pages, as data in orca (viewer/build.mjs).
 viewer/node_modules/.package-lock.json: viewer/package-lock.json
 	@echo "  npm viewer"
-	$(Q)cd viewer && npm ci --ignore-scripts --loglevel=error
+	$(Q)cd viewer && npm ci --ignore-scripts --loglevel=error --fetch-timeout=60000
 	@touch $@
 build/viewer/.built: viewer/node_modules/.package-lock.json viewer/package.json $(VIEWER_SRC)
 	@echo "  js  build/viewer"

@@ -57,6 +57,9 @@ test_strangers_are_left_alone() {
 
 test_a_hang_has_an_end() {
     run 124 "$ROOT/tests/limit" 1 sh -c 'trap : TERM; setsid sleep 1000 & while :; do sleep 1000; done'
+    has err "sleep 1000"
+    ORCA_TESTS_END=$(date +%s) run 124 "$ROOT/tests/limit" 1000 sleep 1001
+    has err "sleep 1001"
     run 3 "$ROOT/tests/limit" 60 sh -c 'exit 3'
     run 143 "$ROOT/tests/limit" 60 sh -c 'kill $$'
 }

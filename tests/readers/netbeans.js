@@ -1,18 +1,17 @@
-// netbeans.js ORCA DUMP FOLDER LIBRARY JDK - the classes of a heap dump as VisualVM reads them (NetBeansHeap.java),
+// netbeans.js ORCA DUMP FOLDER LIBRARY JDK CLASSES - the classes of a heap dump as VisualVM reads them (NetBeansHeap in CLASSES),
 // against `orca heap`.
 'use strict';
 const {execFileSync} = require('child_process');
 const {check, equal, finish, orca} = require('./report.js');
 
-const [command, dump, folder, library, jdk] = process.argv.slice(2);
+const [command, dump, , library, jdk, classes] = process.argv.slice(2);
 
 // Fields that only the JVM sees, padding, and gaps behind a super class; most classes have none.
 const HIDDEN_BYTES = 400;
 const HIDDEN_PERCENT = 10;
 
 const heap = JSON.parse(orca(command, 'heap', '--json', '--classes', '--top', '1000000', dump));
-execFileSync(`${jdk}/bin/javac`, ['-cp', library, '-d', folder, `${__dirname}/NetBeansHeap.java`]);
-const lines = execFileSync(`${jdk}/bin/java`, ['-Xmx512m', '-cp', `${folder}:${library}`, 'NetBeansHeap', dump,
+const lines = execFileSync(`${jdk}/bin/java`, ['-Xmx512m', '-cp', `${classes}:${library}`, 'NetBeansHeap', dump,
     heap.reference_bytes, heap.header_bytes], {maxBuffer: 1 << 30}).toString().trimEnd().split('\n');
 
 const theirs = new Map(), loaded = lines.length;
