@@ -984,21 +984,25 @@ static int spread(struct holder *h, struct activity *v, size_t *n)
 
 static void find_main_holder(struct holder *h)
 {
-    uint32_t first = 0;
-    h->r->one_pool = true;
+    struct resource *r = h->r;
+    uint64_t strays = 0, all = 0;
+    uint32_t n_strays = 0;
     for (uint32_t i = 1; i < h->a->timeline.n_lines; i++) {
-        if (!h->of_thread[i])
-            continue;
-        first = first ? first : i;
-        h->r->one_pool &= resource_same_pool(h->a, first, i);
-    }
-    for (uint32_t i = 1; i < h->a->timeline.n_lines; i++) {
-        h->r->n_holders += h->of_thread[i] != 0;
-        if (h->of_thread[i] > h->r->holder_ns) {
-            h->r->holder = i;
-            h->r->holder_ns = h->of_thread[i];
+        r->n_holders += h->of_thread[i] != 0;
+        all += h->of_thread[i];
+        if (h->of_thread[i] > r->holder_ns) {
+            r->holder = i;
+            r->holder_ns = h->of_thread[i];
         }
     }
+    for (uint32_t i = 1; i < h->a->timeline.n_lines; i++) {
+        if (!h->of_thread[i] || resource_same_pool(h->a, r->holder, i))
+            continue;
+        strays += h->of_thread[i];
+        n_strays++;
+    }
+    r->one_pool = strays_are_few(n_strays, r->n_holders, strays, all);
+    r->n_holders -= r->one_pool ? n_strays : 0;
 }
 
 static int hand_out(struct holder *h)

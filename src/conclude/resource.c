@@ -71,7 +71,7 @@ struct finder {
     uint32_t *frames;   /* [n_stacks]: 1 + those that are not the JDK's; 0: not counted yet */
     struct use *uses;   /* [n_objects] */
     struct keyed found; /* struct found */
-    struct map members; /* 1 + index of a resource, thread -> 1 */
+    struct map members; /* 1 + index of a resource, thread -> 1 + ns */
     bool stuck;         /* threads wait in a circle: what goes on at the end is no load */
 };
 
@@ -490,9 +490,8 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
         return -ENOMEM;
     if (!*member && r->n_threads < RESOURCE_IDS)
         r->threads[r->n_threads] = w->thread;
-    r->mixed |= !*member && !resource_same_pool(f->a, r->threads[0], w->thread);
     r->n_threads += !*member;
-    *member = 1;
+    *member += ns + !*member;
     r->parts++;
     r->open += w->open;
     r->now += ns;
@@ -724,6 +723,56 @@ static void settle_purposes(struct finder *f)
     }
 }
 
+/* --- of which pool they are ------------------------------------------------------------------- */
+
+/* The one that waits the longest stands first. */
+static void put_first(struct resource *r, uint32_t thread)
+{
+    uint32_t i = 0, last = min_u32(r->n_threads, RESOURCE_IDS) - 1;
+    while (i < last && r->threads[i] != thread)
+        i++;
+    r->threads[i] = r->threads[0];
+    r->threads[0] = thread;
+}
+
+/* A thread that came by, such as main while it starts the server, does not make a pool's resource
+ * one of several pools. */
+static int find_strays(struct finder *f)
+{
+    struct resources *o = f->out;
+    uint64_t *most = calloc(o->n + 1, sizeof *most), *strays = calloc(o->n + 1, sizeof *strays);
+    uint32_t *first = calloc(o->n + 1, sizeof *first);
+    int rc = most && strays && first ? 0 : -ENOMEM;
+    for (size_t i = 0; i < f->members.cap && rc == 0; i++) {
+        const struct map_slot *s = &f->members.slots[i];
+        uint32_t thread = (uint32_t)s->key, of = (uint32_t)(s->key >> 32);
+        if (!s->used || s->value < most[of] || (s->value == most[of] && thread > first[of]))
+            continue;
+        most[of] = s->value;
+        first[of] = thread;
+    }
+    for (size_t i = 0; i < o->n && rc == 0; i++)
+        if (o->v[i].n_threads)
+            put_first(&o->v[i], first[i + 1]);
+    for (size_t i = 0; i < f->members.cap && rc == 0; i++) {
+        const struct map_slot *s = &f->members.slots[i];
+        uint32_t of = (uint32_t)(s->key >> 32);
+        if (!s->used || resource_same_pool(f->a, first[of], (uint32_t)s->key))
+            continue;
+        strays[of] += s->value - 1;
+        o->v[of - 1].n_strays++;
+    }
+    for (size_t i = 0; i < o->n && rc == 0; i++) {
+        o->v[i].mixed =
+            !strays_are_few(o->v[i].n_strays, o->v[i].n_threads, strays[i + 1], o->v[i].ns);
+        o->v[i].n_strays = o->v[i].mixed ? 0 : o->v[i].n_strays;
+    }
+    free(most);
+    free(strays);
+    free(first);
+    return rc;
+}
+
 /* --- the time of those who wait --------------------------------------------------------------- */
 
 /* Time in which a thread had nothing to do: it waited, nobody held it up, and it had asked for
@@ -848,6 +897,7 @@ static int find(struct finder *f)
     rc = rc ? rc : find_fields(f);
     if (rc == 0)
         settle_purposes(f);
+    rc = rc ? rc : find_strays(f);
     rc = rc ? rc : find_bases(f);
     rc = rc ? rc : put_in_order(f);
     free(first);

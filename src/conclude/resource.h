@@ -85,6 +85,7 @@ static inline lock_id activity_peer(const struct activity *x)
 }
 
 enum {
+    STRAYS_PART = 20,
     RESOURCE_IDS = 5,
     BEHIND_OTHER = INT32_MAX,
     RESOURCE_BEHIND = 3, /* of those that stand behind one, so many are named */
@@ -102,11 +103,12 @@ enum resource_kind {
 
 struct resource {
     enum resource_kind kind;
-    bool permits;   /* things, by their class: also where nobody gives back */
-    bool mixed;     /* its threads are of several pools */
-    lock_id lock;   /* 0: several objects */
-    uint32_t group; /* their class */
-    method_id take; /* where threads wait for it */
+    bool permits;      /* things, by their class: also where nobody gives back */
+    bool mixed;        /* its threads are of several pools; else */
+    uint32_t n_strays; /* of n_threads: those of other pools than threads[0], who wait little */
+    lock_id lock;      /* 0: several objects */
+    uint32_t group;    /* their class */
+    method_id take;    /* where threads wait for it */
     uint64_t count, ns, max, first, last;
     uint64_t parts, now; /* of waits: one that looks and waits again has several; of the last one */
     uint64_t polls;      /* polled: parks after which the thread looked, and parked again */
@@ -173,6 +175,19 @@ static inline bool resource_is_brief(const struct resource *r)
 {
     return !r->open && r->kind <= RESOURCE_DELAY &&
            1000 * (r->early_ns >> 10) >= 950 * (r->ns >> 10);
+}
+
+/* Of n threads, strays that are not of the pool of the longest one are left out where they have
+ * little of the time, and the pool has more than one of the threads. */
+static inline bool strays_are_few(uint32_t n_strays, uint32_t n, uint64_t ns, uint64_t all)
+{
+    return !n_strays || (STRAYS_PART * ns <= all && n - n_strays > 1);
+}
+
+/* Those who wait, without strays. */
+static inline uint32_t resource_n_waiters(const struct resource *r)
+{
+    return r->n_threads - r->n_strays;
 }
 
 /* Of answers: whether nobody who gives them worked on any for most of the time. */

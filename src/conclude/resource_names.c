@@ -282,9 +282,7 @@ static bool is_one_library(const char *x, const char *y)
     return names == LIBRARY_NAMES;
 }
 
-/* What is at the other end of nearly all that its holders do, where they do it in the library that
- * it is of: connections to a server, a file that is written.  0: it has none. */
-static lock_id led_to(const struct resource *r, const struct analysis *a)
+lock_id resource_leads_to(const struct resource *r, const struct analysis *a)
 {
     const struct trace *t = a->trace;
     const struct activity *x = r->doing;
@@ -329,7 +327,7 @@ static void name_alone(const struct resource *r, const struct analysis *a, char 
 void resource_name(const struct resource *r, const struct analysis *a, char *out, size_t n)
 {
     char peer[LABEL_MAX];
-    lock_id end = led_to(r, a);
+    lock_id end = resource_leads_to(r, a);
     name_alone(r, a, out, n);
     if (!end.v)
         return;
@@ -404,7 +402,7 @@ void resource_thread_pool(const struct analysis *a, uint32_t thread, char *out, 
 void resource_pool_name(const struct analysis *a, const struct resource *r, char *out, size_t n)
 {
     *out = 0;
-    if (r->n_threads > 1 && !r->mixed)
+    if (resource_n_waiters(r) > 1 && !r->mixed)
         resource_thread_pool(a, r->threads[0], out, n);
 }
 
@@ -413,7 +411,7 @@ static bool is_whole_pool(const struct analysis *a, const struct resource *r)
     uint32_t n = 0;
     for (uint32_t i = 1; i < a->threads.n && i < a->timeline.n_lines; i++)
         n += resource_same_pool(a, r->threads[0], i);
-    return n == r->n_threads;
+    return n == resource_n_waiters(r);
 }
 
 static bool is_of_one_pool(const struct analysis *a, const struct resource *r)

@@ -9,6 +9,10 @@
 /* "HikariPool-1", "shop.Stock", "IndexWriter.commitLock", "ConcurrentBag.borrow". */
 void resource_name(const struct resource *r, const struct analysis *a, char *out, size_t n);
 
+/* What is at the other end of nearly all that its holders do, where they do it in the library that
+ * it is of: connections to a server, a file that is written.  0: it has none. */
+lock_id resource_leads_to(const struct resource *r, const struct analysis *a);
+
 /* The same with its role: "HikariPool-1 (connection pool)", "lock of Stock.reserve", "shop.Stock",
  * "class initialisation". */
 void resource_title(const struct resource *r, const struct analysis *a, char *out, size_t n);

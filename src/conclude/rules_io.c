@@ -313,7 +313,7 @@ static void put_answers_back(struct evidence *ev, const struct resource *r)
 static void tell(struct finder *f, const struct io_place *v, size_t n)
 {
     struct evidence *ev = f->ev;
-    uint64_t waited = 0;
+    uint64_t waited = 0, strays = 0;
     struct peer_vote peer = {.peer = {0}};
     struct resource *r = arena_alloc(&ev->a->arena, sizeof *r);
     struct activity *doing = arena_alloc(&ev->a->arena, sizeof *doing);
@@ -325,7 +325,6 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
                            .wait_stack = v->stack,
                            .doing = doing,
                            .n_doing = 1,
-                           .one_pool = true,
                            .holder = v->thread,
                            .holder_ns = v->ns,
                            .first = ev->a->window.from,
@@ -340,11 +339,16 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
         if (r->n_threads < RESOURCE_IDS)
             r->threads[r->n_threads] = v[i].thread;
         r->n_threads++;
-        r->one_pool &= resource_same_pool(ev->a, v->thread, v[i].thread);
+        if (!resource_same_pool(ev->a, v->thread, v[i].thread)) {
+            strays += v[i].ns;
+            r->n_strays++;
+        }
     }
-    r->mixed = !r->one_pool;
+    r->mixed = !strays_are_few(r->n_strays, r->n_threads, strays, r->ns);
+    r->n_strays = r->mixed ? 0 : r->n_strays;
+    r->one_pool = !r->mixed;
     r->held = r->wait_at_ns = r->ns;
-    r->n_holders = r->n_threads;
+    r->n_holders = resource_n_waiters(r);
     *doing = (struct activity){.does = v->does,
                                .at = r->wait_at,
                                .leaf = r->wait_at,

@@ -95,11 +95,12 @@ static const struct {
 static void say_who(struct rule_finding *f, const struct evidence *ev, const struct resource *r)
 {
     char pool[LABEL_MAX];
+    uint32_t n = resource_n_waiters(r);
     resource_pool_name(ev->a, r, pool, sizeof pool);
-    if (r->n_threads == 1)
+    if (n == 1)
         rule_say_thread(f, ev, r->threads[0]);
     else
-        rule_say(f, "%s threads%s%s", human_count(r->n_threads).text, *pool ? " of " : "", pool);
+        rule_say(f, "%s threads%s%s", human_count(n).text, *pool ? " of " : "", pool);
 }
 
 /* " from 10.0.0.7:5432", " to /var/log/app.log", where the other end is known. */
@@ -132,7 +133,7 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     unsigned share = rule_permille(r->wait_at_ns, r->ns) / 10;
     rule_line(f, CARD_PLAIN);
     say_who(f, ev, r);
-    rule_say(f, "%s%s", r->n_threads == 1 ? kinds[r->kind].waits : kinds[r->kind].wait,
+    rule_say(f, "%s%s", resource_n_waiters(r) == 1 ? kinds[r->kind].waits : kinds[r->kind].wait,
              r->kind == RESOURCE_LOOP ? "in handlers"
              : r->kind == RESOURCE_IO ? "for "
                                       : human_time(r->ns / r->count).text);
@@ -342,7 +343,7 @@ static void say_behind(struct rule_finding *f, const struct evidence *ev)
         finding_resource(&ev->resources, x, ev->a, name, sizeof name);
         rule_line(f, i ? CARD_MORE : CARD_BEHIND);
         say_who(f, ev, x);
-        rule_say(f, " %s for %s: ", x->n_threads == 1 ? "waits" : "wait", name);
+        rule_say(f, " %s for %s: ", resource_n_waiters(x) == 1 ? "waits" : "wait", name);
         if (x->count > 1)
             rule_say(f, "%s waits, ", human_count(x->count).text);
         rule_say(f, "%s", human_time(x->ns).text);
@@ -399,6 +400,9 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         resource_is_of_classes(r, ev->a) || !x->at.method.v ||
         (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)
         return NULL;
+    if (r->kind == RESOURCE_THINGS && resource_leads_to(r, ev->a).v) /* that is what it is for */
+        return x->does == DOES_INPUT ? "allow more at once, or make the other end answer faster"
+                                     : NULL;
     for (size_t i = 0; i < ARRAY_LEN(advices); i++)
         if (advices[i].kinds & 1u << r->kind && advices[i].does == x->does)
             return advices[i].text;

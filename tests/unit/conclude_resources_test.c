@@ -68,6 +68,22 @@ Test(resources, threads_of_two_pools_are_of_none)
     cr_assert_str_eq(name, "");
 }
 
+/* main, while it starts the server: the first one, and for a moment. */
+Test(resources, a_thread_that_came_by_is_not_of_the_pool)
+{
+    char name[LABEL_MAX];
+    does_block(builder_thread(&b, "main"), 1000000, 2000000, lock, ann);
+    for (uint32_t i = 0; i < 6; i++) {
+        char web[] = {'w', 'e', 'b', '-', (char)('1' + i), 0};
+        does_block(builder_thread(&b, web), 3000000 + i, 90000000 + i, lock, ann);
+    }
+    run(100000000);
+    cr_assert_eq(all.v[0].n_threads, 7);
+    cr_assert_eq(resource_n_waiters(&all.v[0]), 6);
+    resource_pool_name(a, &all.v[0], name, sizeof name);
+    cr_assert_str_eq(name, "web");
+}
+
 /* Each in a pool of its own: which is the last there is room for has the others. */
 Test(resources, pools_that_there_is_no_room_for_are_called_others)
 {
@@ -424,6 +440,17 @@ Test(resources, an_owner_of_a_lock_has_it_until_it_wakes_the_next_one)
     cr_assert_gt(all.v[0].held, 190000000);
 }
 
+/* The first finding, which is about a resource. */
+static const struct rule_finding *first_card(void)
+{
+    struct rule_finding *f;
+    struct err err;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, &err), 0);
+    cr_assert(n && f[0].resource);
+    return &f[0];
+}
+
 /* The line of a finding behind a label; "": there is none. */
 static const char *labelled(const struct rule_finding *f, enum card_label label)
 {
@@ -510,16 +537,11 @@ Test(resources, of_a_lock_without_a_known_owner_who_releases_it_had_it)
 /* A monitor for which ann waits 40 times, in so many of which she saw that bob had it. */
 static const struct rule_finding *with_owners(uint64_t known)
 {
-    struct rule_finding *f;
-    struct err err;
-    size_t n;
     for (uint64_t i = 0; i < 40; i++)
         does_block(ann, 1000000 + 20000000 * i, 11000000 + 20000000 * i, lock,
                    i < known ? bob : (thread_id){0});
     run(900000000);
-    cr_assert_eq(rules_apply(a, &f, &n, NULL, &err), 0);
-    cr_assert(n && f[0].resource);
-    return &f[0];
+    return first_card();
 }
 
 Test(resources, an_owner_of_one_wait_in_forty_is_named_nowhere)
@@ -885,6 +907,14 @@ Test(resources, a_pool_of_connections_to_one_server_is_called_so)
                                                        "shop.Desk.place:23 shop.Main.main:2");
     cr_assert_not_null(strstr(name, " to 10.0.0.7:5432"), "%s", name);
     cr_assert_str_eq(key, "Bag.borrow"); /* whoever else it leads to another time */
+}
+
+/* The call is what a connection is taken for. */
+Test(resources, a_pool_of_connections_to_one_server_is_too_small_or_the_server_too_slow)
+{
+    name_of_pool_that_reads(READ_BY "com.fast.pool.Line.ask:3 shop.Desk.place:23 shop.Main.main:2");
+    cr_assert_str_eq(labelled(first_card(), CARD_TRY),
+                     "allow more at once, or make the other end answer faster");
 }
 
 Test(resources, what_is_asked_through_another_library_does_not_name_a_pool)
