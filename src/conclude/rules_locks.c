@@ -11,8 +11,8 @@ enum {
     STILL_BLOCKED_NS = 100000000,
     QUEUE_WAITS = 10,          /* so many others waited for it, and the longest at the end */
     QUEUE_TIMES = 4,           /* less than so many times as long as they did */
-    CONVOY_PERMILLE = 20,      /* of the recording in convoys, or */
-    CONVOY_TIMES = 5,          /* so many of them, */
+    CONVOY_PERMILLE = 20,      /* of the recording in convoys; in the lock's own finding also */
+    CONVOY_TIMES = 5,          /* this many of them, */
     CONVOY_LEAST_NS = 2000000, /* and the longest at least so long */
     HELD_LEAST_NS = 1000000,   /* waits shorter than that are not looked at */
     HELD_PERMILLE = 20,        /* of the recording */
@@ -163,10 +163,14 @@ static int by_convoys(const void *a, const void *b)
 /* In the finding about the lock, if there is one: one cause, one card. */
 static void tell_convoy(struct evidence *ev, const struct queue *q)
 {
-    struct rule_finding *of = rule_of_lock(ev, q->lock);
-    struct rule_finding *f = of ? of : rule_find(ev, SEVERITY_WARNING, q->convoy_ns);
+    struct rule_finding *of = rule_of_lock(ev, q->lock), *f = of;
     const struct convoy *c = &q->convoy;
-    if (!f || (of && of->severity == SEVERITY_PROBLEM))
+    bool much = rule_permille(q->convoy_ns, ev->length) >= CONVOY_PERMILLE;
+    if (of ? of->severity == SEVERITY_PROBLEM || (!much && q->convoys < CONVOY_TIMES) : !much)
+        return;
+    if (!of)
+        f = rule_find(ev, SEVERITY_WARNING, q->convoy_ns);
+    if (!f)
         return;
     rule_add_thread(f, ev, c->owner);
     if (of) {
@@ -196,9 +200,7 @@ void rule_convoy(struct evidence *ev)
     size_t n = 0;
     for (size_t i = 0; i < all->n && v; i++) {
         const struct queue *q = &all->v[i];
-        bool often = q->convoys >= CONVOY_TIMES ||
-                     rule_permille(q->convoy_ns, ev->length) >= CONVOY_PERMILLE;
-        if (q->convoys && often && q->convoy.to - q->convoy.from >= CONVOY_LEAST_NS)
+        if (q->convoys && q->convoy.to - q->convoy.from >= CONVOY_LEAST_NS)
             v[n++] = q;
     }
     if (n)

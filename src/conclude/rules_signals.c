@@ -7,6 +7,7 @@
 enum {
     STORM_CALLS = 10,      /* of notifyAll at least, */
     STORM_WOKEN = 2,       /* that woke so many on average, */
+    STORM_PERMILLE = 50,   /* of the recording lost; */
     FUTILE_PERMILLE = 500, /* of the wake-ups futile */
     FUTILE_WAKEUPS = 50,   /* at least */
 };
@@ -97,7 +98,8 @@ void rule_notify_storm(struct evidence *ev)
     for (size_t i = 0; i < all->n; i++) {
         const struct signals *s = &all->v[i];
         if (s->notify_all < STORM_CALLS || s->woken[1] < STORM_WOKEN * s->notify_all ||
-            rule_permille(s->futile[1], s->woken[1]) < FUTILE_PERMILLE || said_of_resource(ev, s))
+            rule_permille(s->futile[1], s->woken[1]) < FUTILE_PERMILLE || said_of_resource(ev, s) ||
+            rule_permille(s->futile_ns, ev->length) < STORM_PERMILLE)
             continue;
         struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, s->futile_ns);
         if (!f)

@@ -203,6 +203,58 @@ Test(servers, who_is_given_the_next_task_waits_for_no_answer)
     cr_assert_eq(wait_is_for_work(a, span_of(ann, 3)->context), true);
 }
 
+/* --- harm has a base -------------------------------------------------------------------------- */
+
+/* Twelve times all three are woken, and wait again after 5 us. */
+static void wakes_all_for_nothing(void)
+{
+    for (int k = 0; k < 3; k++)
+        ADD(&b, web[k].v, web[k], 1000, wait_enter, .lock = lock, .stack = stack);
+    for (uint64_t i = 1; i <= 12; i++) {
+        ADD(&b, dan.v, dan, i * 100000, notify_all, .lock = lock, .stack = other_stack);
+        for (int k = 0; k < 3; k++) {
+            ADD(&b, web[k].v, web[k], i * 100000 + 2000, wait_exit, .lock = lock);
+            ADD(&b, web[k].v, web[k], i * 100000 + 5000, wait_enter, .lock = lock, .stack = stack);
+        }
+    }
+}
+
+Test(servers, wake_ups_for_nothing_are_a_finding)
+{
+    wakes_all_for_nothing();
+    run(2000000);
+    cr_assert(has_finding("notify-storm"));
+}
+
+Test(servers, wake_ups_for_nothing_now_and_then_are_none)
+{
+    wakes_all_for_nothing();
+    run(1000000000);
+    cr_assert_not(has_finding("notify-storm"));
+}
+
+/* Five times a queue outlives a long hold. */
+static void drains_queues(void)
+{
+    for (uint64_t k = 0; k < 5; k++) {
+        uint64_t at = 1000000 + 100000000 * k, us = 10000;
+        does_block(bob, at + 50 * us, at + 1000 * us, lock, ann);
+        does_block(cat, at + 60 * us, at + 1020 * us, lock, ann);
+        for (uint64_t i = 0; i < 4; i++) {
+            does_block(bob, at + (1005 + 40 * i) * us, at + (1040 + 40 * i) * us, lock, cat);
+            does_block(cat, at + (1025 + 40 * i) * us, at + (1060 + 40 * i) * us, lock, bob);
+        }
+    }
+}
+
+Test(servers, convoys_for_a_small_part_of_the_time_are_no_finding)
+{
+    drains_queues();
+    run(UINT64_C(60000000000));
+    cr_assert_eq(queues_of(&a->queues, lock)->convoys, 5);
+    cr_assert_null(first_finding());
+}
+
 /* --- names ------------------------------------------------------------------------------------ */
 
 Test(servers, a_class_loaders_lock_is_class_loading_and_gets_no_advice)
