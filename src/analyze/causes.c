@@ -108,6 +108,13 @@ method_id causes_inner(const struct trace *t, stack_id stack)
     return c.inner;
 }
 
+method_id causes_called(const struct trace *t, stack_id stack)
+{
+    struct call c = {0};
+    read_frames(t, trace_stack(t, stack), &c);
+    return c.jdk.v && !c.in_locks ? c.jdk : c.inner;
+}
+
 static void number(struct call *c)
 {
     const uint32_t id[] = {c->inner.v, c->caller.v, c->jdk.v};

@@ -80,6 +80,10 @@ uint32_t causes_own_frames(const struct trace *t, stack_id stack);
 /* The innermost method that is not the JDK's; 0: none. */
 method_id causes_inner(const struct trace *t, stack_id stack);
 
+/* The method of the JDK's that it calls, of a queue as a rule; where that is a lock's, or none, the
+ * same as causes_inner. */
+method_id causes_called(const struct trace *t, stack_id stack);
+
 /* What waits like those of a stack say: those with this stack, or of its call where they are
  * few. */
 const struct cause_sums *causes_of(const struct causes *c, stack_id stack);

@@ -181,6 +181,19 @@ bool purpose_takes(const struct trace *t, stack_id stack)
     return causes_takes(t, causes_inner(t, stack)) || read_call(t, stack).takes;
 }
 
+/* Methods that look at a queue, by the beginnings of their names. */
+static const char *const look_names[] = {"remaining", "size", "isEmpty", "contains", "peek"};
+
+bool purpose_leaves_full(const struct trace *t, stack_id waits, stack_id wakes)
+{
+    method_id inner = causes_called(t, waits), by = causes_called(t, wakes);
+    if (!inner.v || !by.v || trace_method(t, inner)->class_.v != trace_method(t, by)->class_.v ||
+        !begins_with(t, inner, room_names, ARRAY_LEN(room_names)))
+        return false;
+    return begins_with(t, by, room_names, ARRAY_LEN(room_names)) ||
+           begins_with(t, by, look_names, ARRAY_LEN(look_names));
+}
+
 /* Of a file of calls a park is a call that blocked: its object blocks the thread. */
 static bool is_of_calls(const struct trace *t)
 {

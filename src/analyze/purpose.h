@@ -78,6 +78,10 @@ static inline bool purposes_held_up(const struct purposes *p, uint32_t context, 
 /* What parking for an object of this class means wherever it is; PURPOSE_IDLE: that depends. */
 enum purpose purpose_of_class(const char *signature);
 
+/* Whether the thread of the second stack, which ended a wait for room in a queue, made none: it puts
+ * something into that queue, too, or looks at it, and passed the queue's lock on. */
+bool purpose_leaves_full(const struct trace *t, stack_id waits, stack_id wakes);
+
 /* Whether a stack is in a call that puts something into a queue; or takes something out of one,
  * also one of the program's own, by its name. */
 bool purpose_puts(const struct trace *t, stack_id stack);

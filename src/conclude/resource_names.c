@@ -15,15 +15,19 @@ enum {
 
 struct known {
     const char *class_, *method, *role, *suffix;
-    const char *lock; /* of a pool: what a lock inside of it is; NULL: it is no pool */
+    const char *lock; /* what a lock inside of it is; NULL: the same */
+    bool pool;
 };
 
 static const struct known known_resources[] = {
-#define RESOURCE(class_, method, role, suffix) {class_, method, role, suffix, NULL},
-#define POOL(class_, method, role, suffix) {class_, method, role, suffix, "lock of a " role},
+#define RESOURCE(class_, method, role, suffix) {class_, method, role, suffix, NULL, false},
+#define POOL(class_, method, role, suffix) {class_, method, role, suffix, "lock of a " role, true},
+#define QUEUE(class_, method, of)                                                                  \
+    {class_, method, "full queue of " of, "", "lock of the queue of " of, false},
 #include "conclude/resources.def"
 #undef RESOURCE
 #undef POOL
+#undef QUEUE
 };
 
 static const struct known *known_at(method_id take, const struct trace *t)
@@ -58,7 +62,7 @@ static const struct known *find_known(const struct resource *r, const struct tra
 bool resource_is_known_pool(method_id take, const struct trace *t)
 {
     const struct known *k = known_at(take, t);
-    return k && k->lock;
+    return k && k->pool;
 }
 
 /* The one name that stands before this end of a thread's name; false: none, or several. */
@@ -194,7 +198,7 @@ bool resource_is_taken(const struct resource *r, const struct analysis *a)
 {
     const struct known *k = find_known(r, a->trace);
     const char *by_words = k ? NULL : role_by_words(r, a);
-    return r->kind == RESOURCE_THINGS && (!k || k->lock) &&
+    return r->kind == RESOURCE_THINGS && (!k || k->pool) &&
            !(by_words && strncmp(by_words, "loading", 7) == 0);
 }
 

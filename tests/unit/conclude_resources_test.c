@@ -813,6 +813,38 @@ Test(resources, who_puts_into_a_queue_waits_for_a_full_one)
     cr_assert_str_eq(name, "full queue of Desk.place");
 }
 
+/* Producers whose queue is full: dan makes room now and then; at other times one of them, which puts
+ * something or looks, gives the queue's lock to another, and with that no room. */
+Test(resources, who_gives_a_full_queues_lock_on_makes_no_room)
+{
+    lock_id on = builder_lock(
+        &b, builder_class(
+                &b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;"));
+    stack_id wait =
+        builder_stack(&b, PARKED "java.util.concurrent.ArrayBlockingQueue.put:9 shop.Log.put:3 "
+                                 "shop.Log.append:2 shop.Desk.place:21");
+    const stack_id give[] = {
+        builder_stack(&b, "java.util.concurrent.ArrayBlockingQueue.take:8 shop.Writer.run:5"),
+        builder_stack(&b, "java.util.concurrent.ArrayBlockingQueue.put:9 shop.Log.put:3 "
+                          "shop.Log.append:2 shop.Desk.place:21"),
+        builder_stack(&b, "java.util.concurrent.ArrayBlockingQueue.remainingCapacity:7 "
+                          "shop.Log.isFull:4 shop.Log.append:1 shop.Desk.place:21"),
+        builder_stack(&b, "java.util.concurrent.ArrayBlockingQueue.remainingCapacity:7 "
+                          "shop.Log.isFull:4 shop.Log.append:1 shop.Desk.place:21")};
+    for (uint64_t i = 0; i < 40; i++) {
+        uint64_t time = 1000000 + i * 10000000;
+        thread_id who = i % 2 ? ann : bob, by = i % 4 == 0 ? dan : i % 2 ? bob : ann;
+        ADD(&b, who.v, who, time, park_enter, .lock = on, .stack = wait);
+        ADD(&b, by.v, by, time + 9000000, unpark, .target = who, .stack = give[i % 4]);
+        ADD(&b, who.v, who, time + 9000500, park_exit, .lock = on);
+    }
+    run(500000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert(resource_is_full_queue(&all.v[0]));
+    cr_assert_eq(all.v[0].holder, dan.v);
+    cr_assert_eq(all.v[0].n_holders, 1);
+}
+
 /* A library's own queue, by the name of its method. */
 Test(resources, who_appends_to_a_librarys_queue_waits_for_a_full_one)
 {
