@@ -304,12 +304,33 @@ lock_id resource_leads_to(const struct resource *r, const struct analysis *a)
     return (lock_id){0};
 }
 
+/* Of a known pool the method that is asked for one of its things: the outermost of those in a row
+ * that are in the table as the same. */
+static method_id asked_of_pool(const struct resource *r, const struct analysis *a,
+                               const struct known *pool)
+{
+    const struct trace *t = a->trace;
+    const struct trace_stack *s = trace_stack(t, r->wait_stack);
+    method_id asked = taker(r, a);
+    uint32_t i = 0;
+    while (i < s->n_frames && s->frames[i].method.v != asked.v)
+        i++;
+    for (; i < s->n_frames; i++) {
+        const struct known *k = known_at(s->frames[i].method, t);
+        if (!k || strcmp(k->role, pool->role) != 0)
+            break;
+        asked = s->frames[i].method;
+    }
+    return asked;
+}
+
 static void name_alone(const struct resource *r, const struct analysis *a, char *out, size_t n)
 {
     const struct known *k = find_known(r, a->trace);
     const char *signature = a->locks.groups[r->group].signature;
     char method[2 * LABEL_MAX], class_[LABEL_MAX];
-    method_name(a->trace, taker(r, a), method, sizeof method);
+    method_name(a->trace, k && k->pool ? asked_of_pool(r, a, k) : taker(r, a), method,
+                sizeof method);
     label_class(signature, class_, sizeof class_);
     if (k && name_before(a->trace, k->suffix, out, n))
         return;

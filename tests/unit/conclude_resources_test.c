@@ -845,6 +845,31 @@ Test(resources, who_gives_a_full_queues_lock_on_makes_no_room)
     cr_assert_eq(all.v[0].n_holders, 1);
 }
 
+/* Known pools are called by the method that is asked for a thing, not by that of a queue inside. */
+Test(resources, a_known_pool_is_called_by_the_method_that_is_asked)
+{
+    lock_id on = builder_lock(
+        &b, builder_class(
+                &b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;"));
+    stack_id take =
+        builder_stack(&b, PARKED "org.apache.commons.pool2.impl.LinkedBlockingDeque.takeFirst:9 "
+                                 "org.apache.commons.pool2.impl.GenericObjectPool.borrowObject:3 "
+                                 "redis.clients.jedis.JedisPool.getResource:2 shop.Desk.place:21");
+    stack_id give =
+        builder_stack(&b, "org.apache.commons.pool2.impl.GenericObjectPool.returnObject:7 "
+                          "redis.clients.jedis.Jedis.close:5 shop.Desk.place:25");
+    for (uint64_t i = 0; i < 20; i++) {
+        thread_id who = i % 2 ? ann : bob, by = i % 2 ? bob : ann;
+        ADD(&b, who.v, who, 1000000 + i * 10000000, park_enter, .lock = on, .stack = take);
+        ADD(&b, by.v, by, 10000000 + i * 10000000, unpark, .target = who, .stack = give);
+        ADD(&b, who.v, who, 10000500 + i * 10000000, park_exit, .lock = on);
+    }
+    run(400000000);
+    char name[256];
+    resource_title(&all.v[0], a, name, sizeof name);
+    cr_assert_str_eq(name, "GenericObjectPool.borrowObject (object pool)");
+}
+
 /* A library's own queue, by the name of its method. */
 Test(resources, who_appends_to_a_librarys_queue_waits_for_a_full_one)
 {
