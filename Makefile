@@ -87,7 +87,7 @@ AGENT_O  := $(call objs,src/agent)
 ASGCT2_O := $(call objs,src/asgct2)
 CLI_O    := $(call objs,src/cli)
 # Of the agent, what needs no JVM: the words of its options and of its control socket.
-WORDS_O  := $(addprefix $(B)/src/agent/,request.o settings.o kept.o alloc_counts.o alloc_rows.o \
+WORDS_O  := $(addprefix $(B)/src/agent/,request.o settings.o peers.o kept.o alloc_counts.o alloc_rows.o \
               trails.o alloc_weight.o json_text.o program_name.o)
 # Everything else: the agent and the command take from it what they refer to, and no more.
 LIB_O    := $(call objs,$(addprefix src/,$(filter-out agent asgct2 cli,$(FOLDERS))))

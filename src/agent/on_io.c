@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -298,6 +300,25 @@ static int io_epoll_wait(int fd, struct epoll_event *v, int n, int ms)
     return rc;
 }
 
+static int io_epoll_pwait(int fd, struct epoll_event *v, int n, int ms, const sigset_t *mask)
+{
+    struct call c = ms ? begin(fd) : (struct call){0, 0};
+    int rc = epoll_pwait(fd, v, n, ms, mask);
+    end(&c, IO_KIND_select, fd, -1);
+    return rc;
+}
+
+/* By its number: older C libraries, whose programs do not import it, lack the function. */
+static int io_epoll_pwait2(int fd, struct epoll_event *v, int n, const struct timespec *limit,
+                           const sigset_t *mask)
+{
+    bool looks = limit && !limit->tv_sec && !limit->tv_nsec;
+    struct call c = looks ? (struct call){0, 0} : begin(fd);
+    int rc = (int)syscall(SYS_epoll_pwait2, fd, v, n, limit, mask, (size_t)(_NSIG / 8));
+    end(&c, IO_KIND_select, fd, -1);
+    return rc;
+}
+
 /* A Poller wants to hear of a descriptor once, and the thread that asks parks then. */
 static int io_epoll_ctl(int fd, int op, int of, struct epoll_event *e)
 {
@@ -426,6 +447,8 @@ static struct import rows[] = {
     ROW(accept4),
     ROW(poll),
     ROW(epoll_wait),
+    ROW(epoll_pwait),
+    ROW(epoll_pwait2),
     ROW(epoll_ctl),
     ROW(open64),
     ROW(fcntl),
@@ -465,6 +488,8 @@ void io_update(void)
         ours = getpid();
         imports_find(rows, ARRAY_LEN(rows));
         change();
+        if (!atomic_load_explicit(&wanted, memory_order_relaxed))
+            peers_find_listening();
     }
     /* relaxed: see begin */
     atomic_store_explicit(&wanted, on, memory_order_relaxed);

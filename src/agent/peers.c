@@ -5,6 +5,7 @@
 #include "record/intern.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,6 +237,20 @@ lock_id peers_of(int fd, uint64_t was, bool *listens)
             (now >> USE_SHIFT) << USE_SHIFT | (uint64_t)(flags | PEER_ASKED) << FLAG_SHIFT | id.v,
             memory_order_relaxed, memory_order_relaxed);
     return id;
+}
+
+void peers_find_listening(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    const struct dirent *e;
+    while (d && peers.details != IODETAILS_NONE && (e = readdir(d))) {
+        int fd = *e->d_name == '.' ? -1 : atoi(e->d_name);
+        bool listens;
+        if (fd >= 0 && fd != dirfd(d) && option(fd, SO_ACCEPTCONN))
+            peers_of(fd, peers_now(fd), &listens);
+    }
+    if (d)
+        closedir(d);
 }
 
 bool peers_is_known(uint64_t was)

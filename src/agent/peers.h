@@ -25,6 +25,10 @@ uint64_t peers_now(int fd);
 /* The descriptor is new, or closed. */
 void peers_renew(int fd, unsigned flags);
 
+/* Name the sockets that accept already: nobody may accept while it is recorded, and whoever asks
+ * this program itself is to be known as such.  System calls for each descriptor. */
+void peers_find_listening(void);
+
 /* Whether the kernel has been asked about it. */
 bool peers_is_known(uint64_t was);
 

@@ -29,12 +29,16 @@ static uint64_t part_of_use(const struct resource *r, uint64_t from, uint64_t to
     return from < to ? to - from : 0;
 }
 
-/* How long a pool's thread had nothing to do; UINT64_MAX: it never waits for work. */
+/* How long a pool's thread had nothing to do; UINT64_MAX: it never waits for work, and is no
+ * worker by its frames. */
 static uint64_t idle_of(const struct busy *b, uint32_t thread)
 {
     const struct line *l = &b->a->timeline.lines[thread];
     const struct still_line *still = stills_of(&b->a->stills, thread);
     uint64_t ns = UINT64_MAX;
+    for (uint32_t i = 0; i < still->n && ns; i++)
+        if (program_is_workers(&b->a->resources->program, still->v[i].stack))
+            ns = 0;
     for (uint32_t i = 0; i < still->n; i++)
         if (io_waits_for_work(b->a->trace, still->v[i].stack))
             ns = (ns == UINT64_MAX ? 0 : ns) + part_of_use(b->r, still->v[i].from, still->v[i].to);

@@ -222,3 +222,23 @@ struct place program_outermost(const struct program *p, stack_id stack)
             return (struct place){s->frames[i].method, trace_line(p->trace, s->frames[i])};
     return (struct place){{0}, -1};
 }
+
+bool program_is_workers(const struct program *p, stack_id stack)
+{
+    static const char *const words[] = {"Executor", "Worker", "ThreadPool", "PoolThread"};
+    const struct trace *t = p->trace;
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = s->flags & STACK_TRUNCATED ? 0 : s->n_frames; i-- > 0;) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        const char *signature = trace_class(t, m->class_)->signature;
+        if (strcmp(m->name, "runWorker") == 0)
+            return true;
+        if (sites_is_jdk(signature))
+            continue;
+        for (size_t k = 0; k < ARRAY_LEN(words); k++)
+            if (program_code(p, m->id) == CODE_LIBRARY && strstr(signature, words[k]))
+                return true;
+        return false;
+    }
+    return false;
+}

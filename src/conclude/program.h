@@ -47,4 +47,8 @@ static inline bool program_is_in(const struct program *p, stack_id at)
     return program_place(p, at).method.v != 0;
 }
 
+/* Whether the frames around all that is not the JDK's are those of a pool's worker: one that had no
+ * task to wait for while it was recorded is known by them alone. */
+bool program_is_workers(const struct program *p, stack_id at);
+
 #endif

@@ -146,6 +146,7 @@ static int look_at(struct finder *f, uint32_t thread)
     for (uint32_t i = 0; i < still->n; i++) {
         const struct still *s = &still->v[i];
         struct does d = does_of_stack(all, s->stack, true, &leaf);
+        f->works[thread] |= program_is_workers(&all->program, s->stack);
         TRY(add(f, thread, &d, s->stack,
                 &(struct io_place){.ns = s->to - s->from,
                                    .looks = s->looks,

@@ -14,6 +14,7 @@
 
 enum {
     HOLDER_PERMILLE = 700, /* a thread that holds for less is one of many */
+    WAIT_IN_LEAST = 10,    /* percent of the waits; a line with less is not where threads wait */
     ALIKE = 100,           /* resources among which names are to differ */
     DOING_MOST = 3,        /* nor more than so many things, */
     DOING_SAMPLES = 3,     /* nor what fewer samples say */
@@ -168,7 +169,7 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     }
     struct place at =
         r->wait_at.method.v ? r->wait_at : program_library(&ev->resources.program, r->wait_stack);
-    if (!at.method.v)
+    if (!at.method.v || (r->wait_at.method.v && share < WAIT_IN_LEAST))
         return;
     rule_line(f, CARD_WAIT_IN);
     rule_say_in(f, ev, "", at);

@@ -75,6 +75,19 @@ finish() {
     leave_no_jvm
 }
 
+# Event loops of native transports wait in other calls than the JDK's; one that only looks is no wait.
+test_selects() {
+    ${CC:-cc} -shared -fPIC -O1 -I"$JNI_INCLUDE" -I"$JNI_INCLUDE/linux" -o libselects.so "$ROOT/tests/jvm/selects.c" || fail "cannot build"
+    local native=
+    [ "$JDK_MAJOR" -lt 24 ] || native=--enable-native-access=ALL-UNNAMED
+    # shellcheck disable=SC2086 # one word or none
+    run_traced 0 io=0 $native Selects "$PWD/libselects.so"
+    same "$(cat out)" "$(printf 'pwait 0\npwait2 0')"
+    "$ORCA" events -k io "$TRACE" | awk '/ what=5 / && match($0, /since=[0-9.]+/) && $1 - substr($0, RSTART + 6, RLENGTH - 6) > 0.19 {
+        sub(/.* at=/, ""); print }' >waits
+    same "$(cat waits)" "$(printf 'Selects.pwait(native)\nSelects.pwait2(native)')"
+}
+
 # What does not block is no event; the names of peers and files are not told.
 test_options() {
     run 0 sh -c "(echo; echo) | \"\$0\" \"\$@\"" "$JAVA" "$(agent io=50ms,iodetails=hashed)" -XX:-UsePerfData -cp "$CLASSES" InOut platform

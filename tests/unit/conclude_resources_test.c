@@ -2403,6 +2403,49 @@ Test(resources, a_pool_of_which_nothing_is_known_of_one_is_not_busy)
     cr_assert_eq(pool_that_reads(false)->none_free, 0);
 }
 
+/* Attached to when it has work all the time: the frames around its tasks say what it is. */
+static const struct resource *pool_that_always_reads(const char *frames)
+{
+    static struct rule_finding *f;
+    thread_id own[] = {builder_thread(&b, "exec-1"), builder_thread(&b, "exec-2")};
+    size_t n;
+    for (uint64_t i = 1; i <= 100; i++)
+        for (int k = 0; k < 2; k++)
+            look(own[k], 50000000 + i * 5000000, frames, SAMPLE_IDLE);
+    run(551000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_gt(n, 0);
+    cr_assert_str_eq(f->rule, "waits-for-io");
+    return f->resource;
+}
+
+#define READS_IN_TASK                                                                              \
+    "sun.nio.ch.SocketDispatcher.read0:native sun.net.www.http.HttpClient.parse:3 shop.Pay.pay:9 "
+
+Test(resources, a_pool_that_has_work_all_the_time_is_busy)
+{
+    const struct resource *r = pool_that_always_reads(
+        READS_IN_TASK
+        "shop.Desk$Task.run:5 java.util.concurrent.ThreadPoolExecutor.runWorker:4 "
+        "java.util.concurrent.ThreadPoolExecutor$Worker.run:3 java.lang.Thread.run:1");
+    cr_assert_gt(r->none_free, 450000000);
+}
+
+Test(resources, a_librarys_pool_that_has_work_all_the_time_is_busy)
+{
+    const struct resource *r = pool_that_always_reads(
+        READS_IN_TASK "shop.Desk$Task.run:5 io.undertow.server.Connectors.executeRootHandler:4 "
+                      "org.xnio.EnhancedQueueExecutor$ThreadBody.run:3 java.lang.Thread.run:1");
+    cr_assert_gt(r->none_free, 450000000);
+}
+
+Test(resources, threads_of_the_programs_own_that_read_all_the_time_are_no_pool)
+{
+    const struct resource *r = pool_that_always_reads(
+        READS_IN_TASK "shop.Desk.serve:5 shop.Desk.loop:4 java.lang.Thread.run:1");
+    cr_assert_eq(r->none_free, 0);
+}
+
 Test(resources, a_pool_with_an_idle_thread_is_not_busy)
 {
     const struct resource *r = pool_that_reads(true);
