@@ -689,9 +689,13 @@ static int take_answer(void *self, struct resource *r, const struct resource_wai
     if (w->from >= g.time)
         return 0;
     struct stretch works = {from, g.time}, before = {w->from, from};
+    const struct edge edges[] = {{from, 1}, {g.time, -1}};
     buf_put(&h->wanted, &works, sizeof works);
     buf_put(&h->before, &before, sizeof before);
-    return h->before.oom || h->wanted.oom ? -ENOMEM : account(h, g.thread, from, g.time);
+    if (from < g.time)
+        buf_put(&h->edges, edges, sizeof edges);
+    return h->before.oom || h->wanted.oom || h->edges.oom ? -ENOMEM
+                                                          : account(h, g.thread, from, g.time);
 }
 
 /* Whether those who give only pass on what comes in. */
@@ -715,6 +719,8 @@ static void count_queued(struct holder *h)
     const struct stretch *v = (const void *)h->before.p;
     if (is_messenger(h))
         h->wanted.len = 0;
+    else
+        count_at_once(h);
     merge_wanted(h);
     const struct stretch *works = (const void *)h->wanted.p;
     size_t n = h->wanted.len / sizeof *works;

@@ -160,6 +160,8 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
         rule_line(f, CARD_PLAIN);
         rule_say(f, "requests queue for %u %% of that time, before work on the answer begins",
                  rule_permille(r->queued_ns, r->given_ns) / 10);
+        if (r->at_once)
+            rule_say(f, " (%u at a time)", r->at_once);
     } else if (resource_is_from_elsewhere(r)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f,

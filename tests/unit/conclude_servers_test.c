@@ -205,7 +205,7 @@ Test(servers, who_is_given_the_next_task_waits_for_no_answer)
 
 /* --- harm has a base -------------------------------------------------------------------------- */
 
-/* Twelve times all three are woken, and wait again after 5 us. */
+/* Twelve times all three are woken, and wait again after 8 us. */
 static void wakes_all_for_nothing(void)
 {
     for (int k = 0; k < 3; k++)
@@ -214,7 +214,7 @@ static void wakes_all_for_nothing(void)
         ADD(&b, dan.v, dan, i * 100000, notify_all, .lock = lock, .stack = other_stack);
         for (int k = 0; k < 3; k++) {
             ADD(&b, web[k].v, web[k], i * 100000 + 2000, wait_exit, .lock = lock);
-            ADD(&b, web[k].v, web[k], i * 100000 + 5000, wait_enter, .lock = lock, .stack = stack);
+            ADD(&b, web[k].v, web[k], i * 100000 + 8000, wait_enter, .lock = lock, .stack = stack);
         }
     }
 }
