@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#define LOST_LEAST_NS UINT64_C(2000000000) /* of a wait while the program goes on */
+
 enum {
     STORM_CALLS = 10,      /* of notifyAll at least, */
     STORM_WOKEN = 2,       /* that woke so many on average, */
@@ -12,17 +14,47 @@ enum {
     FUTILE_WAKEUPS = 50,   /* at least */
 };
 
+/* Waits of a thread on an object. */
+static uint32_t waits_on(const struct timeline *t, uint32_t thread, lock_id lock)
+{
+    const struct line *l = &t->lines[thread];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < l->spans.n; i++) {
+        const struct context *x = timeline_context(t, line_span(l, i)->context);
+        n += x->what == STATE_WAITING && x->lock.v == lock.v;
+    }
+    return n;
+}
+
+/* While the program goes on somebody may still notify, and an idle consumer looks the same; but not
+ * where the program's code waits for the first time on an object on which each notify so far came
+ * when no thread waited. */
+static bool seems_lost(const struct evidence *ev, const struct lost_signal *l)
+{
+    const struct signal_set *all = &ev->a->signals;
+    uint64_t woken = 0;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->v[i].lock.v == l->lock.v)
+            woken += all->v[i].woken[0] + all->v[i].woken[1] + all->v[i].timed_out;
+    return !woken && ev->a->window.to - l->since >= LOST_LEAST_NS && !ev->a->deadlocks.n &&
+           program_is_in(&ev->resources.program, l->waits_at) &&
+           waits_on(&ev->a->timeline, l->waiter, l->lock) == 1;
+}
+
 void rule_lost_signal(struct evidence *ev)
 {
     const struct analysis *a = ev->a;
     const struct signal_set *s = &a->signals;
-    if (!deadlocks_stuck(&a->deadlocks, a->window.to))
-        return; /* somebody may still notify: an idle consumer looks the same */
+    bool stuck = deadlocks_stuck(&a->deadlocks, a->window.to);
     for (size_t i = 0; i < s->n_lost; i++) {
         const struct lost_signal *l = &s->lost[i];
+        if (!stuck && !seems_lost(ev, l))
+            continue;
         /* It says why the program is stuck: before that. */
-        uint64_t since = a->deadlocks.n ? l->since : min_u64(a->deadlocks.stuck_since, l->since);
-        struct rule_finding *f = rule_find(ev, SEVERITY_PROBLEM, a->window.to - since + 1);
+        uint64_t since =
+            a->deadlocks.n || !stuck ? l->since : min_u64(a->deadlocks.stuck_since, l->since);
+        struct rule_finding *f =
+            rule_find(ev, stuck ? SEVERITY_PROBLEM : SEVERITY_WARNING, a->window.to - since + 1);
         if (!f)
             return;
         f->from = l->notified;
@@ -43,7 +75,7 @@ void rule_lost_signal(struct evidence *ev)
         rule_say_place(f, ev, " in ", l->waits_at);
         rule_say(f, ", without a timeout, and has not been notified since: if that signal was "
                     "meant for this wait, it is lost");
-        if (!a->deadlocks.n)
+        if (stuck && !a->deadlocks.n)
             rule_say(f, "; every thread of the program (%s) waits without a timeout, for %s",
                      human_count(a->deadlocks.n_stuck).text,
                      human_time(a->window.to - a->deadlocks.stuck_since).text);

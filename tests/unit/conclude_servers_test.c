@@ -255,6 +255,43 @@ Test(servers, convoys_for_a_small_part_of_the_time_are_no_finding)
     cr_assert_null(first_finding());
 }
 
+/* --- a notify that nobody heard ------------------------------------------------------------------ */
+
+/* dan notifies, then ann begins to wait, and waits for as long as dan goes on; before that web-1 may
+ * have been woken there. */
+static bool seems_lost(bool woken, const char *where)
+{
+    stack_id waits = builder_stack(&b, where);
+    if (woken) {
+        ADD(&b, web[0].v, web[0], 1000000, wait_enter, .lock = lock, .stack = waits);
+        ADD(&b, dan.v, dan, 2000000, notify, .lock = lock, .stack = other_stack);
+        ADD(&b, web[0].v, web[0], 2100000, wait_exit, .lock = lock);
+    }
+    ADD(&b, dan.v, dan, 3000000, notify, .lock = lock, .stack = other_stack);
+    ADD(&b, ann.v, ann, 100000000, wait_enter, .lock = lock, .stack = waits);
+    does_sleep(dan, 200000000, 4900000000);
+    run(5000000000);
+    return has_finding("lost-signal");
+}
+
+#define WAITS_IN_PROGRAM "java.lang.Object.wait:native shop.Mail.send:7 shop.Main.main:2"
+
+Test(servers, a_notify_before_the_only_wait_seems_lost)
+{
+    cr_assert(seems_lost(false, WAITS_IN_PROGRAM));
+}
+
+Test(servers, where_a_notify_woke_somebody_a_later_waiter_is_idle)
+{
+    cr_assert_not(seems_lost(true, WAITS_IN_PROGRAM));
+}
+
+Test(servers, a_librarys_thread_that_waits_for_a_notify_is_idle)
+{
+    cr_assert_not(seems_lost(false, "java.lang.Object.wait:native org.quartz.Pool.take:7 "
+                                    "org.quartz.Worker.run:2 java.lang.Thread.run:1"));
+}
+
 /* --- names ------------------------------------------------------------------------------------ */
 
 Test(servers, a_class_loaders_lock_is_class_loading_and_gets_no_advice)
