@@ -400,7 +400,7 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
     bool taken = (r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a)) &&
                  strncmp(resource_role(r, ev->a), "loading", 7) != 0;
     if (!r->n_doing || known_permille(r) < KNOWN_LEAST || resource_is_full_queue(r) || !taken ||
-        resource_is_of_classes(r, ev->a) || !x->at.method.v ||
+        resource_is_brief(r) || resource_is_of_classes(r, ev->a) || !x->at.method.v ||
         (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)
         return NULL;
     if (r->kind == RESOURCE_THINGS && resource_leads_to(r, ev->a).v) /* that is what it is for */

@@ -560,6 +560,28 @@ Test(resources, of_an_owner_that_is_named_nowhere_nothing_is_advised)
     cr_assert_str_eq(labelled(with_owners(1), CARD_TRY), "");
 }
 
+/* A wait of 94 ms for bob, who computes meanwhile: all that there is, or one of many. */
+static const char *advice_after(uint64_t times)
+{
+    for (uint64_t i = 0; i < times; i++) {
+        does_block(ann, 1000000 + i * 100000000, 95000000 + i * 100000000, lock, bob);
+        for (uint64_t k = 1; k < 9; k++)
+            look(bob, 10000000 * k + i * 100000000, "shop.Pay.sum:31 shop.Desk.place:22", 0);
+    }
+    run(1000000000);
+    return labelled(first_card(), CARD_TRY);
+}
+
+Test(resources, who_computes_with_a_lock_is_advised)
+{
+    cr_assert_str_eq(advice_after(9), "do this work outside the lock, or split the lock");
+}
+
+Test(resources, what_a_start_needs_once_gets_no_advice)
+{
+    cr_assert_str_eq(advice_after(1), "");
+}
+
 Test(resources, an_owner_of_some_waits_stands_beside_how_many)
 {
     const struct rule_finding *f = with_owners(8);
@@ -1763,6 +1785,21 @@ Test(resources, the_same_port_of_another_host_is_another_program)
     passes_on_from("=10.0.0.7:9102");
     cr_assert_not(all.v[0].passed);
     cr_assert(all.v[0].remote);
+}
+
+/* ann waits for the end of a pool, whose last thread has just read something. */
+Test(resources, one_wait_that_ends_behind_some_input_is_no_answer_from_there)
+{
+    lock_id peer = builder_lock(&b, builder_class(&b, "=10.0.0.7:9102"));
+    ADD(&b, dan.v, dan, 380000000, io_read, .peer = peer, .since = at(379000000));
+    gets(ann, dan, 1000000, 380001000, GET "shop.Main.main:30");
+    struct rule_finding *f;
+    size_t n;
+    run(400000000);
+    cr_assert(all.v[0].remote);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        cr_assert_str_neq(f[i].rule, "slow-answer");
 }
 
 /* Each waits once, all until the same moment: something begins. */
