@@ -224,7 +224,8 @@ static void print_pools(const struct page *p, size_t rows)
         if (v->threads == 1)
             page_thread(p, v->first, name);
         else
-            printable_text(*v->name ? v->name : "(no name)", p->utf8, name, sizeof name);
+            printable_text(thread_pool_label(p->r->a, v->name, v->first), p->utf8, name,
+                           sizeof name);
         table_put(&t, name);
         cell_count(&t, v->threads);
         for (size_t k = 0; k < THREAD_TIMES; k++)

@@ -62,7 +62,8 @@ static int by_time(const void *a, const void *b, void *ctx)
 }
 
 /* "burner 69 %, parser 12 %": shares of `whole`. */
-static void say_pools(struct rule_finding *f, struct use *u, enum thread_time time, uint64_t whole)
+static void say_pools(struct rule_finding *f, const struct evidence *ev, struct use *u,
+                      enum thread_time time, uint64_t whole)
 {
     qsort_r(u->pools, u->n, sizeof *u->pools, by_time, &time);
     for (size_t i = 0; i < u->n && i < NAMED; i++) {
@@ -70,7 +71,7 @@ static void say_pools(struct rule_finding *f, struct use *u, enum thread_time ti
         if (i && part < NAMED_PERMILLE)
             break;
         rule_say(f, "%s%s %u %%", i ? ", " : " ",
-                 *u->pools[i].name ? u->pools[i].name : "(no name)", part / 10);
+                 thread_pool_label(ev->a, u->pools[i].name, u->pools[i].first), part / 10);
     }
 }
 
@@ -85,9 +86,9 @@ static void say_use(struct rule_finding *f, const struct evidence *ev, struct us
     uint64_t all = u->on + u->own;
     bool kept = is_kept_off(ev, u);
     rule_say(f, "; ready:");
-    say_pools(f, u, TIME_READY, u->ready);
+    say_pools(f, ev, u, TIME_READY, u->ready);
     rule_say(f, "; on a processor:");
-    say_pools(f, u, TIME_RUNNING, all);
+    say_pools(f, ev, u, TIME_RUNNING, all);
     if (rule_permille(u->own, all) >= NAMED_PERMILLE)
         rule_say(f, ", the JVM's own threads %u %%", rule_permille(u->own, all) / 10);
     if (kept)

@@ -77,6 +77,12 @@ static void share_out(const struct resources *all, const struct analysis *a, uin
     }
 }
 
+const char *thread_pool_label(const struct analysis *a, const char *name, uint32_t thread)
+{
+    bool is_virtual = thread < a->threads.n && a->threads.v[thread].is_virtual;
+    return *name ? name : is_virtual ? "virtual threads" : "(no name)";
+}
+
 /* The last one has the threads of all pools that there is no more room for. */
 static struct thread_pool *pool_of(struct thread_pool *v, size_t *n, const struct analysis *a,
                                    uint32_t thread)

@@ -38,6 +38,9 @@ struct thread_pool {
     uint64_t life, ns[THREAD_TIMES]; /* life 0: nothing is known */
 };
 
+/* What the pool of a thread is called: virtual threads have no name, as a rule. */
+const char *thread_pool_label(const struct analysis *a, const char *name, uint32_t thread);
+
 /* What a wait, or a part of one, is. */
 enum thread_time thread_time_of(const struct analysis *a, uint32_t context,
                                 const struct wait_part *w);

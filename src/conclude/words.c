@@ -101,7 +101,11 @@ static void say_who(struct rule_finding *f, const struct evidence *ev, const str
     if (n == 1)
         rule_say_thread(f, ev, r->threads[0]);
     else
-        rule_say(f, "%s threads%s%s", human_count(n).text, *pool ? " of " : "", pool);
+        rule_say(f, "%s %s%s%s", human_count(n).text,
+                 !*pool && !r->mixed && ev->a->threads.v[r->threads[0]].is_virtual
+                     ? "virtual threads"
+                     : "threads",
+                 *pool ? " of " : "", pool);
 }
 
 /* " from 10.0.0.7:5432", " to /var/log/app.log", where the other end is known. */

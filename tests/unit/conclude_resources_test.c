@@ -51,6 +51,18 @@ static const char *method_of(struct place p)
     return text;
 }
 
+/* The first finding, which is about a resource. */
+static const struct rule_finding *first_card(void)
+{
+    struct rule_finding *f;
+    struct err err;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, &err), 0);
+    cr_assert(n && f[0].resource);
+    return &f[0];
+}
+
+/* The line of a finding behind a label; "": there is none. */
 /* --- pools of threads ------------------------------------------------------------------------- */
 
 /* "5 threads of web" would be of six that are of two. */
@@ -82,6 +94,17 @@ Test(resources, a_thread_that_came_by_is_not_of_the_pool)
     cr_assert_eq(resource_n_waiters(&all.v[0]), 6);
     resource_pool_name(a, &all.v[0], name, sizeof name);
     cr_assert_str_eq(name, "web");
+}
+
+/* They have no names. */
+Test(resources, virtual_threads_are_called_so)
+{
+    for (uint32_t i = 0; i < 4; i++)
+        does_block(builder_thread_flags(&b, "", THREAD_VIRTUAL), 1000000 + i, 90000000 + i, lock,
+                   ann);
+    run(100000000);
+    const struct rule_finding *f = first_card();
+    cr_assert_not_null(strstr(f->text, "; 4 virtual threads wait "), "%s", f->text);
 }
 
 /* Each in a pool of its own: which is the last there is room for has the others. */
@@ -440,18 +463,6 @@ Test(resources, an_owner_of_a_lock_has_it_until_it_wakes_the_next_one)
     cr_assert_gt(all.v[0].held, 190000000);
 }
 
-/* The first finding, which is about a resource. */
-static const struct rule_finding *first_card(void)
-{
-    struct rule_finding *f;
-    struct err err;
-    size_t n;
-    cr_assert_eq(rules_apply(a, &f, &n, NULL, &err), 0);
-    cr_assert(n && f[0].resource);
-    return &f[0];
-}
-
-/* The line of a finding behind a label; "": there is none. */
 static const char *labelled(const struct rule_finding *f, enum card_label label)
 {
     static char text[FINDING_TEXT];
