@@ -117,7 +117,8 @@ static void put_turn(void *ctx, const struct turn *t)
     struct event *e = id.v ? begin_event(EV_turn, id, t->until) : NULL;
     if (e) {
         e->turn = (struct ev_turn){.since = max_u64(t->since, sched.from),
-                                   .end = t->end | (t->gap ? TURN_GAP : 0u)};
+                                   .end = t->end | (t->gap ? TURN_GAP : 0u) |
+                                          (t->fault ? TURN_FAULT : 0u)};
         ring_commit(sched.ring, e);
     }
     if (t->end == TURN_DIES)

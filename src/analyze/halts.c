@@ -21,9 +21,9 @@ struct maker {
     struct buf out;      /* struct still [], of the line at hand */
 };
 
-static void put(struct maker *m, uint64_t from, uint64_t to, uint8_t what)
+static void put(struct maker *m, uint64_t from, uint64_t to, uint8_t what, bool fault)
 {
-    const struct still one = {.from = from, .to = to, .what = what};
+    const struct still one = {.from = from, .to = to, .what = what, .fault = fault};
     if (from < to)
         buf_put(&m->out, &one, sizeof one);
 }
@@ -65,7 +65,7 @@ static void take(void *ctx, const struct cpu_tile *t)
     while (kinds[t->kind] && from < t->to) {
         put_calls(m, from + 1);
         uint64_t to = free_until(m, &from, t->to);
-        put(m, from, to, kinds[t->kind]);
+        put(m, from, to, kinds[t->kind], t->fault);
         from = max_u64(from, to);
     }
 }

@@ -1,6 +1,7 @@
 /* halts.h - why a thread did not run though it was in no recorded wait: input and output (still.h),
  * and where turns on processors or stops by the JVM were recorded (processors.h): ready and waiting
- * for a processor, stopped by the JVM, off the processor for a cause that is not recorded.
+ * for a processor, stopped by the JVM, off the processor in a page fault, or for a
+ * cause that is not recorded.
  *
  *     a thread's life = its waits + what is not known + its halts + running
  *

@@ -185,13 +185,14 @@ struct tiler {
     uint32_t call;  /* of io, */
     size_t stop;    /* and of p->stops */
     const struct still_line *io;
+    bool fault;     /* its next turn comes out of a page fault */
     uint64_t since; /* it has been off since then, or out of the last wait or call */
 };
 
 static void put(const struct tiler *t, enum cpu_state kind, uint32_t span, uint64_t from,
                 uint64_t to)
 {
-    const struct cpu_tile tile = {from, to, kind, span};
+    const struct cpu_tile tile = {from, to, kind, span, kind == CPU_OFF && t->fault};
     if (from < to)
         t->visit(t->ctx, &tile);
 }
@@ -294,7 +295,7 @@ static enum cpu_state kind_between(const struct tiler *t, const struct processor
 {
     if (t->is_virtual || (next && next->end & TURN_GAP))
         return CPU_UNKNOWN;
-    return before && (before->end & ~(uint32_t)TURN_GAP) == TURN_PREEMPTED ? CPU_READY : CPU_OFF;
+    return before && (before->end & TURN_WHY) == TURN_PREEMPTED ? CPU_READY : CPU_OFF;
 }
 
 /* What else is known of a thread, from a time on. */
@@ -337,12 +338,14 @@ void processors_tile(const struct processors *p, const struct timeline *tl, uint
     for (; i < turns->n && (next = turn_at(turns, i))->from < to; i++, before = next) {
         uint64_t begin = max_u64(next->from, from), end = min_u64(next->to, to);
         t.since = before ? before->to : 0;
+        t.fault = next->end & TURN_FAULT;
         put_between(&t, kind_between(&t, before, next), from, begin, true);
         put(&t, CPU_ON, 0, begin, end);
         from = end;
     }
     next = i < turns->n ? turn_at(turns, i) : NULL;
     t.since = before ? before->to : 0;
+    t.fault = next && next->end & TURN_FAULT;
     put_between(&t, kind_between(&t, before, next), from, to, false);
 }
 

@@ -13,7 +13,8 @@
  *     stopped by the JVM (safepoints.h): a thread of Java that was off the processor in none of
  *             these, since the JVM began to stop threads, until the stop was over.  Where turns are
  *             not known: from the moment at which all had stopped; native code may have gone on
- *     off     none of these, for a cause that is not recorded: page faults, native locks
+ *     off     none of these: in a page fault that reads (cpu_tile.fault), or for a cause that is
+ *             not recorded, as native locks
  *     unknown turns were not recorded then, or records were lost
  *
  * Where the kernel reports only shares (processor_share), sums follow from these and the waits. */
@@ -90,6 +91,7 @@ struct cpu_tile {
     uint64_t from, to; /* from < to */
     enum cpu_state kind;
     uint32_t span; /* of a CPU_WAITS: its index */
+    bool fault;    /* of a CPU_OFF: a page was read from a file or from swap */
 };
 
 /* The tiles of a thread between two times, in the order of time: without a gap, without overlap.

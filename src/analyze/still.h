@@ -26,6 +26,7 @@ struct still {
     uint32_t looks;    /* that say so; 0: it is recorded */
     lock_id peer;      /* recorded: what is at the other end; 0: unknown, or several */
     uint8_t what;      /* the same: enum io_kind; of halts.h also others */
+    bool fault;        /* off the processor: a page was read from a file or from swap */
     bool asked; /* recorded input, from a peer that is not a client: the thread also writes to it */
 };
 

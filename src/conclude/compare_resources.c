@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/util.h"
 #include "conclude/compare_parts.h"
+#include "conclude/doings.h"
 #include "conclude/resource_names.h"
 #include "conclude/resource_parts.h"
 
@@ -51,7 +52,7 @@ static void put_doing(const struct trace *t, const struct resource *r, char *out
     *out = 0;
     if (!r->n_doing || x->does == DOES_UNKNOWN)
         return;
-    snprintf(out, n, "%s ", doing_names[x->does]);
+    snprintf(out, n, "%s ", doings[x->does].name);
     if (x->at.method.v)
         label_method(t, x->at.method, out + strlen(out), n - strlen(out));
 }

@@ -7,6 +7,7 @@
 #include "base/keyed.h"
 #include "base/util.h"
 #include "conclude/does.h"
+#include "conclude/doings.h"
 #include "conclude/resource_names.h"
 #include "conclude/resource_parts.h"
 
@@ -160,26 +161,48 @@ static int note_looks(struct holder *h, uint32_t thread, uint64_t from, uint64_t
     return 0;
 }
 
-/* In no wait: calls of input and output that are recorded, and looks between them. */
+/* The last look into a stretch of time; 0: there is none. */
+static stack_id stack_in(const struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+    const struct run *r = samples_of(&h->a->samples, samples_wall(&h->a->samples), thread);
+    uint32_t i = samples_before(r, to);
+    const struct sample *s = i ? sample_at(r, i - 1) : NULL;
+    return s && s->time >= from ? s->stack : (stack_id){0};
+}
+
+/* A recorded call of input or output, or what else kept the thread off its processor. */
+static int note_halt(struct holder *h, uint32_t thread, const struct still *s, uint64_t ns)
+{
+    struct place leaf = {{0}, -1};
+    struct does does = {does_of_halt(s), 0, -1, 0};
+    stack_id stack = s->stack;
+    if (halt_of(s) == HALTED_IO) {
+        does = does_of_stack(h->all, stack, true, &leaf);
+    } else if (does.does == DOES_OFF && (stack = stack_in(h, thread, s->from, s->to)).v) {
+        does = does_of_stack(h->all, stack, true, &leaf);
+        does.does = DOES_OFF;
+    }
+    return note(&h->recorded, thread, &does, stack, leaf, ns, 0, s->peer);
+}
+
+/* In no wait: what is recorded (halts.h), and looks between that. */
 static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
 {
-    const struct still_line *l = stills_of(&h->a->stills, thread);
+    const struct still_line *l = stills_of(&h->a->halts, thread);
     for (uint32_t i = still_first(l, from); i < l->n && l->v[i].from < to; i++) {
         const struct still *s = &l->v[i];
         uint64_t begin = max_u64(s->from, from), end = min_u64(s->to, to);
-        struct place leaf;
         if (s->looks)
             continue;
         h->steps++;
         if (begin > from)
             TRY(note_looks(h, thread, from, begin));
         from = end;
-        if (h->r->kind == RESOURCE_ANSWERS && io_in_select(h->a->trace, s->stack)) {
+        if (h->r->kind == RESOURCE_ANSWERS && s->stack.v && io_in_select(h->a->trace, s->stack)) {
             h->looked[true] += end - begin; /* for something to pass on */
             continue;
         }
-        struct does does = does_of_stack(h->all, s->stack, true, &leaf);
-        TRY(note(&h->recorded, thread, &does, s->stack, leaf, end - begin, 0, s->peer));
+        TRY(note_halt(h, thread, s, end - begin));
     }
     return from < to ? note_looks(h, thread, from, to) : 0;
 }

@@ -27,9 +27,6 @@ enum {
     LOOKED_AT_ALWAYS = 3,   /* one of the first */
 };
 
-const char *const doing_names[DOES_LIMIT] = {"unknown", "computes", "input",  "output", "native",
-                                             "sleeps",  "joins",    "answer", "waits",  "blocked"};
-
 /* --- which waits are for what ----------------------------------------------------------------- */
 
 /* What a context's waits may be for. */

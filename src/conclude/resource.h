@@ -34,11 +34,12 @@ enum holder_does {
     DOES_ANSWER,  /* waits for what others do for it */
     DOES_WAIT,    /* waits for something else */
     DOES_BLOCKED, /* on another resource */
+    DOES_READY,   /* waits for a processor */
+    DOES_STOPPED, /* by the JVM */
+    DOES_FAULT,   /* a page is read from a file or from swap */
+    DOES_OFF,     /* on no processor, cause unknown */
     DOES_LIMIT
 };
-
-/* Stable words: "computes", "input", ... */
-extern const char *const doing_names[DOES_LIMIT];
 
 /* Of times at several peers that with more than half of them, if there is one: by majority vote. */
 struct peer_vote {

@@ -6,6 +6,7 @@
 #include "analyze/peer_sums.h"
 #include "base/human.h"
 #include "base/util.h"
+#include "conclude/doings.h"
 #include "conclude/resource_names.h"
 #include "conclude/rules_parts.h"
 
@@ -237,18 +238,7 @@ static enum card_label holder_label(const struct resource *r)
 
 const char *rule_doing_words(enum holder_does does)
 {
-    static const char *const words[DOES_LIMIT] = {[DOES_UNKNOWN] =
-                                                      "in activity that Orca did not record",
-                                                  [DOES_COMPUTE] = "computing",
-                                                  [DOES_INPUT] = "waiting for input",
-                                                  [DOES_OUTPUT] = "writing output",
-                                                  [DOES_NATIVE] = "paused in native code",
-                                                  [DOES_SLEEP] = "sleeping",
-                                                  [DOES_JOIN] = "waiting for a thread to end",
-                                                  [DOES_ANSWER] = "waiting for an answer",
-                                                  [DOES_WAIT] = "waiting",
-                                                  [DOES_BLOCKED] = "blocked"};
-    return words[does];
+    return doings[does].words;
 }
 
 /* "66 % of the time blocked on HikariPool-1 (12 of 18 samples)" */
@@ -372,25 +362,6 @@ static void say_path(struct rule_finding *f, const struct evidence *ev)
         rule_say(f, " (%u %% of it through the last owner seen)", seen);
 }
 
-enum { OF_LOCKS = 1 << RESOURCE_LOCK, OF_THINGS = 1 << RESOURCE_THINGS };
-
-/* What would help where holders do this for half of the time or more: docs/concepts/findings.md. */
-static const struct advice {
-    unsigned kinds;
-    enum holder_does does;
-    const char *text;
-} advices[] = {
-    {OF_LOCKS, DOES_INPUT, "read before taking the lock, or after releasing it"},
-    {OF_LOCKS, DOES_OUTPUT, "write after releasing the lock, or let one thread write for all"},
-    {OF_LOCKS, DOES_ANSWER, "wait for the answer before taking the lock"},
-    {OF_LOCKS, DOES_SLEEP, "sleep without the lock"},
-    {OF_LOCKS, DOES_COMPUTE, "do this work outside the lock, or split the lock"},
-    {OF_THINGS, DOES_INPUT, "make the call before taking one, or release it first"},
-    {OF_THINGS, DOES_ANSWER, "wait for the answer before taking one, or release it first"},
-    {OF_THINGS, DOES_SLEEP, "release it before sleeping"},
-    {OF_THINGS, DOES_COMPUTE, "release it before this work"},
-};
-
 static const char *advice_for(const struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
@@ -404,16 +375,16 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
     bool taken = (r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a)) &&
                  strncmp(resource_role(r, ev->a), "loading", 7) != 0;
     if (!r->n_doing || known_permille(r) < KNOWN_LEAST || resource_is_full_queue(r) || !taken ||
-        resource_is_brief(r) || resource_is_of_classes(r, ev->a) || !x->at.method.v ||
+        resource_is_brief(r) || resource_is_of_classes(r, ev->a) ||
+        (!x->at.method.v && !doings[x->does].nowhere) ||
         (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)
         return NULL;
     if (r->kind == RESOURCE_THINGS && resource_leads_to(r, ev->a).v) /* that is what it is for */
         return x->does == DOES_INPUT ? "allow more at once, or make the other end answer faster"
                                      : NULL;
-    for (size_t i = 0; i < ARRAY_LEN(advices); i++)
-        if (advices[i].kinds & 1u << r->kind && advices[i].does == x->does)
-            return advices[i].text;
-    return NULL;
+    return r->kind == RESOURCE_LOCK     ? doings[x->does].of_lock
+           : r->kind == RESOURCE_THINGS ? doings[x->does].of_things
+                                        : NULL;
 }
 
 static void say_try(struct rule_finding *f, const struct evidence *ev)

@@ -1,5 +1,6 @@
 /* report_json_resources.c - the facts of a finding about a resource: docs/reference/json.md. */
 #include "analyze/labels.h"
+#include "conclude/doings.h"
 #include "conclude/resource_names.h"
 #include "export/report_json_parts.h"
 
@@ -63,7 +64,7 @@ static json_t *activity_json(const struct report *r, const struct rule_finding *
                              const struct activity *a)
 {
     json_t *j = json_object();
-    json_set_text(j, "does", doing_names[a->does]);
+    json_set_text(j, "does", doings[a->does].name);
     json_set_count(j, "ns", a->ns);
     json_object_set_new(j, "share", json_real((double)a->ns / (double)f->resource->held));
     json_set_text(j, "from", a->samples ? "samples" : "recorded");

@@ -87,14 +87,16 @@ enum {
     SAMPLE_LOOK = 4, /* of the group looks: threads that wait have none */
 };
 
-/* turn.end: one of these; TURN_GAP */
+/* turn.end: one of these; TURN_GAP; TURN_FAULT */
 enum turn_end {
     TURN_WAITS,     /* it left the processor to wait for something */
     TURN_PREEMPTED, /* it would have gone on: from here to its next turn it is ready */
     TURN_STAYS,     /* it goes on: the turn is cut here */
     TURN_DIES,
     TURN_ENDS,
-    TURN_GAP = 4, /* records are missing since its turn before */
+    TURN_WHY = 3,   /* those of the bits that are one of these */
+    TURN_GAP = 4,   /* records are missing since its turn before */
+    TURN_FAULT = 8, /* since its turn before it waited for a page from a file or from swap */
 };
 
 /* DEF stack's kinds: one of these and the level << FRAMEKIND_LEVEL_SHIFT (0 interpreted, 1-3 C1, 4

@@ -53,7 +53,8 @@ static int open_event(struct switches *s, uint32_t tid, uint32_t cpu)
     memset(&a, 0, sizeof a);
     a.size = sizeof a;
     a.type = PERF_TYPE_SOFTWARE;
-    a.config = PERF_COUNT_SW_DUMMY;
+    a.config = PERF_COUNT_SW_PAGE_FAULTS_MAJ;
+    a.sample_period = 1;
     a.context_switch = 1;
     a.task = 1;
     a.sample_id_all = 1;
@@ -259,7 +260,7 @@ struct sample_id {
     uint32_t pid, tid;
     uint64_t time;
 };
-struct switch_body {
+struct switch_body { /* PERF_RECORD_SWITCH, PERF_RECORD_SAMPLE */
     struct perf_event_header h;
     struct sample_id id;
 };
@@ -306,6 +307,9 @@ static bool understand(const struct switches *s, const union body *b, struct swi
         r->what = !(b->h.misc & PERF_RECORD_MISC_SWITCH_OUT)        ? SWITCH_IN
                   : b->h.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? SWITCH_PREEMPTED
                                                                     : SWITCH_OUT;
+        break;
+    case PERF_RECORD_SAMPLE:
+        r->what = SWITCH_FAULT;
         break;
     case PERF_RECORD_FORK:
     case PERF_RECORD_EXIT:

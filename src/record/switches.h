@@ -4,6 +4,8 @@
  * starts: threads that are there already get events of their own, which write to the same ring of
  * the processor.  No permission beyond perf_event_paranoid 2 is needed: nothing of the kernel is
  * asked for.  The kernel stamps the records with CLOCK_MONOTONIC.
+ * The event itself counts page faults of user code that have to read a file or swap: a record says
+ * when one was served.
  *
  * Records stay in the rings until they are SWITCHES_SETTLE_NS old; then earlier records of other
  * processors are there as well, and all are returned in the order of time.  Records that did not
@@ -25,6 +27,7 @@ enum switch_what {
     SWITCH_PREEMPTED, /* off it, and it would go on */
     SWITCH_BORN,
     SWITCH_DIED,
+    SWITCH_FAULT, /* it goes on behind a page fault that had to read */
 };
 
 struct switch_record {

@@ -5,12 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The kernel counts a page fault when it is served, right behind the switch that brings the thread
+ * back. */
+enum { FAULT_SERVED_NS = 100000 };
+
 struct turn_thread {
     uint64_t since; /* of the turn that goes on */
     uint64_t lost;  /* turns.lost when it was last heard of */
     uint32_t os_tid, user;
     uint32_t next; /* free places */
-    bool on, gap, used;
+    bool on, gap, fault, used;
 };
 
 void turns_init(struct turns *t, uint64_t began, void (*put)(void *ctx, const struct turn *t),
@@ -72,9 +76,10 @@ static void end_turn(struct turns *t, struct turn_thread *w, uint64_t until, enu
                               .os_tid = w->os_tid,
                               .user = &w->user,
                               .end = end,
-                              .gap = w->gap};
+                              .gap = w->gap,
+                              .fault = w->fault};
     t->put(t->ctx, &turn);
-    w->gap = false;
+    w->gap = w->fault = false;
     w->since = until;
 }
 
@@ -97,6 +102,10 @@ void turns_take(struct turns *t, const struct switch_record *r, uint64_t lost)
         w->gap = true;
         w->on = false;
         w->lost = lost;
+    }
+    if (r->what == SWITCH_FAULT) {
+        w->fault |= w->on && r->time - w->since <= FAULT_SERVED_NS;
+        return;
     }
     bool comes = r->what == SWITCH_IN;
     /* Twice the same is of a thread that two events cover. */

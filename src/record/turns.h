@@ -18,6 +18,7 @@ struct turn {
     uint32_t *user; /* the caller's, of the thread: 0 at first, kept until it dies */
     enum turn_end end;
     bool gap;
+    bool fault; /* before it the thread waited for a page to be read */
 };
 
 struct turns {

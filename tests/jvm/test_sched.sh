@@ -157,6 +157,37 @@ test_report_divides_lives() {
     has out "Threads on processors"
 }
 
+# The first thing that the holder of HeldOff's lock does, for what part of the time, and what the card says.
+owner_does() { # DOES WORDS ADVICE
+    good_trace complete
+    run 0 "$ORCA" report --json "$TRACE"
+    jq -r '.findings[] | select(.resource.name == "HeldOff.lock") | .holders[0] | "\(.does) \(.share > 0.5)"' out >does
+    same "$(cat does)" "$1 true"
+    run 0 "$ORCA" report "$TRACE"
+    has out "held by   owner, "
+    has out "$2"
+    has out "$3"
+}
+
+# Four threads compute on one processor, and one of them has the lock.
+test_owner_that_is_ready() {
+    perf_is_allowed
+    run 0 taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')" "$JAVA" "$(agent time=on)" -Xmx64m -XX:-UsePerfData \
+        -cp "$CLASSES" HeldOff ready
+    owner_does ready "% of the time waiting for a processor" "try       run fewer threads at a time"
+}
+
+# A mapped file that is not in memory.  A file system in memory has no such faults.
+test_owner_in_page_faults() {
+    perf_is_allowed
+    head -c 64M /dev/urandom >mapped
+    sync mapped
+    dd if=mapped iflag=nocache count=0 status=none # the kernel forgets its pages
+    run 0 "$JAVA" "$(agent time=on)" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" HeldOff fault mapped
+    [ "$(sed -n 's/^faults //p' out)" -ge 6 ] || skip "files stay in memory here: $(cat out)"
+    owner_does fault "% of the time in page faults" "try       read the mapped file before"
+}
+
 # Without --time the report says so where it matters: as many threads run as there are processors.
 test_without_it() {
     mkfifo pipe

@@ -46,6 +46,23 @@ static const char *tiles_of(thread_id who, uint64_t from, uint64_t to)
     return text;
 }
 
+/* Only what is before the turn that came out of it, and in no wait. */
+Test(processors, page_faults)
+{
+    turn(ann, 100, 200, TURN_WAITS);
+    turn(ann, 250, 300, TURN_PREEMPTED | TURN_FAULT);
+    turn(ann, 400, 500, TURN_WAITS);
+    known(0, 1000);
+    analyzed_run(1000);
+    cr_expect_str_eq(tiles_of(ann, 0, 1000),
+                     "O0-100 P100-200 O200-250 P250-300 R300-400 P400-500 O500-1000");
+    for (size_t i = 0; i < n_got; i++)
+        cr_expect_eq(got[i].fault, i == 2, "%zu", i);
+    const struct still_line *l = stills_of(&a->halts, ann.v);
+    for (uint32_t i = 0; i < l->n; i++)
+        cr_expect_eq(l->v[i].fault, since(l->v[i].from) == 200, "%u", i);
+}
+
 Test(processors, turns_and_what_is_between_them)
 {
     turn(ann, 100, 200, TURN_PREEMPTED);

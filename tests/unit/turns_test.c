@@ -29,7 +29,7 @@ struct given {
 struct wanted {
     uint64_t since, until;
     enum turn_end end;
-    bool gap;
+    bool gap, fault;
 };
 
 static void check(const struct given *g, size_t n, uint64_t cut, const struct wanted *w, size_t m)
@@ -49,6 +49,7 @@ static void check(const struct given *g, size_t n, uint64_t cut, const struct wa
         cr_expect_eq(x->until, w[i].until, "%zu until %lu", i, (unsigned long)x->until);
         cr_expect_eq(x->end, w[i].end, "%zu end %d", i, x->end);
         cr_expect_eq(x->gap, w[i].gap, "%zu gap %d", i, x->gap);
+        cr_expect_eq(x->fault, w[i].fault, "%zu fault %d", i, x->fault);
     }
     turns_fini(&t);
     buf_fini(&got);
@@ -69,14 +70,14 @@ Test(turns, one_thread_waits_and_is_preempted)
     static const struct given g[] = {R(110, 7, SWITCH_IN, 0), R(150, 7, SWITCH_OUT, 0),
                                      R(200, 7, SWITCH_IN, 0), R(210, 7, SWITCH_PREEMPTED, 0),
                                      R(220, 7, SWITCH_IN, 0), R(230, 7, SWITCH_DIED, 0)};
-    CHECK(0, g, {110, 150, TURN_WAITS, false}, {200, 210, TURN_PREEMPTED, false},
-          {220, 230, TURN_DIES, false});
+    CHECK(0, g, {110, 150, TURN_WAITS, false, false}, {200, 210, TURN_PREEMPTED, false, false},
+          {220, 230, TURN_DIES, false, false});
 }
 
 Test(turns, who_is_met_leaving_ran_from_the_beginning)
 {
     static const struct given g[] = {R(150, 7, SWITCH_PREEMPTED, 0)};
-    CHECK(0, g, {100, 150, TURN_PREEMPTED, false});
+    CHECK(0, g, {100, 150, TURN_PREEMPTED, false, false});
 }
 
 /* Two events cover a thread that started while threads were listed. */
@@ -86,7 +87,18 @@ Test(turns, what_is_said_twice_counts_once)
                                      R(120, 7, SWITCH_IN, 0),        R(121, 7, SWITCH_IN, 0),
                                      R(150, 7, SWITCH_PREEMPTED, 0), R(151, 7, SWITCH_PREEMPTED, 0),
                                      R(160, 7, SWITCH_IN, 0),        R(161, 7, SWITCH_IN, 0)};
-    CHECK(200, g, {120, 150, TURN_PREEMPTED, false}, {160, 200, TURN_STAYS, false});
+    CHECK(200, g, {120, 150, TURN_PREEMPTED, false, false}, {160, 200, TURN_STAYS, false, false});
+}
+
+/* The kernel counts it when the thread is back; a fault long behind a switch is another one. */
+Test(turns, a_page_fault_is_before_the_turn_that_it_begins)
+{
+    static const struct given g[] = {
+        R(110, 7, SWITCH_IN, 0),        R(150, 7, SWITCH_OUT, 0),      R(900, 7, SWITCH_IN, 0),
+        R(905, 7, SWITCH_FAULT, 0),     R(950, 7, SWITCH_OUT, 0),      R(980, 7, SWITCH_IN, 0),
+        R(1000000, 7, SWITCH_FAULT, 0), R(1000010, 7, SWITCH_DIED, 0), R(1000020, 8, SWITCH_IN, 0)};
+    CHECK(1000100, g, {110, 150, TURN_WAITS, false, false}, {900, 950, TURN_WAITS, false, true},
+          {980, 1000010, TURN_DIES, false, false}, {1000020, 1000100, TURN_STAYS, false, false});
 }
 
 /* What was lost may have been the end of the turn that went on, and the beginning of the next. */
@@ -96,8 +108,8 @@ Test(turns, behind_lost_records_nothing_is_taken_for_known)
                                      R(150, 7, SWITCH_OUT, 3),  R(160, 7, SWITCH_IN, 3),
                                      R(170, 7, SWITCH_OUT, 3),  R(180, 8, SWITCH_IN, 3),
                                      R(190, 9, SWITCH_BORN, 3), R(195, 9, SWITCH_IN, 3)};
-    CHECK(200, g, {160, 170, TURN_WAITS, true}, {180, 200, TURN_STAYS, true},
-          {195, 200, TURN_STAYS, false});
+    CHECK(200, g, {160, 170, TURN_WAITS, true, false}, {180, 200, TURN_STAYS, true, false},
+          {195, 200, TURN_STAYS, false, false});
 }
 
 Test(turns, a_number_that_is_given_again_is_another_thread)
@@ -105,7 +117,7 @@ Test(turns, a_number_that_is_given_again_is_another_thread)
     static const struct given g[] = {R(110, 7, SWITCH_IN, 0), R(120, 7, SWITCH_DIED, 0),
                                      R(121, 7, SWITCH_OUT, 0), R(130, 7, SWITCH_BORN, 0),
                                      R(140, 7, SWITCH_IN, 0)};
-    CHECK(0, g, {110, 120, TURN_DIES, false}, {100, 121, TURN_WAITS, false});
+    CHECK(0, g, {110, 120, TURN_DIES, false, false}, {100, 121, TURN_WAITS, false, false});
 }
 
 /* --- the kernel ------------------------------------------------------------------------------- */

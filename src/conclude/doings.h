@@ -1,0 +1,21 @@
+/* doings.h - what is known of each enum holder_does: its name, its words, and what would help. */
+#ifndef ORCA_CONCLUDE_DOINGS_H
+#define ORCA_CONCLUDE_DOINGS_H
+
+#include "conclude/resource.h"
+
+struct doing {
+    const char *name;  /* stable: "computes", "input", ... */
+    const char *words; /* of a holder: "computing" */
+    /* What would help where holders do this for half of the time or more, of a lock, and of things;
+     * NULL: nothing to say.  docs/concepts/findings.md */
+    const char *of_lock, *of_things;
+    bool nowhere; /* the code of the holder has no part in it: no line is named, none is needed */
+};
+
+extern const struct doing doings[DOES_LIMIT];
+
+/* What a thread does in a stretch of halts.h that is neither input nor output. */
+enum holder_does does_of_halt(const struct still *s);
+
+#endif

@@ -1,0 +1,73 @@
+/* A lock's owner that is off its processor while others wait: each cause is its own, and has its own
+ * advice, never that of the code in the section. */
+#include "analyzed.h"
+#include "conclude/rules.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+TestSuite(holder_halts, .init = analyzed_begin, .fini = analyzed_end);
+
+enum { MS = 1000000, SCHED = 9, TURNS = 20, ROUNDS = 20, ROUND = 20 * MS };
+
+static void turn(uint64_t from, uint64_t to, uint32_t end)
+{
+    ADD(&b, TURNS, ann, to, turn, .since = at(from), .end = end);
+}
+
+/* ann has the lock for 18 of 20 ms, for which bob waits; from the second on to the last but one she
+ * is on no processor: left by `end`, and come back by a turn with `flag`. */
+static const struct rule_finding *held(uint32_t end, uint32_t flag, bool stops)
+{
+    struct rule_finding *f;
+    size_t n;
+    for (uint64_t i = 0, from = 0; i < ROUNDS; i++, from += ROUND) {
+        does_block(bob, from, from + 18 * MS, lock, ann);
+        turn(from - (i ? MS : 0), from + 2 * MS, end | (i ? flag : 0));
+        turn(from + 17 * MS, from + 18 * MS, TURN_WAITS | flag);
+        if (stops)
+            ADD(&b, SCHED + 1, (thread_id){0}, from + 17 * MS, safepoint, .since = at(from + MS),
+                .reached = at(from + 2 * MS));
+    }
+    ADD(&b, SCHED, (thread_id){0}, ROUNDS * ROUND, turns_known, .since = at(0));
+    analyzed_run(ROUNDS * ROUND);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert(n && f[0].resource);
+    return &f[0];
+}
+
+static void check(const struct rule_finding *f, enum holder_does does, const char *words,
+                  const char *advice)
+{
+    const struct resource *r = f->resource;
+    cr_expect_eq(r->doing[0].does, does, "%d", r->doing[0].does);
+    cr_expect_eq(r->doing[0].ns, (uint64_t)ROUNDS * 15 * MS, "%lu", (unsigned long)r->doing[0].ns);
+    cr_expect_eq(r->doing[0].samples, 0);
+    cr_expect_not_null(strstr(f->text, words), "%s", f->text);
+    cr_expect_not_null(strstr(f->text, advice), "%s", f->text);
+    cr_expect_null(strstr(f->text, "outside the lock"), "%s", f->text);
+}
+
+Test(holder_halts, ready)
+{
+    check(held(TURN_PREEMPTED, 0, false), DOES_READY, "83 % of the time waiting for a processor",
+          "run fewer threads at a time, or give the program more processors or a larger quota");
+}
+
+Test(holder_halts, stopped)
+{
+    check(held(TURN_WAITS, 0, true), DOES_STOPPED, "83 % of the time stopped by the JVM",
+          "orca report --gc lists them");
+}
+
+Test(holder_halts, page_faults)
+{
+    check(held(TURN_WAITS, TURN_FAULT, false), DOES_FAULT, "83 % of the time in page faults",
+          "read the mapped file before, or give the machine more memory");
+}
+
+Test(holder_halts, unknown_cause)
+{
+    check(held(TURN_WAITS, 0, false), DOES_OFF, "83 % of the time off the processor, cause unknown",
+          "record with --time --wall 5ms: samples show where the holder is");
+}
