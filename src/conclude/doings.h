@@ -15,7 +15,10 @@ struct doing {
 
 extern const struct doing doings[DOES_LIMIT];
 
-/* What a thread does in a stretch of halts.h that is neither input nor output. */
+/* Whether one is a kind of the other: who syncs a file writes output. */
+bool doing_is(enum holder_does does, enum holder_does what);
+
+/* What a thread does in a recorded stretch of halts.h; DOES_UNKNOWN: its stack says so. */
 enum holder_does does_of_halt(const struct still *s);
 
 #endif

@@ -18,10 +18,16 @@ struct entry {
     struct does key;
     uint32_t thread; /* whose */
     uint32_t inner;  /* outside of the program: the innermost method; the key ends here */
-    uint64_t ns, samples;
+    uint64_t ns, samples, calls;
     stack_id stack;
     struct place leaf;
     struct peer_vote peer;
+};
+
+/* How much of something was done: ns; samples, or recorded calls, that say so; with whom. */
+struct amount {
+    uint64_t ns, samples, calls;
+    lock_id peer;
 };
 
 struct holder {
@@ -96,7 +102,7 @@ static bool is_of(const struct holder *h, uint32_t context)
 /* --- what a thread did in a stretch of time --------------------------------------------------- */
 
 static int note(struct keyed *to, uint32_t thread, const struct does *does, stack_id stack,
-                struct place leaf, uint64_t ns, uint64_t samples, lock_id peer)
+                struct place leaf, struct amount of)
 {
     const struct entry key = {
         .key = *does, .thread = thread, .inner = does->method ? 0 : leaf.method.v};
@@ -107,9 +113,10 @@ static int note(struct keyed *to, uint32_t thread, const struct does *does, stac
         e->stack = stack;
         e->leaf = leaf;
     }
-    e->ns += ns;
-    e->samples += samples;
-    peer_vote(&e->peer, (struct peer_vote){peer, ns, ns});
+    e->ns += of.ns;
+    e->samples += of.samples;
+    e->calls += of.calls;
+    peer_vote(&e->peer, (struct peer_vote){of.peer, of.ns, of.ns});
     return 0;
 }
 
@@ -119,7 +126,8 @@ static int note_wait(struct holder *h, uint32_t thread, uint32_t context, uint64
     struct place leaf;
     const struct context *x = timeline_context(&h->a->timeline, context);
     struct does does = does_of_wait(h->all, h->a, context, &leaf);
-    return note(&h->recorded, thread, &does, x->stack, leaf, ns, 0, does_peer(h->a, x));
+    return note(&h->recorded, thread, &does, x->stack, leaf,
+                (struct amount){.ns = ns, .peer = does_peer(h->a, x)});
 }
 
 /* A stack that is still that of a wait: the thread had not gone on when it was looked at. */
@@ -156,7 +164,8 @@ static int note_looks(struct holder *h, uint32_t thread, uint64_t from, uint64_t
             continue;
         }
         struct does does = does_of_stack(h->all, s->stack, s->flags & SAMPLE_IDLE, &leaf);
-        TRY(note(&h->sampled, thread, &does, s->stack, leaf, ns, 1, (lock_id){0}));
+        TRY(note(&h->sampled, thread, &does, s->stack, leaf,
+                 (struct amount){.ns = ns, .samples = 1}));
     }
     return 0;
 }
@@ -171,18 +180,19 @@ static stack_id stack_in(const struct holder *h, uint32_t thread, uint64_t from,
 }
 
 /* A recorded call of input or output, or what else kept the thread off its processor. */
-static int note_halt(struct holder *h, uint32_t thread, const struct still *s, uint64_t ns)
+static int note_halt(struct holder *h, uint32_t thread, const struct still *s, uint64_t from,
+                     uint64_t to)
 {
+    struct amount of = {.ns = to - from, .calls = s->to == to, .peer = s->peer};
+    enum holder_does known = does_of_halt(s);
     struct place leaf = {{0}, -1};
-    struct does does = {does_of_halt(s), 0, -1, 0};
-    stack_id stack = s->stack;
-    if (halt_of(s) == HALTED_IO) {
+    struct does does = {known, 0, -1, 0};
+    stack_id stack = known == DOES_OFF ? stack_in(h, thread, s->from, s->to) : s->stack;
+    if (stack.v)
         does = does_of_stack(h->all, stack, true, &leaf);
-    } else if (does.does == DOES_OFF && (stack = stack_in(h, thread, s->from, s->to)).v) {
-        does = does_of_stack(h->all, stack, true, &leaf);
-        does.does = DOES_OFF;
-    }
-    return note(&h->recorded, thread, &does, stack, leaf, ns, 0, s->peer);
+    if (known != DOES_UNKNOWN)
+        does.does = known;
+    return note(&h->recorded, thread, &does, stack, leaf, of);
 }
 
 /* In no wait: what is recorded (halts.h), and looks between that. */
@@ -202,7 +212,7 @@ static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
             h->looked[true] += end - begin; /* for something to pass on */
             continue;
         }
-        TRY(note_halt(h, thread, s, end - begin));
+        TRY(note_halt(h, thread, s, begin, end));
     }
     return from < to ? note_looks(h, thread, from, to) : 0;
 }
@@ -332,8 +342,8 @@ static int ask_owners(struct holder *h, const uint64_t *waits)
         if (!waits[i] || !is_of(h, i) || !x->owner_stack.v || x->other >= h->a->timeline.n_lines)
             continue;
         struct does does = does_of_stack(h->all, x->owner_stack, false, &leaf);
-        TRY(note(&h->sampled, x->other, &does, x->owner_stack, leaf, waits[i], waits[i],
-                 (lock_id){0}));
+        TRY(note(&h->sampled, x->other, &does, x->owner_stack, leaf,
+                 (struct amount){.ns = waits[i], .samples = waits[i]}));
     }
     return 0;
 }
@@ -922,6 +932,7 @@ static void add_to(struct activity *to, const struct activity *x)
     to->ns += x->ns;
     to->samples += x->samples;
     to->by_samples += x->by_samples;
+    to->calls += x->calls;
     peer_vote(&to->peer, x->peer);
 }
 
@@ -939,7 +950,8 @@ static void add_activity(struct activity *v, size_t *n, const struct entry *e, u
                          e->stack,
                          ns,
                          e->peer,
-                         false};
+                         false,
+                         e->calls};
     for (size_t i = 0; i < *n; i++) {
         if (!is_one_thing(&v[i], &x) || v[i].at.line != x.at.line)
             continue;

@@ -34,6 +34,7 @@ enum holder_does {
     DOES_ANSWER,  /* waits for what others do for it */
     DOES_WAIT,    /* waits for something else */
     DOES_BLOCKED, /* on another resource */
+    DOES_SYNC,    /* waits until a file is on its disk */
     DOES_READY,   /* waits for a processor */
     DOES_STOPPED, /* by the JVM */
     DOES_FAULT,   /* a page is read from a file or from swap */
@@ -71,6 +72,7 @@ struct activity {
     uint64_t most;         /* ns of it at this line */
     struct peer_vote peer; /* input or output: activity_peer */
     bool other_line;       /* the line is that of other samples of the method: these have none */
+    uint64_t calls;        /* recorded, of input and output, that ended in that time */
 };
 
 /* Samples say it only where they say most of it. */

@@ -1,6 +1,7 @@
 /* Resources as findings: which of them do harm.  Their text: words.c. */
 #include "analyze/labels.h"
 #include "base/err.h"
+#include "conclude/doings.h"
 #include "conclude/resource_names.h"
 #include "conclude/rules_parts.h"
 
@@ -140,8 +141,9 @@ bool rule_resource_says(const struct evidence *ev, enum holder_does does, stack_
     for (size_t i = 0; i < ev->resources.n; i++) {
         const struct resource *r = &ev->resources.v[i];
         const struct activity *x = r->doing;
-        if (r->n_doing && x->does == does && x->at.method.v && x->at.method.v == at.method.v &&
-            rule_permille(x->ns, r->held) >= SAYS_PERMILLE && rule_resource_is_told(ev, r))
+        if (r->n_doing && doing_is(x->does, does) && x->at.method.v &&
+            x->at.method.v == at.method.v && rule_permille(x->ns, r->held) >= SAYS_PERMILLE &&
+            rule_resource_is_told(ev, r))
             return true;
     }
     const struct rule_finding *v = (const void *)ev->found.p;

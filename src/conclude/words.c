@@ -117,7 +117,10 @@ static void say_peer(struct rule_finding *f, const struct evidence *ev, const st
     if (!peer.v)
         return;
     peer_name(ev->a->trace, peer, name, sizeof name);
-    rule_say(f, " %s %s%s", x->does == DOES_OUTPUT ? "to" : "from",
+    rule_say(f, " %s%s%s",
+             x->does == DOES_SYNC     ? ""
+             : x->does == DOES_OUTPUT ? "to "
+                                      : "from ",
              10 * x->peer.ns >= 9 * x->ns ? "" : "mostly ", name);
 }
 
@@ -260,8 +263,11 @@ static void say_doing(struct rule_finding *f, const struct evidence *ev, const s
     } else {
         rule_say(f, "%s", rule_doing_words(x->does));
     }
-    if (x->does == DOES_INPUT || x->does == DOES_OUTPUT)
+    if (doing_is(x->does, DOES_OUTPUT) || x->does == DOES_INPUT)
         say_peer(f, ev, x);
+    if (x->does == DOES_SYNC)
+        rule_say(f, " (%s sync%s, %s)", human_count(x->calls).text, x->calls == 1 ? "" : "s",
+                 human_time(x->ns).text);
     if (x->samples)
         rule_say(f, few ? " in %s of %s samples" : " (%s of %s samples)",
                  human_count(x->samples).text, human_count(f->resource->looks).text);

@@ -71,3 +71,35 @@ Test(holder_halts, unknown_cause)
     check(held(TURN_WAITS, 0, false), DOES_OFF, "83 % of the time off the processor, cause unknown",
           "record with --time --wall 5ms: samples show where the holder is");
 }
+
+/* Two files are synced under a lock, one of them mostly; each call counts once, also one that nobody
+ * waits for at its begin. */
+Test(holder_halts, files_that_are_synced)
+{
+    lock_id journal = builder_lock(&b, builder_class(&b, "=/srv/app/journal.log")),
+            index = builder_lock(&b, builder_class(&b, "=/srv/app/index.log"));
+    stack_id at_force = builder_stack(&b, "sun.nio.ch.UnixFileDispatcherImpl.force0:native "
+                                          "shop.Journal.append:12 shop.Main.main:2");
+    struct rule_finding *f;
+    size_t n;
+    for (uint64_t i = 0, from = 0; i < ROUNDS; i++, from += ROUND) {
+        does_block(bob, from + MS, from + 19 * MS, lock, ann);
+        for (uint64_t k = 0; k < 3; k++)
+            ADD(&b, 30, ann, from + (6 * k + 6) * MS, io, .what = IO_KIND_sync,
+                .peer = k || i % 2 ? journal : index, .stack = at_force,
+                .since = at(from + 6 * k * MS));
+    }
+    analyzed_run(ROUNDS * ROUND);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert(n && f[0].resource);
+    const struct activity *x = f[0].resource->doing;
+    cr_expect_eq(x->does, DOES_SYNC);
+    cr_expect_eq(x->calls, 3 * ROUNDS, "%lu", (unsigned long)x->calls);
+    cr_expect_eq(x->ns, (uint64_t)ROUNDS * 17 * MS);
+    cr_expect_not_null(strstr(f[0].text, "94 % of the time syncing mostly /srv/app/journal.log (60 "
+                                         "syncs, 340 ms)"),
+                       "%s", f[0].text);
+    cr_expect_not_null(strstr(f[0].text, "sync once for all threads that wait"), "%s", f[0].text);
+    for (size_t i = 1; i < n; i++)
+        cr_expect_null(strstr(f[i].text, "journal"), "%s", f[i].text);
+}
