@@ -48,7 +48,8 @@ static const struct opt opts[] = {
      0, 0},
     {"states", 0, OPT_SET, offsetof(struct args, states), "STATE,...",
      "collapsed, pprof, perfetto: which waits; locked: parked, and blocked by others, a "
-     "part of parked (default: perfetto all, the others blocked, locked, joining, reacquiring)",
+     "part of parked; io, ready, stopped, off: in no wait, and not running (default: perfetto all, "
+     "the others blocked, locked, joining, reacquiring)",
      waits_names, 0, 0},
     {"by", 0, OPT_CHOICE, offsetof(struct args, by), "WHOM",
      "collapsed, pprof: whose stacks have the time: of the thread that waited, of the owner while "
@@ -337,6 +338,12 @@ static int check(const struct args *o, struct err *err)
     if (o->states != NOT_GIVEN && o->by != NOT_GIVEN && !model_by_waits((enum model_by)o->by)) {
         err_set(err, 0, "--states chooses waits; --by=%s has %s", model_by_names[o->by],
                 model_by_samples((enum model_by)o->by) ? "samples" : "allocations");
+        return CMD_USAGE;
+    }
+    if (o->states && !(o->states & ~WAITS_ALL_HALTED) && o->by != NOT_GIVEN &&
+        o->by != MODEL_BY_WAITER) {
+        err_set(err, 0, "--by=%s is of waits; io, ready, stopped and off are of --by=waiter only",
+                model_by_names[o->by]);
         return CMD_USAGE;
     }
     if (o->unit != NOT_GIVEN && o->by != NOT_GIVEN && model_by_allocs((enum model_by)o->by)) {

@@ -131,7 +131,10 @@ static void make_wait_line(struct folder *f, const struct wait_sum_key *k)
     else
         put_note(f, sum_stack_text(k->why));
     buf_putc(&f->line, '[');
-    names_wait(&f->name, a, k->state, k->group);
+    if (k->state >= WAITS_HALTED)
+        names_halt(&f->name, a, k->what, k->group);
+    else
+        names_wait(&f->name, a, k->state, k->group);
     put_name(f);
     buf_putc(&f->line, ']');
 }

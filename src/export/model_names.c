@@ -45,6 +45,15 @@ void names_wait(struct buf *b, const struct analysis *a, unsigned state, uint32_
         names_class(b, a, group);
 }
 
+void names_halt(struct buf *b, const struct analysis *a, unsigned what, uint32_t group)
+{
+    buf_puts(b, what ? halt_name(what) : "input or output");
+    if (group) {
+        buf_putc(b, ' ');
+        names_class(b, a, group);
+    }
+}
+
 void names_method(struct buf *b, const struct trace *t, method_id method)
 {
     char name[NAME_MAX_LEN];

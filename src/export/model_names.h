@@ -17,6 +17,9 @@ void names_class_id(struct buf *b, const struct analysis *a, class_id class_);
 /* "blocked on shop.Order", "sleeping", ...; state: enum wait_state. */
 void names_wait(struct buf *b, const struct analysis *a, unsigned state, uint32_t group);
 
+/* "input 10.0.0.7:5432", "ready"; what: as in struct still; group: of the other end, 0: unknown. */
+void names_halt(struct buf *b, const struct analysis *a, unsigned what, uint32_t group);
+
 /* "shop.Order.submit". */
 void names_method(struct buf *b, const struct trace *t, method_id method);
 

@@ -170,7 +170,8 @@ static void put_thread_halts(struct perfetto *f, uint32_t thread)
     for (uint32_t i = 0; i < l->n; i++) {
         const struct still *s = &l->v[i];
         uint64_t from = s->from, to = s->to;
-        if (!selection_clip(&f->x->options.selection, &from, &to))
+        if (!(f->x->options.states >> (WAITS_HALTED + halt_of(s)) & 1) ||
+            !selection_clip(&f->x->options.selection, &from, &to))
             continue;
         if (!has_track) {
             packets_track_begin(&f->p, track, packets_track_id(&f->p, TRACK_THREAD, thread),

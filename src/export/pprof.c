@@ -76,6 +76,7 @@ enum { FLUSH_AT = 128 * 1024, LEVEL = 6 };
     S(KEPT_SPACE, "not_freed_space")                                                               \
     S(BYTES, "bytes")                                                                              \
     S(CLASS, "class")                                                                              \
+    S(PEER, "peer")                                                                                \
     S(COMMENT, "orca export --to pprof")
 
 enum {
@@ -304,7 +305,9 @@ static int put_sample(struct profile *p, const struct key *k, const uint64_t val
     put_values(p, values);
     put_label(&p->raw, STRING_THREAD, thread_string(p, k->waiter));
     if (k->group)
-        put_label(&p->raw, STRING_LOCK_CLASS, group_string(p, k->group));
+        put_label(&p->raw,
+                  k->string_state >= STRING_STATES + WAITS_HALTED ? STRING_PEER : STRING_LOCK_CLASS,
+                  group_string(p, k->group));
     if (k->class_.v)
         put_label(&p->raw, STRING_CLASS, class_string(p, k->class_));
     if (k->string_state != NO_STATE)
@@ -530,7 +533,7 @@ static void put_head(struct profile *p)
     uint64_t to = max_u64(min_u64(p->x->options.selection.to, a->window.to), from);
     for (size_t i = 0; i < ARRAY_LEN(strings); i++)
         add_string(p, strings[i]);
-    for (size_t i = 0; i < WAIT_STATES; i++)
+    for (size_t i = 0; i < WAITS_CHOICES; i++)
         add_string(p, waits_names[i]);
     put_program(p);
     uint64_t default_type = put_types(p);

@@ -1,5 +1,7 @@
 #include "export/wait_sums.h"
 
+#include "base/err.h"
+
 #include <string.h>
 
 const char *sum_stack_text(enum sum_stack why)
@@ -177,6 +179,35 @@ static int add_line(struct adder *d, uint32_t thread, uint64_t *done)
     return 0;
 }
 
+/* Only whoever waits has these: nobody owns what they wait for. */
+static int add_halts(struct adder *d, uint32_t thread)
+{
+    const struct model_options *o = &d->x->options;
+    const struct still_line *l = stills_of(&d->x->a->halts, thread);
+    for (uint32_t i = 0; i < l->n && o->by == MODEL_BY_WAITER; i++) {
+        const struct still *s = &l->v[i];
+        uint64_t from = s->from, to = s->to;
+        unsigned state = WAITS_HALTED + halt_of(s);
+        if (!(o->states >> state & 1) || !selection_clip(&o->selection, &from, &to))
+            continue;
+        bool has_stack = trace_stack(d->x->a->trace, s->stack)->n_frames;
+        const struct wait_sum_key k = {.waiter = d->keys & SUMS_BY_WAITER ? thread : 0,
+                                       .other = d->keys & SUMS_BY_OTHER ? thread : 0,
+                                       .stack = has_stack ? s->stack : (stack_id){0},
+                                       .group =
+                                           s->peer.v ? lock_set_group(&d->x->a->locks, s->peer) : 0,
+                                       .state = (uint8_t)state,
+                                       .why = has_stack ? STACK_IS_THERE : STACK_NOT_RECORDED,
+                                       .what = s->what};
+        struct wait_sum *sum = keyed_put(&d->to->list, &k);
+        if (!sum)
+            return -ENOMEM;
+        sum->count++;
+        sum->ns += to - from;
+    }
+    return 0;
+}
+
 int wait_sums_make(struct wait_sums *s, struct model_export *x, unsigned keys)
 {
     struct adder d = {.to = s, .x = x, .keys = keys};
@@ -188,6 +219,9 @@ int wait_sums_make(struct wait_sums *s, struct model_export *x, unsigned keys)
     for (uint32_t i = 0; i < x->a->timeline.n_lines && rc == 0; i++)
         if (selection_has(&x->options.selection, i))
             rc = add_line(&d, i, &done);
+    for (uint32_t i = 1; i < x->a->threads.n && rc == 0; i++)
+        if (selection_has(&x->options.selection, i))
+            rc = add_halts(&d, i);
     s->v = s->list.v;
     s->n = s->list.n;
     if (rc < 0)

@@ -1,4 +1,4 @@
-/* wait_sums.h - waits added up by the stack that they are put down to: what collapsed and pprof
+/* wait_sums.h - waits, and what else kept threads from running (halts.h), added up by the stack that they are put down to: what collapsed and pprof
  * are made of.
  *
  *     over all sums  count, ns = those of the waits that were asked for
@@ -33,8 +33,9 @@ struct wait_sum_key {
     uint32_t waiter; /* index of a thread; 0: all together */
     uint32_t other;  /* whose the stack is; the same; 0: unknown */
     stack_id stack;
-    uint32_t group; /* of the lock's class */
-    uint8_t state, why, pad[2];
+    uint32_t group;     /* of the lock's class; of input and output that of the other end */
+    uint8_t state, why; /* state: enum wait_state, WAITS_HALTED and on */
+    uint8_t what, pad;  /* what: of a halt, struct still's */
 };
 
 struct wait_sum {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const waits_names[WAITS_CHOICES + 1] = {WAIT_STATE_NAMES, [WAITS_LOCKED] = "locked"};
+const char *const waits_names[WAITS_CHOICES + 1] = {
+    WAIT_STATE_NAMES, [WAITS_LOCKED] = "locked", "io", "ready", "stopped", "off"};
 
 void waits_init(struct waits *w, const struct analysis *a, const struct selection *selection,
                 uint64_t states)

@@ -7,10 +7,11 @@
 
 #include "analyze/analysis.h"
 
-/* What a user chooses from: the bits 1 << enum wait_state, and one more. */
+/* What a user chooses from: the bits 1 << enum wait_state, one more, and those of halts.h. */
 enum {
     WAITS_LOCKED = WAIT_STATES, /* parked, and HELD_UP (purpose.h); a part of parked */
-    WAITS_CHOICES,
+    WAITS_HALTED,               /* and on: + enum halt; in no wait, and not running */
+    WAITS_CHOICES = WAITS_HALTED + HALTED_KINDS,
 };
 
 /* [WAITS_CHOICES], by bit: "blocked", ...; for option tables, ends with NULL. */
@@ -21,6 +22,7 @@ extern const char *const waits_names[WAITS_CHOICES + 1];
     (UINT64_C(1) << STATE_BLOCKED | UINT64_C(1) << STATE_REACQUIRING |                             \
      UINT64_C(1) << STATE_JOINING | UINT64_C(1) << WAITS_LOCKED)
 #define WAITS_ALL ((UINT64_C(1) << WAITS_CHOICES) - 1)
+#define WAITS_ALL_HALTED (WAITS_ALL >> WAITS_HALTED << WAITS_HALTED)
 
 struct waits {
     const struct analysis *a;

@@ -126,6 +126,16 @@ test_without_perf_events() {
     has out "perf events: Operation not permitted"
 }
 
+# Folded stacks of a state and the report's sums: the same, to the nanosecond.  "out": the report.
+flames_are_the_reports() {
+    local state
+    for state in io ready stopped off; do
+        same "$("$ORCA" export "$TRACE" --to collapsed --states $state --unit ns --threads -o - 2>export.err | awk '{ n += $NF } END { printf "%.0f", n }')" \
+            "$(jq "[.threads[].${state}_ns] | add" out)"
+    done
+    at_least "$(jq '[.threads[].ready_ns] | add' out)" 100000000 "ns ready"
+}
+
 # Each thread's life is divided without a rest, and who computes on one processor of two is ready half of the time.
 test_report_divides_lives() {
     perf_is_allowed
@@ -150,6 +160,7 @@ test_report_divides_lives() {
     same "$(awk -F : '/^burner/ && $4 < $2 * 0.3' lives)" ""
     same "$(awk -F : '/^sleeper/ && $5 < 290e6' lives)" ""
     same "$(awk -F : '/^reader/ && $6 + $8 < 290e6' lives)" ""
+    flames_are_the_reports
     run 0 "$ORCA" report "$TRACE"
     has out "threads on average wait for a processor"
     has out "threads  on cpu  ready  blocked  waiting  idle  other"

@@ -113,6 +113,48 @@ Test(export_collapsed, states_are_chosen_by_themselves)
     }
 }
 
+/* worker-1 reads from a peer for 9 us, is ready for 5, stopped for 4 (then ready for 1), off for 2;
+ * before and behind that the turns are not known.  The others are stopped for 5. */
+static struct trace *every_halt(void)
+{
+    struct shop s;
+    shop_init(&s);
+    lock_id peer = builder_lock(&s.b, builder_class(&s.b, "=10.0.0.7:5432"));
+    ADD(&s.b, 1, s.a, 20 * US, io, .what = IO_KIND_input, .peer = peer, .stack = s.buy,
+        .since = BUILDER_START + 11 * US);
+    ADD(&s.b, 2, s.a, 11 * US, turn, .since = BUILDER_START + 10 * US, .end = TURN_WAITS);
+    ADD(&s.b, 2, s.a, 30 * US, turn, .since = BUILDER_START + 20 * US, .end = TURN_PREEMPTED);
+    ADD(&s.b, 2, s.a, 40 * US, turn, .since = BUILDER_START + 35 * US, .end = TURN_WAITS);
+    ADD(&s.b, 2, s.a, 50 * US, turn, .since = BUILDER_START + 45 * US, .end = TURN_WAITS);
+    ADD(&s.b, 2, s.a, 60 * US, turn, .since = BUILDER_START + 52 * US, .end = TURN_DIES);
+    ADD(&s.b, 3, (thread_id){0}, 44 * US, safepoint, .since = BUILDER_START + 39 * US,
+        .reached = BUILDER_START + 41 * US);
+    ADD(&s.b, 4, (thread_id){0}, 60 * US, turns_known, .since = BUILDER_START + 10 * US);
+    ADD0(&s.b, 2, s.a, 60 * US, thread_end);
+    return builder_open(&s.b, 100 * US);
+}
+
+Test(export_collapsed, of_who_is_in_no_wait_and_does_not_run)
+{
+    static const struct {
+        const char *name, *expected;
+    } t[] = {
+        {"io", "worker-1;" BUY "[input 10.0.0.7:5432] 9\n"},
+        {"ready", "worker-1;[no stack];[ready] 6\n"},
+        {"stopped", "main;[no stack];[stopped] 5\nworker-2;[no stack];[stopped] 5\n"
+                    "worker-1;[no stack];[stopped] 4\n"},
+        {"off", "main;[no stack];[off] 45\nworker-2;[no stack];[off] 45\n"
+                "worker-1;[no stack];[off] 2\n"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+        struct model_options o = model_options();
+        cr_assert_str_eq(waits_names[WAITS_HALTED + i], t[i].name);
+        o.states = UINT64_C(1) << (WAITS_HALTED + i);
+        o.threads = true;
+        model_text_is("collapsed", every_halt(), &o, t[i].expected);
+    }
+}
+
 Test(export_collapsed, by_the_owner_where_it_was_asked)
 {
     struct model_options o = model_options();
