@@ -397,6 +397,14 @@ static void end_alone(struct binder *b, const struct span *s, const struct conte
         b->out.unbound[x->what]++;
 }
 
+static void bind_park(struct binder *b, uint32_t target, struct span *s, struct deed by)
+{
+    uint32_t last = b->now[target].last_act;
+    const struct act *a = last ? line_act(&b->tl->lines[target], last - 1) : NULL;
+    bind_cause(b, target, s, by,
+               is_semaphore_handoff(b->tl, by, a) ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
+}
+
 static void on_end(struct binder *b, uint32_t thread, uint32_t index, uint64_t time)
 {
     struct thread_now *w = &b->now[thread];
@@ -432,6 +440,8 @@ static void on_end(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
             end_alone(b, s, x);
         break;
     default: /* parked, sleeping */
+        if (!s->waker && w->late.thread && !timeline_timed_out(b->tl, s))
+            bind_park(b, thread, s, w->late);
         if (!s->waker && !end_released(b, thread, s) && !end_interrupted(b, thread, s))
             end_alone(b, s, x);
         break;
@@ -439,14 +449,6 @@ static void on_end(struct binder *b, uint32_t thread, uint32_t index, uint64_t t
 }
 
 /* --- acts ------------------------------------------------------------------------------------- */
-
-static void bind_park(struct binder *b, uint32_t target, struct span *s, struct deed by)
-{
-    uint32_t last = b->now[target].last_act;
-    const struct act *a = last ? line_act(&b->tl->lines[target], last - 1) : NULL;
-    bind_cause(b, target, s, by,
-               is_semaphore_handoff(b->tl, by, a) ? INTERACTION_SEMAPHORE : INTERACTION_UNPARK);
-}
 
 static void on_unpark(struct binder *b, uint32_t target, struct deed by, uint64_t time)
 {
@@ -465,14 +467,21 @@ static void on_unpark(struct binder *b, uint32_t target, struct deed by, uint64_
         w->permit = by;
 }
 
-/* A park that begins with a permit ends at once. */
+enum { PERMIT_NS = 1000000 };
+
+/* A park that begins with a permit ends at once.  One that goes on had none: a wait that is not
+ * recorded has used it, or, if nobody else ends it, it waited for a processor. */
 static void use_permit(struct binder *b, uint32_t thread, uint32_t index)
 {
     struct thread_now *w = &b->now[thread];
     struct span *s = span_of(b, thread, index);
+    w->late.thread = 0;
     if (!w->permit.thread || context_of(b, s)->what != STATE_PARKED || is_unknown(context_of(b, s)))
         return;
-    bind_park(b, thread, s, w->permit);
+    if (span_end(b->tl, s) - s->start <= PERMIT_NS)
+        bind_park(b, thread, s, w->permit);
+    else
+        w->late = w->permit;
     w->permit.thread = 0;
 }
 

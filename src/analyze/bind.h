@@ -15,7 +15,7 @@
  *                  had it in between.
  *
  *     PARKED       the first unpark or interrupt inside it, or the unpark before it that left a
- *                  permit.
+ *                  permit: the park ended within a millisecond, or nobody else ended it.
  *
  *     JOINING      the thread that ended inside it.
  *

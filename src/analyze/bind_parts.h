@@ -74,6 +74,7 @@ struct thread_now {
     uint64_t regain_at;  /* its Object.wait ended then, */
     uint64_t owned_at;   /* and the owner before it was known to be that then */
     struct deed permit;  /* an unpark that no park has used */
+    struct deed late;    /* one that the park that goes on would have used at once */
     struct deed start;
     struct deed interrupt; /* of which no exception is known to have come */
     uint64_t interrupted_at;

@@ -19,11 +19,12 @@ const PARTS = {
 };
 const MORE = {
     share: {asked: (t) => t.share, said: (f, t, c) => typeof f.share === 'number' && Math.abs(f.share - t.share[c.strength]) <= SHARE_SLACK},
-    peer: {asked: (t) => t.peer, said: (f, t, c) => f.holders?.[0]?.peer === `127.0.0.1:${c.peer}`},
+    peer: {asked: (t) => t.peer, said: (f, t, c) => isPeer(f.holders?.[0]?.peer, t.peer, c.peer)},
 };
 
 // Not everything has a name.
 const isNamed = (resource, t, peer) => t.names === undefined || isAny(t.names.map((n) => n.replaceAll('{peer}', peer)), resource?.name);
+const isPeer = (said, wanted, port) => (wanted === 'yes' ? said === `127.0.0.1:${port}` : Boolean(said?.endsWith(`/${wanted}`)));
 const sameThreads = (names, patterns) => names.length > 0 && names.every((n) => isAny(patterns, n)) && patterns.every((p) => names.some((n) => glob(p).test(n)));
 const isPlace = (at, t) => methodOf(at) === t.holder && at.file === t.file && t.lines.includes(at.line);
 

@@ -71,9 +71,19 @@ async function clients({clients: n, path}, port, state) {
     return seen;
 }
 
+// The first of those that this process may use.
+function pinned(command) {
+    if (!truth.processors) return command;
+    const all = execFileSync('taskset', ['-pc', String(process.pid)], {encoding: 'utf8'}).replace(/.*: /s, '').trim().split(',').flatMap((range) => {
+        const [from, to] = range.split('-').map(Number);
+        return Array.from({length: (to ?? from) - from + 1}, (_, i) => from + i);
+    });
+    return ['taskset', '-c', all.slice(0, truth.processors).join(','), ...command];
+}
+
 function command(java) {
     switch (how) {
-    case 'record': return [orca, ['record', '-o', `${out}.otrace`, '--', ...java]];
+    case 'record': return [orca, ['record', ...truth.record, '-o', `${out}.otrace`, '--', ...java]];
     case 'jfr': return [java[0], [`-XX:StartFlightRecording=filename=${out}.jfr,settings=profile,dumponexit=true`, '-Xlog:jfr*=off', ...java.slice(1)]];
     default: return [java[0], java.slice(1)];
     }
@@ -104,7 +114,7 @@ async function end(child) {
 
 async function attach(pid, log) {
     const seconds = `${Math.max(1, Math.round(MEASURE_MS / 1000))}s`;
-    const child = spawn(orca, ['attach', '--for', seconds, '-o', `${out}.otrace`, String(pid)], {stdio: ['ignore', 'pipe', 'pipe']});
+    const child = spawn(orca, ['attach', ...truth.record, '--for', seconds, '-o', `${out}.otrace`, String(pid)], {stdio: ['ignore', 'pipe', 'pipe']});
     child.stdout.pipe(log, {end: false});
     child.stderr.pipe(log, {end: false});
     await ended(child);
@@ -146,7 +156,7 @@ for (const key of ['JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', '_JAVA_OPTIONS']) de
 const peer = await slowPeer();
 slowReader(folder);
 rmSync(`${out}.otrace`, {force: true});
-const java = [`${home}/bin/java`, '-Xmx256m', '-XX:+UseSerialGC', ...truth.jvm, '-cp', `${classes}:build/answers/lib/*`, truth.program,
+const java = [...pinned([`${home}/bin/java`]), '-Xmx256m', '-XX:+UseSerialGC', ...truth.jvm, '-cp', `${classes}:build/answers/lib/*`, truth.program,
     variant, strength, String(peer.address().port), folder];
 const [program, args] = command(java);
 const log = createWriteStream(`${out}.log`);

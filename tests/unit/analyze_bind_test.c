@@ -634,6 +634,25 @@ Test(bind, a_permit_is_one)
     cr_assert_eq(a->bindings.unbound[STATE_PARKED], 1);
 }
 
+/* The wait that the first one ended is not recorded, as those that are under way at an attach. */
+Test(bind, a_park_that_goes_on_had_no_permit)
+{
+    enum { MS = 1000000 };
+    unparks(bob, 50, ann);
+    does_park(ann, 100, 1000 * MS);
+    unparks(cat, 999 * MS, ann);
+    unparks(bob, 1500 * MS, ann);
+    does_park(ann, 1501 * MS, 1510 * MS); /* on a busy machine: nobody else has ended it */
+    unparks(dan, 1600 * MS, ann);
+    ADD(&b, 1, ann, 1700 * MS, park_enter, .timeout_ns = 100 * MS);
+    ADD(&b, 1, ann, 1801 * MS, park_exit, .lock = {0});
+    analyzed_run(2000 * MS);
+    check_waker(ann, 0, cat, 999 * MS, INTERACTION_UNPARK);
+    check_waker(ann, 1, bob, 1500 * MS, INTERACTION_UNPARK);
+    cr_assert_eq(span_of(ann, 2)->waker, 0);
+    cr_assert_eq(a->bindings.timed_out[STATE_PARKED], 1);
+}
+
 Test(bind, a_platform_thread_that_has_not_started_gets_no_permit)
 {
     thread_id v = builder_thread_flags(&b, "v", THREAD_VIRTUAL);

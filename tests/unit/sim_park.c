@@ -25,6 +25,10 @@ void park(struct sim *s, int t, uint32_t lock, uint32_t owner, bool timed)
         if (a->permit_of != NOBODY)
             x->wake.by = BY_SEMAPHORE;
         a->has_permit = false;
+        uint64_t tick = s->shape.tick;
+        s->shape.tick = 1; /* at once, whoever else acts then */
+        park_go_on(s, t);
+        s->shape.tick = tick;
     } else if (a->interrupted) {
         x->wake = a->interrupt;
     }
