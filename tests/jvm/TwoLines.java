@@ -3,16 +3,17 @@ import java.net.*;
 import java.util.concurrent.*;
 
 /**
- * Four workers share two connections to a server that takes 20 ms for an answer: they wait for a connection or for the
+ * Four workers share two connections to a server that takes 50 ms for an answer: they wait for a connection or for the
  * server. TwoLines ROUNDS: so many questions of each. Prints "server ADDRESS:PORT".
  */
 public final class TwoLines {
-    static final BlockingQueue<Socket> LINES = new ArrayBlockingQueue<>(2);
+    /** Fair: whoever puts one back cannot take it before a worker that waits, however slow that is to come. */
+    static final BlockingQueue<Socket> LINES = new ArrayBlockingQueue<>(2, true);
 
     static void serve(Socket s) {
         try {
             for (int c; (c = s.getInputStream().read()) >= 0;) {
-                Thread.sleep(20);
+                Thread.sleep(50);
                 s.getOutputStream().write(c);
             }
         } catch (IOException | InterruptedException e) {

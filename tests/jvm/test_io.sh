@@ -107,14 +107,14 @@ test_options() {
 
 # Four workers, two connections: the first finding is what they share, what those do who have one, and whom they wait for.
 test_finding() {
-    run_traced 0 "" TwoLines 60
+    run_traced 0 "" TwoLines 30
     server=$(sed -n 's/^server //p' out)
     run 0 "$ORCA" report --json "$TRACE"
     same "$(jq -r '.findings[0] | "\(.resource.name) \(.holders[0].does) \(.holders[0].peer) \(.holders[0].from)"' out)" "TwoLines.LINES input $server recorded"
     same "$(jq -r '.findings[0].holders[0].share > 0.9' out)" true
-    same "$(jq -r --arg p "$server" '.io[] | select(.what == "input" and .peer == $p) | "\(.threads) \(.count >= 200) \(.ns > 200 * 15 * 1000 * 1000)"' out)" "4 true true"
+    same "$(jq -r --arg p "$server" '.io[] | select(.what == "input" and .peer == $p) | "\(.threads) \(.count >= 100) \(.ns > 100 * 45 * 1000 * 1000)"' out)" "4 true true"
     # Nothing of a thread's life is there twice, and the server's answers are what the path waits for.
-    same "$(jq -r '[.threads[] | select(.name | test("worker")) | .io_ns > 1000 * 1000 * 600 and .running_ns * 4 < .io_ns] | all' out)" true
+    same "$(jq -r '[.threads[] | select(.name | test("worker")) | .io_ns > 1000 * 1000 * 1200 and .running_ns * 4 < .io_ns] | all' out)" true
     same "$(jq -r '.critical_path.kinds | .io > 4 * .run' out)" true
 }
 
