@@ -21,7 +21,8 @@
  *   on_monitor.c on_thread.c on_gc.c     JVMTI's callbacks
  *   gc_cycles.c gc_names.c   cycles of concurrent collectors; the words about collections
  *   natives.c         native methods of the JDK with a wrapper in front: on_cause.c, on_park.c
- *   on_io.c peers.c   the C library's calls of input and output, and who is at the other end
+ *   on_io.c peers.c   the C library's calls of input and output, and who is at the other end;
+ *                     open_calls.c (those that have not returned)
  *   probes.c          methods rewritten to call probes: tracked.c (the table), on_call.c;
  *                     user_methods.c (those that the user names); retransform.c, kept.c (classes
  *                     that are loaded already, and those that stay rewritten)

@@ -215,14 +215,27 @@ static void write_event(struct ring *ring, const struct sample_event *s)
     ring_commit(ring, e);
 }
 
+static void write_open(struct ring *ring, const struct sample_event *s)
+{
+    struct event *e = ring_begin(ring, EV_io_open, s->thread, out.written);
+    if (!e)
+        return;
+    e->io_open = (struct ev_io_open){
+        .what = s->open.what, .peer = s->open.peer, .since = s->since, .stack = s->stack};
+    ring_commit(ring, e);
+}
+
 static void write_events(struct ring *ring)
 {
     struct sample_event *e = (struct sample_event *)(void *)out.events.p;
     size_t n = out.events.len / sizeof *e;
     if (n)
         qsort(e, n, sizeof *e, by_time);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         write_event(ring, &e[i]);
+        if (e[i].open.what)
+            write_open(ring, &e[i]);
+    }
     buf_clear(&out.events);
 }
 

@@ -6,6 +6,7 @@
 #define ORCA_AGENT_SAMPLE_EVENTS_H
 
 #include "agent/agent.h"
+#include "agent/open_calls.h"
 #include "hotspot/samples.h"
 
 /* What becomes an event. */
@@ -15,6 +16,8 @@ struct sample_event {
     stack_id stack;
     uint64_t time, weight;
     uint32_t flags, error; /* SAMPLE_*, an error code without its sign */
+    struct open_call open; /* it is still in that one, */
+    uint64_t since;        /* since then */
 };
 
 /* A sample has become an event, which says how its subject's stack is called.  May be NULL. */

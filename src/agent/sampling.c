@@ -1,6 +1,7 @@
 #include "agent/sampling.h"
 
 #include "agent/lacks.h"
+#include "agent/open_calls.h"
 #include "agent/sample_events.h"
 #include "agent/stacks.h"
 #include "agent/threads.h"
@@ -32,6 +33,7 @@ enum {
     COLLECT_NS = 10 * MS,     /* at the latest */
     PAUSE_MIN_NS = 1 * MS,    /* at the earliest */
     LOOK_NS = 50 * MS,        /* of the group looks */
+    OPEN_NS = 1000 * MS,      /* a call that lasts is written as often */
     IDLE_NS = 100 * MS,       /* of a thread that does not run: one event for this time */
     SCAN_NS = 1000 * MS,      /* how often for threads that are none of Java's */
     STACK_BYTES = 512 * 1024, /* of the collector */
@@ -155,8 +157,32 @@ static bool stands_still(const struct sample_subject *who, void *ctx, bool *read
     return still;
 }
 
-/* What it has been at since its last sample. */
-static void put_idle(struct sampled *t)
+#define MOVED UINT64_MAX
+
+/* The call of input or output that the thread is in, if it has not moved for a while.  It is asked
+ * for once: who does not move makes no other call. */
+static void note_open(struct sampled *t, struct sample_event *e, uint64_t least)
+{
+    uint64_t cpu;
+    if (!agent_wants(GROUP_io) || !t->wall.known || !(t->wall.flags & SAMPLE_IDLE) ||
+        sampling.now - min_u64(max_u64(t->wall.since, t->wall.told), sampling.now) < least)
+        return;
+    if (!t->wall.asked) {
+        struct open_call c = open_call_of(t->who.os_tid);
+        if (!sampled_cpu_ns(t->who.os_tid, &cpu) || cpu != t->wall.cpu)
+            return;
+        t->wall.asked = true;
+        t->wall.what = c.what;
+        t->wall.peer = c.peer.v;
+    }
+    e->open = (struct open_call){(enum io_kind)t->wall.what, {t->wall.peer}};
+    e->since = t->wall.since;
+    t->wall.told = sampling.now;
+}
+
+/* What it has been at since its last sample.  open: it is there still; its call is written if it
+ * was there for so long. */
+static void put_idle(struct sampled *t, uint64_t open)
 {
     struct sample_event e = {.group = SAMPLE_WALL,
                              .thread = {t->wall.thread},
@@ -165,8 +191,11 @@ static void put_idle(struct sampled *t)
                              .weight = t->wall.idle,
                              .flags = t->wall.flags,
                              .error = t->wall.error};
-    if (t->wall.idle && (!sampling.looks || e.stack.v))
+    if (t->wall.idle && (!sampling.looks || e.stack.v)) {
+        if (open != MOVED)
+            note_open(t, &e, open);
         sample_events_put(&e);
+    }
     t->wall.idle = 0;
 }
 
@@ -185,7 +214,7 @@ static void look_at(struct sampled *t, uint64_t weight)
 {
     uint64_t cpu;
     if (sampling.looks && is_blocked(&t->who)) {
-        put_idle(t);
+        put_idle(t, MOVED);
         t->wall.known = false;
         return;
     }
@@ -194,10 +223,10 @@ static void look_at(struct sampled *t, uint64_t weight)
     if (t->wall.known && cpu == t->wall.cpu) {
         t->wall.idle += weight;
         if (t->wall.idle >= IDLE_NS)
-            put_idle(t);
+            put_idle(t, OPEN_NS);
         return;
     }
-    put_idle(t);
+    put_idle(t, MOVED);
     t->wall.cpu = cpu;
     t->wall.known = false;
     struct sample_moment m = {
@@ -236,6 +265,8 @@ static void keep_stack(void *ctx, struct sampled *t)
     t->wall.stack = k->e->stack.v;
     t->wall.flags = k->e->flags;
     t->wall.error = k->e->error;
+    t->wall.since = t->wall.told = k->e->time;
+    t->wall.asked = false;
 }
 
 /* The stack that was found from outside is the thread's until it runs; whether it would, on a
@@ -250,8 +281,14 @@ static void on_made(void *ctx, const struct sample *s, const struct sample_event
 
 static void put_last(void *ctx, struct sampled *t)
 {
+    uint64_t cpu;
     UNUSED(ctx);
-    put_idle(t);
+    if (!t->wall.known) {
+        put_idle(t, MOVED);
+        return;
+    }
+    t->wall.idle = max_u64(t->wall.idle, 1);
+    put_idle(t, sampled_cpu_ns(t->who.os_tid, &cpu) && cpu == t->wall.cpu ? 0 : MOVED);
 }
 
 /* --- the collector ---------------------------------------------------------------------------- */

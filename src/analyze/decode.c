@@ -4,6 +4,7 @@
 #include "analyze/op.h"
 #include "analyze/roaming.h"
 #include "analyze/track.h"
+#include "base/map.h"
 #include "base/util.h"
 
 #include <stdlib.h>
@@ -40,6 +41,7 @@ struct decoder {
     size_t damaged;    /* t->n_damaged when the latest event was read */
     size_t problems;   /* t->problems whose chunks are in the streams' gaps */
     struct holes holes;
+    struct map open_calls; /* a thread -> 1 + index into out->io of what it was in last */
 };
 
 /* What is known of a stream while it is decoded. */
@@ -194,6 +196,29 @@ static void note_io(struct decoder *d, uint32_t thread, const struct event *e)
         buf_put(&d->out->io, &w, sizeof w);
 }
 
+/* Of one call there may be several, each up to its own time; when it has returned, io has the whole
+ * of it. */
+static void note_io_open(struct decoder *d, uint32_t thread, const struct event *e)
+{
+    const struct io_wait w = {.from = max_u64(e->io_open.since, d->window.from),
+                              .to = e->time,
+                              .thread = thread,
+                              .what = e->io_open.what < IO_KINDS ? e->io_open.what : IO_KIND_none,
+                              .peer = e->io_open.peer,
+                              .stack = e->io_open.stack};
+    if (!thread || w.from >= w.to)
+        return;
+    uint64_t *at = map_put(&d->open_calls, thread);
+    struct io_wait *last = at && *at ? (struct io_wait *)(void *)d->out->io.p + (*at - 1) : NULL;
+    if (last && last->from == w.from) {
+        last->to = w.to;
+        return;
+    }
+    buf_put(&d->out->io, &w, sizeof w);
+    if (at)
+        *at = d->out->io.len / sizeof w;
+}
+
 static void note_read(struct decoder *d, uint32_t thread, const struct event *e)
 {
     const struct io_wait r = {.from = e->io_read.since,
@@ -255,6 +280,9 @@ static void note_event(struct decoder *d, struct stream *s, uint32_t thread, con
         break;
     case EV_io:
         note_io(d, thread, e);
+        break;
+    case EV_io_open:
+        note_io_open(d, thread, e);
         break;
     case EV_io_read:
         note_read(d, thread, e);
@@ -966,6 +994,7 @@ int decode_trace(struct decoded *out, struct trace *t, const struct decode_targe
                           .out_of_order = t->n_streams > 1 && *trace_info(t, "import.format", "")};
     intervals_init(&d->iv, (struct interval_sinks){sinks, ARRAY_LEN(sinks)});
     arena_init(&d->arena, 0);
+    map_init(&d->open_calls);
     int rc = run(d, err);
     const struct collection_source gc = decoded_collections(out, t);
     if (rc == 0 &&
@@ -979,6 +1008,7 @@ int decode_trace(struct decoded *out, struct trace *t, const struct decode_targe
     free(d->woken);
     roaming_fini(&d->roaming);
     holes_fini(&d->holes);
+    map_fini(&d->open_calls);
     free(d);
     return rc;
 }

@@ -18,6 +18,9 @@ struct sampled_wall {
     uint64_t idle, due; /* ns that it did not run since a sample was written; when to look next */
     bool known;         /* that sample: */
     uint32_t thread, stack, flags, error;
+    uint64_t since, told; /* when it was taken; when its open call was written last */
+    uint32_t what, peer;  /* that call, */
+    bool asked;           /* once it was asked for */
 };
 
 struct sampled {

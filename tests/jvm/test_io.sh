@@ -144,3 +144,38 @@ test_forked_child() {
         at_least "$(grep -c ' what=' events)" 1 "calls of input and output with $how"
     done
 }
+
+# Whether the trace, as it is on the disk, has an open call of that thread.
+is_open() { # THREAD
+    "$ORCA" events -k io_open "$TRACE" 2>/dev/null | grep -q " $1 io_open "
+}
+
+# What "orca report" says of the call of the asker: calls, and whether they took a second.
+asked() {
+    run 0 "$ORCA" report --json --io "$TRACE"
+    jq -r --arg p "$server" '.io[] | select(.what == "input" and .peer == $p) | "\(.count) \(.threads) \(.ns > 1000 * 1000 * 1000)"' out
+}
+
+# A call that has not returned when the JVM is killed has its other end, and counts until it was seen last.
+test_open_at_the_end() {
+    launch_told OpenCall "$(agent '')" --
+    server=$(sed -n 's/^server //p' java.out)
+    wait_for 60 is_open asker
+    wait_for 60 is_open acceptor
+    end_with KILL 137
+    "$ORCA" events -k io_open "$TRACE" >events
+    at_least "$(matching " asker io_open what=1 peer=$server ")" 1 "open reads"
+    at_least "$(matching " acceptor io_open what=4 peer=listening_127.0.0.1:")" 1 "open accepts"
+    same "$(asked)" "1 1 true"
+}
+
+# One that returns has been one call.
+test_open_and_returned() {
+    launch_told OpenCall "$(agent '')" --
+    server=$(sed -n 's/^server //p' java.out)
+    wait_for 60 is_open asker
+    echo >&9
+    wait "$jvm"
+    good_trace complete
+    same "$(asked)" "1 1 true"
+}

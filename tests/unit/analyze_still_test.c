@@ -57,6 +57,35 @@ Test(still, a_select)
     cr_assert_eq(stills_of(&a->stills, ann.v)->n, 1);
 }
 
+/* A call that has not returned counts until it was seen last, and once; one that has, from its own
+ * begin on, in place of that. */
+Test(still, a_call_that_is_open)
+{
+    lock_id peer = builder_lock(&b, builder_class(&b, "=10.0.0.7:5432"));
+    const thread_id who[] = {ann, bob};
+    for (int i = 0; i < 2; i++) {
+        lives(who[i], 400 * MS);
+        look(who[i], 100 * MS, 50 * MS, SELECT, SAMPLE_IDLE);
+        for (uint64_t k = 2; k < 4; k++)
+            ADD(&b, 30 + (uint32_t)i, who[i], (k * 100 + (uint64_t)i) * MS, io_open,
+                .what = IO_KIND_input, .peer = peer, .stack = stack, .since = at(100 * MS));
+    }
+    ADD(&b, 32, bob, 350 * MS, io, .what = IO_KIND_input, .peer = peer, .stack = stack,
+        .since = at(90 * MS));
+    analyzed_run(400 * MS);
+    const struct still_line *open = stills_of(&a->stills, ann.v),
+                            *over = stills_of(&a->stills, bob.v);
+    cr_assert_eq(open->n, 2);
+    cr_expect_eq(open->v[0].looks, 1);
+    cr_expect_eq(since(open->v[1].from), 100 * MS);
+    cr_expect_eq(since(open->v[1].to), 300 * MS);
+    cr_expect_eq(open->v[1].looks, 0);
+    cr_expect_eq(open->v[1].peer.v, peer.v);
+    cr_assert_eq(over->n, 1); /* the look was in it */
+    cr_expect_eq(since(over->v[0].from), 90 * MS);
+    cr_expect_eq(since(over->v[0].to), 350 * MS);
+}
+
 /* On a processor; ready to run, in Java or in native code that is neither input nor output. */
 Test(still, who_computes_does_not)
 {
