@@ -71,3 +71,22 @@ uint64_t pins_ready_since(const struct pins *p, const struct timeline *tl,
         return end;
     return min_u64(max_u64(span_wake_time(tl, s), s->start), end);
 }
+
+uint64_t pins_ready_ns(const struct pins *p, const struct timeline *tl,
+                       const struct thread_set *threads, uint32_t thread, uint64_t from,
+                       uint64_t to)
+{
+    uint64_t ns = 0;
+    if (thread >= tl->n_lines || !threads->v[thread].is_virtual)
+        return 0;
+    const struct run *r = &tl->lines[thread].spans;
+    for (uint32_t i = 0, n; i < r->n; i += n) {
+        const struct span *s = run_stretch(r, sizeof *s, i, &n);
+        for (uint32_t k = 0; k < n; k++) {
+            uint64_t since = max_u64(pins_ready_since(p, tl, threads, thread, &s[k]), from);
+            uint64_t until = min_u64(span_end(tl, &s[k]), to);
+            ns += until > since ? until - since : 0;
+        }
+    }
+    return ns;
+}

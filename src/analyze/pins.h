@@ -41,4 +41,9 @@ const struct pin *pins_find(const struct pins *p, uint32_t thread, uint64_t from
 uint64_t pins_ready_since(const struct pins *p, const struct timeline *tl,
                           const struct thread_set *threads, uint32_t thread, const struct span *s);
 
+/* How long it was so for a thread in [from, to). */
+uint64_t pins_ready_ns(const struct pins *p, const struct timeline *tl,
+                       const struct thread_set *threads, uint32_t thread, uint64_t from,
+                       uint64_t to);
+
 #endif

@@ -189,107 +189,6 @@ void json_put_findings(struct json_out *o)
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-static void set_life(json_t *j, const struct report *r, const struct thread_stats *s)
-{
-    json_object_set_new(j, "started", json_null());
-    json_object_set_new(j, "ended", json_null());
-    if (s->has_started)
-        json_set_time(j, "started", r, s->started);
-    if (s->has_ended)
-        json_set_time(j, "ended", r, s->ended);
-}
-
-/* What the thread did with the part of its life that is looked at. */
-static void put_processor(json_t *j, const struct analysis *a, uint32_t thread)
-{
-    uint64_t from = a->threads.v[thread].from, to = a->threads.v[thread].to, ns[CPU_STATES];
-    char key[32];
-    if (!processors_any(&a->processors) || !selection_clip(&a->stats.selection, &from, &to))
-        return;
-    json_t *v = json_object();
-    processors_sum(&a->processors, &a->timeline, thread, from, to, ns);
-    for (unsigned i = 0; i < CPU_STATES; i++) {
-        snprintf(key, sizeof key, "%s_ns", cpu_state_names[i]);
-        json_set_count(v, key, ns[i]);
-    }
-    json_object_set_new(j, "processor", v);
-}
-
-static json_t *thread_entry(const struct report *r, uint32_t index)
-{
-    static const char *const states[STATS_COLUMNS][2] = {
-        {"blocked_count", "blocked_ns"},     {"waited_count", "waited_ns"},
-        {"parked_count", "parked_ns"},       {"joined_count", "joined_ns"},
-        {"slept_count", "slept_ns"},         {"reacquired_count", "reacquired_ns"},
-        {"unknown_stretches", "unknown_ns"}, [HELD_UP] = {"held_up_count", "held_up_ns"}};
-    static const char *const purposes[FOR_LIMIT] = {
-        [FOR_IDLE] = "idle_ns", [FOR_ANSWER] = "answer_ns", [FOR_RESOURCE] = "resource_ns"};
-    const struct thread_stats *s = &r->a->threads.v[index];
-    const struct thread_sums *sums = &r->a->stats.threads[index];
-    const struct trace_thread *def = trace_thread(r->trace, s->id);
-    json_t *j = json_object();
-    json_set_count(j, "id", s->id.v);
-    json_set_text(j, "name", def->name);
-    json_set_text(j, "group", def->group);
-    json_set_count(j, "java_tid", def->java_tid);
-    json_object_set_new(j, "hash", def->hash ? json_integer(def->hash) : json_null());
-    json_set_bool(j, "daemon", def->flags & THREAD_DAEMON);
-    json_set_bool(j, "virtual", def->flags & THREAD_VIRTUAL);
-    json_set_bool(j, "native", def->flags & THREAD_NATIVE);
-    set_life(j, r, s);
-    json_set_count(j, "life_ns", sums->life);
-    for (int i = 0; i < STATS_COLUMNS; i++) {
-        json_set_count(j, states[i][0], sums->state[i].count);
-        json_set_count(j, states[i][1], sums->state[i].ns);
-    }
-    for (int i = 0; i < HALTED_KINDS; i++) {
-        char key[16];
-        snprintf(key, sizeof key, "%s_ns", halted_names[i]);
-        json_set_count(j, key, sums->halted[i]);
-    }
-    json_set_count(j, "io_looks", sums->looks);
-    json_set_count(j, "running_ns", thread_sums_running(sums));
-    put_processor(j, r->a, index);
-    for (int i = 0; i < FOR_LIMIT; i++)
-        json_set_count(j, purposes[i], sums->waited_for[i]);
-    json_set_count(j, "open", sums->open);
-    json_set_count(j, "unknown", sums->unknown);
-    json_set_count(j, "reacquired", sums->reacquired);
-    json_set_count(j, "lost_events", s->lost);
-    json_set_bool(j, "incomplete", s->incomplete);
-    return j;
-}
-
-/* With --class: what the thread did on its monitors. */
-static json_t *class_thread_entry(const struct report *r, const struct blame *w)
-{
-    json_t *j = json_object();
-    json_set_thread(j, "id", "name", r, w->waiter);
-    json_set_count(j, "held_up_count", w->held_up.count);
-    json_set_count(j, "held_up_ns", w->held_up.ns);
-    json_set_count(j, "held_up_max_ns", w->held_up.max);
-    json_set_count(j, "blocked_count", w->blocked.count);
-    json_set_count(j, "blocked_ns", w->blocked.ns);
-    json_set_count(j, "blocked_max_ns", w->blocked.max);
-    json_set_count(j, "waited_count", w->waited.count);
-    json_set_count(j, "waited_ns", w->waited.ns);
-    json_set_count(j, "waited_max_ns", w->waited.max);
-    return j;
-}
-
-static void put_threads(struct json_out *o)
-{
-    const struct report *r = o->r;
-    json_begin_list(o, "threads");
-    if (r->group == EVERY_CLASS)
-        for (size_t i = 0; i < report_rows(r, r->n_threads); i++)
-            json_entry(o, thread_entry(r, r->threads[i]));
-    else
-        for (size_t i = 0; i < report_rows(r, r->n_waiters); i++)
-            json_entry(o, class_thread_entry(r, &r->waiters[i]));
-    json_end_list(o);
-}
-
 static void put_open_waits(struct json_out *o)
 {
     const struct analysis *a = o->r->a;
@@ -475,7 +374,7 @@ static void put_owners(struct json_out *o)
 
 static void put_tables_of_threads(struct json_out *o)
 {
-    put_threads(o);
+    json_put_threads(o);
     put_open_waits(o);
 }
 

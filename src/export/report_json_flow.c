@@ -248,25 +248,16 @@ void json_put_bottles(struct json_out *o)
 {
     const struct report *r = o->r;
     const struct bottles *g = &r->a->bottles;
-    json_t *j = json_object(), *levels = json_array(), *list = json_array();
+    json_t *j = json_object(), *levels = json_array();
     unsigned top = BOTTLE_LEVELS;
     while (top && g->level[top - 1] == 0)
         top--;
     for (unsigned i = 0; i < top; i++)
         json_array_append_new(levels, json_integer((json_int_t)g->level[i]));
-    for (size_t i = 0; i < report_rows(r, r->n_bottles); i++) {
-        const struct bottle *b = &g->v[r->bottles[i]];
-        json_t *v = json_object();
-        json_set_thread(v, "thread", "name", r, r->bottles[i]);
-        json_set_count(v, "height_ns", bottle_height(b));
-        json_set_count(v, "running_ns", b->running);
-        json_set_count(v, "alone_ns", b->alone);
-        json_array_append_new(list, v);
-    }
     json_set_count(j, "elapsed_ns", g->elapsed);
     json_set_count(j, "idle_ns", g->idle);
     json_object_set_new(j, "running_levels_ns", levels);
-    json_object_set_new(j, "threads", list);
+    o->ok = json_set_bottles(j, r) && o->ok;
     json_key(o, "bottle_graph");
     json_out_value(o, j);
 }

@@ -75,6 +75,12 @@ void json_put_findings(struct json_out *o);
 /* report_json_resources.c: what a finding about a resource says, nulls of any other. */
 void json_set_resource(json_t *j, const struct report *r, const struct rule_finding *f);
 
+/* report_json_threads.c */
+void json_put_threads(struct json_out *o);
+
+/* "threads" and "thread_groups" of the bottle graph.  False: memory is out. */
+bool json_set_bottles(json_t *j, const struct report *r);
+
 /* report_json_hot.c */
 void json_put_samples(struct json_out *o);
 

@@ -433,6 +433,88 @@ Test(report, json_totals_agree)
     json_decref(root);
 }
 
+/* --- many virtual threads --------------------------------------------------------------------- */
+
+enum { REQUESTS = 1500, MORE_REQUESTS = 3000, LISTED = 1000 };
+
+/* Each request is a virtual thread that main starts; it parks for 50 ns, for the last 30 of them main
+ * has unparked it, and ends.  name: what their
+ * names begin with; "": they have nothing in common. */
+static void build_requests(int n, const char *names)
+{
+    thread_id main = builder_thread(&b, "main");
+    stack_id at = builder_stack(&b, "java.lang.Thread.start:1 shop.Server.accept:7");
+    stack_id parked = builder_stack(&b, "java.util.concurrent.locks.LockSupport.parkNanos:1 "
+                                        "shop.Request.run:9");
+    for (int i = 0; i < n; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "%s-%d", names, i);
+        if (!*names)
+            snprintf(name, sizeof name, "%c%c%c", 'a' + i % 26, 'a' + i / 26 % 26,
+                     'a' + i / 26 / 26);
+        thread_id v = builder_thread_flags(&b, name, THREAD_VIRTUAL);
+        uint64_t begin = 1000 + (uint64_t)i * 100;
+        ADD(&b, 1, main, begin, thread_start_called, .target = v, .stack = at);
+        ADD(&b, 1, main, begin + 40, unpark, .target = v);
+        ADD0(&b, 2, v, begin + 10, thread_start);
+        ADD(&b, 2, v, begin + 20, park_enter, .stack = parked);
+        ADD(&b, 2, v, begin + 70, park_exit, .lock.v = 0);
+        ADD0(&b, 2, v, begin + 80, thread_end);
+    }
+    builder_write(&b, file, 2000 + (uint64_t)n * 100);
+}
+
+static json_int_t parks(const json_t *root)
+{
+    return sum(root, "threads", "parked_count") + sum(root, "thread_groups", "parked_count");
+}
+
+Test(report, json_groups_virtual_threads_beyond_the_first_thousand)
+{
+    build_requests(REQUESTS, "request");
+    json_t *root = report_json_of("--json");
+    cr_assert_eq(json_array_size(json_object_get(root, "threads")), LISTED + 1, "and main");
+    const json_t *groups = json_object_get(root, "thread_groups");
+    cr_assert_eq(json_array_size(groups), 1);
+    const json_t *g = json_array_get(groups, 0), *at = json_object_get(g, "started_at");
+    cr_assert_str_eq(json_string_value(json_object_get(g, "name")), "request");
+    cr_assert_str_eq(json_string_value(json_object_get(at, "class")), "shop.Server");
+    cr_assert_eq(number(g, "threads"), REQUESTS - LISTED);
+    cr_assert_eq(number(g, "ended"), REQUESTS - LISTED);
+    cr_assert_eq(number(g, "parked_ns"), 50 * (REQUESTS - LISTED));
+    cr_assert_eq(number(g, "no_carrier_ns"), 30 * (REQUESTS - LISTED));
+    cr_assert_eq(number(json_array_get(json_object_get(root, "threads"), 1), "no_carrier_ns"), 30);
+    cr_assert_eq(number(g, "life_ns"), 70 * (REQUESTS - LISTED));
+    cr_assert_eq(parks(root), REQUESTS);
+    const json_t *graph = json_object_get(root, "bottle_graph");
+    cr_assert_leq(json_array_size(json_object_get(graph, "threads")), LISTED + 1);
+    cr_assert_eq(sum(graph, "threads", "height_ns") + sum(graph, "thread_groups", "height_ns") +
+                     number(graph, "idle_ns"),
+                 number(graph, "elapsed_ns"));
+    json_decref(root);
+}
+
+Test(report, json_has_few_groups_where_names_have_nothing_in_common)
+{
+    build_requests(MORE_REQUESTS, "");
+    json_t *root = report_json_of("--json");
+    const json_t *groups = json_object_get(root, "thread_groups");
+    size_t n = json_array_size(groups);
+    cr_assert_eq(n, 200);
+    cr_assert(json_is_null(json_object_get(json_array_get(groups, n - 1), "name")));
+    cr_assert_eq(parks(root), MORE_REQUESTS);
+    json_decref(root);
+}
+
+Test(report, json_lists_virtual_threads_that_are_asked_for)
+{
+    build_requests(REQUESTS, "request");
+    json_t *root = report_json_of("--json --threads --thread request-*");
+    cr_assert_eq(json_array_size(json_object_get(root, "threads")), REQUESTS);
+    cr_assert_eq(json_array_size(json_object_get(root, "thread_groups")), 0);
+    json_decref(root);
+}
+
 Test(report, json_of_one_section)
 {
     build_shop();
