@@ -72,6 +72,7 @@ static const struct {
     R("class-initialisation", "static initialisers with waiting threads",                          \
       rule_class_initialisation)                                                                   \
     R("pinned", "virtual threads that block while pinned", rule_pinned)                            \
+    R("few-carriers", "virtual threads that wait for a carrier", rule_few_carriers)                \
     R("waits-for-io", "input and output that the program waits for", rule_waits_for_io)            \
     R("slow-answer", "answers that threads wait for", rule_slow_answer)                            \
     R("polling", "polling: short parks in a loop", rule_polled)                                    \

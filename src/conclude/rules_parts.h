@@ -7,7 +7,7 @@
  *   rules_loops.c    event loops that wait in handlers
  *   rules_init.c     classes that are being initialised
  *   rules_safepoints.c  stops of all threads by the JVM
- *   rules_pinned.c   virtual threads that keep their carriers
+ *   rules_pinned.c   virtual threads that keep their carriers, and those that have none
  *   rules_io.c       input and output that the program waits for
  *   rules_processors.c  threads that wait for a processor
  *   rules_resources.c   what blocks threads: which of it is reported
@@ -139,6 +139,7 @@ void rule_waits_for_io(struct evidence *ev);
 void rule_slow_answer(struct evidence *ev);
 void rule_class_initialisation(struct evidence *ev);
 void rule_pinned(struct evidence *ev);
+void rule_few_carriers(struct evidence *ev);
 void rule_quota(struct evidence *ev);
 void rule_few_processors(struct evidence *ev);
 void rule_blocked_loop(struct evidence *ev);

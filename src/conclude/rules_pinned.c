@@ -1,13 +1,15 @@
 /* Virtual threads that block while they are pinned: the carrier waits with them, and others that
- * could go on wait for a carrier.
+ * could go on wait for a carrier.  Others that wait for one because those on the carriers compute.
  *
  * Which parks kept their carrier is recorded (pins.h).  Contended monitors and Object.wait keep it
  * up to JDK 23; from 24 on they do, as parks of an older recording, where their stack has a native
  * method or a static initialiser. */
 #include "base/human.h"
 #include "base/util.h"
+#include "conclude/resource_names.h"
 #include "conclude/rules_parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,17 @@ enum {
     CARRIER_LEAST_NS = 1000000,    /* shorter than this, a carrier was only being woken */
     MONITORS_PIN_FROM = 21,
     MONITORS_PIN_UNTIL = 23,
+};
+
+/* Of those that had no carrier though nobody is pinned. */
+enum {
+    READY_LEAST_NS = 100000000,
+    READY_THREADS_PERMILLE = 500, /* so many on average: then it is said */
+    READY_PERMILLE = 100,         /* of the time ready or on a carrier; */
+    READY_PROBLEM_PERMILLE = 500, /* a problem from here on */
+    USERS_MAX = 64,               /* pools on carriers */
+    NAMED = 3,                    /* of them, */
+    NAMED_PERMILLE = 50,          /* those with this share of the carriers' time */
 };
 
 enum how { PINS_NOT, PINS_NATIVE, PINS_INIT, PINS_MONITOR, PINS_BY_WAITING, PINS_UNKNOWN };
@@ -272,7 +285,14 @@ static int by_time(const void *a, const void *b)
     return (x->ns < y->ns) - (x->ns > y->ns);
 }
 
-static void make(struct maker *m)
+static void tell_pins(struct maker *m)
+{
+    qsort(m->v, m->n, sizeof *m->v, by_time);
+    for (uint32_t i = 0; i < m->n; i++)
+        tell(m, &m->v[i]);
+}
+
+static void make(struct maker *m, void (*tell_all)(struct maker *m))
 {
     int java = atoi(trace_info(m->a->trace, "java.vm.version", ""));
     const char *groups = trace_info(m->a->trace, "orca.events", "");
@@ -283,14 +303,166 @@ static void make(struct maker *m)
     for (uint32_t i = 1; i < m->a->timeline.n_lines; i++)
         if (m->a->threads.v[i].is_virtual)
             add_line(m, i);
-    qsort(m->v, m->n, sizeof *m->v, by_time);
-    for (uint32_t i = 0; i < m->n; i++) {
-        tell(m, &m->v[i]);
-        buf_fini(&m->v[i].when);
+    tell_all(m);
+}
+
+/* --- carriers that others use ----------------------------------------------------------------- */
+
+/* Virtual threads of one pool, while others waited for a carrier. */
+struct user {
+    char name[64];
+    uint64_t ns;
+    uint32_t thread; /* who ran longest, for how long */
+    uint64_t longest;
+};
+
+struct users {
+    struct user v[USERS_MAX];
+    uint32_t n;
+    uint64_t ns; /* of all */
+};
+
+struct lack {
+    uint64_t ns, max, from, to;
+    uint32_t count, threads, longest; /* longest: the thread that waited so */
+};
+
+/* By thread, as they were put. */
+static struct lack add_up(const struct buf *ready)
+{
+    const struct stretch *v = (const void *)ready->p;
+    struct lack l = {.ns = 0};
+    for (size_t i = 0; i < ready->len / sizeof *v; i++) {
+        uint64_t ns = v[i].to - v[i].from;
+        l.threads += !i || v[i].thread != v[i - 1].thread;
+        l.longest = ns > l.max ? v[i].thread : l.longest;
+        l.max = max_u64(l.max, ns);
+        l.ns += ns;
+        l.count++;
+        l.from = i ? min_u64(l.from, v[i].from) : v[i].from;
+        l.to = max_u64(l.to, v[i].to);
+    }
+    return l;
+}
+
+/* The last one has the threads of all pools that there is no room for. */
+static void add_user(struct users *u, const struct analysis *a, uint32_t thread, uint64_t ns)
+{
+    char name[sizeof u->v->name];
+    uint32_t i = 0;
+    resource_thread_pool(a, thread, name, sizeof name);
+    while (i < u->n && i + 1 < USERS_MAX && strcmp(u->v[i].name, name) != 0)
+        i++;
+    if (i == u->n) {
+        u->n++;
+        snprintf(u->v[i].name, sizeof u->v->name, "%s", i + 1 < USERS_MAX ? name : "others");
+    }
+    u->v[i].thread = ns > u->v[i].longest ? thread : u->v[i].thread;
+    u->v[i].longest = max_u64(u->v[i].longest, ns);
+    u->v[i].ns += ns;
+    u->ns += ns;
+}
+
+/* Between its waits a virtual thread is on a carrier.  Before its first event and after its last
+ * one that is known only with the group virtual. */
+static uint64_t on_carrier(const struct maker *m, uint32_t thread, const struct stretch *lacks,
+                           size_t n_lacks)
+{
+    const struct timeline *tl = &m->a->timeline;
+    const struct thread_stats *st = &m->a->threads.v[thread];
+    const struct run *r = &tl->lines[thread].spans;
+    struct stretch on = {.from = st->started, .thread = thread};
+    bool known = st->has_started;
+    uint64_t ns = 0;
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct span *s = run_at(r, sizeof *s, i);
+        on.to = s->start;
+        ns += known && on.from < on.to ? common(lacks, n_lacks, &on) : 0;
+        on.from = known ? max_u64(on.from, span_end(tl, s)) : span_end(tl, s);
+        known = true;
+    }
+    on.to = st->has_ended ? st->ended : st->has_started ? st->to : on.from;
+    return ns + (known && on.from < on.to ? common(lacks, n_lacks, &on) : 0);
+}
+
+static int by_ns(const void *a, const void *b)
+{
+    const struct user *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static void say_users(struct rule_finding *f, const struct evidence *ev, const struct users *u)
+{
+    rule_say(f, "; on the carriers:");
+    for (uint32_t i = 0; i < u->n && i < NAMED; i++) {
+        unsigned part = rule_permille(u->v[i].ns, u->ns);
+        if (i && part < NAMED_PERMILLE)
+            break;
+        rule_say(f, "%s%s %u %%", i ? ", " : " ", *u->v[i].name ? u->v[i].name : "(no name)",
+                 part / 10);
+        rule_add_thread(f, ev, u->v[i].thread);
     }
 }
 
-void rule_pinned(struct evidence *ev)
+static void tell_lack(struct maker *m, const struct lack *l, const struct users *u)
+{
+    struct evidence *ev = m->ev;
+    unsigned part = rule_permille(l->ns, l->ns + u->ns);
+    bool problem = part >= READY_PROBLEM_PERMILLE;
+    if (l->ns < READY_LEAST_NS || part < READY_PERMILLE ||
+        rule_permille(l->ns, ev->length) < READY_THREADS_PERMILLE)
+        return;
+    struct rule_finding *f = rule_find(ev, problem ? SEVERITY_PROBLEM : SEVERITY_WARNING, l->ns);
+    if (!f)
+        return;
+    f->from = l->from;
+    f->to = l->to;
+    rule_say(f, "%s virtual thread%s waited for a carrier: %s time%s, %s in total, %.1f on average",
+             human_count(l->threads).text, l->threads == 1 ? "" : "s", human_count(l->count).text,
+             l->count == 1 ? "" : "s", human_time(l->ns).text, (double)l->ns / (double)ev->length);
+    if (u->n)
+        say_users(f, ev, u);
+    rule_line(f, CARD_LONGEST);
+    rule_say_thread(f, ev, l->longest);
+    rule_say(f, ", %s", human_time(l->max).text);
+    rule_add_thread(f, ev, l->longest);
+    rule_line(f, CARD_TRY);
+    rule_say(f, "run long computations in a pool of platform threads");
+}
+
+static void make_lack(struct maker *m)
+{
+    const struct lack l = add_up(&m->ready);
+    struct users *u = l.ns >= READY_LEAST_NS ? calloc(1, sizeof *u) : NULL;
+    if (!u)
+        return;
+    size_t n = merge(&m->ready);
+    for (uint32_t i = 1; i < m->a->timeline.n_lines; i++) {
+        uint64_t ns =
+            m->a->threads.v[i].is_virtual ? on_carrier(m, i, (const void *)m->ready.p, n) : 0;
+        if (ns)
+            add_user(u, m->a, i, ns);
+    }
+    qsort(u->v, u->n, sizeof *u->v, by_ns);
+    tell_lack(m, &l, u);
+    free(u);
+}
+
+/* Who is pinned is the cause where there is one. */
+static bool is_told(const struct evidence *ev)
+{
+    const struct rule_finding *f = (const void *)ev->found.p;
+    bool told = false;
+    for (size_t i = 0; i < ev->found.len / sizeof *f && !told; i++)
+        told = strcmp(f[i].rule, "pinned") == 0;
+    return told;
+}
+
+/* --- the rules -------------------------------------------------------------------------------- */
+
+static void look(struct evidence *ev, void (*tell_all)(struct maker *m))
 {
     bool any = false;
     for (size_t i = 1; i < ev->a->threads.n && !any; i++)
@@ -302,8 +474,21 @@ void rule_pinned(struct evidence *ev)
     m->a = ev->a;
     m->of_stack = calloc(ev->a->trace->n_stacks + 1, sizeof *m->of_stack);
     if (m->of_stack)
-        make(m);
+        make(m, tell_all);
+    for (uint32_t i = 0; i < m->n; i++)
+        buf_fini(&m->v[i].when);
     buf_fini(&m->ready);
     free(m->of_stack);
     free(m);
+}
+
+void rule_pinned(struct evidence *ev)
+{
+    look(ev, tell_pins);
+}
+
+void rule_few_carriers(struct evidence *ev)
+{
+    if (!is_told(ev))
+        look(ev, make_lack);
 }

@@ -1,5 +1,6 @@
 import java.lang.reflect.Method;
 import java.util.*;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -13,6 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  *   enter    nine want the monitor that the tenth has: one after the other has it, for a moment
  *   starved  two carriers (parallelism and maxPoolSize are 2) are pinned by a synchronized block, or natively; behind them
  *            wait eight threads that may go on
+ *   busy     two carriers are used by two threads that compute; behind them wait eight threads that may go on
  */
 public final class Pinned {
     static final class Slow {
@@ -41,6 +43,8 @@ public final class Pinned {
     static final Method START;
     static final Object ONE = new Object();
     static volatile int wanting;
+    static volatile boolean stop;
+    static final CountDownLatch COMPUTING = new CountDownLatch(2);
 
     static {
         try {
@@ -144,9 +148,36 @@ public final class Pinned {
             t.join();
     }
 
+    static void compute() {
+        COMPUTING.countDown();
+        while (!stop)
+            Thread.onSpinWait();
+    }
+
+    static void busy() throws Exception {
+        List<Thread> all = new ArrayList<>();
+        for (int i = 0; i < 8; i++)
+            all.add(start(Pinned::rest));
+        awaitRest(all);
+        List<Thread> ready = new ArrayList<>(all);
+        for (int i = 0; i < 2; i++)
+            all.add(start(Pinned::compute));
+        COMPUTING.await();
+        for (Thread t : ready)
+            LockSupport.unpark(t);
+        Thread.sleep(200);
+        stop = true;
+        for (Thread t : all)
+            t.join();
+    }
+
     public static void main(String[] args) throws Exception {
         if (args[0].equals("enter")) {
             enter();
+            return;
+        }
+        if (args[0].equals("busy")) {
+            busy();
             return;
         }
         if (args[0].startsWith("starved")) {

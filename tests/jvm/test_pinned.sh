@@ -7,9 +7,10 @@ check() { # HOW [JVM-OPTION...]
     local how=$1
     shift
     need_jdk 21
-    run 0 traced "" -Xmx64m -Djdk.reflect.useNativeAccessorOnly=true "$@" Pinned "$how"
+    run 0 traced "${OPTIONS:-}" -Xmx64m -Djdk.reflect.useNativeAccessorOnly=true "$@" Pinned "$how"
     run 0 "$ORCA" report --json --findings "$TRACE"
     jq -r '.findings[] | select(.rule == "pinned") | .text' out >text
+    jq -r '.findings[] | select(.rule == "few-carriers") | .text' out >few
     good_trace complete
     events
 }
@@ -67,6 +68,24 @@ starved() { # HOW
 }
 test_starved_natively() {
     starved native
+    same "$(cat few)" ""
+}
+busy() { # OPTIONS
+    OPTIONS=$1
+    check busy -Djdk.virtualThreadScheduler.parallelism=2 -Djdk.virtualThreadScheduler.maxPoolSize=2
+    same "$(cat text)" ""
+    grep -qE '^8 virtual threads waited for a carrier: [0-9]+ times, [0-9.]+ s in total, [0-9.]+ on average; ' few || fail "$(cat few)"
+    has few 'try: run long computations in a pool of platform threads'
+    run 0 "$ORCA" report --json --threads "$TRACE"
+    same "$(jq '[.threads[] | select(.virtual and .no_carrier_ns > 100000000)] | length' out)" 8
+}
+test_starved_by_computing() {
+    busy events=all
+    grep -qE '; on the carriers: \(no name\) (9[0-9]|100) %' few || fail "$(cat few)"
+}
+# Threads that compute and do not wait are then not known.
+test_starved_by_unknown() {
+    busy ""
 }
 test_starved_by_monitors() {
     starved monitor

@@ -1,0 +1,82 @@
+/* carrier_rules_test.c - virtual threads that are ready and have no carrier: the finding says how
+ * long, and who is on the carriers; it is silent where nobody waits long. */
+#include "analyzed.h"
+#include "conclude/rules.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(carrier_rules, .init = analyzed_begin, .fini = analyzed_end);
+
+enum { MS = 1000000, STREAM = 50, REQUESTS = 8 };
+
+static const struct rule_finding *find(const char *rule)
+{
+    struct rule_finding *v;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &v, &n, NULL, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(v[i].rule, rule) == 0)
+            return &v[i];
+    return NULL;
+}
+
+static thread_id started(const char *what, unsigned i, uint64_t ms)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s-%u", what, i);
+    thread_id v = builder_thread_flags(&b, name, THREAD_VIRTUAL);
+    ADD0(&b, STREAM + v.v, v, ms * MS, thread_start);
+    return v;
+}
+
+/* Two compute from 10 ms to 900 ms.  Eight park at 5 ms, are unparked at 100 ms, and go on at
+ * `until`, one after the other. */
+static void crunch(uint64_t until)
+{
+    stack_id at = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
+                                    "shop.Request.run:9");
+    for (unsigned i = 0; i < 2; i++) {
+        thread_id v = started("crunch", i, 10);
+        ADD0(&b, STREAM + v.v, v, 900 * MS, thread_end);
+    }
+    for (unsigned i = 0; i < REQUESTS; i++) {
+        thread_id v = started("request", i, 1);
+        ADD(&b, STREAM + v.v, v, 5 * MS, park_enter, .stack = at);
+        ADD(&b, 1, ann, 100 * MS + i, unpark, .target = v);
+        ADD(&b, STREAM + v.v, v, (until + i) * MS, park_exit, .lock.v = 0);
+        ADD0(&b, STREAM + v.v, v, (until + i) * MS + MS / 2, thread_end);
+    }
+    analyzed_run(1000 * MS);
+}
+
+Test(carrier_rules, who_is_on_the_carriers)
+{
+    crunch(901);
+    const struct rule_finding *f = find("few-carriers");
+    cr_assert_not_null(f);
+    cr_expect_eq(f->severity, SEVERITY_PROBLEM);
+    cr_expect_not_null(strstr(f->text, "8 virtual threads waited for a carrier: 8 times, 6.44 s in "
+                                       "total, 6.4 on average; on the carriers: crunch 99 %"),
+                       "%s", f->text);
+    cr_expect_not_null(strstr(f->text, "longest: request-7, 808 ms"), "%s", f->text);
+    cr_expect_not_null(strstr(f->text, "try: run long computations in a pool of platform threads"),
+                       "%s", f->text);
+}
+
+Test(carrier_rules, nobody_waits_long)
+{
+    crunch(101);
+    cr_assert_null(find("few-carriers"));
+}
+
+/* A time limit that ends says nothing of when the thread could go on. */
+Test(carrier_rules, nobody_was_unparked)
+{
+    thread_id v = started("request", 1, 1);
+    ADD(&b, STREAM + v.v, v, 5 * MS, park_enter, .timeout_ns = 100 * MS);
+    ADD(&b, STREAM + v.v, v, 900 * MS, park_exit, .lock.v = 0);
+    analyzed_run(1000 * MS);
+    cr_assert_null(find("few-carriers"));
+}
