@@ -25,11 +25,33 @@ static struct event *begin(JNIEnv *jni, enum event_kind kind, struct os_thread *
 
 /* --- join ------------------------------------------------------------------------------------- */
 
+/* A virtual thread that has ended is not waited for: a program that starts many and joins each has
+ * more such joins than waits.  In a stretch they are summed; they are what a stretch would save, if
+ * there is none. */
+static bool sum_join(JNIEnv *jni, int64_t timeout, stack_id stack)
+{
+    struct os_thread *self = os_thread_self(jni);
+    uint64_t now = clock_mono_ns();
+    struct sums_wait w = {.kind = EV_join_enter, .stack = stack, .since = now};
+    if (!self)
+        return false;
+    w.thread = threads_self(jni, self);
+    w.limit = timeout ? WAIT_LIMITED : WAIT_UNLIMITED;
+    if (sums_begin(self, &w))
+        return true;
+    if (sums_watches())
+        sums_count(w.thread, now);
+    return false;
+}
+
 static void put_join_enter(JNIEnv *jni, jobject thread, int64_t timeout)
 {
     struct os_thread *self;
-    thread_id target = threads_of(jni, thread);
     stack_id stack = stacks_of_kept_caller(jni);
+    if ((sums_going_on() || sums_watches()) && threads_virtual_is_over(jni, thread) &&
+        sum_join(jni, timeout, stack))
+        return;
+    thread_id target = threads_of(jni, thread);
     struct event *e = begin(jni, EV_join_enter, &self);
     if (!e)
         return;
@@ -42,7 +64,10 @@ static void put_join_enter(JNIEnv *jni, jobject thread, int64_t timeout)
 
 static void put_join_exit(JNIEnv *jni, jobject thread)
 {
-    struct os_thread *self;
+    struct os_thread *self = os_thread_self(jni);
+    if (self && sums_were_made() &&
+        sums_add(self, EV_join_enter, threads_self(jni, self), clock_mono_ns()))
+        return;
     thread_id target = threads_of(jni, thread);
     struct event *e = begin(jni, EV_join_exit, &self);
     if (!e)

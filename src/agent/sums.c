@@ -724,13 +724,19 @@ static bool look_at(const struct slot *s, struct sum *w)
            atomic_load_explicit(&s->since, memory_order_relaxed) == w->since;
 }
 
+/* Joins are of threads that have ended: they do not wait, however long the processor is away. */
+static bool may_stay(const struct sum *w)
+{
+    return w->kind != EV_join_enter;
+}
+
 /* Waits that have turned out to be long, so that a JVM that is killed leaves them. */
 static void tell_long(uint64_t now)
 {
     struct sum w;
     for (size_t i = 0; i < SLOTS; i++) {
         struct slot *s = &sums.slots[i];
-        if (!look_at(s, &w) || now < w.since + 2 * short_ns() ||
+        if (!look_at(s, &w) || !may_stay(&w) || now < w.since + 2 * short_ns() ||
             atomic_load_explicit(&s->told, memory_order_relaxed) == (uint32_t)w.since)
             continue;
         struct event *e = ring_begin(keeper.ring, EV_wait_open, (thread_id){w.thread}, now);
@@ -1033,7 +1039,7 @@ void sums_open_waits(struct buf *events)
     struct sum w;
     for (size_t i = 0; sums.slots && i < SLOTS; i++) {
         struct event e = {.kind = EV_wait_open, .size = event_kinds[EV_wait_open].size};
-        if (!look_at(&sums.slots[i], &w))
+        if (!look_at(&sums.slots[i], &w) || !may_stay(&w))
             continue;
         e.thread.v = w.thread;
         fill_open(&e, &w);

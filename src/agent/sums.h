@@ -7,6 +7,9 @@
  * wait_sum. So
  *     waits that began in stretches = counts of all wait_sum + waits whose slot is still taken
  *
+ * Joins of virtual threads that have ended are summed, too, as waits without a lock and an owner:
+ * which thread each was for is not known.
+ *
  * For a moment five times per second (a look) waits are recorded as usual.  If even sums cost too
  * much, parks are only timed (sums_begin_light).
  *

@@ -640,6 +640,11 @@ static bool has_ended(JNIEnv *jni, jthread thread)
            (state & JVMTI_THREAD_STATE_TERMINATED);
 }
 
+bool threads_virtual_is_over(JNIEnv *jni, jthread thread)
+{
+    return threads_is_virtual(jni, thread) && has_ended(jni, thread);
+}
+
 enum event_kind threads_virtual_wait(JNIEnv *jni, jthread thread)
 {
     const struct virtual_state *now;

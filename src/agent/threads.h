@@ -111,6 +111,9 @@ void threads_ended(JNIEnv *jni, jthread thread);
 void threads_virtual_started(JNIEnv *jni, jthread thread);
 void threads_virtual_ended(JNIEnv *jni, jthread thread);
 
+/* It is a virtual thread and has ended: a join returns at once. */
+bool threads_virtual_is_over(JNIEnv *jni, jthread thread);
+
 /* Each OS thread that has recorded something and lives; `visit` makes no JVM call. */
 void threads_each(void (*visit)(void *ctx, const struct os_thread *t), void *ctx);
 

@@ -344,8 +344,9 @@ static void end_waiting(struct binder *b, uint32_t thread, uint32_t index, struc
 /* A join of a thread that had ended: there was nothing to wait for. */
 static bool was_over(const struct binder *b, const struct span *s)
 {
-    const struct thread_stats *st = &b->threads->v[context_of(b, s)->other];
-    return st->has_ended && st->ended < s->start;
+    uint32_t target = context_of(b, s)->other; /* 0: the agent no longer knew it */
+    const struct thread_stats *st = &b->threads->v[target];
+    return !target || (st->has_ended && st->ended < s->start);
 }
 
 /* The end of the thread that was waited for, when that is what ended it. */
@@ -636,6 +637,8 @@ static bool take_summed(struct binder *b, const struct sweep_item *i)
     }
     b->now[i->thread].permit.thread = 0;
     if (type == SWEEP_BEGIN)
+        return true;
+    if (x->what == STATE_JOINING) /* of threads that had ended: nobody had to end them */
         return true;
     if (!s->waker || s->waker == i->thread) {
         b->out.unbound[x->what] += span_count(b->tl, s);

@@ -57,7 +57,7 @@ void summed_take(struct summed *s, const struct event *e, uint32_t thread, uint3
     unsigned state = e->kind == EV_wait_sum ? op_state(e->wait_sum.kind) : STATE_LIMIT;
     if (e->kind == EV_summing)
         take_stretch(s, e);
-    if (state != STATE_BLOCKED && state != STATE_PARKED)
+    if (state != STATE_BLOCKED && state != STATE_PARKED && state != STATE_JOINING)
         return;
     struct summed_wait w = {.until = min_u64(e->wait_sum.until, e->time),
                             .longest = min_u64(e->wait_sum.longest, e->wait_sum.total),

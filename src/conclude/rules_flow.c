@@ -252,7 +252,7 @@ static void look_at_joins(struct evidence *ev, uint32_t parent)
             tell_joined(ev, &j, parent, at);
             j.n = 0;
         }
-        if (x->what != STATE_JOINING)
+        if (x->what != STATE_JOINING || !x->other) /* a sum of joins does not say of whom */
             continue;
         at = x->stack;
         add_joined(ev, &j, x->other);

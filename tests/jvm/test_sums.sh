@@ -140,6 +140,25 @@ test_timed_to_the_end() {
     done
 }
 
+# Joins of virtual threads that have ended, between others.
+test_joins() {
+    local option
+    need_jdk 21
+    for option in cost=off cost=0 cost=0,costflip cost=0,costlight; do
+        run_traced 0 $option Joined 20 500
+        "$ORCA" report --json --threads "$TRACE" >report || fail "no report"
+        same "$option: joins $(field "$(grep '"name": "main"' report)" joined_count)" "$option: $(cat out)"
+        "$ORCA" events -k join_enter,join_exit "$TRACE" >one_by_one
+        case $option in
+        cost=off) same "$(wc -l <one_by_one)" $((2 * 20 * 502)) ;;
+        *) [ "$(wc -l <one_by_one)" -lt 15000 ] || fail "$option: $(wc -l <one_by_one) events of joins" ;;
+        esac
+        "$ORCA" report "$TRACE" >text || fail "no report"
+        lacks text LOST
+        lacks text "could not tell"
+    done
+}
+
 test_off_is_as_ever() {
     run_traced 0 cost=off Summed platform 2 2000
     check_counts

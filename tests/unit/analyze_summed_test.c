@@ -66,6 +66,21 @@ Test(summed, lies_around_what_has_its_place)
     cr_assert_eq(thread_sums_running(sums_of(ann)), 6 * MS - 3500000);
 }
 
+/* Of virtual threads that had ended: nothing ended them, and nothing is unknown about that. */
+Test(summed, joins)
+{
+    SUM(1, ann, 5 * MS, join_enter, .stack = stack, .limit = WAIT_UNLIMITED, .since = at(1 * MS),
+        .until = at(5 * MS), .count = 500, .total = 50000, .longest = 400);
+    SUM(1, ann, 7 * MS, join_enter, .stack = stack, .limit = WAIT_UNLIMITED, .since = at(6 * MS),
+        .until = at(6 * MS + 300), .count = 1, .total = 300, .longest = 300, .whole = 1);
+    ADD0(&b, 1, ann, 8 * MS, thread_end);
+    analyzed_run(10 * MS);
+    check_line(ann, 10 * MS);
+    cr_assert_eq(count_of(ann, STATE_JOINING), 501);
+    cr_assert_eq(ns_of(ann, STATE_JOINING), 50300);
+    cr_assert_eq(a->bindings.unbound[STATE_JOINING], 0);
+}
+
 Test(summed, what_goes_on_is_open_and_what_was_told_is_over)
 {
     ADD(&b, 1, ann, 3 * MS, wait_open, .kind = EV_park_enter, .lock = lock, .owner = bob,
