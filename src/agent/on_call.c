@@ -287,6 +287,8 @@ static void put_semaphore(JNIEnv *jni, jobject semaphore, enum event_kind kind, 
     struct event *e = begin(jni, kind, &self);
     if (!e)
         return;
+    if (kind == EV_semaphore_acquire_enter && e->thread.v == self->id.v)
+        self->acquires = lock;
     e->semaphore_acquire_enter.lock = lock;
     e->semaphore_acquire_enter.stack = stack;
     ring_commit(self->ring, e);
@@ -307,10 +309,18 @@ void semaphore_acquire_enter(JNIEnv *jni, const struct tracked *t, jobject semap
 void semaphore_acquire_exit(JNIEnv *jni, const struct tracked *t, jobject semaphore, bool got)
 {
     (void)t;
-    struct os_thread *self;
-    bool wanted;
-    lock_id lock = locks_id(jni, semaphore, &wanted);
-    struct event *e = wanted ? begin(jni, EV_semaphore_acquire_exit, &self) : NULL;
+    struct os_thread *self = os_thread_self(jni);
+    if (!self)
+        return;
+    /* A platform thread remembers it from the beginning: JVMTI's tag costs as much as the event. */
+    thread_id id = threads_self(jni, self);
+    lock_id lock = id.v == self->id.v ? self->acquires : (lock_id){0};
+    bool wanted = true;
+    self->acquires = (lock_id){0};
+    if (!lock.v)
+        lock = locks_id(jni, semaphore, &wanted);
+    struct event *e =
+        wanted ? ring_begin(self->ring, EV_semaphore_acquire_exit, id, clock_mono_ns()) : NULL;
     if (!e)
         return;
     e->semaphore_acquire_exit.lock = lock;

@@ -16,6 +16,8 @@ struct os_thread {
     uint64_t java_tid;    /* the platform thread's Thread.getId(), once id is known; else 0 */
     uint64_t mounted_tid; /* of the virtual thread that it last recorded an event of; 0: none */
     thread_id mounted;
+    lock_id acquires;      /* the semaphore that the platform thread acquires; 0: none, or another
+                           * thread's */
     uintptr_t java_thread; /* HotSpot's JavaThread, 0 for the JVM's own threads */
     uintptr_t stack_end;   /* of a Java thread: below are HotSpot's guard pages; 0: not known */
     bool from_start;       /* its ThreadStart was seen: no wait of it can be older */

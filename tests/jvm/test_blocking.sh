@@ -93,6 +93,20 @@ check_all() { # [virtual]
     same "$(grep -cE ' (sleep|join|semaphore_acquire)_exit .*stack=[1-9]' all)" 0
 }
 
+# A platform thread remembers the semaphore that it acquires; a virtual one may come back elsewhere.
+test_permits() {
+    local kind
+    for kind in platform virtual; do
+        [ $kind = platform ] || [ "$JDK_MAJOR" -ge 21 ] || continue
+        run_traced 0 events=threads+semaphores Permits $kind 1000
+        "$ORCA" events -k semaphore_acquire_enter,semaphore_acquire_exit "$TRACE" | awk '
+            $3 ~ /enter/ { lock[$2] = $4 }
+            $3 ~ /exit/ { n++; other += lock[$2] != $4 }
+            END { print n, "ended,", other + 0, "of them another lock" }' >ends
+        same "$kind: $(cat ends)" "$kind: 16000 ended, 0 of them another lock"
+    done
+}
+
 test_platform_threads() {
     run_traced 0 "" Blocking
     check_all
