@@ -74,7 +74,8 @@ busy() { # OPTIONS
     OPTIONS=$1
     check busy -Djdk.virtualThreadScheduler.parallelism=2 -Djdk.virtualThreadScheduler.maxPoolSize=2
     same "$(cat text)" ""
-    grep -qE '^8 virtual threads waited for a carrier: [0-9]+ times, [0-9.]+ s in total, [0-9.]+ on average; ' few || fail "$(cat few)"
+    # those that compute may have waited for one, too, when they started
+    grep -qE '^(8|9|10) virtual threads waited for a carrier: [0-9]+ times, [0-9.]+ s in total, [0-9.]+ on average; ' few || fail "$(cat few)"
     has few 'try: run long computations in a pool of platform threads'
     run 0 "$ORCA" report --json --threads "$TRACE"
     same "$(jq '[.threads[] | select(.virtual and .no_carrier_ns > 100000000)] | length' out)" 8
