@@ -55,12 +55,12 @@ static inline struct call begin(int fd)
 /* Only what is called as a native method is: HotSpot calls some of these libraries itself. */
 static bool in_native(const struct os_thread *self)
 {
-    enum { STATE_IN_NATIVE = 4 };
-    int32_t state;
-    return self->java_thread && agent.walker &&
-           guarded_i32(self->java_thread + (uintptr_t)walker_layout(agent.walker)->thread_state,
-                       &state) &&
-           state == STATE_IN_NATIVE;
+    if (!self->java_thread || !agent.walker)
+        return false;
+    const struct layout *l = walker_layout(agent.walker);
+    uint32_t state;
+    return guarded_u32(self->java_thread + (uintptr_t)l->thread_state, &state) &&
+           thread_state_is(&l->states, THREAD_IN_NATIVE, state);
 }
 
 static JNIEnv *env(void)

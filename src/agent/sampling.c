@@ -203,11 +203,10 @@ static void put_idle(struct sampled *t, uint64_t open)
  * _thread_blocked.  The thread lives: it is in the table, whose mutex is held. */
 static bool is_blocked(const struct sample_subject *who)
 {
-    enum { STATE_BLOCKED = 10, STATE_BLOCKED_TRANS = 11 };
-    int32_t state;
-    return guarded_i32(who->java_thread + (uintptr_t)walker_layout(agent.walker)->thread_state,
-                       &state) &&
-           (state == STATE_BLOCKED || state == STATE_BLOCKED_TRANS);
+    const struct layout *l = walker_layout(agent.walker);
+    uint32_t state;
+    return guarded_u32(who->java_thread + (uintptr_t)l->thread_state, &state) &&
+           thread_state_is(&l->states, THREAD_BLOCKED, state);
 }
 
 static void look_at(struct sampled *t, uint64_t weight)

@@ -139,10 +139,10 @@ static bool has_room(uintptr_t thread, const void *ucontext)
 /* A thread that has not run Java code yet. */
 static bool is_new(uintptr_t thread)
 {
-    enum { STATE_NEW = 2, STATE_NEW_TRANS = 3 };
-    int32_t state;
-    return guarded_i32(thread + (uintptr_t)walker_layout(prepared.walker)->thread_state, &state) &&
-           (state == STATE_NEW || state == STATE_NEW_TRANS);
+    const struct layout *l = walker_layout(prepared.walker);
+    uint32_t state;
+    return guarded_u32(thread + (uintptr_t)l->thread_state, &state) &&
+           thread_state_is(&l->states, THREAD_FRESH, state);
 }
 
 /* As AsyncGetCallTrace: while a collector has stopped all threads, no frames. */

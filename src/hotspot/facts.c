@@ -73,9 +73,11 @@ static bool is_stack_size(const struct proof *p)
 
 static bool is_in_native(const struct proof *p)
 {
-    enum { THREAD_IN_NATIVE = 4 }; /* enum JavaThreadState, the same since JDK 1.4 */
     uint32_t state;
-    return own_u32(p, p->at, &state) && state == THREAD_IN_NATIVE;
+    int32_t in_native;
+    return own_u32(p, p->at, &state) &&
+           (!vmstructs_constant(p->vs, "_thread_in_native", &in_native) ||
+            state == (uint32_t)in_native);
 }
 
 static bool is_alive(const struct proof *p)
@@ -159,12 +161,14 @@ static bool is_none(const struct proof *p)
 }
 
 /* Since JDK 8 HotSpot keeps what owners write apart from what readers need: a cache line begins
- * there (objectMonitor.hpp).  That refutes a place that is wrong by a field or two; another line's
- * beginning it does not. */
+ * there (objectMonitor.hpp).  Since 28 the owner follows the object, with nothing between.  That
+ * refutes a place that is wrong by a field or two; another line's beginning it does not. */
 static bool begins_a_line(const struct proof *p)
 {
     enum { LINE = 64 };
-    return p->at > 0 && p->at % LINE == 0;
+    long object = offset(p, "ObjectMonitor", "_object");
+    return p->at > 0 &&
+           (p->at % LINE == 0 || (object >= 0 && p->at == object + (long)sizeof(uintptr_t)));
 }
 
 static bool is_version(const struct proof *p)
@@ -184,6 +188,7 @@ enum {
     OPENED, /* what is found makes sense where it is opened (codecache.c, layout.c, vmstructs.c) */
     BOUND,  /* by a native method of Orca's own (agent/natives.c) */
     READ,   /* by fields that JNI reads, too (mounted.c, agent/chunks.c) */
+    BESIDE, /* by the field that may follow it (begins_a_line) */
     HEAP,   /* by what Runtime says of the heap (agent/on_gc.c) */
 };
 #define HERE(proof) proof

@@ -177,5 +177,7 @@ int layout_read(struct layout *l, const struct vmstructs *vs, struct err *err)
         l->klass_method_ids = -1;
     if (!vmstructs_constant(vs, "JavaThread::_not_terminated", &l->not_terminated))
         return unknown(err, "JavaThread", "_not_terminated");
+    if (!thread_states_read(&l->states, vs))
+        return unknown(err, "JavaThread", "_thread_state's numbers");
     return l->major >= 17 ? 0 : err_set(err, -ENOTSUP, "no stack walks on JDK %d", l->major);
 }

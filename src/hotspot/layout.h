@@ -6,6 +6,7 @@
 #ifndef ORCA_HOTSPOT_LAYOUT_H
 #define ORCA_HOTSPOT_LAYOUT_H
 
+#include "hotspot/thread_states.h"
 #include "hotspot/vmstructs.h"
 
 enum { LAYOUT_HEAPS = 8 };
@@ -15,6 +16,7 @@ struct layout {
     /* JavaThread and its anchor */
     int32_t anchor, stack_base, stack_size, vframe_array_head, thread_state, terminated;
     int32_t not_terminated; /* value of JavaThread::_terminated */
+    struct thread_states states;
     int32_t last_sp, last_pc, last_fp;
     int32_t wrapper_anchor; /* JavaCallWrapper */
     /* code */

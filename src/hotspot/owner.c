@@ -396,10 +396,9 @@ bool owner_is_anonymous(const struct thread_table *t, uintptr_t java_thread)
 /* Whether the thread runs native code that is not the JVM's; false when that is not known. */
 static bool is_in_native(const struct vm_layout *l, uintptr_t java_thread)
 {
-    enum { THREAD_IN_NATIVE = 4 }; /* enum JavaThreadState, the same since JDK 1.4 */
-    uint32_t state = 0;
+    uint32_t state;
     return l->state >= 0 && guarded_u32(java_thread + (uintptr_t)l->state, &state) &&
-           state == THREAD_IN_NATIVE;
+           state == l->in_native;
 }
 
 /* Guarded: a thread that ends while it is looked at may be freed by the JVM at any moment. */

@@ -386,6 +386,9 @@ void vmstructs_layout(const struct vmstructs *vs, struct vm_layout *l)
             *to = vmstructs_offset(vs, fields[i].type, fields[i].field, NULL);
     }
     vmstructs_offset(vs, "ObjectMonitor", "_owner", &owner_type);
+    int32_t in_native;
+    if (vmstructs_constant(vs, "_thread_in_native", &in_native))
+        l->in_native = (uint32_t)in_native;
     l->owner_is_tid = owner_type && strstr(owner_type, "int64_t");
     l->oops = (struct oops){0};
     l->stack_guard = guard_of(vs);

@@ -186,20 +186,20 @@ static void read_registers(const void *ucontext, struct interpreter_registers *r
 /* 0: go on. */
 static int check_thread(struct run *r)
 {
-    enum { STATE_NATIVE = 4, STATE_JAVA = 8, STATE_JAVA_TRANS = 9, STATE_LAST = 11 };
     const struct layout *l = r->l;
     uintptr_t vframes;
-    int32_t state, terminated;
+    uint32_t state;
+    int32_t terminated;
     if (!read_stack(l, r->thread, &r->s.low, &r->s.high) ||
-        !guarded_i32(r->thread + (uintptr_t)l->thread_state, &state) ||
+        !guarded_u32(r->thread + (uintptr_t)l->thread_state, &state) ||
         !guarded_i32(r->thread + (uintptr_t)l->terminated, &terminated) ||
         !guarded_word(r->thread + (uintptr_t)l->vframe_array_head, &vframes) || !r->s.high)
         return WALK_THREAD_NOT_JAVA;
     if (terminated != l->not_terminated)
         return WALK_THREAD_EXIT;
-    if (state < STATE_NATIVE || state > STATE_LAST)
+    if (!thread_state_is(&l->states, THREAD_WALKABLE, state))
         return WALK_UNKNOWN_STATE;
-    r->in_java = state == STATE_JAVA || state == STATE_JAVA_TRANS;
+    r->in_java = thread_state_is(&l->states, THREAD_IN_JAVA, state);
     return vframes ? WALK_DEOPT : 0;
 }
 
