@@ -5,6 +5,7 @@
  * The JVMTI environment is the library's own, needs no capability, and is never disposed of:
  * HotSpot frees parts of a disposed one while other threads look at them. */
 #include "asgct2/prepared.h"
+#include "asgct2/prove_ids.h"
 #include "base/guarded.h"
 #include "base/util.h"
 #include "orca/asgct2.h"
@@ -78,6 +79,7 @@ static int open_all(JNIEnv *jni, struct err *err)
     TRY(current_thread_open(&p->thread, structs, jni, err));
     TRY(find_gc_flag(&p->gc_active, err));
     make_all_ids(jni);
+    TRY(prove_ids(p->ids, ti, jni, err));
     set_phase(PHASE_READY);
     return 0;
 }

@@ -45,21 +45,40 @@ static bool find_number(const struct class_methods *c, uintptr_t klass, uintptr_
     return found == id && guarded_word(klass + (uintptr_t)c->ids, &after) && after == ids;
 }
 
-uintptr_t class_methods_find(const struct class_methods *c, uintptr_t mirror, uint64_t count,
-                             uintptr_t id)
+/* The method at that place in the array, and its number. */
+static bool method_at(const struct class_methods *c, uintptr_t methods, int32_t i,
+                      uintptr_t *method, uint16_t *number)
 {
-    uintptr_t klass = 0, methods, number, method, constants;
+    uintptr_t constants;
+    return guarded_word(methods + (uintptr_t)c->array_data + (uintptr_t)i * WORD, method) &&
+           guarded_word(*method + (uintptr_t)c->const_method, &constants) &&
+           guarded_u16(constants + (uintptr_t)c->number, number);
+}
+
+/* Mostly a method's number is its place. */
+uintptr_t class_methods_numbered(const struct class_methods *c, uintptr_t klass, uint16_t number)
+{
+    uintptr_t methods, method;
     int32_t n;
     uint16_t its;
-    if (!find_class(c, mirror, count, &klass) || !find_number(c, klass, id, &number) ||
-        !guarded_word(klass + (uintptr_t)c->methods, &methods) || !guarded_i32(methods, &n))
+    if (!guarded_word(klass + (uintptr_t)c->methods, &methods) || !guarded_i32(methods, &n))
         return 0;
-    for (int32_t i = 0; i < n; i++)
-        if (!guarded_word(methods + (uintptr_t)c->array_data + (uintptr_t)i * WORD, &method) ||
-            !guarded_word(method + (uintptr_t)c->const_method, &constants) ||
-            !guarded_u16(constants + (uintptr_t)c->number, &its))
+    if (number < n && method_at(c, methods, number, &method, &its) && its == number)
+        return method;
+    for (int32_t i = 0; i < n && i <= UINT16_MAX; i++)
+        if (!method_at(c, methods, i, &method, &its))
             return 0;
         else if (its == number)
             return method;
     return 0;
+}
+
+uintptr_t class_methods_find(const struct class_methods *c, uintptr_t mirror, uint64_t count,
+                             uintptr_t id)
+{
+    uintptr_t klass = 0, number;
+    if (!find_class(c, mirror, count, &klass) || !find_number(c, klass, id, &number) ||
+        number > UINT16_MAX)
+        return 0;
+    return class_methods_numbered(c, klass, (uint16_t)number);
 }

@@ -24,4 +24,7 @@ bool class_methods_open(struct class_methods *c, const struct vmstructs *vs);
 uintptr_t class_methods_find(const struct class_methods *c, uintptr_t mirror, uint64_t count,
                              uintptr_t id);
 
+/* The newest method of an InstanceKlass with that number; 0: none is found.  Signals: safe. */
+uintptr_t class_methods_numbered(const struct class_methods *c, uintptr_t klass, uint16_t number);
+
 #endif

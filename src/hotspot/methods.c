@@ -71,7 +71,7 @@ bool method_symbols(const struct layout *l, const struct method_view *v, struct 
            pool_symbol(l, v, v->constants + (uintptr_t)l->cm_signature, &s->signature);
 }
 
-static bool symbol_is(const struct layout *l, uintptr_t symbol, const char *text)
+bool method_symbol_is(const struct layout *l, uintptr_t symbol, const char *text)
 {
     enum { LONGEST = 64 };
     char found[LONGEST];
@@ -87,8 +87,8 @@ bool method_enters_continuation(const struct layout *l, uintptr_t method)
     struct method_view v;
     struct method_symbols s;
     return method_view(l, method, &v) && method_symbols(l, &v, &s) &&
-           symbol_is(l, s.name, "enterSpecial") &&
-           symbol_is(l, s.class_name, "jdk/internal/vm/Continuation");
+           method_symbol_is(l, s.name, "enterSpecial") &&
+           method_symbol_is(l, s.class_name, "jdk/internal/vm/Continuation");
 }
 
 uintptr_t method_source(const struct layout *l, const struct method_view *v)

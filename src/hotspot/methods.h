@@ -35,6 +35,9 @@ struct method_symbols {
 
 bool method_symbols(const struct layout *l, const struct method_view *v, struct method_symbols *s);
 
+/* Whether a symbol is that text.  False of texts of more than 64 bytes. */
+bool method_symbol_is(const struct layout *l, uintptr_t symbol, const char *text);
+
 /* The symbol of the class's source file, 0: it names none. */
 uintptr_t method_source(const struct layout *l, const struct method_view *v);
 
