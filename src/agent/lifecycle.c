@@ -151,9 +151,6 @@ static void put_infos(void)
 static bool owners_known(void)
 {
     const struct vm_layout *l = &agent.layout;
-    bool table = vmstructs_flag(agent.vmstructs, "UseObjectMonitorTable", false);
-    if (table && agent.java_version >= 26)
-        return true; /* the pending monitor is read from the thread, the table does not matter */
     if (l->pending_monitor >= 0 && l->monitor_owner >= 0 &&
         (l->owner_is_tid ? l->lock_stack >= 0 : l->stack_base >= 0 && l->stack_size >= 0)) {
         if (agent.virtual_threads && !mounted_known(l))

@@ -379,7 +379,7 @@ static struct found search(struct thread_table *t, uintptr_t monitor, const uint
     const struct vm_layout *l = &t->layout;
     uint64_t owner = word_at(monitor, l->monitor_owner);
     struct found none = {.owner = {.gone = owner == 0}};
-    if (owner == OWNER_ANONYMOUS && l->lock_stack >= 0)
+    if (owner == OWNER_ANONYMOUS) /* whether or not lock stacks are known */
         return oop ? by_lock_stack(t, monitor, oop) : none;
     if (owner == 0 || owner == OWNER_DEFLATER)
         return none;
@@ -454,8 +454,8 @@ bool owner_is(const struct vm_layout *l, const struct owner_place *p, const uint
     if (!guarded_u64(p->monitor + (uintptr_t)l->monitor_owner, &owner) || owner == 0 ||
         owner == OWNER_DEFLATER)
         return false;
-    if (owner == OWNER_ANONYMOUS && l->lock_stack >= 0)
-        return oop && guarded_u64((uintptr_t)oop, &address) &&
+    if (owner == OWNER_ANONYMOUS)
+        return l->lock_stack >= 0 && oop && guarded_u64((uintptr_t)oop, &address) &&
                names_object(l, p->java_thread, address);
     if (l->owner_is_tid)
         return guarded_u64(p->java_thread + (uintptr_t)l->monitor_owner_id, &mounted) &&

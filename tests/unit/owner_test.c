@@ -229,6 +229,19 @@ static void name_twice(const uintptr_t *oop)
     }
 }
 
+Test(owner, anonymous_where_lock_stacks_are_not_known)
+{
+    uintptr_t oop = 0x7000;
+    struct vm_layout l = layout(true);
+    l.lock_stack = -1;
+    cr_assert_eq(thread_table_new(&table, &l, true), 0);
+    cr_assert(thread_table_add(table, (uintptr_t)&threads[0], 1, 1, false));
+    threads[0].pending_monitor = (uintptr_t)&monitor;
+    monitor.owner = 1;
+    cr_assert(ask(&oop).id == 0 && ask(&oop).java_tid == 0, "not the thread of that number");
+    thread_table_free(table);
+}
+
 Test(owner, an_address_in_two_lock_stacks)
 {
     uintptr_t oop = 0xabcdef00;
