@@ -3,7 +3,8 @@
  *
  *     a crowd = more than CROWD objects of one class, waited for at one place
  * except objects that have CROWD_OWN_PERCENT of these waits each, and those that are not part of a
- * crowd at another place: one lock may be among many. */
+ * crowd at another place: one lock may be among many.  Of the entries of a map, as a cache has them,
+ * two are a crowd: who loads them is the same for all; one that has nearly all waits is its own. */
 #include "base/err.h"
 #include "conclude/resource_parts.h"
 
@@ -11,12 +12,14 @@ enum {
     OBJECT_WAITS = 3, /* an object with fewer waits is one of many anywhere */
     CROWD = 16,
     CROWD_OWN_PERCENT = 10,
+    ENTRY_OWN_PERCENT = 80,
 };
 
 struct place_sum {
     struct crowd_place key; /* the key ends here */
     uint64_t waits;
     uint32_t objects;
+    bool entries;
 };
 
 struct member {
@@ -36,7 +39,8 @@ void crowds_fini(struct crowds *c)
     keyed_fini(&c->members);
 }
 
-int crowds_add(struct crowds *c, const struct crowd_place *at, lock_id object, uint64_t waits)
+int crowds_add(struct crowds *c, const struct crowd_place *at, lock_id object, uint64_t waits,
+               bool entry)
 {
     struct place_sum *p = keyed_put(&c->places, at);
     if (!p)
@@ -48,18 +52,25 @@ int crowds_add(struct crowds *c, const struct crowd_place *at, lock_id object, u
         return -ENOMEM;
     p->objects += !m->waits;
     p->waits += waits;
+    p->entries = entry;
     m->waits += waits;
     return 0;
+}
+
+static bool is_of_crowd(const struct place_sum *p, uint64_t waits)
+{
+    uint64_t percent = p->entries ? ENTRY_OWN_PERCENT : CROWD_OWN_PERCENT;
+    return p->objects > (p->entries ? 1 : CROWD) && waits * 100 < p->waits * percent;
 }
 
 void crowds_settle(const struct crowds *c, const uint32_t *waits, bool *own)
 {
     const struct place_sum *places = c->places.v;
     const struct member *v = c->members.v;
-    for (size_t i = 0; i < c->members.n; i++) {
-        const struct place_sum *p = &places[v[i].place];
+    for (size_t i = 0; i < c->members.n; i++)
         own[v[i].object] |=
-            waits[v[i].object] >= OBJECT_WAITS &&
-            (p->objects <= CROWD || v[i].waits * 100 >= p->waits * CROWD_OWN_PERCENT);
-    }
+            waits[v[i].object] >= OBJECT_WAITS && !is_of_crowd(&places[v[i].place], v[i].waits);
+    for (size_t i = 0; i < c->members.n; i++) /* an entry is one at whatever place */
+        if (places[v[i].place].entries && is_of_crowd(&places[v[i].place], v[i].waits))
+            own[v[i].object] = false;
 }

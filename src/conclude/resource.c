@@ -215,7 +215,8 @@ static int add_to_crowd(struct finder *f, struct crowds *c, uint32_t context, en
     const struct crowd_place at = {kinds[want],
                                    program_library(&f->out->program, x->stack).method.v,
                                    lock_set_group(&f->a->locks, x->lock)};
-    return crowds_add(c, &at, x->lock, f->waits[context]);
+    return crowds_add(c, &at, x->lock, f->waits[context],
+                      resource_class_of_entry(f->a->locks.groups[at.group].signature));
 }
 
 /* Which objects are resources of their own. */

@@ -144,10 +144,14 @@ static method_id taker(const struct resource *r, const struct analysis *a)
     return r->take;
 }
 
+bool resource_class_of_entry(const char *signature)
+{
+    return strstr(signature, "/ConcurrentHashMap$") != NULL;
+}
+
 bool resource_is_of_entry(const struct resource *r, const struct analysis *a)
 {
-    return r->kind == RESOURCE_LOCK &&
-           strstr(a->locks.groups[r->group].signature, "/ConcurrentHashMap$");
+    return r->kind == RESOURCE_LOCK && resource_class_of_entry(a->locks.groups[r->group].signature);
 }
 
 /* A class of the JDK's, an array, an unknown class: it says nothing, the method that takes it

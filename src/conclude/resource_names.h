@@ -53,6 +53,7 @@ bool resource_is_of_own_pool(const struct analysis *a, const struct resource *r)
 /* The lock of one entry of a map, while it is computed: of the JDK's map, or a library's copy of
  * that. */
 bool resource_is_of_entry(const struct resource *r, const struct analysis *a);
+bool resource_class_of_entry(const char *signature);
 
 /* Whether it is the lock under which the JVM loads or initialises a class. */
 bool resource_is_of_classes(const struct resource *r, const struct analysis *a);

@@ -95,8 +95,9 @@ struct crowds {
 void crowds_init(struct crowds *c);
 void crowds_fini(struct crowds *c);
 
-/* More than no waits.  -ENOMEM. */
-int crowds_add(struct crowds *c, const struct crowd_place *at, lock_id object, uint64_t waits);
+/* More than no waits; entry: of a map (resource_class_of_entry).  -ENOMEM. */
+int crowds_add(struct crowds *c, const struct crowd_place *at, lock_id object, uint64_t waits,
+               bool entry);
 
 /* own[object]: it is a resource of its own; waits: all of each object, wherever. */
 void crowds_settle(const struct crowds *c, const uint32_t *waits, bool *own);

@@ -105,12 +105,20 @@ bool rule_resource_is_told(const struct evidence *ev, const struct resource *r)
     return is_dominant(ev, root) || is_contended(ev, root);
 }
 
+static bool is_of(const struct resource *r, lock_id lock)
+{
+    bool is = r->lock.v == lock.v;
+    for (uint32_t i = 0; i < r->n_objects && i < RESOURCE_IDS; i++)
+        is |= r->objects[i] == lock.v;
+    return is;
+}
+
 /* A resource's finding also speaks of those that stand behind it. */
 static bool speaks_of(const struct evidence *ev, const struct resource *r, lock_id lock)
 {
-    bool told = r->lock.v == lock.v;
+    bool told = is_of(r, lock);
     for (uint32_t i = 0; i < r->n_behind; i++)
-        told |= ev->resources.v[r->behind[i] - 1].lock.v == lock.v;
+        told |= is_of(&ev->resources.v[r->behind[i] - 1], lock);
     return told;
 }
 

@@ -338,6 +338,38 @@ Test(servers, a_lock_that_the_jdk_alone_takes_is_called_by_the_jdks_method)
     cr_assert_str_eq(title_of(&all.v[0]), "lock of Selector.clear");
 }
 
+/* Two entries of one cache that are loaded again and again; each for as long as `share` of ten. */
+static void loads_two_entries(int share)
+{
+    const lock_id entry[] = {of_class("Ljava/util/concurrent/ConcurrentHashMap$Node;"),
+                             of_class("Ljava/util/concurrent/ConcurrentHashMap$Node;")};
+    stack_id take = builder_stack(&b, "java.util.concurrent.ConcurrentHashMap.compute:6 "
+                                      "com.fast.Cache.get:7 shop.Catalog.show:6 shop.Load.run:5");
+    for (uint64_t i = 0; i < 30; i++) {
+        lock_id on = entry[(int)(i % 10) < share];
+        uint64_t from = 1000000 + i * ROUND;
+        ADD(&b, ann.v, ann, from, monitor_contended_enter, .lock = on, .owner = bob, .stack = take);
+        ADD(&b, ann.v, ann, from + 9000000, monitor_contended_entered, .lock = on);
+    }
+    run(400000000);
+}
+
+Test(servers, the_entries_of_a_cache_are_one_resource)
+{
+    loads_two_entries(5);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].count, 30);
+    cr_assert_eq(all.v[0].lock.v, 0);
+    cr_assert_eq(all.v[0].holder, bob.v);
+}
+
+Test(servers, an_entry_that_has_nearly_all_waits_is_its_own)
+{
+    loads_two_entries(9);
+    cr_assert_eq(all.n, 2);
+    cr_assert_neq(all.v[0].lock.v, 0);
+}
+
 /* A library has a copy of the JDK's map. */
 Test(servers, the_lock_of_an_entry_of_a_caches_own_map_is_its_loading)
 {
