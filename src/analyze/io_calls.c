@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* By the beginning of the class's signature and of the name.  The innermost that is on a stack says
- * which. */
+ * which.  To change a folder, or what it says of a file, is output. */
 static const struct {
     const char *class_, *name;
     enum io io;
@@ -17,6 +17,10 @@ static const struct {
     {"Ljava/io/FileOutputStream;", "open", IO_OUTPUT},
     {"Ljava/io/RandomAccessFile;", "", IO_INPUT},
     {"Ljava/io/FileInputStream;", "", IO_INPUT},
+    {"Ljava/io/UnixFileSystem;", "delete", IO_OUTPUT},
+    {"Ljava/io/UnixFileSystem;", "rename", IO_OUTPUT},
+    {"Ljava/io/UnixFileSystem;", "create", IO_OUTPUT},
+    {"Ljava/io/UnixFileSystem;", "set", IO_OUTPUT},
     {"Ljava/io/UnixFileSystem;", "", IO_INPUT},
     {"Ljava/net/Socket", "", IO_INPUT},
     {"Ljava/net/Plain", "", IO_INPUT},
@@ -38,6 +42,24 @@ static const struct {
     {"Lsun/nio/ch/IOUtil;", "write", IO_OUTPUT},
     {"Lsun/nio/ch/Poller", "", IO_NONE}, /* for either: who calls it says */
     {"Lsun/nio/ch/", "", IO_INPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "unlink", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "rename", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "mkdir", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "rmdir", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "link", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "symlink", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "mknod", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "chmod", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "fchmod", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "chown", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "lchown", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "fchown", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "utimes", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "futime", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixNativeDispatcher;", "lutimes", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixCopyFile;", "transfer", IO_OUTPUT},
+    {"Lsun/nio/fs/UnixFileSystem;", "bufferedCopy", IO_OUTPUT},
+    {"Lsun/nio/fs/LinuxFileSystem;", "directCopy", IO_OUTPUT},
     {"Lsun/nio/fs/", "", IO_INPUT},
     {"Ljava/lang/ProcessImpl;", "waitFor", IO_NONE}, /* for its end */
     {"Ljava/lang/ProcessImpl;", "", IO_INPUT},

@@ -246,6 +246,16 @@ bool resource_is_of_child(const struct resource *r, const struct analysis *a)
                    sizeof child - 1) == 0;
 }
 
+/* Whether those who give answers are one, with a name that says something. */
+static bool has_named_giver(const struct resource *r, const struct analysis *a)
+{
+    char name[LABEL_MAX];
+    if (!r->holder || !(r->one_pool || r->n_holders == 1))
+        return false;
+    resource_called_pool(a, r->holder, name, sizeof name);
+    return *name != 0;
+}
+
 /* Answers are called by who gives them, where these are one. */
 static bool answering_pool(const struct resource *r, const struct analysis *a, char *out, size_t n)
 {
@@ -254,7 +264,7 @@ static bool answering_pool(const struct resource *r, const struct analysis *a, c
         return true;
     }
     if ((r->kind != RESOURCE_ANSWERS && r->kind != RESOURCE_LOOP) || resource_is_meeting(r) ||
-        !r->holder || !(r->one_pool || r->n_holders == 1))
+        !(r->kind == RESOURCE_LOOP ? r->holder != 0 : has_named_giver(r, a)))
         return false;
     if (r->n_holders > 1)
         resource_thread_pool(a, r->holder, out, n);
@@ -385,9 +395,9 @@ static void add_role(const struct resource *r, const struct analysis *a, const c
         snprintf(out, n, "end of %s", name);
     else if (r->kind == RESOURCE_ANSWERS)
         snprintf(out, n, "answers %s %s",
-                 r->remote                                         ? "from"
-                 : r->holder && (r->one_pool || r->n_holders == 1) ? "of"
-                                                                   : "to",
+                 r->remote               ? "from"
+                 : has_named_giver(r, a) ? "of"
+                                         : "to",
                  name);
     else if (r->kind == RESOURCE_DELAY && role_by_words(r, a))
         snprintf(out, n, "%s (%s)", name, resource_role(r, a));
@@ -428,11 +438,18 @@ void resource_thread_pool(const struct analysis *a, uint32_t thread, char *out, 
         out[len - 1] = 0;
 }
 
+void resource_called_pool(const struct analysis *a, uint32_t thread, char *out, size_t n)
+{
+    resource_thread_pool(a, thread, out, n);
+    if (strcmp(out, "Thread") == 0)
+        *out = 0;
+}
+
 void resource_pool_name(const struct analysis *a, const struct resource *r, char *out, size_t n)
 {
     *out = 0;
     if (resource_n_waiters(r) > 1 && !r->mixed)
-        resource_thread_pool(a, r->threads[0], out, n);
+        resource_called_pool(a, r->threads[0], out, n);
 }
 
 static bool is_whole_pool(const struct analysis *a, const struct resource *r)

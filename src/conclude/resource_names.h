@@ -38,6 +38,9 @@ void resource_pool_name(const struct analysis *a, const struct resource *r, char
 /* The same of one thread: "http-nio-exec" of "http-nio-exec-7"; "" of a thread without a name. */
 void resource_thread_pool(const struct analysis *a, uint32_t thread, char *out, size_t n);
 
+/* The same, but "" of names that the JDK gives: "Thread-7" says nothing. */
+void resource_called_pool(const struct analysis *a, uint32_t thread, char *out, size_t n);
+
 /* "input" or "output": what a RESOURCE_IO is. */
 const char *resource_io_word(const struct resource *r);
 

@@ -224,7 +224,7 @@ void finding_holders(const struct resource *r, const struct analysis *a, char *o
         return;
     }
     if (r->one_pool)
-        resource_thread_pool(a, r->holder, name, sizeof name);
+        resource_called_pool(a, r->holder, name, sizeof name);
     snprintf(out, n, "%s threads%s%s", human_count(r->n_holders).text, *name ? " of " : "", name);
 }
 

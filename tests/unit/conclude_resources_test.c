@@ -96,6 +96,19 @@ Test(resources, a_thread_that_came_by_is_not_of_the_pool)
     cr_assert_str_eq(name, "web");
 }
 
+/* "6 threads of Thread" says nothing. */
+Test(resources, the_jdks_own_names_of_threads_name_no_pool)
+{
+    char name[LABEL_MAX];
+    for (uint32_t i = 0; i < 6; i++) {
+        char own[] = {'T', 'h', 'r', 'e', 'a', 'd', '-', (char)('1' + i), 0};
+        does_block(builder_thread(&b, own), 1000000 + i, 90000000 + i, lock, ann);
+    }
+    run(100000000);
+    resource_pool_name(a, &all.v[0], name, sizeof name);
+    cr_assert_str_eq(name, "");
+}
+
 /* They have no names. */
 Test(resources, virtual_threads_are_called_so)
 {
@@ -1056,6 +1069,36 @@ Test(resources, a_native_method_in_which_threads_run_computes)
 Test(resources, a_native_method_in_which_threads_stand_still_waits)
 {
     cr_assert_eq(does_in_native(4), DOES_NATIVE);
+}
+
+/* ann waits for bob, who is seen in a native method all the time. */
+static enum holder_does does_with_lock(const char *frames)
+{
+    analyzed_end();
+    analyzed_begin();
+    does_block(ann, 1000000, 95000000, lock, bob);
+    for (uint64_t k = 1; k < 9; k++)
+        look(bob, 10000000 * k, frames, SAMPLE_IDLE);
+    run(100000000);
+    return all.v[0].doing[0].does;
+}
+
+Test(resources, who_changes_a_folder_writes)
+{
+    static const char *const writes[] = {"sun.nio.fs.UnixNativeDispatcher.unlink0:native ",
+                                         "sun.nio.fs.UnixNativeDispatcher.renameat0:native ",
+                                         "java.io.UnixFileSystem.delete0:native "};
+    static const char *const reads[] = {"sun.nio.fs.UnixNativeDispatcher.stat0:native ",
+                                        "java.io.UnixFileSystem.list0:native "};
+    char frames[256];
+    for (size_t i = 0; i < ARRAY_LEN(writes); i++) {
+        snprintf(frames, sizeof frames, "%sshop.Pay.pack:31 shop.Desk.place:22", writes[i]);
+        cr_assert_eq(does_with_lock(frames), DOES_OUTPUT, "%s", frames);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(reads); i++) {
+        snprintf(frames, sizeof frames, "%sshop.Pay.pack:31 shop.Desk.place:22", reads[i]);
+        cr_assert_eq(does_with_lock(frames), DOES_INPUT, "%s", frames);
+    }
 }
 
 /* --- semaphores
