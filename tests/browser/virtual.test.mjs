@@ -40,7 +40,7 @@ export const tests = {
         for (let k = 1; k < 60; k++)
             for (const [r, g, b] of await colours(p, pool, from + ((to - from) * k) / 60))
                 seen.add((r << 16) | (g << 8) | b);
-        const all = report(w.trace(trace), "--threads").threads.filter((t) => t.name.startsWith("vt-"));
+        const all = report(w.trace(trace), "--threads", "--thread=vt-*").threads;
         same(all.length, MANY, "threads of the report");
         const share = (key) => all.reduce((n, t) => n + t[key], 0) / all.reduce((n, t) => n + t.life_ns, 0);
         // What takes a pixel of the bar, at least on average.

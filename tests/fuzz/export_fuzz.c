@@ -27,6 +27,8 @@ static void check_sums(const struct model_export *x, const struct stats *stats)
     struct wait_sums sums;
     require(wait_sums_make(&sums, &copy, SUMS_BY_WAITER) == 0, "out of memory");
     for (size_t i = 0; i < sums.n; i++) {
+        if (sums.v[i].key.state >= STATE_LIMIT)
+            continue; /* no wait: input and output, turns on processors */
         total[sums.v[i].key.state].count += sums.v[i].count;
         total[sums.v[i].key.state].ns += sums.v[i].ns;
     }

