@@ -184,11 +184,16 @@ bool purpose_takes(const struct trace *t, stack_id stack)
 /* Methods that look at a queue, by the beginnings of their names. */
 static const char *const look_names[] = {"remaining", "size", "isEmpty", "contains", "peek"};
 
+bool purpose_awaits_room(const struct trace *t, stack_id stack)
+{
+    method_id called = causes_called(t, stack);
+    return called.v && begins_with(t, called, room_names, ARRAY_LEN(room_names));
+}
+
 bool purpose_leaves_full(const struct trace *t, stack_id waits, stack_id wakes)
 {
-    method_id inner = causes_called(t, waits), by = causes_called(t, wakes);
-    if (!inner.v || !by.v || trace_method(t, inner)->class_.v != trace_method(t, by)->class_.v ||
-        !begins_with(t, inner, room_names, ARRAY_LEN(room_names)))
+    method_id at = causes_called(t, waits), by = causes_called(t, wakes);
+    if (!by.v || trace_method(t, at)->class_.v != trace_method(t, by)->class_.v)
         return false;
     return begins_with(t, by, room_names, ARRAY_LEN(room_names)) ||
            begins_with(t, by, look_names, ARRAY_LEN(look_names));

@@ -78,7 +78,10 @@ static inline bool purposes_held_up(const struct purposes *p, uint32_t context, 
 /* What parking for an object of this class means wherever it is; PURPOSE_IDLE: that depends. */
 enum purpose purpose_of_class(const char *signature);
 
-/* Whether the thread of the second stack, which ended a wait for room in a queue, made none: it puts
+/* Whether a stack waits for room in a queue, by the names of its methods. */
+bool purpose_awaits_room(const struct trace *t, stack_id stack);
+
+/* Of a stack that does: whether the thread of the second stack, which ended a wait for room in a queue, made none: it puts
  * something into that queue, too, or looks at it, and passed the queue's lock on. */
 bool purpose_leaves_full(const struct trace *t, stack_id waits, stack_id wakes);
 

@@ -40,7 +40,7 @@ static uint64_t idle_of(const struct busy *b, uint32_t thread)
         if (program_is_workers(&b->a->resources->program, still->v[i].stack))
             ns = 0;
     for (uint32_t i = 0; i < still->n; i++)
-        if (io_waits_for_work(b->a->trace, still->v[i].stack))
+        if (program_waits_for_work(&b->a->resources->program, still->v[i].stack))
             ns = (ns == UINT64_MAX ? 0 : ns) + part_of_use(b->r, still->v[i].from, still->v[i].to);
     for (uint32_t i = 0; i < l->spans.n; i++) {
         const struct span *s = line_span(l, i);

@@ -381,13 +381,6 @@ static const struct span *passes_on(const struct holder *h, uint32_t thread, uin
     return NULL;
 }
 
-/* Whether it ended without anything given: the lock of a full queue was passed on. */
-static bool leaves_full(const struct analysis *a, const struct span *s)
-{
-    return purpose_leaves_full(a->trace, timeline_context(&a->timeline, s->context)->stack,
-                               span_wake_stack(&a->timeline, s));
-}
-
 /* Who gave it to the first of those who passed the word on; thread 0: not known. */
 static struct give first_give(const struct holder *h, const struct span *s)
 {
@@ -395,7 +388,7 @@ static struct give first_give(const struct holder *h, const struct span *s)
     struct give g = {.thread = s->waker,
                      .time = min_u64(span_wake_time(t, s), span_end(t, s)),
                      .stack = span_wake_stack(t, s)};
-    if (leaves_full(h->a, s))
+    if (resource_leaves_full(h->all, h->a, s))
         return (struct give){.thread = 0};
     for (int i = 0; i < PASSED_ON; i++) {
         const struct span *o = passes_on(h, g.thread, g.time, g.stack);
@@ -477,7 +470,7 @@ static int add_give(void *self, struct resource *r, const struct resource_wait *
     struct give g = {.thread = s->waker,
                      .time = span_wake_time(&h->a->timeline, s),
                      .stack = span_wake_stack(&h->a->timeline, s)};
-    if (passes_on(h, g.thread, g.time, g.stack) || leaves_full(h->a, s))
+    if (passes_on(h, g.thread, g.time, g.stack) || resource_leaves_full(h->all, h->a, s))
         return 0;
     buf_put(&h->gives, &g, sizeof g);
     return h->gives.oom ? -ENOMEM : 0;

@@ -1,5 +1,6 @@
 #include "conclude/program.h"
 
+#include "analyze/io_calls.h"
 #include "base/err.h"
 #include "base/util.h"
 
@@ -154,11 +155,32 @@ static void take_libraries(struct program *p)
         p->of_class[i] = p->of_class[i] == CODE_LIBRARY ? CODE_PROGRAM : p->of_class[i];
 }
 
+static bool is_workers(const struct program *p, stack_id stack)
+{
+    static const char *const words[] = {"Executor", "Worker", "ThreadPool", "PoolThread"};
+    const struct trace *t = p->trace;
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = s->flags & STACK_TRUNCATED ? 0 : s->n_frames; i-- > 0;) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        const char *signature = trace_class(t, m->class_)->signature;
+        if (strcmp(m->name, "runWorker") == 0)
+            return true;
+        if (sites_is_jdk(signature))
+            continue;
+        for (size_t k = 0; k < ARRAY_LEN(words); k++)
+            if (program_code(p, m->id) == CODE_LIBRARY && strstr(signature, words[k]))
+                return true;
+        return false;
+    }
+    return false;
+}
+
 int program_make(struct program *p, const struct trace *t, struct arena *a)
 {
     struct roots r = {.n = 0};
-    *p = (struct program){t, arena_alloc(a, t->n_classes + 1)};
-    if (!p->of_class)
+    *p = (struct program){t, arena_alloc(a, t->n_classes + 1), arena_alloc(a, t->n_stacks + 1),
+                          arena_alloc(a, t->n_stacks + 1)};
+    if (!p->of_class || !p->workers || !p->for_work)
         return -ENOMEM;
     static const char *const infos[] = {"sun.java.command", "main.class", "start.class"};
     for (size_t i = 0; i < ARRAY_LEN(infos) && !t->app; i++)
@@ -171,6 +193,8 @@ int program_make(struct program *p, const struct trace *t, struct arena *a)
     }
     if (r.launched && !r.n)
         take_libraries(p);
+    for (uint32_t i = 1; i < t->n_stacks; i++)
+        p->workers[i] = is_workers(p, (stack_id){i});
     return 0;
 }
 
@@ -223,22 +247,14 @@ struct place program_outermost(const struct program *p, stack_id stack)
     return (struct place){{0}, -1};
 }
 
-bool program_is_workers(const struct program *p, stack_id stack)
+bool program_waits_for_work(const struct program *p, stack_id stack)
 {
-    static const char *const words[] = {"Executor", "Worker", "ThreadPool", "PoolThread"};
-    const struct trace *t = p->trace;
-    const struct trace_stack *s = trace_stack(t, stack);
-    for (uint32_t i = s->flags & STACK_TRUNCATED ? 0 : s->n_frames; i-- > 0;) {
-        const struct trace_method *m = trace_method(t, s->frames[i].method);
-        const char *signature = trace_class(t, m->class_)->signature;
-        if (strcmp(m->name, "runWorker") == 0)
-            return true;
-        if (sites_is_jdk(signature))
-            continue;
-        for (size_t k = 0; k < ARRAY_LEN(words); k++)
-            if (program_code(p, m->id) == CODE_LIBRARY && strstr(signature, words[k]))
-                return true;
-        return false;
+    _Atomic uint8_t *known = &p->for_work[stack.v < p->trace->n_stacks ? stack.v : 0];
+    /* relaxed: whoever asks at the same time finds the same */
+    uint8_t says = atomic_load_explicit(known, memory_order_relaxed);
+    if (!says) {
+        says = io_waits_for_work(p->trace, stack) ? 2 : 1;
+        atomic_store_explicit(known, says, memory_order_relaxed);
     }
-    return false;
+    return says == 2;
 }

@@ -12,6 +12,8 @@
 #include "analyze/sites.h"
 #include "base/arena.h"
 
+#include <stdatomic.h>
+
 enum code {
     CODE_JDK,     /* also what the JVM makes: proxies, hidden classes of lambdas */
     CODE_LIBRARY, /* of a known library */
@@ -21,7 +23,9 @@ enum code {
 
 struct program {
     const struct trace *trace;
-    uint8_t *of_class; /* [n_classes]: enum code */
+    uint8_t *of_class;         /* [n_classes]: enum code */
+    bool *workers;             /* [n_stacks]: program_is_workers */
+    _Atomic uint8_t *for_work; /* [n_stacks]: program_waits_for_work: 0: not asked yet, 1: no */
 };
 
 /* Memory is the arena's.  -ENOMEM. */
@@ -49,6 +53,12 @@ static inline bool program_is_in(const struct program *p, stack_id at)
 
 /* Whether the frames around all that is not the JDK's are those of a pool's worker: one that had no
  * task to wait for while it was recorded is known by them alone. */
-bool program_is_workers(const struct program *p, stack_id at);
+static inline bool program_is_workers(const struct program *p, stack_id at)
+{
+    return at.v < p->trace->n_stacks && p->workers[at.v];
+}
+
+/* io_waits_for_work, which is asked for each call of input and output.  Thread-safe. */
+bool program_waits_for_work(const struct program *p, stack_id at);
 
 #endif

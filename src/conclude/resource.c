@@ -189,8 +189,11 @@ static int count_waits(struct finder *f)
             }
         }
     }
-    for (uint32_t i = 1; i < tl->contexts.n; i++)
+    for (uint32_t i = 1; i < tl->contexts.n; i++) {
         f->want[i] = (uint8_t)(counts(f, timeline_context(tl, i)) ? want_of(f, i) : WANT_NOTHING);
+        f->out->rooms[i] = f->want[i] != WANT_NOTHING &&
+                           purpose_awaits_room(f->a->trace, timeline_context(tl, i)->stack);
+    }
     free(pools);
     return rc;
 }
@@ -296,6 +299,14 @@ bool resource_same_call(const struct resources *all, stack_id x, stack_id y)
 {
     uint64_t call = call_of(all, x);
     return call != UINT64_MAX && call == call_of(all, y);
+}
+
+bool resource_leaves_full(const struct resources *all, const struct analysis *a,
+                          const struct span *s)
+{
+    return all->rooms[s->context] &&
+           purpose_leaves_full(a->trace, timeline_context(&a->timeline, s->context)->stack,
+                               span_wake_stack(&a->timeline, s));
 }
 
 bool resource_same_method(const struct resources *all, stack_id x, stack_id y)
@@ -550,7 +561,7 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
         return 0;
     stack_id waits = timeline_context(tl, w->span->context)->stack;
     stack_id wakes = span_wake_stack(tl, w->span);
-    if (resource_same_call(f->out, waits, wakes) || purpose_leaves_full(f->a->trace, waits, wakes))
+    if (resource_same_call(f->out, waits, wakes) || resource_leaves_full(f->out, f->a, w->span))
         return 0;
     r->given++;
     r->back += map_find(&f->members, member_key(f, r, w->span->waker)) != NULL;
@@ -912,6 +923,7 @@ static int decide(struct analysis *a)
         return -ENOMEM;
     *out = (struct resources){.of_context = arena_alloc(&a->arena, n * sizeof(uint32_t)),
                               .of_regain = arena_alloc(&a->arena, n * sizeof(uint32_t)),
+                              .rooms = arena_alloc(&a->arena, n * sizeof(bool)),
                               .runs = does_native_runs(a)};
     f.waits = calloc(n, sizeof *f.waits);
     f.waited = calloc(n, sizeof *f.waited);
@@ -925,8 +937,9 @@ static int decide(struct analysis *a)
     out->calls = calloc(a->trace->n_stacks + 1, sizeof *out->calls);
     keyed_init(&f.found, sizeof(struct key), sizeof(struct found));
     map_init(&f.members);
-    int rc = out->of_context && out->of_regain && out->runs && f.waits && f.waited && f.want &&
-                     f.pools && f.own && f.uses && f.frames && out->calls && f.of[0] && f.of[1]
+    int rc = out->of_context && out->of_regain && out->rooms && out->runs && f.waits && f.waited &&
+                     f.want && f.pools && f.own && f.uses && f.frames && out->calls && f.of[0] &&
+                     f.of[1]
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
     rc = rc ? rc : find(&f);

@@ -217,6 +217,7 @@ struct resources {
     size_t n;
     uint32_t *of_context; /* [contexts.n]: 1 + index; 0: none */
     uint32_t *of_regain;  /* likewise: the monitor that an Object.wait takes again */
+    bool *rooms;          /* [contexts.n]: of waits for room in a queue */
     uint64_t *calls;      /* [n_stacks]: where a stack calls the JDK; while they are made */
     const bool *runs;     /* [n_methods]: of native methods, whether they compute (does.h) */
     struct program program;

@@ -32,6 +32,10 @@ int resources_each(struct resources *v, const struct analysis *a, resource_visit
 int resource_each_wait(struct resource *r, const struct analysis *a, resource_visit visit,
                        void *self);
 
+/* Whether a wait ended without anything given: the lock of a full queue was passed on. */
+bool resource_leaves_full(const struct resources *all, const struct analysis *a,
+                          const struct span *s);
+
 /* Whether two stacks are in the same call of the JDK's: each wakes the next one of those who wait
  * in one queue, which gives nothing back. */
 bool resource_same_call(const struct resources *all, stack_id x, stack_id y);

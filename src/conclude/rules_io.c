@@ -84,7 +84,7 @@ static bool is_call(const struct finder *f, uint32_t thread, stack_id stack, boo
     return own.v && own.v != program_outermost(p, stack).method.v && thread < purposes->n_near &&
            (asked || is_client(p, stack) ||
             causes_own_frames(p->trace, stack) > purposes->near[thread]) &&
-           !io_waits_for_work(p->trace, stack);
+           !program_waits_for_work(p, stack);
 }
 
 /* A library that reads from who has connected to it waits for the next request. */

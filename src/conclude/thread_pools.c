@@ -63,7 +63,7 @@ static void share_out(const struct resources *all, const struct analysis *a, uin
     for (uint32_t i = 0; i < l->n; i++) {
         uint64_t part = l->v[i].to - l->v[i].from;
         bool waits = (l->v[i].asked || program_is_in(&all->program, l->v[i].stack)) &&
-                     !io_waits_for_work(a->trace, l->v[i].stack);
+                     !program_waits_for_work(&all->program, l->v[i].stack);
         still[waits ? TIME_WAITING : TIME_IDLE] += part;
         sum += part;
     }
