@@ -25,7 +25,7 @@ enum {
 /* Of those that had no carrier though nobody is pinned. */
 enum {
     READY_LEAST_NS = 100000000,
-    READY_THREADS_PERMILLE = 500, /* so many on average: then it is said */
+    READY_THREADS_PERMILLE = 500, /* of a thread on average, */
     READY_PERMILLE = 100,         /* of the time ready or on a carrier; */
     READY_PROBLEM_PERMILLE = 500, /* a problem from here on */
     USERS_MAX = 64,               /* pools on carriers */
@@ -400,8 +400,8 @@ static void say_users(struct rule_finding *f, const struct evidence *ev, const s
         unsigned part = rule_permille(u->v[i].ns, u->ns);
         if (i && part < NAMED_PERMILLE)
             break;
-        rule_say(f, "%s%s %u %%", i ? ", " : " ", *u->v[i].name ? u->v[i].name : "(no name)",
-                 part / 10);
+        rule_say(f, "%s%s %u %%", i ? ", " : " ",
+                 *u->v[i].name ? u->v[i].name : "threads without a name", part / 10);
         rule_add_thread(f, ev, u->v[i].thread);
     }
 }

@@ -53,7 +53,7 @@ world.trace = (name) => {
 /** Tests wait for frames and answers some of the time. */
 const AT_ONCE = availableParallelism() + 1;
 const TEST_LIMIT_S = 90;
-/** Once so many tests did not end, the browser does not answer: the others do not wait for it, too. */
+/** Once this number of tests did not end, the browser does not answer: the others do not wait for it, too. */
 const MOST_LATE = 4;
 
 let passed = 0;

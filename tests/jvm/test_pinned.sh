@@ -82,7 +82,7 @@ busy() { # OPTIONS
 }
 test_starved_by_computing() {
     busy events=all
-    grep -qE '; on the carriers: \(no name\) (9[0-9]|100) %' few || fail "$(cat few)"
+    grep -qE '; on the carriers: threads without a name (9[0-9]|100) %' few || fail "$(cat few)"
 }
 # Threads that compute and do not wait are then not known.
 test_starved_by_unknown() {

@@ -584,7 +584,7 @@ Test(resources, of_an_owner_that_is_named_nowhere_nothing_is_advised)
     cr_assert_str_eq(labelled(with_owners(1), CARD_TRY), "");
 }
 
-/* A wait of 94 ms for bob, who computes meanwhile: all that there is, or one of many. */
+/* A wait of 94 ms for bob, who computes in that time: the only one, or one of several. */
 static const char *advice_after(uint64_t times)
 {
     for (uint64_t i = 0; i < times; i++) {
