@@ -8,6 +8,7 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -124,9 +125,10 @@ Test(turns, a_number_that_is_given_again_is_another_thread)
 
 enum { THREADS = 4, ROUNDS = 60, LATE = 2, SWITCH_NS = 8000 };
 
-static _Atomic int go;
 static struct worker {
     pthread_t thread;
+    sem_t begin, end;
+    _Atomic(sem_t *) at; /* the one that it waits for */
     uint32_t tid;
     struct task_times before, after;
     uint64_t began, ended, ran; /* by our turns */
@@ -139,22 +141,45 @@ static void compute(void)
         x += (uint64_t)k;
 }
 
+static void gate(struct worker *w, sem_t *opens)
+{
+    atomic_store(&w->at, opens);
+    while (sem_wait(opens) < 0) {
+    }
+}
+
 static void *work(void *arg)
 {
     struct worker *w = arg;
     w->tid = (uint32_t)syscall(SYS_gettid);
-    while (!atomic_load(&go))
-        clock_sleep_ns(1000000);
-    task_times(w->tid, &w->before);
-    w->began = clock_mono_ns();
+    gate(w, &w->begin);
     for (int i = 0; i < ROUNDS; i++) {
         compute();
-
         clock_sleep_ns(100000);
     }
-    task_times(w->tid, &w->after);
-    w->ended = clock_mono_ns();
+    gate(w, &w->end);
     return NULL;
+}
+
+static void start(struct worker *w)
+{
+    sem_init(&w->begin, 0, 0);
+    sem_init(&w->end, 0, 0);
+    pthread_create(&w->thread, NULL, work, w);
+}
+
+static bool sleeps_at(struct worker *w, sem_t *gate)
+{
+    return atomic_load(&w->at) == gate && !task_is_ready(w->tid);
+}
+
+/* At a gate, while it sleeps: of a thread that runs the kernel has only what was at its last tick or
+ * switch.  When that was. */
+static uint64_t what_the_kernel_counts(struct worker *w, sem_t *gate, struct task_times *out)
+{
+    cr_assert_happens(sleeps_at(w, gate));
+    cr_assert(task_times(w->tid, out));
+    return clock_mono_ns();
 }
 
 static void add(void *ctx, const struct turn *t)
@@ -202,15 +227,23 @@ Test(turns, the_kernel_counts_the_same)
     struct reading x;
     uint64_t now = clock_mono_ns(), before = stolen_ticks();
     for (size_t i = 0; i < THREADS - LATE; i++)
-        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+        start(&workers[i]);
     if (switches_open(&x.s, &err) < 0)
         cr_skip_test("no perf events here: %s", err.msg);
     turns_init(&x.t, now, add, NULL);
     for (size_t i = THREADS - LATE; i < THREADS; i++)
-        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
-    atomic_store(&go, 1);
+        start(&workers[i]);
     for (size_t i = 0; i < THREADS; i++)
-        pthread_join(workers[i].thread, NULL);
+        workers[i].began =
+            what_the_kernel_counts(&workers[i], &workers[i].begin, &workers[i].before);
+    for (size_t i = 0; i < THREADS; i++)
+        sem_post(&workers[i].begin);
+    for (size_t i = 0; i < THREADS; i++) {
+        struct worker *w = &workers[i];
+        w->ended = what_the_kernel_counts(w, &w->end, &w->after);
+        sem_post(&w->end);
+        pthread_join(w->thread, NULL);
+    }
     switches_wake(x.s);
     switches_wait(x.s, 1000);
     now = clock_mono_ns();
