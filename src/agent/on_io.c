@@ -292,20 +292,17 @@ static int io_poll(struct pollfd *v, nfds_t n, int ms)
     return rc;
 }
 
-static int io_epoll_wait(int fd, struct epoll_event *v, int n, int ms)
-{
-    struct call c = ms ? begin(fd) : (struct call){0, 0};
-    int rc = epoll_wait(fd, v, n, ms);
-    end(&c, IO_KIND_select, fd, -1);
-    return rc;
-}
-
 static int io_epoll_pwait(int fd, struct epoll_event *v, int n, int ms, const sigset_t *mask)
 {
     struct call c = ms ? begin(fd) : (struct call){0, 0};
     int rc = epoll_pwait(fd, v, n, ms, mask);
     end(&c, IO_KIND_select, fd, -1);
     return rc;
+}
+
+static int io_epoll_wait(int fd, struct epoll_event *v, int n, int ms)
+{
+    return io_epoll_pwait(fd, v, n, ms, NULL);
 }
 
 /* By its number: older C libraries, whose programs do not import it, lack the function. */

@@ -16,15 +16,16 @@ static const struct {
     long number;
     enum io_kind what;
 } calls[] = {
-    {SYS_read, IO_KIND_input},        {SYS_readv, IO_KIND_input},
-    {SYS_pread64, IO_KIND_input},     {SYS_recvfrom, IO_KIND_input},
-    {SYS_recvmsg, IO_KIND_input},     {SYS_write, IO_KIND_output},
-    {SYS_writev, IO_KIND_output},     {SYS_pwrite64, IO_KIND_output},
-    {SYS_sendto, IO_KIND_output},     {SYS_sendmsg, IO_KIND_output},
-    {SYS_sendfile, IO_KIND_output},   {SYS_connect, IO_KIND_connect},
-    {SYS_accept, IO_KIND_accept},     {SYS_accept4, IO_KIND_accept},
-    {SYS_epoll_wait, IO_KIND_select}, {SYS_epoll_pwait, IO_KIND_select},
-    {SYS_fsync, IO_KIND_sync},        {SYS_fdatasync, IO_KIND_sync},
+    {SYS_read, IO_KIND_input},          {SYS_readv, IO_KIND_input},
+    {SYS_pread64, IO_KIND_input},       {SYS_recvfrom, IO_KIND_input},
+    {SYS_recvmsg, IO_KIND_input},       {SYS_write, IO_KIND_output},
+    {SYS_writev, IO_KIND_output},       {SYS_pwrite64, IO_KIND_output},
+    {SYS_sendto, IO_KIND_output},       {SYS_sendmsg, IO_KIND_output},
+    {SYS_sendfile, IO_KIND_output},     {SYS_connect, IO_KIND_connect},
+    {SYS_accept, IO_KIND_accept},       {SYS_accept4, IO_KIND_accept},
+    {SYS_epoll_wait, IO_KIND_select},   {SYS_epoll_pwait, IO_KIND_select},
+    {SYS_epoll_pwait2, IO_KIND_select}, {SYS_fsync, IO_KIND_sync},
+    {SYS_fdatasync, IO_KIND_sync},
 };
 
 static bool read_call(uint32_t os_tid, long *number, uint64_t a[2])

@@ -247,7 +247,7 @@ static void go_through_wait(struct walker *w, const struct span *s, uint32_t ind
 static void go_to_starter(struct walker *w)
 {
     const struct line *l = line_at(w, w->thread);
-    const struct act *a = l->starter ? line_act(&w->tl->lines[l->starter], l->starter_act) : NULL;
+    const struct act *a = timeline_start(w->tl, w->thread);
     if (!a || a->time > w->time || w->still > w->src->threads->n) {
         w->ended = true;
         return;

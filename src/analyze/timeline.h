@@ -271,6 +271,13 @@ static inline bool span_is_unknown(const struct timeline *t, const struct span *
     return timeline_context(t, s->context)->what == STATE_UNKNOWN;
 }
 
+/* The call that started a thread; NULL: unknown. */
+static inline const struct act *timeline_start(const struct timeline *t, uint32_t thread)
+{
+    const struct line *l = thread < t->n_lines ? &t->lines[thread] : NULL;
+    return l && l->starter ? line_act(&t->lines[l->starter], l->starter_act) : NULL;
+}
+
 /* The number of spans of a line that begin at `time` or before: the last of them is at the result
  * minus one. */
 uint32_t line_spans_until(const struct line *l, uint64_t time);

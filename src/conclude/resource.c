@@ -559,9 +559,9 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
     r->private += is_private(f, timeline_context(tl, w->span->context)->lock);
     if (!w->span->waker || (w->again && r->kind == RESOURCE_THINGS))
         return 0;
-    stack_id waits = timeline_context(tl, w->span->context)->stack;
-    stack_id wakes = span_wake_stack(tl, w->span);
-    if (resource_same_call(f->out, waits, wakes) || resource_leaves_full(f->out, f->a, w->span))
+    if (resource_same_call(f->out, timeline_context(tl, w->span->context)->stack,
+                           span_wake_stack(tl, w->span)) ||
+        resource_leaves_full(f->out, f->a, w->span))
         return 0;
     r->given++;
     r->back += map_find(&f->members, member_key(f, r, w->span->waker)) != NULL;

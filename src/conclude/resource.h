@@ -149,10 +149,11 @@ struct resource {
     uint64_t handed;   /* locks: ns between giving one and the end of the wait of who got it, */
     uint64_t n_handed; /* summed over this number of waits */
     uint64_t looks;    /* samples, or owners that were asked, behind what is not recorded */
-    uint32_t at_once; /* things: so many were had at a time at most, as far as is known; answers: so
-                          many were worked on; */
-    bool all_known;   /* and each take is known, whether it waited or not */
-    uint32_t holder;  /* the thread that had it the longest; */
+    uint32_t
+        at_once;    /* things: how many were had at a time at most, as far as is known; answers: how
+                         many were worked on; */
+    bool all_known; /* and each take is known, whether it waited or not */
+    uint32_t holder; /* the thread that had it the longest; */
     uint64_t holder_ns;
     uint32_t n_holders;
     bool one_pool; /* their names are of one pool */

@@ -8,6 +8,7 @@
 #include "base/human.h"
 #include "base/util.h"
 #include "conclude/does.h"
+#include "conclude/doings.h"
 #include "conclude/resource_names.h"
 #include "conclude/rules_parts.h"
 
@@ -234,7 +235,7 @@ static void say_holder(struct rule_finding *f, const struct evidence *ev, const 
     rule_line(f, CARD_HELD_BY);
     rule_say_thread(f, ev, x->thread);
     rule_say(f, ", %u %% of the time %s", rule_permille(d->ns, all) / 10,
-             rule_doing_words(d->does.does));
+             doings[d->does.does].words);
     if (d->samples)
         rule_say(f, " (%s of %s samples)", human_count(d->samples).text,
                  human_count(x->samples).text);

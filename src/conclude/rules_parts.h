@@ -17,6 +17,7 @@
 
 #include "analyze/alloc_tables.h"
 #include "conclude/rules.h"
+#include "conclude/thread_pools.h"
 
 enum {
     RULE_FINDINGS = 5,     /* of each rule at most so many: the tables have the others */
@@ -79,8 +80,10 @@ void rule_line(struct rule_finding *f, enum card_label label);
 /* All that a finding about a resource says. */
 void rule_say_resource(struct rule_finding *f, const struct evidence *ev);
 
-/* "computing", "waiting for input", ... */
-const char *rule_doing_words(enum holder_does does);
+/* " burner 69 %, parser 12 %": of the pools with the most of a kind of time, their shares of
+ * `whole`.  How many it names; those come first then. */
+size_t rule_say_pools(struct rule_finding *f, const struct evidence *ev, struct thread_pool *v,
+                      size_t n, enum thread_time time, uint64_t whole);
 
 /* " in Order.submit (Order.java:88)" behind a word; nothing when it is not known. */
 void rule_say_in(struct rule_finding *f, const struct evidence *ev, const char *word,

@@ -29,8 +29,6 @@ enum {
     READY_PERMILLE = 100,         /* of the time ready or on a carrier; */
     READY_PROBLEM_PERMILLE = 500, /* a problem from here on */
     USERS_MAX = 64,               /* pools on carriers */
-    NAMED = 3,                    /* of them, */
-    NAMED_PERMILLE = 50,          /* those with this share of the carriers' time */
 };
 
 enum how { PINS_NOT, PINS_NATIVE, PINS_INIT, PINS_MONITOR, PINS_BY_WAITING, PINS_UNKNOWN };
@@ -308,17 +306,11 @@ static void make(struct maker *m, void (*tell_all)(struct maker *m))
 
 /* --- carriers that others use ----------------------------------------------------------------- */
 
-/* Virtual threads of one pool, while others waited for a carrier. */
-struct user {
-    char name[64];
-    uint64_t ns;
-    uint32_t thread; /* who ran longest, for how long */
-    uint64_t longest;
-};
-
+/* Who was on the carriers while others waited for one. */
 struct users {
-    struct user v[USERS_MAX];
-    uint32_t n;
+    struct thread_pool v[USERS_MAX]; /* first: who ran longest, */
+    uint64_t longest[USERS_MAX];     /* for how long */
+    size_t n;
     uint64_t ns; /* of all */
 };
 
@@ -345,21 +337,13 @@ static struct lack add_up(const struct buf *ready)
     return l;
 }
 
-/* The last one has the threads of all pools that there is no room for. */
 static void add_user(struct users *u, const struct analysis *a, uint32_t thread, uint64_t ns)
 {
-    char name[sizeof u->v->name];
-    uint32_t i = 0;
-    resource_thread_pool(a, thread, name, sizeof name);
-    while (i < u->n && i + 1 < USERS_MAX && strcmp(u->v[i].name, name) != 0)
-        i++;
-    if (i == u->n) {
-        u->n++;
-        snprintf(u->v[i].name, sizeof u->v->name, "%s", i + 1 < USERS_MAX ? name : "others");
-    }
-    u->v[i].thread = ns > u->v[i].longest ? thread : u->v[i].thread;
-    u->v[i].longest = max_u64(u->v[i].longest, ns);
-    u->v[i].ns += ns;
+    struct thread_pool *p = thread_pool_of(u->v, USERS_MAX, &u->n, a, thread);
+    uint64_t *longest = &u->longest[p - u->v];
+    p->first = ns > *longest ? thread : p->first;
+    *longest = max_u64(*longest, ns);
+    p->ns[TIME_RUNNING] += ns;
     u->ns += ns;
 }
 
@@ -385,28 +369,18 @@ static uint64_t on_carrier(const struct maker *m, uint32_t thread, const struct 
     return ns + (known && on.from < on.to ? common(lacks, n_lacks, &on) : 0);
 }
 
-static int by_ns(const void *a, const void *b)
+static void say_users(struct rule_finding *f, const struct evidence *ev, struct users *u)
 {
-    const struct user *x = a, *y = b;
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? 1 : -1;
-    return strcmp(x->name, y->name);
-}
-
-static void say_users(struct rule_finding *f, const struct evidence *ev, const struct users *u)
-{
+    for (size_t i = 0; i < u->n; i++)
+        if (!*u->v[i].name)
+            strcpy(u->v[i].name, "threads without a name");
     rule_say(f, "; on the carriers:");
-    for (uint32_t i = 0; i < u->n && i < NAMED; i++) {
-        unsigned part = rule_permille(u->v[i].ns, u->ns);
-        if (i && part < NAMED_PERMILLE)
-            break;
-        rule_say(f, "%s%s %u %%", i ? ", " : " ",
-                 *u->v[i].name ? u->v[i].name : "threads without a name", part / 10);
-        rule_add_thread(f, ev, u->v[i].thread);
-    }
+    size_t named = rule_say_pools(f, ev, u->v, u->n, TIME_RUNNING, u->ns);
+    for (size_t i = 0; i < named; i++)
+        rule_add_thread(f, ev, u->v[i].first);
 }
 
-static void tell_lack(struct maker *m, const struct lack *l, const struct users *u)
+static void tell_lack(struct maker *m, const struct lack *l, struct users *u)
 {
     struct evidence *ev = m->ev;
     unsigned part = rule_permille(l->ns, l->ns + u->ns);
@@ -445,7 +419,6 @@ static void make_lack(struct maker *m)
         if (ns)
             add_user(u, m->a, i, ns);
     }
-    qsort(u->v, u->n, sizeof *u->v, by_ns);
     tell_lack(m, &l, u);
     free(u);
 }

@@ -61,18 +61,19 @@ static int by_time(const void *a, const void *b, void *ctx)
     return strcmp(x->name, y->name);
 }
 
-/* "burner 69 %, parser 12 %": shares of `whole`. */
-static void say_pools(struct rule_finding *f, const struct evidence *ev, struct use *u,
-                      enum thread_time time, uint64_t whole)
+size_t rule_say_pools(struct rule_finding *f, const struct evidence *ev, struct thread_pool *v,
+                      size_t n, enum thread_time time, uint64_t whole)
 {
-    qsort_r(u->pools, u->n, sizeof *u->pools, by_time, &time);
-    for (size_t i = 0; i < u->n && i < NAMED; i++) {
-        unsigned part = rule_permille(u->pools[i].ns[time], whole);
+    size_t i = 0;
+    qsort_r(v, n, sizeof *v, by_time, &time);
+    for (; i < n && i < NAMED; i++) {
+        unsigned part = rule_permille(v[i].ns[time], whole);
         if (i && part < NAMED_PERMILLE)
             break;
-        rule_say(f, "%s%s %u %%", i ? ", " : " ",
-                 thread_pool_label(ev->a, u->pools[i].name, u->pools[i].first), part / 10);
+        rule_say(f, "%s%s %u %%", i ? ", " : " ", thread_pool_label(ev->a, v[i].name, v[i].first),
+                 part / 10);
     }
+    return i;
 }
 
 /* Whether others had some of the processors. */
@@ -86,9 +87,9 @@ static void say_use(struct rule_finding *f, const struct evidence *ev, struct us
     uint64_t all = u->on + u->own;
     bool kept = is_kept_off(ev, u);
     rule_say(f, "; ready:");
-    say_pools(f, ev, u, TIME_READY, u->ready);
+    rule_say_pools(f, ev, u->pools, u->n, TIME_READY, u->ready);
     rule_say(f, "; on a processor:");
-    say_pools(f, ev, u, TIME_RUNNING, all);
+    rule_say_pools(f, ev, u->pools, u->n, TIME_RUNNING, all);
     if (rule_permille(u->own, all) >= NAMED_PERMILLE)
         rule_say(f, ", the JVM's own threads %u %%", rule_permille(u->own, all) / 10);
     if (kept)

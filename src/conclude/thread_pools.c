@@ -83,18 +83,17 @@ const char *thread_pool_label(const struct analysis *a, const char *name, uint32
     return *name ? name : is_virtual ? "virtual threads" : "(no name)";
 }
 
-/* The last one has the threads of all pools that there is no more room for. */
-static struct thread_pool *pool_of(struct thread_pool *v, size_t *n, const struct analysis *a,
-                                   uint32_t thread)
+struct thread_pool *thread_pool_of(struct thread_pool *v, size_t cap, size_t *n,
+                                   const struct analysis *a, uint32_t thread)
 {
-    struct thread_pool *new = &v[min_u64(*n, POOLS - 1)];
+    struct thread_pool *new = &v[min_u64(*n, cap - 1)];
     char name[sizeof v->name];
     resource_thread_pool(a, thread, name, sizeof name);
     for (size_t i = 0; i < *n; i++)
         if (strcmp(v[i].name, name) == 0)
             return &v[i];
-    if (*n < POOLS) {
-        strcpy(new->name, ++*n < POOLS ? name : "others");
+    if (*n < cap) {
+        strcpy(new->name, ++*n < cap ? name : "others");
         new->first = thread;
     }
     return new;
@@ -254,7 +253,7 @@ int thread_pools_make(struct thread_pool **out, size_t *n, const struct resource
         return -ENOMEM;
     for (uint32_t i = 1; i < a->timeline.n_lines && i < a->threads.n; i++)
         if (a->bottles.counted[i] && thread_life(&a->threads.v[i])) {
-            struct thread_pool *p = pool_of(v, n, a, i);
+            struct thread_pool *p = thread_pool_of(v, POOLS, n, a, i);
             add_thread(p, all, a, i);
         }
     for (size_t i = 0; i < *n; i++)

@@ -41,6 +41,11 @@ struct thread_pool {
 /* What the pool of a thread is called: virtual threads have no name, as a rule. */
 const char *thread_pool_label(const struct analysis *a, const char *name, uint32_t thread);
 
+/* The entry of a thread's pool among at most `cap` of them, made if it is new; the last one takes the
+ * threads of all pools beyond. */
+struct thread_pool *thread_pool_of(struct thread_pool *v, size_t cap, size_t *n,
+                                   const struct analysis *a, uint32_t thread);
+
 /* What a wait, or a part of one, is. */
 enum thread_time thread_time_of(const struct analysis *a, uint32_t context,
                                 const struct wait_part *w);

@@ -239,11 +239,6 @@ static enum card_label holder_label(const struct resource *r)
     return r->brought ? CARD_GIVEN_BY : kinds[r->kind].holders;
 }
 
-const char *rule_doing_words(enum holder_does does)
-{
-    return doings[does].words;
-}
-
 /* "66 % of the time blocked on HikariPool-1 (12 of 18 samples)" */
 static void say_doing(struct rule_finding *f, const struct evidence *ev, const struct activity *x)
 {
@@ -261,7 +256,7 @@ static void say_doing(struct rule_finding *f, const struct evidence *ev, const s
                                          : "blocked on",
                  end ? "the " : "", name);
     } else {
-        rule_say(f, "%s", rule_doing_words(x->does));
+        rule_say(f, "%s", doings[x->does].words);
     }
     if (doing_is(x->does, DOES_OUTPUT) || x->does == DOES_INPUT)
         say_peer(f, ev, x);

@@ -176,12 +176,10 @@ struct group {
 static void start_of(const struct report *r, uint32_t thread, struct place *at)
 {
     const struct timeline *tl = &r->a->timeline;
-    const struct line *l = thread < tl->n_lines ? &tl->lines[thread] : NULL;
+    const struct act *act = timeline_start(tl, thread);
     struct place top;
-    if (!l || !l->starter)
-        return;
-    const struct act *act = line_act(&tl->lines[l->starter], l->starter_act);
-    sites_name(r->trace, timeline_context(tl, act->context)->stack, &top, at);
+    if (act)
+        sites_name(r->trace, timeline_context(tl, act->context)->stack, &top, at);
 }
 
 /* NULL: memory is out. */

@@ -1,5 +1,5 @@
-/* wait_sums.h - waits, and what else kept threads from running (halts.h), added up by the stack that they are put down to: what collapsed and pprof
- * are made of.
+/* wait_sums.h - waits, and what else kept threads from running (halts.h), added up by the stack that
+ * they are put down to: what collapsed and pprof are made of.
  *
  *     over all sums  count, ns = those of the waits that were asked for
  *

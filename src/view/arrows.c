@@ -76,7 +76,7 @@ static int visit_starts(const struct view *v, uint64_t from, uint64_t to, arrow_
         uint64_t started = v->a->threads.v[i].started;
         if (!l->starter || started < from || started >= to)
             continue;
-        uint64_t called = line_act(&t->lines[l->starter], l->starter_act)->time;
+        uint64_t called = timeline_start(t, i)->time;
         const struct arrow arrow = {.from_time = min_u64(called, started),
                                     .to_time = started,
                                     .wait_ns = started - min_u64(called, started),

@@ -90,7 +90,7 @@ static void add_start(struct search *s, uint32_t other)
     const struct line *l = &t->lines[other];
     if (l->starter != s->thread)
         return;
-    uint64_t called = line_act(&t->lines[l->starter], l->starter_act)->time;
+    uint64_t called = timeline_start(t, other)->time;
     if (called >= s->from && called <= s->to)
         s->missing -= s->missing > 0;
     add(s, &(struct effect){.time = min_u64(called, s->v->a->threads.v[other].started),

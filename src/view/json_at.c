@@ -30,7 +30,7 @@ static json_t *started_by(const struct json_out *o, const struct view *v, uint32
     const struct thread_stats *s = &v->a->threads.v[thread];
     if (!l->starter || !s->has_started || s->started != start)
         return json_null();
-    const struct act *act = line_act(&t->lines[l->starter], l->starter_act);
+    const struct act *act = timeline_start(t, thread);
     json_t *j = json_object();
     json_set_count(j, "thread", l->starter);
     json_set_moment(j, "time", v, act->time);

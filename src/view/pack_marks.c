@@ -48,16 +48,9 @@ int pack_marks(const struct packer *p, struct buf *out)
     return rc;
 }
 
-static const struct act *start_of(const struct analysis *a, uint32_t thread)
-{
-    const struct timeline *t = &a->timeline;
-    const struct line *l = thread < t->n_lines ? &t->lines[thread] : NULL;
-    return l && l->starter ? line_act(&t->lines[l->starter], l->starter_act) : NULL;
-}
-
 static uint32_t start_stack(const struct analysis *a, uint32_t thread)
 {
-    const struct act *act = start_of(a, thread);
+    const struct act *act = timeline_start(&a->timeline, thread);
     return act ? pack_known(timeline_context(&a->timeline, act->context)->stack.v,
                             a->trace->n_stacks)
                : 0;
@@ -65,7 +58,7 @@ static uint32_t start_stack(const struct analysis *a, uint32_t thread)
 
 static double start_time(const struct packer *p, uint32_t thread)
 {
-    const struct act *act = start_of(p->v->a, thread);
+    const struct act *act = timeline_start(&p->v->a->timeline, thread);
     return act ? view_time(p->v, act->time) : 0;
 }
 

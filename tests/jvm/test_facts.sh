@@ -35,7 +35,6 @@ judge() {
     / cpu_sample / && $2 == "burner" {
         if (!/ error=0/) lost_samples++
         else if (/ at=(Facts|java|jdk|lib|ld-|\[)/) samples++
-        else if (/ at=unknown\(\?\)/ && / flags=1 /) samples++ # shown as not known
         else print "wrong stack: " $0
     }
     END {

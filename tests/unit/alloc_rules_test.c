@@ -49,17 +49,6 @@ static void pause_of(uint64_t round)
     ADD(&b, 8, (thread_id){0}, round * ROUND + 510000, gc_finish, .collector = full);
 }
 
-static const struct rule_finding *find(const char *rule)
-{
-    struct rule_finding *v;
-    size_t n;
-    cr_assert_eq(rules_apply(a, &v, &n, NULL, NULL), 0);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(v[i].rule, rule) == 0)
-            return &v[i];
-    return NULL;
-}
-
 /* `keep` of each round's ten objects are there for ever, the others until the next collection. */
 static void run_rounds(uint64_t rounds, uint64_t keep, uint64_t weight)
 {
@@ -77,7 +66,7 @@ static void run_rounds(uint64_t rounds, uint64_t keep, uint64_t weight)
 Test(alloc_rules, a_leak)
 {
     run_rounds(40, 2, 0);
-    const struct rule_finding *f = find("leak-suspect");
+    const struct rule_finding *f = finding_of("leak-suspect");
     cr_assert(f);
     cr_assert_eq(f->severity, SEVERITY_WARNING);
     cr_assert_eq(f->stacks.n, 1);
@@ -105,7 +94,7 @@ static void leak_in(uint64_t used, uint64_t pause_ms)
 Test(alloc_rules, a_leak_beside_the_heap_in_use)
 {
     leak_in(UINT64_C(60) << 20, 1);
-    const struct rule_finding *f = find("leak-suspect");
+    const struct rule_finding *f = finding_of("leak-suspect");
     cr_assert(f);
     cr_assert(strstr(f->text, "; 20 MB of the 60 MB in use after the last collection (33 %)"), "%s",
               f->text);
@@ -115,20 +104,20 @@ Test(alloc_rules, a_leak_beside_the_heap_in_use)
 Test(alloc_rules, a_leak_that_fills_the_heap)
 {
     leak_in(UINT64_C(48) << 20, 40);
-    const struct rule_finding *f = find("leak-suspect");
+    const struct rule_finding *f = finding_of("leak-suspect");
     cr_assert(f);
     cr_assert_eq(f->severity, SEVERITY_PROBLEM);
     cr_assert(strstr(f->text, "20 MB of the 48 MB in use"), "%s", f->text);
     cr_assert(strstr(f->text, "the heap is nearly full: collections paused the program for 40 %"),
               "%s", f->text);
-    cr_assert_null(find("heap-nearly-full"));
+    cr_assert_null(finding_of("heap-nearly-full"));
 }
 
 Test(alloc_rules, a_small_leak_does_not_fill_the_heap)
 {
     leak_in(UINT64_C(62) << 20, 40);
-    cr_assert(find("leak-suspect"));
-    cr_assert(find("heap-nearly-full"));
+    cr_assert(finding_of("leak-suspect"));
+    cr_assert(finding_of("heap-nearly-full"));
 }
 
 /* What young collections leave may be old, and dead. */
@@ -136,7 +125,7 @@ Test(alloc_rules, old_or_a_leak)
 {
     full = (gc_name_id){0};
     run_rounds(40, 2, 0);
-    const struct rule_finding *f = find("leak-suspect");
+    const struct rule_finding *f = finding_of("leak-suspect");
     cr_assert(f);
     cr_assert_eq(f->severity, SEVERITY_INFO);
     cr_assert(strstr(f->text, "no full collection ran"), "%s", f->text);
@@ -145,13 +134,13 @@ Test(alloc_rules, old_or_a_leak)
 Test(alloc_rules, a_steady_program)
 {
     run_rounds(40, 0, 0);
-    cr_assert_null(find("leak-suspect"));
+    cr_assert_null(finding_of("leak-suspect"));
 }
 
 Test(alloc_rules, a_sampled_leak)
 {
     run_rounds(40, 4, 524288);
-    const struct rule_finding *f = find("leak-suspect");
+    const struct rule_finding *f = finding_of("leak-suspect");
     cr_assert(f);
     cr_assert(strstr(f->text, "estimated from 160 samples, +- 8 %"), "%s", f->text);
 }
@@ -166,7 +155,7 @@ Test(alloc_rules, too_few_samples)
         pause_of(i);
     }
     analyzed_run(24 * (uint64_t)ROUND);
-    cr_assert_null(find("leak-suspect"));
+    cr_assert_null(finding_of("leak-suspect"));
 }
 
 /* What is made once, late, is more from then on, and no leak. */
@@ -179,7 +168,7 @@ Test(alloc_rules, a_step)
         pause_of(i);
     }
     analyzed_run(40 * (uint64_t)ROUND);
-    cr_assert_null(find("leak-suspect"));
+    cr_assert_null(finding_of("leak-suspect"));
 }
 
 /* A cache that is full after a while. */
@@ -193,7 +182,7 @@ Test(alloc_rules, a_cache_that_fills)
             ends_at(i * ROUND + 600000, (i - 8) * ROUND, 65536, stack, 0);
     }
     analyzed_run(40 * (uint64_t)ROUND);
-    cr_assert_null(find("leak-suspect"));
+    cr_assert_null(finding_of("leak-suspect"));
 }
 
 /* What only every eighth collection looks at grows in between. */
@@ -207,7 +196,7 @@ Test(alloc_rules, a_saw)
             ends_at(i * ROUND + 600000 + k, (i - 7 + k) * ROUND, 65536, stack, 0);
     }
     analyzed_run(48 * (uint64_t)ROUND);
-    cr_assert_null(find("leak-suspect"));
+    cr_assert_null(finding_of("leak-suspect"));
 }
 
 /* Each place by itself is too small. */
@@ -221,7 +210,7 @@ Test(alloc_rules, a_class_that_leaks_in_many_places)
         pause_of(i);
     }
     analyzed_run(40 * (uint64_t)ROUND);
-    const struct rule_finding *f = find("leak-suspect");
+    const struct rule_finding *f = finding_of("leak-suspect");
     cr_assert(f);
     cr_assert_eq(f->stacks.n, 0);
     cr_assert_eq(strncmp(f->text, "shop.Cache$Entry: survivors of", 30), 0, "%s", f->text);
@@ -235,7 +224,7 @@ Test(alloc_rules, a_hot_spot)
     ADD(&b, 1, ann, 1000000000, object_allocs, .class_ = entry, .stack = other_stack, .count = 10,
         .bytes = 5 << 20, .since = at(0));
     analyzed_run(1000000000);
-    const struct rule_finding *f = find("allocation-hot-spot");
+    const struct rule_finding *f = finding_of("allocation-hot-spot");
     cr_assert(f);
     cr_assert_eq(f->severity, SEVERITY_INFO);
     cr_assert_eq(f->stacks.v[0], stack.v);
@@ -249,5 +238,5 @@ Test(alloc_rules, little_is_no_hot_spot)
     ADD(&b, 1, ann, 1000000000, object_allocs, .class_ = entry, .stack = stack, .count = 1000,
         .bytes = 5 << 20, .since = at(0));
     analyzed_run(1000000000);
-    cr_assert_null(find("allocation-hot-spot"));
+    cr_assert_null(finding_of("allocation-hot-spot"));
 }

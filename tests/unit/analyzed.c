@@ -1,7 +1,9 @@
 #include "analyzed.h"
 #include "conclude/resource.h"
+#include "conclude/rules.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 struct trace_builder b;
 thread_id ann, bob, cat, dan;
@@ -57,6 +59,17 @@ const struct context *context_of(thread_id thread, uint32_t i)
 const struct thread_sums *sums_of(thread_id thread)
 {
     return &a->stats.threads[thread.v];
+}
+
+const struct rule_finding *finding_of(const char *rule)
+{
+    struct rule_finding *v;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &v, &n, NULL, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(v[i].rule, rule) == 0)
+            return &v[i];
+    return NULL;
 }
 
 void does_block(thread_id who, uint64_t from, uint64_t to, lock_id on, thread_id owner)

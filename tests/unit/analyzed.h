@@ -34,6 +34,11 @@ void analyzed_end(void);
 /* Close the trace at a time and analyse it. */
 void analyzed_run(uint64_t end);
 
+struct rule_finding; /* conclude/rules.h */
+
+/* The finding of a rule; NULL: there is none. */
+const struct rule_finding *finding_of(const char *rule);
+
 static inline uint64_t at(uint64_t time)
 {
     return BUILDER_START + time;

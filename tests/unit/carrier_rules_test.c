@@ -11,17 +11,6 @@ TestSuite(carrier_rules, .init = analyzed_begin, .fini = analyzed_end);
 
 enum { MS = 1000000, STREAM = 50, REQUESTS = 8 };
 
-static const struct rule_finding *find(const char *rule)
-{
-    struct rule_finding *v;
-    size_t n;
-    cr_assert_eq(rules_apply(a, &v, &n, NULL, NULL), 0);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(v[i].rule, rule) == 0)
-            return &v[i];
-    return NULL;
-}
-
 static thread_id started(const char *what, unsigned i, uint64_t ms)
 {
     char name[32];
@@ -54,7 +43,7 @@ static void crunch(uint64_t until)
 Test(carrier_rules, who_is_on_the_carriers)
 {
     crunch(901);
-    const struct rule_finding *f = find("few-carriers");
+    const struct rule_finding *f = finding_of("few-carriers");
     cr_assert_not_null(f);
     cr_expect_eq(f->severity, SEVERITY_PROBLEM);
     cr_expect_not_null(strstr(f->text, "8 virtual threads waited for a carrier: 8 times, 6.44 s in "
@@ -68,7 +57,7 @@ Test(carrier_rules, who_is_on_the_carriers)
 Test(carrier_rules, nobody_waits_long)
 {
     crunch(101);
-    cr_assert_null(find("few-carriers"));
+    cr_assert_null(finding_of("few-carriers"));
 }
 
 /* A time limit that ends says nothing of when the thread could go on. */
@@ -78,5 +67,5 @@ Test(carrier_rules, nobody_was_unparked)
     ADD(&b, STREAM + v.v, v, 5 * MS, park_enter, .timeout_ns = 100 * MS);
     ADD(&b, STREAM + v.v, v, 900 * MS, park_exit, .lock.v = 0);
     analyzed_run(1000 * MS);
-    cr_assert_null(find("few-carriers"));
+    cr_assert_null(finding_of("few-carriers"));
 }

@@ -52,13 +52,7 @@ static const struct rule_finding *first_finding(void)
 
 static bool has_finding(const char *rule)
 {
-    struct rule_finding *f;
-    size_t n;
-    bool found = false;
-    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
-    for (size_t i = 0; i < n; i++)
-        found |= strcmp(f[i].rule, rule) == 0;
-    return found;
+    return finding_of(rule) != NULL;
 }
 
 static lock_id of_class(const char *name)

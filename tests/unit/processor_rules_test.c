@@ -16,17 +16,6 @@ static void computes(thread_id who, uint64_t from, uint64_t to, bool preempted)
         .end = preempted ? TURN_PREEMPTED : TURN_WAITS);
 }
 
-static const struct rule_finding *find(const char *rule)
-{
-    struct rule_finding *v;
-    size_t n;
-    cr_assert_eq(rules_apply(a, &v, &n, NULL, NULL), 0);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(v[i].rule, rule) == 0)
-            return &v[i];
-    return NULL;
-}
-
 static void ends(const char *cpus)
 {
     builder_info(&b, "cpus", cpus);
@@ -45,7 +34,7 @@ Test(processor_rules, threads_that_wait_for_one)
 {
     share_one();
     ends("1");
-    const struct rule_finding *f = find("few-processors");
+    const struct rule_finding *f = finding_of("few-processors");
     cr_assert_not_null(f);
     cr_expect_not_null(
         strstr(f->text, "1.0 threads on average wait for a processor (1 processor): "), "%s",
@@ -58,7 +47,7 @@ Test(processor_rules, who_is_kept_from_those_that_there_are)
 {
     share_one();
     ends("4");
-    const struct rule_finding *f = find("few-processors");
+    const struct rule_finding *f = finding_of("few-processors");
     cr_assert_not_null(f);
     cr_expect_not_null(strstr(f->text, "the program had 1.0 of the 4 processors"), "%s", f->text);
 }
@@ -70,7 +59,7 @@ Test(processor_rules, nobody_waits_long)
         computes(bob, i * 100, i * 100 + 95, true);
     }
     ends("2");
-    cr_expect_null(find("few-processors"));
+    cr_expect_null(finding_of("few-processors"));
 }
 
 Test(processor_rules, without_turns_nothing_is_said)
@@ -78,7 +67,7 @@ Test(processor_rules, without_turns_nothing_is_said)
     builder_info(&b, "cpus", "1");
     does_sleep(ann, 0, 900 * MS);
     analyzed_run(1000 * MS);
-    cr_expect_null(find("few-processors"));
+    cr_expect_null(finding_of("few-processors"));
 }
 
 Test(processor_rules, a_quota_that_is_used_up)
@@ -88,7 +77,7 @@ Test(processor_rules, a_quota_that_is_used_up)
     ADD(&b, SCHED, (thread_id){0}, 900 * MS, quota, .since = at(500 * MS), .periods = 5,
         .stopped = 2, .ns = 50 * MS);
     ends("2");
-    const struct rule_finding *f = find("quota");
+    const struct rule_finding *f = finding_of("quota");
     cr_assert_not_null(f);
     cr_expect_eq(f->severity, SEVERITY_PROBLEM);
     cr_expect_not_null(
@@ -101,5 +90,5 @@ Test(processor_rules, a_quota_that_is_hardly_ever_used_up)
     ADD(&b, SCHED, (thread_id){0}, 900 * MS, quota, .since = at(0), .periods = 1000, .stopped = 8,
         .ns = 20 * MS);
     ends("2");
-    cr_expect_null(find("quota"));
+    cr_expect_null(finding_of("quota"));
 }
