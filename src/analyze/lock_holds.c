@@ -45,8 +45,9 @@ static void add_owner_before(struct concluder *c, const struct span *by, uint32_
     if (!by->waker || by->waker == thread)
         return;
     bool exact = cause_type(by->cause) != CAUSE_NONE;
-    uint64_t time = exact ? span_wake_time(c->t, by)
-                          : path_released_at(c->t, &c->a->threads, by->waker, since, end);
+    uint64_t time =
+        exact ? span_wake_time(c->t, by)
+              : path_released_at(c->t, &c->a->threads, &c->a->halts, by->waker, since, end);
     if (time > since && time <= end)
         add(c, time, by->waker, GAVE_BACK);
 }

@@ -130,15 +130,24 @@ static uint64_t owned_since(const struct walker *w, uint32_t thread, uint32_t ca
     return held ? taken : time;
 }
 
-uint64_t path_released_at(const struct timeline *t, const struct thread_set *threads,
-                          uint32_t owner, uint64_t since, uint64_t time)
+/* When the wait began that a thread was in at a time, or what else kept it from running as far as
+ * that is recorded; the time itself: neither. */
+static uint64_t stood_since(const struct timeline *t, const struct stills *halts, uint32_t thread,
+                            uint64_t time)
 {
-    const struct line *l = owner < t->n_lines ? &t->lines[owner] : &no_line;
-    time = min_u64(time, threads->v[owner].to);
-    uint32_t n = last_span(t, l, time);
+    const struct line *l = thread < t->n_lines ? &t->lines[thread] : &no_line;
+    const struct still_line *h = stills_of(halts, thread);
+    uint32_t n = last_span(t, l, time), i = still_first(h, time);
     const struct span *s = n ? line_span(l, n - 1) : NULL;
     if (s && span_end(t, s) > time && !span_is_unknown(t, s))
-        time = s->start;
+        return s->start;
+    return i < h->n && !h->v[i].looks ? min_u64(h->v[i].from, time) : time;
+}
+
+uint64_t path_released_at(const struct timeline *t, const struct thread_set *threads,
+                          const struct stills *halts, uint32_t owner, uint64_t since, uint64_t time)
+{
+    time = stood_since(t, halts, owner, min_u64(time, threads->v[owner].to));
     return time > since ? time : 0;
 }
 
@@ -178,8 +187,9 @@ static bool follow_owner(struct walker *w, const struct span *s, const struct re
     by.cause = owner->cause;
     bool exact = cause_type(by.cause) != CAUSE_NONE;
     uint64_t end = span_end(w->tl, s);
-    uint64_t at = exact ? span_wake_time(w->tl, &by)
-                        : path_released_at(w->tl, w->src->threads, by.waker, since, end);
+    uint64_t at =
+        exact ? span_wake_time(w->tl, &by)
+              : path_released_at(w->tl, w->src->threads, w->src->halts, by.waker, since, end);
     if (at <= since || at > end || !go_on_in(w, &by, at, state))
         return false;
     w->seen = span_waker_is_seen(&by);

@@ -86,9 +86,11 @@ void path_fini(struct path *p);
 uint32_t path_last_thread(const struct trace *t, const struct thread_set *threads);
 
 /* When an owner gave a monitor back that somebody got at `time` after waiting since `since`, where
- * that is not recorded: before it waited itself, and before its end; 0: not in that time. */
+ * that is not recorded: before it waited itself, or was in a call or otherwise off its processor,
+ * and before its end; 0: not in that time. */
 uint64_t path_released_at(const struct timeline *t, const struct thread_set *threads,
-                          uint32_t owner, uint64_t since, uint64_t time);
+                          const struct stills *halts, uint32_t owner, uint64_t since,
+                          uint64_t time);
 
 /* Sentences to be printed with every path, NULL behind the last; summed: of a recording in which
  * short waits were. */

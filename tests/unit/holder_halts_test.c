@@ -103,3 +103,22 @@ Test(holder_halts, files_that_are_synced)
     for (size_t i = 1; i < n; i++)
         cr_expect_null(strstr(f[i].text, "journal"), "%s", f[i].text);
 }
+
+/* Who reads a socket when another thread gets the lock gave it back before: in the call nobody gives
+ * anything.  A thread that is not known had it then. */
+Test(holder_halts, who_is_in_a_call_when_another_gets_it_has_released_it_before)
+{
+    stack_id reads = builder_stack(&b, "sun.nio.ch.SocketDispatcher.read0:native shop.Mail.send:7");
+    struct rule_finding *f;
+    size_t n;
+    for (uint64_t i = 0, from = 0; i < ROUNDS; i++, from += ROUND) {
+        does_block(bob, from, from + 18 * MS, lock, ann);
+        ADD(&b, 30, ann, from + 19 * MS, io, .what = IO_KIND_input, .stack = reads,
+            .since = at(from + 2 * MS));
+    }
+    analyzed_run(ROUNDS * ROUND);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert(n && f[0].resource);
+    cr_expect_eq(f[0].resource->held, (uint64_t)ROUNDS * 2 * MS);
+    cr_expect_null(strstr(f[0].text, "Mail.send"), "%s", f[0].text);
+}
