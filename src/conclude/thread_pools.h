@@ -18,6 +18,7 @@
 #ifndef ORCA_CONCLUDE_THREAD_POOLS_H
 #define ORCA_CONCLUDE_THREAD_POOLS_H
 
+#include "analyze/labels.h"
 #include "conclude/resource.h"
 
 enum thread_time {
@@ -33,7 +34,7 @@ enum thread_time {
 };
 
 struct thread_pool {
-    char name[64];                   /* "" of threads without a name */
+    char name[LABEL_MAX];            /* "" of threads without a name */
     uint32_t threads, first;         /* how many; one of them */
     uint64_t life, ns[THREAD_TIMES]; /* life 0: nothing is known */
 };

@@ -162,7 +162,7 @@ static json_t *class_thread_entry(const struct report *r, const struct blame *w)
 /* --- many virtual threads --------------------------------------------------------------------- */
 
 struct group_key {
-    char name[64];
+    char name[LABEL_MAX];
     struct place started_at;
 };
 

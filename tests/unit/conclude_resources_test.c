@@ -148,6 +148,24 @@ Test(resources, pools_that_there_is_no_room_for_are_called_others)
     cr_assert_eq(others->threads, threads - (ROOM - 1));
 }
 
+/* Names of pools may be long, and begin alike. */
+Test(resources, pools_are_told_apart_by_their_whole_names)
+{
+#define MANAGER "C3P0PooledConnectionPoolManager[identityToken->z8kfltbm8epnkk2|50cbc42f]-"
+    static const char *const names[] = {MANAGER "HelperThread-1", MANAGER "HelperThread-2",
+                                        MANAGER "AdminTaskTimer-1"};
+    struct thread_pool *v;
+    size_t n, helpers = 0;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        does_block(builder_thread(&b, names[i]), 1000000 + i, 90000000 + i, lock, ann);
+    run(100000000);
+    cr_assert_eq(thread_pools_make(&v, &n, &all, a), 0);
+    for (size_t i = 0; i < n; i++)
+        helpers += strcmp(v[i].name, MANAGER "HelperThread") == 0 && v[i].threads == 2;
+    cr_expect_eq(helpers, 1);
+#undef MANAGER
+}
+
 /* --- whose code it is ------------------------------------------------------------------------- */
 
 static const char *line_of(const char *command, const char *frames)
