@@ -730,12 +730,13 @@ static bool is_messenger(const struct holder *h)
     return h->looked[true] > MESSENGER * h->looked[false];
 }
 
-/* Whether the answers come over a connection, and who gives them does little for them. */
+/* Whether the answers come over a connection, and who gives them does little for them: most of the
+ * time they are neither worked on nor in a queue for that. */
 static bool is_remote(const struct holder *h)
 {
     const struct resource *r = h->r;
     return r->kind == RESOURCE_ANSWERS && 2 * r->source.ns > r->given_ns &&
-           (is_messenger(h) || 2 * r->held < r->given_ns);
+           (is_messenger(h) || 2 * (r->held + r->queued_ns) < r->given_ns);
 }
 
 /* Before somebody began with it a request queued for as long as others like it were worked on;
@@ -767,8 +768,8 @@ static int find_answers(struct holder *h)
     TRY(resource_each_wait(h->r, h->a, add_give, h));
     sort_gives(h);
     TRY(resource_each_wait(h->r, h->a, take_answer, h));
-    h->r->remote = is_remote(h);
     count_queued(h);
+    h->r->remote = is_remote(h);
     return 0;
 }
 

@@ -148,6 +148,11 @@ const char *field_of_pool(const struct field_sites *f, stack_id stack)
     return i < s->n_frames ? unless_of_jdk(receiver(f, s, i)) : NULL;
 }
 
+bool field_may_hold(const char *field, const char *signature)
+{
+    return *field != 'c' || strcmp(signature, "Ljava/lang/Class;") == 0;
+}
+
 /* --- as text ---------------------------------------------------------------------------------- */
 
 /* A variable that an inner class has a copy of: val$lock. */

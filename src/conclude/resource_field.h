@@ -26,6 +26,10 @@ void field_sites_fini(struct field_sites *f);
 const char *field_of_lock(const struct field_sites *f, stack_id stack);
 const char *field_of_pool(const struct field_sites *f, stack_id stack);
 
+/* Whether that can hold a lock of a class: in shop.Page.class.getResource() the lock is one of the
+ * JDK's, not the class. */
+bool field_may_hold(const char *field, const char *signature);
+
 /* "org.apache.lucene.index.IndexWriter.commitLock", "shop.Stock.lock()", "shop.Stock.class",
  * "shop.Stock.stripes[]"; simple: without packages.  At most n bytes with the NUL. */
 void field_text(const char *field, bool simple, char *out, size_t n);

@@ -124,26 +124,6 @@ static bool is_semaphore(const struct resource *r, const struct analysis *a)
     return purpose_of_group(&a->locks, r->group) == PURPOSE_PERMIT;
 }
 
-/* The method that takes it: of a library or the program; of a lock that the JDK alone takes, as the
- * queue of an executor's tasks has one, the JDK's. */
-static method_id taker(const struct resource *r, const struct analysis *a)
-{
-    static const char *const inner[] = {"Ljava/util/concurrent/locks/",
-                                        "Ljdk/internal/misc/Unsafe;", "Ljava/lang/Object;"};
-    const struct trace *t = a->trace;
-    const struct trace_stack *s = trace_stack(t, r->wait_stack);
-    for (uint32_t i = 0; i < s->n_frames && !r->take.v && r->kind == RESOURCE_LOCK; i++) {
-        const struct trace_method *m = trace_method(t, s->frames[i].method);
-        const char *signature = trace_class(t, m->class_)->signature;
-        bool is_inner = false;
-        for (size_t k = 0; k < ARRAY_LEN(inner); k++)
-            is_inner |= strncmp(signature, inner[k], strlen(inner[k])) == 0;
-        if (!is_inner)
-            return m->id;
-    }
-    return r->take;
-}
-
 bool resource_class_of_entry(const char *signature)
 {
     return strstr(signature, "/ConcurrentHashMap$") != NULL;
@@ -152,6 +132,53 @@ bool resource_class_of_entry(const char *signature)
 bool resource_is_of_entry(const struct resource *r, const struct analysis *a)
 {
     return r->kind == RESOURCE_LOCK && resource_class_of_entry(a->locks.groups[r->group].signature);
+}
+
+static const char *class_at(const struct trace *t, const struct trace_frame *f)
+{
+    return trace_class(t, trace_method(t, f->method)->class_)->signature;
+}
+
+/* What locks and waits are made of: who calls it takes the lock. */
+static bool is_primitive(const char *signature)
+{
+    static const char *const all[] = {"Ljava/util/concurrent/locks/", "Ljdk/internal/misc/",
+                                      "Ljava/lang/Object;"};
+    bool is = false;
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        is |= strncmp(signature, all[i], strlen(all[i])) == 0;
+    return is;
+}
+
+/* The JDK's method that takes a lock far from whoever calls the JDK: of a logger's handler, of the
+ * jar file that a resource is read from; or alone: of the queue of an executor's tasks.  0: they
+ * take it themselves, as a Hashtable's. */
+static method_id inner_taker(const struct resource *r, const struct trace *t)
+{
+    const struct trace_stack *s = trace_stack(t, r->wait_stack);
+    uint32_t i = 0;
+    while (i < s->n_frames && is_primitive(class_at(t, &s->frames[i])))
+        i++;
+    if (i == s->n_frames)
+        return (method_id){0};
+    method_id first = s->frames[i].method;
+    const char *of = class_at(t, &s->frames[i]);
+    if (!r->take.v)
+        return first;
+    if (!sites_is_jdk(of))
+        return (method_id){0};
+    while (i < s->n_frames && strcmp(class_at(t, &s->frames[i]), of) == 0)
+        i++;
+    return i < s->n_frames && sites_is_jdk(class_at(t, &s->frames[i])) ? first : (method_id){0};
+}
+
+/* The method that takes it: of a library or the program, or one of the JDK's.  Of an entry of a map
+ * who loads it says more. */
+static method_id taker(const struct resource *r, const struct analysis *a)
+{
+    bool lock = r->kind == RESOURCE_LOCK && !resource_is_of_entry(r, a) && !find_known(r, a->trace);
+    method_id inner = lock ? inner_taker(r, a->trace) : (method_id){0};
+    return inner.v ? inner : r->take;
 }
 
 /* A class of the JDK's, an array, an unknown class: it says nothing, the method that takes it
@@ -311,7 +338,7 @@ lock_id resource_leads_to(const struct resource *r, const struct analysis *a)
     const char *own = trace_class(t, trace_method(t, r->take)->class_)->signature;
     const struct trace_stack *s = trace_stack(t, x->stack);
     for (uint32_t i = 0; i < s->n_frames; i++) {
-        const char *at = trace_class(t, trace_method(t, s->frames[i].method)->class_)->signature;
+        const char *at = class_at(t, &s->frames[i]);
         if (!sites_is_jdk(at))
             return is_one_library(own, at) ? peer : (lock_id){0};
     }

@@ -2934,6 +2934,31 @@ Test(resources, who_waits_for_input_in_a_task_works_on_it)
     cr_assert_str_eq(title_of_answers(FETCHES_AS_TOLD), "answers of dan");
 }
 
+/* The replies come in at once, and each is worked on for 2 ms by the one thread that there is: most
+ * of the time they queue for it, here. */
+Test(resources, replies_that_queue_for_who_works_on_them_are_not_from_elsewhere)
+{
+    const thread_id who[] = {ann, bob, cat, builder_thread(&b, "eve")};
+    thread_id works = builder_thread(&b, "works");
+    lock_id peer = add_peer("=10.0.0.7:5432");
+    stack_id idle = builder_stack(&b, TASKS), read = builder_stack(&b, "lib.Loop.run:3");
+    char name[LABEL_MAX];
+    for (uint64_t round = 0; round < 10; round++) {
+        uint64_t from = 1000000 + round * 10000000;
+        ADD(&b, works.v, works, from - 1000, park_enter, .stack = idle);
+        ADD(&b, dan.v, dan, from + 1000, io_read, .peer = peer, .since = at(from + 500));
+        ADD(&b, dan.v, dan, from + 1500, unpark, .target = works, .stack = read);
+        ADD(&b, works.v, works, from + 2000, park_exit);
+        for (uint64_t i = 0; i < 4; i++)
+            gets(who[i], works, from, from + (i + 1) * 2000000, SEND);
+    }
+    builder_info(&b, "sun.java.command", "shop.Main");
+    run(110000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    resource_title(&all.v[0], a, name, sizeof name);
+    cr_assert_str_eq(name, "answers of works");
+}
+
 Test(resources, the_end_of_a_child_is_no_answer)
 {
     cr_assert_str_eq(title_of_answers(ENDED_CHILD), "end of process convert");

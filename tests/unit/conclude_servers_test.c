@@ -325,6 +325,31 @@ Test(servers, a_lock_of_the_jdks_is_called_by_who_of_the_program_waits_most)
     cr_assert_str_eq(title_of(&all.v[0]), "lock of Load.run");
 }
 
+/* Which line of the program asks for it stands below. */
+Test(servers, a_lock_deep_in_the_jdk_is_called_by_the_jdks_method)
+{
+    static const char at[] = "java.util.logging.StreamHandler.publish:5 "
+                             "java.util.logging.Logger.log:6 shop.Load.run:5";
+    blocks_on_an_object(at, at);
+    cr_assert_str_eq(title_of(&all.v[0]), "lock of StreamHandler.publish");
+    cr_assert_not_null(strstr(first_finding()->text, "wait in Load.run"));
+}
+
+/* Page.class.getResourceAsStream() locks the jar file, not the class. */
+Test(servers, a_class_literal_does_not_hold_what_the_jdk_locks_in_its_methods)
+{
+    static const char at[] = "java.util.zip.ZipFile.getEntry:5 java.lang.Class.getResource:6 "
+                             "shop.Page.show:9 shop.Load.run:5";
+    struct def d = {.kind = DEF_site,
+                    .site = {.id = 1,
+                             .method = {b.n_methods + 3},
+                             .bci = 9,
+                             .from = {"getResource;cshop/Page", 22}}};
+    builder_def(&b, &d);
+    blocks_on_an_object(at, at);
+    cr_assert_str_eq(title_of(&all.v[0]), "lock of ZipFile.getEntry");
+}
+
 Test(servers, a_lock_that_the_jdk_alone_takes_is_called_by_the_jdks_method)
 {
     blocks_on_an_object("sun.nio.ch.Selector.clear:5 sun.net.Dispatcher.run:7",
