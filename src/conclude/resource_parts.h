@@ -6,7 +6,8 @@
  *   lines.c      lines that samples lack
  *   crowds.c     which objects are one resource
  *   busy.c       a pool whose threads were busy all the time
- *   chains.c     those whose holders wait for another one */
+ *   chains.c     those whose holders wait for another one
+ *   lengthened.c those for which threads wait longer because of the heap */
 #ifndef ORCA_CONCLUDE_RESOURCE_PARTS_H
 #define ORCA_CONCLUDE_RESOURCE_PARTS_H
 

@@ -124,6 +124,7 @@ static void say_leak(struct evidence *ev, const struct alloc_row *r, const struc
         say_error(f, kept);
     if (!whole)
         rule_say(f, "; no full collection ran: part of this may be garbage");
+    rule_say_lengthened(ev, f, true);
 }
 
 static void find_leaks(struct evidence *ev, const struct alloc_tables *x)

@@ -174,6 +174,7 @@ void rule_heap_full(struct evidence *ev)
         return;
     rule_say(f, "The heap is nearly full: ");
     say_full(f, &s);
+    rule_say_lengthened(ev, f, false);
     say_remedy(f);
 }
 
@@ -272,6 +273,7 @@ void rule_heap_grows(struct evidence *ev)
         rule_say(f, "; at this rate the heap is full in %s", human_time((uint64_t)full).text);
     if (!whole_gc_within(&ev->a->allocs.wholes, f->from, f->to))
         rule_say(f, "; no full collection ran: part of this may be garbage");
+    rule_say_lengthened(ev, f, true);
     rule_line(f, CARD_TRY);
     rule_say(f, "look at what keeps the objects alive with orca heap dump PID");
     if (!ev->a->alloc_tables) {
@@ -297,6 +299,7 @@ void rule_gc_pauses(struct evidence *ev)
     uint64_t rate = collections_rate(all);
     if (rate)
         rule_say(f, "; the program allocated %s per second", human_bytes(rate).text);
+    rule_say_lengthened(ev, f, false);
     if (!ev->a->alloc_tables)
         rule_say(f, "; record with --alloc 512k to see where");
 }

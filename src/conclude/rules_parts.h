@@ -44,7 +44,8 @@ struct evidence {
     struct resources resources; /* what blocks threads */
     uint64_t resource_ns;       /* all of it */
     struct lock_facts *of_lock; /* [locks.n_objects] */
-    bool heap_told;             /* a leak's finding says that it fills the heap */
+    bool heap_told;             /* a leak's finding says that it fills the heap, */
+    bool lengthened_told;       /* or a finding about the heap says which locks it lengthens */
     const char *rule;           /* the one at work */
     size_t n_of_rule;           /* what it has found */
     struct buf found;           /* struct rule_finding [] */
@@ -107,6 +108,10 @@ int rule_find_lock_facts(struct evidence *ev);
 
 /* Of what fills the heap: that it is nearly full, where it is. */
 void rule_say_heap_full(struct evidence *ev, struct rule_finding *f);
+
+/* Of what fills the heap, in the time that the finding is about: for which locks that have a finding
+ * threads wait longer by it.  The finding then comes before those. */
+void rule_say_lengthened(struct evidence *ev, struct rule_finding *f, bool grows);
 
 /* Whether a resource has a finding of its own. */
 bool rule_resource_is_told(const struct evidence *ev, const struct resource *r);

@@ -7,6 +7,7 @@
 #include "base/human.h"
 #include "base/util.h"
 #include "conclude/doings.h"
+#include "conclude/lengthened.h"
 #include "conclude/resource_names.h"
 #include "conclude/rules_parts.h"
 
@@ -331,22 +332,59 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
     }
 }
 
+static void say_one_behind(struct rule_finding *f, const struct evidence *ev,
+                           const struct resource *x, bool first)
+{
+    char name[2 * LABEL_MAX];
+    finding_resource(&ev->resources, x, ev->a, name, sizeof name);
+    rule_line(f, first ? CARD_BEHIND : CARD_MORE);
+    say_who(f, ev, x);
+    rule_say(f, " %s for %s: ", resource_n_waiters(x) == 1 ? "waits" : "wait", name);
+    if (x->count > 1)
+        rule_say(f, "%s waits, ", human_count(x->count).text);
+    rule_say(f, "%s", human_time(x->ns).text);
+    rule_add_stack(f, x->wait_stack);
+}
+
 /* Who waits for resources whose holders wait for this one. */
 static void say_behind(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
-    for (uint32_t i = 0; i < r->n_behind; i++) {
-        const struct resource *x = &ev->resources.v[r->behind[i] - 1];
-        char name[2 * LABEL_MAX];
-        finding_resource(&ev->resources, x, ev->a, name, sizeof name);
-        rule_line(f, i ? CARD_MORE : CARD_BEHIND);
-        say_who(f, ev, x);
-        rule_say(f, " %s for %s: ", resource_n_waiters(x) == 1 ? "waits" : "wait", name);
-        if (x->count > 1)
-            rule_say(f, "%s waits, ", human_count(x->count).text);
-        rule_say(f, "%s", human_time(x->ns).text);
-        rule_add_stack(f, x->wait_stack);
+    for (uint32_t i = 0; i < r->n_behind; i++)
+        say_one_behind(f, ev, &ev->resources.v[r->behind[i] - 1], i == 0);
+}
+
+static void say_lengthened(struct rule_finding *f, const struct evidence *ev,
+                           const struct resource *r, const struct lengthened *l, bool first)
+{
+    say_one_behind(f, ev, r, first);
+    rule_line(f, CARD_MORE);
+    if (l->by == LENGTHENED_PAUSES)
+        rule_say(f, "%u %% of that time is in pauses of the collector", l->permille / 10);
+    else
+        rule_say(f, "while the heap grew, the average %s rose from %s to %s",
+                 l->by == LENGTHENED_TASKS ? "work for a task of these threads" : "hold",
+                 human_time(l->first).text, human_time(l->last).text);
+}
+
+/* The cause comes before what it lengthens. */
+void rule_say_lengthened(struct evidence *ev, struct rule_finding *f, bool grows)
+{
+    const struct rule_finding *v = (const void *)ev->found.p;
+    const struct heap_stretch s = {f->from, f->to, grows};
+    unsigned n = 0;
+    for (size_t i = 0; i < ev->found.len / sizeof *v && !ev->lengthened_told; i++) {
+        struct lengthened l;
+        if (!v[i].resource || v[i].resource->kind != RESOURCE_LOCK || n == RESOURCE_BEHIND)
+            continue;
+        struct resource *r = &ev->resources.v[v[i].resource - ev->resources.v];
+        if (lengthened_find(r, ev->a, &s, &l) != 0 || !l.by)
+            continue;
+        say_lengthened(f, ev, r, &l, n++ == 0);
+        f->severity = v[i].severity > f->severity ? v[i].severity : f->severity;
+        f->impact += v[i].impact;
     }
+    ev->lengthened_told |= n != 0;
 }
 
 /* --- what it does to the end, what would help ------------------------------------------------- */
