@@ -8,48 +8,12 @@
 #include "base/util.h"
 #include "conclude/does.h"
 #include "conclude/doings.h"
+#include "conclude/holders_parts.h"
 #include "conclude/resource_names.h"
 #include "conclude/resource_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct entry {
-    struct does key;
-    uint32_t thread; /* whose */
-    uint32_t inner;  /* outside of the program: the innermost method; the key ends here */
-    uint64_t ns, samples, calls;
-    stack_id stack;
-    struct place leaf;
-    struct peer_vote peer;
-};
-
-/* How much of something was done: ns; samples, or recorded calls, that say so; with whom. */
-struct amount {
-    uint64_t ns, samples, calls;
-    lock_id peer;
-};
-
-struct holder {
-    struct analysis *a;
-    const struct resources *all;
-    struct resource *r;
-    struct line_counts *lines;
-    struct keyed recorded, sampled; /* struct entry */
-    uint64_t *rest;                 /* [n_lines] ns in no recorded wait */
-    uint64_t *of_thread;            /* [n_lines] ns */
-    bool *waits;                    /* [n_lines]: for it */
-    struct buf gives;               /* struct give [] */
-    struct buf edges;               /* struct edge [] */
-    struct buf wanted;              /* struct stretch []; of answers: somebody works on one; of
-                                     * locks without an owner: struct release [] */
-    struct buf before;              /* of answers: struct stretch []: before somebody did */
-    lock_id semaphore;              /* 0: it is none */
-    bool by_idle;                   /* things are back before their thread waits for work */
-    uint64_t taken, back;           /* things that were waited for; that were seen to go back */
-    uint64_t looked[2];             /* ns of samples; of those in a select */
-    uint64_t steps;
-};
 
 /* A thread ended somebody's wait for it. */
 struct give {
@@ -82,10 +46,6 @@ enum {
 /* What one gives at one moment, to however many. */
 #define ONE_GIVE_NS UINT64_C(1000000)
 
-/* What is looked at for one resource at most: waits of many threads for the answer of one add
- * up. */
-#define STEPS_MAX UINT64_C(20000000)
-
 /* One more has one, or one less. */
 struct edge {
     uint64_t time;
@@ -97,150 +57,6 @@ static bool is_of(const struct holder *h, uint32_t context)
 {
     uint32_t of = h->all->of_context[context];
     return of && &h->all->v[of - 1] == h->r;
-}
-
-/* --- what a thread did in a stretch of time --------------------------------------------------- */
-
-static int note(struct keyed *to, uint32_t thread, const struct does *does, stack_id stack,
-                struct place leaf, struct amount of)
-{
-    const struct entry key = {
-        .key = *does, .thread = thread, .inner = does->method ? 0 : leaf.method.v};
-    struct entry *e = keyed_put(to, &key);
-    if (!e)
-        return -ENOMEM;
-    if (!e->stack.v) {
-        e->stack = stack;
-        e->leaf = leaf;
-    }
-    e->ns += of.ns;
-    e->samples += of.samples;
-    e->calls += of.calls;
-    peer_vote(&e->peer, (struct peer_vote){of.peer, of.ns, of.ns});
-    return 0;
-}
-
-/* What a wait means for who waits in it. */
-static int note_wait(struct holder *h, uint32_t thread, uint32_t context, uint64_t ns)
-{
-    struct place leaf;
-    const struct context *x = timeline_context(&h->a->timeline, context);
-    struct does does = does_of_wait(h->all, h->a, context, &leaf);
-    return note(&h->recorded, thread, &does, x->stack, leaf,
-                (struct amount){.ns = ns, .peer = does_peer(h->a, x)});
-}
-
-/* A stack that is still that of a wait: the thread had not gone on when it was looked at. */
-static bool is_in_wait(const struct trace *t, stack_id stack)
-{
-    const struct trace_stack *s = trace_stack(t, stack);
-    uint32_t site = trace_site(t, s);
-    return site && trace_method_is_java(trace_method(t, s->frames[site - 1].method));
-}
-
-/* A sample stands for the time before it, if it is of the stretch itself. */
-static int note_looks(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
-{
-    const uint64_t *have = h->a->samples.n;
-    enum sample_kind kind = have[SAMPLE_WALL]    ? SAMPLE_WALL
-                            : have[SAMPLE_LOOKS] ? SAMPLE_LOOKS
-                                                 : SAMPLE_CPU;
-    const struct run *r = samples_of(&h->a->samples, kind, thread);
-    h->rest[thread] += to - from;
-    for (uint32_t i = samples_before(r, from); i < r->n; i++) {
-        const struct sample *s = sample_at(r, i);
-        uint64_t since = s->time - min_u64(s->weight, s->time);
-        struct place leaf;
-        if (s->time > to)
-            break;
-        h->steps++;
-        if (!s->stack.v || is_in_wait(h->a->trace, s->stack))
-            continue;
-        uint64_t ns = min_u64(s->time, to) - max_u64(since, from);
-        bool waits = h->r->kind == RESOURCE_ANSWERS && io_in_select(h->a->trace, s->stack);
-        h->looked[waits] += ns;
-        if (waits) { /* for something to pass on */
-            h->rest[thread] -= min_u64(h->rest[thread], ns);
-            continue;
-        }
-        struct does does = does_of_stack(h->all, s->stack, s->flags & SAMPLE_IDLE, &leaf);
-        TRY(note(&h->sampled, thread, &does, s->stack, leaf,
-                 (struct amount){.ns = ns, .samples = 1}));
-    }
-    return 0;
-}
-
-/* The last look into a stretch of time; 0: there is none. */
-static stack_id stack_in(const struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
-{
-    const struct run *r = samples_of(&h->a->samples, samples_wall(&h->a->samples), thread);
-    uint32_t i = samples_before(r, to);
-    const struct sample *s = i ? sample_at(r, i - 1) : NULL;
-    return s && s->time >= from ? s->stack : (stack_id){0};
-}
-
-/* A recorded call of input or output, or what else kept the thread off its processor. */
-static int note_halt(struct holder *h, uint32_t thread, const struct still *s, uint64_t from,
-                     uint64_t to)
-{
-    struct amount of = {.ns = to - from, .calls = s->to == to, .peer = s->peer};
-    enum holder_does known = does_of_halt(s);
-    struct place leaf = {{0}, -1};
-    struct does does = {known, 0, -1, 0};
-    stack_id stack = known == DOES_OFF ? stack_in(h, thread, s->from, s->to) : s->stack;
-    if (stack.v)
-        does = does_of_stack(h->all, stack, true, &leaf);
-    if (known != DOES_UNKNOWN)
-        does.does = known;
-    return note(&h->recorded, thread, &does, stack, leaf, of);
-}
-
-/* In no wait: what is recorded (halts.h), and looks between that. */
-static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
-{
-    const struct still_line *l = stills_of(&h->a->halts, thread);
-    for (uint32_t i = still_first(l, from); i < l->n && l->v[i].from < to; i++) {
-        const struct still *s = &l->v[i];
-        uint64_t begin = max_u64(s->from, from), end = min_u64(s->to, to);
-        if (s->looks)
-            continue;
-        h->steps++;
-        if (begin > from)
-            TRY(note_looks(h, thread, from, begin));
-        from = end;
-        if (h->r->kind == RESOURCE_ANSWERS && s->stack.v && io_in_select(h->a->trace, s->stack)) {
-            h->looked[true] += end - begin; /* for something to pass on */
-            continue;
-        }
-        TRY(note_halt(h, thread, s, begin, end));
-    }
-    return from < to ? note_looks(h, thread, from, to) : 0;
-}
-
-static int account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
-{
-    const struct timeline *t = &h->a->timeline;
-    const struct line *l = &t->lines[thread];
-    uint64_t at = from;
-    if (h->steps++ > STEPS_MAX)
-        return 0;
-    uint32_t i = line_spans_until(l, from);
-    h->r->held += to - from;
-    h->of_thread[thread] += to - from;
-    for (i = i ? i - 1 : 0; i < l->spans.n && at < to; i++) {
-        const struct span *s = line_span(l, i);
-        uint64_t begin = max_u64(s->start, at), end = min_u64(span_end(t, s), to);
-        if (s->start >= to)
-            break;
-        h->steps++;
-        if (end <= begin)
-            continue;
-        if (begin > at)
-            TRY(note_rest(h, thread, at, begin));
-        TRY(note_wait(h, thread, s->context, end - begin));
-        at = end;
-    }
-    return at < to ? note_rest(h, thread, at, to) : 0;
 }
 
 /* --- what one thread owns at a time ----------------------------------------------------------- */
@@ -256,7 +72,9 @@ static int take_stretch(void *self, lock_id lock, uint32_t owner, uint64_t from,
     const struct owned_holders *all = self;
     for (size_t i = 0; i < all->n; i++)
         if (all->v[i].r->lock.v == lock.v && all->v[i].r->kind == RESOURCE_LOCK)
-            return owner < all->v[i].a->timeline.n_lines ? account(&all->v[i], owner, from, to) : 0;
+            return owner < all->v[i].a->timeline.n_lines
+                       ? holder_account(&all->v[i], owner, from, to)
+                       : 0;
     return 0;
 }
 
@@ -275,7 +93,7 @@ static int take_owner(void *self, struct resource *r, const struct resource_wait
     struct holder *h = self;
     r->wanted += w->to - w->from;
     return w->owner && w->owner < h->a->timeline.n_lines && w->to > w->from
-               ? account(h, w->owner, w->from, w->to)
+               ? holder_account(h, w->owner, w->from, w->to)
                : 0;
 }
 
@@ -342,8 +160,8 @@ static int ask_owners(struct holder *h, const uint64_t *waits)
         if (!waits[i] || !is_of(h, i) || !x->owner_stack.v || x->other >= h->a->timeline.n_lines)
             continue;
         struct does does = does_of_stack(h->all, x->owner_stack, false, &leaf);
-        TRY(note(&h->sampled, x->other, &does, x->owner_stack, leaf,
-                 (struct amount){.ns = waits[i], .samples = waits[i]}));
+        TRY(holder_note(&h->sampled, x->other, &does, x->owner_stack, leaf,
+                        (struct amount){.ns = waits[i], .samples = waits[i]}));
     }
     return 0;
 }
@@ -448,7 +266,7 @@ static int hold(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
     for (; i < n && v[i].from < to && h->steps <= STEPS_MAX; i++) {
         uint64_t begin = max_u64(from, v[i].from), end = min_u64(to, v[i].to);
         if (begin < end)
-            TRY(account(h, thread, begin, end));
+            TRY(holder_account(h, thread, begin, end));
     }
     return 0;
 }
@@ -720,8 +538,9 @@ static int take_answer(void *self, struct resource *r, const struct resource_wai
     buf_put(&h->before, &before, sizeof before);
     if (from < g.time)
         buf_put(&h->edges, edges, sizeof edges);
-    return h->before.oom || h->wanted.oom || h->edges.oom ? -ENOMEM
-                                                          : account(h, g.thread, from, g.time);
+    return h->before.oom || h->wanted.oom || h->edges.oom
+               ? -ENOMEM
+               : holder_account(h, g.thread, from, g.time);
 }
 
 /* Whether those who give only pass on what comes in. */
@@ -899,7 +718,7 @@ static int find_releasers(struct holder *h)
     for (size_t i = 0; i < n; i++) {
         uint64_t from = max_u64(max_u64(before, v[i].from), got_it(h, v[i].thread, v[i].time));
         if (from < v[i].time)
-            TRY(account(h, v[i].thread, from, v[i].time));
+            TRY(holder_account(h, v[i].thread, from, v[i].time));
         before = max_u64(before, v[i].time);
     }
     return 0;

@@ -2,6 +2,7 @@
  *
  *   polled.c     the other end of what is polled
  *   resource.c   who waits for what              holders.c   who has it, and what they do
+ *                                                (holders_parts.h, holders_did.c)
  *   sources.c    where answers come from
  *   lines.c      lines that samples lack
  *   crowds.c     which objects are one resource

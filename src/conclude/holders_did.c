@@ -1,0 +1,149 @@
+/* What a thread did in a stretch of time in which it had a resource: its waits and halts, as they are
+ * recorded; of the rest, what samples say. */
+#include "analyze/io_calls.h"
+#include "base/err.h"
+#include "base/util.h"
+#include "conclude/doings.h"
+#include "conclude/holders_parts.h"
+
+int holder_note(struct keyed *to, uint32_t thread, const struct does *does, stack_id stack,
+                struct place leaf, struct amount of)
+{
+    const struct entry key = {
+        .key = *does, .thread = thread, .inner = does->method ? 0 : leaf.method.v};
+    struct entry *e = keyed_put(to, &key);
+    if (!e)
+        return -ENOMEM;
+    if (!e->stack.v) {
+        e->stack = stack;
+        e->leaf = leaf;
+    }
+    e->ns += of.ns;
+    e->samples += of.samples;
+    e->calls += of.calls;
+    peer_vote(&e->peer, (struct peer_vote){of.peer, of.ns, of.ns});
+    return 0;
+}
+
+/* What a wait means for who waits in it. */
+static int note_wait(struct holder *h, uint32_t thread, uint32_t context, uint64_t ns)
+{
+    struct place leaf;
+    const struct context *x = timeline_context(&h->a->timeline, context);
+    struct does does = does_of_wait(h->all, h->a, context, &leaf);
+    return holder_note(&h->recorded, thread, &does, x->stack, leaf,
+                       (struct amount){.ns = ns, .peer = does_peer(h->a, x)});
+}
+
+/* A stack that is still that of a wait: the thread had not gone on when it was looked at. */
+static bool is_in_wait(const struct trace *t, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    uint32_t site = trace_site(t, s);
+    return site && trace_method_is_java(trace_method(t, s->frames[site - 1].method));
+}
+
+/* A sample stands for the time before it, if it is of the stretch itself. */
+static int note_looks(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+    const uint64_t *have = h->a->samples.n;
+    enum sample_kind kind = have[SAMPLE_WALL]    ? SAMPLE_WALL
+                            : have[SAMPLE_LOOKS] ? SAMPLE_LOOKS
+                                                 : SAMPLE_CPU;
+    const struct run *r = samples_of(&h->a->samples, kind, thread);
+    h->rest[thread] += to - from;
+    for (uint32_t i = samples_before(r, from); i < r->n; i++) {
+        const struct sample *s = sample_at(r, i);
+        uint64_t since = s->time - min_u64(s->weight, s->time);
+        struct place leaf;
+        if (s->time > to)
+            break;
+        h->steps++;
+        if (!s->stack.v || is_in_wait(h->a->trace, s->stack))
+            continue;
+        uint64_t ns = min_u64(s->time, to) - max_u64(since, from);
+        bool waits = h->r->kind == RESOURCE_ANSWERS && io_in_select(h->a->trace, s->stack);
+        h->looked[waits] += ns;
+        if (waits) { /* for something to pass on */
+            h->rest[thread] -= min_u64(h->rest[thread], ns);
+            continue;
+        }
+        struct does does = does_of_stack(h->all, s->stack, s->flags & SAMPLE_IDLE, &leaf);
+        TRY(holder_note(&h->sampled, thread, &does, s->stack, leaf,
+                        (struct amount){.ns = ns, .samples = 1}));
+    }
+    return 0;
+}
+
+/* The last look into a stretch of time; 0: there is none. */
+static stack_id stack_in(const struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+    const struct run *r = samples_of(&h->a->samples, samples_wall(&h->a->samples), thread);
+    uint32_t i = samples_before(r, to);
+    const struct sample *s = i ? sample_at(r, i - 1) : NULL;
+    return s && s->time >= from ? s->stack : (stack_id){0};
+}
+
+/* A recorded call of input or output, or what else kept the thread off its processor. */
+static int note_halt(struct holder *h, uint32_t thread, const struct still *s, uint64_t from,
+                     uint64_t to)
+{
+    struct amount of = {.ns = to - from, .calls = s->to == to, .peer = s->peer};
+    enum holder_does known = does_of_halt(s);
+    struct place leaf = {{0}, -1};
+    struct does does = {known, 0, -1, 0};
+    stack_id stack = known == DOES_OFF ? stack_in(h, thread, s->from, s->to) : s->stack;
+    if (stack.v)
+        does = does_of_stack(h->all, stack, true, &leaf);
+    if (known != DOES_UNKNOWN)
+        does.does = known;
+    return holder_note(&h->recorded, thread, &does, stack, leaf, of);
+}
+
+/* In no wait: what is recorded (halts.h), and looks between that. */
+static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+    const struct still_line *l = stills_of(&h->a->halts, thread);
+    for (uint32_t i = still_first(l, from); i < l->n && l->v[i].from < to; i++) {
+        const struct still *s = &l->v[i];
+        uint64_t begin = max_u64(s->from, from), end = min_u64(s->to, to);
+        if (s->looks)
+            continue;
+        h->steps++;
+        if (begin > from)
+            TRY(note_looks(h, thread, from, begin));
+        from = end;
+        if (h->r->kind == RESOURCE_ANSWERS && s->stack.v && io_in_select(h->a->trace, s->stack)) {
+            h->looked[true] += end - begin; /* for something to pass on */
+            continue;
+        }
+        TRY(note_halt(h, thread, s, begin, end));
+    }
+    return from < to ? note_looks(h, thread, from, to) : 0;
+}
+
+int holder_account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+    const struct timeline *t = &h->a->timeline;
+    const struct line *l = &t->lines[thread];
+    uint64_t at = from;
+    if (h->steps++ > STEPS_MAX)
+        return 0;
+    uint32_t i = line_spans_until(l, from);
+    h->r->held += to - from;
+    h->of_thread[thread] += to - from;
+    for (i = i ? i - 1 : 0; i < l->spans.n && at < to; i++) {
+        const struct span *s = line_span(l, i);
+        uint64_t begin = max_u64(s->start, at), end = min_u64(span_end(t, s), to);
+        if (s->start >= to)
+            break;
+        h->steps++;
+        if (end <= begin)
+            continue;
+        if (begin > at)
+            TRY(note_rest(h, thread, at, begin));
+        TRY(note_wait(h, thread, s->context, end - begin));
+        at = end;
+    }
+    return at < to ? note_rest(h, thread, at, to) : 0;
+}

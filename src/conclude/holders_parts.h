@@ -1,0 +1,61 @@
+/* holders_parts.h - what the files share that find out who has a resource, and what holders do.
+ *
+ *   holders.c      who has it while others wait for it
+ *   holders_did.c  what a thread did in that time */
+#ifndef ORCA_CONCLUDE_HOLDERS_PARTS_H
+#define ORCA_CONCLUDE_HOLDERS_PARTS_H
+
+#include "base/buf.h"
+#include "base/keyed.h"
+#include "conclude/does.h"
+#include "conclude/resource_parts.h"
+
+/* What is looked at for one resource at most: waits of many threads for the answer of one add
+ * up. */
+#define STEPS_MAX UINT64_C(20000000)
+
+struct entry {
+    struct does key;
+    uint32_t thread; /* whose */
+    uint32_t inner;  /* outside of the program: the innermost method; the key ends here */
+    uint64_t ns, samples, calls;
+    stack_id stack;
+    struct place leaf;
+    struct peer_vote peer;
+};
+
+/* How much of something was done: ns; samples, or recorded calls, that say so; with whom. */
+struct amount {
+    uint64_t ns, samples, calls;
+    lock_id peer;
+};
+
+struct holder {
+    struct analysis *a;
+    const struct resources *all;
+    struct resource *r;
+    struct line_counts *lines;
+    struct keyed recorded, sampled; /* struct entry */
+    uint64_t *rest;                 /* [n_lines] ns in no recorded wait */
+    uint64_t *of_thread;            /* [n_lines] ns */
+    bool *waits;                    /* [n_lines]: for it */
+    struct buf gives;               /* struct give [] */
+    struct buf edges;               /* struct edge [] */
+    struct buf wanted;              /* struct stretch []; of answers: somebody works on one; of
+                                     * locks without an owner: struct release [] */
+    struct buf before;              /* of answers: struct stretch []: before somebody did */
+    lock_id semaphore;              /* 0: it is none */
+    bool by_idle;                   /* things are back before their thread waits for work */
+    uint64_t taken, back;           /* things that were waited for; that were seen to go back */
+    uint64_t looked[2];             /* ns of samples; of those in a select */
+    uint64_t steps;
+};
+
+/* A thread did something for an amount of time: into `recorded` or `sampled`.  -ENOMEM. */
+int holder_note(struct keyed *to, uint32_t thread, const struct does *does, stack_id stack,
+                struct place leaf, struct amount of);
+
+/* A thread had it in that stretch of time: what it did then.  -ENOMEM. */
+int holder_account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to);
+
+#endif
