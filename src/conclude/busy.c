@@ -1,6 +1,10 @@
-/* busy.c - whether the threads of one pool, and of no other, were busy all the time that a resource
- * was waited for: idle in their waits for work, and in selects and accepts, for less than a part of
- * it. */
+/* busy.c - which pool answers when those who pass answers on do not say it, while they are waited
+ * for:
+ *
+ *     busy     all its threads, and those of no other, were idle in their waits for work, and in
+ *              selects and accepts, for less than a part of that time: requests queue for them
+ *     working  its threads, and those of no other, worked for about as long as was waited for
+ *              answers: on each of them at once */
 #include "analyze/io_calls.h"
 #include "base/err.h"
 #include "base/util.h"
@@ -9,7 +13,11 @@
 
 #include <stdlib.h>
 
-enum { BUSY = 5 }; /* a pool's thread that is idle for less than this part of the time is busy */
+enum {
+    BUSY = 5, /* a pool's thread that is idle for less than this part of the time is busy */
+    WORK_PERMILLE = 600,    /* of the time waited, a pool that answers works for so much, */
+    AT_MOST_PERMILLE = 1200 /* and not for more than this */
+};
 
 /* Pairs of threads that are looked at at most. */
 #define STEPS_MAX UINT64_C(20000000)
@@ -88,4 +96,47 @@ int busy_pool(const struct resource *r, const struct analysis *a, const bool *wa
     *out = one ? *out : 0;
     free(b.idle);
     return 0;
+}
+
+/* How long the threads of a thread's pool worked; 0: one of them waits for the answers, passes them
+ * on, or never waits for work.  done: [n_lines], its threads. */
+static uint64_t work_of_pool(struct busy *b, uint32_t of, const uint64_t *given, bool *done)
+{
+    const struct thread_set *threads = &b->a->threads;
+    uint64_t ns = 0;
+    bool answers = true;
+    for (uint32_t i = of; i < b->a->timeline.n_lines && i < threads->n; i++) {
+        if (b->steps++ > STEPS_MAX)
+            return 0;
+        if (!resource_same_pool(b->a, of, i))
+            continue;
+        uint64_t life = part_of_use(b->r, threads->v[i].from, threads->v[i].to);
+        done[i] = true;
+        answers &= !b->waits[i] && !given[i] && b->idle[i] != UINT64_MAX;
+        ns += life - min_u64(life, b->idle[i]);
+    }
+    return answers ? ns : 0;
+}
+
+int working_pool(const struct resource *r, const struct analysis *a, const bool *waits,
+                 const uint64_t *given, uint32_t *out)
+{
+    size_t n = a->timeline.n_lines;
+    struct busy b = {r, a, waits, calloc(n + 1, sizeof *b.idle), 0};
+    bool *done = calloc(n + 1, sizeof *done), one = true;
+    int rc = b.idle && done ? 0 : -ENOMEM;
+    *out = 0;
+    for (uint32_t i = 1; i < n && rc == 0; i++)
+        b.idle[i] = idle_of(&b, i);
+    for (uint32_t i = 1; i < n && i < a->threads.n && rc == 0 && one; i++) {
+        uint64_t work = done[i] ? 0 : work_of_pool(&b, i, given, done);
+        if (1000 * (work >> 10) < WORK_PERMILLE * (r->given_ns >> 10) || !work)
+            continue;
+        one = !*out && 1000 * (work >> 10) <= AT_MOST_PERMILLE * (r->given_ns >> 10);
+        *out = i;
+    }
+    *out = one && b.steps <= STEPS_MAX ? *out : 0;
+    free(b.idle);
+    free(done);
+    return rc;
 }

@@ -589,6 +589,7 @@ static int find_answers(struct holder *h)
     TRY(resource_each_wait(h->r, h->a, take_answer, h));
     count_queued(h);
     h->r->remote = is_remote(h);
+    h->r->inside = h->r->remote && source_is_own(h->a->trace, h->r->source.peer);
     return 0;
 }
 
@@ -918,9 +919,24 @@ static void end(struct holder *h)
     free(h->waits);
 }
 
+/* A thread has it while it has work. */
+static int hold_work(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+    const struct line *l = &h->a->timeline.lines[thread];
+    for (uint32_t i = 0; i < l->spans.n; i++) {
+        const struct span *s = line_span(l, i);
+        if (!wait_is_for_work(h->a, s->context))
+            continue;
+        if (from < s->start)
+            TRY(hold(h, thread, from, s->start));
+        from = max_u64(from, span_end(&h->a->timeline, s));
+    }
+    return from < to ? hold(h, thread, from, to) : 0;
+}
+
 /* What nobody gives, since the pool that should waits for it; or who gives it only passes it on:
- * all threads of a pool have it. */
-static int take_pool(struct holder *h, uint32_t of)
+ * all threads of a pool have it, always or while they have work. */
+static int take_pool(struct holder *h, uint32_t of, bool always)
 {
     const struct thread_set *threads = &h->a->threads;
     end(h);
@@ -930,18 +946,25 @@ static int take_pool(struct holder *h, uint32_t of)
     merge_wanted(h);
     for (uint32_t i = 1; i < h->a->timeline.n_lines && i < threads->n; i++)
         if (resource_same_pool(h->a, of, i))
-            TRY(hold(h, i, threads->v[i].from, threads->v[i].to));
+            TRY((always ? hold : hold_work)(h, i, threads->v[i].from, threads->v[i].to));
     return 0;
 }
 
 /* Of who only passes on what came in it is not known where from: if the threads of one pool, and of
- * no other, were busy all the time, requests queued for those. */
+ * no other, were busy all the time, requests queued for those.  What certainly comes from this very
+ * program is of the pool that worked for as long as was waited. */
 static int take_busy(struct holder *h)
 {
-    uint32_t busy;
-    TRY(busy_pool(h->r, h->a, h->waits, &busy));
-    h->r->passed |= busy != 0;
-    return busy ? take_pool(h, busy) : 0;
+    uint32_t of;
+    TRY(busy_pool(h->r, h->a, h->waits, &of));
+    bool always = of != 0;
+    if (!of && h->r->remote)
+        TRY(working_pool(h->r, h->a, h->waits, h->of_thread, &of));
+    if (!of)
+        return 0;
+    h->r->passed = true;
+    h->r->worked = !always;
+    return take_pool(h, of, always);
 }
 
 static int find(struct holder *h)
@@ -955,11 +978,11 @@ static int find(struct holder *h)
     if (h->r->kind == RESOURCE_LOCK && !h->r->held)
         TRY(find_releasers(h));
     if (resource_is_of_own_pool(h->a, h->r))
-        TRY(take_pool(h, h->r->threads[0]));
-    else if (h->r->remote ? source_is_own(h->a->trace, h->r->source.peer)
-                          : h->r->kind == RESOURCE_ANSWERS && is_messenger(h))
+        TRY(take_pool(h, h->r->threads[0], true));
+    else if (h->r->remote ? h->r->inside : h->r->kind == RESOURCE_ANSWERS && is_messenger(h))
         TRY(take_busy(h));
     h->r->remote &= !h->r->passed;
+    h->r->inside &= h->r->remote;
     if (h->r->kind != RESOURCE_LOCK || has_samples(h))
         return hand_out(h);
     keyed_fini(&h->sampled);

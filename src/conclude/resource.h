@@ -166,7 +166,9 @@ struct resource {
         met_ns; /* of given_ns: who gave it came to the same call, the last of those who meet */
     struct peer_vote source; /* of given_ns: what who gave it had read from just before; */
     bool remote;        /* and it says where the answer is from: who gave it did little for it */
-    bool passed;        /* who gives them waits for input itself: those who are busy are listed */
+    bool inside;        /* remote, but this very program listens there; */
+    bool passed;        /* who gives them waits for input itself: those who are busy are listed, */
+    bool worked;        /* or those who work on them at once */
     uint32_t open;      /* waits that are not over */
     uint32_t behind_of; /* 1 + index of the one at the end of its chain (chains.c); 0: none, or
                            BEHIND_OTHER: one that is in no list */

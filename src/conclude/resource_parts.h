@@ -6,7 +6,7 @@
  *   sources.c    where answers come from
  *   lines.c      lines that samples lack
  *   crowds.c     which objects are one resource
- *   busy.c       a pool whose threads were busy all the time
+ *   busy.c       the pool that answers, by how its threads were busy
  *   chains.c     those whose holders wait for another one
  *   lengthened.c those for which threads wait longer because of the heap */
 #ifndef ORCA_CONCLUDE_RESOURCE_PARTS_H
@@ -63,6 +63,11 @@ lock_id source_of(const struct program *p, const struct analysis *a, uint32_t th
 /* A thread of the one pool all of whose threads, none of which waits for it, were busy while a resource
  * was waited for; 0: there is none, or several.  waits: [n_lines].  -ENOMEM. */
 int busy_pool(const struct resource *r, const struct analysis *a, const bool *waits, uint32_t *out);
+
+/* A thread of the one pool whose threads worked for about as long as was waited for answers; 0: there
+ * is none, or several.  given: [n_lines] ns for which each was seen to work on answers.  -ENOMEM. */
+int working_pool(const struct resource *r, const struct analysis *a, const bool *waits,
+                 const uint64_t *given, uint32_t *out);
 
 /* Whether this very program listens at that end: others of its threads answer. */
 bool source_is_own(const struct trace *t, lock_id peer);

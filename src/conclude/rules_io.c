@@ -288,9 +288,10 @@ static bool waits_for_answers(const struct evidence *ev, const struct resource *
                               const struct resource *x)
 {
     const struct activity *d = x->doing;
-    return x->kind == RESOURCE_ANSWERS && x->n_doing && !x->passed && d->does == r->doing->does &&
+    bool at_once = x->worked || (!x->passed && rule_permille(x->queued_ns + x->outside_ns,
+                                                             x->given_ns) < QUEUED_PERMILLE);
+    return x->kind == RESOURCE_ANSWERS && x->n_doing && at_once && d->does == r->doing->does &&
            d->at.method.v == r->take.v && rule_permille(d->ns, x->held) >= SAYS_PERMILLE &&
-           rule_permille(x->queued_ns + x->outside_ns, x->given_ns) < QUEUED_PERMILLE &&
            !resource_is_of_own_pool(ev->a, x);
 }
 

@@ -195,7 +195,7 @@ static void tell(struct evidence *ev, const struct resource *r, enum severity se
 static enum severity severity_of(const struct evidence *ev, const struct resource *r)
 {
     return resource_is_once(r) || resource_is_brief(r) || resource_is_from_elsewhere(r) ||
-                   is_nobodys(ev, r) ||
+                   r->inside || is_nobodys(ev, r) ||
                    rule_permille(harm_of(r), ev->length) < WARNING_QUEUE_PERMILLE ||
                    resource_permille(r) < WARNING_OF_THEIRS_PERMILLE
                ? SEVERITY_INFO

@@ -231,7 +231,7 @@ void finding_holders(const struct resource *r, const struct analysis *a, char *o
 
 static enum card_label holder_label(const struct resource *r)
 {
-    if (r->passed)
+    if (r->passed && !r->worked)
         return CARD_BUSY;
     if (resource_is_meeting(r))
         return CARD_LAST;

@@ -1859,6 +1859,103 @@ Test(resources, the_same_port_of_another_host_is_another_program)
     cr_assert(all.v[0].remote);
 }
 
+/* A loop passes on what a pool, whose threads are often idle, works on at once, for a part of the
+ * time that is waited for. */
+static void passes_on_work(const char *peer, uint64_t works_ms, const char *pools)
+{
+    enum { POOL = 4, MS = 1000000 };
+    const thread_id who[] = {ann, bob, cat};
+    thread_id work[2 * POOL];
+    int n = (int)strlen(pools) * POOL;
+    lock_id from = builder_lock(&b, builder_class(&b, peer));
+    stack_id idle = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                      "java.util.concurrent.ThreadPoolExecutor.getTask:1");
+    builder_class(&b, "=listening 0.0.0.0:9102");
+    for (int i = 0; i < n; i++) {
+        const char name[] = {pools[i / POOL], 'o', 'r', 'k', '-', (char)('1' + i % POOL), 0};
+        work[i] = builder_thread(&b, name);
+        ADD(&b, work[i].v, work[i], 1000, park_enter, .stack = idle);
+    }
+    for (uint64_t i = 0; i < 60; i++) {
+        uint64_t time = (1 + i / 3 * 30) * MS + i % 3 * 1000, to = time + 20 * MS;
+        for (int k = (int)i % POOL; k < n; k += POOL) {
+            ADD(&b, work[k].v, work[k], time + MS, park_exit);
+            ADD(&b, work[k].v, work[k], time + (1 + works_ms) * MS, park_enter, .stack = idle);
+        }
+        ADD(&b, dan.v, dan, to - 500, io_read, .peer = from, .since = at(to - 600));
+        gets(who[i % 3], dan, time, to + 600, GET "shop.Desk.place:30");
+    }
+    for (uint64_t round = 0; round < 20; round++) {
+        for (uint64_t k = 0; k < 6; k++)
+            look(work[(3 * round + k % 3) % POOL],
+                 (30 * round + 2 + works_ms / 4 + k / 3) * MS + k % 3 * 1000,
+                 "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31 shop.Task.run:4 "
+                 "java.util.concurrent.ThreadPoolExecutor.runWorker:9",
+                 SAMPLE_IDLE);
+        for (uint64_t k = 1; k <= 3; k++)
+            look(dan, (30 * round + k * 10) * MS,
+                 "sun.nio.ch.EPoll.wait:native sun.nio.ch.EPollSelectorImpl.doSelect:1 "
+                 "com.fast.Loop.run:3",
+                 SAMPLE_IDLE);
+    }
+    run(UINT64_C(610) * MS);
+}
+
+Test(resources, who_works_at_once_gives_what_comes_from_the_programs_own_port)
+{
+    passes_on_work("=127.0.0.1:9102", 16, "w");
+    const struct resource *r = &all.v[0];
+    char name[256];
+    cr_assert_eq(r->kind, RESOURCE_ANSWERS);
+    cr_assert_not(r->remote);
+    cr_assert(r->worked);
+    cr_assert_eq(r->n_holders, 4);
+    cr_assert_eq(r->doing[0].does, DOES_INPUT);
+    cr_assert_gt(10 * r->doing[0].ns, 9 * r->held); /* not their idle time */
+    cr_assert_str_eq(method_of(r->doing[0].at), "shop.Pay.pay");
+    resource_title(r, a, name, sizeof name);
+    cr_assert_str_eq(name, "answers of work");
+    struct rule_finding *f;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_eq(n, 1);
+    cr_assert_str_eq(f->rule, "waits-for-io");
+    cr_assert(strstr(labelled(f, CARD_BEHIND), " wait for answers of work: 60 waits, 1.20 s"), "%s",
+              f->text);
+}
+
+/* Nothing in the program is slow: nobody has worked for as long as was waited. */
+Test(resources, a_pool_that_hardly_works_does_not_give_what_a_loop_passes_on)
+{
+    struct rule_finding *f;
+    size_t n;
+    passes_on_work("=127.0.0.1:9102", 4, "w");
+    cr_assert(all.v[0].remote);
+    cr_assert(all.v[0].inside);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        cr_assert(strcmp(f[i].rule, "slow-answer") != 0 || f[i].severity == SEVERITY_INFO);
+}
+
+Test(resources, a_pool_that_works_for_others_too_may_not_give_what_a_loop_passes_on)
+{
+    passes_on_work("=127.0.0.1:9102", 27, "w");
+    cr_assert(all.v[0].remote);
+}
+
+Test(resources, of_two_pools_that_work_at_once_none_is_known_to_give)
+{
+    passes_on_work("=127.0.0.1:9102", 16, "wf");
+    cr_assert(all.v[0].remote);
+}
+
+Test(resources, a_pool_that_works_meanwhile_does_not_give_what_another_program_sends)
+{
+    passes_on_work("=10.0.0.7:9102", 16, "w");
+    cr_assert(all.v[0].remote);
+    cr_assert_not(all.v[0].inside);
+}
+
 /* ann waits for the end of a pool, whose last thread has just read something. */
 Test(resources, one_wait_that_ends_behind_some_input_is_no_answer_from_there)
 {
