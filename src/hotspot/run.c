@@ -115,8 +115,12 @@ enum step run_emit_stub(struct run *r, uintptr_t pc)
     return r->out->options & WALK_WITH_STUBS ? run_emit(r, &f) : STEP_MORE;
 }
 
+/* Nothing else has looked at it: where scopes are, they name the method, too. */
 enum step run_emit_method(struct run *r, const struct nmethod *nm, uintptr_t pc, int32_t bci)
 {
+    struct method_view v;
+    if (!method_view(r->l, nm->method, &v))
+        return STEP_FAILED;
     struct walk_frame f = {.method = nm->method,
                            .pc = pc,
                            .bci = bci,

@@ -37,7 +37,8 @@ enum step run_emit_stub(struct run *r, uintptr_t pc);
 /* The stamps of the frames from that one on, when they are wanted. */
 void run_stamp(struct run *r, int32_t from);
 
-/* The method of a compiled frame alone, or with all that is inlined at the place. */
+/* The method of a compiled frame alone, or with all that is inlined at the place.  STEP_FAILED: what
+ * should be its method is not one. */
 enum step run_emit_method(struct run *r, const struct nmethod *nm, uintptr_t pc, int32_t bci);
 enum step run_emit_scopes(struct run *r, const struct nmethod *nm, uintptr_t pc,
                           enum pc_match match);
