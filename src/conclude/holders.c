@@ -100,7 +100,9 @@ static int take_owner(void *self, struct resource *r, const struct resource_wait
 /* Who gives a lock wakes the next one, who has it once he runs: until then nobody does. */
 static int take_handed(void *self, struct resource *r, const struct resource_wait *w)
 {
-    const struct analysis *a = ((const struct holder *)self)->a;
+    struct holder *h = self;
+    const struct analysis *a = h->a;
+    h->waits[w->thread] = true;
     const struct act *act = w->again ? NULL : span_wake_act(&a->timeline, w->span);
     if (act && act->time >= w->from && act->time < w->to && !resource_waits_again(a, w)) {
         r->handed += w->to - act->time;
@@ -127,6 +129,7 @@ static int find_owners(struct holder *v, size_t n, const struct analysis *a)
             continue;
         if (!is_shared(v[i].r, a))
             rc = resource_each_wait(v[i].r, a, take_handed, &v[i]);
+        rc = rc ? rc : holder_find_takers(&v[i]);
         if (v[i].r->lock.v)
             locks[some++] = v[i].r->lock.v;
         else if (rc == 0)
@@ -903,6 +906,7 @@ static int begin(struct holder *h, const struct resources *all, struct resource 
     h->rest = calloc(a->timeline.n_lines + 1, sizeof *h->rest);
     keyed_init(&h->recorded, offsetof(struct entry, ns), sizeof(struct entry));
     keyed_init(&h->sampled, offsetof(struct entry, ns), sizeof(struct entry));
+    map_init(&h->takers);
     return h->of_thread && h->rest && h->waits ? 0 : -ENOMEM;
 }
 
@@ -914,6 +918,7 @@ static void end(struct holder *h)
     buf_fini(&h->edges);
     buf_fini(&h->wanted);
     buf_fini(&h->before);
+    map_fini(&h->takers);
     free(h->of_thread);
     free(h->rest);
     free(h->waits);

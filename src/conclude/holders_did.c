@@ -25,6 +25,62 @@ int holder_note(struct keyed *to, uint32_t thread, const struct does *does, stac
     return 0;
 }
 
+/* --- who has released it ---------------------------------------------------------------------- */
+
+static bool is_same_lock(const struct holder *h, lock_id lock)
+{
+    return lock.v && (h->r->lock.v ? lock.v == h->r->lock.v
+                                   : lock_set_group(&h->a->locks, lock) == h->r->group);
+}
+
+/* Whether a thread may have it though it is in none of those methods: where threads wait on it, those
+ * who call the method that waits may have taken it.  Recorded holds are exact. */
+static bool is_had_elsewhere(const struct context *x)
+{
+    return x->what == STATE_WAITING || x->what == STATE_REACQUIRING || x->what == EV_hold;
+}
+
+int holder_find_takers(struct holder *h)
+{
+    const struct timeline *t = &h->a->timeline;
+    for (uint32_t i = 1; i < t->contexts.n; i++) {
+        const struct context *x = timeline_context(t, i);
+        const struct trace_stack *s = trace_stack(h->a->trace, x->stack);
+        bool of_it = h->all->of_context[i] && &h->all->v[h->all->of_context[i] - 1] == h->r;
+        bool native = !s->n_frames || s->frames->bci < 0;
+        if ((of_it && (x->what != STATE_BLOCKED || native)) ||
+            (is_had_elsewhere(x) && is_same_lock(h, x->lock))) {
+            map_fini(&h->takers);
+            return 0;
+        }
+        uint64_t *is = of_it ? map_put(&h->takers, s->frames->method.v) : NULL;
+        if (of_it && !is)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* Whether a stack says that its thread has it no longer. */
+static bool has_released(const struct holder *h, uint32_t thread, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(h->a->trace, stack);
+    if (!h->takers.len || !h->waits[thread] || !s->n_frames || s->flags & STACK_TRUNCATED)
+        return false;
+    for (uint32_t i = 0; i < s->n_frames; i++)
+        if (map_find(&h->takers, s->frames[i].method.v))
+            return false;
+    return true;
+}
+
+/* So that much of the time is not its. */
+static void take_back(struct holder *h, uint32_t thread, uint64_t ns)
+{
+    h->r->held -= min_u64(h->r->held, ns);
+    h->of_thread[thread] -= min_u64(h->of_thread[thread], ns);
+}
+
+/* --- waits, halts, samples -------------------------------------------------------------------- */
+
 /* What a wait means for who waits in it. */
 static int note_wait(struct holder *h, uint32_t thread, uint32_t context, uint64_t ns)
 {
@@ -64,7 +120,10 @@ static int note_looks(struct holder *h, uint32_t thread, uint64_t from, uint64_t
         uint64_t ns = min_u64(s->time, to) - max_u64(since, from);
         bool waits = h->r->kind == RESOURCE_ANSWERS && io_in_select(h->a->trace, s->stack);
         h->looked[waits] += ns;
-        if (waits) { /* for something to pass on */
+        bool released = has_released(h, thread, s->stack);
+        if (released)
+            take_back(h, thread, ns);
+        if (waits || released) { /* for something to pass on */
             h->rest[thread] -= min_u64(h->rest[thread], ns);
             continue;
         }
@@ -117,7 +176,10 @@ static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
             h->looked[true] += end - begin; /* for something to pass on */
             continue;
         }
-        TRY(note_halt(h, thread, s, begin, end));
+        if (s->what < IO_KINDS && has_released(h, thread, s->stack))
+            take_back(h, thread, end - begin);
+        else
+            TRY(note_halt(h, thread, s, begin, end));
     }
     return from < to ? note_looks(h, thread, from, to) : 0;
 }

@@ -1,5 +1,5 @@
 /* A lock's owner that is off its processor while others wait: each cause is its own, and has its own
- * advice, never that of the code in the section. */
+ * advice, never that of the code in the section.  And one that has it no longer. */
 #include "analyzed.h"
 #include "conclude/rules.h"
 
@@ -121,4 +121,69 @@ Test(holder_halts, who_is_in_a_call_when_another_gets_it_has_released_it_before)
     cr_assert(n && f[0].resource);
     cr_expect_eq(f[0].resource->held, (uint64_t)ROUNDS * 2 * MS);
     cr_expect_null(strstr(f[0].text, "Mail.send"), "%s", f[0].text);
+}
+
+/* --- seen elsewhere --------------------------------------------------------------------------- */
+
+static void look(thread_id who, uint64_t time, const char *frames)
+{
+    struct event e = {.time = at(time), .thread = who, .kind = EV_wall_sample, .size = EVENT_HEAD};
+    e.wall_sample = (struct ev_wall_sample){.stack = builder_stack(&b, frames),
+                                            .weight = 5 * MS,
+                                            .flags = SAMPLE_LOOK,
+                                            .taken = at(time)};
+    builder_event(&b, 90, &e);
+}
+
+#define INSIDE "shop.Calc.sum:31 shop.Order.submit:90 shop.Main.main:12"
+#define OUTSIDE "shop.Page.show:7 shop.Main.main:12"
+
+/* bob has it while ann waits, and has waited for it himself in submit if `waits`; one look finds him
+ * in submit, one elsewhere. */
+static const struct resource *seen_elsewhere(bool waits)
+{
+    static struct rule_finding *f;
+    size_t n;
+    for (uint64_t i = 0, from = 0; i < ROUNDS; i++, from += ROUND) {
+        if (waits)
+            does_block(bob, from + 11 * MS, from + 19 * MS, lock, ann);
+        does_block(ann, from, from + 10 * MS, lock, bob);
+        look(bob, from + 5 * MS, INSIDE);
+        look(bob, from + 10 * MS, OUTSIDE);
+    }
+    analyzed_run(ROUNDS * ROUND);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert(n && f[0].resource);
+    return f[0].resource;
+}
+
+static uint64_t done_in(const struct resource *r, const char *method)
+{
+    uint64_t ns = 0;
+    for (size_t i = 0; i < r->n_doing; i++)
+        if (strcmp(trace_method(t, r->doing[i].at.method)->name, method) == 0)
+            ns += r->doing[i].ns;
+    return ns;
+}
+
+/* What a method takes it gives back before it returns. */
+Test(holder_halts, who_is_seen_where_nobody_takes_a_monitor_has_released_it)
+{
+    const struct resource *r = seen_elsewhere(true);
+    cr_expect_eq(done_in(r, "show"), 0);
+    cr_expect_gt(done_in(r, "sum"), (uint64_t)ROUNDS * 4 * MS);
+}
+
+Test(holder_halts, who_never_waits_for_a_monitor_may_take_it_elsewhere)
+{
+    const struct resource *r = seen_elsewhere(false);
+    cr_expect_gt(done_in(r, "show"), (uint64_t)ROUNDS * 4 * MS);
+}
+
+/* submit may call what takes it, and waits there. */
+Test(holder_halts, where_threads_wait_on_a_monitor_it_may_be_taken_elsewhere)
+{
+    does_wait(cat, 1000, ROUNDS * ROUND - 1000, lock);
+    const struct resource *r = seen_elsewhere(true);
+    cr_expect_gt(done_in(r, "show"), (uint64_t)ROUNDS * 4 * MS);
 }
