@@ -6,6 +6,8 @@
 #include "conclude/doings.h"
 #include "conclude/holders_parts.h"
 
+#include <string.h>
+
 int holder_note(struct keyed *to, uint32_t thread, const struct does *does, stack_id stack,
                 struct place leaf, struct amount of)
 {
@@ -27,37 +29,55 @@ int holder_note(struct keyed *to, uint32_t thread, const struct does *does, stac
 
 /* --- who has released it ---------------------------------------------------------------------- */
 
+static const char *class_at(const struct trace *t, const struct trace_frame *f)
+{
+    return trace_class(t, trace_method(t, f->method)->class_)->signature;
+}
+
 static bool is_same_lock(const struct holder *h, lock_id lock)
 {
     return lock.v && (h->r->lock.v ? lock.v == h->r->lock.v
                                    : lock_set_group(&h->a->locks, lock) == h->r->group);
 }
 
-/* Whether a thread may have it though it is in none of those methods: where threads wait on it, those
- * who call the method that waits may have taken it.  Recorded holds are exact. */
-static bool is_had_elsewhere(const struct context *x)
+/* The method that enters it, or that waits on it, with those of its class that have called that: one
+ * of these has taken it.  -EINVAL: it is not known which. */
+static int add_takers(struct holder *h, const struct context *x)
 {
-    return x->what == STATE_WAITING || x->what == STATE_REACQUIRING || x->what == EV_hold;
+    const struct trace *t = h->a->trace;
+    const struct trace_stack *s = trace_stack(t, x->stack);
+    bool waits = x->what == STATE_WAITING || x->what == STATE_REACQUIRING;
+    uint32_t i = 0;
+    while (waits && i < s->n_frames &&
+           strcmp(class_at(t, &s->frames[i]), "Ljava/lang/Object;") == 0)
+        i++;
+    if ((!waits && x->what != STATE_BLOCKED) || i == s->n_frames || s->frames[i].bci < 0)
+        return -EINVAL;
+    const char *of = class_at(t, &s->frames[i]);
+    do {
+        uint64_t *is = map_put(&h->takers, s->frames[i].method.v);
+        if (!is)
+            return -ENOMEM;
+        *is = 1;
+    } while (++i < s->n_frames && waits && strcmp(class_at(t, &s->frames[i]), of) == 0);
+    return 0;
 }
 
 int holder_find_takers(struct holder *h)
 {
     const struct timeline *t = &h->a->timeline;
-    for (uint32_t i = 1; i < t->contexts.n; i++) {
+    int rc = 0;
+    for (uint32_t i = 1; i < t->contexts.n && rc == 0; i++) {
         const struct context *x = timeline_context(t, i);
-        const struct trace_stack *s = trace_stack(h->a->trace, x->stack);
         bool of_it = h->all->of_context[i] && &h->all->v[h->all->of_context[i] - 1] == h->r;
-        bool native = !s->n_frames || s->frames->bci < 0;
-        if ((of_it && (x->what != STATE_BLOCKED || native)) ||
-            (is_had_elsewhere(x) && is_same_lock(h, x->lock))) {
-            map_fini(&h->takers);
-            return 0;
-        }
-        uint64_t *is = of_it ? map_put(&h->takers, s->frames->method.v) : NULL;
-        if (of_it && !is)
-            return -ENOMEM;
+        if (of_it || (x->what == STATE_WAITING && is_same_lock(h, x->lock)))
+            rc = add_takers(h, x);
+        else if (x->what == EV_hold && is_same_lock(h, x->lock)) /* exact */
+            rc = -EINVAL;
     }
-    return 0;
+    if (rc < 0)
+        map_fini(&h->takers);
+    return rc == -ENOMEM ? rc : 0;
 }
 
 /* Whether a stack says that its thread has it no longer. */
@@ -204,7 +224,10 @@ int holder_account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to
             continue;
         if (begin > at)
             TRY(note_rest(h, thread, at, begin));
-        TRY(note_wait(h, thread, s->context, end - begin));
+        if (has_released(h, thread, timeline_context(t, s->context)->stack))
+            take_back(h, thread, end - begin);
+        else
+            TRY(note_wait(h, thread, s->context, end - begin));
         at = end;
     }
     return at < to ? note_rest(h, thread, at, to) : 0;

@@ -180,10 +180,40 @@ Test(holder_halts, who_never_waits_for_a_monitor_may_take_it_elsewhere)
     cr_expect_gt(done_in(r, "show"), (uint64_t)ROUNDS * 4 * MS);
 }
 
-/* submit may call what takes it, and waits there. */
-Test(holder_halts, where_threads_wait_on_a_monitor_it_may_be_taken_elsewhere)
+/* Nor what it sleeps in, or waits for. */
+Test(holder_halts, who_sleeps_where_nobody_takes_a_monitor_has_released_it)
 {
-    does_wait(cat, 1000, ROUNDS * ROUND - 1000, lock);
+    struct rule_finding *f;
+    size_t n;
+    for (uint64_t i = 0, from = 0; i < ROUNDS; i++, from += ROUND) {
+        does_block(ann, from, from + 8 * MS, lock, bob);
+        ADD(&b, bob.v, bob, from + 4 * MS, sleep_enter, .timeout_ns = 5,
+            .stack = builder_stack(&b, "java.lang.Thread.sleep:5 " OUTSIDE));
+        ADD0(&b, bob.v, bob, from + 7 * MS, sleep_exit);
+        does_block(bob, from + 11 * MS, from + 19 * MS, lock, ann);
+    }
+    analyzed_run(ROUNDS * ROUND);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert(n && f[0].resource);
+    cr_expect_eq(done_in(f[0].resource, "show"), 0);
+    cr_expect_null(strstr(f[0].text, "sleep"), "%s", f[0].text);
+}
+
+/* A method that calls the one that waits may have taken it. */
+Test(holder_halts, who_calls_what_waits_on_a_monitor_may_have_taken_it)
+{
+    ADD(&b, cat.v, cat, 1000, wait_enter, .lock = lock,
+        .stack = builder_stack(&b, "java.lang.Object.wait:native shop.Page.next:3 " OUTSIDE));
+    ADD(&b, cat.v, cat, ROUNDS * ROUND - 1000, wait_exit, .lock = lock);
     const struct resource *r = seen_elsewhere(true);
     cr_expect_gt(done_in(r, "show"), (uint64_t)ROUNDS * 4 * MS);
+}
+
+/* Of another class nothing calls it. */
+Test(holder_halts, a_monitor_that_threads_wait_on_is_taken_where_they_wait)
+{
+    ADD(&b, cat.v, cat, 1000, wait_enter, .lock = lock,
+        .stack = builder_stack(&b, "java.lang.Object.wait:native shop.Order.next:3 " OUTSIDE));
+    ADD(&b, cat.v, cat, ROUNDS * ROUND - 1000, wait_exit, .lock = lock);
+    cr_expect_eq(done_in(seen_elsewhere(true), "show"), 0);
 }
