@@ -10,6 +10,7 @@ public class Sums {
     static final Object monitor = new Object();
     static final ReentrantLock lock = new ReentrantLock();
     static int count, locked; /* under monitor, under lock */
+    static volatile int read; /* how many threads may end */
 
     static void work(int i) throws Exception {
         for (int n = 0; n < 200; n++) {
@@ -55,12 +56,17 @@ public class Sums {
                 }
                 ThreadInfo t = ManagementFactory.getThreadMXBean().getThreadInfo(Thread.currentThread().getId());
                 lines[me] = "sums " + t.getThreadName() + " " + t.getBlockedCount() + " " + t.getWaitedCount();
+                while (read <= me)
+                    Thread.yield();
             }, "sum-" + i);
         }
         for (Thread t : threads)
             t.start();
-        for (Thread t : threads)
+        /* One after the other: on 17 those that end at a time contend for their ThreadGroup, after they have counted. */
+        for (Thread t : threads) {
+            read++;
             t.join();
+        }
         for (String line : lines)
             System.out.println(line);
         System.out.println(warm.getThreadName() + " " + (count + locked));
