@@ -146,6 +146,26 @@ Test(request, several_files_are_traces)
     cr_assert_eq(parse("keep=1"), -EINVAL);
 }
 
+static uint64_t cost_of(const char *options)
+{
+    struct settings s;
+    cr_assert_eq(settings_parse(&s, options, false, &err), 0, "%s", err.msg);
+    free(s.text);
+    return s.cost;
+}
+
+/* In thousandths of a percent. */
+Test(request, what_recording_may_cost)
+{
+    cr_assert_eq(cost_of(""), 5000u);
+    cr_assert_eq(cost_of("cost=0.02"), 20u);
+    cr_assert_eq(cost_of("cost=7%"), 7000u);
+    cr_assert_eq(cost_of("cost=off"), COST_OFF);
+    cr_assert_eq(cost_of("every=10m"), COST_OFF);
+    cr_assert_eq(parse("cost=101"), -EINVAL);
+    cr_assert_eq(parse("cost=5,every=10m"), -EINVAL);
+}
+
 Test(request, names_with_the_time)
 {
     struct settings s = {.file = "a-%p.otrace"};
