@@ -47,6 +47,10 @@ public class Heaped {
 
     public static void main(String[] args) throws Exception {
         int mb = args.length > 0 ? Integer.parseInt(args[0]) : 0;
+        for (int i = 0; i < 100 && mb > 0; i++) { // the first sample of a thread may be half a MiB away, whatever was asked for
+            filling.add(new byte[100_000]);
+            filling.clear();
+        }
         for (int i = 0; i < mb * 1024; i++)
             filling.add(new byte[1000]);
         Leaf leaf = makeLeaf();
