@@ -5,7 +5,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** A pool as a library has it: so many things, taken and given back. */
 public class Lender {
-    private final ReentrantLock lock = new ReentrantLock();
+    /** Fair: else who gives takes again before those who wait are awake, and beside other programs the same few have all for seconds. */
+    private final ReentrantLock lock = new ReentrantLock(true);
     private final Condition given = lock.newCondition();
     private int free;
 

@@ -215,7 +215,6 @@ public class Lent {
 
     public static void main(String[] args) throws Exception {
         until = System.nanoTime() + (long) (Double.parseDouble(args[1]) * 1e9);
-        System.out.println("ready");
         slow = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         daemon("accept", Lent::accept);
         Thread[] all;
@@ -260,6 +259,7 @@ public class Lent {
             idle.shutdown();
             all = new Thread[0];
         }
+        System.out.println("ready");
         for (Thread t : all)
             t.join();
     }
