@@ -1,5 +1,6 @@
 import java.lang.reflect.Method;
 import java.util.*;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
@@ -45,6 +46,7 @@ public final class Pinned {
     static volatile int wanting;
     static volatile boolean stop;
     static final CountDownLatch COMPUTING = new CountDownLatch(2);
+    static final Set<Thread> RELEASED = ConcurrentHashMap.newKeySet();
 
     static {
         try {
@@ -62,8 +64,15 @@ public final class Pinned {
         }
     }
 
+    /** Until release(): a park may end without a reason. (That of a pinned thread does by a permit which its carrier has left.) */
     public static void rest() {
-        LockSupport.park();
+        while (!RELEASED.contains(Thread.currentThread()))
+            LockSupport.park();
+    }
+
+    static void release(Thread t) {
+        RELEASED.add(t);
+        LockSupport.unpark(t);
     }
 
     static void natively(String method) {
@@ -138,10 +147,10 @@ public final class Pinned {
             pinned.add(start(monitor ? () -> new Table().outer(Pinned::rest) : () -> natively("rest")));
         awaitRest(pinned);
         for (Thread t : ready)
-            LockSupport.unpark(t);
+            release(t);
         Thread.sleep(200);
         for (Thread t : pinned)
-            LockSupport.unpark(t);
+            release(t);
         for (Thread t : ready)
             t.join();
         for (Thread t : pinned)
@@ -164,7 +173,7 @@ public final class Pinned {
             all.add(start(Pinned::compute));
         COMPUTING.await();
         for (Thread t : ready)
-            LockSupport.unpark(t);
+            release(t);
         Thread.sleep(200);
         stop = true;
         for (Thread t : all)

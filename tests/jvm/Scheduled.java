@@ -51,6 +51,7 @@ public class Scheduled {
         return Sync.start(name, () -> {
             counters(); /* its classes are loaded from here on */
             go.await();
+            Thread.sleep(1); /* of a thread that runs the counters have what was at its last tick or switch */
             long[] before = counters();
             long began = System.nanoTime();
             body.run();
