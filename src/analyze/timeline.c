@@ -90,7 +90,7 @@ static bool has_time(const struct context *x)
 
 /* Put a wait before the ones that lie inside it, which are re-acquisitions of its monitor: its own
  * span ends where the first of them begins, and each of them lasts until the next one, the last
- * until the end. */
+ * until the end.  Those of a park are not: of it nothing is known then. */
 static int put_around(struct timeline *t, struct line *l, const struct interval *iv)
 {
     struct context x;
@@ -105,7 +105,8 @@ static int put_around(struct timeline *t, struct line *l, const struct interval 
         struct span *to = line_span(l, i), *from = line_span(l, i - 1);
         struct context inner = *timeline_context(t, from->context);
         *to = *from;
-        inner.what = STATE_REACQUIRING;
+        if (iv->state == STATE_WAITING)
+            inner.what = STATE_REACQUIRING;
         if (known && has_time(&inner)) { /* the last of them is what is still going on */
             inner.flags |= x.flags & INTERVAL_OPEN;
             x.flags &= (uint8_t)~INTERVAL_OPEN;

@@ -7,6 +7,7 @@
 /* The states that can begin while a thread is in each state. */
 static const uint8_t may_contain[STATE_LIMIT] = {
     [STATE_WAITING] = BIT(STATE_BLOCKED),
+    [STATE_PARKED] = BIT(STATE_BLOCKED), /* JDK 21 to 23 load a class when one is pinned */
     [STATE_JOINING] = BIT(STATE_BLOCKED) | BIT(STATE_WAITING) | BIT(STATE_PARKED),
     [STATE_SLEEPING] = BIT(STATE_PARKED), /* a virtual thread's sleep */
 };
@@ -25,8 +26,10 @@ static struct interval *push(struct track *tr, const struct track_wait *w, uint6
                              const struct track_env *env)
 {
     struct interval *iv = intervals_push(env->out);
-    if (tr->depth)
+    if (tr->depth) {
         tr->wait[tr->depth - 1].nested++;
+        tr->wait[tr->depth - 1].later++;
+    }
     *iv = (struct interval){.start = w->start,
                             .end = end,
                             .ns = end - w->start - w->inner,
@@ -56,10 +59,33 @@ static void push_unknown(struct track *tr, const struct track_wait *w, uint64_t 
     iv->flags |= (uint8_t)(INTERVAL_UNKNOWN | flags);
 }
 
-/* Give up the innermost wait. */
+/* The innermost wait was handed out; the one around it may go on. */
+static void leave(struct track *tr)
+{
+    if (!tr->depth)
+        return;
+    tr->wait[tr->depth - 1].resumed = tr->last;
+    tr->wait[tr->depth - 1].later = 0;
+}
+
+/* Give up the innermost wait.  A park in which the thread blocked was over then, as it seems. */
 static void cut(struct track *tr, uint64_t until, const struct track_env *env)
 {
-    push_unknown(tr, &tr->wait[--tr->depth], until, 0, env);
+    const struct track_wait *w = &tr->wait[--tr->depth];
+    push_unknown(tr, w, w->first ? w->first : until, 0, env);
+    leave(tr);
+}
+
+/* A park in which the thread blocked has gone on: it is one from there on. */
+static void resume(struct track *tr, struct track_wait *w, const struct track_env *env)
+{
+    if (!w->first)
+        return;
+    if (!w->absorbed)
+        unknowns_add(env->unknown, tr->thread, w->start, w->first);
+    w->start = w->resumed;
+    w->first = w->inner = 0;
+    w->nested = w->later;
 }
 
 static void cut_all(struct track *tr, const struct track_env *env)
@@ -72,6 +98,8 @@ static bool fits_inside(const struct track_wait *outer, const struct op *op)
 {
     if (!(may_contain[outer->state] & BIT(op->state)))
         return false;
+    if (outer->state == STATE_PARKED)
+        return !outer->found;
     /* A wait re-acquires its own monitor and no other. */
     return outer->state != STATE_WAITING || outer->object == op->object;
 }
@@ -82,11 +110,13 @@ static void open_wait(struct track *tr, const struct op *op, uint64_t start,
     while (tr->depth && !fits_inside(&tr->wait[tr->depth - 1], op))
         cut(tr, start, env);
     INVARIANT(tr->depth < TRACK_DEPTH);
-    const struct track_wait *outer = tr->depth ? &tr->wait[tr->depth - 1] : NULL;
+    struct track_wait *outer = tr->depth ? &tr->wait[tr->depth - 1] : NULL;
     struct track_wait *w = &tr->wait[tr->depth++];
+    if (outer && outer->state == STATE_PARKED && !outer->first)
+        outer->first = start;
     w->start = start;
-    w->inner = 0;
-    w->nested = 0;
+    w->inner = w->first = w->resumed = 0;
+    w->nested = w->later = 0;
     w->object = op->object;
     w->other = op->other;
     w->stack = op->stack;
@@ -177,10 +207,14 @@ static void close_wait(struct track *tr, const struct op *op, uint64_t before,
     struct track_wait *w = &tr->wait[--tr->depth];
     if (is_gap(tr, w->start, tr->last, env)) {
         push_unknown(tr, w, tr->last, op->flags, env);
+        leave(tr);
         return;
     }
-    if (w->absorbed)
+    resume(tr, w, env);
+    if (w->absorbed) {
+        leave(tr);
         return;
+    }
     if (w->state == STATE_WAITING) {
         tr->waited.end = tr->last;
         tr->waited.object = w->object;
@@ -189,6 +223,7 @@ static void close_wait(struct track *tr, const struct op *op, uint64_t before,
     push(tr, w, tr->last, env)->flags |= op->flags;
     if (tr->depth)
         tr->wait[tr->depth - 1].inner += tr->last - w->start;
+    leave(tr);
 }
 
 void track_apply(struct track *tr, const struct op *op, const struct track_env *env)
@@ -238,8 +273,11 @@ void track_still_open(struct track *tr, const struct op *op, uint64_t at,
     for (unsigned i = 0; i < tr->depth; i++)
         if (tr->wait[i].state == op->state && tr->wait[i].object == op->object) {
             tr->wait[i].found = false; /* it lasted all the time */
-            if (i + 1 == tr->depth && op->time <= tr->wait[i].start && at >= tr->known)
+            if (i + 1 < tr->depth)
+                return;
+            if (op->time <= tr->wait[i].start && at >= tr->known)
                 tr->known = 0; /* whatever is missing, the thread did nothing else */
+            resume(tr, &tr->wait[i], env);
             return;
         }
     if (op->time < tr->last) {
@@ -265,7 +303,8 @@ void track_finish(struct track *tr, uint64_t end, const struct track_env *env)
     end = min_u64(end, known);
     while (tr->depth) {
         struct track_wait *w = &tr->wait[tr->depth - 1];
-        bool cut_off = end < w->start || (end == w->start && end == tr->known) || w->found;
+        bool cut_off =
+            end < w->start || (end == w->start && end == tr->known) || w->found || w->first;
         if (tr->ended || cut_off || is_gap(tr, w->start, end, env)) {
             cut(tr, end, env);
             continue;

@@ -37,13 +37,14 @@ struct op {
     uint8_t action, state, flags; /* INTERVAL_TIMED of an OPEN, INTERVAL_TIMED_OUT of a CLOSE */
 };
 
-enum { TRACK_DEPTH = 3 }; /* joining, waiting, blocked: see may_contain in track.c */
+enum { TRACK_DEPTH = 3 }; /* joining, waiting or parked, blocked: see may_contain in track.c */
 
 struct track_wait {
-    uint64_t start, inner; /* inner: ns of closed waits nested in this one */
+    uint64_t start, inner;   /* inner: ns of closed waits nested in this one */
+    uint64_t first, resumed; /* a park in which its thread blocked: since when, and until when */
     uint32_t object, other, stack, owner_stack;
-    uint32_t peer;   /* of a park for input or output: in place of the object; 0: it is none */
-    uint32_t nested; /* waits inside that were handed out */
+    uint32_t peer; /* of a park for input or output: in place of the object; 0: it is none */
+    uint32_t nested, later; /* waits inside that were handed out; those after `resumed` */
     uint8_t state, flags;
     bool again;    /* blocked: on the monitor of the Object.wait that it comes from */
     bool absorbed; /* part of the join or sleep around it: paired, not handed out */

@@ -255,6 +255,46 @@ Test(track, reacquired_behind_a_wait)
     cr_assert_eq(got.v[1].stack.v, 201);
 }
 
+/* A virtual thread of JDK 21 that is pinned loads a class before it waits. */
+Test(track, a_park_in_which_the_thread_blocked_goes_on)
+{
+    track_init(&tr, 7, true);
+    apply(OP_OPEN, STATE_PARKED, 0, 100);
+    apply(OP_OPEN, STATE_BLOCKED, 3, 110);
+    apply(OP_CLOSE, STATE_BLOCKED, 3, 130);
+    apply(OP_OPEN, STATE_BLOCKED, 4, 140);
+    apply(OP_CLOSE, STATE_BLOCKED, 4, 150);
+    apply(OP_CLOSE, STATE_PARKED, 0, 500);
+    finish(1000);
+    cr_assert_eq(got.n, 3);
+    expect(0, STATE_BLOCKED, 0, 110, 130, 20);
+    expect(1, STATE_BLOCKED, 0, 140, 150, 10);
+    expect(2, STATE_PARKED, 0, 150, 500, 350);
+    cr_assert_eq(got.v[2].nested, 0);
+    cr_assert_not(tr.incomplete);
+}
+
+/* Its end was not seen: it is not taken for going on. */
+Test(track, a_park_in_which_the_thread_seems_to_block_is_over)
+{
+    apply(OP_OPEN, STATE_PARKED, 0, 100);
+    apply(OP_OPEN, STATE_BLOCKED, 3, 110);
+    apply(OP_CLOSE, STATE_BLOCKED, 3, 130);
+    apply(OP_OPEN, STATE_WAITING, 4, 140);
+    apply(OP_CLOSE, STATE_WAITING, 4, 150);
+    apply(OP_OPEN, STATE_PARKED, 0, 200);
+    apply(OP_OPEN, STATE_BLOCKED, 3, 210);
+    finish(1000);
+    cr_assert_eq(got.n, 5);
+    expect(0, STATE_BLOCKED, 0, 110, 130, 20);
+    expect(1, STATE_PARKED, INTERVAL_UNKNOWN, 100, 100, 0);
+    cr_assert_eq(got.v[1].nested, 1);
+    expect(2, STATE_WAITING, 0, 140, 150, 10);
+    expect(3, STATE_BLOCKED, INTERVAL_OPEN, 210, 1000, 790);
+    expect(4, STATE_PARKED, INTERVAL_UNKNOWN, 200, 200, 0);
+    cr_assert(tr.incomplete);
+}
+
 Test(track, reacquired_without_an_enter_is_kept_apart)
 {
     apply(OP_OPEN, STATE_WAITING, 3, 100);
