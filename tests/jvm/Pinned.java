@@ -64,7 +64,7 @@ public final class Pinned {
         }
     }
 
-    /** Until release(): a park may end without a reason. (That of a pinned thread does by a permit which its carrier has left.) */
+    /** Until release(): a park may end without a reason. */
     public static void rest() {
         while (!RELEASED.contains(Thread.currentThread()))
             LockSupport.park();

@@ -25,7 +25,8 @@ walking() { # JVM-FLAG...
     at_most sync_failed 0
     local walks=$(($(value both) + $(value walk_only))) theirs=$(($(value both) + $(value agct_only)))
     [ "$walks" -ge "$theirs" ] || fail "$walks walks, AsyncGetCallTrace has $theirs"
-    [ $(($(value agct_only) * 100)) -le "$theirs" ] || fail "$(value agct_only) only by AsyncGetCallTrace"
+    [ $(($(value agct_only) * 100)) -le "$theirs" ] ||
+        fail "$(value agct_only) of $theirs only by AsyncGetCallTrace: $(grep -E '^walk: (walk|agct)_error' out) $(grep -A 6 '^signal: error' out | head -n 14)"
     at_least described $((walks * 99 / 100))
 }
 

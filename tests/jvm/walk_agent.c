@@ -402,7 +402,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         count(&walk_only, 1);
     } else if (a.n > 0) {
         count(&agct_only, 1);
-        struct sample *s = new_sample();
+        struct sample *s = new_sample_of(0);
         if (s) {
             put(s, "signal: error %d, AGCT has %d frames\n", rc, a.n);
             for (int i = 0; i < a.n && i < 4; i++)
