@@ -40,9 +40,6 @@ enum {
     NOTHING = 1000,    /* less than this part of the time, holders do by chance */
 };
 
-/* Who was woken, found nothing and waits again needs no longer for it. */
-#define LOOKS_AT_MOST_NS UINT64_C(100000)
-
 /* What one gives at one moment, to however many. */
 #define ONE_GIVE_NS UINT64_C(1000000)
 
@@ -667,12 +664,18 @@ static int find_takers(struct holder *h)
 /* What those do meanwhile who run the other end of what is polled. */
 static int find_other_end(struct holder *h)
 {
-    bool *others = calloc(h->a->timeline.n_lines + 1, sizeof *others);
+    size_t size = (h->a->timeline.n_lines + 1) * sizeof(bool);
+    bool *others = calloc(1, size);
+    struct polled_loops loops = {h->a, others, 0, 0};
     int rc = others ? 0 : -ENOMEM;
     rc = rc ? rc : resource_each_wait(h->r, h->a, add_wanted, h);
     rc = rc ? rc : resource_each_wait(h->r, h->a, note_waiter, h);
+    rc = rc ? rc : resource_each_wait(h->r, h->a, polled_add_loop, &loops);
     merge_wanted(h);
-    rc = rc ? rc : polled_find_others(h->r, h->all, h->a, others);
+    if (rc == 0 && !polled_are_woken(&loops)) {
+        memset(others, 0, size);
+        rc = polled_find_others(h->r, h->all, h->a, others);
+    }
     for (uint32_t thread = 1; thread < h->a->timeline.n_lines && rc == 0; thread++)
         if (others[thread] && !h->waits[thread])
             rc = hold(h, thread, 0, UINT64_MAX);

@@ -1,12 +1,38 @@
-/* The other end of what threads poll: who was seen in other code of the same library. */
+/* The other end of what threads poll: who ends the loops with an unpark; where nobody does, who was
+ * seen in other code of the same library. */
 #include "base/err.h"
+#include "base/util.h"
 #include "conclude/resource_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A library's classes share so many names of their packages: "com/lmax/disruptor". */
-enum { LIBRARY_NAMES = 3 };
+enum {
+    LIBRARY_NAMES = 3, /* of their packages that a library's classes share: "com/lmax/disruptor" */
+    WAKES_LEAST = 3,   /* loops that threads ended, and half of all, say who is at the other end */
+};
+
+int polled_add_loop(void *self, struct resource *r, const struct resource_wait *w)
+{
+    struct polled_loops *l = self;
+    const struct timeline *t = &l->a->timeline;
+    uint32_t waker = w->span->waker;
+    UNUSED(r);
+    if (w->open || span_is_summed(t, w->span) ||
+        line_waits_again(t, &t->lines[w->thread], w->index, LOOKS_AT_MOST_NS))
+        return 0;
+    l->n++;
+    if (!waker || waker >= t->n_lines || waker == w->thread)
+        return 0;
+    l->woken++;
+    l->wakers[waker] = true;
+    return 0;
+}
+
+bool polled_are_woken(const struct polled_loops *l)
+{
+    return l->woken >= WAKES_LEAST && 2 * l->woken >= l->n;
+}
 
 /* How much of a signature two classes of one library share; of the program's own code the whole
  * class, with its inner ones. */

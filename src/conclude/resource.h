@@ -7,8 +7,9 @@
  *                          whoever waited for one has it until it ends another thread's wait
  *     answers              what somebody else has to do first: whoever ended a wait for one had it
  *     polled               what threads look for again and again between short parks for nothing:
- *                          nobody ends those; whoever runs other code of the same library (of the
- *                          same class, where the program itself polls) is the other end, by samples
+ *                          hardly anybody ends those; whoever unparks at the end of most loops is
+ *                          the other end, or else whoever runs other code of the same library (of
+ *                          the same class, where the program itself polls), by samples
  *     delays               what a library lets time pass for, in a call of the program's: nobody
  *                          has it
  *

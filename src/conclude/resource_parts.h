@@ -72,8 +72,22 @@ int working_pool(const struct resource *r, const struct analysis *a, const bool 
 /* Whether this very program listens at that end: others of its threads answer. */
 bool source_is_own(const struct trace *t, lock_id peer);
 
+/* Who was woken, found nothing and waits again needs no longer for it. */
+#define LOOKS_AT_MOST_NS UINT64_C(100000)
+
 /* Whether a wait gave its thread nothing: it looked, and waited again. */
 bool resource_waits_again(const struct analysis *a, const struct resource_wait *w);
+
+/* Loops that poll. */
+struct polled_loops {
+    const struct analysis *a;
+    bool *wakers;      /* [n_lines]: the thread ended some */
+    uint64_t n, woken; /* that were over; those that a thread ended */
+};
+
+/* A resource_visit: what was looked for was there after this wait.  Whether threads ended most. */
+int polled_add_loop(void *self, struct resource *r, const struct resource_wait *w);
+bool polled_are_woken(const struct polled_loops *l);
 
 /* others[thread]: whether it was seen in other code of the library that polls (of the class, where
  * that is the program's own).  -ENOMEM. */

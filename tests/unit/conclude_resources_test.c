@@ -1474,6 +1474,45 @@ Test(resources, who_polls_waits_for_who_runs_the_other_end)
     cr_assert_str_eq(f->rule, "polling");
 }
 
+/* Loops of five parks, the last of which bob ends every so many times; he works elsewhere, and dan
+ * has been in other code of the library. */
+static const struct rule_finding *polls_until(uint64_t every)
+{
+    stack_id at = builder_stack(&b, RING "shop.Desk.place:21 org.web.Worker.run:9");
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t time = 1000000 + i * 62000 + i / 5 * 400000;
+        ADD(&b, ann.v, ann, time, park_enter, .stack = at, .timeout_ns = 1);
+        if (i % (5 * every) == 4)
+            ADD(&b, bob.v, bob, time + 59000, unpark, .target = ann, .stack = other_stack);
+        ADD(&b, ann.v, ann, time + 60000, park_exit);
+        if (i % 5 == 0)
+            look(bob, time + 30000, "shop.Stock.count:7 shop.Stock.run:3", 0);
+        if (i % 5 == 1)
+            look(dan, time + 30000, "shop.Log.write:3 com.fast.ring.Consumer.run:40", 0);
+    }
+    run(16000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_POLLED);
+    return finding_of("polling");
+}
+
+Test(resources, who_ends_loops_that_poll_is_the_other_end)
+{
+    const struct rule_finding *f = polls_until(1);
+    cr_assert_not_null(f);
+    cr_assert_eq(all.v[0].holder, bob.v);
+    cr_assert_eq(all.v[0].n_holders, 1);
+    cr_assert(begins(labelled(f, CARD_OTHER_END), "bob, "), "%s", f->text);
+    cr_assert_str_eq(method_of(all.v[0].doing[0].at), "shop.Stock.count");
+}
+
+Test(resources, who_ends_few_of_the_loops_is_not)
+{
+    const struct rule_finding *f = polls_until(4);
+    cr_assert_not_null(f);
+    cr_assert_eq(all.v[0].holder, dan.v);
+    cr_assert_eq(all.v[0].n_holders, 1);
+}
+
 Test(resources, a_thread_that_polls_in_its_own_loop_is_idle)
 {
     polls("jdk.internal.misc.Unsafe.park:native java.util.concurrent.locks.LockSupport.parkNanos:1 "
