@@ -83,6 +83,7 @@ static const struct {
     R("notify-storm", "wasted notifyAll() wake-ups", rule_notify_storm)                            \
     R("futile-wakeups", "wasted notify() wake-ups", rule_futile_wakeups)                           \
     R("pool-saturation", "tasks that queue for a thread of their pool", rule_pool_saturation)      \
+    R("growing-queue", "queues that fill faster than they are emptied", rule_growing_queue)        \
     R("sleep-on-path", "sleep on the critical path", rule_sleep_on_path)                           \
     R("io-on-path", "input and output on the critical path", rule_io_on_path)                      \
     R("serial-phase", "times with one running thread", rule_serial_phase)                          \

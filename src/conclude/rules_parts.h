@@ -10,6 +10,7 @@
  *   rules_pinned.c   virtual threads that keep their carriers, and those that have none
  *   rules_io.c       input and output that the program waits for
  *   rules_processors.c  threads that wait for a processor
+ *   rules_queues.c   queues that fill faster than they are emptied
  *   rules_resources.c   what blocks threads: which of it is reported
  *   words.c             how: who waits, who has it, what those do who have it */
 #ifndef ORCA_CONCLUDE_RULES_PARTS_H
@@ -162,6 +163,7 @@ void rule_io_on_path(struct evidence *ev);
 void rule_serial_phase(struct evidence *ev);
 void rule_unbalanced_join(struct evidence *ev);
 void rule_pool_saturation(struct evidence *ev);
+void rule_growing_queue(struct evidence *ev);
 void rule_leak_suspect(struct evidence *ev);
 void rule_heap_full(struct evidence *ev);
 void rule_gc_pauses(struct evidence *ev);
