@@ -99,6 +99,7 @@ static const struct {
     {"UncommonTrapBlob", BLOB_DEOPT, false},
     {"upcall_stub", BLOB_UPCALL, false},
     {"optimized_upcall", BLOB_UPCALL, false},
+    {"native signature", BLOB_SIGNATURES, false},
 };
 
 static bool read_kind(const struct layout *l, struct blob *b)

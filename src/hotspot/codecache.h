@@ -20,6 +20,7 @@ enum blob_kind {
     BLOB_RUNTIME,      /* has a frame size: runtime stubs, safepoint blobs */
     BLOB_DEOPT,        /* replaces frames: the deoptimization and uncommon-trap blobs */
     BLOB_UPCALL,
+    BLOB_SIGNATURES, /* fetch the arguments of native methods for the interpreter */
 };
 
 struct blob {

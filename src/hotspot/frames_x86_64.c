@@ -8,7 +8,7 @@
  * --------------------------------------------------------------------------------- The few that
  * HotSpot's compilers set up and tear down frames with. */
 
-enum { CODE_BYTES = 24, STEPS = 12, LINK_WORDS = 2 };
+enum { CODE_BYTES = 40, STEPS = 12, LINK_WORDS = 2 };
 
 struct code {
     uint8_t bytes[CODE_BYTES];
@@ -86,6 +86,10 @@ static const struct pattern {
     /* that stub: lea r10, [rip+d]; mov [r15+d], r10; jmp */
     {{0x4c, 0x8d, 0x15}, 3, 7, OP_POLL},
     {{0x4d, 0x89, 0x97}, 3, 7, OP_POLL},
+    /* a native wrapper's poll, since JDK 25: test [r15+d8], 1; jz; mov r10, its end; as above */
+    {{0x41, 0xf6, 0x47}, 3, 5, OP_POLL},
+    {{0x74}, 1, 2, OP_POLL},
+    {{0x49, 0xba}, 2, 10, OP_POLL},
 };
 
 /* The instruction at c->bytes[*at]; *at moves behind it.  *amount: what OP_GROW and OP_SHRINK
@@ -245,12 +249,32 @@ uint32_t frame_setup_bytes(uintptr_t entry)
     return at;
 }
 
+bool frame_setup_makes(uintptr_t entry, int32_t words)
+{
+    struct code c;
+    uint32_t at = frame_setup_bytes(entry), amount = 0;
+    read_code(entry, entry + CODE_BYTES, &c);
+    return at && decode(&c, &at, &amount) == OP_GROW &&
+           (int32_t)(amount / sizeof(uintptr_t)) == words - LINK_WORDS;
+}
+
+bool jumps_out(const struct blob *b, uintptr_t pc)
+{
+    enum { JMP = 0xe9, BYTES = 5 };
+    uint8_t op;
+    int32_t distance;
+    if (!guarded_u8(pc, &op) || op != JMP || !guarded_i32(pc + 1, &distance))
+        return false;
+    uintptr_t to = pc + BYTES + (uintptr_t)(intptr_t)distance;
+    return to < b->code_begin || to >= b->code_end;
+}
+
 bool frame_setup_in_c(uintptr_t entry)
 {
-    enum { PUSH_RBP = 0x55, ENDBR_BYTES = 4 };
+    enum { PUSH_RBP = 0x55, ENDBR_BYTES = 4, NEAR = 24 };
     static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa}, mov[] = {0x48, 0x89, 0xe5};
     struct code c;
-    read_code(entry, entry + CODE_BYTES, &c);
+    read_code(entry, entry + NEAR, &c);
     size_t at = memcmp(c.bytes, endbr, sizeof endbr) == 0 ? ENDBR_BYTES : 0;
     return c.bytes[at] == PUSH_RBP && memmem(c.bytes + at, c.n - at, mov, sizeof mov);
 }

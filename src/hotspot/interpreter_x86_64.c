@@ -267,3 +267,9 @@ enum interpreter_part interpreter_part_at(const struct interpreter *in, const st
     const struct interpreter_entry *entry = find_entry(in, pc);
     return entry ? at_entry(entry, s, pc, regs, caller, tries) : INTERPRETER_FRAME;
 }
+
+bool interpreter_has_no_frame(const struct interpreter *in, uintptr_t pc)
+{
+    const struct interpreter_entry *e = find_entry(in, pc);
+    return e && !e->enter;
+}

@@ -72,4 +72,8 @@ enum interpreter_part interpreter_part_at(const struct interpreter *in, const st
                                           uintptr_t pc, const struct interpreter_registers *regs,
                                           struct cursor *caller, uintptr_t tries[2]);
 
+/* Whether `pc` is in the entry of a method that never gets a frame (of java.lang.Math): rbp is its
+ * caller's, or anything. */
+bool interpreter_has_no_frame(const struct interpreter *in, uintptr_t pc);
+
 #endif

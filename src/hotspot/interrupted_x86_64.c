@@ -1,5 +1,6 @@
 #include "hotspot/methods.h"
 #include "hotspot/native_x86_64.h"
+#include "hotspot/odd_stubs_x86_64.h"
 
 #define WORD sizeof(uintptr_t)
 enum { RAX = 0, RBX = 3, R13 = 13 };
@@ -36,21 +37,22 @@ static int interrupted_interpreter(struct run *r, struct cursor *c,
     return run_all(r, c, PC_EXACT, false, WALK_UNKNOWN_JAVA);
 }
 
-/* Wrapper code of a native method: checks, fast paths, then push rbp; mov rbp, rsp; sub rsp.  rbp
- * stays until its leave. */
+/* Wrapper code of a native method: checks, fast paths, then push rbp; mov rbp, rsp; sub rsp, and
+ * maybe the barrier of its entry.  rbp stays until its leave, and behind that it goes elsewhere by a
+ * jump: to the poll's handler, or where exceptions are forwarded. */
 static enum frame_part wrapper_part(const struct blob *b, const struct cursor *c)
 {
-    enum { SUB_BYTES = 7, LINK_WORDS = 2 };
+    enum { LINK_WORDS = 2 };
     uintptr_t complete = b->code_begin + (uintptr_t)b->frame_complete;
     if (b->frame_complete <= 0)
         return FRAME_UNKNOWN;
     if (c->pc >= complete) {
-        enum frame_part part = frame_part_at(b, 0, c->pc);
+        enum frame_part part = jumps_out(b, c->pc) ? FRAME_RETURN : frame_part_at(b, 0, c->pc);
         bool linked = c->fp == c->sp + (uintptr_t)(b->frame_words - LINK_WORDS) * WORD;
         return part == FRAME_WHOLE && !linked ? FRAME_UNKNOWN : part;
     }
     for (uintptr_t at = b->code_begin; at < complete; at++)
-        if (frame_setup_bytes(at) && complete - at <= frame_setup_bytes(at) + 2 * SUB_BYTES)
+        if (frame_setup_makes(at, b->frame_words))
             return c->pc <= at ? FRAME_RETURN : frame_part_at(b, at, c->pc);
     return FRAME_UNKNOWN;
 }
@@ -180,7 +182,8 @@ static bool jumped_caller(const struct run *r, const struct blob *b, const struc
                           struct cursor *caller)
 {
     return (b->kind == BLOB_OTHER || b->kind == BLOB_STUBS || b->kind == BLOB_CONTINUATION) &&
-           frame_caller(&r->s, b, FRAME_RETURN, c, caller) && run_believable(r, caller);
+           frame_caller(&r->s, b, FRAME_RETURN, c, caller) &&
+           !interpreter_has_no_frame(r->in, caller->pc) && run_believable(r, caller);
 }
 
 static int interrupted_leaf(struct run *r, const struct blob *b, struct cursor *c)
@@ -444,6 +447,44 @@ static int interrupted_stub(struct run *r, const struct blob *b, struct cursor *
                                             : run_all(r, c, PC_EXACT, false, WALK_UNKNOWN_JAVA);
 }
 
+/* What a stub's rules have not found: nothing of it has been added. */
+static int interrupted_odd(struct run *r, const struct blob *b, struct cursor *c,
+                           const struct interpreter_registers *regs)
+{
+    struct odd_caller caller;
+    uintptr_t pc = c->pc;
+    if (!odd_stub_caller(r, b, c, regs, &caller))
+        return WALK_UNKNOWN_JAVA;
+    *c = caller.at;
+    if (c->sp < r->s.low) /* a frame that is being left: see there */
+        r->s.low = c->sp;
+    if (caller.cut && r->out->options & WALK_WITH_NATIVE)
+        r->out->flags |= WALK_CUT_NATIVE;
+    return run_emit_stub(r, pc) == STEP_END
+               ? r->n
+               : run_all(r, c, caller.match, caller.vm, WALK_UNKNOWN_JAVA);
+}
+
+static int interrupted_blob(struct run *r, const struct blob *b, struct cursor *c,
+                            const struct interpreter_registers *regs)
+{
+    switch (b->kind) {
+    case BLOB_NMETHOD:
+        return interrupted_nmethod(r, b, c);
+    case BLOB_DEOPT:
+        return WALK_DEOPT;
+    case BLOB_UPCALL:
+    case BLOB_SIGNATURES:
+        return WALK_UNKNOWN_JAVA;
+    case BLOB_STUBS:
+    case BLOB_CONTINUATION:
+    case BLOB_OTHER:
+        return interrupted_leaf(r, b, c);
+    default:
+        return interrupted_stub(r, b, c, regs);
+    }
+}
+
 int run_interrupted(struct run *r, struct cursor *c, const struct interpreter_registers *regs,
                     bool generated)
 {
@@ -454,18 +495,14 @@ int run_interrupted(struct run *r, struct cursor *c, const struct interpreter_re
         return interrupted_interpreter(r, c, regs);
     if (!codecache_find(r->l, c->pc, &b))
         return WALK_UNKNOWN_JAVA;
-    switch (b.kind) {
-    case BLOB_NMETHOD:
-        return interrupted_nmethod(r, &b, c);
-    case BLOB_DEOPT:
-        return WALK_DEOPT;
-    case BLOB_UPCALL:
-        return WALK_UNKNOWN_JAVA;
-    case BLOB_STUBS:
-    case BLOB_CONTINUATION:
-    case BLOB_OTHER:
-        return interrupted_leaf(r, &b, c);
-    default:
-        return interrupted_stub(r, &b, c, regs);
-    }
+    struct cursor at = *c;
+    int32_t n = r->n, taken = r->taken;
+    uint32_t flags = r->out->flags;
+    int rc = interrupted_blob(r, &b, c, regs);
+    if (rc != WALK_UNKNOWN_JAVA || r->taken != taken)
+        return rc;
+    r->n = n;
+    r->out->flags = flags;
+    *c = at;
+    return interrupted_odd(r, &b, c, regs);
 }

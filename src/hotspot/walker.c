@@ -254,8 +254,8 @@ static int from_context(struct run *r, struct cursor *anchor, const void *uconte
     if (!generated && (anchor->sp || !r->in_java))
         return from_native(r, anchor, &c, &regs);
     /* An anchor without a pc is finished by the call that follows, except in the interpreter, which
-     * has pushed a return address before. */
-    if (anchor->sp && (anchor->pc || in_interpreter(r->l, c.pc)))
+     * has pushed a return address before.  Outside of Java it is: C may call a stub. */
+    if (anchor->sp && (anchor->pc || !r->in_java || in_interpreter(r->l, c.pc)))
         return from_anchor(r, anchor);
     r->s.low = c.sp;
     return run_interrupted(r, &c, &regs, generated);
