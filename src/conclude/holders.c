@@ -611,6 +611,55 @@ static int find_semaphore(void *self, struct resource *r, const struct resource_
     return 0;
 }
 
+/* Whether a thread does nothing any longer that could release one: it has ended, or waits for one
+ * itself at the end. */
+static bool cannot_release(const struct holder *h, uint32_t thread)
+{
+    const struct line *l = &h->a->timeline.lines[thread];
+    const struct span *s = l->spans.n ? line_span(l, l->spans.n - 1) : NULL;
+    return h->a->threads.v[thread].has_ended ||
+           (s && is_of(h, s->context) &&
+            timeline_context(&h->a->timeline, s->context)->flags & INTERVAL_OPEN);
+}
+
+/* Of a semaphore of which each call is recorded, and that threads wait for at the end: the permits
+ * of those who cannot release them.  None where somebody else still could. */
+static void find_lost(struct holder *h)
+{
+    const struct timeline *t = &h->a->timeline;
+    struct resource *r = h->r;
+    uint64_t last = 0;
+    int64_t lost = 0;
+    bool waits = false;
+    if (!r->open || *trace_info(h->a->trace, "orca.attached", "") || analysis_lost_events(h->a))
+        return;
+    for (uint32_t thread = 1; thread < t->n_lines; thread++) {
+        const struct line *l = &t->lines[thread];
+        int64_t has = 0;
+        stack_id at = {0};
+        bool stands = cannot_release(h, thread);
+        waits |= stands && !h->a->threads.v[thread].has_ended;
+        for (uint32_t i = 0; i < l->acts.n; i++) {
+            const struct act *a = line_act(l, i);
+            const struct context *x = timeline_context(t, a->context);
+            bool acquires = x->what == EV_semaphore_acquire_exit && !x->flags;
+            at = x->what == EV_semaphore_acquire_enter ? x->stack : at;
+            if (x->lock.v != h->semaphore.v || !(acquires || x->what == EV_semaphore_release))
+                continue;
+            has += acquires ? 1 : -1;
+            if (acquires && a->time > last) {
+                last = a->time;
+                r->lost_by = thread;
+                r->lost_at = at;
+            }
+        }
+        if (has > 0 && !stands)
+            return;
+        lost += has;
+    }
+    r->lost = waits && lost > 0 ? (uint32_t)min_u64((uint64_t)lost, UINT32_MAX) : 0;
+}
+
 /* Each acquire, whether it waited or not, to the next release of the same thread. */
 static int take_permits(struct holder *h)
 {
@@ -643,6 +692,7 @@ static int find_takers(struct holder *h)
         TRY(take_permits(h));
         h->r->all_known = h->edges.len != 0;
         count_at_once(h);
+        find_lost(h);
         if (h->r->all_known)
             return 0;
     }

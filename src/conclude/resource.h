@@ -171,6 +171,9 @@ struct resource {
     bool passed;        /* who gives them waits for input itself: those who are busy are listed, */
     bool worked;        /* or those who work on them at once */
     uint32_t open;      /* waits that are not over */
+    uint32_t lost;      /* permits that were acquired, and that nobody can release any longer; */
+    uint32_t lost_by;   /* the thread that acquired the last of them, */
+    stack_id lost_at;   /* and where */
     uint32_t behind_of; /* 1 + index of the one at the end of its chain (chains.c); 0: none, or
                            BEHIND_OTHER: one that is in no list */
     uint32_t behind[RESOURCE_BEHIND], n_behind; /* 1 + index of those whose chains end here; */

@@ -332,6 +332,21 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
     }
 }
 
+/* Permits that leaked. */
+static void say_lost(struct rule_finding *f, const struct evidence *ev)
+{
+    const struct resource *r = f->resource;
+    if (!r->lost)
+        return;
+    rule_line(f, CARD_PLAIN);
+    rule_say(f, "%s permit%s acquired and never released, the last one by ",
+             human_count(r->lost).text, r->lost == 1 ? " was" : "s were");
+    rule_say_thread(f, ev, r->lost_by);
+    rule_say_place(f, ev, " in ", r->lost_at);
+    rule_add_thread(f, ev, r->lost_by);
+    rule_add_stack(f, r->lost_at);
+}
+
 static void say_one_behind(struct rule_finding *f, const struct evidence *ev,
                            const struct resource *x, bool first)
 {
@@ -406,6 +421,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
     const struct resource *r = f->resource;
     if (is_starved(f))
         return "run the inner tasks in a pool of their own, or in the thread that waits for them";
+    if (r->lost)
+        return "release each permit in a finally block";
     if (is_handed(r))
         return strstr(ev->a->locks.groups[r->group].signature, "$FairSync")
                    ? "use an unfair lock, or take the lock less often and do more work each time"
@@ -459,6 +476,7 @@ void rule_say_resource(struct rule_finding *f, const struct evidence *ev)
     say_title(f, ev);
     say_waiters(f, ev);
     say_holders(f, ev);
+    say_lost(f, ev);
     say_behind(f, ev);
     say_path(f, ev);
     say_try(f, ev);

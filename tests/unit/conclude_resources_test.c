@@ -1227,6 +1227,46 @@ Test(resources, an_acquire_that_failed_holds_no_permit)
     cr_assert_eq(all.v[0].holder, bob.v);
 }
 
+/* Two of two permits are acquired and not released; then all wait. */
+static const struct rule_finding *leak_permits(bool works)
+{
+    static struct rule_finding *f;
+    size_t n;
+    begin_permits();
+    builder_info(&b, "sun.java.command", "shop.Main");
+    takes_permit(bob, 1000000, 0);
+    takes_permit(cat, 2000000, 0);
+    waits_for_permit(ann, bob, 3000000, 20000000);
+    const thread_id waits[] = {ann, bob, cat};
+    for (uint64_t i = 0; i < (works ? 2 : 3); i++) {
+        ADD(&b, waits[i].v, waits[i], 30000000 + i, semaphore_acquire_enter, .lock = permits,
+            .stack = held_in);
+        ADD(&b, waits[i].v, waits[i], 30000010 + i, park_enter, .lock = inside, .stack = acquiring);
+    }
+    run(400000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        if (f[i].resource)
+            return &f[i];
+    cr_assert_fail("no finding of a resource");
+    return NULL;
+}
+
+Test(resources, permits_that_nobody_can_release_are_lost)
+{
+    const struct rule_finding *f = leak_permits(false);
+    cr_expect_not_null(strstr(f->text, "; 2 permits were acquired and never released, the last one "
+                                       "by ann in Desk.place (Desk.java:21)"),
+                       "%s", f->text);
+    cr_expect_str_eq(labelled(f, CARD_TRY), "release each permit in a finally block");
+}
+
+Test(resources, a_permit_of_who_goes_on_is_not_lost)
+{
+    const struct rule_finding *f = leak_permits(true);
+    cr_expect_null(strstr(f->text, "never released"), "%s", f->text);
+}
+
 /* --- event loops
  * ----------------------------------------------------------------------------------- */
 
