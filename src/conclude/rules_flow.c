@@ -52,6 +52,43 @@ static void say_stuck(struct rule_finding *f, const struct evidence *ev,
     rule_add_stack(f, s->stack);
 }
 
+/* Who ended the last wait for a lock; 0: nobody is known to have done so. */
+static uint32_t last_waker(const struct analysis *a, lock_id lock)
+{
+    const struct timeline *t = &a->timeline;
+    uint64_t last = 0;
+    uint32_t who = 0;
+    for (uint32_t i = 1; i < t->n_lines && lock.v; i++)
+        for (uint32_t k = t->lines[i].spans.n; k > 0; k--) {
+            const struct span *s = line_span(&t->lines[i], k - 1);
+            if (span_end(t, s) <= last)
+                break;
+            if (timeline_context(t, s->context)->lock.v != lock.v || !s->waker ||
+                s->waker >= t->n_lines)
+                continue;
+            last = span_end(t, s);
+            who = s->waker;
+        }
+    return who;
+}
+
+/* It would have to do so again: whether it still can. */
+static void say_last_waker(struct rule_finding *f, const struct evidence *ev,
+                           const struct stuck_thread *s, size_t n)
+{
+    const struct analysis *a = ev->a;
+    uint32_t who = s->state == STATE_JOINING ? 0 : last_waker(a, s->lock);
+    if (!who || !a->threads.v[who].has_ended || (n && s[-1].lock.v == s->lock.v))
+        return;
+    uint64_t ended = a->threads.v[who].ended;
+    rule_say(f, "; ");
+    rule_say_thread(f, ev, who);
+    rule_say(f,
+             " was the last to wake a thread there, and ended %s after the start of the recording",
+             human_time(ended - min_u64(a->trace->header.start_mono, ended)).text);
+    rule_add_thread(f, ev, who);
+}
+
 void rule_deadlock(struct evidence *ev)
 {
     const struct deadlocks *all = &ev->a->deadlocks;
@@ -91,6 +128,7 @@ void rule_stuck(struct evidence *ev)
     for (size_t i = 0; i < d->n_stuck && i < FINDING_IDS; i++) {
         rule_say(f, "; ");
         say_stuck(f, ev, &d->stuck[i]);
+        say_last_waker(f, ev, &d->stuck[i], i);
     }
 }
 

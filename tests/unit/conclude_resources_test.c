@@ -1267,6 +1267,54 @@ Test(resources, a_permit_of_who_goes_on_is_not_lost)
     cr_expect_null(strstr(f->text, "never released"), "%s", f->text);
 }
 
+/* bob takes what dan brings, until dan has ended; main waits for bob. */
+static const char *text_of_stuck(bool ended)
+{
+    static struct rule_finding *f;
+    size_t n;
+    stack_id take = builder_stack(&b, PARKED "java.util.concurrent.ArrayBlockingQueue.take:3 "
+                                             "shop.Loader.run:9");
+    lock_id queue =
+        builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/ArrayBlockingQueue;"));
+    const thread_id who[] = {ann, bob, cat};
+    ADD0(&b, dan.v, dan, 1000, thread_start);
+    for (uint64_t i = 0; i < 3; i++) {
+        ADD(&b, bob.v, bob, (2 + 10 * i) * 1000000, park_enter, .lock = queue, .stack = take);
+        ADD(&b, dan.v, dan, (10 + 10 * i) * 1000000, unpark, .target = bob, .stack = other_stack);
+        ADD(&b, bob.v, bob, (10 + 10 * i) * 1000000 + 100, park_exit, .lock = queue);
+    }
+    if (ended)
+        ADD0(&b, dan.v, dan, 35000000, thread_end);
+    else
+        ADD(&b, dan.v, dan, 35000000, park_enter, .lock = {0}, .stack = stack);
+    for (uint64_t i = 0; i < 3; i++)
+        ADD(&b, who[i].v, who[i], 40000000 + i, park_enter, .lock = i == 1 ? queue : other_lock,
+            .stack = i == 1 ? take : stack);
+    run(600000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(f[i].rule, "stuck") == 0)
+            return f[i].text;
+    return "";
+}
+
+Test(resources, who_woke_those_who_are_stuck_has_ended)
+{
+    const char *text = text_of_stuck(true);
+    cr_expect_not_null(
+        strstr(text, "bob is parked for java.util.concurrent.ArrayBlockingQueue in "), "%s", text);
+    cr_expect_not_null(strstr(text, "; dan was the last to wake a thread there, and ended 35.0 ms "
+                                    "after the start of the recording"),
+                       "%s", text);
+}
+
+Test(resources, who_woke_those_who_are_stuck_is_stuck_itself)
+{
+    const char *text = text_of_stuck(false);
+    cr_expect_not_null(strstr(text, "bob is parked for "), "%s", text);
+    cr_expect_null(strstr(text, "the last to wake"), "%s", text);
+}
+
 /* --- event loops
  * ----------------------------------------------------------------------------------- */
 
