@@ -165,9 +165,17 @@ static void lone_end(struct track *tr, const struct op *op, uint64_t before,
         iv->flags = INTERVAL_REACQUIRED;
         return;
     }
-    cut_all(tr, env); /* the thread was not in them any more */
+    /* Of a wait for the initialisation of a class the JVM posts the end alone. */
+    bool in_park = outer && outer->state == STATE_PARKED && !outer->found && tr->roams &&
+                   op->state == STATE_WAITING && gaps_count(env->gaps) == 0;
+    if (in_park && !outer->first)
+        tr->wait[tr->depth - 1].first = before;
+    if (!in_park)
+        cut_all(tr, env); /* the thread was in them no longer */
     unknowns_add(env->unknown, tr->thread, before, tr->last);
     push_unknown(tr, &w, tr->last, op->flags, env);
+    if (in_park)
+        leave(tr);
 }
 
 static void note_owner(struct track *tr, const struct op *op)

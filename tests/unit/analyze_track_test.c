@@ -274,6 +274,21 @@ Test(track, a_park_in_which_the_thread_blocked_goes_on)
     cr_assert_not(tr.incomplete);
 }
 
+/* It waits for another thread to initialise a class: of that the JVM posts the end alone. */
+Test(track, a_sleep_in_whose_park_a_wait_ended_goes_on)
+{
+    track_init(&tr, 7, true);
+    apply(OP_OPEN, STATE_SLEEPING, 0, 90);
+    apply(OP_OPEN, STATE_PARKED, 0, 100);
+    apply(OP_CLOSE, STATE_WAITING, 3, 130);
+    apply(OP_CLOSE, STATE_PARKED, 0, 500);
+    apply(OP_CLOSE, STATE_SLEEPING, 0, 510);
+    finish(1000);
+    cr_assert_eq(got.n, 2);
+    expect(0, STATE_WAITING, INTERVAL_UNKNOWN, 130, 130, 0);
+    expect(1, STATE_SLEEPING, 0, 90, 510, 420);
+}
+
 /* Its end was not seen: it is not taken for going on. */
 Test(track, a_park_in_which_the_thread_seems_to_block_is_over)
 {
