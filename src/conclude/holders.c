@@ -24,10 +24,6 @@ struct give {
     uint64_t given;  /* until then; 0: there is none */
 };
 
-struct stretch {
-    uint64_t from, to;
-};
-
 enum {
     PASSED_ON = 64,   /* threads that pass the word on to each other, and */
     MESSENGER = 4,    /* times as long in a select as not: it passes on what comes in */
@@ -42,19 +38,6 @@ enum {
 
 /* What one gives at one moment, to however many. */
 #define ONE_GIVE_NS UINT64_C(1000000)
-
-/* One more has one, or one less. */
-struct edge {
-    uint64_t time;
-    int change;
-};
-
-/* Whether waits of a context are for it. */
-static bool is_of(const struct holder *h, uint32_t context)
-{
-    uint32_t of = h->all->of_context[context];
-    return of && &h->all->v[of - 1] == h->r;
-}
 
 /* --- what one thread owns at a time ----------------------------------------------------------- */
 
@@ -147,7 +130,7 @@ static bool has_samples(const struct holder *h)
     for (size_t i = 0; i < h->sampled.n; i++)
         n += e[i].samples;
     for (uint32_t i = 1; i < h->a->timeline.contexts.n && n && n < SAMPLES_LEAST; i++)
-        asked += is_of(h, i) && timeline_context(&h->a->timeline, i)->owner_stack.v;
+        asked += holder_is_of(h, i) && timeline_context(&h->a->timeline, i)->owner_stack.v;
     return n >= SAMPLES_LEAST || (n && !asked);
 }
 
@@ -157,7 +140,8 @@ static int ask_owners(struct holder *h, const uint64_t *waits)
     for (uint32_t i = 1; i < h->a->timeline.contexts.n; i++) {
         const struct context *x = timeline_context(&h->a->timeline, i);
         struct place leaf;
-        if (!waits[i] || !is_of(h, i) || !x->owner_stack.v || x->other >= h->a->timeline.n_lines)
+        if (!waits[i] || !holder_is_of(h, i) || !x->owner_stack.v ||
+            x->other >= h->a->timeline.n_lines)
             continue;
         struct does does = does_of_stack(h->all, x->owner_stack, false, &leaf);
         TRY(holder_note(&h->sampled, x->other, &does, x->owner_stack, leaf,
@@ -185,7 +169,7 @@ static const struct span *passes_on(const struct holder *h, uint32_t thread, uin
     uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
     for (; i > least; i--) {
         const struct span *o = line_span(l, i - 1);
-        if (!is_of(h, o->context) || span_end(t, o) > time)
+        if (!holder_is_of(h, o->context) || span_end(t, o) > time)
             continue;
         if (h->r->kind == RESOURCE_ANSWERS && time - span_end(t, o) > ONE_GIVE_NS)
             return NULL; /* it came back, as the last one comes to a barrier */
@@ -251,24 +235,6 @@ static void merge_wanted(struct holder *h)
         else
             v[kept++] = v[i];
     h->wanted.len = kept * sizeof *v;
-}
-
-/* A thread had one from then to then. */
-static int hold(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
-{
-    const struct stretch *v = (const void *)h->wanted.p;
-    const struct edge edges[] = {{from, 1}, {to, -1}};
-    size_t n = h->wanted.len / sizeof *v, i = 0;
-    buf_put(&h->edges, edges, sizeof edges);
-    if (h->edges.oom)
-        return -ENOMEM;
-    BISECT(i, n, v[i].to <= from);
-    for (; i < n && v[i].from < to && h->steps <= STEPS_MAX; i++) {
-        uint64_t begin = max_u64(from, v[i].from), end = min_u64(to, v[i].to);
-        if (begin < end)
-            TRY(holder_account(h, thread, begin, end));
-    }
-    return 0;
 }
 
 bool resource_waits_again(const struct analysis *a, const struct resource_wait *w)
@@ -395,17 +361,17 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
         const struct span *o = line_span(l, k);
         if (o->start >= v[i].time)
             break;
-        if (is_of(h, o->context))
+        if (holder_is_of(h, o->context))
             return 0;
         if (wait_is_for_work(h->a, o->context)) /* likewise, at the latest by then */
-            return h->by_idle ? hold(h, w->thread, from, o->start) : 0;
+            return h->by_idle ? holder_hold(h, w->thread, from, o->start) : 0;
     }
     if (h->by_idle)
         return 0;
     h->back++;
-    TRY(hold(h, w->thread, from, v[i].time));
+    TRY(holder_hold(h, w->thread, from, v[i].time));
     bool worked = v[i].helper && HELPED_PART * (v[i].given - v[i].time) > v[i].given - from;
-    return worked ? hold(h, v[i].helper, v[i].time, v[i].given) : 0;
+    return worked ? holder_hold(h, v[i].helper, v[i].time, v[i].given) : 0;
 }
 
 /* What goes back when nobody waits is seen by nobody: where that is most of it, until when it was
@@ -466,7 +432,7 @@ static uint64_t got_it(const struct holder *h, uint32_t thread, uint64_t time)
     uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
     for (; i > least; i--) {
         const struct span *s = line_span(l, i - 1);
-        if (is_of(h, s->context) && span_end(t, s) <= time)
+        if (holder_is_of(h, s->context) && span_end(t, s) <= time)
             return span_end(t, s);
     }
     return 0;
@@ -593,106 +559,17 @@ static int find_answers(struct holder *h)
     return 0;
 }
 
-/* --- semaphores
- * ----------------------------------------------------------------------------------- */
-
-/* The semaphore in whose acquire a wait was: its park names an object inside. */
-static int find_semaphore(void *self, struct resource *r, const struct resource_wait *w)
-{
-    struct holder *h = self;
-    const struct line *l = &h->a->timeline.lines[w->thread];
-    uint32_t n = line_acts_until(l, w->from);
-    UNUSED(r);
-    if (h->semaphore.v || !n)
-        return 0;
-    const struct context *x = timeline_context(&h->a->timeline, line_act(l, n - 1)->context);
-    if (x->what == EV_semaphore_acquire_enter)
-        h->semaphore = x->lock;
-    return 0;
-}
-
-/* Whether a thread does nothing any longer that could release one: it has ended, or waits for one
- * itself at the end. */
-static bool cannot_release(const struct holder *h, uint32_t thread)
-{
-    const struct line *l = &h->a->timeline.lines[thread];
-    const struct span *s = l->spans.n ? line_span(l, l->spans.n - 1) : NULL;
-    return h->a->threads.v[thread].has_ended ||
-           (s && is_of(h, s->context) &&
-            timeline_context(&h->a->timeline, s->context)->flags & INTERVAL_OPEN);
-}
-
-/* Of a semaphore of which each call is recorded, and that threads wait for at the end: the permits
- * of those who cannot release them.  None where somebody else still could. */
-static void find_lost(struct holder *h)
-{
-    const struct timeline *t = &h->a->timeline;
-    struct resource *r = h->r;
-    uint64_t last = 0;
-    int64_t lost = 0;
-    bool waits = false;
-    if (!r->open || *trace_info(h->a->trace, "orca.attached", "") || analysis_lost_events(h->a))
-        return;
-    for (uint32_t thread = 1; thread < t->n_lines; thread++) {
-        const struct line *l = &t->lines[thread];
-        int64_t has = 0;
-        stack_id at = {0};
-        bool stands = cannot_release(h, thread);
-        waits |= stands && !h->a->threads.v[thread].has_ended;
-        for (uint32_t i = 0; i < l->acts.n; i++) {
-            const struct act *a = line_act(l, i);
-            const struct context *x = timeline_context(t, a->context);
-            bool acquires = x->what == EV_semaphore_acquire_exit && !x->flags;
-            at = x->what == EV_semaphore_acquire_enter ? x->stack : at;
-            if (x->lock.v != h->semaphore.v || !(acquires || x->what == EV_semaphore_release))
-                continue;
-            has += acquires ? 1 : -1;
-            if (acquires && a->time > last) {
-                last = a->time;
-                r->lost_by = thread;
-                r->lost_at = at;
-            }
-        }
-        if (has > 0 && !stands)
-            return;
-        lost += has;
-    }
-    r->lost = waits && lost > 0 ? (uint32_t)min_u64((uint64_t)lost, UINT32_MAX) : 0;
-}
-
-/* Each acquire, whether it waited or not, to the next release of the same thread. */
-static int take_permits(struct holder *h)
-{
-    const struct timeline *t = &h->a->timeline;
-    for (uint32_t thread = 1; thread < t->n_lines; thread++) {
-        const struct line *l = &t->lines[thread];
-        uint64_t since = 0;
-        for (uint32_t i = 0; i < l->acts.n; i++) {
-            const struct act *a = line_act(l, i);
-            const struct context *x = timeline_context(t, a->context);
-            if (x->lock.v != h->semaphore.v)
-                continue;
-            if (x->what == EV_semaphore_acquire_exit && !x->flags)
-                since = a->time;
-            if (x->what == EV_semaphore_release && since) {
-                TRY(hold(h, thread, since, a->time));
-                since = 0;
-            }
-        }
-    }
-    return 0;
-}
+/* --- things that are taken ------------------------------------------------------------------- */
 
 static int find_takers(struct holder *h)
 {
     TRY(resource_each_wait(h->r, h->a, add_wanted, h));
     merge_wanted(h);
-    TRY(resource_each_wait(h->r, h->a, find_semaphore, h));
+    TRY(resource_each_wait(h->r, h->a, holder_find_semaphore, h));
     if (h->semaphore.v) {
-        TRY(take_permits(h));
+        TRY(holder_take_permits(h));
         h->r->all_known = h->edges.len != 0;
         count_at_once(h);
-        find_lost(h);
         if (h->r->all_known)
             return 0;
     }
@@ -728,7 +605,7 @@ static int find_other_end(struct holder *h)
     }
     for (uint32_t thread = 1; thread < h->a->timeline.n_lines && rc == 0; thread++)
         if (others[thread] && !h->waits[thread])
-            rc = hold(h, thread, 0, UINT64_MAX);
+            rc = holder_hold(h, thread, 0, UINT64_MAX);
     free(others);
     return rc;
 }
@@ -986,10 +863,10 @@ static int hold_work(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
         if (!wait_is_for_work(h->a, s->context))
             continue;
         if (from < s->start)
-            TRY(hold(h, thread, from, s->start));
+            TRY(holder_hold(h, thread, from, s->start));
         from = max_u64(from, span_end(&h->a->timeline, s));
     }
-    return from < to ? hold(h, thread, from, to) : 0;
+    return from < to ? holder_hold(h, thread, from, to) : 0;
 }
 
 /* What nobody gives, since the pool that should waits for it; or who gives it only passes it on:
@@ -1004,7 +881,7 @@ static int take_pool(struct holder *h, uint32_t of, bool always)
     merge_wanted(h);
     for (uint32_t i = 1; i < h->a->timeline.n_lines && i < threads->n; i++)
         if (resource_same_pool(h->a, of, i))
-            TRY((always ? hold : hold_work)(h, i, threads->v[i].from, threads->v[i].to));
+            TRY((always ? holder_hold : hold_work)(h, i, threads->v[i].from, threads->v[i].to));
     return 0;
 }
 

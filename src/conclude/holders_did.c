@@ -232,3 +232,20 @@ int holder_account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to
     }
     return at < to ? note_rest(h, thread, at, to) : 0;
 }
+
+int holder_hold(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+    const struct stretch *v = (const void *)h->wanted.p;
+    const struct edge edges[] = {{from, 1}, {to, -1}};
+    size_t n = h->wanted.len / sizeof *v, i = 0;
+    buf_put(&h->edges, edges, sizeof edges);
+    if (h->edges.oom)
+        return -ENOMEM;
+    BISECT(i, n, v[i].to <= from);
+    for (; i < n && v[i].from < to && h->steps <= STEPS_MAX; i++) {
+        uint64_t begin = max_u64(from, v[i].from), end = min_u64(to, v[i].to);
+        if (begin < end)
+            TRY(holder_account(h, thread, begin, end));
+    }
+    return 0;
+}

@@ -1,7 +1,8 @@
 /* holders_parts.h - what the files share that find out who has a resource, and what holders do.
  *
- *   holders.c      who has it while others wait for it
- *   holders_did.c  what a thread did in that time */
+ *   holders.c          who has it while others wait for it
+ *   holders_permits.c  of a semaphore, by its recorded calls
+ *   holders_did.c      what a thread did in that time */
 #ifndef ORCA_CONCLUDE_HOLDERS_PARTS_H
 #define ORCA_CONCLUDE_HOLDERS_PARTS_H
 
@@ -31,6 +32,16 @@ struct amount {
     lock_id peer;
 };
 
+struct stretch {
+    uint64_t from, to;
+};
+
+/* One more has one, or one less. */
+struct edge {
+    uint64_t time;
+    int change;
+};
+
 struct holder {
     struct analysis *a;
     const struct resources *all;
@@ -52,6 +63,21 @@ struct holder {
     uint64_t looked[2];             /* ns of samples; of those in a select */
     uint64_t steps;
 };
+
+/* Whether waits of a context are for it. */
+static inline bool holder_is_of(const struct holder *h, uint32_t context)
+{
+    uint32_t of = h->all->of_context[context];
+    return of && &h->all->v[of - 1] == h->r;
+}
+
+/* A thread had one from then to then: of that, what it did while it was wanted.  -ENOMEM. */
+int holder_hold(struct holder *h, uint32_t thread, uint64_t from, uint64_t to);
+
+/* A resource_visit: the semaphore that is waited for, if it is one.  Who had its permits when, and
+ * permits that are lost.  -ENOMEM. */
+int holder_find_semaphore(void *self, struct resource *r, const struct resource_wait *w);
+int holder_take_permits(struct holder *h);
 
 /* A thread did something for an amount of time: into `recorded` or `sampled`.  -ENOMEM. */
 int holder_note(struct keyed *to, uint32_t thread, const struct does *does, stack_id stack,

@@ -11,7 +11,7 @@ enum {
     THIRDS = 3,
     LEAST = 10,           /* tasks, or holds, of each third */
     RISE_PERMILLE = 1500, /* of the first third, at least, in the last; */
-    MORE_PERMILLE = 1100, /* and at most so many tasks */
+    MORE_PERMILLE = 1100, /* and of its tasks, at most */
 };
 
 /* A thread got it. */
@@ -45,13 +45,7 @@ static uint64_t paused_in(const struct analysis *a, uint64_t from, uint64_t to)
 {
     const struct pause *v = (const void *)a->decoded.pauses.p;
     size_t n = a->decoded.pauses.len / sizeof *v, low = 0;
-    for (size_t high = n; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (v[middle].end <= from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    BISECT(low, n, v[low].end <= from);
     uint64_t ns = 0;
     for (; low < n && v[low].start < to; low++)
         ns += clipped(v[low].start, v[low].end, from, to);

@@ -1,5 +1,5 @@
-/* Queues that fill faster than they are emptied, by the calls of their methods (group locks): as
- * many puts as there is room for, of which nobody has to wait for one. */
+/* Queues that fill faster than they are emptied, by the recorded calls of their methods (group
+ * locks).  No thread waits for such a queue, so no wait shows it. */
 #include "analyze/labels.h"
 #include "base/err.h"
 #include "base/human.h"
@@ -13,10 +13,10 @@
 
 enum {
     THIRDS = 3,         /* of the time in which it is used; in each one more are put than taken, */
-    TAKEN_LEAST = 10,   /* and so many are taken; */
-    GROWTH_LEAST = 100, /* in all by so many more, */
+    TAKEN_LEAST = 10,   /* and this many are taken; */
+    GROWTH_LEAST = 100, /* in all by this many more, */
     GROWTH_PERMILLE = 100, /* and by so much of what was put; */
-    WAITED_PERMILLE = 50,  /* at most so many takes after the first third waited */
+    WAITED_PERMILLE = 50,  /* of the takes after the first third waited, at most */
     USED_PERMILLE = 500,   /* of the recording: from the first call to the last one */
 };
 static const uint64_t used_least = 1000000000; /* ns */

@@ -36,7 +36,7 @@ uintptr_t call_target(uintptr_t return_pc);
 /* Whether code at `entry` begins with push rbp; mov rbp, rsp; and how long that is. */
 uint32_t frame_setup_bytes(uintptr_t entry);
 
-/* Whether it does, and then makes room for the rest of a frame of so many words. */
+/* Whether it does, and then makes room for the rest of a frame of `words` words. */
 bool frame_setup_makes(uintptr_t entry, int32_t words);
 
 /* Whether there is a jump at `pc` that leaves the blob. */

@@ -1228,12 +1228,16 @@ Test(resources, an_acquire_that_failed_holds_no_permit)
 }
 
 /* Two of two permits are acquired and not released; then all wait. */
-static const struct rule_finding *leak_permits(bool works)
+static const struct rule_finding *leak_permits(bool works, bool brought)
 {
     static struct rule_finding *f;
     size_t n;
     begin_permits();
     builder_info(&b, "sun.java.command", "shop.Main");
+    if (brought) {
+        ADD(&b, dan.v, dan, 500000, semaphore_release, .lock = permits, .stack = other_stack);
+        ADD0(&b, dan.v, dan, 600000, thread_end);
+    }
     takes_permit(bob, 1000000, 0);
     takes_permit(cat, 2000000, 0);
     waits_for_permit(ann, bob, 3000000, 20000000);
@@ -1254,16 +1258,23 @@ static const struct rule_finding *leak_permits(bool works)
 
 Test(resources, permits_that_nobody_can_release_are_lost)
 {
-    const struct rule_finding *f = leak_permits(false);
+    const struct rule_finding *f = leak_permits(false, false);
     cr_expect_not_null(strstr(f->text, "; 2 permits were acquired and never released, the last one "
                                        "by ann in Desk.place (Desk.java:21)"),
                        "%s", f->text);
     cr_expect_str_eq(labelled(f, CARD_TRY), "release each permit in a finally block");
 }
 
+/* One call may release several. */
+Test(resources, permits_that_another_thread_releases_are_not_lost)
+{
+    const struct rule_finding *f = leak_permits(false, true);
+    cr_expect_null(strstr(f->text, "never released"), "%s", f->text);
+}
+
 Test(resources, a_permit_of_who_goes_on_is_not_lost)
 {
-    const struct rule_finding *f = leak_permits(true);
+    const struct rule_finding *f = leak_permits(true, false);
     cr_expect_null(strstr(f->text, "never released"), "%s", f->text);
 }
 
