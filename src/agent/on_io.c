@@ -302,7 +302,10 @@ static int io_epoll_pwait(int fd, struct epoll_event *v, int n, int ms, const si
 
 static int io_epoll_wait(int fd, struct epoll_event *v, int n, int ms)
 {
-    return io_epoll_pwait(fd, v, n, ms, NULL);
+    struct call c = ms ? begin(fd) : (struct call){0, 0};
+    int rc = epoll_wait(fd, v, n, ms);
+    end(&c, IO_KIND_select, fd, -1);
+    return rc;
 }
 
 /* By its number: older C libraries, whose programs do not import it, lack the function. */
