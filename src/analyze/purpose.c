@@ -343,8 +343,7 @@ static bool asks_in_task(const struct trace *t, const struct causes *c, stack_id
     const struct trace_stack *s = trace_stack(t, stack);
     for (uint32_t i = 0; i < s->n_frames; i++) {
         method_id m = s->frames[i].method;
-        if (m.v >= c->n_methods ||
-            sites_is_jdk(trace_class(t, trace_method(t, m)->class_)->signature))
+        if (m.v >= c->n_methods || sites_is_jdk(trace_method_class(t, m)))
             continue;
         if (c->loops[m.v])
             break;

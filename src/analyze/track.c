@@ -150,7 +150,7 @@ static void lone_end(struct track *tr, const struct op *op, uint64_t before,
                            .other = op->other,
                            .stack = op->stack,
                            .state = op->state};
-    const struct track_wait *outer = tr->depth ? &tr->wait[tr->depth - 1] : NULL;
+    struct track_wait *outer = tr->depth ? &tr->wait[tr->depth - 1] : NULL;
     bool again = env->ends_first && op->object == tr->waited.object && before == tr->waited.end;
     if (op->state == STATE_BLOCKED && again) {
         w.start = before;
@@ -168,14 +168,13 @@ static void lone_end(struct track *tr, const struct op *op, uint64_t before,
     /* Of a wait for the initialisation of a class the JVM posts the end alone. */
     bool in_park = outer && outer->state == STATE_PARKED && !outer->found && tr->roams &&
                    op->state == STATE_WAITING && gaps_count(env->gaps) == 0;
-    if (in_park && !outer->first)
-        tr->wait[tr->depth - 1].first = before;
     if (!in_park)
         cut_all(tr, env); /* the thread was in them no longer */
+    else if (!outer->first)
+        outer->first = before;
     unknowns_add(env->unknown, tr->thread, before, tr->last);
     push_unknown(tr, &w, tr->last, op->flags, env);
-    if (in_park)
-        leave(tr);
+    leave(tr);
 }
 
 static void note_owner(struct track *tr, const struct op *op)

@@ -59,4 +59,12 @@ static inline uint64_t max_u64(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* How much of [from, to) is in [low, high). */
+static inline uint64_t common_u64(uint64_t from, uint64_t to, uint64_t low, uint64_t high)
+{
+    from = max_u64(from, low);
+    to = min_u64(to, high);
+    return from < to ? to - from : 0;
+}
+
 #endif

@@ -32,9 +32,7 @@ struct busy {
 
 static uint64_t part_of_use(const struct resource *r, uint64_t from, uint64_t to)
 {
-    from = max_u64(from, r->first);
-    to = min_u64(to, r->last);
-    return from < to ? to - from : 0;
+    return common_u64(from, to, r->first, r->last);
 }
 
 /* How long a pool's thread had nothing to do; UINT64_MAX: it never waits for work, and is no
@@ -77,25 +75,19 @@ static bool is_busy_pool(struct busy *b, uint32_t of)
     return true;
 }
 
-int busy_pool(const struct resource *r, const struct analysis *a, const bool *waits, uint32_t *out)
+/* A thread of the one pool that is busy; 0: there is none, or several. */
+static uint32_t find_busy(struct busy *b)
 {
-    struct busy b = {r, a, waits, calloc(a->timeline.n_lines + 1, sizeof *b.idle), 0};
-    bool one = true;
-    *out = 0;
-    if (!b.idle)
-        return -ENOMEM;
-    for (uint32_t i = 1; i < a->timeline.n_lines; i++)
-        b.idle[i] = idle_of(&b, i);
-    for (uint32_t i = 1; i < a->timeline.n_lines && one; i++) {
-        if (b.idle[i] > (r->last - r->first) / BUSY || (*out && resource_same_pool(a, i, *out)) ||
-            !is_busy_pool(&b, i))
+    uint64_t most = (b->r->last - b->r->first) / BUSY;
+    uint32_t of = 0;
+    for (uint32_t i = 1; i < b->a->timeline.n_lines; i++) {
+        if (b->idle[i] > most || (of && resource_same_pool(b->a, i, of)) || !is_busy_pool(b, i))
             continue;
-        one = !*out;
-        *out = i;
+        if (of)
+            return 0;
+        of = i;
     }
-    *out = one ? *out : 0;
-    free(b.idle);
-    return 0;
+    return of;
 }
 
 /* How long the threads of a thread's pool worked; 0: one of them waits for the answers, passes them
@@ -118,24 +110,38 @@ static uint64_t work_of_pool(struct busy *b, uint32_t of, const uint64_t *given,
     return answers ? ns : 0;
 }
 
-int working_pool(const struct resource *r, const struct analysis *a, const bool *waits,
-                 const uint64_t *given, uint32_t *out)
+/* The same of those that work.  done: [n_lines], empty. */
+static uint32_t find_working(struct busy *b, const uint64_t *given, bool *done)
+{
+    uint32_t of = 0;
+    b->steps = 0;
+    for (uint32_t i = 1; i < b->a->timeline.n_lines && i < b->a->threads.n; i++) {
+        uint64_t work = done[i] ? 0 : work_of_pool(b, i, given, done);
+        if (!work || 1000 * (work >> 10) < WORK_PERMILLE * (b->r->given_ns >> 10))
+            continue;
+        if (of || 1000 * (work >> 10) > AT_MOST_PERMILLE * (b->r->given_ns >> 10))
+            return 0;
+        of = i;
+    }
+    return b->steps <= STEPS_MAX ? of : 0;
+}
+
+int answering_pool(const struct resource *r, const struct analysis *a, const bool *waits,
+                   const uint64_t *given, struct answering *out)
 {
     size_t n = a->timeline.n_lines;
     struct busy b = {r, a, waits, calloc(n + 1, sizeof *b.idle), 0};
-    bool *done = calloc(n + 1, sizeof *done), one = true;
+    bool *done = calloc(n + 1, sizeof *done);
     int rc = b.idle && done ? 0 : -ENOMEM;
-    *out = 0;
+    *out = (struct answering){0};
     for (uint32_t i = 1; i < n && rc == 0; i++)
         b.idle[i] = idle_of(&b, i);
-    for (uint32_t i = 1; i < n && i < a->threads.n && rc == 0 && one; i++) {
-        uint64_t work = done[i] ? 0 : work_of_pool(&b, i, given, done);
-        if (1000 * (work >> 10) < WORK_PERMILLE * (r->given_ns >> 10) || !work)
-            continue;
-        one = !*out && 1000 * (work >> 10) <= AT_MOST_PERMILLE * (r->given_ns >> 10);
-        *out = i;
+    if (rc == 0)
+        out->thread = find_busy(&b);
+    if (rc == 0 && !out->thread && given) {
+        out->thread = find_working(&b, given, done);
+        out->works = out->thread != 0;
     }
-    *out = one && b.steps <= STEPS_MAX ? *out : 0;
     free(b.idle);
     free(done);
     return rc;

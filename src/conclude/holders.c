@@ -109,7 +109,7 @@ static int find_owners(struct holder *v, size_t n, const struct analysis *a)
             continue;
         if (!is_shared(v[i].r, a))
             rc = resource_each_wait(v[i].r, a, take_handed, &v[i]);
-        rc = rc ? rc : holder_find_takers(&v[i]);
+        rc = rc ? rc : holder_find_taking(&v[i]);
         if (v[i].r->lock.v)
             locks[some++] = v[i].r->lock.v;
         else if (rc == 0)
@@ -235,12 +235,6 @@ static void merge_wanted(struct holder *h)
         else
             v[kept++] = v[i];
     h->wanted.len = kept * sizeof *v;
-}
-
-bool resource_waits_again(const struct analysis *a, const struct resource_wait *w)
-{
-    return line_waits_again(&a->timeline, &a->timeline.lines[w->thread], w->index,
-                            LOOKS_AT_MOST_NS);
 }
 
 static int add_give(void *self, struct resource *r, const struct resource_wait *w)
@@ -836,7 +830,7 @@ static int begin(struct holder *h, const struct resources *all, struct resource 
     h->rest = calloc(a->timeline.n_lines + 1, sizeof *h->rest);
     keyed_init(&h->recorded, offsetof(struct entry, ns), sizeof(struct entry));
     keyed_init(&h->sampled, offsetof(struct entry, ns), sizeof(struct entry));
-    map_init(&h->takers);
+    map_init(&h->taking);
     return h->of_thread && h->rest && h->waits ? 0 : -ENOMEM;
 }
 
@@ -848,7 +842,7 @@ static void end(struct holder *h)
     buf_fini(&h->edges);
     buf_fini(&h->wanted);
     buf_fini(&h->before);
-    map_fini(&h->takers);
+    map_fini(&h->taking);
     free(h->of_thread);
     free(h->rest);
     free(h->waits);
@@ -890,16 +884,13 @@ static int take_pool(struct holder *h, uint32_t of, bool always)
  * program is of the pool that worked for as long as was waited. */
 static int take_busy(struct holder *h)
 {
-    uint32_t of;
-    TRY(busy_pool(h->r, h->a, h->waits, &of));
-    bool always = of != 0;
-    if (!of && h->r->remote)
-        TRY(working_pool(h->r, h->a, h->waits, h->of_thread, &of));
-    if (!of)
+    struct answering of;
+    TRY(answering_pool(h->r, h->a, h->waits, h->r->remote ? h->of_thread : NULL, &of));
+    if (!of.thread)
         return 0;
     h->r->passed = true;
-    h->r->worked = !always;
-    return take_pool(h, of, always);
+    h->r->worked = of.works;
+    return take_pool(h, of.thread, !of.works);
 }
 
 static int find(struct holder *h)

@@ -29,11 +29,6 @@ int holder_note(struct keyed *to, uint32_t thread, const struct does *does, stac
 
 /* --- who has released it ---------------------------------------------------------------------- */
 
-static const char *class_at(const struct trace *t, const struct trace_frame *f)
-{
-    return trace_class(t, trace_method(t, f->method)->class_)->signature;
-}
-
 static bool is_same_lock(const struct holder *h, lock_id lock)
 {
     return lock.v && (h->r->lock.v ? lock.v == h->r->lock.v
@@ -42,41 +37,41 @@ static bool is_same_lock(const struct holder *h, lock_id lock)
 
 /* The method that enters it, or that waits on it, with those of its class that have called that: one
  * of these has taken it.  -EINVAL: it is not known which. */
-static int add_takers(struct holder *h, const struct context *x)
+static int add_taking(struct holder *h, const struct context *x)
 {
     const struct trace *t = h->a->trace;
     const struct trace_stack *s = trace_stack(t, x->stack);
     bool waits = x->what == STATE_WAITING || x->what == STATE_REACQUIRING;
     uint32_t i = 0;
     while (waits && i < s->n_frames &&
-           strcmp(class_at(t, &s->frames[i]), "Ljava/lang/Object;") == 0)
+           strcmp(trace_method_class(t, s->frames[i].method), "Ljava/lang/Object;") == 0)
         i++;
     if ((!waits && x->what != STATE_BLOCKED) || i == s->n_frames || s->frames[i].bci < 0)
         return -EINVAL;
-    const char *of = class_at(t, &s->frames[i]);
+    const char *of = trace_method_class(t, s->frames[i].method);
     do {
-        uint64_t *is = map_put(&h->takers, s->frames[i].method.v);
+        uint64_t *is = map_put(&h->taking, s->frames[i].method.v);
         if (!is)
             return -ENOMEM;
         *is = 1;
-    } while (++i < s->n_frames && waits && strcmp(class_at(t, &s->frames[i]), of) == 0);
+    } while (++i < s->n_frames && waits &&
+             strcmp(trace_method_class(t, s->frames[i].method), of) == 0);
     return 0;
 }
 
-int holder_find_takers(struct holder *h)
+int holder_find_taking(struct holder *h)
 {
     const struct timeline *t = &h->a->timeline;
     int rc = 0;
     for (uint32_t i = 1; i < t->contexts.n && rc == 0; i++) {
         const struct context *x = timeline_context(t, i);
-        bool of_it = h->all->of_context[i] && &h->all->v[h->all->of_context[i] - 1] == h->r;
-        if (of_it || (x->what == STATE_WAITING && is_same_lock(h, x->lock)))
-            rc = add_takers(h, x);
+        if (holder_is_of(h, i) || (x->what == STATE_WAITING && is_same_lock(h, x->lock)))
+            rc = add_taking(h, x);
         else if (x->what == EV_hold && is_same_lock(h, x->lock)) /* exact */
             rc = -EINVAL;
     }
     if (rc < 0)
-        map_fini(&h->takers);
+        map_fini(&h->taking);
     return rc == -ENOMEM ? rc : 0;
 }
 
@@ -84,10 +79,10 @@ int holder_find_takers(struct holder *h)
 static bool has_released(const struct holder *h, uint32_t thread, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(h->a->trace, stack);
-    if (!h->takers.len || !h->waits[thread] || !s->n_frames || s->flags & STACK_TRUNCATED)
+    if (!h->taking.len || !h->waits[thread] || !s->n_frames || s->flags & STACK_TRUNCATED)
         return false;
     for (uint32_t i = 0; i < s->n_frames; i++)
-        if (map_find(&h->takers, s->frames[i].method.v))
+        if (map_find(&h->taking, s->frames[i].method.v))
             return false;
     return true;
 }
@@ -143,7 +138,7 @@ static int note_looks(struct holder *h, uint32_t thread, uint64_t from, uint64_t
         bool released = has_released(h, thread, s->stack);
         if (released)
             take_back(h, thread, ns);
-        if (waits || released) { /* for something to pass on */
+        if (released || waits) { /* waits: for something to pass on */
             h->rest[thread] -= min_u64(h->rest[thread], ns);
             continue;
         }

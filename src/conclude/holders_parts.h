@@ -51,7 +51,7 @@ struct holder {
     uint64_t *rest;                 /* [n_lines] ns in no recorded wait */
     uint64_t *of_thread;            /* [n_lines] ns */
     bool *waits;                    /* [n_lines]: for it */
-    struct map takers;              /* methods that take it; none: not known, or others may */
+    struct map taking;              /* methods that take it; none: not known, or others may */
     struct buf gives;               /* struct give [] */
     struct buf edges;               /* struct edge [] */
     struct buf wanted;              /* struct stretch []; of answers: somebody works on one; of
@@ -85,7 +85,7 @@ int holder_note(struct keyed *to, uint32_t thread, const struct does *does, stac
 
 /* Find the methods that take a lock.  A thread that has waited for it, and is seen in none of them,
  * does not have it: what a method takes it gives back before it returns.  -ENOMEM. */
-int holder_find_takers(struct holder *h);
+int holder_find_taking(struct holder *h);
 
 /* A thread had it in that stretch of time, as far as is known: what it did then.  -ENOMEM. */
 int holder_account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to);

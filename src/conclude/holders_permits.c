@@ -1,5 +1,4 @@
-/* Who has a permit of a semaphore, by its recorded calls, and which permits nobody can release any
- * longer. */
+/* Who has a permit of a semaphore, by its recorded calls, and which permits nobody can release. */
 #include "base/err.h"
 #include "base/util.h"
 #include "conclude/holders_parts.h"
@@ -19,8 +18,8 @@ int holder_find_semaphore(void *self, struct resource *r, const struct resource_
     return 0;
 }
 
-/* Whether a thread does nothing any longer that could release one: it has ended, or waits for one
- * itself at the end. */
+/* Whether a thread can do nothing that releases one: it has ended, or waits for one itself at the
+ * end. */
 static bool cannot_release(const struct holder *h, uint32_t thread)
 {
     const struct line *l = &h->a->timeline.lines[thread];
@@ -37,12 +36,14 @@ struct balance {
     stack_id at;
 };
 
-static struct balance balance_of(const struct holder *h, uint32_t thread)
+/* A thread has a permit from each acquire, whether that waited or not, to its next release. */
+static int take_permits_of(struct holder *h, uint32_t thread, struct balance *b)
 {
     const struct timeline *t = &h->a->timeline;
     const struct line *l = &t->lines[thread];
-    struct balance b = {.has = 0};
+    uint64_t since = 0;
     stack_id at = {0};
+    *b = (struct balance){.has = 0};
     for (uint32_t i = 0; i < l->acts.n; i++) {
         const struct act *a = line_act(l, i);
         const struct context *x = timeline_context(t, a->context);
@@ -50,57 +51,45 @@ static struct balance balance_of(const struct holder *h, uint32_t thread)
             continue;
         if (x->what == EV_semaphore_acquire_enter)
             at = x->stack;
-        if (x->what == EV_semaphore_acquire_exit && !x->flags)
-            b = (struct balance){b.has + 1, a->time, at};
-        b.has -= x->what == EV_semaphore_release;
-    }
-    return b;
-}
-
-/* Of a semaphore of which each call is recorded, and that threads wait for at the end: the permits of
- * those who cannot release them.  None where somebody else still could, nor where threads release
- * what others have acquired, several in one call perhaps. */
-static void find_lost(struct holder *h)
-{
-    struct resource *r = h->r;
-    uint64_t last = 0;
-    int64_t lost = 0;
-    if (!r->open || *trace_info(h->a->trace, "orca.attached", "") || analysis_lost_events(h->a) ||
-        h->a->decoded.summed.waits)
-        return;
-    for (uint32_t thread = 1; thread < h->a->timeline.n_lines; thread++) {
-        struct balance b = balance_of(h, thread);
-        if (b.has < 0 || (b.has > 0 && !cannot_release(h, thread)))
-            return;
-        lost += b.has;
-        if (b.has && b.time > last) {
-            last = b.time;
-            r->lost_by = thread;
-            r->lost_at = b.at;
+        if (x->what == EV_semaphore_acquire_exit && !x->flags) {
+            since = a->time;
+            *b = (struct balance){b->has + 1, a->time, at};
         }
+        if (x->what != EV_semaphore_release)
+            continue;
+        if (since)
+            TRY(holder_hold(h, thread, since, a->time));
+        since = 0;
+        b->has--;
     }
-    r->lost = (uint32_t)min_u64((uint64_t)lost, UINT32_MAX);
+    return 0;
 }
 
+/* Whether each call is recorded, and threads wait for a permit at the end. */
+static bool may_be_lost(const struct holder *h)
+{
+    return h->r->open && !*trace_info(h->a->trace, "orca.attached", "") &&
+           !analysis_lost_events(h->a) && !h->a->decoded.summed.waits;
+}
+
+/* Permits of those who cannot release them are lost: none where somebody else still could, nor where
+ * threads release what others have acquired, several in one call perhaps. */
 int holder_take_permits(struct holder *h)
 {
-    const struct timeline *t = &h->a->timeline;
-    for (uint32_t thread = 1; thread < t->n_lines; thread++) {
-        const struct line *l = &t->lines[thread];
-        uint64_t since = 0;
-        for (uint32_t i = 0; i < l->acts.n; i++) {
-            const struct act *a = line_act(l, i);
-            const struct context *x = timeline_context(t, a->context);
-            if (x->lock.v != h->semaphore.v)
-                continue;
-            if (x->what == EV_semaphore_acquire_exit && !x->flags)
-                since = a->time;
-            if (x->what == EV_semaphore_release && since) {
-                TRY(holder_hold(h, thread, since, a->time));
-                since = 0;
-            }
-        }
+    struct resource *r = h->r;
+    uint64_t last = 0, lost = 0;
+    bool sure = may_be_lost(h);
+    for (uint32_t thread = 1; thread < h->a->timeline.n_lines; thread++) {
+        struct balance b;
+        TRY(take_permits_of(h, thread, &b));
+        sure &= b.has == 0 || (b.has > 0 && cannot_release(h, thread));
+        lost += sure ? (uint64_t)b.has : 0;
+        if (!sure || !b.has || b.time <= last)
+            continue;
+        last = b.time;
+        r->lost_by = thread;
+        r->lost_at = b.at;
     }
-    find_lost(h);
+    r->lost = sure ? (uint32_t)min_u64(lost, UINT32_MAX) : 0;
     return 0;
 }

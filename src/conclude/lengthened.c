@@ -32,12 +32,6 @@ struct look {
     uint64_t waited, paused; /* ns, in the stretch; of them in pauses */
 };
 
-static uint64_t clipped(uint64_t from, uint64_t to, uint64_t low, uint64_t high)
-{
-    uint64_t x = max_u64(from, low), y = min_u64(to, high);
-    return x < y ? y - x : 0;
-}
-
 /* --- pauses ----------------------------------------------------------------------------------- */
 
 /* ns of pauses in a stretch of time. */
@@ -48,7 +42,7 @@ static uint64_t paused_in(const struct analysis *a, uint64_t from, uint64_t to)
     BISECT(low, n, v[low].end <= from);
     uint64_t ns = 0;
     for (; low < n && v[low].start < to; low++)
-        ns += clipped(v[low].start, v[low].end, from, to);
+        ns += common_u64(v[low].start, v[low].end, from, to);
     return ns;
 }
 
@@ -102,14 +96,14 @@ static void count_tasks(const struct look *l, uint32_t thread, struct counted *o
     struct counted own[THIRDS] = {{0}};
     uint64_t tasks = 0;
     for (unsigned k = 0; k < THIRDS; k++)
-        own[k].ns = clipped(life->from, life->to, border(s, k), border(s, k + 1));
+        own[k].ns = common_u64(life->from, life->to, border(s, k), border(s, k + 1));
     for (uint32_t i = 0, n; i < v->n; i += n) {
         const struct span *x = run_stretch(v, sizeof *x, i, &n);
         for (uint32_t j = 0; j < n; j++) {
             uint64_t end = span_end(&l->a->timeline, &x[j]);
             for (unsigned k = 0; k < THIRDS; k++)
                 own[k].ns -=
-                    min_u64(own[k].ns, clipped(x[j].start, end, border(s, k), border(s, k + 1)));
+                    min_u64(own[k].ns, common_u64(x[j].start, end, border(s, k), border(s, k + 1)));
             if (wait_is_for_work(l->a, x[j].context) && end >= s->from && end < s->to) {
                 count_in(own, s, end, 0);
                 tasks++;
@@ -174,7 +168,7 @@ static int take(void *self, struct resource *r, const struct resource_wait *w)
     const struct context *x = timeline_context(&l->a->timeline, w->span->context);
     UNUSED(r);
     l->waits[w->thread] = true;
-    l->waited += clipped(w->from, w->to, l->s->from, l->s->to);
+    l->waited += common_u64(w->from, w->to, l->s->from, l->s->to);
     l->paused += paused_in(l->a, max_u64(w->from, l->s->from), min_u64(w->to, l->s->to));
     struct got got = {x->lock.v, w->from, w->to};
     if (!w->open && !span_is_summed(&l->a->timeline, w->span) && w->from >= l->s->from &&

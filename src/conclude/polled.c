@@ -18,8 +18,7 @@ int polled_add_loop(void *self, struct resource *r, const struct resource_wait *
     const struct timeline *t = &l->a->timeline;
     uint32_t waker = w->span->waker;
     UNUSED(r);
-    if (w->open || span_is_summed(t, w->span) ||
-        line_waits_again(t, &t->lines[w->thread], w->index, LOOKS_AT_MOST_NS))
+    if (w->open || span_is_summed(t, w->span) || resource_waits_again(l->a, w))
         return 0;
     l->n++;
     if (!waker || waker >= t->n_lines || waker == w->thread)
@@ -66,7 +65,7 @@ int polled_find_others(const struct resource *r, const struct resources *all,
                        const struct analysis *a, bool *others)
 {
     const struct trace *t = a->trace;
-    const char *signature = trace_class(t, trace_method(t, r->take)->class_)->signature;
+    const char *signature = trace_method_class(t, r->take);
     size_t n = shared_length(signature, program_code(&all->program, r->take) == CODE_PROGRAM);
     char *near = n ? calloc(t->n_stacks + 1, 1) : NULL; /* 0: not looked at; 1: no; 2: yes */
     if (!near)

@@ -134,11 +134,6 @@ bool resource_is_of_entry(const struct resource *r, const struct analysis *a)
     return r->kind == RESOURCE_LOCK && resource_class_of_entry(a->locks.groups[r->group].signature);
 }
 
-static const char *class_at(const struct trace *t, const struct trace_frame *f)
-{
-    return trace_class(t, trace_method(t, f->method)->class_)->signature;
-}
-
 /* What locks and waits are made of: who calls it takes the lock. */
 static bool is_primitive(const char *signature)
 {
@@ -157,19 +152,21 @@ static method_id inner_taker(const struct resource *r, const struct trace *t)
 {
     const struct trace_stack *s = trace_stack(t, r->wait_stack);
     uint32_t i = 0;
-    while (i < s->n_frames && is_primitive(class_at(t, &s->frames[i])))
+    while (i < s->n_frames && is_primitive(trace_method_class(t, s->frames[i].method)))
         i++;
     if (i == s->n_frames)
         return (method_id){0};
     method_id first = s->frames[i].method;
-    const char *of = class_at(t, &s->frames[i]);
+    const char *of = trace_method_class(t, s->frames[i].method);
     if (!r->take.v)
         return first;
     if (!sites_is_jdk(of))
         return (method_id){0};
-    while (i < s->n_frames && strcmp(class_at(t, &s->frames[i]), of) == 0)
+    while (i < s->n_frames && strcmp(trace_method_class(t, s->frames[i].method), of) == 0)
         i++;
-    return i < s->n_frames && sites_is_jdk(class_at(t, &s->frames[i])) ? first : (method_id){0};
+    return i < s->n_frames && sites_is_jdk(trace_method_class(t, s->frames[i].method))
+               ? first
+               : (method_id){0};
 }
 
 /* The method that takes it: of a library or the program, or one of the JDK's.  Of an entry of a map
@@ -335,10 +332,10 @@ lock_id resource_leads_to(const struct resource *r, const struct analysis *a)
     if ((r->kind != RESOURCE_THINGS && r->kind != RESOURCE_LOCK) || !peer.v ||
         r->take.v == r->wait_at.method.v || 1000 * (x->ns >> 10) < LED_PERMILLE * (r->held >> 10))
         return (lock_id){0};
-    const char *own = trace_class(t, trace_method(t, r->take)->class_)->signature;
+    const char *own = trace_method_class(t, r->take);
     const struct trace_stack *s = trace_stack(t, x->stack);
     for (uint32_t i = 0; i < s->n_frames; i++) {
-        const char *at = class_at(t, &s->frames[i]);
+        const char *at = trace_method_class(t, s->frames[i].method);
         if (!sites_is_jdk(at))
             return is_one_library(own, at) ? peer : (lock_id){0};
     }

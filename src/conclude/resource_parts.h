@@ -60,14 +60,18 @@ const struct span *resource_last_work(const struct analysis *a, uint32_t thread,
 lock_id source_of(const struct program *p, const struct analysis *a, uint32_t thread, uint64_t time,
                   uint64_t *had);
 
-/* A thread of the one pool all of whose threads, none of which waits for it, were busy while a resource
- * was waited for; 0: there is none, or several.  waits: [n_lines].  -ENOMEM. */
-int busy_pool(const struct resource *r, const struct analysis *a, const bool *waits, uint32_t *out);
+/* A thread of the one pool all of whose threads, none of which waits for it, were busy while a
+ * resource was waited for; or, if there is none, that worked for about as long as was waited for
+ * answers.  0: neither, or several. */
+struct answering {
+    uint32_t thread;
+    bool works;
+};
 
-/* A thread of the one pool whose threads worked for about as long as was waited for answers; 0: there
- * is none, or several.  given: [n_lines] ns for which each was seen to work on answers.  -ENOMEM. */
-int working_pool(const struct resource *r, const struct analysis *a, const bool *waits,
-                 const uint64_t *given, uint32_t *out);
+/* waits: [n_lines]; given: [n_lines] ns for which each was seen to work on answers, NULL: only who is
+ * busy.  -ENOMEM. */
+int answering_pool(const struct resource *r, const struct analysis *a, const bool *waits,
+                   const uint64_t *given, struct answering *out);
 
 /* Whether this very program listens at that end: others of its threads answer. */
 bool source_is_own(const struct trace *t, lock_id peer);
@@ -76,7 +80,11 @@ bool source_is_own(const struct trace *t, lock_id peer);
 #define LOOKS_AT_MOST_NS UINT64_C(100000)
 
 /* Whether a wait gave its thread nothing: it looked, and waited again. */
-bool resource_waits_again(const struct analysis *a, const struct resource_wait *w);
+static inline bool resource_waits_again(const struct analysis *of, const struct resource_wait *w)
+{
+    return line_waits_again(&of->timeline, &of->timeline.lines[w->thread], w->index,
+                            LOOKS_AT_MOST_NS);
+}
 
 /* Loops that poll. */
 struct polled_loops {

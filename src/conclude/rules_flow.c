@@ -52,18 +52,19 @@ static void say_stuck(struct rule_finding *f, const struct evidence *ev,
     rule_add_stack(f, s->stack);
 }
 
-/* Who ended the last wait for a lock; 0: nobody is known to have done so. */
-static uint32_t last_waker(const struct analysis *a, lock_id lock)
+/* Who ended the last wait like that of a thread; 0: nobody is known to have done so. */
+static uint32_t last_waker(const struct analysis *a, const struct stuck_thread *as)
 {
     const struct timeline *t = &a->timeline;
     uint64_t last = 0;
     uint32_t who = 0;
-    for (uint32_t i = 1; i < t->n_lines && lock.v; i++)
+    for (uint32_t i = 1; i < t->n_lines && as->lock.v; i++)
         for (uint32_t k = t->lines[i].spans.n; k > 0; k--) {
             const struct span *s = line_span(&t->lines[i], k - 1);
             if (span_end(t, s) <= last)
                 break;
-            if (timeline_context(t, s->context)->lock.v != lock.v || !s->waker ||
+            const struct context *x = timeline_context(t, s->context);
+            if (x->lock.v != as->lock.v || x->what != as->state || !s->waker ||
                 s->waker >= t->n_lines)
                 continue;
             last = span_end(t, s);
@@ -72,13 +73,16 @@ static uint32_t last_waker(const struct analysis *a, lock_id lock)
     return who;
 }
 
-/* It would have to do so again: whether it still can. */
+/* It would have to do so again: whether it still can.  Once for all that wait for the same. */
 static void say_last_waker(struct rule_finding *f, const struct evidence *ev,
-                           const struct stuck_thread *s, size_t n)
+                           const struct stuck_thread *v, size_t i)
 {
     const struct analysis *a = ev->a;
-    uint32_t who = s->state == STATE_JOINING ? 0 : last_waker(a, s->lock);
-    if (!who || !a->threads.v[who].has_ended || (n && s[-1].lock.v == s->lock.v))
+    for (size_t k = 0; k < i; k++)
+        if (v[k].lock.v == v[i].lock.v)
+            return;
+    uint32_t who = v[i].state == STATE_JOINING ? 0 : last_waker(a, &v[i]);
+    if (!who || !a->threads.v[who].has_ended)
         return;
     uint64_t ended = a->threads.v[who].ended;
     rule_say(f, "; ");
@@ -128,7 +132,7 @@ void rule_stuck(struct evidence *ev)
     for (size_t i = 0; i < d->n_stuck && i < FINDING_IDS; i++) {
         rule_say(f, "; ");
         say_stuck(f, ev, &d->stuck[i]);
-        say_last_waker(f, ev, &d->stuck[i], i);
+        say_last_waker(f, ev, d->stuck, i);
     }
 }
 

@@ -60,7 +60,7 @@ static bool is_client(const struct program *p, stack_id stack)
     bool socket = false, library = false;
     for (uint32_t i = 0; i < s->n_frames; i++) {
         method_id m = s->frames[i].method;
-        const char *signature = trace_class(t, trace_method(t, m)->class_)->signature;
+        const char *signature = trace_method_class(t, m);
         enum code code = program_code(p, m);
         for (size_t k = 0; k < ARRAY_LEN(clients); k++)
             if (strncmp(signature, clients[k], strlen(clients[k])) == 0)

@@ -76,8 +76,8 @@ static uint32_t shared(const struct loops *l, stack_id loop, stack_id stack)
 /* Of a library that nobody knows: what its loop does itself is no handler's. */
 static bool same_library(const struct trace *t, method_id x, method_id y)
 {
-    const char *a = trace_class(t, trace_method(t, x)->class_)->signature;
-    const char *b = trace_class(t, trace_method(t, y)->class_)->signature;
+    const char *a = trace_method_class(t, x);
+    const char *b = trace_method_class(t, y);
     const char *end = strchr(a, '/');
     end = end && strchr(end + 1, '/') ? strchr(end + 1, '/') : end;
     return end && strncmp(a, b, (size_t)(end + 1 - a)) == 0;

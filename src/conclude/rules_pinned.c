@@ -372,7 +372,7 @@ static uint64_t on_carrier(const struct maker *m, uint32_t thread, const struct 
 static void say_users(struct rule_finding *f, const struct evidence *ev, struct users *u)
 {
     for (size_t i = 0; i < u->n; i++)
-        if (!*u->v[i].name)
+        if (!*u->v[i].name) /* that they are virtual all have in common */
             strcpy(u->v[i].name, "threads without a name");
     rule_say(f, "; on the carriers:");
     size_t named = rule_say_pools(f, ev, u->v, u->n, TIME_RUNNING, u->ns);

@@ -13,8 +13,8 @@
 
 enum {
     THIRDS = 3,         /* of the time in which it is used; in each one more are put than taken, */
-    TAKEN_LEAST = 10,   /* and this many are taken; */
-    GROWTH_LEAST = 100, /* in all by this many more, */
+    TAKEN_LEAST = 10,   /* and that many are taken; */
+    GROWTH_LEAST = 100, /* in all by as many more, */
     GROWTH_PERMILLE = 100, /* and by so much of what was put; */
     WAITED_PERMILLE = 50,  /* of the takes after the first third waited, at most */
     USED_PERMILLE = 500,   /* of the recording: from the first call to the last one */
@@ -184,12 +184,18 @@ static void say_side(struct rule_finding *f, const struct evidence *ev, const st
     rule_add_stack(f, (stack_id){most->stack});
 }
 
+/* How long its elements waited in it, if it grew evenly. */
+static uint64_t waited(uint64_t elements, uint64_t ns)
+{
+    unsigned __int128 all = (unsigned __int128)elements * ns / 2;
+    return all < UINT64_MAX / 2 ? (uint64_t)all : UINT64_MAX / 2;
+}
+
 static void tell(struct evidence *ev, const struct filling *q, const struct filled *of)
 {
     char name[LABEL_MAX], number[16];
     uint64_t put = sum(of->n[PUTS]), taken = sum(of->n[TAKES]), used = of->to - of->from;
-    struct rule_finding *f =
-        rule_find(ev, SEVERITY_WARNING, (put - taken) * (used >> 20) / 2 << 20);
+    struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, waited(put - taken, used));
     if (!f)
         return;
     f->from = of->from;

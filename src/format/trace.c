@@ -176,6 +176,11 @@ uint32_t trace_java_frames(const struct trace *t, const struct trace_stack *s)
     return n;
 }
 
+const char *trace_method_class(const struct trace *t, method_id id)
+{
+    return trace_class(t, trace_method(t, id)->class_)->signature;
+}
+
 const char *trace_method_source(const struct trace *t, method_id id)
 {
     const struct trace_method *m = trace_method(t, id);

@@ -222,6 +222,9 @@ void trace_method_text(const struct trace *t, method_id id, char *out, size_t n)
 bool trace_method_is_java(const struct trace_method *m);
 uint32_t trace_java_frames(const struct trace *t, const struct trace_stack *s);
 
+/* The signature of the class that declares it. */
+const char *trace_method_class(const struct trace *t, method_id id);
+
 /* The source file of a method, "" when it is not known. */
 const char *trace_method_source(const struct trace *t, method_id id);
 

@@ -18,11 +18,8 @@ static gc_name_id full; /* 0: the pauses are of a collector that tells no kind *
 
 static void begin(void)
 {
-    static const char text[] = "Serial full collection";
-    const struct def d = {.kind = DEF_gc_name, .gc_name = {{1}, {text, strlen(text)}}};
     analyzed_begin();
-    builder_def(&b, &d);
-    full = d.gc_name.id;
+    full = builder_gc_name(&b, "Serial full collection");
 }
 
 static void takes_at(uint64_t time, uint64_t size, stack_id at_stack, uint64_t weight)

@@ -27,13 +27,6 @@ static void pause_at(uint64_t from, uint64_t to)
     ADD0(&b, 98, (thread_id){0}, to, gc_finish);
 }
 
-static gc_name_id named(uint32_t id, const char *name)
-{
-    struct def d = {.kind = DEF_gc_name, .gc_name = {{id}, {name, strlen(name)}}};
-    builder_def(&b, &d);
-    return d.gc_name.id;
-}
-
 static struct alloc_tables tables_of(uint64_t from, uint64_t to)
 {
     struct alloc_tables x;
@@ -168,8 +161,8 @@ Test(allocs, samples)
 Test(allocs, found_live)
 {
     text = builder_class(&b, "[B");
-    gc_name_id full = named(1, "Parallel full collection");
-    gc_name_id young = named(2, "Parallel young collection");
+    gc_name_id full = builder_gc_name(&b, "Parallel full collection");
+    gc_name_id young = builder_gc_name(&b, "Parallel young collection");
     ALLOC(ann, 10, 1, 100);
     ALLOC(ann, 20, 2, 200);
     ADD0(&b, 98, (thread_id){0}, 30, gc_start);
@@ -200,7 +193,7 @@ static uint64_t whole_until(uint64_t to)
 Test(allocs, what_is_live_is_known_when_all_ends_are_told)
 {
     text = builder_class(&b, "[B");
-    gc_name_id full = named(1, "Parallel full collection");
+    gc_name_id full = builder_gc_name(&b, "Parallel full collection");
     uint64_t late = 5 * WHOLE_GC_TOLD_NS;
     ALLOC(ann, 10, 1, 100);
     ALLOC(ann, 20, 2, 200);
@@ -216,7 +209,7 @@ Test(allocs, what_is_live_is_known_when_all_ends_are_told)
 Test(allocs, where_no_end_is_told_silence_says_that_all_live)
 {
     text = builder_class(&b, "[B");
-    gc_name_id full = named(1, "Parallel full collection");
+    gc_name_id full = builder_gc_name(&b, "Parallel full collection");
     ALLOC(ann, 10, 1, 100);
     ADD0(&b, 98, (thread_id){0}, 30, gc_start);
     ADD(&b, 98, (thread_id){0}, 40, gc_finish, .collector = full);
@@ -228,8 +221,8 @@ Test(allocs, where_no_end_is_told_silence_says_that_all_live)
 /* The two pauses of G1's marking are not told apart: it began after the last but one of them. */
 Test(allocs, found_live_by_marking)
 {
-    gc_name_id g1 = named(1, "G1 concurrent cycle");
-    gc_name_id minor = named(2, "ZGC Minor Cycles");
+    gc_name_id g1 = builder_gc_name(&b, "G1 concurrent cycle");
+    gc_name_id minor = builder_gc_name(&b, "ZGC Minor Cycles");
     text = builder_class(&b, "[B");
     for (uint64_t i = 0; i < 4; i++) {
         ALLOC(ann, 100 * i + 5, i + 1, 100);

@@ -9,22 +9,8 @@
 enum { MS = 1000000, MB = 1 << 20 };
 
 static const thread_id nobody = {0};
-static uint32_t names;
 
-static void begin(void)
-{
-    analyzed_begin();
-    names = 0;
-}
-
-TestSuite(collections, .init = begin, .fini = analyzed_end);
-
-static gc_name_id named(const char *text)
-{
-    struct def d = {.kind = DEF_gc_name, .gc_name = {{++names}, {text, strlen(text)}}};
-    builder_def(&b, &d);
-    return d.gc_name.id;
-}
+TestSuite(collections, .init = analyzed_begin, .fini = analyzed_end);
 
 /* A pause on the VM thread's stream; sizes in MB. */
 static void pause(uint64_t from, uint64_t to, gc_name_id collector, gc_name_id cause,
@@ -56,7 +42,8 @@ static const struct collection_sum *sum(size_t i)
 
 Test(collections, a_stop_the_world_collection_is_its_pause)
 {
-    gc_name_id young = named("G1 young collection"), why = named("G1 Evacuation Pause");
+    gc_name_id young = builder_gc_name(&b, "G1 young collection"),
+               why = builder_gc_name(&b, "G1 Evacuation Pause");
     pause(10 * MS, 13 * MS, young, why, 100, 40);
     analyzed_run(50 * MS);
     cr_assert_eq(a->collections.n, 1);
@@ -74,7 +61,8 @@ Test(collections, a_stop_the_world_collection_is_its_pause)
 
 Test(collections, pauses_of_a_cycle_belong_to_it)
 {
-    gc_name_id z = named("Z concurrent cycle"), cycles = named("ZGC Cycles"), why = named("Warmup");
+    gc_name_id z = builder_gc_name(&b, "Z concurrent cycle"),
+               cycles = builder_gc_name(&b, "ZGC Cycles"), why = builder_gc_name(&b, "Warmup");
     pause(10 * MS, 11 * MS, z, why, 80, 80);
     pause(20 * MS, 22 * MS, z, why, 80, 80);
     cycle(10 * MS + 1000, 30 * MS, cycles, why); /* told to the millisecond */
@@ -92,10 +80,12 @@ Test(collections, pauses_of_a_cycle_belong_to_it)
 
 Test(collections, young_and_old_cycles_overlap)
 {
-    gc_name_id unknown = {0}, minor = named("ZGC minor collection"),
-               major = named("ZGC major collection"), young = named("ZGC Minor Cycles"),
-               old = named("ZGC Major Cycles"), rate = named("Allocation Rate"),
-               system = named("System.gc()");
+    gc_name_id unknown = {0}, minor = builder_gc_name(&b, "ZGC minor collection"),
+               major = builder_gc_name(&b, "ZGC major collection"),
+               young = builder_gc_name(&b, "ZGC Minor Cycles"),
+               old = builder_gc_name(&b, "ZGC Major Cycles"),
+               rate = builder_gc_name(&b, "Allocation Rate"),
+               system = builder_gc_name(&b, "System.gc()");
     pause(20 * MS, 21 * MS, minor, unknown, 0, 0);
     pause(25 * MS, 26 * MS, major, unknown, 0, 0);
     cycle(20 * MS, 30 * MS, young, rate);
@@ -108,8 +98,9 @@ Test(collections, young_and_old_cycles_overlap)
 
 Test(collections, a_pause_beside_a_cycle_is_not_of_it)
 {
-    gc_name_id z = named("Z concurrent cycle"), why = named("Proactive");
-    cycle(10 * MS, 20 * MS, named("ZGC Cycles"), why);
+    gc_name_id z = builder_gc_name(&b, "Z concurrent cycle"),
+               why = builder_gc_name(&b, "Proactive");
+    cycle(10 * MS, 20 * MS, builder_gc_name(&b, "ZGC Cycles"), why);
     pause(30 * MS, 31 * MS, z, why, 10, 10);
     analyzed_run(100 * MS);
     cr_assert_eq(a->collections.n, 2);
@@ -118,7 +109,7 @@ Test(collections, a_pause_beside_a_cycle_is_not_of_it)
 
 Test(collections, marking_of_g1_is_told_by_its_pauses)
 {
-    gc_name_id marking = named("G1 concurrent cycle"), unknown = {0};
+    gc_name_id marking = builder_gc_name(&b, "G1 concurrent cycle"), unknown = {0};
     pause(10 * MS, 11 * MS, marking, unknown, 90, 90);
     pause(15 * MS, 16 * MS, marking, unknown, 90, 80);
     analyzed_run(100 * MS);
@@ -130,7 +121,8 @@ Test(collections, marking_of_g1_is_told_by_its_pauses)
 
 Test(collections, what_is_allocated_between_them)
 {
-    gc_name_id young = named("Serial young collection"), why = named("Allocation Failure");
+    gc_name_id young = builder_gc_name(&b, "Serial young collection"),
+               why = builder_gc_name(&b, "Allocation Failure");
     pause(100 * MS, 110 * MS, young, why, 100, 40);
     pause(210 * MS, 220 * MS, young, why, 90, 30); /* 50 MB in 100 ms */
     pause(250 * MS, 251 * MS, young, why, 20, 10); /* less than there was: counted in another way */
@@ -167,7 +159,8 @@ Test(collections, more_kinds_than_a_sound_trace_has)
     char text[16];
     for (int i = 0; i < 400; i++) {
         snprintf(text, sizeof text, "cause %d", i);
-        pause((uint64_t)(i * 10 + 10), (uint64_t)(i * 10 + 12), (gc_name_id){0}, named(text), 2, 1);
+        pause((uint64_t)(i * 10 + 10), (uint64_t)(i * 10 + 12), (gc_name_id){0},
+              builder_gc_name(&b, text), 2, 1);
     }
     analyzed_run(100 * MS);
     uint64_t count = 0;

@@ -13,11 +13,8 @@ static thread_id pool[POOL];
 
 static void begin(void)
 {
-    static const char text[] = "Serial full collection";
-    const struct def d = {.kind = DEF_gc_name, .gc_name = {{1}, {text, strlen(text)}}};
     analyzed_begin();
-    builder_def(&b, &d);
-    full = d.gc_name.id;
+    full = builder_gc_name(&b, "Serial full collection");
     pool[0] = builder_thread(&b, "web-1");
     pool[1] = builder_thread(&b, "web-2");
     pool[2] = builder_thread(&b, "web-3");

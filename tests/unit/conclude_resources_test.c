@@ -1326,6 +1326,26 @@ Test(resources, who_woke_those_who_are_stuck_is_stuck_itself)
     cr_expect_null(strstr(text, "the last to wake"), "%s", text);
 }
 
+/* dan released the monitor that bob waits on; he notified nobody. */
+Test(resources, who_released_a_monitor_woke_nobody_who_waits_on_it)
+{
+    const thread_id rest[] = {ann, cat};
+    struct rule_finding *f;
+    size_t n;
+    ADD0(&b, dan.v, dan, 1000, thread_start);
+    does_block(bob, 2000000, 8000000, lock, dan);
+    ADD0(&b, dan.v, dan, 35000000, thread_end);
+    ADD(&b, bob.v, bob, 36000000, wait_enter, .lock = lock, .stack = stack);
+    for (uint64_t i = 0; i < 2; i++)
+        ADD(&b, rest[i].v, rest[i], 40000000 + i, wait_enter, .lock = other_lock, .stack = stack);
+    run(600000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_gt(n, 0);
+    cr_assert_str_eq(f->rule, "stuck");
+    cr_expect_not_null(strstr(f->text, "bob is in Object.wait of "), "%s", f->text);
+    cr_expect_null(strstr(f->text, "the last to wake"), "%s", f->text);
+}
+
 /* --- event loops
  * ----------------------------------------------------------------------------------- */
 
@@ -1973,6 +1993,17 @@ Test(resources, answers_that_a_loop_passes_on_are_of_no_pool_that_has_an_idle_th
     pass_on(false);
     cr_assert_not(all.v[0].passed);
     cr_assert_eq(all.v[0].holder, dan.v);
+}
+
+Test(resources, answers_that_a_loop_passes_on_are_of_none_of_two_busy_pools)
+{
+    stack_id idle = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                      "java.util.concurrent.ThreadPoolExecutor.getTask:1");
+    thread_id other = builder_thread(&b, "other-1");
+    ADD(&b, other.v, other, 100000, park_enter, .stack = idle);
+    ADD(&b, other.v, other, 900000, park_exit);
+    pass_on(true);
+    cr_assert_not(all.v[0].passed);
 }
 
 /* The program itself listens there, so its own threads may be those who answer. */

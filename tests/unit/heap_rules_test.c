@@ -12,11 +12,8 @@ static gc_name_id full;
 
 static void begin(void)
 {
-    static const char text[] = "Serial full collection";
-    const struct def d = {.kind = DEF_gc_name, .gc_name = {{1}, {text, strlen(text)}}};
     analyzed_begin();
-    builder_def(&b, &d);
-    full = d.gc_name.id;
+    full = builder_gc_name(&b, "Serial full collection");
 }
 
 TestSuite(heap_rules, .init = begin, .fini = analyzed_end);
@@ -89,13 +86,10 @@ Test(heap_rules, one_cause_is_one_finding)
 
 Test(heap_rules, threads_without_memory_are_a_full_heap_whatever_the_pauses)
 {
-    static const char text[] = "Allocation Stall";
-    const struct def d = {.kind = DEF_gc_name, .gc_name = {{2}, {text, strlen(text)}}};
-    builder_def(&b, &d);
+    gc_name_id stall = builder_gc_name(&b, "Allocation Stall");
     for (uint64_t i = 0; i < 5; i++)
         ADD(&b, 8, (thread_id){0}, (100 + i * 100) * MS, gc_cycle, .collector = full,
-            .cause = d.gc_name.id, .since = at((50 + i * 100) * MS),
-            .until = at((90 + i * 100) * MS));
+            .cause = stall, .since = at((50 + i * 100) * MS), .until = at((90 + i * 100) * MS));
     run();
     cr_assert(strstr(found("heap-nearly-full"), "in 5 of 5 pauses and cycles"));
 }

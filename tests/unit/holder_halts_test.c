@@ -125,12 +125,12 @@ Test(holder_halts, who_is_in_a_call_when_another_gets_it_has_released_it_before)
 
 /* --- seen elsewhere --------------------------------------------------------------------------- */
 
-static void look(thread_id who, uint64_t time, const char *frames)
+static void look(thread_id who, uint64_t time, const char *frames, uint32_t flags)
 {
     struct event e = {.time = at(time), .thread = who, .kind = EV_wall_sample, .size = EVENT_HEAD};
     e.wall_sample = (struct ev_wall_sample){.stack = builder_stack(&b, frames),
                                             .weight = 5 * MS,
-                                            .flags = SAMPLE_LOOK,
+                                            .flags = SAMPLE_LOOK | flags,
                                             .taken = at(time)};
     builder_event(&b, 90, &e);
 }
@@ -148,8 +148,8 @@ static const struct resource *seen_elsewhere(bool waits)
         if (waits)
             does_block(bob, from + 11 * MS, from + 19 * MS, lock, ann);
         does_block(ann, from, from + 10 * MS, lock, bob);
-        look(bob, from + 5 * MS, INSIDE);
-        look(bob, from + 10 * MS, OUTSIDE);
+        look(bob, from + 5 * MS, INSIDE, 0);
+        look(bob, from + 10 * MS, OUTSIDE, 0);
     }
     analyzed_run(ROUNDS * ROUND);
     cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
@@ -216,4 +216,32 @@ Test(holder_halts, a_monitor_that_threads_wait_on_is_taken_where_they_wait)
         .stack = builder_stack(&b, "java.lang.Object.wait:native shop.Order.next:3 " OUTSIDE));
     ADD(&b, cat.v, cat, ROUNDS * ROUND - 1000, wait_exit, .lock = lock);
     cr_expect_eq(done_in(seen_elsewhere(true), "show"), 0);
+}
+
+/* Recorded holds are exact, wherever the thread is. */
+Test(holder_halts, a_recorded_hold_lasts_where_nobody_waits_for_the_monitor)
+{
+    stack_id outside = builder_stack(&b, OUTSIDE);
+    for (uint64_t i = 0, from = 0; i < ROUNDS; i++, from += ROUND)
+        ADD(&b, 40, bob, from + 10 * MS, hold, .lock = lock, .since = at(from), .stack = outside);
+    cr_expect_gt(done_in(seen_elsewhere(true), "show"), (uint64_t)ROUNDS * 4 * MS);
+}
+
+/* Looks into a call are no record of it: between them it may have ended. */
+Test(holder_halts, who_looks_find_in_input_may_have_released_it_between_them)
+{
+    static const char reads[] =
+        "sun.nio.ch.SocketDispatcher.read0:native shop.Order.submit:7 shop.Main.main:12";
+    struct rule_finding *f;
+    size_t n;
+    for (uint64_t i = 0, from = 0; i < ROUNDS; i++, from += ROUND) {
+        does_block(bob, from, from + 18 * MS, lock, ann);
+        for (uint64_t k = 1; k < 4; k++)
+            look(ann, from + k * 5 * MS, reads, SAMPLE_IDLE);
+        look(ann, from + 19 * MS, reads, SAMPLE_IDLE);
+    }
+    analyzed_run(ROUNDS * ROUND);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert(n && f[0].resource);
+    cr_expect_eq(f[0].resource->held, (uint64_t)ROUNDS * 18 * MS);
 }

@@ -12,22 +12,8 @@
 enum { MS = 1000000, US = 1000 };
 
 static const thread_id nobody = {0};
-static uint32_t names;
 
-static void begin(void)
-{
-    analyzed_begin();
-    names = 0;
-}
-
-TestSuite(safepoints, .init = begin, .fini = analyzed_end);
-
-static gc_name_id named(const char *text)
-{
-    struct def d = {.kind = DEF_gc_name, .gc_name = {{++names}, {text, strlen(text)}}};
-    builder_def(&b, &d);
-    return d.gc_name.id;
-}
+TestSuite(safepoints, .init = analyzed_begin, .fini = analyzed_end);
 
 static void stop(uint64_t from, uint64_t reached, uint64_t to, gc_name_id operation)
 {
@@ -55,7 +41,8 @@ static const struct rule_finding *found(void)
 
 Test(safepoints, a_collection_is_its_safepoint)
 {
-    gc_name_id full = named("G1CollectFull"), dump = named("ThreadDump");
+    gc_name_id full = builder_gc_name(&b, "G1CollectFull"),
+               dump = builder_gc_name(&b, "ThreadDump");
     stop(10 * MS, 11 * MS, 15 * MS, full);
     pause(12 * MS, 14 * MS);
     stop(20 * MS, 21 * MS, 22 * MS, dump);
@@ -83,7 +70,7 @@ Test(safepoints, a_collection_is_its_safepoint)
 /* What a JVM that was killed leaves twice, and what a damaged trace may say. */
 Test(safepoints, none_counts_twice)
 {
-    gc_name_id dump = named("ThreadDump");
+    gc_name_id dump = builder_gc_name(&b, "ThreadDump");
     stop(10 * MS, 11 * MS, 12 * MS, dump);
     stop(10 * MS, 11 * MS, 12 * MS, dump);
     stop(11 * MS, 11 * MS, 14 * MS, dump);
@@ -100,7 +87,8 @@ Test(safepoints, none_counts_twice)
 
 Test(safepoints, thread_dumps_that_cost_are_a_finding)
 {
-    gc_name_id dump = named("ThreadDump"), full = named("G1CollectFull");
+    gc_name_id dump = builder_gc_name(&b, "ThreadDump"),
+               full = builder_gc_name(&b, "G1CollectFull");
     for (uint64_t i = 0; i < 100; i++)
         stop(i * 10 * MS, i * 10 * MS + 10 * US, i * 10 * MS + 900 * US, dump);
     stop(995 * MS, 995 * MS, 999 * MS, full);
@@ -119,7 +107,7 @@ Test(safepoints, thread_dumps_that_cost_are_a_finding)
 
 Test(safepoints, who_is_late_is_said_by_samples)
 {
-    gc_name_id cleanup = named("Cleanup");
+    gc_name_id cleanup = builder_gc_name(&b, "Cleanup");
     for (uint64_t i = 0; i < 10; i++) {
         stop(i * 100 * MS, i * 100 * MS + 40 * MS, i * 100 * MS + 41 * MS, cleanup);
         ADD(&b, 10, ann, i * 100 * MS + 20 * MS, cpu_sample, .weight = MS, .stack = stack,
@@ -143,7 +131,7 @@ Test(safepoints, who_is_late_is_said_by_samples)
 
 Test(safepoints, who_is_late_may_be_unknown)
 {
-    gc_name_id cleanup = named("Cleanup");
+    gc_name_id cleanup = builder_gc_name(&b, "Cleanup");
     for (uint64_t i = 0; i < 10; i++)
         stop(i * 100 * MS, i * 100 * MS + 40 * MS, i * 100 * MS + 41 * MS, cleanup);
     analyzed_run(1000 * MS);
@@ -153,7 +141,8 @@ Test(safepoints, who_is_late_may_be_unknown)
 /* Collections have their own; a few stops harm nobody. */
 Test(safepoints, harmless_ones_are_no_finding)
 {
-    gc_name_id dump = named("ThreadDump"), full = named("G1CollectFull");
+    gc_name_id dump = builder_gc_name(&b, "ThreadDump"),
+               full = builder_gc_name(&b, "G1CollectFull");
     for (uint64_t i = 0; i < 40; i++)
         stop(i * 10 * MS, i * 10 * MS, i * 10 * MS + MS, dump);
     for (uint64_t i = 0; i < 10; i++) {

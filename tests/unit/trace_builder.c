@@ -108,6 +108,13 @@ class_id builder_class(struct trace_builder *b, const char *signature)
     return id;
 }
 
+gc_name_id builder_gc_name(struct trace_builder *b, const char *name)
+{
+    gc_name_id id = {++b->n_gc_names};
+    builder_def(b, &(struct def){.kind = DEF_gc_name, .gc_name = {id, str(name)}});
+    return id;
+}
+
 lock_id builder_lock(struct trace_builder *b, class_id of)
 {
     lock_id id = {++b->n_locks};

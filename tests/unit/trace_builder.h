@@ -30,8 +30,8 @@ struct trace_builder {
     uint32_t round_blocks;     /* blocks of one stream in one chunk; 1 */
     struct buf defs;
     uint32_t n_defs;
-    uint32_t n_threads, n_classes, n_methods, n_stacks, n_locks; /* last id given */
-    struct buf texts;                                            /* what builder_stack knows */
+    uint32_t n_threads, n_classes, n_methods, n_stacks, n_locks, n_gc_names; /* last id given */
+    struct buf texts; /* what builder_stack knows */
     struct builder_stream *streams;
     size_t n_streams;
 };
@@ -49,6 +49,9 @@ thread_id builder_thread_flags(struct trace_builder *b, const char *name, uint32
 
 /* A class of the JVM signature "Lshop/Order;", with the source file that javac would name. */
 class_id builder_class(struct trace_builder *b, const char *signature);
+
+/* Of a collector, a cause, an operation of a safepoint. */
+gc_name_id builder_gc_name(struct trace_builder *b, const char *name);
 
 /* A new object of the class. */
 lock_id builder_lock(struct trace_builder *b, class_id of);
