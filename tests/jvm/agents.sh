@@ -28,15 +28,11 @@ build_agent() {
 }
 
 run_java() { # AGENT-OPTIONS JVM-FLAG... -- CLASS ARGUMENT...
-    local options=$1 flags=()
+    local options=$1 flags
     shift
-    while [ "$1" != -- ]; do
-        flags+=("$1")
-        shift
-    done
-    shift
+    split_words flags "$@"
     build_agent
-    run 0 "$JAVA" -Xmx256m "${flags[@]}" "-agentpath:$LIBRARY=$options" -cp "$CLASSES" "$@"
+    run 0 "$JAVA" -Xmx256m "${flags[@]}" "-agentpath:$LIBRARY=$options" -cp "$CLASSES" "${rest[@]}"
     grep -E "^$OWN: " out
     looks_right
 }

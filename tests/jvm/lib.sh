@@ -25,6 +25,18 @@ need_jdk() { # OLDEST
     [ "$JDK_MAJOR" -ge "$1" ] || skip "needs JDK $1"
 }
 
+# The words before -- into an array, those behind it into "rest".
+split_words() { # ARRAY WORD... -- WORD...
+    local -n before_=$1
+    shift
+    before_=()
+    while [ "$1" != -- ]; do
+        before_+=("$1")
+        shift
+    done
+    rest=("${@:2}")
+}
+
 # Run a command; its output is in $TMP/out and $TMP/err afterwards.
 run() { # STATUS COMMAND...
     local want=$1 got

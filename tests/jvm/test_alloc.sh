@@ -52,15 +52,11 @@ lost_none() {
 }
 
 allocs() { # OPTIONS [JVM-FLAG...] -- ARGUMENT...
-    local options=$1 flags=()
+    local options=$1 flags
     shift
-    while [ "$1" != -- ]; do
-        flags+=("$1")
-        shift
-    done
-    shift
+    split_words flags "$@"
     rm -f "$TRACE"
-    traced "$options" -Xmx256m "${flags[@]}" Allocs "$@" >out 2>err || fail "exit status $?: $(tail -n 5 err)"
+    traced "$options" -Xmx256m "${flags[@]}" Allocs "${rest[@]}" >out 2>err || fail "exit status $?: $(tail -n 5 err)"
     [ ! -s err ] || fail "the program said: $(cat err)"
     has out done
 }

@@ -62,14 +62,10 @@ tool() { # STATUS ARGUMENT...
 }
 # Refused with that errno and one line that has all the texts.
 refused() { # ERRNO TEXT... -- ARGUMENT...
-    local want=$1 text=()
+    local want=$1 text
     shift
-    while [ "$1" != -- ]; do
-        text+=("$1")
-        shift
-    done
-    shift
-    run 1 ./tool "$@"
+    split_words text "$@"
+    run 1 ./tool "${rest[@]}"
     same "$(wc -l <err)" 1
     has err "attach_tool: $want: "
     for t in "${text[@]}"; do

@@ -1,10 +1,9 @@
 # orca record around real JVMs: the line at the end, names of traces, exit status, signals.
 
 contend() { # ORCA-ARGUMENT... -- CONTEND-ARGUMENT...
-    local args=()
-    while [ "$1" != -- ]; do args+=("$1"); shift; done
-    shift
-    "$ORCA" record "${args[@]}" -- "$JAVA" -cp "$CLASSES" Contend "$@"
+    local args
+    split_words args "$@"
+    "$ORCA" record "${args[@]}" -- "$JAVA" -cp "$CLASSES" Contend "${rest[@]}"
 }
 
 # The line that ends the recording of $1; $2: what stands between the duration and the hint.

@@ -13,14 +13,11 @@ looks_right() {
 }
 
 steps() { # TIMES JVM-FLAG... -- [NAME...]
-    local times=$1 flags=(-Xbatch -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Stepped.stepped)
+    local times=$1 flags
     shift
-    while [ "$1" != -- ]; do
-        flags+=("$1")
-        shift
-    done
-    shift
-    run_java none "${flags[@]}" -- Stepped "$LIBRARY" "$times" "$@"
+    split_words flags "$@"
+    run_java none -Xbatch -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Stepped.stepped "${flags[@]}" -- \
+        Stepped "$LIBRARY" "$times" "${rest[@]}"
     at_least places 500
     at_least wrapper_walks 500
     at_most wrong 0

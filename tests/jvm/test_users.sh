@@ -118,14 +118,10 @@ test_the_folder_goes() {
 }
 
 refused() { # TEXT RUNNER... -- COMMAND...
-    local text=$1 runner=()
+    local text=$1 runner
     shift
-    while [ "$1" != -- ]; do
-        runner+=("$1")
-        shift
-    done
-    shift
-    run 1 "${runner[@]}" "$ORCA" "$@"
+    split_words runner "$@"
+    run 1 "${runner[@]}" "$ORCA" "${rest[@]}"
     same "$(grep -c '' err)" 1
     has err "$text"
 }

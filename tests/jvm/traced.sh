@@ -58,18 +58,14 @@ end_with() { # SIGNAL STATUS
 
 # A program in the background that obeys what is said to descriptor 9; "jvm" is its pid when it is ready.
 launch_told() { # CLASS JVM-OPTION... -- [ARGUMENT...]
-    local class=$1 options=()
+    local class=$1 options
     shift
-    while [ "$1" != -- ]; do
-        options+=("$1")
-        shift
-    done
-    shift
+    split_words options "$@"
     rm -f in
     mkfifo in
     set -m
     : >java.out # what an earlier one said is not this one's
-    "$JAVA" -Xmx64m -XX:-UsePerfData "${options[@]}" -cp "$CLASSES" "$class" "$@" <in >java.out 2>java.err &
+    "$JAVA" -Xmx64m -XX:-UsePerfData "${options[@]}" -cp "$CLASSES" "$class" "${rest[@]}" <in >java.out 2>java.err &
     jvm=$!
     exec 9>in
     wait_for 60 grep -q '^ready' java.out

@@ -38,18 +38,14 @@ need_users() {
 
 # A JVM of the user; "jvm" is its pid. With further words before --: its environment.
 launch() { # [NAME=VALUE...] -- JVM-OPTION...
-    local words=()
-    while [ "$1" != -- ]; do
-        words+=("$1")
-        shift
-    done
-    shift
+    local words
+    split_words words "$@"
     rm -f in
     mkfifo in
     set -m
     : >java.out # what an earlier one said is not this one's
     (cd /tmp && exec env "${words[@]}" setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups \
-        "$JAVA" -Xmx64m -XX:-UsePerfData "$@" -cp "$CLASSES" Attachable) <in >java.out 2>java.err &
+        "$JAVA" -Xmx64m -XX:-UsePerfData "${rest[@]}" -cp "$CLASSES" Attachable) <in >java.out 2>java.err &
     jvm=$!
     exec 9>in
     wait_for 60 grep -q '^ready' java.out
