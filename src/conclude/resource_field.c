@@ -148,9 +148,33 @@ const char *field_of_pool(const struct field_sites *f, stack_id stack)
     return i < s->n_frames ? unless_of_jdk(receiver(f, s, i)) : NULL;
 }
 
-bool field_may_hold(const char *field, const char *signature)
+/* What locks and waits are made of: who calls it takes the lock. */
+static bool is_primitive(const char *signature)
 {
-    return *field != 'c' || strcmp(signature, "Ljava/lang/Class;") == 0;
+    static const char *const all[] = {"Ljava/util/concurrent/locks/", "Ljdk/internal/misc/",
+                                      "Ljava/lang/Object;"};
+    bool is = false;
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        is |= strncmp(signature, all[i], strlen(all[i])) == 0;
+    return is;
+}
+
+method_id lock_taken_inside(const struct trace *t, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    uint32_t i = 0;
+    while (i < s->n_frames && is_primitive(trace_method_class(t, s->frames[i].method)))
+        i++;
+    if (i == s->n_frames)
+        return (method_id){0};
+    method_id first = s->frames[i].method;
+    const char *of = trace_method_class(t, first);
+    if (!sites_is_jdk(of))
+        return (method_id){0};
+    while (i < s->n_frames && strcmp(trace_method_class(t, s->frames[i].method), of) == 0)
+        i++;
+    bool direct = i < s->n_frames && !sites_is_jdk(trace_method_class(t, s->frames[i].method));
+    return direct ? (method_id){0} : first;
 }
 
 /* --- as text ---------------------------------------------------------------------------------- */

@@ -134,47 +134,12 @@ bool resource_is_of_entry(const struct resource *r, const struct analysis *a)
     return r->kind == RESOURCE_LOCK && resource_class_of_entry(a->locks.groups[r->group].signature);
 }
 
-/* What locks and waits are made of: who calls it takes the lock. */
-static bool is_primitive(const char *signature)
-{
-    static const char *const all[] = {"Ljava/util/concurrent/locks/", "Ljdk/internal/misc/",
-                                      "Ljava/lang/Object;"};
-    bool is = false;
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        is |= strncmp(signature, all[i], strlen(all[i])) == 0;
-    return is;
-}
-
-/* The JDK's method that takes a lock far from whoever calls the JDK: of a logger's handler, of the
- * jar file that a resource is read from; or alone: of the queue of an executor's tasks.  0: they
- * take it themselves, as a Hashtable's. */
-static method_id inner_taker(const struct resource *r, const struct trace *t)
-{
-    const struct trace_stack *s = trace_stack(t, r->wait_stack);
-    uint32_t i = 0;
-    while (i < s->n_frames && is_primitive(trace_method_class(t, s->frames[i].method)))
-        i++;
-    if (i == s->n_frames)
-        return (method_id){0};
-    method_id first = s->frames[i].method;
-    const char *of = trace_method_class(t, s->frames[i].method);
-    if (!r->take.v)
-        return first;
-    if (!sites_is_jdk(of))
-        return (method_id){0};
-    while (i < s->n_frames && strcmp(trace_method_class(t, s->frames[i].method), of) == 0)
-        i++;
-    return i < s->n_frames && sites_is_jdk(trace_method_class(t, s->frames[i].method))
-               ? first
-               : (method_id){0};
-}
-
 /* The method that takes it: of a library or the program, or one of the JDK's.  Of an entry of a map
  * who loads it says more. */
 static method_id taker(const struct resource *r, const struct analysis *a)
 {
     bool lock = r->kind == RESOURCE_LOCK && !resource_is_of_entry(r, a) && !find_known(r, a->trace);
-    method_id inner = lock ? inner_taker(r, a->trace) : (method_id){0};
+    method_id inner = lock ? lock_taken_inside(a->trace, r->wait_stack) : (method_id){0};
     return inner.v ? inner : r->take;
 }
 

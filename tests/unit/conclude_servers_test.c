@@ -350,6 +350,24 @@ Test(servers, a_class_literal_does_not_hold_what_the_jdk_locks_in_its_methods)
     cr_assert_str_eq(title_of(&all.v[0]), "lock of ZipFile.getEntry");
 }
 
+/* The logger is not what its handlers lock. */
+Test(servers, a_receiver_does_not_hold_what_the_jdk_locks_deep_inside)
+{
+    static const char at[] = "java.util.logging.StreamHandler.publish:5 "
+                             "java.util.logging.Logger.log:6 "
+                             "org.apache.juli.DirectJDKLog.log:9 shop.Load.run:5";
+    char field[LABEL_MAX];
+    struct def d = {.kind = DEF_site,
+                    .site = {.id = 1,
+                             .method = {b.n_methods + 3},
+                             .bci = 9,
+                             .from = {"log;forg/apache/juli/DirectJDKLog.logger", 40}}};
+    builder_def(&b, &d);
+    blocks_on_an_object(at, at);
+    cr_assert_str_eq(title_of(&all.v[0]), "lock of StreamHandler.publish");
+    cr_assert_not(resource_field(&all.v[0], field, sizeof field));
+}
+
 Test(servers, a_lock_that_the_jdk_alone_takes_is_called_by_the_jdks_method)
 {
     blocks_on_an_object("sun.nio.ch.Selector.clear:5 sun.net.Dispatcher.run:7",
