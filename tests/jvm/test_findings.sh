@@ -122,8 +122,9 @@ test_critical_path() {
         ([$s[] | .to - .from] | add) == $p.ns and ([$p.kinds[]] | add) == $p.ns' out)" true
     # whether they or the thread that started them have more of the path depends on how long the JVM took to start
     same "$(jq -r '.critical_path | .name + " " + ([.threads[].name | select(startswith("part-"))][0])' out)" "main part-2"
+    # where threads begin or end together, a lock of the JDK can lead to another one for an instant
     run 0 "$ORCA" report --json --path --follow part-1 "$TRACE"
-    same "$(jq -r '.critical_path | .name + " " + ([.threads[].name | select(startswith("part-"))] | join(" "))' out)" "part-1 part-1"
+    same "$(jq -r '.critical_path | .name + " " + ([.threads[] | select((.name | startswith("part-")) and .ns >= 100000000).name] | join(" "))' out)" "part-1 part-1"
 }
 
 # The line of whatever the reader calls the program.
