@@ -42,7 +42,7 @@ static struct {
     struct had *had;
     bool open;
     struct alloc_row rows[ROWS];
-    _Atomic uint32_t n_rows; /* so many have been in use */
+    _Atomic uint32_t n_rows; /* rows that have been in use */
     struct {
         class_id class_;
         uint64_t size;

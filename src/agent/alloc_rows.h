@@ -23,9 +23,9 @@ struct alloc_row; /* of a platform thread */
 /* For this recording.  Returns the directory's address, the same each time; 0: no memory. */
 uintptr_t alloc_rows_open(void);
 
-/* Where in a row a class is counted: bytes from its beginning; -1: nowhere, each object is to be
- * told.  size: of an object; 0: an array, whose bytes are counted behind the number.  Any thread.
- * Takes a lock. */
+/* Where in a row a class is counted: bytes from its beginning; -1: nowhere, each object is
+ * reported.  size: of an object; 0: an array, whose bytes are counted behind the number.  Any
+ * thread. Takes a lock. */
 int32_t alloc_rows_place(class_id class_, uint64_t size);
 
 /* A row for the calling platform thread; NULL: there are too many, or alloc_rows_open was not

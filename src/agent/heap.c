@@ -37,7 +37,7 @@ static struct {
     jvmtiEnv *jvmti; /* made once, and stays: see onload.c */
     bool sampling;   /* its environment has the capability */
     struct wish now;
-    bool follows; /* there are objects whose ends are to be told, also when groups are off */
+    bool follows; /* some objects' ends must be reported, even when groups are off */
     bool runs;    /* the heap thread */
     pthread_t thread;
     _Atomic uint32_t stop; /* a futex */

@@ -591,8 +591,8 @@ static void switch_groups(JNIEnv *jni, bool *wanted)
         alloc_own_end(jni);
 }
 
-/* Those that are asked for now; what of them is left out is told, and no error where there is
- * more. */
+/* The groups that are asked for now. Those that are left out are reported, which is an error only
+ * when none remain. */
 static int check_left_out(bool asked[GROUP_LIMIT], const bool wanted[GROUP_LIMIT],
                           struct buf *reply, struct err *err)
 {

@@ -50,7 +50,7 @@ static struct {
     struct map named; /* classes known by name only: hash of the signature -> id */
 } ids = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Locks that were told by hash, and that no thread has come by yet; under ids.lock. */
+/* Locks that were reported by hash, and that no thread has met yet; under ids.lock. */
 enum { TOLD_MAX = 4096 };
 static struct told {
     uint32_t hash, lock;
@@ -219,7 +219,7 @@ static bool define_lock(uint32_t id, uint32_t class_, uint32_t hash)
     return ok;
 }
 
-/* The id under which this object was told of, 0: it was not.  It is asked for once. */
+/* The id under which this object was reported; 0: it was not. Asked for once. */
 static uint32_t take_told(jclass c, uint32_t hash)
 {
     char *signature = NULL;

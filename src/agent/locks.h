@@ -31,8 +31,8 @@ bool locks_is_ended(jthread thread);
 uint32_t locks_known(jobject object);
 uint32_t classes_known(jclass class_);
 
-/* The object of a lock id, or the class of a class id: a local reference, NULL when there is none
- * (any more). */
+/* The object of a lock id, or the class of a class id: a local reference, NULL when there is none,
+ * or it is gone. */
 jobject locks_find(JNIEnv *jni, uint32_t lock);
 jclass classes_find(JNIEnv *jni, uint32_t class_);
 

@@ -124,9 +124,9 @@ static void wait_enter(JNIEnv *jni, jthread thread, jobject object, jlong timeou
     ring_commit(self->ring, e);
 }
 
-/* JVMTI says that a wait timed out when its time was up before the JVM woke the thread; it may have
- * been notified since, before it left the wait set, and the notify is spent on it (ObjectMonitor::
- * wait, JDK 8 to 25).  notify makes the state that of a thread which is blocked on the monitor. */
+/* JVMTI reports a timeout when the time had passed before the JVM woke the thread; it may have been
+ * notified since, before it left the wait set, and the notify is spent on it (ObjectMonitor:: wait,
+ * JDK 8 to 25).  notify makes the state that of a thread which is blocked on the monitor. */
 static bool was_notified(jthread thread)
 {
     jint state = 0;

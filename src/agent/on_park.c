@@ -261,7 +261,7 @@ static void park_enter(JNIEnv *jni, int64_t timeout)
     struct park_owner owner = {.blocker = NULL};
     if (id.v == self->id.v)
         p = park_info(jni, thread, &owner);
-    else if (id.v) /* VirtualThread.park has told of the park itself */
+    else if (id.v) /* VirtualThread.park has reported the park itself */
         note_pinned(jni, thread, self, id);
     (*jni)->DeleteLocalRef(jni, thread);
     if (p.wanted && put_enter(self, id, &p, timeout, stacks_current(jni), now))

@@ -1,5 +1,5 @@
-/* open_calls.h - the call of input or output in which a thread stands still: as the kernel has it,
- * so that the thread itself does nothing for it. */
+/* open_calls.h - the call of input or output in which a thread blocks: read from the kernel, so
+ * that the thread itself does nothing for it. */
 #ifndef ORCA_AGENT_OPEN_CALLS_H
 #define ORCA_AGENT_OPEN_CALLS_H
 

@@ -14,7 +14,7 @@
 
 /* Waits that were under way at the beginning. */
 struct found {
-    uint32_t id, kind, lock; /* kind 0: not followed any more */
+    uint32_t id, kind, lock; /* kind 0: no longer followed */
     enum wait_limit limit;
     uint64_t time;
     jweak thread;
@@ -353,7 +353,7 @@ static void note_own(void *ctx, const struct os_thread *t)
                       .limit = atomic_load_explicit(&t->open_limit, memory_order_relaxed),
                       .time = atomic_load_explicit(&t->open_since, memory_order_relaxed)};
     const uint64_t *kind = map_find(end->waiting, f.id);
-    bool timed = sums_were_made() && sums_timed_since(t->id); /* told, with what it is for */
+    bool timed = sums_were_made() && sums_timed_since(t->id); /* reported, with its purpose */
     if (f.kind && kind && *kind == f.kind && !timed)
         put_open(end->self, &f);
 }

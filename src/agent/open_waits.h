@@ -11,7 +11,7 @@
 void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *all,
                       const uint32_t *ids, jint n);
 
-/* Called by Java meanwhile (orca.probe.Query): this virtual thread waits for that object, blocked
+/* Called by Java during that (orca.probe.Query): this virtual thread waits for that object, blocked
  * on it (how 0), parked (1), in Object.wait (2) or asleep (3; as 1 maybe for NULL), and the thread
  * of that Thread.getId() owns it (-1: none, or not known). */
 void open_waits_virtual(JNIEnv *jni, jthread thread, jint how, jobject blocker, jlong owner);
@@ -40,7 +40,7 @@ void open_waits_end(JNIEnv *jni, struct os_thread *self, const struct map *waiti
 /* Groups were switched off: what was found is not known to go on. */
 void open_waits_forget(const bool *off);
 
-/* When nobody is inside the guard any more. */
+/* Once no thread is inside the guard. */
 void open_waits_free(void);
 
 #endif

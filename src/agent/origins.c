@@ -202,7 +202,7 @@ static void define(JNIEnv *jni, struct recorder *rec, struct pool *pool, const s
     jclass c = (*jni)->NewLocalRef(jni, job->class_);
     (*jni)->DeleteWeakGlobalRef(jni, job->class_);
     if (!c)
-        return; /* unloaded: its methods' ids may not be used any more */
+        return; /* unloaded: its methods' ids must no longer be used */
     pool_of(jni, pool, c);
     arena_init(&a, 0);
     buf_init(&line);

@@ -17,7 +17,7 @@
 
 enum {
     FDS = 1 << 16,    /* descriptors beyond are asked about each time */
-    PEERS = 1 << 14,  /* more are not told apart */
+    PEERS = 1 << 14,  /* further ones are not distinguished */
     EPHEMERAL = 32768 /* Linux' first port for who does not ask for one */
 };
 enum { FLAG_SHIFT = 32, USE_SHIFT = 40 };
@@ -167,7 +167,7 @@ static bool ask(int fd, int (*call)(int, struct sockaddr *, socklen_t *), union 
     return call(fd, &a->any, &len) == 0;
 }
 
-/* What is to be said of a socket, before its name; false: it is none. */
+/* The prefix of a socket's name; false: it is not a socket. */
 static bool describe_socket(int fd, unsigned *flags, char *out, size_t n)
 {
     *flags |= PEER_LOCAL;

@@ -83,8 +83,8 @@ static bool is_allowed(const char *type)
     return false;
 }
 
-/* A method, static when there is no `self`, that returns an object; with one parameter or none.
- * What it throws, or that it is not there, is Java's to see. */
+/* A method, static when there is no `self`, that returns an object; with one parameter or none. An
+ * exception, or a missing method, is left pending for Java. */
 /* NOLINTNEXTLINE(readability-function-size): the parameters are the Java method's */
 static jobject JNICALL call(JNIEnv *jni, jclass c, jstring type, jobject self, jstring name,
                             jstring signature, jobject arg, jint number)

@@ -108,7 +108,7 @@ static int32_t innermost_bci(uintptr_t method, int32_t bci)
     return bci - 1;
 }
 
-/* The same by JVMTI, where there is no walker. */
+/* The same by JVMTI, without a walker. */
 static int32_t innermost_location(const jvmtiFrameInfo *f)
 {
     enum { MONITORENTER = 0xc2 };
@@ -557,7 +557,7 @@ static int walk_own(struct taking *t)
     return 0;
 }
 
-/* False: not every frame's method could be told by its stamp. */
+/* False: not every frame's method could be identified by its stamp. */
 static bool key_of_walk(const struct taking *t, struct hash128 *key)
 {
     enum { BCI_BITS = 16 };
@@ -696,7 +696,7 @@ enum {
     TAKING_BYTES = 40 * 1024,
 };
 
-/* Each with buffers for so many frames. */
+/* Each with buffers for that many frames. */
 #define TIERS(X) X(16) X(64) X(256) X(512) X(1024)
 _Static_assert(DEPTH_MAX == 1024, "the deepest of them");
 

@@ -831,7 +831,7 @@ int threads_init(JNIEnv *jni, jthread current, struct err *err)
 static uint32_t enumerate(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *info)
 {
     if (id_of(jni, info->thread))
-        return 0; /* ourselves, or it started meanwhile and said so itself */
+        return 0; /* this thread, or one that has just started and reported itself */
     uint32_t id = register_thread(jni, info->thread, 0);
     if (id && agent.settings.groups[GROUP_threads])
         put_simple(self, EV_thread_alive, id);

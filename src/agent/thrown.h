@@ -9,8 +9,8 @@
 
 /* Called by a probe that is kept of a constructor of the class (internal form).  True: the JVM or
  * native code makes it, or what follows in Java throws it for certain: at once, out of a local
- * variable, with a cause, or after it was returned.  False: it is kept, handed on, or that cannot
- * be told. */
+ * variable, with a cause, or after it was returned.  False: it is kept, passed on, or this is
+ * unknown. */
 bool thrown_when_made(JNIEnv *jni, const char *class);
 
 #endif

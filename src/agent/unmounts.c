@@ -103,8 +103,8 @@ uint64_t unmounts_holder(jobject object)
     return says ? o.java_tid : 0;
 }
 
-/* Believed when it has not come back meanwhile, is not mounted (had its return been missed, it
- * could be), and nobody has named himself the monitor's owner. */
+/* Believed when the thread has not come back since, is not mounted (it could be, if its return was
+ * missed), and no thread has named itself the monitor's owner. */
 uint64_t unmounts_owner(struct os_thread *self, jobject object)
 {
     enum { TRIES = 4 }; /* it may be on its way from or to its carrier */

@@ -195,7 +195,7 @@ static int by_moment(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* When the ends that each collection of the whole heap found are told. */
+/* When the ends that each collection of the whole heap found were recorded. */
 static int find_wholes(struct allocs *s, const struct collection_source *gc)
 {
     TRY(whole_gc_find(&s->wholes, gc));

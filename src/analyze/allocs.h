@@ -4,8 +4,8 @@
  * By allocating thread, in the order of time.  Class, call site and size, which many allocations
  * share, are kept once (struct alloc_context), so an allocation takes 16 bytes.
  *
- *     exact    each object (groups alloc and frees), or objects counted where they happened and
- *              told in batches (alloc alone): these have no number, so no end
+ *     exact    each object (groups alloc and frees), or objects counted where they happened,
+ *              in batches (alloc alone): these have no number, so no end
  *     sampled  one object of so many bytes (group sampled-alloc), with what it stands for
  *
  * Sums are exact where anything exact was recorded, else they are estimates; what is not freed

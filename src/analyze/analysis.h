@@ -54,7 +54,7 @@ struct analysis {
     struct queues queues;
     struct signal_set signals;
     struct calls calls; /* of tracked methods */
-    struct stop stop;   /* who told the program to end */
+    struct stop stop;   /* the one who ended the program */
     struct path path;   /* to the end of the program; v NULL: that was not recorded, or somebody
                          * outside decided it */
     struct path_sums path_sums;
@@ -83,8 +83,8 @@ struct analysis_plan {
     const struct analysis_watch *watch; /* NULL: nobody */
 };
 
-/* Analyse a trace: by conclude/resource.h, which has the plans.  Damage that is met on the way is
- * appended to the trace's problems and is no failure.  On failure (out of memory) nothing needs
+/* Analyse a trace: by conclude/resource.h, which has the plans.  Damage found on the way is
+ * appended to the trace's problems and is not a failure. On failure (out of memory) nothing needs
  * analysis_free. */
 int analysis_run(struct analysis **out, struct trace *t, const struct analysis_plan *plan,
                  struct err *err);

@@ -368,7 +368,8 @@ static bool end_joined(struct binder *b, uint32_t thread, struct span *s)
     return false;
 }
 
-/* A call that waited for an object: what another thread did to that last meanwhile. */
+/* A call that waited for an object: the last thing that another thread did to the object during the
+ * call. */
 static bool end_released(struct binder *b, uint32_t thread, struct span *s)
 {
     const struct context *x = context_of(b, s);
@@ -620,8 +621,8 @@ static bool is_no_wait(const struct binder *b, const struct sweep_item *i)
 }
 
 /* Short waits that were summed: who ended them is known already, or will never be; so are the
- * lock's owners in between, and a permit is used up.  When the thread was in them is not known, so
- * they are no alibi. */
+ * lock's owners in between, and a permit is used up.  When the thread was in them is unknown, so
+ * they prove nothing about where it was. */
 static bool take_summed(struct binder *b, const struct sweep_item *i)
 {
     enum sweep_type type = sweep_type(i);

@@ -38,12 +38,12 @@
 #include "analyze/sweep.h"
 #include "format/trace.h"
 
-/* After a wait has ended its thread reacquires the monitor: until then no other is said to have
- * handed it on. */
+/* After a wait has ended its thread reacquires the monitor: until then no other thread counts as
+ * having handed it off. */
 #define BIND_CLAIM_NS UINT64_C(1000000)
 
-/* Who leaves a wait set by itself, or is taken out of it by a notify, has ended its wait so long
- * after that at most; so it is taken where a text does not say which of them it was. */
+/* A thread that leaves a wait set by itself, or by a notify, ends its wait within this time. Used
+ * where a text format does not say which of the two it was. */
 #define BIND_LEAVE_NS UINT64_C(100000000)
 
 /* The interactions of TPTP 4.5's thread profiling, and those that the JVM has had since. */

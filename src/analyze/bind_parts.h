@@ -17,13 +17,13 @@ struct deed {
  * target's last act before. */
 bool is_semaphore_handoff(const struct timeline *t, struct deed by, const struct act *target_last);
 
-/* A thread may have been notified in the moment in which its time was up: it left the wait set for
- * one of both, and the JVM says that its time was up.  So the first notify of the list was its, or
+/* A thread may have been notified in the moment in which it timed out: it left the wait set for one
+ * of the two reasons, and the JVM reports a timeout.  So the first notify of the list was its, or
  * the first waiter's, the second one the first waiter's or the second one's, and so on. */
 struct doubt {
     uint32_t acts, last; /* of whom they woke: 1 + index into binder.loose */
-    uint32_t n;          /* so many */
-    uint32_t times_up;   /* waits whose time was up: 1 + index into binder.loose */
+    uint32_t n;          /* number of them */
+    uint32_t times_up;   /* waits that timed out: 1 + index into binder.loose */
     bool too_long;       /* not all of it is kept */
 };
 
@@ -38,7 +38,7 @@ struct found_waiters {
     bool too_many; /* notifies: not all are kept */
 };
 
-enum { DOUBT_MOST = 64 }; /* acts: each end of a wait looks at so many waiters */
+enum { DOUBT_MOST = 64 }; /* acts: each end of a wait looks at this number of waiters */
 
 /* A lock at the moment. */
 struct lock_now {

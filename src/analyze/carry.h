@@ -1,5 +1,5 @@
-/* carry.h - what the threads were in at a moment: what the analysis of the part of a recording that
- * begins there has to begin with, because their events lie before it.
+/* carry.h - what the threads were in at a moment. The analysis of the part of a recording that
+ * begins there needs it, because the events lie before.
  *
  * A recording that goes on is looked at again and again, each time its last seconds only
  * (trace_keep_part).  Each analysis leaves a carry for those of later parts. */

@@ -60,7 +60,7 @@ struct deadlocks {
     size_t n_unknown;
 };
 
-/* Whether every thread waits, and has for so long that it is no chance. */
+/* Whether every thread waits, and has waited too long for this to be chance. */
 static inline bool deadlocks_stuck(const struct deadlocks *d, uint64_t end)
 {
     return d->n_stuck && end - d->stuck_since >= STUCK_LEAST_NS;

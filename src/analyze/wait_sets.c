@@ -61,8 +61,7 @@ static bool leaves(const struct binder *b, uint32_t thread, const struct span *s
 
 /* --- who was notified when somebody's time was up at the same moment -------------------------- */
 
-/* Of the waits whose time was up it stays unknown what ended them, and of the waiters which notify
- * they had. */
+/* It stays unknown what ended the waits that timed out, and which notify each waiter had. */
 static void give_up_doubt(struct binder *b, struct lock_now *k)
 {
     for (uint32_t i = k->doubt.times_up; i; i = loose_at(b, i)->next) {
@@ -99,8 +98,8 @@ static uint32_t next_waiter(const struct binder *b, uint32_t t)
     return t;
 }
 
-/* The first thread of the wait set that a notify can take.  Those before it whose time was up are
- * in the set no more by its end, and are noted: the notify may have been theirs. */
+/* The first thread of the wait set that a notify can take.  Threads before it that timed out have
+ * left the set by its end, and are noted: the notify may have been theirs. */
 static uint32_t first_waiter(struct binder *b, struct lock_now *k)
 {
     uint32_t first = next_waiter(b, k->head);
@@ -115,7 +114,7 @@ static uint32_t first_waiter(struct binder *b, struct lock_now *k)
     return first;
 }
 
-/* The waiters' notifies are theirs in turn, and whose time was up was not notified. */
+/* The waiters have the notifies in turn; a waiter that timed out was not notified. */
 static void decide_doubt(struct binder *b, struct lock_now *k)
 {
     uint32_t t = next_waiter(b, k->head);
@@ -218,7 +217,8 @@ static void found_is_back(struct binder *b, struct lock_now *k, uint32_t thread,
 
 /* --- texts that do not say who left a wait set by itself -------------------------------------- */
 
-/* Whether one of the set is told of so late that the latest that a notify took is none of them. */
+/* Whether a thread of the set is reported so late that the latest one that a notify took is not in
+ * the set. */
 static bool is_long_ago(const struct binder *b, struct deed taken, uint64_t time)
 {
     const struct span *s = span_of(b, taken.thread, taken.cause);
@@ -232,8 +232,8 @@ static void note_taken(struct binder *b, struct lock_now *k, uint32_t waiter, ui
     k->taken = loose_add(b, (struct deed){waiter, b->now[waiter].span - 1}, k->taken);
 }
 
-/* The first of a wait set has left it though no notify took it: it left by itself; or one that a
- * notify is said to have taken did, shortly before, and each notify since took the next one. */
+/* The first of a wait set has left it though no notify took it: it left by itself; or a thread that
+ * a notify counts as having taken did, shortly before, and each notify since took the next one. */
 static void doubt_taken(struct binder *b, struct lock_now *k, uint32_t thread, uint64_t time)
 {
     uint32_t i = k->head == thread ? k->taken : 0;
@@ -284,9 +284,9 @@ void wait_set_notify(struct binder *b, struct lock_now *k, struct deed by, uint6
 
 /* --- waits that ended by themselves, unrecorded ----------------------------------------------- */
 
-/* Where not each interrupt is recorded, and in text files no time-out either, a wait that ended by
- * itself is told by the notifies: there was none for it.  Then each of those who waited with it may
- * have been the one, and which notify was whose is not known. */
+/* Where not each interrupt is recorded, and in text files no timeout either, a wait that ended by
+ * itself is found by the notifies: there was none for it.  Then each of those who waited with it
+ * may have been the one, and which notify was whose is not known. */
 static void settle(struct binder *b, struct lock_now *k)
 {
     bool alone = false;

@@ -314,7 +314,7 @@ static int say_unanswered(const struct jvm *jvm, int code, uint64_t timeout_ns, 
     return err_set(err, code, "JVM %d (%s): %s", (int)jvm->pid, jvm->name, strerror(-code));
 }
 
-/* What the JVM says until it closes; watched, there is no end to the time that it may take. */
+/* The JVM's answer until it closes; when watched, without a limit of time. */
 static int receive(int fd, struct patience *wait, const struct attach_watch *watch, struct buf *raw,
                    struct err *err)
 {

@@ -46,7 +46,8 @@ static void tell(const char *what, const void *where, const char *then)
     errno = saved;
 }
 
-/* What fits.  The first cut of a process is told, the next would be of the same mistake. */
+/* Whatever fits. Only the first cut of a process is reported: later ones would be of the same
+ * mistake. */
 static size_t held(size_t n, size_t room, const void *where)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;

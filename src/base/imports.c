@@ -105,7 +105,7 @@ static bool put(const struct image *m, uintptr_t *slot, uintptr_t value)
     bool fixed = (uintptr_t)slot >= m->relro && page + size <= m->relro_end;
     if (fixed && mprotect((void *)page, size, PROT_READ | PROT_WRITE) != 0)
         return false;
-    /* relaxed: who calls meanwhile calls the one or the other */
+    /* relaxed: a concurrent caller calls the one or the other */
     __atomic_store_n(slot, value, __ATOMIC_RELAXED);
     if (fixed)
         (void)mprotect((void *)page, size, PROT_READ);

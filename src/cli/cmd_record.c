@@ -70,8 +70,7 @@ static int check_folder(const char *folder, struct err *err)
     return 0;
 }
 
-/* What can be said about the place before the command runs; `given` may hold the agent's %p and
- * %t. */
+/* Checks of the place before the command runs; `given` may hold the agent's %p and %t. */
 static int check_place(const char *given, struct err *err)
 {
     struct buf folder;
@@ -87,8 +86,8 @@ static int check_place(const char *given, struct err *err)
 }
 
 /* One word for the JVM's parser of JAVA_TOOL_OPTIONS (HotSpot, Arguments::parse_options_buffer):
- * blanks divide words, either quote takes the meaning off everything up to its like, there is no
- * backslash. */
+ * blanks divide words, either quote quotes everything up to the next one of its kind, and a
+ * backslash has no meaning. */
 static void put_jvm_word(struct buf *b, const char *word)
 {
     while (*word) {

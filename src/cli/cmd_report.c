@@ -1,4 +1,4 @@
-/* cmd_report.c - why the threads of a recorded program waited, where, and for whom. */
+/* cmd_report.c - why the threads of a recorded program waited, where, and for which threads. */
 #include "base/util.h"
 #include "cli/analyse.h"
 #include "cli/cmd.h"

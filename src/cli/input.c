@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Nothing is missing from such a file, so nothing is said of one that holds something. */
+/* Nothing is missing from such a file, so only an empty one is worth a line. */
 static void say_closed(const struct trace *t)
 {
     if (t->n_events == 0)

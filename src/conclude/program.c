@@ -93,7 +93,7 @@ static void add_root(struct roots *r, const char *name)
         strcpy(r->v[r->n++], root);
 }
 
-/* The outermost main method of a stack that is no launcher's. */
+/* The outermost main method of a stack that is not a launcher's. */
 static void look_for_main(struct roots *r, const struct trace *t, const struct trace_stack *s)
 {
     for (uint32_t i = s->n_frames; i--;) {

@@ -36,8 +36,7 @@ enum code program_code(const struct program *p, method_id method);
 /* The innermost frame of the program, else of nobody known; method 0: there is none. */
 struct place program_place(const struct program *p, stack_id at);
 
-/* Of the frames around that one, the innermost of the program in another class; method 0: there is
- * none. */
+/* Of the frames around it, the innermost of the program in another class; method 0: none. */
 struct place program_caller(const struct program *p, stack_id at);
 
 /* The innermost frame that is not the JDK's, whoever's it is, and the outermost; method 0: there is

@@ -16,7 +16,7 @@
 
 enum {
     POLLS_LEAST = 20,       /* parks that make a poll, most of which go on after a look, */
-    POLL_NS = 1000000,      /* and last so long at most on average: longer ones let time pass */
+    POLL_NS = 1000000,      /* and last at most this long on average: longer ones let time pass */
     PRIVATE_LEAST = 6,      /* waits of one thread for an object that it keeps */
     LOOP_FRAMES = 4,        /* of what a library does around its waits for work */
     EARLY_PART = 10,        /* of the recording */
@@ -69,7 +69,7 @@ struct finder {
     struct use *uses;   /* [n_objects] */
     struct keyed found; /* struct found */
     struct map members; /* 1 + index of a resource, thread -> 1 + ns */
-    bool stuck;         /* threads wait in a circle: what goes on at the end is no load */
+    bool stuck;         /* threads wait in a circle: what goes on at the end is not load */
 };
 
 static bool is_long(const struct finder *f, uint32_t context)
@@ -101,8 +101,8 @@ static bool may_delay(const struct finder *f, const struct context *x)
            program_outermost(p, x->stack).method.v != own.method.v;
 }
 
-/* What its name says decides before what it waits on does; what the library's threads wait for
- * themselves is no thing. */
+/* What its name says decides before what it waits on does; what the library's own threads wait for
+ * is not a thing. */
 static bool is_known_pools(const struct finder *f, const struct context *x)
 {
     const struct program *p = &f->out->program;
@@ -568,9 +568,9 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
     return 0;
 }
 
-/* What is no resource after all: work that others hand over, a sign that somebody gives.  Threads
- * of a library's pool that hand tasks to each other give what they take, too; but nobody waits so
- * in the program, and they do at their task loops, or each for its own object. */
+/* Not a resource after all: work that others hand off, a sign that a thread gives. Threads of a
+ * library's pool that hand tasks to each other also give what they take; but no thread of the
+ * program waits like this, and they wait at their task loops, or each for its own object. */
 static bool is_none(const struct resource *r)
 {
     if (r->kind == RESOURCE_POLLED)
@@ -598,7 +598,7 @@ static bool is_answer(const struct resource *r)
            2 * r->loop_ns < r->ns && 2 * r->take_ns < r->ns;
 }
 
-/* Answers are told apart by who waits for them, not by object. */
+/* Answers are distinguished by who waits for them, not by object. */
 static bool finds_answers(struct finder *f)
 {
     bool any = false;

@@ -92,7 +92,7 @@ enum {
     STRAYS_PART = 20,
     RESOURCE_IDS = 5,
     BEHIND_OTHER = INT32_MAX,
-    RESOURCE_BEHIND = 3, /* of those that stand behind one, so many are named */
+    RESOURCE_BEHIND = 3, /* number of those behind one that are named */
 };
 
 enum resource_kind {
@@ -125,8 +125,7 @@ struct resource {
     uint64_t loop_ns;  /* at the task loops of its threads */
     uint64_t early_ns; /* of ns: in the first tenth of the recording from its first wait on */
     uint64_t near_ns;  /* likewise, or few calls inside of them */
-    uint64_t private;  /* waits for an object for which one thread waits again and again, and nobody
-                           else: a sign to that one, of which others have nothing */
+    uint64_t private;  /* waits for an object for which only one thread ever waits */
     uint32_t n_threads;
     uint32_t threads[RESOURCE_IDS], objects[RESOURCE_IDS];
     uint32_t n_objects; /* of the ids */

@@ -56,7 +56,7 @@ static bool is_of(const char *line, const char *callee)
     return callee ? strlen(callee) == n && memcmp(line, callee, n) == 0 : n == 0;
 }
 
-/* NULL: there are not so many. */
+/* NULL: there are fewer. */
 static const char *operand(const char *line, unsigned number)
 {
     for (unsigned i = 0; line && i <= number; i++) {

@@ -99,7 +99,7 @@ static bool is_initialisation(const struct resource *r, const struct analysis *a
     return r->kind == RESOURCE_LOCK && strcmp(a->locks.groups[r->group].signature, "[I") == 0;
 }
 
-/* The JVM has a class loader's lock by class, which is no name. */
+/* The JVM has a class loader's lock by class, which is not a name. */
 static bool is_loading(const struct resource *r, const struct analysis *a)
 {
     const struct trace *t = a->trace;

@@ -61,11 +61,11 @@ bool resource_class_of_entry(const char *signature);
 /* Whether it is the lock under which the JVM loads or initialises a class. */
 bool resource_is_of_classes(const struct resource *r, const struct analysis *a);
 
-/* Whether things are taken and given back, of which there are several: what one thread does once for
- * all that wait for it is no such thing. */
+/* Whether several things are taken and given back: what one thread does once for all waiters is not
+ * such a thing. */
 bool resource_is_taken(const struct resource *r, const struct analysis *a);
 
-/* Whether its source is a child process: it is no answer, but its end. */
+/* Whether its source is a child process: not an answer, but its end. */
 bool resource_is_of_child(const struct resource *r, const struct analysis *a);
 
 /* Whether the names of two threads are those of one pool. */

@@ -12,7 +12,7 @@ enum {
     SERIAL_PERMILLE = 300, /* of the time with one thread running, */
     SERIAL_LEAST_NS = 500000000,
     SERIAL_ONE_PERMILLE = 600,   /* most of it the same one, */
-    SERIAL_THREADS = 3,          /* of so many threads or more, */
+    SERIAL_THREADS = 3,          /* number of threads at least, */
     SERIAL_OTHERS_PERMILLE = 50, /* which do something */
     JOIN_LEAST = 3,              /* threads joined in one go */
     JOIN_PERMILLE = 250,         /* of their time waiting for the slowest alone */

@@ -17,14 +17,14 @@
 
 enum {
     INITS_MAX = 64,    /* stretches that are looked at */
-    INIT_DOES_MAX = 8, /* different things that one initialiser does */
+    INIT_DOES_MAX = 8, /* different activities of one initialiser */
     INIT_WAITERS = 2,
     INIT_PERMILLE = 20,          /* of the recording's length, in waits */
     INIT_WARNING_PERMILLE = 50,  /* of the length, each on average; below that it is a note, */
     INIT_PROBLEM_PERMILLE = 200, /* or a problem */
 };
 
-/* Looks are at most so far apart; so long, and there would have been several. */
+/* Looks are at most this far apart; within this time there would have been several. */
 #define LOOK_NS (UINT64_C(50) * 1000000)
 #define APART_NS (3 * LOOK_NS)
 #define LEAST_NS (4 * LOOK_NS)

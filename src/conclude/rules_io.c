@@ -26,7 +26,7 @@ enum {
     IO_LOOKS = 10,
     IO_THREADS = 64,          /* of one place that are listed */
     NONE_FREE_PERMILLE = 200, /* of the recording, in stretches of */
-    NONE_FREE_NS = 250000000, /* so long at least: the pool is full */
+    NONE_FREE_NS = 250000000, /* this long at least: the pool is full */
     IO_PATH_PERMILLE = 300,   /* of the critical path, at one peer */
 };
 
@@ -302,7 +302,7 @@ static void put_answers_behind(struct evidence *ev, struct resource *r)
             resource_stand_behind(r, &ev->resources.v[i], &ev->resources);
 }
 
-/* There is no finding about r: theirs speaks for themselves. */
+/* No finding about r: theirs says enough. */
 static void put_answers_back(struct evidence *ev, const struct resource *r)
 {
     for (size_t i = 0; i < ev->resources.n; i++)

@@ -9,11 +9,11 @@
 
 enum {
     STILL_BLOCKED_NS = 100000000,
-    QUEUE_WAITS = 10,          /* so many others waited for it, and the longest at the end */
-    QUEUE_TIMES = 4,           /* less than so many times as long as they did */
+    QUEUE_WAITS = 10,          /* number of others that waited for it, and the longest at the end */
+    QUEUE_TIMES = 4,           /* less than this multiple of their time */
     CONVOY_PERMILLE = 20,      /* of the recording in convoys; in the lock's own finding also */
-    CONVOY_TIMES = 5,          /* this many of them, */
-    CONVOY_LEAST_NS = 2000000, /* and the longest at least so long */
+    CONVOY_TIMES = 5,          /* number of them, */
+    CONVOY_LEAST_NS = 2000000, /* and the longest at least this long */
     HELD_LEAST_NS = 1000000,   /* waits shorter than that are not looked at */
     HELD_PERMILLE = 20,        /* of the recording */
 };

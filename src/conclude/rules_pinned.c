@@ -55,7 +55,7 @@ struct maker {
     struct pinned v[PINS_MAX];
     uint32_t n;
     uint16_t *of_stack;      /* [n_stacks]: 1 + index of what pins there */
-    bool told, monitors_pin; /* told: parks that kept their carrier are recorded */
+    bool told, monitors_pin; /* known: parks that kept their carrier are recorded */
     struct buf ready;        /* struct stretch [] */
 };
 

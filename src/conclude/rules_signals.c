@@ -8,7 +8,7 @@
 
 enum {
     STORM_CALLS = 10,      /* of notifyAll at least, */
-    STORM_WOKEN = 2,       /* that woke so many on average, */
+    STORM_WOKEN = 2,       /* that woke this number on average, */
     STORM_PERMILLE = 100,  /* of the recording lost; */
     FUTILE_PERMILLE = 500, /* of the wake-ups futile */
     FUTILE_WAKEUPS = 50,   /* at least */

@@ -25,7 +25,7 @@ static const struct open_wait *open_of(const struct analysis *a, uint32_t thread
     return i < n && v[i].thread == thread ? &v[i] : NULL;
 }
 
-/* It was found in a wait that may be over, and no event has told. */
+/* It was found in a wait that may be over, without an event that says so. */
 static void set_unknown(struct thread_now *x, const struct analysis *a)
 {
     const struct carried *v = (const void *)a->decoded.carried.p;

@@ -66,7 +66,7 @@ struct fast {
     } * now;                    /* [n_threads] */
 };
 
-/* The contention that an event begins or ends; NULL: it is no such event. */
+/* The contention that an event begins or ends; NULL: not such an event. */
 static struct contention *contention_of(const struct export_job *job, struct fast *f,
                                         const struct event *ev)
 {

@@ -125,8 +125,8 @@ struct trace {
     int fd;
     struct file_header header;
     struct arena arena;
-    const char *app; /* which classes are the program, as the reader says: "shop.*,com.acme", of
-                        whoever sets it; NULL: nothing was said (analyze/sites.h) */
+    const char *app; /* the program's classes, "shop.*,com.acme" (analyze/sites.h); of the caller;
+                      * NULL: not given */
 
     struct trace_info *infos;
     size_t n_infos;
@@ -187,7 +187,8 @@ bool trace_keep_beginning(struct trace *t, uint64_t events);
  * file.  The definitions stay.  Before anything was read. */
 void trace_keep_part(struct trace *t, uint64_t since, uint64_t until);
 
-/* The earliest moment from which on no more than about so many events are there; 0: all of it. */
+/* The earliest moment from which on the trace has at most about that number of events; 0: all of
+ * it. */
 uint64_t trace_tail(const struct trace *t, uint64_t events);
 
 /* Add to t->problems, for readers of formats that are turned into a trace. */

@@ -8,7 +8,7 @@
 
 #include "format/trace.h"
 
-/* t->problems has room for so many. */
+/* Room in t->problems. */
 enum { TRACE_PROBLEMS_MAX = 100 };
 
 /* Note that a chunk cannot be read, and why.  In a circle that is being recorded it may have been

@@ -392,7 +392,7 @@ static void root_place(struct hprof_item *it, const uint8_t *p)
     }
 }
 
-/* What follows the id, for what is no root.  Returns false for what cannot be. */
+/* The fields after the id, of a sub-record that is not a root. Returns false for invalid ones. */
 static bool heap_item(struct hprof *h, struct hprof_item *it, const uint8_t *p, size_t head)
 {
     uint32_t id = h->id_size;

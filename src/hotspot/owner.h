@@ -22,7 +22,7 @@ struct thread_table;
  * "unknown". */
 int thread_table_new(struct thread_table **out, const struct vm_layout *layout, bool owners);
 
-/* Nobody may use it any more. */
+/* No thread may use it any longer. */
 void thread_table_free(struct thread_table *t);
 
 /* A live thread.  java_thread: its JavaThread, 0 for a virtual thread; carrier: it runs others.
@@ -36,14 +36,14 @@ void thread_table_remove(struct thread_table *t, uint64_t java_tid);
 /* The id under which a Thread.getId() was added, 0 when it was not.  Any thread; takes no lock. */
 uint32_t thread_table_find(struct thread_table *t, uint64_t java_tid);
 
-/* Each platform thread in the table, with the mutex held: none is freed meanwhile. */
+/* Each platform thread in the table, with the mutex held: none is freed during the walk. */
 void thread_table_each(struct thread_table *t,
                        void (*visit)(void *ctx, uintptr_t java_thread, uint32_t id), void *ctx);
 
 struct owner {
     uint32_t id;       /* as added to the table; 0: not known */
     uint64_t java_tid; /* JDK 24+: may be known although the thread is not in the table; else 0 */
-    bool gone;         /* nobody owns the monitor any more */
+    bool gone;         /* the monitor is free again */
     bool anonymous;    /* somebody does, as a fast lock; who: by the address of the object */
 };
 

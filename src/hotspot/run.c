@@ -89,7 +89,7 @@ static bool give_away(struct run *r)
     return w->take(w, n);
 }
 
-/* Room for what one step may give; false: no frames are wanted any more. */
+/* Room for what one step may give; false: no further frames are wanted. */
 static bool make_room(struct run *r)
 {
     if (!r->out->take || r->out->max - r->n >= WALK_ROOM || give_away(r))

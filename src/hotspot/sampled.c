@@ -66,8 +66,7 @@ static void on_note(uint32_t payload, const siginfo_t *info, const void *ucontex
         samples_take(&who, &m, ucontext);
 }
 
-/* The place's pages may be given back by another thread meanwhile: they are read by guarded
- * loads. */
+/* Another thread may unmap the place's pages during that: they are read by guarded loads. */
 static bool on_perf(const siginfo_t *info, const void *ucontext)
 {
     struct sample_subject who;

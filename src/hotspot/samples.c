@@ -209,7 +209,7 @@ static int32_t put_kernel(struct walk_frame *frames, int32_t depth, const struct
     return n;
 }
 
-/* From `at` on in the bag, up to `end`; false: the thread ran meanwhile. */
+/* From `at` on in the bag, up to `end`; false: the thread ran during that. */
 static bool fill(struct sample *s, char *end, int32_t depth, const struct sample_subject *who,
                  const struct sample_moment *m, const void *ucontext)
 {

@@ -71,8 +71,8 @@ struct samples_setup {
  * methods were described, throw away what was not collected.  Closed before.  -ENOMEM. */
 int samples_open(const struct samples_setup *setup);
 
-/* No sample is taken any more, and those under way are done when this returns.  One whose thread
- * was stopped in the middle for longer than 100 ms is not waited for, and thrown away. */
+/* No further sample is taken, and those under way are done when this returns. A sample whose thread
+ * was stopped in the middle for longer than 100 ms is thrown away. */
 void samples_close(void);
 
 /* What is the matter with a sample: */
@@ -80,8 +80,8 @@ struct sample_moment {
     enum sample_group group;
     uint64_t weight;
     /* The walk is of another thread than the calling one, which does not execute Java and is not
-     * running; whether it did not run until now, asked when the walk is done: else there is no
-     * sample.  *ready: though it would, on a processor.  NULL: the calling thread walks itself. */
+     * running; whether it did not run until now, asked when the walk is done: else no sample is
+     * taken.  *ready: though it would, on a processor.  NULL: the calling thread walks itself. */
     bool (*stands_still)(const struct sample_subject *who, void *ctx, bool *ready);
     void *ctx;
     const uintptr_t *kernel; /* where in the kernel the thread is, innermost first */

@@ -16,7 +16,7 @@ struct importer {
     enum orca_version version;
     struct call_table calls;
     struct orca_record record;
-    struct map class_told; /* locks whose class an event has told */
+    struct map class_told; /* locks whose class is known from an event */
     struct buf packed;
     struct digest stack_texts; /* stacks come again and again: each text is read once */
     stack_id *stack_of_text;   /* [cap_texts], by number */

@@ -659,7 +659,7 @@ int import_trcxml_from(struct trace **out, const struct text_source *source,
     return import_by(read_text, out, source, watch, err);
 }
 
-/* The first bytes of a file that is a ZIP are no text. */
+/* The first bytes of a ZIP are not text. */
 static bool is_zip(const struct text_source *source)
 {
     char head[4];

@@ -55,7 +55,7 @@ unsigned trcxml_wait_of(const struct trcxml *x, thread_id t)
 
 /* --- what is waited for ----------------------------------------------------------------------- */
 
-/* The thread that is joined; 0: it is no join. */
+/* The thread that is joined; 0: not a join. */
 static int joined(struct trcxml *x, uint8_t top, thread_id *t, struct err *err)
 {
     TRY(trcxml_ids_known_thread(&x->ids, x->open.object, t, err));

@@ -286,7 +286,7 @@ static void answer_flush(struct recorder *rec, uint64_t ticket, uint64_t at, int
     pthread_mutex_unlock(&rec->ctl_lock);
 }
 
-/* The next file is due.  When it cannot be made, that is said once, and tried again in its time. */
+/* The next file is due.  A failure to make it is reported once, and tried again later. */
 static void turn(struct recorder *rec, uint64_t at)
 {
     struct err err = {""};

@@ -268,8 +268,8 @@ static int recover_into(struct recovery *r, int fd, struct err *err)
     return 0;
 }
 
-/* A file of a recording that needs nothing but its end.  There is no region whose lock would keep
- * two readers apart. */
+/* A file of a recording that needs nothing but its end.  No region exists whose lock would separate
+ * two readers. */
 static int close_file(struct recovery *r, int fd, struct err *err)
 {
     if (r->t->header.state != TRACE_TURNING) /* somebody else was faster */

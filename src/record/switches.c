@@ -21,7 +21,7 @@ enum {
     RING_MOST = 512 << 10, /* 516 KiB a processor is what perf_event_mlock_kb allows by default */
     RING_LEAST = 16 << 10,
     RINGS_BYTES = 16 << 20, /* of all of them, where there are many processors */
-    FDS_SHARE = 4,          /* one in so many of the descriptors that the process may have */
+    FDS_SHARE = 4,          /* one in N of the descriptors that the process may have */
 };
 
 struct cpu {

@@ -74,7 +74,7 @@ int gate_way_of(const struct gate *g, const char *body, size_t n);
 /* The two targets of a GATE_ENTER: a form's, answered by the page, and the page's own. */
 extern const char gate_enter_page[], gate_enter_api[];
 
-/* What is said to who comes with a token that somebody has used, with none, as another user. */
+/* The answers to a client with a used token, without a token, or of another user. */
 extern const char gate_used[], gate_wrong[], gate_foreign[];
 
 #endif

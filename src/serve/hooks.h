@@ -46,7 +46,7 @@ struct serve_opened {
     struct heap_view *heap; /* not started yet */
 };
 
-/* POST /api/attach.  Texts are NULL, numbers 0, where nothing was said. */
+/* POST /api/attach.  Texts are NULL, numbers 0, where not given. */
 struct serve_attach {
     uint32_t pid;
     const char *events; /* groups, joined by '+' */

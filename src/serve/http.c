@@ -19,7 +19,7 @@
 
 enum {
     THREADS = 3,
-    CONNECTIONS = 4096, /* never so many: the lobby counts */
+    CONNECTIONS = 4096, /* never reached: the lobby counts */
     TIMEOUT_S = 10,
     MEMORY = 18 << 10, /* of a connection: request line and headers, 16 kB, and what they become */
     COMPRESS_FROM = 1 << 20,
@@ -28,7 +28,7 @@ enum {
 /* --- a request as it comes -------------------------------------------------------------------- */
 
 struct request {
-    struct job job; /* its answer, when that takes long; the connection is suspended meanwhile */
+    struct job job; /* its answer, when that takes long; the connection is suspended until then */
     struct http *http;
     struct MHD_Connection *connection;
     bool made; /* the answer is there */
@@ -334,7 +334,7 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, struct r
     return live ? send_events(h, c, q, &q->answer) : send_answer(h, c, q, &q->answer);
 }
 
-/* Why the token of this body opens nothing; NULL: it does, and nothing any more. */
+/* Why the token of this body opens nothing; NULL: it opens, and is used up. */
 static const char *use_token(struct http *h, struct MHD_Connection *c, const struct request *q)
 {
     int way = gate_way_of(&h->gate, (const char *)q->body.p, q->body.len);
@@ -359,7 +359,7 @@ static enum MHD_Result enter(struct http *h, struct MHD_Connection *c, struct re
     return a->body.oom ? MHD_NO : send_answer(h, c, q, a);
 }
 
-/* The first call of a request: its headers are there.  A refusal is said at once, before a body is
+/* The first call of a request: its headers are there.  A refusal is sent at once, before a body is
  * read. */
 static enum MHD_Result begin(struct http *h, struct MHD_Connection *c, struct request *q)
 {
@@ -389,7 +389,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
     }
     if (*size == 0)
         return q->enters ? enter(h, c, q) : answer(h, c, q);
-    /* Its length was said, and is not too much; this is for what is not as it was said. */
+    /* Its length was announced, and is not too large; this is for bodies that differ from it. */
     if (q->body.len + *size > GATE_BODY_MAX)
         return MHD_NO;
     buf_put(&q->body, data, *size);

@@ -44,7 +44,7 @@ struct lobby {
 int lobby_open(struct lobby *l, int listening, const struct gate *gate,
                bool (*take)(void *ctx, int fd), void *ctx, struct err *err);
 
-/* Nobody comes in any more; who has been taken stays. */
+/* No further connection is taken; those that were taken stay. */
 void lobby_close(struct lobby *l);
 
 /* After the last lobby_left. */

@@ -80,7 +80,7 @@ static bool read_number(const char *text, uint32_t *out)
     return true;
 }
 
-/* Who has logged in, whoever that one is now.  Unset where nobody has. */
+/* The user who has logged in, whatever the current user is. Unset without a login. */
 static bool read_login(uint32_t *out)
 {
     char text[32] = "";

@@ -63,7 +63,7 @@ static const struct answer_of *find_answer(const char *asked, struct err *err)
     return NULL;
 }
 
-/* rc: -EAGAIN, or -EINPROGRESS with what is to be said, which holds as long as somebody reads. */
+/* rc: -EAGAIN, or -EINPROGRESS with a message, which is valid as long as a reader has it. */
 static int say_early(struct heap_view *h, int rc, struct err *err)
 {
     pthread_mutex_lock(&h->lock);

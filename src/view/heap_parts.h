@@ -39,7 +39,7 @@ struct heap_progress {
     char phase[64];
     unsigned step, steps; /* step: 1..steps */
     uint64_t done, total;
-    uint64_t told; /* when this was told last, ns */
+    uint64_t told; /* when this was last reported, ns */
     bool over;
     char error[512]; /* why it ended before the last stage; "" */
 };

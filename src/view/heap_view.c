@@ -148,7 +148,7 @@ static int make_locks(struct heap_view *h, struct err *err)
     return rc < 0 ? err_set(err, rc, "no lock can be made: %s", strerror(-rc)) : 0;
 }
 
-/* A file that has no name, or none any more, is read by what it was called by. */
+/* A file without a name, or that has lost it, is read by the name that was given. */
 static void take_path(char out[PATH_MAX], const char *path)
 {
     if (!realpath(path, out))

@@ -174,8 +174,8 @@ static const struct mark *marks_of(struct occupancy *o, uint32_t thread)
     return marks;
 }
 
-/* Before the first of so many spans that will be gone through; without marks the sums begin there,
- * too: only their differences matter.  -ENOMEM. */
+/* Before the first of that number of spans that will be gone through; without marks the sums also
+ * begin there: only their differences matter.  -ENOMEM. */
 static int cursor_init(struct cursor *c, struct occupancy *o, uint32_t thread, uint32_t first,
                        uint32_t spans)
 {

@@ -26,7 +26,7 @@ struct view;
 enum {
     VIEW_LEVEL_MAX = 44,
     VIEW_BUCKETS = 512,    /* of a tile */
-    VIEW_EXACT_MAX = 1024, /* waits of a row in a tile that are told one by one */
+    VIEW_EXACT_MAX = 1024, /* waits of a row in a tile that are listed one by one */
     VIEW_ARROWS_MAX = 2048,
     VIEW_PATH_MAX = 4096,
     VIEW_MARKS_MAX = 2000,
