@@ -190,7 +190,7 @@ Test(heap, a_thread_keeps_its_locals)
     fclose(m.f);
 }
 
-/* Random graphs against the definition: take an object out and see what is not reached any more. */
+/* Random graphs against the definition: take an object out and see what is no longer reached. */
 enum { MOST = 40 };
 
 struct random_graph {

@@ -1,4 +1,4 @@
-/* Open traces and what is told of them, with a source that is moved by hand. */
+/* Open traces and what is reported of them, with a source that is moved by hand. */
 #include "../patience.h"
 #include "serve/news.h"
 #include "serve/traces.h"

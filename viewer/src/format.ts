@@ -51,7 +51,7 @@ export function bytes(n: number): string {
     return `${n.toFixed(k && n < 9.95 ? 1 : 0)} ${["B", "kB", "MB", "GB", "TB", "PB"][k]}`;
 }
 
-/** So many bytes in so many ns: "3.9 MB/s". */
+/** n bytes in ns: "3.9 MB/s". */
 export function rate(n: number, ns: number): string {
     return ns > 0 ? `${bytes(n / (ns / 1e9))}/s` : "–";
 }
