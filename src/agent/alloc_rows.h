@@ -42,7 +42,7 @@ void alloc_row_leave(struct alloc_row *row);
 /* What all rows have counted since the last call.  One thread at a time. */
 void alloc_rows_news(void (*visit)(void *ctx, const struct alloc_news *n), void *ctx);
 
-/* The recording is over: nobody finds a row, all are empty. */
+/* The recording is over: no thread finds a row, all are empty. */
 void alloc_rows_close(void);
 
 #endif

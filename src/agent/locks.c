@@ -156,7 +156,7 @@ class_id classes_wanted(JNIEnv *jni, jclass class_, bool *wanted)
     *wanted = true;
     if (!agent.settings.include && !agent.settings.exclude)
         return id;
-    /* relaxed: whoever looks it up finds the same */
+    /* relaxed: every lookup finds the same */
     uint8_t said = atomic_load_explicit(&wanted_by_id[id.v], memory_order_relaxed);
     if (said == UNASKED || !id.v) {
         said = ask_wanted(class_);

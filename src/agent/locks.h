@@ -8,7 +8,7 @@
 
 #include "agent/agent.h"
 
-/* Begin to count anew: the tags of an earlier recording count no more. */
+/* Begin to count anew: the tags of an earlier recording no longer count. */
 void locks_init(void);
 
 /* The object's lock id; 0 when it is left out by include/exclude (*wanted false) or when its
@@ -16,7 +16,7 @@ void locks_init(void);
 lock_id locks_id(JNIEnv *jni, jobject object, bool *wanted);
 
 /* The id of a lock of which only the class's name ("java.lang.Object", "[I") and the identity hash
- * are known, at attach: whoever meets the object later finds the id by these.  0 as above. */
+ * are known, at attach: a thread that meets the object later finds the id by these.  0 as above. */
 lock_id locks_by_hash(const char *class_name, uint32_t hash);
 
 /* The id of what is at the other end of input or output, by its name ("=10.0.0.7:5432"): a new one.

@@ -122,7 +122,7 @@ static void *original_of(jmethodID m, const struct hook *h)
     return h->symbol ? vmstructs_symbol(agent.vmstructs, h->symbol) : NULL;
 }
 
-/* Our wrapper is in the chain of calls, be it behind somebody else's. */
+/* Our wrapper is in the chain of calls, perhaps behind another agent's. */
 static bool in_place[ARRAY_LEN(hooks)];
 
 static bool bind(JNIEnv *jni, jclass c, const struct hook *h, void *fn)

@@ -30,11 +30,11 @@ void alloc_told_by_code(JNIEnv *jni, class_id class_, uint64_t size);
 bool alloc_own_begin(JNIEnv *jni);
 void alloc_own_end(JNIEnv *jni);
 
-/* JVMTI's VMObjectAlloc: what the JVM's own code allocates, and no probe tells of. */
+/* JVMTI's VMObjectAlloc: objects that the JVM's own code allocates, and that no probe reports. */
 void JNICALL on_alloc_by_vm(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                             jclass class_, jlong size);
 
-/* Find the methods of whose allocations the probes tell; before the above come. */
+/* Find the methods whose allocations the probes report; before the above come. */
 void on_alloc_init(JNIEnv *jni);
 
 #endif

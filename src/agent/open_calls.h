@@ -10,7 +10,7 @@ struct open_call {
     lock_id peer;      /* 0: unknown, or several */
 };
 
-/* Three system calls.  Whoever asks looks before and behind whether the thread has run. */
+/* Three system calls.  The caller checks before and after whether the thread has run. */
 struct open_call open_call_of(uint32_t os_tid);
 
 #endif

@@ -25,8 +25,8 @@ bool open_waits_are_over(void);
 /* Likewise: a virtual thread owns what the platform thread `tid` is blocked on. */
 void open_waits_owner(uint64_t tid, uint64_t owner);
 
-/* When everything is recorded: a wait_open for those that go on and of which the trace will tell
- * what ends them, which the time before it did not. */
+/* When everything is recorded: a wait_open for those that go on, whose end the trace will show,
+ * unlike their beginning. */
 void open_waits_again(JNIEnv *jni, struct os_thread *self);
 
 /* Append a wait_open for each wait that a platform thread has noted and not ended: for the file

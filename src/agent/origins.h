@@ -24,7 +24,7 @@ struct origins_jvm {
 
 int origins_init(const struct origins_jvm *jvm, struct err *err);
 
-/* A recording is over, and nobody is inside of it: the references go. */
+/* A recording is over, and no thread is inside it: the references are released. */
 void origins_fini(JNIEnv *jni);
 
 /* The frames of a new stack, whose methods all have ids.  On the stack's thread, or while that

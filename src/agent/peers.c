@@ -33,7 +33,7 @@ static struct {
 
 /* Who connects, on this thread: initial-exec as the thread's own record (threads.c). */
 static __thread struct {
-    int fd; /* -1: nobody, +1: so that 0 is nobody, too */
+    int fd; /* -1: none, +1: so that 0 also is none */
     struct sockaddr_in6 to;
 } connecting __attribute__((tls_model("initial-exec")));
 
@@ -62,7 +62,7 @@ void peers_free(void)
 
 uint64_t peers_now(int fd)
 {
-    /* relaxed: the number of uses tells later whether it is still the same */
+    /* relaxed: the number of uses shows later whether it is still the same */
     return fd >= 0 && fd < FDS ? atomic_load_explicit(&peers.fds[fd], memory_order_relaxed) : 0;
 }
 
@@ -138,7 +138,7 @@ static unsigned port_of(const struct sockaddr_storage *a)
                : 0;
 }
 
-/* Who has connected to us is one of many, and the kernel has chosen the port. */
+/* Connections to this process come from many clients, whose ports the kernel has chosen. */
 static bool is_client(const struct sockaddr_storage *own, const struct sockaddr_storage *peer,
                       bool accepted)
 {

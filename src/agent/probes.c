@@ -26,7 +26,7 @@ static _Atomic bool hooking; /* the probe's natives are there */
 
 static _Atomic bool holding; /* OrcaHolds is there, and its group on */
 
-static _Atomic bool counting; /* OrcaHeap is there, and tells of every object */
+static _Atomic bool counting; /* OrcaHeap is there, and reports every object */
 
 /* Rows of Orca's own whose class carries probes, perhaps of an earlier choice of groups. */
 static _Atomic bool rewritten[ROWS_MAX];
@@ -248,7 +248,7 @@ static void note_moves(void *ctx, const struct cf_class *c, const struct cf_meth
 static void note_kept(const struct rewrite *r, const char *name)
 {
     unsigned other = r->n_hits || r->holds ? KEPT_OTHER : 0;
-    /* One without code, which nobody has looked at, stays as it is. */
+    /* A method without code, which was not looked at, stays as it is. */
     if (r->stays || (r->boot && r->alloc && !r->looked))
         kept_note(name, (r->kept ? KEPT_ROWS : 0) | (r->alloc ? KEPT_ALLOC : 0) | other);
 }
@@ -400,7 +400,7 @@ void probes_switch(JNIEnv *jni)
     switch_kept(jni, true);
 }
 
-/* `old`: or was until now.  One whose code stays as it is counts no more. */
+/* `old`: or was until now.  A class whose code stays as it is no longer counts. */
 static bool is_tracked(jclass c, bool old)
 {
     char *signature = NULL;

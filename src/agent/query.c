@@ -71,7 +71,7 @@ static bool text_of(JNIEnv *jni, jstring s, char *out, size_t n)
     return !(*jni)->ExceptionCheck(jni);
 }
 
-/* So that nobody else in the JVM can use it for what he may not call. */
+/* So that no other code in the JVM can use it for calls that are not allowed. */
 static bool is_allowed(const char *type)
 {
     static const char *const types[] = {
@@ -164,7 +164,7 @@ static jclass query_class(JNIEnv *jni)
     return known;
 }
 
-/* What the program's management could not say, in its own words. */
+/* The reason why the program's management gave no answer, in its own words. */
 static int say_thrown(JNIEnv *jni, struct err *err)
 {
     jthrowable thrown = (*jni)->ExceptionOccurred(jni);

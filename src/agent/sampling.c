@@ -147,7 +147,7 @@ static void scan_tasks(void)
 
 /* --- the wall clock --------------------------------------------------------------------------- */
 
-/* Who waits for a processor in native code did not run, either: the kernel is asked only where a
+/* Nor did a thread run that waits for a processor in native code: the kernel is asked only where a
  * thread has run since the look before. */
 static bool stands_still(const struct sample_subject *who, void *ctx, bool *ready)
 {

@@ -292,7 +292,7 @@ static int check_formats(uint64_t formats, struct err *err)
     return 0;
 }
 
-/* Whoever asks for whole stacks gets as much of them as there can be. */
+/* A request for whole stacks gives the largest depth there is. */
 static void limit_depth(struct settings *s)
 {
     if (s->depth <= DEPTH_MAX)

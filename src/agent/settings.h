@@ -29,7 +29,7 @@ enum ownerstacks { OWNERSTACKS_AUTO, OWNERSTACKS_ALL, OWNERSTACKS_NONE };
 enum iodetails { IODETAILS_FULL, IODETAILS_HASHED, IODETAILS_NONE };
 enum { IO_DEFAULT_NS = 10000 };
 
-/* Who tells of every object: calls in the program's code, or the JVM. */
+/* Who reports every object: calls in the program's code, or the JVM. */
 enum allocby { ALLOCBY_CODE, ALLOCBY_JVM };
 
 enum { DEPTH_MAX = 1024, HOLDSAMPLE_MAX = 1000000 };

@@ -336,7 +336,8 @@ uint64_t stacks_cost(void)
 
 /* --- the walker ------------------------------------------------------------------------------- */
 
-/* Whether events' stacks are walked.  Set while no event comes, or by whoever finds it wrong. */
+/* Whether events' stacks are walked.  Set while no event comes, or by a thread that finds it
+ * wrong. */
 static _Atomic bool walking;
 
 static struct err closed = {"this JVM's stacks are laid out in an unknown way"};
@@ -404,7 +405,7 @@ const char *stacks_not_walked(void)
     return closed.msg;
 }
 
-/* It has been wrong so often that it may be so on this JVM. */
+/* It has been wrong too often: it may not work on this JVM. */
 static void note_difference(void)
 {
     enum { PATIENCE = 100 };
@@ -421,7 +422,8 @@ static void note_difference(void)
 enum { SKIP_MAX = 8 };
 
 /* The stack of the calling thread.  room: for depth + skip frames walked, depth + 1 in scratch (one
- * more than asked for tells a stack that was cut from one that ends there), and depth in frames. */
+ * more than asked for distinguishes a stack that was cut from one that ends there), and depth in
+ * frames. */
 struct taking {
     JNIEnv *jni;
     jint skip, depth;
@@ -480,7 +482,7 @@ static jint asked_allocation_frames(const struct taking *t, jint n)
     return (jint)allocation_frames(frames, some, t->object);
 }
 
-/* What the walker stands on is not so, as far as one can see. */
+/* The walker's assumptions do not hold, as far as one can see. */
 static void note_failures(void)
 {
     uint64_t walked = 0, failed = 0;

@@ -1052,7 +1052,7 @@ void sums_open_waits(struct buf *events)
 
 int sums_init(uint64_t cost, bool flip, bool light, bool may_time)
 {
-    memset(&sums, 0, sizeof sums); /* nobody else is there yet */
+    memset(&sums, 0, sizeof sums); /* no other thread is there yet */
     atomic_store(&sums_stretch, false);
     atomic_store(&sums_used, false);
     atomic_store(&sums_light, false);

@@ -79,7 +79,7 @@ thread_id threads_of(JNIEnv *jni, jthread thread);
 /* Thread.getId() of any thread. */
 uint64_t threads_java_tid(JNIEnv *jni, jthread thread);
 
-/* A probe tells of the ends of virtual threads, and not JVMTI. */
+/* A probe, not JVMTI, reports the ends of virtual threads. */
 bool threads_ends_probed(void);
 
 bool threads_is_virtual(JNIEnv *jni, jthread thread);

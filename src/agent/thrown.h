@@ -1,5 +1,5 @@
 /* thrown.h - whether the exception that a constructor is making is thrown by the thread that makes
- * it.  JVMTI would tell of each exception that is thrown, but a JVM that can do so is slower with
+ * it.  JVMTI would report each exception that is thrown, but a JVM that can do so is slower with
  * all of them, and cannot be attached to; so the code behind the constructor's call is looked
  * at. */
 #ifndef ORCA_AGENT_THROWN_H

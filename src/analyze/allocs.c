@@ -11,7 +11,7 @@
 
 _Static_assert(sizeof(struct alloc) == 16, "a hundred million of them are kept");
 
-/* No heap is larger, and sums of so many cannot overflow. */
+/* No heap is larger, and sums of as many cannot overflow. */
 #define AMOUNT_MAX (UINT64_C(1) << 46)
 
 void allocs_init(struct allocs *s)

@@ -94,8 +94,8 @@ static inline enum alloc_source allocs_source(const struct allocs *s)
     return s->n[ALLOC_SAMPLED] && !s->n[ALLOC_EXACT] && !s->n_batches ? ALLOC_SAMPLED : ALLOC_EXACT;
 }
 
-/* What is made of ends - freed, live: counted allocations have none, so that samples beside them
- * tell. */
+/* What is made of ends - freed, live: counted allocations have none, so the samples beside them
+ * decide. */
 static inline enum alloc_source allocs_ends_source(const struct allocs *s)
 {
     return s->n[ALLOC_SAMPLED] && !s->n[ALLOC_EXACT] ? ALLOC_SAMPLED : ALLOC_EXACT;

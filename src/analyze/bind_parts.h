@@ -43,7 +43,7 @@ enum { DOUBT_MOST = 64 }; /* acts: each end of a wait looks at this number of wa
 /* A lock at the moment. */
 struct lock_now {
     struct deed owner;      /* who owned it last, as far as known, and by what it gave it back */
-    uint64_t since, latest; /* when it was first known to, after somebody else had, and last */
+    uint64_t since, latest; /* when it was first known to, after another thread had it, and last */
     bool sure;              /* it did own it then: not only the end of its Object.wait says so */
     bool odd;               /* not each hold of it is recorded, or the JVM takes it unseen */
     struct deed before;     /* who had it before `since`, and when that was known last */
@@ -83,7 +83,7 @@ struct thread_now {
     bool unsure;        /* it stays unknown what ends the wait that it is in */
 };
 
-/* A task that was submitted and has not run yet.  In imported traces also a notify that has nobody
+/* A task that was submitted and has not run yet.  In imported traces also a notify without a waiter
  * yet, a wait that ended without one, or one that a notify took. */
 struct loose {
     struct deed deed; /* of a wait: cause is the span's index */
@@ -146,8 +146,8 @@ static inline struct span *current(const struct binder *b, uint32_t thread)
     return span ? span_of(b, thread, span - 1) : NULL;
 }
 
-/* Who was seen to have it while its waits were summed, or before a look, may have given it to
- * others since. */
+/* A thread that was seen to have it while its waits were summed, or before a look, may have given
+ * it to others since. */
 static inline struct lock_now *lock_now(const struct binder *b, lock_id lock)
 {
     struct lock_now *k = lock.v && lock.v < b->n_locks ? &b->locks[lock.v] : NULL;

@@ -31,7 +31,7 @@ struct bottles {
     struct bottle *v; /* [n], by thread; those left out are zero */
     bool *counted;    /* [n] */
     size_t n;
-    uint64_t elapsed, idle;        /* ns; idle: nobody ran */
+    uint64_t elapsed, idle;        /* ns; idle: no thread ran */
     uint64_t level[BOTTLE_LEVELS]; /* ns with that number running */
 };
 

@@ -12,7 +12,7 @@
 enum carried_how {
     CARRIED_WAIT,   /* its end will be recorded */
     CARRIED_PARK,   /* found at the beginning of the recording; only who unparks it is recorded */
-    CARRIED_FOUND,  /* found then; it may be over, and no event tells */
+    CARRIED_FOUND,  /* found then; it may be over, without an event */
     CARRIED_TO_END, /* the JVM says at the end of the part that it is in it */
 };
 

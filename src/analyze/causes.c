@@ -598,7 +598,7 @@ static bool is_asked_there(const struct cause_sums *s)
     return s->ended[ENDED_ASKED] > s->ended[ENDED_UNASKED] - s->busy;
 }
 
-/* Nobody came. */
+/* No thread came. */
 static void ran_out(struct causer *c, uint32_t thread, const struct context *x)
 {
     const struct call *call = call_of(&c->out, c->t, x->stack);

@@ -78,7 +78,7 @@ static void give_up_doubt(struct binder *b, struct lock_now *k)
     k->doubt = (struct doubt){0};
 }
 
-/* A notify of which it is not known whom it woke; it did wake somebody. */
+/* A notify of which it is unknown which thread it woke; it did wake one. */
 static void doubt_act(struct binder *b, struct lock_now *k, struct deed by)
 {
     struct doubt *d = &k->doubt;
@@ -130,7 +130,7 @@ static void decide_doubt(struct binder *b, struct lock_now *k)
 }
 
 /* A waiter came back, and not by itself.  As many notifies as there are up to it in the wait set
- * were these waiters'; were there no more, nobody else had one. */
+ * were these waiters'; if there were no others, no other thread had one. */
 static void on_back(struct binder *b, struct lock_now *k, uint32_t thread)
 {
     struct doubt *d = &k->doubt;

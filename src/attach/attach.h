@@ -48,9 +48,8 @@ int attach_open(const struct jvm *jvm, uint64_t timeout_ns, struct err *err);
 int attach_command(const struct jvm *jvm, const char *const words[1 + ATTACH_ARGUMENTS],
                    uint64_t timeout_ns, struct attach_reply *reply, struct err *err);
 
-/* Who waits for a command that takes long is asked several times a second whether to go on: a
- * negative errno, with its sentence, gives up; what the JVM does about the command it goes on
- * with. */
+/* During a long command the caller is asked several times a second whether to go on: a negative
+ * errno, with its sentence, gives up; what the JVM does about the command it goes on with. */
 struct attach_watch {
     int (*look)(void *ctx, struct err *err);
     void *ctx;

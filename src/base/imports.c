@@ -97,8 +97,8 @@ static bool defines(const struct image *m, const char *name)
     }
 }
 
-/* The loader's lock is held, so nobody else changes the page's rights.  Of a page at the end that
- * is read-only in part the linker has protected nothing, and neither do we. */
+/* The loader's lock is held, so no other thread changes the page's rights.  Of a page at the end
+ * that is read-only in part the linker has protected nothing, and neither do we. */
 static bool put(const struct image *m, uintptr_t *slot, uintptr_t value)
 {
     uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), page = (uintptr_t)slot & ~(size - 1);

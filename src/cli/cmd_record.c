@@ -50,7 +50,7 @@ static int make_room(const char *file, struct err *err)
     if (!ours)
         return err_set(err, -EEXIST,
                        "%s: exists and is not a trace; remove it or choose another -o", file);
-    /* One that is live, or that nobody completed yet, stays: the agent then takes another name. */
+    /* A trace that is live, or not completed yet, stays: the agent then takes another name. */
     if (recover_probe(file, NULL) != RECOVER_NOTHING)
         return 0;
     if (unlink(file) < 0)

@@ -47,7 +47,7 @@ static int open_trace(struct trace **out, const char *path, struct err *err)
     return 0;
 }
 
-/* Who asks for text files that a killed JVM has not made may have its trace. */
+/* A user who asks for text files that a killed JVM has not made may have its trace. */
 static int missing(const char *path, int rc, struct err *err)
 {
     struct buf trace = {0};

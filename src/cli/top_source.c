@@ -271,7 +271,7 @@ static void no_answer(struct top_source *s, int why, uint64_t window)
         state = TOP_SILENT;
     if (state != TOP_SILENT)
         take_rest(s, window);
-    /* What is killed is a process for a while, which nobody answers from; its file has no end. */
+    /* A killed JVM is a process for a while that does not answer; its file has no end. */
     bool dies = state == TOP_ENDED && why != -ENODATA && s->report.trace &&
                 s->report.trace->header.state == TRACE_RECORDING;
     s->state = dies ? TOP_GONE : state;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread ended somebody's wait for it. */
+/* A thread ended another's wait for it. */
 struct give {
     uint32_t thread;
     uint64_t time;
@@ -77,7 +77,8 @@ static int take_owner(void *self, struct resource *r, const struct resource_wait
                : 0;
 }
 
-/* Who gives a lock wakes the next one, who has it once he runs: until then nobody does. */
+/* A thread that releases a lock wakes the next one, which has it once it runs: until then no thread
+ * has it. */
 static int take_handed(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
@@ -183,7 +184,7 @@ static const struct span *passes_on(const struct holder *h, uint32_t thread, uin
     return NULL;
 }
 
-/* Who gave it to the first of those who passed the word on; thread 0: not known. */
+/* The thread that gave it to the first of those who passed the news on; thread 0: unknown. */
 static struct give first_give(const struct holder *h, const struct span *s)
 {
     const struct timeline *t = &h->a->timeline;
@@ -207,7 +208,7 @@ static struct give first_give(const struct holder *h, const struct span *s)
 
 /* --- things ----------------------------------------------------------------------------------- */
 
-/* Stretches in which somebody waited, in order, apart from each other. */
+/* Stretches in which a thread waited, in order, without overlaps. */
 static int add_wanted(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
@@ -315,9 +316,9 @@ static uint64_t time_above(const struct edge *v, size_t n, int level)
     return ns;
 }
 
-/* Who gives one back says so a moment later, when the next one may have it.  So where takes are not
- * known, a number counts as had at once if it was for a part of the time that is more than
- * moments. */
+/* A thread that gives one back reports it a moment later, when the next one may have it.  So where
+ * takes are not known, a number counts as had at once if it was for a part of the time that is more
+ * than moments. */
 static void count_at_once(struct holder *h)
 {
     struct edge *v = (void *)h->edges.p;
@@ -349,7 +350,7 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
     BISECT(i, n, v[i].thread < w->thread || (v[i].thread == w->thread && v[i].time < from));
     if (i == n || v[i].thread != w->thread)
         return 0;
-    /* A later wait of its own comes first: what it took went back when nobody waited. */
+    /* A later wait of its own comes first: what it took went back when no thread waited. */
     const struct line *l = &h->a->timeline.lines[w->thread];
     for (uint32_t k = line_spans_until(l, from); k < l->spans.n; k++) {
         const struct span *o = line_span(l, k);
@@ -368,7 +369,7 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
     return worked ? holder_hold(h, v[i].helper, v[i].time, v[i].given) : 0;
 }
 
-/* What goes back when nobody waits is seen by nobody: where that is most of it, until when it was
+/* No event shows what goes back when no thread waits: where that is most of it, until when it was
  * had at most. */
 static int take_things(struct holder *h)
 {
@@ -518,8 +519,8 @@ static bool is_remote(const struct holder *h)
            (is_messenger(h) || 2 * (r->held + r->queued_ns) < r->given_ns);
 }
 
-/* Before somebody began with it a request queued for as long as others like it were worked on;
- * where nobody did anything of the kind, what was waited for was elsewhere. */
+/* Before a thread began with it, a request queued for as long as others like it were worked on; if
+ * no thread did such work, the cause was elsewhere. */
 static void count_queued(struct holder *h)
 {
     const struct stretch *v = (const void *)h->before.p;
@@ -863,8 +864,8 @@ static int hold_work(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
     return from < to ? holder_hold(h, thread, from, to) : 0;
 }
 
-/* What nobody gives, since the pool that should waits for it; or who gives it only passes it on:
- * all threads of a pool have it, always or while they have work. */
+/* An answer that no thread gives, since the pool that should waits for it; or whose giver only
+ * passes it on: all threads of a pool have it, always or while they have work. */
 static int take_pool(struct holder *h, uint32_t of, bool always)
 {
     const struct thread_set *threads = &h->a->threads;
@@ -879,9 +880,9 @@ static int take_pool(struct holder *h, uint32_t of, bool always)
     return 0;
 }
 
-/* Of who only passes on what came in it is not known where from: if the threads of one pool, and of
- * no other, were busy all the time, requests queued for those.  What certainly comes from this very
- * program is of the pool that worked for as long as was waited. */
+/* A thread that only passes on what came in does not show where it came from: if the threads of one
+ * pool, and of no other, were busy all the time, requests queued for those.  What certainly comes
+ * from this very program is of the pool that worked for as long as was waited. */
 static int take_busy(struct holder *h)
 {
     struct answering of;

@@ -21,7 +21,7 @@ enum {
     LOOP_FRAMES = 4,        /* of what a library does around its waits for work */
     EARLY_PART = 10,        /* of the recording */
     NOBODYS_EACH = 4,       /* waits of each thread, where no code of the program waits */
-    GIVEN_LEAST = 3,        /* ended waits that tell a thing from work */
+    GIVEN_LEAST = 3,        /* ended waits that distinguish a thing from work */
     LOOKED_AT = 12,         /* resources whose holders are looked for, */
     LOOKED_AT_PERMILLE = 5, /* each so much of all that is waited for any, or */
     LOOKED_AT_ALWAYS = 3,   /* one of the first */
@@ -317,8 +317,8 @@ bool resource_same_method(const struct resources *all, stack_id x, stack_id y)
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-/* A wait of a thread of the JVM's own, as Common-Cleaner, is nobody's loss, but where somebody has
- * a monitor that it wants. */
+/* A wait of a thread of the JVM's own, as Common-Cleaner, does not count, unless a thread has a
+ * monitor that it wants. */
 static bool is_nobodys(const struct analysis *a, uint32_t thread)
 {
     const struct thread_set *all = &a->threads;
@@ -588,9 +588,9 @@ static bool is_none(const struct resource *r)
     return r->given < GIVEN_LEAST || 2 * r->back < r->given || work;
 }
 
-/* What nobody gives back, and others do in a call of the program's that is not at its threads' task
- * loops, they do for whoever waits there: nothing else was asked for.  Who takes what comes next
- * out of a queue asked for nothing. */
+/* Work that no thread gives back, and that others do in a call of the program outside its threads'
+ * task loops, is done for the thread that waits there: it asked for nothing else. A thread that
+ * takes the next element of a queue asked for nothing. */
 static bool is_answer(const struct resource *r)
 {
     return r->kind == RESOURCE_THINGS && !r->permits && r->given >= GIVEN_LEAST &&
@@ -785,7 +785,7 @@ static int find_strays(struct finder *f)
 
 /* --- the time of those who wait --------------------------------------------------------------- */
 
-/* Time in which a thread had nothing to do: it waited, nobody held it up, and it had asked for
+/* Time in which a thread had nothing to do: it waited, no thread blocked it, and it had asked for
  * nothing. */
 static int find_bases(struct finder *f)
 {

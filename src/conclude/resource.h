@@ -25,7 +25,7 @@
 #include "conclude/program.h"
 
 enum holder_does {
-    DOES_UNKNOWN, /* no wait that is recorded, and nobody looked */
+    DOES_UNKNOWN, /* no wait that is recorded, and no look */
     DOES_COMPUTE,
     DOES_INPUT, /* reads, accepts, connects, polls */
     DOES_OUTPUT,
@@ -107,7 +107,7 @@ enum resource_kind {
 
 struct resource {
     enum resource_kind kind;
-    bool permits;      /* things, by their class: also where nobody gives back */
+    bool permits;      /* things, by their class: also without releases */
     bool mixed;        /* its threads are of several pools; else */
     uint32_t n_strays; /* of n_threads: those of other pools than threads[0], who wait little */
     lock_id lock;      /* 0: several objects */
@@ -118,7 +118,7 @@ struct resource {
     uint64_t polls;      /* polled: parks after which the thread looked, and parked again */
     uint64_t given,
         back;          /* waits that a thread ended; those ended by threads that wait here, too */
-    bool brought;      /* permits that nobody gives back who took one: others bring them */
+    bool brought;      /* permits that their takers never release: others do */
     bool others_give;  /* things: who ends waits never waits there; and */
     uint64_t put_ns;   /* by who puts something into a queue, */
     uint64_t take_ns;  /* or takes something out of one */
@@ -156,12 +156,10 @@ struct resource {
     uint32_t holder; /* the thread that had it the longest; */
     uint64_t holder_ns;
     uint32_t n_holders;
-    bool one_pool; /* their names are of one pool */
-    uint64_t given_ns,
-        own_ns;         /* answers: of waits that somebody ended; who is of the waiter's own pool */
-    uint64_t queued_ns; /* of given_ns: before whoever gave it began with it, while others were
-                           worked on; */
-    uint64_t outside_ns; /* and while nobody worked on any */
+    bool one_pool;             /* their names are of one pool */
+    uint64_t given_ns, own_ns; /* answers: of waits that a thread of the waiter's own pool ended */
+    uint64_t queued_ns;  /* of given_ns: before the giver began with it, while it had others; */
+    uint64_t outside_ns; /* and while no thread worked on any */
     uint64_t
         met_ns; /* of given_ns: who gave it came to the same call, the last of those who meet */
     struct peer_vote source; /* of given_ns: what who gave it had read from just before; */
@@ -170,7 +168,7 @@ struct resource {
     bool passed;        /* who gives them waits for input itself: those who are busy are listed, */
     bool worked;        /* or those who work on them at once */
     uint32_t open;      /* waits that are not over */
-    uint32_t lost;      /* permits that were acquired, and that nobody can release any longer; */
+    uint32_t lost;      /* permits that were acquired, and that no thread can release any longer; */
     uint32_t lost_by;   /* the thread that acquired the last of them, */
     stack_id lost_at;   /* and where */
     uint32_t behind_of; /* 1 + index of the one at the end of its chain (chains.c); 0: none, or
@@ -200,7 +198,7 @@ static inline uint32_t resource_n_waiters(const struct resource *r)
     return r->n_threads - r->n_strays;
 }
 
-/* Of answers: whether nobody who gives them worked on any for most of the time. */
+/* Of answers: whether no giver worked on any for most of the time. */
 static inline bool resource_is_from_elsewhere(const struct resource *r)
 {
     return r->kind == RESOURCE_ANSWERS && !r->passed && !r->remote && r->given_ns &&

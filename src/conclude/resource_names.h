@@ -1,6 +1,6 @@
 /* resource_names.h - what a resource is called: by the names of its pool's threads where the
- * library is known (resources.def); by its class where that is somebody's; by the field that holds
- * it (resource_field.h); else by the method that takes it. */
+ * library is known (resources.def); by its class where that is not the JDK's; by the field that
+ * holds it (resource_field.h); else by the method that takes it. */
 #ifndef ORCA_CONCLUDE_RESOURCE_NAMES_H
 #define ORCA_CONCLUDE_RESOURCE_NAMES_H
 
@@ -44,8 +44,8 @@ void resource_called_pool(const struct analysis *a, uint32_t thread, char *out, 
 /* "input" or "output": what a RESOURCE_IO is. */
 const char *resource_io_word(const struct resource *r);
 
-/* Whether each thread of a pool waits for answers, and none came: nobody is left to run what would
- * give them, unless that is elsewhere. */
+/* Whether each thread of a pool waits for answers, and none came: no thread is left to run what
+ * would give them, unless that is elsewhere. */
 bool resource_is_unanswered(const struct analysis *a, const struct resource *r);
 
 /* Whether most of what a pool's threads wait for is given by that pool itself, or nothing is: who

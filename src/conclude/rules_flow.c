@@ -52,7 +52,7 @@ static void say_stuck(struct rule_finding *f, const struct evidence *ev,
     rule_add_stack(f, s->stack);
 }
 
-/* Who ended the last wait like that of a thread; 0: nobody is known to have done so. */
+/* Who ended the last wait like that of a thread; 0: no thread is known to have done so. */
 static uint32_t last_waker(const struct analysis *a, const struct stuck_thread *as)
 {
     const struct timeline *t = &a->timeline;
@@ -154,7 +154,7 @@ void rule_sleep_on_path(struct evidence *ev)
     }
     if (!longest || rule_permille(ns, p->to - p->from) < SLEEP_PERMILLE)
         return;
-    /* One long sleep is how long somebody wanted the program to run, or to wait. */
+    /* One long sleep is the time that the program was meant to run, or to wait. */
     if (longest >= ns / 2 && longest >= (p->to - p->from) / 2)
         return;
     if (rule_resource_says(ev, DOES_SLEEP, p->v[most].stack) ||

@@ -294,7 +294,7 @@ void rule_class_initialisation(struct evidence *ev)
     const struct analysis *a = ev->a;
     struct inits all = {.ev = ev, .kind = samples_wall(&a->samples)};
     if (!a->samples.n[all.kind])
-        return; /* nobody would have found the others at anything */
+        return; /* no look would have found the others at anything */
     all.v = calloc(INITS_MAX, sizeof *all.v);
     all.class_ = calloc(a->trace->n_stacks + 1, sizeof *all.class_);
     if (all.v && all.class_)

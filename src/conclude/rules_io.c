@@ -283,7 +283,7 @@ static bool is_told(const struct evidence *ev, const struct io_place *p)
     return rule_resource_says(ev, p->does, p->stack);
 }
 
-/* Answers on which somebody works at once, and who does waits there. */
+/* Answers on which a thread works at once, which waits there. */
 static bool waits_for_answers(const struct evidence *ev, const struct resource *r,
                               const struct resource *x)
 {
@@ -412,7 +412,7 @@ void rule_waits_for_io(struct evidence *ev)
 
 /* --- io-on-path ------------------------------------------------------------------------------- */
 
-/* Who listens, reads what its clients or its console say, waits for work. */
+/* A thread that listens for what its clients or its console say waits for work. */
 static bool is_asked(const struct trace *t, lock_id peer)
 {
     static const char *const others[] = {"=listening ", "=client ", "=local ", "=pipe", "=/dev/"};

@@ -46,7 +46,7 @@ static enum purpose purpose_at_end(const struct evidence *ev, const struct open_
                    : purpose_of_group(locks, lock_set_group(locks, w->lock));
 }
 
-/* What threads do once somebody has stopped the program says nothing. */
+/* Once the program was stopped, its threads' waits say nothing. */
 static uint64_t end_of(const struct evidence *ev)
 {
     return ev->a->stop.thread ? min_u64(ev->a->stop.at, ev->a->window.to) : ev->a->window.to;
@@ -59,8 +59,8 @@ static bool is_between_tasks(const struct evidence *ev, const struct open_wait *
            !program_outermost(&ev->resources.program, w->stack).method.v;
 }
 
-/* Whether a thread that has the lock, a permit or a slot blocks this one; what a library's
- * threads do with permits among themselves nobody knows. */
+/* Whether a thread that has the lock, a permit or a slot blocks this one; the use of permits among
+ * a library's own threads is unknown. */
 static bool is_at_lock(const struct evidence *ev, const struct open_wait *w)
 {
     enum purpose p = purpose_at_end(ev, w);

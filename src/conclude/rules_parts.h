@@ -24,7 +24,7 @@ enum {
     RULE_FINDINGS = 5,     /* of each rule at most: the tables have the others */
     SAYS_PERMILLE = 500,   /* of its time holders do what a finding is about */
     DOING_PERMILLE = 150,  /* what holders do for less is not said */
-    QUEUED_PERMILLE = 500, /* of answers: before whoever gives them begins, requests queue */
+    QUEUED_PERMILLE = 500, /* of answers: before the giver begins, requests queue */
 };
 
 /* Of one lock: its time on the critical path, and that of it which goes through the last owner

@@ -22,7 +22,7 @@ enum {
     MONITORS_PIN_UNTIL = 23,
 };
 
-/* Of those that had no carrier though nobody is pinned. */
+/* Of those that had no carrier although no thread is pinned. */
 enum {
     READY_LEAST_NS = 100000000,
     READY_THREADS_PERMILLE = 500, /* of a thread on average, */
@@ -306,7 +306,7 @@ static void make(struct maker *m, void (*tell_all)(struct maker *m))
 
 /* --- carriers that others use ----------------------------------------------------------------- */
 
-/* Who was on the carriers while others waited for one. */
+/* The threads on the carriers while others waited for one. */
 struct users {
     struct thread_pool v[USERS_MAX]; /* first: who ran longest, */
     uint64_t longest[USERS_MAX];     /* for how long */
@@ -423,7 +423,7 @@ static void make_lack(struct maker *m)
     free(u);
 }
 
-/* Who is pinned is the cause where there is one. */
+/* A pinned thread is the cause where there is one. */
 static bool is_told(const struct evidence *ev)
 {
     const struct rule_finding *f = (const void *)ev->found.p;

@@ -19,7 +19,7 @@ enum {
     SAMPLES_LEAST = 5,
 };
 
-/* What somebody asked the JVM for, by the beginning of the operation's name. */
+/* Requests to the JVM, by the beginning of the operation's name. */
 static const struct {
     const char *operation, *by, *remedy;
 } asked[] = {

@@ -95,7 +95,7 @@ struct model_options {
 };
 
 /* Of MODEL_BY_OWNER, what its stacks stand for: waits whose owner was asked what it executes, and
- * those where nobody asked, which are left out. */
+ * the others, which are left out. */
 struct model_base {
     uint64_t asked, asked_ns, not_asked, not_asked_ns;
 };

@@ -169,7 +169,7 @@ static void call_start(struct export *x, struct tptp_thread *t, const struct eve
                    NULL);
 }
 
-/* TPTP's is only of a thread that waits: getState() is WAITING or TIMED_WAITING.  Others tell, too,
+/* TPTP's is only of a thread that waits: getState() is WAITING or TIMED_WAITING.  Others also say
  * what ends the next wait. */
 static void call_interrupt(struct export *x, struct tptp_thread *t, const struct event *e)
 {

@@ -17,8 +17,8 @@ enum sum_stack {
     STACK_NOT_RECORDED,
     STACK_OWNER_NOT_ASKED,
     STACK_NO_OWNER,      /* of a wait that is not for a lock */
-    STACK_STILL_WAITING, /* nobody has ended it yet */
-    STACK_TIME_UP,       /* nobody did, and it had a time limit */
+    STACK_STILL_WAITING, /* not ended yet */
+    STACK_TIME_UP,       /* no thread did, and it had a time limit */
     STACK_WAKER_UNKNOWN,
     STACK_LAST_OWNER_SEEN,      /* who gave the lock back is not certain (analyze/bind.h) */
     STACK_RELEASE_NOT_RECORDED, /* the owner that gave the lock back is known, the place is not */

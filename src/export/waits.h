@@ -51,8 +51,8 @@ static inline bool wait_is_held_up(const struct waits *w, const struct wait *x)
 /* The waits of a span of a selected thread: at most two. */
 unsigned waits_of(const struct waits *w, const struct span *s, struct wait out[2]);
 
-/* Its time limit ended it: of Object.wait the JVM says so; of a join or park nobody else is known
- * to have. */
+/* Its time limit ended it: of Object.wait the JVM says so; of a join or park no thread is known to
+ * have. */
 static inline bool wait_timed_out(const struct timeline *t, const struct wait *w)
 {
     unsigned flags = w->context->flags;

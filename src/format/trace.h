@@ -213,7 +213,7 @@ const struct trace_call *trace_call(const struct trace *t, call_id id);
 const struct trace_module *trace_module(const struct trace *t, module_id id);
 const struct trace_gc_name *trace_gc_name(const struct trace *t, gc_name_id id);
 
-/* What a method is called: "shop.Order.submit"; native code: "libjvm.so!JVM_Sleep", without a name
+/* A method's name: "shop.Order.submit"; native code: "libjvm.so!JVM_Sleep", without a name
  * "libjvm.so+0x1a2b", in no file "0x7f0012345678"; code that the JVM made: "[Interpreter]";
  * "unknown" for an id without a definition.  At most n bytes with the NUL. */
 void trace_method_text(const struct trace *t, method_id id, char *out, size_t n);

@@ -286,7 +286,7 @@ static void drop_torn(struct trace *t)
     t->n_chunks--;
 }
 
-/* How many events a circle that nobody closed has overwritten. */
+/* How many events an unclosed circle has overwritten. */
 static uint64_t count_evicted(const struct trace *t)
 {
     uint64_t there = 0;

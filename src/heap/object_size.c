@@ -136,7 +136,7 @@ struct space {
 };
 
 /* Fields of the JVM's own.  Present when class `of` has field `since` (NULL: always) and has not
- * `until`: that tells JDK versions apart, which a dump does not name. */
+ * `until`: that distinguishes JDK versions, which a dump does not name. */
 struct injected {
     const char *name;
     uint8_t n8, n4, n2, n1, refs;

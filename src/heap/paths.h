@@ -25,7 +25,7 @@ struct heap_paths {
 
 struct paths_search;
 
-/* Who refers to whom, as a search sees it. */
+/* The references, as a search sees them. */
 struct paths_source {
     const struct dump *d;
     void *ctx;

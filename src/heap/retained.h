@@ -54,7 +54,7 @@ void retained_fini(struct retained *r);
 /* In bytes; 0 for an object that is not reached. */
 uint64_t retained_bytes(const struct retained *r, uint32_t object);
 
-/* To put objects in an order: the same, or their own sizes where nobody knows who keeps what. */
+/* To put objects in an order: the same, or their own sizes where retained sizes are unknown. */
 uint64_t retained_weight(const struct retained *r, uint32_t object);
 
 /* The `most` objects with the largest retained size whose dominator is `under` (RETAINED_ROOT: the

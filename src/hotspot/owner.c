@@ -322,8 +322,8 @@ static struct found by_platform_thread(struct thread_table *t, const struct entr
     const struct vm_layout *l = &t->layout;
     struct found self = {.owner = {.id = e->id}, .runs = e};
     if (l->owner_is_tid || l->vthread >= 0 || e->carrier) {
-        /* A carrier that seems to run nobody is about to, or about to stop, or cannot (it tries to
-         * leave a thread that is pinned): what it owns then may be the virtual thread's. */
+        /* A carrier that seems to run no thread is about to, or about to stop, or cannot (it tries
+         * to leave a thread that is pinned): what it owns then may be the virtual thread's. */
         if (!l->owner_is_tid && !e->carrier && mounted_nobody(l, e->java_thread))
             return self;
         uint64_t tid = mounted_tid(l, e->java_thread);

@@ -119,7 +119,7 @@ static uintptr_t stack_pointer(const void *ucontext)
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RSP];
 #else
     (void)ucontext;
-    return 0; /* nobody answers */
+    return 0; /* no answer */
 #endif
 }
 
@@ -261,7 +261,7 @@ static int ask(struct question *q, const struct owner_question *asked, uint32_t 
     int sent =
         note_send(asked->place.os_tid, NOTE_OWNER, payload_of((size_t)(q - questions), uses));
     if (sent < 0) {
-        set_free(q); /* nobody else knows of the question */
+        set_free(q); /* no other thread knows of the question */
         return sent == -EAGAIN ? OWNER_WALK_BUSY : OWNER_WALK_NO_SIGNAL;
     }
     if (!wait_for_answer(q, uses, asked->timeout))

@@ -76,7 +76,7 @@ bool run_pushed_caller(const struct run *r, const struct blob *b, enum frame_par
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* All frames so far to who takes them.  False: nobody does, or wants more. */
+/* All frames so far to the taker. False: none, or it wants no more. */
 static bool give_away(struct run *r)
 {
     struct walk *w = r->out;

@@ -20,7 +20,7 @@ enum {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sampled *places;     /* [PLACES]; pages that nobody uses cost nothing */
+static struct sampled *places;     /* [PLACES]; unused pages cost nothing */
 static _Atomic uint32_t *place_of; /* [TIDS]: 1 + index, 0: not sampled */
 static uint32_t n_places;          /* ever used */
 static uint32_t first_free;        /* none below is free */

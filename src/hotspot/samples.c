@@ -129,7 +129,8 @@ static bool was_seen(uint64_t key)
     return atomic_load_explicit(&seen[key % SEEN], memory_order_relaxed) == key;
 }
 
-/* When the record is closed, and not before: whoever relies on it must find the description. */
+/* When the record is closed, and not before: every reader of the record must find the
+ * description. */
 static void note_seen(const struct sample *s)
 {
     const struct method_met *met = sample_met(s);

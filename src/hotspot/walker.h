@@ -110,7 +110,7 @@ int walker_open(struct walker **out, const struct vmstructs *vs, struct err *err
 struct chunks;
 void walker_use_chunks(struct walker *w, const struct chunks *chunks);
 
-/* Nobody may be in a walk. */
+/* No thread may be in a walk. */
 void walker_close(struct walker *w);
 
 /* The bounds of a Java thread's stack, guard zones included.  Async-signal-safe. */

@@ -278,7 +278,7 @@ int import_orca_from(struct trace **out, const struct orca_sources *sources,
 /* --- files
  * ------------------------------------------------------------------------------------------ */
 
-/* Whoever names a companion means the log, but which of the files is meant is better not
+/* A user who names a companion means the log, but which of the files is meant is better not
  * guessed. */
 static int refuse_companion(const char *path, struct err *err)
 {

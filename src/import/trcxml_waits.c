@@ -152,7 +152,7 @@ static bool time_has_passed(const struct trcxml_thread *s, uint64_t now)
            now - s->since >= (uint64_t)ns_of_ms(s->timeout_ms);
 }
 
-/* The thread is in it no more. */
+/* The thread has left it. */
 static struct wait_end take_wait(struct trcxml *x)
 {
     struct trcxml_thread *s = trcxml_ids_state(&x->ids, x->open.e.thread);

@@ -14,8 +14,8 @@
 
 #include <pthread.h>
 
-/* What a recording of several files asks of whoever opened it: on the drain thread, so without a
- * call to the JVM, and not for long.  Each may be NULL. */
+/* What a recording of several files asks of its opener: on the drain thread, so without a call to
+ * the JVM, and not for long.  Each may be NULL. */
 struct recorder_files {
     void *ctx;
     /* Where file `part` (from 2) goes: a name that is free.  path: the first one's, to be changed;

@@ -173,9 +173,9 @@ struct region_of {
 
 /* Take the lock of a dead JVM's region, and a copy of what is in it: no other process can change it
  * from then on, and all of it is input from outside.  The file must be a regular one of the trace's
- * owner, or our own, that nobody else may read or write, with a name as regions have; links are not
- * followed. -EBUSY: the JVM lives (or another recovery runs); -ENOENT: no such file; -ESTALE: of
- * another file of the same recording; -EINVAL: not the region of this trace; -EPERM: not its
+ * owner, or our own, that no other user may read or write, with a name as regions have; links are
+ * not followed. -EBUSY: the JVM lives (or another recovery runs); -ENOENT: no such file; -ESTALE:
+ * of another file of the same recording; -EINVAL: not the region of this trace; -EPERM: not its
  * owner's. */
 int region_open_dead(struct region *r, const struct region_of *of, struct err *err);
 
@@ -186,8 +186,8 @@ struct region_left {
 };
 
 /* Take the lock of such a file in the folder `dir` (borrowed; `folder` is its name), without what
- * is in it: it must be a regular file of our own that nobody else may read or write.  Errors as of
- * region_open_dead; -EINVAL: not rings.  region_unlink and region_close as there. The lock goes
+ * is in it: it must be a regular file of our own that no other user may read or write.  Errors as
+ * of region_open_dead; -EINVAL: not rings.  region_unlink and region_close as there. The lock goes
  * when any other descriptor of the file is closed in this process. */
 int region_open_left(struct region *r, int dir, const char *folder, const char *name,
                      struct region_left *left);
@@ -210,7 +210,7 @@ int region_reserve_data(struct region *r, uint64_t len);
  * process ends, for threads that still write to it. */
 void region_unlink(struct region *r);
 
-/* Unmap and close; only where nobody else uses it (tests, recovery). */
+/* Unmap and close; only where no other thread uses it (tests, recovery). */
 void region_close(struct region *r);
 
 #endif

@@ -297,7 +297,7 @@ static bool peek(const struct cpu *c, union body *b)
     return b->h.size >= sizeof b->h && b->h.size <= c->head - c->tail;
 }
 
-/* False: it tells nothing of a thread. */
+/* False: it is not about a thread. */
 static bool understand(const struct switches *s, const union body *b, struct switch_record *r)
 {
     uint32_t pid = b->sw.id.pid;

@@ -68,7 +68,7 @@ void gate_judge(const struct gate *g, const struct gate_request *r, struct gate_
 #define GATE_KEY_HEADER "Orca-Key"
 bool gate_is_key(const struct gate *g, const char *given, size_t n);
 
-/* Whose token the body of a GATE_ENTER is; -1: nobody's. */
+/* Whose token the body of a GATE_ENTER is; -1: no one's. */
 int gate_way_of(const struct gate *g, const char *body, size_t n);
 
 /* The two targets of a GATE_ENTER: a form's, answered by the page, and the page's own. */

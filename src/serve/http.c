@@ -180,7 +180,7 @@ static void put_headers(struct MHD_Response *r, const struct answer *a)
     }
 }
 
-/* Who has not said the key has no next request on this connection. */
+/* A client without the key has no next request on this connection. */
 static enum MHD_Result queue(struct http *h, struct MHD_Connection *c, unsigned status,
                              struct MHD_Response *r)
 {
@@ -238,7 +238,7 @@ static enum MHD_Result send_answer(struct http *h, struct MHD_Connection *c,
             put(r, "ETag", tag);
         if (packed)
             put(r, "Content-Encoding", "gzip");
-        /* What a browser has stored is for nobody who comes to this port without the key. */
+        /* A browser's stored answers are not for a client of this port without the key. */
         if (a->kind != ANSWER_PAGE)
             put(r, "Vary", "Accept-Encoding, " GATE_KEY_HEADER);
     }
@@ -294,7 +294,7 @@ static struct core_request asked_of(struct request *q)
     };
 }
 
-/* Who has gone needs no answer. */
+/* A client that has gone needs no answer. */
 static bool is_gone(struct MHD_Connection *c)
 {
     struct pollfd p = {.fd = descriptor_of(c), .events = POLLRDHUP};
@@ -318,7 +318,7 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, struct r
 {
     bool live = false;
     const struct core_request asked = asked_of(q);
-    /* relaxed: a time, read by somebody who counts minutes. */
+    /* relaxed: a time, read by code that counts minutes. */
     if (!q->gate.page)
         atomic_store_explicit(&h->asked, clock_mono_ns(), memory_order_relaxed);
     if (!q->made && core_takes_long(&asked, &q->job.kind)) {

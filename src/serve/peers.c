@@ -63,7 +63,7 @@ static uint32_t uid_of(int fd, const struct sockaddr_in *one, const struct socka
         return said.m.what.error.error == -ENOENT ? PEERS_GONE : PEERS_UNKNOWN;
     if (said.m.head.nlmsg_type != SOCK_DIAG_BY_FAMILY || n < (ssize_t)sizeof said.m)
         return PEERS_UNKNOWN;
-    /* A socket that has been closed is nobody's, which the kernel calls 0. */
+    /* A closed socket has no user, which the kernel calls 0. */
     return said.m.what.about.idiag_state == state ? said.m.what.about.idiag_uid : PEERS_GONE;
 }
 

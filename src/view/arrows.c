@@ -38,7 +38,7 @@ static struct touching may_end(const struct timeline *t, const struct line *l, u
 /* A stretch, and the receiver of its arrows. */
 struct visit {
     uint64_t from, to;
-    bool sums; /* nobody asks when the acts were, to find which takes time */
+    bool sums; /* the times of the acts are not needed, and finding them takes time */
     arrow_visitor *take;
     void *self;
 };

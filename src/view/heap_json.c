@@ -23,7 +23,7 @@ static const struct answer_of {
     const char *name;
     enum heap_stage from;
     enum heap_finding finding; /* and what must have been found */
-    unsigned about; /* KEEPERS: what keeps what alive, which only a whole dump tells; CONTENTS,
+    unsigned about; /* KEEPERS: what keeps what alive, which only a whole dump shows; CONTENTS,
                        which XML does not have */
     uint32_t takes, needs; /* HEAP_ASK bits; what is needed is taken, too */
     json_t *(*make)(struct heap_ask *a, int *rc, struct err *err);

@@ -25,7 +25,7 @@ enum {
     HEAP_STRING_MAX = 4096,    /* characters of one String */
     HEAP_PATH_ENDS = 100,      /* objects at each end of a long path */
     HEAP_UP_MAX = 50,          /* dominators above the one that an icicle begins with */
-    HEAP_PARTS_DEFAULT = 1500, /* an icicle tells apart what is such a part of it */
+    HEAP_PARTS_DEFAULT = 1500, /* an icicle distinguishes parts of this size */
     HEAP_PARTS_MAX = 4096,
     HEAP_NODES_MAX = 6000, /* of an icicle */
     HEAP_DEPTH_MAX = 60,
@@ -82,7 +82,7 @@ struct heap_view {
     bool ending;
 
     /* What is below belongs to the reader until its stage is there: stored with release, loaded
-     * with acquire by whoever asks. */
+     * with acquire by readers. */
     atomic_int stage;
     struct dump *d;
     struct retained retained;
@@ -103,7 +103,7 @@ struct heap_view {
 /* Find it now, in the reader's thread; that this fails is kept as its error. */
 void heap_find(struct heap_view *h, enum heap_finding which);
 
-/* Whether it is found only when somebody asks for it. */
+/* Whether it is found only on request. */
 bool heap_find_is_asked(enum heap_finding which);
 
 /* The next one that is wanted; HEAP_FINDINGS: none.  With the lock. */

@@ -107,7 +107,7 @@ void heap_view_read(struct heap_view *h)
     tell(h);
 }
 
-/* What somebody has asked for, one after the other, until the end. */
+/* Requests, one after the other, until the end. */
 static void find_what_is_wanted(struct heap_view *h)
 {
     pthread_mutex_lock(&h->lock);

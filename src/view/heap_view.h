@@ -39,7 +39,7 @@ int heap_view_start(struct heap_view *h, void (*changed)(void *ctx), void *ctx, 
 /* The same in the caller's thread, to the end, and all that may be asked for. */
 void heap_view_read(struct heap_view *h);
 
-/* True: the thread is at work, which nobody waits for; the view must stay. */
+/* True: the thread is at work, and its end is not awaited; the view must stay. */
 bool heap_view_end(struct heap_view *h);
 
 /* The file's name without its folder, and its absolute path. */

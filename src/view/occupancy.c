@@ -241,7 +241,7 @@ int occupancy_init(struct occupancy *o, const struct analysis *a)
 void occupancy_fini(struct occupancy *o)
 {
     for (size_t i = 0; o->marks && i < o->n_lines; i++)
-        free(atomic_load_explicit(&o->marks[i], memory_order_relaxed)); /* nobody else is left */
+        free(atomic_load_explicit(&o->marks[i], memory_order_relaxed)); /* no other thread left */
     free(o->marks);
     free(o->column);
     pthread_mutex_destroy(&o->making);

@@ -1,8 +1,8 @@
 /* view.h - one generation of what is known of a trace, and the answers of the view protocol
  * (docs/reference/view-protocol.md) from it.
  *
- * A view never changes after view_new: what it makes on demand (indexes, a lock's history) is kept
- * and seen by nobody before it is whole.  Every answer may be asked for by several threads at once.
+ * A view never changes after view_new: what it makes on demand (indexes, a lock's history) is kept,
+ * and is not visible before it is whole.  Every answer may be asked for by several threads at once.
  * Answers are appended to a buffer, whole; on failure nothing was appended.
  *
  * view.c        a view's life, rows        tile.c, occupancy.c      threads, pools, groups
