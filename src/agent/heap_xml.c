@@ -120,7 +120,7 @@ static void put_class(struct xml *x, const struct heap_class *c)
     end(x);
 }
 
-/* --- what is said before the walk ------------------------------------------------------------- */
+/* --- written before the walk ------------------------------------------------------------------ */
 
 /* Whether this is the first time that the object of a place is met. */
 static bool is_new(struct xml *x, uint32_t place)

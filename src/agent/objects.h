@@ -24,7 +24,7 @@ struct object_facts {
     thread_id thread;
     uint32_t pauses; /* of the collector, that it has outlived */
     bool met;        /* it got its number from a question (objects_meet): how and when it was
-                        allocated is not known, and no event tells its end */
+                        allocated is unknown, and no event reports its end */
 };
 
 /* A recording of objects begins, and ends: no thread may be inside. */

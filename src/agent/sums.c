@@ -43,8 +43,8 @@ enum {
 #define CROWDED_NS (1000 * MS)
 
 /* Waits of this length and longer are recorded one by one: of SHORT_LEAST, and longer ones where
- * there are so many of those that they cost too much themselves.  Only the drain thread changes it;
- * a wait that meets two values is a sum, or a wait, by the one that its end meets. */
+ * their number alone costs too much.  Only the drain thread changes it; a wait that meets two
+ * values is a sum, or a wait, by the one that its end meets. */
 #define SHORT_LEAST MS
 #define SHORT_MOST (16 * MS)
 static _Atomic uint64_t short_of = SHORT_LEAST;

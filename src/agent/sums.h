@@ -143,7 +143,7 @@ void sums_outside(thread_id thread);
 bool sums_end_short(thread_id target, thread_id by, uint64_t now);
 
 /* On the drain thread, as often as it likes: decides whether a stretch begins or ends, writes what
- * is in the tables, and tells of waits that last. */
+ * is in the tables, and reports waits that last. */
 void sums_tick(uint64_t now, uint64_t events);
 
 /* Everything that was summed until now is in the rings.  over: and no more will be, as the

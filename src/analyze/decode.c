@@ -749,8 +749,8 @@ static void tell_as(struct still_open *to, const struct still_open *from)
     to->op.stack = from->op.stack;
 }
 
-/* What a park was for that was only timed is known to the one that asks the JVM, and then of all
- * that tell of this park. */
+/* The purpose of a park that was only timed is known to the event that asks the JVM, and then to
+ * all events about this park. */
 static void share_told(struct still_open *v, size_t n)
 {
     for (size_t i = 1; i < n; i++)

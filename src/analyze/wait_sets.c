@@ -45,8 +45,9 @@ static bool is_cut_off(const struct binder *b, uint32_t thread, const struct spa
 
 /* Whether a thread is about to leave its Object.wait by itself: it times out, or was interrupted in
  * it.  Who is interrupted and then notified before it has left the wait set is notified: no
- * exception comes of the wait, unless the recording ends first.  An exception alone tells of an
- * interrupt only when that is not recorded: one that comes after the notify ends another wait. */
+ * exception comes of the wait, unless the recording ends first.  An exception alone shows an
+ * interrupt only when the interrupt is not recorded: one that comes after the notify ends another
+ * wait. */
 static bool leaves(const struct binder *b, uint32_t thread, const struct span *s)
 {
     const struct thread_now *w = &b->now[thread];
@@ -59,7 +60,7 @@ static bool leaves(const struct binder *b, uint32_t thread, const struct span *s
     return threw && !w->interruptible;
 }
 
-/* --- who was notified when somebody's time was up at the same moment -------------------------- */
+/* --- who was notified when another timed out at the same moment ------------------------------- */
 
 /* It stays unknown what ended the waits that timed out, and which notify each waiter had. */
 static void give_up_doubt(struct binder *b, struct lock_now *k)

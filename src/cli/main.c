@@ -71,8 +71,7 @@ static int run_command(const struct cmd *c, int argc, char **argv)
     return CMD_FAILED;
 }
 
-/* --- words that are no subcommand: for the user, and (hidden) for the build
- * ----------------------- */
+/* --- words other than subcommands: for the user, and (hidden) for the build ------------------- */
 
 static int say_version(int argc, char **argv, struct buf *b, struct err *err)
 {

@@ -15,8 +15,8 @@
 #include "base/keyed.h"
 #include "conclude/resource.h"
 
-/* A wait for a resource: a span, or the part of an Object.wait in which it takes the monitor
- * again. */
+/* A wait for a resource: a span, or the part of an Object.wait in which it reacquires the
+ * monitor. */
 struct resource_wait {
     uint32_t thread, index; /* of the span in the thread's line */
     const struct span *span;

@@ -221,7 +221,7 @@ static void look_at_thread(const struct inits *all, struct init *x, uint32_t thr
         x->wait_stack = s.stack;
 }
 
-/* --- what is said ----------------------------------------------------------------------------- */
+/* --- the text --------------------------------------------------------------------------------- */
 
 static void say_holder(struct rule_finding *f, const struct evidence *ev, const struct init *x)
 {

@@ -118,7 +118,7 @@ void rule_say_lengthened(struct evidence *ev, struct rule_finding *f, bool grows
 bool rule_resource_is_told(const struct evidence *ev, const struct resource *r);
 
 /* The finding about the resource that a lock is, once it is made; else NULL.  One cause, one
- * finding: what else is wrong with the lock is said there. */
+ * finding: other problems of the lock are reported there. */
 struct rule_finding *rule_of_lock(struct evidence *ev, lock_id lock);
 
 /* Whether a finding about a resource says that its holders mostly do this at this place: one cause,

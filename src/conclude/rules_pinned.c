@@ -174,7 +174,7 @@ static void add_line(struct maker *m, uint32_t thread)
         add_ready(m, thread, st->called, st->has_started ? st->started : m->a->window.to);
 }
 
-/* --- who waited for a carrier meanwhile ------------------------------------------------------- */
+/* --- who waited for a carrier in that time ---------------------------------------------------- */
 
 static int by_from(const void *a, const void *b)
 {
@@ -228,7 +228,7 @@ static struct behind who_waits(const struct maker *m, struct pinned *p)
     return b;
 }
 
-/* --- what is said ----------------------------------------------------------------------------- */
+/* --- the text --------------------------------------------------------------------------------- */
 
 static const char *const how_words[] = {[PINS_NATIVE] = "",
                                         [PINS_INIT] = ", a static initialiser",

@@ -17,7 +17,7 @@ enum {
 /* [WAITS_CHOICES], by bit: "blocked", ...; for option tables, ends with NULL. */
 extern const char *const waits_names[WAITS_CHOICES + 1];
 
-/* Held up by another thread, not at leisure. */
+/* Blocked by another thread, not idle. */
 #define WAITS_HELD_UP                                                                              \
     (UINT64_C(1) << STATE_BLOCKED | UINT64_C(1) << STATE_REACQUIRING |                             \
      UINT64_C(1) << STATE_JOINING | UINT64_C(1) << WAITS_LOCKED)

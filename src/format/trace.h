@@ -277,7 +277,7 @@ void trace_class_name(const char *signature, char *out, size_t n);
 /* Whether it is in a native method of Java.  A method of which the place is not known is none. */
 bool trace_frame_is_native(const struct trace *t, struct trace_frame f);
 
-/* The last moment that it tells of: its end, or, while it is being recorded, the moment up to which
+/* The last moment that it covers: its end, or, while it is being recorded, the moment up to which
  * everything is in the file. */
 uint64_t trace_end(const struct trace *t);
 

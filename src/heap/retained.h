@@ -3,8 +3,8 @@
  * The sum of the sizes of all that it dominates, itself included.  An object that the roots do not
  * lead to has none; such objects are counted apart (garbage, or kept by weak references only).
  *
- * Of a dump that is not whole (heap/missing.h) none of this is known: then no object has a
- * dominator, all sums are 0, and only objects and the path are there.
+ * Of an incomplete dump (heap/missing.h) none of this is known: then no object has a dominator, all
+ * sums are 0, and only objects and the path are there.
  *
  *     dominator: an object, RETAINED_ROOT (only the roots keep it) or DUMP_NONE (not reached)
  *

@@ -184,7 +184,7 @@ json_t *heap_json_count(uint64_t v);
 json_t *heap_json_text_n(const char *text, size_t n);
 json_t *heap_json_text(const char *text);
 
-/* What is retained; null of a dump that is not whole, where it is not known. */
+/* What is retained; null of an incomplete dump, where it is unknown. */
 json_t *heap_json_retained(const struct heap_view *h, uint64_t bytes);
 
 /* "0x7ff2a310" */

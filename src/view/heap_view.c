@@ -12,7 +12,7 @@ enum {
     STEPS = 7, /* the dump, four of retained sizes, suspects with threads, who refers to whom */
 };
 
-/* --- what is told ----------------------------------------------------------------------------- */
+/* --- reports of progress ---------------------------------------------------------------------- */
 
 static void tell(struct heap_view *h)
 {
