@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread ended another's wait for it. */
+/* A thread ended somebody's wait for it. */
 struct give {
     uint32_t thread;
     uint64_t time;
@@ -77,8 +77,7 @@ static int take_owner(void *self, struct resource *r, const struct resource_wait
                : 0;
 }
 
-/* A thread that releases a lock wakes the next one, which has it once it runs: until then no thread
- * has it. */
+/* Who gives a lock wakes the next one, who has it once he runs: until then nobody does. */
 static int take_handed(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
@@ -184,7 +183,7 @@ static const struct span *passes_on(const struct holder *h, uint32_t thread, uin
     return NULL;
 }
 
-/* The thread that gave it to the first of those who passed the news on; thread 0: unknown. */
+/* Who gave it to the first of those who passed the word on; thread 0: not known. */
 static struct give first_give(const struct holder *h, const struct span *s)
 {
     const struct timeline *t = &h->a->timeline;
@@ -208,7 +207,7 @@ static struct give first_give(const struct holder *h, const struct span *s)
 
 /* --- things ----------------------------------------------------------------------------------- */
 
-/* Stretches in which a thread waited, in order, without overlaps. */
+/* Stretches in which somebody waited, in order, apart from each other. */
 static int add_wanted(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
@@ -263,9 +262,9 @@ static int by_thread_and_time(const void *x, const void *y)
     return (a->time > b->time) - (a->time < b->time);
 }
 
-/* A thread that never waits there, and gives once each time that it is given work, gives for the
- * thread that gave it the work, if that thread waits there: a helper of the pool, which looks at
- * what comes back, or who works with the thing until then. */
+/* A thread that never waits there and gives once each time that it is given work gives for whoever
+ * told it to, if that one waits there: a helper of the pool, which looks at what comes back, or who
+ * works with the thing until then. */
 static void look_behind_helpers(struct holder *h)
 {
     struct give *v = (void *)h->gives.p;
@@ -316,9 +315,9 @@ static uint64_t time_above(const struct edge *v, size_t n, int level)
     return ns;
 }
 
-/* A thread that gives one back reports it a moment later, when the next one may have it.  So where
- * takes are not known, a number counts as had at once if it was for a part of the time that is more
- * than moments. */
+/* Who gives one back says so a moment later, when the next one may have it.  So where takes are not
+ * known, a number counts as had at once if it was for a part of the time that is more than
+ * moments. */
 static void count_at_once(struct holder *h)
 {
     struct edge *v = (void *)h->edges.p;
@@ -350,7 +349,7 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
     BISECT(i, n, v[i].thread < w->thread || (v[i].thread == w->thread && v[i].time < from));
     if (i == n || v[i].thread != w->thread)
         return 0;
-    /* A later wait of its own comes first: what it took went back when no thread waited. */
+    /* A later wait of its own comes first: what it took went back when nobody waited. */
     const struct line *l = &h->a->timeline.lines[w->thread];
     for (uint32_t k = line_spans_until(l, from); k < l->spans.n; k++) {
         const struct span *o = line_span(l, k);
@@ -369,7 +368,7 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
     return worked ? holder_hold(h, v[i].helper, v[i].time, v[i].given) : 0;
 }
 
-/* No event shows what goes back when no thread waits: where that is most of it, until when it was
+/* What goes back when nobody waits is seen by nobody: where that is most of it, until when it was
  * had at most. */
 static int take_things(struct holder *h)
 {
@@ -519,8 +518,8 @@ static bool is_remote(const struct holder *h)
            (is_messenger(h) || 2 * (r->held + r->queued_ns) < r->given_ns);
 }
 
-/* Before a thread began with it, a request queued for as long as others like it were worked on; if
- * no thread did such work, the cause was elsewhere. */
+/* Before somebody began with it a request queued for as long as others like it were worked on;
+ * where nobody did anything of the kind, what was waited for was elsewhere. */
 static void count_queued(struct holder *h)
 {
     const struct stretch *v = (const void *)h->before.p;
@@ -634,8 +633,8 @@ static int by_release(const void *x, const void *y)
     return (a->from > b->from) - (a->from < b->from);
 }
 
-/* The thread that releases it had it while others waited, but not before the previous release, nor
- * while it waited for it itself. */
+/* Who releases it had it while others waited, but not before the previous release, nor while he
+ * waited for it himself. */
 static int find_releasers(struct holder *h)
 {
     TRY(resource_each_wait(h->r, h->a, add_release, h));
@@ -864,8 +863,8 @@ static int hold_work(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
     return from < to ? holder_hold(h, thread, from, to) : 0;
 }
 
-/* An answer that no thread gives, since the pool that should waits for it; or whose giver only
- * passes it on: all threads of a pool have it, always or while they have work. */
+/* What nobody gives, since the pool that should waits for it; or who gives it only passes it on:
+ * all threads of a pool have it, always or while they have work. */
 static int take_pool(struct holder *h, uint32_t of, bool always)
 {
     const struct thread_set *threads = &h->a->threads;
@@ -880,9 +879,9 @@ static int take_pool(struct holder *h, uint32_t of, bool always)
     return 0;
 }
 
-/* A thread that only passes on what came in does not show where it came from: if the threads of one
- * pool, and of no other, were busy all the time, requests queued for those.  What certainly comes
- * from this very program is of the pool that worked for as long as was waited. */
+/* Of who only passes on what came in it is not known where from: if the threads of one pool, and of
+ * no other, were busy all the time, requests queued for those.  What certainly comes from this very
+ * program is of the pool that worked for as long as was waited. */
 static int take_busy(struct holder *h)
 {
     struct answering of;

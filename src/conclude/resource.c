@@ -16,12 +16,12 @@
 
 enum {
     POLLS_LEAST = 20,       /* parks that make a poll, most of which go on after a look, */
-    POLL_NS = 1000000,      /* and last at most this long on average: longer ones let time pass */
+    POLL_NS = 1000000,      /* and last so long at most on average: longer ones let time pass */
     PRIVATE_LEAST = 6,      /* waits of one thread for an object that it keeps */
     LOOP_FRAMES = 4,        /* of what a library does around its waits for work */
     EARLY_PART = 10,        /* of the recording */
     NOBODYS_EACH = 4,       /* waits of each thread, where no code of the program waits */
-    GIVEN_LEAST = 3,        /* ended waits that distinguish a thing from work */
+    GIVEN_LEAST = 3,        /* ended waits that tell a thing from work */
     LOOKED_AT = 12,         /* resources whose holders are looked for, */
     LOOKED_AT_PERMILLE = 5, /* each so much of all that is waited for any, or */
     LOOKED_AT_ALWAYS = 3,   /* one of the first */
@@ -101,8 +101,8 @@ static bool may_delay(const struct finder *f, const struct context *x)
            program_outermost(p, x->stack).method.v != own.method.v;
 }
 
-/* What its name says decides before what it waits on does; what the library's own threads wait for
- * is not a thing. */
+/* What its name says decides before what it waits on does; what the library's threads wait for
+ * themselves is not a thing. */
 static bool is_known_pools(const struct finder *f, const struct context *x)
 {
     const struct program *p = &f->out->program;
@@ -317,8 +317,8 @@ bool resource_same_method(const struct resources *all, stack_id x, stack_id y)
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-/* A wait of a thread of the JVM's own, as Common-Cleaner, does not count, unless a thread has a
- * monitor that it wants. */
+/* A wait of a thread of the JVM's own, as Common-Cleaner, is nobody's loss, but where somebody has
+ * a monitor that it wants. */
 static bool is_nobodys(const struct analysis *a, uint32_t thread)
 {
     const struct thread_set *all = &a->threads;
@@ -568,9 +568,9 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
     return 0;
 }
 
-/* Not a resource after all: work that others hand off, a sign that a thread gives. Threads of a
- * library's pool that hand tasks to each other also give what they take; but no thread of the
- * program waits like this, and they wait at their task loops, or each for its own object. */
+/* Not a resource after all: work that others hand over, a sign that somebody gives.  Threads of a
+ * library's pool that hand tasks to each other give what they take, too; but nobody waits so in the
+ * program, and they do at their task loops, or each for its own object. */
 static bool is_none(const struct resource *r)
 {
     if (r->kind == RESOURCE_POLLED)
@@ -588,9 +588,9 @@ static bool is_none(const struct resource *r)
     return r->given < GIVEN_LEAST || 2 * r->back < r->given || work;
 }
 
-/* Work that no thread gives back, and that others do in a call of the program outside its threads'
- * task loops, is done for the thread that waits there: it asked for nothing else. A thread that
- * takes the next element of a queue asked for nothing. */
+/* What nobody gives back, and others do in a call of the program's that is not at its threads' task
+ * loops, they do for whoever waits there: nothing else was asked for.  Who takes what comes next
+ * out of a queue asked for nothing. */
 static bool is_answer(const struct resource *r)
 {
     return r->kind == RESOURCE_THINGS && !r->permits && r->given >= GIVEN_LEAST &&
@@ -598,7 +598,7 @@ static bool is_answer(const struct resource *r)
            2 * r->loop_ns < r->ns && 2 * r->take_ns < r->ns;
 }
 
-/* Answers are distinguished by who waits for them, not by object. */
+/* Answers are told apart by who waits for them, not by object. */
 static bool finds_answers(struct finder *f)
 {
     bool any = false;
@@ -785,7 +785,7 @@ static int find_strays(struct finder *f)
 
 /* --- the time of those who wait --------------------------------------------------------------- */
 
-/* Time in which a thread had nothing to do: it waited, no thread blocked it, and it had asked for
+/* Time in which a thread had nothing to do: it waited, nobody held it up, and it had asked for
  * nothing. */
 static int find_bases(struct finder *f)
 {

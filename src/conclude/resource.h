@@ -25,7 +25,7 @@
 #include "conclude/program.h"
 
 enum holder_does {
-    DOES_UNKNOWN, /* no wait that is recorded, and no look */
+    DOES_UNKNOWN, /* no wait that is recorded, and nobody looked */
     DOES_COMPUTE,
     DOES_INPUT, /* reads, accepts, connects, polls */
     DOES_OUTPUT,
@@ -92,7 +92,7 @@ enum {
     STRAYS_PART = 20,
     RESOURCE_IDS = 5,
     BEHIND_OTHER = INT32_MAX,
-    RESOURCE_BEHIND = 3, /* number of those behind one that are named */
+    RESOURCE_BEHIND = 3, /* of those that stand behind one, so many are named */
 };
 
 enum resource_kind {
@@ -107,7 +107,7 @@ enum resource_kind {
 
 struct resource {
     enum resource_kind kind;
-    bool permits;      /* things, by their class: also without releases */
+    bool permits;      /* things, by their class: also where nobody gives back */
     bool mixed;        /* its threads are of several pools; else */
     uint32_t n_strays; /* of n_threads: those of other pools than threads[0], who wait little */
     lock_id lock;      /* 0: several objects */
@@ -118,14 +118,15 @@ struct resource {
     uint64_t polls;      /* polled: parks after which the thread looked, and parked again */
     uint64_t given,
         back;          /* waits that a thread ended; those ended by threads that wait here, too */
-    bool brought;      /* permits that their takers never release: others do */
+    bool brought;      /* permits that nobody gives back who took one: others bring them */
     bool others_give;  /* things: who ends waits never waits there; and */
     uint64_t put_ns;   /* by who puts something into a queue, */
     uint64_t take_ns;  /* or takes something out of one */
     uint64_t loop_ns;  /* at the task loops of its threads */
     uint64_t early_ns; /* of ns: in the first tenth of the recording from its first wait on */
     uint64_t near_ns;  /* likewise, or few calls inside of them */
-    uint64_t private;  /* waits for an object for which only one thread ever waits */
+    uint64_t private;  /* waits for an object for which one thread waits again and again, and nobody
+                           else: a sign to this thread, of no use to others */
     uint32_t n_threads;
     uint32_t threads[RESOURCE_IDS], objects[RESOURCE_IDS];
     uint32_t n_objects; /* of the ids */
@@ -156,10 +157,12 @@ struct resource {
     uint32_t holder; /* the thread that had it the longest; */
     uint64_t holder_ns;
     uint32_t n_holders;
-    bool one_pool;             /* their names are of one pool */
-    uint64_t given_ns, own_ns; /* answers: of waits that a thread of the waiter's own pool ended */
-    uint64_t queued_ns;  /* of given_ns: before the giver began with it, while it had others; */
-    uint64_t outside_ns; /* and while no thread worked on any */
+    bool one_pool; /* their names are of one pool */
+    uint64_t given_ns,
+        own_ns;         /* answers: of waits that somebody ended; who is of the waiter's own pool */
+    uint64_t queued_ns; /* of given_ns: before whoever gave it began with it, while others were
+                           worked on; */
+    uint64_t outside_ns; /* and while nobody worked on any */
     uint64_t
         met_ns; /* of given_ns: who gave it came to the same call, the last of those who meet */
     struct peer_vote source; /* of given_ns: what who gave it had read from just before; */
@@ -168,7 +171,7 @@ struct resource {
     bool passed;        /* who gives them waits for input itself: those who are busy are listed, */
     bool worked;        /* or those who work on them at once */
     uint32_t open;      /* waits that are not over */
-    uint32_t lost;      /* permits that were acquired, and that no thread can release any longer; */
+    uint32_t lost;      /* permits that were acquired, and that nobody can release any longer; */
     uint32_t lost_by;   /* the thread that acquired the last of them, */
     stack_id lost_at;   /* and where */
     uint32_t behind_of; /* 1 + index of the one at the end of its chain (chains.c); 0: none, or
@@ -198,7 +201,7 @@ static inline uint32_t resource_n_waiters(const struct resource *r)
     return r->n_threads - r->n_strays;
 }
 
-/* Of answers: whether no giver worked on any for most of the time. */
+/* Of answers: whether nobody who gives them worked on any for most of the time. */
 static inline bool resource_is_from_elsewhere(const struct resource *r)
 {
     return r->kind == RESOURCE_ANSWERS && !r->passed && !r->remote && r->given_ns &&
