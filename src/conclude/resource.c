@@ -69,7 +69,7 @@ struct finder {
     struct use *uses;   /* [n_objects] */
     struct keyed found; /* struct found */
     struct map members; /* 1 + index of a resource, thread -> 1 + ns */
-    bool stuck;         /* threads wait in a circle: what goes on at the end is not load */
+    bool stuck;         /* threads wait in a circle: what goes on at the end is no load */
 };
 
 static bool is_long(const struct finder *f, uint32_t context)
@@ -102,7 +102,7 @@ static bool may_delay(const struct finder *f, const struct context *x)
 }
 
 /* What its name says decides before what it waits on does; what the library's threads wait for
- * themselves is not a thing. */
+ * themselves is no thing. */
 static bool is_known_pools(const struct finder *f, const struct context *x)
 {
     const struct program *p = &f->out->program;
@@ -568,9 +568,9 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
     return 0;
 }
 
-/* Not a resource after all: work that others hand over, a sign that somebody gives.  Threads of a
- * library's pool that hand tasks to each other give what they take, too; but nobody waits so in the
- * program, and they do at their task loops, or each for its own object. */
+/* What is no resource after all: work that others hand over, a sign that somebody gives.  Threads
+ * of a library's pool that hand tasks to each other give what they take, too; but nobody waits so
+ * in the program, and they do at their task loops, or each for its own object. */
 static bool is_none(const struct resource *r)
 {
     if (r->kind == RESOURCE_POLLED)
