@@ -56,7 +56,7 @@ static bool is_of(const char *line, const char *callee)
     return callee ? strlen(callee) == n && memcmp(line, callee, n) == 0 : n == 0;
 }
 
-/* NULL: there are fewer. */
+/* NULL: there are not so many. */
 static const char *operand(const char *line, unsigned number)
 {
     for (unsigned i = 0; line && i <= number; i++) {
@@ -82,7 +82,7 @@ static const char *trace_back(const struct field_sites *f, const struct trace_st
         char *end;
         unsigned long parameter = strtoul(o + 1, &end, 10);
         if (*end == '[' || parameter > UINT8_MAX)
-            return NULL; /* an element of an array */
+            return NULL; /* an element of somebody's array */
         number = (unsigned)parameter;
         callee = trace_method(f->program->trace, s->frames[i].method)->name;
     }
@@ -148,7 +148,7 @@ const char *field_of_pool(const struct field_sites *f, stack_id stack)
     return i < s->n_frames ? unless_of_jdk(receiver(f, s, i)) : NULL;
 }
 
-/* The building blocks of locks and waits: their caller takes the lock. */
+/* What locks and waits are made of: who calls it takes the lock. */
 static bool is_primitive(const char *signature)
 {
     static const char *const all[] = {"Ljava/util/concurrent/locks/", "Ljdk/internal/misc/",
