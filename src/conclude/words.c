@@ -471,9 +471,25 @@ static void say_rerun(struct rule_finding *f, const struct evidence *ev)
         rule_say(f, "with --wall 20ms, or with the group looks: what holders do was not recorded");
 }
 
+static void say_still(struct rule_finding *f, const struct evidence *ev)
+{
+    const struct blocked *b = f->still;
+    if (!b)
+        return;
+    rule_line(f, CARD_PLAIN);
+    if (b->n > 1)
+        rule_say(f, "%s threads were still blocked %s, ", human_count(b->n).text,
+                 label_end(ev->a->trace));
+    rule_say_thread(f, ev, b->longest->thread);
+    if (b->n == 1)
+        rule_say(f, " was still blocked %s,", label_end(ev->a->trace));
+    rule_say(f, " for %s", human_time(ev->a->window.to - b->longest->since).text);
+}
+
 void rule_say_resource(struct rule_finding *f, const struct evidence *ev)
 {
     say_title(f, ev);
+    say_still(f, ev);
     say_waiters(f, ev);
     say_holders(f, ev);
     say_lost(f, ev);
