@@ -6,7 +6,7 @@ GROUPS_ASKED=threads+virtual+monitors+waits+parks+sleeps+joins+interrupts+semaph
 
 PROGRAMS=$ROOT/build/tests/jvm/truth:$CLASSES
 
-# Nothing wrong in "verdicts".
+# What was said into "verdicts": nothing wrong.
 nothing_wrong() { # WHAT
     local wrong right silent
     wrong=$(grep -c '^wrong' verdicts) right=$(grep -c '^right' verdicts) silent=$(grep -c '^not-said' verdicts)
@@ -14,7 +14,7 @@ nothing_wrong() { # WHAT
     [ "$wrong" = 0 ] || fail "$1: $(grep '^wrong' verdicts)"
 }
 
-# All verdicts are right, except at most this percentage that is not said, or unknown.
+# All verdicts are right but at most so many of a hundred that are not said, or not known.
 asked() { # PROGRAM MODE NOT-SAID-PERCENT [+GROUP] [RIGHT]
     command -v node >/dev/null || skip "there is no node, which reads what Orca says"
     run 0 "$JAVA" "$(agent "events=$GROUPS_ASKED${4:-},ownerstacks=all")" -Djdk.virtualThreadScheduler.parallelism=96 \
@@ -70,7 +70,7 @@ test_waiting() {
     done
 }
 
-# The JVM reports a timeout; whether it was one, or the notify came first, the agent or the analysis finds out, or it is unknown.
+# The JVM says that the time was up; whether it was, or the notify came first, the agent or the analysis finds out, or it is not known.
 test_races() {
     for mode in $(modes); do
         asked Races "$mode" 15
@@ -94,14 +94,14 @@ test_read_back() {
     done
 }
 
-# Locks and threads without any wait are not reported, beside others that contend.
+# Of locks and threads without any wait nothing is said, beside others that contend.
 test_quiet() {
     for mode in $(modes); do
         asked Quiet "$mode" 0 '' 8
     done
 }
 
-# What query, top, dump and view say while all threads of a program wait, recorded from its beginning or attached to in the middle.
+# What query, top, dump and view say while a program stands still, recorded from its beginning or attached to in the middle.
 live() { # MODE WORD RIGHT JVM-OPTION...
     local mode=$1 what=$2 least=$3
     shift 3
