@@ -39,9 +39,8 @@ static bool gave_back_after(const struct binder *b, struct deed by, uint64_t tim
     }
 }
 
-/* The thread that released the monitor that `thread` waited for from `time` on and has now, at the
- * end of span s; thread 0: unknown.  Others may have seen that it has it before it says so
- * itself. */
+/* Who gave the monitor back that `thread` waited for from `time` on and has now, at the end of span
+ * s; thread 0: that is not known.  Others may have seen that it has it before it says so itself. */
 static struct deed owner_before(const struct binder *b, const struct lock_now *k, uint32_t thread,
                                 const struct span *s, uint64_t time)
 {

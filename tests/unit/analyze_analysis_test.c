@@ -719,6 +719,39 @@ Test(analysis, threads_still_blocked_at_two_locks)
     }
 }
 
+/* An attach found both; of bob no event has told since, so his sleep may be over. */
+static const char *text_after_attach(bool returns)
+{
+    ADD0(&b, 9, builder_thread(&b, "orca"), 1, recording_start);
+    ADD(&b, 9, ann, 100, wait_found, .kind = EV_monitor_contended_enter, .lock = lock, .owner = bob,
+        .stack = stack, .limit = WAIT_UNLIMITED);
+    ADD(&b, 9, bob, 200, wait_found, .kind = EV_sleep_enter,
+        .stack = builder_stack(&b, "java.lang.Thread.sleep:1 shop.Main.rest:7"),
+        .limit = WAIT_LIMITED);
+    if (returns)
+        ADD(&b, 2, bob, 2000000000, notify, .lock = other_lock);
+    ADD(&b, 9, ann, 3000000000, wait_open, .kind = EV_monitor_contended_enter, .lock = lock,
+        .since = BUILDER_START + 100, .limit = WAIT_UNLIMITED);
+    run(3000000100);
+    size_t n;
+    const struct rule_finding *f = findings(&n);
+    cr_assert_gt(n, 0);
+    return f->text;
+}
+
+Test(analysis, an_owner_that_was_asleep_at_the_attach)
+{
+    const char *text = text_after_attach(false);
+    cr_assert(strstr(text, "held by bob"), "%s", text);
+    cr_assert(strstr(text, "asleep when Orca attached: Main.rest (Main.java:7)"), "%s", text);
+}
+
+Test(analysis, an_owner_that_was_asleep_at_the_attach_and_came_back)
+{
+    const char *text = text_after_attach(true);
+    cr_assert_not(strstr(text, "asleep"), "%s", text);
+}
+
 /* The recording has not ended, or goes on in the next file. */
 static const char *still_blocked(void)
 {
