@@ -32,6 +32,11 @@ static pid_t ours; /* a child that was forked runs its library's code, and has n
 /* The descriptor, + 1, that the calling thread has last asked a Poller to watch, and for what. */
 static __thread struct io_polled polled __attribute__((tls_model("initial-exec")));
 
+/* Until JDK 21 a thread of the Poller's own registers the descriptor: then the descriptor is the one
+ * of the call just before, which would have blocked.  A park elsewhere may follow such a call as
+ * well: who reads the trace looks at the stack (analyze/decode.c). */
+enum { DIRECT_SINCE = 22 };
+
 /* The connection, + 1, that the calling thread has last read from. */
 static __thread struct {
     int fd;
@@ -180,6 +185,13 @@ static inline void note_read(const struct call *c, int fd, ssize_t n)
     last_read.since = c->since;
 }
 
+static inline void note_again(const struct call *c, int fd, bool failed, uint32_t events)
+{
+    if (failed && c->since && (errno == EAGAIN || errno == EINPROGRESS) && agent.virtual_threads &&
+        agent.java_version < DIRECT_SINCE)
+        polled = (struct io_polled){fd + 1, events};
+}
+
 /* --- the functions ------------------------------------------------------------------------------
  * As the C library declares them, but for the names. */
 
@@ -188,6 +200,7 @@ static inline void note_read(const struct call *c, int fd, ssize_t n)
     {                                                                                              \
         struct call c = begin(fd);                                                                 \
         ssize_t n = name(__VA_ARGS__);                                                             \
+        note_again(&c, fd, n < 0, IO_KIND_##what == IO_KIND_output ? EPOLLOUT : EPOLLIN);          \
         end(&c, IO_KIND_##what, fd, n);                                                            \
         return n;                                                                                  \
     }
@@ -198,6 +211,7 @@ static inline void note_read(const struct call *c, int fd, ssize_t n)
         struct call c = begin(fd);                                                                 \
         ssize_t n = name(__VA_ARGS__);                                                             \
         note_read(&c, fd, n);                                                                      \
+        note_again(&c, fd, n < 0, EPOLLIN);                                                        \
         end(&c, IO_KIND_input, fd, n);                                                             \
         return n;                                                                                  \
     }
@@ -245,6 +259,7 @@ static int io_connect(int fd, const struct sockaddr *to, socklen_t n)
     peers_connect(fd, to, n);
     int rc = connect(fd, to, n);
     int error = errno;
+    note_again(&c, fd, rc < 0, EPOLLOUT);
     end(&c, IO_KIND_connect, fd, -1);
     if (rc == 0 || error != EINPROGRESS)
         peers_connect(-1, NULL, 0);
@@ -255,6 +270,7 @@ static int io_connect(int fd, const struct sockaddr *to, socklen_t n)
 static void end_accept(const struct call *c, int fd, int made)
 {
     uint64_t now;
+    note_again(c, fd, made < 0, EPOLLIN);
     if (made >= 0 && c->since && !peers_is_known(c->was))
         RECORDING(put(c, &(struct told){IO_KIND_accept, fd, NULL, -1}, clock_mono_ns()));
     else if (is_long(c, -1, &now))

@@ -1,6 +1,7 @@
 #include "analyze/decode.h"
 
 #include "analyze/holes.h"
+#include "analyze/io_calls.h"
 #include "analyze/op.h"
 #include "analyze/roaming.h"
 #include "analyze/track.h"
@@ -51,6 +52,7 @@ struct stream {
     uint64_t last;   /* time of its latest event */
     uint64_t gc_since; /* 0: no collection under way */
     uint64_t gc_used;  /* bytes of the heap in use then */
+    stack_id parked;   /* of its last park */
     bool roams;        /* it carries threads that roam */
 };
 
@@ -576,7 +578,11 @@ static int decode_events(struct decoder *d, struct trace_iter *it, struct err *e
             gaps_add(&s->gaps, s->last, s->last);
             add_problems(d);
         }
-        if (op_make(&e, &op)) {
+        if (e.kind == EV_park_enter)
+            s->parked = e.park_enter.stack;
+        /* The agent names a descriptor that the thread has asked for before: it may park elsewhere. */
+        bool elsewhere = e.kind == EV_park_io && !io_in_poller(d->t, s->parked);
+        if (!elsewhere && op_make(&e, &op)) {
             op.thread = thread;
             if (op.other)
                 op.other = thread_set_index(d->threads, (thread_id){op.other});

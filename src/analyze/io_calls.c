@@ -135,6 +135,20 @@ bool io_in_select(const struct trace *t, stack_id stack)
     return false;
 }
 
+bool io_in_poller(const struct trace *t, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        const struct trace_method *m = trace_method(t, s->frames[i].method);
+        const char *signature = trace_class(t, m->class_)->signature;
+        if (begins(signature, "Lsun/nio/ch/Poller"))
+            return true;
+        if (!sites_is_jdk(signature))
+            break;
+    }
+    return false;
+}
+
 bool io_waits_for_work(const struct trace *t, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(t, stack);

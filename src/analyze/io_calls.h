@@ -25,6 +25,9 @@ bool io_is_select(const struct trace *t, method_id method);
 /* Whether a stack is in one. */
 bool io_in_select(const struct trace *t, stack_id stack);
 
+/* Whether a stack is in the JDK's Poller: a virtual thread waits for a descriptor. */
+bool io_in_poller(const struct trace *t, stack_id stack);
+
 /* Whether a stack is in a select, or waits for a connection: not for what somebody owes. */
 bool io_waits_for_work(const struct trace *t, stack_id stack);
 

@@ -58,6 +58,20 @@ test_virtual() {
     check virtual
 }
 
+# The park of a virtual thread is its wait for its socket. Until JDK 21 a thread of the JDK's registers the descriptor.
+test_virtual_read() {
+    need_jdk 21
+    run_traced 0 "" VirtualRead
+    cp out did
+    events
+    local peer
+    peer=$(sed -n 's/^peer //p' did)
+    at_least "$(matching "^[^ ]* reader park_io what=1 peer=$peer")" 1 "parks of the reader"
+    run 0 "$ORCA" report --json --all "$TRACE"
+    # of the reader alone
+    same "$(jq --arg peer "$peer" '.io[] | select(.what == "input" and .peer == $peer) | .threads == 1 and .max_ns >= 15000000' out)" true
+}
+
 # Attached to when its libraries are loaded; and again, when the first recording is over.
 test_attach() {
     launch_told InOut -- platform

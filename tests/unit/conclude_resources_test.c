@@ -3048,6 +3048,9 @@ static void reads_while_others_wait(bool parks, lock_id peer)
         "sun.nio.ch.SocketDispatcher.read0:native sun.nio.ch.NioSocketImpl.read:7 shop.Pay.pay:31");
     does_block(ann, 1000000, 90000000, lock, bob);
     if (parks) {
+        read =
+            builder_stack(&b, "sun.nio.ch.Poller.pollIndirect:140 sun.nio.ch.NioSocketImpl.read:7 "
+                              "shop.Pay.pay:31");
         ADD(&b, bob.v, bob, 2000000, park_enter, .stack = read);
         ADD(&b, bob.v, bob, 2000000, park_io, .what = IO_KIND_input, .peer = peer);
         ADD(&b, bob.v, bob, 89000000, park_exit);
@@ -3075,6 +3078,22 @@ Test(resources, holders_park_for_a_peer)
     reads_while_others_wait(true, peer);
     cr_assert_eq(all.v[0].doing[0].does, DOES_INPUT);
     cr_assert_eq(activity_peer(&all.v[0].doing[0]).v, peer.v);
+}
+
+/* The agent of JDK 21 knows which descriptor the thread asked for last; the park is for something else. */
+Test(resources, a_park_outside_the_poller_has_no_peer)
+{
+    lock_id peer = add_peer("=10.0.0.7:5432");
+    does_block(ann, 1000000, 90000000, lock, bob);
+    ADD(&b, bob.v, bob, 2000000, park_enter,
+        .stack =
+            builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 shop.Pay.pay:31"));
+    ADD(&b, bob.v, bob, 2000000, park_io, .what = IO_KIND_input, .peer = peer);
+    ADD(&b, bob.v, bob, 89000000, park_exit);
+    run(100000000);
+    cr_assert_gt(all.v[0].n_doing, 0);
+    cr_assert_neq(activity_peer(&all.v[0].doing[0]).v, peer.v);
+    cr_assert_neq(all.v[0].doing[0].does, DOES_INPUT);
 }
 
 /* The one with most of the time, if it has half of it. */
